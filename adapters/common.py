@@ -132,7 +132,7 @@ class Plan:
     is, "class", "classes" (one for each position) or "vector".  params: its list of parameters.  weights: name -> float32 initial values,
     mapped.  carries_state: whether each row goes on from the state of the batch before.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
-    rank, world, rendezvous, statistics: as in its `dist`.  own_seed: the seed, of several processes another for each.
+    rank, world, rendezvous, statistics, bucket_bytes: as in its `dist`.  own_seed: the seed, of several processes another for each.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
     training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.
     """
@@ -158,7 +158,7 @@ class Plan:
         self.options = plan.get("options") or {}
         dist = plan.get("dist") or {}
         self.world, self.rank, self.rendezvous = dist.get("world", 1), dist.get("rank", 0), dist.get("rendezvous")
-        self.statistics = dist.get("statistics") or "local"
+        self.statistics, self.bucket_bytes = dist.get("statistics") or "local", dist.get("bucket_bytes")
         if rows % self.world or not 0 <= self.rank < self.world:
             raise ProtocolError("rank %s of %s has no equal share of %s rows" % (self.rank, self.world, rows))
         self.batch_size = rows // self.world
@@ -308,6 +308,7 @@ class Adapter:
     # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
     # "sync", those of all. Empty: it is one process alone.
     statistics = ()
+    buckets = False     # whether gradients of several processes are exchanged in buckets of the size that the plan asks for
     loader = ""         # the framework's own of batches, where load() is there: "torch.utils.data.DataLoader"
 
     plan = None
@@ -470,6 +471,9 @@ def _check_supported(adapter, plan):
     ):
         if value not in known:
             raise Unsupported("%s %s: this adapter has %s" % (what, value, ", ".join(map(str, known))))
+    if plan.bucket_bytes is not None and not adapter.buckets:
+        raise Unsupported("bucket = %d bytes: this adapter's framework exchanges gradients in its own way, write bucket = auto"
+                          % plan.bucket_bytes)
     if plan.by_own_loader and not adapter.loader:
         raise Unsupported("input = own: this adapter gives no batches by a loader of its framework's own")
     for name in plan.options:

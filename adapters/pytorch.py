@@ -304,6 +304,7 @@ class PyTorch(common.Adapter):
               "operands", "positions", "carried")
     options = {"channels_last": False, "compile": "off"}
     statistics = ("local",)  # nn.SyncBatchNorm refuses the CPU
+    buckets = True
     loader = "torch.utils.data.DataLoader"
 
     def build(self, plan):
@@ -345,7 +346,8 @@ class PyTorch(common.Adapter):
             for weight in weights:
                 weight.register_post_accumulate_grad_hook(self.note_gradient)
         # Rank 0's running statistics are those of all. Constants of the network need not travel.
-        return DistributedDataParallel(self.model, broadcast_buffers=bool(self.buffers()))
+        size = {} if self.plan.bucket_bytes is None else {"bucket_cap_mb": self.plan.bucket_bytes / 2**20}
+        return DistributedDataParallel(self.model, broadcast_buffers=bool(self.buffers()), **size)
 
     def note_gradient(self, _weight):
         """The last of these calls in a step comes when all gradients of this rank are there."""

@@ -28,13 +28,18 @@ struct adapter {
     int64_t batch, steps;            /* batch: the rows of it that this process takes, */
     int64_t rank, world;             /* of the run's processes, */
     struct ys_dist *dist;            /* which meet here; NULL: this is the only one */
-    struct ys_dist_part *parts;      /* of the gradient */
+    struct ys_dist_part *parts;      /* of the gradient, of all buckets in a row, */
+    size_t part_count;               /* of which so many are under way */
     struct ys_block *timed;          /* that its steps are noted in; NULL: nobody asks when they exchange */
     enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
 
-#define OPTION_BACKEND "backend"
-#define STATE_STEPS    "state.steps"
+#define OPTION_BACKEND   "backend"
+#define OPTION_TRANSPORT "transport"
+#define STATE_STEPS      "state.steps"
+
+/* Of a bucket of gradients where the plan says nothing: as PyTorch has it. */
+static const size_t BUCKET_BYTES = 25 << 20;
 
 /* Ranks drop other activations, each of its own rows: far from the seeds of other rounds, which count by one. */
 static const uint64_t RANK_SEED = 0x9e3779b97f4a7c15;
@@ -112,26 +117,30 @@ static ys_status read_optimizer(const struct ys_plan_optimizer *optimizer, struc
 
 struct options {
     const char *backend;
+    int transport; /* enum ys_dist_transport */
 };
 
 static const struct ys_field option_fields[] = {
     {OPTION_BACKEND, YS_FIELD_TEXT, offsetof(struct options, backend), NULL, YS_FIELD_NULL, "null: the usual one"},
+    YS_FIELD_NAMED(struct options, transport, &ys_dist_transports, YS_FIELD_NULL, "between ranks; null: tcp"),
 };
 static const struct ys_record options_record = YS_RECORD("options", struct options, option_fields);
 
-static ys_status read_options(const struct ys_plan *plan, struct ys_engine_config *config)
+static ys_status read_options(const struct ys_plan *plan, struct options *options)
 {
     for (void *it = ys_json_iter(plan->options); it; it = ys_json_next(plan->options, it))
-        if (strcmp(ys_json_iter_key(it), OPTION_BACKEND) != 0)
-            return ys_fail(YS_EUNSUPPORTED, "the built-in engine has no option \"%s\"; it has " OPTION_BACKEND,
+        if (strcmp(ys_json_iter_key(it), OPTION_BACKEND) != 0 && strcmp(ys_json_iter_key(it), OPTION_TRANSPORT) != 0)
+            return ys_fail(YS_EUNSUPPORTED,
+                           "the built-in engine has no option \"%s\"; it has " OPTION_BACKEND " and " OPTION_TRANSPORT,
                            ys_json_iter_key(it));
-    struct options options;
-    ys_record_glance(&options_record, plan->options, &options);
-    config->backend = options.backend;
+    ys_record_glance(&options_record, plan->options, options);
+    const char *transport = ys_json_get_text(plan->options, OPTION_TRANSPORT, NULL);
+    if (transport && options->transport == YS_NAME_NONE)
+        return ys_fail(YS_EUNSUPPORTED, "option " OPTION_TRANSPORT " is \"%s\": it is tcp or shared", transport);
     return YS_OK;
 }
 
-static ys_status read_config(const struct ys_plan *plan, struct ys_engine_config *config)
+static ys_status read_config(const struct ys_plan *plan, struct ys_engine_config *config, struct options *options)
 {
     YS_TRY(need_word(plan->device, "device", "cpu"));
     if (plan->dist.world != 1 && strcmp(plan->input.kind, "file") != 0)
@@ -142,7 +151,9 @@ static ys_status read_config(const struct ys_plan *plan, struct ys_engine_config
     config->seed = (uint64_t)plan->seed + (uint64_t)plan->dist.rank * RANK_SEED;
     YS_TRY(ys_builtin_precision(ys_name_of(&ys_precisions, plan->precision), &config->precision));
     YS_TRY(read_optimizer(&plan->optimizer, &config->optimizer));
-    return read_options(plan, config);
+    YS_TRY(read_options(plan, options));
+    config->backend = options->backend;
+    return YS_OK;
 }
 
 /** The loss is the graph's; a plan that says otherwise contradicts itself. */
@@ -192,8 +203,8 @@ static ys_status open_input(struct adapter *a, const struct ys_plan_input *input
 static void close_plan(void *self)
 {
     struct adapter *a = self;
+    ys_dist_close(a->dist); /* before the engine, whose gradients may still be on their way */
     ys_engine_close(a->engine);
-    ys_dist_close(a->dist);
     ys_free(a->parts);
     ys_builtin_rows_close(&a->rows);
     ys_safetensors_close(a->order_file);
@@ -201,15 +212,18 @@ static void close_plan(void *self)
     *a = (struct adapter){0};
 }
 
-static ys_status describe(const struct adapter *a, bool backend_was_named, ys_json *reply)
+static ys_status describe(const struct adapter *a, const struct options *options, ys_json *reply)
 {
-    const char *libraries[] = {NULL, NULL}, *deviations[] = {NULL, NULL};
+    const char *libraries[] = {NULL, NULL}, *deviations[] = {NULL, NULL, NULL};
     char deviation[64];
     if (ys_engine_library(a->engine)[0])
         libraries[0] = ys_engine_library(a->engine);
     snprintf(deviation, sizeof deviation, "back end %s", ys_engine_backend(a->engine));
-    if (backend_was_named)
-        deviations[0] = deviation;
+    size_t count = 0;
+    if (options->backend)
+        deviations[count++] = deviation;
+    if (a->dist && options->transport == YS_DIST_SHARED)
+        deviations[count++] = "gradients go through shared memory";
     YS_TRY(ys_json_set_int(reply, "parameters", ys_graph_parameter_count(a->graph)));
     YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(a->engine)));
     YS_TRY(ys_adapter_set_names(reply, "libraries", libraries));
@@ -300,14 +314,23 @@ static ys_status load(struct adapter *a)
     return a->state ? load_state(a) : YS_OK;
 }
 
-/** The gradients of the batch are the mean of those of its shares, which are equal. */
-static int reduce(void *context, const struct ys_engine_span *spans, size_t count)
+/** The gradients of the batch are the means of those of its shares, which are equal. */
+static int begin_bucket(void *context, const struct ys_engine_span *spans, size_t count)
 {
     struct adapter *a = context;
+    struct ys_dist_part *parts = a->parts + a->part_count;
     for (size_t i = 0; i < count; i++)
-        a->parts[i] = (struct ys_dist_part){spans[i].values, spans[i].count};
+        parts[i] = (struct ys_dist_part){spans[i].values, spans[i].count};
+    a->part_count += count;
+    return ys_dist_begin(a->dist, parts, count, a->format == YS_ENGINE_F64);
+}
+
+static int end_buckets(void *context)
+{
+    struct adapter *a = context;
     const uint64_t ready_ns = ys_time_ns();
-    ys_status status = ys_dist_mean(a->dist, a->parts, count, a->format == YS_ENGINE_F64);
+    a->part_count = 0;
+    ys_status status = ys_dist_wait(a->dist);
     if (a->timed) {
         a->timed->ready_ns[a->timed->stamp_count] = ready_ns;
         a->timed->reduced_ns[a->timed->stamp_count++] = ys_time_ns();
@@ -315,23 +338,32 @@ static int reduce(void *context, const struct ys_engine_span *spans, size_t coun
     return status;
 }
 
-static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist)
+static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const struct options *options)
 {
-    const struct ys_dist_config config = {
-        .rank = (int)dist->rank, .world = (int)dist->world, .rendezvous = dist->rendezvous};
+    const struct ys_dist_config config = {.rank = (int)dist->rank,
+                                          .world = (int)dist->world,
+                                          .rendezvous = dist->rendezvous,
+                                          .transport =
+                                              options->transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};
+    const struct ys_engine_exchange exchange = {
+        .bucket_bytes = dist->bucket_bytes == YS_FIELD_NONE ? BUCKET_BYTES : (size_t)dist->bucket_bytes,
+        .begin = begin_bucket,
+        .end = end_buckets,
+        .context = a};
+    size_t spans;
     if (dist->world == 1)
         return YS_OK;
-    a->parts = ys_alloc(a->graph->param_count + 1, sizeof *a->parts);
-    if (!a->parts)
-        return ys_out_of_memory();
-    YS_TRY(ys_dist_open(&config, &a->dist));
-    return ys_engine_set_reduce(a->engine, reduce, a);
+    YS_TRY(ys_engine_set_exchange(a->engine, &exchange));
+    ys_engine_bucket_count(a->engine, &spans);
+    a->parts = ys_alloc(spans, sizeof *a->parts);
+    return a->parts ? ys_dist_open(&config, &a->dist) : ys_out_of_memory();
 }
 
 static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_json *reply)
 {
     struct ys_engine_config config = {0};
-    YS_TRY(read_config(plan, &config));
+    struct options options;
+    YS_TRY(read_config(plan, &config, &options));
     YS_TRY(ys_plan_need(plan->graph, "graph"));
     YS_TRY(ys_plan_need(plan->weights, "weights"));
     a->batch = config.batch;
@@ -349,8 +381,8 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(open_input(a, &plan->input));
     YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
     YS_TRY(load(a));
-    YS_TRY(meet(a, &plan->dist));
-    return describe(a, config.backend, reply);
+    YS_TRY(meet(a, &plan->dist, &options));
+    return describe(a, &options, reply);
 }
 
 static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *reply)
@@ -582,11 +614,14 @@ static ys_status train_steps(struct adapter *a, int64_t first, int64_t count, st
 static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
 {
     struct adapter *a = self;
+    const struct ys_dist_counters before = a->dist ? ys_dist_counters(a->dist) : (struct ys_dist_counters){0, 0};
     block->t_start_ns = ys_time_ns();
     a->timed = block;
     ys_status status = train_steps(a, first, count, block);
     a->timed = NULL;
     block->t_end_ns = ys_time_ns();
+    if (a->dist)
+        block->sent_bytes = (int64_t)(ys_dist_counters(a->dist).sent_bytes - before.sent_bytes);
     return status;
 }
 

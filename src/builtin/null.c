@@ -3,7 +3,8 @@
  * seconds, and its requests batch / rate seconds, slept and not computed; without it they take no time. It has no
  * losses and saves nothing, and says so (`no_work`). One of several ranks takes as long as its share of the batch, and
  * waits for no other, unless the option `exchange` has them take a mean of so many numbers after each step, over the
- * ring of the built-in engine; with `late_ms` the rank `late_rank` takes so much longer for each step. */
+ * ring of the built-in engine (`transport`: tcp or shared); with `late_ms` the rank `late_rank` takes so much longer
+ * for each step. */
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
@@ -28,6 +29,7 @@ struct null_adapter {
 
 struct options {
     const ys_json *rate, *exchange, *late_ms, *late_rank;
+    int transport; /* enum ys_dist_transport */
 };
 static const struct ys_field options_fields[] = {
     YS_FIELD(struct options, rate, YS_FIELD_JSON, "1/s", YS_FIELD_NULL, "rows; as fast as possible without"),
@@ -35,6 +37,7 @@ static const struct ys_field options_fields[] = {
              "floats of which ranks take a mean each step"),
     YS_FIELD(struct options, late_ms, YS_FIELD_JSON, "ms", YS_FIELD_NULL, "that one rank takes longer for a step"),
     YS_FIELD(struct options, late_rank, YS_FIELD_JSON, "1", YS_FIELD_NULL, "which; 0 without"),
+    YS_FIELD_NAMED(struct options, transport, &ys_dist_transports, YS_FIELD_NULL, "of that mean; null: tcp"),
 };
 static const struct ys_record options_record = YS_RECORD("options", struct options, options_fields);
 
@@ -57,10 +60,12 @@ static ys_status read_number(const char *name, const ys_json *option, const char
 }
 
 /* As far as several ranks are asked for, and exchange something. */
-static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, double numbers)
+static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, double numbers, int transport)
 {
-    const struct ys_dist_config config = {
-        .rank = (int)plan->dist.rank, .world = (int)plan->dist.world, .rendezvous = plan->dist.rendezvous};
+    const struct ys_dist_config config = {.rank = (int)plan->dist.rank,
+                                          .world = (int)plan->dist.world,
+                                          .rendezvous = plan->dist.rendezvous,
+                                          .transport = transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};
     if (plan->dist.world == 1 || numbers < 1)
         return YS_OK;
     null->numbers = (struct ys_dist_part){ys_alloc((size_t)numbers, sizeof(float)), (size_t)numbers};
@@ -85,12 +90,14 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     YS_TRY(read_number("exchange", said.exchange, "a count of numbers, at most 1e9,", 1e9, &numbers));
     YS_TRY(read_number("late_ms", said.late_ms, "a number of milliseconds", 1e9, &late_ms));
     YS_TRY(read_number("late_rank", said.late_rank, "the number of a rank", YS_DIST_RANKS_MOST, &late_rank));
+    if (plan->dist.bucket_bytes != YS_FIELD_NONE)
+        return ys_fail(YS_EUNSUPPORTED, "null exchanges all of its numbers after a step: bucket = auto");
     *null = (struct null_adapter){0};
     if (rate_per_s > 0)
         null->step_ns = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
     if (plan->dist.rank == (int64_t)late_rank)
         null->step_ns += 1e6 * late_ms;
-    ys_status status = meet(null, plan, numbers);
+    ys_status status = meet(null, plan, numbers, said.transport);
     if (status != YS_OK)
         close_plan(null);
     YS_TRY(status);
@@ -137,11 +144,14 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
 {
     struct null_adapter *null = self;
     (void)first;
+    const struct ys_dist_counters before = null->dist ? ys_dist_counters(null->dist) : (struct ys_dist_counters){0, 0};
     block->t_start_ns = ys_time_ns();
     for (int64_t i = 0; null->dist && i < count; i++) {
         pass_time(null, 1);
         YS_TRY(exchange(null, block));
     }
+    if (null->dist)
+        block->sent_bytes = (int64_t)(ys_dist_counters(null->dist).sent_bytes - before.sent_bytes);
     if (!null->dist)
         pass_time(null, count);
     block->t_end_ns = ys_time_ns();

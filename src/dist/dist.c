@@ -1,30 +1,38 @@
 #include "dist/dist.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
-#include "dist/meet.h"
+#include "dist/link.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdint.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct ys_dist {
-    int rank, world;
-    struct ys_dist_ring ring;
-    void *numbers, *come;                   /* those of all parts in a row; a piece on its way in */
-    size_t numbers_capacity, come_capacity; /* in bytes */
-    bool has_failed;
-    char failure[160];
+static const char *const transport_words[] = {[YS_DIST_TCP] = "tcp", [YS_DIST_SHARED] = "shared"};
+const struct ys_names ys_dist_transports = YS_NAMES("transport", transport_words);
+
+/* A mean that was begun. */
+struct job {
+    const struct ys_dist_part *parts;
+    size_t count;
+    bool is_double;
 };
 
-/* What is on its way: a piece out, another in. */
-struct transfer {
-    const char *out;
-    size_t out_size;
-    char *in;
-    size_t in_size;
+struct ys_dist {
+    struct ys_dist_link link;
+    uint64_t busy_ns;
+    ys_status failed; /* of the first mean that did; YS_OK: none */
+    char failure[160];
+    /* The thread that takes the means, from the first one that is begun on. What follows is under `lock`; the members
+     * above belong to whoever takes a mean, and there is one at a time. */
+    bool has_thread;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t begun, taken;
+    struct job *jobs;
+    size_t job_count, job_capacity, next_job;
+    bool is_closing;
 };
 
 ys_status ys_dist_open(const struct ys_dist_config *config, struct ys_dist **dist)
@@ -35,8 +43,15 @@ ys_status ys_dist_open(const struct ys_dist_config *config, struct ys_dist **dis
     struct ys_dist *made = ys_alloc(1, sizeof *made);
     if (!made)
         return ys_out_of_memory();
-    *made = (struct ys_dist){.rank = config->rank, .world = config->world, .ring = {-1, -1}};
-    ys_status status = config->world > 1 ? ys_dist_meet(config, &made->ring) : YS_OK;
+    *made =
+        (struct ys_dist){.link = {.ops = config->transport == YS_DIST_SHARED ? &ys_dist_link_shared : &ys_dist_link_tcp,
+                                  .rank = config->rank,
+                                  .world = config->world,
+                                  .ring = {-1, -1}},
+                         .lock = PTHREAD_MUTEX_INITIALIZER,
+                         .begun = PTHREAD_COND_INITIALIZER,
+                         .taken = PTHREAD_COND_INITIALIZER};
+    ys_status status = config->world > 1 ? ys_dist_meet(config, &made->link.ring) : YS_OK;
     if (status == YS_OK)
         *dist = made;
     else
@@ -44,204 +59,146 @@ ys_status ys_dist_open(const struct ys_dist_config *config, struct ys_dist **dis
     return status;
 }
 
+/** A mean that waits for others sleeps in the sockets: they wake it. */
+static void end_thread(struct ys_dist *dist)
+{
+    pthread_mutex_lock(&dist->lock);
+    dist->is_closing = true;
+    if (dist->next_job < dist->job_count) {
+        shutdown(dist->link.ring.next_fd, SHUT_RDWR);
+        shutdown(dist->link.ring.before_fd, SHUT_RDWR);
+    }
+    pthread_cond_signal(&dist->begun);
+    pthread_mutex_unlock(&dist->lock);
+    pthread_join(dist->thread, NULL);
+}
+
 void ys_dist_close(struct ys_dist *dist)
 {
     if (!dist)
         return;
-    if (dist->ring.next_fd >= 0)
-        close(dist->ring.next_fd);
-    if (dist->ring.before_fd >= 0)
-        close(dist->ring.before_fd);
-    ys_free(dist->numbers);
-    ys_free(dist->come);
+    if (dist->has_thread)
+        end_thread(dist);
+    if (dist->link.ring.next_fd >= 0)
+        close(dist->link.ring.next_fd);
+    if (dist->link.ring.before_fd >= 0)
+        close(dist->link.ring.before_fd);
+    dist->link.ops->fini(&dist->link);
+    pthread_mutex_destroy(&dist->lock);
+    pthread_cond_destroy(&dist->begun);
+    pthread_cond_destroy(&dist->taken);
+    ys_free(dist->jobs);
     ys_free(dist);
 }
 
-static int next_of(const struct ys_dist *dist)
+static ys_status take(struct ys_dist_link *link, const struct job *job)
 {
-    return (dist->rank + 1) % dist->world;
-}
-
-static int before_of(const struct ys_dist *dist)
-{
-    return (dist->rank + dist->world - 1) % dist->world;
-}
-
-static ys_status fail_gone(int rank, const char *why)
-{
-    return ys_fail(YS_EIO, "rank %d has gone: %s", rank, why);
-}
-
-static ys_status send_some(const struct ys_dist *dist, struct transfer *t)
-{
-    ssize_t sent = send(dist->ring.next_fd, t->out, t->out_size, MSG_NOSIGNAL);
-    if (sent < 0 && errno != EAGAIN && errno != EINTR)
-        return fail_gone(next_of(dist), strerror(errno));
-    t->out += sent > 0 ? sent : 0;
-    t->out_size -= sent > 0 ? (size_t)sent : 0;
-    return YS_OK;
-}
-
-static ys_status receive_some(const struct ys_dist *dist, struct transfer *t)
-{
-    ssize_t got = recv(dist->ring.before_fd, t->in, t->in_size, 0);
-    if (got == 0)
-        return fail_gone(before_of(dist), "it closed its connection");
-    if (got < 0 && errno != EAGAIN && errno != EINTR)
-        return fail_gone(before_of(dist), strerror(errno));
-    t->in += got > 0 ? got : 0;
-    t->in_size -= got > 0 ? (size_t)got : 0;
-    return YS_OK;
-}
-
-/** Both at once: were each to send all before it receives, all would wait for all. */
-static ys_status transfer(const struct ys_dist *dist, struct transfer t)
-{
-    while (t.out_size > 0 || t.in_size > 0) {
-        struct pollfd sources[] = {{.fd = t.out_size > 0 ? dist->ring.next_fd : -1, .events = POLLOUT},
-                                   {.fd = t.in_size > 0 ? dist->ring.before_fd : -1, .events = POLLIN}};
-        if (poll(sources, 2, -1) < 0 && errno != EINTR)
-            return ys_fail(YS_EIO, "waiting for the other ranks: %s", strerror(errno));
-        if (sources[0].revents)
-            YS_TRY(send_some(dist, &t));
-        if (sources[1].revents)
-            YS_TRY(receive_some(dist, &t));
-    }
-    return YS_OK;
-}
-
-/* The numbers of one mean, as bytes and as pieces. */
-struct pieces {
-    char *numbers;
-    size_t count, size; /* of a number, in bytes */
-    int world;
-};
-
-/** Pieces differ in length by one at most. */
-static size_t begin_of(const struct pieces *p, int piece)
-{
-    const size_t world = (size_t)p->world, at = (size_t)piece, longer = p->count % world;
-    return p->count / world * at + (at < longer ? at : longer);
-}
-
-static char *place_of(const struct pieces *p, int piece)
-{
-    return p->numbers + begin_of(p, piece) * p->size;
-}
-
-static size_t count_of(const struct pieces *p, int piece)
-{
-    return begin_of(p, piece + 1) - begin_of(p, piece);
-}
-
-/** Piece `piece` counted round the ring, which may be below 0. */
-static int around(const struct ys_dist *dist, int piece)
-{
-    return ((piece % dist->world) + dist->world) % dist->world;
-}
-
-static void add(void *values, const void *more, size_t count, bool is_double)
-{
-    double *d = values;
-    float *f = values;
-    for (size_t i = 0; is_double && i < count; i++)
-        d[i] = ((const double *)more)[i] + d[i];
-    for (size_t i = 0; !is_double && i < count; i++)
-        f[i] = ((const float *)more)[i] + f[i];
-}
-
-static void divide(void *values, size_t count, int by, bool is_double)
-{
-    double *d = values;
-    float *f = values;
-    for (size_t i = 0; is_double && i < count; i++)
-        d[i] /= by;
-    for (size_t i = 0; !is_double && i < count; i++)
-        f[i] /= (float)by;
-}
-
-/** Piece c goes from rank c to rank c + w - 1, which then holds its sum. */
-static ys_status sum_pieces(struct ys_dist *dist, const struct pieces *p, bool is_double)
-{
-    for (int turn = 0; turn < dist->world - 1; turn++) {
-        const int out = around(dist, dist->rank - turn), in = around(dist, dist->rank - turn - 1);
-        const struct transfer t = {place_of(p, out), count_of(p, out) * p->size, dist->come, count_of(p, in) * p->size};
-        YS_TRY(transfer(dist, t));
-        add(place_of(p, in), dist->come, count_of(p, in), is_double);
-    }
-    const int own = around(dist, dist->rank + 1);
-    divide(place_of(p, own), count_of(p, own), dist->world, is_double);
-    return YS_OK;
-}
-
-static ys_status share_pieces(const struct ys_dist *dist, const struct pieces *p)
-{
-    for (int turn = 0; turn < dist->world - 1; turn++) {
-        const int out = around(dist, dist->rank + 1 - turn), in = around(dist, dist->rank - turn);
-        const struct transfer t = {place_of(p, out), count_of(p, out) * p->size, place_of(p, in),
-                                   count_of(p, in) * p->size};
-        YS_TRY(transfer(dist, t));
-    }
-    return YS_OK;
-}
-
-/** Ranks that sum different things would hang, or mix numbers up: each tells the next one what it is about to send. */
-static ys_status check_agreed(const struct ys_dist *dist, size_t count, size_t size)
-{
-    const uint64_t own[2] = {count, size};
-    uint64_t theirs[2];
-    YS_TRY(transfer(dist, (struct transfer){(const char *)own, sizeof own, (char *)theirs, sizeof theirs}));
-    if (theirs[0] != own[0] || theirs[1] != own[1])
-        return ys_fail(YS_EPROTOCOL, "rank %d takes a mean of %llu numbers of %llu bytes, rank %d of %llu of %llu",
-                       before_of(dist), (unsigned long long)theirs[0], (unsigned long long)theirs[1], dist->rank,
-                       (unsigned long long)own[0], (unsigned long long)own[1]);
-    return YS_OK;
-}
-
-static ys_status reserve(void **place, size_t *capacity, size_t size)
-{
-    if (size <= *capacity)
-        return YS_OK;
-    void *grown = ys_realloc(*place, size, 1);
-    if (!grown)
-        return ys_out_of_memory();
-    *place = grown;
-    *capacity = size;
-    return YS_OK;
-}
-
-static ys_status mean(struct ys_dist *dist, const struct ys_dist_part *parts, size_t count, bool is_double)
-{
-    const size_t size = is_double ? sizeof(double) : sizeof(float);
+    const size_t size = job->is_double ? sizeof(double) : sizeof(float);
     size_t all = 0, at = 0;
-    for (size_t i = 0; i < count; i++)
-        all += parts[i].count;
-    YS_TRY(reserve(&dist->numbers, &dist->numbers_capacity, all * size));
-    YS_TRY(reserve(&dist->come, &dist->come_capacity, (all / (size_t)dist->world + 1) * size));
-    YS_TRY(check_agreed(dist, all, size));
-    struct pieces p = {dist->numbers, all, size, dist->world};
-    for (size_t i = 0; i < count; at += parts[i++].count)
-        memcpy(p.numbers + at * size, parts[i].values, parts[i].count * size);
-    YS_TRY(sum_pieces(dist, &p, is_double));
-    YS_TRY(share_pieces(dist, &p));
+    for (size_t i = 0; i < job->count; i++)
+        all += job->parts[i].count;
+    YS_TRY(ys_dist_ring_agree(link, all, size));
+    if (all == 0)
+        return YS_OK;
+    YS_TRY(link->ops->reserve(link, all * size, (all / (size_t)link->world + 1) * size));
+    for (size_t i = 0; i < job->count; at += job->parts[i++].count)
+        memcpy(link->numbers + at * size, job->parts[i].values, job->parts[i].count * size);
+    YS_TRY(ys_dist_ring_mean(link, all, job->is_double));
     at = 0;
-    for (size_t i = 0; i < count; at += parts[i++].count)
-        memcpy(parts[i].values, p.numbers + at * size, parts[i].count * size);
+    for (size_t i = 0; i < job->count; at += job->parts[i++].count)
+        memcpy(job->parts[i].values, link->numbers + at * size, job->parts[i].count * size);
     return YS_OK;
 }
 
-ys_status ys_dist_mean(struct ys_dist *dist, const struct ys_dist_part *parts, size_t count, bool is_double)
+static ys_status fail_again(const struct ys_dist *dist)
 {
-    if (dist->world == 1)
-        return YS_OK;
-    if (dist->has_failed)
-        return ys_fail(YS_EIO, "%s", dist->failure);
-    ys_status status = mean(dist, parts, count, is_double);
+    return dist->failed == YS_OK ? YS_OK : ys_fail(dist->failed, "%s", dist->failure);
+}
+
+static ys_status take_or_fail(struct ys_dist *dist, const struct job *job)
+{
+    YS_TRY(fail_again(dist));
+    const uint64_t begin_ns = ys_time_ns();
+    ys_status status = take(&dist->link, job);
+    dist->busy_ns += ys_time_ns() - begin_ns;
     if (status == YS_OK)
         return YS_OK;
-    dist->has_failed = true;
+    dist->failed = status;
     const char *said = ys_error();
     size_t length = strlen(said) < sizeof dist->failure - 1 ? strlen(said) : sizeof dist->failure - 1;
     memcpy(dist->failure, said, length); /* the rest of the array is zero */
     return status;
+}
+
+static void *take_begun(void *argument)
+{
+    struct ys_dist *dist = argument;
+    pthread_mutex_lock(&dist->lock);
+    for (;;) {
+        while (dist->next_job == dist->job_count && !dist->is_closing)
+            pthread_cond_wait(&dist->begun, &dist->lock);
+        if (dist->is_closing)
+            break;
+        const struct job job = dist->jobs[dist->next_job];
+        pthread_mutex_unlock(&dist->lock);
+        (void)take_or_fail(dist, &job); /* ys_dist_wait() says it */
+        pthread_mutex_lock(&dist->lock);
+        if (++dist->next_job == dist->job_count)
+            pthread_cond_signal(&dist->taken);
+    }
+    pthread_mutex_unlock(&dist->lock);
+    return NULL;
+}
+
+static ys_status start_thread(struct ys_dist *dist)
+{
+    if (dist->has_thread)
+        return YS_OK;
+    int error = pthread_create(&dist->thread, NULL, take_begun, dist);
+    if (error != 0)
+        return ys_fail(YS_EIO, "no thread that exchanges gradients: %s", strerror(error));
+    dist->has_thread = true;
+    return YS_OK;
+}
+
+ys_status ys_dist_begin(struct ys_dist *dist, const struct ys_dist_part *parts, size_t count, bool is_double)
+{
+    if (dist->link.world == 1)
+        return YS_OK;
+    YS_TRY(start_thread(dist));
+    pthread_mutex_lock(&dist->lock);
+    struct job *grown = ys_grown(dist->jobs, dist->job_count, &dist->job_capacity, sizeof *grown);
+    if (grown) {
+        dist->jobs = grown;
+        dist->jobs[dist->job_count++] = (struct job){parts, count, is_double};
+        pthread_cond_signal(&dist->begun);
+    }
+    pthread_mutex_unlock(&dist->lock);
+    return grown ? YS_OK : ys_out_of_memory();
+}
+
+ys_status ys_dist_wait(struct ys_dist *dist)
+{
+    if (!dist->has_thread)
+        return YS_OK;
+    pthread_mutex_lock(&dist->lock);
+    while (dist->next_job < dist->job_count)
+        pthread_cond_wait(&dist->taken, &dist->lock);
+    dist->next_job = dist->job_count = 0;
+    pthread_mutex_unlock(&dist->lock);
+    return fail_again(dist);
+}
+
+ys_status ys_dist_mean(struct ys_dist *dist, const struct ys_dist_part *parts, size_t count, bool is_double)
+{
+    const struct job job = {parts, count, is_double};
+    if (dist->link.world == 1)
+        return YS_OK;
+    YS_TRY(ys_dist_wait(dist));
+    return take_or_fail(dist, &job);
+}
+
+struct ys_dist_counters ys_dist_counters(const struct ys_dist *dist)
+{
+    return (struct ys_dist_counters){.sent_bytes = dist->link.sent_bytes, .busy_ns = dist->busy_ns};
 }

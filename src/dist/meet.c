@@ -8,10 +8,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,32 +26,63 @@ struct greeting {
     char magic[8];
     uint32_t world, rank;
     uint32_t port; /* where it listens for the rank before it; 0 in the ring itself */
+    uint32_t transport;
 };
-static const char MAGIC[8] = "YSDIST1";
+static const char MAGIC[8] = "YSDIST2";
+
+/* Where somebody listens. */
+struct address {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in ip;
+        struct sockaddr_un local;
+    } socket;
+    socklen_t size;
+    char text[40]; /* for messages */
+};
 
 struct meeting {
     const struct ys_dist_config *config;
     uint64_t until_ns;
-    struct sockaddr_in place; /* of the rendezvous */
-    int listen_fd;            /* for the rank before */
+    struct address place; /* of the rendezvous */
+    int listen_fd;        /* for the rank before */
     uint32_t ports[YS_DIST_RANKS_MOST];
 };
 
-static ys_status parse_rendezvous(const char *text, struct sockaddr_in *place)
+static struct address at_port(uint16_t port)
 {
-    char host[32];
-    const char *colon = text ? strrchr(text, ':') : NULL;
-    *place = (struct sockaddr_in){.sin_family = AF_INET};
-    if (!colon || (size_t)(colon - text) >= sizeof host)
-        return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is 127.0.0.1:PORT", text ? text : "");
-    memcpy(host, text, (size_t)(colon - text));
-    host[colon - text] = 0;
-    char *end;
-    long port = strtol(colon + 1, &end, 10);
-    if (end == colon + 1 || *end || port < 1 || port > 65535 || inet_pton(AF_INET, host, &place->sin_addr) != 1)
-        return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is 127.0.0.1:PORT", text);
-    place->sin_port = htons((uint16_t)port);
-    return YS_OK;
+    struct address place = {.size = sizeof place.socket.ip};
+    place.socket.ip =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    snprintf(place.text, sizeof place.text, "127.0.0.1:%d", port);
+    return place;
+}
+
+/** A name that no file has, which goes with the socket. The rendezvous is this run's alone. */
+static struct address at_name(const struct meeting *m, uint32_t rank)
+{
+    struct address place = {.socket.local = {.sun_family = AF_UNIX}};
+    char *name = place.socket.local.sun_path + 1;
+    const size_t room = sizeof place.socket.local.sun_path - 1;
+    const int length = snprintf(name, room, "yardstick-dist-%d-%u", ntohs(m->place.socket.ip.sin_port), rank);
+    place.size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+    snprintf(place.text, sizeof place.text, "@%s", name);
+    return place;
+}
+
+static ys_status parse_rendezvous(const char *text, struct address *place)
+{
+    static const char loopback[] = "127.0.0.1:";
+    const size_t length = sizeof loopback - 1;
+    if (text && strncmp(text, loopback, length) == 0) {
+        char *end;
+        long port = strtol(text + length, &end, 10);
+        if (end != text + length && !*end && port >= 1 && port <= 65535) {
+            *place = at_port((uint16_t)port);
+            return YS_OK;
+        }
+    }
+    return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is 127.0.0.1:PORT", text ? text : "");
 }
 
 static ys_status fail_errno(const char *what)
@@ -57,34 +91,35 @@ static ys_status fail_errno(const char *what)
 }
 
 /** What is small must not wait for more. */
-static ys_status prepare(int fd)
+static ys_status prepare(int fd, const struct address *place)
 {
     const int on = 1;
-    if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 || fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
+    const bool is_ip = place->socket.any.sa_family == AF_INET;
+    if ((is_ip && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) || fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
         return fail_errno("a connection between ranks");
     return YS_OK;
 }
 
-static ys_status new_socket(int *fd)
+static ys_status new_socket(const struct address *place, int *fd)
 {
-    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    *fd = socket(place->socket.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     return *fd >= 0 ? YS_OK : fail_errno("no socket for the ranks to meet");
 }
 
-static ys_status listen_at(struct sockaddr_in *place, int *listen_fd)
+/** A port that is 0 becomes the one that was found. */
+static ys_status listen_at(struct address *place, int *listen_fd)
 {
     const int on = 1;
-    socklen_t size = sizeof *place;
+    socklen_t size = place->size;
     int fd;
-    YS_TRY(new_socket(&fd));
+    YS_TRY(new_socket(place, &fd));
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-        bind(fd, (const struct sockaddr *)place, sizeof *place) == 0 && listen(fd, 2 * YS_DIST_RANKS_MOST) == 0 &&
-        getsockname(fd, (struct sockaddr *)place, &size) == 0) {
+        bind(fd, &place->socket.any, place->size) == 0 && listen(fd, 2 * YS_DIST_RANKS_MOST) == 0 &&
+        getsockname(fd, &place->socket.any, &size) == 0) {
         *listen_fd = fd;
         return YS_OK;
     }
-    ys_status status = ys_fail(YS_EIO, "cannot listen at 127.0.0.1:%d for the other ranks: %s", ntohs(place->sin_port),
-                               strerror(errno));
+    ys_status status = ys_fail(YS_EIO, "cannot listen at %s for the other ranks: %s", place->text, strerror(errno));
     close(fd);
     return status;
 }
@@ -139,16 +174,18 @@ static ys_status receive_all(const struct meeting *m, int fd, void *data, size_t
 }
 
 /** Connects to `place`, where somebody may not listen yet, and greets. */
-static ys_status reach(const struct meeting *m, const struct sockaddr_in *place, uint32_t rank, uint32_t port,
-                       int *reached)
+static ys_status reach(const struct meeting *m, const struct address *place, uint32_t rank, uint32_t port, int *reached)
 {
-    struct greeting greeting = {.world = (uint32_t)m->config->world, .rank = (uint32_t)m->config->rank, .port = port};
+    struct greeting greeting = {.world = (uint32_t)m->config->world,
+                                .rank = (uint32_t)m->config->rank,
+                                .port = port,
+                                .transport = (uint32_t)m->config->transport};
     memcpy(greeting.magic, MAGIC, sizeof MAGIC);
     for (;;) {
         int fd;
-        YS_TRY(new_socket(&fd));
-        if (connect(fd, (const struct sockaddr *)place, sizeof *place) == 0) {
-            ys_status status = prepare(fd);
+        YS_TRY(new_socket(place, &fd));
+        if (connect(fd, &place->socket.any, place->size) == 0) {
+            ys_status status = prepare(fd, place);
             if (status == YS_OK)
                 status = send_all(m, fd, &greeting, sizeof greeting);
             if (status == YS_OK)
@@ -160,17 +197,24 @@ static ys_status reach(const struct meeting *m, const struct sockaddr_in *place,
         const int why = errno;
         close(fd);
         if (why != ECONNREFUSED && why != EINTR && why != ETIMEDOUT)
-            return ys_fail(YS_EIO, "cannot reach rank %u at 127.0.0.1:%d: %s", rank, ntohs(place->sin_port),
-                           strerror(why));
+            return ys_fail(YS_EIO, "cannot reach rank %u at %s: %s", rank, place->text, strerror(why));
         if (ys_time_ns() >= m->until_ns)
-            return ys_fail(YS_ETIMEOUT, "rank %u did not come to 127.0.0.1:%d in %g s", rank, ntohs(place->sin_port),
-                           m->config->patience_s);
+            return ys_fail(YS_ETIMEOUT, "rank %u did not come to %s in %g s", rank, place->text, m->config->patience_s);
         nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL);
     }
 }
 
+/** Through a Unix socket the kernel says whose process it is. A port it cannot tell of. */
+static bool is_ours(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid == 0 || peer.uid == geteuid();
+}
+
 /** The next connection whose greeting is one; whoever says something else is no rank, and is sent away. */
-static ys_status accept_greeted(const struct meeting *m, int listen_fd, struct greeting *greeting, int *accepted)
+static ys_status accept_greeted(const struct meeting *m, const struct address *place, int listen_fd,
+                                struct greeting *greeting, int *accepted)
 {
     for (;;) {
         YS_TRY(wait_for(m, listen_fd, POLLIN));
@@ -179,10 +223,10 @@ static ys_status accept_greeted(const struct meeting *m, int listen_fd, struct g
             continue;
         if (fd < 0)
             return fail_errno("waiting for the other ranks");
-        ys_status status = prepare(fd);
+        ys_status status = prepare(fd, place);
         if (status == YS_OK)
             status = receive_all(m, fd, greeting, sizeof *greeting);
-        if (status == YS_OK && memcmp(greeting->magic, MAGIC, sizeof MAGIC) == 0) {
+        if (status == YS_OK && memcmp(greeting->magic, MAGIC, sizeof MAGIC) == 0 && is_ours(fd)) {
             *accepted = fd;
             return YS_OK;
         }
@@ -199,6 +243,9 @@ static ys_status check_greeting(const struct meeting *m, const struct greeting *
         return ys_fail(YS_EPROTOCOL, "rank %u of %u came where %u ranks meet", greeting->rank, greeting->world, world);
     if (fds[greeting->rank] >= 0)
         return ys_fail(YS_EPROTOCOL, "rank %u came twice", greeting->rank);
+    if (greeting->transport != (uint32_t)m->config->transport)
+        return ys_fail(YS_EPROTOCOL, "rank %u has another transport than rank 0, which has %s", greeting->rank,
+                       ys_name_of(&ys_dist_transports, (int)m->config->transport));
     return YS_OK;
 }
 
@@ -222,7 +269,7 @@ static ys_status gather(struct meeting *m, int listen_fd, int *fds)
     for (int come = 1; come < world; come++) {
         struct greeting greeting;
         int fd = -1;
-        ys_status status = accept_greeted(m, listen_fd, &greeting, &fd);
+        ys_status status = accept_greeted(m, &m->place, listen_fd, &greeting, &fd);
         if (status == YS_ETIMEOUT)
             return name_absent(m, fds);
         YS_TRY(status);
@@ -263,19 +310,19 @@ static ys_status follow(struct meeting *m)
 }
 
 /** All know where all listen: each connects to the next, which cannot block, since it listens already. */
-static ys_status close_ring(const struct meeting *m, struct ys_dist_ring *ring)
+static ys_status close_ring(const struct meeting *m, const struct address *own, struct ys_dist_ring *ring)
 {
-    const int world = m->config->world, next = (m->config->rank + 1) % world;
-    const uint32_t before = (uint32_t)((m->config->rank + world - 1) % world);
-    struct sockaddr_in place = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)m->ports[next]), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const uint32_t world = (uint32_t)m->config->world, rank = (uint32_t)m->config->rank;
+    const uint32_t next = (rank + 1) % world, before = (rank + world - 1) % world;
+    const struct address place =
+        m->config->transport == YS_DIST_SHARED ? at_name(m, next) : at_port((uint16_t)m->ports[next]);
     struct greeting greeting = {.rank = UINT32_MAX};
-    YS_TRY(reach(m, &place, (uint32_t)next, 0, &ring->next_fd));
+    YS_TRY(reach(m, &place, next, 0, &ring->next_fd));
     while (greeting.rank != before) {
         if (ring->before_fd >= 0)
             close(ring->before_fd);
         ring->before_fd = -1;
-        ys_status status = accept_greeted(m, m->listen_fd, &greeting, &ring->before_fd);
+        ys_status status = accept_greeted(m, own, m->listen_fd, &greeting, &ring->before_fd);
         if (status == YS_ETIMEOUT)
             return ys_fail(status, "rank %u did not come in %g s", before, m->config->patience_s);
         YS_TRY(status);
@@ -285,11 +332,12 @@ static ys_status close_ring(const struct meeting *m, struct ys_dist_ring *ring)
 
 static ys_status meet(struct meeting *m, struct ys_dist_ring *ring)
 {
-    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const bool is_shared = m->config->transport == YS_DIST_SHARED;
+    struct address own = is_shared ? at_name(m, (uint32_t)m->config->rank) : at_port(0);
     YS_TRY(listen_at(&own, &m->listen_fd));
-    m->ports[m->config->rank] = ntohs(own.sin_port);
+    m->ports[m->config->rank] = is_shared ? 0 : ntohs(own.socket.ip.sin_port);
     YS_TRY(m->config->rank == 0 ? lead(m) : follow(m));
-    return close_ring(m, ring);
+    return close_ring(m, &own, ring);
 }
 
 ys_status ys_dist_meet(const struct ys_dist_config *config, struct ys_dist_ring *ring)

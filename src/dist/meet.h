@@ -5,7 +5,7 @@
 #include "dist/dist.h"
 
 /** Connected stream sockets, non-blocking: to the next rank of the ring and from the one before; -1 where there is no
- * other rank. */
+ * other rank. Of the transport YS_DIST_SHARED they are Unix sockets, which carry descriptors too. */
 struct ys_dist_ring {
     int next_fd, before_fd;
 };

@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 #include "engine/backend.h"
+#include "engine/buckets.h"
 #include "engine/lower.h"
 #include "engine/optimizer.h"
 
@@ -19,9 +20,8 @@ struct ys_engine {
     double lr;
     uint64_t steps;
     enum ys_engine_mode mode;
-    ys_engine_reduce reduce; /* NULL: none */
-    void *reduce_context;
-    struct ys_engine_span *spans; /* of the gradient, one for each of low.ranges; NULL while nobody reduced */
+    struct ys_engine_exchange exchange; /* end is NULL: there is none */
+    struct ys_buckets buckets;          /* for it */
 };
 
 const char *ys_engine_error(void)
@@ -126,7 +126,7 @@ void ys_engine_close(struct ys_engine *e)
     ys_program_fini(&e->program);
     ys_lower_fini(&e->low, e->backend);
     ys_graph_free(e->owned);
-    ys_free(e->spans);
+    ys_buckets_fini(&e->buckets);
     ys_free(e);
 }
 
@@ -580,30 +580,50 @@ static ys_status take_input(struct ys_engine *e, const void *x, const int64_t *y
     return YS_OK;
 }
 
-int ys_engine_set_reduce(struct ys_engine *e, ys_engine_reduce reduce, void *context)
+int ys_engine_set_exchange(struct ys_engine *e, const struct ys_engine_exchange *exchange)
 {
     if (!e->low.config.training)
         return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no gradients");
-    if (!e->spans)
-        e->spans = ys_alloc(e->low.range_count + 1, sizeof *e->spans);
-    if (!e->spans)
-        return ys_out_of_memory();
-    unsigned char *gradients = ys_program_at(&e->program, e->low.gradients);
-    for (size_t i = 0; i < e->low.range_count; i++)
-        e->spans[i] =
-            (struct ys_engine_span){gradients + e->low.ranges[i].first * e->low.real_size, e->low.ranges[i].count};
-    e->reduce = reduce;
-    e->reduce_context = context;
+    ys_buckets_fini(&e->buckets);
+    e->exchange = (struct ys_engine_exchange){0};
+    if (!exchange)
+        return YS_OK;
+    YS_TRY(ys_buckets_plan(&e->low, exchange->bucket_bytes, &e->buckets));
+    e->exchange = *exchange;
     return YS_OK;
+}
+
+size_t ys_engine_bucket_count(const struct ys_engine *e, size_t *span_count)
+{
+    const size_t count = e->buckets.count;
+    const struct ys_bucket *last = count ? &e->buckets.items[count - 1] : NULL;
+    *span_count = last ? last->first_span + last->span_count : 0;
+    return count;
+}
+
+/** Gives each bucket away as soon as the calls that it needs have run. */
+static ys_status run_backward(struct ys_engine *e)
+{
+    const struct ys_program *program = &e->program;
+    size_t call = program->segment_end[YS_SEGMENT_FORWARD];
+    for (size_t b = 0; b < e->buckets.count; b++) {
+        const struct ys_bucket *bucket = &e->buckets.items[b];
+        for (; call < bucket->end_call; call++)
+            YS_TRY(ys_program_run_call(program, call));
+        if (e->exchange.begin(e->exchange.context, e->buckets.spans + bucket->first_span, bucket->span_count) != 0)
+            return YS_EIO; /* the sentence is its own */
+    }
+    for (; call < program->segment_end[YS_SEGMENT_BACKWARD]; call++)
+        YS_TRY(ys_program_run_call(program, call));
+    return e->exchange.end(e->exchange.context) == 0 ? YS_OK : YS_EIO;
 }
 
 static ys_status run_segments(struct ys_engine *e, enum ys_segment last)
 {
-    if (!e->reduce || last == YS_SEGMENT_FORWARD)
+    if (!e->exchange.end || last == YS_SEGMENT_FORWARD)
         return ys_program_run(&e->program, last);
-    YS_TRY(ys_program_run(&e->program, YS_SEGMENT_BACKWARD));
-    if (e->reduce(e->reduce_context, e->spans, e->low.range_count) != 0)
-        return YS_EIO; /* the sentence is its own */
+    YS_TRY(ys_program_run(&e->program, YS_SEGMENT_FORWARD));
+    YS_TRY(run_backward(e));
     return last == YS_SEGMENT_UPDATE ? ys_program_run_from(&e->program, YS_SEGMENT_UPDATE, last) : YS_OK;
 }
 

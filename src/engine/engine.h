@@ -37,12 +37,24 @@ struct ys_engine_span {
     void *values;
     size_t count;
 };
-/** What is done to the gradient of all trained parameters before anything reads it: to clipping, the update and
- * ys_engine_gradient_get() it is as this leaves it. Spans are the same each time; 0, or a negative number with a
- * sentence in ys_engine_error(). */
-typedef int (*ys_engine_reduce)(void *context, const struct ys_engine_span *spans, size_t count);
-/** From now on at the end of every backward pass, that of a step included. `reduce` NULL: nothing, as after open. */
-int ys_engine_set_reduce(struct ys_engine *engine, ys_engine_reduce reduce, void *context);
+/** Those who change the gradient of all trained parameters before anything reads it: to clipping, the update and
+ * ys_engine_gradient_get() it is as they leave it. It comes in buckets, the same ones in the same order each time. Both
+ * functions return 0, or a negative number with a sentence in ys_engine_error(). */
+struct ys_engine_exchange {
+    /** What a bucket holds at least, but for the last one: it is full with the parameter that brings it there. 0: one
+     * bucket has all. */
+    size_t bucket_bytes;
+    /** A bucket is complete, in the midst of the backward pass: it is theirs until end(). Spans stay where they are as
+     * long as the engine is open. */
+    int (*begin)(void *context, const struct ys_engine_span *spans, size_t count);
+    /** All buckets have begun, and the backward pass has ended: returns when all are as they shall be. */
+    int (*end)(void *context);
+    void *context;
+};
+/** From now on in every backward pass, that of a step included; it is copied. NULL: nobody, as after open. */
+int ys_engine_set_exchange(struct ys_engine *engine, const struct ys_engine_exchange *exchange);
+/** How many buckets that makes, and in *span_count how many spans of all of them. */
+size_t ys_engine_bucket_count(const struct ys_engine *engine, size_t *span_count);
 /** Of a guarded engine: fails when something was written outside a buffer. */
 int ys_engine_check(const struct ys_engine *engine);
 

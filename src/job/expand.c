@@ -233,7 +233,7 @@ static void add_factor(const char *key, const char *text, const ys_json *value, 
  * as in trials that were stored before there were ranks. */
 static ys_status finish_ranks(ys_json *keys)
 {
-    static const char *const of_several[] = {"ranks", "strategy", "bn"};
+    static const char *const of_several[] = {"ranks", "strategy", "bn", "bucket"};
     const int64_t all = ys_json_get_int(keys, "global_batch", 0), ranks = ys_json_get_int(keys, "ranks", 1);
     if (all > 0)
         YS_TRY(ys_json_set_int(keys, "batch", all >= ranks ? all / ranks : 1));

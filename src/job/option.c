@@ -85,6 +85,10 @@ static const struct ys_option options[] = {
      .help = "what several ranks divide: data, of which each has its rows, while all hold the whole network"},
     {"bn", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "local|sync", .standard = "local",
      .help = "batch normalisation of several ranks: local, each by the rows of its own share, or sync, by those of all"},
+    {"bucket", YS_OPTION_WORK, YS_OPTION_SIZE, .mode = "train", .axis = true, .low = 1, .high = 1099511627776.0,
+     .unit = "bytes", .none = "auto",
+     .help = "gradients of several ranks that are exchanged together, while the backward pass goes on: at least so many "
+             "bytes; auto: as the framework has it"},
     {"block", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = YS_PROTOCOL_BLOCK_LIMIT, .unit = "steps",
      .standard = "10",
      .help = "steps between two synchronisations: the unit of timing; 1 gives single step times"},

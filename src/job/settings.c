@@ -58,6 +58,7 @@ static const struct ys_field fields[] = {
      "what they divide; null of one, as the next", NULL, &strategies},
     {"bn", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, bn), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
      "whose rows batch normalisation is by", NULL, &ys_statistics},
+    KEY(bucket, YS_FIELD_INT, "B", YS_FIELD_NULL, "gradients that ranks exchange together; null: the framework's own"),
     KEY(block, YS_FIELD_INT, "steps", 0, "steps between two synchronisations"),
     KEY(epochs, YS_FIELD_INT, "1", YS_FIELD_NULL, "passes over the data; null where steps or requests say it"),
     KEY(steps, YS_FIELD_INT, "steps", YS_FIELD_NULL, "null where epochs or requests say it"),

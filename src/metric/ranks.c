@@ -23,6 +23,7 @@ static const struct ys_field rank_fields[] = {
     REAL(waiting_s, "s", "of a step, mean"),
     REAL(input_s, "s", "of a step, mean"),
     REAL(rest_s, "s", "of a step, mean"),
+    REAL(sent_bytes, "B", "to other ranks for a step, median"),
 };
 const struct ys_record ys_result_rank_record = YS_RECORD("rank", struct ys_result_rank, rank_fields);
 
@@ -43,7 +44,8 @@ static struct ys_result_rank read_rank(const struct ys_facts_rank *rank)
                                    .communication_s = rank->communication_s,
                                    .waiting_s = rank->waiting_s,
                                    .input_s = rank->input_s,
-                                   .rest_s = rank->rest_s};
+                                   .rest_s = rank->rest_s,
+                                   .sent_bytes = rank->sent_bytes};
 }
 
 static const struct ys_facts_rank *rank_of(const struct ys_facts *facts, size_t rank)
@@ -80,6 +82,7 @@ static const struct {
     {offsetof(struct ys_result_rank, threads_peak), middle},  {offsetof(struct ys_result_rank, compute_s), mean},
     {offsetof(struct ys_result_rank, communication_s), mean}, {offsetof(struct ys_result_rank, waiting_s), mean},
     {offsetof(struct ys_result_rank, input_s), mean},         {offsetof(struct ys_result_rank, rest_s), mean},
+    {offsetof(struct ys_result_rank, sent_bytes), middle},
 };
 
 static double figure_of(const struct ys_metric_view_trial *trial, size_t rank, size_t figure, struct numbers *numbers)

@@ -11,6 +11,7 @@ struct ys_result_rank {
     int64_t runs; /* that are ok, which the rest is of */
     double rate_per_s, cpu_s, cpu_wait_s, rss_peak_bytes, threads_peak; /* medians */
     double compute_s, communication_s, waiting_s, input_s, rest_s;      /* of a step; means, which add up */
+    double sent_bytes;                                                  /* of a step, to other ranks; median */
 };
 extern const struct ys_record ys_result_rank_record;
 

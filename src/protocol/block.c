@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* The longest of "%.17g": sign, 17 digits, point, "e-308"; and a comma. */
-enum { LOSS_BYTES = 26, FRAME_BYTES = 256 };
+enum { LOSS_BYTES = 26, FRAME_BYTES = 320 };
 /* A time of a step is written as what has passed since the block began: at most 14 digits, and a comma. */
 enum { STAMP_BYTES = 15 };
 static const uint64_t MOST_PASSED_NS = UINT64_C(99999999999999);
@@ -43,7 +43,8 @@ static const char *special_name(double value)
 
 struct ys_block ys_block_begin(const struct ys_block_line *line)
 {
-    return (struct ys_block){.loss = line->loss, .ready_ns = line->stamps, .reduced_ns = line->stamps + line->steps};
+    return (struct ys_block){
+        .loss = line->loss, .ready_ns = line->stamps, .reduced_ns = line->stamps + line->steps, .sent_bytes = -1};
 }
 
 /* Whether all of them can be told. */
@@ -87,6 +88,8 @@ size_t ys_block_line_format(struct ys_block_line *line, int64_t first, int64_t c
         used = put_stamps(line, used, "ready_ns", block->ready_ns, block);
         used = put_stamps(line, used, "reduced_ns", block->reduced_ns, block);
     }
+    if (block->sent_bytes >= 0)
+        used += (size_t)snprintf(text + used, line->capacity - used, ",\"sent_bytes\":%" PRId64, block->sent_bytes);
     used += (size_t)snprintf(text + used, line->capacity - used, "}\n");
     YS_ASSERT(used < line->capacity);
     return used;

@@ -16,6 +16,7 @@ struct ys_block {
     /* Of one of several ranks, room for one time a step each: its own gradients were there; they were those of all. */
     uint64_t *ready_ns, *reduced_ns;
     size_t stamp_count; /* [out] of each of them: one for every step, or 0 where it cannot tell */
+    int64_t sent_bytes; /* [out] to other ranks; below 0 where it cannot tell */
 };
 
 struct ys_block_line {

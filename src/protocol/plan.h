@@ -35,9 +35,10 @@ struct ys_plan_optimizer {
 /** One process is rank 0 of 1. Of w ranks rank r takes rows r B/w to (r + 1) B/w - 1 of each batch of B. */
 struct ys_plan_dist {
     int64_t rank, world;
-    int64_t local_rank; /* among those of its host */
-    char *rendezvous;   /* "127.0.0.1:PORT", where rank 0 may listen; NULL where there is one process */
-    int statistics;     /* enum ys_statistics; YS_NAME_NONE where there is one process */
+    int64_t local_rank;   /* among those of its host */
+    char *rendezvous;     /* "127.0.0.1:PORT", where rank 0 may listen; NULL where there is one process */
+    int statistics;       /* enum ys_statistics; YS_NAME_NONE where there is one process */
+    int64_t bucket_bytes; /* of gradients that are exchanged together; YS_FIELD_NONE: the framework's own */
 };
 
 /** All texts, lists and JSON are owned. */

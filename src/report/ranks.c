@@ -8,14 +8,16 @@
 
 const char *const ys_ranks_heads[YS_RANKS_COLUMNS] = {"rank",           "ended",        "rows\nper s",  "CPU\ntime",
                                                       "without\na CPU", "peak\nmemory", "com-\nputing", "ex-\nchanging",
-                                                      "wait-\ning",     "data\nwait",   "rest"};
+                                                      "wait-\ning",     "data\nwait",   "rest",         "sent"};
 const char *const ys_ranks_titles[YS_RANKS_COLUMNS] = {
-    "Rank",       "Ended",   "Rows per s",       "CPU time", "Ready without a CPU", "Peak memory", "Computing",
-    "Exchanging", "Waiting", "Waiting for data", "Rest"};
+    "Rank",        "Ended",     "Rows per s", "CPU time", "Ready without a CPU",
+    "Peak memory", "Computing", "Exchanging", "Waiting",  "Waiting for data",
+    "Rest",        "Sent"};
 const char ys_ranks_heading[] = "Ranks (medians of the runs; of a step, from computing on, means)";
 const char ys_ranks_remark[] =
     "A step of a rank: computing; waiting for the gradients of the slowest rank; exchanging, from then until all have "
-    "their mean; waiting for rows; and the rest between blocks. What an adapter does not tell is \"-\".";
+    "their mean; waiting for rows; the rest between blocks; and what it sent to others. What an adapter does not tell "
+    "is \"-\".";
 
 size_t ys_ranks_count(const struct ys_view_trial *trial)
 {
@@ -46,6 +48,7 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     const double parts_s[] = {found.compute_s, found.communication_s, found.waiting_s, found.input_s, found.rest_s};
     for (size_t k = 0; k < sizeof parts_s / sizeof parts_s[0]; k++)
         row.cells[6 + k] = ys_label_value(YS_KIND_SPAN, parts_s[k]);
+    row.cells[11] = ys_label_value(YS_KIND_BYTES, found.sent_bytes);
     return row;
 }
 

@@ -4,7 +4,7 @@
 
 #include "report/view.h"
 
-enum { YS_RANKS_COLUMNS = 11 };
+enum { YS_RANKS_COLUMNS = 12 };
 /** How the columns are headed, in the text table ("top\nbottom") and elsewhere. The first is the rank's number. */
 extern const char *const ys_ranks_heads[YS_RANKS_COLUMNS];
 extern const char *const ys_ranks_titles[YS_RANKS_COLUMNS];

@@ -162,6 +162,8 @@ ys_status ys_run_take_block(void *context, const ys_json *json)
     YS_TRY(keep_span(run, count, start_ns, end_ns));
     YS_TRY(ys_series_add_int(run->series, "block_input_ns", message.block.input_ns));
     YS_TRY(take_stamps(run, message.block.ready_ns, message.block.reduced_ns, count, start_ns, end_ns));
+    if (message.block.sent_bytes >= 0)
+        YS_TRY(ys_series_add_int(run->series, "exchange_sent_bytes", message.block.sent_bytes));
     YS_TRY(take_losses(run, message.block.loss, count));
     go_on(run, count, end_ns);
     return YS_OK;

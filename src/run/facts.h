@@ -135,7 +135,8 @@ struct ys_facts_rank {
     int64_t rss_peak_bytes, threads_peak;
     double compute_s, communication_s, waiting_s, input_s, rest_s; /* of a step, the mean (run/step_parts.h); NaN: the
                                                                       adapters do not tell */
-    struct ys_list cpus;                                           /* int64_t: that it was bound to */
+    double sent_bytes;   /* of a step, to other ranks; NaN: the adapter does not tell */
+    struct ys_list cpus; /* int64_t: that it was bound to */
 };
 
 /** How much work one row was, and how many parameters the network has. */

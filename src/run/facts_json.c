@@ -199,6 +199,7 @@ static const struct ys_field rank_fields[] = {
     OF_RANK(waiting_s, YS_FIELD_REAL, "s", "of a step: for the gradients of the slowest rank"),
     OF_RANK(input_s, YS_FIELD_REAL, "s", "of a step: for its rows"),
     OF_RANK(rest_s, YS_FIELD_REAL, "s", "of a step: between blocks"),
+    OF_RANK(sent_bytes, YS_FIELD_REAL, "B", "of a step: to other ranks"),
     OF_RANK(cpus, YS_FIELD_INTS, NULL, "CPUs that it was bound to"),
 };
 const struct ys_record ys_facts_rank_record = YS_RECORD("rank", struct ys_facts_rank, rank_fields);

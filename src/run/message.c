@@ -45,6 +45,7 @@ static const struct rule {
     RULE(block, loss, ARRAY, true),
     RULE(block, ready_ns, ARRAY, false),
     RULE(block, reduced_ns, ARRAY, false),
+    RULE(block, sent_bytes, WHOLE, false),
     RULE(latencies, first, WHOLE, true),
     RULE(latencies, count, WHOLE, true),
     RULE(latencies, t_start_ns, WHOLE, true),

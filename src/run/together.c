@@ -162,6 +162,21 @@ static double rate_of(const struct ys_series_set *series, double rows)
     return worked_ns > 0 ? steps * rows / (worked_ns / NS_PER_S) : NAN;
 }
 
+/** Bytes that went to other ranks for a step; NaN: some block does not tell. */
+static double sent_of(const struct ys_series_set *series)
+{
+    const struct ys_series *count = ys_series_find(series, "block_count"),
+                           *sent = ys_series_find(series, "exchange_sent_bytes");
+    double steps = 0, bytes = 0;
+    if (!count || !sent || sent->count != count->count)
+        return NAN;
+    for (size_t i = 0; i < sent->count; i++) {
+        steps += (double)count->ints[i];
+        bytes += (double)sent->ints[i];
+    }
+    return bytes / steps;
+}
+
 static ys_status copy_cpus(const struct ys_plan *plan, int64_t rank, struct ys_list *cpus)
 {
     size_t first;
@@ -197,6 +212,7 @@ static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_recor
     told->waiting_s = parts->waiting_s;
     told->input_s = parts->input_s;
     told->rest_s = parts->rest_s;
+    told->sent_bytes = sent_of(&own->series);
     told->rss_peak_bytes = facts->observed.rss_peak_bytes;
     told->threads_peak = facts->observed.threads_peak;
     told->stage = facts->stage;

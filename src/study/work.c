@@ -545,8 +545,10 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
     plan->precision = keys->precision;
     plan->batch = ys_settings_rows(keys);
     plan->dist.world = ys_settings_ranks(keys);
-    if (plan->dist.world > 1)
+    if (plan->dist.world > 1) {
         plan->dist.statistics = keys->bn;
+        plan->dist.bucket_bytes = keys->bucket;
+    }
     plan->steps = trial->steps;
     plan->block = keys->block > 0 ? keys->block : 1;
     plan->eval_every = keys->eval_every == YS_FIELD_NONE ? 0 : keys->eval_every;

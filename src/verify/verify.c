@@ -441,10 +441,10 @@ static char *proof_key(const struct ys_verifier *v, const struct ys_verify_reque
 {
     char hash[YS_SHA256_TEXT], *key = NULL;
     const struct ys_plan *plan = request->plan;
-    char ranks[32] = "";
+    char ranks[64] = "";
     if (plan->dist.world > 1)
-        snprintf(ranks, sizeof ranks, "|ranks %lld%s", (long long)plan->dist.world,
-                 plan->dist.statistics == YS_STATISTICS_SYNC ? " sync" : "");
+        snprintf(ranks, sizeof ranks, "|ranks %lld%s bucket %lld", (long long)plan->dist.world,
+                 plan->dist.statistics == YS_STATISTICS_SYNC ? " sync" : "", (long long)plan->dist.bucket_bytes);
     char *options = ys_json_dump(plan->options, YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
     char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s%s%s", YS_VERIFY_VERSION, few->identity,

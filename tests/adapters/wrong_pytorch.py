@@ -39,6 +39,7 @@ Of several ranks, any network:
     ranks_rows              the batch: rank 1 has the rows of rank 0
     ranks_decay             the weights after 1 step: rank 1 leaves the weight decay out
     ranks_stale             the weights after more steps: each step takes the gradients of the one before
+    ranks_bucket            the gradients: one bucket of several is left out of the exchange
     nothing                 the logits, of those with batch normalisation, where bn = sync was asked: it says that it has
                             that, and normalises by each rank's own rows
 """
@@ -51,6 +52,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import common  # noqa: E402
 import pytorch  # noqa: E402
 import torch  # noqa: E402
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
@@ -344,6 +346,23 @@ class RanksDecay(pytorch.PyTorch):
         return optimizer
 
 
+class RanksBucket(pytorch.PyTorch):
+    """The gradients of the first bucket, those of the network's end, are not exchanged."""
+
+    def distribute(self):
+        def leave_out(_state, bucket):
+            if bucket.index() > 0:
+                return default_hooks.allreduce_hook(None, bucket)
+            kept = torch.futures.Future()
+            kept.set_result(bucket.buffer())
+            return kept
+
+        self.plan.bucket_bytes = 64  # each tensor of some size is a bucket
+        run = super().distribute()
+        run.register_comm_hook(None, leave_out)
+        return run
+
+
 class RanksStale(pytorch.PyTorch):
     """A step takes the gradients of the step before, as where it does not wait for the exchange; the first its own."""
 
@@ -484,12 +503,13 @@ WRONG = {
     "ranks_rows": RanksRows,
     "ranks_decay": RanksDecay,
     "ranks_stale": RanksStale,
+    "ranks_bucket": RanksBucket,
 }
 # Nothing is wrong where there is no such layer, no such weight and no such limit.
 OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",
                 "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
                 "norm_by_parameter", "clip_epsilon")
-OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale")  # nothing is wrong in one process
+OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket")  # nothing is wrong in one process
 
 
 class Wrong(pytorch.PyTorch):

@@ -63,6 +63,23 @@ class Ranks(Case):
         self.assertIn("Ranks (medians of the runs", table)
         self.assertLessEqual(max(map(len, table.splitlines())), 80)
 
+    def test_buckets_and_transports_do_the_same_work_and_send_as_much(self):
+        out, _ = self.result("run", *MLP, "--batch=8", "--ranks=4", "--repeat=1", "--bucket=1kB,auto",
+                             "--opt.builtin.transport=tcp,shared")
+        trials = out["trials"]
+        self.assertEqual([trial["proof"]["verdict"] for trial in trials], ["pass"] * 4)
+        self.assertEqual([trial["keys"]["bucket"] for trial in trials], [1000, 1000, None, None])
+        losses = [trial["metrics"]["final_loss"]["value"] for trial in trials]
+        self.assertEqual(losses[0], losses[1])  # of one plan of buckets the bits are those of any transport
+        self.assertEqual(losses[2], losses[3])
+        for trial in trials:
+            sent = [rank["sent_bytes"] for rank in trial["ranks"]]
+            # Three of four shares of doubles, twice, and 16 bytes for each bucket; shares differ by one number, and rows
+            # of parameters end on cache lines.
+            least = 2 * 3 / 4 * 8 * out["work"][0]["parameters"]
+            self.assertTrue(all(least <= bytes_ <= 1.01 * least + 1024 for bytes_ in sent), (sent, least))
+        self.refusal("run", *MLP, "--batch=8", "--ranks=2", "--bucket=0", words=["bucket"])
+
     def test_batch_normalisation_is_by_the_rows_of_each_rank(self):
         out, _ = self.yardstick("verify", "--framework=builtin", "--model=check_BatchNormalization", "--data=synthetic",
                                 "--batch=4", "--ranks=1,2", "--threads=1", "--format=json")

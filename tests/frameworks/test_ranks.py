@@ -16,11 +16,13 @@ MLP = ["--model=mlp", "--data=digits", *WORK]
 NORMALISED = ["--model=check_BatchNormalization", "--data=synthetic", *WORK]
 # Who has batch normalisation by the rows of all ranks.
 SYNC = ("jax",)
+# Who exchanges gradients in buckets of the size that is asked for.
+BUCKETS = ("pytorch",)
 # What is asked of the adapter that is made wrong, the mistake, and the first thing that differs: a check, or the reason where it
 # came to none; None: nothing is wrong. One `verify` for all mistakes of one work, so that the oracle is asked once.
 WRONG = (
     (MLP, {"nothing": None, "ranks_summed": "gradients", "ranks_rows": "batches", "ranks_decay": "of rank 1 is not that of rank 0",
-           "ranks_stale": "weights after 10 steps"}),
+           "ranks_stale": "weights after 10 steps", "ranks_bucket": "of rank 1 is not that of rank 0"}),
     ([*NORMALISED, "--bn=local,sync"], {"local": None, "sync": "logits"}),
 )
 BOUND = 1e-9  # of what is done in double, as of one process
@@ -56,6 +58,12 @@ def refuses_sync(framework):
     text = json.dumps(trials) + err
     verdicts = [trial["proof"]["verdict"] for trial in trials or []]
     return verdicts == ["none"] and "batch normalisation in several processes" in text, text
+
+
+def refuses_buckets(framework):
+    _, trials, err = yardstick("verify", "--framework=" + framework, "--ranks=2", *MLP, "--bucket=1MiB")
+    text = json.dumps(trials) + err
+    return [trial["proof"]["verdict"] for trial in trials or []] == ["none"] and "bucket = 1048576 bytes" in text, text
 
 
 def trains(framework, folder):
@@ -97,6 +105,10 @@ def cases(ready, folder):
         else:
             yield framework + ": batch normalisation by each rank's own rows", *proven(framework, 1, *NORMALISED, "--ranks=2")
             yield framework + ": says that it has none by the rows of all", *refuses_sync(framework)
+        if framework in BUCKETS:
+            yield framework + ": buckets of a size of one's own", *proven(framework, 2, *MLP, "--ranks=2", "--bucket=1kB,1MiB")
+        else:
+            yield framework + ": says that it has no such buckets", *refuses_buckets(framework)
         yield framework + ": a run", *trains(framework, folder)
     for asked, mistakes in WRONG if "pytorch" in ready else ():
         for mistake, good, found in judge_wrong(asked, mistakes):

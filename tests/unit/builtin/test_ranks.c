@@ -11,6 +11,8 @@ static const double BOUND = 1e-12;
 struct ranks {
     struct program programs[MOST];
     int count;
+    const char *transport; /* NULL: the usual one */
+    int64_t bucket_bytes;  /* 0: the usual */
     struct ys_dist_place place;
     char *folders[MOST];
 };
@@ -22,8 +24,13 @@ static ys_json *rank_plan(const struct ranks *ranks, int rank, const char *chang
     ys_json_set_int(dist, "world", ranks->count);
     ys_json_set_int(dist, "local_rank", rank);
     ys_json_set_string(dist, "rendezvous", ranks->place.text);
+    if (ranks->bucket_bytes)
+        ys_json_set_int(dist, "bucket_bytes", ranks->bucket_bytes);
     CHECK(ys_json_set(plan, "dist", dist) == YS_OK);
-    CHECK(ys_json_set(plan, "options", parse("{\"backend\":\"ref\"}")) == YS_OK);
+    ys_json *options = parse("{\"backend\":\"ref\"}");
+    if (ranks->transport)
+        ys_json_set_string(options, "transport", ranks->transport);
+    CHECK(ys_json_set(plan, "options", options) == YS_OK);
     CHECK(ys_json_set_string(plan, "folder", ranks->folders[rank]) == YS_OK);
     if (change)
         CHECK(ys_json_set(plan, change, parse(value)) == YS_OK);
@@ -33,7 +40,8 @@ static ys_json *rank_plan(const struct ranks *ranks, int rank, const char *chang
 /* Opens `count` ranks; the last one's plan is changed in `change`. */
 static bool open_changed(struct ranks *ranks, int count, const char *change, const char *value)
 {
-    *ranks = (struct ranks){.count = count, .place = YS_DIST_NO_PLACE};
+    ranks->count = count;
+    ranks->place = YS_DIST_NO_PLACE;
     if (!CHECK(ys_dist_place_take(&ranks->place) == YS_OK))
         return false;
     for (int r = 0; r < count; r++) {
@@ -132,7 +140,7 @@ static const char ALL_STEPS[] = "{\"type\":\"step\",\"n\":8}";
 static void any_number_of_ranks_does_what_one_does(void)
 {
     struct ys_safetensors *alone[2], *gradients[MOST], *weights[MOST];
-    struct ranks ranks;
+    struct ranks ranks = {0};
     if (!open_changed(&ranks, 1, NULL, NULL))
         return;
     ask(&ranks, BACKWARD, &alone[0]);
@@ -156,10 +164,35 @@ static void any_number_of_ranks_does_what_one_does(void)
     close_files(alone, 2);
 }
 
+static void buckets_and_transports_change_no_bit_of_any_rank(void)
+{
+    struct ys_safetensors *alone[1], *through[2][MOST];
+    struct ranks ranks = {0};
+    if (!open_changed(&ranks, 1, NULL, NULL))
+        return;
+    ask(&ranks, ALL_STEPS, alone);
+    close_ranks(&ranks);
+    for (int count = 2; count <= MOST; count++) {
+        for (int t = 0; t < 2; t++) {
+            ranks.transport = t == 0 ? "tcp" : "shared";
+            ranks.bucket_bytes = 100; /* several buckets, of which each tensor of some size is one */
+            REQUIRE(open_changed(&ranks, count, NULL, NULL));
+            ask(&ranks, ALL_STEPS, through[t]);
+            close_ranks(&ranks);
+            CHECK(apart(through[t][0], alone[0], "") < BOUND);
+            for (int r = 0; r < count; r++)
+                CHECK(equal_bits(through[0][0], through[t][r], ""));
+        }
+        close_files(through[0], count);
+        close_files(through[1], count);
+    }
+    close_files(alone, 1);
+}
+
 static void a_rank_shows_the_rows_of_its_share(void)
 {
     struct ys_safetensors *alone[1], *files[MOST];
-    struct ranks ranks;
+    struct ranks ranks = {0};
     if (!open_changed(&ranks, 1, NULL, NULL))
         return;
     ask(&ranks, "{\"type\":\"forward\",\"batch\":3,\"mode\":\"train\"}", alone);
@@ -193,7 +226,7 @@ static void mistakes_of_one_rank_show(void)
         {"no momentum", "optimizer", "{\"name\":\"sgd\",\"momentum\":0,\"nesterov\":false,\"weight_decay\":0.0005}"},
     };
     struct ys_safetensors *weights[MOST];
-    struct ranks ranks;
+    struct ranks ranks = {0};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         if (!open_changed(&ranks, 2, mistakes[i].change, mistakes[i].value))
             return;
@@ -210,12 +243,12 @@ static void clipping_comes_after_the_mean(void)
     static const char clipped[] = "{\"name\":\"sgd\",\"momentum\":0,\"nesterov\":false,\"weight_decay\":0,"
                                   "\"clip_norm\":0.01}";
     struct ys_safetensors *alone[1], *files[2];
-    struct ranks ranks;
+    struct ranks ranks = {0};
     if (!open_changed(&ranks, 1, "optimizer", clipped))
         return;
     ask(&ranks, ALL_STEPS, alone);
     close_ranks(&ranks);
-    ranks = (struct ranks){.count = 2, .place = YS_DIST_NO_PLACE};
+    ranks.count = 2;
     REQUIRE(ys_dist_place_take(&ranks.place) == YS_OK);
     for (int r = 0; r < 2; r++) {
         REQUIRE(start(&ranks.programs[r]));
@@ -259,6 +292,6 @@ static void plans_of_no_equal_shares_are_refused(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(any_number_of_ranks_does_what_one_does), TAP_CASE(a_rank_shows_the_rows_of_its_share),
-         TAP_CASE(mistakes_of_one_rank_show), TAP_CASE(clipping_comes_after_the_mean),
-         TAP_CASE(plans_of_no_equal_shares_are_refused))
+TAP_MAIN(TAP_CASE(any_number_of_ranks_does_what_one_does), TAP_CASE(buckets_and_transports_change_no_bit_of_any_rank),
+         TAP_CASE(a_rank_shows_the_rows_of_its_share), TAP_CASE(mistakes_of_one_rank_show),
+         TAP_CASE(clipping_comes_after_the_mean), TAP_CASE(plans_of_no_equal_shares_are_refused))

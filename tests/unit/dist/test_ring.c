@@ -23,12 +23,15 @@ struct shared {
     float floats[MOST][NUMBERS];
     int status[MOST];
     char error[MOST][200];
+    int ranks;
+    bool is_as_said[MOST]; /* what was sent */
 };
 
 struct world {
     int ranks;
     struct ys_dist_place place;
     double patience_s;
+    enum ys_dist_transport transport;
     struct shared *shared;
     void (*act)(struct ys_dist *dist, int rank, struct shared *shared);
 };
@@ -42,7 +45,7 @@ static double number_of(int rank, size_t i)
 static void be_rank(const struct world *world, int rank)
 {
     struct ys_dist *dist = NULL;
-    const struct ys_dist_config config = {rank, world->ranks, world->place.text, world->patience_s};
+    const struct ys_dist_config config = {rank, world->ranks, world->place.text, world->patience_s, world->transport};
     world->shared->status[rank] = ys_dist_open(&config, &dist);
     if (world->shared->status[rank] == YS_OK)
         world->act(dist, rank, world->shared);
@@ -59,6 +62,7 @@ static void run_world(struct world *world, int from)
         munmap(world->shared, sizeof *world->shared);
     world->shared = mmap(NULL, sizeof *world->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(world->shared != MAP_FAILED);
+    world->shared->ranks = world->ranks;
     REQUIRE(ys_dist_place_take(&world->place) == YS_OK);
     fflush(stdout);
     for (int r = from; r < world->ranks; r++) {
@@ -104,10 +108,10 @@ static double mean_by_hand(int world, size_t i, bool is_double)
     return is_double ? sum / (double)world : (double)(narrow / (float)world);
 }
 
-static void means_are_those_of_the_named_order_to_the_bit(void)
+static void check_named_order(enum ys_dist_transport transport)
 {
     for (int ranks = 1; ranks <= MOST; ranks++) {
-        struct world world = {.ranks = ranks, .act = take_means};
+        struct world world = {.ranks = ranks, .act = take_means, .transport = transport};
         run_world(&world, 0);
         int wrong = 0, unequal = 0;
         for (int r = 0; r < ranks; r++) {
@@ -120,6 +124,79 @@ static void means_are_those_of_the_named_order_to_the_bit(void)
             wrong += (double)world.shared->floats[0][i] != mean_by_hand(ranks, i, false);
         CHECK_INT(unequal, 0);
         CHECK_INT(wrong, 0);
+    }
+}
+
+static void means_are_those_of_the_named_order_to_the_bit(void)
+{
+    check_named_order(YS_DIST_TCP);
+}
+
+static void means_through_shared_memory_are_too(void)
+{
+    check_named_order(YS_DIST_SHARED);
+}
+
+/* Buckets of unequal length, all begun before the first is waited for, the largest not first; twice, so that memory is
+ * used again. What was sent is what the algorithm says. */
+static void take_buckets(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    static const size_t ends[] = {5, 1200, 1201, 4000, NUMBERS};
+    enum { BUCKETS = sizeof ends / sizeof ends[0] };
+    struct ys_dist_part parts[BUCKETS];
+    uint64_t due = 0;
+    for (size_t i = 0; i < NUMBERS; i++)
+        shared->values[rank][i] = number_of(rank, i);
+    for (int turn = 0; turn < 2; turn++) {
+        size_t begin = 0;
+        for (size_t b = 0; b < BUCKETS; b++) {
+            parts[b] = (struct ys_dist_part){shared->values[rank] + begin, ends[b] - begin};
+            due += ys_dist_mean_bytes(parts[b].count, sizeof(double), rank, shared->ranks);
+            begin = ends[b];
+            if (shared->status[rank] == YS_OK)
+                shared->status[rank] = ys_dist_begin(dist, &parts[b], 1, true);
+        }
+        if (shared->status[rank] == YS_OK)
+            shared->status[rank] = ys_dist_wait(dist);
+    }
+    shared->is_as_said[rank] = ys_dist_counters(dist).sent_bytes == due;
+}
+
+static void buckets_have_the_same_bits_whichever_the_transport(void)
+{
+    for (int ranks = 1; ranks <= MOST; ranks++) {
+        struct world through[] = {{.ranks = ranks, .act = take_buckets, .transport = YS_DIST_TCP},
+                                  {.ranks = ranks, .act = take_buckets, .transport = YS_DIST_SHARED}};
+        for (int t = 0; t < 2; t++) {
+            run_world(&through[t], 0);
+            for (int r = 0; r < ranks; r++) {
+                CHECK_INT(through[t].shared->status[r], YS_OK);
+                CHECK(through[t].shared->is_as_said[r]);
+                CHECK(memcmp(through[t].shared->values[r], through[0].shared->values[0],
+                             sizeof through[0].shared->values[0]) == 0);
+            }
+        }
+        CHECK(ranks == 1 || fabs(through[0].shared->values[0][7] - number_of(0, 7)) > 0);
+    }
+}
+
+/* Leaves while its neighbour takes no part: the thread that waits for it must not keep it. */
+static void leave_at_once(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    const struct ys_dist_part part = {shared->values[rank], NUMBERS};
+    if (rank == 0)
+        shared->status[rank] = ys_dist_begin(dist, &part, 1, true);
+    else
+        usleep(200000);
+}
+
+static void whoever_leaves_breaks_its_means_off(void)
+{
+    for (int t = YS_DIST_TCP; t <= (int)YS_DIST_SHARED; t++) {
+        struct world world = {.ranks = 2, .act = leave_at_once, .transport = (enum ys_dist_transport)t};
+        run_world(&world, 0);
+        CHECK_INT(world.shared->status[0], YS_OK);
+        CHECK_INT(world.shared->status[1], YS_OK);
     }
 }
 
@@ -254,15 +331,45 @@ static void strangers_are_sent_away(void)
     munmap(shared, sizeof *shared);
 }
 
+static void be_of_another_transport(const struct world *world)
+{
+    struct world other = *world;
+    other.transport = YS_DIST_SHARED;
+    be_rank(&other, 1);
+}
+
+static void ranks_of_two_transports_do_not_meet(void)
+{
+    struct world world = {.ranks = 2, .act = take_few, .patience_s = 5};
+    world.shared = mmap(NULL, sizeof *world.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(world.shared != MAP_FAILED && ys_dist_place_take(&world.place) == YS_OK);
+    pid_t pids[2];
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0 && i == 0)
+            be_rank(&world, 0);
+        if (pids[i] == 0)
+            be_of_another_transport(&world);
+    }
+    for (int i = 0; i < 2; i++)
+        waitpid(pids[i], NULL, 0);
+    CHECK_INT(world.shared->status[0], YS_EPROTOCOL);
+    CHECK_HAS(world.shared->error[0], "rank 1 has another transport than rank 0, which has tcp");
+    CHECK(world.shared->status[1] != YS_OK);
+    ys_dist_place_give_back(&world.place);
+    munmap(world.shared, sizeof *world.shared);
+}
+
 static void what_is_no_place_or_no_rank_is_refused(void)
 {
     static const struct {
         struct ys_dist_config config;
         const char *said;
     } wrong[] = {
-        {{0, 2, NULL, 0}, "the rendezvous is \"\""},       {{0, 2, "here", 0}, "the rendezvous is \"here\""},
-        {{0, 2, "127.0.0.1:x", 0}, "127.0.0.1:PORT"},      {{0, 2, "127.0.0.1:70000", 0}, "127.0.0.1:PORT"},
-        {{2, 2, "127.0.0.1:9", 0}, "rank 2 of 2 is none"}, {{0, 65, "127.0.0.1:9", 0}, "at most 64"},
+        {{0, 2, NULL, 0, 0}, "the rendezvous is \"\""},       {{0, 2, "here", 0, 0}, "the rendezvous is \"here\""},
+        {{0, 2, "127.0.0.1:x", 0, 0}, "127.0.0.1:PORT"},      {{0, 2, "127.0.0.1:70000", 0, 0}, "127.0.0.1:PORT"},
+        {{2, 2, "127.0.0.1:9", 0, 0}, "rank 2 of 2 is none"}, {{0, 65, "127.0.0.1:9", 0, 0}, "at most 64"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct ys_dist *dist = NULL;
@@ -285,7 +392,9 @@ static void places_that_are_held_differ(void)
     ys_dist_place_give_back(&places[0]);
 }
 
-TAP_MAIN(TAP_CASE(means_are_those_of_the_named_order_to_the_bit), TAP_CASE(one_mean_in_double_is_that_by_hand),
+TAP_MAIN(TAP_CASE(means_are_those_of_the_named_order_to_the_bit), TAP_CASE(means_through_shared_memory_are_too),
+         TAP_CASE(buckets_have_the_same_bits_whichever_the_transport), TAP_CASE(whoever_leaves_breaks_its_means_off),
+         TAP_CASE(ranks_of_two_transports_do_not_meet), TAP_CASE(one_mean_in_double_is_that_by_hand),
          TAP_CASE(fewer_numbers_than_ranks_are_no_special_case),
          TAP_CASE(a_rank_that_dies_ends_the_others_who_name_a_neighbour),
          TAP_CASE(ranks_that_leave_numbers_out_are_told), TAP_CASE(who_does_not_come_is_named_when_patience_ends),
