@@ -116,15 +116,19 @@ static ys_status read_optimizer(const struct ys_plan_optimizer *optimizer, struc
 }
 
 struct options {
-    const char *backend;
-    int transport; /* enum ys_dist_transport */
+    const char *backend, *transport;
 };
 
 static const struct ys_field option_fields[] = {
     {OPTION_BACKEND, YS_FIELD_TEXT, offsetof(struct options, backend), NULL, YS_FIELD_NULL, "null: the usual one"},
-    YS_FIELD_NAMED(struct options, transport, &ys_dist_transports, YS_FIELD_NULL, "between ranks; null: tcp"),
+    {OPTION_TRANSPORT, YS_FIELD_TEXT, offsetof(struct options, transport), NULL, YS_FIELD_NULL, "null: tcp"},
 };
 static const struct ys_record options_record = YS_RECORD("options", struct options, option_fields);
+
+static bool is_shared(const struct options *options)
+{
+    return ys_name_find(&ys_dist_transports, options->transport) == (int)YS_DIST_SHARED;
+}
 
 static ys_status read_options(const struct ys_plan *plan, struct options *options)
 {
@@ -134,9 +138,9 @@ static ys_status read_options(const struct ys_plan *plan, struct options *option
                            "the built-in engine has no option \"%s\"; it has " OPTION_BACKEND " and " OPTION_TRANSPORT,
                            ys_json_iter_key(it));
     ys_record_glance(&options_record, plan->options, options);
-    const char *transport = ys_json_get_text(plan->options, OPTION_TRANSPORT, NULL);
-    if (transport && options->transport == YS_NAME_NONE)
-        return ys_fail(YS_EUNSUPPORTED, "option " OPTION_TRANSPORT " is \"%s\": it is tcp or shared", transport);
+    if (options->transport && ys_name_find(&ys_dist_transports, options->transport) == YS_NAME_NONE)
+        return ys_fail(YS_EUNSUPPORTED, "option " OPTION_TRANSPORT " is \"%s\": it is tcp or shared",
+                       options->transport);
     return YS_OK;
 }
 
@@ -222,7 +226,7 @@ static ys_status describe(const struct adapter *a, const struct options *options
     size_t count = 0;
     if (options->backend)
         deviations[count++] = deviation;
-    if (a->dist && options->transport == YS_DIST_SHARED)
+    if (a->dist && is_shared(options))
         deviations[count++] = "gradients go through shared memory";
     YS_TRY(ys_json_set_int(reply, "parameters", ys_graph_parameter_count(a->graph)));
     YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(a->engine)));
@@ -343,8 +347,7 @@ static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const 
     const struct ys_dist_config config = {.rank = (int)dist->rank,
                                           .world = (int)dist->world,
                                           .rendezvous = dist->rendezvous,
-                                          .transport =
-                                              options->transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};
+                                          .transport = is_shared(options) ? YS_DIST_SHARED : YS_DIST_TCP};
     const struct ys_engine_exchange exchange = {
         .bucket_bytes = dist->bucket_bytes == YS_FIELD_NONE ? BUCKET_BYTES : (size_t)dist->bucket_bytes,
         .begin = begin_bucket,
