@@ -110,8 +110,8 @@ static ys_status read_entry(struct ys_onnx_file *file, const struct ys_onnx_tens
             return ys_out_of_memory();
         memcpy(text, field.span.data, field.span.size);
         if (strlen(text) != field.span.size || field.span.size > YS_ONNX_MAX_TEXT)
-            return ys_fail(YS_EFORMAT, "%s: tensor %s: its external_data have a text with a 0 byte, or too long",
-                           file->path, tensor->name);
+            return ys_fail(YS_EFORMAT, "tensor %s: its external_data have a text with a 0 byte, or too long",
+                           tensor->name);
         *(field.number == YS_PROTO_ENTRY_KEY ? &key : &value) = text;
     }
     bool right = true;
@@ -122,14 +122,13 @@ static ys_status read_entry(struct ys_onnx_file *file, const struct ys_onnx_tens
     else if (strcmp(key, "length") == 0)
         right = read_number(value, &place->length);
     return right ? YS_OK
-                 : ys_fail(YS_EFORMAT, "%s: tensor %s: %s %s of its external data is no number", file->path,
-                           tensor->name, key, value);
+                 : ys_fail(YS_EFORMAT, "tensor %s: %s %s of its external data is no number", tensor->name, key, value);
 }
 
 /* Whether a path, taken word by word, stays below the folder that it is relative to. */
 static bool stays_below(const char *location)
 {
-    if (!*location || *location == '/')
+    if (*location == '/')
         return false;
     for (const char *at = location; *at; at += strspn(at, "/")) {
         size_t size = strcspn(at, "/");
@@ -142,7 +141,7 @@ static bool stays_below(const char *location)
 
 /* Links are followed, but to below the folder of the .onnx as it was named, or below that in which it really lies: in
  * the caches of model hubs both it and its data are links into one folder. */
-static ys_status find_real(const struct ys_onnx_file *file, const char *location, char **real)
+static ys_status find_real(const struct ys_onnx_file *file, const char *tensor, const char *location, char **real)
 {
     char *folder = ys_path_dir(file->path);
     char *path = folder ? ys_path_join(folder, location) : NULL;
@@ -156,9 +155,10 @@ static ys_status find_real(const struct ys_onnx_file *file, const char *location
         status = ys_out_of_memory();
     else if (!*real)
         status = ys_fail(ys_fs_exists(path) ? YS_EFORMAT : YS_ENOTFOUND,
-                         ys_fs_exists(path) ? "%s: external data %s lie outside its folder"
-                                            : "%s: its external data %s are not there: copy them into its folder",
-                         file->path, location);
+                         ys_fs_exists(path)
+                             ? "tensor %s: its external data %s lie outside the folder of the file"
+                             : "tensor %s: its external data %s are not there: copy them into the file's folder",
+                         tensor, location);
     ys_free(folder);
     ys_free(path);
     free(own);
@@ -166,7 +166,8 @@ static ys_status find_real(const struct ys_onnx_file *file, const char *location
     return status;
 }
 
-static ys_status map_external(struct ys_onnx_file *file, const char *location, struct ys_span *bytes)
+static ys_status map_external(struct ys_onnx_file *file, const char *tensor, const char *location,
+                              struct ys_span *bytes)
 {
     struct ys_onnx_inside *inside = file->inside;
     for (size_t i = 0; i < inside->map_count; i++)
@@ -175,11 +176,14 @@ static ys_status map_external(struct ys_onnx_file *file, const char *location, s
             return YS_OK;
         }
     if (inside->map_count == sizeof inside->maps / sizeof inside->maps[0])
-        return ys_fail(YS_EUNSUPPORTED, "%s names more than %d files of external data", file->path, YS_ONNX_MAX_FILES);
+        return ys_fail(YS_EUNSUPPORTED, "more than %d files of external data", YS_ONNX_MAX_FILES);
+    if (!*location)
+        return ys_fail(YS_EFORMAT, "tensor %s: its external data name no file", tensor);
     if (!stays_below(location))
-        return ys_fail(YS_EFORMAT, "%s: external data \"%s\" lie outside its folder", file->path, location);
+        return ys_fail(YS_EFORMAT, "tensor %s: its external data %s lie outside the folder of the file", tensor,
+                       location);
     char *real = NULL, *name = ys_strdup(location);
-    ys_status status = name ? find_real(file, location, &real) : ys_out_of_memory();
+    ys_status status = name ? find_real(file, tensor, location, &real) : ys_out_of_memory();
     if (status == YS_OK)
         status = map_file(real, INT64_MAX, bytes);
     if (status == YS_OK)
@@ -199,13 +203,13 @@ ys_status ys_onnx_file_external(struct ys_onnx_file *file, const struct ys_onnx_
         if (field.number == YS_PROTO_TENSOR_EXTERNAL && field.type == YS_WIRE_LENGTH)
             YS_TRY(read_entry(file, tensor, field.span, &place));
     struct ys_span whole;
-    YS_TRY(map_external(file, place.location, &whole));
+    YS_TRY(map_external(file, tensor->name, place.location, &whole));
     if (place.length != UINT64_MAX && place.length != wanted)
-        return ys_fail(YS_EFORMAT, "%s: tensor %s has %llu bytes in %s, its shape asks for %llu", file->path,
-                       tensor->name, (unsigned long long)place.length, place.location, (unsigned long long)wanted);
+        return ys_fail(YS_EFORMAT, "tensor %s has %llu bytes in %s, its shape asks for %llu", tensor->name,
+                       (unsigned long long)place.length, place.location, (unsigned long long)wanted);
     if (place.offset > whole.size || wanted > whole.size - place.offset)
-        return ys_fail(YS_EFORMAT, "%s: tensor %s lies beyond the end of %s, which has %zu bytes", file->path,
-                       tensor->name, place.location, whole.size);
+        return ys_fail(YS_EFORMAT, "tensor %s lies beyond the end of %s, which has %zu bytes", tensor->name,
+                       place.location, whole.size);
     *bytes = (struct ys_span){whole.data ? whole.data + place.offset : NULL, (size_t)wanted};
     return YS_OK;
 }

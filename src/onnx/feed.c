@@ -69,8 +69,10 @@ static ys_status check_names(const struct ys_onnx_reading *r, const struct ys_on
                            inputs[i]->name, names[i], YS_ROWS_MAX_NAME, inputs[i]->name);
         for (size_t k = 0; k < i; k++)
             if (strcmp(names[i], names[k]) == 0)
-                return ys_fail(YS_EINVAL, "model.input = %s: the array %s feeds both %.100s and %.100s",
-                               r->feed.inputs ? r->feed.inputs : "", names[i], inputs[k]->name, inputs[i]->name);
+                return r->feed.inputs
+                           ? ys_fail(YS_EINVAL, "model.input = %s: the array %s feeds both %.100s and %.100s",
+                                     r->feed.inputs, names[i], inputs[k]->name, inputs[i]->name)
+                           : ys_fail(YS_EFORMAT, "two of its inputs are called %.100s", names[i]);
     }
     return YS_OK;
 }

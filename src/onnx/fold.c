@@ -101,6 +101,8 @@ static ys_status fold_cast(struct folding *fold)
         if (wanted.is_real && !in->is_real && in->wholes[i].each)
             return FAIL(fold, "the number of rows becomes %s: only integers may depend on the batch",
                         ys_onnx_type_name(wanted.type));
+        if (!wanted.is_real && in->is_real && wanted.type != YS_ONNX_BOOL && !(fabs(in->reals[i]) < 9e18))
+            return FAIL(fold, "makes an integer of %g", in->reals[i]);
         copy(fold->out, i, in, i);
         if (wanted.type == YS_ONNX_BOOL)
             fold->out->wholes[i].fixed = ys_onnx_constant_real(in, i) != 0;

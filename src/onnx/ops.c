@@ -421,6 +421,15 @@ static ys_status fix_plain_norm(struct ys_onnx_step *step, int node)
                         step->node->name, step->node->op);
 }
 
+static ys_status check_variances(const struct ys_onnx_step *step, const float *values, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (values[i] < 0)
+            return YS_FAIL_STEP(step, "its running_var has %g for channel %lld: a variance is 0 or more", values[i],
+                                (long long)i);
+    return YS_OK;
+}
+
 static ys_status map_batchnorm(struct ys_onnx_step *step)
 {
     struct ys_batchnorm norm = {.epsilon = 1e-5, .momentum = 0.9};
@@ -460,6 +469,8 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
             return YS_FAIL_STEP(step, "its %s has %lld elements, not %lld",
                                 ys_node_param_key((enum ys_node_param)which), (long long)c->count, (long long)channels);
         YS_TRY(ys_onnx_floats(step, c, &values));
+        if (which == YS_NODE_RUNNING_VAR)
+            YS_TRY(check_variances(step, values, channels));
         YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &channels, 1));
     }
     step->r->graph->nodes[node].batchnorm = norm;

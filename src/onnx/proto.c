@@ -238,13 +238,18 @@ static ys_status read_graph(struct ys_onnx_file *file, struct ys_span message)
     return YS_OK;
 }
 
-static void read_opset(struct ys_onnx_file *file, struct ys_span message)
+static ys_status read_opset(struct ys_onnx_file *file, struct ys_span message)
 {
     struct ys_wire_field field;
     bool foreign = find_field(message, YS_PROTO_OPSET_DOMAIN, &field) && field.span.size > 0 &&
                    !(field.span.size == 7 && memcmp(field.span.data, "ai.onnx", 7) == 0);
-    if (!foreign && find_field(message, YS_PROTO_OPSET_VERSION, &field) && field.bits <= INT32_MAX)
-        file->opset = (int64_t)field.bits;
+    if (foreign || !find_field(message, YS_PROTO_OPSET_VERSION, &field) || field.bits > INT32_MAX)
+        return YS_OK;
+    if (file->opset && file->opset != (int64_t)field.bits)
+        return ys_fail(YS_EFORMAT, "%s names two operator sets, %lld and %lld", file->path, (long long)file->opset,
+                       (long long)field.bits);
+    file->opset = (int64_t)field.bits;
+    return YS_OK;
 }
 
 static ys_status read_model(struct ys_onnx_file *file, struct ys_span message)
@@ -263,7 +268,7 @@ static ys_status read_model(struct ys_onnx_file *file, struct ys_span message)
         if (field.number == YS_PROTO_MODEL_GRAPH)
             graph = field;
         else if (field.number == YS_PROTO_MODEL_OPSET)
-            read_opset(file, field.span);
+            YS_TRY(read_opset(file, field.span));
         else if (field.number == YS_PROTO_MODEL_PRODUCER_NAME)
             YS_TRY(read_text(file, field, &file->producer));
     }

@@ -6,7 +6,7 @@ TensorFlow and JAX; prints TAP.
     test_exports.py tensorflow|paddle [NETWORK...]  two networks of each of its exporters, or those
 
 Exporters need packages that no environment of yardstick has. They are looked for in this interpreter, and in the one that
-YS_EXPORTS_PYTHON names. Beside each result stands the largest error of the proof's meaning half, and its bound."""
+YS_EXPORTS_PYTHON names. A part of the work: YS_EXPORTS_FRAMEWORKS="pytorch jax". Beside each result stands the largest error of the proof's meaning half, and its bound."""
 
 import json
 import os
@@ -18,7 +18,7 @@ ROOT = os.environ["YS_SOURCE_ROOT"]
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 MAKERS = os.path.join(ROOT, "tests", "python")
 PYTHON = os.environ.get("YS_EXPORTS_PYTHON") or sys.executable
-FRAMEWORKS = ("builtin", "pytorch", "tensorflow", "jax")
+FRAMEWORKS = os.environ.get("YS_EXPORTS_FRAMEWORKS", "builtin pytorch tensorflow jax").split()
 PACKAGES = {"torch": ("torch", "torchvision", "onnxscript"), "sequences": ("torch", "torchvision", "onnxscript"),
             "tensorflow": ("tensorflow", "keras", "tf2onnx"),
             "paddle": ("paddle", "paddle2onnx")}
@@ -108,8 +108,8 @@ def judge(tap, maker, words, frameworks):
 
 def main(maker, words):
     frameworks = ready()
-    if frameworks == ["builtin"]:
-        print(SKIP + "none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS[1:]))
+    if not frameworks or (frameworks == ["builtin"] != FRAMEWORKS):
+        print(SKIP + "none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS))
         return 0
     if lacking(maker):
         print(SKIP + "%s are not all in %s: YS_EXPORTS_PYTHON names an interpreter that has them" % (", ".join(PACKAGES[maker]), PYTHON))
