@@ -130,7 +130,8 @@ class Plan:
 
     graph: the network as in its JSON file.  inputs: the names of its inputs, in its order.  target: what kind its target
     is, "class", "classes" (one for each position) or "vector".  params: its list of parameters.  weights: name -> float32 initial values,
-    mapped.  carries_state: whether each row goes on from the state of the batch before.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
+    mapped.  hides_targets: whether some positions have the target -1 and no loss, whose mean is over the
+    others of the batch.  carries_state: whether each row goes on from the state of the batch before.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
     rank, world, rendezvous, statistics, bucket_bytes: as in its `dist`.  own_seed: the seed, of several processes another for each.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
@@ -183,6 +184,7 @@ class Plan:
                 data = {name: self._feed.array(name) for name in self._feed.names()}
             else:
                 data = read_safetensors(input_["path"])
+            self.hides_targets = self.target == "classes" and not self._feed and bool((data[TARGET] < 0).any())
             self._inputs, self._y = [data[name] for name in self.inputs], data[TARGET]
             self._order = order["order"]
             if self._order.shape == (self.steps, rows):
@@ -301,8 +303,8 @@ class Adapter:
     # Of "clip_norm", "label_smoothing", "connections" (of a convolution), "inputs" (several, or
     # one that is not called "x"), "tokens" (int32 inputs),
     # "targets" (other than a class a row), "shared" (parameters that several nodes read), "broadcast" (in Add, Sub, Mul, Div),
-    # "operands" (parameters there), "positions" (Gemm along the last of more than two axes), "carried" (of LSTM and GRU
-    # each row goes on from the state of the batch before: carried_state() and clear_carried_state()).
+    # "operands" (parameters there), "positions" (Gemm along the last of more than two axes), "hidden" (positions whose target is -1, which has no
+    # loss), "carried" (of LSTM and GRU each row goes on from the state of the batch before: carried_state() and clear_carried_state()).
     extras = ()
     options = {}        # name -> value without it
     # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
@@ -440,6 +442,7 @@ EXTRAS = {
     "broadcast": "Add, Sub, Mul and Div of values of different shapes",
     "operands": "Add, Sub, Mul and Div of a value and a parameter",
     "positions": "Gemm of values of more than two dimensions",
+    "hidden": "targets that are hidden (-1)",
     "carried": "state that is carried from batch to batch: carry_state = off",
 }
 
@@ -454,6 +457,7 @@ def _check_supported(adapter, plan):
         "label_smoothing": plan.label_smoothing != 0,
         "targets": plan.target != "class",
         **common_graph.extras(plan.graph),
+        "hidden": plan.hides_targets,
         "carried": plan.carries_state,
     }
     for what, wanted in asked.items():

@@ -374,7 +374,7 @@ class JAX(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(RULES)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
-              "operands", "positions", "carried")
+              "operands", "positions", "hidden", "carried")
     statistics = ("local", "sync") if hasattr(jax, "shard_map") else ()
     mesh = None  # of several processes
 
@@ -489,13 +489,14 @@ class JAX(common.Adapter):
         if self.plan.target == "vector":
             return jnp.square(logits - y).mean()
         wanted = jax.nn.one_hot(y, logits.shape[-1], dtype=logits.dtype)
+        where = (y >= 0) if self.plan.hides_targets else None
         if self.plan.loss == "mean_squared_error":
-            return jnp.square(logits - wanted).mean()
+            return jnp.square(logits - wanted).mean(-1).mean(where=where)
         if self.plan.loss == "softmax_cross_entropy":
             smoothing = self.plan.label_smoothing
             wanted = (1 - smoothing) * wanted + smoothing / logits.shape[-1]
             logits = jax.nn.log_softmax(logits)
-        return -(wanted * logits).sum(-1).mean()
+        return -(wanted * logits).sum(-1).mean(where=where)
 
     def objective(self, params, state, x, y, train):
         key = jax.random.fold_in(jax.random.key(self.plan.seed % 2**31), state["steps"]) if train else None

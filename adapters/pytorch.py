@@ -301,7 +301,7 @@ class PyTorch(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
-              "operands", "positions", "carried")
+              "operands", "positions", "hidden", "carried")
     options = {"channels_last": False, "compile": "off"}
     statistics = ("local",)  # nn.SyncBatchNorm refuses the CPU
     buckets = True
@@ -541,10 +541,12 @@ class PyTorch(common.Adapter):
         if logits.dim() > 2:  # a class for each position, as so many rows
             logits, y = logits.flatten(0, -2), y.flatten()
         if self.plan.loss == "nll":
-            return F.nll_loss(logits, y)
+            return F.nll_loss(logits, y, ignore_index=-1)
         if self.plan.loss == "mean_squared_error":
+            if self.plan.hides_targets:
+                logits, y = logits[y >= 0], y[y >= 0]
             return F.mse_loss(logits, F.one_hot(y, logits.shape[1]).to(logits.dtype))
-        return F.cross_entropy(logits, y, label_smoothing=self.plan.label_smoothing)
+        return F.cross_entropy(logits, y, ignore_index=-1, label_smoothing=self.plan.label_smoothing)
 
     def pass_forward(self, model, x, y):
         with self.casting():

@@ -16,7 +16,7 @@ import tensorflow_network
 class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     precisions = ("f32", "f64", "bf16")
     ops = tensorflow_network.TensorFlowAdapter.ops + ("Embedding", "LSTM", "GRU")
-    extras = tensorflow_network.TensorFlowAdapter.extras + ("inputs", "tokens", "targets", "positions", "carried")
+    extras = tensorflow_network.TensorFlowAdapter.extras + ("inputs", "tokens", "targets", "positions", "hidden", "carried")
     options = {"function": True, "xla": False}
     loader = "tf.data, which keeps all rows in memory"
 

@@ -292,16 +292,21 @@ class Network:
     def loss(self, logits, y):
         if self.plan.target == "vector":
             return tf.reduce_mean((logits - tf.cast(y, logits.dtype)) ** 2)
-        classes, smoothing = logits.shape.as_list()[-1], self.plan.label_smoothing
+        classes, smoothing, mean = logits.shape.as_list()[-1], self.plan.label_smoothing, tf.reduce_mean
+        if self.plan.hides_targets:
+            seen, y = tf.cast(y >= 0, self.dtype), tf.maximum(y, 0)
+
+            def mean(losses):
+                return tf.reduce_sum(losses * seen) / tf.reduce_sum(seen)
         one = tf.one_hot(y, classes, dtype=self.dtype)
         if self.plan.loss == "nll":
-            return -tf.reduce_mean(tf.reduce_sum(one * logits, -1))
+            return -mean(tf.reduce_sum(one * logits, -1))
         if self.plan.loss == "mean_squared_error":
-            return tf.reduce_mean((logits - one) ** 2)
+            return mean(tf.reduce_mean((logits - one) ** 2, -1))
         if smoothing:
             one = one * (1 - smoothing) + smoothing / classes
-            return tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits(labels=one, logits=logits))
-        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
+            return mean(tf.nn.softmax_cross_entropy_with_logits(labels=one, logits=logits))
+        return mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
 
 
 class Optimizer:

@@ -164,9 +164,10 @@ ys_status ys_onednn_dropout_backward_run(void *context, void *const *operand)
 }
 
 /* The losses of one row, in double: the logits are few, and the sum of exponentials is where float would lose most.
- * Each returns the row's loss and, where dz is given, writes its gradient, both not yet divided by the rows. */
+ * Each returns the row's loss and, where dz is given, writes its gradient, the gradient divided by the `count` of
+ * targets that the mean is of. */
 
-static double cross_entropy(const struct ys_onednn_loss *c, const float *z, int64_t label, float *dz)
+static double cross_entropy(const struct ys_onednn_loss *c, const float *z, int64_t label, double count, float *dz)
 {
     double top = z[0], sum = 0, all = 0, rest = c->smoothing / (double)c->classes;
     for (int64_t k = 1; k < c->classes; k++)
@@ -177,27 +178,27 @@ static double cross_entropy(const struct ys_onednn_loss *c, const float *z, int6
     }
     double log_sum = top + log(sum);
     for (int64_t k = 0; dz && k < c->classes; k++)
-        dz[k] = (float)((exp(z[k] - log_sum) - rest - (k == label ? 1 - c->smoothing : 0)) / (double)c->rows);
+        dz[k] = (float)((exp(z[k] - log_sum) - rest - (k == label ? 1 - c->smoothing : 0)) / count);
     return log_sum - (1 - c->smoothing) * z[label] - rest * all;
 }
 
-static double negative_log(const struct ys_onednn_loss *c, const float *z, int64_t label, float *dz)
+static double negative_log(const struct ys_onednn_loss *c, const float *z, int64_t label, double count, float *dz)
 {
     for (int64_t k = 0; dz && k < c->classes; k++)
-        dz[k] = k == label ? (float)(-1 / (double)c->rows) : 0;
+        dz[k] = k == label ? (float)(-1 / count) : 0;
     return -(double)z[label];
 }
 
 /** From the label's unit vector; from `numbers` where they are given. */
 static double squared_error(const struct ys_onednn_loss *c, const float *z, int64_t label, const float *numbers,
-                            float *dz)
+                            double count, float *dz)
 {
     double sum = 0;
     for (int64_t k = 0; k < c->classes; k++) {
         double d = z[k] - (numbers ? (double)numbers[k] : k == label ? 1 : 0);
         sum += d * d;
         if (dz)
-            dz[k] = (float)(2 * d / (double)c->classes / (double)c->rows);
+            dz[k] = (float)(2 * d / (double)c->classes / count);
     }
     return sum / (double)c->classes;
 }
@@ -207,17 +208,24 @@ ys_status ys_onednn_loss_run(void *context, void *const *operand)
     const struct ys_onednn_loss *c = context;
     const int64_t *labels = operand[1];
     const float *numbers = operand[1];
-    double total = 0;
+    double total = 0, count = 0;
+    for (int64_t n = 0; n < c->rows; n++)
+        count += c->has_numbers || labels[n] >= 0;
     for (int64_t n = 0; n < c->rows; n++) {
         const float *z = (const float *)operand[0] + n * c->classes;
         float *dz = c->with_gradient ? (float *)operand[3] + n * c->classes : NULL;
+        if (!c->has_numbers && labels[n] < 0) {
+            if (dz)
+                memset(dz, 0, (size_t)c->classes * sizeof *dz);
+            continue;
+        }
         if (c->has_numbers)
-            total += squared_error(c, z, 0, numbers + n * c->classes, dz);
+            total += squared_error(c, z, 0, numbers + n * c->classes, count, dz);
         else
-            total += c->kind == YS_LOSS_NLL                  ? negative_log(c, z, labels[n], dz)
-                     : c->kind == YS_LOSS_MEAN_SQUARED_ERROR ? squared_error(c, z, labels[n], NULL, dz)
-                                                             : cross_entropy(c, z, labels[n], dz);
+            total += c->kind == YS_LOSS_NLL                  ? negative_log(c, z, labels[n], count, dz)
+                     : c->kind == YS_LOSS_MEAN_SQUARED_ERROR ? squared_error(c, z, labels[n], NULL, count, dz)
+                                                             : cross_entropy(c, z, labels[n], count, dz);
     }
-    *(float *)operand[2] = (float)(total / (double)c->rows);
+    *(float *)operand[2] = (float)(total / count);
     return YS_OK;
 }

@@ -7,8 +7,9 @@
 #include "base/safetensors.h"
 
 #define YS_ROWS_MAX_INPUTS 8
-#define YS_ROWS_MAX_NAME   63  /* bytes of an input's name */
-#define YS_TARGET_NAME     "y" /* of the target in a data file; no input has it */
+#define YS_ROWS_MAX_NAME   63   /* bytes of an input's name */
+#define YS_ROWS_HIDDEN     (-1) /* in the place of a position's class: it has none, and no loss */
+#define YS_TARGET_NAME     "y"  /* of the target in a data file; no input has it */
 
 enum ys_target_kind {
     YS_TARGET_CLASS,   /* I64 []: one class a row */

@@ -82,10 +82,12 @@ static void tally_row(struct ys_engine *engine, size_t row, struct tally *tally)
     }
     const int64_t *labels = (const int64_t *)ys_engine_target(engine) + (int64_t)row * positions;
     for (int64_t p = 0; p < positions; p++) {
+        if (labels[p] < 0)
+            continue;
+        tally->count++;
         tally->correct += first_largest(output + p * classes, classes) == labels[p];
         tally->loss += row_loss(graph, output + p * classes, classes, labels[p]);
     }
-    tally->count += positions;
 }
 
 /** As many rows as keep the largest value of the network within 64 MiB, at most 250: more are no faster. */

@@ -17,10 +17,11 @@ static ys_status check_numbers(const char *path, const struct ys_tensor *x)
 
 static ys_status check_labels(const char *path, const struct ys_tensor *y, int64_t classes)
 {
+    const int64_t least = y->rank > 1 ? YS_ROWS_HIDDEN : 0;
     size_t count = y->dtype == YS_I64 ? ys_tensor_count(y) : 0, row_size = count / (size_t)y->shape[0];
     for (size_t i = 0; i < count; i++) {
         int64_t label = ((const int64_t *)y->data)[i];
-        if (label < 0 || label >= classes)
+        if (label < least || label >= classes)
             return ys_fail(YS_EFORMAT, "%s: label %lld of row %lld is not one of %lld classes", path, (long long)label,
                            (long long)(i / row_size), (long long)classes);
     }

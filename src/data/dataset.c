@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sealed.h"
+#include "data/bpe.h"
 #include "data/chars.h"
 #include "data/cifar.h"
 #include "data/decoded.h"
@@ -16,6 +17,7 @@
 #include "data/synthetic.h"
 #include "data/text.h"
 #include "data/tiny.h"
+#include "data/words.h"
 #include <string.h>
 
 static int64_t row_bytes_of(const struct ys_data_source *source)
@@ -54,6 +56,15 @@ static void draw_fire(const struct ys_data_source *source, const char *half, str
     ys_fire_draw(half, rows->count, ys_data_pixels(rows), ys_data_labels(rows));
 }
 
+/* Sequences of `row` tokens, each followed by its class. */
+#define YS_ROWS_OF_TOKENS(row, vocabulary)                                                                             \
+    {                                                                                                                  \
+        .unit = "sequences", .input_count = 1,                                                                         \
+        .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {row}, .below = (vocabulary)}},                  \
+        .kind = YS_TARGET_CLASSES, .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {row}},     \
+        .classes = (vocabulary),                                                                                       \
+    }
+
 static const struct ys_data_source sources[] = {
     {
         .name = "digits",
@@ -69,13 +80,7 @@ static const struct ys_data_source sources[] = {
     {
         .name = "chars",
         .title = "text of a grammar, tokens: no less than " YS_CHARS_FLOOR " bits a character",
-        .rows = {.unit = "sequences",
-                 .input_count = 1,
-                 .inputs =
-                     {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {YS_CHARS_ROW}, .below = YS_CHARS_VOCABULARY}},
-                 .kind = YS_TARGET_CLASSES,
-                 .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {YS_CHARS_ROW}},
-                 .classes = YS_CHARS_VOCABULARY},
+        .rows = YS_ROWS_OF_TOKENS(YS_CHARS_ROW, YS_CHARS_VOCABULARY),
         .train_count = YS_CHARS_TRAIN,
         .test_count = YS_CHARS_TEST,
         .edition = "1",
@@ -83,15 +88,32 @@ static const struct ys_data_source sources[] = {
     },
     {
         .name = "text",
-        .title = "a file of your own, its bytes as tokens: data fetch text --from FILE",
+        .title = "text of your own, its bytes as tokens: data fetch text --from FILE",
         .published = &ys_text_published,
-        .rows =
-            {.unit = "sequences",
-             .input_count = 1,
-             .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {YS_TEXT_ROW}, .below = YS_TEXT_VOCABULARY}},
-             .kind = YS_TARGET_CLASSES,
-             .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {YS_TEXT_ROW}},
-             .classes = YS_TEXT_VOCABULARY},
+        .rows = YS_ROWS_OF_TOKENS(YS_TEXT_ROW, YS_TEXT_VOCABULARY),
+        .edition = "1",
+        .is_stream = true,
+    },
+    {
+        .name = "lines",
+        .title = "text of your own, a line a row, its bytes as tokens: data fetch lines --from FILE",
+        .published = &ys_lines_published,
+        .rows = YS_ROWS_OF_TOKENS(YS_TEXT_ROW, YS_TEXT_VOCABULARY),
+        .edition = "1",
+    },
+    {
+        .name = "words",
+        .title = "text of your own, its words as tokens: data fetch words --from FILE",
+        .published = &ys_words_published,
+        .rows = YS_ROWS_OF_TOKENS(YS_WORDS_ROW, YS_WORDS_VOCABULARY),
+        .edition = "1",
+        .is_stream = true,
+    },
+    {
+        .name = "bpe",
+        .title = "text of your own in pieces of words, as GPT-2 has them: data fetch bpe --from DIR",
+        .published = &ys_bpe_published,
+        .rows = YS_ROWS_OF_TOKENS(YS_BPE_ROW, YS_BPE_VOCABULARY),
         .edition = "1",
         .is_stream = true,
     },

@@ -211,7 +211,8 @@ static ys_status check_labels(const struct ys_data_source *source, const struct 
     const int64_t *labels = y->data;
     size_t count = y->dtype == YS_I64 ? ys_tensor_count(y) : 0, of_row = count / (size_t)y->shape[0];
     for (size_t i = 0; i < count; i++)
-        if (labels[i] < 0 || labels[i] >= source->rows.classes)
+        if (labels[i] < (source->rows.kind == YS_TARGET_CLASSES ? YS_ROWS_HIDDEN : 0) ||
+            labels[i] >= source->rows.classes)
             return ys_fail(YS_EFORMAT, "%s: label %lld of row %zu is not one of %lld classes", path,
                            (long long)labels[i], i / of_row, (long long)source->rows.classes);
     return YS_OK;

@@ -1,5 +1,5 @@
-/* The data set `text`: a file of one's own, byte after byte. Tokens are bytes; the class of each position is the byte
- * that follows. docs/data.md says how it is cut. */
+/* The sets `text` and `lines`: text of one's own, byte after byte. Tokens are bytes; the class of each position is the
+ * byte that follows. docs/data.md says how they are cut. */
 #ifndef YS_DATA_TEXT_H
 #define YS_DATA_TEXT_H
 
@@ -7,9 +7,8 @@
 
 #define YS_TEXT_ROW        64 /* positions: bytes of x, and of y, which is one further on */
 #define YS_TEXT_VOCABULARY 256
-#define YS_TEXT_MAX_BYTES  ((size_t)32 << 20) /* of the file */
 
-/** Nobody published it: it has no mirror, and comes of a file alone. */
-extern const struct ys_data_published ys_text_published;
+/** Nobody published it: it has no mirror, and comes of a file or folder alone. So do the other sets of text. */
+extern const struct ys_data_published ys_text_published, ys_lines_published;
 
 #endif

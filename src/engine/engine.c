@@ -573,11 +573,18 @@ static ys_status take_input(struct ys_engine *e, const void *x, const int64_t *y
     if (is_vector)
         return YS_OK;
     const int64_t *labels = e->target, positions = e->low.targets / e->low.config.batch;
-    for (int64_t i = 0; i < e->low.targets; i++)
-        if (labels[i] < 0 || labels[i] >= e->low.classes)
+    const int64_t least = e->rows.kind == YS_TARGET_CLASSES ? YS_ROWS_HIDDEN : 0;
+    int64_t hidden = 0;
+    for (int64_t i = 0; i < e->low.targets; i++) {
+        if (labels[i] < least || labels[i] >= e->low.classes)
             return ys_fail(YS_EINVAL, "label %lld of row %lld is not one of %lld classes", (long long)labels[i],
                            (long long)(i / positions), (long long)e->low.classes);
-    return YS_OK;
+        hidden += labels[i] < 0;
+    }
+    return hidden < e->low.targets
+               ? YS_OK
+               : ys_fail(YS_EINVAL, "all %lld targets of the batch are hidden (%d): there is nothing to take a mean of",
+                         (long long)hidden, YS_ROWS_HIDDEN);
 }
 
 int ys_engine_set_exchange(struct ys_engine *e, const struct ys_engine_exchange *exchange)

@@ -24,6 +24,8 @@ all but the mistake is adapters/pytorch.py.
     reset_before            the logits                                GRU
     state_not_carried       the weights after more steps              LSTM and GRU, with carry_state = on
     state_not_detached      the weights after more steps              likewise
+    hidden_counted          the loss                                  hidden targets
+    hidden_by_row           the loss                                  likewise, of rows that hide different numbers
     layernorm_epsilon       the logits                                layer normalisation
     mask_off_by_one         the logits                                causal attention
     scale_left_out          the logits                                attention
@@ -312,6 +314,20 @@ class StateNotDetached(pytorch.PyTorch):
         return super().train_step(x, y, lr)
 
 
+class HiddenCounted(pytorch.PyTorch):
+    """The sum over the targets that are not hidden is divided by the number of all."""
+
+    def loss(self, logits, y):
+        return F.cross_entropy(logits.flatten(0, -2), y.flatten(), ignore_index=-1, reduction="sum") / y.numel()
+
+
+class HiddenByRow(pytorch.PyTorch):
+    """The mean over the rows of the means over each one's own."""
+
+    def loss(self, logits, y):
+        return torch.stack([F.cross_entropy(*row, ignore_index=-1) for row in zip(logits, y)]).mean()
+
+
 class RanksSummed(pytorch.PyTorch):
     """The gradients of ranks are summed, where their mean is due."""
 
@@ -492,6 +508,8 @@ WRONG = {
     "reset_before": ResetBefore,
     "state_not_carried": StateNotCarried,
     "state_not_detached": StateNotDetached,
+    "hidden_counted": HiddenCounted,
+    "hidden_by_row": HiddenByRow,
     "layernorm_epsilon": LayerNormEpsilon,
     "mask_off_by_one": MaskOffByOne,
     "scale_left_out": ScaleLeftOut,
@@ -507,7 +525,7 @@ WRONG = {
 }
 # Nothing is wrong where there is no such layer, no such weight and no such limit.
 OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",
-                "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
+                "hidden_counted", "hidden_by_row", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
                 "norm_by_parameter", "clip_epsilon")
 OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket")  # nothing is wrong in one process
 
