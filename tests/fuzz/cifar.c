@@ -3,8 +3,7 @@
  * tests/fuzz/cifar. With libFuzzer, from the root of the source, in one line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -Isrc tests/fuzz/cifar.c
- *           src/data/cifar.c src/data/tar.c src/data/gzip.c src/data/prepared.c src/base/[a-z]*.c
- *           -ljansson -lmd -lz -lm -o cifar-fuzz
+ *           src/data/[a-z]*.c src/base/[a-z]*.c -ljansson -lmd -lz -lm -o cifar-fuzz
  *     ./cifar-fuzz -max_len=32768 NEW-INPUTS tests/fuzz/cifar
  */
 #include "data/cifar.h"

@@ -3,8 +3,7 @@
  * one line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -Isrc tests/fuzz/mat.c
- *           src/data/svhn.c src/data/mat.c src/data/gzip.c src/data/prepared.c src/data/version.c src/base/[a-z]*.c
- *           -ljansson -lmd -lz -lm -o mat-fuzz
+ *           src/data/[a-z]*.c src/base/[a-z]*.c -ljansson -lmd -lz -lm -o mat-fuzz
  *     ./mat-fuzz -max_len=8192 NEW-INPUTS tests/fuzz/mat
  */
 #include "data/svhn.h"
