@@ -182,6 +182,13 @@ ys_status ys_onednn_value(struct ys_lowering *low, const char *name, int value, 
     return ys_onednn_need(low, name, &v->layout, want, operand);
 }
 
+ys_status ys_onednn_plain_value(struct ys_lowering *low, const char *name, int value, struct ys_operand *operand)
+{
+    ys_layout plain;
+    YS_TRY(ys_onednn_plain(low, value, &plain));
+    return ys_onednn_value(low, name, value, &plain, operand);
+}
+
 /* ---- gradients */
 
 static ys_status append_add(struct ys_lowering *low, const char *name, const ys_layout *layout, int into, int share)

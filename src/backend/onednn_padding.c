@@ -63,10 +63,8 @@ static struct padded describe(const struct ys_lowering *low, const struct ys_nod
 ys_status ys_onednn_forward_padding(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct padded c = describe(low, node);
-    ys_layout plain;
     struct ys_operand x;
-    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
-    YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
+    YS_TRY(ys_onednn_plain_value(low, node->name, node->in[0], &x));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     return ys_onednn_append_own(low, node->name, forward_run, &c, sizeof c,
                                 (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);

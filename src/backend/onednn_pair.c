@@ -137,13 +137,6 @@ static ys_status backward_run(void *context, void *const *operand)
     return YS_OK;
 }
 
-static ys_status plain_value(struct ys_lowering *low, const struct ys_node *node, int value, struct ys_operand *operand)
-{
-    ys_layout plain;
-    YS_TRY(ys_onednn_plain(low, value, &plain));
-    return ys_onednn_value(low, node->name, value, &plain, operand);
-}
-
 static struct pair describe(const struct ys_lowering *low, const struct ys_node *node)
 {
     return (struct pair){.broadcast = ys_broadcast_of(low, node), .op = node->op, .threads = low->config.threads};
@@ -153,7 +146,7 @@ static struct pair describe(const struct ys_lowering *low, const struct ys_node 
 static ys_status plain_operands(struct ys_lowering *low, const struct ys_node *node, struct ys_operand operands[2])
 {
     for (size_t k = 0; k < node->in_count; k++)
-        YS_TRY(plain_value(low, node, node->in[k], &operands[k]));
+        YS_TRY(ys_onednn_plain_value(low, node->name, node->in[k], &operands[k]));
     if (node->in_count == 1)
         operands[1] = ys_onednn_param(low, low->weights, node->weight);
     return YS_OK;

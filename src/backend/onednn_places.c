@@ -100,9 +100,7 @@ static ys_status forward(struct ys_lowering *low, const struct ys_node *node, ys
 {
     const struct places p = describe(low, node, false);
     struct ys_operand operands[3] = {{0}};
-    ys_layout plain;
-    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
-    YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &operands[0]));
+    YS_TRY(ys_onednn_plain_value(low, node->name, node->in[0], &operands[0]));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     operands[1] = ys_at(low->value[node->out[0]]);
     YS_TRY(make_table(low, &p, &operands[2]));

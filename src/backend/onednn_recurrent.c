@@ -259,9 +259,7 @@ static ys_status fill_operands(struct ys_lowering *low, const struct ys_node *no
 {
     const int params[] = {node->weight, node->recurrent, node->bias,
                           node->recurrent_bias >= 0 ? node->recurrent_bias : node->bias};
-    ys_layout plain;
-    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
-    YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &operands[YS_RECURRENT_X]));
+    YS_TRY(ys_onednn_plain_value(low, node->name, node->in[0], &operands[YS_RECURRENT_X]));
     for (size_t i = 0; i < 4; i++)
         operands[YS_RECURRENT_W + i] = ys_onednn_param(low, low->weights, params[i]);
     operands[YS_RECURRENT_KEPT] = ys_at(ys_onednn_node(low, node)->workspace);

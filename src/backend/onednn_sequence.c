@@ -262,19 +262,12 @@ static ys_status make_scores(struct ys_lowering *low, const struct heads *h, siz
     return ys_program_buffer(low->program, count * sizeof(float), false, buffer);
 }
 
-static ys_status plain_value(struct ys_lowering *low, const struct ys_node *node, int value, struct ys_operand *operand)
-{
-    ys_layout plain;
-    YS_TRY(ys_onednn_plain(low, value, &plain));
-    return ys_onednn_value(low, node->name, value, &plain, operand);
-}
-
 ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct heads h = heads_of(low, node);
     struct ys_operand operands[5] = {{0}};
     for (size_t i = 0; i < 3; i++)
-        YS_TRY(plain_value(low, node, node->in[i], &operands[i]));
+        YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
     YS_TRY(make_scores(low, &h, 1, &operands[3].buffer));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     operands[4] = ys_at(low->value[node->out[0]]);
@@ -289,7 +282,7 @@ ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_
     struct ys_operand operands[8] = {{0}};
     ys_layout plain;
     for (size_t i = 0; i < 3; i++) {
-        YS_TRY(plain_value(low, node, node->in[i], &operands[i]));
+        YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
         YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
         YS_TRY(ys_onednn_buffer(low, &plain, &operands[5 + i].buffer));
     }

@@ -218,6 +218,8 @@ ys_status ys_onednn_need(struct ys_lowering *low, const char *name, const ys_lay
 /** The value laid out `want`; in the backward pass as it was kept, or made again. */
 ys_status ys_onednn_value(struct ys_lowering *low, const char *name, int value, const ys_layout *want,
                           struct ys_operand *operand);
+/** The same in C order, in float. */
+ys_status ys_onednn_plain_value(struct ys_lowering *low, const char *name, int value, struct ys_operand *operand);
 /** A share of the gradient of `value` lies in `share`, laid out `layout`: added to what other nodes gave. */
 ys_status ys_onednn_give(struct ys_lowering *low, const char *name, int value, const ys_layout *layout,
                          struct ys_operand share);
