@@ -6,8 +6,8 @@
 BUILD is a build folder in which everything is built (make test does it); nothing in it or in the sources is changed. A
 mutant is one line of a kernel with one thing wrong: a sign, a comparison, a constant, a factor on one branch, a statement
 left out. It is compiled (those that do not compile are left out), linked into the program of the operators' tests
-in place of what it was made from, and the cases of the operators that the line belongs to are run. One of them must
-fail, or crash, or not end. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
+in place of what it was made from, under AddressSanitizer, and the cases of the operators that the line belongs to are run.
+One of them must fail, or crash, or not end. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
 cannot be noticed. --quick: every twenty-fifth mutant. --list: says what would be spoiled, and ends.
 """
 import argparse
@@ -16,6 +16,7 @@ import ctypes
 import fnmatch
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -24,32 +25,46 @@ import tempfile
 import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TIME_LIMIT_S = 30
+CPU_LIMIT_S = 10
+TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other things too, a mutant takes long
 QUICK_STEP = 25
+
+# What a mutant reads or writes beside a buffer of a guarded engine, of the heap or of the stack ends it, and what it does not free.
+CHECKS = ["-fsanitize=address"]
 
 OPERATORS = "tests/test_backend_operator"
 ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, broadcasts and targets of other forms
 SEQUENCE = "tests/test_backend_sequence"
 RECURRENT = "tests/test_backend_recurrent"
+PRODUCT = "tests/test_backend_product"
+HIDDEN = "tests/test_backend_hidden"  # losses of targets that do not count
 
-# What is spoiled: a source of src/backend, the file that is compiled for it, the end of its cases' names, and the one program
-# that tries it, where that is not OPERATORS and then ROWS.
-REF = ("ref_f64.c", "_ref", None)
+
+def object_of_backend(name):
+    return "src/libys_backend.a.p/backend_%s.o" % name
+
+
+# What is spoiled: a source of src/backend, the object that is made of it, the end of its cases' names, and the one program
+# that tries it, where that is not OPERATORS and then ROWS. An object of a program of tests takes the place of that.
+REF = (object_of_backend("ref_f64.c"), "_ref", None)
+OF_PRODUCT = (PRODUCT + ".p/unit_backend_test_product.c.o", "", PRODUCT)
 SOURCES = {
     "ref_kernels.inc": REF, "ref_pointwise.inc": REF, "ref_norm.inc": REF, "ref_pool.inc": REF, "ref_shape.inc": REF,
-    "ref_loss.inc": REF, "onednn_ops.c": ("onednn_ops.c", "_onednn", None), "ref_conv.inc": REF,
-    "ref_sequence.inc": ("ref_f64.c", "_ref", SEQUENCE), "ref_recurrent.inc": ("ref_f64.c", "_ref", RECURRENT),
-    "onednn_line.c": ("onednn_line.c", "_onednn", None), "onednn_padding.c": ("onednn_padding.c", "_onednn", None),
-    "ref_places.inc": REF, "onednn_places.c": ("onednn_places.c", "_onednn", None),
+    "ref_loss.inc": REF, "ref_conv.inc": REF, "ref_places.inc": REF,
+    "ref_sequence.inc": (REF[0], "_ref", SEQUENCE), "ref_recurrent.inc": (REF[0], "_ref", RECURRENT),
+    "ref_product.inc": OF_PRODUCT, "ref_tile.inc": OF_PRODUCT,
+    **{name: (object_of_backend(name), "_onednn", None)
+       for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_places.c")},
 }
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {
     "copy_run": ["flatten_*", "add_*"], "accumulate_run": ["add_*", "mul_*", "concat_*", "reads_*"], "zero_run": ["split_*"],
     "input_run": ["normalize_*", "relu_*"],
-    "cross_entropy_run": ["loss_label_*", "gemm_*"], "nll_run": ["loss_nll*"], "squared_error_run": ["loss_squared_*"],
+    "count_targets": ["loss_*"], "cross_entropy_run": ["loss_label_*", "gemm_*"], "nll_run": ["loss_nll*"], "squared_error_run": ["loss_squared_*"],
     "cross_entropy": ["loss_label_*", "gemm_*"], "negative_log": ["loss_nll*"], "squared_error": ["loss_squared_*"],
     "ys_onednn_loss_run": ["loss_*"],
 }
+LOSSES = {name for name, cases in CASES.items() if cases[0].startswith("loss_")}  # HIDDEN tries them too
 # Operators with no case in OPERATORS: of what others share with them, the others' cases show enough.
 ELSEWHERE = {"attention", "lstm", "gru"}
 # Of what only a step of training shows.
@@ -61,8 +76,7 @@ SWAPS = {" + ": " - ", " - ": " + ", " * ": " / ", " / ": " * ", " += ": " -= ",
 
 def mutations(line):
     """Every spoiled form of a line of code."""
-    code, comment = (line.split("/*", 1) + [""])[:2]
-    comment = comment and "/*" + comment
+    code, comment = re.match(r"(.*?)(\s*\\|/\*.*|)$", line).groups()  # or, of a macro's lines, what makes them one
     found = []
 
     def put(begin, end, text):
@@ -83,7 +97,7 @@ def mutations(line):
         put(*match.span(), "")
     for match in re.finditer(r"!(?=[\w(])", code):
         put(*match.span(), "")
-    for match in re.finditer(r"(?<=[?:] )(?=[a-z(])", code):  # one branch, by a factor
+    for match in re.finditer(r"(?<=[?:] )(?!ys_)(?=[a-z(])", code):  # one branch, by a factor; what ys_ begins is a status, 0
         put(*match.span(), "3 * ")
     statement = code.strip()
     if re.match(r"[\w\[\]*().>-]+(\[.*?\])* [-+*/]?= .*;$|\w+\(.*\);$|memset\(.*\);$|memcpy\(.*\);$|\+\+.*;$|.*\+\+;$|continue;$", statement) \
@@ -94,6 +108,7 @@ def mutations(line):
 
 FUNCTION = re.compile(r"^(?:static |TILE_TARGET static |struct \w+ |const |inline |__attribute__\(\(always_inline\)\) )*"
                       r"[\w *]*?\b(\w+|TILE\(\w+\))\(.*(?:\)|,)$")
+DEFINED = re.compile(r"^#define (\w+)\(.*\\$")
 MACRO = re.compile(r"^(EACH_OF_\d|FUNCTION|PAIR|LINEAR)\((\w+),")
 
 
@@ -115,7 +130,11 @@ class Source:
                 current = MACRO.match(line).group(2) if depth == 0 else current
                 depth += line.count("(") - line.count(")")
                 self.function[number] = current
-            elif stripped.startswith("#") or line.endswith("\\"):
+            elif number > 0 and self.lines[number - 1].endswith("\\"):
+                self.function[number] = current
+            elif DEFINED.match(line):
+                current = DEFINED.match(line).group(1)
+            elif stripped.startswith("#"):
                 continue
             elif line.startswith("{"):
                 inside = True
@@ -203,27 +222,29 @@ class Builder:
 
     def prepare(self):
         """How to compile each file, and to link each program."""
-        self.compiles = {compiled: self.command("src/libys_backend.a.p/backend_%s.o" % compiled) for compiled, _, _ in SOURCES.values()}
-        self.links = {program: self.command(program) for program in [OPERATORS, ROWS, SEQUENCE, RECURRENT] + [p for p, _ in PROGRAMS.values()]}
+        self.compiles = {made: self.command(made) for made in {made for made, _, _ in SOURCES.values()}}
+        self.links = {program: self.command(program)
+                      for program in [OPERATORS, ROWS, SEQUENCE, RECURRENT, PRODUCT, HIDDEN] + [p for p, _ in PROGRAMS.values()]}
 
-    def compile(self, folder, compiled):
+    def compile(self, folder, made):
         """The object with the mutant that lies in `folder`; None where it does not compile."""
-        words, copy = self.compiles[compiled], os.path.join(folder, "backend", compiled)
+        words = self.compiles[made]
         place, out = words.index("-c"), os.path.join(folder, "mutant.o")
+        copy = os.path.join(folder, "backend", os.path.basename(words[place + 1]))
         source = copy if os.path.exists(copy) else words[place + 1]
         skip = {words.index(flag) + i for flag in ("-o", "-MF", "-MQ", "-c") if flag in words for i in (0, 1)}
         kept = [w for i, w in enumerate(words) if i > 0 and i not in skip and not w.startswith(("-O", "-g", "-MD", "-Werror"))]
-        done = subprocess.run([words[0], "-I" + folder] + kept + ["-O0", "-w", "-o", out, "-c", source], cwd=self.build,
+        done = subprocess.run([words[0], "-I" + folder] + kept + CHECKS + ["-O0", "-w", "-o", out, "-c", source], cwd=self.build,
                               capture_output=True)
         return None if done.returncode else out
 
-    def link(self, folder, out, program):
-        """The program with that object, which stands before the libraries."""
+    def link(self, folder, out, program, made):
+        """The program with that object in place of its own, or before the libraries."""
         link, exe = list(self.links[program]), os.path.join(folder, os.path.basename(program))
         link[link.index("-o") + 1] = exe
         first = next(i for i, w in enumerate(link) if w.endswith(".o"))
-        link.insert(first + 1, out)
-        subprocess.run(link + ["-s"], cwd=self.build, check=True, capture_output=True)
+        link[first:first + 1] = [out] if link[first] == made else [link[first], out]
+        subprocess.run(link + CHECKS + ["-s"], cwd=self.build, check=True, capture_output=True)
         return exe
 
 
@@ -235,10 +256,11 @@ def survives(builder, source, number, text, tries):
         lines[number] = text
         with open(os.path.join(folder, "backend", source.name), "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        out = builder.compile(folder, SOURCES[source.name][0])
+        made = SOURCES[source.name][0]
+        out = builder.compile(folder, made)
         if not out:
             return None
-        return all(passes([builder.link(folder, out, program)] + patterns, builder.build) for program, patterns in tries)
+        return all(passes([builder.link(folder, out, program, made)] + patterns, builder.build) for program, patterns in tries)
 
 
 LIBC = ctypes.CDLL(None)
@@ -249,6 +271,8 @@ def die_with(parent):
     """In a child, before its program: it ends with the thread that started it, however that ends, and within the time of a
     mutant that nobody waits for. A mutant may run for ever: nobody else would end it."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if os.getppid() != parent:
         os._exit(1)
     signal.alarm(2 * TIME_LIMIT_S)
@@ -256,7 +280,7 @@ def die_with(parent):
 
 def passes(command, folder):
     """Whether every case passes, in time; the first that does not ends it."""
-    env = dict(os.environ, YS_SOURCE_ROOT=ROOT, YARDSTICK_HOME=ROOT)
+    env = dict(os.environ, YS_SOURCE_ROOT=ROOT, YARDSTICK_HOME=ROOT, OMP_WAIT_POLICY="passive", ASAN_OPTIONS="detect_leaks=1")
     parent = os.getpid()
     with subprocess.Popen(command, cwd=folder, env=env, preexec_fn=lambda: die_with(parent), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           errors="replace") as program:
@@ -314,7 +338,7 @@ def tries_of(source, function, used):
         return [(program, [])] if program else [PROGRAMS[function]]
     operators = CASES.get(function) or [op + "_*" for op in sorted(used.get((source.name, function), set()) - ELSEWHERE)] or ["*"]
     patterns = [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending]
-    return [(OPERATORS, patterns), (ROWS, [])]
+    return [(OPERATORS, patterns), (ROWS, [])] + [(HIDDEN, [])] * (function in LOSSES)
 
 
 def plan(names):
@@ -341,6 +365,13 @@ def unfit_patterns(builder, mutants):
     return sorted((program, pattern) for program, pattern in asked if not fnmatch.filter(cases[program], pattern))
 
 
+def broken_objects(builder, mutants):
+    """Objects that pass no more once they are compiled as mutants are: each of theirs would count as noticed."""
+    first = {SOURCES[source.name][0]: (source, number, tries) for source, number, _, _, tries in reversed(mutants)}
+    return [made for made, (source, number, tries) in sorted(first.items())
+            if not survives(builder, source, number, source.lines[number], tries)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
@@ -363,7 +394,10 @@ def main():
     unfit = unfit_patterns(builder, mutants)
     for program, pattern in unfit:
         print("FAIL: %s has no case %s" % (program, pattern))
-    if unfit:
+    broken = [] if unfit else broken_objects(builder, mutants)
+    for made in broken:
+        print("FAIL: tests fail with %s as it stands, made as mutants are" % made)
+    if unfit or broken:
         return 1
     counts = {None: 0, False: 0, True: 0}
     excused = 0

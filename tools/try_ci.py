@@ -98,7 +98,6 @@ def main():
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--keep", action="store_true", help="the folder, whose name is printed")
     told = parser.parse_args()
-    os.environ.setdefault("YARDSTICK_HOME", ROOT)
     folder, counts = tempfile.mkdtemp(prefix="try-ci-"), {}
     repository = os.path.join(folder, "repository")
     os.makedirs(repository)

@@ -538,6 +538,63 @@ static void log_softmax_of_large_arguments_onednn(void)
     check_large_arguments(YS_OP_LOG_SOFTMAX, "onednn", YS_ENGINE_F32);
 }
 
+/** Lines of numbers 2^20 from 0, an eighth and more apart: float holds them exactly, and the distances from 2^20, of
+ * which the expected result is made. The mean is a sum in double over the count, wrong by a unit roundoff of 2^20,
+ * 2^-33; by that much, over a deviation of about 1, is the result in double wrong, and 8 times that is allowed. The
+ * mean of the squares less the square of that mean would be wrong by 2 * 2^20 * 2^-33 = 2^-12. In float the mean is
+ * rounded once more, which moves all numbers of a line alike and is done here too; then there are few roundings of
+ * numbers below 4. */
+static void check_far_from_zero(const char *backend, enum ys_engine_precision precision)
+{
+    enum { LINES = 4, COUNT = 7 };
+    static const float apart[LINES][COUNT] = {{-1.5F, 0.875F, 0.25F, -0.5F, 1.25F, -0.125F, 0.5F},
+                                              {0.125F, 1.5F, -1.25F, 0.375F, -0.875F, 1, -0.25F},
+                                              {2, -0.625F, -0.75F, 0.5F, 0.25F, -1.125F, 0.625F},
+                                              {-0.375F, -1, 0.75F, 1.125F, -1.625F, 0.125F, 0.5F}};
+    const double far = 0x1p20, epsilon = 1e-5, bound = precision == YS_ENGINE_F64 ? 0x1p-30 : 0x1p-20;
+    float x[LINES][COUNT];
+    double ones[COUNT], zeros[COUNT] = {0};
+    const int64_t y[LINES] = {0};
+    struct net n;
+    net_input(&n, YS_F32, LINES, COUNT, 1, 1);
+    net_flatten(&n);
+    net_layernorm(&n, epsilon, true);
+    struct ys_engine *e = open_engine(&n, backend, precision);
+    REQUIRE(e != NULL);
+    for (int i = 0; i < COUNT; i++)
+        ones[i] = 1;
+    CHECK(ys_engine_param_set(e, 0, YS_ENGINE_F64, ones) == 0);
+    CHECK(ys_engine_param_set(e, 1, YS_ENGINE_F64, zeros) == 0);
+    for (int i = 0; i < LINES * COUNT; i++)
+        (&x[0][0])[i] = (float)far + (&apart[0][0])[i];
+    CHECK(ys_engine_forward(e, x, y, YS_ENGINE_EVAL, NULL) == 0);
+    for (int line = 0; line < LINES; line++) {
+        double mean = 0, squares = 0;
+        for (int i = 0; i < COUNT; i++)
+            mean += (double)apart[line][i] / COUNT;
+        for (int i = 0; i < COUNT; i++)
+            squares += pow((double)apart[line][i] - mean, 2);
+        if (precision != YS_ENGINE_F64)
+            mean = (float)(far + mean) - far;
+        for (int i = 0; i < COUNT; i++) {
+            CHECK_NEAR(element_of(ys_engine_logits(e), precision, line * COUNT + i),
+                       ((double)apart[line][i] - mean) / sqrt(squares / COUNT + epsilon), bound);
+        }
+    }
+    check_guards(e);
+    ys_engine_close(e);
+}
+
+static void layernorm_far_from_zero_ref(void)
+{
+    check_far_from_zero("ref", YS_ENGINE_F64);
+}
+
+static void layernorm_far_from_zero_onednn(void)
+{
+    check_far_from_zero("onednn", YS_ENGINE_F32);
+}
+
 /** The loss of logits that far apart; those of the second row are larger. */
 static void check_large_logits(const char *backend, enum ys_engine_precision precision)
 {
@@ -582,5 +639,6 @@ TAP_MAIN(CASES(CASE_ENTRIES) TAP_CASE(every_operator_with_kinks_has_its_formula_
          TAP_CASE(every_operator_and_loss_has_a_case), TAP_CASE(maxpool_ties_ref), TAP_CASE(maxpool_ties_onednn),
          TAP_CASE(maxpool_padding_ref), TAP_CASE(maxpool_padding_onednn), TAP_CASE(softmax_of_large_arguments_ref),
          TAP_CASE(softmax_of_large_arguments_onednn), TAP_CASE(log_softmax_of_large_arguments_ref),
-         TAP_CASE(log_softmax_of_large_arguments_onednn), TAP_CASE(loss_label_far_apart_ref),
+         TAP_CASE(log_softmax_of_large_arguments_onednn), TAP_CASE(layernorm_far_from_zero_ref),
+         TAP_CASE(layernorm_far_from_zero_onednn), TAP_CASE(loss_label_far_apart_ref),
          TAP_CASE(loss_label_far_apart_onednn), TAP_CASE(kinks_ref), TAP_CASE(kinks_onednn))

@@ -208,6 +208,10 @@ static void check_embedding(const char *backend, enum ys_engine_precision precis
     CHECK_HAS(ys_engine_error(), "token 5 of row 1 is not one of the 5 of the vocabulary");
     ((int32_t *)ys_engine_place(e, 0))[4] = -1;
     CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) != 0);
+    ((int32_t *)ys_engine_place(e, 0))[4] = 4;
+    ((int32_t *)ys_engine_place(e, 0))[0] = 5;
+    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) != 0);
+    CHECK_HAS(ys_engine_error(), "token 5 of row 0 is not one of the 5 of the vocabulary");
     CHECK(ys_engine_check(e) == 0);
     ys_engine_close(e);
     config.input_gradient = true;

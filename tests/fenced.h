@@ -1,0 +1,34 @@
+/* Memory that ends at a page without access: who reads or writes behind its last byte ends the test program. */
+#ifndef YS_TESTS_FENCED_H
+#define YS_TESTS_FENCED_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static inline size_t fenced_pages_bytes(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+/** `bytes`, all bits of them set, which is a NaN in every format; to be freed with the same number. It is aligned as
+ * `bytes` is, up to a page. */
+static inline void *fenced_new(size_t bytes)
+{
+    const size_t before = fenced_pages_bytes(bytes), page = (size_t)sysconf(_SC_PAGESIZE);
+    char *all = mmap(NULL, before + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || mprotect(all + before, page, PROT_NONE) != 0)
+        abort();
+    memset(all, 0xff, before);
+    return all + before - bytes;
+}
+
+static inline void fenced_free(void *memory, size_t bytes)
+{
+    const size_t before = fenced_pages_bytes(bytes), page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap((char *)memory + bytes - before, before + page);
+}
+
+#endif
