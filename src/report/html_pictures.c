@@ -643,7 +643,6 @@ static void draw_one(const struct ys_view *view, const struct ys_view_trial *tri
                   view->unit, ys_label_value(other->kind, value).text, beaten ? "" : "; no other is better in both");
     ys_drawing_point(drawing, curve, rate, value, NAN, NAN, &title);
     curve->group = trial->group;
-    curve->member = trial->member;
     curve->strong = !beaten;
     curve->apart = true;
 }

@@ -185,41 +185,7 @@ static void cells_are_deeper_the_larger_and_say_their_values(void)
     CHECK_INT(count(">-<"), 1);
 }
 
-static void dots_alone_tell_the_members_of_a_group_apart(void)
-{
-    char one[] = "one", two[] = "two", three[] = "three";
-    char *said[] = {one, two, three};
-    double x[] = {1, 2, 3}, y[] = {1, 2, 3};
-    struct ys_chart_curve curves[3];
-    for (int i = 0; i < 3; i++)
-        curves[i] = (struct ys_chart_curve){.name = said[i],
-                                            .x = &x[i],
-                                            .y = &y[i],
-                                            .titles = &said[i],
-                                            .count = 1,
-                                            .member = i,
-                                            .strong = true,
-                                            .apart = true};
-    const struct ys_chart_lines chart = {.id = "apart",
-                                         .title = "t",
-                                         .description = "d",
-                                         .x_title = "x",
-                                         .y_title = "y",
-                                         .x_kind = YS_KIND_NUMBER,
-                                         .y_kind = YS_KIND_NUMBER,
-                                         .curves = curves,
-                                         .count = 3};
-    ys_buf_clear(&out);
-    REQUIRE(ys_chart_lines(&out, &chart) == YS_OK);
-    /* Each in the picture and in the legend: a filled circle, a ring, a filled square beside the clip's rectangle. */
-    CHECK_INT(count("<circle"), 4);
-    CHECK_INT(count("class=\"point g0\""), 4);
-    CHECK_INT(count("class=\"point g0 ring\""), 2);
-    CHECK_INT(count("<rect"), 3);
-}
-
 TAP_MAIN(TAP_CASE(points_say_their_values_and_intervals), TAP_CASE(panels_share_a_scale),
-         TAP_CASE(dots_alone_tell_the_members_of_a_group_apart),
          TAP_CASE(cells_are_deeper_the_larger_and_say_their_values),
          TAP_CASE(every_run_is_a_dot_and_failures_are_notes), TAP_CASE(charts_without_numbers_are_left_out),
          TAP_CASE(parts_of_a_bar_follow_each_other), TAP_CASE(the_strong_curve_is_drawn_last_and_named),

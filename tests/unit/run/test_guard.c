@@ -7,6 +7,14 @@
 
 static char top[64], script[8192];
 
+/* A path below `top`, until the next one. */
+static const char *in_top(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", top, name);
+    return path;
+}
+
 /* Folders of a run and of what it must leave alone: `kept` below the guarded `cache`, `run` below the guarded
  * `results`. False, with the reason printed, where the kernel has no Landlock. */
 static bool begin(void)
@@ -14,12 +22,12 @@ static bool begin(void)
     static const char *const folders[] = {"cache/kept", "results/run", "results/other", "beside", "tmp"};
     const char *reason = NULL;
     snprintf(top, sizeof top, "%s", fixture_open());
-    setenv("YARDSTICK_CACHE", ys_path_join(top, "cache"), 1);
+    setenv("YARDSTICK_CACHE", in_top("cache"), 1);
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        CHECK(ys_fs_make_dirs(ys_path_join(top, folders[i])) == YS_OK);
-    CHECK(ys_fs_write(ys_path_join(top, "cache/file"), "right", 5) == YS_OK);
-    CHECK(ys_fs_write(ys_path_join(top, "results/results.db"), "right", 5) == YS_OK);
-    CHECK(ys_guard_protect(ys_path_join(top, "results")) == YS_OK);
+        CHECK(ys_fs_make_dirs(in_top(folders[i])) == YS_OK);
+    CHECK(ys_fs_write(in_top("cache/file"), "right", 5) == YS_OK);
+    CHECK(ys_fs_write(in_top("results/results.db"), "right", 5) == YS_OK);
+    CHECK(ys_guard_protect(in_top("results")) == YS_OK);
     if (ys_guard_version(&reason) > 0)
         return true;
     tap_skip("%s", reason);
@@ -109,7 +117,7 @@ static void cache_results_and_other_runs_cannot_be_written(void)
         return;
     CHECK_TEXT(try_all(ways), "");
     struct ys_buf text = {0};
-    CHECK(ys_fs_read(ys_path_join(top, "cache/file"), 100, &text) == YS_OK);
+    CHECK(ys_fs_read(in_top("cache/file"), 100, &text) == YS_OK);
     CHECK_TEXT(ys_buf_text(&text), "right");
     ys_buf_free(&text);
 }
