@@ -20,7 +20,7 @@ struct ys_perturbation {
     struct ys_list found; /* struct ys_perturbed */
 };
 
-#define YS_PERTURBATION_S 240 /* a study of a few minutes, proofs not counted */
+#define YS_PERTURBATION_S 200 /* so that it ends within four minutes, proofs included */
 
 /** Measures `pairs` rounds, or with 0 as many as YS_PERTURBATION_S has room for, of a training of the built-in engine,
  * and one of PyTorch where that is installed; with `keys` that name a framework of that alone. Keeps what it found. As
