@@ -185,11 +185,12 @@ YS_ENGINE_API void ys_engine_carry(struct ys_engine *engine);
 /** All of it is zero, as where an epoch begins. */
 YS_ENGINE_API void ys_engine_carried_clear(struct ys_engine *engine);
 
-/* Running. `x`: batch rows as ys_engine_rows() says; `y`: batch targets, labels in [0, classes). NULL means: already
+/* Running. `x`: batch rows as ys_engine_rows() says; `y`: batch targets, labels in [0, classes), or -1 for a position
+ * that is hidden: it has no loss. NULL means: already
  * written where ys_engine_input() points. A network of several inputs, or with a target of numbers, takes NULL for what
  * is not as said here: its rows are written where ys_engine_place() and ys_engine_target() point. `loss` (may be NULL):
- * the graph's loss, the mean over all targets of the batch. Nothing stops at infinities and NaNs: they come out as they
- * are. */
+ * the graph's loss, the mean over all targets of the batch that are not hidden. Nothing stops at infinities and NaNs:
+ * they come out as they are. */
 /** Where rows and labels lie; writable, until close. *y is NULL where the target is no class. */
 YS_ENGINE_API void ys_engine_input(struct ys_engine *engine, void **x, int64_t **y);
 /** Where the batch's rows of input `input` lie; where its targets do. Writable, until close. */

@@ -142,6 +142,49 @@ class Safetensors(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder.name), [])
 
 
+class Streams(unittest.TestCase):
+    """Of a plan whose graph carries a state, or whose targets are hidden, what an adapter asks."""
+
+    def setUp(self):
+        self.work = driver.Work()
+        self.addCleanup(self.work.remove)
+        with open(self.work.path("graph", "json")) as file:
+            self.graph = json.load(file)
+
+    def plan(self, **members):
+        with open(self.work.path("graph", "json"), "w") as file:
+            json.dump(dict(self.graph, **members), file)
+        return common.Plan(self.work.plan())
+
+    def test_an_epoch_ends_where_the_next_step_is_of_another(self):
+        order = common.read_safetensors(self.work.path("order"))
+        common.write_safetensors(self.work.path("order"), dict(order, epoch=np.array([0, 0, 1, 1, 1, 2], np.uint32)))
+        plan = self.plan(carries_state=True)
+        self.assertTrue(plan.carries_state)
+        self.assertEqual([plan.ends_epoch(step) for step in range(6)], [False, True, False, False, True, False])
+
+    def test_without_epochs_there_is_one(self):
+        plan = self.plan()
+        self.assertFalse(plan.carries_state)
+        self.assertFalse(any(plan.ends_epoch(step) for step in range(6)))
+
+    def test_targets_of_positions_alone_are_hidden(self):
+        y = np.zeros((20, 3), np.int64)
+        for hidden, wanted in ((0, False), (-1, True)):
+            y[4, 1] = hidden
+            common.write_safetensors(self.work.path("train"), {"x": self.work.x, "y": y})
+            self.assertIs(self.plan(target={"kind": "classes", "shape": ["N", 3]}).hides_targets, wanted)
+
+    def test_who_cannot_do_it_says_so(self):
+        plan = self.plan(carries_state=True)
+
+        class Lacking(common.Adapter):
+            ops, precisions = [node["op"] for node in plan.graph["nodes"]], ("f64",)
+
+        with self.assertRaisesRegex(common.Unsupported, "state that is carried"):
+            common._check_supported(Lacking(), plan)
+
+
 class Toy(unittest.TestCase):
     """The message loop, with an adapter whose answers are known."""
 
