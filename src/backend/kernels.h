@@ -106,7 +106,16 @@ struct ys_recurrent_kernels {
                          bool is_last, float *carried, float *dgate, float *dinner);
 };
 
+/* Lines of a softmax. A line that is a number, all of which is -infinity or a NaN, gives NaN. */
+struct ys_softmax_kernels {
+    float (*largest)(const float *z, int64_t count);
+    /* to[k] = exp((z[k] - top) * scale), unless `to` is NULL; may be z. Their sum. */
+    double (*exponents)(const float *z, int64_t count, float top, float scale, float *to);
+    void (*times)(float *z, int64_t count, float factor, float shift); /* z = z * factor + shift */
+};
+
 /** In the widest form that this processor runs. */
+const struct ys_softmax_kernels *ys_softmax_kernels(void);
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void);
 
 /** For values in float or bfloat16, in the widest form that this processor runs. */

@@ -159,12 +159,15 @@ ys_status ys_onednn_dropout_run(void *context, void *const *operand);          /
 ys_status ys_onednn_dropout_backward_run(void *context, void *const *operand); /* dy, dx, mask */
 
 struct ys_onednn_loss {
+    int threads;
     int64_t rows, classes; /* rows: every position that has a target */
     enum ys_loss kind;
     double smoothing;
     bool has_numbers; /* the targets are float [rows, classes], not labels */
     bool with_gradient;
 };
-ys_status ys_onednn_loss_run(void *context, void *const *operand); /* logits, targets, loss, [dlogits] */
+ys_status
+ys_onednn_loss_run(void *context,
+                   void *const *operand); /* logits, targets, loss, losses of rows and their number, [dlogits] */
 
 #endif

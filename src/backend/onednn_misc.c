@@ -293,19 +293,21 @@ ys_status ys_onednn_loss(struct ys_lowering *low)
 {
     struct onednn *o = low->state;
     int output = low->graph->output;
-    struct ys_onednn_loss c = {.rows = low->targets,
+    struct ys_onednn_loss c = {.threads = low->config.threads,
+                               .rows = low->targets,
                                .classes = low->classes,
                                .kind = low->graph->loss,
                                .smoothing = low->graph->label_smoothing,
                                .has_numbers = low->graph->target == YS_TARGET_VECTOR,
                                .with_gradient = low->config.training};
-    struct ys_operand operands[4] = {ys_at(low->logits), ys_at(low->labels), ys_at(low->loss)};
+    struct ys_operand operands[5] = {ys_at(low->logits), ys_at(low->labels), ys_at(low->loss)};
+    YS_TRY(ys_program_buffer(low->program, (size_t)(c.rows + 1) * sizeof(double), false, &operands[3].buffer));
     if (c.with_gradient) {
         YS_TRY(ys_onednn_plain(low, output, &o->values[output].gradient));
         YS_TRY(ys_onednn_buffer(low, &o->values[output].gradient, &low->gradient[output]));
-        operands[3] = ys_at(low->gradient[output]);
+        operands[4] = ys_at(low->gradient[output]);
     }
-    return ys_onednn_append_own(low, "loss", ys_onednn_loss_run, &c, sizeof c, operands, 3 + c.with_gradient);
+    return ys_onednn_append_own(low, "loss", ys_onednn_loss_run, &c, sizeof c, operands, 4 + c.with_gradient);
 }
 
 ys_status ys_onednn_update(struct ys_lowering *low)

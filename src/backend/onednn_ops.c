@@ -1,6 +1,7 @@
 #include "backend/onednn.h"
 
 #include "base/mem.h"
+#include "backend/kernels.h"
 #include "backend/parallel.h"
 #include <math.h>
 #include <string.h>
@@ -182,6 +183,24 @@ static double cross_entropy(const struct ys_onednn_loss *c, const float *z, int6
     return log_sum - (1 - c->smoothing) * z[label] - rest * all;
 }
 
+/* Of many classes: each exponential once, in float, their sum in double. */
+static double cross_entropy_of_many(const struct ys_onednn_loss *c, const float *z, int64_t label, double count,
+                                    float *dz)
+{
+    const struct ys_softmax_kernels *kernels = ys_softmax_kernels();
+    const double rest = c->smoothing / (double)c->classes, own = 1 - c->smoothing;
+    const float top = kernels->largest(z, c->classes);
+    const double sum = kernels->exponents(z, c->classes, top, 1, dz), log_sum = (double)top + log(sum);
+    double all = 0;
+    for (int64_t k = 0; c->smoothing > 0 && k < c->classes; k++)
+        all += z[k];
+    if (dz) {
+        kernels->times(dz, c->classes, (float)(1 / (sum * count)), (float)(-rest / count));
+        dz[label] = (float)((exp(z[label] - log_sum) - rest - own) / count);
+    }
+    return log_sum - own * z[label] - rest * all;
+}
+
 static double negative_log(const struct ys_onednn_loss *c, const float *z, int64_t label, double count, float *dz)
 {
     for (int64_t k = 0; dz && k < c->classes; k++)
@@ -203,29 +222,49 @@ static double squared_error(const struct ys_onednn_loss *c, const float *z, int6
     return sum / (double)c->classes;
 }
 
+#define MANY_CLASSES 128 /* below, the exponentials in double are few */
+
+/* Positions without a target, whose label is below 0, have neither loss nor gradient. */
+static double loss_of_row(const struct ys_onednn_loss *c, void *const *operand, int64_t n)
+{
+    const int64_t *labels = operand[1];
+    const float *numbers = operand[1], *z = (const float *)operand[0] + n * c->classes;
+    const double count = ((const double *)operand[3])[c->rows];
+    float *dz = c->with_gradient ? (float *)operand[4] + n * c->classes : NULL;
+    if (c->has_numbers)
+        return squared_error(c, z, 0, numbers + n * c->classes, count, dz);
+    if (labels[n] < 0) {
+        if (dz)
+            memset(dz, 0, (size_t)c->classes * sizeof *dz);
+        return 0;
+    }
+    if (c->kind == YS_LOSS_NLL)
+        return negative_log(c, z, labels[n], count, dz);
+    if (c->kind == YS_LOSS_MEAN_SQUARED_ERROR)
+        return squared_error(c, z, labels[n], NULL, count, dz);
+    return c->classes < MANY_CLASSES ? cross_entropy(c, z, labels[n], count, dz)
+                                     : cross_entropy_of_many(c, z, labels[n], count, dz);
+}
+
+static void loss_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct ys_onednn_loss *c = context;
+    for (int64_t n = (int64_t)first; n < (int64_t)end; n++)
+        ((double *)operand[3])[n] = loss_of_row(c, operand, n);
+}
+
+/* The losses of the rows are added in their order, whoever made them; behind them lies the number of targets. */
 ys_status ys_onednn_loss_run(void *context, void *const *operand)
 {
     const struct ys_onednn_loss *c = context;
     const int64_t *labels = operand[1];
-    const float *numbers = operand[1];
-    double total = 0, count = 0;
+    double *losses = operand[3], total = 0, count = 0;
     for (int64_t n = 0; n < c->rows; n++)
         count += c->has_numbers || labels[n] >= 0;
-    for (int64_t n = 0; n < c->rows; n++) {
-        const float *z = (const float *)operand[0] + n * c->classes;
-        float *dz = c->with_gradient ? (float *)operand[3] + n * c->classes : NULL;
-        if (!c->has_numbers && labels[n] < 0) {
-            if (dz)
-                memset(dz, 0, (size_t)c->classes * sizeof *dz);
-            continue;
-        }
-        if (c->has_numbers)
-            total += squared_error(c, z, 0, numbers + n * c->classes, count, dz);
-        else
-            total += c->kind == YS_LOSS_NLL                  ? negative_log(c, z, labels[n], count, dz)
-                     : c->kind == YS_LOSS_MEAN_SQUARED_ERROR ? squared_error(c, z, labels[n], NULL, count, dz)
-                                                             : cross_entropy(c, z, labels[n], count, dz);
-    }
+    losses[c->rows] = count;
+    ys_parallel_for(c->classes < MANY_CLASSES ? 1 : c->threads, (size_t)c->rows, 1, loss_part, context, operand);
+    for (int64_t n = 0; n < c->rows; n++)
+        total += losses[n];
     *(float *)operand[2] = (float)(total / count);
     return YS_OK;
 }

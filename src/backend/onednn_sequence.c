@@ -1,6 +1,7 @@
 /* Embedding and attention. Values lie in C order, in float. The parts of a head are products of matrices whose rows lie
  * apart, which the library's plain product takes as they are; the table of scores is made again for the backward pass,
  * so that no more than one a thread is kept. */
+#include "backend/kernels.h"
 #include "backend/onednn_state.h"
 #include "backend/parallel.h"
 
@@ -138,19 +139,11 @@ static struct part part_of(const struct heads *h, void *const *operand, int64_t 
 }
 
 /** The softmax of a line of scores, of which `visible` count. */
-static void soften(float *p, int64_t visible, int64_t keys, float scale)
+static void soften(const struct ys_softmax_kernels *kernels, float *p, int64_t visible, int64_t keys, float scale)
 {
-    float top = -INFINITY, sum = 0;
-    for (int64_t s = 0; s < visible; s++)
-        top = p[s] > top ? p[s] : top;
-    for (int64_t s = 0; s < visible; s++) {
-        p[s] = expf((p[s] - top) * scale);
-        sum += p[s];
-    }
-    for (int64_t s = 0; s < visible; s++)
-        p[s] /= sum;
-    for (int64_t s = visible; s < keys; s++)
-        p[s] = 0;
+    const double sum = kernels->exponents(p, visible, kernels->largest(p, visible), scale, p);
+    kernels->times(p, visible, (float)(1 / sum), 0);
+    memset(p + visible, 0, (size_t)(keys - visible) * sizeof *p);
 }
 
 static dnnl_status_t attend(const struct heads *h, const struct part *part, float *p)
@@ -158,7 +151,7 @@ static dnnl_status_t attend(const struct heads *h, const struct part *part, floa
     dnnl_status_t status = dnnl_sgemm('N', 'T', h->queries, h->keys, h->width, 1, part->q, h->heads * h->width, part->k,
                                       h->kv_heads * h->width, 0, p, h->keys);
     for (int64_t t = 0; t < h->queries; t++)
-        soften(p + t * h->keys, h->causal ? t + 1 : h->keys, h->keys, h->scale);
+        soften(ys_softmax_kernels(), p + t * h->keys, h->causal ? t + 1 : h->keys, h->keys, h->scale);
     return status;
 }
 

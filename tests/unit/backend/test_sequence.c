@@ -2,6 +2,7 @@
  * differences of its loss, `onednn` against `ref`. */
 #include "engines.h"
 
+#include "backend/kernels.h"
 #include "graph/build.h"
 
 #include <string.h>
@@ -66,6 +67,56 @@ static void attention_of_grouped_heads(void)
 static void attention_of_one_value(void)
 {
     compare_attention((const struct ys_attention[]){{2, 2, true, 0}}, 1, true);
+}
+
+/** So many classes that the back end takes their exponentials in float, and a line of them that ends within a vector.
+ */
+static void the_loss_of_many_classes(void)
+{
+    enum { MANY = 155 };
+    for (int smooth = 0; smooth < 2; smooth++) {
+        static const struct drawing tokens = {
+            .purpose = "many", .seed = SEED, .batch = BATCH, .vocabulary = MANY, .tried = 9};
+        struct ys_build *b;
+        struct ys_graph *graph = NULL;
+        if (!CHECK(ys_build_new("many", (const int64_t[]){POSITIONS}, 1, YS_I32, &b) == YS_OK))
+            return;
+        ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
+        const int v = ys_build_embedding(b, ys_build_input(b), MANY, 12, "embed");
+        ys_build_target(b, YS_TARGET_CLASSES);
+        if (!CHECK(ys_build_finish(b, ys_build_gemm(b, v, MANY, "head"), &graph) == YS_OK))
+            return;
+        graph->label_smoothing = smooth ? 0.1 : 0;
+        try_out(graph, &tokens, &(const struct allowed){0.06, 6e-4});
+    }
+}
+
+/** Lines of lengths around a vector's and around what is summed in float: to 4 units in the last place of a float, and
+ * one more for each 16 of what is summed there. */
+static void lines_of_a_softmax(void)
+{
+    static const int64_t counts[] = {1, 15, 16, 17, 64, 1000, 1025, 2100};
+    static float z[2100], e[2101];
+    const struct ys_softmax_kernels *kernels = ys_softmax_kernels();
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int half = 0; half < 2; half++) {
+            const float scale = half ? 0.5F : 1;
+            double sum = 0, top = -INFINITY;
+            for (int64_t k = 0; k < counts[i]; k++) {
+                z[k] = (float)((k * 37 + 5) % 101) * 0.2F - 7;
+                top = z[k] > top ? z[k] : top;
+            }
+            for (int64_t k = 0; k < counts[i]; k++)
+                sum += exp((z[k] - top) * (double)scale);
+            e[counts[i]] = -3;
+            CHECK(kernels->largest(z, counts[i]) == (float)top);
+            CHECK_NEAR(kernels->exponents(z, counts[i], (float)top, scale, NULL) / sum, 1, 68 * 0x1p-24);
+            CHECK_NEAR(kernels->exponents(z, counts[i], (float)top, scale, e) / sum, 1, 68 * 0x1p-24);
+            kernels->times(e, counts[i], 2, 1);
+            for (int64_t k = 0; k < counts[i]; k++)
+                CHECK_NEAR(e[k], 2 * exp((z[k] - top) * (double)scale) + 1, 3 * 8 * 0x1p-24);
+            CHECK(e[counts[i]] == -3); /* nothing behind the end is written */
+        }
 }
 
 enum { KEYS = 3, WIDTH = 4 };
@@ -260,7 +311,8 @@ static void dense_of_positions_is_that_of_rows(void)
     CHECK(loss[0] > 0 && loss[0] == loss[1]);
 }
 
-TAP_MAIN(TAP_CASE(attention_is_its_formula), TAP_CASE(attention_of_large_scores_ref),
-         TAP_CASE(attention_of_large_scores_onednn), TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal),
-         TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(embedding_ref),
-         TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))
+TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(lines_of_a_softmax), TAP_CASE(attention_is_its_formula),
+         TAP_CASE(attention_of_large_scores_ref), TAP_CASE(attention_of_large_scores_onednn),
+         TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal), TAP_CASE(attention_of_grouped_heads),
+         TAP_CASE(attention_of_one_value), TAP_CASE(embedding_ref), TAP_CASE(embedding_onednn),
+         TAP_CASE(dense_of_positions_is_that_of_rows))

@@ -1,0 +1,54 @@
+/* exp, sixteen numbers at a time, and lines of floats in such vectors, whose last may be a part of one. Included by the
+ * kernels' own files. */
+#ifndef YS_BACKEND_KERNELS_CURVE_H
+#define YS_BACKEND_KERNELS_CURVE_H
+
+#include "backend/kernels_tail.h"
+
+/* A whole vector is moved as one: a copy of as many bytes as are left takes several times as long. */
+static inline vector load(const float *p, int64_t lanes)
+{
+    vector v = {0};
+    if (lanes >= YS_LANES)
+        memcpy(&v, p, sizeof v);
+    else
+        for (int64_t i = 0; i < lanes; i++)
+            v[i] = p[i];
+    return v;
+}
+
+static inline void store(float *p, vector v, int64_t lanes)
+{
+    if (lanes >= YS_LANES)
+        memcpy(p, &v, sizeof v);
+    else
+        for (int64_t i = 0; i < lanes; i++)
+            p[i] = v[i];
+}
+
+/** a where `where` holds, else b. */
+static inline vector choose(truth where, vector a, vector b)
+{
+    return (vector)((where & (truth)a) | (~where & (truth)b));
+}
+
+/** exp of what lies between -87 and 88, and of these beyond: 2^n times exp(rest), |rest| <= log(2) / 2, by its series
+ * to the seventh power, the last coefficients those of Cephes' expf. A NaN stays one. */
+static inline vector exponential(vector x)
+{
+    const vector shift = (vector){0} + 12582912.0F; /* 1.5 * 2^23: what is added to it is rounded to a whole number */
+    x = choose(x < -87.0F, (vector){0} - 87.0F, choose(x > 88.0F, (vector){0} + 88.0F, x));
+    const vector shifted = x * 1.44269504088896341F + shift, n = shifted - shift;
+    const vector rest = x - n * 0.693359375F - n * -2.12194440e-4F; /* log(2) in two parts, the first one short */
+    vector series = (vector){0} + 1.9875691500e-4F;
+    series = series * rest + 1.3981999507e-3F;
+    series = series * rest + 8.3334519073e-3F;
+    series = series * rest + 4.1665795894e-2F;
+    series = series * rest + 1.6666665459e-1F;
+    series = series * rest + 5.0000001201e-1F;
+    series = series * rest * rest + rest + 1.0F;
+    const truth power = ((truth)shifted - (truth)shift + 127) << 23;
+    return series * (vector)power;
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* Lines of a softmax, sixteen numbers at a time. YS_KERNELS names the table: compiled once for each width of vector
+ * registers. */
+#include "backend/kernels_curve.h"
+
+#include <math.h>
+
+extern const struct ys_softmax_kernels YS_KERNELS;
+
+/** As load(), but minus infinity behind the end. */
+static inline vector load_low(const float *p, int64_t lanes)
+{
+    vector v = (vector){0} - INFINITY;
+    if (lanes >= YS_LANES)
+        memcpy(&v, p, sizeof v);
+    else
+        for (int64_t i = 0; i < lanes; i++)
+            v[i] = p[i];
+    return v;
+}
+
+static float largest(const float *z, int64_t count)
+{
+    vector top = load_low(z, count);
+    for (int64_t k = YS_LANES; k < count; k += YS_LANES) {
+        const vector v = load_low(z + k, count - k);
+        top = choose(v > top, v, top);
+    }
+    float all = top[0];
+    for (int i = 1; i < YS_LANES; i++)
+        all = top[i] > all ? top[i] : all;
+    return all;
+}
+
+/* The vectors of one sum in float: beyond them it is kept in double. */
+#define RUN (64 * (int64_t)YS_LANES)
+
+static double exponents(const float *z, int64_t count, float top, float scale, float *to)
+{
+    double sum = 0;
+    for (int64_t first = 0; first < count; first += RUN) {
+        const int64_t end = first + RUN < count ? first + RUN : count;
+        vector part = {0};
+        for (int64_t k = first; k < end; k += YS_LANES) {
+            vector e = exponential((load(z + k, end - k) - top) * scale);
+            for (int64_t i = end - k; i < YS_LANES; i++)
+                e[i] = 0;
+            if (to)
+                store(to + k, e, end - k);
+            part += e;
+        }
+        for (int i = 0; i < YS_LANES; i++)
+            sum += (double)part[i];
+    }
+    return sum;
+}
+
+static void times(float *z, int64_t count, float factor, float shift)
+{
+    for (int64_t k = 0; k < count; k += YS_LANES)
+        store(z + k, load(z + k, count - k) * factor + shift, count - k);
+}
+
+const struct ys_softmax_kernels YS_KERNELS = {.largest = largest, .exponents = exponents, .times = times};
