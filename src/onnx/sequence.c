@@ -49,6 +49,8 @@ ys_status ys_onnx_embed(struct ys_onnx_step *step)
     return YS_OK;
 }
 
+#define NEAR 64 /* nodes behind a Split in which other pieces of it are looked for */
+
 /* A Split of the value into `count` pieces along an axis, of which `which` is wanted; one that is there already where
  * all are of the extent 1. */
 static ys_status piece_of(struct ys_onnx_step *step, int in, int axis, const int64_t *extents, size_t count,
@@ -56,7 +58,8 @@ static ys_status piece_of(struct ys_onnx_step *step, int in, int axis, const int
 {
     struct ys_graph *graph = step->r->graph;
     int node = -1;
-    for (int i = 0; i < (int)graph->node_count; i++) {
+    const int last = (int)graph->node_count;
+    for (int i = last > NEAR ? last - NEAR : 0; i < last; i++) {
         const struct ys_node *n = &graph->nodes[i];
         if (n->op == YS_OP_SPLIT && n->in[0] == in && n->axis == axis && n->out_count == count &&
             memcmp(n->split, extents, count * sizeof *extents) == 0)
@@ -472,56 +475,85 @@ ys_status ys_onnx_attention(struct ys_onnx_step *step)
     return YS_OK;
 }
 
-static bool is_read(const struct ys_graph *graph, int value)
+/* Renumbers what refers to values and nodes; those that are gone have -1. */
+static void renumber(struct ys_graph *graph, const int *value_to, const int *node_to)
 {
-    bool is = graph->output == value;
-    for (size_t i = 0; !is && i < graph->node_count; i++)
-        for (size_t k = 0; k < graph->nodes[i].in_count; k++)
-            is = is || graph->nodes[i].in[k] == value;
-    return is;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        struct ys_node *node = &graph->nodes[i];
+        for (size_t k = 0; k < node->in_count; k++)
+            node->in[k] = value_to[node->in[k]];
+        for (size_t k = 0; k < node->out_count; k++)
+            node->out[k] = value_to[node->out[k]];
+    }
+    for (size_t i = 0; i < graph->value_count; i++)
+        if (graph->values[i].producer >= 0)
+            graph->values[i].producer = node_to[graph->values[i].producer];
+    for (size_t i = 0; i < graph->input_count; i++)
+        graph->inputs[i] = value_to[graph->inputs[i]];
+    graph->output = value_to[graph->output];
 }
 
-/* The node, its values and its line of the report are gone; nothing reads them. */
-static ys_status leave_out(struct ys_onnx_reading *r, size_t node)
+/* Takes out the nodes that `value_to` and `node_to`, of all values and nodes, have -1 for, with their lines of the
+ * report, and puts into both where the others go. */
+static ys_status take_out(struct ys_onnx_reading *r, int *value_to, int *node_to)
 {
     struct ys_graph *graph = r->graph;
-    const int gone = graph->nodes[node].out[0];
     ys_json *lines = ys_json_array();
-    for (size_t i = 0; lines && i < ys_json_size(r->nodes); i++)
-        if (i != node && ys_json_append(lines, ys_json_ref(ys_json_at(r->nodes, i))) != YS_OK) {
-            ys_json_free(lines);
-            lines = NULL;
-        }
-    if (!lines)
-        return ys_out_of_memory();
+    size_t values = 0, nodes = 0;
+    ys_status status = lines ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < graph->node_count; i++)
+        if (node_to[i] >= 0)
+            status = ys_json_append(lines, ys_json_ref(ys_json_at(r->nodes, i)));
+    if (status != YS_OK) {
+        ys_json_free(lines);
+        return status;
+    }
     ys_json_free(r->nodes);
     r->nodes = lines;
-    ys_free(graph->nodes[node].name);
-    ys_free(graph->values[gone].name);
-    memmove(&graph->nodes[node], &graph->nodes[node + 1], (--graph->node_count - node) * sizeof *graph->nodes);
-    memmove(&graph->values[gone], &graph->values[gone + 1],
-            (--graph->value_count - (size_t)gone) * sizeof *graph->values);
     for (size_t i = 0; i < graph->value_count; i++)
-        graph->values[i].producer -= graph->values[i].producer > (int)node;
-    for (size_t i = 0; i < graph->node_count; i++) {
-        for (size_t k = 0; k < graph->nodes[i].in_count; k++)
-            graph->nodes[i].in[k] -= graph->nodes[i].in[k] > gone;
-        for (size_t k = 0; k < graph->nodes[i].out_count; k++)
-            graph->nodes[i].out[k] -= graph->nodes[i].out[k] > gone;
-    }
-    for (size_t i = 0; i < graph->input_count; i++)
-        graph->inputs[i] -= graph->inputs[i] > gone;
-    graph->output -= graph->output > gone;
+        value_to[i] = value_to[i] < 0 ? -1 : (int)values++;
+    for (size_t i = 0; i < graph->node_count; i++)
+        node_to[i] = node_to[i] < 0 ? -1 : (int)nodes++;
+    renumber(graph, value_to, node_to);
+    for (size_t i = 0; i < graph->value_count; i++)
+        if (value_to[i] >= 0)
+            graph->values[value_to[i]] = graph->values[i];
+        else
+            ys_free(graph->values[i].name);
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (node_to[i] >= 0)
+            graph->nodes[node_to[i]] = graph->nodes[i];
+        else
+            ys_free(graph->nodes[i].name);
+    graph->value_count = values;
+    graph->node_count = nodes;
     return YS_OK;
 }
 
 ys_status ys_onnx_prune(struct ys_onnx_reading *r)
 {
-    for (size_t i = r->graph->node_count; i-- > 0;) {
-        const struct ys_node *node = &r->graph->nodes[i];
+    const struct ys_graph *graph = r->graph;
+    int *value_to = ys_alloc(graph->value_count, sizeof *value_to); /* first how often each is read */
+    int *node_to = ys_alloc(graph->node_count, sizeof *node_to);
+    bool any = false;
+    ys_status status = value_to && node_to ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < graph->node_count; i++)
+        for (size_t k = 0; k < graph->nodes[i].in_count; k++)
+            value_to[graph->nodes[i].in[k]]++;
+    if (status == YS_OK)
+        value_to[graph->output]++;
+    for (size_t i = status == YS_OK ? graph->node_count : 0; i-- > 0;) {
+        const struct ys_node *node = &graph->nodes[i];
         const bool moves = node->op == YS_OP_RESHAPE || node->op == YS_OP_TRANSPOSE;
-        if (moves && !is_read(r->graph, node->out[0]))
-            YS_TRY(leave_out(r, i));
+        if (!moves || value_to[node->out[0]] > 0)
+            continue;
+        value_to[node->in[0]]--;
+        value_to[node->out[0]] = node_to[i] = -1;
+        any = true;
     }
-    return YS_OK;
+    if (status == YS_OK && any)
+        status = take_out(r, value_to, node_to);
+    ys_free(value_to);
+    ys_free(node_to);
+    return status;
 }
