@@ -83,7 +83,7 @@ FILES = [
                                                   (("x", (None, 1 << 30, 7, 7)),)), ["node m (Mul)", "elements"]),
     ("a constant that grows", grown(4), ["node e3 (Expand)"]),
     ("INT8 weights", model([GEMM], [tensor("w", (4, 3), bytes(12), wire.INT8)]), ["INT8"]),
-    ("integers as input", model([GEMM], [W], input_type=INT64), ["its input x", "INT64"]),
+    ("integers as input", model([GEMM], [W], input_type=INT64), ["input x is I32", "Embedding"]),
     ("two outputs", model([GEMM, node("Relu", "y", "z")], [W], outputs=("y", "z")), ["2 outputs"]),
     ("two operator sets", GOOD + field(8, field(2, 9)), ["17 and 9"]),
     ("two inputs of one name", model([GEMM], [W], (("x", (None, 4)), ("x", (None, 4)))), ["two of its inputs are called x"]),
