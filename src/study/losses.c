@@ -96,13 +96,13 @@ static ys_status find_losses(const struct ys_trial *trial, const struct ys_plan 
                              const struct ys_run_record *record, const struct ys_series **losses)
 {
     const struct ys_series *found = ys_series_find(&record->series, "step_loss");
-    bool is_random = false;
+    bool is_known = false;
     *losses = NULL;
     if (!record->has_facts || record->facts.status != YS_RUN_OK || trial->framework->no_work || !found ||
         found->count == 0)
         return YS_OK;
-    YS_TRY(ys_first_loss_is_random(plan, &is_random));
-    *losses = is_random ? NULL : found;
+    YS_TRY(ys_first_loss_is_known(plan, &is_known));
+    *losses = is_known ? found : NULL;
     return YS_OK;
 }
 

@@ -28,5 +28,8 @@ bool ys_first_loss_holds(const struct ys_first_loss *first, double loss);
 
 /** Whether the network of `plan` drops values at random: then nobody shares its masks, and no loss can be compared. */
 ys_status ys_first_loss_is_random(const struct ys_plan *plan, bool *is_random) YS_MUST_CHECK;
+/** Whether the oracle knows the losses of `plan`: not of those at random, nor where each of several ranks normalises by
+ * its own rows, steps of which it does not go through. */
+ys_status ys_first_loss_is_known(const struct ys_plan *plan, bool *is_known) YS_MUST_CHECK;
 
 #endif

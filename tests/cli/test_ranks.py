@@ -85,6 +85,11 @@ class Ranks(Case):
                                 "--batch=4", "--ranks=1,2", "--threads=1", "--format=json")
         self.assertEqual([trial["proof"]["verdict"] for trial in json.loads(out)], ["pass", "pass"])
 
+    def test_the_first_loss_of_one_process_is_not_asked_of_ranks_that_normalise_by_themselves(self):
+        out, _ = self.result("run", "--framework=builtin", "--model=check_BatchNormalization", "--data=synthetic", "--global-batch=8",
+                             "--ranks=1,2", "--threads=1", "--steps=4", "--repeat=1", "--order=fixed", "--audit=off")
+        self.assertEqual([trial["status"] for trial in out["trials"]], ["ok", "ok"])
+
     def test_the_built_in_engine_has_no_batch_normalisation_by_the_rows_of_all(self):
         self.yardstick("run", "--framework=builtin", "--model=check_BatchNormalization", "--data=synthetic", "--batch=4", "--ranks=2",
                        "--threads=1", "--steps=2", "--repeat=1", "--bn=sync", code=6)
