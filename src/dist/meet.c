@@ -62,11 +62,10 @@ static struct address at_port(uint16_t port)
 static struct address at_name(const struct meeting *m, uint32_t rank)
 {
     struct address place = {.socket.local = {.sun_family = AF_UNIX}};
-    char *name = place.socket.local.sun_path + 1;
-    const size_t room = sizeof place.socket.local.sun_path - 1;
-    const int length = snprintf(name, room, "yardstick-dist-%d-%u", ntohs(m->place.socket.ip.sin_port), rank);
-    place.size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-    snprintf(place.text, sizeof place.text, "@%s", name);
+    const int length =
+        snprintf(place.text, sizeof place.text, "@yardstick-dist-%d-%u", ntohs(m->place.socket.ip.sin_port), rank);
+    memcpy(place.socket.local.sun_path + 1, place.text + 1, (size_t)length - 1);
+    place.size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)length);
     return place;
 }
 

@@ -36,10 +36,7 @@ static ys_status map(int fd, size_t bytes, int protection, char **place, size_t 
 struct letter {
     char byte;
     struct iovec data;
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr aligned;
-    } beside;
+    _Alignas(struct cmsghdr) char beside[CMSG_SPACE(sizeof(int))];
     struct msghdr message;
 };
 
@@ -49,8 +46,8 @@ static void address_letter(struct letter *letter)
     letter->data = (struct iovec){&letter->byte, 1};
     letter->message = (struct msghdr){.msg_iov = &letter->data,
                                       .msg_iovlen = 1,
-                                      .msg_control = letter->beside.bytes,
-                                      .msg_controllen = sizeof letter->beside.bytes};
+                                      .msg_control = letter->beside,
+                                      .msg_controllen = sizeof letter->beside};
 }
 
 static ys_status send_memory(const struct ys_dist_link *link, int fd)

@@ -611,7 +611,7 @@ size_t ys_engine_bucket_count(const struct ys_engine *e, size_t *span_count)
 /** Gives each bucket away as soon as the calls that it needs have run. */
 static ys_status run_backward(struct ys_engine *e)
 {
-    const struct ys_program *program = &e->program;
+    struct ys_program *program = &e->program;
     size_t call = program->segment_end[YS_SEGMENT_FORWARD];
     for (size_t b = 0; b < e->buckets.count; b++) {
         const struct ys_bucket *bucket = &e->buckets.items[b];

@@ -469,9 +469,9 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
             return YS_FAIL_STEP(step, "its %s has %lld elements, not %lld",
                                 ys_node_param_key((enum ys_node_param)which), (long long)c->count, (long long)channels);
         YS_TRY(ys_onnx_floats(step, c, &values));
+        YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &channels, 1));
         if (which == YS_NODE_RUNNING_VAR)
             YS_TRY(check_variances(step, values, channels));
-        YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &channels, 1));
     }
     step->r->graph->nodes[node].batchnorm = norm;
     YS_TRY(fix_plain_norm(step, node));

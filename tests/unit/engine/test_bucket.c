@@ -50,7 +50,7 @@ static size_t check_doubled(const struct net *n, const struct backend_case *b, s
     CHECK(ys_engine_set_exchange(doubled, &exchange) == 0);
     void *x = net_rows(n, "x");
     int64_t *y = net_labels(n, "y");
-    size_t wrong = 0, spans, all = 0;
+    size_t wrong = 0, spans = 0, all = 0;
     CHECK(ys_engine_backward(plain, x, y, YS_ENGINE_TRAIN, NULL) == 0);
     CHECK(ys_engine_backward(doubled, x, y, YS_ENGINE_TRAIN, NULL) == 0);
     CHECK(d.has_ended && d.buckets == ys_engine_bucket_count(doubled, &spans));

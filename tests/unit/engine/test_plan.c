@@ -121,7 +121,8 @@ static ys_status copy_plus_one(void *context, void *const *operand)
     return YS_OK;
 }
 
-static ys_status overrun(void *context, void *const *operand)
+/* AddressSanitizer, which knows the guards too, lets this one write beside. */
+__attribute__((no_sanitize("address"))) static ys_status overrun(void *context, void *const *operand)
 {
     (void)context;
     ((unsigned char *)operand[0])[100] = 1; /* the buffer has 100 bytes */
