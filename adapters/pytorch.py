@@ -360,6 +360,7 @@ class PyTorch(common.Adapter):
         self.dtype = DTYPES[self.plan.precision]
         self.images = torch.channels_last if self.option("channels_last") else torch.contiguous_format
         self.owned = {}  # name in the graph -> layer, its name there
+        self.recurrents = {}  # node -> layer, of those that can carry a state
         code, layers, makers = fx.Graph(), {}, {}
         values = {entry["name"]: code.placeholder("input%d" % place) for place, entry in enumerate(graph["inputs"])}
         for entry in graph["inputs"]:
@@ -381,6 +382,8 @@ class PyTorch(common.Adapter):
             else:
                 key = "layer%d" % len(layers)
                 layers[key] = self.layer(node, attrs, spare[0])
+                if op in ("LSTM", "GRU"):
+                    self.recurrents[node["name"]] = layers[key]
                 result = code.call_module(key, tuple(inputs))
             parts = [result] if op != "Split" else [
                 code.call_function(operator.getitem, (result, part)) for part in range(len(node["out"]))]
@@ -494,23 +497,18 @@ class PyTorch(common.Adapter):
         if self.plan.carries_state:
             self.clear_carried_state()
 
-    def recurrent_layers(self):
-        """{node: layer} of those that carry a state."""
-        return {node["name"]: self.owned[node["params"]["weight"]][0]
-                for node in self.plan.graph["nodes"] if node["op"] in ("LSTM", "GRU")}
-
     def clear_carried_state(self):
-        for layer in self.recurrent_layers().values():
+        for layer in self.recurrents.values():
             zeros = torch.zeros(1, self.plan.batch_size, layer.hidden, dtype=self.dtype)
             layer.start = [zeros] * (2 if layer.op == "LSTM" else 1)
 
     def carry_state(self):
-        for layer in self.recurrent_layers().values():
+        for layer in self.recurrents.values():
             layer.start, layer.end = [one.detach() for one in layer.end], None
 
     def carried_state(self):
-        layers = self.recurrent_layers().items()
-        return {kind: {name: layer.start[place][0].numpy() for name, layer in layers if place < len(layer.start)}
+        layers = self.recurrents.items()
+        return {kind: {name: layer.start[place][0].to(self.dtype).numpy() for name, layer in layers if place < len(layer.start)}
                 for place, kind in enumerate("hc")}
 
     def make_optimizer(self):

@@ -100,6 +100,7 @@ static const struct ys_data_source sources[] = {
         .published = &ys_lines_published,
         .rows = YS_ROWS_OF_TOKENS(YS_TEXT_ROW, YS_TEXT_VOCABULARY),
         .edition = "1",
+        .hides_targets = true,
     },
     {
         .name = "words",

@@ -35,8 +35,9 @@ struct ys_data_source {
     void (*draw)(const struct ys_data_source *source, const char *half, struct ys_data_rows *rows);
     const char *train_hash, *test_hash;
 
-    bool is_stream;    /* each row goes on where the one before it ends */
-    bool needs_images; /* follows models alone that take images and tell classes apart */
+    bool is_stream;     /* each row goes on where the one before it ends */
+    bool hides_targets; /* of some rows more positions than of others */
+    bool needs_images;  /* follows models alone that take images and tell classes apart */
 
     bool is_decoded; /* the images of a folder, which is its name */
     bool is_listed;  /* of which those to train on stay in their files */

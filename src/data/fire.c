@@ -96,8 +96,11 @@ static void paint_puffs(struct canvas *canvas, int class, const struct color sta
         struct color color;
         for (int c = 0; c < 3; c++)
             color.part[c] = from->part[c] * (1 - way) + to->part[c] * way + between(canvas, -0.05, 0.05);
-        paint_disc(canvas, x + wind * age + between(canvas, -1, 1) * size * spread, y - rise * age,
-                   size * spread * between(canvas, 0.7, 1.3), &color, class == FIRE ? 0.9 : 0.75 - 0.4 * age, 0);
+        const double radius =
+            size * spread * between(canvas, 0.7, 1.3); /* arguments have no order: draws stand apart */
+        const double aside = between(canvas, -1, 1) * size * spread;
+        paint_disc(canvas, x + wind * age + aside, y - rise * age, radius, &color,
+                   class == FIRE ? 0.9 : 0.75 - 0.4 * age, 0);
     }
 }
 
@@ -107,8 +110,8 @@ static void paint_things(struct canvas *canvas)
     for (int i = 0; i < THINGS; i++) {
         const struct color *stages = i % 2 ? fume : flame;
         const struct color *color = &stages[ys_rng_below(&canvas->rng, 3)];
-        paint_disc(canvas, between(canvas, 0, SIDE), between(canvas, 10, SIDE - 10), between(canvas, 6, 28), color,
-                   0.95, 1);
+        const double radius = between(canvas, 6, 28), y = between(canvas, 10, SIDE - 10), x = between(canvas, 0, SIDE);
+        paint_disc(canvas, x, y, radius, color, 0.95, 1);
     }
 }
 

@@ -138,7 +138,7 @@ static ys_status add_annotation(const char *path, size_t number, const char *lin
     const char *name_end = memchr(line, '\t', length);
     const size_t left = name_end ? length - (size_t)(name_end + 1 - line) : 0;
     const char *word = name_end ? name_end + 1 : line, *word_end = left ? memchr(word, '\t', left) : NULL;
-    if (!word_end || name_end == line || word_end == word)
+    if (!word_end || name_end == line || word_end == word || memchr(line, '/', (size_t)(name_end - line)))
         return ys_fail(YS_EFORMAT, "%s, line %zu: is no annotation: IMAGE, CLASS and four numbers, apart by tabs", path,
                        number);
     return add_named(path, number, ys_format("images/%.*s", (int)(name_end - line), line), word,

@@ -609,7 +609,7 @@ size_t ys_engine_bucket_count(const struct ys_engine *e, size_t *span_count)
 }
 
 /** Gives each bucket away as soon as the calls that it needs have run. */
-static ys_status run_backward(struct ys_engine *e)
+static ys_status give_buckets(struct ys_engine *e)
 {
     struct ys_program *program = &e->program;
     size_t call = program->segment_end[YS_SEGMENT_FORWARD];
@@ -622,7 +622,15 @@ static ys_status run_backward(struct ys_engine *e)
     }
     for (; call < program->segment_end[YS_SEGMENT_BACKWARD]; call++)
         YS_TRY(ys_program_run_call(program, call));
-    return e->exchange.end(e->exchange.context) == 0 ? YS_OK : YS_EIO;
+    return YS_OK;
+}
+
+/** What has begun is ended, also where the pass broke off: until then it is theirs. */
+static ys_status run_backward(struct ys_engine *e)
+{
+    const ys_status given = give_buckets(e);
+    const int ended = e->exchange.end(e->exchange.context);
+    return given != YS_OK || ended == 0 ? given : YS_EIO;
 }
 
 static ys_status run_segments(struct ys_engine *e, enum ys_segment last)

@@ -155,10 +155,24 @@ static ys_status join_bias(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
                         graph->nodes[producer].name);
 }
 
+/* Whether nothing reads the slot's value but one node, by this name: other names may stand for it too, each of which
+ * is itself one of the readers. */
+static bool is_read_once(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot)
+{
+    int reads = 1;
+    for (size_t i = 0; i < r->slot_count; i++)
+        if (r->slots[i].kind == YS_ONNX_LIVE && r->slots[i].value == slot->value)
+            reads += r->slots[i].uses - 1;
+    for (size_t i = 0; i < r->graph->node_count; i++)
+        for (size_t k = 0; k < r->graph->nodes[i].in_count; k++)
+            reads += r->graph->nodes[i].in[k] == slot->value;
+    return slot->uses == 1 && reads == 1;
+}
+
 static bool takes_bias(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, const struct beside *beside)
 {
     const struct ys_value *value = &r->graph->values[slot->value];
-    if (value->producer < 0 || slot->uses != 1 || beside->constant->rank == 0)
+    if (value->producer < 0 || beside->constant->rank == 0 || !is_read_once(r, slot))
         return false;
     const struct ys_node *node = &r->graph->nodes[value->producer];
     const size_t axis = node->op == YS_OP_GEMM ? value->rank - 1 : 1;

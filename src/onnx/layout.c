@@ -107,6 +107,8 @@ ys_status ys_onnx_split(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_split_into(step, in, like.perm[apart], parts, step->node->out, count, made));
     for (size_t k = 0; k < count; k++) {
         struct ys_onnx_step one = *step;
+        if (!step->node->out[k][0]) /* left out: nothing reads it */
+            continue;
         one.out = &step->r->slots[ys_json_get_int(step->r->names, step->node->out[k], 0)];
         ys_onnx_set(&one, made[k], &like);
         one.out->rows = like.rows;
@@ -249,6 +251,10 @@ ys_status ys_onnx_shape(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_constant_new(&step->r->folding, &like, &count, 1, &step->out->constant));
     for (int64_t i = 0; i < count; i++)
         step->out->constant->wholes[i] = ys_onnx_file_extent(step->r, step->in[0], (size_t)(start + i));
+    const struct ys_onnx_slot *in = step->in[0];
+    if ((in->curve == YS_ONNX_SCORES || in->curve == YS_ONNX_SHARES) && count > 0 && end == rank) /* the keys */
+        step->out->constant->wholes[count - 1].fixed =
+            step->r->graph->values[in->attending->key.value].shape[in->attending->key.perm[rank - 1]];
     step->out->kind = YS_ONNX_CONSTANT;
     return YS_OK;
 }

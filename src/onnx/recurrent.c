@@ -80,8 +80,9 @@ static ys_status read_layer(struct ys_onnx_step *step, struct layer *l)
     const bool fits = w->rank == 3 && r->rank == 3 && w->shape[0] == 1 && r->shape[0] == 1 && w->is_real && r->is_real;
     l->width = fits ? w->shape[2] : 0;
     l->hidden = fits && l->hidden == 0 ? r->shape[2] : l->hidden;
-    if (!fits || w->shape[1] != l->gates * l->hidden || r->shape[1] != l->gates * l->hidden ||
-        r->shape[2] != l->hidden || (l->bias && (!l->bias->is_real || l->bias->count != 2 * l->gates * l->hidden)))
+    if (!fits || r->shape[2] != l->hidden || w->shape[1] != l->gates * l->hidden ||
+        r->shape[1] != l->gates * l->hidden ||
+        (l->bias && (!l->bias->is_real || l->bias->count != 2 * l->gates * l->hidden)))
         return YS_FAIL_STEP(step, "its weights do not fit %lld gates of %lld numbers in one direction",
                             (long long)l->gates, (long long)l->hidden);
     return YS_OK;

@@ -34,7 +34,7 @@ ys_status ys_onnx_embed(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_need_constant(step, 0, "table", &table));
     YS_TRY(ys_onnx_take(step, step->in[1], true, &in));
     const size_t rank = r->graph->values[in].rank;
-    if (table->rank != 2 || !table->is_real || axis != 0 || r->graph->values[in].dtype != YS_I32)
+    if (table->rank != 2 || !table->is_real || axis != 0 || r->graph->values[in].dtype != YS_I32 || rank >= YS_MAX_RANK)
         return YS_FAIL_STEP(
             step, "%s",
             "takes rows by what is computed from data: graphs have an Embedding, rows of a matrix by tokens");
@@ -223,7 +223,7 @@ static ys_status lay_side_by_side(struct ys_onnx_step *step, int value, struct p
     *made = value;
     if (p->rank == 3)
         return YS_OK;
-    if (graph->nodes[producer < 0 ? 0 : producer].op == YS_OP_RESHAPE && whole && whole->rank == 3 &&
+    if (whole && graph->nodes[producer].op == YS_OP_RESHAPE && whole->rank == 3 &&
         memcmp(whole->shape, shape, sizeof shape) == 0) {
         *made = graph->nodes[producer].in[0];
         return YS_OK;
@@ -261,6 +261,8 @@ static ys_status attend(struct ys_onnx_step *step, const struct ys_onnx_attendin
     YS_TRY(lay_side_by_side(step, a->key.value, &k, "/keys", &in[1]));
     YS_TRY(lay_side_by_side(step, values->value, &v, "/values", &in[2]));
     YS_TRY(ys_onnx_begin(step, YS_OP_ATTENTION, in, 3, 1, &node));
+    if (!(scale > 0 && scale < 1e30))
+        return YS_FAIL_STEP(step, "multiplies scores by %g: graphs have a scale above 0", scale);
     const double usual = 1 / sqrt((double)q.width);
     r->graph->nodes[node].attention =
         (struct ys_attention){q.heads, k.heads, a->is_causal, fabs(scale - usual) <= 1e-6 * usual ? 0 : scale};
@@ -286,6 +288,8 @@ static ys_status begin_scores(struct ys_onnx_step *step)
     struct ys_onnx_attending *a = ys_onnx_file_keep(step->r->file, 1, sizeof *a);
     if (!a)
         return ys_out_of_memory();
+    YS_TRY(ys_onnx_make_padded(step, q));
+    YS_TRY(ys_onnx_make_padded(step, k));
     a->query = *q;
     a->key = *k;
     const size_t rank = ys_onnx_rank(step->r, q);
@@ -312,6 +316,7 @@ ys_status ys_onnx_product(struct ys_onnx_step *step)
     struct ys_onnx_slot *left = step->in[0], *values = step->in[1];
     if (left->curve != YS_ONNX_SHARES)
         return begin_scores(step);
+    YS_TRY(ys_onnx_make_padded(step, values));
     const struct ys_onnx_attending *a = left->attending;
     const struct ys_graph *graph = step->r->graph;
     const struct ys_value *v = &graph->values[values->value], *k = &graph->values[a->key.value];
@@ -427,6 +432,10 @@ static ys_status check_attention(struct ys_onnx_step *step)
     for (size_t i = 4; i < step->node->in_count; i++)
         if (step->node->in[i][0])
             return YS_FAIL_STEP(step, "has %s: graphs have whole sequences alone", rest[i < 7 ? i - 4 : 2]);
+    double scale = 0;
+    YS_TRY(ys_onnx_real(step->node, "scale", &scale));
+    if (!(scale >= 0 && scale < 1e30))
+        return YS_FAIL_STEP(step, "scale is %g: graphs have one above 0", scale);
     return softcap == 0 ? YS_OK : YS_FAIL_STEP(step, "softcap is %g: graphs have none", softcap);
 }
 
@@ -448,6 +457,7 @@ ys_status ys_onnx_attention(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_real(step->node, "scale", &scale));
     for (size_t i = 0; i < 3; i++) {
         YS_TRY(ys_onnx_settle(step, step->in[i]));
+        YS_TRY(ys_onnx_make_padded(step, step->in[i]));
         if (step->in[i]->rows.maker || ys_onnx_rank(r, step->in[i]) != ys_onnx_rank(r, step->in[0]))
             return YS_FAIL_STEP(step, "%s",
                                 "reads values whose first axis is not the batch, or of different dimensions");

@@ -13,7 +13,7 @@ const char *const ys_ranks_titles[YS_RANKS_COLUMNS] = {
     "Rank",        "Ended",     "Rows per s", "CPU time", "Ready without a CPU",
     "Peak memory", "Computing", "Exchanging", "Waiting",  "Waiting for data",
     "Rest",        "Sent"};
-const char ys_ranks_heading[] = "Ranks (medians of the runs; of a step, from computing on, means)";
+const char ys_ranks_heading[] = "Ranks (medians of the runs; the parts of a step, computing to rest, means)";
 const char ys_ranks_remark[] =
     "A step of a rank: computing; waiting for the gradients of the slowest rank; exchanging, from then until all have "
     "their mean; waiting for rows; the rest between blocks; and what it sent to others. What an adapter does not tell "

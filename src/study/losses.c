@@ -93,7 +93,8 @@ static ys_status judge(const struct ys_first_loss *first, double loss, const cha
 
 /* The losses of the run, where any can be judged; else NULL. */
 static ys_status find_losses(const struct ys_trial *trial, const struct ys_plan *plan,
-                             const struct ys_run_record *record, const struct ys_series **losses)
+                             const struct ys_run_record *record, bool is_behind_checkpoint,
+                             const struct ys_series **losses)
 {
     const struct ys_series *found = ys_series_find(&record->series, "step_loss");
     bool is_known = false;
@@ -101,7 +102,7 @@ static ys_status find_losses(const struct ys_trial *trial, const struct ys_plan 
     if (!record->has_facts || record->facts.status != YS_RUN_OK || trial->framework->no_work || !found ||
         found->count == 0)
         return YS_OK;
-    YS_TRY(ys_first_loss_is_known(plan, &is_known));
+    YS_TRY(ys_first_loss_is_known(plan, is_behind_checkpoint, &is_known));
     *losses = is_known ? found : NULL;
     return YS_OK;
 }
@@ -124,7 +125,7 @@ ys_status ys_losses_check_checkpoints(struct ys_study *study, const struct ys_tr
     const struct ys_series *losses;
     struct ys_facts *facts = &record->facts;
     const struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
-    YS_TRY(find_losses(trial, plan, record, &losses));
+    YS_TRY(find_losses(trial, plan, record, true, &losses));
     for (size_t i = 0; losses && facts->status == YS_RUN_OK && i < facts->checkpoints.count; i++) {
         const size_t step = (size_t)checkpoints[i].step;
         if (!checkpoints[i].path || step >= losses->count)
@@ -146,7 +147,7 @@ ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, 
     const struct asking asking = {.study = study, .work = work, .plan = plan};
     const struct ys_series *losses;
     struct ys_first_loss first;
-    YS_TRY(find_losses(trial, plan, record, &losses));
+    YS_TRY(find_losses(trial, plan, record, false, &losses));
     if (!losses)
         return YS_OK;
     YS_TRY(ys_study_find_oracle(study));

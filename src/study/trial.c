@@ -260,12 +260,31 @@ static ys_status check_ranks(const struct ys_trial *trial)
     return keys->cpus.count ? check_shares("cpus", (int64_t)keys->cpus.count, ranks) : YS_OK;
 }
 
+/* A mean over visible positions is one of whole batches, and is told by rows that are there before the run. */
+static ys_status check_hidden(const struct ys_trial *trial)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    const struct ys_data_source *source = ys_data_find(trial->data->name);
+    if (!source || !source->hides_targets)
+        return YS_OK;
+    if (ys_settings_ranks(keys) > 1)
+        return ys_fail(YS_EINVAL,
+                       "ranks = %lld: rows of %s hide different numbers of their targets, and ranks average as if each "
+                       "had as many: write ranks = 1",
+                       (long long)ys_settings_ranks(keys), trial->data->name);
+    if (keys->input && strcmp(keys->input, "file") != 0)
+        return ys_fail(YS_EINVAL, "input = %s: what rows of %s hide is read from a file: write input = file",
+                       keys->input, trial->data->name);
+    return YS_OK;
+}
+
 /* What the trial's data and numbers make of its work. YS_EINVAL: they do not go together, whatever the framework. */
 static ys_status resolve_point(struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
     const int64_t rows = ys_settings_rows(keys);
     YS_TRY(check_ranks(trial));
+    YS_TRY(check_hidden(trial));
     if (rows > trial->data->train_count && rows == keys->batch)
         return ys_fail(YS_EINVAL,
                        "batch = %lld is larger than the data set %s: it has %lld training rows, give at most that",

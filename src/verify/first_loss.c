@@ -23,11 +23,12 @@ ys_status ys_first_loss_is_random(const struct ys_plan *plan, bool *is_random)
     return YS_OK;
 }
 
-ys_status ys_first_loss_is_known(const struct ys_plan *plan, bool *is_known)
+ys_status ys_first_loss_is_known(const struct ys_plan *plan, bool is_behind_checkpoint, bool *is_known)
 {
     struct ys_graph *graph = NULL;
     YS_TRY(ys_graph_read(plan->graph, &graph));
-    *is_known = !ys_plan_is_apart(plan, ys_graph_has(graph, YS_OP_BATCHNORM)) && !ys_proof_drop_dropout(graph);
+    *is_known = !ys_plan_is_apart(plan, ys_graph_has(graph, YS_OP_BATCHNORM)) &&
+                !(is_behind_checkpoint && graph->carries_state) && !ys_proof_drop_dropout(graph);
     ys_graph_free(graph);
     return YS_OK;
 }

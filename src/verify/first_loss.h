@@ -29,7 +29,8 @@ bool ys_first_loss_holds(const struct ys_first_loss *first, double loss);
 /** Whether the network of `plan` drops values at random: then nobody shares its masks, and no loss can be compared. */
 ys_status ys_first_loss_is_random(const struct ys_plan *plan, bool *is_random) YS_MUST_CHECK;
 /** Whether the oracle knows the losses of `plan`: not of those at random, nor where each of several ranks normalises by
- * its own rows, steps of which it does not go through. */
-ys_status ys_first_loss_is_known(const struct ys_plan *plan, bool *is_known) YS_MUST_CHECK;
+ * its own rows, steps of which it does not go through; nor, behind a checkpoint, where batches carry a state, which
+ * checkpoints do not hold. */
+ys_status ys_first_loss_is_known(const struct ys_plan *plan, bool is_behind_checkpoint, bool *is_known) YS_MUST_CHECK;
 
 #endif

@@ -52,6 +52,10 @@ class Proof(Case):
         self.assertEqual((proof["verdict"], proof["checks"]), ("none", []))
         self.assertIn("smaller learning rate", proof["reason"])
 
+    def test_is_not_asked_of_a_checkpoint_where_a_state_is_carried(self):
+        self.yardstick("run", "--framework=builtin", "--model=gru-char", "--model.width=12", "--data=synthetic", "--threads=1", "--batch=8",
+                       "--lr=0.1", "--steps=20", "--block=2", "--eval-every=10", "--carry-state=on", "--audit=off", "--repeat=1")
+
     def test_removes_what_a_killed_process_left(self):
         left = os.path.join(CACHE, "proofs", "working-a1b2c3")  # of a name drawn at random, and locked by nobody
         os.makedirs(left, exist_ok=True)
