@@ -220,4 +220,4 @@ class Plan:
                       "output": nodes[-1]["out"][0]}
         self.params = [{"name": name, "shape": list(value.shape), "role": "buffer" if "running" in name else "weight"}
                        for name, value in weights.items()]
-        self.weights, self.precision, self.mode, self.seed = weights, precision, "train", 5
+        self.weights, self.precision, self.mode, self.seed, self.carries_state = weights, precision, "train", 5, False
