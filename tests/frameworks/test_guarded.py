@@ -14,6 +14,7 @@ PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 CACHE = os.environ.get("YARDSTICK_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "yardstick")
 # Beside its mode without options, what makes it compile, cache and start processes of its own.
+WITHOUT_MODES = ("pytorch@1.13.1",)  # torch.compile came with 2.0
 MODES = {"pytorch": ((), ("--opt.pytorch.compile=default",)), "jax": ((), ("--threads=2",)), "tensorflow": ((), ("--opt.tensorflow.xla=on",))}
 
 
@@ -62,7 +63,7 @@ def main():
         return 0
     number, bad = 0, False
     for entry in ready:
-        for flags in MODES.get(entry["name"], ((),)):
+        for flags in MODES.get(entry["name"], ((),)) if entry["spec"] not in WITHOUT_MODES else ((),):
             with tempfile.TemporaryDirectory() as folder:
                 why = judge(entry["spec"], flags, entry["modes"], folder)
             number += 1
