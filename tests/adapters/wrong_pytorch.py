@@ -302,7 +302,7 @@ class StateNotDetached(pytorch.PyTorch):
         self.before = None
 
     def train_step(self, x, y, lr):
-        layers = self.recurrent_layers().values()
+        layers = self.recurrents.values()
         starts = [layer.start for layer in layers]
         if self.before is not None:
             for layer, start in zip(layers, self.before[1]):
