@@ -38,17 +38,19 @@ void ys_framework_free(struct ys_framework *framework)
     ys_free(framework);
 }
 
-/* argv[0] of a program: beside the recipe when it has a '/', else one of yardstick's own, else whatever PATH gives,
- * which never stands in for a program of yardstick's. */
+/* argv[0] of a program: beside the recipe when it has a '/', one of yardstick's own by its name, else whatever PATH
+ * gives. Neither stands in for the other: beside an installed yardstick there may be a python3 that PATH does not mean.
+ */
 static char *find_program(const struct ys_recipe *recipe, const char *word)
 {
     if (word[0] == '/')
         return ys_strdup(word);
     if (strchr(word, '/'))
         return ys_path_join(recipe->folder, word);
-    char *own = ys_find_support(word);
-    if (own)
-        return own;
+    if (strncmp(word, "yardstick-", strlen("yardstick-")) == 0) {
+        char *own = ys_find_support(word);
+        return own ? own : ys_strdup(word);
+    }
     const char *path = recipe->foreign ? getenv("PATH") : NULL;
     while (path && *path) {
         size_t length = strcspn(path, ":");

@@ -176,6 +176,31 @@ static void a_program_beside_its_recipe_is_found_with_its_arguments(void)
     ys_framework_free(framework);
 }
 
+/* A python3 beside an installed yardstick is not the one of the user's PATH, which may be that of an environment. */
+static void a_program_of_the_path_is_not_one_beside_yardstick(void)
+{
+    struct ys_framework *framework = NULL;
+    char *path = ys_strdup(getenv("PATH")), *home = ys_strdup(getenv("YARDSTICK_HOME"));
+    scratch_write("recipes/script.recipe", "name = script\nprogram = python-of-mine\n");
+    chmod(scratch_write("yardstick/python-of-mine", "#!/bin/sh\n"), 0755);
+    char *wanted = ys_strdup(scratch_write("environment/python-of-mine", "#!/bin/sh\n"));
+    chmod(wanted, 0755);
+    char *beside = ys_path_join(scratch_dir(), "yardstick"), *of_path = ys_path_join(scratch_dir(), "environment");
+    setenv("YARDSTICK_HOME", beside, 1);
+    setenv("PATH", of_path, 1);
+    ys_status status = ys_framework_find("script", dirs(), &framework);
+    setenv("YARDSTICK_HOME", home, 1);
+    setenv("PATH", path, 1);
+    REQUIRE(status == YS_OK);
+    CHECK_TEXT(framework->argv[0], wanted);
+    ys_framework_free(framework);
+    ys_free(of_path);
+    ys_free(beside);
+    ys_free(wanted);
+    ys_free(home);
+    ys_free(path);
+}
+
 static void a_program_that_is_not_there_is_missing(void)
 {
     struct ys_framework *framework = NULL;
@@ -443,7 +468,7 @@ TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CA
          TAP_CASE(an_interrupted_installation_is_noticed), TAP_CASE(the_closure_changes_with_the_adapter),
          TAP_CASE(a_version_that_the_recipe_lacks_is_not_found),
          TAP_CASE(a_program_beside_its_recipe_is_found_with_its_arguments),
-         TAP_CASE(a_program_that_is_not_there_is_missing),
+         TAP_CASE(a_program_of_the_path_is_not_one_beside_yardstick), TAP_CASE(a_program_that_is_not_there_is_missing),
          TAP_CASE(an_adapter_may_use_the_environment_of_another_recipe),
          TAP_CASE(one_that_the_user_builds_is_missing_until_its_program_is_named),
          TAP_CASE(one_that_the_user_builds_runs_by_the_program_he_named), TAP_CASE(a_program_cannot_stand_for_packages),
