@@ -353,7 +353,9 @@ local function open_plan(plan)
       end
    end
    plan.options = plan.options or {}
-   if plan.input.kind ~= 'file' then
+   if plan.input.kind == 'own' then
+      common.unsupported("input = own: this adapter gives no batches by a loader of its framework's own")
+   elseif plan.input.kind ~= 'file' then
       common.unsupported('input of kind ' .. tostring(plan.input.kind))
    end
    setmetatable(plan, Plan)
@@ -446,11 +448,13 @@ end
 
 ----------------------------------------------------------------------------------------------------------------- server
 
--- Raises where rows are other than one input called x with a class each, or nodes share a parameter.
+-- Raises where rows are other than one input called x of numbers with a class each, or nodes share a parameter.
 local function check_rows(network)
    local inputs, used = network.inputs, {}
-   if #inputs ~= 1 or inputs[1].name ~= 'x' or inputs[1].dtype == 'I32' then
-      common.unsupported('this adapter has no networks of other inputs than x, U8 or F32')
+   if #inputs ~= 1 or inputs[1].name ~= 'x' then
+      common.unsupported('this adapter has no networks whose input is another than the one called x')
+   elseif inputs[1].dtype == 'I32' then
+      common.unsupported('this adapter has no int32 inputs')
    elseif network.target and network.target.kind ~= 'class' then
       common.unsupported('this adapter has no targets other than a class for each row')
    end
@@ -472,6 +476,8 @@ local function check_supported(adapter, plan)
          common.unsupported(('this adapter has no operator %s (node %s)'):format(node.op, node.name), node.op)
       elseif node.attrs and node.attrs.broadcast then
          common.unsupported('this adapter has no Add and Mul of values of different shapes')
+      elseif node.attrs and node.attrs.positions then
+         common.unsupported('this adapter has no Gemm of values of more than two dimensions')
       elseif (node.op == 'Add' or node.op == 'Mul') and next(node.params or {}) then
          common.unsupported('this adapter has no Add and Mul of a value and a parameter')
       elseif node.attrs and node.attrs.connections and not adapter.extras.connections then

@@ -87,9 +87,12 @@ ys_status ys_onnx_put_off(struct ys_onnx_step *step, struct ys_onnx_slot *slot, 
     struct ys_onnx_slot plain = bare(slot);
     if (slot->curve != YS_ONNX_SCORES)
         YS_TRY(ys_onnx_take(step, &plain, true, &value));
-    const double before = slot->factor == 0 ? 1 : slot->factor;
+    const double together = (slot->factor == 0 ? 1 : slot->factor) * factor;
+    if (together == 0)
+        return YS_FAIL_STEP(step, "multiplies by %g what a node behind it is to make an operator of: graphs have none",
+                            factor);
     plain.value = value;
-    put_off(step, &plain, slot->curve, is_near(before * factor, 1) ? 1 : before * factor);
+    put_off(step, &plain, slot->curve, is_near(together, 1) ? 1 : together);
     step->out->attending = slot->attending;
     return YS_OK;
 }

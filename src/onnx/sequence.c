@@ -456,8 +456,7 @@ ys_status ys_onnx_attention(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_integer(step->node, "is_causal", &causal));
     YS_TRY(ys_onnx_real(step->node, "scale", &scale));
     for (size_t i = 0; i < 3; i++) {
-        YS_TRY(ys_onnx_settle(step, step->in[i]));
-        YS_TRY(ys_onnx_make_padded(step, step->in[i]));
+        YS_TRY(ys_onnx_take(step, step->in[i], true, &in[i]));
         if (step->in[i]->rows.maker || ys_onnx_rank(r, step->in[i]) != ys_onnx_rank(r, step->in[0]))
             return YS_FAIL_STEP(step, "%s",
                                 "reads values whose first axis is not the batch, or of different dimensions");

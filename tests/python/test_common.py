@@ -266,6 +266,7 @@ class Toy(unittest.TestCase):
             ("several nodes share", {"nodes": graph["nodes"] + [dict(graph["nodes"][-1], params={"weight": names[0]}),
                                                                dict(graph["nodes"][-1], params={"weight": names[0]})]}),
             ("different shapes", {"nodes": graph["nodes"] + [dict(graph["nodes"][-1], params={}, attrs={"broadcast": 1})]}),
+            ("more than two dimensions", {"nodes": graph["nodes"][:-1] + [dict(graph["nodes"][-1], attrs={"positions": 1})]}),
         ):
             with self.subTest(part), open(self.work.path("graph", "json"), "w") as file:
                 json.dump(dict(graph, **change), file)

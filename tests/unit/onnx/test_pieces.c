@@ -89,6 +89,24 @@ static void one_split_may_make_more_values_than_a_node_of_a_graph(void)
     check_order(made_read(&m, "y", 17), order, 1);
 }
 
+/* It is nobody's: what stands for other names stays as it was. */
+static void a_part_of_a_split_may_be_left_out(void)
+{
+    const int64_t parts[] = {2, 4};
+    const int order[CHANNELS] = {2, 3, 4, 5, 0, 1};
+    struct made m = {0};
+    made_input(&m, -1, CHANNELS, 1, 5);
+    whole(&m, "parts", parts, 2);
+    made_node(&m, "Split", "x parts", "a -");
+    made_integer(&m, "axis", 1);
+    made_node(&m, "Split", "x parts", "c b");
+    made_integer(&m, "axis", 1);
+    made_node(&m, "Concat", "b a", "j");
+    made_integer(&m, "axis", 1);
+    end_in_dense(&m, "j", SIZE);
+    check_order(made_read(&m, "y", 17), order, 1);
+}
+
 /* A Slice behind who reads another piece, its bounds computed behind it too. */
 static void made_late(struct made *m, size_t between)
 {
@@ -274,6 +292,6 @@ static void a_norm_that_does_not_fit_is_refused(void)
 }
 
 TAP_MAIN(TAP_CASE(parts_of_a_sequence_are_a_split), TAP_CASE(one_split_may_make_more_values_than_a_node_of_a_graph),
-         TAP_CASE(pieces_may_come_behind_who_reads_another), TAP_CASE(pieces_that_are_not_the_whole_are_refused),
-         TAP_CASE(each_channel_is_normalised_by_itself), TAP_CASE(groups_of_channels_are_normalised_together),
-         TAP_CASE(a_norm_that_does_not_fit_is_refused))
+         TAP_CASE(a_part_of_a_split_may_be_left_out), TAP_CASE(pieces_may_come_behind_who_reads_another),
+         TAP_CASE(pieces_that_are_not_the_whole_are_refused), TAP_CASE(each_channel_is_normalised_by_itself),
+         TAP_CASE(groups_of_channels_are_normalised_together), TAP_CASE(a_norm_that_does_not_fit_is_refused))

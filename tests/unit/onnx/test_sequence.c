@@ -100,6 +100,10 @@ static void what_recurrent_layers_have_not_is_refused_by_name(void)
     made_layer(&m, "GRU", "");
     end_in_dense(&m, "last", 2);
     refused(&m, "y", "linear_before_reset is 0");
+    made_layer(&m, "LSTM", "");
+    made_integer(&m, "hidden_size", (INT64_C(1) << 62) + 2); /* four times it is 8, in 64 bits */
+    end_in_dense(&m, "last", 2);
+    refused(&m, "y", "its weights do not fit 4 gates of 4611686018427387906 numbers");
 }
 
 /* Softmax of e e^T times `factor`, plus a mask, times e: (N, 2, 4) of one head. */

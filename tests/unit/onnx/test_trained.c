@@ -160,6 +160,51 @@ static void equal_square_matrices_are_not_tied(void)
     ys_onnx_import_free(import);
 }
 
+/* A dense layer `d` of x, numbers that are added to it by one name and, if any, a Relu of it by another, all together.
+ */
+static struct ys_onnx_import *read_sum(const char *added, const char *other)
+{
+    static const float bias[] = {0.5F, 1, 2};
+    const int64_t three[] = {3};
+    char in[16];
+    struct made m = {0};
+    made_input(&m, -1, 2, 0, 0);
+    made_weight(&m, "w", 2, 3, 0, 0);
+    made_tensor(&m, "bias", 1, three, 1, bias, sizeof bias);
+    made_node(&m, "MatMul", "x w", "d");
+    made_node(&m, "Identity", "d", "e");
+    if (other)
+        made_node(&m, "Relu", other, "r");
+    snprintf(in, sizeof in, "%s bias", added);
+    made_node(&m, "Add", in, other ? "s" : "y");
+    ys_wire_text(&m.node, 3, "sum");
+    if (other)
+        made_node(&m, "Add", "s r", "y");
+    return made_read(&m, "y", 17);
+}
+
+/* Else what reads the product would read the sum. The weight is 0.1 (3 i + c + 1). */
+static void numbers_are_a_bias_where_nothing_else_reads_the_product(void)
+{
+    static const struct {
+        const char *added, *other;
+    } cases[] = {{"d", NULL}, {"e", NULL}, {"d", "d"}, {"e", "d"}, {"d", "e"}, {"e", "e"}};
+    static const double bias[] = {0.5, 1, 2};
+    const float x[] = {0.25F, 0.75F}; /* of two axes: as they are */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ys_onnx_import *import = read_sum(cases[i].added, cases[i].other);
+        double logits[3];
+        if (import && made_evaluate(import, (const unsigned char *)x, 1, logits))
+            for (int c = 0; c < 3; c++) {
+                const double dense = 0.25 * (double)(0.1F * (float)(c + 1)) + 0.75 * (double)(0.1F * (float)(c + 4));
+                CHECK_NEAR(logits[c], dense * (cases[i].other ? 2 : 1) + bias[c], 1e-14); /* four roundings of 2 */
+            }
+        if (import)
+            CHECK((node_called(import->graph, "sum") == NULL) == (i < 2)); /* else the numbers are an operand */
+        ys_onnx_import_free(import);
+    }
+}
+
 TAP_MAIN(TAP_CASE(transposed_copies_are_tied), TAP_CASE(equal_square_matrices_are_not_tied),
          TAP_CASE(masks_are_not_trained), TAP_CASE(what_is_computed_of_shapes_is_not_trained),
-         TAP_CASE(mean_images_are_not_trained))
+         TAP_CASE(mean_images_are_not_trained), TAP_CASE(numbers_are_a_bias_where_nothing_else_reads_the_product))
