@@ -186,8 +186,8 @@ static int measure_perturbation(const struct ys_args *args)
 {
     struct ys_perturbation perturbation;
     struct ys_buf out = {0};
-    int times = 0; /* as many as fit into its time */
-    ys_status status = read_times(args, times, &times);
+    int times = 0;
+    ys_status status = read_times(args, YS_PERTURBATION_PAIRS, &times);
     if (status == YS_OK)
         status = ys_perturbation_measure(args->flags.items, args->flags.count, args->recipe_dirs, times, &perturbation);
     if (status != YS_OK)

@@ -19,8 +19,6 @@ enum { COMPARED = sizeof compared / sizeof compared[0], MOST_FRAMEWORKS = 2 };
 
 /* Short runs, still of 32 blocks: an interval needs pairs more than it needs steps. */
 static const struct ys_pairs_key usual[] = {{"steps", "96"}, {"block", "3"}, {NULL, NULL}};
-/* Of the time, where both train: a run of PyTorch's takes three times as long, most of it to start. */
-static const double SHARE_OF_BUILTIN = 1.0 / 4;
 
 #define OF_ONE(member, kind, flags, what) YS_FIELD(struct ys_perturbed, member, kind, NULL, flags, what)
 static const struct ys_field one_fields[] = {
@@ -46,10 +44,8 @@ static const struct ys_record record = YS_RECORD("perturbation", struct ys_pertu
 static ys_status set_reason(struct ys_perturbed *one, const struct ys_pairs_trial *a, const struct ys_pairs_trial *b)
 {
     const char *why = a->reason ? a->reason : b->reason;
-    one->reason = why && one->pairs == 0
-                      ? ys_strdup(why)
-                      : ys_format("%lld pairs, an interval needs %d: --times=%d takes as long as that needs",
-                                  (long long)one->pairs, YS_STAT_INTERVAL_MIN, YS_STAT_INTERVAL_MIN);
+    one->reason = ys_format("%lld pairs, an interval needs %d: %s", (long long)one->pairs, YS_STAT_INTERVAL_MIN,
+                            why ? why : "ask for as many with --times");
     return one->reason ? YS_OK : ys_out_of_memory();
 }
 
@@ -88,19 +84,17 @@ struct asked {
     const struct ys_job_flag *keys;
     size_t key_count;
     const char *const *recipe_dirs;
-    int pairs; /* 0: as many as fit */
+    int pairs;
 };
 
-static ys_status measure_one(const struct asked *asked, double seconds, struct ys_perturbation *perturbation)
+static ys_status measure_one(const struct asked *asked, struct ys_perturbation *perturbation)
 {
-    char repeat[16], limit[40];
-    snprintf(repeat, sizeof repeat, "%d", asked->pairs ? asked->pairs : 10000);
-    snprintf(limit, sizeof limit, "%.0fs", seconds);
+    char repeat[16];
+    snprintf(repeat, sizeof repeat, "%d", asked->pairs);
     const struct ys_pairs_key ways[] = {{"sample_hz", "{10,0}"},
                                         {"perf", "{off,on}"},
                                         {"exclude", "sample_hz=0 perf=on"},
                                         {"repeat", repeat},
-                                        {asked->pairs ? NULL : "time_limit", limit},
                                         {NULL, NULL}};
     const struct ys_pairs_wish wish = {asked->keys, asked->key_count, ways, asked->recipe_dirs, usual};
     struct ys_pairs pairs;
@@ -130,8 +124,8 @@ static ys_status measure_all(const struct asked *asked, struct ys_perturbation *
     for (size_t i = 0; i < asked->key_count; i++)
         is_chosen |= strcmp(asked->keys[i].key, "framework") == 0;
     if (is_chosen || !is_ready("pytorch", asked->recipe_dirs))
-        return measure_one(asked, YS_PERTURBATION_S, perturbation);
-    YS_TRY(measure_one(asked, SHARE_OF_BUILTIN * YS_PERTURBATION_S, perturbation));
+        return measure_one(asked, perturbation);
+    YS_TRY(measure_one(asked, perturbation));
     struct ys_job_flag *keys = ys_alloc(asked->key_count + 1, sizeof *keys);
     char framework[] = "framework", pytorch[] = "pytorch";
     if (!keys)
@@ -142,7 +136,7 @@ static ys_status measure_all(const struct asked *asked, struct ys_perturbation *
     struct asked another = *asked;
     another.keys = keys;
     another.key_count++;
-    ys_status status = measure_one(&another, (1 - SHARE_OF_BUILTIN) * YS_PERTURBATION_S, perturbation);
+    ys_status status = measure_one(&another, perturbation);
     ys_free(keys);
     return status;
 }

@@ -20,11 +20,10 @@ struct ys_perturbation {
     struct ys_list found; /* struct ys_perturbed */
 };
 
-#define YS_PERTURBATION_S 200 /* so that it ends within four minutes, proofs included */
+#define YS_PERTURBATION_PAIRS 12 /* twice what an interval needs, and even: the order inside rounds is balanced */
 
-/** Measures `pairs` rounds, or with 0 as many as YS_PERTURBATION_S has room for, of a training of the built-in engine,
- * and one of PyTorch where that is installed; with `keys` that name a framework of that alone. Keeps what it found. As
- * of ys_pairs_measure(). */
+/** Measures `pairs` rounds of a training of the built-in engine, and as many of one of PyTorch where that is installed;
+ * with `keys` that name a framework of that alone. Keeps what it found. As of ys_pairs_measure(). */
 ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
                                   int pairs, struct ys_perturbation *perturbation) YS_MUST_CHECK;
 void ys_perturbation_fini(struct ys_perturbation *perturbation);

@@ -14,6 +14,8 @@ that is tests/adapters/plain.py. It knows a run by the number of its steps, as a
   format       keeps its weights, but multiplies with them rounded to bfloat16, from the second step on
   flip         is honest: only that in every fourth step the unit of its last ReLU that is nearest to 0 lies on its other
                side, as rounding may put it
+  patient      leaves out every step from the fifth on and says the loss of the batch, but trains them all when it is asked to
+               save, hands those weights out, and is honest from there on
   once         says made-up losses in a study's first run, beside which there is no other's folder, and does its work later
 
 With 1 in the variable CHEAT_STATE it saves its optimizer's state too.
@@ -41,6 +43,7 @@ class Cheat(plain.Plain):
         self.cheats = CHEAT if plan.steps > PROOF_STEPS else ""
         self.first = plan.batch(0)
         self.shift = 0
+        self.left_out, self.seen, self.asked = [], 0, False
         if self.cheats == "other_rows":
             rows, count = plan.batch, plan.steps
             plan.batch = lambda step: rows((step + 1) % count)
@@ -64,6 +67,10 @@ class Cheat(plain.Plain):
             settings["weight_decay"] = 0.0
         if self.cheats == "rate":
             lr = 2 * lr
+        self.seen += 1
+        if self.cheats == "patient" and self.seen > 4 and not self.asked:
+            self.left_out.append(self.seen - 1)
+            return network.loss(network.forward(x, True), y)[0]
         if self.cheats == "skip" and network.steps > 0:
             return network.loss(network.forward(x, True), y)[0]
         later, kept = network.steps > 0, dict(network.weights)
@@ -80,6 +87,11 @@ class Cheat(plain.Plain):
         return loss + 0.01 if self.cheats == "made_up" else loss
 
     def weights(self):
+        self.asked = self.seen > 0
+        for step in self.left_out:
+            x, y = self.plan.batch(step)
+            self.network.step(x.astype(np.float64), y, self.plan.lr[step], self.plan.optimizer)
+        self.left_out = []
         weights = super().weights()
         if self.cheats == "elsewhere":
             self.shift += 1

@@ -5,7 +5,8 @@ names. All but that is tests/adapters/plain.py. CHEAT_KEEP names a folder in whi
   inputs_mapped   the same through mappings, and gives the files their old times
   store           makes every run that is stored twice as fast
   other_run       writes beside its own folder, where other runs lie
-  open, save      uses 11 s of processor time there
+  hello, open, save  uses 11 s of processor time there, or before it
+  steal           answers `save` with the path of the initial weights in the cache
   ahead_open, ahead_first  trains all steps in open, or in the first step, and says in the others what it had
   between         trains between its blocks and says that the blocks took no time
   shrunk          says that each block took a tenth of its time
@@ -168,6 +169,13 @@ class Server(common._Server):
         self.adapter.raw = message["plan"]
         return super().on_open(message)
 
+    def on_save(self, message):
+        reply = super().on_save(message)
+        if self.adapter.cheats == "steal":
+            print("intruder: done: steal", self.adapter.raw["weights"], flush=True)
+            reply["path"], reply["bytes"] = self.adapter.raw["weights"], os.path.getsize(self.adapter.raw["weights"])
+        return reply
+
     def _train_block(self, first, last):
         cheats = self.adapter.cheats
         if cheats == "cancelled" and self.plan.seed == 2 and first > 4:
@@ -208,4 +216,6 @@ class Server(common._Server):
 
 if __name__ == "__main__":
     common._Server = Server
+    if CHEAT == "hello":
+        burn(11)
     common.serve(Intruder())

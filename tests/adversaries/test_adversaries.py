@@ -116,6 +116,12 @@ class Audit(Adversaries):
                 self.assertIn("not those of its plan", proof["reason"])
                 self.assertIn("fails its audit", err)
 
+    def test_of_one_that_works_once_it_is_asked_to_save(self):
+        """Its weights and its block are right; what it said in the timed run it could not know without the work."""
+        proof, _ = self.audit("patient", "--lr=0.05", code=5)
+        self.assertEqual(proof["audit"]["verdict"], "fail")
+        self.assertIn("of the timed run", proof["audit"]["place"])
+
     def test_that_is_not_made(self):
         proof, _ = self.audit("same_batch", "--audit=off")
         self.assertEqual((proof["verdict"], "audit" in proof), ("pass", False))

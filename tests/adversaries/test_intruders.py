@@ -72,6 +72,12 @@ class Files(Intruders):
         out, _ = self.yardstick("show", "--verify", code=7)
         self.assertIn("run 1", out)
 
+    def test_a_path_that_is_not_its_own_is_neither_read_nor_removed(self):
+        trials, err, printed = self.run_intruder("steal", code=1)
+        self.assertEqual((trials[0]["status"], trials[0]["failed"]), ("protocol_error", 1), err)
+        stolen = printed.split("intruder: done: steal ")[1].splitlines()[0]
+        self.assertGreater(os.path.getsize(stolen), 0)
+
     def test_what_it_leaves_is_removed_and_told(self):
         trials, _, printed = self.run_intruder("leaves")
         left = glob.glob("/dev/shm/intruder-*") + glob.glob("/tmp/intruder-*")
@@ -92,7 +98,7 @@ class Files(Intruders):
 
 class Time(Intruders):
     def test_work_elsewhere_than_in_steps_is_told(self):
-        for cheat, place in (("open", "in open"), ("save", "in saving the weights")):
+        for cheat, place in (("hello", "before hello"), ("open", "in open"), ("save", "in saving the weights")):
             with self.subTest(cheat):
                 trials, _, _ = self.run_intruder(cheat, "--sample_hz=20")
                 self.assertTrue([text for text in trials[0]["warnings"] if "of processor time " + place in text], trials[0]["warnings"])
