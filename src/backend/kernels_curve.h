@@ -5,16 +5,22 @@
 
 #include "backend/kernels_tail.h"
 
-/* A whole vector is moved as one: a copy of as many bytes as are left takes several times as long. */
-static inline vector load(const float *p, int64_t lanes)
+/** `behind`: what lies behind the end. A whole vector is moved as one: a copy of as many bytes as are left takes
+ * several times as long. */
+static inline vector load_filled(const float *p, int64_t lanes, float behind)
 {
-    vector v = {0};
+    vector v = (vector){0} + behind;
     if (lanes >= YS_LANES)
         memcpy(&v, p, sizeof v);
     else
         for (int64_t i = 0; i < lanes; i++)
             v[i] = p[i];
     return v;
+}
+
+static inline vector load(const float *p, int64_t lanes)
+{
+    return load_filled(p, lanes, 0);
 }
 
 static inline void store(float *p, vector v, int64_t lanes)

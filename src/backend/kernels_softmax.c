@@ -6,23 +6,11 @@
 
 extern const struct ys_softmax_kernels YS_KERNELS;
 
-/** As load(), but minus infinity behind the end. */
-static inline vector load_low(const float *p, int64_t lanes)
-{
-    vector v = (vector){0} - INFINITY;
-    if (lanes >= YS_LANES)
-        memcpy(&v, p, sizeof v);
-    else
-        for (int64_t i = 0; i < lanes; i++)
-            v[i] = p[i];
-    return v;
-}
-
 static float largest(const float *z, int64_t count)
 {
-    vector top = load_low(z, count);
+    vector top = load_filled(z, count, -INFINITY);
     for (int64_t k = YS_LANES; k < count; k += YS_LANES) {
-        const vector v = load_low(z + k, count - k);
+        const vector v = load_filled(z + k, count - k, -INFINITY);
         top = choose(v > top, v, top);
     }
     float all = top[0];
