@@ -52,8 +52,12 @@ void ys_working_remove(struct ys_working *working)
 {
     if (!working->path)
         return;
+    char *message = ys_strdup(ys_error()); /* what ended the work, perhaps: removing must not take its place */
     if (ys_fs_remove_tree(working->path) != YS_OK)
         ys_log_warn("%s", ys_error());
+    if (message)
+        ys_fail(YS_EIO, "%s", message);
+    ys_free(message);
     ys_working_keep(working);
 }
 

@@ -17,7 +17,8 @@ struct ys_working {
 ys_status ys_working_make(const char *parent, const char *prefix, struct ys_working *working) YS_MUST_CHECK;
 /** The same in cache_dir/<sub>, where what others left is swept away first. */
 ys_status ys_working_in_cache(const char *sub, struct ys_working *working) YS_MUST_CHECK;
-/** Removes the folder and all that is in it; where that fails a warning says so. NULL path is fine. */
+/** Removes the folder and all that is in it; where that fails a warning says so. ys_error() stays what it was. NULL
+ * path is fine. */
 void ys_working_remove(struct ys_working *working);
 /** Gives up the lock and forgets the folder without removing it: it was renamed, and is somebody else's now. */
 void ys_working_keep(struct ys_working *working);

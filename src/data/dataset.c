@@ -564,11 +564,7 @@ static ys_status download(const struct ys_data_source *source, bool unverified)
     if (status != YS_OK && status != YS_EINTR)
         ys_fail_in(status, "%s was not fetched (files already on disk: yardstick data fetch %s --from %s)",
                    source->name, source->name, from_word(source));
-    char *message = ys_strdup(ys_error()); /* removing may fail too, and must not take the first message's place */
     ys_working_remove(&working);
-    if (status != YS_OK && message)
-        ys_fail(status, "%s", message);
-    ys_free(message);
     return status;
 }
 

@@ -156,11 +156,7 @@ static ys_status import_archive(const struct ys_data_source *source, const char 
     ys_status status = unpack_archive(path, unverified, working.path, verified);
     if (status == YS_OK)
         status = ys_decoded_import(source, working.path, origin, *verified);
-    char *message = ys_strdup(ys_error()); /* removing may fail too, and must not take the first message's place */
     ys_working_remove(&working);
-    if (status != YS_OK && message)
-        ys_fail(status, "%s", message);
-    ys_free(message);
     return status;
 }
 

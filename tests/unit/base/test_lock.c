@@ -1,6 +1,7 @@
 /* Locks, and what is known by them: folders and files that killed processes left. Processes of their own hold the other
  * side, for locks of one process do not keep it from itself. */
 #include "base/atomic_file.h"
+#include "base/mem.h"
 #include "base/working.h"
 #include "scratch.h"
 #include "tap.h"
@@ -177,6 +178,19 @@ static void a_folder_goes_when_its_work_is_done_unless_it_was_renamed(void)
     CHECK(!working.path);
 }
 
+/* Longer than any path may be, so that it cannot be removed, whoever runs this. */
+static void what_ended_the_work_is_still_said_when_its_folder_stays(void)
+{
+    enum { TOO_LONG = 8192 };
+    struct ys_working working = {.path = ys_alloc(TOO_LONG + 1, 1), .lock = YS_LOCK_NONE};
+    REQUIRE(working.path);
+    memset(working.path, 'x', TOO_LONG);
+    ys_fail(YS_EFORMAT, "the archive is damaged");
+    ys_working_remove(&working);
+    CHECK(!working.path);
+    CHECK_TEXT(ys_error(), "the archive is damaged");
+}
+
 static void write_half(const char *path, char *tell, size_t size)
 {
     static struct ys_atomic_file file;
@@ -213,4 +227,5 @@ TAP_MAIN(TAP_CASE(one_that_is_held_alone_keeps_everybody_out_until_its_process_e
          TAP_CASE(a_folder_that_is_gone_is_not_locked_as_a_file),
          TAP_CASE(folders_of_killed_processes_are_swept_and_those_in_use_are_not),
          TAP_CASE(a_folder_goes_when_its_work_is_done_unless_it_was_renamed),
+         TAP_CASE(what_ended_the_work_is_still_said_when_its_folder_stays),
          TAP_CASE(half_written_files_of_killed_processes_are_swept))
