@@ -356,7 +356,8 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
 {
     struct ys_onnx_reading *r = step->r;
     const size_t before = r->graph->param_count;
-    const bool is_matrix = which == YS_NODE_WEIGHT && counts_as_matrix(r->graph->nodes[node].op, constant);
+    const bool is_matrix =
+        (which == YS_NODE_WEIGHT || which == YS_NODE_RECURRENT) && counts_as_matrix(r->graph->nodes[node].op, constant);
     int tie = -1;
     ys_status status = check_values(step, constant, values, count_elements(shape, rank));
     if (status == YS_OK && is_matrix)

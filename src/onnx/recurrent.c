@@ -10,6 +10,7 @@ struct layer {
     int64_t gates, hidden, width;
     bool rows_first; /* layout 1 */
     struct ys_onnx_constant *weight, *recurrent, *bias;
+    int twin; /* node that has all these constants already; -1: none */
 };
 
 /* Of each gate as graphs order them, its place in ONNX: i f g o of i o f c, r z n of z r h. */
@@ -101,25 +102,50 @@ static ys_status add_matrix(struct ys_onnx_step *step, const struct layer *l, in
     return ys_onnx_param(step, node, which, c, values, shape, 2);
 }
 
+/* Of one layer that the file uses several times every parameter is one. */
+static int find_twin(const struct ys_graph *graph, const struct layer *l, int node)
+{
+    for (int i = 0; i < node; i++)
+        if (graph->nodes[i].op == l->op && graph->nodes[i].weight == graph->nodes[node].weight &&
+            l->recurrent->readers > 0 && l->recurrent->param == graph->nodes[i].recurrent &&
+            (!l->bias || (l->bias->readers > 0 && l->bias->param == graph->nodes[i].bias)))
+            return i;
+    return -1;
+}
+
+/* A vector that is made of the file's biases, or of nothing: it belongs to this node, and to its twin. */
+static ys_status add_vector(struct ys_onnx_step *step, const struct layer *l, int node, enum ys_node_param which,
+                            float *values, int64_t count)
+{
+    struct ys_onnx_reading *r = step->r;
+    struct ys_onnx_constant own = {.is_real = true, .filled = true, .count = count, .reals = &(double){0}};
+    const int same = l->twin < 0 ? -1 : *ys_node_param_place(&r->graph->nodes[l->twin], which);
+    if (same >= 0 && memcmp(r->import->values[same], values, (size_t)count * sizeof *values) == 0) {
+        *ys_node_param_place(&r->graph->nodes[node], which) = same;
+        ys_free(values);
+        return YS_OK;
+    }
+    if (l->bias && which == YS_NODE_BIAS)
+        own = *l->bias;
+    own.readers = 0; /* a part of it, or the sum of two, is a parameter of this node alone */
+    return ys_onnx_param(step, node, which, &own, values, &count, 1);
+}
+
 /* The sum of both biases, but of the last gate of GRU, which has one of each. */
 static ys_status add_bias(struct ys_onnx_step *step, const struct layer *l, int node)
 {
     const int64_t count = l->gates * l->hidden, apart = l->op == YS_OP_GRU ? l->gates - 1 : l->gates;
-    struct ys_onnx_constant own = {.is_real = true, .filled = true, .count = count, .reals = &(double){0}};
     float *values = ys_alloc((size_t)count, sizeof *values);
     bool two = false;
     if (!values)
         return ys_out_of_memory();
-    if (l->bias)
-        own = *l->bias; /* a half of it is a parameter of this node alone */
     for (int64_t i = 0; i < count; i++) {
         const int64_t gate = i / l->hidden, from = place_of(l, gate) * l->hidden + i % l->hidden;
-        const double second = l->bias && gate < apart ? ys_onnx_constant_real(&own, count + from) : 0;
-        values[i] = (float)(ys_onnx_constant_real(&own, from) + second);
+        const double second = l->bias && gate < apart ? ys_onnx_constant_real(l->bias, count + from) : 0;
+        values[i] = (float)((l->bias ? ys_onnx_constant_real(l->bias, from) : 0) + second);
         two = two || second != 0;
     }
-    own.readers = 0;
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_BIAS, &own, values, &count, 1));
+    YS_TRY(add_vector(step, l, node, YS_NODE_BIAS, values, count));
     return two ? ys_onnx_note(
                      step->r,
                      "node %.100s (%s): its two biases are one, their sum: two that are trained make a step of "
@@ -130,14 +156,13 @@ static ys_status add_bias(struct ys_onnx_step *step, const struct layer *l, int 
 
 static ys_status add_recurrent_bias(struct ys_onnx_step *step, const struct layer *l, int node)
 {
-    struct ys_onnx_constant own = {.is_real = true, .filled = true, .count = l->hidden, .reals = &(double){0}};
     const int64_t from = l->gates * l->hidden + place_of(l, l->gates - 1) * l->hidden;
     float *values = ys_alloc((size_t)l->hidden, sizeof *values);
     if (!values)
         return ys_out_of_memory();
     for (int64_t i = 0; l->bias && i < l->hidden; i++)
         values[i] = (float)ys_onnx_constant_real(l->bias, from + i);
-    return ys_onnx_param(step, node, YS_NODE_RECURRENT_BIAS, &own, values, &l->hidden, 1);
+    return add_vector(step, l, node, YS_NODE_RECURRENT_BIAS, values, l->hidden);
 }
 
 /* All states, (positions, 1, N, hidden) or with the rows first, and the last of them, in the outputs that are read. */
@@ -208,10 +233,15 @@ ys_status ys_onnx_recurrent(struct ys_onnx_step *step)
     one.node = &part;
     YS_TRY(ys_onnx_begin(&one, l.op, &in, 1, 1, &node));
     YS_TRY(add_matrix(step, &l, node, YS_NODE_WEIGHT, l.weight));
+    l.twin = find_twin(step->r->graph, &l, node);
     YS_TRY(add_bias(step, &l, node));
     YS_TRY(add_matrix(step, &l, node, YS_NODE_RECURRENT, l.recurrent));
     if (l.op == YS_OP_GRU)
         YS_TRY(add_recurrent_bias(step, &l, node));
+    if (l.bias) {
+        l.bias->readers++;
+        l.bias->param = step->r->graph->nodes[node].bias;
+    }
     YS_TRY(ys_onnx_end(step->r, node, &value));
     return set_outputs(step, &l, value);
 }

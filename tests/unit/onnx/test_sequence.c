@@ -81,6 +81,52 @@ static void a_recurrent_layer_has_its_gates_in_order_and_one_bias(void)
     }
 }
 
+/* A layer of 4 upon itself: with its biases, without, and the second time with another R. */
+static void one_layer_used_twice_has_each_parameter_once(void)
+{
+    static const char *const second[] = {"t2 W R B", "t2 W R", "t2 W other B"};
+    for (int lstm = 0; lstm < 2; lstm++)
+        for (int how = 0; how < 3; how++) {
+            const int64_t gates = 3 + lstm, turn[] = {1, 0, 2}, none[] = {1};
+            const char *op = lstm ? "LSTM" : "GRU";
+            struct made m = {0};
+            begin(&m, 3, 4);
+            made_node(&m, "Transpose", "e", "t");
+            made_integers(&m, "perm", turn, 3);
+            made_weight(&m, "W", 1, gates * 4, 4, 0);
+            made_weight(&m, "R", 1, gates * 4, 4, 0);
+            made_weight(&m, "other", 1, gates * 4, 4, 0);
+            made_weight(&m, "B", 1, gates * 8, 0, 0);
+            made_node(&m, op, how == 1 ? "t W R" : "t W R B", "all -");
+            if (!lstm)
+                made_integer(&m, "linear_before_reset", 1);
+            made_tensor(&m, "axis", 7, (const int64_t[]){1}, 1, none, sizeof none);
+            made_node(&m, "Squeeze", "all axis", "t2");
+            made_node(&m, op, second[how], "- last");
+            if (!lstm)
+                made_integer(&m, "linear_before_reset", 1);
+            const int64_t front[] = {0};
+            made_tensor(&m, "front", 7, (const int64_t[]){1}, 1, front, sizeof front);
+            made_node(&m, "Squeeze", "last front", "s");
+            made_node(&m, "Gemm", "s w", "y");
+            made_weight(&m, "w", 4, 3, 0, 0);
+            struct ys_onnx_import *import = made_read(&m, "y", 17);
+            const struct ys_node *layers[2] = {NULL, NULL};
+            int found = 0;
+            for (size_t i = 0; import && i < import->graph->node_count; i++)
+                if (import->graph->nodes[i].op == (lstm ? YS_OP_LSTM : YS_OP_GRU) && found < 2)
+                    layers[found++] = &import->graph->nodes[i];
+            if (CHECK(found == 2)) {
+                CHECK_INT(layers[1]->weight, layers[0]->weight);
+                CHECK((layers[1]->recurrent == layers[0]->recurrent) == (how < 2));
+                CHECK((layers[1]->bias == layers[0]->bias) == (how < 2));
+                if (!lstm)
+                    CHECK((layers[1]->recurrent_bias == layers[0]->recurrent_bias) == (how < 2));
+            }
+            ys_onnx_import_free(import);
+        }
+}
+
 static void what_recurrent_layers_have_not_is_refused_by_name(void)
 {
     struct made m = {0};
@@ -175,6 +221,7 @@ static void the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classe
 }
 
 TAP_MAIN(TAP_CASE(a_recurrent_layer_has_its_gates_in_order_and_one_bias),
+         TAP_CASE(one_layer_used_twice_has_each_parameter_once),
          TAP_CASE(what_recurrent_layers_have_not_is_refused_by_name),
          TAP_CASE(a_softmax_between_two_products_is_an_attention),
          TAP_CASE(the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classes_of_positions))
