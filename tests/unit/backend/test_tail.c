@@ -1,0 +1,137 @@
+/* Batch normalisation, sum and activation as one pass (backend/kernels.inc): every combination of them, in blocks of
+ * channels, with channels beyond a block, and in rows of few channels: `onednn` against `ref`, whose own gradients
+ * test_operator.c tries. */
+#include "engines.h"
+
+#include "graph/build.h"
+
+#include <string.h>
+
+enum activation { NONE, RELU, CLIP };
+
+struct shape {
+    int64_t channels, side;
+    bool blocked; /* behind a convolution, which chooses the layout */
+};
+static const struct shape shapes[] = {{16, 3, true}, {17, 9, true}, {5, 9, false}, {16, 3, false}, {16, 12, false}};
+
+struct tail {
+    const struct shape *shape;
+    bool norm, sum, turned; /* turned: the sum's other operand first */
+    enum activation act;
+    bool twice; /* two nodes read the result */
+};
+
+/** A value with a parameter of its own, so that the gradient of the value is seen in that of the parameter. */
+static int branch(struct ys_build *b, const struct shape *s, const char *name)
+{
+    if (s->blocked)
+        return ys_build_conv_plain(b, ys_build_input(b), s->channels, 1, 1, 0, 1, name);
+    return ys_build_operand(b, YS_OP_MUL, ys_build_input(b), (const int64_t[]){s->channels, 1, 1}, 3,
+                            (struct ys_initializer){YS_INIT_UNIFORM, -1.5, 1.5}, name);
+}
+
+static struct ys_graph *make_graph(const struct tail *t)
+{
+    const struct shape *s = t->shape;
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    const int64_t row[] = {s->blocked ? 3 : s->channels, s->side, s->side};
+    if (ys_build_new("tail", row, 3, YS_F32, &b) != YS_OK)
+        return NULL;
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
+    int v = branch(b, s, "left");
+    if (t->norm)
+        v = ys_build_batchnorm(b, v, "norm");
+    if (t->sum) {
+        const int other = branch(b, s, "right");
+        v = t->turned ? ys_build_add(b, other, v, "add") : ys_build_add(b, v, other, "add");
+    }
+    if (t->act != NONE)
+        v = t->act == RELU ? ys_build_relu(b, v, "act") : ys_build_clip(b, v, -0.75, 0.5, "act");
+    if (t->twice)
+        v = ys_build_mul(b, ys_build_plain(b, YS_OP_TANH, v, "tanh"), ys_build_plain(b, YS_OP_SIGMOID, v, "sigmoid"),
+                         "both");
+    v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
+    CHECK(ys_build_finish(b, v, &graph) == YS_OK);
+    for (size_t p = 0; graph && p < graph->param_count; p++)
+        if (strcmp(graph->params[p].name, "norm.weight") == 0)
+            graph->params[p].init = (struct ys_initializer){YS_INIT_UNIFORM, 0.5, 1.5};
+        else if (strcmp(graph->params[p].name, "norm.bias") == 0)
+            graph->params[p].init = (struct ys_initializer){YS_INIT_UNIFORM, -0.5, 0.5};
+    return graph;
+}
+
+/* Gradients of numbers of about 1 that are normalised are differences of such numbers, with tens of roundings; sums
+ * over hundreds of thousands of them have as many more. In bfloat16 one value in some hundred is that near to a kink of
+ * an activation that it lies on its other side. */
+static const struct allowed allowed_norm = {1e-5, 2e-6}, allowed_large = {1e-3, 2e-6}, allowed_bf16 = {0.35, 1e-2};
+
+static void compare_precision(const struct ys_graph *graph, enum ys_engine_precision precision,
+                              const struct drawing *drawing, const struct allowed *allowed)
+{
+    struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64, drawing);
+    REQUIRE(ref);
+    compare(graph, ref, precision, drawing, allowed);
+    ys_engine_close(ref);
+}
+
+static void compare_tails(bool norm, bool sum)
+{
+    static const struct drawing rows = {.purpose = "tail", .seed = 3, .batch = 3, .input_gradient = true};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int act = norm || sum ? NONE : RELU; act <= CLIP; act++)
+            for (int twice = 0; twice < 2; twice++) {
+                const struct tail t = {&shapes[s], norm, sum, twice && s % 2, (enum activation)act, twice};
+                struct ys_graph *graph = make_graph(&t);
+                REQUIRE(graph);
+                compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
+                compare_precision(graph, YS_ENGINE_BF16, &rows, &allowed_bf16);
+                ys_graph_free(graph);
+            }
+}
+
+static void activations(void)
+{
+    compare_tails(false, false);
+}
+
+static void sums(void)
+{
+    compare_tails(false, true);
+}
+
+static void normalisations(void)
+{
+    compare_tails(true, false);
+}
+
+static void normalisations_of_sums(void)
+{
+    compare_tails(true, true);
+}
+
+/** Blocks of channels of more bytes than two passes may take at once, in a value that is written past the caches. */
+static void a_value_beyond_the_caches(void)
+{
+    static const struct drawing few = {.purpose = "large", .seed = 3, .batch = 1};
+    static const struct shape large = {33, 460, true};
+    for (int sum = 0; sum < 2; sum++) {
+        struct ys_build *b;
+        struct ys_graph *graph = NULL;
+        REQUIRE(ys_build_new("large", (const int64_t[]){2, large.side, large.side}, 3, YS_F32, &b) == YS_OK);
+        int v = ys_build_batchnorm(b, branch(b, &large, "left"), "norm");
+        if (sum)
+            v = ys_build_add(b, v, branch(b, &large, "right"), "add");
+        v = ys_build_conv(b, ys_build_relu(b, v, "act"), 4, 1, 1, 0, "last");
+        const struct ys_window window = ys_build_window(92, 92, 0);
+        v = ys_build_pool(b, YS_OP_AVERAGEPOOL, v, &window, "pool");
+        v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
+        REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+        compare_precision(graph, YS_ENGINE_F32, &few, &allowed_large);
+        ys_graph_free(graph);
+    }
+}
+
+TAP_MAIN(TAP_CASE(activations), TAP_CASE(sums), TAP_CASE(normalisations), TAP_CASE(normalisations_of_sums),
+         TAP_CASE(a_value_beyond_the_caches))
