@@ -17,7 +17,7 @@
 #include <string.h>
 
 const int YS_BISECT_ROUNDS[YS_BISECT_LOOKS] = {10, 16, 24};
-enum { ROUNDS_MOST = 24, TEAM = 3, OWN_FLAGS = 5 };
+enum { ROUNDS_MOST = YS_BISECT_ROUNDS_MOST, TEAM = 3, OWN_FLAGS = 5 };
 enum { SPARE = 2 }; /* questions more than halving takes, for versions of which nothing can be told */
 
 struct bisecting {
@@ -437,9 +437,25 @@ static ys_status judge_rightness(const struct team *team, struct ys_bisect_step 
     return standing == WRONG ? say_conduct(team, true, step) : YS_OK;
 }
 
-static ys_status judge_speed(const struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
+ys_status ys_bisect_place(double values[][YS_BISECT_ROUNDS_MOST], int rounds, double level, struct ys_bisect_step *step)
 {
+    struct team team = {.count = TEAM, .rounds = rounds};
     double centre, ends, other;
+    memcpy(team.values, values, sizeof team.values);
+    step->side = YS_BISECT_UNCLEAR;
+    YS_TRY(centre_of(&team, 2, 0, true, &centre, &step->p));
+    YS_TRY(centre_of(&team, 1, 0, false, &ends, NULL));
+    YS_TRY(centre_of(&team, 2, 0, false, &other, NULL));
+    step->to_good = exp(other);
+    YS_TRY(centre_of(&team, 2, 1, false, &other, NULL));
+    step->to_bad = exp(other);
+    if (step->p <= level)
+        step->side = (centre > 0) == (ends > 0) ? YS_BISECT_BAD : YS_BISECT_GOOD;
+    return YS_OK;
+}
+
+static ys_status judge_speed(const struct bisecting *bisecting, struct team *team, struct ys_bisect_step *step)
+{
     bool wrong = false;
     for (size_t i = 0; i < team->count; i++)
         wrong |= standing_of(&team->conducts[i]) == WRONG;
@@ -447,15 +463,7 @@ static ys_status judge_speed(const struct bisecting *bisecting, const struct tea
         step->side = YS_BISECT_SKIPPED;
         return say_conduct(team, false, step);
     }
-    YS_TRY(centre_of(team, 2, 0, true, &centre, &step->p));
-    YS_TRY(centre_of(team, 1, 0, false, &ends, NULL));
-    YS_TRY(centre_of(team, 2, 0, false, &other, NULL));
-    step->to_good = exp(other);
-    YS_TRY(centre_of(team, 2, 1, false, &other, NULL));
-    step->to_bad = exp(other);
-    if (step->p <= bisecting->out->level)
-        step->side = (centre > 0) == (ends > 0) ? YS_BISECT_BAD : YS_BISECT_GOOD;
-    return YS_OK;
+    return ys_bisect_place(team->values, team->rounds, bisecting->out->level, step);
 }
 
 /* Asks one question until a look answers it. */
@@ -517,12 +525,12 @@ static size_t choose(const struct bisecting *bisecting, size_t good, size_t bad)
     return good;
 }
 
-static int questions_of(size_t versions)
+int ys_bisect_questions(size_t versions)
 {
-    int questions = 1; /* the ends */
+    int questions = 1 + SPARE; /* 1: of the ends */
     for (size_t left = versions - 1; left > 1; left = (left + 1) / 2)
         questions++;
-    return questions;
+    return questions < (int)versions - 1 ? questions : (int)versions - 1;
 }
 
 static ys_status conclude(struct bisecting *bisecting, size_t good, size_t bad)
@@ -608,7 +616,7 @@ static ys_status bisect(struct bisecting *bisecting)
     if (!out->schema || !out->good || !out->bad || !out->metric)
         return ys_out_of_memory();
     YS_TRY(take_versions(bisecting));
-    bisecting->questions_left = questions_of(bisecting->count) + SPARE;
+    bisecting->questions_left = ys_bisect_questions(bisecting->count);
     out->level = YS_BISECT_LEVEL / (YS_BISECT_LOOKS * bisecting->questions_left);
     YS_TRY(read_study(bisecting));
     return search(bisecting);

@@ -4,8 +4,8 @@
  * round by round, and counts to the end to which it lies nearer (of speeds: on which side of the geometric mean of the
  * two it lies); then the half between is looked at in the same way. Each question is asked after so many rounds as
  * YS_BISECT_ROUNDS says and no more often, each time by a signed-rank test whose level is 5 % divided by all looks at
- * all questions that there can be (halving takes so many, and two more): what it concludes as a whole is wrong in at
- * most 5 of 100 cases, where the change lies at one version.
+ * all questions that there can be (halving takes so many, and two more, yet no version is asked for twice): what it
+ * concludes as a whole is wrong in at most 5 of 100 cases, where the change lies at one version.
  *
  * A version is wrong where its proof fails, or every run of it; a run that fails among others that succeed says
  * nothing. Where the bad end is wrong each question takes YS_BISECT_RIGHTNESS_ROUNDS rounds, of which all runs of a
@@ -19,7 +19,12 @@
 
 #define YS_BISECT_SCHEMA "yardstick/bisect/1"
 #define YS_BISECT_LEVEL  0.05 /* of all that is concluded together */
-enum { YS_BISECT_LOOKS = 3, YS_BISECT_RIGHTNESS_ROUNDS = 3, YS_BISECT_MOST = 64 /* versions */ };
+enum {
+    YS_BISECT_LOOKS = 3,
+    YS_BISECT_ROUNDS_MOST = 24,
+    YS_BISECT_RIGHTNESS_ROUNDS = 3,
+    YS_BISECT_MOST = 64 /* versions */
+};
 extern const int YS_BISECT_ROUNDS[YS_BISECT_LOOKS]; /* rounds after which it is looked: 10, 16, 24 */
 
 enum ys_bisect_side { YS_BISECT_GOOD, YS_BISECT_BAD, YS_BISECT_SKIPPED, YS_BISECT_UNCLEAR };
@@ -66,5 +71,14 @@ extern const struct ys_record ys_bisected_record, ys_bisect_step_record;
 ys_status ys_bisect(const struct ys_bisect_wish *wish, struct ys_store *store,
                     struct ys_bisected *bisected) YS_MUST_CHECK;
 void ys_bisected_fini(struct ys_bisected *bisected);
+
+/** The most questions that a search among so many versions (two at least, ends included) can take, that of the ends
+ * among them. */
+int ys_bisect_questions(size_t versions);
+
+/** Whether the middle version is placed by these rounds. `values`: three rows, logarithms of the good end, the bad one
+ * and the middle, NaN for none. Sets `side` (good, bad, unclear), `p`, `to_good` and `to_bad` of `step`. YS_ENOMEM. */
+ys_status ys_bisect_place(double values[][YS_BISECT_ROUNDS_MOST], int rounds, double level,
+                          struct ys_bisect_step *step) YS_MUST_CHECK;
 
 #endif

@@ -31,7 +31,7 @@ class Bisect(Case):
         for step in found["steps"]:
             self.assertLessEqual(step["p"], found["level"])
             self.assertIn(step["rounds"], (10, 16, 24))
-        self.assertAlmostEqual(found["level"], 0.05 / (3 * 5))
+        self.assertAlmostEqual(found["level"], 0.05 / (3 * 4))
         # Each look is a study of its own.
         self.assertEqual(sum(len(step["studies"]) for step in found["steps"]),
                          len(json.loads(self.yardstick("history", "--format=json")[0])["points"]))

@@ -1,0 +1,96 @@
+/* The rule by which a bisection places a version between two ends, against made-up speeds. */
+#include "study/bisect.h"
+
+#include "base/rng.h"
+#include "tap.h"
+
+#include <math.h>
+
+enum { SEED = 20261124, SEARCHES = 4000, VERSIONS = 4 };
+
+/* Speeds of one question: the ends `apart` (a logarithm), the middle one at `share` of the way from the good end to the
+ * bad; each run scatters by `scatter`, a round as a whole by a tenth, and one run in ten is slower by `slow`. */
+struct made {
+    double apart, share, scatter, slow;
+};
+
+static double run_of(const struct made *made, double level, double round, struct ys_rng *rng)
+{
+    return level + round + made->scatter * ys_rng_normal(rng) - (ys_rng_uniform(rng) < 0.1 ? made->slow : 0);
+}
+
+/* As a bisection asks: looks until one places it. */
+static int side_of(const struct made *made, struct ys_rng *rng, int64_t *rounds)
+{
+    const double level = YS_BISECT_LEVEL / (YS_BISECT_LOOKS * ys_bisect_questions(VERSIONS));
+    double values[3][YS_BISECT_ROUNDS_MOST];
+    struct ys_bisect_step step = {.side = YS_BISECT_UNCLEAR};
+    for (int r = 0; r < YS_BISECT_ROUNDS_MOST; r++) {
+        const double round = 0.1 * ys_rng_normal(rng);
+        values[0][r] = run_of(made, 0, round, rng);
+        values[1][r] = run_of(made, made->apart, round, rng);
+        values[2][r] = run_of(made, made->share * made->apart, round, rng);
+    }
+    for (int look = 0; step.side == YS_BISECT_UNCLEAR && look < YS_BISECT_LOOKS; look++) {
+        CHECK(ys_bisect_place(values, YS_BISECT_ROUNDS[look], level, &step) == YS_OK);
+        *rounds += YS_BISECT_ROUNDS[look] - (look ? YS_BISECT_ROUNDS[look - 1] : 0);
+    }
+    return step.side;
+}
+
+static void shares_of(const struct made *made, double shares[YS_BISECT_UNCLEAR + 1], double *rounds_mean)
+{
+    struct ys_rng rng;
+    int64_t rounds = 0;
+    int counts[YS_BISECT_UNCLEAR + 1] = {0};
+    ys_rng_init(&rng, SEED, "bisect");
+    for (int i = 0; i < SEARCHES; i++)
+        counts[side_of(made, &rng, &rounds)]++;
+    for (int side = 0; side <= YS_BISECT_UNCLEAR; side++)
+        shares[side] = (double)counts[side] / SEARCHES;
+    *rounds_mean = (double)rounds / SEARCHES;
+    printf("# apart %.2f, scatter %.2f, slow %.1f, %.1f of the way: good %.2f %%, bad %.2f %%, unclear %.2f %%, "
+           "%.1f rounds\n",
+           made->apart, made->scatter, made->slow, made->share, 100 * shares[YS_BISECT_GOOD],
+           100 * shares[YS_BISECT_BAD], 100 * shares[YS_BISECT_UNCLEAR], *rounds_mean);
+}
+
+/* Where the ends are 1.37 apart, runs that scatter by a tenth place a version that is as one of them. */
+static void clear_evidence_is_placed(void)
+{
+    static const struct made cases[] = {
+        {0.31, 1, 0.02, 0},  {0.31, 1, 0.05, 0}, {0.31, 1, 0.05, 0.3}, {0.31, 1, 0.10, 0}, {0.10, 1, 0.02, 0},
+        {-0.10, 1, 0.02, 0}, {0.05, 1, 0.01, 0}, {0.31, 0.8, 0.05, 0}, {0.31, 0, 0.05, 0}, {-0.31, 0.2, 0.05, 0}};
+    printf("# seed %d\n", SEED);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int right = cases[i].share > 0.5 ? YS_BISECT_BAD : YS_BISECT_GOOD;
+        double shares[YS_BISECT_UNCLEAR + 1], rounds;
+        shares_of(&cases[i], shares, &rounds);
+        CHECK(shares[right] >= 0.95);
+        CHECK(shares[YS_BISECT_GOOD + YS_BISECT_BAD - right] <= 0.001);
+    }
+}
+
+/* Half way a version is as near to one end as to the other: each of three looks claims what it may. Three standard
+ * errors of so many searches are 0.6 of a hundred. */
+static void half_way_is_placed_as_rarely_as_the_level_says(void)
+{
+    static const struct made cases[] = {{0.31, 0.5, 0.05, 0}, {0.31, 0.5, 0.05, 0.3}};
+    const double level = YS_BISECT_LEVEL / ys_bisect_questions(VERSIONS);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double shares[YS_BISECT_UNCLEAR + 1], rounds;
+        shares_of(&cases[i], shares, &rounds);
+        CHECK(shares[YS_BISECT_GOOD] + shares[YS_BISECT_BAD] <= level + 0.006);
+    }
+}
+
+/* The share of the level that a question gets: halving and two more, but never more questions than versions. */
+static void no_version_is_asked_for_twice(void)
+{
+    static const int expected[][2] = {{2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {13, 7}, {64, 9}};
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        CHECK_INT(ys_bisect_questions((size_t)expected[i][0]), expected[i][1]);
+}
+
+TAP_MAIN(TAP_CASE(clear_evidence_is_placed), TAP_CASE(half_way_is_placed_as_rarely_as_the_level_says),
+         TAP_CASE(no_version_is_asked_for_twice))
