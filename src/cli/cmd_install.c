@@ -120,12 +120,18 @@ int ys_command_install(const struct ys_args *args)
         return ys_command_fail(ys_fail(YS_EINVAL, "write: yardstick install NAME --from=PROGRAM, of one framework"));
     if (args->from && args->repair)
         return ys_command_fail(ys_fail(YS_EINVAL, "--repair makes packages anew: leave it or --from away"));
+    if (args->any_index && (args->from || args->repair || means_all(args)))
+        return ys_command_fail(ys_fail(YS_EINVAL,
+                                       "write: yardstick install NAME@VERSION --any-index, of a version that "
+                                       "is not installed yet"));
     if (args->from) {
         ys_status status = install_from(args->words[0], args->recipe_dirs, args->from);
         return status == YS_OK ? 0 : fail_one(status, args->words[0]);
     }
     if (!means_all(args))
-        return for_each_word(args, args->repair ? ys_framework_repair : ys_framework_install);
+        return for_each_word(args, args->repair      ? ys_framework_repair
+                                   : args->any_index ? ys_framework_install_anywhere
+                                                     : ys_framework_install);
     ys_status status = args->repair ? ys_framework_repair_all(args->recipe_dirs, &failed)
                                     : ys_framework_install_all(args->recipe_dirs, &failed);
     return finish_all(status, failed);

@@ -106,6 +106,7 @@ static const struct ys_flag flags[] = {
     {"layout", "nchw|nhwc", "import", "axes of its rows [as it says, or as the data fit]", WORD(layout)},
     {"input", "'ARRAY=INPUT ...'", "import", "which array of the data feeds which input [that of its name]", TEXT(input)},
     {"from", "PROGRAM", "install", "the program that runs its adapter, of a framework that you built", TEXT(from)},
+    {"any-index", NULL, "install", "take a version that is not pinned from any index, whatever it brings", SWITCH(any_index)},
     {"repair", NULL, "install", "make it anew where its files are not as they were installed", SWITCH(repair)},
     {"from", "PLACE", "data", "folder or file to import, in the place of a download", TEXT(from)},
     {"unverified", NULL, "data", "take files that are not those published, and mark them", SWITCH(unverified)},

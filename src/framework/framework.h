@@ -80,8 +80,10 @@ ys_status ys_framework_try(const char *spec, const char *const *recipe_dirs, con
  * YS_EUNSUPPORTED: this host cannot have it, or it is in no package index. YS_EBUSY: it is in use, or another process
  * is at it. YS_EIO: it failed, or files of the one that is there are missing. */
 ys_status ys_framework_install(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
-/** The same, but an environment whose files are not as they were installed, or nobody knows how they were, is made
- * anew. */
+/** The same, but the packages of a version that is not pinned may come from any index, whatever they bring. */
+ys_status ys_framework_install_anywhere(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
+/** ys_framework_install(), but an environment whose files are not as they were installed, or nobody knows how they
+ * were, is made anew. */
 ys_status ys_framework_repair(const char *spec, const char *const *recipe_dirs) YS_MUST_CHECK;
 /** Every recipe in turn, the smallest first. What does not fit the disk and what this host cannot have is skipped, with
  * a line that says why; after a failure (*failed) it goes on with the next. */

@@ -268,8 +268,9 @@ static int count_packages(const char *requirements)
 
 /* What fill_env() puts in. */
 struct packages {
-    const char *file; /* a requirement file */
-    bool resolve;     /* what it names needs others; otherwise it names all */
+    const char *file;        /* a requirement file */
+    bool resolve;            /* what it names needs others; otherwise it names all */
+    const char *from_makers; /* requirement file of what only the recipe's index may give; NULL: nothing */
 };
 
 static void add_words(struct attempt *attempt, const char *const *words)
@@ -281,10 +282,13 @@ static void add_words(struct attempt *attempt, const char *const *words)
         attempt->argv[count++] = words[i];
 }
 
-/* `index` NULL: where the installer looks anyway. A `target` or `prefix` in the user's own settings of pip would put
+/* Where the installer looks beside the indexes that the user's settings name. */
+enum indexes { USUAL, ALSO, ONLY };
+
+/* `index` is used where `which` says so. A `target` or `prefix` in the user's own settings of pip would put
  * the packages elsewhere. */
 static struct attempt ask(bool uv, const char *python, const char *env, const struct packages *packages,
-                          const char *index)
+                          enum indexes which, const char *index)
 {
     const char *const by_uv[] = {"uv", "pip", "install", "--python", python, NULL};
     const char *const by_pip[] = {python,
@@ -304,34 +308,63 @@ static struct attempt ask(bool uv, const char *python, const char *env, const st
                                   NULL};
     const char *const what[] = {"-r", packages->file, NULL}, *const alone[] = {"--no-deps", NULL};
     const char *const best[] = {"--index-strategy", "unsafe-best-match", NULL};
-    const char *const more[] = {"--extra-index-url", index, NULL};
+    const char *const more[] = {which == ONLY ? "--index-url" : "--extra-index-url", index, NULL};
     struct attempt attempt = {.how = uv ? "uv pip" : "pip"};
     add_words(&attempt, uv ? by_uv : by_pip);
     if (!packages->resolve)
         add_words(&attempt, alone);
     add_words(&attempt, what);
-    if (index && uv)
+    if (which == ALSO && uv)
         add_words(&attempt, best);
-    if (index)
+    if (which != USUAL)
         add_words(&attempt, more);
     return attempt;
 }
 
 /* What is pinned is the same wherever it comes from, so what the machine is set up with is asked first. Of what is
  * resolved the makers' index has the builds for CPUs, which count as newer than others of that version. */
-static ys_status fill_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *env,
-                          const struct packages *packages, bool uv)
+static ys_status fill_from(const struct ys_recipe *recipe, const char *what, const char *folder, const char *python,
+                           const char *env, const struct packages *packages, bool uv)
 {
     struct listener listener = {.what = what,
                                 .packages = packages->resolve ? 0 : count_packages(packages->file),
                                 .need_bytes = ys_environment_need_bytes(recipe->download_bytes, recipe->disk_bytes)};
-    char *python = ys_path_join(env, "bin/python");
-    if (!python)
-        return ys_out_of_memory();
     const char *index = recipe->index;
-    const struct attempt attempts[] = {ask(uv, python, env, packages, packages->resolve ? index : NULL),
-                                       ask(uv, python, env, packages, packages->resolve ? NULL : index)};
-    ys_status status = try_all(attempts, index ? 2 : 1, folder, &listener);
+    const enum indexes first = packages->resolve && index ? ALSO : USUAL;
+    const struct attempt attempts[] = {ask(uv, python, env, packages, first, index),
+                                       ask(uv, python, env, packages, first == ALSO ? USUAL : ALSO, index)};
+    return try_all(attempts, index ? 2 : 1, folder, &listener);
+}
+
+/* An installer takes an index that it cannot reach for an empty one, so what others have for GPUs would come instead.
+ */
+static ys_status fill_from_makers(const struct ys_recipe *recipe, const char *what, const char *folder,
+                                  const char *python, const char *env, const char *file, bool uv)
+{
+    struct listener listener = {.what = what, .packages = 1};
+    const struct packages first = {.file = file};
+    const struct attempt attempt = ask(uv, python, env, &first, ONLY, recipe->index);
+    ys_status status = try_all(&attempt, 1, folder, &listener);
+    if (status != YS_EIO || listener.full)
+        return status;
+    char *why = ys_strdup(ys_error());
+    ys_fail(YS_EIO,
+            "%s, the index of its makers, gave none of this version (%s); from elsewhere it comes with %s: "
+            "`yardstick install --any-index` takes it so",
+            recipe->index, why ? why : "", recipe->elsewhere);
+    ys_free(why);
+    return YS_EIO;
+}
+
+static ys_status fill_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *env,
+                          const struct packages *packages, bool uv)
+{
+    char *python = ys_path_join(env, "bin/python");
+    ys_status status = python ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && packages->from_makers)
+        status = fill_from_makers(recipe, what, folder, python, env, packages->from_makers, uv);
+    if (status == YS_OK)
+        status = fill_from(recipe, what, folder, python, env, packages, uv);
     ys_free(python);
     return status;
 }
@@ -342,8 +375,8 @@ static char *wanted_of(const struct ys_recipe *recipe, const char *version)
     return ys_replace(recipe->unpinned, "{version}", version);
 }
 
-/* A requirement file of them. */
-static ys_status write_wanted(const struct ys_recipe *recipe, const char *version, const char *path)
+/* A requirement file of them, and one of the first of them alone. */
+static ys_status write_wanted(const struct ys_recipe *recipe, const char *version, const char *path, const char *first)
 {
     char *words = wanted_of(recipe, version);
     ys_status status = words ? YS_OK : ys_out_of_memory();
@@ -352,6 +385,8 @@ static ys_status write_wanted(const struct ys_recipe *recipe, const char *versio
             *at = '\n';
     if (status == YS_OK)
         status = ys_fs_write(path, words, strlen(words));
+    if (status == YS_OK)
+        status = ys_fs_write(first, words, strcspn(words, "\n"));
     ys_free(words);
     return status;
 }
@@ -474,14 +509,17 @@ static ys_status make_filled(const struct ys_recipe *recipe, const char *folder,
 static ys_status make_resolved(const struct ys_recipe *recipe, const char *folder, const char *python,
                                const char *resolved, const char *version)
 {
-    char *wanted = ys_path_join(folder, "tmp/wanted.txt"), *env = ys_path_join(folder, "env");
-    const struct packages packages = {wanted, .resolve = true};
-    ys_status status = wanted && env ? write_wanted(recipe, version, wanted) : ys_out_of_memory();
+    char *wanted = ys_path_join(folder, "tmp/wanted.txt"), *first = ys_path_join(folder, "tmp/first.txt"),
+         *env = ys_path_join(folder, "env");
+    const bool makers_only = recipe->index && recipe->elsewhere && !recipe->anywhere;
+    const struct packages packages = {wanted, .resolve = true, .from_makers = makers_only ? first : NULL};
+    ys_status status = wanted && first && env ? write_wanted(recipe, version, wanted, first) : ys_out_of_memory();
     if (status == YS_OK)
         status = make_filled(recipe, folder, python, &packages, version);
     if (status == YS_OK)
         status = write_resolved(env, resolved);
     ys_free(wanted);
+    ys_free(first);
     ys_free(env);
     return status;
 }

@@ -102,7 +102,7 @@ static ys_status check_shared(const char *spec, const struct ys_recipe *recipe, 
     return status;
 }
 
-static ys_status find_and_install(const char *spec, const char *const *recipe_dirs, bool repair)
+static ys_status find_and_install(const char *spec, const char *const *recipe_dirs, bool repair, bool anywhere)
 {
     struct ys_recipe *recipe = NULL;
     const char *version = NULL;
@@ -111,20 +111,27 @@ static ys_status find_and_install(const char *spec, const char *const *recipe_di
         ys_log_info("%s needs no installation", recipe->name);
     else if (status == YS_OK && recipe->uses)
         status = check_shared(spec, recipe, recipe_dirs);
-    else if (status == YS_OK)
+    else if (status == YS_OK) {
+        recipe->anywhere = anywhere;
         status = install(recipe, version, repair);
+    }
     ys_recipe_free(recipe);
     return status;
 }
 
 ys_status ys_framework_install(const char *spec, const char *const *recipe_dirs)
 {
-    return find_and_install(spec, recipe_dirs, false);
+    return find_and_install(spec, recipe_dirs, false, false);
+}
+
+ys_status ys_framework_install_anywhere(const char *spec, const char *const *recipe_dirs)
+{
+    return find_and_install(spec, recipe_dirs, false, true);
 }
 
 ys_status ys_framework_repair(const char *spec, const char *const *recipe_dirs)
 {
-    return find_and_install(spec, recipe_dirs, true);
+    return find_and_install(spec, recipe_dirs, true, false);
 }
 
 ys_status ys_framework_register(const char *spec, const char *const *recipe_dirs, const char *interpreter)

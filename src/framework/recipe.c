@@ -27,9 +27,10 @@ void ys_recipe_free(struct ys_recipe *recipe)
 {
     if (!recipe)
         return;
-    char *texts[] = {recipe->path,    recipe->folder,  recipe->text,   recipe->name,     recipe->title,
-                     recipe->program, recipe->adapter, recipe->uses,   recipe->python,   recipe->requirements,
-                     recipe->index,   recipe->get,     recipe->limits, recipe->unpinned, recipe->resolved};
+    char *texts[] = {recipe->path,   recipe->folder,       recipe->text,     recipe->name,
+                     recipe->title,  recipe->program,      recipe->adapter,  recipe->uses,
+                     recipe->python, recipe->requirements, recipe->index,    recipe->get,
+                     recipe->limits, recipe->unpinned,     recipe->resolved, recipe->elsewhere};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
@@ -160,10 +161,10 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
     return status != YS_OK ? status : set;
 }
 
-static const char *const keys[] = {
-    "name",  "title",    "program",  "adapter",      "uses",     "versions", "python", "requirements",
-    "index", "get",      "limits",   "download",     "disk",     "no_work",  "double", "model_format",
-    "modes", "env.NAME", "opt.NAME", "own.DATA.KEY", "unpinned", NULL};
+static const char *const keys[] = {"name",     "title",        "program",  "adapter",      "uses",   "versions",
+                                   "python",   "requirements", "index",    "get",          "limits", "download",
+                                   "disk",     "no_work",      "double",   "model_format", "modes",  "env.NAME",
+                                   "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere",    NULL};
 
 static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -180,6 +181,7 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         {"requirements", &recipe->requirements},
         {"unpinned", &recipe->unpinned},
         {"index", &recipe->index},
+        {"elsewhere", &recipe->elsewhere},
         {"get", &recipe->get},
         {"limits", &recipe->limits},
     };
@@ -267,6 +269,7 @@ static ys_status check_uses(const struct ys_recipe *recipe)
                   {"requirements", recipe->requirements},
                   {"unpinned", recipe->unpinned},
                   {"index", recipe->index},
+                  {"elsewhere", recipe->elsewhere},
                   {"get", recipe->get},
                   {"program", recipe->program}};
     for (size_t i = 0; recipe->uses && i < sizeof theirs / sizeof theirs[0]; i++)

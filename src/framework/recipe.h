@@ -20,9 +20,11 @@ struct ys_recipe {
     char *unpinned;     /* packages that a version outside `versions` is resolved from, with {version}; NULL: none is */
     char *resolved;     /* such a version, asked of ys_recipe_version(); NULL */
     char *index;        /* package index of the framework's makers, or NULL */
+    char *elsewhere;    /* what a version that is not pinned brings where that index does not give it; NULL: no more */
     char *get;          /* how to come by what no package index has, a clause; NULL for an environment of packages */
     char *limits;       /* what it is known not to do, or NULL */
     uint64_t download_bytes, disk_bytes; /* 0 when the recipe does not say */
+    bool anywhere;                       /* asked for: such a version may come from any index. Not of the file */
     bool foreign;                        /* it lies elsewhere than in yardstick's own frameworks/ */
     bool no_work, has_double, reads_onnx;
     bool trains, infers; /* the modes of its adapter; both without a key `modes` */

@@ -10,7 +10,8 @@ import unittest
 from harness import NULL, Case, tearDownModule  # noqa: F401
 
 # Stands for python3.11, and for the interpreter of an environment that it made. Waits in `venv` while the file `hold` is
-# there, and notes that it has come so far; `refuse` makes pip fail, `full` says how it does on a full disk.
+# there, and notes that it has come so far; `refuse` makes pip fail, `full` says how it does on a full disk, with
+# `offline` nothing comes from an index that is asked alone.
 PYTHON = """#!/bin/sh
 here=%(folder)s
 case "$1 $2" in
@@ -22,9 +23,11 @@ case "$1 $2" in
 "-m pip")
     env > $here/environment
     echo "$*" > $here/asked
+    echo "$*" >> $here/all_asked
     for word; do case $word in *.txt) cat "$word" > $here/wanted ;; esac; done
     [ -e $here/full ] && { touch "$TMPDIR/unpacked"; echo "ERROR: Could not install packages due to an OSError: [Errno 28] $(cat $here/full)"; exit 1; }
     [ -e $here/refuse ] && { echo "ERROR: No matching distribution found for toy==1.0"; exit 1; }
+    case "$*" in *" --index-url"*) [ -e $here/offline ] && { echo "ERROR: No matching distribution found for toy==2.5"; exit 1; } ;; esac
     mkdir -p $(dirname "$0")/../lib && echo "$$" >> $(dirname "$0")/../lib/toy.py
     echo "toy" > $(dirname "$0")/../lib/other.py ;;
 *) echo "unexpected: $*" >&2; exit 9 ;;
@@ -116,6 +119,28 @@ class Install(Case):
         self.install()
         self.assertIn("--no-deps", self.text("asked"))
         self.refusal("install", "toy@newest", "--recipes=.", env=self.env, words=["newest", "1.0"])
+
+    def test_a_version_that_its_makers_index_does_not_give_is_refused_with_what_it_would_bring(self):
+        words = RECIPE + "unpinned = toy=={version} tool<2\nindex = https://makers\nelsewhere = a cellar full of toys, 5 GB\n"
+        self.write("toy.recipe", words)
+        self.write("offline", "")
+        self.refusal("install", "toy@2.5", "--recipes=.", env=self.env, code=1,
+                     words=["https://makers", "No matching distribution", "a cellar full of toys, 5 GB", "install --any-index"])
+        self.assertEqual(self.text("wanted"), "toy==2.5")  # and nothing else was asked for
+        self.assertNotIn("--extra-index-url", self.text("all_asked"))
+        self.yardstick("install", "--any-index", "toy@2.5", "--recipes=.", env=self.env)
+        self.assertEqual(self.text("wanted"), "toy==2.5\ntool<2")
+        self.yardstick("uninstall", "toy@2.5", "--recipes=.", env=self.env)
+        # Where the makers give it the rest is resolved after it, from anywhere.
+        os.unlink(os.path.join(self.folder, "offline"))
+        os.unlink(os.path.join(self.folder, "all_asked"))
+        self.yardstick("install", "toy@2.5", "--recipes=.", env=self.env)
+        first, rest = self.text("all_asked").splitlines()
+        self.assertIn("--index-url https://makers", first)
+        self.assertIn("--no-deps", first)
+        self.assertIn("--extra-index-url https://makers", rest)
+        self.assertNotIn("--no-deps", rest)
+        self.refusal("install", "--any-index", "--repair", "toy@2.5", "--recipes=.", env=self.env, words=["--any-index"])
 
     def text(self, *names):
         with open(os.path.join(self.folder, *names)) as file:
