@@ -6,9 +6,11 @@ import json
 
 from ._study import Row, Study
 
+SCHEMA = "yardstick/export/1"
+
 
 def read_export(path: str) -> Study:
-    """ValueError where it is no export, cut short or changed: its last line holds the number of lines before it, and a
+    """ValueError where it is no export, one of another form, cut short or changed: its last line holds the number of lines before it, and a
     chain of hashes over them."""
     parts: dict[str, list[Row]] = {"study": [], "host": [], "trial": [], "run": []}
     link, count, end = bytes(32), 0, None
@@ -33,4 +35,7 @@ def read_export(path: str) -> Study:
         raise ValueError("%s was changed since it was written" % path)
     if len(parts["study"]) != 1:
         raise ValueError("%s holds %d studies, not one" % (path, len(parts["study"])))
+    schema = parts["study"][0].pop("schema", SCHEMA)
+    if schema != SCHEMA:
+        raise ValueError("%s is a %s: this reader takes %s" % (path, schema, SCHEMA))
     return Study(parts["study"][0], (parts["host"] or [{}])[0], parts["trial"], parts["run"])

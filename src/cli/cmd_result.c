@@ -417,6 +417,8 @@ static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t 
     bool left = false;
     ys_status status = ys_store_study_get(store, study_id, &study);
     if (status == YS_OK)
+        status = ys_json_set_string(study, "schema", YS_EXPORT_SCHEMA);
+    if (status == YS_OK)
         status = add_line(out, "study", study);
     if (status == YS_OK)
         status = ys_store_host_get(store, study_id, &host);

@@ -7,7 +7,9 @@
 #include "probe/guest.h"
 #include "probe/host_block.h"
 #include "probe/procfs.h"
+#include <dirent.h>
 #include <gnu/libc-version.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,6 +185,33 @@ static bool distribution(const char *root, char *name, size_t size)
     return false;
 }
 
+/* What the kernel does against each weakness of this processor: it costs time, and is switched at boot. Those that the
+ * processor does not have are left out. */
+static ys_status put_mitigations(struct ys_host_block *block)
+{
+    static const char path[] = "/sys/devices/system/cpu/vulnerabilities";
+    char *folder = ys_format("%s%s", block->root, path);
+    ys_json *found = ys_json_object();
+    DIR *dir = folder ? opendir(folder) : NULL;
+    ys_status status = folder && found ? YS_OK : ys_out_of_memory();
+    for (struct dirent *entry; status == YS_OK && dir && (entry = readdir(dir));) {
+        char file[sizeof path + NAME_MAX + 2], text[256];
+        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        if (entry->d_name[0] != '.' && ys_procfs_line(block->root, file, text, sizeof text) &&
+            strcmp(text, "Not affected") != 0)
+            status = ys_json_set_string(found, entry->d_name, text);
+    }
+    if (status == YS_OK && dir)
+        status = ys_json_set(block->object, "mitigations", ys_json_ref(found));
+    else if (status == YS_OK)
+        ys_host_unknown(block, "mitigations", "the kernel does not say which weaknesses of the processor it guards");
+    if (dir)
+        closedir(dir);
+    ys_json_free(found);
+    ys_free(folder);
+    return status;
+}
+
 static ys_status describe_system(struct ys_host_block *block)
 {
     char text[512], release[300];
@@ -200,7 +229,7 @@ static ys_status describe_system(struct ys_host_block *block)
     ys_host_put_line(block, "product", "/sys/class/dmi/id/product_name", "the firmware's tables are not readable");
     ys_host_put_text(block, "container", ys_guest_container(block->root, text, sizeof text),
                      "no trace of a container was found");
-    return YS_OK;
+    return put_mitigations(block);
 }
 
 static ys_status describe_load(struct ys_host_block *block)

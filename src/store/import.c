@@ -46,11 +46,24 @@ static bool is_type(const ys_json *line, const char *type)
     return strcmp(ys_json_get_text(line, "type", ""), type) == 0;
 }
 
+static ys_status check_schema(const struct importing *in, const ys_json *line)
+{
+    const char *schema = ys_json_get_text(line, "schema", YS_EXPORT_SCHEMA);
+    if (strcmp(schema, YS_EXPORT_SCHEMA) == 0)
+        return YS_OK;
+    return ys_fail(YS_EFORMAT,
+                   "%s is a %.60s of yardstick %.30s, and this one reads %s: export the study again with this version, "
+                   "or judge with that one",
+                   in->path, schema, ys_json_get_text(line, "version", "unknown"), YS_EXPORT_SCHEMA);
+}
+
 static ys_status import_study(struct importing *in, const ys_json *line)
 {
-    static const char *const of_store[] = {"type", "id", "folder", "ended_s", "status", "exit_code", "timing"};
+    static const char *const of_store[] = {"type",    "schema", "id",        "folder",
+                                           "ended_s", "status", "exit_code", "timing"};
     if (in->study)
         return refuse(in, "a second study");
+    YS_TRY(check_schema(in, line));
     in->study = ys_json_copy(line);
     ys_json *doc = ys_json_copy(line);
     for (size_t i = 0; i < sizeof of_store / sizeof of_store[0]; i++)

@@ -1,8 +1,10 @@
 """Verdicts across studies: of stored ones, of one trial, of exported files whose numbers are known."""
+import contextlib
 import hashlib
 import json
 import os
 import random
+import sqlite3
 from xml.etree import ElementTree
 
 from harness import Case, tearDownModule  # noqa: F401
@@ -72,6 +74,33 @@ class Import(Judged):
         self.refusal("results", words=("yardstick results import FILE",))
         self.refusal("results", "import", self.write("bad.jsonl", Judged.exported[:-100]), words=("bad.jsonl", "cut short"))
         self.refusal("show", words=("no study",))
+
+    def of_form(self, schema):
+        lines = [json.loads(line) for line in Judged.exported.splitlines()]
+        self.assertEqual(lines[0]["schema"], "yardstick/export/1")
+        lines[0]["schema"] = schema
+        return self.write("form.jsonl", sealed(lines))
+
+    def test_a_baseline_of_another_form_is_refused_and_one_of_before_is_read(self):
+        now = self.made("now.jsonl")
+        then = self.of_form("yardstick/export/2")
+        for verb in (("gate", then, now), ("compare", then, now), ("compare", now, then), ("results", "import", then)):
+            self.refusal(*verb, words=("form.jsonl is a yardstick/export/2", "reads yardstick/export/1", "export the study again"))
+        lines = [json.loads(line) for line in open(now)]
+        del lines[0]["schema"]
+        self.yardstick("compare", self.write("before.jsonl", sealed(lines)), now)
+        # A document is no export, nor is a database.
+        self.yardstick("results", "import", now)
+        self.refusal("gate", self.write("shown.json", self.yardstick("show", "--format=json")[0]), now, words=("shown.json", "is no export"))
+        self.refusal("gate", "yardstick-results/results.db", now, words=("results.db", "is no export"))
+
+    def test_a_baseline_in_a_store_of_another_form_is_refused(self):
+        now = self.made("now.jsonl")
+        self.yardstick("results", "import", now)
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "yardstick-results", "results.db"))) as database:
+            database.execute("PRAGMA user_version = 99")
+        for verb in (("gate", "1", now), ("compare", "1", now), ("history",), ("recommend", "--wish=fastest")):
+            self.refusal(*verb, words=("results.db", "newer"))
 
 
 class History(Judged):
@@ -298,6 +327,18 @@ class Gate(Judged):
                 line["keys"]["batch"] = 99
         self.write("other", sealed(lines))
         self.refusal("gate", base, "other", words=("other work", "batch is 8 there and 99 here"))
+        self.refusal("gate", "other", base, words=("other work", "batch is 99 there and 8 here"))
+
+    def test_a_damaged_baseline(self):
+        base = self.foreign("base")
+        text = open(base).read()
+        for name, damaged, words in (("cut", text[:-5], "cut short"), ("empty", "", "without a trial"), ("noise", "\0\1\2\n", "is no export"),
+                                     ("changed", text.replace('"round": 1', '"round": 9', 1), "was changed")):
+            self.refusal("gate", self.write(name, damaged), base, words=(name, words))
+            self.refusal("gate", base, name, words=(name, words))
+        self.refusal("gate", "nosuch.jsonl", base, words=("no results", "yardstick run"))
+        self.yardstick("results", "import", base)
+        self.refusal("gate", "nosuch.jsonl", base, words=("nosuch.jsonl",))
 
 
 class Compare(Judged):
@@ -344,6 +385,38 @@ class Compare(Judged):
         self.assertIn("not the same work: batch is 8 there and 16 here", document["pairs"][0]["invalid"])
         self.assertNotIn("invalid", two.values())
         self.assertIn("Other CPU 9000", self.yardstick("compare", "base.jsonl", "candidate.jsonl")[0])
+
+    def test_everything_that_another_host_has_differently_is_said(self):
+        """One study, exported on two hosts: each thing that the second has differently, where it stands and what it is."""
+        lines = [json.loads(line) for line in open(self.made("there.jsonl"))]
+        for line in lines:
+            if line["type"] == "study":
+                line["model_info"][0]["train_hash"] = "f" * 64
+            if line["type"] == "host":
+                line["cpu"]["model"] = "Other CPU 9000"
+                line["system"].update(kernel="Linux 9.0", libc="glibc 9.9", mitigations={"spectre_v2": "Mitigation: Enhanced IBRS"})
+                line["environment"]["OMP_NUM_THREADS"] = "7"
+            if line["type"] == "trial":
+                line["framework"]["closure"] = "a" * 64
+                line["keys"]["threads"] = 2
+            if line["type"] == "run":
+                line["facts"]["observed"]["libraries"] = ["libother.so.9"]
+        self.write("there.jsonl", sealed(lines))
+        document, _ = self.verdicts(self.made("here.jsonl"), "there.jsonl")
+        machines = {one["what"]: one["candidate"] for one in document["differences"]}
+        for what, value in (("cpu.model", "Other CPU 9000"), ("system.kernel", "Linux 9.0"), ("system.libc", "glibc 9.9"),
+                            ("environment.OMP_NUM_THREADS", "7"), ("system.mitigations.spectre_v2", "Mitigation: Enhanced IBRS")):
+            self.assertEqual(machines.get(what), value, what)
+        for pair in document["pairs"]:
+            around = {one["what"]: one["candidate"] for one in pair["differences"]}
+            self.assertEqual(around["framework.closure"], "a" * 64)
+            self.assertEqual(around["threads"], "2")
+            self.assertIn("libother.so.9", around["observed.libraries"])
+            self.assertIn("training data is", pair["invalid"])
+            self.assertEqual({metric["verdict"] for metric in pair["metrics"]}, {"invalid"})
+        text = self.yardstick("compare", "here.jsonl", "there.jsonl")[0]
+        for words in ("Other CPU 9000", "Linux 9.0", "OMP_NUM_THREADS", "spectre_v2", "libother.so.9", "training data"):
+            self.assertIn(words, text)
 
     def test_stored_studies_and_trials_of_one_study(self):
         self.yardstick("run", *SMALL, "--quiet")

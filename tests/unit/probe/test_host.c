@@ -48,6 +48,8 @@ static void make_laptop(void)
     machine_file("/proc/meminfo",
                  "MemTotal:       16000000 kB\nMemAvailable:    8000000 kB\nSwapTotal:             0 kB\n");
     machine_file("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+    machine_file("/sys/devices/system/cpu/vulnerabilities/spectre_v1", "Mitigation: barriers\n");
+    machine_file("/sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected\n");
     machine_file("/proc/sys/kernel/osrelease", "6.1.0-test\n");
     machine_file("/etc/os-release", "NAME=\"Some\"\nPRETTY_NAME=\"Some Linux 12\"\n");
     machine_file("/sys/class/dmi/id/product_name", "Lap Top 9\n");
@@ -84,6 +86,8 @@ static void a_machine_is_described(void)
     CHECK_TEXT(ys_json_text(member(host, "system", "kernel"), NULL), "Linux 6.1.0-test");
     CHECK_TEXT(ys_json_text(member(host, "system", "distribution"), NULL), "Some Linux 12");
     CHECK_TEXT(ys_json_text(member(host, "system", "product"), NULL), "Lap Top 9");
+    CHECK_INT(ys_json_size(member(host, "system", "mitigations")), 1);
+    CHECK_TEXT(ys_json_get_text(member(host, "system", "mitigations"), "spectre_v1", NULL), "Mitigation: barriers");
     check_unknown(host, "system", "hypervisor");
     check_unknown(host, "system", "container");
     ys_json_free(host);
