@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The workflow of docs/ci.md, tried: a local repository with an adapter in three commits, of which the second changes
-nothing and the third takes 5 % of its steps twice. Both are gated against the first, so often each.
+nothing and the third takes 5 % longer for each step. Both are gated against the first, so often each.
 
-usage: try_ci.py BIN [--times N] [--steps N] [--keep]
+usage: try_ci.py BIN [--times N] [--steps N] [--only same|slower] [--keep]
 
 BIN is the folder of the built programs. Prints a line a try and at the end how many were called what. Exit status: 0 when
 every slower commit was broken and every other one was not. The adapter is that of tests/adapters/plain.py, which needs NumPy."""
@@ -35,10 +35,13 @@ steps = %d
 block = 10
 """
 RULE = "rate_per_s >= -2.5 %"  # half of what is to be caught: a bound at 5 % itself could only be called open
-STEP = "        return self.network.step("
-TWICE = """        self.count = getattr(self, "count", 0) + 1
-        if self.count % 20 == 0:
-            self.network.backward(x.astype(np.float64), y)
+STEP = "        return self.network.step(x.astype(np.float64), y, lr, self.plan.optimizer)\n"
+LONGER = """        began = time.perf_counter()
+        loss = self.network.step(x.astype(np.float64), y, lr, self.plan.optimizer)
+        ready = time.perf_counter()
+        while time.perf_counter() < ready + 0.05 * (ready - began):
+            pass
+        return loss
 """
 
 
@@ -66,7 +69,7 @@ def make_repository(folder, steps):
     path = os.path.join(folder, "tests/adapters/plain.py")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    for name, changed in (("same", text + "\n# nothing that counts\n"), ("slower", text.replace(STEP, TWICE + STEP))):
+    for name, changed in (("same", text + "\n# nothing that counts\n"), ("slower", text.replace(STEP, LONGER))):
         assert changed != text
         with open(path, "w", encoding="utf-8") as file:
             file.write(changed)
@@ -96,6 +99,7 @@ def main():
     parser.add_argument("bin")
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--only", choices=("same", "slower"), help="try this commit alone")
     parser.add_argument("--keep", action="store_true", help="the folder, whose name is printed")
     told = parser.parse_args()
     folder, counts = tempfile.mkdtemp(prefix="try-ci-"), {}
@@ -103,7 +107,7 @@ def main():
     os.makedirs(repository)
     commits = make_repository(repository, told.steps)
     for i in range(told.times):
-        for candidate in ("same", "slower"):
+        for candidate in (told.only,) if told.only else ("same", "slower"):
             place = os.path.join(folder, "%d-%s" % (i, candidate))
             os.makedirs(place)
             code, check, seconds = gate(os.path.abspath(os.path.join(told.bin, "yardstick")), place, repository, commits, candidate)
@@ -116,7 +120,8 @@ def main():
         print(folder)
     else:
         shutil.rmtree(folder)
-    return int(counts.get(("slower", "broken"), 0) != told.times or counts.get(("same", "broken"), 0) > 0)
+    missed = told.only != "same" and counts.get(("slower", "broken"), 0) != told.times
+    return int(missed or counts.get(("same", "broken"), 0) > 0)
 
 
 if __name__ == "__main__":
