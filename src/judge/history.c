@@ -140,20 +140,22 @@ static ys_status add_point(const struct ys_side *side, const struct ys_result_tr
     return point->version ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status add_study(struct ys_store *store, int64_t id, size_t metric, ys_json **first,
+static ys_status add_study(struct ys_store *store, int64_t id, const struct ys_metric_info *info, ys_json **first,
                            struct ys_history *history)
 {
     struct ys_side side;
-    YS_TRY(ys_side_load_stored(store, id, 0, "", &side));
+    size_t count;
+    const size_t metric = (size_t)(info - ys_metric_infos(&count));
+    YS_TRY(ys_side_load_one(store, id, history->trial, info, &side));
     ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < side.result.trial_count; i++)
-        if (strcmp(side.result.trials[i].id, history->trial) == 0)
-            status = add_point(&side, &side.result.trials[i], metric, first, history);
+    if (side.result.trial_count)
+        status = add_point(&side, &side.result.trials[0], metric, first, history);
     ys_side_fini(&side);
     return status;
 }
 
-static ys_status add_studies(struct ys_store *store, int64_t study_id, size_t metric, struct ys_history *history)
+static ys_status add_studies(struct ys_store *store, int64_t study_id, const struct ys_metric_info *info,
+                             struct ys_history *history)
 {
     ys_json *studies = NULL, *first = NULL;
     struct listed one, self = {0};
@@ -167,7 +169,7 @@ static ys_status add_studies(struct ys_store *store, int64_t study_id, size_t me
     for (size_t i = 0; status == YS_OK && i < ys_json_size(studies); i++) {
         ys_record_glance(&listed_record, ys_json_at(studies, i), &one);
         if (one.name && self.name && strcmp(one.name, self.name) == 0)
-            status = add_study(store, one.id, metric, &first, history);
+            status = add_study(store, one.id, info, &first, history);
     }
     ys_json_free(studies);
     ys_json_free(first);
@@ -210,7 +212,6 @@ static ys_status load(struct ys_store *store, int64_t study_id, int64_t trial_id
                       struct ys_history *history)
 {
     struct ys_side side;
-    size_t count;
     YS_TRY(ys_side_load_stored(store, study_id, trial_id, "", &side));
     size_t place = side.trial == YS_FIELD_NONE ? 0 : (size_t)side.trial;
     double margin = side.told.study.margin;
@@ -222,7 +223,7 @@ static ys_status load(struct ys_store *store, int64_t study_id, int64_t trial_id
     history->unit = ys_strdup(info->unit);
     if (!history->trial || !history->schema || !history->metric || !history->unit)
         return ys_out_of_memory();
-    YS_TRY(add_studies(store, study_id, (size_t)(info - ys_metric_infos(&count)), history));
+    YS_TRY(add_studies(store, study_id, info, history));
     if (history->points.count)
         qsort(history->points.items, history->points.count, sizeof(struct ys_history_point), by_date);
     return find_changes(history, margin);

@@ -3,7 +3,6 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/working.h"
-#include "metric/metric.h"
 #include "store/import.h"
 
 #include <string.h>
@@ -68,6 +67,15 @@ ys_status ys_side_load_stored(struct ys_store *store, int64_t study_id, int64_t 
     if (status != YS_OK)
         ys_side_fini(side);
     return status;
+}
+
+ys_status ys_side_load_one(struct ys_store *store, int64_t study_id, const char *trial,
+                           const struct ys_metric_info *metric, struct ys_side *side)
+{
+    *side = (struct ys_side){.trial = YS_FIELD_NONE};
+    YS_TRY(ys_metric_result_load_trial(store, study_id, trial, metric, &side->result));
+    ys_record_glance(&told_record, side->result.rest, &side->told);
+    return YS_OK;
 }
 
 /* Through a store of its own, which is gone afterwards: a file's runs are read as stored ones are. */

@@ -3,6 +3,7 @@
 #define YS_JUDGE_SIDE_H
 
 #include "metric/document.h"
+#include "metric/metric.h"
 #include "store/store.h"
 
 /** What of a result's document is asked for beside its trials; borrowed from the result. */
@@ -35,6 +36,9 @@ ys_status ys_side_load_single(const char *results, const char *word, struct ys_s
 /** A stored study; `trial_id` 0: all of its trials. */
 ys_status ys_side_load_stored(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *word,
                               struct ys_side *side) YS_MUST_CHECK;
+/** Of a stored study nothing but the trial of that name, which it need not have, with that metric. */
+ys_status ys_side_load_one(struct ys_store *store, int64_t study_id, const char *trial,
+                           const struct ys_metric_info *metric, struct ys_side *side) YS_MUST_CHECK;
 void ys_side_fini(struct ys_side *side); /* a zeroed one is fine */
 
 #endif

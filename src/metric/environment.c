@@ -163,11 +163,11 @@ static ys_status note_threads(struct ys_list *differences, const struct ys_metri
         return YS_OK;
     char *text, value[32];
     if (opened >= 0 && opened != asked)
-        text = ys_format("%s was asked for %lld threads, says it uses %lld, and had up to %lld", trial->id,
-                         (long long)asked, (long long)opened, (long long)peak);
+        text = ys_format("%s was asked for %lld thread%s, says it uses %lld, and had up to %lld", trial->id,
+                         (long long)asked, asked == 1 ? "" : "s", (long long)opened, (long long)peak);
     else
-        text = ys_format("%s was asked for %lld threads and had up to %lld, helpers of its runtime among them",
-                         trial->id, (long long)asked, (long long)peak);
+        text = ys_format("%s was asked for %lld thread%s and had up to %lld, helpers of its runtime among them",
+                         trial->id, (long long)asked, asked == 1 ? "" : "s", (long long)peak);
     snprintf(value, sizeof value, "%lld", (long long)peak);
     struct ys_list values = {0};
     ys_status status = add_value(&values, value, trial->id);

@@ -464,7 +464,9 @@ static ys_status build(struct building *building, unsigned flags)
     return ys_pair_comparisons(view, all, result);
 }
 
-ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsigned flags, struct ys_result *result)
+/* Of one trial one metric is read; `trial` NULL: all of all. */
+static ys_status load(struct ys_store *store, int64_t study_id, unsigned flags, const char *trial,
+                      const struct ys_metric_info *metric, struct ys_result *result)
 {
     struct building building = {.store = store,
                                 .result = result,
@@ -473,12 +475,27 @@ ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsign
     *result = (struct ys_result){.source = ys_alloc(1, sizeof *result->source)};
     building.view = result->source;
     ys_status status = result->source ? ys_metric_view_load(store, study_id, result->source) : ys_out_of_memory();
+    if (status == YS_OK && trial) {
+        ys_metric_view_keep(result->source, trial);
+        result->source->only = metric;
+    }
     if (status == YS_OK)
         status = build(&building, flags);
     ys_environments_fini(&building.environment);
     if (status != YS_OK)
         ys_result_fini(result);
     return status;
+}
+
+ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsigned flags, struct ys_result *result)
+{
+    return load(store, study_id, flags, NULL, NULL, result);
+}
+
+ys_status ys_metric_result_load_trial(struct ys_store *store, int64_t study_id, const char *trial,
+                                      const struct ys_metric_info *metric, struct ys_result *result)
+{
+    return load(store, study_id, YS_RESULT_AXES, trial, metric, result);
 }
 
 ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **document)

@@ -69,10 +69,13 @@ struct ys_metric_view {
     struct ys_trial_records records;
     struct ys_metric_view_trial *trials;
     size_t trial_count;
+    const struct ys_metric_info *only; /* the one metric that is read of runs; NULL: all */
 };
 
 /** The study and its trials, without runs. */
 ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_metric_view *view) YS_MUST_CHECK;
+/** Leaves all trials out but that one, before any is loaded. */
+void ys_metric_view_keep(struct ys_metric_view *view, const char *trial);
 void ys_metric_view_fini(struct ys_metric_view *view);
 
 /** Reads all runs of one trial. Facts and metrics of a thousand runs take tens of megabytes, so only one trial is

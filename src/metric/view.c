@@ -259,7 +259,10 @@ static ys_status add_metric(void *context, const struct ys_metric_row *row)
         return YS_OK;
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count), *info = ys_metric_find(row->name);
+    const struct ys_metric_info *only = loading->view->only;
     ys_status status = YS_OK;
+    if (info && only && info != only)
+        return YS_OK;
     if (info) {
         struct ys_run_metric *metric = &loading->run->metrics[info - infos];
         status = ys_record_parse(&metric_record, row->doc, row->doc_size, row->name, metric);
@@ -410,6 +413,15 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
     else
         ys_metric_view_fini(&loaded);
     return status;
+}
+
+void ys_metric_view_keep(struct ys_metric_view *view, const char *trial)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < view->trial_count; i++)
+        if (strcmp(view->trials[i].id, trial) == 0)
+            view->trials[kept++] = view->trials[i];
+    view->trial_count = kept;
 }
 
 void ys_metric_view_fini(struct ys_metric_view *view)

@@ -238,7 +238,7 @@ static void differences_of_environment_are_told(void)
     for (size_t i = 0; i < 4; i++)
         CHECK_TEXT(ys_json_get_text(ys_json_at(differences, i), "what", ""), expected[i]);
     CHECK_HAS(ys_json_get_text(ys_json_at(differences, 0), "text", ""), "native; CPython 3.11.7");
-    CHECK_HAS(ys_json_get_text(ys_json_at(differences, 2), "text", ""), "asked for 1 threads and had up to 2");
+    CHECK_HAS(ys_json_get_text(ys_json_at(differences, 2), "text", ""), "asked for 1 thread and had up to 2");
     CHECK_INT(ys_json_size(ys_json_get(ys_json_at(ys_json_get(ys_json_at(differences, 1), "values"), 0), "trials")), 2);
     close_study(&study, result);
 }
