@@ -413,14 +413,30 @@ static void put_section(struct ys_buf *out, const char *heading, struct ys_buf *
     ys_buf_free(parts);
 }
 
+/* Whether the largest median latency is 8 times the smallest: on one scale from 0 the small ones would look alike. */
+static bool latencies_are_wide(const struct ys_view *view)
+{
+    double low = INFINITY, high = 0;
+    for (size_t t = 0; t < view->count; t++) {
+        const double value = ys_view_number(&view->trials[t], "latency_p50_s");
+        if (value > 0) {
+            low = fmin(low, value);
+            high = fmax(high, value);
+        }
+    }
+    return high >= 8 * low;
+}
+
 ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
 {
     static const struct source source = {"latency", "share", "latency_s", NULL};
+    const bool wide = latencies_are_wide(view);
     struct ys_chart_dots median = {.id = "latency",
                                    .title = "Median latency",
                                    .axis_title = "latency of a request",
                                    .kind = YS_KIND_SPAN,
-                                   .zero = true,
+                                   .zero = !wide,
+                                   .logarithmic = wide,
                                    .description = "For each trial the median latency of every run, their median and "
                                                   "its interval."};
     struct ys_chart_lines percentiles = {.id = "percentiles",
@@ -430,14 +446,21 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
                                          .description = "The time within which a share of the requests was answered.",
                                          .x_kind = YS_KIND_SHARE,
                                          .y_kind = YS_KIND_SPAN,
-                                         .cut = true};
+                                         .cut = !wide,
+                                         .logarithmic = wide};
     struct ys_buf parts = {0};
-    ys_status status = put_metric_chart(&parts, view, "latency_p50_s", &median,
-                                        "Of the steady requests; each dot is a run, the tall mark the median, the bar "
-                                        "its interval.");
+    ys_status status =
+        put_metric_chart(&parts, view, "latency_p50_s", &median,
+                         wide ? "Of the steady requests; each dot is a run, the tall mark the median, the bar its "
+                                "interval. Logarithmic."
+                              : "Of the steady requests; each dot is a run, the tall mark the median, the bar its "
+                                "interval.");
     if (status == YS_OK)
-        status = put_curves(&parts, view, &source, &percentiles,
-                            "Of the steady requests. One run of each trial is drawn heavily, the others thinly.");
+        status =
+            put_curves(&parts, view, &source, &percentiles,
+                       wide ? "Of the steady requests. One run of each trial is drawn heavily, the others thinly. "
+                              "Logarithmic."
+                            : "Of the steady requests. One run of each trial is drawn heavily, the others thinly.");
     put_section(out, "Latency of a request", &parts);
     return status;
 }

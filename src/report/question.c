@@ -96,6 +96,18 @@ static void put_surety(struct ys_buf *out, const struct ys_view *view, const str
     ys_buf_puts(out, ".");
 }
 
+/* The most rows a second and the shortest wait are mostly not of the same trial. */
+static void put_quickest(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t known;
+    const struct ys_view_trial *quickest = extreme(view, "latency_p50_s", false, &known);
+    if (!quickest || known < 2)
+        return;
+    ys_buf_printf(out, " The shortest wait for an answer has %s, in the median of its requests: ", quickest->name);
+    put_value(out, quickest, "latency_p50_s");
+    ys_buf_puts(out, ".");
+}
+
 static void answer_speed(struct ys_buf *out, const struct ys_view *view)
 {
     size_t known;
@@ -113,6 +125,7 @@ static void answer_speed(struct ys_buf *out, const struct ys_view *view)
                   rate.interval.text[0] ? " " : "", rate.interval.text, view->unit);
     if (known > 1)
         put_surety(out, view, fastest, known);
+    put_quickest(out, view);
 }
 
 /* ---- accuracy */

@@ -113,6 +113,20 @@ static void the_page_has_percentiles_as_a_table_and_a_curve(void)
     ys_json_free(result);
 }
 
+/* The second trial takes twice as long, then sixteen times. */
+static void latencies_far_apart_are_drawn_on_a_logarithmic_scale(void)
+{
+    ys_json *result = made_requests(false);
+    page(result);
+    CHECK(!figure_has("Median latency", "Logarithmic") && !figure_has("Latency by percentile", "Logarithmic"));
+    CHECK_HAS(ys_buf_text(&out), "The shortest wait for an answer has builtin, in the median of its requests: 100 us");
+    ys_json *slow = ys_json_get(ys_json_get(ys_json_at(ys_json_get(result, "trials"), 1), "metrics"), "latency_p50_s");
+    (void)!ys_json_set_real(slow, "value", 1600e-6);
+    page(result);
+    CHECK(figure_has("Median latency", "Logarithmic") && figure_has("Latency by percentile", "Logarithmic"));
+    ys_json_free(result);
+}
+
 static void the_words_tell_both_latencies(void)
 {
     ys_json *result = made_requests(false), *sentences = NULL;
@@ -166,6 +180,7 @@ static void unknown_percentiles_are_dashes(void)
 
 TAP_MAIN(TAP_CASE(the_table_has_percentiles_and_no_column_of_training),
          TAP_CASE(studies_of_both_modes_have_the_columns_of_both), TAP_CASE(studies_that_train_say_nothing_of_requests),
-         TAP_CASE(the_page_has_percentiles_as_a_table_and_a_curve), TAP_CASE(the_words_tell_both_latencies),
+         TAP_CASE(the_page_has_percentiles_as_a_table_and_a_curve),
+         TAP_CASE(latencies_far_apart_are_drawn_on_a_logarithmic_scale), TAP_CASE(the_words_tell_both_latencies),
          TAP_CASE(a_trial_alone_is_told_by_its_percentiles), TAP_CASE(markdown_has_a_table_of_its_own),
          TAP_CASE(unknown_percentiles_are_dashes))
