@@ -67,6 +67,18 @@ class Bisect(Case):
         self.assertIn("choose one that this study has", message)
         self.assertEqual(len(json.loads(self.yardstick("history", "--format=json")[0])["points"]), 1)
 
+    def test_a_version_that_cannot_be_installed_is_skipped_and_an_end_is_refused(self):
+        arguments = self.versions(FAST, FAST, SLOW)
+        lacking = "name = toy\nversions = %s\nadapter = toy.py\npython = 9.9\nrequirements = toy-{version}-py{python}.txt\n"
+        self.write("recipes/toy@2.0.recipe", lacking % "2.0")
+        self.write("recipes/toy.py", "")
+        found = self.bisect(*arguments)
+        self.assertEqual([step["side"] for step in found["steps"]], ["bad", "skipped"])
+        self.assertIn("needs Python 9.9", found["steps"][1]["reason"])
+        self.assertIn("after toy@1.0 and not after toy@3.0; what is between could not be told", found["sentence"])
+        self.write("recipes/toy@3.0.recipe", lacking % "3.0")
+        self.refusal("bisect", *SMALL, "--block=5", *arguments, words=("an end of the search cannot be had", "needs Python 9.9"))
+
     def test_no_difference_is_no_search(self):
         found = self.bisect(*self.versions(FAST, SLOW, FAST), "--margin=0.5", code=4)
         self.assertFalse(found["decided"])
