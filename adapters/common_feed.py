@@ -1,5 +1,6 @@
 """An adapter's side of the ring of batches (docs/protocol.md, "The ring of batches"): shared memory that
-yardstick-feeder fills, and a socket on which both agree. common.py alone uses it."""
+yardstick-feeder fills, and a socket on which both agree, which common.py alone uses; and rows one by one, for a
+loader of a framework's own."""
 
 import mmap
 import os
@@ -74,3 +75,17 @@ class Feed:
         while self.held > 0:
             self._socket.send(_WISH.pack(_FREE, self._turn, 0))
             self.held -= 1
+
+
+class Rows:
+    """The rows of a prepared file, one by one, as the DataLoader of several frameworks wants them; x as Plan.stored() has it."""
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __len__(self):
+        return len(self.y)
+
+    def __getitem__(self, row):
+        x = tuple(array[row] for array in self.x) if isinstance(self.x, tuple) else self.x[row]
+        return x, self.y[row]

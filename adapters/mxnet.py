@@ -10,6 +10,7 @@ import os
 
 import common
 import numpy as np
+from common_feed import Rows
 
 with common.importing("MXNet"):
     import mxnet as mx
@@ -102,6 +103,7 @@ class MXNet(common.Adapter):
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
     extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
     options = {"executor": "gluon"}
+    loader = "mxnet.gluon.data.DataLoader"
 
     def build(self, plan):
         copy_alone()
@@ -172,6 +174,12 @@ class MXNet(common.Adapter):
             loss = self.loss(self.net(x), y)
         loss.backward(train_mode=train)
         return loss
+
+    def load(self, first, last):
+        x, y, order = self.plan.stored()
+        batches = mx.gluon.data.DataLoader(Rows(x, y), batch_sampler=order[first:last].tolist(), num_workers=self.plan.loader_threads)
+        for x, y in batches:
+            yield x.asnumpy(), y.asnumpy()
 
     def train_step(self, x, y, lr):
         double = self.dtype == "float64"

@@ -9,6 +9,7 @@ import contextlib
 
 import common
 import numpy as np
+from common_feed import Rows
 
 with common.importing("Paddle"):
     import paddle
@@ -71,6 +72,7 @@ class Paddle(common.Adapter):
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
     extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
     options = {"to_static": False}
+    loader = "paddle.io.DataLoader"
 
     def build(self, plan):
         paddle.set_device("cpu")
@@ -130,6 +132,12 @@ class Paddle(common.Adapter):
             return F.mse_loss(logits, F.one_hot(y, logits.shape[1]).astype(self.dtype))
         loss, smoothing = F.cross_entropy(logits, y), self.plan.label_smoothing
         return loss * (1 - smoothing) - F.log_softmax(logits).mean() * smoothing if smoothing else loss
+
+    def load(self, first, last):
+        x, y, order = self.plan.stored()
+        batches = paddle.io.DataLoader(Rows(x, y), batch_sampler=order[first:last].tolist(), num_workers=self.plan.loader_threads)
+        for x, y in batches:
+            yield x.numpy(), y.numpy()
 
     def train_step(self, x, y, lr):
         double = self.dtype == "float64"

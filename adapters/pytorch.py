@@ -17,6 +17,7 @@ import common
 import common_graph
 import common_places
 import numpy as np
+from common_feed import Rows
 
 with common.importing("PyTorch"):
     import torch
@@ -27,20 +28,6 @@ with common.importing("PyTorch"):
     torch.from_numpy(np.zeros(1))  # with a NumPy that it was not built for PyTorch imports, and fails here
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.float32}  # of parameters
-
-
-class Rows(torch.utils.data.Dataset):
-    """The rows of a prepared file, one by one, as a DataLoader wants them."""
-
-    def __init__(self, x, y):
-        self.x, self.y = x, y
-
-    def __len__(self):
-        return len(self.y)
-
-    def __getitem__(self, row):
-        x = tuple(array[row] for array in self.x) if isinstance(self.x, tuple) else self.x[row]
-        return x, self.y[row]
 
 
 class Normalize(nn.Module):

@@ -235,6 +235,16 @@ ys_status ys_fs_write(const char *path, const void *data, size_t size)
     return status;
 }
 
+void ys_fs_forget(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    (void)fdatasync(fd); /* what is not on the disk yet would stay */
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+}
+
 struct linked_file {
     dev_t device;
     ino_t inode;

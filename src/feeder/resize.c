@@ -3,9 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The weights of one direction: result i is the sum of weight[i * most + j] times value first[i] + j, j < count[i]. */
+/* The weights of one direction: result i is the sum of weight[i * room + j] times value first[i] + j, j < count[i];
+ * those that follow, up to `most`, the largest of the counts, are 0. */
 struct taps {
-    int64_t most;
+    int64_t room, most;
     int64_t *first, *count;
     double *weight;
 };
@@ -25,25 +26,32 @@ static double triangle(double x)
 static void fill_tap(struct taps *taps, int64_t i, double centre, double support, int64_t size)
 {
     int64_t first = (int64_t)floor(centre - support), last = (int64_t)ceil(centre + support);
-    double *weight = taps->weight + i * taps->most, sum = 0;
+    double *weight = taps->weight + i * taps->room, sum = 0;
     first = first < 0 ? 0 : first;
     last = last > size ? size : last;
+    /* A pixel whose centre is on the edge or beyond it weighs nothing. */
+    while (first < last - 1 && triangle(((double)first + 0.5 - centre) / support) == 0)
+        first++;
+    while (first < last - 1 && triangle(((double)last - 0.5 - centre) / support) == 0)
+        last--;
     for (int64_t j = first; j < last; j++)
         sum += weight[j - first] = triangle(((double)j + 0.5 - centre) / support);
     for (int64_t j = first; j < last; j++)
         weight[j - first] /= sum;
     taps->first[i] = first;
     taps->count[i] = last - first;
+    if (taps->count[i] > taps->most)
+        taps->most = taps->count[i];
 }
 
 /* `made` results from the `length` pixels that begin at `start`, of `size` that there are. */
 static ys_status taps_init(struct taps *taps, double start, double length, int64_t made, int64_t size)
 {
     const double step = length / (double)made, support = step > 1 ? step : 1;
-    *taps = (struct taps){.most = (int64_t)ceil(2 * support) + 2};
+    *taps = (struct taps){.room = (int64_t)ceil(2 * support) + 2};
     taps->first = ys_alloc((size_t)made, sizeof *taps->first);
     taps->count = ys_alloc((size_t)made, sizeof *taps->count);
-    taps->weight = ys_alloc((size_t)made * (size_t)taps->most, sizeof *taps->weight);
+    taps->weight = ys_alloc((size_t)made * (size_t)taps->room, sizeof *taps->weight);
     if (!taps->first || !taps->count || !taps->weight) {
         taps_fini(taps);
         return ys_out_of_memory();
@@ -53,23 +61,21 @@ static ys_status taps_init(struct taps *taps, double start, double length, int64
     return YS_OK;
 }
 
-/* Rows of an image that are resampled across at once: their values lie together, so that one tap is one operation of
- * the processor for all of them. Each value is the sum of the same terms in the same order as by itself. */
-enum { LANES = 4 };
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double))));
-typedef uint8_t bytes_of_lanes __attribute__((vector_size(LANES)));
-typedef uint32_t words_of_lanes __attribute__((vector_size(LANES * sizeof(uint32_t))));
+/* The three colours of a pixel lie together, so that one tap is one operation of the processor for all of them, and for
+ * a fourth value that is thrown away. Each is the sum of the same terms in the same order as by itself. */
+enum { LANES = 4, PART = 4 * LANES };
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
+typedef uint8_t bytes_of_part __attribute__((vector_size(PART), aligned(1), may_alias));
 
 /** What one resampling needs. */
 struct bench {
     const struct ys_image *image;
     const struct taps *across, *down;
     int64_t height, width, row_size;
-    lanes *wide;    /* [columns + across->most, channels] of the rows that are resampled across just now, then 0 */
-    lanes *made;    /* [row_size]: those that are, together */
-    double *rows;   /* [kept, row_size]: and apart; row y lies at y modulo `kept` */
-    double *sums;   /* [row_size] */
-    uint8_t *bytes; /* [row_size] */
+    double *wide;        /* [columns + across->most, channels] of the row that is resampled across just now, then 0 */
+    double *rows;        /* [kept, row_size + PART]: those that are; row y lies at y modulo `kept` */
+    const double **from; /* [kept]: those that the next result looks at */
+    uint8_t *bytes;      /* [row_size + PART] */
     int64_t kept;
 };
 
@@ -86,7 +92,7 @@ static int64_t last_column(const struct bench *b)
 
 static double *row_at(const struct bench *b, int64_t y)
 {
-    return b->rows + y % b->kept * b->row_size;
+    return b->rows + y % b->kept * (b->row_size + PART);
 }
 
 /* The same statements for wider registers: only the speed differs. */
@@ -115,19 +121,17 @@ static ys_status resize(struct bench *b, uint8_t *planes)
 {
     const int64_t columns = last_column(b) - first_column(b) + b->across->most;
     b->row_size = b->width * b->image->channels;
-    b->kept = b->down->most + LANES;
-    b->wide = ys_alloc((size_t)(columns * b->image->channels), sizeof *b->wide);
-    b->made = ys_alloc((size_t)b->row_size, sizeof *b->made);
-    b->rows = ys_alloc((size_t)(b->kept * b->row_size), sizeof *b->rows);
-    b->sums = ys_alloc((size_t)b->row_size, sizeof *b->sums);
-    b->bytes = ys_alloc((size_t)b->row_size, 1);
-    const ys_status status = b->wide && b->made && b->rows && b->sums && b->bytes ? YS_OK : ys_out_of_memory();
+    b->kept = b->down->most;
+    b->wide = ys_alloc((size_t)(columns * b->image->channels + LANES), sizeof *b->wide);
+    b->rows = ys_alloc((size_t)(b->kept * (b->row_size + PART)), sizeof *b->rows);
+    b->from = ys_alloc((size_t)b->kept, sizeof *b->from);
+    b->bytes = ys_alloc((size_t)(b->row_size + PART), 1);
+    const ys_status status = b->wide && b->rows && b->from && b->bytes ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)
         resize_lines(b, planes);
     ys_free(b->wide);
-    ys_free(b->made);
     ys_free(b->rows);
-    ys_free(b->sums);
+    ys_free(b->from);
     ys_free(b->bytes);
     return status;
 }

@@ -1,8 +1,11 @@
 #include "study/inputs.h"
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/sealed.h"
 #include "run/guard.h"
+
+#include <sys/stat.h>
 
 enum { MOST_FOLDERS = 6 };
 
@@ -64,6 +67,16 @@ ys_status ys_inputs_mend_data(const struct ys_inputs *inputs)
     return status == YS_EFORMAT ? YS_EIO : status;
 }
 
+/* The kernel counts pages of a file with whoever read them first. Data larger than a run may hold are to be read by the
+ * run itself, lest it look at what yardstick or a run before it has in memory. */
+static void forget_large_data(const struct ys_trial *trial)
+{
+    const int64_t limit = trial->record.keys.memory_limit;
+    struct stat file;
+    if (limit != YS_FIELD_NONE && stat(trial->data->train_path, &file) == 0 && file.st_size > limit)
+        ys_fs_forget(trial->data->train_path);
+}
+
 ys_status ys_inputs_use(const struct ys_inputs *inputs)
 {
     const char *folders[MOST_FOLDERS];
@@ -73,5 +86,7 @@ ys_status ys_inputs_use(const struct ys_inputs *inputs)
             ys_sealed_doubt(folders[i]); /* the proof ran the framework beside them */
         ys_sealed_use(folders[i]);
     }
-    return ys_inputs_check(inputs);
+    YS_TRY(ys_inputs_check(inputs));
+    forget_large_data(inputs->trial);
+    return YS_OK;
 }

@@ -12,7 +12,8 @@ struct ys_inputs {
 };
 
 /** Before a run: compares the files with what they were, and notes that they are used, so that nothing makes them again
- * in silence from now on. YS_EIO: something changed them after an earlier run, or just now. */
+ * in silence from now on. Data larger than memory_limit are let go of, so that the run reads them itself. YS_EIO:
+ * something changed them after an earlier run, or just now. */
 ys_status ys_inputs_use(const struct ys_inputs *inputs) YS_MUST_CHECK;
 
 /** After it: whether they are so still. YS_EIO names the file. */

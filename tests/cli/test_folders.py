@@ -149,6 +149,9 @@ class Folders(Case):
         trial, = document["trials"]
         self.assertEqual(trial["status"], "ok", trial["reason"])
         self.assertGreater(document["work"][0]["train_count"] * 150528, 4 * (50 << 20))
+        if subprocess.run(["stat", "-f", "-c", "%T", CACHE], capture_output=True, text=True).stdout.strip() != "tmpfs":  # of memory itself
+            held = trial["metrics"]["memory_peak_bytes"]["value"]  # the rows are among it: it reads them itself
+            self.assertTrue(45 << 20 <= held <= 50 << 20, held)
 
     def test_a_feeder_that_is_killed_and_a_disk_without_room_are_one_sentence(self):
         path = self.photos("kept")

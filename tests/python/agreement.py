@@ -127,6 +127,28 @@ class Agreement(unittest.TestCase):
                 self.assertEqual(sum(report["count"] for report in reports), 3)
 
 
+class OwnLoader:
+    """For cases of an adapter that has load() to inherit."""
+
+    def test_its_own_loader_gives_the_batches_of_the_plan(self):
+        """Training by it is training on the same rows in the same order: the same weights, by any number of workers."""
+        ends = []
+        for threads in (0, 1, 2):
+            self.adapter = self.start() or self.adapter
+            plan = self.work.plan()
+            if threads:
+                plan["input"] = dict(plan["input"], kind="own", threads=threads)
+            opened = self.adapter.need("opened", "open", plan=plan)
+            self.assertEqual([text for text in opened["deviations"] if "batches by" in text],
+                             ["batches by %s, %d beside the loop" % (self.adapter.server.adapter.loader, threads)] * bool(threads))
+            self.adapter.tensors("step", n=1)
+            blocks, last = self.adapter.train(1, 6, 2)
+            self.assertEqual((len(blocks), last["type"]), (3, "done"))
+            ends.append(self.adapter.tensors("step", n=0))
+        for name, value in ends[0].items():
+            self.assertTrue(np.array_equal(value, ends[1][name]) and np.array_equal(value, ends[2][name]), name)
+
+
 class Bfloat16:
     """For cases of a framework that computes in bfloat16 to inherit beside Agreement."""
 

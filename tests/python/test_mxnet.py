@@ -14,7 +14,7 @@ driver.require("mxnet", "MXNet")
 Adapter = driver.load("mxnet").MXNet
 
 
-class Gluon(agreement.Agreement):
+class Gluon(agreement.OwnLoader, agreement.Agreement):
     Adapter = Adapter
 
     def test_rates_of_zero_are_refused_with_momentum(self):

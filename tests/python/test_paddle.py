@@ -11,7 +11,7 @@ driver.require("paddle", "Paddle")
 Adapter = driver.load("paddle").Paddle
 
 
-class Dynamic(agreement.Agreement):
+class Dynamic(agreement.OwnLoader, agreement.Agreement):
     Adapter = Adapter
 
 

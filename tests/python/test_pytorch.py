@@ -81,25 +81,7 @@ class Case(unittest.TestCase):
         return reply
 
 
-class PyTorch(Case):
-    def test_its_own_loader_gives_the_batches_of_the_plan(self):
-        """Training by it is training on the same rows in the same order: the same weights, by any number of workers."""
-        ends = []
-        for threads in (0, 1, 2):
-            self.adapter = self.start() or self.adapter
-            plan = self.work.plan()
-            if threads:
-                plan["input"] = dict(plan["input"], kind="own", threads=threads)
-            opened = self.adapter.need("opened", "open", plan=plan)
-            self.assertEqual([text for text in opened["deviations"] if "batches by" in text],
-                             ["batches by %s, %d beside the loop" % ("torch.utils.data.DataLoader", threads)] * bool(threads))
-            self.adapter.tensors("step", n=1)
-            blocks, last = self.adapter.train(1, 6, 2)
-            self.assertEqual((len(blocks), last["type"]), (3, "done"))
-            ends.append(self.adapter.tensors("step", n=0))
-        for name, value in ends[0].items():
-            self.assertTrue(np.array_equal(value, ends[1][name]) and np.array_equal(value, ends[2][name]), name)
-
+class PyTorch(agreement.OwnLoader, Case):
     def test_it_agrees_with_the_oracle(self):
         self.agrees()
 
