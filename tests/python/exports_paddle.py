@@ -8,6 +8,11 @@ import sys
 import numpy as np
 import paddle
 
+try:  # paddle2onnx would let polygraphy install by itself what it lacks, unless its settings were read before
+    import polygraphy.config  # noqa: F401
+except ImportError:
+    pass
+
 CLASSES, PIXELS = 10, 64
 NETWORKS = ("resnet18", "mobilenet_v2")
 FOLDS = {}  # batch normalisation is kept
