@@ -7,11 +7,13 @@ Needs PyTorch installed. Nothing is timed, so proofs run side by side. Ends with
 """
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import queue
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WRONG = os.path.join(ROOT, "tests", "frameworks")
@@ -37,6 +39,8 @@ MODELS = {
         "state_not_carried": "weights after 10 steps",
         "state_not_detached": "weights after 10 steps",
     }),
+    "check_padded": ("synthetic", {"padding_counted": "logits"}),
+    "gru-char": ("lines", {"hidden_counted": "loss", "hidden_by_row": "loss"}),
     "gpt-nano": ("synthetic", {
         "layernorm_epsilon": "logits",
         "mask_off_by_one": "logits",
@@ -50,9 +54,23 @@ MODELS = {
 MORE = {  # flags; of the usual kind a few are enough
     "gpt-nano": ["--batch=4", "--model.layers=1", "--model.width=24", "--clip-norm=0.1"],
     "lstm-char": ["--batch=4", "--model.width=12", "--carry-state=on"],
+    "gru-char": ["--batch=4", "--model.width=12"],
 }
+LINES = os.path.join(ROOT, "docs", "graph.md")  # of many lengths, so that rows hide different numbers of targets
 ALONE = ("running_var_n",)  # nothing but that check may fail, of a few rows or of the whole batch
 RIGHT = ("off", "on")  # channels_last
+
+
+@contextlib.contextmanager
+def with_lines(program):
+    """The variables with which `program` has a data set `lines`, in a cache folder of its own beside the frameworks that
+    are installed."""
+    usual = os.environ.get("YARDSTICK_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "yardstick")
+    with tempfile.TemporaryDirectory(prefix="prove-lines-") as folder:
+        os.symlink(os.path.join(usual, "envs"), os.path.join(folder, "envs"))
+        variables = dict(os.environ, YARDSTICK_CACHE=folder)
+        subprocess.run([program, "data", "fetch", "lines", "--from", LINES], env=variables, check=True, capture_output=True)
+        yield variables
 
 
 def verify(program, model, seed, cpu=None):
@@ -63,7 +81,8 @@ def verify(program, model, seed, cpu=None):
                "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--recipes=" + WRONG, "--format=json", "--fresh"] + MORE.get(model, [])
     if cpu is not None:
         command.append("--cpus=%d" % cpu)
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    with with_lines(program) if data == "lines" else contextlib.nullcontext() as variables:
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=variables)
     found = {"exit": done.returncode, "stderr": done.stderr[-1000:]}
     try:
         for trial in json.loads(done.stdout):

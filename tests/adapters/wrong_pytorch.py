@@ -26,6 +26,7 @@ all but the mistake is adapters/pytorch.py.
     state_not_detached      the weights after more steps              likewise
     hidden_counted          the loss                                  hidden targets
     hidden_by_row           the loss                                  likewise, of rows that hide different numbers
+    padding_counted         the logits                                attention that hides padding
     layernorm_epsilon       the logits                                layer normalisation
     mask_off_by_one         the logits                                causal attention
     scale_left_out          the logits                                attention
@@ -328,6 +329,21 @@ class HiddenByRow(pytorch.PyTorch):
         return torch.stack([F.cross_entropy(*row, ignore_index=-1) for row in zip(logits, y)]).mean()
 
 
+class AttentionOfAll(pytorch.Attention):
+    def forward(self, q, k, v, tokens=None):
+        return super().forward(q, k, v)
+
+
+class PaddingCounted(pytorch.PyTorch):
+    """Positions see the padding too."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if node["op"] == "Attention":
+            layer.__class__ = AttentionOfAll
+        return layer
+
+
 class RanksSummed(pytorch.PyTorch):
     """The gradients of ranks are summed, where their mean is due."""
 
@@ -510,6 +526,7 @@ WRONG = {
     "state_not_detached": StateNotDetached,
     "hidden_counted": HiddenCounted,
     "hidden_by_row": HiddenByRow,
+    "padding_counted": PaddingCounted,
     "layernorm_epsilon": LayerNormEpsilon,
     "mask_off_by_one": MaskOffByOne,
     "scale_left_out": ScaleLeftOut,
@@ -525,7 +542,7 @@ WRONG = {
 }
 # Nothing is wrong where there is no such layer, no such weight and no such limit.
 OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",
-                "hidden_counted", "hidden_by_row", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
+                "hidden_counted", "hidden_by_row", "padding_counted", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
                 "norm_by_parameter", "clip_epsilon")
 OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket")  # nothing is wrong in one process
 
