@@ -2,6 +2,8 @@
 
 import numpy as np
 
+PADDING = 0  # the token of positions that attention hides
+
 
 def connection_mask(attrs, shape):
     """Of a convolution with a table of connections, whose weight has this shape (OIHW): 1 where an output channel sees an

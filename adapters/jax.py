@@ -159,7 +159,7 @@ def embedding(run, node, x):
     return to_own(run.param(node, "weight")[to_graph(x)].astype(run.compute))
 
 
-def attention(run, node, q, k, v):
+def attention(run, node, q, k, v, tokens=None):
     """Composed: jax.nn.dot_product_attention has its softmax in single precision, whatever that of its values is."""
     attrs, groups = node["attrs"], node["attrs"]["kv_num_heads"]
     q = q.reshape(*q.shape[:2], groups, attrs["q_num_heads"] // groups, -1)
@@ -167,6 +167,8 @@ def attention(run, node, q, k, v):
     scores = jnp.einsum("ntghd,nsgd->nghts", q, k).astype(run.dtype) * (attrs["scale"] or q.shape[-1] ** -0.5)
     if attrs["is_causal"]:
         scores = jnp.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
+    if tokens is not None:
+        scores = jnp.where((tokens != common_graph.PADDING)[:, None, None, None, :], scores, -jnp.inf)
     shares = jax.nn.softmax(scores).astype(run.compute)
     return jnp.einsum("nghts,nsge->ntghe", shares, v).reshape(*q.shape[:2], -1)
 

@@ -221,7 +221,7 @@ class Network:
                          "recurrent_bias": getattr(cell, "recurrent_bias", None)})
         return y
 
-    def attention(self, attrs, q, k, v):
+    def attention(self, attrs, q, k, v, tokens=None):
         """Composed: Keras' own leaves it to its engine, and JAX's has its softmax in single precision."""
         ops, groups, heads, positions = self.ops, attrs["kv_num_heads"], attrs["q_num_heads"], q.shape[1]
         q = ops.reshape(q, (-1, positions, groups, heads // groups, q.shape[2] // heads))
@@ -230,6 +230,9 @@ class Network:
         if attrs["is_causal"]:
             hidden = np.where(np.tri(*scores.shape[-2:]), 0.0, -np.inf)
             scores = scores + hidden.astype(self.keras.config.floatx())
+        if tokens is not None:
+            counts = ops.reshape(ops.not_equal(tokens, common_graph.PADDING), (-1, 1, 1, 1, k.shape[1]))
+            scores = ops.where(counts, scores, -np.inf)
         shares = ops.cast(ops.softmax(scores), v.dtype)
         return ops.reshape(ops.einsum("nghts,nsge->ntghe", shares, v), (-1, positions, heads * v.shape[-1]))
 
@@ -389,7 +392,7 @@ CALLS = {
     "HardSigmoid": lambda net, attrs, x: net.bound(x * attrs["alpha"] + attrs["beta"], 0.0, 1.0),
     "Swish": lambda net, attrs, x: x * net.ops.sigmoid(x),
     "Gelu": lambda net, attrs, x: net.gelu(attrs, x),
-    "Attention": lambda net, attrs, q, k, v: net.attention(attrs, q, k, v),
+    "Attention": lambda net, attrs, *values: net.attention(attrs, *values),
     "Pad": lambda net, attrs, x: net.pad_axes(attrs, x),
     "RotaryEmbedding": lambda net, attrs, x: net.rotary(attrs, x), "sinusoid": lambda net, attrs, x: net.sinusoid(attrs, x),
     "Sqrt": lambda net, attrs, x: net.ops.sqrt(x),

@@ -105,13 +105,23 @@ class Attention(nn.Module):
         self.heads, self.kv_heads, self.scale = attrs["q_num_heads"], attrs["kv_num_heads"], attrs["scale"] or None
         self.causal = bool(attrs["is_causal"])
 
-    def forward(self, q, k, v):
+    def forward(self, q, k, v, tokens=None):
         q, k, v = (x.unflatten(2, (heads, -1)).transpose(1, 2)
                    for x, heads in zip((q, k, v), (self.heads, self.kv_heads, self.kv_heads)))
         if self.heads != self.kv_heads:
             k, v = (x.repeat_interleave(self.heads // self.kv_heads, 1) for x in (k, v))
-        result = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal, scale=self.scale)
+        if tokens is None:
+            seen = {"is_causal": self.causal}
+        else:
+            seen = {"attn_mask": self.seen(tokens)}
+        result = F.scaled_dot_product_attention(q, k, v, scale=self.scale, **seen)
         return result.transpose(1, 2).flatten(2)
+
+
+    def seen(self, tokens):
+        """What each query sees of the keys, whose token is not the padding."""
+        counts = (tokens != common_graph.PADDING)[:, None, None, :]
+        return counts & torch.ones(2 * tokens.shape[1:], dtype=torch.bool).tril() if self.causal else counts
 
 
 class Recurrent(nn.Module):

@@ -115,8 +115,8 @@ class Network:
             elif op in JOINTS:
                 if "weight" in names:
                     inputs.append(self.operand(inputs[0], op, names))
-                if len({value.dtype for value in inputs}) > 1:
-                    inputs = [tf.cast(value, self.compute) for value in inputs]
+                if len({value.dtype for value in inputs if value.dtype != tf.int32}) > 1:
+                    inputs = [value if value.dtype == tf.int32 else tf.cast(value, self.compute) for value in inputs]
                 results = [JOINTS[op](inputs, attrs)]
             elif op == "Split":
                 results = tf.split(inputs[0], attrs["split"], find_axis(inputs[0], attrs["axis"]))

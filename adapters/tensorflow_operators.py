@@ -186,6 +186,9 @@ def attention(inputs, attrs):
     if attrs["is_causal"]:
         hidden = np.where(np.tri(*scores.shape.as_list()[-2:]), 0.0, -np.inf)
         scores += tf.constant(hidden, scores.dtype)
+    for tokens in inputs[3:]:
+        hidden = tf.where(tf.equal(tokens, common_graph.PADDING), tf.constant(-np.inf, scores.dtype), tf.constant(0.0, scores.dtype))
+        scores += tf.reshape(hidden, [tokens.shape.as_list()[0], 1, 1, 1, -1])
     result = tf.transpose(tf.matmul(tf.cast(tf.nn.softmax(scores), dtype), v), [0, 3, 1, 2, 4])
     return tf.reshape(result, inputs[0].shape.as_list()[:2] + [-1])
 

@@ -78,8 +78,9 @@ static struct tokens tokens_of(const struct ys_lowering *low, const struct ys_no
 ys_status ys_onednn_decide_sequence(struct ys_lowering *low, const struct ys_node *node)
 {
     ys_layout plain;
-    for (size_t i = 0; i < node->in_count && node->op != YS_OP_EMBEDDING; i++)
-        YS_TRY(ys_onednn_decide_value(low, node->in[i]));
+    for (size_t i = 0; i < node->in_count; i++)
+        if (low->graph->values[node->in[i]].dtype != YS_I32)
+            YS_TRY(ys_onednn_decide_value(low, node->in[i]));
     YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
     ys_onednn_set_layout(low, node->out[0], &plain);
     return YS_OK;
@@ -114,19 +115,21 @@ struct heads {
     int64_t rows, heads, kv_heads;
     int64_t queries, keys, width, value_width; /* positions; extents of a part */
     float scale;
-    bool causal;
+    bool causal, padded; /* the latter: tokens hide keys */
 };
 
 /** Where the parts of one head of one row begin. */
 struct part {
     const float *q, *k, *v;
+    const int32_t *tokens; /* of the row's keys; NULL: none is hidden */
     int64_t q_at, k_at, v_at, y_at;
     bool is_first; /* of the heads that see these keys and values */
 };
 
-static struct part part_of(const struct heads *h, void *const *operand, int64_t row, int64_t head)
+/** Head `i` of all heads of all rows. Tokens are the operand behind the others. */
+static struct part part_of(const struct heads *h, void *const *operand, int64_t i, size_t tokens)
 {
-    const int64_t group = h->heads / h->kv_heads, kv = head / group;
+    const int64_t row = i / h->heads, head = i % h->heads, group = h->heads / h->kv_heads, kv = head / group;
     struct part p = {.q_at = (row * h->queries * h->heads + head) * h->width,
                      .k_at = (row * h->keys * h->kv_heads + kv) * h->width,
                      .v_at = (row * h->keys * h->kv_heads + kv) * h->value_width,
@@ -135,15 +138,39 @@ static struct part part_of(const struct heads *h, void *const *operand, int64_t 
     p.q = (const float *)operand[0] + p.q_at;
     p.k = (const float *)operand[1] + p.k_at;
     p.v = (const float *)operand[2] + p.v_at;
+    p.tokens = h->padded ? (const int32_t *)operand[tokens] + row * h->keys : NULL;
     return p;
 }
 
-/** The softmax of a line of scores, of which `visible` count. */
-static void soften(const struct ys_softmax_kernels *kernels, float *p, int64_t visible, int64_t keys, float scale)
+/** YS_EINVAL where a query sees no key: a causal one has the first key alone. */
+static ys_status check_padding(const struct heads *h, const int32_t *tokens)
 {
+    for (int64_t row = 0; row < h->rows; row++, tokens += h->keys) {
+        bool any = false;
+        for (int64_t s = 0; s < (h->causal ? 1 : h->keys); s++)
+            any = any || tokens[s] != YS_ROWS_PADDING;
+        if (!any)
+            return ys_fail(YS_EINVAL, YS_ALL_HIDDEN, 0LL, (long long)row);
+    }
+    return YS_OK;
+}
+
+/** Puts `number` where a key is hidden. */
+static void put_hidden(const int32_t *tokens, int64_t visible, float number, float *p)
+{
+    for (int64_t s = 0; tokens && s < visible; s++)
+        p[s] = tokens[s] == YS_ROWS_PADDING ? number : p[s];
+}
+
+/** The softmax of a line of scores, of which `visible` count, where their token is not the padding. */
+static void soften(const struct ys_softmax_kernels *kernels, const int32_t *tokens, float *p, int64_t visible,
+                   int64_t keys, float scale)
+{
+    put_hidden(tokens, visible, -INFINITY, p);
     const double sum = kernels->exponents(p, visible, kernels->largest(p, visible), scale, p);
     kernels->times(p, visible, (float)(1 / sum), 0);
     memset(p + visible, 0, (size_t)(keys - visible) * sizeof *p);
+    put_hidden(tokens, visible, 0, p);
 }
 
 static dnnl_status_t attend(const struct heads *h, const struct part *part, float *p)
@@ -151,7 +178,7 @@ static dnnl_status_t attend(const struct heads *h, const struct part *part, floa
     dnnl_status_t status = dnnl_sgemm('N', 'T', h->queries, h->keys, h->width, 1, part->q, h->heads * h->width, part->k,
                                       h->kv_heads * h->width, 0, p, h->keys);
     for (int64_t t = 0; t < h->queries; t++)
-        soften(ys_softmax_kernels(), p + t * h->keys, h->causal ? t + 1 : h->keys, h->keys, h->scale);
+        soften(ys_softmax_kernels(), part->tokens, p + t * h->keys, h->causal ? t + 1 : h->keys, h->keys, h->scale);
     return status;
 }
 
@@ -167,7 +194,7 @@ static void attention_part(const void *context, void *const *operand, size_t fir
     for (size_t thread = first; thread < end; thread++) {
         float *p = scores_of(h, operand[3], thread, 1);
         for (int64_t i = (int64_t)thread; i < h->rows * h->heads; i += h->threads) {
-            const struct part part = part_of(h, operand, i / h->heads, i % h->heads);
+            const struct part part = part_of(h, operand, i, 5);
             attend(h, &part, p);
             dnnl_sgemm('N', 'N', h->queries, h->value_width, h->keys, 1, p, h->keys, part.v,
                        h->kv_heads * h->value_width, 0, (float *)operand[4] + part.y_at, h->heads * h->value_width);
@@ -175,10 +202,11 @@ static void attention_part(const void *context, void *const *operand, size_t fir
     }
 }
 
-/** q, k, v, scores, y */
+/** q, k, v, scores, y, [tokens] */
 static ys_status attention_run(void *context, void *const *operand)
 {
     const struct heads *h = context;
+    YS_TRY(h->padded ? check_padding(h, operand[5]) : YS_OK);
     ys_parallel_for(h->threads, (size_t)h->threads, 1, attention_part, context, operand);
     return YS_OK;
 }
@@ -197,7 +225,7 @@ static void soften_backward(const struct heads *h, const float *p, float *dp)
 
 static void backward_head(const struct heads *h, void *const *operand, int64_t i, float *p)
 {
-    const struct part part = part_of(h, operand, i / h->heads, i % h->heads);
+    const struct part part = part_of(h, operand, i, 8);
     const float *dy = (const float *)operand[3] + part.y_at, add = part.is_first ? 0 : 1;
     const int64_t q_row = h->heads * h->width, k_row = h->kv_heads * h->width;
     const int64_t y_row = h->heads * h->value_width, v_row = h->kv_heads * h->value_width;
@@ -224,7 +252,7 @@ static void attention_backward_part(const void *context, void *const *operand, s
                 backward_head(h, operand, i, scores_of(h, operand[4], thread, 2));
 }
 
-/** q, k, v, dy, scores twice, dq, dk, dv */
+/** q, k, v, dy, scores twice, dq, dk, dv, [tokens] */
 static ys_status attention_backward_run(void *context, void *const *operand)
 {
     const struct heads *h = context;
@@ -246,7 +274,8 @@ static struct heads heads_of(const struct ys_lowering *low, const struct ys_node
                           .width = width,
                           .value_width = v->shape[2] / a->kv_heads,
                           .scale = (float)(a->scale > 0 ? a->scale : 1 / sqrt((double)width)),
-                          .causal = a->causal};
+                          .causal = a->causal,
+                          .padded = node->in_count > 3};
 }
 
 static ys_status make_scores(struct ys_lowering *low, const struct heads *h, size_t tables, int *buffer)
@@ -258,13 +287,15 @@ static ys_status make_scores(struct ys_lowering *low, const struct heads *h, siz
 ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct heads h = heads_of(low, node);
-    struct ys_operand operands[5] = {{0}};
+    struct ys_operand operands[6] = {{0}};
     for (size_t i = 0; i < 3; i++)
         YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
     YS_TRY(make_scores(low, &h, 1, &operands[3].buffer));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     operands[4] = ys_at(low->value[node->out[0]]);
-    YS_TRY(ys_onednn_append_own(low, node->name, attention_run, &h, sizeof h, operands, 5));
+    if (h.padded)
+        operands[5] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[3])]);
+    YS_TRY(ys_onednn_append_own(low, node->name, attention_run, &h, sizeof h, operands, h.padded ? 6 : 5));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -272,7 +303,7 @@ ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_n
 ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct heads h = heads_of(low, node);
-    struct ys_operand operands[8] = {{0}};
+    struct ys_operand operands[9] = {{0}};
     ys_layout plain;
     for (size_t i = 0; i < 3; i++) {
         YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
@@ -282,7 +313,9 @@ ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_
     YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[3]));
     YS_TRY(make_scores(low, &h, 2, &operands[4].buffer));
-    YS_TRY(ys_onednn_append_own(low, node->name, attention_backward_run, &h, sizeof h, operands, 8));
+    if (h.padded)
+        operands[8] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[3])]);
+    YS_TRY(ys_onednn_append_own(low, node->name, attention_backward_run, &h, sizeof h, operands, h.padded ? 9 : 8));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     for (size_t i = 0; i < 3; i++) {
         YS_TRY(ys_onednn_plain(low, node->in[i], &plain));

@@ -34,7 +34,7 @@ static ys_status make_scores(struct ys_lowering *low, const struct ys_node *node
 ys_status ys_ref_forward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
-    struct ys_operand operands[6] = {{0}};
+    struct ys_operand operands[7] = {{0}};
     YS_TRY(ys_ref_inputs(low, node));
     YS_TRY(ys_ref_output(low, node->out[0]));
     for (size_t i = 0; i < 3; i++)
@@ -42,7 +42,10 @@ ys_status ys_ref_forward_attention(struct ys_lowering *low, const struct ys_node
     YS_TRY(make_scores(low, node, 1, &operands[3].buffer));
     operands[4] = ys_ref_at(ref->workspace);
     operands[5] = ys_ref_at(low->value[node->out[0]]);
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 6));
+    if (node->in_count > 3)
+        operands[6] = ys_ref_at(low->value[node->in[3]]);
+    YS_TRY(
+        ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 3 + node->in_count));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -51,7 +54,7 @@ ys_status ys_ref_forward_attention(struct ys_lowering *low, const struct ys_node
 ys_status ys_ref_backward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
-    struct ys_operand operands[9] = {{0}};
+    struct ys_operand operands[10] = {{0}};
     for (size_t i = 0; i < 3; i++) {
         operands[i] = ys_ref_at(low->value[node->in[i]]);
         YS_TRY(low->value_gradient[node->in[i]] ? ys_ref_begin_share(low, node->in[i], &operands[6 + i].buffer)
@@ -60,7 +63,10 @@ ys_status ys_ref_backward_attention(struct ys_lowering *low, const struct ys_nod
     operands[3] = ys_ref_at(low->gradient[node->out[0]]);
     YS_TRY(make_scores(low, node, 2, &operands[4].buffer));
     operands[5] = ys_ref_at(ref->workspace);
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, 9));
+    if (node->in_count > 3)
+        operands[9] = ys_ref_at(low->value[node->in[3]]);
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands,
+                       6 + node->in_count));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     for (size_t i = 0; i < 3; i++)
         if (low->value_gradient[node->in[i]])

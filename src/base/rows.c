@@ -42,9 +42,21 @@ static void draw_bytes(struct ys_rng *rng, int64_t count, uint8_t *values)
     }
 }
 
+/** A row of tokens that ends before it is full; the padding is no token. */
+static void draw_padded(struct ys_rng *rng, int64_t positions, uint32_t below, int32_t *row)
+{
+    const int64_t length = 1 + ys_rng_below(rng, (uint32_t)positions);
+    for (int64_t i = 0; i < positions; i++)
+        row[i] = i < length ? 1 + (int32_t)ys_rng_below(rng, below - 1) : YS_ROWS_PADDING;
+}
+
 void ys_rows_draw(const struct ys_row_array *array, int64_t classes, struct ys_rng *rng, int64_t count, void *values)
 {
     const uint32_t below = classes > 0 ? (uint32_t)classes : array->below > 0 ? (uint32_t)array->below : 256;
+    for (int64_t i = 0; array->padded && i < count; i++)
+        draw_padded(rng, array->shape[0], below, (int32_t *)values + i * array->shape[0]);
+    if (array->padded)
+        return;
     count *= ys_row_elements(array);
     if (array->dtype == YS_U8)
         draw_bytes(rng, count, values);

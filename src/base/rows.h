@@ -9,6 +9,7 @@
 #define YS_ROWS_MAX_INPUTS 8
 #define YS_ROWS_MAX_NAME   63   /* bytes of an input's name */
 #define YS_ROWS_HIDDEN     (-1) /* in the place of a position's class: it has none, and no loss */
+#define YS_ROWS_PADDING    0    /* the token that fills a row up where a network hides it from its attention */
 #define YS_TARGET_NAME     "y"  /* of the target in a data file; no input has it */
 
 enum ys_target_kind {
@@ -26,6 +27,7 @@ struct ys_row_array {
     size_t rank;                /* without the batch: 3 for an image, 0 for a class */
     int64_t shape[YS_MAX_RANK]; /* channels, height, width of an image */
     int64_t below;              /* tokens are from 0 to below it: the vocabulary; 0 of what is none */
+    bool padded;                /* tokens end before the row does: what is behind them is YS_ROWS_PADDING */
 };
 
 struct ys_rows {
@@ -50,7 +52,9 @@ size_t ys_row_bytes(const struct ys_row_array *array);
 /** Whether rows of one form are rows of the other: unit and vocabularies apart. */
 bool ys_rows_equal(const struct ys_rows *a, const struct ys_rows *b);
 /** Fills `count` rows of the array at random: bytes uniform, the lowest of each word first; numbers uniform in -1 to 1;
- * integers uniform in 0 to classes - 1, where `classes` is 0 to below the array's own vocabulary, or to 255. */
+ * integers uniform in 0 to classes - 1, where `classes` is 0 to below the array's own vocabulary, or to 255. A padded
+ * row of one axis keeps the first 1 to all of its tokens, of which none is then the padding; how many is uniform too.
+ */
 void ys_rows_draw(const struct ys_row_array *array, int64_t classes, struct ys_rng *rng, int64_t count, void *values);
 /** Array `index` of a row: the inputs, then the target. */
 const struct ys_row_array *ys_rows_array(const struct ys_rows *rows, size_t index);

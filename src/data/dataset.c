@@ -327,6 +327,8 @@ static void describe_form(const struct ys_rows *form, struct ys_buf *text)
         ys_buf_printf(text, "%s%s", array->rank ? " " : "", ys_dtype_name(array->dtype));
         if (array->below)
             ys_buf_printf(text, " below %lld", (long long)array->below);
+        if (array->padded)
+            ys_buf_printf(text, " padded");
     }
 }
 

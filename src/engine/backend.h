@@ -29,6 +29,11 @@
 #include "graph/graph.h"
 #include "yardstick/engine.h"
 
+/* What a query of an attention that sees no key has: no softmax. */
+#define YS_ALL_HIDDEN                                                                                                  \
+    "query %lld of row %lld sees no key: all tokens that it could see are the padding, 0, and one at least must not "  \
+    "be"
+
 /** Consecutive elements of the flat buffers that are updated alike. */
 struct ys_update_range {
     size_t first, count;

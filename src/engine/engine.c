@@ -49,6 +49,13 @@ static ys_status check_config(const struct ys_engine_config *config)
     return config->training ? ys_optimizer_check(&config->optimizer) : YS_OK;
 }
 
+/** Whether the node reads the value as tokens. */
+static bool reads_tokens(const struct ys_node *node, int value)
+{
+    return (node->op == YS_OP_EMBEDDING && node->in[0] == value) ||
+           (node->op == YS_OP_ATTENTION && node->in_count > 3 && node->in[3] == value);
+}
+
 static ys_status check_graph(const struct ys_graph *graph, bool input_gradient)
 {
     const struct ys_value *output = &graph->values[graph->output];
@@ -59,7 +66,7 @@ static ys_status check_graph(const struct ys_graph *graph, bool input_gradient)
                            ys_dtype_name(input->dtype));
     }
     for (size_t i = 0; input_gradient && i < graph->node_count; i++)
-        if (graph->nodes[i].op == YS_OP_EMBEDDING && graph->nodes[i].in[0] == graph->inputs[0])
+        if (reads_tokens(&graph->nodes[i], graph->inputs[0]))
             return ys_fail(YS_EUNSUPPORTED, "input %s: tokens have no gradient", graph->values[graph->inputs[0]].name);
     if ((graph->target == YS_TARGET_CLASS && output->rank != 2) || output->producer < 0)
         return ys_fail(YS_EUNSUPPORTED, "output %s has %zu dimensions; logits have 2", output->name, output->rank);

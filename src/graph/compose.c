@@ -211,6 +211,15 @@ static struct ys_row_array row_array(const char *name, enum ys_dtype dtype, cons
     return array;
 }
 
+/* Whether it hides keys of an attention. */
+static bool is_padded(const struct ys_graph *graph, int input)
+{
+    for (size_t i = 0; i < graph->node_count; i++)
+        if (graph->nodes[i].op == YS_OP_ATTENTION && graph->nodes[i].in_count > 3 && graph->nodes[i].in[3] == input)
+            return true;
+    return false;
+}
+
 /* What the smallest embedding that reads the input has; 0 where none does. */
 static int64_t vocabulary_of(const struct ys_graph *graph, int input)
 {
@@ -234,6 +243,7 @@ struct ys_rows ys_graph_rows(const struct ys_graph *graph)
         const struct ys_value *input = &graph->values[graph->inputs[i]];
         rows.inputs[i] = row_array(input->name, input->dtype, input, input->rank - 1);
         rows.inputs[i].below = vocabulary_of(graph, graph->inputs[i]);
+        rows.inputs[i].padded = rows.inputs[i].below != 1 && is_padded(graph, graph->inputs[i]);
     }
     rows.target = row_array(YS_TARGET_NAME, is_vector ? YS_F32 : YS_I64, output, output->rank - (is_vector ? 1 : 2));
     rows.classes = is_vector ? 0 : output->shape[output->rank - 1];

@@ -111,8 +111,8 @@ struct ys_lrn {
 
 /* Attention over positions. A query position t has `heads` parts of equal length along its last axis, a key or value
  * position `kv_heads`; head h sees part h * kv_heads / heads of those. y[t] of a head is the sum over s of p[t, s]
- * v[s], p[t] the softmax over s of scale * q[t] . k[s]; causal: over s <= t alone. ONNX Attention of three inputs of
- * rank 3. */
+ * v[s], p[t] the softmax over s of scale * q[t] . k[s]; causal: over s <= t alone. A fourth value, tokens (N, keys),
+ * hides the keys whose token is YS_ROWS_PADDING. ONNX Attention of inputs of rank 3. */
 struct ys_attention {
     int64_t heads, kv_heads; /* the latter divides the former */
     bool causal;

@@ -24,12 +24,22 @@ ys_status ys_infer_embedding(struct ys_site *site)
 /** Fails unless `what` of attention, (N, positions, width), can be cut into `heads` parts. */
 static ys_status check_heads(struct ys_site *site, const struct ys_value *what, int64_t heads)
 {
-    if (what->rank != 3)
-        return YS_FAIL_SITE(site, "input %s has shape %s, not (N, positions, width)", what->name,
-                            YS_SITE_SHAPE(site, what));
+    if (what->rank != 3 || what->dtype != YS_F32)
+        return YS_FAIL_SITE(site, "input %s is %s of shape %s, not F32 of (N, positions, width)", what->name,
+                            ys_dtype_name(what->dtype), YS_SITE_SHAPE(site, what));
     if (what->shape[2] % heads != 0)
         return YS_FAIL_SITE(site, "%lld heads do not divide the width %lld of input %s", (long long)heads,
                             (long long)what->shape[2], what->name);
+    return YS_OK;
+}
+
+/** Fails unless what hides keys, where the node has it, is a token for each. */
+static ys_status check_tokens(struct ys_site *site, int64_t keys)
+{
+    const struct ys_value *tokens = site->node->in_count > 3 ? &site->graph->values[site->node->in[3]] : NULL;
+    if (tokens && (tokens->dtype != YS_I32 || tokens->rank != 2 || tokens->shape[1] != keys))
+        return YS_FAIL_SITE(site, "input %s, which hides keys, is %s of shape %s, not I32 of (N, %lld), a token a key",
+                            tokens->name, ys_dtype_name(tokens->dtype), YS_SITE_SHAPE(site, tokens), (long long)keys);
     return YS_OK;
 }
 
@@ -51,6 +61,7 @@ ys_status ys_infer_attention(struct ys_site *site)
     if (a->causal && q->shape[1] != k->shape[1])
         return YS_FAIL_SITE(site, "is causal with %lld queries and %lld keys: they must be as many",
                             (long long)q->shape[1], (long long)k->shape[1]);
+    YS_TRY(check_tokens(site, k->shape[1]));
     YS_TRY(ys_infer_same(site));
     site->out->shape[2] = v->shape[2] / a->kv_heads * a->heads;
     return YS_OK;

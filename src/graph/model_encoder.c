@@ -81,12 +81,13 @@ ys_status ys_model_vit_tiny(const struct ys_model_input *input, struct ys_graph 
 ys_status ys_model_bert_mini(const struct ys_model_input *input, struct ys_graph **graph)
 {
     static const char name[] = "bert-mini";
-    const struct ys_model_block s = block_of(ys_model_keys_bert_mini, input, 1e-12);
+    struct ys_model_block s = block_of(ys_model_keys_bert_mini, input, 1e-12);
     const int64_t layers = (int64_t)ys_model_size(ys_model_keys_bert_mini, input, YS_MODEL_LAYERS);
     struct ys_build *b;
     char prefix[32];
     YS_TRY(ys_model_need(name, input, true));
     YS_TRY(ys_model_check_heads(name, &s));
+    s.is_padded = true;
     YS_TRY(ys_build_new(name, input->shape, 1, YS_I32, &b));
     ys_build_draw(b, YS_DRAW_TRUNCATED(0.02), YS_DRAW_CONSTANT(0));
     int v = ys_build_embedding(b, ys_build_input(b), input->vocabulary, s.width, "embed");

@@ -47,6 +47,7 @@ struct ys_model_block {
     double residual;         /* deviation of the weights that end a branch */
     double epsilon;          /* of its layer normalisations */
     bool is_causal, by_tanh; /* positions see none behind them; the Gelu is the approximated one */
+    bool is_padded;          /* positions whose token, of the graph's input, is the padding are seen by none */
 };
 /** YS_EINVAL: the heads do not divide the width. */
 ys_status ys_model_check_heads(const char *name, const struct ys_model_block *block) YS_MUST_CHECK;

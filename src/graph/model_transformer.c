@@ -27,7 +27,8 @@ int ys_model_attend(struct ys_build *b, int v, const struct ys_model_block *s, c
     draw(b, s, 0.02);
     v = ys_build_gemm(b, v, 3 * s->width, name_of(prefix, "qkv").text);
     v = ys_build_node(b, &cut, &v, 1, name_of(prefix, "split").text);
-    v = ys_build_node(b, &node, (const int[]){v, v + 1, v + 2}, 3, name_of(prefix, "attend").text);
+    v = ys_build_node(b, &node, (const int[]){v, v + 1, v + 2, ys_build_input(b)}, s->is_padded ? 4 : 3,
+                      name_of(prefix, "attend").text);
     draw(b, s, s->residual);
     return ys_build_gemm(b, v, s->width, name_of(prefix, "project").text);
 }

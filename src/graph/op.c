@@ -144,10 +144,11 @@ static const struct ys_op_rule rule_EMBEDDING = {
 static const struct ys_op_rule rule_ATTENTION = {
     .name = "Attention",
     .in_low = 3,
-    .in_high = 3,
+    .in_high = 4,
     .out_low = 1,
     .out_high = 1,
     .kind = YS_KIND_PRODUCT,
+    .takes_integers = true, /* the tokens that hide keys */
     .attrs = ATTRS(GIVEN("q_num_heads", SIZE, attention.heads), GIVEN("kv_num_heads", SIZE, attention.kv_heads),
                    MAYBE("is_causal", FLAG, attention.causal),
                    {"scale", YS_ATTR_REAL, AT(attention.scale), true, YS_RANGE_NOT_NEGATIVE, 0}),

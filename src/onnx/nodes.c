@@ -532,6 +532,25 @@ static struct name put_mask(struct ys_onnx *o, const struct ys_node *node)
     return mask;
 }
 
+/* The scores, minus infinity where the token of a key is the padding, 0: which a number is that is no truth. */
+static struct name put_hidden(struct ys_onnx *o, const struct ys_node *node, struct name scores)
+{
+    struct name counts = name_part(o, node->name, "counts"), spread = name_part(o, node->name, "spread");
+    struct name axes = put_integers(o, node->name, "axes", (const int64_t[]){1, 2, 3}, 3);
+    struct name lowest = put_real(o, node->name, "lowest", -INFINITY), seen = name_part(o, node->name, "seen");
+    reads(o, o->graph->values[node->in[3]].name);
+    makes(o, counts.text);
+    set_integer(o, "to", YS_ONNX_BOOL);
+    end(o, "Cast", counts.text);
+    put_step(o, "Unsqueeze", counts.text, axes.text, spread.text, spread.text);
+    reads(o, spread.text);
+    reads(o, scores.text);
+    reads(o, lowest.text);
+    makes(o, seen.text);
+    end(o, "Where", seen.text);
+    return seen;
+}
+
 /* The operator set of the file has no Attention yet: products of (N, groups, heads of a group, positions, width). */
 static void put_attention(struct ys_onnx *o, const struct ys_node *node)
 {
@@ -550,6 +569,8 @@ static void put_attention(struct ys_onnx *o, const struct ys_node *node)
         put_step(o, "Add", scaled.text, mask.text, masked.text, masked.text);
         scaled = masked;
     }
+    if (node->in_count > 3)
+        scaled = put_hidden(o, node, scaled);
     reads(o, scaled.text);
     makes(o, shares.text);
     set_integer(o, "axis", 4);
@@ -699,12 +720,13 @@ static void put_cast(struct ys_onnx *o, size_t index, const char *input)
     memcpy(o->inputs[index], cast.text, sizeof o->inputs[index]);
 }
 
-/* Whether anything but an embedding, which reads tokens as they are, reads the input. */
+/* Whether anything but what reads tokens as they are reads the input: an embedding, what hides keys of an attention. */
 static bool is_computed_with(const struct ys_graph *graph, int input)
 {
     for (size_t i = 0; i < graph->node_count; i++)
         for (size_t k = 0; k < graph->nodes[i].in_count; k++)
-            if (graph->nodes[i].in[k] == input && graph->nodes[i].op != YS_OP_EMBEDDING)
+            if (graph->nodes[i].in[k] == input && graph->nodes[i].op != YS_OP_EMBEDDING &&
+                !(graph->nodes[i].op == YS_OP_ATTENTION && k == 3))
                 return true;
     return false;
 }

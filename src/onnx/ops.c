@@ -120,6 +120,8 @@ static ys_status map_cast(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_integer(step->node, "to", &to));
     if (step->r->graph->values[step->in[0]->value].dtype == YS_I32 && (to == YS_ONNX_INT32 || to == YS_ONNX_INT64))
         return map_same(step); /* tokens, however wide */
+    if (step->r->graph->values[step->in[0]->value].dtype == YS_I32 && to == YS_ONNX_BOOL)
+        return ys_onnx_count_tokens(step);
     if (strcmp(step->node->op, "Cast") == 0 && to != YS_ONNX_FLOAT && to != YS_ONNX_DOUBLE)
         return YS_FAIL_STEP(step, "makes %s of a value: a run's format is the job's precision",
                             ys_onnx_type_name((int)to));
@@ -558,6 +560,10 @@ ys_status ys_onnx_rmsnorm(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_real(step->node, "epsilon", &epsilon));
     YS_TRY(ys_onnx_integer(step->node, "axis", &given));
+    if (step->node->joined) {
+        epsilon = step->node->joined->epsilon;
+        given = step->node->joined->axis;
+    }
     YS_TRY(ys_onnx_axis(step, step->in[0], given, &axis, &apart));
     YS_TRY(ys_onnx_need_constant(step, 1, "scale", &weight));
     YS_TRY(ys_onnx_take_behind(step, step->in[0], &in));
@@ -620,6 +626,7 @@ static const struct {
     {"PRelu", ys_onnx_prelu, false},
     {"Pad", ys_onnx_pad, false},
     {"RMSNormalization", ys_onnx_rmsnorm, true},
+    {"RotaryEmbedding", ys_onnx_rotary, true},
     {"ReduceMean", ys_onnx_mean, true},
     {"ReduceSum", ys_onnx_sum, true},
     {"Reshape", ys_onnx_reshape, true},

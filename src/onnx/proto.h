@@ -42,8 +42,13 @@ struct ys_onnx_attr {
 struct ys_onnx_joined {
     const char *approximate; /* of Gelu */
     double alpha;            /* of HardSigmoid; its beta is 0.5 */
-    double epsilon;          /* of LayerNormalization */
-    int64_t axis;            /* of LayerNormalization, Softmax and LogSoftmax */
+    double epsilon;          /* of LayerNormalization and RMSNormalization */
+    int64_t axis;            /* of LayerNormalization, RMSNormalization, Softmax and LogSoftmax */
+    /* Of RotaryEmbedding: how many positions there are, and the numbers of a head, which lie side by side along the
+     * last axis or are an axis of their own. */
+    int64_t positions, width;
+    double base;
+    bool interleaved;
 };
 
 struct ys_onnx_node_in {

@@ -24,7 +24,7 @@ struct ys_onnx_pixels {
  * FLAT is all its elements in a row, those of the first
  * row first, which a Gather alone may read. ERF is erf(v / sqrt 2), which is read as a part of
  * Gelu alone; ERF1 is 1 more. SCORES are the products of queries and keys, SHARES their softmax: parts of an attention.
- */
+ * COUNTS says which of its tokens are not the padding. */
 enum ys_onnx_curve {
     YS_ONNX_PLAIN,
     YS_ONNX_SLICE,
@@ -35,7 +35,8 @@ enum ys_onnx_curve {
     YS_ONNX_ERF,
     YS_ONNX_ERF1,
     YS_ONNX_SCORES,
-    YS_ONNX_SHARES
+    YS_ONNX_SHARES,
+    YS_ONNX_COUNTS
 };
 
 /* Where the file has the batch, unless that is its axis 0, alone. In a graph it is axis 0 of every value. */
@@ -66,7 +67,7 @@ struct ys_onnx_slot {
     enum ys_onnx_curve curve;
     double factor;                       /* 0: none */
     double alpha, beta;                  /* of YS_ONNX_HARD */
-    int64_t axis;                        /* of YS_ONNX_SEQUENCE, as the file counts */
+    int64_t axis;                        /* of YS_ONNX_SEQUENCE, as the file counts; of COUNTS: how many axes it has */
     struct ys_onnx_constant *parts;      /* its extents along it, or the one number that all but the last have */
     const struct ys_onnx_node_in *maker; /* the node of the file that says so */
 };
@@ -74,7 +75,8 @@ struct ys_onnx_slot {
 /* Queries and keys: as the file has them, (N, heads..., positions, width). */
 struct ys_onnx_attending {
     struct ys_onnx_slot query, key;
-    bool is_causal;
+    bool is_causal, is_padded;
+    int tokens; /* where it is padded: the value that hides keys */
 };
 
 struct ys_onnx_reading {
@@ -283,6 +285,8 @@ ys_onnx_map ys_onnx_product;
 /** A mask that is added to scores, or put in their place where `where` is not NULL: only a causal one is read. */
 ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_constant *mask,
                               const struct ys_onnx_constant *where) YS_MUST_CHECK;
+/** `count` axes of the extent 1 more between the first and the last of COUNTS. */
+ys_status ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count) YS_MUST_CHECK;
 /** A softmax of scores, along an axis as the file counts. */
 ys_status ys_onnx_share_scores(struct ys_onnx_step *step, int64_t axis) YS_MUST_CHECK;
 /** One place of an axis of a value, which is left without it. */
@@ -294,7 +298,7 @@ ys_status ys_onnx_of_rows(struct ys_onnx_step *step, struct ys_onnx_constant *co
 ys_status ys_onnx_rename(struct ys_onnx_step *step, int value) YS_MUST_CHECK;
 /** Leaves out what moves axes and gives shapes and is read by nothing, because who read it looked behind it. */
 ys_status ys_onnx_prune(struct ys_onnx_reading *r) YS_MUST_CHECK;
-ys_onnx_map ys_onnx_embed, ys_onnx_attention, ys_onnx_recurrent, ys_onnx_where;
+ys_onnx_map ys_onnx_embed, ys_onnx_rotary, ys_onnx_attention, ys_onnx_count_tokens, ys_onnx_recurrent, ys_onnx_where;
 
 /* curve.c: operators that files spell in several nodes. */
 

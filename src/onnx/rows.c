@@ -458,6 +458,12 @@ ys_status ys_onnx_unsqueeze(struct ys_onnx_step *step)
     struct target t = {.open = YS_MAX_RANK};
     bool marked[2 * YS_MAX_RANK] = {false};
     size_t count, next = 0;
+    if (step->in[0] && step->in[0]->kind == YS_ONNX_LIVE && step->in[0]->curve == YS_ONNX_COUNTS) {
+        const size_t axes = (size_t)step->in[0]->axis;
+        YS_TRY(read_axes(step, axes, marked, &count));
+        if (!marked[0] && axes + count <= YS_MAX_RANK && !marked[axes + count - 1])
+            return ys_onnx_spread_counts(step, count);
+    }
     YS_TRY(need_whole(step));
     const size_t before = ys_onnx_file_rank(step->r, step->in[0]);
     YS_TRY(read_axes(step, before, marked, &count));

@@ -244,13 +244,29 @@ static bool heads_fit(const struct ys_onnx_reading *r, const struct ys_onnx_slot
     return fits;
 }
 
+/* What lies side by side as the file sees it: of `shape` (N, positions, heads..., width), heads before positions. */
+static ys_status show_heads(struct ys_onnx_step *step, int value, const int64_t *shape, size_t rank)
+{
+    struct ys_onnx_slot seen = {0};
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        seen.perm[i] = i;
+    if (rank > 3) {
+        YS_TRY(ys_onnx_reshape_extra(step, "/heads", shape, rank, &value));
+        for (size_t i = 1; i + 2 < rank; i++)
+            seen.perm[i] = (int)i + 1;
+        seen.perm[rank - 2] = 1;
+    }
+    ys_onnx_set(step, value, &seen);
+    return YS_OK;
+}
+
 /* The attention of what was put off and values, seen as the file does: (N, heads..., positions, width). */
 static ys_status attend(struct ys_onnx_step *step, const struct ys_onnx_attending *a, double scale, bool turned,
                         struct ys_onnx_slot *values)
 {
     struct ys_onnx_reading *r = step->r;
     struct part q = part_of(r, &a->query, false), k = part_of(r, &a->key, turned), v = part_of(r, values, false);
-    int in[3], node, value;
+    int in[4], node, value;
     int64_t shape[YS_MAX_RANK] = {YS_BATCH};
     const size_t rank = q.rank;
     shape[1] = q.positions;
@@ -260,7 +276,8 @@ static ys_status attend(struct ys_onnx_step *step, const struct ys_onnx_attendin
     YS_TRY(lay_side_by_side(step, a->query.value, &q, "/queries", &in[0]));
     YS_TRY(lay_side_by_side(step, a->key.value, &k, "/keys", &in[1]));
     YS_TRY(lay_side_by_side(step, values->value, &v, "/values", &in[2]));
-    YS_TRY(ys_onnx_begin(step, YS_OP_ATTENTION, in, 3, 1, &node));
+    in[3] = a->tokens;
+    YS_TRY(ys_onnx_begin(step, YS_OP_ATTENTION, in, a->is_padded ? 4 : 3, 1, &node));
     if (!(scale > 0 && scale < 1e30))
         return YS_FAIL_STEP(step, "multiplies scores by %g: graphs have a scale above 0", scale);
     const double usual = 1 / sqrt((double)q.width);
@@ -269,17 +286,7 @@ static ys_status attend(struct ys_onnx_step *step, const struct ys_onnx_attendin
     YS_TRY(ys_onnx_end(r, node, &value));
     YS_TRY(ys_onnx_note(r, "node %.100s (%s) and what leads to it is an Attention of %lld heads", step->node->name,
                         step->node->op, (long long)q.heads));
-    struct ys_onnx_slot seen = {0};
-    for (int i = 0; i < YS_MAX_RANK; i++)
-        seen.perm[i] = i;
-    if (rank > 3) { /* heads before positions */
-        YS_TRY(ys_onnx_reshape_extra(step, "/heads", shape, rank, &value));
-        for (size_t i = 1; i + 2 < rank; i++)
-            seen.perm[i] = (int)i + 1;
-        seen.perm[rank - 2] = 1;
-    }
-    ys_onnx_set(step, value, &seen);
-    return YS_OK;
+    return show_heads(step, value, shape, rank);
 }
 
 static ys_status begin_scores(struct ys_onnx_step *step)
@@ -327,6 +334,32 @@ ys_status ys_onnx_product(struct ys_onnx_step *step)
         return YS_FAIL_STEP(step, "%s",
                             "has values that do not fit the keys: graphs have as many of both, and of their heads");
     return attend(step, a, left->factor == 0 ? 1 : left->factor, true, values);
+}
+
+ys_status ys_onnx_rotary(struct ys_onnx_step *step)
+{
+    const struct ys_onnx_joined *j = step->node->joined;
+    struct ys_onnx_reading *r = step->r;
+    int in, node, value;
+    if (!j)
+        return YS_FAIL_STEP(step, "%s", "is read where its cosines and sines are spelled out as constants alone");
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(ys_onnx_settle(step, step->in[0]));
+    YS_TRY(ys_onnx_make_padded(step, step->in[0]));
+    struct ys_onnx_slot *x = step->in[0];
+    const size_t rank = ys_onnx_rank(r, x);
+    if (x->rows.maker || x->pixels || x->perm[0] != 0 || (rank != 3 && rank != 4))
+        return YS_FAIL_STEP(step, "%s", "turns what is not (N, positions, width) or (N, heads, positions, width)");
+    struct part p = part_of(r, x, false);
+    if (p.positions != j->positions || p.width % j->width || (rank == 4 && p.width != j->width))
+        return YS_FAIL_STEP(step, "turns %lld positions of width %lld by tables of %lld positions and heads of %lld",
+                            (long long)p.positions, (long long)p.width, (long long)j->positions, (long long)j->width);
+    const int64_t shape[4] = {YS_BATCH, p.positions, p.heads, p.width}, heads = p.heads * p.width / j->width;
+    YS_TRY(lay_side_by_side(step, x->value, &p, "/whole", &in));
+    YS_TRY(ys_onnx_begin(step, YS_OP_ROTARY, &in, 1, 1, &node));
+    r->graph->nodes[node].rotary = (struct ys_rotary){heads, j->base, j->interleaved};
+    YS_TRY(ys_onnx_end(r, node, &value));
+    return show_heads(step, value, shape, rank);
 }
 
 /* What the mask hides of a query and a key: numbers beyond all scores, or what is no truth. */
@@ -377,6 +410,57 @@ ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *sc
     return YS_OK;
 }
 
+ys_status ys_onnx_count_tokens(struct ys_onnx_step *step)
+{
+    struct ys_onnx_slot *in = step->in[0];
+    const struct ys_value *v = &step->r->graph->values[in->value];
+    if (v->producer >= 0 || v->rank != 2 || in->curve != YS_ONNX_PLAIN || in->perm[0] != 0 || in->rows.each)
+        return YS_FAIL_STEP(step, "%s", "makes truths of what is not a token for each position");
+    ys_onnx_alias(step, in);
+    step->out->curve = YS_ONNX_COUNTS;
+    step->out->maker = step->node;
+    step->out->axis = 2;
+    return YS_OK;
+}
+
+ys_status ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count)
+{
+    ys_onnx_alias(step, step->in[0]);
+    step->out->axis += (int64_t)count;
+    return YS_OK;
+}
+
+/* Whether the slot says of each key of each row whether it counts, for all heads and queries alike. */
+static bool counts_keys(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, int64_t rank, int64_t keys)
+{
+    return slot && slot->kind == YS_ONNX_LIVE && slot->curve == YS_ONNX_COUNTS && slot->axis == rank &&
+           r->graph->values[slot->value].shape[1] == keys;
+}
+
+/* Scores stay where tokens are not the padding. */
+static ys_status hide_padding(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_slot *counts)
+{
+    struct ys_onnx_attending *a = ys_onnx_file_keep(step->r->file, 1, sizeof *a);
+    if (!a)
+        return ys_out_of_memory();
+    *a = *scores->attending;
+    const int64_t rank = (int64_t)ys_onnx_rank(step->r, &a->key);
+    if (a->is_padded || !counts_keys(step->r, counts, rank, part_of(step->r, &a->key, true).positions))
+        return YS_FAIL_STEP(step, "%s", "hides keys otherwise than by a token for each of them");
+    a->is_padded = true;
+    a->tokens = counts->value;
+    ys_onnx_alias(step, scores);
+    step->out->attending = a;
+    return YS_OK;
+}
+
+/* Whether the slot is one number that hides what it stands in place of. */
+static bool is_lowest(const struct ys_onnx_slot *slot)
+{
+    return slot && slot->kind == YS_ONNX_CONSTANT && slot->constant->count == 1 && slot->constant->is_real &&
+           ys_onnx_constant_real(slot->constant, 0) <= -1e4;
+}
+
 /* Of scores alone: minus infinity where a mask says so. */
 ys_status ys_onnx_where(struct ys_onnx_step *step)
 {
@@ -385,6 +469,9 @@ ys_status ys_onnx_where(struct ys_onnx_step *step)
     for (size_t i = 0; i < 3; i += 2)
         if (step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT)
             YS_TRY(ys_onnx_constant_load(&step->r->folding, step->in[i]->constant));
+    if (step->in[0] && step->in[0]->kind == YS_ONNX_LIVE && step->in[0]->curve == YS_ONNX_COUNTS && step->in[1] &&
+        step->in[1]->kind == YS_ONNX_LIVE && step->in[1]->curve == YS_ONNX_SCORES && is_lowest(step->in[2]))
+        return hide_padding(step, step->in[1], step->in[0]);
     where = step->in[0] && step->in[0]->kind == YS_ONNX_CONSTANT ? step->in[0]->constant : NULL;
     for (size_t k = 1; where && !where->is_real && k < 3; k++) {
         struct ys_onnx_slot *scores = step->in[k], *other = step->in[3 - k];
@@ -447,7 +534,7 @@ ys_status ys_onnx_attention(struct ys_onnx_step *step)
     struct ys_onnx_constant *mask = NULL;
     int64_t heads[2] = {0, 0}, causal = 0;
     double scale = 0;
-    int in[3], node, value;
+    int in[4] = {0}, node, value;
     YS_TRY(check_attention(step));
     for (size_t i = 0; i < 3; i++)
         YS_TRY(ys_onnx_need_live(step, i));
@@ -465,7 +552,9 @@ ys_status ys_onnx_attention(struct ys_onnx_step *step)
     a.query = *step->in[0];
     a.key = *step->in[1];
     const struct part q = part_of(r, &a.query, false), k = part_of(r, &a.key, false);
-    YS_TRY(step->node->in_count > 3 ? ys_onnx_constant_in(step, 3, &mask) : YS_OK);
+    a.is_padded = step->node->in_count > 3 && counts_keys(r, step->in[3], 4, k.positions);
+    a.tokens = a.is_padded ? step->in[3]->value : -1;
+    YS_TRY(step->node->in_count > 3 && !a.is_padded ? ys_onnx_constant_in(step, 3, &mask) : YS_OK);
     if (mask && !read_mask(mask, NULL, q.positions, k.positions, &a.is_causal))
         return YS_FAIL_STEP(
             step, "%s", "has a mask that hides other than what lies behind each position: graphs have is_causal alone");
@@ -477,7 +566,8 @@ ys_status ys_onnx_attention(struct ys_onnx_step *step)
                             (long long)heads[0], (long long)heads[1]);
     for (size_t i = 0; i < 3; i++)
         YS_TRY(ys_onnx_take(step, step->in[i], false, &in[i]));
-    YS_TRY(ys_onnx_begin(step, YS_OP_ATTENTION, in, 3, 1, &node));
+    in[3] = a.tokens;
+    YS_TRY(ys_onnx_begin(step, YS_OP_ATTENTION, in, a.is_padded ? 4 : 3, 1, &node));
     r->graph->nodes[node].attention = (struct ys_attention){heads[0], heads[1], a.is_causal, scale > 0 ? scale : 0};
     YS_TRY(ys_onnx_end(r, node, &value));
     ys_onnx_set(step, value, NULL);

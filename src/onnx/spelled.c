@@ -6,8 +6,11 @@
  *   HardSwish            x clip(x + 3, 0, 6) / 6, divided last
  *   LayerNormalization   (x - mean) / sqrt(mean of (x - mean)^2 + epsilon) * scale + bias, before operator set 17;
  *                        means over the last axes, as numbers below 0: others are only known by the rank of x
- *   Softmax              e / sum of e along an axis, with e = exp(x), or exp(x - max of x along it)
- *   LogSoftmax           log of that, or of a Softmax; x - log(sum of exp(x)), x perhaps less its maximum */
+ *   RMSNormalization     x / sqrt(mean of x^2 + epsilon) * scale, the mean over the last axis, called -1; before set 23
+ *   RotaryEmbedding      x cos + y sin of constants, y the other numbers of the pairs by Gather; or y both halves of
+ * the last axis exchanged, the first less than nothing, as Llama's code in PyTorch has it Softmax              e / sum
+ * of e along an axis, with e = exp(x), or exp(x - max of x along it) LogSoftmax           log of that, or of a Softmax;
+ * x - log(sum of exp(x)), x perhaps less its maximum */
 #include "base/mem.h"
 #include "onnx/reading.h"
 
@@ -247,6 +250,43 @@ static const char *find_normed(const struct finder *f, const char *name, struct 
     return axes > 0 && axes == count_last_axes(f, variance) ? less->in[0] : NULL;
 }
 
+/* 1 / sqrt(mean of x^2 + epsilon), as what x is multiplied by or, where not `inverted`, its root that divides x. */
+static bool is_root_of_squares(const struct finder *f, const char *name, bool inverted, const char *x, double *epsilon)
+{
+    const struct ys_onnx_node_in *inverse = inverted ? inner(f, name, "Reciprocal", 1) : NULL;
+    const struct ys_onnx_node_in *quotient = inverted && !inverse ? inner(f, name, "Div", 1) : NULL;
+    if (inverse)
+        name = inverse->in_count == 1 ? inverse->in[0] : "";
+    else if (inverted)
+        name = quotient && quotient->in_count == 2 && is_number(f, quotient->in[0], 1) ? quotient->in[1] : "";
+    const struct ys_onnx_node_in *root = inner(f, name, "Sqrt", 1);
+    const struct ys_onnx_node_in *sum = root && root->in_count == 1 ? inner(f, root->in[0], "Add", 1) : NULL;
+    const struct ys_onnx_node_in *mean = NULL;
+    for (size_t i = 0; sum && sum->in_count == 2 && !mean && i < 2; i++)
+        if (read_number(f, sum->in[1 - i], epsilon) && *epsilon > 0 && *epsilon < 1e30)
+            mean = inner(f, sum->in[i], "ReduceMean", 1);
+    if (!mean || mean->in_count < 1 || count_last_axes(f, mean) != 1)
+        return false;
+    const struct ys_onnx_node_in *power = inner(f, mean->in[0], "Pow", 1);
+    const struct ys_onnx_node_in *square = power ? power : inner(f, mean->in[0], "Mul", 1);
+    return square && square->in_count == 2 && strcmp(square->in[0], x) == 0 &&
+           (power ? is_number(f, power->in[1], 2) : strcmp(square->in[1], x) == 0);
+}
+
+/* Of a product with a scale: x of x / sqrt(mean of x^2 + epsilon), NULL where `name` is no such thing. What is centred
+ * is left to the normalisation that also adds. */
+static const char *find_rms(const struct finder *f, const char *name, double *epsilon)
+{
+    const struct ys_onnx_node_in *quotient = inner(f, name, "Div", 1), *product = inner(f, name, "Mul", 1);
+    const char *x = NULL;
+    if (quotient && quotient->in_count == 2 && is_root_of_squares(f, quotient->in[1], false, quotient->in[0], epsilon))
+        x = quotient->in[0];
+    for (size_t i = 0; product && product->in_count == 2 && !x && i < 2; i++)
+        if (is_root_of_squares(f, product->in[1 - i], true, product->in[i], epsilon))
+            x = product->in[i];
+    return x && !made_by(f, x, "Sub") ? x : NULL;
+}
+
 /* Whether the node reduces along one axis, which is kept. */
 static bool find_axis(const struct finder *f, const struct ys_onnx_node_in *node, int64_t *axis)
 {
@@ -363,6 +403,159 @@ static ys_status join_norm(struct finder *f, struct ys_onnx_node_in *node)
     return become(f, node, "LayerNormalization", in, 3, &norm.joined);
 }
 
+static ys_status join_rms(struct finder *f, struct ys_onnx_node_in *node)
+{
+    struct ys_onnx_joined joined = {.axis = -1};
+    for (size_t i = 0; node->in_count == 2 && i < 2; i++) {
+        const char *x = find_rms(f, node->in[i], &joined.epsilon);
+        const char *const in[2] = {x, node->in[1 - i]};
+        if (x && spans(f, in[1], 1))
+            return become(f, node, "RMSNormalization", in, 2, &joined);
+    }
+    return YS_OK;
+}
+
+/* Cosines and sines for each position and number, as one sees them who adds x times the former and the other numbers of
+ * the pairs times the latter. */
+struct waves {
+    struct ys_onnx_constant *cosines, *sines, *others; /* the last one NULL: both halves are exchanged, signs and all */
+    int64_t positions, width;                          /* of a position: of all heads with `others`, else of one */
+};
+
+static bool is_table(const struct finder *f, struct ys_onnx_constant *c, int64_t positions, int64_t width)
+{
+    return c && c->is_real && c->rank >= 2 && c->count == positions * width && c->shape[c->rank - 1] == width &&
+           c->shape[c->rank - 2] == positions && ys_onnx_constant_load(&f->r->folding, c) == YS_OK;
+}
+
+/* Whether the tables are those of pairs in heads of that width; floats of angles, whose own error grows with them. */
+static bool are_waves(const struct waves *w, const struct ys_onnx_joined *j)
+{
+    for (int64_t at = 0; at < w->positions * w->width; at++) {
+        const int64_t k = at % w->width % j->width, half = j->width / 2;
+        const bool second = j->interleaved ? k % 2 : k >= half;
+        const double angle = ys_rotary_angle(j->base, at / w->width, j->interleaved ? k / 2 : k % half, j->width);
+        const double near = 1e-6 * (1 + (double)(at / w->width)), sign = w->others && !second ? -1 : 1;
+        const int64_t apart = j->interleaved ? 1 : half, other = at % w->width + (second ? -apart : apart);
+        if (fabs(ys_onnx_constant_real(w->cosines, at) - cos(angle)) > near ||
+            fabs(ys_onnx_constant_real(w->sines, at) - sign * sin(angle)) > near)
+            return false;
+        if (w->others && ys_onnx_constant_whole(w->others, at % w->width).fixed != other)
+            return false;
+    }
+    return true;
+}
+
+/* The heads' width, order of pairs and base that make the tables; false where none do. */
+static bool find_waves(const struct waves *w, struct ys_onnx_joined *j)
+{
+    for (int64_t width = w->others ? 2 : w->width; width <= w->width; width += 2)
+        for (int interleaved = 0; w->width % width == 0 && interleaved <= (w->others != NULL); interleaved++) {
+            *j = (struct ys_onnx_joined){
+                .positions = w->positions, .width = width, .base = 10000, .interleaved = interleaved};
+            if (are_waves(w, j))
+                return true;
+            if (width < 4 || w->positions < 2) /* the second pair's angle at position 1 is base^(-2 / width) */
+                continue;
+            const int64_t at = w->width + (interleaved ? 3 : 1 + width / 2); /* the second number of that pair */
+            const double angle = atan2(ys_onnx_constant_real(w->sines, at), ys_onnx_constant_real(w->cosines, at));
+            const double base = angle > 0 ? pow(angle, -0.5 * (double)width) : 0;
+            if (!(base > 0 && base < 1e12))
+                continue;
+            j->base = fabs(base - round(base)) <= 1e-4 * base && base >= 2 ? round(base) : base;
+            if (are_waves(w, j))
+                return true;
+        }
+    return false;
+}
+
+/* One number that a Slice or a Split has of the last axis. */
+static bool is_last(const struct finder *f, const struct ys_onnx_node_in *node, size_t in, int64_t wanted, bool is_axis)
+{
+    struct ys_onnx_constant *c = in < node->in_count ? constant_of(f, node->in[in]) : NULL;
+    if (!c || c->is_real || c->count != 1 || ys_onnx_constant_load(&f->r->folding, c) != YS_OK)
+        return false;
+    const int64_t number = ys_onnx_constant_whole(c, 0).fixed;
+    return is_axis ? number == -1 || number == 3 : number == wanted;
+}
+
+/* x of its part from `start` on along the last of four axes, half of `width` long; NULL for none. */
+static const char *find_half(const struct finder *f, const char *name, int64_t start, int64_t width)
+{
+    const struct ys_onnx_node_in *slice = name ? inner(f, name, "Slice", 1) : NULL;
+    const bool is_it = slice && (slice->in_count == 4 || (slice->in_count == 5 && is_last(f, slice, 4, 1, false))) &&
+                       is_last(f, slice, 1, start, false) && is_last(f, slice, 3, 0, true) &&
+                       (start > 0 || is_last(f, slice, 2, width / 2, false));
+    struct ys_onnx_constant *end = is_it ? constant_of(f, slice->in[2]) : NULL;
+    const bool ends = end && end->count == 1 && ys_onnx_constant_load(&f->r->folding, end) == YS_OK &&
+                      (start == 0 || ys_onnx_constant_whole(end, 0).fixed >= width);
+    return ends ? slice->in[0] : NULL;
+}
+
+/* x of its halves along the last axis exchanged, the one that is then the first with its sign turned. */
+static const char *find_exchanged(const struct finder *f, const struct ys_onnx_node_in *concat, int64_t width)
+{
+    int64_t axis = 0;
+    if (!concat || concat->in_count != 2 || ys_onnx_integer(concat, "axis", &axis) != YS_OK ||
+        (axis != -1 && axis != 3))
+        return NULL;
+    const struct ys_onnx_node_in *minus = inner(f, concat->in[0], "Neg", 1);
+    const char *second = minus && minus->in_count == 1 ? find_half(f, minus->in[0], width / 2, width) : NULL;
+    const char *first = find_half(f, concat->in[1], 0, width);
+    return first && second && strcmp(first, second) == 0 ? first : NULL;
+}
+
+/* The constant of a product and what stands beside it. */
+static struct ys_onnx_constant *table_of(const struct finder *f, const struct ys_onnx_node_in *product,
+                                         const char **beside_it)
+{
+    for (size_t i = 0; product && product->in_count == 2 && i < 2; i++) {
+        struct ys_onnx_constant *c = constant_of(f, product->in[i]);
+        *beside_it = product->in[1 - i];
+        if (c && c->rank >= 2)
+            return c;
+    }
+    return NULL;
+}
+
+/* The sum of x times a table and of the other numbers of x times another. */
+static const char *find_turned(const struct finder *f, const struct ys_onnx_node_in *add, size_t side,
+                               struct ys_onnx_joined *joined)
+{
+    const char *x = NULL, *other = NULL;
+    int64_t axis = 0;
+    struct waves w = {.cosines = table_of(f, inner(f, add->in[side], "Mul", 1), &x),
+                      .sines = table_of(f, inner(f, add->in[1 - side], "Mul", 1), &other)};
+    if (!w.cosines || !w.sines)
+        return NULL;
+    w.positions = w.cosines->shape[w.cosines->rank - 2];
+    w.width = w.cosines->shape[w.cosines->rank - 1];
+    if (w.width < 2 || w.width % 2 || !is_table(f, w.cosines, w.positions, w.width) ||
+        !is_table(f, w.sines, w.positions, w.width))
+        return NULL;
+    const struct ys_onnx_node_in *gather = inner(f, other, "Gather", 1);
+    const char *of = find_exchanged(f, inner(f, other, "Concat", 1), w.width);
+    if (gather && gather->in_count == 2 && ys_onnx_integer(gather, "axis", &axis) == YS_OK && axis == 2) {
+        w.others = constant_of(f, gather->in[1]);
+        of = w.others && !w.others->is_real && w.others->count == w.width &&
+                     ys_onnx_constant_load(&f->r->folding, w.others) == YS_OK
+                 ? gather->in[0]
+                 : NULL;
+    }
+    return of && strcmp(of, x) == 0 && find_waves(&w, joined) ? x : NULL;
+}
+
+static ys_status join_turned(struct finder *f, struct ys_onnx_node_in *node)
+{
+    struct ys_onnx_joined joined = {0};
+    for (size_t side = 0; node->in_count == 2 && side < 2; side++) {
+        const char *x = find_turned(f, node, side, &joined);
+        if (x)
+            return become(f, node, "RotaryEmbedding", &x, 1, &joined);
+    }
+    return YS_OK;
+}
+
 static ys_status join_softmax(struct finder *f, struct ys_onnx_node_in *node)
 {
     int64_t axis = 0;
@@ -395,7 +588,11 @@ static ys_status join(struct finder *f)
             YS_TRY(join_product(f, node));
         else if (strcmp(node->op, "Add") == 0)
             YS_TRY(join_norm(f, node));
-        else if (strcmp(node->op, "Log") == 0)
+        if (strcmp(node->op, "Mul") == 0)
+            YS_TRY(join_rms(f, node));
+        else if (strcmp(node->op, "Add") == 0)
+            YS_TRY(join_turned(f, node));
+        if (strcmp(node->op, "Log") == 0)
             YS_TRY(join_log(f, node));
         if (strcmp(node->op, "Div") == 0 || strcmp(node->op, "Sub") == 0)
             YS_TRY(join_softmax(f, node));
@@ -405,7 +602,8 @@ static ys_status join(struct finder *f)
 
 ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r)
 {
-    static const char *const signs[] = {"Tanh", "Clip", "Sqrt", "Exp", "Log"}; /* each of them has one of these */
+    static const char *const signs[] = {"Tanh", "Clip",   "Sqrt", "Exp",
+                                        "Log",  "Gather", "Neg"}; /* each of them has one of these */
     bool any = false;
     for (size_t i = 0; i < r->file->node_count; i++)
         for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++)

@@ -18,6 +18,7 @@ static const struct ys_conformance_item networks[] = {
     {"layers at two places", {"model=check_shared", "lr=0.05", "momentum=0.9", DECAY}},
     {"a depthwise convolution in single precision", {"model=check_conv_depthwise_stride_2", "lr=0.05"}},
     {"sequences, a class for each position", {"model=check_rows", "lr=0.05", "momentum=0.9", DECAY}},
+    {"tokens that end before their row", {"model=check_padded", "lr=0.05", "momentum=0.9", DECAY}},
     {"integers in, numbers out", {"model=check_numbers", "lr=0.05", "momentum=0.9", DECAY}},
     {NULL},
 };

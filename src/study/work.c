@@ -118,6 +118,43 @@ static ys_status check_rows(const struct ys_trial *trial, const struct ys_graph 
                          data->name, graph->name);
 }
 
+/* Whether each row of a file has a token that is not the padding where the attention's first query sees one: at its
+ * first place, of a causal one, or anywhere. */
+static ys_status check_seen(const char *path, const char *data, const char *input, const struct ys_node *node)
+{
+    struct ys_safetensors *file = NULL;
+    const struct ys_tensor *x = NULL;
+    YS_TRY(ys_safetensors_open(path, &file));
+    ys_status status = ys_safetensors_need(file, input, YS_I32, 2, NULL, &x);
+    for (int64_t row = 0; status == YS_OK && row < x->shape[0]; row++) {
+        const int32_t *tokens = (const int32_t *)x->data + row * x->shape[1];
+        bool any = false;
+        for (int64_t s = 0; !any && s < (node->attention.causal ? 1 : x->shape[1]); s++)
+            any = tokens[s] != YS_ROWS_PADDING;
+        if (!any)
+            status = ys_fail(YS_EINVAL,
+                             "the data set %s hides all that the first position of row %lld of %s may see from node %s "
+                             "(Attention): every token there is the padding, %d, and one must not be",
+                             data, (long long)row, path, node->name, YS_ROWS_PADDING);
+    }
+    ys_safetensors_close(file);
+    return status;
+}
+
+/* Frameworks make no number of a softmax over nothing; what yardstick draws itself always has a token. */
+static ys_status check_padding(const struct ys_dataset *data, const struct ys_graph *graph)
+{
+    for (size_t i = 0; i < graph->node_count && strcmp(data->name, "synthetic") != 0; i++) {
+        const struct ys_node *node = &graph->nodes[i];
+        if (node->op != YS_OP_ATTENTION || node->in_count < 4)
+            continue;
+        const char *input = graph->values[node->in[3]].name;
+        YS_TRY(check_seen(data->train_path, data->name, input, node));
+        YS_TRY(check_seen(data->test_path, data->name, input, node));
+    }
+    return YS_OK;
+}
+
 static ys_status change_graph(const struct ys_trial_settings *keys, struct ys_graph *graph)
 {
     const bool is_standard = standardises(keys) && ys_graph_has(graph, YS_OP_NORMALIZE);
@@ -291,6 +328,11 @@ ys_status ys_work_resolve(struct ys_trial *trial)
     struct ys_graph *graph = NULL;
     YS_TRY(check_input(&trial->record.keys, trial->data));
     YS_TRY(ys_work_graph(trial, &graph));
+    ys_status fits = check_padding(trial->data, graph);
+    if (fits != YS_OK) {
+        ys_graph_free(graph);
+        return fits;
+    }
     struct ys_job_loss loss = {.loss = graph->loss, .label_smoothing = graph->label_smoothing};
     struct ys_buf text = {0};
     ys_job_loss_print(&loss, &text);

@@ -507,10 +507,40 @@ static const struct ys_rows rows_of_numbers = {
     .target = {.name = YS_TARGET_NAME, .dtype = YS_F32, .rank = 1, .shape = {4}},
 };
 
+/* Tokens that end before the row does: attention of all that count, then one of grouped heads that is causal too. */
+static ys_status build_padded(const struct ys_model_input *input, struct ys_graph **graph)
+{
+    (void)input;
+    struct ys_build *b;
+    YS_TRY(ys_build_new(YS_CHECK_PREFIX "padded", (const int64_t[]){7}, 1, YS_I32, &b));
+    const int tokens = ys_build_input(b);
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.2));
+    int v = ys_build_embedding(b, tokens, 12, 8, "embed");
+    const struct ys_node all = {.op = YS_OP_ATTENTION, .attention = {.heads = 2, .kv_heads = 2}};
+    v = ys_build_node(b, &all, (const int[]){v, v, v, tokens}, 4, "attend_all");
+    const int k = ys_build_gemm(b, v, 4, "keys"), q = ys_build_gemm(b, v, 8, "queries");
+    const struct ys_node before = {.op = YS_OP_ATTENTION,
+                                   .attention = {.heads = 4, .kv_heads = 2, .causal = true, .scale = 0.8}};
+    v = ys_build_node(b, &before, (const int[]){q, k, k, tokens}, 4, "attend_before");
+    v = ys_build_gemm(b, v, 3, "logits");
+    ys_build_target(b, YS_TARGET_CLASSES);
+    return ys_build_finish(b, v, graph);
+}
+
+static const struct ys_rows rows_of_padded = {
+    .unit = "sequences",
+    .input_count = 1,
+    .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {7}, .below = 12, .padded = true}},
+    .kind = YS_TARGET_CLASSES,
+    .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {7}},
+    .classes = 3,
+};
+
 static const struct ys_model networks[] = {
     ENTER_MODEL(small, 0) ENTER_MODEL(small_nll, 0) ENTER_MODEL(dense, 0) ENTER_MODEL(dense_nll, 0){
         .name = YS_CHECK_PREFIX "rows", .title = TITLE, .build = build_rows, .rows = &rows_of_rows},
     {.name = YS_CHECK_PREFIX "numbers", .title = TITLE, .build = build_numbers, .rows = &rows_of_numbers},
+    {.name = YS_CHECK_PREFIX "padded", .title = TITLE, .build = build_padded, .rows = &rows_of_padded},
     ENTER_MODEL(shared, 0){NULL}};
 
 const struct ys_model *ys_check_networks(void)

@@ -27,7 +27,8 @@ const struct ys_check_group *ys_check_groups(void);
  * pool and dense layer with factors of their own on rate and decay; "check_small_nll", the same ending in LogSoftmax;
  * "check_dense" and "check_dense_nll", of dense layers alone; "check_rows", of two inputs, a shared layer, a broadcast
  * sum and product, and a class for each position; "check_numbers", of int32 inputs, a shared layer and a vector as
- * target; "check_shared", of images, whose layers stand at two places each. */
+ * target; "check_padded", of tokens that end before the row does, whose attention hides what is behind them;
+ * "check_shared", of images, whose layers stand at two places each. */
 const struct ys_model *ys_check_networks(void);
 /** Any of the above; NULL when there is none of that name. */
 const struct ys_model *ys_check_find(const char *name);

@@ -1,4 +1,6 @@
 """Bad input, tried as a new user would: job files and flags."""
+import json
+import os
 import unittest
 
 from harness import NULL, RECIPES, Case, tearDownModule  # noqa: F401
@@ -61,6 +63,20 @@ class BadJobs(Case):
         job = self.HEAD.replace("= digits", "= lines").replace("= mlp", "= gru-char")
         self.refused(job + "ranks = 2\nthreads = 2\n", "ranks = 2", "lines", "write ranks = 1")
         self.refused(job + "input = ring\n", "input = ring", "lines", "write input = file")
+
+    def test_padding_that_hides_all_that_is_seen_is_said(self):
+        self.yardstick("export", "--model=check_padded", "--out=net.json")
+        with open(os.path.join(self.folder, "net.json")) as file:
+            net = json.load(file)
+        for param in net["params"]:  # of rows of bytes, each the class of the one before it
+            if param["name"] == "embed.weight" or param["name"].startswith("logits."):
+                param["shape"][0] = 256
+        net["inputs"][0]["shape"] = net["target"]["shape"] = ["N", 64]
+        self.write("net.json", json.dumps(net))
+        self.write("text.txt", bytes(64 * 64))  # every byte is the padding
+        self.yardstick("data", "fetch", "text", "--from", "text.txt")
+        flags = ["--framework=builtin", "--model=net.json", "--data=text", "--batch=4", "--steps=2", "--threads=1", "--repeat=1"]
+        self.refusal("run", *flags, words=["text", "row 0", "attend_all (Attention)", "padding"])
 
     def test_a_device_that_there_is_not(self):
         self.refused(self.HEAD + "device = cuda\n", "device = cuda", "write cpu")

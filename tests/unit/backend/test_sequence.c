@@ -11,7 +11,7 @@ enum { BATCH = 2, POSITIONS = 5, VOCABULARY = 7, SEED = 5 };
 
 /** Tokens through an embedding, dense layers of each position, attention, and the embedding's own weight as the last
  * layer: a class for each position. Each of `how` is one attention, one behind the other. */
-static struct ys_graph *make_graph(const struct ys_attention *how, size_t count, bool of_itself)
+static struct ys_graph *make_graph(const struct ys_attention *how, size_t count, bool of_itself, bool is_padded)
 {
     struct ys_build *b;
     struct ys_graph *graph = NULL;
@@ -24,13 +24,13 @@ static struct ys_graph *make_graph(const struct ys_attention *how, size_t count,
     for (size_t i = 0; i < count; i++) {
         const int64_t keys = 12 / how[i].heads * how[i].kv_heads;
         char name[3][16] = {"q0", "k0", "v0"};
-        int in[3] = {v, v, v};
+        int in[4] = {v, v, v, ys_build_input(b)};
         for (size_t k = 0; k < 3 && !of_itself; k++) {
             name[k][1] = (char)('0' + i);
             in[k] = ys_build_gemm(b, v, k ? keys : 12, name[k]);
         }
-        const int made = ys_build_node(b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how[i]}, in, 3,
-                                       i ? "attend1" : "attend0");
+        const int made = ys_build_node(b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how[i]}, in,
+                                       is_padded ? 4 : 3, i ? "attend1" : "attend0");
         v = ys_build_add(b, v, made, i ? "add1" : "add0");
     }
     v = ys_build_layernorm(b, v, 1e-5, "norm");
@@ -46,7 +46,8 @@ static void compare_attention(const struct ys_attention *how, size_t count, bool
 {
     static const struct drawing tokens = {
         .purpose = "tokens", .seed = SEED, .batch = BATCH, .vocabulary = VOCABULARY, .tried = 9};
-    try_out(make_graph(how, count, of_itself), &tokens, &(const struct allowed){0.06, 6e-4});
+    for (int is_padded = 0; is_padded < 2; is_padded++)
+        try_out(make_graph(how, count, of_itself, is_padded), &tokens, &(const struct allowed){0.06, 6e-4});
 }
 
 static void attention_of_heads(void)
@@ -122,8 +123,8 @@ static void lines_of_a_softmax(void)
 enum { KEYS = 3, WIDTH = 4 };
 
 /** One head's result by its formula: sum over visible s of exp(scale q . k) v over the sum of exp(scale q . k). */
-static double formula(const float *q, const float *k, const float *v, const struct ys_attention *how, int64_t t,
-                      int64_t at)
+static double formula(const float *q, const float *k, const float *v, const int32_t *tokens,
+                      const struct ys_attention *how, int64_t t, int64_t at)
 {
     const int64_t part = WIDTH / how->heads, kv_row = WIDTH / how->heads * how->kv_heads;
     const int64_t head = at / part, kv = head * how->kv_heads / how->heads;
@@ -131,19 +132,24 @@ static double formula(const float *q, const float *k, const float *v, const stru
     const double scale = how->scale != 0 ? how->scale : pow((double)part, -0.5);
     const int64_t visible = how->causal ? t + 1 : KEYS;
     for (int64_t s = 0; s < visible; s++) {
+        if (tokens && tokens[s] == 0)
+            continue;
         for (int64_t i = 0; i < part; i++)
             dots[s] += (double)q[t * WIDTH + head * part + i] * k[s * kv_row + kv * part + i];
         top = fmax(top, scale * dots[s]);
     }
     for (int64_t s = 0; s < visible; s++) { /* of both sums the largest term has the factor 1 */
+        if (tokens && tokens[s] == 0)
+            continue;
         sum += exp(scale * dots[s] - top);
         total += exp(scale * dots[s] - top) * v[s * kv_row + kv * part + at % part];
     }
     return total / sum;
 }
 
-static void check_formula_by(struct ys_attention how, const char *backend, enum ys_engine_precision precision,
-                             double bound)
+/** `tokens`, of all rows: which keys they hide; NULL: none. */
+static void check_formula_of(struct ys_attention how, const int32_t *tokens, const char *backend,
+                             enum ys_engine_precision precision, double bound)
 {
     const int64_t kv_row = WIDTH / how.heads * how.kv_heads;
     struct ys_build *b;
@@ -151,8 +157,10 @@ static void check_formula_by(struct ys_attention how, const char *backend, enum 
     REQUIRE(ys_build_new("formula", (const int64_t[]){KEYS, WIDTH}, 2, YS_F32, &b) == YS_OK);
     const int k = ys_build_more_input(b, "k", (const int64_t[]){KEYS, kv_row}, 2, YS_F32);
     const int v = ys_build_more_input(b, "v", (const int64_t[]){KEYS, kv_row}, 2, YS_F32);
-    const int in[] = {ys_build_input(b), k, v};
-    const int y = ys_build_node(b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how}, in, 3, "attend");
+    const size_t count = tokens ? 4 : 3;
+    const int in[] = {ys_build_input(b), k, v,
+                      tokens ? ys_build_more_input(b, "tokens", (const int64_t[]){KEYS}, 1, YS_I32) : -1};
+    const int y = ys_build_node(b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how}, in, count, "attend");
     ys_build_target(b, YS_TARGET_VECTOR);
     ys_build_loss(b, YS_LOSS_MEAN_SQUARED_ERROR);
     REQUIRE(ys_build_finish(b, y, &graph) == YS_OK);
@@ -169,6 +177,8 @@ static void check_formula_by(struct ys_attention how, const char *backend, enum 
     ys_rng_init(&rng, SEED, "formula");
     for (size_t i = 0; i < 3; i++)
         ys_rows_draw(&rows.inputs[i], 0, &rng, BATCH, ys_engine_place(e, i));
+    if (tokens)
+        memcpy(ys_engine_place(e, 3), tokens, BATCH * KEYS * sizeof *tokens);
     memset(ys_engine_target(e), 0, BATCH * KEYS * WIDTH * sizeof(float));
     CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) == 0);
     const void *result = ys_engine_logits(e);
@@ -177,12 +187,18 @@ static void check_formula_by(struct ys_attention how, const char *backend, enum 
         CHECK_NEAR(precision == YS_ENGINE_F64 ? ((const double *)result)[i] : (double)((const float *)result)[i],
                    formula((const float *)ys_engine_place(e, 0) + row * KEYS * WIDTH,
                            (const float *)ys_engine_place(e, 1) + row * KEYS * kv_row,
-                           (const float *)ys_engine_place(e, 2) + row * KEYS * kv_row, &how, i / WIDTH % KEYS,
-                           i % WIDTH),
+                           (const float *)ys_engine_place(e, 2) + row * KEYS * kv_row,
+                           tokens ? tokens + row * KEYS : NULL, &how, i / WIDTH % KEYS, i % WIDTH),
                    bound);
     }
     ys_engine_close(e);
     ys_graph_free(graph);
+}
+
+static void check_formula_by(struct ys_attention how, const char *backend, enum ys_engine_precision precision,
+                             double bound)
+{
+    check_formula_of(how, NULL, backend, precision, bound);
 }
 
 static void check_formula(struct ys_attention how)
@@ -209,6 +225,56 @@ static void attention_of_large_scores_ref(void)
 static void attention_of_large_scores_onednn(void)
 {
     check_large_scores("onednn", YS_ENGINE_F32);
+}
+
+/** Keys hidden at the end of a row, and in its middle. */
+static const int32_t some_hidden[BATCH * KEYS] = {5, 2, 0, 1, 0, -3};
+
+static void attention_hides_padding_ref(void)
+{
+    check_formula_of((struct ys_attention){2, 1, false, 0}, some_hidden, "ref", YS_ENGINE_F64, 1e-14);
+    check_formula_of((struct ys_attention){4, 2, true, 0.5}, some_hidden, "ref", YS_ENGINE_F64, 1e-14);
+}
+
+/** Of numbers of at most 1: four unit roundoffs of scores of at most 4, and so of the shares of values of at most 1. */
+static void attention_hides_padding_onednn(void)
+{
+    check_formula_of((struct ys_attention){2, 1, false, 0}, some_hidden, "onednn", YS_ENGINE_F32, 32 * 0x1p-24);
+    check_formula_of((struct ys_attention){4, 2, true, 0.5}, some_hidden, "onednn", YS_ENGINE_F32, 32 * 0x1p-24);
+}
+
+/** What the engine says of rows that hide all keys, or the first, which a causal query has alone. */
+static void refuse_hidden(const char *backend, bool causal, const int32_t tokens[BATCH * POSITIONS], const char *said)
+{
+    struct ys_graph *graph = make_graph(&(struct ys_attention){2, 2, causal, 0}, 1, true, true);
+    const struct ys_engine_config config = {
+        .batch = BATCH, .precision = YS_ENGINE_F32, .backend = backend, .threads = 1, .training = true};
+    struct ys_engine *e = NULL;
+    REQUIRE(graph);
+    if (ys_engine_open_graph(graph, &config, &e) != 0)
+        tap_skip("%s", ys_engine_error());
+    else {
+        memcpy(ys_engine_place(e, 0), tokens, BATCH * POSITIONS * sizeof *tokens);
+        memset(ys_engine_target(e), 0, BATCH * POSITIONS * sizeof(int64_t));
+        const int status = ys_engine_forward(e, NULL, NULL, YS_ENGINE_TRAIN, NULL);
+        CHECK(said ? status != 0 : status == 0);
+        if (said)
+            CHECK_HAS(ys_engine_error(), said);
+        ys_engine_close(e);
+    }
+    ys_graph_free(graph);
+}
+
+static void padding_that_hides_everything_is_refused(void)
+{
+    static const int32_t last[BATCH * POSITIONS] = {1, 2, 0, 0, 0, 0, 0, 0, 0, 6}, none[BATCH * POSITIONS] = {6, 1};
+    static const char *const backends[] = {"ref", "onednn"};
+    for (size_t i = 0; i < 2; i++) {
+        refuse_hidden(backends[i], false, last, NULL);
+        refuse_hidden(backends[i], true, last,
+                      "query 0 of row 1 sees no key: all tokens that it could see are the padding");
+        refuse_hidden(backends[i], false, none, "query 0 of row 1 sees no key");
+    }
 }
 
 static void attention_is_its_formula(void)
@@ -312,7 +378,8 @@ static void dense_of_positions_is_that_of_rows(void)
 }
 
 TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(lines_of_a_softmax), TAP_CASE(attention_is_its_formula),
-         TAP_CASE(attention_of_large_scores_ref), TAP_CASE(attention_of_large_scores_onednn),
-         TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal), TAP_CASE(attention_of_grouped_heads),
-         TAP_CASE(attention_of_one_value), TAP_CASE(embedding_ref), TAP_CASE(embedding_onednn),
-         TAP_CASE(dense_of_positions_is_that_of_rows))
+         TAP_CASE(attention_of_large_scores_ref), TAP_CASE(attention_hides_padding_ref),
+         TAP_CASE(attention_hides_padding_onednn), TAP_CASE(padding_that_hides_everything_is_refused),
+         TAP_CASE(attention_of_large_scores_onednn), TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal),
+         TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(embedding_ref),
+         TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))

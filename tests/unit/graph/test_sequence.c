@@ -93,6 +93,29 @@ static void attention_names_what_does_not_fit(void)
     refuse_attention((struct ys_attention){2, 2, false, 0}, 4, 8, "keys k of shape [N,4,8] fit neither");
 }
 
+/** Of an attention over (N, 4, 6): what hides its keys. */
+static void refuse_tokens(enum ys_dtype dtype, int64_t count, const char *message)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("refused", (const int64_t[]){4, 6}, 2, YS_F32, &b) == YS_OK);
+    const int v = ys_build_input(b), tokens = ys_build_more_input(b, "tokens", &count, 1, dtype);
+    const struct ys_node attend = {.op = YS_OP_ATTENTION, .attention = {.heads = 2, .kv_heads = 2}};
+    const int y = ys_build_node(b, &attend, (const int[]){v, v, v, tokens}, 4, "attend");
+    ys_build_target(b, YS_TARGET_CLASSES);
+    CHECK((ys_build_finish(b, y, &graph) == YS_OK) == !message);
+    if (message)
+        CHECK_HAS(ys_error(), message);
+    ys_graph_free(graph);
+}
+
+static void attention_names_tokens_that_hide_no_keys(void)
+{
+    refuse_tokens(YS_I32, 4, NULL);
+    refuse_tokens(YS_I32, 5, "input tokens, which hides keys, is I32 of shape [N,5], not I32 of (N, 4), a token a key");
+    refuse_tokens(YS_F32, 4, "input tokens, which hides keys, is F32 of shape [N,4], not I32");
+}
+
 static void an_embedding_reads_tokens_alone(void)
 {
     struct ys_build *b;
@@ -279,7 +302,8 @@ static void recurrent_layers_name_what_does_not_fit(void)
 }
 
 TAP_MAIN(TAP_CASE(gpt_has_its_published_sizes), TAP_CASE(gpt_says_what_does_not_fit),
-         TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(an_embedding_reads_tokens_alone),
-         TAP_CASE(recurrent_networks_have_their_sizes), TAP_CASE(recurrent_layers_name_what_does_not_fit),
-         TAP_CASE(bert_has_its_published_size), TAP_CASE(a_classifier_reads_the_last_position),
-         TAP_CASE(places_name_what_does_not_fit), TAP_CASE(angles_are_their_formula))
+         TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(attention_names_tokens_that_hide_no_keys),
+         TAP_CASE(an_embedding_reads_tokens_alone), TAP_CASE(recurrent_networks_have_their_sizes),
+         TAP_CASE(recurrent_layers_name_what_does_not_fit), TAP_CASE(bert_has_its_published_size),
+         TAP_CASE(a_classifier_reads_the_last_position), TAP_CASE(places_name_what_does_not_fit),
+         TAP_CASE(angles_are_their_formula))

@@ -174,6 +174,21 @@ static struct ys_graph *rare_operators(void)
     return graph;
 }
 
+/* Places told by turning, in two heads, behind a normalisation without a mean. */
+static struct ys_graph *turned(bool interleaved, double base)
+{
+    const struct ys_node turn = {.op = YS_OP_ROTARY, .rotary = {2, base, interleaved}};
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    if (!CHECK(ys_build_new("turned", (const int64_t[]){5}, 1, YS_I32, &b) == YS_OK))
+        return NULL;
+    int v = ys_build_rmsnorm(b, ys_build_embedding(b, ys_build_input(b), 7, 12, "embed"), 0.125, "rms");
+    v = ys_build_node(b, &turn, &v, 1, "turn");
+    ys_build_target(b, YS_TARGET_CLASSES);
+    CHECK(ys_build_finish(b, ys_build_gemm(b, v, 7, "head"), &graph) == YS_OK);
+    return graph;
+}
+
 static void an_export_comes_back_as_the_same_graph_and_values(void)
 {
     char *folder = ys_strdup(scratch("trip"));
@@ -199,9 +214,10 @@ static void an_export_comes_back_as_the_same_graph_and_values(void)
         if (CHECK(ys_model_build(model, &input, &graph) == YS_OK))
             check_round_trip(folder, graph, YS_F32);
     }
-    struct ys_graph *rare = rare_operators();
-    if (rare)
-        check_round_trip(folder, rare, YS_F32);
+    struct ys_graph *made[] = {rare_operators(), turned(false, 10000), turned(true, 10000), turned(true, 300)};
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
+        if (made[i])
+            check_round_trip(folder, made[i], YS_F32);
     ys_free(folder);
 }
 

@@ -220,7 +220,82 @@ static void the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classe
     ys_onnx_import_free(import);
 }
 
-TAP_MAIN(TAP_CASE(a_recurrent_layer_has_its_gates_in_order_and_one_bias),
+static void made_table(struct made *m, const char *name, double base, bool sines, float more)
+{
+    const int64_t shape[] = {3, 4};
+    float values[12];
+    for (int i = 0; i < 12; i++) {
+        const double angle = i / 4 * pow(base, -2.0 * (i % 2) / 4);
+        values[i] = (float)(sines ? sin(angle) : cos(angle)) + more;
+    }
+    made_tensor(m, name, 1, shape, 2, values, sizeof values);
+}
+
+static void made_list(struct made *m, const char *name, const int64_t *values, int64_t count)
+{
+    made_tensor(m, name, 7, &count, 1, values, (size_t)count * sizeof *values);
+}
+
+/* Two heads of four numbers, turned as Llama's code in PyTorch does it: the halves exchanged, the first of them less
+ * than nothing. */
+static struct ys_onnx_import *read_turned(double base, float more)
+{
+    const int64_t heads[] = {0, 3, 2, 4}, whole[] = {0, 3, 8}, turn[] = {0, 2, 1, 3};
+    struct made m = {0};
+    struct ys_buf file = {0};
+    struct ys_onnx_import *import = NULL;
+    begin(&m, 3, 8);
+    made_list(&m, "heads", heads, 4);
+    made_list(&m, "whole", whole, 3);
+    made_list(&m, "nothing", (const int64_t[]){0}, 1);
+    made_list(&m, "half", (const int64_t[]){2}, 1);
+    made_list(&m, "end", (const int64_t[]){INT64_MAX}, 1);
+    made_list(&m, "last", (const int64_t[]){3}, 1);
+    made_table(&m, "cosines", base, false, 0);
+    made_table(&m, "sines", base, true, more);
+    made_node(&m, "Reshape", "e heads", "cut");
+    made_node(&m, "Transpose", "cut", "h");
+    made_integers(&m, "perm", turn, 4);
+    made_node(&m, "Slice", "h nothing half last", "left");
+    made_node(&m, "Slice", "h half end last", "right");
+    made_node(&m, "Neg", "right", "less");
+    made_node(&m, "Concat", "less left", "others");
+    made_integer(&m, "axis", -1);
+    made_node(&m, "Mul", "h cosines", "own");
+    made_node(&m, "Mul", "others sines", "other");
+    made_node(&m, "Add", "own other", "turned");
+    made_node(&m, "Transpose", "turned", "back");
+    made_integers(&m, "perm", turn, 4);
+    made_node(&m, "Reshape", "back whole", "a");
+    end_in_dense(&m, "a", 24);
+    made_file(&m, "y", 17, &file);
+    const ys_status status = ys_onnx_read_bytes("net.onnx", file.data, file.size, NULL, &import);
+    if (more == 0 && !CHECK(status == YS_OK))
+        printf("# %s\n", ys_error());
+    ys_buf_free(&file);
+    return import;
+}
+
+static void halves_exchanged_and_turned_are_a_rotary_embedding(void)
+{
+    static const double bases[] = {10000, 500};
+    for (int i = 0; i < 2; i++) {
+        struct ys_onnx_import *import = read_turned(bases[i], 0);
+        const struct ys_node *node = import ? node_of(import->graph, YS_OP_ROTARY) : NULL;
+        if (CHECK(node != NULL)) {
+            CHECK(node->rotary.heads == 2 && !node->rotary.interleaved && node->rotary.base == bases[i]);
+            CHECK(!ys_graph_has(import->graph, YS_OP_MUL) && !ys_graph_has(import->graph, YS_OP_CONCAT));
+            CHECK_INT(import->graph->values[node->in[0]].rank, 3);
+        }
+        ys_onnx_import_free(import);
+    }
+    struct ys_onnx_import *odd = read_turned(500, 1e-3F); /* whose sines are none */
+    CHECK(!odd || !ys_graph_has(odd->graph, YS_OP_ROTARY));
+    ys_onnx_import_free(odd);
+}
+
+TAP_MAIN(TAP_CASE(halves_exchanged_and_turned_are_a_rotary_embedding),
+         TAP_CASE(a_recurrent_layer_has_its_gates_in_order_and_one_bias),
          TAP_CASE(one_layer_used_twice_has_each_parameter_once),
          TAP_CASE(what_recurrent_layers_have_not_is_refused_by_name),
          TAP_CASE(a_softmax_between_two_products_is_an_attention),

@@ -101,6 +101,39 @@ static void a_layer_normalisation_in_nine_nodes_is_one(void)
     }
 }
 
+/* As PyTorch's exporters spell RMSNorm, by the reciprocal of the root, and as others do, divided by it. */
+static void a_normalisation_without_a_mean_in_six_nodes_is_one(void)
+{
+    struct made m = {0};
+    for (int divided = 0; divided < 2; divided++) {
+        struct ys_onnx_import *read[2];
+        for (int apart = 0; apart < 2; apart++) {
+            begin(&m);
+            put_axis(&m, "axis", apart ? 3 : -1);
+            put_number(&m, "two", 2);
+            put_number(&m, "epsilon", 1e-3F);
+            made_weight(&m, "scale", 4, 0, 0, 0);
+            made_node(&m, "Pow", "a two", "square");
+            made_node(&m, "ReduceMean", "square axis", "mean");
+            made_node(&m, "Add", "mean epsilon", "sum");
+            made_node(&m, "Sqrt", "sum", "root");
+            if (!divided && !apart) {
+                made_node(&m, "Reciprocal", "root", "inverse");
+                made_node(&m, "Mul", "a inverse", "normed");
+            } else
+                made_node(&m, "Div", "a root", "normed");
+            made_node(&m, "Mul", "normed scale", "b");
+            end_in_dense(&m, "b", ELEMENTS);
+            read[apart] = made_read(&m, "y", 18);
+        }
+        CHECK_INT(count_ops(read[0], YS_OP_RMSNORM), 1);
+        CHECK_INT(count_ops(read[0], YS_OP_MEAN), 0);
+        CHECK_INT(count_ops(read[1], YS_OP_RMSNORM), 0);
+        CHECK_INT(count_ops(read[1], YS_OP_MEAN), 1);
+        check_same(read[0], read[1], 3e-7);
+    }
+}
+
 /* What lies between is read by another node, the axes are not those at the end, or not the same: then it is read as it
  * stands. */
 static void what_is_nearly_a_layer_normalisation_is_none(void)
@@ -213,6 +246,7 @@ static void an_approximated_gelu_is_one_node_where_it_is_just_that(void)
     ys_onnx_import_free(another);
 }
 
-TAP_MAIN(TAP_CASE(a_layer_normalisation_in_nine_nodes_is_one), TAP_CASE(what_is_nearly_a_layer_normalisation_is_none),
+TAP_MAIN(TAP_CASE(a_normalisation_without_a_mean_in_six_nodes_is_one),
+         TAP_CASE(a_layer_normalisation_in_nine_nodes_is_one), TAP_CASE(what_is_nearly_a_layer_normalisation_is_none),
          TAP_CASE(hard_swish_and_its_gate_are_known_in_their_spellings),
          TAP_CASE(an_approximated_gelu_is_one_node_where_it_is_just_that))
