@@ -1,16 +1,14 @@
 """Results that are damaged, newer or not to be read; a result that nobody takes; words that name nothing."""
 import contextlib
 import glob
-import hashlib
 import json
 import os
 import shutil
 import sqlite3
-import struct
 import subprocess
 import unittest
 
-from harness import NULL, Case, tearDownModule  # noqa: F401
+from harness import NULL, Case, seal, tearDownModule  # noqa: F401
 
 
 class Stored(Case):
