@@ -29,8 +29,9 @@ struct ys_tail {
     int threads;
     bool has_norm, has_sum;
     enum ys_activation act;
-    float low, high;                  /* of YS_ACT_CLIP */
-    double epsilon, momentum;         /* of the normalisation */
+    float low, high;          /* of YS_ACT_CLIP */
+    double epsilon, momentum; /* of the normalisation, as what follows */
+    const struct ys_lowering *lowering;
     const enum ys_engine_mode *mode;  /* NULL: evaluation */
     bool streams;                     /* forward: y is too large for any cache, so it is written past them */
     bool has_second;                  /* backward: a second share of dy is added */
@@ -40,7 +41,7 @@ struct ys_tail {
 };
 
 /* Statistics of a normalisation: YS_STATS_COUNT arrays of float, each as long as the channels rounded up to YS_LANES;
- * then, for sums, two doubles for each lane of each unit. */
+ * then, for sums, two doubles for each lane of each unit, and three for each channel. */
 enum ys_stats {
     YS_STATS_MEAN,    /* of the batch, or running */
     YS_STATS_INVERSE, /* 1 / sqrt(variance + epsilon) */

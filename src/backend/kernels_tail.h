@@ -101,5 +101,10 @@ void tail_stats_clear(const struct ys_tail *t, void *stats);
 void tail_stats_finish(const struct ys_tail *t, void *const *operand, int64_t c, bool training, float shift);
 /** operand: dy, x, stats, weight gradient, bias gradient. */
 void tail_reduce_finish(const struct ys_tail *t, void *const *operand, int64_t c, bool training);
+/* The same of a batch that several engines have: each of the first two for every channel, then the third. */
+void tail_stats_own(const struct ys_tail *t, void *stats, int64_t c, float shift);
+void tail_reduce_own(const struct ys_tail *t, void *const *operand, int64_t c);
+ys_status tail_stats_join(const struct ys_tail *t, void *const *operand) YS_MUST_CHECK;
+ys_status tail_reduce_join(const struct ys_tail *t, void *stats) YS_MUST_CHECK;
 
 #endif

@@ -174,6 +174,7 @@ ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *n
         k->epsilon = low->graph->nodes[tail->norm].batchnorm.epsilon;
         k->momentum = low->graph->nodes[tail->norm].batchnorm.momentum;
         k->mode = low->config.training ? low->mode : NULL;
+        k->lowering = low;
         k->streams =
             k->image.lanes == YS_LANES && k->image.has_padding && ys_layout_bytes(&tail->layout) > STREAM_BYTES;
     } else {

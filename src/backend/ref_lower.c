@@ -266,7 +266,7 @@ size_t ys_ref_save_outputs(const struct ys_lowering *low, const struct ys_node *
 /** Mean and variance of every channel, as double. */
 size_t ys_ref_save_statistics(const struct ys_lowering *low, const struct ys_node *node)
 {
-    return 2 * (size_t)low->graph->values[node->in[0]].shape[1] * sizeof(double);
+    return 4 * (size_t)low->graph->values[node->in[0]].shape[1] * sizeof(double);
 }
 
 static ys_status make_saved(struct ys_lowering *low, const struct ys_node *node)

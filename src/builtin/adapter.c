@@ -172,14 +172,6 @@ static ys_status check_loss(const struct ys_plan *plan, const struct ys_graph *g
     return YS_OK;
 }
 
-static ys_status check_statistics(const struct ys_plan *plan, const struct ys_graph *graph)
-{
-    if (plan->dist.world == 1 || plan->dist.statistics != YS_STATISTICS_SYNC || !ys_graph_has(graph, YS_OP_BATCHNORM))
-        return YS_OK;
-    return ys_fail(YS_EUNSUPPORTED,
-                   "the built-in engine normalises a batch of several ranks by each one's own rows alone: bn = local");
-}
-
 static ys_status open_rows(struct adapter *a, const struct ys_plan_input *input)
 {
     if (input->kind && strcmp(input->kind, YS_FEED_KIND) == 0)
@@ -342,6 +334,13 @@ static int end_buckets(void *context)
     return status;
 }
 
+static int take_mean(void *context, double *values, size_t count)
+{
+    struct adapter *a = context;
+    const struct ys_dist_part part = {values, count};
+    return ys_dist_mean(a->dist, &part, 1, true);
+}
+
 static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const struct options *options)
 {
     const struct ys_dist_config config = {.rank = (int)dist->rank,
@@ -352,6 +351,8 @@ static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const 
         .bucket_bytes = dist->bucket_bytes == YS_FIELD_NONE ? BUCKET_BYTES : (size_t)dist->bucket_bytes,
         .begin = begin_bucket,
         .end = end_buckets,
+        .mean = dist->statistics == YS_STATISTICS_SYNC ? take_mean : NULL,
+        .world = (int)dist->world,
         .context = a};
     size_t spans;
     if (dist->world == 1)
@@ -380,7 +381,6 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(check_ops(plan->graph, reply));
     YS_TRY(ys_graph_read(plan->graph, &a->graph));
     YS_TRY(check_loss(plan, a->graph));
-    YS_TRY(check_statistics(plan, a->graph));
     YS_TRY(open_input(a, &plan->input));
     YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
     YS_TRY(load(a));

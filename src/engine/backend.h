@@ -72,11 +72,12 @@ struct ys_lowering {
     size_t range_count;
     const double *lr;     /* of the step about to run; valid for the life of the program, as are the next two */
     const uint64_t *step; /* steps done since open or reset */
-    const enum ys_engine_mode *mode; /* of the run about to begin */
-    enum ys_segment segment;         /* that calls are being appended to */
-    enum ys_call_kind kind;          /* of those calls, unless ys_lower_mark() says otherwise */
-    int saved_threads;               /* the calling thread's own setting, between enter and leave */
-    void *state;                     /* the back end's own; made by begin, which may fail half way: end copes */
+    const enum ys_engine_mode *mode;           /* of the run about to begin */
+    const struct ys_engine_exchange *exchange; /* with other engines, engine/engine.h; likewise */
+    enum ys_segment segment;                   /* that calls are being appended to */
+    enum ys_call_kind kind;                    /* of those calls, unless ys_lower_mark() says otherwise */
+    int saved_threads;                         /* the calling thread's own setting, between enter and leave */
+    void *state; /* the back end's own; made by begin, which may fail half way: end copes */
 };
 
 struct ys_backend {
@@ -133,6 +134,15 @@ ys_status ys_lower_param_share(struct ys_lowering *low, int param, struct ys_ope
                                bool *is_more) YS_MUST_CHECK;
 /** The place of a parameter in one of the flat buffers. */
 struct ys_operand ys_lower_param_at(const struct ys_lowering *low, int flat, int param);
+
+/** The engines whose rows batch normalisation takes together in the run that is going on; 1: this one's alone. */
+int ys_lower_joined(const struct ys_lowering *low);
+/** Replaces each number by the mean over them. */
+ys_status ys_lower_join(const struct ys_lowering *low, double *values, size_t count) YS_MUST_CHECK;
+/** Replaces means and variances (with n) of this engine's rows, [channels], by those of the rows of all. `own`:
+ * [channels], undefined afterwards. */
+ys_status ys_lower_join_statistics(const struct ys_lowering *low, double *mean, double *variance, double *own,
+                                   size_t channels) YS_MUST_CHECK;
 
 /** Appends a call to the current segment; `context` is the program's from here on, also on failure. */
 ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,

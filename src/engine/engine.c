@@ -80,8 +80,13 @@ int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_co
     struct ys_engine *e = ys_alloc(1, sizeof *e);
     if (!e)
         return ys_out_of_memory();
-    e->low = (struct ys_lowering){
-        .graph = graph, .config = *config, .program = &e->program, .lr = &e->lr, .step = &e->steps, .mode = &e->mode};
+    e->low = (struct ys_lowering){.graph = graph,
+                                  .config = *config,
+                                  .program = &e->program,
+                                  .lr = &e->lr,
+                                  .step = &e->steps,
+                                  .mode = &e->mode,
+                                  .exchange = &e->exchange};
     ys_status status = ys_lower_choose(graph, config, &e->backend);
     if (status == YS_OK)
         status = ys_lower_graph(&e->low, e->backend);

@@ -49,6 +49,11 @@ struct ys_engine_exchange {
     int (*begin)(void *context, const struct ys_engine_span *spans, size_t count);
     /** All buckets have begun, and the backward pass has ended: returns when all are as they shall be. */
     int (*end)(void *context);
+    /** Batch normalisation in training takes the rows of `world` engines together, each of which has as many: replaces
+     * each number by the mean of those that they have at its place, in the midst of a pass, while buckets may be under
+     * way. NULL: it takes the engine's own rows alone. */
+    int (*mean)(void *context, double *values, size_t count);
+    int world;
     void *context;
 };
 /** From now on in every backward pass, that of a step included; it is copied. NULL: nobody, as after open. */

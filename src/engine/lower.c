@@ -1,6 +1,7 @@
 #include "engine/lower.h"
 
 #include "base/mem.h"
+#include "engine/engine.h"
 #include "engine/optimizer.h"
 #include "graph/op.h"
 #include <string.h>
@@ -80,6 +81,27 @@ int ys_lower_gradient_holders(const struct ys_lowering *low, int buffer)
     for (size_t v = 0; buffer >= 0 && v < low->graph->value_count; v++)
         holders += low->gradient[v] == buffer;
     return holders;
+}
+
+int ys_lower_joined(const struct ys_lowering *low)
+{
+    return low->exchange && low->exchange->mean && *low->mode == YS_ENGINE_TRAIN ? low->exchange->world : 1;
+}
+
+ys_status ys_lower_join(const struct ys_lowering *low, double *values, size_t count)
+{
+    return low->exchange->mean(low->exchange->context, values, count) == 0 ? YS_OK : YS_EIO; /* its own sentence */
+}
+
+/** Over engines that have as many rows each: the mean of means, and of variances about that. */
+ys_status ys_lower_join_statistics(const struct ys_lowering *low, double *mean, double *variance, double *own,
+                                   size_t channels)
+{
+    memcpy(own, mean, channels * sizeof *own);
+    YS_TRY(ys_lower_join(low, mean, channels));
+    for (size_t c = 0; c < channels; c++)
+        variance[c] += (own[c] - mean[c]) * (own[c] - mean[c]);
+    return ys_lower_join(low, variance, channels);
 }
 
 enum ys_share ys_lower_share(const struct ys_lowering *low, int value, int share)

@@ -5,6 +5,7 @@ variable RANKED_WRONG names the mistake:
   rows     rank 1 is fed the rows of rank 0
   sum      gradients are summed where their mean is due (rates are as many times as large: the same for plain SGD)
   alone    each rank trains by itself, on its share
+  local    batch normalisation takes each rank's own rows
   mute     it does not say that it has the feature dist
 """
 import json
@@ -51,6 +52,8 @@ def spoil(plan):
     share = len(rows[0]) // world
     if WRONG == "decay" and rank == 1:
         plan["optimizer"]["weight_decay"] = 0.0
+    if WRONG == "local":
+        dist["statistics"] = "local"
     if WRONG == "rows" and rank == 1:
         rows = [step[:share] + step[:share] + step[2 * share:] for step in rows]
     if WRONG == "sum":

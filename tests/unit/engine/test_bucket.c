@@ -46,7 +46,8 @@ static size_t check_doubled(const struct net *n, const struct backend_case *b, s
     if (!CHECK(plain && doubled))
         return 0;
     struct doubler d = {.real_size = ys_engine_real_size(doubled), .least = SIZE_MAX};
-    const struct ys_engine_exchange exchange = {bytes, double_bucket, end_buckets, &d};
+    const struct ys_engine_exchange exchange = {
+        .bucket_bytes = bytes, .begin = double_bucket, .end = end_buckets, .context = &d};
     CHECK(ys_engine_set_exchange(doubled, &exchange) == 0);
     void *x = net_rows(n, "x");
     int64_t *y = net_labels(n, "y");
@@ -112,7 +113,8 @@ static void a_step_takes_what_the_exchange_leaves(void)
     struct ys_engine *plain = open_with(&n, &config), *doubled = open_with(&n, &config);
     REQUIRE(plain && doubled);
     struct doubler d = {.real_size = sizeof(double), .least = SIZE_MAX};
-    const struct ys_engine_exchange exchange = {1, double_bucket, end_buckets, &d};
+    const struct ys_engine_exchange exchange = {
+        .bucket_bytes = 1, .begin = double_bucket, .end = end_buckets, .context = &d};
     CHECK(ys_engine_set_exchange(doubled, &exchange) == 0);
     void *x = net_rows(&n, "x");
     int64_t *y = net_labels(&n, "y");
@@ -145,7 +147,8 @@ static void an_exchange_that_fails_fails_the_step(void)
     struct ys_engine *e = open_case(&n, &ref64);
     REQUIRE(e != NULL);
     struct doubler d = {.real_size = sizeof(double), .least = SIZE_MAX};
-    const struct ys_engine_exchange exchange = {0, double_bucket, refuse, &d};
+    const struct ys_engine_exchange exchange = {
+        .bucket_bytes = 0, .begin = double_bucket, .end = refuse, .context = &d};
     CHECK(ys_engine_set_exchange(e, &exchange) == 0);
     CHECK(ys_engine_step(e, NULL, NULL, 0.1, NULL) != 0);
     CHECK_TEXT(ys_engine_error(), "rank 1 has gone");
