@@ -59,6 +59,9 @@ static const char *const rounds_words[] = {[YS_ROUNDS_INDEPENDENT] = "independen
                                            [YS_ROUNDS_UNKNOWN] = "cannot be told"};
 const struct ys_names ys_rounds_say = YS_NAMES("word for rounds", rounds_words);
 
+static const char *const scaling_words[] = {[YS_SCALING_STRONG] = "strong", [YS_SCALING_WEAK] = "weak"};
+const struct ys_names ys_scalings = YS_NAMES("scaling", scaling_words);
+
 #define OF_SINGLE(member, kind, flags, what) YS_FIELD(struct ys_comparison_single, member, kind, NULL, flags, what)
 static const struct ys_field single_fields[] = {
     OF_SINGLE(ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY, "both ends"),
@@ -98,5 +101,11 @@ static const struct ys_field comparison_fields[] = {
     OF_PAIR(b_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial b"),
     OF_PAIR(unit, YS_FIELD_TEXT, 0, "of the metric"),
     WORD(better, &ys_betters, "which values of the metric are better"),
+    YS_FIELD_NAMED(
+        struct ys_comparison_record, scaling, &ys_scalings, YS_FIELD_NULL | YS_FIELD_LATER,
+        "of a speed of several ranks against that of one: strong where the batch is one, weak where it grows"),
+    OF_PAIR(efficiency, YS_FIELD_REAL, YS_FIELD_NULL | YS_FIELD_LATER, "that ratio over the number of ranks"),
+    OF_PAIR(efficiency_ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY | YS_FIELD_LATER,
+            "ci over the number of ranks"),
 };
 const struct ys_record ys_comparison_record = YS_RECORD("comparison", struct ys_comparison_record, comparison_fields);

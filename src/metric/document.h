@@ -77,14 +77,17 @@ struct ys_comparison_record {
     char *reason;
     double a_value, b_value;
     char *unit;
-    int better; /* enum ys_better */
+    int better;  /* enum ys_better */
+    int scaling; /* enum ys_scaling; YS_NAME_NONE where the ratio is no speed-up */
+    double efficiency;
+    struct ys_list efficiency_ci; /* as ci */
 };
 extern const struct ys_record ys_comparison_record;
 
 /** One comparison of a result, which keeps the ends of its intervals; what `told` says of them counts for nothing. */
 struct ys_result_comparison {
     struct ys_comparison_record told; /* borrows all texts but its reason */
-    struct ys_interval interval, single, settled;
+    struct ys_interval interval, single, settled, efficiency;
 };
 
 struct ys_metric_view;
@@ -105,6 +108,11 @@ ys_status ys_result_json(const struct ys_result *result, ys_json **document) YS_
 /** Whether a round's ratio tells the next one's. */
 enum ys_rounds_say { YS_ROUNDS_INDEPENDENT, YS_ROUNDS_CORRELATED, YS_ROUNDS_UNKNOWN };
 extern const struct ys_names ys_rounds_say; /* "independent", "correlated", "cannot be told" */
+
+/* What several ranks have more of than one: nothing, for they divide a batch, or rows, since each has as many as the
+ * one. */
+enum ys_scaling { YS_SCALING_STRONG, YS_SCALING_WEAK };
+extern const struct ys_names ys_scalings; /* "strong", "weak" */
 
 enum ys_scale { YS_SCALE_RATIO, YS_SCALE_DIFFERENCE };
 extern const struct ys_names ys_scales; /* "ratio", "difference" */

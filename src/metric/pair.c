@@ -250,6 +250,23 @@ static struct ys_result_comparison *add_comparison(struct ys_result *result)
     return &result->comparisons[result->comparison_count];
 }
 
+/* Of the speed of several ranks against that of one, which is the speed-up: what of it each rank brings. */
+static void tell_scaling(const struct pair *pair, int m, struct ys_result_comparison *comparison)
+{
+    const struct ys_trial_settings *a = &pair->a->record->keys, *b = &pair->b->record->keys;
+    const int64_t ranks = ys_settings_ranks(a);
+    comparison->told.scaling = YS_NAME_NONE;
+    comparison->told.efficiency = NAN;
+    comparison->efficiency = (struct ys_interval){.known = false};
+    if (strcmp(pair->varies, "ranks") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || ys_settings_ranks(b) != 1)
+        return;
+    comparison->told.scaling = a->batch == b->batch ? YS_SCALING_WEAK : YS_SCALING_STRONG;
+    comparison->told.efficiency = comparison->told.ratio / (double)ranks;
+    comparison->efficiency = comparison->interval;
+    comparison->efficiency.lo /= (double)ranks;
+    comparison->efficiency.hi /= (double)ranks;
+}
+
 static ys_status compare_one(const struct pair *pair, int m, struct ys_result *result)
 {
     const char *name = ys_compared[m];
@@ -318,8 +335,10 @@ static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
     bool failed = pair->a->failed == pair->a->counted || pair->b->failed == pair->b->counted;
     for (int m = 0; m < YS_COMPARED; m++) {
         bool known = !isnan(median_of(pair->a, m)) && !isnan(median_of(pair->b, m));
-        if (known || (failed && m == 0))
-            YS_TRY(compare_one(pair, m, result));
+        if (!known && !(failed && m == 0))
+            continue;
+        YS_TRY(compare_one(pair, m, result));
+        tell_scaling(pair, m, &result->comparisons[result->comparison_count - 1]);
     }
     return YS_OK;
 }

@@ -224,6 +224,17 @@ struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison)
     return effect;
 }
 
+/** Of a speed-up. */
+static void put_efficiency(struct ys_buf *out, const struct ys_view_comparison *comparison)
+{
+    if (!(comparison->efficiency > 0)) /* NaN, or nothing */
+        return;
+    ys_buf_printf(out, "; %s scaling, efficiency %.3g", ys_name_of(&ys_scalings, comparison->scaling),
+                  comparison->efficiency);
+    if (isfinite(comparison->efficiency_lo))
+        ys_buf_printf(out, " (%.3g to %.3g)", comparison->efficiency_lo, comparison->efficiency_hi);
+}
+
 void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
     const char *metric = ys_view_or(comparison->metric, ""), *reason = ys_view_or(comparison->reason, "");
@@ -242,6 +253,7 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const
         ys_buf_puts(out, ", ");
         ys_text_clean(out, reason, false);
     }
+    put_efficiency(out, comparison);
 }
 
 void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comparison)

@@ -87,6 +87,8 @@ struct ys_view_comparison {
     int64_t n;                                         /* matched rounds */
     const char *rounds;                                /* whether they are independent; NULL */
     double round_correlation, bias_bound, window_from; /* NAN */
+    int scaling;                                       /* enum ys_scaling, or YS_NAME_NONE */
+    double efficiency, efficiency_lo, efficiency_hi;   /* NAN */
 };
 
 /** What a result says of its study, borrowed from it. */

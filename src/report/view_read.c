@@ -131,7 +131,9 @@ struct figure {
     int64_t n;
     const char *rounds, *metric, *a, *b, *varies, *reason;
     int kind, scale, verdict;
-    const ys_json *ci, *settled_ci, *values;
+    int scaling;
+    double efficiency;
+    const ys_json *ci, *settled_ci, *efficiency_ci, *values;
 };
 #define FIGURE struct figure
 static const struct ys_field metric_fields[] = {
@@ -161,6 +163,9 @@ static const struct ys_field comparison_fields[] = {
     REAL(FIGURE, round_correlation),
     REAL(FIGURE, bias_bound),
     REAL(FIGURE, window_from),
+    NAMED(FIGURE, scaling, &ys_scalings),
+    REAL(FIGURE, efficiency),
+    VALUE(FIGURE, efficiency_ci),
 };
 static const struct ys_record comparison_record = YS_RECORD("comparison", FIGURE, comparison_fields);
 
@@ -227,7 +232,11 @@ struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
                                        .rounds = found.rounds,
                                        .round_correlation = found.round_correlation,
                                        .bias_bound = found.bias_bound,
-                                       .window_from = found.window_from};
+                                       .window_from = found.window_from,
+                                       .scaling = found.scaling,
+                                       .efficiency = found.efficiency,
+                                       .efficiency_lo = ys_json_number(ys_json_at(found.efficiency_ci, 0), NAN),
+                                       .efficiency_hi = ys_json_number(ys_json_at(found.efficiency_ci, 1), NAN)};
 }
 
 static struct ys_view_comparison take_comparison(const struct ys_result_comparison *comparison)
@@ -254,7 +263,11 @@ static struct ys_view_comparison take_comparison(const struct ys_result_comparis
                                        .rounds = ys_name_of(&ys_rounds_say, told->rounds),
                                        .round_correlation = told->round_correlation,
                                        .bias_bound = told->bias_bound,
-                                       .window_from = told->window_from};
+                                       .window_from = told->window_from,
+                                       .scaling = told->scaling,
+                                       .efficiency = told->efficiency,
+                                       .efficiency_lo = comparison->efficiency.known ? comparison->efficiency.lo : NAN,
+                                       .efficiency_hi = comparison->efficiency.known ? comparison->efficiency.hi : NAN};
 }
 
 static struct ys_view_metric read_metric(const ys_json *json)

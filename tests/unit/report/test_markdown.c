@@ -45,6 +45,14 @@ static void comparisons_say_what_bounds_them(void)
                                          "whether rounds hang together: cannot be told (fewer than 12 rounds)\n");
 }
 
+static void a_speed_up_says_what_each_rank_brings(void)
+{
+    CHECK_HAS(markdown(made_json("{'study':{'rounds':6},'trials':[],'comparisons':[{'metric':'rate_per_s','a':'x','b':"
+                                 "'y','ratio':1.5,'ci':[1.4,1.6],'n':6,'verdict':'better','scaling':'weak',"
+                                 "'efficiency':0.75,'efficiency_ci':[0.7,0.8]}]}")),
+              "better; weak scaling, efficiency 0.75 (0.7 to 0.8)\n");
+}
+
 static void markup_in_names_is_escaped(void)
 {
     const char *text = markdown(made_result((const char *[]){"a|b*<i>[x](y)`"}, 1, 6, NULL));
@@ -85,5 +93,5 @@ static void every_row_has_the_cells_of_its_table(void)
 }
 
 TAP_MAIN(TAP_CASE(a_study_is_a_table_a_list_and_sentences), TAP_CASE(comparisons_say_what_bounds_them),
-         TAP_CASE(markup_in_names_is_escaped), TAP_CASE(failures_are_rows),
-         TAP_CASE(every_row_has_the_cells_of_its_table))
+         TAP_CASE(a_speed_up_says_what_each_rank_brings), TAP_CASE(markup_in_names_is_escaped),
+         TAP_CASE(failures_are_rows), TAP_CASE(every_row_has_the_cells_of_its_table))
