@@ -133,7 +133,7 @@ class Plan:
     mapped.  hides_targets: whether some positions have the target -1 and no loss, whose mean is over the
     others of the batch.  carries_state: whether each row goes on from the state of the batch before.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
-    rank, world, rendezvous, statistics, bucket_bytes: as in its `dist`.  own_seed: the seed, of several processes another for each.
+    rank, world, rendezvous, statistics, strategy, bucket_bytes: as in its `dist`.  own_seed: the seed, of several processes another for each.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
     training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.
     """
@@ -160,6 +160,7 @@ class Plan:
         dist = plan.get("dist") or {}
         self.world, self.rank, self.rendezvous = dist.get("world", 1), dist.get("rank", 0), dist.get("rendezvous")
         self.statistics, self.bucket_bytes = dist.get("statistics") or "local", dist.get("bucket_bytes")
+        self.strategy = dist.get("strategy") or "data"
         if rows % self.world or not 0 <= self.rank < self.world:
             raise ProtocolError("rank %s of %s has no equal share of %s rows" % (self.rank, self.world, rows))
         self.batch_size = rows // self.world
@@ -310,6 +311,7 @@ class Adapter:
     # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
     # "sync", those of all. Empty: it is one process alone.
     statistics = ()
+    strategies = ("data",)  # "sharded" where the processes can divide the network too
     buckets = False     # whether gradients of several processes are exchanged in buckets of the size that the plan asks for
     loader = ""         # the framework's own of batches, where load() is there: "torch.utils.data.DataLoader"
 
@@ -471,6 +473,7 @@ def _check_supported(adapter, plan):
         ("number of processes", plan.world, (plan.world if adapter.statistics and plan.mode == "train" else 1,)),
         *[("statistics of batch normalisation in several processes:", plan.statistics, adapter.statistics)]
         * (plan.world > 1 and any(node["op"] == "BatchNormalization" for node in plan.graph["nodes"])),
+        *[("strategy", plan.strategy, adapter.strategies)] * (plan.world > 1),
         *[("optimizer", plan.optimizer.get("name"), adapter.optimizers)] * (plan.mode == "train"),
     ):
         if value not in known:

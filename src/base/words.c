@@ -10,6 +10,9 @@ const struct ys_names ys_precisions = YS_NAMES("precision", precision_words);
 static const char *const statistics_words[] = {[YS_STATISTICS_LOCAL] = "local", [YS_STATISTICS_SYNC] = "sync"};
 const struct ys_names ys_statistics = YS_NAMES("batch normalisation", statistics_words);
 
+static const char *const strategy_words[] = {[YS_STRATEGY_DATA] = "data", [YS_STRATEGY_SHARDED] = "sharded"};
+const struct ys_names ys_strategies = YS_NAMES("strategy", strategy_words);
+
 static const char *const kind_words[] = {
     [YS_KIND_NUMBER] = "number", [YS_KIND_COUNT] = "count", [YS_KIND_RATE] = "rate",
     [YS_KIND_SPAN] = "span",     [YS_KIND_BYTES] = "bytes", [YS_KIND_SHARE] = "share",

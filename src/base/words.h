@@ -14,6 +14,11 @@ extern const struct ys_names ys_precisions; /* "f32", "f64", "bf16" */
 enum ys_statistics { YS_STATISTICS_LOCAL, YS_STATISTICS_SYNC };
 extern const struct ys_names ys_statistics; /* "local", "sync" */
 
+/** What several ranks divide: the rows of a batch alone, or also the network, of which each keeps a part of every
+ * parameter, of its gradient and of what the optimizer keeps for it. */
+enum ys_strategy { YS_STRATEGY_DATA, YS_STRATEGY_SHARDED };
+extern const struct ys_names ys_strategies; /* "data", "sharded" */
+
 /** What a number is of, and so how it is printed. */
 enum ys_kind {
     YS_KIND_NUMBER,

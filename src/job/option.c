@@ -81,8 +81,9 @@ static const struct ys_option options[] = {
              "batch"},
     {"ranks", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 64, .standard = "1",
      .help = "processes of this machine that train together, each with its share of every batch and of the CPUs"},
-    {"strategy", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "data", .standard = "data",
-     .help = "what several ranks divide: data, of which each has its rows, while all hold the whole network"},
+    {"strategy", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "data|sharded", .standard = "data",
+     .help = "what several ranks divide: data, of which each has its rows, while all hold the whole network; sharded: the "
+             "network too, of which each keeps a part"},
     {"bn", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "local|sync", .standard = "local",
      .help = "batch normalisation of several ranks: local, each by the rows of its own share, or sync, by those of all"},
     {"bucket", YS_OPTION_WORK, YS_OPTION_SIZE, .mode = "train", .axis = true, .low = 1, .high = 1099511627776.0,

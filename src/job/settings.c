@@ -12,8 +12,6 @@ const struct ys_names ys_init_froms = YS_NAMES("source of initial values", init_
 static const char *const layout_words[] = {
     [YS_LAYOUT_AUTO] = "auto", [YS_LAYOUT_NCHW] = "nchw", [YS_LAYOUT_NHWC] = "nhwc"};
 const struct ys_names ys_layouts = YS_NAMES("layout of images", layout_words);
-static const char *const strategy_words[] = {[YS_STRATEGY_DATA] = "data"};
-static const struct ys_names strategies = YS_NAMES("strategy", strategy_words);
 static const char *const bad_row_words[] = {[YS_BAD_ROW_REFUSE] = "refuse", [YS_BAD_ROW_SKIP] = "skip"};
 static const struct ys_names on_bad_rows = YS_NAMES("way to take a bad row", bad_row_words);
 
@@ -55,7 +53,7 @@ static const struct ys_field fields[] = {
     KEY(global_batch, YS_FIELD_INT, "rows", YS_FIELD_NULL, "of all ranks together; null: batch times ranks"),
     KEY(ranks, YS_FIELD_INT, "1", YS_FIELD_NULL, "processes that train together; null: one"),
     {"strategy", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, strategy), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
-     "what they divide; null of one, as the next", NULL, &strategies},
+     "what they divide; null of one, as the next", NULL, &ys_strategies},
     {"bn", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, bn), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
      "whose rows batch normalisation is by", NULL, &ys_statistics},
     KEY(bucket, YS_FIELD_INT, "B", YS_FIELD_NULL, "gradients that ranks exchange together; null: the framework's own"),

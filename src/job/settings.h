@@ -7,7 +7,6 @@
 
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
 enum ys_init_from { YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };
-enum ys_strategy { YS_STRATEGY_DATA };
 enum ys_on_bad_row { YS_BAD_ROW_REFUSE, YS_BAD_ROW_SKIP };
 enum ys_input_decode { YS_DECODE_ONCE, YS_DECODE_LIVE, YS_DECODE_REDUCED };
 enum ys_input_dtype { YS_INPUT_UINT8, YS_INPUT_FLOAT32 };

@@ -141,6 +141,8 @@ static ys_status open_plan(struct server *server, const struct request *request)
     if (plan->dist.world > 1 && (server->infers || !server->ops->about.dist))
         return ys_fail(YS_EUNSUPPORTED, "this adapter has no work of mode \"%s\" for %lld processes",
                        ys_name_of(&ys_modes, plan->mode), (long long)plan->dist.world);
+    if (plan->dist.world > 1 && plan->dist.strategy == YS_STRATEGY_SHARDED)
+        return ys_fail(YS_EUNSUPPORTED, "strategy \"sharded\": each process of this adapter holds the whole network");
     if (server->infers && !server->ops->infer)
         return ys_fail(YS_EUNSUPPORTED, "mode \"infer\" is not among those of this adapter, which has \"train\"");
     server->batch = plan->batch;

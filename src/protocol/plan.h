@@ -38,6 +38,7 @@ struct ys_plan_dist {
     int64_t local_rank;   /* among those of its host */
     char *rendezvous;     /* "127.0.0.1:PORT", where rank 0 may listen; NULL where there is one process */
     int statistics;       /* enum ys_statistics; YS_NAME_NONE where there is one process */
+    int strategy;         /* enum ys_strategy; likewise */
     int64_t bucket_bytes; /* of gradients that are exchanged together; YS_FIELD_NONE: the framework's own */
 };
 

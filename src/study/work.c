@@ -589,6 +589,7 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
     plan->dist.world = ys_settings_ranks(keys);
     if (plan->dist.world > 1) {
         plan->dist.statistics = keys->bn;
+        plan->dist.strategy = keys->strategy;
         plan->dist.bucket_bytes = keys->bucket;
     }
     plan->steps = trial->steps;

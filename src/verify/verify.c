@@ -443,8 +443,9 @@ static char *proof_key(const struct ys_verifier *v, const struct ys_verify_reque
     const struct ys_plan *plan = request->plan;
     char ranks[64] = "";
     if (plan->dist.world > 1)
-        snprintf(ranks, sizeof ranks, "|ranks %lld%s bucket %lld", (long long)plan->dist.world,
-                 plan->dist.statistics == YS_STATISTICS_SYNC ? " sync" : "", (long long)plan->dist.bucket_bytes);
+        snprintf(ranks, sizeof ranks, "|ranks %lld%s%s bucket %lld", (long long)plan->dist.world,
+                 plan->dist.statistics == YS_STATISTICS_SYNC ? " sync" : "",
+                 plan->dist.strategy == YS_STRATEGY_SHARDED ? " sharded" : "", (long long)plan->dist.bucket_bytes);
     char *options = ys_json_dump(plan->options, YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
     char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s%s%s", YS_VERIFY_VERSION, few->identity,
