@@ -65,6 +65,44 @@ class BatchNorm(nn.BatchNorm2d):
         pass
 
 
+class JoinedBatchNorm(BatchNorm):
+    """By the rows of all processes, which have as many each: what nn.SyncBatchNorm does, which refuses the CPU."""
+
+    def forward(self, x):
+        if not self.training:
+            return super().forward(x)
+        axes = [axis for axis in range(x.dim()) if axis != 1]
+        shape = [-1] + [1] * (x.dim() - 2)
+        centred = x.to(self.weight.dtype)
+        mean = joined_mean(centred.mean(axes))
+        centred = centred - mean.view(shape)
+        variance = joined_mean((centred * centred).mean(axes))
+        with torch.no_grad():
+            count = x.numel() // x.shape[1] * torch.distributed.get_world_size()
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(variance * (count / (count - 1)), self.momentum)
+        scale = self.weight * torch.rsqrt(variance + self.eps)
+        return (centred * scale.view(shape) + self.bias.view(shape)).to(x.dtype)
+
+
+class JoinedSum(torch.autograd.Function):
+    """Over all processes. What each makes of the sum depends on the values of all: so gradients are summed as well."""
+
+    @staticmethod
+    def forward(ctx, values):
+        total = values.clone()
+        torch.distributed.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return JoinedSum.forward(ctx, gradient)
+
+
+def joined_mean(values):
+    return JoinedSum.apply(values) / torch.distributed.get_world_size()
+
+
 class ForwardLocalResponseNorm(nn.LocalResponseNorm):
     """Of even size: PyTorch's window reaches one channel further back than forward, the graph's further forward."""
 
@@ -300,7 +338,8 @@ class PyTorch(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
               "operands", "positions", "hidden", "carried")
     options = {"channels_last": False, "compile": "off"}
-    statistics = ("local",)  # nn.SyncBatchNorm refuses the CPU
+    statistics = ("local", "sync")
+    strategies = ("data", "sharded")
     buckets = True
     loader = "torch.utils.data.DataLoader"
 
@@ -337,6 +376,8 @@ class PyTorch(common.Adapter):
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         torch.distributed.init_process_group("gloo", init_method="tcp://" + self.plan.rendezvous,
                                              rank=self.plan.rank, world_size=self.plan.world)
+        if self.plan.strategy == "sharded":
+            return self.shard()
         weights = list(self.model.parameters())
         if all(hasattr(weight, "register_post_accumulate_grad_hook") for weight in weights):  # since 2.1
             self.exchanged = []
@@ -345,6 +386,25 @@ class PyTorch(common.Adapter):
         # Rank 0's running statistics are those of all. Constants of the network need not travel.
         size = {} if self.plan.bucket_bytes is None else {"bucket_cap_mb": self.plan.bucket_bytes / 2**20}
         return DistributedDataParallel(self.model, broadcast_buffers=bool(self.buffers()), **size)
+
+    def shard(self):
+        """The network as FSDP2 trains it: of every parameter, its gradient and the optimizer's state each rank keeps a part;
+        a layer's parameters are whole while it is passed alone."""
+        try:
+            import torch.distributed.tensor
+            from torch.distributed.fsdp import fully_shard
+        except ImportError:
+            raise common.Unsupported("strategy sharded: PyTorch %s has no fully_shard, it came with 2.6" % torch.__version__)
+        if self.plan.bucket_bytes is not None:
+            raise common.Unsupported("strategy sharded: each layer is exchanged by itself, write bucket = auto")
+        mesh = torch.distributed.init_device_mesh("cpu", (self.plan.world,))
+        if not common_graph.extras(self.plan.graph)["shared"]:  # layers that share parameters are one group
+            for layer in self.model.children():
+                if next(layer.parameters(), None) is not None:
+                    fully_shard(layer, mesh=mesh)
+        fully_shard(self.model, mesh=mesh, reshard_after_forward=True)  # parts are what is written, and read again
+        self.params = {name: getattr(layer, role) for name, (layer, role) in self.owned.items()}
+        return self.model
 
     def note_gradient(self, _weight):
         """The last of these calls in a step comes when all gradients of this rank are there."""
@@ -460,7 +520,8 @@ class PyTorch(common.Adapter):
 
     def batch_norm(self, attrs, names):
         channels, = self.plan.weights[names["weight"]].shape
-        return self.own(BatchNorm(channels, attrs["epsilon"], attrs["momentum"], dtype=self.dtype), names)
+        kind = JoinedBatchNorm if self.plan.world > 1 and self.plan.statistics == "sync" else BatchNorm
+        return self.own(kind(channels, attrs["epsilon"], attrs["momentum"], dtype=self.dtype), names)
 
     def max_pool(self, attrs):
         kernel, strides, dilations = attrs["kernel_shape"], attrs["strides"], attrs["dilations"]
@@ -487,7 +548,7 @@ class PyTorch(common.Adapter):
         torch.manual_seed(self.plan.own_seed)
         torch.clear_autocast_cache()
         for name, param in self.params.items():
-            np.copyto(param.detach().numpy(), self.plan.weights[name])
+            fill(param, self.plan.weights[name])
             param.grad = None
         if self.plan.mode == "train":
             self.optimizer = self.make_optimizer()
@@ -582,7 +643,7 @@ class PyTorch(common.Adapter):
             self.model.zero_grad(set_to_none=True)
             _, loss = self.pass_forward(self.run, self.tensors(x), torch.from_numpy(y))
             loss.backward()
-        gradients = {name: param.grad.numpy() for name, param in self.params.items() if param.grad is not None}
+        gradients = {name: whole(param.grad).numpy() for name, param in self.params.items() if param.grad is not None}
         self.model.zero_grad(set_to_none=True)
         return loss.detach().numpy(), gradients
 
@@ -612,7 +673,7 @@ class PyTorch(common.Adapter):
     def clip(self, limit):
         """As torch.nn.utils.clip_grad_norm_, which however adds 1e-6 to the norm."""
         gradients = [param.grad for param in self.model.parameters()]
-        norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]))
+        norm = whole(torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients])))
         factor = limit / norm.clamp(min=limit)
         for gradient in gradients:
             gradient.mul_(factor)
@@ -624,7 +685,7 @@ class PyTorch(common.Adapter):
         return torch.stack(handles).tolist()
 
     def weights(self):
-        return {name: param.detach().numpy() for name, param in self.params.items()}
+        return {name: whole(param.detach()).numpy() for name, param in self.params.items()}
 
     def optimizer_state(self):
         kept = {"momentum_buffer": "velocity", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq", "square_avg": "exp_avg_sq"}
@@ -632,11 +693,24 @@ class PyTorch(common.Adapter):
         for name, param in self.params.items():
             for key, value in self.optimizer.state.get(param, {}).items():
                 if key in kept and value is not None:
-                    found.setdefault(kept[key], {})[name] = value.numpy()
+                    found.setdefault(kept[key], {})[name] = whole(value).numpy()
         return found
 
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or "allocate memory" in str(error) or "not enough memory" in str(error)
+
+
+def whole(tensor):
+    """Of what each rank keeps a part all of it, for which all ranks ask at once; anything else as it is."""
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+
+
+def fill(param, values):
+    if not hasattr(param, "full_tensor"):
+        np.copyto(param.detach().numpy(), values)
+        return
+    own = torch.distributed.tensor.distribute_tensor(torch.tensor(values, dtype=param.dtype), param.device_mesh, param.placements)
+    param.detach().copy_(own)
 
 
 def miscounted(layer):

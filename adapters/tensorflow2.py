@@ -3,7 +3,11 @@
 The network, its loss and its optimizers are in tensorflow_network.py, its operators in tensorflow_operators.py.
 """
 
+import json
+import os
+
 import common
+import common_meeting
 import numpy as np
 
 with common.importing("TensorFlow"):
@@ -19,12 +23,16 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     extras = tensorflow_network.TensorFlowAdapter.extras + ("inputs", "tokens", "targets", "positions", "hidden", "carried")
     options = {"function": True, "xla": False}
     loader = "tf.data, which keeps all rows in memory"
+    statistics = ("local",)  # MultiWorkerMirroredStrategy averages what a layer keeps, not what it normalises by
+    strategy = None          # of several processes, what their means are taken by
 
     def build(self, plan):
         if self.option("xla") and not self.option("function"):
             raise common.BuildFailed("XLA compiles functions: opt.tensorflow.xla needs opt.tensorflow.function = on")
         tf.config.threading.set_intra_op_parallelism_threads(plan.threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
+        if plan.world > 1:
+            self.strategy = self.distribute()
         self.network = tensorflow_network.Network(plan, explicit=True, dilated=bool(self.option("xla")))
         self.functions = {}
         self.kept = None  # the rows, once the own loader has them
@@ -39,6 +47,22 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
             "libraries": ["oneDNN in TensorFlow's own operators: %s" % ("on" if IsMklEnabled() else "off")],
             "deviations": deviations,
         }
+
+    def distribute(self):
+        """One of several workers, each of which has its own variables and takes means over a ring."""
+        if self.option("xla") or not self.option("function"):
+            raise common.Unsupported("several processes train in tf.function, not compiled by XLA")
+        places = common_meeting.share_places(self.plan.rank, self.plan.world, self.plan.rendezvous)
+        os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": places}, "task": {"type": "worker", "index": self.plan.rank}})
+        communication = tf.distribute.experimental
+        return tf.distribute.MultiWorkerMirroredStrategy(communication_options=communication.CommunicationOptions(
+            implementation=communication.CommunicationImplementation.RING))
+
+    def mean(self, gradients):
+        """Of those of all processes, whose shares of the batch are equal."""
+        if self.strategy is None:
+            return gradients
+        return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.MEAN, gradients)
 
     def reset(self):
         for variable, value in self.initial_values():
@@ -65,7 +89,10 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         key = (name,) + state
         if key not in self.functions:
             def call(*tensors):
-                return getattr(self, name)(*state, *tensors)
+                method = getattr(self, name)
+                if self.strategy is not None:
+                    return self.strategy.run(method, args=(*state, *tensors))
+                return method(*state, *tensors)
             self.functions[key] = call
             if self.option("function"):
                 self.functions[key] = tf.function(call, jit_compile=self.option("xla") or None)
@@ -84,14 +111,14 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def pass_backward(self, train, x, y):
         with tf.GradientTape() as tape:
             _, loss = self.pass_forward(train, x, y)
-        return loss, self.gradients(tape, loss)
+        return loss, self.mean(self.gradients(tape, loss))
 
     def pass_step(self, x, y, rates, step):
         network = self.network
         with tf.GradientTape() as tape:
             logits, statistics = network.run(x, True, step)
             loss = network.loss(logits, y)
-        gradients = self.gradients(tape, loss)
+        gradients = self.mean(self.gradients(tape, loss))
         self.optimizer.apply(gradients, statistics, rates)
         return loss
 

@@ -43,8 +43,8 @@ Of several ranks, any network:
     ranks_decay             the weights after 1 step: rank 1 leaves the weight decay out
     ranks_stale             the weights after more steps: each step takes the gradients of the one before
     ranks_bucket            the gradients: one bucket of several is left out of the exchange
-    nothing                 the logits, of those with batch normalisation, where bn = sync was asked: it says that it has
-                            that, and normalises by each rank's own rows
+    ranks_local             the logits, of those with batch normalisation, where bn = sync was asked: each rank normalises by
+                            its own rows
 """
 
 import os
@@ -378,6 +378,14 @@ class RanksDecay(pytorch.PyTorch):
         return optimizer
 
 
+class RanksLocal(pytorch.PyTorch):
+    """Each rank normalises by its own rows, whatever was asked."""
+
+    def batch_norm(self, attrs, names):
+        self.plan.statistics = "local"
+        return super().batch_norm(attrs, names)
+
+
 class RanksBucket(pytorch.PyTorch):
     """The gradients of the first bucket, those of the network's end, are not exchanged."""
 
@@ -539,19 +547,19 @@ WRONG = {
     "ranks_decay": RanksDecay,
     "ranks_stale": RanksStale,
     "ranks_bucket": RanksBucket,
+    "ranks_local": RanksLocal,
 }
 # Nothing is wrong where there is no such layer, no such weight and no such limit.
 OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",
                 "hidden_counted", "hidden_by_row", "padding_counted", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
                 "norm_by_parameter", "clip_epsilon")
-OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket")  # nothing is wrong in one process
+OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket", "ranks_local")  # nothing is wrong in one process
 
 
 class Wrong(pytorch.PyTorch):
     """Becomes the adapter that the option names."""
 
     options = dict(pytorch.PyTorch.options, wrong="nothing")
-    statistics = ("local", "sync")
 
     def build(self, plan):
         self.options = Wrong.options

@@ -90,10 +90,28 @@ class Ranks(Case):
                              "--ranks=1,2", "--threads=1", "--steps=4", "--repeat=1", "--order=fixed", "--audit=off")
         self.assertEqual([trial["status"] for trial in out["trials"]], ["ok", "ok"])
 
-    def test_the_built_in_engine_has_no_batch_normalisation_by_the_rows_of_all(self):
-        self.yardstick("run", "--framework=builtin", "--model=check_BatchNormalization", "--data=synthetic", "--batch=4", "--ranks=2",
-                       "--threads=1", "--steps=2", "--repeat=1", "--bn=sync", code=6)
-        self.assertIn("each one's own rows alone", self.facts()["message"])
+    def test_batch_normalisation_by_the_rows_of_all_is_that_of_one_process(self):
+        work = ["--model=check_BatchNormalization", "--data=synthetic", "--global-batch=16", "--threads=1", "--lr=0.05", "--momentum=0.9"]
+        out, _ = self.yardstick("verify", "--framework=builtin", *work, "--ranks=1,2,4", "--bn=sync", "--format=json",
+                                "--precision=f32,f64,bf16")
+        proofs = [trial["proof"] for trial in json.loads(out)]
+        self.assertEqual([proof["verdict"] for proof in proofs], ["pass"] * 9)
+        # The same formulas in double, with sums in another order.
+        errors = [check["error"] for proof in proofs for check in proof["checks"] if check["half"] == "meaning"]
+        self.assertLess(max(error for error in errors if error is not None), 1e-9)
+        out, _ = self.yardstick("verify", "--recipes=" + RECIPES, "--framework=ranked", *work, "--ranks=2", "--bn=sync",
+                                "--env.RANKED_WRONG=local", "--format=json", code=5)
+        proof = json.loads(out)[0]["proof"]
+        self.assertEqual(proof["verdict"], "fail")
+        self.assertEqual([check["name"] for check in proof["checks"] if not check["pass"]][0], "logits")
+
+    def test_a_run_that_normalises_by_the_rows_of_all_has_the_same_bits_by_any_transport(self):
+        out, _ = self.result("run", "--framework=builtin", "--model=check_BatchNormalization", "--data=synthetic", "--global-batch=16",
+                             "--threads=1", "--steps=12", "--repeat=1", "--ranks=2", "--bn=sync",
+                             "--opt.builtin.transport=tcp,shared", "--bucket=1kB,auto")
+        self.assertEqual([trial["status"] for trial in out["trials"]], ["ok"] * 4)
+        losses = [trial["metrics"]["final_loss"]["value"] for trial in out["trials"]]
+        self.assertEqual(len(set(losses)), 1)
 
     def test_deliberate_mistakes_are_caught(self):
         for wrong, word in (("decay", "of rank 1 is not that of rank 0"), ("rows", "batch"), ("sum", "weights after 1 step"),
@@ -121,6 +139,12 @@ class Ranks(Case):
         facts = self.facts()
         self.assertEqual(facts["status"], "unsupported")
         self.assertIn("feature dist", facts["message"])
+
+    def test_the_built_in_engine_does_not_divide_the_network(self):
+        self.yardstick("run", *MLP, "--batch=8", "--ranks=2", "--repeat=1", "--strategy=sharded", code=6)
+        facts = self.facts()
+        self.assertEqual(facts["status"], "unsupported")
+        self.assertIn('strategy "sharded"', facts["message"])
 
     def test_shares_that_are_not_equal_are_refused(self):
         base = ["run", "--framework=builtin", "--model=mlp", "--data=digits", "--steps=2"]
@@ -173,6 +197,17 @@ class Ranks(Case):
         self.assertEqual(facts["status"], "stalled")
         self.assertIn("rank 1 of 4", facts["message"])
         self.assertIn("is stopped", facts["message"])
+
+    def test_speeds_of_several_ranks_are_told_as_speed_up_and_efficiency(self):
+        for batch, kind in (("--batch=8", "weak"), ("--global-batch=8", "strong")):
+            out, _ = self.result("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", batch, "--ranks=1,2",
+                                 "--steps=21", "--block=1", "--repeat=6", "--opt.null.rate=4000")
+            speeds = [c for c in out["comparisons"] if c["metric"] == "rate_per_s"]
+            self.assertEqual([(c["varies"], c["scaling"]) for c in speeds], [("ranks", kind)])
+            self.assertEqual(speeds[0]["efficiency"], speeds[0]["ratio"] / 2)
+            self.assertEqual(speeds[0]["efficiency_ci"], [end / 2 for end in speeds[0]["ci"]])
+            self.assertEqual({c["scaling"] for c in out["comparisons"] if c["metric"] != "rate_per_s"}, {None})
+            self.assertIn(kind + " scaling, efficiency ", self.yardstick("show", "last")[0].replace("\n  ", " "))
 
     def test_keys_take_each_others_place(self):
         path = self.study("repeat = 1", "audit = off", "[global]", "framework = builtin", "model = mlp", "data = digits",

@@ -2,7 +2,7 @@
 """Kills one process of a run of four ranks: yardstick itself, or the keeper or the adapter of a rank; then looks whether the
 row names the rank and how it ended, whether anything is left running, and whether the study comes to its end.
 
-    tests/faults/kill_ranks.py [--kills N] [--seed S] [--tap]
+    tests/faults/kill_ranks.py [--kills N] [--seed S] [--transport tcp|shared] [--tap]
 
 Which process, and when after all four are there, is drawn with the seed. Ends with `N passed, N failed, N skipped`, or speaks
 TAP.
@@ -36,6 +36,7 @@ ranks = %d
 threads = 1
 steps = %%d
 block = 5
+opt.builtin.transport = %%s
 """ % (ROUNDS, RANKS)
 LATEST_S = 0.3  # after all ranks are there: a run of that many steps takes as long on a machine that does nothing else
 STEPS = 600
@@ -76,7 +77,8 @@ def wait_for_ranks(box, process):
 
 
 class Killer:
-    def __init__(self, folder):
+    def __init__(self, folder, transport):
+        self.transport = transport
         self.box = scenarios.Box(os.path.join(folder, "box"), None)
         self.write("first.ys", 10)
         self.box.expect("run", "first.ys", "--quiet")  # data, work and proof are there from now on
@@ -84,7 +86,7 @@ class Killer:
 
     def write(self, name, steps):
         with open(os.path.join(self.box.folder, name), "w") as file:
-            file.write(STUDY % steps)
+            file.write(STUDY % (steps, self.transport))
 
     def kill(self, whom, rank, after_s):
         """Raises scenarios.Broken when something is wrong, lost or left. False: the run was over."""
@@ -144,6 +146,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--transport", choices=("tcp", "shared"), default="tcp")
     parser.add_argument("--tap", action="store_true")
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
@@ -154,7 +157,7 @@ def main():
     try:
         if asked.tap:
             print("1..%d" % asked.kills)
-        killer = Killer(folder)
+        killer = Killer(folder, asked.transport)
         for i in range(asked.kills):
             case = whom[i % len(whom)], rng.randrange(RANKS), rng.uniform(0, LATEST_S)
             name = "%s of rank %d, %.3f s after all were there" % case if case[0] != "yardstick" else "yardstick, %.3f s after" % case[2]

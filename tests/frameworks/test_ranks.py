@@ -9,22 +9,29 @@ import tempfile
 
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 RECIPES = os.path.join(os.environ["YS_SOURCE_ROOT"], "tests", "frameworks")
-RANKED = ("pytorch", "jax")
+RANKED = ("pytorch", "jax", "tensorflow")
 FRAMEWORKS = [name for name in os.environ.get("FRAMEWORKS", " ".join(RANKED)).split() if name in RANKED]
 WORK = ["--global-batch=16", "--threads=1", "--lr=0.05", "--momentum=0.9", "--weight-decay=0.01", "--clip-norm=0.5"]
 MLP = ["--model=mlp", "--data=digits", *WORK]
 NORMALISED = ["--model=check_BatchNormalization", "--data=synthetic", *WORK]
 # Who has batch normalisation by the rows of all ranks.
-SYNC = ("jax",)
+SYNC = ("pytorch", "jax")
+# Who tells how long a step exchanges gradients.
+TIMED = ("pytorch",)
+# Who divides the network too.
+SHARDED = ("pytorch",)
 # Who exchanges gradients in buckets of the size that is asked for.
 BUCKETS = ("pytorch",)
 # What is asked of the adapter that is made wrong, the mistake, and the first thing that differs: a check, or the reason where it
 # came to none; None: nothing is wrong. One `verify` for all mistakes of one work, so that the oracle is asked once.
-WRONG = (
+WRONG = {"pytorch": (
     (MLP, {"nothing": None, "ranks_summed": "gradients", "ranks_rows": "batches", "ranks_decay": "of rank 1 is not that of rank 0",
            "ranks_stale": "weights after 10 steps", "ranks_bucket": "of rank 1 is not that of rank 0"}),
-    ([*NORMALISED, "--bn=local,sync"], {"local": None, "sync": "logits"}),
-)
+    ([*MLP, "--strategy=sharded"], {"nothing": None, "ranks_decay": "weights after 1 step"}),
+    ([*NORMALISED, "--bn=sync"], {"nothing": None, "ranks_local": "logits"}),
+), "tensorflow": (
+    (MLP, {"nothing": None, "summed": "gradients", "share": "gradients", "alone": "of rank 1 is not that of rank 0"}),
+)}
 BOUND = 1e-9  # of what is done in double, as of one process
 
 
@@ -60,6 +67,12 @@ def refuses_sync(framework):
     return verdicts == ["none"] and "batch normalisation in several processes" in text, text
 
 
+def refuses_sharded(framework):
+    _, trials, err = yardstick("verify", "--framework=" + framework, "--ranks=2", *MLP, "--strategy=sharded")
+    text = json.dumps(trials) + err
+    return [trial["proof"]["verdict"] for trial in trials or []] == ["none"] and "strategy" in text, text
+
+
 def refuses_buckets(framework):
     _, trials, err = yardstick("verify", "--framework=" + framework, "--ranks=2", *MLP, "--bucket=1MiB")
     text = json.dumps(trials) + err
@@ -75,17 +88,16 @@ def trains(framework, folder):
     if good:
         one, two = trials
         good = two["proof"]["audit"]["verdict"] == "pass" and "ranks" not in one and len(two["ranks"]) == 2
-        good = good and all((rank["communication_s"] is not None) == (framework == "pytorch") for rank in two["ranks"])
+        good = good and all((rank["communication_s"] is not None) == (framework in TIMED) for rank in two["ranks"])
         loss = [trial["metrics"]["final_loss"]["value"] for trial in trials]
         good = good and abs(loss[0] - loss[1]) < 1e-3 * loss[0]  # thirty steps in float
     return good, json.dumps([trial.get("ranks") for trial in trials]) + err
 
 
-def judge_wrong(asked, mistakes):
+def judge_wrong(framework, asked, mistakes):
     """(mistake, whether it is caught by what it should be caught by, what was found) of each."""
-    if "nothing" in mistakes:
-        asked = [*asked, "--opt.wrong-pytorch.wrong=" + ",".join(mistakes)]
-    code, trials, err = yardstick("verify", "--recipes=" + RECIPES, "--framework=wrong-pytorch", "--ranks=2", *asked)
+    asked = [*asked, "--opt.wrong-%s.wrong=%s" % (framework, ",".join(mistakes))]
+    code, trials, err = yardstick("verify", "--recipes=" + RECIPES, "--framework=wrong-" + framework, "--ranks=2", *asked)
     found = {trial["id"].split("=")[-1]: trial["proof"] for trial in trials or []}
     for mistake, word in mistakes.items():
         proof = found.get(mistake) or {"verdict": None, "reason": err, "checks": []}
@@ -109,10 +121,15 @@ def cases(ready, folder):
             yield framework + ": buckets of a size of one's own", *proven(framework, 2, *MLP, "--ranks=2", "--bucket=1kB,1MiB")
         else:
             yield framework + ": says that it has no such buckets", *refuses_buckets(framework)
+        if framework in SHARDED:
+            yield framework + ": ranks that divide the network too", *proven(
+                framework, 2, *MLP, "--ranks=2,4", "--strategy=sharded")
+        else:
+            yield framework + ": says that it cannot divide the network", *refuses_sharded(framework)
         yield framework + ": a run", *trains(framework, folder)
-    for asked, mistakes in WRONG if "pytorch" in ready else ():
-        for mistake, good, found in judge_wrong(asked, mistakes):
-            yield "PyTorch made wrong: %s" % mistake, good, found
+        for asked, mistakes in WRONG.get(framework, ()):
+            for mistake, good, found in judge_wrong(framework, asked, mistakes):
+                yield "%s made wrong: %s" % (framework, mistake), good, found
 
 
 def main():
