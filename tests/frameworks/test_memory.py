@@ -41,7 +41,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         found = subprocess.run(
             [PROGRAM, "run", "--results=" + folder, "--framework=" + ",".join(ready), "--input=file,ring,own", "--batch=64", "--lr=0.01",
-             "--model=" + os.path.join(ROOT, "studies", "loading-flat.json"), "--data=" + drawn(folder), "--epochs=1", "--block=8", "--repeat=1",
+             "--model=" + os.path.join(ROOT, "studies", "loading-flat.json"), "--data=" + drawn(folder), "--steps=40", "--block=2", "--repeat=1",
              "--audit=off", "--memory-limit=%dMiB" % LIMIT_MIB, "--format=json"], capture_output=True, text=True)
     try:
         document = json.loads(found.stdout)
