@@ -187,7 +187,6 @@ ys_status ys_onednn_backward_pair(struct ys_lowering *low, const struct ys_node 
         if (!low->value_gradient[in])
             continue;
         YS_TRY(ys_onednn_plain(low, in, &plain));
-        operands[1] = ys_at(-1);
         YS_TRY(ys_onednn_buffer(low, &plain, &operands[1].buffer));
         YS_TRY(ys_onednn_append_own(low, node->name, backward_run, &p, sizeof p, operands, reads ? 4 : 2));
         YS_TRY(ys_onednn_give(low, node->name, in, &plain, operands[1]));

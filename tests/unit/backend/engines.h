@@ -28,7 +28,7 @@ struct allowed {
 /* Sums have tens of terms, of a unit roundoff of 6e-8. */
 static const struct allowed allowed_f32 = {1e-5, 1e-7};
 
-/** NULL: `backend` is not there, and ys_engine_error() says why. */
+/** NULL: `backend` has not what the graph needs, and ys_engine_error() says what. */
 static inline struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
                                             enum ys_engine_precision precision, const struct drawing *drawing)
 {
@@ -43,8 +43,11 @@ static inline struct ys_engine *open_engine(const struct ys_graph *graph, const 
     struct ys_engine *e = NULL;
     struct ys_rng rng;
     const struct ys_rows rows = ys_graph_rows(graph);
-    if (ys_engine_open_graph(graph, &config, &e) != 0)
+    const int status = ys_engine_open_graph(graph, &config, &e);
+    if (status != 0) {
+        tap_check(status == YS_EUNSUPPORTED, __LINE__, "%s cannot be opened: %s", backend, ys_engine_error());
         return NULL;
+    }
     ys_rng_init(&rng, drawing->seed, drawing->purpose);
     for (size_t i = 0; i < rows.input_count; i++)
         ys_rows_draw(&rows.inputs[i], drawing->vocabulary, &rng, drawing->batch, ys_engine_place(e, i));

@@ -115,7 +115,7 @@ static void normalisations_of_sums(void)
 static void a_value_beyond_the_caches(void)
 {
     static const struct drawing few = {.purpose = "large", .seed = 3, .batch = 1};
-    static const struct shape large = {33, 460, true};
+    static const struct shape large = {17, 460, true};
     for (int sum = 0; sum < 2; sum++) {
         struct ys_build *b;
         struct ys_graph *graph = NULL;
