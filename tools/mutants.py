@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Spoils the kernels of the operators (SOURCES says which files), one place at a time, and asks whether the operator's tests notice.
 
-    tools/mutants.py BUILD [--quick] [--jobs N] [--file NAME ...] [--list]
+    tools/mutants.py BUILD [--quick | --lines] [--jobs N] [--file NAME ...] [--list]
 
 BUILD is a build folder in which everything is built (make test does it); nothing in it or in the sources is changed. A
 mutant is one line of a kernel with one thing wrong: a sign, a comparison, a constant, a factor on one branch, a statement
 left out. It is compiled (those that do not compile are left out), linked into the program of the operators' tests
 in place of what it was made from, under AddressSanitizer, and the cases of the operators that the line belongs to are run.
 One of them must fail, or crash, or not end. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
-cannot be noticed. --quick: every twenty-fifth mutant. --list: says what would be spoiled, and ends.
+cannot be noticed. --quick: every twenty-fifth mutant. --lines: one mutant of every line that has any, chosen by a hash of its text.
+--list: says what would be spoiled, and ends.
 """
 import argparse
 import concurrent.futures
 import ctypes
 import fnmatch
+import hashlib
 import os
 import re
 import resource
@@ -30,6 +32,7 @@ TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other t
 QUICK_STEP = 25
 
 # What a mutant reads or writes beside a buffer of a guarded engine, of the heap or of the stack ends it, and what it does not free.
+# A variable that it leaves unset is not what the call before left there.
 CHECKS = ["-fsanitize=address"]
 
 OPERATORS = "tests/test_backend_operator"
@@ -55,6 +58,8 @@ SOURCES = {
     "ref_product.inc": OF_PRODUCT, "ref_tile.inc": OF_PRODUCT,
     **{name: (object_of_backend(name), "_onednn", None)
        for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_places.c")},
+    "onednn_pair.c": (object_of_backend("onednn_pair.c"), "_onednn", None),
+    "onednn_sequence.c": (object_of_backend("onednn_sequence.c"), "_onednn", SEQUENCE),
 }
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {
@@ -234,7 +239,7 @@ class Builder:
         source = copy if os.path.exists(copy) else words[place + 1]
         skip = {words.index(flag) + i for flag in ("-o", "-MF", "-MQ", "-c") if flag in words for i in (0, 1)}
         kept = [w for i, w in enumerate(words) if i > 0 and i not in skip and not w.startswith(("-O", "-g", "-MD", "-Werror"))]
-        done = subprocess.run([words[0], "-I" + folder] + kept + CHECKS + ["-O0", "-w", "-o", out, "-c", source], cwd=self.build,
+        done = subprocess.run([words[0], "-I" + folder] + kept + CHECKS + ["-O0", "-w", "-ftrivial-auto-var-init=pattern", "-o", out, "-c", source], cwd=self.build,
                               capture_output=True)
         return None if done.returncode else out
 
@@ -355,6 +360,12 @@ def plan(names):
                 yield source, number, text, function, tries
 
 
+def rank(mutant):
+    """A number that hangs on the text of the mutant alone."""
+    source, number, text = mutant[:3]
+    return int(hashlib.sha256("\n".join((source.name, source.lines[number].strip(), text.strip())).encode()).hexdigest()[:12], 16)
+
+
 def unfit_patterns(builder, mutants):
     """Patterns that fit no case of their program: it would end at once, as if the mutant had been noticed."""
     asked = {(program, pattern) for *_, tries in mutants for program, patterns in tries for pattern in patterns}
@@ -375,7 +386,9 @@ def broken_objects(builder, mutants):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
-    parser.add_argument("--quick", action="store_true")
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--quick", action="store_true")
+    some.add_argument("--lines", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--file", action="append")
@@ -384,6 +397,11 @@ def main():
     allowed, unused = read_allowed(), set(read_allowed())
     if options.quick:
         mutants = mutants[::QUICK_STEP]
+    elif options.lines:
+        chosen = {}
+        for mutant in sorted(mutants, key=rank):
+            chosen.setdefault((mutant[0].name, mutant[1]), mutant)
+        mutants = [chosen[place] for place in sorted(chosen)]
     if options.list:
         for source, number, text, function, tries in mutants:
             print("%s:%d %s: %s\n    %s" % (source.name, number + 1, function, text.strip(),
@@ -417,7 +435,7 @@ def main():
             if alive:
                 print("FAIL: survived: %s:%d\n  - %s\n  + %s" % (source.name, number + 1, key[1], key[2]), flush=True)
     print("%d mutants noticed, %d allowed, %d did not compile" % (counts[False], excused, counts[None]))
-    if not options.quick and not options.file:
+    if not options.quick and not options.lines and not options.file:
         for key in sorted(unused):
             print("FAIL: tools/mutants_allowed.txt allows what nobody makes: %s" % " @@ ".join(key))
             counts[True] += 1
