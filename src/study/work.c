@@ -144,9 +144,9 @@ static ys_status check_seen(const char *path, const char *data, const char *inpu
 /* Frameworks make no number of a softmax over nothing; what yardstick draws itself always has a token. */
 static ys_status check_padding(const struct ys_dataset *data, const struct ys_graph *graph)
 {
-    for (size_t i = 0; i < graph->node_count && strcmp(data->name, "synthetic") != 0; i++) {
+    for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
-        if (node->op != YS_OP_ATTENTION || node->in_count < 4)
+        if (node->op != YS_OP_ATTENTION || node->in_count < 4 || strcmp(data->name, "synthetic") == 0)
             continue;
         const char *input = graph->values[node->in[3]].name;
         YS_TRY(check_seen(data->train_path, data->name, input, node));
