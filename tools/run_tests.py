@@ -5,8 +5,9 @@
 
 Every test is a program that speaks TAP. Prints what failed or was skipped, then `N passed, N failed, N skipped`.
 Those that took longest the last time (BUILD/test-seconds.json) start first, so that no long one is left alone at the end.
-Without --suite three suites are left out: `slow`, what takes long and rarely fails, `frameworks`, what needs one installed, and
-`exports`, hours of networks that other programs exported. --all runs the first two too, --suite slow the one alone.
+Without --suite four suites are left out: `slow`, what takes long and rarely fails, `frameworks`, what needs one installed,
+`exports`, hours of networks that other programs exported, and `memory`, gigabytes through every framework. --all runs the first
+two too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
 --except leaves out what is in that suite, whatever else it is in.
 --frameworks runs the suites that need one installed, then `yardstick list frameworks --check` of every framework that is
@@ -28,7 +29,7 @@ SKIPPED = re.compile(r"^1\.\.0\s*#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
 FRAMEWORK_SUITE = "frameworks"
 FRAMEWORK_OF = "of-"  # before the name of the framework that a test is of
 SLOW_SUITE = "slow"
-EXPORTS_SUITE = "exports"
+BY_NAME_ALONE = {"exports", "memory"}
 
 
 def list_tests(build):
@@ -202,7 +203,7 @@ def main():
     if wanted:
         tests = [t for t in tests if wanted & suites_of(t)]
     else:
-        left_out = {EXPORTS_SUITE} if arguments.all else {EXPORTS_SUITE, SLOW_SUITE, FRAMEWORK_SUITE}
+        left_out = BY_NAME_ALONE if arguments.all else BY_NAME_ALONE | {SLOW_SUITE, FRAMEWORK_SUITE}
         tests = [t for t in tests if not left_out & suites_of(t)]
     tests = [t for t in tests if not set(arguments.left_out) & suites_of(t) and of_those(t, arguments.frameworks)]
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}

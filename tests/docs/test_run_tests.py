@@ -22,7 +22,7 @@ def fake(name, suites, command):
 
 TESTS = [fake("quick", ["a"], "echo ok 1 - quick"), fake("long", ["a"], "sleep 0.3; echo ok 1 - long"),
          fake("slow", ["b", "slow"], "echo ok 1 - slow"), fake("framework", ["c", "frameworks"], "echo ok 1 - framework"),
-         fake("export", ["exports"], "echo ok 1 - export")]
+         fake("export", ["exports"], "echo ok 1 - export"), fake("large", ["memory"], "echo ok 1 - large")]
 
 
 class RunTests(unittest.TestCase):
@@ -55,13 +55,14 @@ class RunTests(unittest.TestCase):
     def ran(self, *arguments):
         return re.findall(r"^ok   (\w+):", self.run_them(*arguments), flags=re.M)
 
-    def test_three_suites_are_left_out_unless_they_are_asked_for(self):
+    def test_four_suites_are_left_out_unless_they_are_asked_for(self):
         self.assertEqual(sorted(self.ran()), ["long", "quick"])
         self.assertEqual(self.ran("--suite", "slow"), ["slow"])
         self.assertEqual(self.ran("--suite", "b"), ["slow"])
         self.assertEqual(self.ran("--suite", "frameworks"), ["framework"])
         self.assertEqual(self.ran("--suite", "c"), ["framework"])
         self.assertEqual(self.ran("--suite", "exports"), ["export"])
+        self.assertEqual(self.ran("--suite", "memory"), ["large"])
         self.assertEqual(sorted(self.ran("--all")), ["framework", "long", "quick", "slow"])
 
     def test_what_is_in_a_suite_can_be_left_out(self):
