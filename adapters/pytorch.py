@@ -148,13 +148,9 @@ class Attention(nn.Module):
                    for x, heads in zip((q, k, v), (self.heads, self.kv_heads, self.kv_heads)))
         if self.heads != self.kv_heads:
             k, v = (x.repeat_interleave(self.heads // self.kv_heads, 1) for x in (k, v))
-        if tokens is None:
-            seen = {"is_causal": self.causal}
-        else:
-            seen = {"attn_mask": self.seen(tokens)}
+        seen = {"is_causal": self.causal} if tokens is None else {"attn_mask": self.seen(tokens)}
         result = F.scaled_dot_product_attention(q, k, v, scale=self.scale, **seen)
         return result.transpose(1, 2).flatten(2)
-
 
     def seen(self, tokens):
         """What each query sees of the keys, whose token is not the padding."""

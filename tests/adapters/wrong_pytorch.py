@@ -238,14 +238,22 @@ class GatesOutOfOrder(pytorch.Recurrent):
         return torch.lstm(x, (start, start), weights + [self.nothing], True, 1, 0.0, self.training, False, True)[0]
 
 
-class GateOrder(pytorch.PyTorch):
-    """The gates stand as TensorFlow 1 and ONNX have them, the third and the fourth exchanged."""
+class OtherLayers(pytorch.PyTorch):
+    """The layers of one operator are of another kind."""
+
+    operator = kind = None
 
     def layer(self, node, attrs, in_place):
         layer = super().layer(node, attrs, in_place)
-        if node["op"] == "LSTM":
-            layer.__class__ = GatesOutOfOrder
+        if node["op"] == self.operator:
+            layer.__class__ = self.kind
         return layer
+
+
+class GateOrder(OtherLayers):
+    """The gates stand as TensorFlow 1 and ONNX have them, the third and the fourth exchanged."""
+
+    operator, kind = "LSTM", GatesOutOfOrder
 
 
 class SecondBias(pytorch.PyTorch):
@@ -278,14 +286,10 @@ class ResetFirst(pytorch.Recurrent):
         return torch.stack(states, 1)
 
 
-class ResetBefore(pytorch.PyTorch):
+class ResetBefore(OtherLayers):
     """The reset stands before the product, as in the paper of GRU."""
 
-    def layer(self, node, attrs, in_place):
-        layer = super().layer(node, attrs, in_place)
-        if node["op"] == "GRU":
-            layer.__class__ = ResetFirst
-        return layer
+    operator, kind = "GRU", ResetFirst
 
 
 class StateNotCarried(pytorch.PyTorch):
@@ -334,14 +338,10 @@ class AttentionOfAll(pytorch.Attention):
         return super().forward(q, k, v)
 
 
-class PaddingCounted(pytorch.PyTorch):
+class PaddingCounted(OtherLayers):
     """Positions see the padding too."""
 
-    def layer(self, node, attrs, in_place):
-        layer = super().layer(node, attrs, in_place)
-        if node["op"] == "Attention":
-            layer.__class__ = AttentionOfAll
-        return layer
+    operator, kind = "Attention", AttentionOfAll
 
 
 class RanksSummed(pytorch.PyTorch):

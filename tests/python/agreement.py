@@ -128,7 +128,7 @@ class Agreement(unittest.TestCase):
 
 
 class OwnLoader:
-    """For cases of an adapter that has load() to inherit."""
+    """For cases of an adapter that has load() to inherit. LOADER: what it is called."""
 
     def test_its_own_loader_gives_the_batches_of_the_plan(self):
         """Training by it is training on the same rows in the same order: the same weights, by any number of workers."""
@@ -140,7 +140,7 @@ class OwnLoader:
                 plan["input"] = dict(plan["input"], kind="own", threads=threads)
             opened = self.adapter.need("opened", "open", plan=plan)
             self.assertEqual([text for text in opened["deviations"] if "batches by" in text],
-                             ["batches by %s, %d beside the loop" % (self.adapter.server.adapter.loader, threads)] * bool(threads))
+                             ["batches by %s, %d beside the loop" % (self.LOADER, threads)] * bool(threads))
             self.adapter.tensors("step", n=1)
             blocks, last = self.adapter.train(1, 6, 2)
             self.assertEqual((len(blocks), last["type"]), (3, "done"))

@@ -16,6 +16,7 @@ Adapter = driver.load("mxnet").MXNet
 
 class Gluon(agreement.OwnLoader, agreement.Agreement):
     Adapter = Adapter
+    LOADER = "mxnet.gluon.data.DataLoader"
 
     def test_rates_of_zero_are_refused_with_momentum(self):
         self.work.lr[2] = 0.0

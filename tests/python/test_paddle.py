@@ -13,6 +13,7 @@ Adapter = driver.load("paddle").Paddle
 
 class Dynamic(agreement.OwnLoader, agreement.Agreement):
     Adapter = Adapter
+    LOADER = "paddle.io.DataLoader"
 
 
 class Static(agreement.Agreement):

@@ -82,6 +82,8 @@ class Case(unittest.TestCase):
 
 
 class PyTorch(agreement.OwnLoader, Case):
+    LOADER = "torch.utils.data.DataLoader"
+
     def test_it_agrees_with_the_oracle(self):
         self.agrees()
 

@@ -21,27 +21,13 @@ V2 = int(tf.__version__.split(".")[0]) >= 2
 module = driver.load("tensorflow2" if V2 else "tensorflow1")
 
 
-class Whole(agreement.Agreement):
+class Whole(agreement.OwnLoader, agreement.Agreement):
     Adapter = module.TensorFlow2 if V2 else module.TensorFlow1
+    LOADER = "tf.data, which keeps all rows in memory"
 
     @unittest.skipUnless(V2, "TensorFlow 1 has no such loader here")
     def test_its_own_loader_gives_the_batches_of_the_plan(self):
-        """Training by it is training on the same rows in the same order: the same weights, by any number of workers."""
-        ends = []
-        for threads in (0, 1, 2):
-            self.adapter = self.start() or self.adapter
-            plan = self.work.plan()
-            if threads:
-                plan["input"] = dict(plan["input"], kind="own", threads=threads)
-            opened = self.adapter.need("opened", "open", plan=plan)
-            self.assertEqual([text for text in opened["deviations"] if "batches by" in text],
-                             ["batches by %s, %d beside the loop" % ("tf.data, which keeps all rows in memory", threads)] * bool(threads))
-            self.adapter.tensors("step", n=1)
-            blocks, last = self.adapter.train(1, 6, 2)
-            self.assertEqual((len(blocks), last["type"]), (3, "done"))
-            ends.append(self.adapter.tensors("step", n=0))
-        for name, value in ends[0].items():
-            self.assertTrue(np.array_equal(value, ends[1][name]) and np.array_equal(value, ends[2][name]), name)
+        super().test_its_own_loader_gives_the_batches_of_the_plan()
 
     @unittest.skipUnless(V2, "TensorFlow 1 has no convolutions in bfloat16 on a CPU")
     def test_bfloat16_keeps_float32_where_it_must(self):
