@@ -58,6 +58,7 @@ import torch  # noqa: E402
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
+import wrong_one  # noqa: E402
 
 
 class NoDecay(pytorch.PyTorch):
@@ -554,17 +555,7 @@ OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_
                 "hidden_counted", "hidden_by_row", "padding_counted", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
                 "norm_by_parameter", "clip_epsilon")
 OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket", "ranks_local")  # nothing is wrong in one process
-
-
-class Wrong(pytorch.PyTorch):
-    """Becomes the adapter that the option names."""
-
-    options = dict(pytorch.PyTorch.options, wrong="nothing")
-
-    def build(self, plan):
-        self.options = Wrong.options
-        self.__class__ = WRONG[self.option("wrong")]
-        return self.build(plan)
+Wrong = wrong_one.one_of(pytorch.PyTorch, WRONG)
 
 
 if __name__ == "__main__":

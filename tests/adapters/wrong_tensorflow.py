@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import common  # noqa: E402
 import tensorflow2  # noqa: E402
 import tensorflow as tf  # noqa: E402
+import wrong_one  # noqa: E402
 
 
 class Summed(tensorflow2.TensorFlow2):
@@ -34,17 +35,7 @@ class Alone(tensorflow2.TensorFlow2):
 
 
 WRONG = {"nothing": tensorflow2.TensorFlow2, "summed": Summed, "share": Share, "alone": Alone}
-
-
-class Wrong(tensorflow2.TensorFlow2):
-    """Becomes the adapter that the option names."""
-
-    options = dict(tensorflow2.TensorFlow2.options, wrong="nothing")
-
-    def build(self, plan):
-        self.options = Wrong.options
-        self.__class__ = WRONG[self.option("wrong")]
-        return self.build(plan)
+Wrong = wrong_one.one_of(tensorflow2.TensorFlow2, WRONG)
 
 
 if __name__ == "__main__":
