@@ -8,7 +8,8 @@ mutant is one line of a kernel with one thing wrong: a sign, a comparison, a con
 left out. It is compiled (those that do not compile are left out), linked into the program of the operators' tests
 in place of what it was made from, under AddressSanitizer, and the cases of the operators that the line belongs to are run.
 One of them must fail, or crash, or not end. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
-cannot be noticed. --quick: every twenty-fifth mutant. --lines: one mutant of every line that has any, chosen by a hash of its text.
+cannot be noticed. --quick: one in forty, of each file one at least, --lines: one of every line that has any; which ones hangs on file, function and text
+alone, so that a change elsewhere chooses no other.
 --list: says what would be spoiled, and ends.
 """
 import argparse
@@ -29,7 +30,7 @@ import threading
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CPU_LIMIT_S = 10
 TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other things too, a mutant takes long
-QUICK_STEP = 25
+QUICK_SHARE = 1 / 40
 
 # What a mutant reads or writes beside a buffer of a guarded engine, of the heap or of the stack ends it, and what it does not free.
 # A variable that it leaves unset is not what the call before left there.
@@ -41,10 +42,20 @@ SEQUENCE = "tests/test_backend_sequence"
 RECURRENT = "tests/test_backend_recurrent"
 PRODUCT = "tests/test_backend_product"
 HIDDEN = "tests/test_backend_hidden"  # losses of targets that do not count
+TAIL = "tests/test_backend_tail"
+OPTIMIZER = "tests/test_engine_optimizer"
 
 
 def object_of_backend(name):
     return "src/libys_backend.a.p/backend_%s.o" % name
+
+
+def object_of_kernels():
+    """That of the kernels in single precision which backend/kernels.c chooses on this machine."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        has = set(next((line for line in file if line.startswith("flags")), "").split())
+    width = "_v4" if has >= {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} else "_v3" if has >= {"avx2", "bmi2", "fma"} else ""
+    return "src/libys_kernels_f32%s.a.p/backend_kernels_f32.c.o" % width
 
 
 # What is spoiled: a source of src/backend, the object that is made of it, the end of its cases' names, and the one program
@@ -60,6 +71,8 @@ SOURCES = {
        for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_places.c")},
     "onednn_pair.c": (object_of_backend("onednn_pair.c"), "_onednn", None),
     "onednn_sequence.c": (object_of_backend("onednn_sequence.c"), "_onednn", SEQUENCE),
+    "kernels.inc": (object_of_kernels(), "_onednn", TAIL),
+    "update.inc": (REF[0], "", OPTIMIZER),
 }
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {
@@ -72,8 +85,14 @@ CASES = {
 LOSSES = {name for name, cases in CASES.items() if cases[0].startswith("loss_")}  # HIDDEN tries them too
 # Operators with no case in OPERATORS: of what others share with them, the others' cases show enough.
 ELSEWHERE = {"attention", "lstm", "gru"}
-# Of what only a step of training shows.
-PROGRAMS = {"running_run": ("tests/test_engine_mode", ["*"])}
+DEPTHWISE = (OPERATORS, ["conv_*depthwise*_onednn"])
+# What other programs try than those of the file: of what only a step of training shows, and of what a tail does not use.
+PROGRAMS = {
+    ("ref_norm.inc", "running_run"): ("tests/test_engine_mode", ["*"]),
+    **{("kernels.inc", name): DEPTHWISE for name in ("inside_of", "DEPTHWISE_ROW", "depthwise_block", "depthwise_part", "depthwise_weights")},
+    **{("kernels.inc", name): (OPERATORS, ["add_*_onednn"]) for name in ("add_part", "add")},
+    **{("kernels.inc", name): (OPERATORS, ["mul_*_onednn"]) for name in ("multiply_part", "multiply")},
+}
 
 COMPARISONS = {"<": ("<=", ">="), "<=": ("<", ">"), ">": (">=", "<="), ">=": (">", "<"), "==": ("!=",), "!=": ("==",)}
 SWAPS = {" + ": " - ", " - ": " + ", " * ": " / ", " / ": " * ", " += ": " -= ", " -= ": " += ", " && ": " || ", " || ": " && "}
@@ -229,7 +248,7 @@ class Builder:
         """How to compile each file, and to link each program."""
         self.compiles = {made: self.command(made) for made in {made for made, _, _ in SOURCES.values()}}
         self.links = {program: self.command(program)
-                      for program in [OPERATORS, ROWS, SEQUENCE, RECURRENT, PRODUCT, HIDDEN] + [p for p, _ in PROGRAMS.values()]}
+                      for program in {OPERATORS, ROWS, HIDDEN, *(program for *_, program in SOURCES.values() if program), *(p for p, _ in PROGRAMS.values())}}
 
     def compile(self, folder, made):
         """The object with the mutant that lies in `folder`; None where it does not compile."""
@@ -339,8 +358,10 @@ def is_same_at_bound(source, number, text):
 def tries_of(source, function, used):
     """What tries a function: [(program, patterns)], in this order."""
     ending, program = SOURCES[source.name][1:]
-    if program or function in PROGRAMS:
-        return [(program, [])] if program else [PROGRAMS[function]]
+    if (source.name, function) in PROGRAMS:
+        return [PROGRAMS[source.name, function]]
+    if program:
+        return [(program, [])]
     operators = CASES.get(function) or [op + "_*" for op in sorted(used.get((source.name, function), set()) - ELSEWHERE)] or ["*"]
     patterns = [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending]
     return [(OPERATORS, patterns), (ROWS, [])] + [(HIDDEN, [])] * (function in LOSSES)
@@ -361,9 +382,18 @@ def plan(names):
 
 
 def rank(mutant):
-    """A number that hangs on the text of the mutant alone."""
-    source, number, text = mutant[:3]
-    return int(hashlib.sha256("\n".join((source.name, source.lines[number].strip(), text.strip())).encode()).hexdigest()[:12], 16)
+    """A number from 0 to 1 that hangs on the names of file and function and on the text alone."""
+    source, number, text, function, _ = mutant
+    words = "\n".join((source.name, function, source.lines[number].strip(), text.strip()))
+    return int(hashlib.sha256(words.encode()).hexdigest()[:12], 16) / 16 ** 12
+
+
+def quick(mutants):
+    """A share of them, and of each file one at least."""
+    first = {}
+    for mutant in sorted(mutants, key=rank):
+        first.setdefault(mutant[0].name, mutant)
+    return [mutant for mutant in mutants if rank(mutant) < QUICK_SHARE or first[mutant[0].name] is mutant]
 
 
 def unfit_patterns(builder, mutants):
@@ -396,7 +426,7 @@ def main():
     mutants = list(plan(options.file))
     allowed, unused = read_allowed(), set(read_allowed())
     if options.quick:
-        mutants = mutants[::QUICK_STEP]
+        mutants = quick(mutants)
     elif options.lines:
         chosen = {}
         for mutant in sorted(mutants, key=rank):

@@ -109,17 +109,11 @@ static inline void compare_gradient(struct ys_engine *ref, struct ys_engine *oth
     ys_free(theirs);
 }
 
-/** Loss and gradients, and the loss of the third step of a training: each step can add a part of its own error. Skips
- * without `onednn`. */
-static inline void compare(const struct ys_graph *graph, struct ys_engine *ref, enum ys_engine_precision precision,
-                           const struct drawing *drawing, const struct allowed *allowed)
+/** Loss and gradients, the loss of the third step of a training: each step can add a part of its own error; and then of
+ * an evaluation, which has the statistics that the steps left. */
+static inline void compare_engines(struct ys_engine *ref, struct ys_engine *e, const struct allowed *allowed)
 {
-    struct ys_engine *e = open_engine(graph, "onednn", precision, drawing);
     double ours, theirs;
-    if (!e) {
-        tap_skip("%s", ys_engine_error());
-        return;
-    }
     CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, &ours) == 0);
     CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, &theirs) == 0);
     CHECK_NEAR(theirs, ours, allowed->relative * fabs(ours));
@@ -130,7 +124,22 @@ static inline void compare(const struct ys_graph *graph, struct ys_engine *ref, 
         CHECK(ys_engine_step(e, NULL, NULL, 0.05, &theirs) == 0);
     }
     CHECK_NEAR(theirs, ours, 4 * allowed->relative * fabs(ours));
+    CHECK(ys_engine_forward(ref, NULL, NULL, YS_ENGINE_EVAL, &ours) == 0);
+    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, &theirs) == 0);
+    CHECK_NEAR(theirs, ours, 4 * allowed->relative * fabs(ours));
     CHECK(ys_engine_check(e) == 0);
+}
+
+/** The same with an engine that it opens. Skips without `onednn`. */
+static inline void compare(const struct ys_graph *graph, struct ys_engine *ref, enum ys_engine_precision precision,
+                           const struct drawing *drawing, const struct allowed *allowed)
+{
+    struct ys_engine *e = open_engine(graph, "onednn", precision, drawing);
+    if (!e) {
+        tap_skip("%s", ys_engine_error());
+        return;
+    }
+    compare_engines(ref, e, allowed);
     ys_engine_close(e);
 }
 

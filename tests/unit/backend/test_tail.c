@@ -111,6 +111,67 @@ static void normalisations_of_sums(void)
     compare_tails(true, true);
 }
 
+static int begin(void *context, const struct ys_engine_span *spans, size_t count)
+{
+    (void)context;
+    (void)spans;
+    (void)count;
+    return 0;
+}
+
+static int end(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+/** As if another engine had a quarter everywhere; counts how often it was asked. */
+static int mean_with_a_quarter(void *context, double *values, size_t count)
+{
+    *(int *)context += 1;
+    for (size_t i = 0; i < count; i++)
+        values[i] = (values[i] + 0.25) / 2;
+    return 0;
+}
+
+static void join(struct ys_engine *e, int *asked)
+{
+    const struct ys_engine_exchange exchange = {
+        .begin = begin, .end = end, .mean = mean_with_a_quarter, .world = 2, .context = asked};
+    CHECK(ys_engine_set_exchange(e, &exchange) == 0);
+}
+
+static void compare_joined(const struct ys_graph *graph)
+{
+    static const struct drawing rows = {.purpose = "joined", .seed = 3, .batch = 3, .input_gradient = true};
+    int asked = 0, asked_ref = 0;
+    struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64, &rows);
+    struct ys_engine *e = open_engine(graph, "onednn", YS_ENGINE_F32, &rows);
+    REQUIRE(ref);
+    if (e) {
+        join(ref, &asked_ref);
+        join(e, &asked);
+        compare_engines(ref, e, &allowed_norm);
+        CHECK(asked > 0 && asked == asked_ref);
+    }
+    ys_engine_close(e);
+    ys_engine_close(ref);
+}
+
+/** Batch normalisation over the rows of two engines. */
+static void joined_normalisations(void)
+{
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int act = NONE; act <= CLIP; act++)
+            for (int sum = 0; sum < 2; sum++) {
+                const struct tail t = {&shapes[s], true, sum, false, (enum activation)act, false};
+                struct ys_graph *graph = make_graph(&t);
+                REQUIRE(graph);
+                compare_joined(graph);
+                ys_graph_free(graph);
+            }
+}
+
 /** Blocks of channels of more bytes than two passes may take at once, in a value that is written past the caches. */
 static void a_value_beyond_the_caches(void)
 {
@@ -134,4 +195,4 @@ static void a_value_beyond_the_caches(void)
 }
 
 TAP_MAIN(TAP_CASE(activations), TAP_CASE(sums), TAP_CASE(normalisations), TAP_CASE(normalisations_of_sums),
-         TAP_CASE(a_value_beyond_the_caches))
+         TAP_CASE(joined_normalisations), TAP_CASE(a_value_beyond_the_caches))
