@@ -11,7 +11,7 @@ import os
 import sys
 
 NEEDED = ["name", "place", "title", "ratio", "unit", "kind", "better", "method", "scope", "formula", "source", "limits"]
-OPTIONAL = ["head"]
+OPTIONAL = ["head", "part", "part_head"]
 WORDS = {  # keys whose text is one of some words
     "unit": ["s", "1/s", "B", "1"],
     "kind": ["span", "rate", "bytes", "share", "count", "number"],
@@ -62,6 +62,8 @@ def text_of(text):
 def entry(metric):
     members = ["." + key + " = " + text_of(metric.get(key))
                for key in ("name", "title", "head", "ratio", "unit", "method", "scope", "source", "formula", "limits")]
+    title = metric.get("part", metric["title"])
+    members += [".part = " + text_of(title), ".part_head = " + text_of(metric.get("part_head", title).replace("|", "\n"))]
     members += [".kind = YS_KIND_" + metric["kind"].upper(), ".better = YS_BETTER_" + metric["better"].upper(), ".mode = " + ("YS_MODE_" + metric["mode"].upper() if "mode" in metric else "YS_NAME_NONE"),
                 ".learning = " + ("true" if "work" in metric else "false"),
                 ".whole = " + ("true" if metric["kind"] in ("count", "bytes") else "false")]

@@ -23,10 +23,12 @@
 /* What metrics/NAME.metric says (CONTRIBUTING.md); tools/metric_infos.py makes a table of those files at the build. */
 struct ys_metric_info {
     const char *name;
-    const char *title; /* for people: "peak memory" */
-    const char *head;  /* of a column, in a word or two: "step time"; NULL: the title */
-    const char *ratio; /* what a ratio of it says, after "1.93x": "the memory" */
-    const char *unit;  /* SI: "s", "1/s", "B", "1" for pure numbers */
+    const char *title;     /* for people: "peak memory" */
+    const char *head;      /* of a column, in a word or two: "step time"; NULL: the title */
+    const char *part;      /* as a part of a run's time: "start-up" */
+    const char *part_head; /* of a narrow column of such parts: "warm-\nup" */
+    const char *ratio;     /* what a ratio of it says, after "1.93x": "the memory" */
+    const char *unit;      /* SI: "s", "1/s", "B", "1" for pure numbers */
     enum ys_kind kind;
     enum ys_better better;
     const char *method;           /* exact, counter, sampled, estimated, derived */

@@ -251,7 +251,7 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
     }
     const struct ys_section_parts parts = ys_section_find_parts(view);
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
-        chart.part_names[k] = parts.has[k] ? ys_time_parts[k].title : NULL;
+        chart.part_names[k] = parts.has[k] ? ys_time_part(k).title : NULL;
     for (size_t t = 0; t < view->count && chart.count < YS_HTML_MOST; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         double wall_s = ys_view_number(trial, "wall_s");
@@ -261,7 +261,7 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
         values[chart.count] = ys_label_value(YS_KIND_SPAN, wall_s);
         *bar = (struct ys_chart_bar){.label = trial->name, .value = values[chart.count].text};
         for (size_t k = 0; k < YS_TIME_PARTS; k++)
-            bar->parts[k] = ys_view_number(trial, ys_time_parts[k].metric);
+            bar->parts[k] = ys_view_number(trial, ys_time_part(k).metric);
         chart.count++;
     }
     chart.rows = bars;

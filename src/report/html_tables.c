@@ -692,7 +692,7 @@ void ys_html_times(struct ys_buf *out, const struct ys_view *view)
     struct ys_label names[YS_TIME_PARTS];
     size_t count = 1;
     for (size_t k = 0; k < YS_TIME_PARTS; k++) {
-        snprintf(names[k].text, sizeof names[k].text, "#%s", ys_time_parts[k].title);
+        snprintf(names[k].text, sizeof names[k].text, "#%s", ys_time_part(k).title);
         if (parts.has[k])
             heads[count++] = names[k].text;
     }
@@ -707,7 +707,7 @@ void ys_html_times(struct ys_buf *out, const struct ys_view *view)
         ys_html_put(out, "td", "name", trial->name);
         for (size_t k = 0; k < YS_TIME_PARTS; k++)
             if (parts.has[k])
-                put_measure(out, ys_view_metric(trial, ys_time_parts[k].metric), false);
+                put_measure(out, ys_view_metric(trial, ys_time_part(k).metric), false);
         put_measure(out, ys_view_metric(trial, "wall_s"), false);
         ys_buf_puts(out, "</tr>\n");
     }

@@ -210,7 +210,7 @@ static void put_shares(struct ys_buf *out, const struct ys_view_trial *trial)
         size_t most = YS_TIME_PARTS;
         double best = 0;
         for (size_t k = 0; k < YS_TIME_PARTS; k++) {
-            const double part = ys_view_number(trial, ys_time_parts[k].metric);
+            const double part = ys_view_number(trial, ys_time_part(k).metric);
             if (!taken[k] && part > best) {
                 most = k;
                 best = part;
@@ -220,7 +220,7 @@ static void put_shares(struct ys_buf *out, const struct ys_view_trial *trial)
             break;
         taken[most] = true;
         ys_buf_printf(out, "%s %s is %s", said ? "," : "", ys_label_share(best / wall_s).text,
-                      ys_time_parts[most].title);
+                      ys_time_part(most).title);
     }
     ys_buf_puts(out, ".");
 }

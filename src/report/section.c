@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "metric/metric.h"
 #include "report/section.h"
 #include "report/text.h"
 #include "stat/summary.h"
@@ -6,26 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct ys_time_part ys_time_parts[YS_TIME_PARTS] = {
-    {"start_s", "start", "start-up"},
-    {"build_s", "build", "build"},
-    {"first_step_s", "first\nstep", "first step"},
-    {"warmup_s", "warm-\nup", "warm-up"},
-    {"input_s", "data\nwait", "waiting for data"},
-    {"compute_s", "com-\npute", "computing"},
-    {"infer_s", "re-\nquests", "requests"},
-    {"eval_s", "eval", "evaluation"},
-    {"save_s", "save", "saving"},
-    {"stop_s", "stop", "ending"},
-    {"rest_s", "rest", "rest"},
-};
+struct ys_time_part ys_time_part(size_t k)
+{
+    static const char *const parts[YS_TIME_PARTS] = {"start_s", "build_s",   "first_step_s", "warmup_s",
+                                                     "input_s", "compute_s", "infer_s",      "eval_s",
+                                                     "save_s",  "stop_s",    "rest_s"};
+    const struct ys_metric_info *info = ys_metric_find(parts[k]);
+    return (struct ys_time_part){parts[k], info ? info->part_head : parts[k], info ? info->part : parts[k]};
+}
 
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
 {
     struct ys_section_parts parts = {{false}};
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
         for (size_t i = 0; i < view->count && !parts.has[k]; i++)
-            parts.has[k] = isfinite(ys_view_number(&view->trials[i], ys_time_parts[k].metric));
+            parts.has[k] = isfinite(ys_view_number(&view->trials[i], ys_time_part(k).metric));
     return parts;
 }
 

@@ -5,12 +5,13 @@
 
 #include "report/view.h"
 
-/** The parts of wall_s, in the order in which they happen. */
+/** A part of wall_s, as its metric's file names it. */
 struct ys_time_part {
     const char *metric, *head, *title;
 };
 enum { YS_TIME_PARTS = 11 };
-extern const struct ys_time_part ys_time_parts[YS_TIME_PARTS];
+/** Part k, in the order in which they happen. */
+struct ys_time_part ys_time_part(size_t k);
 /** Which parts some trial has: training and inference do not have the same. */
 struct ys_section_parts {
     bool has[YS_TIME_PARTS];

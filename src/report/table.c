@@ -392,7 +392,7 @@ static ys_status put_times(struct page *page)
     begin_grid(page, &grid);
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
         if (parts.has[k])
-            ys_grid_column(&grid, ys_time_parts[k].head, true);
+            ys_grid_column(&grid, ys_time_part(k).head, true);
     ys_grid_column(&grid, "whole\nrun", true);
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
@@ -402,7 +402,7 @@ static ys_status put_times(struct page *page)
         name_row(page, &grid, i);
         for (size_t k = 0; k < YS_TIME_PARTS; k++)
             if (parts.has[k])
-                put_seconds(&grid, column++, ys_view_number(trial, ys_time_parts[k].metric));
+                put_seconds(&grid, column++, ys_view_number(trial, ys_time_part(k).metric));
         put_seconds(&grid, column, ys_view_number(trial, "wall_s"));
     }
     if (grid.count > 0)
