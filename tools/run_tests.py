@@ -30,6 +30,7 @@ FRAMEWORK_SUITE = "frameworks"
 FRAMEWORK_OF = "of-"  # before the name of the framework that a test is of
 SLOW_SUITE = "slow"
 BY_NAME_ALONE = {"exports", "memory"}
+LEFT_OPEN_S = 10  # what a program that took too long had printed is waited for
 
 
 def list_tests(build):
@@ -93,7 +94,7 @@ def said_until_ended(process, late):
     """Ends a program and returns what it had printed. What it started may outlive it and hold the pipe open: nobody waits for that."""
     process.kill()
     try:
-        return process.communicate(timeout=10)[0]
+        return process.communicate(timeout=LEFT_OPEN_S)[0]
     except subprocess.TimeoutExpired:
         return (late.stdout or b"").decode(errors="replace")
 
