@@ -138,10 +138,24 @@ static ys_status wrong_count(const struct ys_onnx_constant *c, const char *what)
     return ys_fail(YS_EFORMAT, "tensor %.100s has %s values than its shape asks for", c->tensor->name, what);
 }
 
+/* Whether the tensor has numbers in the field of a type. */
+static bool has_typed(const struct ys_onnx_tensor_in *tensor)
+{
+    struct ys_wire_field field;
+    for (struct ys_span message = tensor->message; ys_wire_next(&message, &field) > 0;)
+        if (field.span.size > 0 &&
+            (field.number == YS_PROTO_TENSOR_FLOAT_DATA || field.number == YS_PROTO_TENSOR_INT32_DATA ||
+             field.number == YS_PROTO_TENSOR_INT64_DATA || field.number == YS_PROTO_TENSOR_DOUBLE_DATA))
+            return true;
+    return false;
+}
+
 static ys_status load_raw(struct ys_onnx_folding *f, struct ys_onnx_constant *c)
 {
     size_t size = type_size(c->type);
     struct ys_span raw = c->tensor->raw;
+    if ((c->tensor->is_external && raw.size > 0) || has_typed(c->tensor))
+        return ys_fail(YS_EFORMAT, "tensor %.100s has its values in two places: one must be left out", c->tensor->name);
     if (c->tensor->is_external)
         YS_TRY(ys_onnx_file_external(f->file, c->tensor, (uint64_t)c->count * size, &raw));
     if (raw.size != (uint64_t)c->count * size)

@@ -155,6 +155,8 @@ static ys_status read_axes(struct folding *fold, size_t rank, bool marked[2 * YS
     for (size_t i = 0; i < *count; i++) {
         if (!wrap(&axes[i], rank + (fold->node->op[0] == 'U' ? *count : 0)))
             return bad_axis(fold, axes[i]);
+        if (marked[axes[i]])
+            return FAIL(fold, "axes has axis %lld twice", (long long)axes[i]);
         marked[axes[i]] = true;
     }
     return YS_OK;
@@ -312,8 +314,10 @@ static ys_status fold_slice(struct folding *fold)
     row_strides(in, strides);
     memcpy(shape, in->shape, sizeof shape);
     for (size_t i = 0; i < count; i++) {
-        if (!wrap(&axes[i], in->rank) || steps[i] == 0 || steps[i] == INT64_MIN)
+        if (!wrap(&axes[i], in->rank))
             return bad_axis(fold, axes[i]);
+        if (steps[i] == 0 || steps[i] == INT64_MIN)
+            return FAIL(fold, "steps has the number %lld: must be above -2^63, and not 0", (long long)steps[i]);
         int64_t extent = in->shape[axes[i]], step = steps[i];
         if (in->rows_axis == (size_t)axes[i] + 1)
             return FAIL(fold, "%s", "takes some rows of the batch: rows must stay apart");

@@ -127,6 +127,8 @@ static ys_status read_axes(struct ys_onnx_step *step, bool marked[YS_MAX_RANK], 
     YS_TRY(ys_onnx_numbers(&step->r->folding, step->node, in, "axes", axes, YS_MAX_RANK, count));
     for (size_t i = 0; i < *count; i++) {
         YS_TRY(ys_onnx_axis(step, step->in[0], axes[i], &axis, &apart));
+        if (marked[apart])
+            return YS_FAIL_STEP(step, "axes has axis %zu twice", axis);
         marked[apart] = true;
     }
     return YS_OK;

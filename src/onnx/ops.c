@@ -595,7 +595,7 @@ static const struct {
     {"AveragePool", ys_onnx_pool, false},
     {"BatchNormalization", map_batchnorm, true},
     {"Cast", map_cast, true},
-    {"CastLike", map_cast, false},
+    {"CastLike", map_cast, true},
     {"Clip", map_clip, true},
     {"Concat", ys_onnx_concat, true},
     {"Conv", ys_onnx_conv, false},

@@ -82,8 +82,9 @@ static ys_status check_beside(struct ys_onnx_step *step, const struct ys_onnx_sl
 ys_status ys_onnx_check_rows(struct ys_onnx_step *step, const struct ys_onnx_rows **rows)
 {
     const struct ys_onnx_slot *widest = NULL, *made = NULL;
+    const size_t count = strcmp(step->node->op, "CastLike") == 0 ? 1 : step->node->in_count; /* it reads a type alone */
     *rows = NULL;
-    for (size_t i = 0; i < step->node->in_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct ys_onnx_slot *in = step->in[i];
         if (!in || in->kind != YS_ONNX_LIVE)
             continue;
@@ -93,7 +94,7 @@ ys_status ys_onnx_check_rows(struct ys_onnx_step *step, const struct ys_onnx_row
     }
     if (!made)
         return YS_OK;
-    for (size_t i = 0; i < step->node->in_count; i++)
+    for (size_t i = 0; i < count; i++)
         if (step->in[i] && step->in[i]->kind == YS_ONNX_LIVE)
             YS_TRY(check_beside(step, widest, step->in[i]));
     const struct ys_onnx_rows *found = &made->rows;
@@ -280,6 +281,8 @@ static ys_status find_place(struct ys_onnx_step *step, struct target *t, struct 
         found = may_be_batch(t, batch, t->shape[batch].each, p);
     else
         found = found && fixed > 0 && find_fixed(t, fixed, p);
+    if (!found && (step->in[0]->curve == YS_ONNX_SCORES || step->in[0]->curve == YS_ONNX_SHARES))
+        return ys_onnx_settle(step, step->in[0]); /* `row` was of what they are made of: it fails, and says so */
     if (!found)
         return YS_FAIL_STEP(step,
                             "mixes the batch with other axes: each row has %lld elements, and its shape keeps %lld of "
@@ -428,6 +431,8 @@ static ys_status read_axes(struct ys_onnx_step *step, size_t rank, bool marked[2
         if (axis < 0 || axis >= all)
             return YS_FAIL_STEP(step, "axis %lld is beyond the %lld dimensions of its input", (long long)axes[i],
                                 (long long)all);
+        if (marked[axis])
+            return YS_FAIL_STEP(step, "axes has axis %lld twice", (long long)axis);
         marked[axis] = true;
     }
     return YS_OK;

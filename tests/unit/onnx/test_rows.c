@@ -96,6 +96,22 @@ static void axes_of_several_rows_for_each_of_the_batch_are_read(void)
     }
 }
 
+/* Of which CastLike asks the type alone. */
+static void a_constant_may_take_the_type_of_such_a_value(void)
+{
+    const int64_t parts[] = {-1, 4}, two = 2;
+    struct made m = {0};
+    made_parts(&m, -1, parts);
+    made_tensor(&m, "2", 7, NULL, 0, &two, sizeof two);
+    made_node(&m, "CastLike", "2 dense", "real");
+    made_node(&m, "Mul", "dense real", "twice");
+    made_node(&m, "CastLike", "twice dense", "same");
+    made_node(&m, "Div", "same real", "once");
+    made_node(&m, "Relu", "once", "a");
+    made_together(&m, "a whole");
+    check_rows(made_read(&m, "y", 17));
+}
+
 /* The shape is computed from that of the input: [N * 8, 4]. */
 static void the_shape_may_be_computed_from_the_batch(void)
 {
@@ -435,8 +451,9 @@ static void what_would_mix_a_batch_elsewhere_is_refused_by_name(void)
 }
 
 TAP_MAIN(TAP_CASE(axes_of_several_rows_for_each_of_the_batch_are_read),
-         TAP_CASE(the_shape_may_be_computed_from_the_batch), TAP_CASE(axes_in_which_the_batch_comes_last_are_read),
-         TAP_CASE(an_axis_in_the_middle_may_be_the_batch), TAP_CASE(a_part_of_an_axis_in_the_middle_may_be_the_batch),
+         TAP_CASE(a_constant_may_take_the_type_of_such_a_value), TAP_CASE(the_shape_may_be_computed_from_the_batch),
+         TAP_CASE(axes_in_which_the_batch_comes_last_are_read), TAP_CASE(an_axis_in_the_middle_may_be_the_batch),
+         TAP_CASE(a_part_of_an_axis_in_the_middle_may_be_the_batch),
          TAP_CASE(norms_and_numbers_know_which_axis_is_theirs), TAP_CASE(three_rows_together_are_what_each_is_alone),
          TAP_CASE(what_would_mix_them_is_refused_by_name),
          TAP_CASE(what_would_mix_a_batch_elsewhere_is_refused_by_name))

@@ -173,6 +173,7 @@ static void made_attention(struct made *m, const char *masked, const float mask[
 static void a_softmax_between_two_products_is_an_attention(void)
 {
     static const float open[4] = {0}, causal[4] = {0, -INFINITY, 0, 0}, odd[4] = {0, 0, -INFINITY, 0};
+    const int64_t two[] = {2}, laid[] = {0, 4};
     struct made m = {0};
     for (int is_causal = 0; is_causal < 2; is_causal++) {
         made_attention(&m, is_causal ? "masked" : "scores", is_causal ? causal : open);
@@ -195,6 +196,11 @@ static void a_softmax_between_two_products_is_an_attention(void)
     made_node(&m, "Relu", "scores", "b");
     end_in_dense(&m, "b", 4);
     refused(&m, "y", "a product of two values that is no attention");
+    made_attention(&m, "scores", open);
+    made_tensor(&m, "laid", 7, two, 1, laid, sizeof laid);
+    made_node(&m, "Reshape", "scores laid", "b");
+    end_in_dense(&m, "b", 4);
+    refused(&m, "y", "node scores (Mul): is part of a product of two values that is no attention");
 }
 
 static void the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classes_of_positions(void)
