@@ -488,6 +488,8 @@ local function check_supported(adapter, plan)
       common.unsupported('this adapter has no clip_norm')
    elseif (plan.label_smoothing or 0) ~= 0 and not adapter.extras.label_smoothing then
       common.unsupported('this adapter has no label_smoothing')
+   elseif plan.prompt then
+      common.unsupported('this adapter has no prompt that is answered before the tokens behind it: prompt = none')
    elseif plan.dist and plan.dist.world ~= 1 then
       common.unsupported(('this adapter has no work for %s processes'):format(tostring(plan.dist.world)))
    end

@@ -135,7 +135,8 @@ class Plan:
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
     rank, world, rendezvous, statistics, strategy, bucket_bytes: as in its `dist`.  own_seed: the seed, of several processes another for each.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
-    training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.
+    training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.  prompt, tokens: positions of
+    each row that are answered together, and those behind them, one by one; None and 0 where rows are answered whole.
     """
 
     def __init__(self, plan):
@@ -156,6 +157,8 @@ class Plan:
         self.threads = plan.get("threads", 1)
         self.device = plan.get("device", "cpu")
         self.onnx = plan.get("onnx")
+        self.prompt = plan.get("prompt") or None
+        self.tokens = (plan.get("tokens") or 0) if self.prompt else 0
         self.options = plan.get("options") or {}
         dist = plan.get("dist") or {}
         self.world, self.rank, self.rendezvous = dist.get("world", 1), dist.get("rank", 0), dist.get("rendezvous")
@@ -250,6 +253,11 @@ class Plan:
         """Whether the step after this one is the first of another epoch."""
         return step + 1 < self.steps and self._epochs[step + 1] != self._epochs[step]
 
+    def pieces(self):
+        """Of rows that are answered piece by piece the pieces, as pairs of their first position and the one behind their
+        last: the prompt, and each token."""
+        return [(0, self.prompt)] + [(at, at + 1) for at in range(self.prompt, self.prompt + self.tokens)]
+
     def multiplier(self, param, key):
         """lr_mult or decay_mult of an entry of `params`."""
         return common_graph.multiplier(param, key)
@@ -305,7 +313,8 @@ class Adapter:
     # one that is not called "x"), "tokens" (int32 inputs),
     # "targets" (other than a class a row), "shared" (parameters that several nodes read), "broadcast" (in Add, Sub, Mul, Div),
     # "operands" (parameters there), "positions" (Gemm along the last of more than two axes), "hidden" (positions whose target is -1, which has no
-    # loss), "carried" (of LSTM and GRU each row goes on from the state of the batch before: carried_state() and clear_carried_state()).
+    # loss), "carried" (of LSTM and GRU each row goes on from the state of the batch before: carried_state() and clear_carried_state()),
+    # "prompt" (rows are answered piece by piece: infer_piece()).
     extras = ()
     options = {}        # name -> value without it
     # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
@@ -354,6 +363,12 @@ class Adapter:
 
     def infer_step(self, x):
         """The logits of one batch, evaluated, as an array that can be read. Everything it does is timed."""
+        raise NotImplementedError
+
+    def infer_piece(self, x, first):
+        """Where the plan has a prompt, in place of infer_step(): the logits of some positions of the rows of a batch, `first`
+        the first of them, by the keys and values that are kept of those before it; 0 begins with none. forward() then gives
+        the logits of all pieces as well."""
         raise NotImplementedError
 
     def weights(self):
@@ -446,6 +461,7 @@ EXTRAS = {
     "positions": "Gemm of values of more than two dimensions",
     "hidden": "targets that are hidden (-1)",
     "carried": "state that is carried from batch to batch: carry_state = off",
+    "prompt": "prompt that is answered before the tokens behind it: prompt = none",
 }
 
 
@@ -461,6 +477,7 @@ def _check_supported(adapter, plan):
         **common_graph.extras(plan.graph),
         "hidden": plan.hides_targets,
         "carried": plan.carries_state,
+        "prompt": plan.prompt is not None,
     }
     for what, wanted in asked.items():
         if wanted and what not in adapter.extras:
@@ -673,9 +690,9 @@ class _Server:
         requests = self._integer(message, "requests", 1, 1 << 40)
         self._integer(message, "batch", self.plan.batch_size, self.plan.batch_size)
         ring = Ring(message["answers"]) if message.get("answers") else None
-        first = 0
+        first, room = 0, LATENCIES_LIMIT // max(1, self.plan.tokens)
         while first < requests:
-            report = self._answer_requests(first, min(first + LATENCIES_LIMIT, requests), ring)
+            report = self._answer_requests(first, min(first + room, requests), ring)
             self.channel.send(report)
             first += report["count"]
         return {"type": "done"}
@@ -683,21 +700,35 @@ class _Server:
     def _answer_requests(self, first, end, ring):
         """Requests from `first` on, to `end` or until it is time for a report, one after the other: each from its rows in
         memory to its logits in memory, and where there is a ring in that."""
-        adapter, plan, now = self.adapter, self.plan, time.monotonic_ns
-        latencies = []
+        plan, now = self.plan, time.monotonic_ns
+        latencies, prompts, tokens = [], [], []
         start = last = now()
         while len(latencies) < end - first and last - start < REPORT_NS:
             request = first + len(latencies)
             batch = request % plan.steps
             asked = now()
-            logits = adapter.infer_step(plan.rows(batch))
+            if plan.prompt is None:
+                logits = self.adapter.infer_step(plan.rows(batch))
+            else:
+                logits, stamps = self._answer_pieces(plan.rows(batch))
+                prompts.append(stamps[0] - asked)
+                tokens.extend(behind - before for before, behind in zip(stamps, stamps[1:]))
             if ring is not None:
                 ring.show(request, batch, logits)
             last = now()
             latencies.append(last - asked)
             plan.release()
-        return {"type": "latencies", "first": first, "count": len(latencies), "t_start_ns": start, "t_end_ns": last,
-                "latency_ns": latencies}
+        report = {"type": "latencies", "first": first, "count": len(latencies), "t_start_ns": start, "t_end_ns": last,
+                  "latency_ns": latencies}
+        return report if plan.prompt is None else dict(report, prompt_ns=prompts, token_ns=tokens)
+
+    def _answer_pieces(self, x):
+        """The logits of the last piece, and when each was answered."""
+        stamps = []
+        for first, end in self.plan.pieces():
+            logits = self.adapter.infer_piece(x[:, first:end], first)
+            stamps.append(time.monotonic_ns())
+        return logits, stamps
 
     def on_save(self, message):
         if message.get("format") != "safetensors":

@@ -158,6 +158,39 @@ class Attention(nn.Module):
         return counts & torch.ones(2 * tokens.shape[1:], dtype=torch.bool).tril() if self.causal else counts
 
 
+class Place:
+    """Where in their rows the positions lie that are passed: their first."""
+
+    at = 0
+
+
+class CachedAttention(Attention):
+    """Of a prompt, and of single positions behind it, which see the keys and values that are kept."""
+
+    def __init__(self, attrs, place, positions):
+        super().__init__(attrs)
+        self.place, self.positions = place, positions
+
+    def forward(self, q, k, v):
+        at, end = self.place.at, self.place.at + q.shape[1]
+        if at == 0:
+            self.keys, self.values = (x.new_empty(x.shape[0], self.positions, x.shape[2]) for x in (k, v))
+        self.keys[:, at:end], self.values[:, at:end] = k, v
+        self.causal = at == 0  # a single position sees all that is there
+        return super().forward(q, self.keys[:, :end], self.values[:, :end])
+
+
+class PlacedOperand(Operand):
+    """A value and those rows of a parameter that are of its positions."""
+
+    def __init__(self, combine, shape, dtype, place):
+        super().__init__(combine, shape, dtype)
+        self.place = place
+
+    def forward(self, x):
+        return self.combine(x, self.weight[self.place.at:self.place.at + x.shape[1]])
+
+
 class Recurrent(nn.Module):
     """What nn.LSTM and nn.GRU call, with one bias: of the second, which they would train too, an LSTM has none, and a GRU
     that of its last gate alone. start: the state that rows go on from, None where that is zero; end: that they were left in."""
@@ -185,18 +218,20 @@ class Recurrent(nn.Module):
 
 
 class Places(nn.Module):
-    """Of what tells values their places: tables by the number of positions and the width, made when they are first wanted."""
+    """Of what tells values their places: tables by the number of positions and the width, made when they are first wanted.
+    A pass is of the positions from place.at on; positions: of a whole row, where it is of some of them."""
 
-    def __init__(self, attrs, dtype):
+    def __init__(self, attrs, dtype, place, positions):
         super().__init__()
-        self.attrs, self.dtype, self.extents = attrs, dtype, None
+        self.attrs, self.dtype, self.place, self.positions, self.extents = attrs, dtype, place, positions, None
 
-    def tables_for(self, make, *extents):
+    def tables_for(self, make, positions, width):
+        extents = self.positions or positions, width
         if self.extents != extents:
             made = make(self.attrs, *extents)
             made = made if isinstance(made, tuple) else (made,)
             self.tables, self.extents = tuple(torch.from_numpy(table).to(self.dtype) for table in made), extents
-        return self.tables
+        return tuple(table[self.place.at:self.place.at + positions] for table in self.tables)
 
 
 class Rotary(Places):
@@ -332,7 +367,7 @@ class PyTorch(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
-              "operands", "positions", "hidden", "carried")
+              "operands", "positions", "hidden", "carried", "prompt")
     options = {"channels_last": False, "compile": "off"}
     statistics = ("local", "sync")
     strategies = ("data", "sharded")
@@ -343,6 +378,9 @@ class PyTorch(common.Adapter):
         torch.set_num_threads(plan.threads)
         if torch.get_num_interop_threads() != 1:  # may be set once in a process
             torch.set_num_interop_threads(1)
+        if plan.prompt and self.option("compile") != "off":
+            raise common.Unsupported("prompt with compile = %s: a cache that grows would be compiled for each token"
+                                     % self.option("compile"))
         deviations = ["channels_last memory format"] if self.option("channels_last") else []
         self.model = self.run = self.network()
         if plan.world > 1:
@@ -413,6 +451,8 @@ class PyTorch(common.Adapter):
         self.dtype = DTYPES[self.plan.precision]
         self.images = torch.channels_last if self.option("channels_last") else torch.contiguous_format
         self.owned = {}  # name in the graph -> layer, its name there
+        self.place = Place()
+        self.positions = self.plan.prompt and self.plan.prompt + self.plan.tokens
         self.recurrents = {}  # node -> layer, of those that can carry a state
         code, layers, makers = fx.Graph(), {}, {}
         values = {entry["name"]: code.placeholder("input%d" % place) for place, entry in enumerate(graph["inputs"])}
@@ -468,17 +508,20 @@ class PyTorch(common.Adapter):
         if op == "RMSNormalization":
             return self.own(nn.RMSNorm(self.plan.weights[names["weight"]].shape, attrs["epsilon"], dtype=self.dtype), names)
         if op in ("RotaryEmbedding", "sinusoid"):
-            return (Rotary if op == "RotaryEmbedding" else Sinusoid)(attrs, self.dtype)
+            return (Rotary if op == "RotaryEmbedding" else Sinusoid)(attrs, self.dtype, self.place, self.positions)
         if op == "Embedding":
             layer = skip_init(nn.Embedding, *self.plan.weights[names["weight"]].shape, dtype=self.dtype)
             return self.own(layer, names)
         if op == "Attention":
-            return Attention(attrs)
+            return CachedAttention(attrs, self.place, self.positions) if self.plan.prompt else Attention(attrs)
         if op in ("LSTM", "GRU"):
             shapes = {role: self.plan.weights[name].shape for role, name in names.items()}
             return self.own(Recurrent(op, shapes, self.dtype), names)
         if op in PAIRS:
-            return self.own(Operand(PAIRS[op], self.plan.weights[names["weight"]].shape, self.dtype), names)
+            shape = self.plan.weights[names["weight"]].shape
+            if self.plan.prompt and len(shape) == 2 and shape[0] == self.positions:
+                return self.own(PlacedOperand(PAIRS[op], shape, self.dtype, self.place), names)
+            return self.own(Operand(PAIRS[op], shape, self.dtype), names)
         if op == "LRN":
             kind = nn.LocalResponseNorm if attrs["size"] % 2 else ForwardLocalResponseNorm
             return kind(attrs["size"], attrs["alpha"], attrs["beta"], attrs["bias"])
@@ -602,8 +645,14 @@ class PyTorch(common.Adapter):
 
     def pass_forward(self, model, x, y):
         with self.casting():
-            logits = model(*x)
+            logits = self.pass_pieces(model, *x) if self.plan.prompt else model(*x)
             return logits, self.loss(logits, y)
+
+    def pass_pieces(self, model, x):
+        made = []
+        for self.place.at, end in self.plan.pieces():
+            made.append(model(x[:, self.place.at:end]))
+        return torch.cat(made, 1)
 
     @contextlib.contextmanager
     def unchanged(self, train):
@@ -676,6 +725,10 @@ class PyTorch(common.Adapter):
 
     def infer_step(self, x):
         return self.run(*self.tensors(x)).to(self.dtype).numpy()
+
+    def infer_piece(self, x, first):
+        self.place.at = first
+        return self.infer_step(x)
 
     def losses(self, handles):
         return torch.stack(handles).tolist()

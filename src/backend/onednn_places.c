@@ -8,6 +8,8 @@
 struct places {
     int threads;
     int64_t lines, positions, width; /* all positions of all rows; positions of a row; numbers of a part of one */
+    int64_t told;                    /* positions that the table has */
+    const int64_t *at;               /* of a row's positions, the first of a pass */
     struct ys_rotary how;
     bool is_backward;
 };
@@ -19,11 +21,17 @@ static void fill_table(const struct places *p, float *table)
     const int64_t pairs = p->width / 2;
     if (table[0] == 1)
         return;
-    for (int64_t at = 0; at < p->positions * pairs; at++) {
+    for (int64_t at = 0; at < p->told * pairs; at++) {
         const double angle = ys_rotary_angle(p->how.base, at / pairs, at % pairs, p->width);
         table[at / pairs * p->width + at % pairs] = (float)cos(angle);
         table[at / pairs * p->width + pairs + at % pairs] = (float)sin(angle);
     }
+}
+
+/** Of the table, what is of that line of the values. */
+static const float *line_of(const struct places *p, const float *table, int64_t line)
+{
+    return table + (*p->at + line % p->positions) * p->width;
 }
 
 static void turn_part(const void *context, void *const *operand, size_t first, size_t end)
@@ -32,7 +40,7 @@ static void turn_part(const void *context, void *const *operand, size_t first, s
     const int64_t pairs = p->width / 2, step = p->how.interleaved ? 2 : 1, apart = p->how.interleaved ? 1 : pairs;
     const float sign = p->is_backward ? -1 : 1;
     for (int64_t line = (int64_t)first; line < (int64_t)end; line++) {
-        const float *cosines = (const float *)operand[2] + line % p->positions * p->width, *sines = cosines + pairs;
+        const float *cosines = line_of(p, operand[2], line), *sines = cosines + pairs;
         for (int64_t head = 0; head < p->how.heads; head++) {
             const int64_t at = (line * p->how.heads + head) * p->width;
             const float *x = (const float *)operand[0] + at;
@@ -60,7 +68,7 @@ static void add_part(const void *context, void *const *operand, size_t first, si
     const struct places *p = context;
     const int64_t pairs = p->width / 2;
     for (int64_t line = (int64_t)first; line < (int64_t)end; line++) {
-        const float *cosines = (const float *)operand[2] + line % p->positions * p->width, *sines = cosines + pairs;
+        const float *cosines = line_of(p, operand[2], line), *sines = cosines + pairs;
         const float *x = (const float *)operand[0] + line * p->width;
         float *y = (float *)operand[1] + line * p->width;
         for (int64_t i = 0; i < pairs; i++) {
@@ -85,6 +93,8 @@ static struct places describe(const struct ys_lowering *low, const struct ys_nod
     return (struct places){.threads = low->config.threads,
                            .lines = low->config.batch * in->shape[1],
                            .positions = in->shape[1],
+                           .told = low->cache_positions ? low->cache_positions : in->shape[1],
+                           .at = low->at,
                            .width = in->shape[2] / (node->op == YS_OP_ROTARY ? node->rotary.heads : 1),
                            .how = node->rotary,
                            .is_backward = is_backward};
@@ -93,7 +103,7 @@ static struct places describe(const struct ys_lowering *low, const struct ys_nod
 /** A persistent buffer starts as zeros. Each direction has one of its own. */
 static ys_status make_table(struct ys_lowering *low, const struct places *p, struct ys_operand *table)
 {
-    return ys_program_buffer(low->program, (size_t)(p->positions * p->width) * sizeof(float), true, &table->buffer);
+    return ys_program_buffer(low->program, (size_t)(p->told * p->width) * sizeof(float), true, &table->buffer);
 }
 
 static ys_status forward(struct ys_lowering *low, const struct ys_node *node, ys_call_run run)

@@ -113,7 +113,9 @@ ys_status ys_onednn_backward_embedding(struct ys_lowering *low, const struct ys_
 struct heads {
     int threads;
     int64_t rows, heads, kv_heads;
-    int64_t queries, keys, width, value_width; /* positions; extents of a part */
+    int64_t queries, keys, room, width, value_width; /* positions; those that a row of keys has room for; extents of a
+                                                        part */
+    const int64_t *at; /* of a row's positions, the first query's, where those before lie in a cache; else NULL */
     float scale;
     bool causal, padded; /* the latter: tokens hide keys */
 };
@@ -131,8 +133,8 @@ static struct part part_of(const struct heads *h, void *const *operand, int64_t 
 {
     const int64_t row = i / h->heads, head = i % h->heads, group = h->heads / h->kv_heads, kv = head / group;
     struct part p = {.q_at = (row * h->queries * h->heads + head) * h->width,
-                     .k_at = (row * h->keys * h->kv_heads + kv) * h->width,
-                     .v_at = (row * h->keys * h->kv_heads + kv) * h->value_width,
+                     .k_at = (row * h->room * h->kv_heads + kv) * h->width,
+                     .v_at = (row * h->room * h->kv_heads + kv) * h->value_width,
                      .y_at = (row * h->queries * h->heads + head) * h->value_width,
                      .is_first = head % group == 0};
     p.q = (const float *)operand[0] + p.q_at;
@@ -178,14 +180,15 @@ static dnnl_status_t attend(const struct heads *h, const struct part *part, floa
     dnnl_status_t status = dnnl_sgemm('N', 'T', h->queries, h->keys, h->width, 1, part->q, h->heads * h->width, part->k,
                                       h->kv_heads * h->width, 0, p, h->keys);
     for (int64_t t = 0; t < h->queries; t++)
-        soften(ys_softmax_kernels(), part->tokens, p + t * h->keys, h->causal ? t + 1 : h->keys, h->keys, h->scale);
+        soften(ys_softmax_kernels(), part->tokens, p + t * h->keys, h->causal ? h->keys - h->queries + t + 1 : h->keys,
+               h->keys, h->scale);
     return status;
 }
 
 /** The table of scores, or both, of the thread that does this part of the work. */
 static float *scores_of(const struct heads *h, void *scores, size_t thread, int64_t tables)
 {
-    return (float *)scores + (int64_t)thread * tables * h->queries * h->keys;
+    return (float *)scores + (int64_t)thread * tables * h->queries * h->room;
 }
 
 static void attention_part(const void *context, void *const *operand, size_t first, size_t end)
@@ -200,6 +203,28 @@ static void attention_part(const void *context, void *const *operand, size_t fir
                        h->kv_heads * h->value_width, 0, (float *)operand[4] + part.y_at, h->heads * h->value_width);
         }
     }
+}
+
+/** Puts what this pass has of keys or values, `width` numbers a position, behind those of the positions before it. */
+static void remember(const struct heads *h, int64_t width, const float *from, float *cache)
+{
+    for (int64_t row = 0; row < h->rows; row++)
+        memcpy(cache + (row * h->room + *h->at) * width, from + row * h->queries * width,
+               (size_t)(h->queries * width) * sizeof(float));
+}
+
+/** q, k, v, scores, y, cache */
+static ys_status cached_run(void *context, void *const *operand)
+{
+    struct heads h = *(const struct heads *)context;
+    const int64_t width = h.kv_heads * h.width;
+    float *keys = operand[5], *values = keys + h.rows * h.room * width;
+    h.keys = *h.at + h.queries;
+    remember(&h, width, operand[1], keys);
+    remember(&h, h.kv_heads * h.value_width, operand[2], values);
+    void *const seen[] = {operand[0], keys, values, operand[3], operand[4]};
+    ys_parallel_for(h.threads, (size_t)h.threads, 1, attention_part, &h, seen);
+    return YS_OK;
 }
 
 /** q, k, v, scores, y, [tokens] */
@@ -271,16 +296,18 @@ static struct heads heads_of(const struct ys_lowering *low, const struct ys_node
                           .kv_heads = a->kv_heads,
                           .queries = q->shape[1],
                           .keys = v->shape[1],
+                          .room = low->cache_positions ? low->cache_positions : v->shape[1],
                           .width = width,
                           .value_width = v->shape[2] / a->kv_heads,
                           .scale = (float)(a->scale > 0 ? a->scale : 1 / sqrt((double)width)),
                           .causal = a->causal,
-                          .padded = node->in_count > 3};
+                          .padded = node->in_count > 3,
+                          .at = low->cache_positions ? low->at : NULL};
 }
 
 static ys_status make_scores(struct ys_lowering *low, const struct heads *h, size_t tables, int *buffer)
 {
-    const size_t count = (size_t)(h->threads * h->queries * h->keys) * tables;
+    const size_t count = (size_t)(h->threads * h->queries * h->room) * tables;
     return ys_program_buffer(low->program, count * sizeof(float), false, buffer);
 }
 
@@ -295,7 +322,10 @@ ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_n
     operands[4] = ys_at(low->value[node->out[0]]);
     if (h.padded)
         operands[5] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[3])]);
-    YS_TRY(ys_onednn_append_own(low, node->name, attention_run, &h, sizeof h, operands, h.padded ? 6 : 5));
+    if (h.at)
+        operands[5] = ys_at(low->cached[node - low->graph->nodes]);
+    YS_TRY(ys_onednn_append_own(low, node->name, h.at ? cached_run : attention_run, &h, sizeof h, operands,
+                                h.padded || h.at ? 6 : 5));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }

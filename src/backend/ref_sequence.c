@@ -27,7 +27,8 @@ ys_status ys_ref_backward_embedding(struct ys_lowering *low, const struct ys_nod
 /** `count` tables of a number for each query and key of a head. */
 static ys_status make_scores(struct ys_lowering *low, const struct ys_node *node, size_t count, int *buffer)
 {
-    const int64_t queries = low->graph->values[node->in[0]].shape[1], keys = low->graph->values[node->in[1]].shape[1];
+    const int64_t queries = low->graph->values[node->in[0]].shape[1];
+    const int64_t keys = low->cache_positions ? low->cache_positions : low->graph->values[node->in[1]].shape[1];
     return ys_program_buffer(low->program, count * (size_t)(queries * keys) * low->real_size, false, buffer);
 }
 
@@ -42,10 +43,11 @@ ys_status ys_ref_forward_attention(struct ys_lowering *low, const struct ys_node
     YS_TRY(make_scores(low, node, 1, &operands[3].buffer));
     operands[4] = ys_ref_at(ref->workspace);
     operands[5] = ys_ref_at(low->value[node->out[0]]);
-    if (node->in_count > 3)
-        operands[6] = ys_ref_at(low->value[node->in[3]]);
-    YS_TRY(
-        ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 3 + node->in_count));
+    const int cached = low->cached[node - low->graph->nodes];
+    if (node->in_count > 3 || cached >= 0)
+        operands[6] = ys_ref_at(cached >= 0 ? cached : low->value[node->in[3]]);
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands,
+                       node->in_count > 3 || cached >= 0 ? 7 : 6));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }

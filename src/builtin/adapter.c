@@ -1,5 +1,6 @@
 /* The adapter of the built-in engine. */
 #include "builtin/builtin.h"
+#include "builtin/cached.h"
 #include "builtin/command.h"
 #include "builtin/rows.h"
 
@@ -16,7 +17,9 @@
 
 struct adapter {
     struct ys_graph *graph;
-    struct ys_engine *engine;
+    struct ys_engine *engine;        /* over whole rows; with a prompt NULL until it is wanted (need_engine()) */
+    struct ys_builtin_cached cached; /* over their pieces, with a prompt */
+    struct ys_engine_config config;  /* of each of them */
     struct ys_builtin_rows rows;
     struct ys_safetensors *order_file;
     const uint32_t *order;  /* [steps, batch of all ranks] */
@@ -201,6 +204,7 @@ static void close_plan(void *self)
     struct adapter *a = self;
     ys_dist_close(a->dist); /* before the engine, whose gradients may still be on their way */
     ys_engine_close(a->engine);
+    ys_builtin_cached_close(&a->cached);
     ys_free(a->parts);
     ys_builtin_rows_close(&a->rows);
     ys_safetensors_close(a->order_file);
@@ -211,17 +215,18 @@ static void close_plan(void *self)
 static ys_status describe(const struct adapter *a, const struct options *options, ys_json *reply)
 {
     const char *libraries[] = {NULL, NULL}, *deviations[] = {NULL, NULL, NULL};
+    const struct ys_engine *engine = a->engine ? a->engine : a->cached.engine[0];
     char deviation[64];
-    if (ys_engine_library(a->engine)[0])
-        libraries[0] = ys_engine_library(a->engine);
-    snprintf(deviation, sizeof deviation, "back end %s", ys_engine_backend(a->engine));
+    if (ys_engine_library(engine)[0])
+        libraries[0] = ys_engine_library(engine);
+    snprintf(deviation, sizeof deviation, "back end %s", ys_engine_backend(engine));
     size_t count = 0;
     if (options->backend)
         deviations[count++] = deviation;
     if (a->dist && is_shared(options))
         deviations[count++] = "gradients go through shared memory";
     YS_TRY(ys_json_set_int(reply, "parameters", ys_graph_parameter_count(a->graph)));
-    YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(a->engine)));
+    YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(engine)));
     YS_TRY(ys_adapter_set_names(reply, "libraries", libraries));
     return ys_adapter_set_names(reply, "deviations", deviations);
 }
@@ -363,11 +368,33 @@ static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const 
     return a->parts ? ys_dist_open(&config, &a->dist) : ys_out_of_memory();
 }
 
+static bool is_by_pieces(const struct adapter *a)
+{
+    return a->cached.engine[0] != NULL;
+}
+
+static ys_status need_engine(struct adapter *a)
+{
+    if (a->engine)
+        return YS_OK;
+    YS_TRY(ys_engine_open_graph(a->graph, &a->config, &a->engine));
+    return load(a);
+}
+
+static ys_status open_engines(struct adapter *a, const struct ys_plan *plan)
+{
+    if (!ys_plan_has_prompt(plan))
+        return need_engine(a);
+    return ys_builtin_cached_open(plan->graph, plan->weights, plan->prompt, plan->tokens, &a->config, &a->rows,
+                                  &a->cached);
+}
+
 static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_json *reply)
 {
     struct ys_engine_config config = {0};
     struct options options;
     YS_TRY(read_config(plan, &config, &options));
+    a->config = config;
     YS_TRY(ys_plan_need(plan->graph, "graph"));
     YS_TRY(ys_plan_need(plan->weights, "weights"));
     a->batch = config.batch;
@@ -382,8 +409,7 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(ys_graph_read(plan->graph, &a->graph));
     YS_TRY(check_loss(plan, a->graph));
     YS_TRY(open_input(a, &plan->input));
-    YS_TRY(ys_engine_open_graph(a->graph, &config, &a->engine));
-    YS_TRY(load(a));
+    YS_TRY(open_engines(a, plan));
     YS_TRY(meet(a, &plan->dist, &options));
     return describe(a, &options, reply);
 }
@@ -399,14 +425,22 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
 static ys_status reset(void *self)
 {
     struct adapter *a = self;
+    if (!a->engine)
+        return YS_OK;
     ys_engine_reset(a->engine);
     return load(a);
+}
+
+/** The rows of batch `step` that are this process's. */
+static const uint32_t *rows_of(const struct adapter *a, int64_t step)
+{
+    return a->order + (step * a->world + a->rank) * a->batch;
 }
 
 /** Writes the rows of batch `step` straight into the engine's input. */
 static ys_status gather(struct adapter *a, int64_t step)
 {
-    const uint32_t *order = a->order + (step * a->world + a->rank) * a->batch;
+    const uint32_t *order = rows_of(a, step);
     if (a->rows.feed)
         return ys_builtin_rows_take(&a->rows, step, a->engine);
     for (int64_t i = 0; i < a->batch; i++) {
@@ -437,14 +471,12 @@ static struct ys_tensor loss_tensor(const struct adapter *a, double loss, double
     return t;
 }
 
-static ys_status forward(void *self, int64_t batch, bool train_mode, const char *path, ys_json *reply)
+/** Writes what a batch in the engine's input gave. */
+static ys_status write_forward(struct adapter *a, const void *logits, double loss, const char *path)
 {
-    struct adapter *a = self;
-    double loss, place;
+    double place;
     const struct ys_value *output = &a->graph->values[a->graph->output];
     size_t count = 0;
-    YS_TRY(gather(a, batch));
-    YS_TRY(ys_engine_forward(a->engine, NULL, NULL, train_mode ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL, &loss));
     struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 3];
     for (; count <= a->rows.input_count; count++) {
         tensors[count] = *a->rows.array[count];
@@ -454,13 +486,38 @@ static ys_status forward(void *self, int64_t batch, bool train_mode, const char 
     }
     tensors[count] = real_tensor(a, "logits", output->rank);
     memcpy(tensors[count].shape, output->shape, sizeof output->shape);
-    tensors[count].data = ys_engine_logits(a->engine);
+    tensors[count].data = logits;
     tensors[count++].size_bytes = (size_t)(a->batch * ys_value_row_elements(output)) * ys_engine_real_size(a->engine);
     for (size_t i = 0; i < count; i++)
         tensors[i].shape[0] = a->batch;
     tensors[count++] = loss_tensor(a, loss, &place);
-    YS_TRY(ys_safetensors_pass(path, tensors, count));
-    return ys_json_set_int(reply, "multiply_adds", ys_graph_multiply_adds(a->graph));
+    return ys_safetensors_pass(path, tensors, count);
+}
+
+static ys_status forward_by_pieces(struct adapter *a, int64_t batch, const char *path)
+{
+    double loss;
+    const size_t count = (size_t)a->batch * ys_engine_row_logits(a->engine);
+    void *logits = ys_alloc(count, ys_engine_real_size(a->engine));
+    ys_status status =
+        logits ? ys_builtin_cached_forward(&a->cached, rows_of(a, batch), logits, &loss) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = write_forward(a, logits, loss, path);
+    ys_free(logits);
+    return status;
+}
+
+static ys_status forward(void *self, int64_t batch, bool train_mode, const char *path, ys_json *reply)
+{
+    struct adapter *a = self;
+    double loss;
+    YS_TRY(need_engine(a));
+    YS_TRY(gather(a, batch));
+    YS_TRY(ys_json_set_int(reply, "multiply_adds", ys_graph_multiply_adds(a->graph)));
+    if (is_by_pieces(a))
+        return forward_by_pieces(a, batch, path);
+    YS_TRY(ys_engine_forward(a->engine, NULL, NULL, train_mode ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL, &loss));
+    return write_forward(a, ys_engine_logits(a->engine), loss, path);
 }
 
 /** Tensors for all parameters, or for the gradients of the trained ones. */
@@ -593,6 +650,7 @@ static void end_step(struct adapter *a, int64_t step)
 static ys_status step(void *self, int64_t first, int64_t count, const char *path)
 {
     struct adapter *a = self;
+    YS_TRY(need_engine(a));
     for (int64_t s = first; s < first + count; s++) {
         YS_TRY(gather(a, s));
         YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], NULL));
@@ -640,9 +698,19 @@ static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logi
     return YS_OK;
 }
 
+static ys_status infer_piece(void *self, int64_t batch, int64_t piece, struct ys_adapter_logits *logits)
+{
+    struct adapter *a = self;
+    int64_t first, count = ys_builtin_cached_piece(&a->cached, piece, &first);
+    *logits = (struct ys_adapter_logits){.count = (size_t)(a->batch * count * ys_engine_classes(a->cached.engine[0])),
+                                         .in_double = a->format == YS_ENGINE_F64};
+    return ys_builtin_cached_answer(&a->cached, rows_of(a, batch), piece, &logits->values, NULL);
+}
+
 static ys_status save(void *self, const char *path, bool in_double)
 {
     struct adapter *a = self;
+    YS_TRY(need_engine(a));
     return in_double ? write_weights(a, false, path) : ys_engine_save(a->engine, path);
 }
 
@@ -667,6 +735,7 @@ int ys_builtin_serve(void)
                                        .step = step,
                                        .train = train,
                                        .infer = infer,
+                                       .infer_piece = infer_piece,
                                        .save = save,
                                        .save_state = save_state,
                                        .close = close_plan};

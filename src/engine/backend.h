@@ -58,8 +58,11 @@ struct ys_lowering {
     int *carried;      /* [node_count]: of a node that carries its state, the buffer of ys_node_states() arrays [batch,
                           hidden] that forward begins with, and behind them those that it ends with, which the engine makes
                           the first ones when it is time; -1 of the others */
-    size_t *param_offset; /* [param_count]: first element in the flat buffers; set by the engine after begin */
-    size_t *param_size;   /* [param_count]: elements there, padding included; set by begin */
+    int64_t cache_positions; /* of a row, whose keys and values attention keeps from pass to pass; 0: none */
+    int *cached;             /* [node_count]: of an attention that keeps them, the buffer of its keys [batch,
+                                cache_positions, width] and of its values behind them; -1 of the others */
+    size_t *param_offset;    /* [param_count]: first element in the flat buffers; set by the engine after begin */
+    size_t *param_size;      /* [param_count]: elements there, padding included; set by begin */
     int inputs[YS_ROWS_MAX_INPUTS]; /* batch rows as each input of the graph stores them (uint8, int32, float32), C
                                        order */
     int labels;                     /* int64 [targets]; of a vector float [batch, ...] */
@@ -70,8 +73,9 @@ struct ys_lowering {
     int state1, state2; /* flat: v of SGD and u of RMSPROP, m of ADAM; v of ADAM and RMSPROP; -1 where not needed */
     struct ys_update_range *ranges;
     size_t range_count;
-    const double *lr;     /* of the step about to run; valid for the life of the program, as are the next two */
+    const double *lr;     /* of the step about to run; valid for the life of the program, as are the next three */
     const uint64_t *step; /* steps done since open or reset */
+    const int64_t *at; /* of the positions of a row, the first that the run about to begin is of; 0 without a cache */
     const enum ys_engine_mode *mode;           /* of the run about to begin */
     const struct ys_engine_exchange *exchange; /* with other engines, engine/engine.h; likewise */
     enum ys_segment segment;                   /* that calls are being appended to */

@@ -19,6 +19,7 @@ struct ys_engine {
     void *inputs[YS_ROWS_MAX_INPUTS], *target;
     double lr;
     uint64_t steps;
+    int64_t at; /* of the next pass's first position in its row */
     enum ys_engine_mode mode;
     struct ys_engine_exchange exchange; /* end is NULL: there is none */
     struct ys_buckets buckets;          /* for it */
@@ -75,6 +76,13 @@ static ys_status check_graph(const struct ys_graph *graph, bool input_gradient)
 
 int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config, struct ys_engine **engine)
 {
+    return ys_engine_open_cached(graph, config, 0, engine);
+}
+
+int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_config *config, int64_t positions,
+                          struct ys_engine **engine)
+{
+    YS_ASSERT(positions == 0 || !config->training);
     YS_TRY(check_config(config));
     YS_TRY(check_graph(graph, config->input_gradient));
     struct ys_engine *e = ys_alloc(1, sizeof *e);
@@ -86,6 +94,8 @@ int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_co
                                   .lr = &e->lr,
                                   .step = &e->steps,
                                   .mode = &e->mode,
+                                  .cache_positions = positions,
+                                  .at = &e->at,
                                   .exchange = &e->exchange};
     ys_status status = ys_lower_choose(graph, config, &e->backend);
     if (status == YS_OK)
@@ -140,6 +150,25 @@ void ys_engine_close(struct ys_engine *e)
     ys_graph_free(e->owned);
     ys_buckets_fini(&e->buckets);
     ys_free(e);
+}
+
+void ys_engine_seek(struct ys_engine *e, int64_t position)
+{
+    const struct ys_graph *graph = e->low.graph;
+    YS_ASSERT(position >= 0 && position + graph->values[graph->inputs[0]].shape[1] <= e->low.cache_positions);
+    e->at = position;
+}
+
+void ys_engine_cache_take(struct ys_engine *e, const struct ys_engine *from)
+{
+    for (size_t i = 0; i < e->low.graph->node_count; i++) {
+        const int own = e->low.cached[i], other = from->low.cached[i];
+        if (own < 0 || other < 0)
+            continue;
+        YS_ASSERT(e->program.buffers[own].size_bytes == from->program.buffers[other].size_bytes);
+        memcpy(ys_program_at(&e->program, own), ys_program_at(&from->program, other),
+               e->program.buffers[own].size_bytes);
+    }
 }
 
 const struct ys_graph *ys_engine_graph(const struct ys_engine *e)

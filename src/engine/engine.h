@@ -11,6 +11,15 @@ struct ys_program; /* engine/program.h */
 /** Compiles a graph that the caller keeps alive until close. */
 int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config,
                          struct ys_engine **engine);
+/** The same for evaluation of some positions of a row at a time (graph/window.h), with a cache of the keys and values
+ * of `positions` of them: each pass sees those that lie before its own, and puts its own behind them. */
+int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_config *config, int64_t positions,
+                          struct ys_engine **engine);
+/** The next pass is of the positions from this one on, all of which the cache has room for; those before it have been
+ * passed. 0 after open. */
+void ys_engine_seek(struct ys_engine *engine, int64_t position);
+/** Takes over what `from`, of the same network, batch, format and back end, has in its cache. */
+void ys_engine_cache_take(struct ys_engine *engine, const struct ys_engine *from);
 const struct ys_graph *ys_engine_graph(const struct ys_engine *engine);
 const struct ys_program *ys_engine_program(const struct ys_engine *engine);
 /** Runs one call of the program, in mode TRAIN if the engine trains. Every call in order is a step at the rate of the

@@ -173,13 +173,15 @@ static ys_status make_tables(struct ys_lowering *low)
     low->value_reader = ys_alloc(values, sizeof *low->value_reader);
     low->value = ys_alloc(values, sizeof *low->value);
     low->carried = ys_alloc(nodes, sizeof *low->carried);
+    low->cached = ys_alloc(nodes, sizeof *low->cached);
     low->gradient = ys_alloc(values, sizeof *low->gradient);
     low->param_offset = ys_alloc(params, sizeof *low->param_offset);
     low->param_given = ys_alloc(params, sizeof *low->param_given);
     low->param_size = ys_alloc(params, sizeof *low->param_size);
     low->ranges = ys_alloc(params, sizeof *low->ranges);
     if (!low->node_live || !low->value_gradient || !low->value_reads || !low->value_reader || !low->value ||
-        !low->gradient || !low->carried || !low->param_offset || !low->param_size || !low->ranges || !low->param_given)
+        !low->gradient || !low->carried || !low->cached || !low->param_offset || !low->param_size || !low->ranges ||
+        !low->param_given)
         return ys_out_of_memory();
     low->real_size = low->config.precision == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
     low->logits = low->loss = low->input_gradient = low->weights = low->gradients = low->state1 = low->state2 = -1;
@@ -212,6 +214,21 @@ static ys_status make_carried_buffers(struct ys_lowering *low)
         if (arrays > 0)
             YS_TRY(ys_program_buffer(low->program, arrays * ys_lower_carried_elements(low, node) * low->real_size, true,
                                      &low->carried[i]));
+    }
+    return YS_OK;
+}
+
+static ys_status make_caches(struct ys_lowering *low)
+{
+    for (size_t i = 0; i < low->graph->node_count; i++) {
+        const struct ys_node *node = &low->graph->nodes[i];
+        low->cached[i] = -1;
+        if (low->cache_positions == 0 || node->op != YS_OP_ATTENTION)
+            continue;
+        const int64_t width = low->graph->values[node->in[1]].shape[2] + low->graph->values[node->in[2]].shape[2];
+        YS_TRY(ys_program_buffer(low->program,
+                                 (size_t)(low->config.batch * low->cache_positions * width) * low->real_size, true,
+                                 &low->cached[i]));
     }
     return YS_OK;
 }
@@ -288,6 +305,7 @@ static ys_status lower(struct ys_lowering *low, const struct ys_backend *backend
     find_wanted_gradients(low);
     YS_TRY(make_io_buffers(low));
     YS_TRY(make_carried_buffers(low));
+    YS_TRY(make_caches(low));
     YS_TRY(backend->begin(low));
     YS_TRY(make_param_buffers(low));
     YS_TRY(emit(low, backend));
@@ -315,6 +333,7 @@ void ys_lower_fini(struct ys_lowering *low, const struct ys_backend *backend)
     ys_free(low->value);
     ys_free(low->gradient);
     ys_free(low->carried);
+    ys_free(low->cached);
     ys_free(low->param_offset);
     ys_free(low->param_size);
     ys_free(low->param_given);

@@ -102,6 +102,10 @@ static const struct ys_option options[] = {
     {"requests", YS_OPTION_WORK, YS_OPTION_INT, .mode = "infer", .axis = true, .low = 1, .high = 100000000,
      .unit = "requests", .standard = "1000",
      .help = "requests to answer, each of one batch; takes the place of an inherited epochs or steps"},
+    {"prompt", YS_OPTION_WORK, YS_OPTION_INT, .mode = "infer", .axis = true, .low = 1, .high = 1048576,
+     .unit = "positions", .none = "none",
+     .help = "of each row, positions that are answered together, as a prompt is; those behind them follow one by one, with a "
+             "cache of keys and values; none: rows are answered whole"},
     {"optimizer", YS_OPTION_WORK, YS_OPTION_OPTIMIZER, .mode = "train", .axis = true,
      .standard = "sgd",
      .help = "rule by which weights are changed; nesterov is sgd with Nesterov's momentum"},

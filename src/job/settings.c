@@ -61,6 +61,8 @@ static const struct ys_field fields[] = {
     KEY(epochs, YS_FIELD_INT, "1", YS_FIELD_NULL, "passes over the data; null where steps or requests say it"),
     KEY(steps, YS_FIELD_INT, "steps", YS_FIELD_NULL, "null where epochs or requests say it"),
     KEY(requests, YS_FIELD_INT, "requests", YS_FIELD_NULL, "null where nothing is answered"),
+    {"prompt", YS_FIELD_INT, offsetof(struct ys_trial_settings, prompt), "positions", YS_FIELD_LATER | YS_FIELD_NULL,
+     "of each row that are answered together, before the others one by one; null: rows are answered whole"},
     KEY(optimizer, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "null where nothing is trained, as the next eight"),
     KEY(lr, YS_FIELD_REAL, "1", YS_FIELD_NULL, "learning rate"),
     KEY(momentum, YS_FIELD_REAL, "1", YS_FIELD_NULL, "share of the last change that is kept"),

@@ -47,6 +47,7 @@ struct ys_trial_settings {
     int strategy, bn;     /* enum ys_strategy, enum ys_statistics; YS_NAME_NONE of one process */
     int64_t bucket;       /* bytes of gradients that ranks exchange together; none: as the framework has it */
     int64_t epochs, steps, requests; /* how long a run is; one or two of them are none */
+    int64_t prompt;                  /* positions of a row that are answered together; none: all */
     char *optimizer;                 /* a form: "sgd", "adam(0.9,0.999,1e-08)"; as the next ones that are texts */
     double lr, momentum, weight_decay;
     char *schedule;

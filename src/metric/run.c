@@ -50,6 +50,7 @@ struct run_view {
     const struct ys_facts_times *times;
     const struct ys_series *first, *count, *start, *end, *input, *loss; /* NULL when absent */
     const struct ys_series *latency;                                    /* NULL in training */
+    const struct ys_series *prompt, *token; /* of rows answered piece by piece: of each request, and of its tokens */
     size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other. In a run
                                  that infers a block is one request */
     const char *blocks_wrong; /* why not; NULL */
@@ -167,6 +168,8 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
     run->input = ys_series_find(series, "block_input_ns");
     run->loss = ys_series_find(series, "step_loss");
     run->latency = ys_series_find(series, "latency_ns");
+    run->prompt = ys_series_find(series, "prompt_ns");
+    run->token = ys_series_find(series, "token_ns");
     if (run->infers) {
         view_requests(run);
         return;
@@ -393,6 +396,36 @@ static void put_latencies(struct run_view *run, const double *sorted_s, size_t c
     mark_steady(run, put_value(run, "latency_max_s", sorted_s[count - 1]));
 }
 
+static const char *const no_prompt = "rows are answered whole: with `prompt` they are a prompt and tokens behind it";
+
+/* A quantile of the pieces of the steady requests, `each` of a request. */
+static void put_piece(struct run_view *run, const char *name, const struct ys_series *series, double share,
+                      size_t least)
+{
+    char text[100];
+    const size_t each = series && run->blocks ? series->count / run->blocks : 0;
+    const size_t from = run->steady.from * each, count = each * run->blocks - from;
+    if (each == 0 || series->count != each * run->blocks) {
+        put_missing(run, name, no_prompt);
+        return;
+    }
+    snprintf(text, sizeof text, "%zu pieces of steady requests; this percentile needs %zu", count, least);
+    if (count < least) {
+        put_missing(run, name, text);
+        return;
+    }
+    double *sorted_s = ys_alloc(count, sizeof *sorted_s);
+    if (!sorted_s) {
+        run->status = ys_out_of_memory();
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        sorted_s[i] = (double)series->ints[from + i] / NS_PER_S;
+    ys_stat_sort(sorted_s, count);
+    mark_steady(run, put_value(run, name, ys_stat_quantile(sorted_s, count, share)));
+    ys_free(sorted_s);
+}
+
 static int64_t multiply_adds(const struct run_view *run)
 {
     int64_t count = run->facts->work ? run->facts->work->multiply_adds : 0;
@@ -425,7 +458,8 @@ static int64_t positions(const struct run_view *run)
 static void put_no_speed(struct run_view *run, const char *reason)
 {
     static const char *const names[] = {"step_s",        "latency_p50_s", "latency_p90_s", "latency_p99_s",
-                                        "latency_max_s", "rate_per_s",    "tokens_per_s",  "flops_per_s"};
+                                        "latency_max_s", "prompt_p50_s",  "token_p50_s",   "token_p99_s",
+                                        "rate_per_s",    "tokens_per_s",  "flops_per_s"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         put_missing(run, names[i], reason);
 }
@@ -478,6 +512,9 @@ static void put_speed(struct run_view *run)
     }
     mark_steady(run, put_value(run, "step_s", ys_stat_quantile(step_s, count, 0.5)));
     put_latencies(run, step_s, count);
+    put_piece(run, "prompt_p50_s", run->prompt, 0.5, 1);
+    put_piece(run, "token_p50_s", run->token, 0.5, 1);
+    put_piece(run, "token_p99_s", run->token, 0.99, 100);
     ys_json *rate = put_value(run, "rate_per_s", rate_per_s);
     mark_steady(run, rate);
     put_windows(run, rate);

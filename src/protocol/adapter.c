@@ -145,6 +145,8 @@ static ys_status open_plan(struct server *server, const struct request *request)
         return ys_fail(YS_EUNSUPPORTED, "strategy \"sharded\": each process of this adapter holds the whole network");
     if (server->infers && !server->ops->infer)
         return ys_fail(YS_EUNSUPPORTED, "mode \"infer\" is not among those of this adapter, which has \"train\"");
+    if (ys_plan_has_prompt(plan) && !server->ops->infer_piece)
+        return ys_fail(YS_EUNSUPPORTED, "prompt = %lld: this adapter answers rows whole", (long long)plan->prompt);
     server->batch = plan->batch;
     server->steps = plan->steps;
     server->in_double = plan->precision == YS_PRECISION_F64;
@@ -283,6 +285,22 @@ static ys_status on_train(struct server *server, const struct request *request)
     return status;
 }
 
+/* One request: the rows of `batch`, whole or piece by piece. */
+static ys_status answer_one(const struct server *server, int64_t batch, uint64_t asked_ns, struct ys_latencies *l,
+                            struct ys_adapter_logits *logits)
+{
+    const struct ys_adapter_ops *ops = server->ops;
+    if (l->tokens == 0)
+        return ops->infer(server->self, batch, logits);
+    for (size_t piece = 0; piece <= l->tokens; piece++) {
+        YS_TRY(ops->infer_piece(server->self, batch, (int64_t)piece, logits));
+        const uint64_t now_ns = ys_time_ns();
+        *(piece == 0 ? &l->prompt_ns[l->count] : &l->token_ns[l->count * l->tokens + piece - 1]) = now_ns - asked_ns;
+        asked_ns = now_ns;
+    }
+    return YS_OK;
+}
+
 /* Requests from latencies->first on, until the message is full, or due, or no request is left. To show an answer is
  * part of it: what is shown later could be made later. */
 static ys_status answer_requests(const struct server *server, int64_t requests, struct ys_ring *ring,
@@ -290,12 +308,12 @@ static ys_status answer_requests(const struct server *server, int64_t requests, 
 {
     l->count = 0;
     l->t_start_ns = l->t_end_ns = ys_time_ns();
-    while (l->count < YS_LATENCIES_LIMIT && l->first + (int64_t)l->count < requests &&
+    while (ys_latencies_have_room(l) && l->first + (int64_t)l->count < requests &&
            l->t_end_ns - l->t_start_ns < LATENCIES_SPAN_NS) {
         const int64_t request = l->first + (int64_t)l->count, batch = request % server->steps;
         struct ys_adapter_logits logits = {0};
         uint64_t asked_ns = ys_time_ns();
-        YS_TRY(server->ops->infer(server->self, batch, &logits));
+        YS_TRY(answer_one(server, batch, asked_ns, l, &logits));
         if (ring && logits.values)
             ys_ring_write(ring, request, batch, logits.values, logits.count, logits.in_double);
         l->t_end_ns = ys_time_ns();
@@ -317,6 +335,8 @@ static ys_status on_infer(struct server *server, const struct request *request)
     struct ys_ring *ring = NULL;
     struct ys_latencies *latencies = ys_alloc(1, sizeof *latencies);
     ys_status status = latencies ? YS_OK : ys_out_of_memory();
+    if (latencies && ys_plan_has_prompt(&server->plan))
+        latencies->tokens = (size_t)server->plan.tokens;
     if (status == YS_OK && answers && !server->ops->about.no_work)
         status = ys_ring_open(answers, &ring);
     while (status == YS_OK && latencies->first < requests) {

@@ -57,6 +57,10 @@ struct ys_adapter_ops {
     /** Answers one request: the rows of batch `batch`, from where they lie in memory to logits that the caller could
      * read, which it points to. It is timed from outside. */
     ys_status (*infer)(void *self, int64_t batch, struct ys_adapter_logits *logits);
+    /** Where the plan has a prompt, in place of infer(): answers piece `piece` of the rows of batch `batch`, 0 the
+     * prompt and i its i-th token, by what is kept of the pieces before it, which were asked for one after the other.
+     * NULL: such a plan is YS_EUNSUPPORTED. `logits`: [batch, positions of the piece, classes]. */
+    ys_status (*infer_piece)(void *self, int64_t batch, int64_t piece, struct ys_adapter_logits *logits);
     /** Writes every weight and buffer to the safetensors file `path`: as float32, or in_double, which is asked only in
      * a plan of precision f64. */
     ys_status (*save)(void *self, const char *path, bool in_double);

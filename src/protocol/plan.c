@@ -65,6 +65,8 @@ static const struct ys_field plan_fields[] = {
     SAYS(block, YS_FIELD_INT, OPTIONAL, "that train will be asked for"),
     SAYS(eval_every, YS_FIELD_INT, OPTIONAL, "steps between two saves; 0 for none"),
     SAYS(requests, YS_FIELD_INT, LACKS, "of a run that infers"),
+    SAYS(prompt, YS_FIELD_INT, LACKS, "positions of a row that are answered together; none: all"),
+    SAYS(tokens, YS_FIELD_INT, LACKS, "those behind them, which are answered one by one"),
     SAYS(seed, YS_FIELD_INT, YS_FIELD_LATER, "of the masks of dropout"),
     YS_FIELD_NAMED(struct ys_plan, precision, &ys_precisions, OPTIONAL, "f64, f32 or bf16"),
     SAYS(loss, YS_FIELD_TEXT, OPTIONAL, "the graph's"),
@@ -160,6 +162,11 @@ bool ys_plan_is_apart(const struct ys_plan *plan, bool has_batchnorm)
     return has_batchnorm && plan->dist.world > 1 && plan->dist.statistics != YS_STATISTICS_SYNC;
 }
 
+bool ys_plan_has_prompt(const struct ys_plan *plan)
+{
+    return plan->prompt > 0;
+}
+
 static ys_status check_dist(const struct ys_plan_dist *dist, int64_t batch)
 {
     YS_TRY(check_range("dist.world", dist->world, INT32_MAX));
@@ -180,6 +187,10 @@ ys_status ys_plan_check(const struct ys_plan *plan)
     YS_TRY(check_range("steps", plan->steps, INT64_MAX));
     if (plan->mode == YS_MODE_TRAIN)
         YS_TRY(check_range("block", plan->block, YS_PROTOCOL_BLOCK_LIMIT));
+    if (plan->prompt != YS_FIELD_NONE && plan->prompt != 0) {
+        YS_TRY(check_range("prompt", plan->prompt, INT32_MAX));
+        YS_TRY(check_range("tokens", plan->tokens, YS_PROTOCOL_LATENCIES_LIMIT));
+    }
     YS_TRY(check_dist(&plan->dist, plan->batch));
     if (!plan->folder)
         return ys_fail(YS_EPROTOCOL, "the plan lacks \"folder\", the folder that answers are written to");

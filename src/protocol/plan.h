@@ -56,10 +56,12 @@ struct ys_plan {
     int64_t batch, steps, block; /* in mode infer steps are the batches that requests take in turn */
     int64_t eval_every;          /* steps between two saves; 0: none */
     int64_t requests;            /* YS_FIELD_NONE: the plan does not say */
-    int64_t seed;                /* the bits of an unsigned number */
-    int precision;               /* enum ys_precision */
-    char *loss;                  /* NULL: the graph's */
-    double label_smoothing;      /* NaN: the graph's */
+    int64_t prompt, tokens; /* in mode infer, positions of a row that are answered together, and those behind them, one
+                               by one; YS_FIELD_NONE: rows are answered whole */
+    int64_t seed;           /* the bits of an unsigned number */
+    int precision;          /* enum ys_precision */
+    char *loss;             /* NULL: the graph's */
+    double label_smoothing; /* NaN: the graph's */
     struct ys_plan_optimizer optimizer;
     int64_t threads;
     struct ys_list cpus; /* int64_t */
@@ -72,6 +74,9 @@ struct ys_plan {
 /** Whether several ranks normalise a batch each by its own rows, which no single process does: so they do in a network
  * that has batch normalisation (`has_batchnorm`), unless the plan says sync. */
 bool ys_plan_is_apart(const struct ys_plan *plan, bool has_batchnorm);
+
+/** Whether rows are answered piece by piece: a prompt, then its tokens. */
+bool ys_plan_has_prompt(const struct ys_plan *plan);
 
 /** The fields with unit and meaning, in the order of JSON. */
 extern const struct ys_record ys_plan_record, ys_plan_optimizer_record;

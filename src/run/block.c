@@ -205,6 +205,52 @@ static ys_status check_latencies(const struct ys_run *run, const ys_json *latenc
     return YS_OK;
 }
 
+/** Whether `list` has `count` numbers of nanoseconds. */
+static bool are_spans(const ys_json *list, int64_t count)
+{
+    bool fits = ys_json_type_of(list) == YS_JSON_ARRAY && ys_json_size(list) == (size_t)count;
+    for (size_t i = 0; fits && i < (size_t)count; i++)
+        fits = ys_json_type_of(ys_json_at(list, i)) == YS_JSON_INT && ys_json_integer(ys_json_at(list, i), -1) >= 0;
+    return fits;
+}
+
+static int64_t span_at(const ys_json *list, int64_t place)
+{
+    return ys_json_integer(ys_json_at(list, (size_t)place), 0);
+}
+
+/** A request is its pieces, one after the other: they add up to no more than its latency. */
+static ys_status check_pieces(const struct ys_run *run, const struct ys_message *message)
+{
+    const int64_t tokens = run->spec->plan->tokens, count = message->latencies.count;
+    const ys_json *prompts = message->latencies.prompt_ns, *each = message->latencies.token_ns;
+    if (!are_spans(prompts, count) || !are_spans(each, count * tokens))
+        return ys_fail(YS_EPROTOCOL,
+                       "the message from request %" PRId64 " must have %" PRId64 " prompt_ns and %" PRId64
+                       " token_ns, each a number of nanoseconds",
+                       run->next_step, count, count * tokens);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t left_ns = span_at(message->latencies.latency_ns, i) - span_at(prompts, i);
+        for (int64_t k = 0; k < tokens; k++)
+            left_ns -= span_at(each, i * tokens + k);
+        if (left_ns < 0)
+            return ys_fail(YS_EPROTOCOL, "prompt and tokens of request %" PRId64 " took together longer than it did",
+                           run->next_step + i);
+    }
+    return YS_OK;
+}
+
+static ys_status take_pieces(struct ys_run *run, const struct ys_message *message)
+{
+    const ys_json *prompts = message->latencies.prompt_ns, *each = message->latencies.token_ns;
+    YS_TRY(check_pieces(run, message));
+    for (size_t i = 0; i < ys_json_size(prompts); i++)
+        YS_TRY(ys_series_add_int(run->series, "prompt_ns", span_at(prompts, (int64_t)i)));
+    for (size_t i = 0; i < ys_json_size(each); i++)
+        YS_TRY(ys_series_add_int(run->series, "token_ns", span_at(each, (int64_t)i)));
+    return YS_OK;
+}
+
 ys_status ys_run_take_latencies(void *context, const ys_json *json)
 {
     struct ys_run *run = context;
@@ -216,6 +262,8 @@ ys_status ys_run_take_latencies(void *context, const ys_json *json)
     YS_TRY(check_requests(run, message.latencies.first, count, latencies));
     YS_TRY(check_times(run, start_ns, end_ns));
     YS_TRY(check_latencies(run, latencies, end_ns - start_ns));
+    if (ys_plan_has_prompt(run->spec->plan))
+        YS_TRY(take_pieces(run, &message));
     YS_TRY(keep_span(run, count, start_ns, end_ns));
     for (size_t i = 0; i < (size_t)count; i++)
         YS_TRY(ys_series_add_int(run->series, "latency_ns", ys_json_integer(ys_json_at(latencies, i), 0)));

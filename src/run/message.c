@@ -51,6 +51,8 @@ static const struct rule {
     RULE(latencies, t_start_ns, WHOLE, true),
     RULE(latencies, t_end_ns, WHOLE, true),
     RULE(latencies, latency_ns, ARRAY, true),
+    RULE(latencies, prompt_ns, ARRAY, false),
+    RULE(latencies, token_ns, ARRAY, false),
     RULE(saved, path, PATH, true),
     RULE(saved, bytes, WHOLE, true),
     RULE(error, code, TEXT, true),

@@ -36,7 +36,8 @@ struct ys_message {
     } block;
     struct {
         int64_t first, count, t_start_ns, t_end_ns;
-        const ys_json *latency_ns; /* array */
+        const ys_json *latency_ns;           /* array */
+        const ys_json *prompt_ns, *token_ns; /* arrays, of rows that are answered piece by piece */
     } latencies;
     struct {
         const char *path;

@@ -6,12 +6,14 @@
 #include "data/order.h"
 #include "graph/change.h"
 #include "graph/model.h"
+#include "graph/window.h"
 #include "job/loss.h"
 #include "job/optimizer.h"
 #include "job/schedule.h"
 #include "onnx/read.h"
 #include "protocol/feed.h"
 #include "run/feeder.h"
+#include "yardstick/protocol.h"
 
 #include <math.h>
 #include <string.h>
@@ -223,6 +225,29 @@ static bool reads_file(const struct ys_trial_settings *keys)
     return !keys->input || strcmp(keys->input, "file") == 0;
 }
 
+/* That rows can be cut into a prompt and tokens. */
+static ys_status check_prompt(const struct ys_trial *trial, const struct ys_graph *graph)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    const int64_t prompt = keys->mode == YS_MODE_INFER ? keys->prompt : YS_FIELD_NONE;
+    if (prompt == YS_FIELD_NONE)
+        return YS_OK;
+    if (!reads_file(keys))
+        return ys_fail(YS_EINVAL, "prompt = %lld: rows come whole from a ring or a loader: write input = file",
+                       (long long)prompt);
+    if (keys->compare == YS_COMPARE_SAME_WEIGHTS)
+        return ys_fail(YS_EINVAL, "prompt = %lld: compare = same-weights predicts whole rows: write prompt = none",
+                       (long long)prompt);
+    const ys_status status = ys_graph_window_check(graph);
+    if (status != YS_OK)
+        return ys_fail(YS_EINVAL, "prompt = %lld: %s", (long long)prompt, ys_error());
+    const int64_t positions = ys_graph_positions(graph), tokens = positions - prompt;
+    if (tokens >= 1 && tokens <= YS_PROTOCOL_LATENCIES_LIMIT)
+        return YS_OK;
+    return ys_fail(YS_EINVAL, "prompt = %lld: a row has %lld positions, of which 1 to %d must be left behind it",
+                   (long long)prompt, (long long)positions, YS_PROTOCOL_LATENCIES_LIMIT);
+}
+
 /* What only the feeder does needs it. */
 static ys_status check_fed(const struct ys_trial_settings *keys)
 {
@@ -316,6 +341,8 @@ ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
         status = set_loss(&trial->record.keys, built);
     if (status == YS_OK)
         status = set_carried(trial, built);
+    if (status == YS_OK)
+        status = check_prompt(trial, built);
     if (status == YS_OK)
         *graph = built;
     else
@@ -591,6 +618,10 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
         plan->dist.statistics = keys->bn;
         plan->dist.strategy = keys->strategy;
         plan->dist.bucket_bytes = keys->bucket;
+    }
+    if (keys->mode == YS_MODE_INFER && keys->prompt != YS_FIELD_NONE) {
+        plan->prompt = keys->prompt;
+        plan->tokens = trial->positions - keys->prompt;
     }
     plan->steps = trial->steps;
     plan->block = keys->block > 0 ? keys->block : 1;

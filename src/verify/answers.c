@@ -31,7 +31,8 @@ struct judge {
     const struct ys_plan *plan;   /* of the run */
     int64_t multiply_adds, width; /* of a row; its logits */
     int64_t columns;              /* of these, as many as a ring has room for */
-    int64_t rows;                 /* of each pick */
+    int64_t hidden; /* logits of a row before those that are shown: with a prompt the last position's are */
+    int64_t rows;   /* of each pick */
     bool in_double;
     struct pick picks[YS_ANSWERS_MOST];
     size_t count;
@@ -214,11 +215,13 @@ static ys_status take(void *context, enum ys_answer answer, int64_t batch, struc
     const struct judge *j = taker->judge;
     const struct ys_tensor *logits = ys_safetensors_find(*file, "logits");
     (void)answer;
-    if (!logits || (int64_t)ys_tensor_count(logits) != j->rows * j->width)
+    const int64_t all = j->hidden + j->width;
+    if (!logits || (int64_t)ys_tensor_count(logits) != j->rows * all)
         return ys_fail(YS_EPROTOCOL, "the built-in engine's logits have another shape than the graph says");
     for (int64_t r = 0; r < j->rows; r++)
         for (int64_t c = 0; c < j->columns; c++)
-            taker->values[(batch * j->rows + r) * j->columns + c] = ys_tensor_value(logits, (size_t)(r * j->width + c));
+            taker->values[(batch * j->rows + r) * j->columns + c] =
+                ys_tensor_value(logits, (size_t)(r * all + j->hidden + c));
     return YS_OK;
 }
 
@@ -423,6 +426,9 @@ static ys_status read_graph(struct judge *j)
     YS_TRY(ys_graph_read(j->plan->graph ? j->plan->graph : "", &graph));
     j->multiply_adds = ys_graph_multiply_adds(graph);
     j->width = ys_value_row_elements(&graph->values[graph->output]);
+    if (ys_plan_has_prompt(j->plan))
+        j->hidden = j->width - j->width / ys_graph_positions(graph);
+    j->width -= j->hidden;
     j->columns = least(j->width, YS_RING_FLOATS);
     ys_graph_free(graph);
     return YS_OK;

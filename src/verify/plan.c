@@ -143,6 +143,7 @@ ys_status ys_proof_plan_builtin(const struct ys_plan *proof_plan, const char *ba
     YS_TRY(ys_plan_copy(proof_plan, made));
     if (is_alone)
         made->dist.world = 1;
+    made->prompt = made->tokens = YS_FIELD_NONE; /* that pieces make what the whole makes is to be proven */
     ys_status status = ys_proof_plan_backend(made, backend);
     if (status == YS_OK)
         status = ys_plan_put(&made->folder, folder);

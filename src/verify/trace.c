@@ -86,7 +86,8 @@ static ys_status make_plan(const struct tracer *t, const struct pass *pass, enum
 {
     const struct ys_trace_request *request = t->request;
     YS_TRY(ys_proof_plan(request->plan, t->extent, pass->graph_path, t->order_path, precision, request->folder, plan));
-    plan->dist.world = 1; /* values inside the network are those of one process */
+    plan->dist.world = 1;                        /* values inside the network are those of one process, */
+    plan->prompt = plan->tokens = YS_FIELD_NONE; /* and of whole rows */
     return YS_OK;
 }
 

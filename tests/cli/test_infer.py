@@ -52,6 +52,31 @@ class Infer(Case):
         with open(page.strip()) as file:
             self.assertIn("answers of its runs; closest to its bound: the answer to request", file.read())
 
+    def test_a_prompt_is_answered_before_its_tokens(self):
+        gpt = ["--model=gpt-nano", "--data=synthetic", "--mode=infer", "--threads=1", "--batch=2", "--model.width=16",
+               "--model.layers=2", "--model.heads=2"]
+        result, _ = self.result("run", "--framework=builtin", *gpt, "--prompt=60", "--requests=60", "--repeat=1", "--precision=f64,f32,bf16")
+        for trial in result["trials"]:
+            self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "pass"), trial)
+            self.assertIn(trial["proof"]["audit"]["verdict"], ("pass", "weak"), trial["proof"]["audit"])
+            values = self.values(trial)
+            self.assertTrue(0 < values["token_p50_s"] <= values["token_p99_s"], values)
+            self.assertLessEqual(values["prompt_p50_s"], values["latency_max_s"])
+        out, _ = self.yardstick("export")
+        for run in [line for line in map(json.loads, out.splitlines()) if line["type"] == "run"]:
+            latency, prompt, token = (run["series"][name] for name in ("latency_ns", "prompt_ns", "token_ns"))
+            each = len(token) // 60
+            self.assertEqual((len(latency), len(prompt), len(token) % 60), (60, 60, 0))
+            for i in range(60):
+                self.assertLessEqual(prompt[i] + sum(token[i * each:(i + 1) * each]), latency[i])
+
+    def test_what_has_no_prompt_is_refused(self):
+        for flags, said in ((["--model=mlp", "--data=digits", "--prompt=2"], "no network of tokens"),
+                            (["--model=lstm-char", "--data=synthetic", "--prompt=2"], "takes each position by itself"),
+                            (["--model=gpt-nano", "--data=synthetic", "--prompt=100000"], "must be left behind it")):
+            _, err = self.yardstick("run", "--mode=infer", "--framework=builtin", "--requests=2", "--repeat=1", *flags, code=2)
+            self.assertIn(said, err)
+
     def test_where_rows_come_again_that_is_said(self):
         audits, _ = self.audit("--framework=builtin", "--batch=64", "--requests=300", "--repeat=1")
         self.assertEqual(audits[0]["verdict"], "weak")
