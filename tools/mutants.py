@@ -456,7 +456,7 @@ def main():
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for (source, number, text, _, _), alive in pool.map(judge, mutants):
-            key = (source.name, source.lines[number].strip(), text.strip())
+            key = (source.name, source.lines[number].rstrip("\\ ").strip(), text.rstrip("\\ ").strip())
             unused.discard(key)
             if alive and key in allowed:
                 excused += 1

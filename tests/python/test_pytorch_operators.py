@@ -25,7 +25,7 @@ def network(nodes, weights, rank, output, train):
     """The module that the adapter makes of the nodes, and its parameters by name."""
     graph = {"inputs": [{"name": "x", "shape": ["N"] + [0] * (rank - 1), "dtype": "F32"}], "nodes": nodes, "output": output}
     adapter = pytorch.PyTorch()
-    adapter.plan = types.SimpleNamespace(graph=graph, weights=weights, precision="f64", options={}, world=1)
+    adapter.plan = types.SimpleNamespace(graph=graph, weights=weights, precision="f64", options={}, world=1, prompt=None)
     module = adapter.network().train(train)
     with torch.no_grad():
         for name, param in adapter.params.items():

@@ -24,7 +24,7 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "\"input\":\"file\",\"input.threads\":1,\"input.decode\":\"once\",\"input.size\":null,\"input.crop\":null,"
         "\"input.dtype\":\"uint8\",\"augment\":\"none\",\"batch\":64,\"global_batch\":null,"
         "\"ranks\":null,\"strategy\":null,\"bn\":null,\"bucket\":null,\"block\":10,\"epochs\":1,\"steps\":"
-        "null,\"requests\":null,"
+        "null,\"requests\":null,\"prompt\":null,"
         "\"optimizer\":\"sgd\",\"lr\":0.01,\"momentum\":0.0,\"weight_decay\":0.0,\"schedule\":\"constant\",\"clip_"
         "norm\":"
         "null,\"carry_state\":\"off\",\"loss\":\"auto\",\"precision\":\"f32\",\"eval_every\":null,"

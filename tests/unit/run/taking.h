@@ -9,6 +9,7 @@
 struct setup {
     struct ys_run run;
     struct ys_run_spec spec;
+    struct ys_plan plan;
     struct ys_series_set series;
     ys_json *message;
     ys_session_on_message take;

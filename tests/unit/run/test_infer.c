@@ -6,6 +6,7 @@ static void begin(struct setup *setup)
 {
     static const int latencies[] = {300, 0, 700};
     *setup = (struct setup){.take = ys_run_take_latencies, .is_whole = true};
+    setup->spec.plan = &setup->plan;
     int64_t now_ns = (int64_t)ys_time_ns();
     setup->run = (struct ys_run){.spec = &setup->spec,
                                  .series = &setup->series,
@@ -98,6 +99,54 @@ static void a_latency_is_a_whole_number_of_nanoseconds(void)
     begin(&setup);
     set_latency(&setup, 1, ys_json_real(0.5));
     check_refused(&setup, "the latency of request 5");
+}
+
+/** A list of nanoseconds below `key`. */
+static void set_spans(struct setup *setup, const char *key, const int *spans, size_t count)
+{
+    ys_json *array = ys_json_array();
+    for (size_t i = 0; i < count; i++)
+        ys_json_append(array, ys_json_int(spans[i]));
+    ys_json_set(setup->message, key, array);
+}
+
+/** The same message, of a prompt and two tokens for each request. */
+static void begin_pieces(struct setup *setup)
+{
+    begin(setup);
+    setup->plan.prompt = 6;
+    setup->plan.tokens = 2;
+    set_spans(setup, "prompt_ns", (const int[]){100, 0, 500}, 3);
+    set_spans(setup, "token_ns", (const int[]){150, 50, 0, 0, 90, 80}, 6);
+}
+
+static void pieces_of_requests_are_kept(void)
+{
+    struct setup setup;
+    begin_pieces(&setup);
+    CHECK_INT(ys_run_take_latencies(&setup.run, setup.message), YS_OK);
+    const struct ys_series *prompt = ys_series_find(&setup.series, "prompt_ns");
+    const struct ys_series *token = ys_series_find(&setup.series, "token_ns");
+    CHECK(prompt && prompt->count == 3 && prompt->ints[2] == 500);
+    CHECK(token && token->count == 6 && token->ints[0] == 150 && token->ints[5] == 80);
+    finish(&setup);
+}
+
+static void pieces_are_as_many_as_asked_for_and_no_longer_than_their_request(void)
+{
+    struct setup setup;
+    begin_pieces(&setup);
+    set_spans(&setup, "prompt_ns", (const int[]){100, 0}, 2);
+    check_refused(&setup, "must have 3 prompt_ns and 6 token_ns");
+    begin_pieces(&setup);
+    ys_json_remove(setup.message, "token_ns");
+    check_refused(&setup, "must have 3 prompt_ns and 6 token_ns");
+    begin_pieces(&setup);
+    set_spans(&setup, "prompt_ns", (const int[]){100, 0, -500}, 3);
+    check_refused(&setup, "each a number of nanoseconds");
+    begin_pieces(&setup);
+    set_spans(&setup, "token_ns", (const int[]){150, 51, 0, 0, 90, 80}, 6);
+    check_refused(&setup, "prompt and tokens of request 4 took together longer than it did");
 }
 
 static void messages_lie_between_question_and_answer(void)
@@ -285,9 +334,10 @@ static void requests_may_be_given_by_the_trial(void)
 TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(requests_may_not_be_left_out_or_repeated),
          TAP_CASE(the_count_is_that_of_the_latencies_and_of_what_is_due),
          TAP_CASE(latencies_add_up_to_no_more_than_the_time_that_passed),
-         TAP_CASE(a_latency_is_a_whole_number_of_nanoseconds), TAP_CASE(messages_lie_between_question_and_answer),
-         TAP_CASE(every_request_is_kept_and_nothing_saved), TAP_CASE(an_honest_one_is_ok),
-         TAP_CASE(what_came_before_a_crash_is_kept), TAP_CASE(one_that_falls_silent_is_stalled),
-         TAP_CASE(done_too_early_is_a_protocol_error), TAP_CASE(what_cannot_be_is_a_protocol_error),
-         TAP_CASE(blocks_do_not_answer_requests), TAP_CASE(latencies_are_no_blocks),
-         TAP_CASE(requests_may_be_given_by_the_trial))
+         TAP_CASE(a_latency_is_a_whole_number_of_nanoseconds), TAP_CASE(pieces_of_requests_are_kept),
+         TAP_CASE(pieces_are_as_many_as_asked_for_and_no_longer_than_their_request),
+         TAP_CASE(messages_lie_between_question_and_answer), TAP_CASE(every_request_is_kept_and_nothing_saved),
+         TAP_CASE(an_honest_one_is_ok), TAP_CASE(what_came_before_a_crash_is_kept),
+         TAP_CASE(one_that_falls_silent_is_stalled), TAP_CASE(done_too_early_is_a_protocol_error),
+         TAP_CASE(what_cannot_be_is_a_protocol_error), TAP_CASE(blocks_do_not_answer_requests),
+         TAP_CASE(latencies_are_no_blocks), TAP_CASE(requests_may_be_given_by_the_trial))
