@@ -93,7 +93,7 @@ static const struct ys_field machine_fields[] = {
 static const struct ys_record machine_record = YS_RECORD("machine", struct machine, machine_fields);
 
 /* Three kernels of one thread do not tell how two kinds of processor compare in anything else. */
-bool ys_drift_anchors(const struct ys_side *base, const struct ys_side *candidate, double ends[2])
+enum ys_anchored ys_drift_anchors(const struct ys_side *base, const struct ys_side *candidate, double ends[2])
 {
     struct machine a, b;
     struct ys_anchor_range then, now;
@@ -102,7 +102,11 @@ bool ys_drift_anchors(const struct ys_side *base, const struct ys_side *candidat
     ys_record_glance(&machine_record, candidate->told.host, &b);
     ys_anchor_range(base->told.study.timing.anchors, &then);
     ys_anchor_range(candidate->told.study.timing.anchors, &now);
-    return a.cpu.model && b.cpu.model && strcmp(a.cpu.model, b.cpu.model) == 0 && ys_anchor_compare(&then, &now, ends);
+    if (!a.cpu.model || !b.cpu.model || strcmp(a.cpu.model, b.cpu.model) != 0)
+        return YS_ANCHORS_OF_OTHER_CPU;
+    if (!then.count || !now.count)
+        return YS_ANCHORS_LACK;
+    return ys_anchor_compare(&then, &now, ends) ? YS_ANCHORS_COMPARED : YS_ANCHORS_OF_OTHER_KERNELS;
 }
 
 ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
@@ -112,7 +116,7 @@ ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct
     const size_t most = sizeof drift->places[0] / sizeof drift->places[0][0];
     *drift = (struct ys_drift){.none = base->store && candidate->store && strcmp(base->store, candidate->store) == 0 &&
                                        base->told.study.id == candidate->told.study.id};
-    drift->anchored = !drift->none && ys_drift_anchors(base, candidate, drift->anchors);
+    drift->anchored = ys_drift_anchors(base, candidate, drift->anchors);
     for (size_t i = 0; i < a->trial_count && !drift->none; i++) {
         for (size_t j = 0; j < b->trial_count && drift->count < most; j++) {
             bool alike = false;
@@ -130,8 +134,9 @@ ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct
 ys_status ys_drift_bound(const struct ys_drift *drift, const struct ys_side *base, const struct ys_side *candidate,
                          size_t metric, struct ys_interval *bound)
 {
-    *bound = (struct ys_interval){drift->none || drift->anchored, 1, 1, YS_STAT_LEVEL};
-    if (drift->anchored) {
+    const bool anchored = !drift->none && drift->anchored == YS_ANCHORS_COMPARED;
+    *bound = (struct ys_interval){drift->none || anchored, 1, 1, YS_STAT_LEVEL};
+    if (anchored) {
         bound->lo = drift->anchors[0];
         bound->hi = drift->anchors[1];
     }

@@ -46,16 +46,24 @@ ys_status ys_judge_values(const struct ys_result_trial *trial, size_t metric, do
 ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
                             bool difference, struct ys_centre *centre) YS_MUST_CHECK;
 
+/** What the anchors of both sides say. */
+enum ys_anchored {
+    YS_ANCHORS_COMPARED,
+    YS_ANCHORS_LACK,            /* one side has none; `anchor = on` would give it some */
+    YS_ANCHORS_OF_OTHER_CPU,    /* the sides have two models of processor, or one that is not known */
+    YS_ANCHORS_OF_OTHER_KERNELS /* of another version, or compiled by another compiler */
+};
+
 /** What bounds the drift of the machine between the two studies for a pair of trials: the trials of the built-in engine
  * that both have alike, the pair itself aside; and the anchors of both, where they are of one kind of processor. */
 struct ys_drift {
     bool none; /* the sides are of one study: no question */
-    bool anchored;
+    enum ys_anchored anchored;
     double anchors[2];          /* by what ratio they say that the candidate's machine is faster; 1 lies inside */
     size_t places[2][8], count; /* of such trials, base and candidate */
 };
-/** The anchors of both, as of struct ys_drift. */
-bool ys_drift_anchors(const struct ys_side *base, const struct ys_side *candidate, double ends[2]);
+/** The anchors of both, as of struct ys_drift; `ends` are 1 and 1 where they are not compared. */
+enum ys_anchored ys_drift_anchors(const struct ys_side *base, const struct ys_side *candidate, double ends[2]);
 /** Whether the two are the built-in engine with the same closure, settings and work. */
 ys_status ys_drift_is_reference(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
                                 size_t of_candidate, bool *alike) YS_MUST_CHECK;

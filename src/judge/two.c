@@ -170,11 +170,22 @@ static ys_status find_faults(const struct ys_result_trial *base, const struct ys
     return YS_OK;
 }
 
+/* What would have bounded it, by why the anchors do not. */
+static const char *const unbounded[] = {
+    [YS_ANCHORS_LACK] = UNBOUNDED ": have the built-in engine as a trial in both, or anchor = on",
+    [YS_ANCHORS_OF_OTHER_CPU] = UNBOUNDED ", and anchors of two models of processor, or of unknown ones, "
+                                          "are not compared: have the built-in engine as a trial in both",
+    [YS_ANCHORS_OF_OTHER_KERNELS] = UNBOUNDED ", and anchors of two versions or compilers are not compared: measure "
+                                              "both with one build of yardstick, or have the built-in engine as a "
+                                              "trial in both",
+};
+
 static ys_status tell_drift(const struct judging *judging, const struct ys_drift *drift, struct ys_judged_pair *pair)
 {
+    const bool anchored = drift->anchored == YS_ANCHORS_COMPARED;
     if (drift->none)
         pair->drift = ys_strdup("both are of one study: no drift lies between them");
-    else if (drift->count && drift->anchored)
+    else if (drift->count && anchored)
         pair->drift =
             ys_format("drift is bounded by %s, which both studies measured alike, and by the anchors: the "
                       "machine was %.3f to %.3f times as fast",
@@ -182,13 +193,13 @@ static ys_status tell_drift(const struct judging *judging, const struct ys_drift
     else if (drift->count)
         pair->drift = ys_format("drift is bounded by %s, which both studies measured alike",
                                 judging->base->result.trials[drift->places[0][0]].id);
-    else if (drift->anchored)
+    else if (anchored)
         pair->drift = ys_format("drift is bounded by the anchors alone: the machine was %.3f to %.3f times as fast",
                                 drift->anchors[0], drift->anchors[1]);
     else if (pair->reference)
         pair->drift = ys_strdup("the same engine in both: what its times differ is the machine's doing, or chance");
     else
-        pair->drift = ys_strdup(UNBOUNDED ": have the built-in engine as a trial in both, or anchor = on");
+        pair->drift = ys_strdup(unbounded[drift->anchored]);
     return pair->drift ? YS_OK : ys_out_of_memory();
 }
 
@@ -277,7 +288,7 @@ static ys_status judge(const struct judging *judging)
     YS_TRY(ys_judge_differ_studies(judging->base, judging->candidate, &judged->differences));
     struct ys_interval machine = {.known = true};
     double ends[2];
-    if (ys_drift_anchors(judging->base, judging->candidate, ends)) {
+    if (ys_drift_anchors(judging->base, judging->candidate, ends) == YS_ANCHORS_COMPARED) {
         machine.lo = ends[0];
         machine.hi = ends[1];
         YS_TRY(ys_judge_set_ends(&judged->anchors, &machine));

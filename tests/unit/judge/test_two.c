@@ -134,6 +134,60 @@ static void drift_widens_an_interval_towards_its_cause(void)
     drop(&candidate);
 }
 
+static ys_json *parsed(const char *text)
+{
+    ys_json *json = NULL;
+    CHECK_INT(ys_json_parse(text, strlen(text), "made", &json), YS_OK);
+    return json;
+}
+
+/* Trials of two engines, so that nothing but the anchors can bound the drift; what is said where they do not. */
+static void it_is_said_why_anchors_bound_nothing(void)
+{
+#define SPEEDS "\"started_s\":1,\"seconds\":1,\"arithmetic_per_s\":1,\"memory_bytes_per_s\":1,\"branches_per_s\":1}]"
+#define ONE    "[{\"version\":1,\"compiler\":\"c\"," SPEEDS
+#define TWO    "[{\"version\":2,\"compiler\":\"c\"," SPEEDS
+    static const struct {
+        const char *model, *anchors, *said, *unsaid;
+    } cases[] = {
+        {"{\"cpu\":{\"model\":\"x\"}}", ONE, "by the anchors alone", "nothing that both"},
+        {"{\"cpu\":{\"model\":\"x\"}}", "[]", "or anchor = on", "are not compared"},
+        {"{\"cpu\":{\"model\":\"x\"}}", TWO, "two versions or compilers", "anchor = on"},
+        {"{\"cpu\":{\"model\":\"y\"}}", ONE, "two models of processor", "anchor = on"},
+        {"{\"cpu\":{\"model\":\"y\"}}", "[]", "two models of processor", "anchor = on"},
+        {"{\"cpu\":{\"model\":null}}", ONE, "of unknown ones", "anchor = on"},
+    };
+    ys_json *host = parsed(cases[0].model), *anchors = parsed(ONE);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made base, candidate;
+        struct ys_judged judged;
+        ys_json *other_host = parsed(cases[i].model), *others = parsed(cases[i].anchors);
+        make(&base, older, 1000, 500);
+        make(&candidate, newer, 900, 500);
+        base.side.result.trial_count = candidate.side.result.trial_count = 1;
+        base.side.told.host = host;
+        base.side.told.study.timing.anchors = anchors;
+        candidate.side.told.host = other_host;
+        candidate.side.told.study.timing.anchors = others;
+        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        const struct ys_judged_pair *pair = judged.pairs.items;
+        CHECK(strstr(pair->drift, cases[i].said) != NULL);
+        CHECK(strstr(pair->drift, cases[i].unsaid) == NULL);
+        CHECK_INT(rate_of(&judged, 0)->verdict, i == 0 ? YS_VERDICT_WORSE : YS_VERDICT_UNCLEAR);
+        CHECK_INT(judged.anchors.count, i == 0 ? 2 : 0);
+        ys_judged_fini(&judged);
+        ys_json_free(other_host);
+        ys_json_free(others);
+        drop(&base);
+        drop(&candidate);
+    }
+    ys_json_free(host);
+    ys_json_free(anchors);
+#undef SPEEDS
+#undef ONE
+#undef TWO
+}
+
 static void other_work_and_no_proof_are_invalid(void)
 {
     struct made base, candidate;
@@ -174,5 +228,5 @@ static void trials_are_paired_by_name_or_as_they_were_named(void)
 }
 
 TAP_MAIN(TAP_CASE(what_differs_is_found_by_name), TAP_CASE(a_change_is_found_where_what_is_common_bounds_the_drift),
-         TAP_CASE(drift_widens_an_interval_towards_its_cause), TAP_CASE(other_work_and_no_proof_are_invalid),
-         TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))
+         TAP_CASE(drift_widens_an_interval_towards_its_cause), TAP_CASE(it_is_said_why_anchors_bound_nothing),
+         TAP_CASE(other_work_and_no_proof_are_invalid), TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))
