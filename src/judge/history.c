@@ -232,11 +232,12 @@ static ys_status load(struct ys_store *store, int64_t study_id, int64_t trial_id
 ys_status ys_history_load(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *metric,
                           struct ys_history *history)
 {
-    const struct ys_metric_info *info = ys_metric_find(metric);
+    const struct ys_metric_info *info;
     ys_record_init(&ys_history_record, history);
-    if (!info)
-        return ys_fail(YS_EINVAL, "--metric=%s: there is no such metric (yardstick list metrics)", metric);
-    ys_status status = load(store, study_id, trial_id, info, history);
+    ys_status status = ys_metric_named(metric, &info);
+    if (status != YS_OK)
+        return ys_fail_in(status, "--metric=%s", metric);
+    status = load(store, study_id, trial_id, info, history);
     if (status != YS_OK)
         ys_history_fini(history);
     return status;

@@ -1,7 +1,6 @@
 /* Rules as they are written: METRIC >= CHANGE %, METRIC <= CHANGE %. */
 #include "base/fs.h"
 #include "base/mem.h"
-#include "job/nearest.h"
 #include "job/value.h"
 #include "judge/gate.h"
 #include "metric/metric.h"
@@ -9,31 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { FILE_LIMIT = 1 << 20, METRICS_MAX = 256 };
+enum { FILE_LIMIT = 1 << 20 };
 
 static const char *const defaults[] = {"rate_per_s >= -5 %", "latency_p99_s <= 10 %", "accuracy >= -1 %",
                                        "rss_peak_bytes <= 10 %"};
-
-static const char *nearest_metric(const char *name)
-{
-    const char *names[METRICS_MAX + 1] = {NULL};
-    size_t count;
-    const struct ys_metric_info *infos = ys_metric_infos(&count);
-    for (size_t i = 0; i < count && i < METRICS_MAX; i++)
-        names[i] = infos[i].name;
-    return ys_nearest(name, names);
-}
-
-static ys_status find_metric(const char *text, const char *name, const char **metric)
-{
-    const struct ys_metric_info *info = ys_metric_find(name);
-    const char *near = info ? NULL : nearest_metric(name);
-    if (!info)
-        return ys_fail(YS_EINVAL, "rule \"%s\": there is no metric \"%s\"%s%s%s (yardstick list metrics)", text, name,
-                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-    *metric = info->name;
-    return YS_OK;
-}
 
 /* "-3 %", "-3%", "+0.5 %": at most a whole of it less. */
 static bool read_change(const char *text, double *change)
@@ -66,7 +44,11 @@ ys_status ys_rules_add(struct ys_rules *rules, const char *text)
                        text);
     memcpy(name, text, length);
     name[length] = 0;
-    YS_TRY(find_metric(text, name, &rule.metric));
+    const struct ys_metric_info *info;
+    ys_status status = ys_metric_named(name, &info);
+    if (status != YS_OK)
+        return ys_fail_in(status, "rule \"%s\"", text);
+    rule.metric = info->name;
     struct ys_rule *more = ys_realloc(rules->items, rules->count + 1, sizeof *more);
     if (!more)
         return ys_out_of_memory();

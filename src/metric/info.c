@@ -2,6 +2,7 @@
 #include "metric/metric.h"
 
 #include "base/mem.h"
+#include "job/nearest.h"
 #include "metric/build.h"
 
 #include <string.h>
@@ -21,6 +22,22 @@ const struct ys_metric_info *ys_metric_find(const char *name)
         if (strcmp(ys_metric_table[i].name, name) == 0)
             return &ys_metric_table[i];
     return NULL;
+}
+
+ys_status ys_metric_named(const char *name, const struct ys_metric_info **info)
+{
+    *info = ys_metric_find(name);
+    if (*info)
+        return YS_OK;
+    const char **names = ys_alloc(ys_metric_table_size + 1, sizeof *names);
+    if (!names)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < ys_metric_table_size; i++)
+        names[i] = ys_metric_table[i].name;
+    const char *near = ys_nearest(name, names);
+    ys_free(names);
+    return ys_fail(YS_EINVAL, "there is no metric \"%s\"%s%s%s (yardstick list metrics)", name,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 #define INFO               struct ys_metric_info

@@ -42,6 +42,8 @@ struct ys_metric_info {
 /** All metrics, in the order in which they are listed. */
 const struct ys_metric_info *ys_metric_infos(size_t *count);
 const struct ys_metric_info *ys_metric_find(const char *name); /* NULL when there is none */
+/** The metric that somebody wrote. YS_EINVAL: there is none of that name; the nearest is named. */
+ys_status ys_metric_named(const char *name, const struct ys_metric_info **info) YS_MUST_CHECK;
 
 /* The metrics that are compared (metric/pair.c has their names); the first YS_WINDOW_METRICS are of the steady part
  * alone. */

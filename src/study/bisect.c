@@ -605,9 +605,10 @@ static ys_status bisect(struct bisecting *bisecting)
     const struct ys_bisect_wish *wish = bisecting->wish;
     struct ys_bisected *out = bisecting->out;
     size_t count;
-    const struct ys_metric_info *info = ys_metric_find(wish->metric);
-    if (!info)
-        return ys_fail(YS_EINVAL, "--metric=%s: there is no such metric (yardstick list metrics)", wish->metric);
+    const struct ys_metric_info *info;
+    ys_status status = ys_metric_named(wish->metric, &info);
+    if (status != YS_OK)
+        return ys_fail_in(status, "--metric=%s", wish->metric);
     bisecting->metric = (size_t)(info - ys_metric_infos(&count));
     out->schema = ys_strdup(YS_BISECT_SCHEMA);
     out->good = ys_strdup(wish->good);

@@ -92,6 +92,8 @@ class Bisect(Case):
         self.refusal("bisect", *SMALL, "--block=5", "--recipes=recipes", "--good=toy@1.0", "--bad=toy@1.0", words=("nothing lies between",))
         self.refusal("bisect", *SMALL, *arguments, "--block={5,10}", words=("one trial",))
         self.refusal("bisect", *SMALL, "--block=5", *arguments, "--metric=nosuch", words=("--metric=nosuch",))
+        self.refusal("bisect", *SMALL, "--block=5", *arguments, "--metric=rate_pers",
+                     words=("--metric=rate_pers", 'did you mean "rate_per_s"'))
         self.refusal("bisect", "nosuch.ys", *arguments, words=("nosuch.ys",))
         self.refusal("bisect", *arguments, words=("study file or flags",))
         self.refusal("bisect", *self.versions(WRONG, FAST), *SMALL, "--block=5", words=("is not good",))

@@ -116,6 +116,7 @@ class History(Judged):
         self.assertIn("too few to tell a change, 8 are needed", out)
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
         self.refusal("history", "--metric=nosuch", words=("--metric=nosuch", "list metrics"))
+        self.refusal("history", "--metric=rate_per_sec", words=("--metric=rate_per_sec", 'did you mean "rate_per_s"'))
         self.refusal("history", "nosuch", words=("nosuch",))
 
 
@@ -215,16 +216,20 @@ class Anchor(Judged):
 
     def test_others_do_not_bound_it(self):
         base = self.anchored("base", [self.FAST])
-        for other in ([], [dict(self.FAST, version=2)], [dict(self.FAST, compiler="d")]):
+        for other, said in (([], "anchor = on"), ([dict(self.FAST, version=2)], "two versions or compilers"),
+                            ([dict(self.FAST, compiler="d")], "two versions or compilers")):
             found, pair, rate = self.rate(base, self.anchored("other", other, self.slower))
             self.assertEqual((found["anchors"], rate["verdict"]), (None, "unclear"))
-            self.assertIn("anchor = on", pair["drift"])
+            self.assertIn(said, pair["drift"])
         with open(self.anchored("foreign", [self.FAST])) as file:
             lines = [json.loads(line) for line in file]
         for line in lines:
             if line["type"] == "host":
                 line["cpu"]["model"] = "Other CPU 9000"
-        self.assertIsNone(self.rate(base, self.write("foreign", sealed(lines)))[0]["anchors"])
+        found, pair, rate = self.rate(base, self.write("foreign", sealed(lines)))
+        self.assertEqual((found["anchors"], rate["verdict"]), (None, "unclear"))
+        self.assertIn("two models of processor", pair["drift"])
+        self.assertNotIn("anchor = on", pair["drift"])
 
 
 class Gate(Judged):
