@@ -400,12 +400,14 @@ static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, cons
     return status;
 }
 
-/** Appends what `parts` holds under a heading, when it holds a figure. */
-static void put_section(struct ys_buf *out, const char *heading, struct ys_buf *parts)
+/** Appends what `parts` holds under a heading, when it holds a figure; `note`: what goes for all of them, or NULL. */
+static void put_section(struct ys_buf *out, const char *heading, const char *note, struct ys_buf *parts)
 {
     out->failed |= parts->failed;
     if (parts->size > 0) {
         ys_html_put(out, "h3", NULL, heading);
+        if (note)
+            ys_html_put(out, "p", "soft", note);
         ys_buf_puts(out, "<div class=\"charts\">\n");
         ys_buf_append(out, parts->data, parts->size);
         ys_buf_puts(out, "</div>\n");
@@ -449,19 +451,13 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
                                          .cut = !wide,
                                          .logarithmic = wide};
     struct ys_buf parts = {0};
-    ys_status status =
-        put_metric_chart(&parts, view, "latency_p50_s", &median,
-                         wide ? "Of the steady requests; each dot is a run, the tall mark the median, the bar its "
-                                "interval. Logarithmic."
-                              : "Of the steady requests; each dot is a run, the tall mark the median, the bar its "
-                                "interval.");
+    ys_status status = put_metric_chart(&parts, view, "latency_p50_s", &median,
+                                        "Each dot is a run, the tall mark the median, the bar its interval.");
     if (status == YS_OK)
-        status =
-            put_curves(&parts, view, &source, &percentiles,
-                       wide ? "Of the steady requests. One run of each trial is drawn heavily, the others thinly. "
-                              "Logarithmic."
-                            : "Of the steady requests. One run of each trial is drawn heavily, the others thinly.");
-    put_section(out, "Latency of a request", &parts);
+        status = put_curves(&parts, view, &source, &percentiles,
+                            "One run of each trial is drawn heavily, the others thinly.");
+    put_section(out, "Latency of a request",
+                wide ? "Of the steady requests, on logarithmic scales." : "Of the steady requests.", &parts);
     return status;
 }
 
@@ -493,7 +489,7 @@ ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view
             "not begin at zero.");
     if (status == YS_OK)
         status = ys_html_accuracy_charts(&parts, view);
-    put_section(out, "Learning", &parts);
+    put_section(out, "Learning", NULL, &parts);
     return status;
 }
 
@@ -520,6 +516,6 @@ ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
     ys_status status = put_curves(&parts, view, &memory_source, &memory, remark);
     if (status == YS_OK)
         status = put_curves(&parts, view, &cpu_source, &cpu, remark);
-    put_section(out, "Over time", &parts);
+    put_section(out, "Over time", NULL, &parts);
     return status;
 }
