@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, FLAG_COLUMN = 24, FLAG_LIMIT = 64, VERB_LIMIT = 64 };
+enum { WIDTH = 80, HELP_INDENT = 4, FLAG_COLUMN = 24, FLAG_LIMIT = 64, VERB_LIMIT = 64 };
 
 /* "--results=DIR", "--format=table|json" */
 static void put_flag(const struct ys_verb *verb, const struct ys_flag *flag, struct ys_buf *out)
@@ -44,14 +44,29 @@ static void put_keys(struct ys_buf *out)
     ys_job_keys_text(out);
 }
 
+/* After `lead`, below which further lines begin. */
+static void put_usage(const struct ys_verb *verb, const char *lead, struct ys_buf *out)
+{
+    struct ys_buf usage = {0};
+    const int column = (int)strlen(lead);
+    ys_buf_printf(&usage, "yardstick %s %s", verb->name, verb->usage);
+    ys_buf_puts(out, lead);
+    ys_text_wrap(out, ys_buf_text(&usage), column, column + HELP_INDENT, WIDTH);
+    out->failed |= usage.failed;
+    ys_buf_free(&usage);
+}
+
 static void help_of_program(struct ys_buf *out)
 {
     ys_buf_puts(
         out, "yardstick measures deep-learning frameworks: the same work for each, proven,\ntimed from outside.\n\n");
-    for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
-        ys_buf_printf(out, "  yardstick %s %s\n      %s\n", verb->name, verb->usage, verb->help);
-    ys_buf_puts(out, "\n`yardstick VERB --help` lists the flags of a verb; every verb has --quiet, --debug,\n"
-                     "--help and --version.\n");
+    for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++) {
+        put_usage(verb, "  ", out);
+        ys_buf_printf(out, "  %*s", HELP_INDENT, "");
+        ys_text_wrap(out, verb->help, 2 + HELP_INDENT, 2 + HELP_INDENT, WIDTH);
+    }
+    ys_buf_puts(out, "\n`yardstick VERB --help` lists the flags of a verb; every verb has --quiet,\n"
+                     "--debug, --help and --version.\n");
     put_keys(out);
     ys_buf_puts(out, "\nExit codes: 0 all done, 1 a run failed, 2 usage or job error, 3 `gate`: a\n"
                      "rule is broken, 4 one is open, 5 a proof failed, 6 nothing could run, 7 internal\n"
@@ -64,7 +79,7 @@ void ys_verb_help(const struct ys_verb *verb, struct ys_buf *out)
         help_of_program(out);
         return;
     }
-    ys_buf_printf(out, "usage: yardstick %s %s\n", verb->name, verb->usage);
+    put_usage(verb, "usage: ", out);
     ys_text_wrap(out, verb->help, 0, 0, WIDTH);
     if (strstr(verb->usage, "SELECTOR"))
         ys_text_wrap(out,

@@ -96,12 +96,16 @@ class Flags(Case):
 
     def test_the_help_of_a_verb_names_its_flags_and_no_others(self):
         whole, _ = self.yardstick("--help")
+        self.assertLessEqual(max(map(len, whole.splitlines())), 80)
+        listed = re.findall(r"^  yardstick ([a-z]+) ", whole, re.M)
+        self.assertGreater(len(listed), len(VERBS))
+        for verb in listed:
+            self.assertLessEqual(max(map(len, self.yardstick(verb, "--help")[0].splitlines())), 80, verb)
         for verb in VERBS:
             out, _ = self.yardstick(verb, "--help")
             self.assertEqual(out, self.yardstick("help", verb)[0])
             self.assertTrue(out.startswith("usage: yardstick " + verb), out)
             self.assertIn("  yardstick " + verb + " ", whole)
-            self.assertLessEqual(max(map(len, out.splitlines())), 80)
             flags = set(re.findall(r"^  --([a-z-]+)", out.split("\nKeys of a study")[0], re.M))
             self.assertLessEqual({"quiet", "debug", "help", "version"}, flags)
             self.assertEqual("from" in flags, verb in ("install", "data"), verb)
