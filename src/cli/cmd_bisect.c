@@ -6,9 +6,7 @@
 #include "report/judged.h"
 #include "study/bisect.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { UNDECIDED = 4 };
 
@@ -65,7 +63,7 @@ int ys_command_bisect(const struct ys_args *args)
         printed = json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
         return printed ? printed : code;
     }
-    status = ys_report_bisected(&found, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
+    status = ys_report_bisected(&found, ys_command_width(), ys_command_colour(), &out);
     ys_bisected_fini(&found);
     if (status != YS_OK) {
         ys_buf_free(&out);

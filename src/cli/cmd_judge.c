@@ -15,9 +15,7 @@
 #include "study/study.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --margin as a job has it; NaN: as the base's study says. */
 static ys_status margin_of(const struct ys_args *args, double *margin)
@@ -34,7 +32,7 @@ static ys_status print_two(const struct ys_args *args, const struct ys_judged *j
         return ys_json_append(all, ys_record_json(&ys_judged_record, judged));
     if (out->size)
         ys_buf_puts(out, "\n");
-    return ys_report_judged(judged, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), out);
+    return ys_report_judged(judged, ys_command_width(), ys_command_colour(), out);
 }
 
 static ys_status compare_with(const struct ys_args *args, const struct ys_side *base, const char *word, double margin,
@@ -113,7 +111,7 @@ static ys_status print_gate(const struct ys_args *args, const struct ys_gate *ga
     if (args->format == YS_FORMAT_JUNIT)
         return ys_report_gate_junit(gate, out);
     if (args->format != YS_FORMAT_JSON)
-        return ys_report_gate(gate, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), out);
+        return ys_report_gate(gate, ys_command_width(), ys_command_colour(), out);
     ys_json *json = ys_record_json(&ys_gate_record, gate);
     char *text = json ? ys_json_dump(json, YS_JSON_INDENT) : NULL;
     status = text ? ys_buf_printf(out, "%s\n", text) : ys_out_of_memory();
@@ -247,7 +245,7 @@ int ys_command_history(const struct ys_args *args)
         ys_history_fini(&history);
         return json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
     }
-    status = ys_report_history(&history, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
+    status = ys_report_history(&history, ys_command_width(), ys_command_colour(), &out);
     ys_history_fini(&history);
     if (status == YS_OK)
         return ys_command_print(&out);

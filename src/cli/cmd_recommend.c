@@ -5,9 +5,6 @@
 #include "judge/recommend.h"
 #include "report/judged.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 enum { NONE_MEETS = 3 };
 
 static ys_status recommend(const struct ys_args *args, struct ys_recommended *found)
@@ -43,7 +40,7 @@ int ys_command_recommend(const struct ys_args *args)
         printed = json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
         return printed ? printed : code;
     }
-    status = ys_report_recommended(&found, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), &out);
+    status = ys_report_recommended(&found, ys_command_width(), ys_command_colour(), &out);
     ys_recommended_fini(&found);
     if (status != YS_OK) {
         ys_buf_free(&out);

@@ -17,9 +17,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The study's result, its comparisons as --comparisons says. */
 static ys_status load_result(const struct ys_args *args, struct ys_store *store, int64_t study_id, unsigned flags,
@@ -53,7 +51,7 @@ static ys_status print_table(const struct ys_args *args, struct ys_store *store,
 {
     struct ys_result result;
     YS_TRY(load_result(args, store, study_id, 0, &result));
-    ys_status status = ys_report_table_of(&result, 80, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), out);
+    ys_status status = ys_report_table_of(&result, ys_command_width(), ys_command_colour(), out);
     ys_result_fini(&result);
     return status;
 }

@@ -8,6 +8,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { WIDTH = 80, LEAST_WIDTH = 60, MOST_WIDTH = 160 };
 
 int ys_command_fail(ys_status status)
 {
@@ -25,6 +30,20 @@ int ys_command_fail(ys_status status)
     default:
         return 7;
     }
+}
+
+int ys_command_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return WIDTH;
+    return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col > MOST_WIDTH ? MOST_WIDTH : size.ws_col;
+}
+
+bool ys_command_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
 ys_status ys_command_write(struct ys_buf *buf, bool *left)

@@ -35,6 +35,11 @@ int ys_command_help(const struct ys_args *args);
 
 /** Prints the recorded message as an error, and gives the exit code that belongs to the status. */
 int ys_command_fail(ys_status status);
+/** Columns of what is printed for people: those of the terminal on stdout, at least 60 and at most 160, beyond which
+ * lines are hard to follow; 80 where stdout is none. */
+int ys_command_width(void);
+/** Whether stdout is a terminal that wants colours: without NO_COLOR. */
+bool ys_command_colour(void);
 /** Writes `buf` to stdout and frees it: 0, or 7 when stdout cannot take it. A reader that has enough (`| head`) is no
  * failure. */
 int ys_command_print(struct ys_buf *buf);

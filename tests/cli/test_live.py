@@ -23,6 +23,31 @@ def read_all(terminal):
 
 
 class Live(Case):
+    def shown(self, columns, **variables):
+        """What a terminal of so many columns gets of `show`."""
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        running = subprocess.Popen([PROGRAM, "show"], cwd=self.folder, env=dict(self.environment(), **variables), stdin=subprocess.DEVNULL,
+                                   stdout=slave)
+        os.close(slave)
+        said = read_all(master).decode()
+        os.close(master)
+        self.assertEqual(running.wait(), 0)
+        return said
+
+    def test_a_table_is_as_wide_as_the_terminal(self):
+        self.yardstick("run", *NULL, "--opt.null.rate={400,800}", "--repeat=1", "--quiet")
+        widest = {columns: max(len(re.sub(r"\x1b\[\d*m", "", line)) for line in self.shown(columns).splitlines())
+                  for columns in (40, 60, 80, 160, 1000)}
+        for columns, most in ((40, 60), (60, 60), (80, 80), (160, 160), (1000, 160)):
+            self.assertLessEqual(widest[columns], most)
+        self.assertGreater(widest[160], 80)
+        self.assertIn("\x1b[", self.shown(80))
+        self.assertNotIn("\x1b[", self.shown(80, NO_COLOR="1"))
+        plain = self.yardstick("show")[0]
+        self.assertNotIn("\x1b[", plain)
+        self.assertLessEqual(max(map(len, plain.splitlines())), 80)
+
     def on_terminal(self, *arguments, rows=24, columns=80):
         """What a terminal of that size gets of a run, and its exit code."""
         master, slave = pty.openpty()
