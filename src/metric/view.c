@@ -259,10 +259,7 @@ static ys_status add_metric(void *context, const struct ys_metric_row *row)
         return YS_OK;
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count), *info = ys_metric_find(row->name);
-    const struct ys_metric_info *only = loading->view->only;
     ys_status status = YS_OK;
-    if (info && only && info != only)
-        return YS_OK;
     if (info) {
         struct ys_run_metric *metric = &loading->run->metrics[info - infos];
         status = ys_record_parse(&metric_record, row->doc, row->doc_size, row->name, metric);
@@ -278,7 +275,8 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_metr
                                     struct ys_metric_view_trial *trial)
 {
     struct loading loading = {.store = store, .view = view, .trial = trial};
-    const struct ys_run_reader reader = {&loading, begin_run, add_metric};
+    const struct ys_run_reader reader = {
+        &loading, {view->only ? view->only->name : NULL, VERSION_MEMBER}, begin_run, add_metric};
     YS_TRY(ys_store_runs_each(store, trial->record->trial_id, &reader));
     YS_TRY(end_run(&loading));
     count_runs(trial);

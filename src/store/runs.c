@@ -64,9 +64,17 @@ static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, const s
     sqlite3_stmt *statement;
     bool damaged = false;
     YS_TRY(ys_db_prepare_kept(store, YS_KEPT_METRICS,
-                              "SELECT name, doc, " YS_METRIC_INTACT ", position FROM metric WHERE run_id = ?", run_id,
-                              &statement));
-    ys_status status = read_metrics(store, statement, reader, &damaged);
+                              "SELECT name, doc, " YS_METRIC_INTACT ", position FROM metric WHERE run_id = ?1 AND "
+                              "(?2 IS NULL OR name IN (?2, ?3))",
+                              run_id, &statement));
+    ys_status status = YS_OK;
+    for (int i = 0; status == YS_OK && i < 2; i++) {
+        const int code = sqlite3_bind_text(statement, 2 + i, reader->names[i], -1, SQLITE_STATIC);
+        if (code != SQLITE_OK)
+            status = ys_db_fail(store, code, "use results");
+    }
+    if (status == YS_OK)
+        status = read_metrics(store, statement, reader, &damaged);
     ys_db_keep(statement);
     if (damaged)
         ys_row_note(store, YS_ROW_METRIC, run_id, "a metric of run %lld is damaged: all of them are computed again",
@@ -195,7 +203,7 @@ static ys_status gather_metric(void *context, const struct ys_metric_row *row)
 ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **runs)
 {
     struct gathering all = {.store = store, .runs = ys_json_array()};
-    const struct ys_run_reader reader = {&all, gather_run, gather_metric};
+    const struct ys_run_reader reader = {&all, {NULL}, gather_run, gather_metric};
     ys_status status = all.runs ? ys_store_runs_each(store, trial_id, &reader) : ys_out_of_memory();
     if (status == YS_OK)
         status = end_run(&all);

@@ -130,6 +130,8 @@ struct ys_metric_row {
 /** Who is told of stored runs. What a function answers other than YS_OK ends the reading and is its answer. */
 struct ys_run_reader {
     void *context;
+    const char *names[2]; /* of the metrics that are wanted; NULL first: all. Others are not looked at, not even whether
+                             they are damaged */
     ys_status (*run)(void *context, const struct ys_run_row *row);
     /* Of that run, in no order. NULL: those so far are to be forgotten, for one is damaged. */
     ys_status (*metric)(void *context, const struct ys_metric_row *metric);
