@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every source file includes only what its floor allows, that files and functions stay short, that members
-of JSON objects are got by name where JSON comes in or goes out, and nowhere else more often than before, and that
-adapters import in one direction.
+of JSON objects are got by name where JSON comes in or goes out, and nowhere else more often than before, that a switch
+over operators forgets none in silence, and that adapters import in one direction.
 
 usage: check_floors.py [ROOT]      check ROOT/src by ROOT/tools/floors.txt and getters.txt, and ROOT/adapters; ROOT is
                                    this repository by default
@@ -164,6 +164,22 @@ def functions(code):
             start = at + 1
 
 
+def silent_switches(code):
+    """The lines of switches over operators that have a default: an operator that such a one forgets compiles."""
+    opened = []  # of each brace: whether it is a switch's, its line, what its own cases are
+    for token in re.finditer(r'\bswitch\b[^{;]*\{|[{}]|\bcase\s+YS_OP_|\bdefault\s*:', code):
+        mark = token.group()
+        if mark.endswith('{'):
+            opened.append((mark.startswith('switch'), code.count('\n', 0, token.start()) + 1, set()))
+        elif mark == '}':
+            is_switch, line, cases = opened.pop() if opened else (False, 0, set())
+            if is_switch and len(cases) > 1:
+                yield line
+        else:
+            cases = next((cases for is_switch, _, cases in reversed(opened) if is_switch), set())
+            cases.add(mark[0])
+
+
 def check_file(rules, getters, path, place):
     """Yields (line, message) for the file at `path`, whose path below src/ is `place`."""
     with open(path, encoding='utf-8') as source:
@@ -191,6 +207,8 @@ def check_file(rules, getters, path, place):
     for first, last, name in functions(code):
         if last - first + 1 >= MAX_FUNCTION_LINES:
             yield first, f'{name} has {last - first + 1} lines; a function stays under {MAX_FUNCTION_LINES}'
+    for line in silent_switches(code):
+        yield line, 'a switch over operators has a default: name all of them, or ask the descriptor (graph/op.h)'
 
 
 def check_rules(rules, source):
@@ -284,6 +302,10 @@ SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in orde
                   'int y = ys_json_get_text(a, name, "e");\n', []),
     'top/many.c': ('int x = ys_json_get_int(a,\n    "b", 0);\n', ['1: 1 members of JSON are got by name, at most 0']),
     'attic/a.c': ('int x;\n', ['1: attic is not a room']),
+    'top/whole_switch.c': ('int f(void)\n{\n    switch (op) {\n    case YS_OP_ADD: {\n        return 1;\n    }\n    case YS_OP_SUB:\n'
+                           '        switch (k) {\n        case 1:\n        default:\n            return 2;\n        }\n    }\n}\n', []),
+    'top/silent_switch.c': ('int f(void)\n{\n    switch (op) {\n    case YS_OP_ADD:\n        return 1;\n    default:\n        return 0;\n'
+                            '    }\n}\n', ['3: a switch over operators has a default']),
 }
 
 

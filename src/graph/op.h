@@ -23,6 +23,12 @@ enum ys_op_kind {                    /* what it spends its time on */
                   YS_KIND_LAYOUT /* moves elements */
 };
 
+enum ys_op_reach {                         /* of (N, positions, width), of what a position of its result is made */
+                   YS_REACH_ALL,           /* of any positions */
+                   YS_REACH_OWN,           /* of the same position alone */
+                   YS_REACH_OWN_ALONG_LAST /* likewise, where its axis is the last */
+};
+
 enum ys_attr_kind {                        /* what the JSON holds, and what lies at the offset in struct ys_node */
                     YS_ATTR_ONLY,          /* the number `only`; nothing in the node */
                     YS_ATTR_UNSAID,        /* the same, but not written */
@@ -67,6 +73,7 @@ struct ys_op_rule {
     size_t in_low, in_high, out_low, out_high; /* how many values it reads and makes */
     enum ys_op_params params;
     enum ys_op_kind kind;
+    enum ys_op_reach reach;
     bool takes_integers;                      /* an input may be uint8 or int32 */
     const struct ys_attr *attrs;              /* ended by a NULL name; at most YS_OP_MAX_ATTRS */
     ys_status (*infer)(struct ys_site *site); /* checks a node and gives its outputs a shape */

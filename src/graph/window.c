@@ -19,7 +19,7 @@ static ys_status refuse(const struct ys_node *node, const char *why)
 
 static bool is_pair(enum ys_op op)
 {
-    return op == YS_OP_ADD || op == YS_OP_SUB || op == YS_OP_MUL || op == YS_OP_DIV;
+    return ys_op_rule(op)->params == YS_PARAMS_OPERAND;
 }
 
 /** Whether the node takes a value and a parameter that has a row for each position. */
@@ -41,34 +41,8 @@ static ys_status check_pair(const struct ys_graph *graph, const struct ys_node *
 /** Whether it does the same with each position, whatever stands at the others. */
 static bool is_apart(const struct ys_node *node)
 {
-    switch (node->op) {
-    case YS_OP_EMBEDDING:
-    case YS_OP_GEMM:
-    case YS_OP_ROTARY:
-    case YS_OP_SINUSOID:
-    case YS_OP_RELU:
-    case YS_OP_CLIP:
-    case YS_OP_LEAKY_RELU:
-    case YS_OP_TANH:
-    case YS_OP_SIGMOID:
-    case YS_OP_HARDSWISH:
-    case YS_OP_HARDSIGMOID:
-    case YS_OP_SWISH:
-    case YS_OP_GELU:
-    case YS_OP_SQRT:
-    case YS_OP_POW:
-    case YS_OP_DROPOUT:
-        return true;
-    case YS_OP_LAYERNORM:
-    case YS_OP_RMSNORM:
-    case YS_OP_SOFTMAX:
-    case YS_OP_LOG_SOFTMAX:
-    case YS_OP_CONCAT:
-    case YS_OP_SPLIT:
-        return node->axis == WIDTH;
-    default:
-        return false;
-    }
+    const enum ys_op_reach reach = ys_op_rule(node->op)->reach;
+    return reach == YS_REACH_OWN || (reach == YS_REACH_OWN_ALONG_LAST && node->axis == WIDTH);
 }
 
 static ys_status check_node(const struct ys_graph *graph, const struct ys_node *node)
