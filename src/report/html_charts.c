@@ -134,6 +134,7 @@ static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view
         any |= isfinite(rows.rows[i].mid) && !rows.rows[i].quiet;
     if (status == YS_OK && any) {
         struct ys_chart_dots full = *chart;
+        full.kind = ys_view_kind(view, name);
         full.rows = rows.rows;
         full.count = rows.count;
         full.reference = full.band = NAN;
@@ -220,7 +221,6 @@ ys_status ys_html_speed_charts(struct ys_buf *out, const struct ys_view *view)
     struct ys_chart_dots rate = {.id = "rate",
                                  .title = "Speed",
                                  .axis_title = unit,
-                                 .kind = YS_KIND_RATE,
                                  .zero = true,
                                  .description = "For each trial the rate of every run, the median and its interval."};
     ys_buf_puts(out, "<div class=\"charts\">\n");
@@ -436,7 +436,6 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
     struct ys_chart_dots median = {.id = "latency",
                                    .title = "Median latency",
                                    .axis_title = "latency of a request",
-                                   .kind = YS_KIND_SPAN,
                                    .zero = !wide,
                                    .logarithmic = wide,
                                    .description = "For each trial the median latency of every run, their median and "
@@ -472,10 +471,10 @@ ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view
                                   .x_kind = YS_KIND_NUMBER,
                                   .y_kind = YS_KIND_NUMBER,
                                   .cut = true};
+    const struct ys_label title = ys_view_metric_head("accuracy", false);
     struct ys_chart_dots accuracy = {.id = "accuracy",
-                                     .title = "Verified accuracy",
+                                     .title = title.text,
                                      .axis_title = "share classified correctly",
-                                     .kind = YS_KIND_SHARE,
                                      .description =
                                          "For each trial the accuracy of every run, the median and its interval."};
     struct ys_buf parts = {0};

@@ -2,6 +2,7 @@
  * time, what no other trial beats, and how still the machine was from round to round. */
 #include "base/mem.h"
 #include "base/record.h"
+#include "metric/metric.h"
 #include "report/drawing.h"
 #include "report/html.h"
 #include "report/section.h"
@@ -611,18 +612,22 @@ ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view
 /* ---- what no other trial beats */
 
 struct other {
-    const char *metric, *id, *title, *axis;
-    enum ys_kind kind;
-    bool higher; /* is better */
+    const char *metric, *id, *title;
 };
+
+static enum ys_kind kind_of(const struct ys_view *view, const struct other *other)
+{
+    return ys_view_kind(view, other->metric);
+}
 
 static bool is_beaten(const struct ys_view *view, const struct ys_view_trial *trial, const struct other *other)
 {
     const double rate = ys_view_number(trial, "rate_per_s"), value = ys_view_number(trial, other->metric);
+    const bool higher = ys_metric_find(other->metric)->better == YS_BETTER_HIGHER;
     for (size_t t = 0; t < view->count; t++) {
         const struct ys_view_trial *rival = &view->trials[t];
         const double its_rate = ys_view_number(rival, "rate_per_s"), its_value = ys_view_number(rival, other->metric);
-        const bool as_good = other->higher ? its_value >= value : its_value <= value;
+        const bool as_good = higher ? its_value >= value : its_value <= value;
         if (rival != trial && has_speed(rival) && its_rate >= rate && as_good &&
             (its_rate > rate || its_value != value))
             return true;
@@ -640,7 +645,8 @@ static void draw_one(const struct ys_view *view, const struct ys_view_trial *tri
     if (!curve)
         return;
     ys_buf_printf(&title, "%s: %s %s per second, %s%s", trial->name, ys_label_value(YS_KIND_RATE, rate).text,
-                  view->unit, ys_label_value(other->kind, value).text, beaten ? "" : "; no other is better in both");
+                  view->unit, ys_label_value(kind_of(view, other), value).text,
+                  beaten ? "" : "; no other is better in both");
     ys_drawing_point(drawing, curve, rate, value, NAN, NAN, &title);
     curve->group = trial->group;
     curve->strong = !beaten;
@@ -654,11 +660,11 @@ static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const
     struct ys_chart_lines chart = {.id = other->id,
                                    .title = other->title,
                                    .x_title = unit,
-                                   .y_title = other->axis,
+                                   .y_title = ys_view_metric_title(view, other->metric),
                                    .description = "Each trial by its speed and one other metric; the line joins those "
                                                   "that no other trial beats in both.",
                                    .x_kind = YS_KIND_RATE,
-                                   .y_kind = other->kind,
+                                   .y_kind = kind_of(view, other),
                                    .free_x = true,
                                    .free_y = true};
     size_t shown = 0;
@@ -702,8 +708,8 @@ static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const
 ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view)
 {
     static const struct other others[] = {
-        {"accuracy", "front-accuracy", "Speed against accuracy", "verified accuracy", YS_KIND_SHARE, true},
-        {"rss_peak_bytes", "front-memory", "Speed against memory", "peak memory", YS_KIND_BYTES, false},
+        {"accuracy", "front-accuracy", "Speed against accuracy"},
+        {"rss_peak_bytes", "front-memory", "Speed against memory"},
     };
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < sizeof others / sizeof others[0]; i++)

@@ -99,7 +99,7 @@ static void put_rank_heads(struct ys_buf *out)
 {
     ys_buf_puts(out, "\n| Ranks |");
     for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
-        ys_buf_printf(out, " %s |", ys_ranks_titles[k]);
+        ys_buf_printf(out, " %s |", ys_ranks_head(k, false).text);
     ys_buf_puts(out, "\n| --- | ---: | --- |");
     for (size_t k = 2; k < YS_RANKS_COLUMNS; k++)
         ys_buf_puts(out, " ---: |");

@@ -6,13 +6,33 @@
 #include <math.h>
 #include <stdio.h>
 
-const char *const ys_ranks_heads[YS_RANKS_COLUMNS] = {"rank",           "ended",        "rows\nper s",  "CPU\ntime",
-                                                      "without\na CPU", "peak\nmemory", "com-\nputing", "ex-\nchanging",
-                                                      "wait-\ning",     "data\nwait",   "rest",         "sent"};
-const char *const ys_ranks_titles[YS_RANKS_COLUMNS] = {
-    "Rank",        "Ended",     "Rows per s", "CPU time", "Ready without a CPU",
-    "Peak memory", "Computing", "Exchanging", "Waiting",  "Waiting for data",
-    "Rest",        "Sent"};
+static const struct {
+    const char *head, *title;
+    const char *metric; /* whose file says both */
+} columns[YS_RANKS_COLUMNS] = {
+    {"rank", "Rank", NULL},
+    {"ended", "Ended", NULL},
+    {"rows\nper s", "Rows per s", NULL},
+    {.metric = "cpu_s"},
+    {.metric = "cpu_wait_s"},
+    {.metric = "rss_peak_bytes"},
+    {"com-\nputing", "Computing", NULL},
+    {"ex-\nchanging", "Exchanging", NULL},
+    {"wait-\ning", "Waiting", NULL},
+    {"data\nwait", "Waiting for data", NULL},
+    {"rest", "Rest", NULL},
+    {"sent", "Sent", NULL},
+};
+
+struct ys_label ys_ranks_head(size_t column, bool narrow)
+{
+    struct ys_label label;
+    if (columns[column].metric)
+        return ys_view_metric_head(columns[column].metric, narrow);
+    snprintf(label.text, sizeof label.text, "%s", narrow ? columns[column].head : columns[column].title);
+    return label;
+}
+
 const char ys_ranks_heading[] = "Ranks (medians of the runs; the parts of a step, computing to rest, means)";
 const char ys_ranks_remark[] =
     "A step of a rank: computing; waiting for the gradients of the slowest rank; exchanging, from then until all have "
@@ -71,7 +91,7 @@ void ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
     ys_html_put(out, "p", "soft", ys_ranks_remark);
     ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n<th>Trial</th>\n");
     for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
-        ys_html_put(out, "th", k == 1 ? NULL : "n", ys_ranks_titles[k]);
+        ys_html_put(out, "th", k == 1 ? NULL : "n", ys_ranks_head(k, false).text);
     ys_buf_puts(out, "</tr>\n");
     for (size_t i = 0; i < view->count; i++)
         for (size_t r = 0; r < ys_ranks_count(&view->trials[i]); r++)

@@ -5,9 +5,9 @@
 #include "report/view.h"
 
 enum { YS_RANKS_COLUMNS = 12 };
-/** How the columns are headed, in the text table ("top\nbottom") and elsewhere. The first is the rank's number. */
-extern const char *const ys_ranks_heads[YS_RANKS_COLUMNS];
-extern const char *const ys_ranks_titles[YS_RANKS_COLUMNS];
+/** How a column is headed: in the text table, where it is narrow ("top\nbottom"), and elsewhere. The first is the
+ * rank's number. */
+struct ys_label ys_ranks_head(size_t column, bool narrow);
 /** What the section is called, and the sentence about it. */
 extern const char ys_ranks_heading[], ys_ranks_remark[];
 

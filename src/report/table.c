@@ -333,12 +333,15 @@ static ys_status put_latencies(struct page *page)
 
 static ys_status put_ranks(struct page *page)
 {
+    struct ys_label heads[YS_RANKS_COLUMNS];
     struct ys_grid grid;
     if (!ys_ranks_any(&page->view))
         return YS_OK;
     begin_grid(page, &grid);
-    for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
-        ys_grid_column(&grid, ys_ranks_heads[k], k != 1);
+    for (size_t k = 0; k < YS_RANKS_COLUMNS; k++) {
+        heads[k] = ys_ranks_head(k, true);
+        ys_grid_column(&grid, heads[k].text, k != 1);
+    }
     const size_t first = grid.naming++; /* the rank's number names the row too */
     for (size_t i = 0; i < page->view.count; i++)
         for (size_t r = 0; r < ys_ranks_count(&page->view.trials[i]); r++) {
