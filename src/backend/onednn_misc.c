@@ -214,7 +214,7 @@ ys_status ys_onednn_backward_hardsigmoid(struct ys_lowering *low, const struct y
 static void describe_mean(const struct ys_lowering *low, const struct ys_node *node, struct ys_onednn_mean *c)
 {
     int64_t stride = 1;
-    *c = (struct ys_onednn_mean){.rank = ys_onednn_dims(low, node->in[0], c->dims), .count = 1, .share = 1};
+    *c = (struct ys_onednn_mean){.count = 1, .share = 1};
     c->rank = ys_onednn_dims(low, node->in[0], c->dims);
     for (size_t i = c->rank; i-- > 0;) {
         c->stride[i] = node->reduced[i] ? 0 : stride;

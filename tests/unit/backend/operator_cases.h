@@ -100,6 +100,7 @@ static const struct pointwise pointwise[YS_OP_COUNT] = {
 #define GROUPS(k, s, pad, g) ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, g})
 #define CEIL(k, s, pad)      ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true})
 #define COUNTED(k, s, pad)   ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .include_pad = true})
+#define COUNTED_AT(...)      ((struct ys_window){{3, 3}, {2, 2}, {1, 1}, {__VA_ARGS__}, 1, .include_pad = true})
 #define CEIL_COUNTED(k, s, pad)                                                                                        \
     ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true, .include_pad = true})
 #define LRN(...) ((struct ys_lrn){__VA_ARGS__})
@@ -415,6 +416,10 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(averagepool_odd_size, YS_F32, 2, 3, 7, 5, net_average(n, SQUARE(2, 2, 0)))                                       \
     X(averagepool_pad, YS_F32, 2, 3, 5, 6, net_average(n, SQUARE(3, 2, 1)))                                            \
     X(averagepool_counted_pad, YS_F32, 2, 3, 5, 6, net_average(n, COUNTED(3, 2, 1)))                                   \
+    X(averagepool_counted_top, YS_F32, 2, 2, 5, 6, net_average(n, COUNTED_AT(1, 0, 0, 0)))                             \
+    X(averagepool_counted_left, YS_F32, 2, 2, 4, 5, net_average(n, COUNTED_AT(0, 1, 0, 0)))                            \
+    X(averagepool_counted_bottom, YS_F32, 2, 2, 6, 5, net_average(n, COUNTED_AT(0, 0, 1, 0)))                          \
+    X(averagepool_counted_right, YS_F32, 2, 2, 5, 4, net_average(n, COUNTED_AT(0, 0, 0, 1)))                           \
     X(averagepool_stride_1, YS_F32, 2, 17, 4, 5, net_average(n, COUNTED(3, 1, 1)))                                     \
     X(averagepool_stride_beyond_kernel, YS_F32, 2, 2, 8, 8, net_average(n, SQUARE(2, 3, 0)))                           \
     X(averagepool_asymmetric_pad, YS_F32, 2, 2, 5, 5, net_average(n, WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                  \
