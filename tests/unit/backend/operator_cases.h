@@ -101,6 +101,7 @@ static const struct pointwise pointwise[YS_OP_COUNT] = {
 #define CEIL(k, s, pad)      ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true})
 #define COUNTED(k, s, pad)   ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .include_pad = true})
 #define COUNTED_AT(...)      ((struct ys_window){{3, 3}, {2, 2}, {1, 1}, {__VA_ARGS__}, 1, .include_pad = true})
+#define CEIL_SPARSE(k, s, d) ((struct ys_window){{k, k}, {s, s}, {d, d}, {0, 0, 0, 0}, 1, .ceil = true})
 #define CEIL_COUNTED(k, s, pad)                                                                                        \
     ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true, .include_pad = true})
 #define LRN(...) ((struct ys_lrn){__VA_ARGS__})
@@ -407,6 +408,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(maxpool_pad_beyond_need, YS_F32, 2, 2, 3, 4, net_pool(n, SQUARE(5, 2, 2)))                                       \
     X(maxpool_dilated, YS_F32, 2, 2, 7, 7, net_pool(n, SPARSE(2, 1, 2, 0)))                                            \
     X(maxpool_ceil, YS_F32, 2, 3, 6, 7, net_pool(n, CEIL(3, 2, 0)))                                                    \
+    X(maxpool_ceil_dilated, YS_F32, 2, 2, 6, 6, net_pool(n, CEIL_SPARSE(2, 2, 2)))                                     \
     X(maxpool_ceil_pad, YS_F32, 2, 2, 5, 6, net_pool(n, CEIL(3, 3, 1)))                                                \
     X(maxpool_ceil_left_out, YS_F32, 2, 2, 4, 4, net_pool(n, CEIL(2, 3, 1)))                                           \
     X(maxpool_one_channel, YS_F32, 1, 1, 4, 6, net_pool(n, WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                            \
@@ -427,6 +429,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(averagepool_ceil, YS_F32, 2, 3, 6, 7, net_average(n, CEIL(3, 2, 0)))                                             \
     X(averagepool_ceil_pad, YS_F32, 2, 2, 5, 6, net_average(n, CEIL(3, 3, 1)))                                         \
     X(averagepool_ceil_counted_pad, YS_F32, 2, 2, 6, 7, net_average(n, CEIL_COUNTED(3, 2, 1)))                         \
+    X(averagepool_ceil_counted_no_pad, YS_F32, 2, 2, 6, 7, net_average(n, CEIL_COUNTED(3, 2, 0)))                      \
+    X(averagepool_behind_normalize, YS_F32, 2, 3, 4, 4, (net_normalize(n, 3, 0.5), net_average(n, SQUARE(2, 2, 0))))   \
     X(averagepool_ceil_left_out, YS_F32, 2, 2, 4, 4, net_average(n, CEIL_COUNTED(2, 3, 1)))                            \
     X(averagepool_dilated, YS_F32, 2, 2, 7, 7, net_average(n, SPARSE(2, 2, 2, 1)))                                     \
     X(averagepool_batch_1, YS_F32, 1, 1, 4, 6, net_average(n, WINDOW(2, 3, 2, 3, 0, 0, 0, 0)))                         \

@@ -118,6 +118,11 @@ static void lines_of_a_softmax(void)
                 CHECK_NEAR(e[k], 2 * exp((z[k] - top) * (double)scale) + 1, 3 * 8 * 0x1p-24);
             CHECK(e[counts[i]] == -3); /* nothing behind the end is written */
         }
+    for (int64_t at = 0; at < 40; at++) { /* wherever the largest lies, in whole vectors and the last */
+        for (int64_t k = 0; k < 40; k++)
+            z[k] = k == at ? -1 : -2;
+        CHECK(kernels->largest(z, 40) == -1);
+    }
 }
 
 enum { KEYS = 3, WIDTH = 4 };

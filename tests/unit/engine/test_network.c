@@ -139,7 +139,46 @@ static void two_flattens_agree(void)
     compare_nets(&n, &onednn2);
 }
 
-TAP_MAIN(TAP_CASE(lenet_onednn_agrees_with_ref), TAP_CASE(lenet_ref_f32_agrees_with_ref_f64),
+/** The pools behind two convolutions with ReLU: what the sum gives both for a gradient is one, and each pool masks it.
+ */
+static void two_pooled_branches_agree(void)
+{
+    struct net n;
+    net_input(&n, YS_F32, 3, 2, 8, 8);
+    net_conv(&n, 16, THREE, 1);
+    net_relu(&n);
+    net_pool(&n, OVERLAP);
+    const int first = n.last;
+    net_from(&n, 0);
+    net_conv(&n, 16, THREE, 1);
+    net_relu(&n);
+    net_pool(&n, OVERLAP);
+    net_with(&n, YS_OP_ADD, first);
+    net_flatten(&n);
+    net_gemm(&n, 4, 1);
+    compare_nets(&n, &onednn2);
+}
+
+/** A ReLU that a pool reads, and a convolution too, so that the pool may not mask for both. */
+static void a_relu_with_two_readers_agrees(void)
+{
+    struct net n;
+    net_input(&n, YS_F32, 3, 2, 8, 8);
+    net_conv(&n, 16, THREE, 1);
+    net_relu(&n);
+    const int both = n.last;
+    net_pool(&n, OVERLAP);
+    const int pooled = n.last;
+    net_from(&n, both);
+    net_conv(&n, 16, OVERLAP, 1);
+    net_with(&n, YS_OP_ADD, pooled);
+    net_flatten(&n);
+    net_gemm(&n, 4, 1);
+    compare_nets(&n, &onednn2);
+}
+
+TAP_MAIN(TAP_CASE(two_pooled_branches_agree), TAP_CASE(a_relu_with_two_readers_agrees),
+         TAP_CASE(lenet_onednn_agrees_with_ref), TAP_CASE(lenet_ref_f32_agrees_with_ref_f64),
          TAP_CASE(small_net_onednn_agrees_with_ref), TAP_CASE(mlp_onednn_agrees_with_ref),
          TAP_CASE(odd_channels_before_flatten_agree), TAP_CASE(relus_in_odd_places_agree),
          TAP_CASE(logits_without_a_product_agree), TAP_CASE(two_flattens_agree))
