@@ -172,12 +172,12 @@ static bool is_read_once(const struct ys_onnx_reading *r, const struct ys_onnx_s
 static bool takes_bias(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, const struct beside *beside)
 {
     const struct ys_value *value = &r->graph->values[slot->value];
-    if (value->producer < 0 || beside->constant->rank == 0 || !is_read_once(r, slot))
+    if (value->producer < 0 || beside->constant->rank == 0)
         return false;
     const struct ys_node *node = &r->graph->nodes[value->producer];
     const size_t axis = node->op == YS_OP_GEMM ? value->rank - 1 : 1;
     return (node->op == YS_OP_CONV || node->op == YS_OP_GEMM) && node->bias < 0 && is_along(beside, axis) &&
-           beside->constant->count == value->shape[axis];
+           beside->constant->count == value->shape[axis] && is_read_once(r, slot);
 }
 
 /* number / x */
@@ -392,11 +392,11 @@ static ys_status of_values(struct ys_onnx_step *step, enum ys_op op)
 
 static ys_status map_pair(struct ys_onnx_step *step, enum ys_op op)
 {
-    struct ys_onnx_constant *left, *right;
+    struct ys_onnx_constant *left, *right = NULL;
     if (step->node->in_count < 2 || !step->in[0] || !step->in[1])
         return YS_FAIL_STEP(step, "has %zu inputs, not 2", step->node->in_count);
     YS_TRY(ys_onnx_constant_in(step, 0, &left));
-    YS_TRY(ys_onnx_constant_in(step, 1, &right));
+    YS_TRY(step->in[1]->kind == YS_ONNX_CONSTANT ? ys_onnx_constant_in(step, 1, &right) : YS_OK);
     if (right || left)
         return with_constant(step, step->in[right ? 0 : 1], right ? right : left, !right);
     return of_values(step, op);

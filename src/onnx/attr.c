@@ -117,20 +117,20 @@ ys_status ys_onnx_message(const struct ys_onnx_node_in *node, const char *name, 
     return YS_OK;
 }
 
-bool ys_onnx_listed_real(const struct ys_onnx_node_in *node, const char *name, size_t skip, double *value)
+size_t ys_onnx_listed_reals(const struct ys_onnx_node_in *node, const char *name, double *values)
 {
     const struct ys_onnx_attr *attr = find(node, name);
     struct ys_wire_field field;
+    size_t count = 0;
     for (struct ys_span message = attr ? attr->message : (struct ys_span){0}; ys_wire_next(&message, &field) > 0;) {
         if (field.number != YS_PROTO_ATTRIBUTE_FLOATS)
             continue;
-        for (size_t at = 0; at + 4 <= field.span.size; at += 4)
-            if (skip-- == 0) {
-                float single;
-                memcpy(&single, field.span.data + at, 4);
-                *value = ys_onnx_short_real(single);
-                return true;
-            }
+        for (size_t at = 0; at + 4 <= field.span.size; at += 4, count++) {
+            float single;
+            memcpy(&single, field.span.data + at, 4);
+            if (values)
+                values[count] = ys_onnx_short_real(single);
+        }
     }
-    return false;
+    return count;
 }

@@ -62,6 +62,15 @@ static ys_status bad_axis(const struct folding *fold, int64_t axis)
     return FAIL(fold, "axis %lld is beyond the rank of its input", (long long)axis);
 }
 
+/* Whether some of its integers depend on how many rows there are. */
+static bool depends_on_rows(const struct ys_onnx_constant *c)
+{
+    bool some = false;
+    for (int64_t i = 0; !c->is_real && !some && i < (c->filled ? 1 : c->count); i++)
+        some = c->wholes[i].each != 0;
+    return some;
+}
+
 static ys_status fold_identity(struct folding *fold)
 {
     return copy_all(fold, NULL, 0);
@@ -98,7 +107,7 @@ static ys_status fold_cast(struct folding *fold)
         return FAIL(fold, "cannot compute a constant of %s", ys_onnx_type_name(wanted.type));
     YS_TRY(make(fold, &wanted, in->shape, in->rank));
     for (int64_t i = 0; i < (in->filled ? 1 : in->count); i++) {
-        if (wanted.is_real && !in->is_real && in->wholes[i].each)
+        if ((wanted.is_real || wanted.type == YS_ONNX_BOOL) && !in->is_real && in->wholes[i].each)
             return FAIL(fold, "the number of rows becomes %s: only integers may depend on the batch",
                         ys_onnx_type_name(wanted.type));
         if (!wanted.is_real && in->is_real && wanted.type != YS_ONNX_BOOL && !(fabs(in->reals[i]) < 9e18))
@@ -223,8 +232,10 @@ static ys_status fold_transpose(struct folding *fold)
         perm[i] = (int64_t)(in->rank - 1 - i);
     YS_TRY(ys_onnx_integers(fold->node, "perm", perm, YS_MAX_RANK, &count));
     row_strides(in, own);
+    if (count != in->rank)
+        return FAIL(fold, "perm names %zu axes, not %zu", count, in->rank);
     for (size_t i = 0; i < count; i++) {
-        if (count != in->rank || perm[i] < 0 || perm[i] >= (int64_t)count || seen & 1U << perm[i])
+        if (perm[i] < 0 || perm[i] >= (int64_t)count || seen & 1U << perm[i])
             return FAIL(fold, "perm does not name each of %zu axes once", in->rank);
         seen |= 1U << perm[i];
         shape[i] = in->shape[perm[i]];
@@ -270,6 +281,8 @@ static ys_status fold_gather(struct folding *fold)
         return bad_axis(fold, axis);
     if (in->rank - 1 + which->rank > YS_MAX_RANK)
         return FAIL(fold, "more than %d dimensions", YS_MAX_RANK);
+    if (depends_on_rows(which) && !which->per_row)
+        return FAIL(fold, "%s", "takes places that depend on how many rows there are");
     for (size_t i = 0; i < in->rank; i++)
         *((int64_t)i < axis ? &before : &behind) *= (int64_t)i == axis ? 1 : in->shape[i];
     memcpy(shape, in->shape, (size_t)axis * sizeof *shape);
@@ -300,6 +313,7 @@ static ys_status fold_slice(struct folding *fold)
     int64_t starts[YS_MAX_RANK], ends[YS_MAX_RANK], axes[YS_MAX_RANK], steps[YS_MAX_RANK], shape[YS_MAX_RANK],
         strides[YS_MAX_RANK], first = 0;
     size_t count = 0, end_count = 0, axis_count, step_count;
+    unsigned seen = 0;
     YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 1), "starts", starts, YS_MAX_RANK, &count));
     YS_TRY(ys_onnx_numbers(fold->f, fold->node, input(fold, 2), "ends", ends, YS_MAX_RANK, &end_count));
     for (size_t i = 0; i < YS_MAX_RANK; i++) {
@@ -318,6 +332,9 @@ static ys_status fold_slice(struct folding *fold)
             return bad_axis(fold, axes[i]);
         if (steps[i] == 0 || steps[i] == INT64_MIN)
             return FAIL(fold, "steps has the number %lld: must be above -2^63, and not 0", (long long)steps[i]);
+        if (seen & 1U << axes[i])
+            return FAIL(fold, "axes has axis %lld twice", (long long)axes[i]);
+        seen |= 1U << axes[i];
         int64_t extent = in->shape[axes[i]], step = steps[i];
         if (in->rows_axis == (size_t)axes[i] + 1)
             return FAIL(fold, "%s", "takes some rows of the batch: rows must stay apart");
@@ -411,26 +428,19 @@ static ys_status fold_constant(struct folding *fold)
     bool real = ys_onnx_has(fold->node, "value_float") || ys_onnx_has(fold->node, "value_floats");
     const struct ys_onnx_constant like = {.is_real = real, .type = real ? YS_ONNX_FLOAT : YS_ONNX_INT64};
     int64_t wholes[64] = {0}, count = list ? 0 : 1;
-    double value;
     size_t whole_count = 0;
     if (!list && !real && !ys_onnx_has(fold->node, "value_int"))
         return FAIL(fold, "%s", "its value is neither a tensor nor numbers");
     YS_TRY(ys_onnx_integers(fold->node, "value_ints", wholes, 64, &whole_count));
     YS_TRY(ys_onnx_integer(fold->node, "value_int", wholes));
-    while (list && real && ys_onnx_listed_real(fold->node, "value_floats", (size_t)count, &value))
-        count++;
-    if (list && !real)
-        count = (int64_t)whole_count;
+    if (list)
+        count = real ? (int64_t)ys_onnx_listed_reals(fold->node, "value_floats", NULL) : (int64_t)whole_count;
     YS_TRY(make(fold, &like, &count, list ? 1 : 0));
-    for (int64_t i = 0; i < count; i++) {
-        if (!real)
-            fold->out->wholes[i].fixed = wholes[i];
-        else if (list)
-            ys_onnx_listed_real(fold->node, "value_floats", (size_t)i, &fold->out->reals[i]);
-        else
-            YS_TRY(ys_onnx_real(fold->node, "value_float", fold->out->reals));
-    }
-    return YS_OK;
+    if (real && list)
+        ys_onnx_listed_reals(fold->node, "value_floats", fold->out->reals);
+    for (int64_t i = 0; i < count && !real; i++)
+        fold->out->wholes[i].fixed = wholes[i];
+    return real && !list ? ys_onnx_real(fold->node, "value_float", fold->out->reals) : YS_OK;
 }
 
 static ys_status compute_whole(const struct folding *fold, struct ys_onnx_whole a, struct ys_onnx_whole b,
@@ -538,8 +548,8 @@ static ys_status fold_trilu(struct folding *fold)
     int64_t upper = 1;
     struct ys_onnx_constant like = *in;
     YS_TRY(ys_onnx_integer(fold->node, "upper", &upper));
-    if (in->rank < 2 || (given && (given->is_real || given->count != 1)))
-        return FAIL(fold, "%s", "needs matrices and one number");
+    if (in->rank < 2 || (given && (given->is_real || given->count != 1 || depends_on_rows(given))))
+        return FAIL(fold, "%s", "needs matrices and one number that does not depend on the batch");
     const int64_t k = given ? ys_onnx_constant_whole(given, 0).fixed : 0;
     const int64_t rows = in->shape[in->rank - 2], columns = in->shape[in->rank - 1];
     like.filled = false;
@@ -644,6 +654,18 @@ static ys_status carry_rows(struct folding *fold)
     return YS_OK;
 }
 
+static double compute_function(const char *op, double x)
+{
+    static const struct {
+        const char *op;
+        double (*of)(double x);
+    } functions[] = {{"Abs", fabs}, {"Cos", cos}, {"Sin", sin}, {"Sqrt", sqrt}};
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        if (strcmp(functions[i].op, op) == 0)
+            return functions[i].of(x);
+    return op[0] == 'N' ? -x : 1 / x; /* Neg, Reciprocal */
+}
+
 static ys_status fold_function(struct folding *fold)
 {
     const struct ys_onnx_constant *in = fold->in[0];
@@ -653,7 +675,7 @@ static ys_status fold_function(struct folding *fold)
     YS_TRY(make(fold, in, NULL, 0));
     for (int64_t i = 0; i < (in->filled ? 1 : in->count); i++) {
         double x = in->reals[i];
-        fold->out->reals[i] = op[0] == 'N' ? -x : op[0] == 'S' ? sqrt(x) : op[0] == 'R' ? 1 / x : fabs(x);
+        fold->out->reals[i] = compute_function(op, x);
     }
     return YS_OK;
 }
@@ -686,6 +708,8 @@ static const struct {
     {"Sqrt", fold_function},
     {"Reciprocal", fold_function},
     {"Abs", fold_function},
+    {"Cos", fold_function},
+    {"Sin", fold_function},
     {"Range", fold_range},
     {"Mod", fold_pair},
     {"Trilu", fold_trilu},
@@ -729,6 +753,8 @@ ys_status ys_onnx_fold(struct ys_onnx_folding *f, const struct ys_onnx_node_in *
     for (size_t i = 0; i < node->in_count && reads_values; i++)
         fold.out->is_held = fold.out->is_held || (in[i] && in[i]->is_held);
     fold.out->is_held = fold.out->is_held || ys_onnx_has(node, "value_floats");
+    if (strcmp(node->op, "Cos") == 0 || strcmp(node->op, "Sin") == 0) /* a table of angles, whatever they are made of */
+        fold.out->is_held = false;
     const bool moves = strcmp(node->op, "Transpose") == 0 || strcmp(node->op, "Reshape") == 0;
     if (moves && in[0] && !fold.out->filled)
         fold.out->origin = in[0]->tensor ? in[0]->tensor : in[0]->origin;

@@ -25,14 +25,12 @@ ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
 
 ys_status ys_onnx_constant_in(struct ys_onnx_step *step, size_t i, struct ys_onnx_constant **constant)
 {
-    *constant = NULL;
-    if (i >= step->node->in_count || !step->in[i] || step->in[i]->kind != YS_ONNX_CONSTANT)
-        return i < step->node->in_count && step->in[i] && i > 0 && step->node->in_count > 2
-                   ? YS_FAIL_STEP(step, "reads %.100s, which is computed from data, where a constant belongs",
-                                  step->node->in[i])
-                   : YS_OK;
-    *constant = step->in[i]->constant;
-    return ys_onnx_constant_load(&step->r->folding, *constant);
+    const struct ys_onnx_slot *in = i < step->node->in_count ? step->in[i] : NULL;
+    *constant = in && in->kind == YS_ONNX_CONSTANT ? in->constant : NULL;
+    if (in && !*constant && i > 0)
+        return YS_FAIL_STEP(step, "reads %.100s, which is computed from data, where a constant belongs",
+                            step->node->in[i]);
+    return *constant ? ys_onnx_constant_load(&step->r->folding, *constant) : YS_OK;
 }
 
 ys_status ys_onnx_need_constant(struct ys_onnx_step *step, size_t i, const char *what,
@@ -523,7 +521,8 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
     for (size_t i = 0; i < node->in_count && strcmp(node->op, "Gather") != 0; i++) {
         const struct ys_onnx_constant *c =
             step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT ? step->in[i]->constant : NULL;
-        if (c && c->rows_axis && !is_recurrent(node->op) && strcmp(node->op, "Concat") != 0)
+        if (c && c->rows_axis && !is_recurrent(node->op) && strcmp(node->op, "Concat") != 0 &&
+            strcmp(node->op, "RotaryEmbedding") != 0)
             return YS_FAIL_STEP(step, "reads %.100s, which was spread over the batch", node->in[i]);
         if (c && c->per_row)
             return YS_FAIL_STEP(step, "reads %.100s, the numbers of the rows: rows must stay apart", node->in[i]);

@@ -300,6 +300,21 @@ ys_status ys_onnx_rename(struct ys_onnx_step *step, int value) YS_MUST_CHECK;
 ys_status ys_onnx_prune(struct ys_onnx_reading *r) YS_MUST_CHECK;
 ys_onnx_map ys_onnx_embed, ys_onnx_rotary, ys_onnx_attention, ys_onnx_count_tokens, ys_onnx_recurrent, ys_onnx_where;
 
+/* rotary.c: tables of cosines and sines. */
+
+/* For each position and number, as one sees them who adds x times the former and the other numbers of the pairs times
+ * the latter. */
+struct ys_onnx_waves {
+    struct ys_onnx_constant *cosines, *sines, *others; /* the last one NULL: both halves are exchanged, signs and all */
+    int64_t positions, width;                          /* of a position: of all heads with `others`, else of one */
+};
+/** The heads' width, order of pairs and base that make loaded tables; false where none do. */
+bool ys_onnx_find_waves(const struct ys_onnx_waves *waves, struct ys_onnx_joined *joined);
+/** What the inputs and attributes of ONNX's RotaryEmbedding make of heads of that width: `turn->width` numbers of each,
+ * the first ones. Refused by name: positions other than 0, 1, ... in each row, tables that no base makes. */
+ys_status ys_onnx_read_turn(struct ys_onnx_step *step, int64_t positions, int64_t head,
+                            struct ys_onnx_joined *turn) YS_MUST_CHECK;
+
 /* curve.c: operators that files spell in several nodes. */
 
 /** Makes what a slot has put off. */

@@ -358,7 +358,7 @@ ys_status ys_onnx_gather(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
     if (step->in[0] && step->in[0]->kind == YS_ONNX_CONSTANT)
         return ys_onnx_embed(step);
-    if (step->in[0] && step->in[0]->kind == YS_ONNX_LIVE)
+    if (step->node->in_count > 1 && step->in[1] && step->in[1]->kind == YS_ONNX_CONSTANT)
         YS_TRY(ys_onnx_constant_in(step, 1, &index));
     if (index && !index->is_real && index->rank == 0 && !index->per_row && step->in[0]->curve != YS_ONNX_FLAT &&
         ys_onnx_constant_whole(index, 0).each == 0)

@@ -336,13 +336,58 @@ ys_status ys_onnx_product(struct ys_onnx_step *step)
     return attend(step, a, left->factor == 0 ? 1 : left->factor, true, values);
 }
 
-ys_status ys_onnx_rotary(struct ys_onnx_step *step)
+/* The first numbers of each head turned, and those behind them as they are: `in` has heads of `head` numbers side by
+ * side, and so has what is made. */
+static ys_status turn_part(struct ys_onnx_step *step, int in, const struct ys_rotary *how, int64_t head, int64_t width,
+                           int *value)
+{
+    struct ys_graph *graph = step->r->graph;
+    const int64_t positions = graph->values[in].shape[1], heads = how->heads, extents[2] = {width, head - width},
+                  apart[4] = {YS_BATCH, positions, heads, head}, beside[3] = {YS_BATCH, positions, heads * width},
+                  again[4] = {YS_BATCH, positions, heads, width}, whole[3] = {YS_BATCH, positions, heads * head};
+    int parts[2], node;
+    YS_TRY(ys_onnx_reshape_extra(step, "/apart", apart, 4, &in));
+    for (size_t i = 0; i < 2; i++)
+        YS_TRY(piece_of(step, in, 3, extents, 2, i, &parts[i]));
+    YS_TRY(ys_onnx_reshape_extra(step, "/first", beside, 3, &parts[0]));
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_ROTARY, parts[0], "/turned", &node));
+    graph->nodes[node].rotary = *how;
+    YS_TRY(ys_onnx_end(step->r, node, &parts[0]));
+    YS_TRY(ys_onnx_reshape_extra(step, "/again", again, 4, &parts[0]));
+    YS_TRY(ys_onnx_begin(step, YS_OP_CONCAT, parts, 2, 1, &node));
+    graph->nodes[node].axis = 3;
+    YS_TRY(ys_onnx_end(step->r, node, value));
+    return ys_onnx_reshape_extra(step, "/whole", whole, 3, value);
+}
+
+/* What is to be turned, and how many heads lie in a position: as the operator's inputs say, or the nodes that spelled
+ * it. */
+static ys_status read_turn(struct ys_onnx_step *step, size_t rank, const struct part *p, struct ys_onnx_joined *turn,
+                           int64_t *heads)
 {
     const struct ys_onnx_joined *j = step->node->joined;
+    if (j && (p->positions != j->positions || p->width % j->width || (rank == 4 && p->width != j->width)))
+        return YS_FAIL_STEP(step, "turns %lld positions of width %lld by tables of %lld positions and heads of %lld",
+                            (long long)p->positions, (long long)p->width, (long long)j->positions, (long long)j->width);
+    if (j) {
+        *turn = *j;
+        *heads = p->heads * p->width / j->width;
+        return YS_OK;
+    }
+    *heads = rank == 4 ? p->heads : 0;
+    YS_TRY(ys_onnx_integer(step->node, "num_heads", heads));
+    if (*heads < 1 || (rank == 4 && *heads != p->heads) || p->heads * p->width % *heads)
+        return YS_FAIL_STEP(step, "num_heads is %lld: must divide the width %lld of a position%s", (long long)*heads,
+                            (long long)(p->heads * p->width), rank == 4 ? ", and be how many heads there are" : "");
+    return ys_onnx_read_turn(step, p->positions, p->heads * p->width / *heads, turn);
+}
+
+ys_status ys_onnx_rotary(struct ys_onnx_step *step)
+{
     struct ys_onnx_reading *r = step->r;
+    struct ys_onnx_joined turn;
+    int64_t heads;
     int in, node, value;
-    if (!j)
-        return YS_FAIL_STEP(step, "%s", "is read where its cosines and sines are spelled out as constants alone");
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_settle(step, step->in[0]));
     YS_TRY(ys_onnx_make_padded(step, step->in[0]));
@@ -351,13 +396,16 @@ ys_status ys_onnx_rotary(struct ys_onnx_step *step)
     if (x->rows.maker || x->pixels || x->perm[0] != 0 || (rank != 3 && rank != 4))
         return YS_FAIL_STEP(step, "%s", "turns what is not (N, positions, width) or (N, heads, positions, width)");
     struct part p = part_of(r, x, false);
-    if (p.positions != j->positions || p.width % j->width || (rank == 4 && p.width != j->width))
-        return YS_FAIL_STEP(step, "turns %lld positions of width %lld by tables of %lld positions and heads of %lld",
-                            (long long)p.positions, (long long)p.width, (long long)j->positions, (long long)j->width);
-    const int64_t shape[4] = {YS_BATCH, p.positions, p.heads, p.width}, heads = p.heads * p.width / j->width;
+    YS_TRY(read_turn(step, rank, &p, &turn, &heads));
+    const int64_t shape[4] = {YS_BATCH, p.positions, p.heads, p.width}, head = p.heads * p.width / heads;
+    const struct ys_rotary how = {heads, turn.base, turn.interleaved};
     YS_TRY(lay_side_by_side(step, x->value, &p, "/whole", &in));
+    if (turn.width < head) {
+        YS_TRY(turn_part(step, in, &how, head, turn.width, &value));
+        return show_heads(step, value, shape, rank);
+    }
     YS_TRY(ys_onnx_begin(step, YS_OP_ROTARY, &in, 1, 1, &node));
-    r->graph->nodes[node].rotary = (struct ys_rotary){heads, j->base, j->interleaved};
+    r->graph->nodes[node].rotary = how;
     YS_TRY(ys_onnx_end(r, node, &value));
     return show_heads(step, value, shape, rank);
 }
@@ -376,13 +424,13 @@ static bool read_mask(const struct ys_onnx_constant *mask, const struct ys_onnx_
 {
     const struct ys_onnx_constant *c = where ? where : mask;
     const int64_t rows = c->rank > 1 ? c->shape[c->rank - 2] : 1, columns = c->rank > 0 ? c->shape[c->rank - 1] : 1;
-    bool none = true, causal = queries == keys,
+    bool none = true, causal = !c->filled && queries == keys && rows == queries && columns == keys,
          plain = (rows == 1 || rows == queries) && (columns == 1 || columns == keys);
     for (size_t i = 0; i + 2 < c->rank; i++)
         plain = plain && c->shape[i] == 1;
-    for (int64_t q = 0; plain && q < queries; q++)
-        for (int64_t k = 0; plain && k < keys; k++) {
-            const int64_t at = (rows == 1 ? 0 : q) * columns + (columns == 1 ? 0 : k);
+    for (int64_t q = 0; plain && q < (c->filled ? 1 : rows); q++) /* no more than the file has numbers for */
+        for (int64_t k = 0; plain && k < (c->filled ? 1 : columns); k++) {
+            const int64_t at = q * columns + k;
             const bool hidden = is_hidden(mask, where, at);
             none = none && !hidden;
             causal = causal && hidden == (k > q);

@@ -24,6 +24,7 @@ static ys_status read_piece(struct ys_onnx_step *step, int64_t *axis, int64_t *s
 {
     int64_t starts[YS_MAX_RANK], ends[YS_MAX_RANK], axes[YS_MAX_RANK], steps[YS_MAX_RANK];
     size_t count, end_count, axis_count, step_count;
+    unsigned seen = 0;
     const int64_t rank = (int64_t)ys_onnx_file_rank(step->r, step->in[0]);
     YS_TRY(read_list(step, 1, "starts", starts, &count));
     YS_TRY(read_list(step, 2, "ends", ends, &end_count));
@@ -39,6 +40,9 @@ static ys_status read_piece(struct ys_onnx_step *step, int64_t *axis, int64_t *s
         if (along < 0 || along >= rank || (step_count && steps[i] != 1))
             return YS_FAIL_STEP(step, "axis %lld, step %lld: graphs have pieces of neighbours", (long long)along,
                                 step_count ? (long long)steps[i] : 1LL);
+        if (seen & 1U << along)
+            return YS_FAIL_STEP(step, "axes has axis %lld twice", (long long)along);
+        seen |= 1U << along;
         const bool is_batch = (size_t)along == ys_onnx_batch_axis(step->in[0]);
         if (is_batch && starts[i] == 0 && ends[i] >= INT32_MAX)
             continue;

@@ -415,58 +415,10 @@ static ys_status join_rms(struct finder *f, struct ys_onnx_node_in *node)
     return YS_OK;
 }
 
-/* Cosines and sines for each position and number, as one sees them who adds x times the former and the other numbers of
- * the pairs times the latter. */
-struct waves {
-    struct ys_onnx_constant *cosines, *sines, *others; /* the last one NULL: both halves are exchanged, signs and all */
-    int64_t positions, width;                          /* of a position: of all heads with `others`, else of one */
-};
-
 static bool is_table(const struct finder *f, struct ys_onnx_constant *c, int64_t positions, int64_t width)
 {
     return c && c->is_real && c->rank >= 2 && c->count == positions * width && c->shape[c->rank - 1] == width &&
            c->shape[c->rank - 2] == positions && ys_onnx_constant_load(&f->r->folding, c) == YS_OK;
-}
-
-/* Whether the tables are those of pairs in heads of that width; floats of angles, whose own error grows with them. */
-static bool are_waves(const struct waves *w, const struct ys_onnx_joined *j)
-{
-    for (int64_t at = 0; at < w->positions * w->width; at++) {
-        const int64_t k = at % w->width % j->width, half = j->width / 2;
-        const bool second = j->interleaved ? k % 2 : k >= half;
-        const double angle = ys_rotary_angle(j->base, at / w->width, j->interleaved ? k / 2 : k % half, j->width);
-        const double near = 1e-6 * (1 + (double)(at / w->width)), sign = w->others && !second ? -1 : 1;
-        const int64_t apart = j->interleaved ? 1 : half, other = at % w->width + (second ? -apart : apart);
-        if (fabs(ys_onnx_constant_real(w->cosines, at) - cos(angle)) > near ||
-            fabs(ys_onnx_constant_real(w->sines, at) - sign * sin(angle)) > near)
-            return false;
-        if (w->others && ys_onnx_constant_whole(w->others, at % w->width).fixed != other)
-            return false;
-    }
-    return true;
-}
-
-/* The heads' width, order of pairs and base that make the tables; false where none do. */
-static bool find_waves(const struct waves *w, struct ys_onnx_joined *j)
-{
-    for (int64_t width = w->others ? 2 : w->width; width <= w->width; width += 2)
-        for (int interleaved = 0; w->width % width == 0 && interleaved <= (w->others != NULL); interleaved++) {
-            *j = (struct ys_onnx_joined){
-                .positions = w->positions, .width = width, .base = 10000, .interleaved = interleaved};
-            if (are_waves(w, j))
-                return true;
-            if (width < 4 || w->positions < 2) /* the second pair's angle at position 1 is base^(-2 / width) */
-                continue;
-            const int64_t at = w->width + (interleaved ? 3 : 1 + width / 2); /* the second number of that pair */
-            const double angle = atan2(ys_onnx_constant_real(w->sines, at), ys_onnx_constant_real(w->cosines, at));
-            const double base = angle > 0 ? pow(angle, -0.5 * (double)width) : 0;
-            if (!(base > 0 && base < 1e12))
-                continue;
-            j->base = fabs(base - round(base)) <= 1e-4 * base && base >= 2 ? round(base) : base;
-            if (are_waves(w, j))
-                return true;
-        }
-    return false;
 }
 
 /* One number that a Slice or a Split has of the last axis. */
@@ -524,8 +476,8 @@ static const char *find_turned(const struct finder *f, const struct ys_onnx_node
 {
     const char *x = NULL, *other = NULL;
     int64_t axis = 0;
-    struct waves w = {.cosines = table_of(f, inner(f, add->in[side], "Mul", 1), &x),
-                      .sines = table_of(f, inner(f, add->in[1 - side], "Mul", 1), &other)};
+    struct ys_onnx_waves w = {.cosines = table_of(f, inner(f, add->in[side], "Mul", 1), &x),
+                              .sines = table_of(f, inner(f, add->in[1 - side], "Mul", 1), &other)};
     if (!w.cosines || !w.sines)
         return NULL;
     w.positions = w.cosines->shape[w.cosines->rank - 2];
@@ -542,7 +494,7 @@ static const char *find_turned(const struct finder *f, const struct ys_onnx_node
                  ? gather->in[0]
                  : NULL;
     }
-    return of && strcmp(of, x) == 0 && find_waves(&w, joined) ? x : NULL;
+    return of && strcmp(of, x) == 0 && ys_onnx_find_waves(&w, joined) ? x : NULL;
 }
 
 static ys_status join_turned(struct finder *f, struct ys_onnx_node_in *node)

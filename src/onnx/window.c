@@ -329,6 +329,7 @@ static ys_status read_pads(struct ys_onnx_step *step, struct ys_pad *pad)
     int64_t pads[2 * YS_MAX_RANK], axes[YS_MAX_RANK];
     const size_t rank = ys_onnx_rank(step->r, step->in[0]);
     size_t count = 0, named = rank;
+    unsigned seen = 0;
     struct ys_onnx_constant *amounts, *value, *which;
     YS_TRY(ys_onnx_word(step->node, "mode", mode));
     YS_TRY(ys_onnx_constant_in(step, 1, &amounts));
@@ -358,6 +359,9 @@ static ys_status read_pads(struct ys_onnx_step *step, struct ys_pad *pad)
             pads[i + named] > YS_GRAPH_MAX_WINDOW || (axis == 0 && (pads[i] || pads[i + named])))
             return YS_FAIL_STEP(step, "pads by %lld and %lld along axis %lld: must be 0 or more, and 0 for the batch",
                                 (long long)pads[i], (long long)pads[i + named], (long long)axes[i]);
+        if (seen & 1U << axis)
+            return YS_FAIL_STEP(step, "axes has axis %lld twice", (long long)axis);
+        seen |= 1U << axis;
         pad->before[step->in[0]->perm[axis]] = pads[i];
         pad->after[step->in[0]->perm[axis]] = pads[i + named];
     }
@@ -417,11 +421,11 @@ static ys_status find_output(struct ys_onnx_step *step, const struct windows *w,
     const bool is_same = strncmp(how, "SAME", 4) == 0;
     for (size_t d = 0; d < w->axes && (count || is_same); d++) {
         const int64_t wanted = count ? shape[d] : w->extent[d] * w->stride[d];
-        const int64_t whole = (w->extent[d] - 1) * w->stride[d] + extra[d] + (w->kernel[d] - 1) * w->dilation[d] + 1,
-                      cut = whole - wanted;
+        const int64_t whole = (w->extent[d] - 1) * w->stride[d] + extra[d] + (w->kernel[d] - 1) * w->dilation[d] + 1;
         if (wanted < 1 || wanted > whole + w->stride[d] - 1 - extra[d])
             return YS_FAIL_STEP(step, "attribute output_shape asks for %lld of %lld", (long long)wanted,
                                 (long long)whole);
+        const int64_t cut = whole - wanted;
         extra[d] += cut < 0 ? -cut : 0;
         const int64_t small = cut > 0 ? cut / 2 : 0, large = cut > 0 ? cut - small : 0;
         pad[d] = strcmp(how, "SAME_UPPER") == 0 ? small : large;

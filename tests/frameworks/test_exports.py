@@ -2,7 +2,7 @@
 TensorFlow and JAX; prints TAP.
 
     test_exports.py torch NETWORK [WAY...]        the four ways in which PyTorch exports a network of torchvision, or those
-    test_exports.py sequences NETWORK [WAY...]    the three ways in which it exports a network of exports_sequences.py, or those
+    test_exports.py sequences NETWORK [WAY...]    the ways in which it exports a network of exports_sequences.py, or those
     test_exports.py tensorflow|paddle [NETWORK...]  two networks of each of its exporters, or those
 
 Exporters need packages that no environment of yardstick has. They are looked for in this interpreter, and in the one that
@@ -115,7 +115,7 @@ def main(maker, words):
         print(SKIP + "%s are not all in %s: YS_EXPORTS_PYTHON names an interpreter that has them" % (", ".join(PACKAGES[maker]), PYTHON))
         return 0
     tap = Tap()
-    ways = {"torch": exports_known.WAYS, "sequences": exports_known.SEQUENCE_WAYS}
+    ways = {"torch": exports_known.WAYS, "sequences": exports_known.SEQUENCE_WAYS.get(words[0]) if words else None}
     if maker in ways:
         cases = [[words[0], way] for way in words[1:] or ways[maker]]
     else:

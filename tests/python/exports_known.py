@@ -8,5 +8,6 @@ UNUSUAL = ("repvgg", "grouped", "branches", "resmlp", "gates")
 # Four ways to export: batch normalisation is folded into convolutions unless it is "kept".
 WAYS = ("dynamo", "dynamo kept", "legacy", "legacy kept")
 # Of exports_sequences.py, and its ways: PyTorch's exporter for operator set 20 and 23, and its older one.
-SEQUENCES = ("gpt", "lstm", "gru", "encoder", "vit_plain", "vit")
-SEQUENCE_WAYS = ("dynamo", "dynamo 23", "legacy")
+SEQUENCES = ("gpt", "lstm", "gru", "encoder", "vit_plain", "vit", "rotary")
+SEQUENCE_WAYS = {name: ("dynamo", "dynamo 23", "legacy") for name in SEQUENCES}
+SEQUENCE_WAYS["rotary"] = ("dynamo 23",)  # an operator of its own, which that set has first

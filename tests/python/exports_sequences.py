@@ -122,13 +122,51 @@ class Plain(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
+class Rotary(nn.Module):
+    """Queries and keys turned by ONNX's own operator: whole heads, in halves, by positions that are picked, then the first numbers
+    of each head, in neighbours, by a table for each row."""
+
+    class Block(nn.Module):
+        def __init__(self, width, heads, turned):
+            super().__init__()
+            self.heads, self.turned, self.norm = heads, turned, nn.LayerNorm(width)
+            self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
+            angles = torch.arange(2 * POSITIONS)[:, None] * 500.0 ** (-torch.arange(0, turned or width // heads, 2) / (turned or width // heads))
+            self.register_buffer("cosines", angles.cos())
+            self.register_buffer("sines", angles.sin())
+
+        def turn(self, x):
+            n, _, t, _ = x.shape
+            if not self.turned:
+                return torch.onnx.ops.rotary_embedding(x, self.cosines, self.sines, torch.arange(t).expand(n, t))
+            cosines, sines = (table[:t].expand(n, t, -1) for table in (self.cosines, self.sines))
+            return torch.onnx.ops.rotary_embedding(x, cosines, sines, interleaved=True, rotary_embedding_dim=self.turned)
+
+        def forward(self, x):
+            n, t, c = x.shape
+            y = self.norm(x)
+            q, k, v = (part(y).view(n, t, self.heads, -1).transpose(1, 2) for part in (self.q, self.k, self.v))
+            y = functional.scaled_dot_product_attention(self.turn(q), self.turn(k), v, is_causal=True)
+            return x + self.out(y.transpose(1, 2).reshape(n, t, c))
+
+    def __init__(self, width=32, heads=4):
+        super().__init__()
+        self.tokens = nn.Embedding(VOCABULARY, width)
+        self.blocks = nn.Sequential(self.Block(width, heads, 0), self.Block(width, heads, 4))
+        self.head = nn.Linear(width, VOCABULARY)
+
+    def forward(self, x):
+        return self.head(self.blocks(self.tokens(x)))
+
+
 def vision_transformer():
     import torchvision
     return torchvision.models.VisionTransformer(image_size=32, patch_size=8, num_layers=2, num_heads=2, hidden_dim=32, mlp_dim=64,
                                                 num_classes=CLASSES)
 
 
-MADE = {"gpt": GPT, "lstm": LSTMClassifier, "gru": GRUTagger, "encoder": Encoder, "vit_plain": ViT, "vit": vision_transformer}
+MADE = {"gpt": GPT, "lstm": LSTMClassifier, "gru": GRUTagger, "encoder": Encoder, "vit_plain": ViT, "vit": vision_transformer,
+        "rotary": Rotary}
 
 
 def make(name, seed=1):

@@ -205,7 +205,7 @@ class Sequences(Judged):
 
     def test_logits_are_those_of_torch(self):
         for name in SEQUENCES:
-            for way in SEQUENCE_WAYS:
+            for way in SEQUENCE_WAYS[name]:
                 with self.subTest(name=name, way=way):
                     self.judge(name, way)
 
