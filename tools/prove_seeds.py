@@ -18,7 +18,8 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WRONG = os.path.join(ROOT, "tests", "frameworks")
 
-# Model -> its data, and what is made wrong on it -> a check that must fail. The cheapest model that has the thing.
+# Model (behind a comma: how it is used) -> its data, and what is made wrong on it -> a check that must fail. The cheapest model
+# that has the thing.
 MODELS = {
     "mlp": ("digits", {
         "decay_left_out": "weights after 1 step",
@@ -50,9 +51,15 @@ MODELS = {
         "norm_by_parameter": "weights after 1 step",
         "clip_epsilon": "weights after 1 step",
     }),
+    "gpt-nano, a prompt": ("synthetic", {
+        "cache_off_by_one": "logits",
+        "cache_first_lost": "logits",
+        "token_place_off_by_one": "logits",
+    }),
 }
 MORE = {  # flags; of the usual kind a few are enough
     "gpt-nano": ["--batch=4", "--model.layers=1", "--model.width=24", "--clip-norm=0.1"],
+    "gpt-nano, a prompt": ["--batch=4", "--model.layers=2", "--model.width=24", "--mode=infer", "--prompt=40"],
     "lstm-char": ["--batch=4", "--model.width=12", "--carry-state=on"],
     "gru-char": ["--batch=4", "--model.width=12"],
 }
@@ -77,7 +84,7 @@ def verify(program, model, seed, cpu=None):
     """One `verify` of everything that concerns `model`: the oracle is asked once. Gives {case: (verdict, failed checks, reason)}."""
     data, mistakes = MODELS[model]
     command = [program, "verify", "--framework=pytorch,wrong-pytorch", "--opt.pytorch.channels_last=" + ",".join(RIGHT),
-               "--opt.wrong-pytorch.wrong=" + ",".join(mistakes), "--model=" + model, "--data=" + data, "--seed=%d" % seed,
+               "--opt.wrong-pytorch.wrong=" + ",".join(mistakes), "--model=" + model.split(",")[0], "--data=" + data, "--seed=%d" % seed,
                "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--recipes=" + WRONG, "--format=json", "--fresh"] + MORE.get(model, [])
     if cpu is not None:
         command.append("--cpus=%d" % cpu)

@@ -402,6 +402,14 @@ static bool declares(const struct checker *c, const char *word)
            ys_message_lists(c->said.hello.precisions, word) || ys_message_lists(c->said.hello.features, word);
 }
 
+static bool is_of_inference(const struct ys_conformance_item *item)
+{
+    bool found = false;
+    for (size_t i = 0; !found && item->keys[i]; i++)
+        found = strcmp(item->keys[i], "mode=infer") == 0;
+    return found;
+}
+
 /* Of what only answers requests, only the network is left. */
 static ys_status check_item(struct checker *c, const struct ys_conformance_item *item)
 {
@@ -419,20 +427,16 @@ static ys_status check_item(struct checker *c, const struct ys_conformance_item 
         return ys_out_of_memory();
     if (item->small)
         add_key(&p, small);
-    for (size_t i = 0; item->keys[i] && (c->trains || item->small || i == 0); i++)
+    const bool all_keys = c->trains || item->small || is_of_inference(item);
+    for (size_t i = 0; item->keys[i] && (all_keys || i == 0); i++)
         add_key(&p, item->keys[i]);
-    if (!c->trains && !item->small)
+    if (!all_keys)
         add_key(&p, "mode=infer");
     ys_status status = prove(c, &p, &outcome);
     if (status == YS_OK)
         status = tell_outcome(c, &outcome, 1);
     ys_free(small);
     return status;
-}
-
-static bool is_of_inference(const struct ys_conformance_item *item)
-{
-    return strcmp(item->keys[0], "mode=infer") == 0;
 }
 
 static ys_status check_items(struct checker *c, const char *part, const struct ys_conformance_item *items)

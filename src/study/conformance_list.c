@@ -19,6 +19,7 @@ static const struct ys_conformance_item networks[] = {
     {"a depthwise convolution in single precision", {"model=check_conv_depthwise_stride_2", "lr=0.05"}},
     {"sequences, a class for each position", {"model=check_rows", "lr=0.05", "momentum=0.9", DECAY}},
     {"tokens that end before their row", {"model=check_padded", "lr=0.05", "momentum=0.9", DECAY}},
+    {"a prompt, then its tokens one by one", {"model=check_pieces", "mode=infer", "prompt=3"}, .needs = "infer"},
     {"integers in, numbers out", {"model=check_numbers", "lr=0.05", "momentum=0.9", DECAY}},
     {NULL},
 };

@@ -536,11 +536,44 @@ static const struct ys_rows rows_of_padded = {
     .classes = 3,
 };
 
+/* All that knows its place, of which each sees those before it alone: what can be answered position by position. */
+static ys_status build_pieces(const struct ys_model_input *input, struct ys_graph **graph)
+{
+    (void)input;
+    struct ys_build *b;
+    YS_TRY(ys_build_new(YS_CHECK_PREFIX "pieces", (const int64_t[]){8}, 1, YS_I32, &b));
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.2));
+    int v = ys_build_embedding(b, ys_build_input(b), 11, 8, "embed");
+    v = ys_build_operand(b, YS_OP_ADD, v, (const int64_t[]){8, 8}, 2, (struct ys_initializer){YS_INIT_UNIFORM, -1, 1},
+                         "places");
+    const struct ys_node waves = {.op = YS_OP_SINUSOID, .rotary = {.base = 100}},
+                         turn = {.op = YS_OP_ROTARY, .rotary = {.heads = 2, .base = 100}},
+                         before = {.op = YS_OP_ATTENTION, .attention = {.heads = 4, .kv_heads = 2, .causal = true}};
+    v = ys_build_node(b, &waves, &v, 1, "waves");
+    int k = ys_build_gemm(b, v, 4, "keys");
+    const int q = ys_build_gemm(b, v, 8, "queries"), values = ys_build_gemm(b, v, 6, "values");
+    k = ys_build_node(b, &turn, &k, 1, "turn");
+    v = ys_build_node(b, &before, (const int[]){q, k, values}, 3, "attend_before");
+    v = ys_build_gemm(b, ys_build_layernorm(b, v, 1e-5, "norm"), 5, "logits");
+    ys_build_target(b, YS_TARGET_CLASSES);
+    return ys_build_finish(b, v, graph);
+}
+
+static const struct ys_rows rows_of_pieces = {
+    .unit = "sequences",
+    .input_count = 1,
+    .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {8}, .below = 11}},
+    .kind = YS_TARGET_CLASSES,
+    .target = {.name = YS_TARGET_NAME, .dtype = YS_I64, .rank = 1, .shape = {8}},
+    .classes = 5,
+};
+
 static const struct ys_model networks[] = {
     ENTER_MODEL(small, 0) ENTER_MODEL(small_nll, 0) ENTER_MODEL(dense, 0) ENTER_MODEL(dense_nll, 0){
         .name = YS_CHECK_PREFIX "rows", .title = TITLE, .build = build_rows, .rows = &rows_of_rows},
     {.name = YS_CHECK_PREFIX "numbers", .title = TITLE, .build = build_numbers, .rows = &rows_of_numbers},
     {.name = YS_CHECK_PREFIX "padded", .title = TITLE, .build = build_padded, .rows = &rows_of_padded},
+    {.name = YS_CHECK_PREFIX "pieces", .title = TITLE, .build = build_pieces, .rows = &rows_of_pieces},
     ENTER_MODEL(shared, 0){NULL}};
 
 const struct ys_model *ys_check_networks(void)

@@ -35,6 +35,9 @@ all but the mistake is adapters/pytorch.py.
                             gradients
     norm_by_parameter       the weights after 1 step                  any, with clip_norm
     clip_epsilon            the weights after 1 step                  likewise
+    cache_off_by_one        the logits                                causal attention, answered with a prompt
+    cache_first_lost        the logits                                likewise
+    token_place_off_by_one  the logits                                a table of positions that is added, likewise
 
 Of several ranks, any network:
 
@@ -512,6 +515,49 @@ class ClipEpsilon(pytorch.PyTorch):
         nn.utils.clip_grad_norm_(self.model.parameters(), limit)
 
 
+class OverTheLast(pytorch.CachedAttention):
+    def forward(self, q, k, v):
+        at = self.place.at
+        self.place.at = max(at - 1, 0)
+        y = super().forward(q, k, v)
+        self.place.at = at
+        return y
+
+
+class CacheOffByOne(OtherLayers):
+    """Key and value of a token lie where those of the one before it were."""
+
+    operator, kind = "Attention", OverTheLast
+
+
+class WithoutTheFirst(pytorch.CachedAttention):
+    def forward(self, q, k, v):
+        y, end = super().forward(q, k, v), self.place.at + 1
+        return pytorch.Attention.forward(self, q, self.keys[:, 1:end], self.values[:, 1:end]) if self.place.at else y
+
+
+class CacheFirstLost(OtherLayers):
+    """Tokens do not see the first key."""
+
+    operator, kind = "Attention", WithoutTheFirst
+
+
+class BehindItsPlace(pytorch.PlacedOperand):
+    def forward(self, x):
+        at = self.place.at
+        return self.combine(x, self.weight[max(at - 1, 0):max(at - 1, 0) + x.shape[1]])
+
+
+class TokenPlaceOffByOne(pytorch.PyTorch):
+    """Each token behind the prompt is given the number of the one before it."""
+
+    def layer(self, node, attrs, in_place):
+        layer = super().layer(node, attrs, in_place)
+        if isinstance(layer, pytorch.PlacedOperand):
+            layer.__class__ = BehindItsPlace
+        return layer
+
+
 WRONG = {
     "nothing": pytorch.PyTorch,
     "decay_left_out": NoDecay,
@@ -543,6 +589,9 @@ WRONG = {
     "tie_lost": TieLost,
     "norm_by_parameter": NormByParameter,
     "clip_epsilon": ClipEpsilon,
+    "cache_off_by_one": CacheOffByOne,
+    "cache_first_lost": CacheFirstLost,
+    "token_place_off_by_one": TokenPlaceOffByOne,
     "ranks_summed": RanksSummed,
     "ranks_rows": RanksRows,
     "ranks_decay": RanksDecay,
@@ -553,7 +602,7 @@ WRONG = {
 # Nothing is wrong where there is no such layer, no such weight and no such limit.
 OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",
                 "hidden_counted", "hidden_by_row", "padding_counted", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
-                "norm_by_parameter", "clip_epsilon")
+                "norm_by_parameter", "clip_epsilon", "cache_off_by_one", "cache_first_lost", "token_place_off_by_one")
 OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket", "ranks_local")  # nothing is wrong in one process
 Wrong = wrong_one.one_of(pytorch.PyTorch, WRONG)
 

@@ -19,8 +19,10 @@ MODELS = {  # what is proven: the network, and flags
     "gru-char": ("gru-char", ["--model.width=12"]),
     "lstm-char, state carried": ("lstm-char", CARRIED),
     "gru-char, state carried": ("gru-char", CARRIED),
+    "gpt-nano, a prompt": ("gpt-nano", SMALL + ["--mode=infer", "--prompt=40"]),
 }
-UNSUPPORTED = {"keras": ("lstm-char, state carried", "gru-char, state carried")}
+UNSUPPORTED = {"keras": ("lstm-char, state carried", "gru-char, state carried", "gpt-nano, a prompt"), "jax": ("gpt-nano, a prompt",),
+               "tensorflow": ("gpt-nano, a prompt",)}
 MORE = {"bert-mini": ("bert-mini", SMALL), "vit-tiny": ("vit-tiny", SMALL), "lstm-classifier": ("lstm-classifier", ["--model.width=8"])}
 ALL = dict(MODELS, **MORE)
 
