@@ -157,8 +157,8 @@ class Plan:
         self.threads = plan.get("threads", 1)
         self.device = plan.get("device", "cpu")
         self.onnx = plan.get("onnx")
-        self.prompt = plan.get("prompt") or None
-        self.tokens = (plan.get("tokens") or 0) if self.prompt else 0
+        self.prompt = plan.get("prompt")
+        self.tokens = 0 if self.prompt is None else plan.get("tokens")
         self.options = plan.get("options") or {}
         dist = plan.get("dist") or {}
         self.world, self.rank, self.rendezvous = dist.get("world", 1), dist.get("rank", 0), dist.get("rendezvous")
@@ -200,7 +200,20 @@ class Plan:
             raise LoadFailed("cannot load the plan's files: %s: %s" % (type(error).__name__, error))
         self._check()
 
+    def _check_prompt(self):
+        """That prompt and tokens are the positions of a row, of a plan that infers."""
+        if self.mode != "infer":
+            raise ProtocolError('the plan\'s "prompt" is %s: there is one only in mode "infer"' % self.prompt)
+        for key, value in ("prompt", self.prompt), ("tokens", self.tokens):
+            if type(value) is not int or value < 1:
+                raise ProtocolError('the plan\'s "%s" is %s; it must be an integer of at least 1' % (key, value))
+        shapes = [array.shape[1:] for array in self._inputs]
+        if shapes != [(self.prompt + self.tokens,)]:
+            raise LoadFailed("a prompt of %d positions and %d tokens are not a row, which is %s" % (self.prompt, self.tokens, shapes))
+
     def _check(self):
+        if self.prompt is not None:
+            self._check_prompt()
         for param in self.params:
             name, shape = param["name"], tuple(param["shape"])
             if name not in self.weights or self.weights[name].shape != shape:

@@ -17,9 +17,9 @@ static ys_status find_tensor(const struct ys_builtin_cached *c, int which, size_
     const struct ys_param *p = &c->graph[which]->params[param];
     *found = ys_safetensors_find(c->weights, p->name);
     if (*found && ((*found)->dtype == YS_F32 || (*found)->dtype == YS_F64) &&
-        ys_tensor_count(*found) >= (size_t)ys_param_elements(p))
+        ys_tensor_count(*found) == (size_t)c->elements[param])
         return YS_OK;
-    return ys_fail(YS_EFORMAT, "the file of weights has no %s of the shape that the graph says", p->name);
+    return ys_fail(YS_EFORMAT, "the file of weights has no %s of %lld floats", p->name, (long long)c->elements[param]);
 }
 
 /** Sets the parameters: all of them, or those alone of which the engine has but the rows of its positions, the first of
@@ -31,7 +31,7 @@ static ys_status load(const struct ys_builtin_cached *c, int which, bool all, in
         const struct ys_tensor *tensor;
         YS_TRY(find_tensor(c, which, i, &tensor));
         const size_t count = (size_t)ys_param_elements(p);
-        const bool is_part = ys_tensor_count(tensor) > count;
+        const bool is_part = (size_t)c->elements[i] > count;
         if (!is_part && !all)
             continue;
         const size_t row = count / (size_t)p->shape[0] * ys_dtype_size(tensor->dtype);
@@ -41,10 +41,23 @@ static ys_status load(const struct ys_builtin_cached *c, int which, bool all, in
     return YS_OK;
 }
 
+/** What the file has of each parameter: the engines may have but some rows of it. */
+static ys_status note_elements(struct ys_builtin_cached *c, const struct ys_graph *whole)
+{
+    c->elements = ys_alloc(whole->param_count, sizeof *c->elements);
+    if (!c->elements)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < whole->param_count; i++)
+        c->elements[i] = ys_param_elements(&whole->params[i]);
+    return YS_OK;
+}
+
 static ys_status open_one(struct ys_builtin_cached *c, int which, const char *graph_path,
                           const struct ys_engine_config *config)
 {
     YS_TRY(ys_graph_read(graph_path, &c->graph[which]));
+    if (!c->elements)
+        YS_TRY(note_elements(c, c->graph[which]));
     YS_TRY(ys_graph_window(c->graph[which], which == PROMPT ? c->prompt : 1));
     YS_TRY(ys_engine_open_cached(c->graph[which], config, c->prompt + c->tokens, &c->engine[which]));
     return load(c, which, true, which == PROMPT ? 0 : c->prompt);
@@ -83,6 +96,7 @@ void ys_builtin_cached_close(struct ys_builtin_cached *c)
         ys_graph_free(c->graph[which]);
     }
     ys_safetensors_close(c->weights);
+    ys_free(c->elements);
     *c = (struct ys_builtin_cached){0};
 }
 
@@ -102,33 +116,41 @@ static ys_status gather(const struct ys_builtin_cached *c, const uint32_t *rows,
     return YS_OK;
 }
 
+/** The targets of a piece, and how many of them are shown. Where none is, the engine, which has no mean of nothing,
+ * gets others in their place: its loss is not looked at. */
+static ys_status gather_targets(const struct ys_builtin_cached *c, const uint32_t *rows, int64_t first, int64_t count,
+                                int64_t *y, int64_t *shown)
+{
+    const int64_t all = c->batch * count;
+    YS_TRY(gather(c, rows, 1, first, count, (unsigned char *)y));
+    *shown = 0;
+    for (int64_t i = 0; i < all; i++)
+        *shown += y[i] != YS_ROWS_HIDDEN;
+    if (*shown == 0)
+        memset(y, 0, (size_t)all * sizeof *y);
+    return YS_OK;
+}
+
 ys_status ys_builtin_cached_answer(struct ys_builtin_cached *c, const uint32_t *rows, int64_t piece,
-                                   const void **logits, double *loss)
+                                   const void **logits, struct ys_builtin_piece_loss *loss)
 {
     const int which = piece == 0 ? PROMPT : TOKEN;
     struct ys_engine *engine = c->engine[which];
     int64_t first, count = ys_builtin_cached_piece(c, piece, &first);
+    double mean;
     YS_TRY(gather(c, rows, 0, first, count, ys_engine_place(engine, 0)));
     if (loss)
-        YS_TRY(gather(c, rows, 1, first, count, ys_engine_target(engine)));
+        YS_TRY(gather_targets(c, rows, first, count, ys_engine_target(engine), &loss->targets));
     if (piece > 0)
         YS_TRY(load(c, which, false, first));
-    ys_engine_seek(engine, first);
-    YS_TRY(ys_engine_forward(engine, NULL, NULL, YS_ENGINE_EVAL, loss));
+    YS_TRY(ys_engine_seek(engine, first));
+    YS_TRY(ys_engine_forward(engine, NULL, NULL, YS_ENGINE_EVAL, &mean));
+    if (loss)
+        loss->mean = loss->targets > 0 ? mean : 0;
     if (piece == 0)
         ys_engine_cache_take(c->engine[TOKEN], engine);
     *logits = ys_engine_logits(engine);
     return YS_OK;
-}
-
-/** Targets of the last piece that are not hidden. */
-static int64_t count_targets(const struct ys_builtin_cached *c, int which, int64_t count)
-{
-    const int64_t *y = ys_engine_target(c->engine[which]);
-    int64_t shown = 0;
-    for (int64_t i = 0; i < c->batch * count; i++)
-        shown += y[i] >= 0;
-    return shown;
 }
 
 ys_status ys_builtin_cached_forward(struct ys_builtin_cached *c, const uint32_t *rows, void *logits, double *loss)
@@ -140,15 +162,17 @@ ys_status ys_builtin_cached_forward(struct ys_builtin_cached *c, const uint32_t 
     for (int64_t piece = 0; piece <= c->tokens; piece++) {
         int64_t first, count = ys_builtin_cached_piece(c, piece, &first);
         const void *part;
-        double own;
+        struct ys_builtin_piece_loss own;
         YS_TRY(ys_builtin_cached_answer(c, rows, piece, &part, &own));
         for (int64_t i = 0; i < c->batch; i++)
             memcpy((unsigned char *)logits + (size_t)i * row + (size_t)first * each,
                    (const unsigned char *)part + (size_t)(i * count) * each, (size_t)count * each);
-        const int64_t shown = count_targets(c, piece == 0 ? PROMPT : TOKEN, count);
-        sum += shown ? own * (double)shown : 0;
-        targets += shown;
+        sum += own.mean * (double)own.targets;
+        targets += own.targets;
     }
+    if (targets == 0)
+        return ys_fail(YS_EINVAL, "all %lld targets of the batch are hidden (%d): there is nothing to take a mean of",
+                       (long long)(c->batch * (c->prompt + c->tokens)), YS_ROWS_HIDDEN);
     *loss = sum / (double)targets;
     return YS_OK;
 }

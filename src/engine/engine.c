@@ -8,6 +8,7 @@
 #include "base/safetensors.h"
 #include "base/words.h"
 #include "graph/model.h"
+#include "graph/window.h"
 #include <string.h>
 
 struct ys_engine {
@@ -74,15 +75,10 @@ static ys_status check_graph(const struct ys_graph *graph, bool input_gradient)
     return YS_OK;
 }
 
-int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config, struct ys_engine **engine)
+/** cache_positions: 0 without a cache. */
+static ys_status open_engine(const struct ys_graph *graph, const struct ys_engine_config *config,
+                             int64_t cache_positions, struct ys_engine **engine)
 {
-    return ys_engine_open_cached(graph, config, 0, engine);
-}
-
-int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_config *config, int64_t positions,
-                          struct ys_engine **engine)
-{
-    YS_ASSERT(positions == 0 || !config->training);
     YS_TRY(check_config(config));
     YS_TRY(check_graph(graph, config->input_gradient));
     struct ys_engine *e = ys_alloc(1, sizeof *e);
@@ -94,7 +90,7 @@ int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_c
                                   .lr = &e->lr,
                                   .step = &e->steps,
                                   .mode = &e->mode,
-                                  .cache_positions = positions,
+                                  .cache_positions = cache_positions,
                                   .at = &e->at,
                                   .exchange = &e->exchange};
     ys_status status = ys_lower_choose(graph, config, &e->backend);
@@ -111,6 +107,23 @@ int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_c
     e->target = ys_program_at(&e->program, e->low.labels);
     *engine = e;
     return YS_OK;
+}
+
+int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config, struct ys_engine **engine)
+{
+    return open_engine(graph, config, 0, engine);
+}
+
+int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_config *config, int64_t positions,
+                          struct ys_engine **engine)
+{
+    YS_TRY(ys_graph_window_check(graph));
+    if (config->training)
+        return ys_fail(YS_EINVAL, "an engine with a cache of keys and values is for evaluation: it does not train");
+    if (ys_graph_positions(graph) > positions)
+        return ys_fail(YS_EINVAL, "a cache of %lld positions has no room for the %lld of a pass of %s",
+                       (long long)positions, (long long)ys_graph_positions(graph), graph->name);
+    return open_engine(graph, config, positions, engine);
 }
 
 static ys_status open_owned(struct ys_graph *graph_taken, const struct ys_engine_config *config,
@@ -152,11 +165,16 @@ void ys_engine_close(struct ys_engine *e)
     ys_free(e);
 }
 
-void ys_engine_seek(struct ys_engine *e, int64_t position)
+int ys_engine_seek(struct ys_engine *e, int64_t position)
 {
-    const struct ys_graph *graph = e->low.graph;
-    YS_ASSERT(position >= 0 && position + graph->values[graph->inputs[0]].shape[1] <= e->low.cache_positions);
+    const int64_t room = e->low.cache_positions, count = ys_graph_positions(e->low.graph);
+    if (room == 0)
+        return ys_fail(YS_EINVAL, "this engine has no cache of keys and values: a pass is of whole rows");
+    if (position < 0 || position > room - count)
+        return ys_fail(YS_EINVAL, "a pass of %lld positions from %lld on: the cache has room for positions 0 to %lld",
+                       (long long)count, (long long)position, (long long)room - 1);
     e->at = position;
+    return YS_OK;
 }
 
 void ys_engine_cache_take(struct ys_engine *e, const struct ys_engine *from)

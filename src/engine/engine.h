@@ -12,12 +12,14 @@ struct ys_program; /* engine/program.h */
 int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config,
                          struct ys_engine **engine);
 /** The same for evaluation of some positions of a row at a time (graph/window.h), with a cache of the keys and values
- * of `positions` of them: each pass sees those that lie before its own, and puts its own behind them. */
+ * of `positions` of them, at least those of a pass: each pass sees those that lie before its own, and puts its own
+ * behind them. YS_EUNSUPPORTED: a network that cannot be cut so. YS_EINVAL: a config of training, or too little room.
+ */
 int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_config *config, int64_t positions,
                           struct ys_engine **engine);
-/** The next pass is of the positions from this one on, all of which the cache has room for; those before it have been
- * passed. 0 after open. */
-void ys_engine_seek(struct ys_engine *engine, int64_t position);
+/** The next passes are of the positions from this one on; those before it have been passed. 0 after open. YS_EINVAL:
+ * the cache has no room for them, or there is none. */
+int ys_engine_seek(struct ys_engine *engine, int64_t position);
 /** Takes over what `from`, of the same network, batch, format and back end, has in its cache. */
 void ys_engine_cache_take(struct ys_engine *engine, const struct ys_engine *from);
 const struct ys_graph *ys_engine_graph(const struct ys_engine *engine);

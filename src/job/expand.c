@@ -455,8 +455,14 @@ static ys_status check_required(const struct expansion *expansion, const struct 
     return YS_OK;
 }
 
-/* Refuses what says nothing in the section's mode: how long a run of the other mode is, and axes, whose values would
- * all give the same trial. */
+static bool is_none(const struct ys_setting *setting)
+{
+    return setting->option->none && strcmp(setting->axis.texts[0], setting->option->none) == 0;
+}
+
+/* Refuses what says nothing in the section's mode: how long a run of the other mode is, axes, whose values would all
+ * give the same trial, and what changes how requests are answered, which nobody could share with a section of training
+ * by accident. */
 static ys_status check_mode(const struct expansion *expansion, const struct ys_section *section)
 {
     const char *mode = section_text(expansion, section, "mode");
@@ -477,6 +483,10 @@ static ys_status check_mode(const struct expansion *expansion, const struct ys_s
                                "%s is for mode = %s, and section [%s] has mode = %s, where its values would all give "
                                "the same trial: remove it",
                                key, only, section->name, mode);
+        if (strcmp(only, "infer") == 0 && !is_none(setting))
+            return ys_ini_fail(&setting->place,
+                               "%s is for mode = %s, and section [%s] has mode = %s: remove it, or write mode = %s",
+                               key, only, section->name, mode, only);
     }
     return YS_OK;
 }

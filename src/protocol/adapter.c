@@ -146,7 +146,8 @@ static ys_status open_plan(struct server *server, const struct request *request)
     if (server->infers && !server->ops->infer)
         return ys_fail(YS_EUNSUPPORTED, "mode \"infer\" is not among those of this adapter, which has \"train\"");
     if (ys_plan_has_prompt(plan) && !server->ops->infer_piece)
-        return ys_fail(YS_EUNSUPPORTED, "prompt = %lld: this adapter answers rows whole", (long long)plan->prompt);
+        return ys_fail(YS_EUNSUPPORTED, "prompt = %lld: this adapter answers rows whole: write prompt = none",
+                       (long long)plan->prompt);
     server->batch = plan->batch;
     server->steps = plan->steps;
     server->in_double = plan->precision == YS_PRECISION_F64;

@@ -164,7 +164,7 @@ bool ys_plan_is_apart(const struct ys_plan *plan, bool has_batchnorm)
 
 bool ys_plan_has_prompt(const struct ys_plan *plan)
 {
-    return plan->prompt > 0;
+    return plan->prompt != YS_FIELD_NONE;
 }
 
 static ys_status check_dist(const struct ys_plan_dist *dist, int64_t batch)
@@ -187,7 +187,10 @@ ys_status ys_plan_check(const struct ys_plan *plan)
     YS_TRY(check_range("steps", plan->steps, INT64_MAX));
     if (plan->mode == YS_MODE_TRAIN)
         YS_TRY(check_range("block", plan->block, YS_PROTOCOL_BLOCK_LIMIT));
-    if (plan->prompt != YS_FIELD_NONE && plan->prompt != 0) {
+    if (plan->prompt != YS_FIELD_NONE) {
+        if (plan->mode != YS_MODE_INFER)
+            return ys_fail(YS_EPROTOCOL, "the plan's \"prompt\" is %lld: there is one only in mode \"infer\"",
+                           (long long)plan->prompt);
         YS_TRY(check_range("prompt", plan->prompt, INT32_MAX));
         YS_TRY(check_range("tokens", plan->tokens, YS_PROTOCOL_LATENCIES_LIMIT));
     }

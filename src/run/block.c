@@ -231,7 +231,7 @@ static ys_status check_pieces(const struct ys_run *run, const struct ys_message 
                        run->next_step, count, count * tokens);
     for (int64_t i = 0; i < count; i++) {
         int64_t left_ns = span_at(message->latencies.latency_ns, i) - span_at(prompts, i);
-        for (int64_t k = 0; k < tokens; k++)
+        for (int64_t k = 0; k < tokens && left_ns >= 0; k++)
             left_ns -= span_at(each, i * tokens + k);
         if (left_ns < 0)
             return ys_fail(YS_EPROTOCOL, "prompt and tokens of request %" PRId64 " took together longer than it did",

@@ -235,9 +235,6 @@ static ys_status check_prompt(const struct ys_trial *trial, const struct ys_grap
     if (!reads_file(keys))
         return ys_fail(YS_EINVAL, "prompt = %lld: rows come whole from a ring or a loader: write input = file",
                        (long long)prompt);
-    if (keys->compare == YS_COMPARE_SAME_WEIGHTS)
-        return ys_fail(YS_EINVAL, "prompt = %lld: compare = same-weights predicts whole rows: write prompt = none",
-                       (long long)prompt);
     const ys_status status = ys_graph_window_check(graph);
     if (status != YS_OK)
         return ys_fail(YS_EINVAL, "prompt = %lld: %s", (long long)prompt, ys_error());

@@ -71,11 +71,36 @@ class Infer(Case):
                 self.assertLessEqual(prompt[i] + sum(token[i * each:(i + 1) * each]), latency[i])
 
     def test_what_has_no_prompt_is_refused(self):
-        for flags, said in ((["--model=mlp", "--data=digits", "--prompt=2"], "no network of tokens"),
-                            (["--model=lstm-char", "--data=synthetic", "--prompt=2"], "takes each position by itself"),
-                            (["--model=gpt-nano", "--data=synthetic", "--prompt=100000"], "must be left behind it")):
-            _, err = self.yardstick("run", "--mode=infer", "--framework=builtin", "--requests=2", "--repeat=1", *flags, code=2)
+        gpt, infer = ["--model=gpt-nano", "--data=synthetic"], ["--mode=infer", "--requests=2"]
+        for flags, said in ((["--model=mlp", "--data=digits", "--prompt=2", *infer], "prompt = 2: rows cannot be answered position by position: mlp is no network of tokens"),
+                            (["--model=lstm-char", "--data=synthetic", "--prompt=2", *infer], "(LSTM) is none that takes each position by itself"),
+                            (["--model=gru-char", "--data=synthetic", "--prompt=2", *infer], "(GRU) is none that takes each position by itself"),
+                            (["--model=bert-mini", "--data=synthetic", "--prompt=2", *infer], "bert-mini is no network of tokens with a class for each position, as gpt-nano is"),
+                            ([*gpt, "--prompt=64", *infer], "prompt = 64: a row has 64 positions, of which 1 to 4096 must be left behind it"),
+                            ([*gpt, "--prompt=100000", *infer], "prompt = 100000: a row has 64 positions"),
+                            ([*gpt, "--prompt=0", *infer], "prompt = 0: out of range: write a whole number, 1 to 1048576, or none"),
+                            ([*gpt, "--prompt=8", "--input=ring", *infer], "prompt = 8: rows come whole from a ring or a loader: write input = file"),
+                            ([*gpt, "--prompt=8", "--steps=2"], "prompt is for mode = infer, and section [run] has mode = train: remove it, or write mode = infer"),
+                            ([*gpt, "--prompt=8", "--compare=same-weights"], "prompt is for mode = infer")):
+            _, err = self.yardstick("run", "--framework=builtin", "--repeat=1", *flags, code=2)
             self.assertIn(said, err)
+            self.assertEqual(err.count("yardstick: "), 1, err)
+
+    def test_who_answers_rows_whole_is_unsupported(self):
+        result, _ = self.result("run", "--framework=null", "--model=gpt-nano", "--data=synthetic", "--mode=infer", "--prompt=8",
+                                "--requests=2", "--repeat=1", code=6)
+        trial, = result["trials"]
+        self.assertEqual(trial["status"], "unsupported")
+        self.assertIn("prompt = 8: this adapter answers rows whole: write prompt = none", trial["reason"])
+
+    def test_rows_that_hide_targets_are_answered_and_proven(self):
+        """Behind the longest line of a batch all targets of a position are hidden."""
+        lines = self.write("lines.txt", "".join("%s\n" % ("ab" * (2 + number % 9)) for number in range(200)))
+        self.yardstick("data", "fetch", "lines", "--from", lines)
+        result, _ = self.result("run", "--framework=builtin", "--model=gpt-nano", "--data=lines", "--mode=infer", "--threads=1", "--batch=4",
+                                "--model.width=16", "--model.layers=1", "--model.heads=2", "--prompt=6", "--requests=20", "--repeat=1")
+        trial, = result["trials"]
+        self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "pass"), trial)
 
     def test_where_rows_come_again_that_is_said(self):
         audits, _ = self.audit("--framework=builtin", "--batch=64", "--requests=300", "--repeat=1")

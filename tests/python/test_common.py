@@ -185,6 +185,66 @@ class Streams(unittest.TestCase):
             common._check_supported(Lacking(), plan)
 
 
+class Pieces(unittest.TestCase):
+    """Of a plan with a prompt: what is asked of an adapter, and what is told of it."""
+
+    def setUp(self):
+        self.work = driver.Work()
+        self.addCleanup(self.work.remove)
+        self.x = np.arange(20 * 6, dtype=np.int32).reshape(20, 6)
+        common.write_safetensors(self.work.path("train"), {"x": self.x, "y": np.zeros((20, 6), np.int64)})
+
+    def plan(self, **changes):
+        return common.Plan(dict(self.work.plan(), **dict({"mode": "infer", "prompt": 4, "tokens": 2}, **changes)))
+
+    def test_rows_are_a_prompt_and_each_token(self):
+        self.assertEqual(self.plan().pieces(), [(0, 4), (4, 5), (5, 6)])
+        whole = self.plan(prompt=None, tokens=None)
+        self.assertEqual((whole.prompt, whole.tokens), (None, 0))
+
+    def test_pieces_are_asked_for_in_their_order_and_timed(self):
+        asked = []
+
+        class Piecing(common.Adapter):
+            def infer_piece(self, x, first):
+                asked.append((first, x.copy()))
+                return x / 2
+
+        server = common._Server(Piecing(), None)
+        server.plan = self.plan()
+        report = server._answer_requests(3, 3 + 2, None)
+        self.assertEqual([first for first, _ in asked], [0, 4, 5] * 2)
+        for request in range(2):
+            rows = np.concatenate([x for _, x in asked[3 * request:3 * request + 3]], 1)
+            self.assertTrue(np.array_equal(rows, self.x[self.work.order[3 + request]]))
+        self.assertEqual((report["first"], report["count"]), (3, 2))
+        self.assertEqual([len(report[name]) for name in ("latency_ns", "prompt_ns", "token_ns")], [2, 2, 4])
+        for request, latency in enumerate(report["latency_ns"]):
+            pieces = [report["prompt_ns"][request], *report["token_ns"][2 * request:2 * request + 2]]
+            self.assertLessEqual(sum(pieces), latency)
+            self.assertGreaterEqual(min(pieces), 0)
+
+    def test_what_is_no_prompt_is_refused(self):
+        for error, said, changes in (
+            (common.ProtocolError, "only in mode", {"mode": "train"}),
+            (common.ProtocolError, '"prompt" is 0', {"prompt": 0}),
+            (common.ProtocolError, '"prompt" is True', {"prompt": True}),
+            (common.ProtocolError, '"tokens" is None', {"tokens": None}),
+            (common.LoadFailed, "4 positions and 3 tokens are not a row", {"tokens": 3}),
+        ):
+            with self.subTest(said), self.assertRaisesRegex(error, said):
+                self.plan(**changes)
+
+    def test_who_cannot_do_it_says_so(self):
+        plan = self.plan()
+
+        class Lacking(common.Adapter):
+            ops, precisions, modes = [node["op"] for node in plan.graph["nodes"]], ("f64",), ("infer",)
+
+        with self.assertRaisesRegex(common.Unsupported, "prompt that is answered before the tokens behind it: prompt = none"):
+            common._check_supported(Lacking(), plan)
+
+
 class Toy(unittest.TestCase):
     """The message loop, with an adapter whose answers are known."""
 

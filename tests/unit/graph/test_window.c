@@ -38,6 +38,45 @@ static void a_window_has_its_positions_and_no_others(void)
     }
 }
 
+static struct ys_graph *gpt_of(int64_t positions)
+{
+    const struct ys_model_input input = {.shape = {positions},
+                                         .dtype = YS_I32,
+                                         .classes = 9,
+                                         .vocabulary = 9,
+                                         .sizes = {[YS_MODEL_WIDTH] = 16, [YS_MODEL_LAYERS] = 2, [YS_MODEL_HEADS] = 2}};
+    struct ys_graph *graph = NULL;
+    if (ys_model_build(ys_model_find("gpt-nano"), &input, &graph) != YS_OK)
+        printf("# %s\n", ys_error());
+    return graph;
+}
+
+static bool is_same(const struct ys_graph *a, const struct ys_graph *b)
+{
+    ys_json *left = ys_graph_to_json(a), *right = ys_graph_to_json(b);
+    const bool same = ys_json_equal(left, right);
+    ys_json_free(left);
+    ys_json_free(right);
+    return same;
+}
+
+/** Built over so many positions at once it is the same network: names, order, shapes, attributes. */
+static void a_window_is_the_network_of_so_many_positions(void)
+{
+    static const int64_t extents[] = {1, 2, 7, 12};
+    for (size_t i = 0; i < sizeof extents / sizeof extents[0]; i++) {
+        struct ys_graph *cut = gpt_of(12), *built = gpt_of(extents[i]);
+        REQUIRE(cut && built);
+        CHECK_INT(ys_graph_window(cut, extents[i]), YS_OK);
+        CHECK(is_same(cut, built));
+        CHECK_INT(ys_graph_positions(cut), extents[i]);
+        CHECK_INT(ys_graph_multiply_adds(cut), ys_graph_multiply_adds(built));
+        CHECK_INT(ys_graph_parameter_count(cut), ys_graph_parameter_count(built));
+        ys_graph_free(cut);
+        ys_graph_free(built);
+    }
+}
+
 static void check_refused(struct ys_graph *graph, const char *said)
 {
     REQUIRE(graph);
@@ -107,5 +146,121 @@ static void a_node_of_each_position_is_taken(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(a_window_has_its_positions_and_no_others), TAP_CASE(other_models_are_refused),
-         TAP_CASE(a_node_that_mixes_positions_is_refused), TAP_CASE(a_node_of_each_position_is_taken))
+/** What stands between an embedding and the classes, and what is said of it; NULL: nothing, it is taken. */
+struct middle {
+    int (*make)(struct ys_build *b, int v);
+    const char *said;
+};
+
+static int attend(struct ys_build *b, int v, bool causal, bool padded)
+{
+    const struct ys_node node = {.op = YS_OP_ATTENTION, .attention = {.heads = 2, .kv_heads = 2, .causal = causal}};
+    return ys_build_node(b, &node, (const int[]){v, v, v, ys_build_input(b)}, padded ? 4 : 3, "attend");
+}
+
+static int attend_before(struct ys_build *b, int v)
+{
+    return attend(b, v, true, false);
+}
+
+static int attend_to_all(struct ys_build *b, int v)
+{
+    return attend(b, v, false, false);
+}
+
+static int attend_padded(struct ys_build *b, int v)
+{
+    return attend(b, v, true, true);
+}
+
+static int nothing(struct ys_build *b, int v)
+{
+    return ys_build_relu(b, v, "relu");
+}
+
+static int softmax(struct ys_build *b, int v, int axis)
+{
+    return ys_build_node(b, &(struct ys_node){.op = YS_OP_SOFTMAX, .axis = axis}, &v, 1, "soft");
+}
+
+static int softmax_of_positions(struct ys_build *b, int v)
+{
+    return softmax(b, attend_before(b, v), 1);
+}
+
+static int softmax_of_numbers(struct ys_build *b, int v)
+{
+    return softmax(b, attend_before(b, v), 2);
+}
+
+static int half_of_the_positions(struct ys_build *b, int v)
+{
+    const struct ys_node cut = {.op = YS_OP_SPLIT, .axis = 1, .out_count = 2, .split = {POSITIONS / 2, POSITIONS / 2}};
+    const int half = ys_build_node(b, &cut, &v, 1, "halves");
+    const struct ys_node join = {.op = YS_OP_CONCAT, .axis = 1};
+    return ys_build_node(b, &join, (const int[]){half, half + 1}, 2, "join");
+}
+
+static int positions_turned(struct ys_build *b, int v)
+{
+    const struct ys_node turn = {.op = YS_OP_TRANSPOSE, .permutation = {0, 2, 1}};
+    return ys_build_node(b, &turn, &v, 1, "turn");
+}
+
+static int a_table_of_positions_twice(struct ys_build *b, int v)
+{
+    v = ys_build_operand(b, YS_OP_ADD, attend_before(b, v), (const int64_t[]){POSITIONS, WIDTH}, 2,
+                         (struct ys_initializer){YS_INIT_NORMAL, 0, 0.02}, "places");
+    return ys_build_shared(b, v, v, "again");
+}
+
+static int a_number_stretched(struct ys_build *b, int v)
+{
+    const int one = ys_build_gemm(b, attend_before(b, v), 1, "one");
+    return ys_build_node(b, &(struct ys_node){.op = YS_OP_MUL}, (const int[]){v, one}, 2, "stretch");
+}
+
+static int factors_of_numbers(struct ys_build *b, int v)
+{
+    return ys_build_operand(b, YS_OP_MUL, attend_before(b, v), (const int64_t[]){WIDTH}, 1,
+                            (struct ys_initializer){YS_INIT_NORMAL, 0, 1}, "factors");
+}
+
+static void layers_that_mix_positions_are_named(void)
+{
+    static const struct middle middles[] = {
+        {attend_before, NULL},
+        {softmax_of_numbers, NULL},
+        {factors_of_numbers, NULL},
+        {attend_to_all, "node attend (Attention) sees more than the positions up to its own"},
+        {attend_padded, "node attend (Attention) sees more than the positions up to its own, or has padding hidden"},
+        {nothing, "middle has no attention"},
+        {softmax_of_positions, "node soft (Softmax) is none that takes each position by itself"},
+        {half_of_the_positions, "node halves (Split) makes a value that is not (N, positions, width)"},
+        {positions_turned, "node turn (Transpose) makes a value that is not (N, positions, width)"},
+        {a_table_of_positions_twice, "shares its parameter, which has a row for each position"},
+        {a_number_stretched, "node stretch (Mul) stretches a value"},
+    };
+    for (size_t i = 0; i < sizeof middles / sizeof middles[0]; i++) {
+        const int64_t positions = POSITIONS;
+        struct ys_build *b;
+        struct ys_graph *graph = NULL;
+        REQUIRE(ys_build_new("middle", &positions, 1, YS_I32, &b) == YS_OK);
+        const int v = middles[i].make(b, ys_build_embedding(b, ys_build_input(b), 5, WIDTH, "embed"));
+        ys_build_target(b, YS_TARGET_CLASSES);
+        const ys_status built = ys_build_finish(b, v, &graph);
+        tap_check(built == YS_OK, __LINE__, "network %zu: %s", i, built == YS_OK ? "" : ys_error());
+        if (built != YS_OK)
+            continue;
+        CHECK_INT(ys_graph_window_check(graph), middles[i].said ? YS_EUNSUPPORTED : YS_OK);
+        if (middles[i].said)
+            CHECK_HAS(ys_error(), middles[i].said);
+        else
+            CHECK_INT(ys_graph_window(graph, 2), YS_OK);
+        ys_graph_free(graph);
+    }
+}
+
+TAP_MAIN(TAP_CASE(a_window_has_its_positions_and_no_others), TAP_CASE(a_window_is_the_network_of_so_many_positions),
+         TAP_CASE(other_models_are_refused), TAP_CASE(a_node_that_mixes_positions_is_refused),
+         TAP_CASE(a_node_of_each_position_is_taken), TAP_CASE(layers_that_mix_positions_are_named))

@@ -282,6 +282,15 @@ static void inference_has_requests_and_no_training(void)
     study = study_of(HEAD "mode = infer\n");
     CHECK_INT(study.status, YS_OK);
     CHECK(number_of(&study, 0, "requests") == 1000 && number_of(&study, 0, "epochs") == -1);
+    CHECK_INT(number_of(&study, 0, "prompt"), -1);
+    ys_job_fini(&study.job);
+    study = study_of("version = 1\n[global]\nmodel = lenet\ndata = digits\nprompt = none\n"
+                     "[t]\n[i]\nmode = infer\nprompt = {8, none}\n");
+    CHECK_TEXT(study.error, "");
+    REQUIRE(ys_json_size(study.job.trials) == 3);
+    CHECK(number_of(&study, 0, "prompt") == -1 && number_of(&study, 2, "prompt") == -1);
+    CHECK(number_of(&study, 1, "prompt") == 8);
+    CHECK_TEXT(id_of(&study, 1), "i:prompt=8");
     ys_job_fini(&study.job);
 }
 
@@ -299,6 +308,20 @@ static void keys_of_the_other_mode_are_refused(void)
     CHECK_REFUSED(HEAD "mode = infer\nlr = {0.1, 0.2}\n",
                   "t.ys:6:1: lr is for mode = train, and section [a] has mode = infer, where its values would all give "
                   "the same trial: remove it");
+    CHECK_REFUSED(HEAD "prompt = 8\n", "t.ys:5:1: prompt is for mode = infer, and section [a] has mode = train: remove "
+                                       "it, or write mode = infer");
+    CHECK_REFUSED(HEAD "prompt = {8, 16}\n",
+                  "t.ys:5:1: prompt is for mode = infer, and section [a] has mode = train, where its values would all "
+                  "give the same trial: remove it");
+    CHECK_REFUSED(HEAD "compare = same-weights\nprompt = 8\n",
+                  "t.ys:6:1: prompt is for mode = infer, and section [a] has mode = train: remove it, or write mode = "
+                  "infer");
+    CHECK_REFUSED_FLAG(
+        HEAD "steps = 2\n", "prompt", "8",
+        "command line: prompt is for mode = infer, and section [a] has mode = train: remove it, or write "
+        "mode = infer");
+    CHECK_REFUSED(HEAD "mode = infer\nprompt = 0\n",
+                  "t.ys:6:10: prompt = 0: out of range: write a whole number, 1 to 1048576, or none");
     CHECK_REFUSED(HEAD "steps = 2\nrequests = 3\n",
                   "t.ys:6:1: requests and steps (line 5) both say how long a run is: keep one of them");
     CHECK_REFUSED_FLAG(HEAD "steps = 2\n", "mode", "infer",

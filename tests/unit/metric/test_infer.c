@@ -94,6 +94,51 @@ static void percentiles_are_those_of_the_steady_requests(void)
     finish(&run);
 }
 
+/** Of request i a prompt of i + 1 us and two tokens, of 2 us and of 3 us. */
+static void add_pieces(struct infer_run *run, int requests)
+{
+    for (int i = 0; i < requests; i++) {
+        ys_series_add_int(&run->series, "prompt_ns", (i + 1) * 1000);
+        ys_series_add_int(&run->series, "token_ns", 2000);
+        ys_series_add_int(&run->series, "token_ns", 3000);
+    }
+}
+
+static void prompt_and_tokens_are_those_of_the_steady_requests(void)
+{
+    struct infer_run run = run_of(REQUESTS);
+    add_pieces(&run, REQUESTS);
+    compute(&run);
+    /* Steady from request 1: prompts of 2 to 501 us, and half of 1000 tokens each of 2 and of 3 us. */
+    CHECK_NEAR(value(&run, "prompt_p50_s"), 251.5e-6, 1e-15);
+    CHECK_NEAR(value(&run, "token_p50_s"), 2.5e-6, 1e-15);
+    CHECK(value(&run, "token_p99_s") == 3e-6);
+    CHECK(ys_json_get_bool(metric(&run, "token_p99_s"), "steady", false));
+    CHECK_INT(ys_json_get_int(metric(&run, "prompt_p50_s"), "steady_from", 0), 1);
+    finish(&run);
+}
+
+static void pieces_are_missing_where_there_are_none_or_too_few(void)
+{
+    static const char *const names[] = {"prompt_p50_s", "token_p50_s", "token_p99_s"};
+    struct infer_run run = run_of(REQUESTS);
+    compute(&run);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_HAS(reason(&run, names[i]), "rows are answered whole");
+    finish(&run);
+    run = run_of(40);
+    add_pieces(&run, 40);
+    compute(&run);
+    CHECK(!isnan(value(&run, "prompt_p50_s")) && !isnan(value(&run, "token_p50_s")));
+    CHECK_HAS(reason(&run, "token_p99_s"), "78 pieces of steady requests; this percentile needs 100");
+    finish(&run);
+    run = run_of(REQUESTS);
+    add_pieces(&run, REQUESTS - 1); /* of another run: as many are nobody's */
+    compute(&run);
+    CHECK(isnan(value(&run, "token_p50_s")));
+    finish(&run);
+}
+
 static void warm_up_requests_are_left_out(void)
 {
     struct infer_run run = run_of(REQUESTS);
@@ -232,7 +277,9 @@ static void a_study_compares_latencies_and_keeps_percentiles(void)
 }
 
 TAP_MAIN(TAP_CASE(times_are_those_of_the_requests), TAP_CASE(the_rate_is_rows_over_seconds_of_steady_requests),
-         TAP_CASE(percentiles_are_those_of_the_steady_requests), TAP_CASE(warm_up_requests_are_left_out),
+         TAP_CASE(percentiles_are_those_of_the_steady_requests),
+         TAP_CASE(prompt_and_tokens_are_those_of_the_steady_requests),
+         TAP_CASE(pieces_are_missing_where_there_are_none_or_too_few), TAP_CASE(warm_up_requests_are_left_out),
          TAP_CASE(a_percentile_needs_requests_enough), TAP_CASE(what_belongs_to_training_is_null_and_says_why),
          TAP_CASE(a_single_request_has_no_rate), TAP_CASE(a_failed_run_has_no_latency),
          TAP_CASE(latencies_that_cannot_be_are_not_believed), TAP_CASE(no_work_at_no_cost_is_no_speed),

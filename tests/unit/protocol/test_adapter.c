@@ -79,6 +79,15 @@ static ys_status op_infer(void *self, int64_t batch, struct ys_adapter_logits *l
     return record(self, text);
 }
 
+static ys_status op_infer_piece(void *self, int64_t batch, int64_t piece, struct ys_adapter_logits *logits)
+{
+    static const double values[] = {0.5, -1.5, 2};
+    *logits = (struct ys_adapter_logits){.values = values, .count = 3, .in_double = true};
+    char text[64];
+    snprintf(text, sizeof text, "piece:%d.%d", (int)batch, (int)piece);
+    return record(self, text);
+}
+
 static ys_status op_save(void *self, const char *path, bool in_double)
 {
     YS_TRY(ys_fs_write(path, "12345", 5));
@@ -102,6 +111,10 @@ static const struct ys_adapter_ops recorder_ops = {
 static const struct ys_adapter_ops inferring_ops = {
     RECORDER,          .forward = op_forward, .step = op_step,   .train = op_train,
     .infer = op_infer, .save = op_save,       .close = op_close,
+};
+static const struct ys_adapter_ops piecing_ops = {
+    RECORDER,          .forward = op_forward,         .step = op_step, .train = op_train,
+    .infer = op_infer, .infer_piece = op_infer_piece, .save = op_save, .close = op_close,
 };
 
 struct fixture {
@@ -178,6 +191,9 @@ static void expect(struct fixture *fixture, const char *text, const char *type)
 #define INFER_PLAN                                                                                                     \
     "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"infer\",\"batch\":8,"         \
     "\"steps\":3,\"folder\":\"/nowhere\"}}"
+#define PROMPT_PLAN(tokens)                                                                                            \
+    "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"infer\",\"batch\":8,"         \
+    "\"steps\":3,\"folder\":\"/nowhere\",\"prompt\":5,\"tokens\":" tokens "}}"
 #define PLAN(extra)                                                                                                    \
     "{\"type\":\"open\",\"plan\":{\"format\":\"yardstick-plan\",\"version\":1,\"mode\":\"train\",\"batch\":8,"         \
     "\"steps\":10,\"block\":3,\"folder\":\"/nowhere\"" extra "}}"
@@ -437,6 +453,70 @@ static void requests_take_the_batches_in_turn(void)
     CHECK_TEXT(fixture.recorder.calls, "open infer:0 infer:1 infer:2 infer:0 infer:1 infer:2 infer:0 infer:0");
 }
 
+/** A message's pieces: `tokens` of each request behind its prompt, together no longer than it. */
+static void check_pieces(const ys_json *reply, size_t tokens)
+{
+    const ys_json *latencies = ys_json_get(reply, "latency_ns"), *prompts = ys_json_get(reply, "prompt_ns"),
+                  *each = ys_json_get(reply, "token_ns");
+    CHECK_INT(ys_json_size(prompts), ys_json_size(latencies));
+    CHECK_INT(ys_json_size(each), ys_json_size(latencies) * tokens);
+    CHECK(ys_json_size(each) <= 4096);
+    for (size_t i = 0; i < ys_json_size(latencies); i++) {
+        int64_t sum_ns = ys_json_integer(ys_json_at(prompts, i), INT64_MAX / 8192);
+        for (size_t k = 0; k < tokens; k++)
+            sum_ns += ys_json_integer(ys_json_at(each, i * tokens + k), INT64_MAX / 8192);
+        CHECK(sum_ns >= 0 && sum_ns <= ys_json_integer(ys_json_at(latencies, i), -1));
+    }
+}
+
+static void pieces_are_asked_for_in_their_order_and_timed(void)
+{
+    struct fixture fixture;
+    REQUIRE(start_with(&fixture, &piecing_ops));
+    expect(&fixture, PROMPT_PLAN("2"), "opened");
+    ys_json *reply = ask(&fixture, "{\"type\":\"infer\",\"requests\":2,\"batch\":8}");
+    CHECK_INT(ys_json_get_int(reply, "count", 0), 2);
+    check_pieces(reply, 2);
+    ys_json_free(reply);
+    reply = receive(&fixture);
+    CHECK_TEXT(ys_json_get_text(reply, "type", ""), "done");
+    ys_json_free(reply);
+    CHECK_INT(finish(&fixture), 0);
+    CHECK_TEXT(fixture.recorder.calls, "open piece:0.0 piece:0.1 piece:0.2 piece:1.0 piece:1.1 piece:1.2");
+}
+
+/** A message holds 4096 tokens: the requests of 1000 tokens come by fours. */
+static void a_message_has_no_more_tokens_than_it_has_room_for(void)
+{
+    struct fixture fixture;
+    int64_t told = 0;
+    REQUIRE(start_with(&fixture, &piecing_ops));
+    expect(&fixture, PROMPT_PLAN("1000"), "opened");
+    ys_json *reply = ask(&fixture, "{\"type\":\"infer\",\"requests\":9,\"batch\":8}");
+    while (reply && strcmp(ys_json_get_text(reply, "type", ""), "latencies") == 0) {
+        CHECK(ys_json_get_int(reply, "count", 0) <= 4);
+        check_pieces(reply, 1000);
+        told += ys_json_get_int(reply, "count", 0);
+        ys_json_free(reply);
+        reply = receive(&fixture);
+    }
+    ys_json_free(reply);
+    CHECK_INT(told, 9);
+    CHECK_INT(finish(&fixture), 0);
+}
+
+static void a_prompt_is_for_an_adapter_that_answers_pieces(void)
+{
+    struct fixture fixture;
+    REQUIRE(start_with(&fixture, &inferring_ops));
+    ys_json *reply = ask(&fixture, PROMPT_PLAN("2"));
+    CHECK_TEXT(ys_json_get_text(reply, "code", ""), "unsupported");
+    CHECK_TEXT(ys_json_get_text(reply, "message", ""),
+               "prompt = 5: this adapter answers rows whole: write prompt = none");
+    ys_json_free(reply);
+    CHECK_INT(finish(&fixture), 0);
+}
+
 static void many_requests_take_several_messages(void)
 {
     struct fixture fixture;
@@ -557,7 +637,9 @@ TAP_MAIN(TAP_CASE(hello_has_type_protocol_and_what_the_adapter_says), TAP_CASE(b
          TAP_CASE(training_is_cut_into_blocks_and_the_last_may_be_short), TAP_CASE(step_and_train_share_one_counter),
          TAP_CASE(after_a_failure_in_training_only_reset_helps), TAP_CASE(arguments_out_of_range_are_refused),
          TAP_CASE(tensors_have_a_path_in_the_plans_folder), TAP_CASE(what_an_adapter_lacks_is_unsupported),
-         TAP_CASE(requests_take_the_batches_in_turn), TAP_CASE(many_requests_take_several_messages),
+         TAP_CASE(requests_take_the_batches_in_turn), TAP_CASE(pieces_are_asked_for_in_their_order_and_timed),
+         TAP_CASE(a_message_has_no_more_tokens_than_it_has_room_for),
+         TAP_CASE(a_prompt_is_for_an_adapter_that_answers_pieces), TAP_CASE(many_requests_take_several_messages),
          TAP_CASE(a_request_that_fails_ends_the_answer), TAP_CASE(answers_are_shown_where_that_is_asked_for),
          TAP_CASE(a_plan_that_infers_does_not_train_and_the_reverse), TAP_CASE(saved_has_path_and_size),
          TAP_CASE(statuses_become_the_run_statuses_of_the_protocol),

@@ -88,6 +88,24 @@ static void the_longest_message_of_latencies_fits(void)
     CHECK_TEXT(latencies.text + size - 24, ",18446744073709551615]}\n");
 }
 
+static void the_longest_message_of_pieces_fits(void)
+{
+    static const size_t tokens[] = {1, 3, 1000, YS_LATENCIES_LIMIT};
+    static struct ys_latencies latencies;
+    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
+        latencies = (struct ys_latencies){
+            .tokens = tokens[i], .first = INT64_MAX, .t_start_ns = UINT64_MAX, .t_end_ns = UINT64_MAX};
+        memset(latencies.latency_ns, 0xff, sizeof latencies.latency_ns);
+        memset(latencies.prompt_ns, 0xff, sizeof latencies.prompt_ns);
+        memset(latencies.token_ns, 0xff, sizeof latencies.token_ns);
+        while (ys_latencies_have_room(&latencies))
+            latencies.count++;
+        CHECK_INT(latencies.count, YS_LATENCIES_LIMIT / tokens[i]);
+        const size_t size = ys_latencies_format(&latencies);
+        CHECK(strlen(latencies.text) == size && size < sizeof latencies.text && size - 1 <= YS_CHANNEL_LINE_LIMIT);
+    }
+}
+
 static void latencies_read_back_equal(void)
 {
     static struct ys_latencies latencies;
@@ -96,6 +114,13 @@ static void latencies_read_back_equal(void)
     CHECK_TEXT((ys_latencies_format(&latencies), latencies.text),
                "{\"type\":\"latencies\",\"first\":7,\"count\":2,\"t_start_ns\":5,\"t_end_ns\":30,"
                "\"latency_ns\":[11,9007199254740993]}\n");
+    latencies.tokens = 2;
+    latencies.prompt_ns[0] = 3;
+    for (size_t i = 0; i < 4; i++)
+        latencies.token_ns[i] = 4 + i;
+    CHECK_TEXT((ys_latencies_format(&latencies), latencies.text),
+               "{\"type\":\"latencies\",\"first\":7,\"count\":2,\"t_start_ns\":5,\"t_end_ns\":30,"
+               "\"latency_ns\":[11,9007199254740993],\"prompt_ns\":[3,0],\"token_ns\":[4,5,6,7]}\n");
 }
 
 static void times_of_an_exchange_are_since_the_block_began(void)
@@ -137,5 +162,6 @@ static void running_out_of_memory_is_reported(void)
 
 TAP_MAIN(TAP_CASE(a_block_reads_back_equal), TAP_CASE(losses_that_are_no_numbers_are_spelled),
          TAP_CASE(a_block_without_work_has_no_losses), TAP_CASE(the_longest_block_fits_one_message),
-         TAP_CASE(latencies_read_back_equal), TAP_CASE(times_of_an_exchange_are_since_the_block_began),
-         TAP_CASE(the_longest_message_of_latencies_fits), TAP_CASE(running_out_of_memory_is_reported))
+         TAP_CASE(the_longest_message_of_pieces_fits), TAP_CASE(latencies_read_back_equal),
+         TAP_CASE(times_of_an_exchange_are_since_the_block_began), TAP_CASE(the_longest_message_of_latencies_fits),
+         TAP_CASE(running_out_of_memory_is_reported))

@@ -7,6 +7,7 @@ static void begin(struct setup *setup)
     static const int latencies[] = {300, 0, 700};
     *setup = (struct setup){.take = ys_run_take_latencies, .is_whole = true};
     setup->spec.plan = &setup->plan;
+    setup->plan.prompt = setup->plan.tokens = YS_FIELD_NONE;
     int64_t now_ns = (int64_t)ys_time_ns();
     setup->run = (struct ys_run){.spec = &setup->spec,
                                  .series = &setup->series,
@@ -146,6 +147,12 @@ static void pieces_are_as_many_as_asked_for_and_no_longer_than_their_request(voi
     check_refused(&setup, "each a number of nanoseconds");
     begin_pieces(&setup);
     set_spans(&setup, "token_ns", (const int[]){150, 51, 0, 0, 90, 80}, 6);
+    check_refused(&setup, "prompt and tokens of request 4 took together longer than it did");
+    begin_pieces(&setup);
+    ys_json *most = ys_json_array();
+    for (size_t i = 0; i < 6; i++)
+        ys_json_append(most, ys_json_int(INT64_MAX)); /* whose sum no number of nanoseconds holds */
+    ys_json_set(setup.message, "token_ns", most);
     check_refused(&setup, "prompt and tokens of request 4 took together longer than it did");
 }
 
