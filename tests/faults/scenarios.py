@@ -55,8 +55,12 @@ class Box:
 
     def run(self, *arguments, fault=()):
         """Exit code (below 0: the signal), stdout, stderr."""
-        done = subprocess.run([PROGRAM] + list(arguments), cwd=self.folder, env=self.environment(fault), stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, errors="replace", timeout=LIMIT_S)
+        try:
+            done = subprocess.run([PROGRAM] + list(arguments), cwd=self.folder, env=self.environment(fault), stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, errors="replace", timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self.require_no_process()  # it was killed: what it had started goes as well
+            raise Broken("`yardstick %s` did not end in %g s" % (" ".join(arguments), LIMIT_S))
         return done.returncode, done.stdout, done.stderr
 
     def expect(self, *arguments, codes=(0,)):
