@@ -8,6 +8,11 @@
 
 #define OF_RANK(member, kind, unit, flags, what) YS_FIELD(struct ys_result_rank, member, kind, unit, flags, what)
 #define REAL(member, unit, what)                 OF_RANK(member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
+#define ENDS(member, what)                       OF_RANK(member, YS_FIELD_JSON, "s", YS_FIELD_NULL, what)
+static const char *const part_words[] = {
+    [YS_RANK_COMPUTE] = "compute", [YS_RANK_INPUT] = "input", [YS_RANK_REST] = "rest"};
+const struct ys_names ys_rank_parts = YS_NAMES("part of a step", part_words);
+
 static const struct ys_field rank_fields[] = {
     OF_RANK(rank, YS_FIELD_INT, "1", 0, "counted from 0"),
     YS_FIELD_NAMED(struct ys_result_rank, status, &ys_run_statuses, YS_FIELD_NULL,
@@ -18,11 +23,21 @@ static const struct ys_field rank_fields[] = {
     REAL(cpu_wait_s, "s", "threads were ready and had no CPU, summed; median"),
     REAL(rss_peak_bytes, "B", "median"),
     REAL(threads_peak, "1", "median"),
-    REAL(compute_s, "s", "of a step, mean"),
-    REAL(communication_s, "s", "of a step, mean"),
-    REAL(waiting_s, "s", "of a step, mean"),
-    REAL(input_s, "s", "of a step, mean"),
-    REAL(rest_s, "s", "of a step, mean"),
+    REAL(compute_s, "s", "of a step, median"),
+    REAL(communication_s, "s", "of a step, median"),
+    REAL(waiting_s, "s", "of a step, median"),
+    REAL(input_s, "s", "of a step, median"),
+    REAL(rest_s, "s", "of a step, median"),
+    ENDS(compute_ci, "of that median"),
+    ENDS(communication_ci, "of that median"),
+    ENDS(waiting_ci, "of that median"),
+    ENDS(input_ci, "of that median"),
+    ENDS(rest_ci, "of that median"),
+    REAL(level, "1", "true level of these intervals"),
+    YS_FIELD_NAMED(struct ys_result_rank, late_part, &ys_rank_parts, YS_FIELD_NULL,
+                   "what of its own takes longer than that of others by most"),
+    REAL(late_s, "s", "by how much for a step, median"),
+    ENDS(late_ci, "of that median"),
     REAL(sent_bytes, "B", "to other ranks for a step, median"),
 };
 const struct ys_record ys_result_rank_record = YS_RECORD("rank", struct ys_result_rank, rank_fields);
@@ -53,66 +68,122 @@ static const struct ys_facts_rank *rank_of(const struct ys_facts *facts, size_t 
     return facts && rank < facts->ranks.count ? (const struct ys_facts_rank *)facts->ranks.items + rank : NULL;
 }
 
-/* Numbers of runs, of which those that are known count. */
-struct numbers {
-    double *values, *scratch; /* room for one of each run */
-    size_t count;
-};
+#define AT(member) offsetof(struct ys_result_rank, member)
+/* Every member of struct ys_result_rank that is a median over runs of what each says of the rank. */
+static const size_t figures[] = {AT(rate_per_s),   AT(cpu_s),     AT(cpu_wait_s),      AT(rss_peak_bytes),
+                                 AT(threads_peak), AT(compute_s), AT(communication_s), AT(waiting_s),
+                                 AT(input_s),      AT(rest_s),    AT(sent_bytes)};
 
-static double middle(const struct numbers *numbers)
-{
-    return ys_stat_median(numbers->values, numbers->count, numbers->scratch);
-}
-
-static double mean(const struct numbers *numbers)
-{
-    double sum = 0;
-    for (size_t i = 0; i < numbers->count; i++)
-        sum += numbers->values[i];
-    return numbers->count ? sum / (double)numbers->count : (double)NAN;
-}
-
-/* Every member of struct ys_result_rank that is a double, with what is made of those of the runs. */
+/* Those that are parts of a step, with their intervals. */
 static const struct {
-    size_t offset;
-    double (*summary)(const struct numbers *numbers);
-} figures[] = {
-    {offsetof(struct ys_result_rank, rate_per_s), middle},    {offsetof(struct ys_result_rank, cpu_s), middle},
-    {offsetof(struct ys_result_rank, cpu_wait_s), middle},    {offsetof(struct ys_result_rank, rss_peak_bytes), middle},
-    {offsetof(struct ys_result_rank, threads_peak), middle},  {offsetof(struct ys_result_rank, compute_s), mean},
-    {offsetof(struct ys_result_rank, communication_s), mean}, {offsetof(struct ys_result_rank, waiting_s), mean},
-    {offsetof(struct ys_result_rank, input_s), mean},         {offsetof(struct ys_result_rank, rest_s), mean},
-    {offsetof(struct ys_result_rank, sent_bytes), middle},
+    size_t value, ci;
+} parts[] = {{AT(compute_s), AT(compute_ci)},
+             {AT(communication_s), AT(communication_ci)},
+             {AT(waiting_s), AT(waiting_ci)},
+             {AT(input_s), AT(input_ci)},
+             {AT(rest_s), AT(rest_ci)}};
+
+/* Those that make a rank late. */
+static const size_t late_parts[] = {
+    [YS_RANK_COMPUTE] = AT(compute_s), [YS_RANK_INPUT] = AT(input_s), [YS_RANK_REST] = AT(rest_s)};
+
+/* Where the ranks of a trial are told. */
+struct telling {
+    const struct ys_metric_view_trial *trial;
+    size_t ranks;
+    double *values, *others, *scratch; /* room for one of each run, for one of each rank, and for either */
 };
 
-static double figure_of(const struct ys_metric_view_trial *trial, size_t rank, size_t figure, struct numbers *numbers)
+static double figure_of(const struct ys_metric_view_run *run, size_t rank, size_t figure)
 {
-    numbers->count = 0;
-    for (size_t i = 0; i < trial->run_count; i++) {
-        const struct ys_metric_view_run *run = &trial->runs[i];
-        const struct ys_facts_rank *told = rank_of(&run->facts, rank);
-        if (!run->counted || !run->ok || !told)
-            continue;
-        const struct ys_result_rank one = read_rank(told);
-        const double value = *(const double *)((const char *)&one + figures[figure].offset);
-        if (!isnan(value))
-            numbers->values[numbers->count++] = value;
-    }
-    return figures[figure].summary(numbers);
+    const struct ys_facts_rank *told = rank_of(&run->facts, rank);
+    if (!run->counted || !run->ok || !told)
+        return NAN;
+    const struct ys_result_rank one = read_rank(told);
+    return *(const double *)((const char *)&one + figure);
 }
 
-static struct ys_result_rank tell_rank(const struct ys_metric_view_trial *trial, size_t rank, struct numbers *numbers)
+/** By how much it exceeds the median of the other ranks in this run; NaN where it or one of them is not known. */
+static double excess_of(const struct telling *telling, const struct ys_metric_view_run *run, size_t rank, size_t figure)
 {
+    size_t count = 0;
+    for (size_t r = 0; r < telling->ranks; r++) {
+        const double value = figure_of(run, r, figure);
+        if (isnan(value))
+            return NAN;
+        if (r != rank)
+            telling->others[count++] = value;
+    }
+    return figure_of(run, rank, figure) - ys_stat_median(telling->others, count, telling->scratch);
+}
+
+/** Over the runs of which it is known. */
+static ys_status summarize(const struct telling *telling, size_t rank, size_t figure, bool excess,
+                           struct ys_summary *summary)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < telling->trial->run_count; i++) {
+        const struct ys_metric_view_run *run = &telling->trial->runs[i];
+        const double value = excess ? excess_of(telling, run, rank, figure) : figure_of(run, rank, figure);
+        if (!isnan(value))
+            telling->values[count++] = value;
+    }
+    return ys_stat_summarize(telling->values, count, summary);
+}
+
+static ys_status tell_ends(const struct ys_interval *interval, ys_json **ci)
+{
+    ys_status status = YS_OK;
+    if (!interval->known)
+        return YS_OK;
+    ys_json *ends = ys_json_array();
+    ys_add(&status, ends, ys_number(interval->lo, false));
+    ys_add(&status, ends, ys_number(interval->hi, false));
+    return ys_built(status, ends, ci);
+}
+
+static ys_status tell_parts(const struct telling *telling, struct ys_result_rank *told)
+{
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        struct ys_summary summary;
+        YS_TRY(summarize(telling, (size_t)told->rank, parts[k].value, false, &summary));
+        YS_TRY(tell_ends(&summary.interval, (ys_json **)((char *)told + parts[k].ci)));
+        told->level = summary.interval.level;
+    }
+    return YS_OK;
+}
+
+static ys_status tell_late(const struct telling *telling, struct ys_result_rank *told)
+{
+    struct ys_interval interval = {.known = false};
+    for (size_t k = 0; telling->ranks > 1 && k < sizeof late_parts / sizeof late_parts[0]; k++) {
+        struct ys_summary summary;
+        YS_TRY(summarize(telling, (size_t)told->rank, late_parts[k], true, &summary));
+        if (isnan(summary.median) || summary.median <= told->late_s)
+            continue;
+        told->late_part = (int)k;
+        told->late_s = summary.median;
+        interval = summary.interval;
+    }
+    return tell_ends(&interval, &told->late_ci);
+}
+
+static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys_result_rank *told)
+{
+    const struct ys_metric_view_trial *trial = telling->trial;
     const struct ys_facts_rank *failed = rank_of(trial->failure ? &trial->failure->facts : NULL, rank);
-    struct ys_result_rank told = {.rank = (int64_t)rank,
-                                  .status = failed           ? failed->status
-                                            : trial->failure ? YS_NAME_NONE
-                                                             : (int)YS_RUN_OK};
+    ys_record_init(&ys_result_rank_record, told);
+    told->rank = (int64_t)rank;
+    told->status = failed ? failed->status : trial->failure ? YS_NAME_NONE : (int)YS_RUN_OK;
     for (size_t i = 0; i < trial->run_count; i++)
-        told.runs += trial->runs[i].counted && trial->runs[i].ok;
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
-        *(double *)((char *)&told + figures[i].offset) = figure_of(trial, rank, i, numbers);
-    return told;
+        told->runs += trial->runs[i].counted && trial->runs[i].ok;
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        struct ys_summary summary;
+        YS_TRY(summarize(telling, rank, figures[i], false, &summary));
+        *(double *)((char *)told + figures[i]) = summary.median;
+    }
+    YS_TRY(tell_parts(telling, told));
+    return tell_late(telling, told);
 }
 
 ys_json *ys_ranks_block(ys_status *status, const struct ys_metric_view_trial *trial)
@@ -123,16 +194,22 @@ ys_json *ys_ranks_block(ys_status *status, const struct ys_metric_view_trial *tr
             count = trial->runs[i].facts.ranks.count;
     if (*status != YS_OK || count == 0)
         return NULL;
-    struct numbers numbers = {.values = ys_alloc(trial->run_count, sizeof(double)),
-                              .scratch = ys_alloc(trial->run_count, sizeof(double))};
+    struct telling telling = {.trial = trial,
+                              .ranks = count,
+                              .values = ys_alloc(trial->run_count, sizeof(double)),
+                              .others = ys_alloc(count, sizeof(double)),
+                              .scratch = ys_alloc(count, sizeof(double))};
     ys_json *array = ys_json_array();
-    if (!numbers.values || !numbers.scratch)
+    if (!telling.values || !telling.others || !telling.scratch)
         *status = ys_out_of_memory();
     for (size_t r = 0; r < count && *status == YS_OK; r++) {
-        const struct ys_result_rank told = tell_rank(trial, r, &numbers);
+        struct ys_result_rank told;
+        *status = tell_rank(&telling, r, &told);
         ys_add(status, array, ys_record_json(&ys_result_rank_record, &told));
+        ys_record_fini(&ys_result_rank_record, &told);
     }
-    ys_free(numbers.values);
-    ys_free(numbers.scratch);
+    ys_free(telling.values);
+    ys_free(telling.others);
+    ys_free(telling.scratch);
     return array;
 }

@@ -205,6 +205,7 @@ static ys_status put_speed(struct ys_buf *out, const struct ys_view *view)
     YS_TRY(ys_html_latency_charts(out, view));
     YS_TRY(put_grid(out, view, "Along one setting", ys_html_axis_charts));
     YS_TRY(ys_html_heat_charts(out, view));
+    YS_TRY(ys_html_scaling(out, view));
     YS_TRY(put_grid(out, view, NULL, ys_html_step_chart));
     ys_html_results(out, view);
     ys_html_latencies(out, view);

@@ -51,6 +51,8 @@ void ys_html_object(struct ys_buf *out, const ys_json *object);
 ys_status ys_html_speed_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+/** Speed-up and efficiency of trials of several processes, with a heading of their own. */
+ys_status ys_html_scaling(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 

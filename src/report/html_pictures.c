@@ -61,26 +61,6 @@ static ys_status put_lines(struct ys_buf *out, struct ys_drawing *drawing, struc
 
 /* ---- speed along an axis */
 
-/** "PyTorch, batch 64": what a trial is called without one of its factors. */
-static void put_name_without(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
-                             const char *without)
-{
-    ys_buf_puts(out, trial->title);
-    for (size_t i = 0; i < ys_view_axes(view); i++) {
-        const char *axis = ys_view_axis(view, i);
-        const ys_json *value = ys_view_value(trial, axis);
-        if (strcmp(axis, without) == 0 || !value)
-            continue;
-        ys_buf_puts(out, ", ");
-        ys_view_put_factor(out, axis, value);
-    }
-    if (view->many_sections) {
-        ys_buf_puts(out, " (");
-        ys_text_clean(out, ys_view_or(trial->told.section, ""), false);
-        ys_buf_puts(out, ")");
-    }
-}
-
 /** "2 threads: 12300 [12000, 12500] images per second". */
 static void put_point_title(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial)
 {
@@ -97,7 +77,7 @@ static void draw_along(const struct ys_view *view, const char *axis, struct ys_d
         struct ys_buf name = {0}, title = {0};
         if (!has_speed(trial) || !is_number(value))
             continue;
-        put_name_without(&name, view, trial, axis);
+        ys_view_put_name_without(&name, view, trial, axis);
         struct ys_chart_curve *curve = ys_drawing_find(drawing, ys_buf_text(&name));
         if (!curve && drawing->count < MOST_CURVES) {
             curve = ys_drawing_add(drawing, ys_buf_text(&name), view->count);

@@ -123,6 +123,23 @@ static void put_ranks(struct ys_buf *out, const struct ys_view *view)
         }
 }
 
+static void put_lasts(struct ys_buf *out, const struct ys_view *view)
+{
+    bool begun = false;
+    for (size_t i = 0; i < view->count; i++) {
+        struct ys_buf text = {0};
+        ys_ranks_put_last(&text, &view->trials[i]);
+        if (text.size > 0) {
+            ys_buf_puts(out, begun ? "- " : "\n- ");
+            put_text(out, ys_buf_text(&text));
+            ys_buf_puts(out, "\n");
+            begun = true;
+        }
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+}
+
 static void put_latency_heads(struct ys_buf *out)
 {
     ys_buf_puts(out, "\n| Latency of a request |");
@@ -268,6 +285,7 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         for (size_t i = 0; i < view.count; i++)
             put_trial(out, &view.trials[i]);
         put_ranks(out, &view);
+        put_lasts(out, &view);
         put_agreements(out, &view);
         put_latencies(out, &view);
         put_feeders(out, &view);

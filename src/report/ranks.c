@@ -33,7 +33,7 @@ struct ys_label ys_ranks_head(size_t column, bool narrow)
     return label;
 }
 
-const char ys_ranks_heading[] = "Ranks (medians of the runs; the parts of a step, computing to rest, means)";
+const char ys_ranks_heading[] = "Ranks (medians of the runs; brackets hold intervals)";
 const char ys_ranks_remark[] =
     "A step of a rank: computing; waiting for the gradients of the slowest rank; exchanging, from then until all have "
     "their mean; waiting for rows; the rest between blocks; and what it sent to others. What an adapter does not tell "
@@ -52,6 +52,17 @@ bool ys_ranks_any(const struct ys_view *view)
     return any;
 }
 
+static struct ys_label label_measure(double value_s, const ys_json *ci)
+{
+    const struct ys_measure measure = ys_measure(YS_KIND_SPAN, value_s, ys_json_number(ys_json_at(ci, 0), NAN),
+                                                 ys_json_number(ys_json_at(ci, 1), NAN));
+    struct ys_label label;
+    snprintf(label.text, sizeof label.text, "%.14s%s%.24s%s%.4s", measure.value.text,
+             measure.interval.text[0] ? " " : "", measure.interval.text, measure.unit.text[0] ? " " : "",
+             measure.unit.text);
+    return label;
+}
+
 struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index)
 {
     struct ys_result_rank found;
@@ -66,37 +77,86 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     row.cells[4] = ys_label_value(YS_KIND_SPAN, found.cpu_wait_s);
     row.cells[5] = ys_label_value(YS_KIND_BYTES, found.rss_peak_bytes);
     const double parts_s[] = {found.compute_s, found.communication_s, found.waiting_s, found.input_s, found.rest_s};
+    const ys_json *const ends[] = {found.compute_ci, found.communication_ci, found.waiting_ci, found.input_ci,
+                                   found.rest_ci};
     for (size_t k = 0; k < sizeof parts_s / sizeof parts_s[0]; k++)
-        row.cells[6 + k] = ys_label_value(YS_KIND_SPAN, parts_s[k]);
+        row.cells[6 + k] = label_measure(parts_s[k], ends[k]);
     row.cells[11] = ys_label_value(YS_KIND_BYTES, found.sent_bytes);
     return row;
 }
 
-static void put_rank(struct ys_buf *out, const struct ys_view_trial *trial, size_t index)
+void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    const struct ys_ranks_row row = ys_ranks_row(trial, index);
-    ys_buf_puts(out, "<tr>\n");
-    ys_html_put(out, "td", "name", trial->name);
-    for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
-        ys_html_put(out, "td", k == 1 ? row.failed ? "bad" : NULL : "n", row.cells[k].text);
+    static const char *const words[] = {
+        [YS_RANK_COMPUTE] = "computing", [YS_RANK_INPUT] = "waiting for data", [YS_RANK_REST] = "the rest"};
+    struct ys_result_rank last = {.late_part = YS_NAME_NONE};
+    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
+        struct ys_result_rank found;
+        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        if (found.late_part != YS_NAME_NONE && (last.late_part == YS_NAME_NONE || found.late_s > last.late_s))
+            last = found;
+    }
+    if (last.late_part == YS_NAME_NONE)
+        return;
+    const double least_s = ys_json_number(ys_json_at(last.late_ci, 0), NAN);
+    ys_buf_printf(out, "%s: %s %lld %s: %s takes it %s a step longer than the other ranks", trial->name,
+                  least_s <= 0 ? "no rank is the last in all rounds; rank" : "rank", (long long)last.rank,
+                  least_s <= 0 ? "is by most" : "is the last", words[last.late_part],
+                  label_measure(last.late_s, last.late_ci).text);
+    if (isnan(least_s))
+        ys_buf_printf(out, " (%s: no interval)", ys_label_plural(last.runs, "run").text);
+    ys_buf_puts(out, ".");
+}
+
+static void put_lasts(struct ys_buf *out, const struct ys_view *view)
+{
+    bool begun = false;
+    for (size_t i = 0; i < view->count && i < YS_HTML_MOST; i++) {
+        struct ys_buf text = {0};
+        ys_ranks_put_last(&text, &view->trials[i]);
+        if (text.size > 0) {
+            ys_buf_puts(out, begun ? "" : "<ul>\n");
+            ys_html_put(out, "li", NULL, ys_buf_text(&text));
+            begun = true;
+        }
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
+    ys_buf_puts(out, begun ? "</ul>\n" : "");
+}
+
+/** A row for each rank with these columns. */
+static void put_table(struct ys_buf *out, const struct ys_view *view, const size_t *shown, size_t count)
+{
+    size_t total = 0;
+    ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n<th>Trial</th>\n");
+    for (size_t k = 0; k < count; k++)
+        ys_html_put(out, "th", shown[k] == 1 ? NULL : "n", ys_ranks_head(shown[k], false).text);
     ys_buf_puts(out, "</tr>\n");
+    for (size_t i = 0; i < view->count; i++)
+        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]) && total < YS_HTML_MOST; r++, total++) {
+            const struct ys_ranks_row row = ys_ranks_row(&view->trials[i], r);
+            ys_buf_puts(out, "<tr>\n");
+            ys_html_put(out, "td", "name", view->trials[i].name);
+            for (size_t k = 0; k < count; k++)
+                ys_html_put(out, "td", shown[k] == 1 ? row.failed ? "bad" : NULL : "n", row.cells[shown[k]].text);
+            ys_buf_puts(out, "</tr>\n");
+        }
+    ys_buf_puts(out, "</table>\n</div>\n");
 }
 
 void ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
 {
+    static const size_t whole[] = {0, 1, 2, 3, 4, 5, 11}, parts[] = {0, 6, 7, 8, 9, 10}; /* too wide for one table */
     size_t total = 0;
     if (!ys_ranks_any(view))
         return;
+    for (size_t i = 0; i < view->count; i++)
+        total += ys_ranks_count(&view->trials[i]);
     ys_html_put(out, "h2", NULL, ys_ranks_heading);
     ys_html_put(out, "p", "soft", ys_ranks_remark);
-    ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n<th>Trial</th>\n");
-    for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
-        ys_html_put(out, "th", k == 1 ? NULL : "n", ys_ranks_head(k, false).text);
-    ys_buf_puts(out, "</tr>\n");
-    for (size_t i = 0; i < view->count; i++)
-        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]); r++)
-            if (total++ < YS_HTML_MOST)
-                put_rank(out, &view->trials[i], r);
-    ys_buf_puts(out, "</table>\n</div>\n");
+    put_table(out, view, whole, sizeof whole / sizeof whole[0]);
+    put_table(out, view, parts, sizeof parts / sizeof parts[0]);
     ys_html_say_cut(out, view, YS_HTML_MOST, total, "ranks");
+    put_lasts(out, view);
 }

@@ -2,6 +2,7 @@
 #ifndef YS_REPORT_RANKS_H
 #define YS_REPORT_RANKS_H
 
+#include "base/buf.h"
 #include "report/view.h"
 
 enum { YS_RANKS_COLUMNS = 12 };
@@ -16,6 +17,9 @@ struct ys_ranks_row {
     struct ys_label cells[YS_RANKS_COLUMNS];
     bool failed; /* it did not end well, in the failure that the trial tells of */
 };
+
+/** A sentence about each trial that tells where the steps of its ranks go: which rank is the last, and by what. */
+void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial);
 
 /** How many ranks the trial tells of: 0 of one process. */
 size_t ys_ranks_count(const struct ys_view_trial *trial);

@@ -353,6 +353,14 @@ static ys_status put_ranks(struct page *page)
     put_heading(page, ys_ranks_heading);
     ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, page->out);
     ys_grid_fini(&grid);
+    for (size_t i = 0; i < page->view.count; i++) {
+        struct ys_buf text = {0};
+        ys_ranks_put_last(&text, &page->view.trials[i]);
+        if (text.size > 0)
+            put_item(page, ys_buf_text(&text));
+        page->out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
     return status;
 }
 

@@ -210,6 +210,10 @@ void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial);
 /** Appends "builtin vs pytorch, 2 threads", or the two ids when a trial is not in the document. */
 void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
 
+/** Appends "PyTorch, batch 64": what a trial is called without the factor `without`. */
+void ys_view_put_name_without(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
+                              const char *without);
+
 /** Appends one environment difference, a string or an object, as a sentence part. Clean text. */
 void ys_view_put_difference(struct ys_buf *out, const ys_json *difference);
 

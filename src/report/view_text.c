@@ -167,3 +167,22 @@ ys_status ys_view_common(const struct ys_view *view, ys_json **common)
     *common = found;
     return YS_OK;
 }
+
+void ys_view_put_name_without(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
+                              const char *without)
+{
+    ys_buf_puts(out, trial->title);
+    for (size_t i = 0; i < ys_view_axes(view); i++) {
+        const char *axis = ys_view_axis(view, i);
+        const ys_json *value = ys_view_value(trial, axis);
+        if (strcmp(axis, without) == 0 || !value)
+            continue;
+        ys_buf_puts(out, ", ");
+        ys_view_put_factor(out, axis, value);
+    }
+    if (view->many_sections) {
+        ys_buf_puts(out, " (");
+        ys_text_clean(out, ys_view_or(trial->told.section, ""), false);
+        ys_buf_puts(out, ")");
+    }
+}

@@ -55,9 +55,83 @@ static void figures_are_of_the_runs_that_are_ok(void)
     CHECK_INT(first.runs, 3);
     CHECK_NEAR(first.cpu_s, 3, 0); /* median */
     CHECK_NEAR(second.cpu_s, 6, 0);
-    CHECK_NEAR(first.waiting_s, 0.3, 1e-15); /* mean */
+    CHECK_NEAR(first.waiting_s, 0.2, 0);
     CHECK(isnan(first.rate_per_s) && isnan(first.rss_peak_bytes));
     CHECK_NEAR(second.rss_peak_bytes, 4096, 0);
+}
+
+enum { ROUNDS = 6, THREE = 3 };
+
+/* Six runs of three ranks: the second computes 20 ms longer than the first and 18 ms longer than the third, give or
+ * take what the rounds differ; the third waits for rows 5 ms longer than the others. */
+static void fill_steps(struct ys_metric_view_run *runs, struct ys_facts_rank ranks[][THREE], double late_s)
+{
+    static const double noise_s[ROUNDS] = {0.003, 0, 0.001, 0.005, 0.002, 0.004}, compute_s[THREE] = {0.010, 0, 0.012};
+    for (int i = 0; i < ROUNDS; i++) {
+        runs[i] = (struct ys_metric_view_run){.round = i, .ok = true, .counted = true};
+        for (int r = 0; r < THREE; r++)
+            ranks[i][r] = (struct ys_facts_rank){.rank = r,
+                                                 .compute_s = r == 1 ? 0.010 + late_s + noise_s[i] : compute_s[r],
+                                                 .input_s = r == 2 ? 0.006 : 0.001};
+        runs[i].facts.ranks = (struct ys_list){ranks[i], THREE};
+    }
+}
+
+static void of(const ys_json *block, size_t rank, struct ys_result_rank *told)
+{
+    ys_record_glance(&ys_result_rank_record, ys_json_at(block, rank), told);
+}
+
+static void parts_of_a_step_have_the_interval_of_their_median(void)
+{
+    struct ys_metric_view_run runs[ROUNDS];
+    struct ys_facts_rank ranks[ROUNDS][THREE];
+    const struct ys_metric_view_trial trial = {.runs = runs, .run_count = ROUNDS};
+    struct ys_result_rank told;
+    ys_status status = YS_OK;
+    fill_steps(runs, ranks, 0.020);
+    ys_json *block = ys_ranks_block(&status, &trial);
+    of(block, 1, &told);
+    CHECK_NEAR(told.compute_s, 0.0325, 1e-15);
+    CHECK_NEAR(ys_json_number(ys_json_at(told.compute_ci, 0), NAN), 0.030, 1e-15); /* of six values the smallest */
+    CHECK_NEAR(ys_json_number(ys_json_at(told.compute_ci, 1), NAN), 0.035, 1e-15); /* and the largest */
+    CHECK_NEAR(told.level, 0.96875, 1e-12);
+    ys_json_free(block);
+    runs[4].ok = false; /* five are left */
+    block = ys_ranks_block(&status, &trial);
+    of(block, 1, &told);
+    CHECK_NEAR(told.compute_s, 0.033, 1e-15);
+    CHECK_INT(ys_json_type_of(told.compute_ci), YS_JSON_NULL);
+    CHECK_INT(ys_json_type_of(told.late_ci), YS_JSON_NULL);
+    CHECK(isnan(told.level));
+    CHECK_INT(status, YS_OK);
+    ys_json_free(block);
+}
+
+static void who_is_late_is_told_with_the_part_that_makes_it_so(void)
+{
+    struct ys_metric_view_run runs[ROUNDS];
+    struct ys_facts_rank ranks[ROUNDS][THREE];
+    const struct ys_metric_view_trial trial = {.runs = runs, .run_count = ROUNDS};
+    struct ys_result_rank told[THREE];
+    ys_status status = YS_OK;
+    fill_steps(runs, ranks, 0.020);
+    ys_json *block = ys_ranks_block(&status, &trial);
+    for (size_t r = 0; r < THREE; r++)
+        of(block, r, &told[r]);
+    CHECK_INT(told[1].late_part, YS_RANK_COMPUTE);
+    CHECK_NEAR(told[1].late_s, 0.0325 - 0.011, 1e-15); /* beyond the median of the other two */
+    CHECK_NEAR(ys_json_number(ys_json_at(told[1].late_ci, 0), NAN), 0.030 - 0.011, 1e-15);
+    CHECK_INT(told[2].late_part, YS_RANK_INPUT);
+    CHECK_NEAR(told[2].late_s, 0.005, 1e-15);
+    CHECK_NEAR(told[0].late_s, 0, 1e-15); /* its rest is that of the others, in all else it is the faster one */
+    ys_json_free(block);
+    ranks[0][0].compute_s = ranks[0][0].input_s = ranks[0][0].rest_s = NAN; /* of this run nothing can be said */
+    block = ys_ranks_block(&status, &trial);
+    of(block, 1, &told[1]);
+    CHECK_NEAR(told[1].late_s, 0.032 - 0.011, 1e-15); /* the median of 0, 1, 2, 4 and 5 ms */
+    CHECK_INT(status, YS_OK);
+    ys_json_free(block);
 }
 
 static void how_each_ended_is_told_of_the_failure_that_the_trial_tells_of(void)
@@ -83,6 +157,7 @@ static void of_one_process_there_is_nothing_to_tell(void)
     CHECK_INT(status, YS_OK);
 }
 
-TAP_MAIN(TAP_CASE(figures_are_of_the_runs_that_are_ok),
+TAP_MAIN(TAP_CASE(figures_are_of_the_runs_that_are_ok), TAP_CASE(parts_of_a_step_have_the_interval_of_their_median),
+         TAP_CASE(who_is_late_is_told_with_the_part_that_makes_it_so),
          TAP_CASE(how_each_ended_is_told_of_the_failure_that_the_trial_tells_of),
          TAP_CASE(of_one_process_there_is_nothing_to_tell))

@@ -12,7 +12,9 @@ static ys_json *made_ranks(void)
         ys_json_at(ys_json_get(result, "trials"), 0), "ranks",
         made_json("[{'rank':0,'status':'cancelled','runs':3,'rate_per_s':512,'cpu_s':1.5,'cpu_wait_s':0.25,"
                   "'rss_peak_bytes':64000000,'threads_peak':1,'compute_s':0.012,'communication_s':0.0021,'waiting_s':"
-                  "0.0048,'input_s':0.0001,'rest_s':0.00002},{'rank':1,'status':'killed','runs':3,'rate_per_s':null,"
+                  "0.0048,'input_s':0.0001,'rest_s':0.00002,'compute_ci':[0.0118,0.0123],'late_part':'compute','late_s'"
+                  ":0.002,"
+                  "'late_ci':[0.0017,0.0024]},{'rank':1,'status':'killed','runs':3,'rate_per_s':null,"
                   "'cpu_s':null,'cpu_wait_s':null,'rss_peak_bytes':null,'threads_peak':null,'compute_s':null,"
                   "'communication_s':null,'waiting_s':null,'input_s':null,'rest_s':null}]"));
     return result;
@@ -31,6 +33,8 @@ static void the_table_has_a_row_for_each_rank(void)
     CHECK_HAS(text, "4.80 ms");
     CHECK_HAS(text, "2.10 ms");
     CHECK_HAS(text, "100 us");
+    CHECK_HAS(text, "12.0 [11.8, 12.3] ms");
+    CHECK_HAS(text, "builtin: rank 0 is the last: computing takes it 2.00 [1.70, 2.40] ms");
     ys_json_free(result);
 }
 
@@ -41,6 +45,8 @@ static void the_page_marks_the_rank_that_failed(void)
     REQUIRE(ys_report_html(result, &out) == YS_OK);
     CHECK_HAS(ys_buf_text(&out), "<td class=\"bad\">killed</td>");
     CHECK_HAS(ys_buf_text(&out), "waiting for the gradients of the slowest rank");
+    CHECK_HAS(ys_buf_text(&out), "<td class=\"n\">12.0 [11.8, 12.3] ms</td>");
+    CHECK_HAS(ys_buf_text(&out), "<li>builtin: rank 0 is the last: computing takes it");
     ys_json_free(result);
 }
 
@@ -51,7 +57,31 @@ static void markdown_has_a_row_for_each_rank(void)
     REQUIRE(ys_report_markdown(result, &out) == YS_OK);
     CHECK_HAS(ys_buf_text(&out), "| Ranks | Rank | Ended |");
     CHECK_HAS(ys_buf_text(&out), "| builtin | 1 | killed | - |");
+    CHECK_HAS(ys_buf_text(&out), "- builtin: rank 0 is the last: computing takes it");
     ys_json_free(result);
+}
+
+/* The sentence about the first trial, of ranks that are late by `late`. */
+static const char *sentence(const char *late)
+{
+    ys_json *result = made_ranks(), *ranks = ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "ranks");
+    for (size_t r = 0; r < 2; r++)
+        (void)!ys_json_set(ys_json_at(ranks, r), "late_part", made_json("'input'"));
+    (void)!ys_json_set(ys_json_at(ranks, 0), "late_s", made_json("-0.001"));
+    (void)!ys_json_set(ys_json_at(ranks, 1), "late_s", made_json("0.001"));
+    (void)!ys_json_set(ys_json_at(ranks, 1), "late_ci", made_json(late));
+    ys_buf_clear(&out);
+    CHECK(ys_report_table(result, 200, false, &out) == YS_OK);
+    ys_json_free(result);
+    return ys_buf_text(&out);
+}
+
+static void it_says_when_rounds_do_not_agree_who_is_last_or_are_too_few(void)
+{
+    CHECK_HAS(sentence("[0.0004,0.002]"),
+              "rank 1 is the last: waiting for data takes it 1.00 [0.40, 2.00] ms a step longer than the other ranks.");
+    CHECK_HAS(sentence("[-0.0004,0.002]"), "no rank is the last in all rounds; rank 1 is by most: waiting for data");
+    CHECK_HAS(sentence("null"), "1.00 ms a step longer than the other ranks (3 runs: no interval).");
 }
 
 static void of_one_process_there_is_no_word_of_it(void)
@@ -72,4 +102,4 @@ static void free_all(void)
 
 TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_rank), TAP_CASE(the_page_marks_the_rank_that_failed),
          TAP_CASE(markdown_has_a_row_for_each_rank), TAP_CASE(of_one_process_there_is_no_word_of_it),
-         TAP_CASE(free_all))
+         TAP_CASE(it_says_when_rounds_do_not_agree_who_is_last_or_are_too_few), TAP_CASE(free_all))
