@@ -39,6 +39,7 @@ struct adapter {
 
 #define OPTION_BACKEND   "backend"
 #define OPTION_TRANSPORT "transport"
+#define OPTION_WIRE      "wire"
 #define STATE_STEPS      "state.steps"
 
 /* Of a bucket of gradients where the plan says nothing: as PyTorch has it. */
@@ -119,12 +120,13 @@ static ys_status read_optimizer(const struct ys_plan_optimizer *optimizer, struc
 }
 
 struct options {
-    const char *backend, *transport;
+    const char *backend, *transport, *wire;
 };
 
 static const struct ys_field option_fields[] = {
     {OPTION_BACKEND, YS_FIELD_TEXT, offsetof(struct options, backend), NULL, YS_FIELD_NULL, "null: the usual one"},
     {OPTION_TRANSPORT, YS_FIELD_TEXT, offsetof(struct options, transport), NULL, YS_FIELD_NULL, "null: tcp"},
+    {OPTION_WIRE, YS_FIELD_TEXT, offsetof(struct options, wire), NULL, YS_FIELD_NULL, "null: the loopback interface"},
 };
 static const struct ys_record options_record = YS_RECORD("options", struct options, option_fields);
 
@@ -136,9 +138,11 @@ static bool is_shared(const struct options *options)
 static ys_status read_options(const struct ys_plan *plan, struct options *options)
 {
     for (void *it = ys_json_iter(plan->options); it; it = ys_json_next(plan->options, it))
-        if (strcmp(ys_json_iter_key(it), OPTION_BACKEND) != 0 && strcmp(ys_json_iter_key(it), OPTION_TRANSPORT) != 0)
+        if (strcmp(ys_json_iter_key(it), OPTION_BACKEND) != 0 && strcmp(ys_json_iter_key(it), OPTION_TRANSPORT) != 0 &&
+            strcmp(ys_json_iter_key(it), OPTION_WIRE) != 0)
             return ys_fail(YS_EUNSUPPORTED,
-                           "the built-in engine has no option \"%s\"; it has " OPTION_BACKEND " and " OPTION_TRANSPORT,
+                           "the built-in engine has no option \"%s\"; it has " OPTION_BACKEND ", " OPTION_TRANSPORT
+                           " and " OPTION_WIRE,
                            ys_json_iter_key(it));
     ys_record_glance(&options_record, plan->options, options);
     if (options->transport && ys_name_find(&ys_dist_transports, options->transport) == YS_NAME_NONE)
@@ -225,6 +229,8 @@ static ys_status describe(const struct adapter *a, const struct options *options
         deviations[count++] = deviation;
     if (a->dist && is_shared(options))
         deviations[count++] = "gradients go through shared memory";
+    if (a->dist && options->wire)
+        deviations[count++] = "gradients go through network namespaces";
     YS_TRY(ys_json_set_int(reply, "parameters", ys_graph_parameter_count(a->graph)));
     YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(engine)));
     YS_TRY(ys_adapter_set_names(reply, "libraries", libraries));
@@ -351,6 +357,7 @@ static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const 
     const struct ys_dist_config config = {.rank = (int)dist->rank,
                                           .world = (int)dist->world,
                                           .rendezvous = dist->rendezvous,
+                                          .wire = options->wire,
                                           .transport = is_shared(options) ? YS_DIST_SHARED : YS_DIST_TCP};
     const struct ys_engine_exchange exchange = {
         .bucket_bytes = dist->bucket_bytes == YS_FIELD_NONE ? BUCKET_BYTES : (size_t)dist->bucket_bytes,

@@ -4,7 +4,7 @@
  * losses and saves nothing, and says so (`no_work`). One of several ranks takes as long as its share of the batch, and
  * waits for no other, unless the option `exchange` has them take a mean of so many numbers after each step, over the
  * ring of the built-in engine (`transport`: tcp or shared); with `late_ms` the rank `late_rank` takes so much longer
- * for each step. */
+ * for each step, for its own work or, where `late_part` says input, waiting for rows. */
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
@@ -20,23 +20,31 @@
 #include <time.h>
 
 struct null_adapter {
-    double step_ns; /* 0: as fast as possible */
-    double late_ns; /* what earlier sleeps took too long; later ones are shortened by it, so that the rate holds on
-                       average */
+    double step_ns;  /* 0: as fast as possible */
+    double input_ns; /* of a step, before it: that rows are waited for */
+    double late_ns;  /* what earlier sleeps took too long; later ones are shortened by it, so that the rate holds on
+                        average */
     struct ys_dist *dist;        /* NULL: this is the only one, or nothing is exchanged */
     struct ys_dist_part numbers; /* that are, floats */
 };
 
 struct options {
     const ys_json *rate, *exchange, *late_ms, *late_rank;
+    const char *wire;
     int transport; /* enum ys_dist_transport */
+    int late_part; /* enum late_part */
 };
+enum late_part { LATE_COMPUTE, LATE_INPUT };
+static const char *const late_words[] = {[LATE_COMPUTE] = "compute", [LATE_INPUT] = "input"};
+static const struct ys_names late_parts = YS_NAMES("part of a step", late_words);
 static const struct ys_field options_fields[] = {
     YS_FIELD(struct options, rate, YS_FIELD_JSON, "1/s", YS_FIELD_NULL, "rows; as fast as possible without"),
     YS_FIELD(struct options, exchange, YS_FIELD_JSON, "1", YS_FIELD_NULL,
              "floats of which ranks take a mean each step"),
     YS_FIELD(struct options, late_ms, YS_FIELD_JSON, "ms", YS_FIELD_NULL, "that one rank takes longer for a step"),
     YS_FIELD(struct options, late_rank, YS_FIELD_JSON, "1", YS_FIELD_NULL, "which; 0 without"),
+    YS_FIELD_NAMED(struct options, late_part, &late_parts, YS_FIELD_NULL, "what it takes longer for; null: compute"),
+    YS_FIELD(struct options, wire, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of that mean; null: the loopback interface"),
     YS_FIELD_NAMED(struct options, transport, &ys_dist_transports, YS_FIELD_NULL, "of that mean; null: tcp"),
 };
 static const struct ys_record options_record = YS_RECORD("options", struct options, options_fields);
@@ -60,12 +68,14 @@ static ys_status read_number(const char *name, const ys_json *option, const char
 }
 
 /* As far as several ranks are asked for, and exchange something. */
-static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, double numbers, int transport)
+static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, double numbers, const struct options *said)
 {
     const struct ys_dist_config config = {.rank = (int)plan->dist.rank,
                                           .world = (int)plan->dist.world,
                                           .rendezvous = plan->dist.rendezvous,
-                                          .transport = transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};
+                                          .wire = said->wire,
+                                          .transport =
+                                              said->transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};
     if (plan->dist.world == 1 || numbers < 1)
         return YS_OK;
     null->numbers = (struct ys_dist_part){ys_alloc((size_t)numbers, sizeof(float)), (size_t)numbers};
@@ -96,8 +106,8 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     if (rate_per_s > 0)
         null->step_ns = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
     if (plan->dist.rank == (int64_t)late_rank)
-        null->step_ns += 1e6 * late_ms;
-    ys_status status = meet(null, plan, numbers, said.transport);
+        *(said.late_part == LATE_INPUT ? &null->input_ns : &null->step_ns) += 1e6 * late_ms;
+    ys_status status = meet(null, plan, numbers, &said);
     if (status != YS_OK)
         close_plan(null);
     YS_TRY(status);
@@ -122,14 +132,24 @@ static void sleep_until(uint64_t t_ns)
         continue;
 }
 
-/* Sleeps as long as `steps` steps or requests take. */
-static void pass_time(struct null_adapter *null, int64_t steps)
+static void pass_time(struct null_adapter *null, double duration_ns)
 {
     uint64_t start_ns = ys_time_ns();
-    double duration_ns = null->step_ns * (double)steps, wait_ns = duration_ns - null->late_ns;
+    double wait_ns = duration_ns - null->late_ns;
     if (duration_ns > 0 && wait_ns > 0)
         sleep_until(start_ns + (uint64_t)fmin(wait_ns, 1e18)); /* a rate near 0 must not pass 64 bits */
     null->late_ns += (double)(ys_time_ns() - start_ns) - duration_ns;
+}
+
+/* Sleeps as long as `steps` steps take. */
+static void pass_steps(struct null_adapter *null, int64_t steps, struct ys_block *block)
+{
+    const uint64_t before_ns = ys_time_ns();
+    if (null->input_ns > 0) {
+        pass_time(null, null->input_ns * (double)steps);
+        block->input_ns += ys_time_ns() - before_ns;
+    }
+    pass_time(null, null->step_ns * (double)steps);
 }
 
 static ys_status exchange(struct null_adapter *null, struct ys_block *block)
@@ -147,13 +167,13 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
     const struct ys_dist_counters before = null->dist ? ys_dist_counters(null->dist) : (struct ys_dist_counters){0, 0};
     block->t_start_ns = ys_time_ns();
     for (int64_t i = 0; null->dist && i < count; i++) {
-        pass_time(null, 1);
+        pass_steps(null, 1, block);
         YS_TRY(exchange(null, block));
     }
     if (null->dist)
         block->sent_bytes = (int64_t)(ys_dist_counters(null->dist).sent_bytes - before.sent_bytes);
     if (!null->dist)
-        pass_time(null, count);
+        pass_steps(null, count, block);
     block->t_end_ns = ys_time_ns();
     return YS_OK;
 }
@@ -162,7 +182,8 @@ static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logi
 {
     (void)batch;
     (void)logits;
-    pass_time(self, 1);
+    struct null_adapter *null = self;
+    pass_time(null, null->step_ns);
     return YS_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "dist/meet.h"
 
 #include "base/clock.h"
+#include "dist/wire.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,8 +28,15 @@ struct greeting {
     uint32_t world, rank;
     uint32_t port; /* where it listens for the rank before it; 0 in the ring itself */
     uint32_t transport;
+    struct in_addr host;
 };
-static const char MAGIC[8] = "YSDIST2";
+static const char MAGIC[8] = "YSDIST3";
+
+/* Where a rank listens for the one before it. */
+struct spot {
+    struct in_addr host;
+    uint32_t port;
+};
 
 /* Where somebody listens. */
 struct address {
@@ -46,15 +54,16 @@ struct meeting {
     uint64_t until_ns;
     struct address place; /* of the rendezvous */
     int listen_fd;        /* for the rank before */
-    uint32_t ports[YS_DIST_RANKS_MOST];
+    struct spot spots[YS_DIST_RANKS_MOST];
 };
 
-static struct address at_port(uint16_t port)
+static struct address at_port(struct in_addr host, uint16_t port)
 {
     struct address place = {.size = sizeof place.socket.ip};
-    place.socket.ip =
-        (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    snprintf(place.text, sizeof place.text, "127.0.0.1:%d", port);
+    char text[INET_ADDRSTRLEN] = "";
+    place.socket.ip = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = host};
+    (void)!inet_ntop(AF_INET, &host, text, sizeof text);
+    snprintf(place.text, sizeof place.text, "%s:%d", text, port);
     return place;
 }
 
@@ -69,7 +78,8 @@ static struct address at_name(const struct meeting *m, uint32_t rank)
     return place;
 }
 
-static ys_status parse_rendezvous(const char *text, struct address *place)
+/** The port is the rendezvous', the host rank 0's. */
+static ys_status parse_rendezvous(const char *text, struct in_addr host, struct address *place)
 {
     static const char loopback[] = "127.0.0.1:";
     const size_t length = sizeof loopback - 1;
@@ -77,7 +87,7 @@ static ys_status parse_rendezvous(const char *text, struct address *place)
         char *end;
         long port = strtol(text + length, &end, 10);
         if (end != text + length && !*end && port >= 1 && port <= 65535) {
-            *place = at_port((uint16_t)port);
+            *place = at_port(host, (uint16_t)port);
             return YS_OK;
         }
     }
@@ -173,11 +183,13 @@ static ys_status receive_all(const struct meeting *m, int fd, void *data, size_t
 }
 
 /** Connects to `place`, where somebody may not listen yet, and greets. */
-static ys_status reach(const struct meeting *m, const struct address *place, uint32_t rank, uint32_t port, int *reached)
+static ys_status reach(const struct meeting *m, const struct address *place, uint32_t rank, struct spot own,
+                       int *reached)
 {
     struct greeting greeting = {.world = (uint32_t)m->config->world,
                                 .rank = (uint32_t)m->config->rank,
-                                .port = port,
+                                .host = own.host,
+                                .port = own.port,
                                 .transport = (uint32_t)m->config->transport};
     memcpy(greeting.magic, MAGIC, sizeof MAGIC);
     for (;;) {
@@ -278,10 +290,10 @@ static ys_status gather(struct meeting *m, int listen_fd, int *fds)
             return status;
         }
         fds[greeting.rank] = fd;
-        m->ports[greeting.rank] = greeting.port;
+        m->spots[greeting.rank] = (struct spot){greeting.host, greeting.port};
     }
     for (int r = 1; r < world; r++)
-        YS_TRY(send_all(m, fds[r], m->ports, (size_t)world * sizeof *m->ports));
+        YS_TRY(send_all(m, fds[r], m->spots, (size_t)world * sizeof *m->spots));
     return YS_OK;
 }
 
@@ -302,8 +314,8 @@ static ys_status lead(struct meeting *m)
 static ys_status follow(struct meeting *m)
 {
     int fd;
-    YS_TRY(reach(m, &m->place, 0, m->ports[m->config->rank], &fd));
-    ys_status status = receive_all(m, fd, m->ports, (size_t)m->config->world * sizeof *m->ports);
+    YS_TRY(reach(m, &m->place, 0, m->spots[m->config->rank], &fd));
+    ys_status status = receive_all(m, fd, m->spots, (size_t)m->config->world * sizeof *m->spots);
     close(fd);
     return status == YS_ETIMEOUT ? ys_fail_in(status, "rank 0 waits for another rank") : status;
 }
@@ -313,10 +325,11 @@ static ys_status close_ring(const struct meeting *m, const struct address *own, 
 {
     const uint32_t world = (uint32_t)m->config->world, rank = (uint32_t)m->config->rank;
     const uint32_t next = (rank + 1) % world, before = (rank + world - 1) % world;
-    const struct address place =
-        m->config->transport == YS_DIST_SHARED ? at_name(m, next) : at_port((uint16_t)m->ports[next]);
+    const struct address place = m->config->transport == YS_DIST_SHARED
+                                     ? at_name(m, next)
+                                     : at_port(m->spots[next].host, (uint16_t)m->spots[next].port);
     struct greeting greeting = {.rank = UINT32_MAX};
-    YS_TRY(reach(m, &place, next, 0, &ring->next_fd));
+    YS_TRY(reach(m, &place, next, (struct spot){.port = 0}, &ring->next_fd));
     while (greeting.rank != before) {
         if (ring->before_fd >= 0)
             close(ring->before_fd);
@@ -329,12 +342,12 @@ static ys_status close_ring(const struct meeting *m, const struct address *own, 
     return YS_OK;
 }
 
-static ys_status meet(struct meeting *m, struct ys_dist_ring *ring)
+static ys_status meet(struct meeting *m, struct in_addr host, struct ys_dist_ring *ring)
 {
     const bool is_shared = m->config->transport == YS_DIST_SHARED;
-    struct address own = is_shared ? at_name(m, (uint32_t)m->config->rank) : at_port(0);
+    struct address own = is_shared ? at_name(m, (uint32_t)m->config->rank) : at_port(host, 0);
     YS_TRY(listen_at(&own, &m->listen_fd));
-    m->ports[m->config->rank] = is_shared ? 0 : ntohs(own.socket.ip.sin_port);
+    m->spots[m->config->rank] = (struct spot){host, is_shared ? 0 : ntohs(own.socket.ip.sin_port)};
     YS_TRY(m->config->rank == 0 ? lead(m) : follow(m));
     return close_ring(m, &own, ring);
 }
@@ -346,8 +359,15 @@ ys_status ys_dist_meet(const struct ys_dist_config *config, struct ys_dist_ring 
         own.patience_s = YS_DIST_PATIENCE_S;
     struct meeting m = {.config = &own, .until_ns = ys_time_ns() + (uint64_t)(own.patience_s * 1e9), .listen_fd = -1};
     *ring = (struct ys_dist_ring){-1, -1};
-    YS_TRY(parse_rendezvous(config->rendezvous, &m.place));
-    ys_status status = meet(&m, ring);
+    struct ys_dist_wire wire;
+    if (config->wire && config->transport == YS_DIST_SHARED)
+        return ys_fail(YS_EINVAL, "ranks that share memory have no wire between them: take the transport tcp");
+    YS_TRY(ys_dist_wire_enter(config->wire, config->rank, &wire));
+    ys_status status = parse_rendezvous(config->rendezvous, wire.leader, &m.place);
+    if (status == YS_OK)
+        status = meet(&m, wire.own, ring);
+    const ys_status left = ys_dist_wire_leave(&wire);
+    status = status == YS_OK ? left : status;
     if (m.listen_fd >= 0)
         close(m.listen_fd);
     if (status != YS_OK && ring->next_fd >= 0)

@@ -209,6 +209,26 @@ class Ranks(Case):
             self.assertEqual({c["scaling"] for c in out["comparisons"] if c["metric"] != "rate_per_s"}, {None})
             self.assertIn(kind + " scaling, efficiency ", self.yardstick("show", "last")[0].replace("\n  ", " "))
 
+    def test_a_rank_that_is_late_is_found_and_the_part_that_makes_it_so(self):
+        work = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=3", "--steps=11", "--block=2",
+                "--repeat=6", "--opt.null.rate=2000", "--opt.null.exchange=1000", "--opt.null.late_ms=40"]
+        for rank, part, word in ((1, "compute", "computing"), (2, "input", "waiting for data"), (0, "compute", "computing")):
+            which = ["--opt.null.late_rank=%d" % rank] if rank > 0 else []
+            out, _ = self.result("run", *work, *which, "--opt.null.late_part=" + part)
+            ranks = out["trials"][0]["ranks"]
+            last = max(ranks, key=lambda told: told["late_s"])
+            self.assertEqual((last["rank"], last["late_part"]), (rank, part))
+            self.assertGreater(last["late_ci"][0], 0)
+            self.assertEqual([told["rank"] for told in ranks if told["late_ci"][0] > 0.5 * last["late_s"]], [rank])
+            # The others wait for it, and it for nobody.
+            self.assertEqual(min(ranks, key=lambda told: told["waiting_s"])["rank"], rank)
+            for told in ranks:
+                for name in ("compute", "communication", "waiting", "input", "rest"):
+                    low, high = told[name + "_ci"]
+                    self.assertTrue(low <= told[name + "_s"] <= high)
+                self.assertAlmostEqual(told["level"], 1 - 2 / 2**6)
+            self.assertIn("rank %d is the last: %s takes it" % (rank, word), self.yardstick("show", "last")[0].replace("\n    ", " "))
+
     def test_keys_take_each_others_place(self):
         path = self.study("repeat = 1", "audit = off", "[global]", "framework = builtin", "model = mlp", "data = digits",
                           "batch = 16", "ranks = 2", "steps = 4", "[a]", "[b]", "global_batch = 16")

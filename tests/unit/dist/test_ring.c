@@ -32,6 +32,7 @@ struct world {
     struct ys_dist_place place;
     double patience_s;
     enum ys_dist_transport transport;
+    const char *wire;
     struct shared *shared;
     void (*act)(struct ys_dist *dist, int rank, struct shared *shared);
 };
@@ -45,7 +46,8 @@ static double number_of(int rank, size_t i)
 static void be_rank(const struct world *world, int rank)
 {
     struct ys_dist *dist = NULL;
-    const struct ys_dist_config config = {rank, world->ranks, world->place.text, world->patience_s, world->transport};
+    const struct ys_dist_config config = {
+        rank, world->ranks, world->place.text, world->patience_s, world->transport, world->wire};
     world->shared->status[rank] = ys_dist_open(&config, &dist);
     if (world->shared->status[rank] == YS_OK)
         world->act(dist, rank, world->shared);

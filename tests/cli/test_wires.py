@@ -1,0 +1,73 @@
+"""Ranks on hosts of their own: network namespaces with a wire of a known bandwidth between them. Skipped where none can be made."""
+import atexit
+import json
+import os
+import subprocess
+import unittest
+
+from harness import Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+
+ROOT = os.environ.get("YS_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+NAME = "yst%d-" % os.getpid()
+RATE_BPS, STEPS, NUMBERS = 50e6, 21, 100000
+NULL = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--repeat=1", "--block=5"]
+
+
+def hosts(*words):
+    return subprocess.run([os.path.join(ROOT, "tools", "hosts"), *words], capture_output=True, text=True)
+
+
+MADE = hosts("up", NAME, "3", "--rate", "%dmbit" % (RATE_BPS / 1e6))
+if MADE.returncode != 0:
+    raise unittest.SkipTest("no network namespaces here: " + MADE.stderr.strip())
+atexit.register(hosts, "down", NAME, "3")
+
+
+class Wires(Case):
+    def sent_bytes(self, rank):
+        """By the counters of that host's interface, since it was made."""
+        told = subprocess.run(["ip", "-n", "%s%d" % (NAME, rank), "-s", "-j", "link", "show", "eth0"], capture_output=True, check=True)
+        return json.loads(told.stdout)[0]["stats64"]["tx"]["bytes"]
+
+    def test_gradients_go_over_the_wire_and_no_faster_than_it_is(self):
+        before = [self.sent_bytes(rank) for rank in range(3)]
+        out, _ = self.result("run", *NULL, "--ranks=3", "--steps=%d" % STEPS, "--opt.null.exchange=%d" % NUMBERS, "--opt.null.wire=" + NAME)
+        trial, = out["trials"]
+        self.assertEqual(trial["status"], "ok")
+        for rank in trial["ranks"]:
+            wire = self.sent_bytes(rank["rank"]) - before[rank["rank"]]
+            self.assertAlmostEqual(rank["sent_bytes"], 2 * 2 / 3 * 4 * NUMBERS, delta=16 + 8)
+            # Beside them headers, of 66 bytes for each 1448 at most, and acknowledgements of as many packets that come in.
+            self.assertGreater(wire, STEPS * rank["sent_bytes"])
+            self.assertLess(wire, 1.12 * STEPS * rank["sent_bytes"] + 1e5)
+            # What the token bucket lets out at once at the beginning of a step is a small part of it.
+            self.assertLess(8 * rank["sent_bytes"] / (rank["communication_s"] + rank["waiting_s"]), 1.3 * RATE_BPS)
+
+    def test_the_bits_are_those_of_any_transport(self):
+        work = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--global-batch=24", "--ranks=3", "--steps=12",
+                "--repeat=1", "--lr=0.05", "--bucket=1kB"]
+        losses = []
+        for wire in ([], ["--opt.builtin.wire=" + NAME]):
+            out, _ = self.result("run", *work, *wire)
+            trial, = out["trials"]
+            self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "pass"))
+            losses.append(trial["metrics"]["final_loss"]["value"])
+        self.assertEqual(losses[0], losses[1])
+        self.assertIn("gradients go through network namespaces", trial["deviations"])
+
+    def test_a_host_that_is_not_there_is_named(self):
+        self.yardstick("run", *NULL, "--ranks=4", "--steps=4", "--opt.null.exchange=10", "--opt.null.wire=" + NAME, code=1)
+        out, _ = self.yardstick("export")
+        facts, = [line["facts"] for line in map(json.loads, out.splitlines()) if line["type"] == "run"]
+        self.assertIn("rank 3 of 4", facts["message"])
+        self.assertIn("network namespace %s3" % NAME, facts["message"])
+        self.assertIn("tools/hosts makes it", facts["message"])
+
+    def test_shared_memory_has_no_wire(self):
+        self.yardstick("run", *NULL, "--ranks=2", "--steps=4", "--opt.null.exchange=10", "--opt.null.wire=" + NAME,
+                       "--opt.null.transport=shared", code=1)
+        self.assertIn("take the transport tcp", self.yardstick("show", "last")[0].replace("\n", " "))
+
+
+if __name__ == "__main__":
+    unittest.main()
