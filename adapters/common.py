@@ -191,6 +191,7 @@ class Plan:
             self.hides_targets = self.target == "classes" and not self._feed and bool((data[TARGET] < 0).any())
             self._inputs, self._y = [data[name] for name in self.inputs], data[TARGET]
             self._order = order["order"]
+            self.shares = self._find_shares() if self.world > 1 and self.hides_targets else None
             if self._order.shape == (self.steps, rows):
                 self._order = self._order[:, self.rank * self.batch_size:(self.rank + 1) * self.batch_size]
             self.carries_state = bool(self.graph.get("carries_state")) and self.mode == "train"
@@ -210,6 +211,16 @@ class Plan:
         shapes = [array.shape[1:] for array in self._inputs]
         if shapes != [(self.prompt + self.tokens,)]:
             raise LoadFailed("a prompt of %d positions and %d tokens are not a row, which is %s" % (self.prompt, self.tokens, shapes))
+
+    def _find_shares(self):
+        """For each step the part that this rank's rows have of the batch's targets that are not hidden."""
+        seen = (self._y >= 0).reshape(len(self._y), -1).sum(axis=1)[self._order].reshape(self.steps, self.world, -1).sum(axis=2)
+        return (seen[:, self.rank] / seen.sum(axis=1)).tolist()
+
+    def weight(self, step):
+        """By which the gradients of this rank are multiplied in that step, so that the mean over the ranks is the mean over all
+        targets of the batch that are not hidden: 1 where each has as many."""
+        return self.shares[step] * self.world if self.shares else 1.0
 
     def _check(self):
         if self.prompt is not None:
@@ -334,10 +345,12 @@ class Adapter:
     # "sync", those of all. Empty: it is one process alone.
     statistics = ()
     strategies = ("data",)  # "sharded" where the processes can divide the network too
+    weighs = False      # whether their mean is by the targets that the rows of each rank do not hide, `weight` or likewise
     buckets = False     # whether gradients of several processes are exchanged in buckets of the size that the plan asks for
     loader = ""         # the framework's own of batches, where load() is there: "torch.utils.data.DataLoader"
 
     plan = None
+    weight = 1.0        # of this rank's gradients in the mean of the batch at hand (Plan.weight())
     # Of several processes a list where train_step() can tell, for each step, two times of time.monotonic_ns(): its own
     # gradients were there, and they were those of all.
     exchanged = None
@@ -495,6 +508,9 @@ def _check_supported(adapter, plan):
     for what, wanted in asked.items():
         if wanted and what not in adapter.extras:
             raise Unsupported("this adapter has no %s" % EXTRAS.get(what, what))
+    if plan.shares and not adapter.weighs:
+        raise Unsupported("rows that hide different numbers of targets in %d processes: this adapter takes their mean as if each "
+                          "had as many, write ranks = 1" % plan.world)
     for what, value, known in (
         ("mode", plan.mode, adapter.modes),
         ("precision", plan.precision, adapter.precisions),
@@ -622,6 +638,7 @@ class _Server:
     def on_backward(self, message):
         self._need_mode("train", message)
         x, y, train, path = self._pass(message)
+        self.adapter.weight = self.plan.weight(message["batch"])
         loss, gradients = self.adapter.backward(x, y, train)
         tensors = {"grad." + name: value for name, value in gradients.items()}
         write_safetensors(path, dict(tensors, loss=loss))
@@ -689,6 +706,7 @@ class _Server:
             asked = now()
             x, y = plan.batch(step) if self.loaded is None else next(self.loaded)
             input_ns += now() - asked
+            adapter.weight = plan.weight(step)
             handles.append(adapter.train_step(x, y, plan.lr[step]))
             if plan.carries_state and plan.ends_epoch(step):
                 adapter.clear_carried_state()

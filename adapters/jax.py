@@ -397,6 +397,7 @@ class JAX(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
               "operands", "positions", "hidden", "carried")
     statistics = ("local", "sync") if hasattr(jax, "shard_map") else ()
+    weighs = True
     mesh = None  # of several processes
 
     def build(self, plan):
@@ -528,7 +529,13 @@ class JAX(common.Adapter):
 
     def gradients(self, state, x, y, train):
         found, gradients = jax.value_and_grad(self.objective, has_aux=True)(state["params"], state, x, y, train)
-        return found, gradients if self.mesh is None else lax.pmean(gradients, RANKS)
+        if self.mesh is None:
+            return found, gradients
+        if self.plan.hides_targets:  # each rank by as many targets as its rows show
+            seen = (y >= 0).sum().astype(self.dtype)
+            weight = seen / lax.pmean(seen, RANKS)
+            gradients = jax.tree.map(lambda gradient: gradient * weight, gradients)
+        return found, lax.pmean(gradients, RANKS)
 
     def logits_and_loss(self, state, x, y, train):
         loss, (logits, _) = self.objective(state["params"], state, x, y, train)

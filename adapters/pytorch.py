@@ -371,6 +371,7 @@ class PyTorch(common.Adapter):
     options = {"channels_last": False, "compile": "off"}
     statistics = ("local", "sync")
     strategies = ("data", "sharded")
+    weighs = True
     buckets = True
     loader = "torch.utils.data.DataLoader"
 
@@ -687,10 +688,14 @@ class PyTorch(common.Adapter):
         with self.unchanged(train):
             self.model.zero_grad(set_to_none=True)
             _, loss = self.pass_forward(self.run, self.tensors(x), torch.from_numpy(y))
-            loss.backward()
+            self.run_backward(loss)
         gradients = {name: whole(param.grad).numpy() for name, param in self.params.items() if param.grad is not None}
         self.model.zero_grad(set_to_none=True)
         return loss.detach().numpy(), gradients
+
+    def run_backward(self, loss):
+        """The mean that ranks take of their gradients gives each the same weight; that of its targets is put on its loss."""
+        (loss if self.weight == 1 else loss * self.weight).backward()
 
     def load(self, first, last):
         x, y, order = self.plan.stored()
@@ -705,7 +710,7 @@ class PyTorch(common.Adapter):
             group["lr"] = lr * group["lr_mult"]
         self.optimizer.zero_grad(set_to_none=True)
         _, loss = self.pass_forward(self.run, x, y)
-        loss.backward()
+        self.run_backward(loss)
         if self.exchanged is not None:
             self.exchanged.append((self.ready_ns, time.monotonic_ns()))
         if self.plan.optimizer["clip_norm"] is not None:

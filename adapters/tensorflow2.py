@@ -24,6 +24,7 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     options = {"function": True, "xla": False}
     loader = "tf.data, which keeps all rows in memory"
     statistics = ("local",)  # MultiWorkerMirroredStrategy averages what a layer keeps, not what it normalises by
+    weighs = True
     strategy = None          # of several processes, what their means are taken by
 
     def build(self, plan):
@@ -108,17 +109,25 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         return [tf.convert_to_tensor(gradient) for gradient in
                 tape.gradient(loss, [network.variables[name] for name in network.trained])]
 
+    def weighed(self, gradients, y):
+        """By as many targets as the rows of this rank show, so that the mean over the ranks is that over all targets."""
+        if self.strategy is None or not self.plan.hides_targets:
+            return gradients
+        seen = tf.reduce_sum(tf.cast(y >= 0, self.network.dtype))
+        weight = seen / self.mean([seen])[0]
+        return [gradient * weight for gradient in gradients]
+
     def pass_backward(self, train, x, y):
         with tf.GradientTape() as tape:
             _, loss = self.pass_forward(train, x, y)
-        return loss, self.mean(self.gradients(tape, loss))
+        return loss, self.mean(self.weighed(self.gradients(tape, loss), y))
 
     def pass_step(self, x, y, rates, step):
         network = self.network
         with tf.GradientTape() as tape:
             logits, statistics = network.run(x, True, step)
             loss = network.loss(logits, y)
-        gradients = self.mean(self.gradients(tape, loss))
+        gradients = self.mean(self.weighed(self.gradients(tape, loss), y))
         self.optimizer.apply(gradients, statistics, rates)
         return loss
 

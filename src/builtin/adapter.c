@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "data/order.h"
+#include "data/share.h"
 #include "dist/dist.h"
 #include "engine/backend.h"
 #include "engine/engine.h"
@@ -28,12 +29,14 @@ struct adapter {
     const char *weights;    /* path, of the plan */
     const char *state;      /* path, of the plan; NULL: the optimizer's begins at 0 */
     struct ys_engine_optimizer optimizer;
-    int64_t batch, steps;            /* batch: the rows of it that this process takes, */
-    int64_t rank, world;             /* of the run's processes, */
-    struct ys_dist *dist;            /* which meet here; NULL: this is the only one */
-    struct ys_dist_part *parts;      /* of the gradient, of all buckets in a row, */
-    size_t part_count;               /* of which so many are under way */
-    struct ys_block *timed;          /* that its steps are noted in; NULL: nobody asks when they exchange */
+    int64_t batch, steps;       /* batch: the rows of it that this process takes, */
+    int64_t rank, world;        /* of the run's processes, */
+    struct ys_dist *dist;       /* which meet here; NULL: this is the only one */
+    struct ys_shares *shares;   /* what each of them counts for in a batch */
+    double weight;              /* of this one in the batch at hand: its share times `world`; 1 where all are alike */
+    struct ys_dist_part *parts; /* of the gradient, of all buckets in a row, */
+    size_t part_count;          /* of which so many are under way */
+    struct ys_block *timed;     /* that its steps are noted in; NULL: nobody asks when they exchange */
     enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
 
@@ -207,6 +210,7 @@ static void close_plan(void *self)
 {
     struct adapter *a = self;
     ys_dist_close(a->dist); /* before the engine, whose gradients may still be on their way */
+    ys_shares_close(a->shares);
     ys_engine_close(a->engine);
     ys_builtin_cached_close(&a->cached);
     ys_free(a->parts);
@@ -321,13 +325,26 @@ static ys_status load(struct adapter *a)
     return a->state ? load_state(a) : YS_OK;
 }
 
-/** The gradients of the batch are the means of those of its shares, which are equal. */
+/** The gradients of the batch are the means of those of its shares, once each has its weight. */
+static void weigh(const struct adapter *a, void *values, size_t count)
+{
+    double *d = values;
+    float *f = values;
+    for (size_t i = 0; a->format == YS_ENGINE_F64 && i < count; i++)
+        d[i] *= a->weight;
+    for (size_t i = 0; a->format != YS_ENGINE_F64 && i < count; i++)
+        f[i] *= (float)a->weight;
+}
+
 static int begin_bucket(void *context, const struct ys_engine_span *spans, size_t count)
 {
     struct adapter *a = context;
     struct ys_dist_part *parts = a->parts + a->part_count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (a->shares)
+            weigh(a, spans[i].values, spans[i].count);
         parts[i] = (struct ys_dist_part){spans[i].values, spans[i].count};
+    }
     a->part_count += count;
     return ys_dist_begin(a->dist, parts, count, a->format == YS_ENGINE_F64);
 }
@@ -417,6 +434,7 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(check_loss(plan, a->graph));
     YS_TRY(open_input(a, &plan->input));
     YS_TRY(open_engines(a, plan));
+    YS_TRY(ys_shares_open(plan->input.path, plan->input.order, a->world, &a->shares));
     YS_TRY(meet(a, &plan->dist, &options));
     return describe(a, &options, reply);
 }
@@ -448,6 +466,7 @@ static const uint32_t *rows_of(const struct adapter *a, int64_t step)
 static ys_status gather(struct adapter *a, int64_t step)
 {
     const uint32_t *order = rows_of(a, step);
+    a->weight = (double)a->world * ys_share_of(a->shares, a->world, step, a->rank);
     if (a->rows.feed)
         return ys_builtin_rows_take(&a->rows, step, a->engine);
     for (int64_t i = 0; i < a->batch; i++) {

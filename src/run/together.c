@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/safetensors.h"
+#include "data/share.h"
 #include "graph/graph.h"
 #include "run/ranks.h"
 #include "run/step_parts.h"
@@ -236,19 +237,26 @@ static void blame(struct ys_facts *all, const struct ys_facts_rank *rank, size_t
         ys_format("rank %" PRId64 " of %zu: %s", rank->rank, count, rank->message ? rank->message : "no message");
 }
 
-/** The loss of the whole batch: shares are equal, and so is what each counts. Summed in the order of ranks. */
-static void join_losses(struct ys_run_record *const *own, size_t count, struct ys_series_set *set)
+/** The loss of the whole batch: the mean of those of the ranks, each by what it counts for. Summed in the order of
+ * ranks. */
+static ys_status join_losses(const struct ys_plan *plan, struct ys_run_record *const *own, size_t count,
+                             struct ys_series_set *set)
 {
+    const int64_t world = (int64_t)count;
     struct ys_series *all = ys_series_get(set, "step_loss", 1);
+    struct ys_shares *shares;
+    YS_TRY(ys_shares_open(plan->input.path, plan->input.order, world, &shares));
+    for (size_t i = 0; all && i < all->count; i++)
+        all->reals[i] *= ys_share_of(shares, world, (int64_t)i, 0);
     for (size_t r = 1; all && r < count; r++) {
         const struct ys_series *more = ys_series_find(&own[r]->series, "step_loss");
         const size_t known = more ? more->count : 0;
         all->count = all->count < known ? all->count : known;
         for (size_t i = 0; i < all->count; i++)
-            all->reals[i] += more->reals[i];
+            all->reals[i] += ys_share_of(shares, world, (int64_t)i, (int64_t)r) * more->reals[i];
     }
-    for (size_t i = 0; all && i < all->count; i++)
-        all->reals[i] /= (double)count;
+    ys_shares_close(shares);
+    return YS_OK;
 }
 
 /** Weights and checkpoints of rank `rank` against those of rank 0; its own are removed. *differs: a new sentence, or
@@ -339,7 +347,8 @@ ys_status ys_run_join(const struct ys_plan *plan, struct ys_run_record *const *o
     *own[0] = (struct ys_run_record){0};
     struct ys_facts *all = &record->facts;
     all->ranks = ranks;
-    join_losses(own, count, &record->series);
+    if (status == YS_OK)
+        status = join_losses(plan, own, count, &record->series);
     for (size_t r = 1; status == YS_OK && r < count; r++)
         status = join_facts(all, &own[r]->facts, (int64_t)r);
     for (size_t r = 1; status == YS_OK && r < count; r++)

@@ -260,18 +260,13 @@ static ys_status check_ranks(const struct ys_trial *trial)
     return keys->cpus.count ? check_shares("cpus", (int64_t)keys->cpus.count, ranks) : YS_OK;
 }
 
-/* A mean over visible positions is one of whole batches, and is told by rows that are there before the run. */
+/* What rows hide is told by those that are there before the run. */
 static ys_status check_hidden(const struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
     const struct ys_data_source *source = ys_data_find(trial->data->name);
     if (!source || !source->hides_targets)
         return YS_OK;
-    if (ys_settings_ranks(keys) > 1)
-        return ys_fail(YS_EINVAL,
-                       "ranks = %lld: rows of %s hide different numbers of their targets, and ranks average as if each "
-                       "had as many: write ranks = 1",
-                       (long long)ys_settings_ranks(keys), trial->data->name);
     if (keys->input && strcmp(keys->input, "file") != 0)
         return ys_fail(YS_EINVAL, "input = %s: what rows of %s hide is read from a file: write input = file",
                        keys->input, trial->data->name);

@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "data/share.h"
 #include "framework/model_file.h"
 #include "framework/start_env.h"
 #include "graph/graph.h"
@@ -32,6 +33,7 @@ struct asker {
     struct ys_feeder feeder;    /* of the one there is */
     struct ys_dist_place place; /* where they meet */
     struct ys_graph *graph;     /* of several: which of their tensors are weights; else NULL */
+    struct ys_shares *shares;   /* and what each counts for in a batch */
     double *losses;             /* of each: of the first step, from `train` */
     struct ys_evidence *evidence;
     bool mapped;
@@ -136,12 +138,16 @@ static ys_status open_answer(struct asker *asker, const char *path, size_t rank,
 
 /* What several ranks show, as one process would: rows of all, means of losses, and what they hold in common, which must
  * be the same to the bit. */
-static ys_status join(struct asker *asker, enum ys_answer answer, struct ys_safetensors **files,
+static ys_status join(struct asker *asker, enum ys_answer answer, int64_t batch, struct ys_safetensors **files,
                       struct ys_safetensors **joined)
 {
+    double shares[YS_SESSIONS_MOST];
+    for (size_t r = 0; r < asker->count; r++)
+        shares[r] = ys_share_of(asker->shares, (int64_t)asker->count, batch, (int64_t)r);
     const struct ys_join_request request = {.graph = asker->graph,
                                             .files = files,
                                             .count = asker->count,
+                                            .shares = shares,
                                             .has_rows = answer == YS_ANSWER_FORWARD,
                                             .folder = asker->plans[0].folder};
     ys_status status = ys_ranks_join_files(&request, joined);
@@ -156,7 +162,7 @@ static ys_status take_files(struct asker *asker, const char *const *paths, enum 
     for (size_t r = 0; status == YS_OK && r < asker->count; r++)
         status = open_answer(asker, paths[r], r, &files[r]);
     if (status == YS_OK && asker->count > 1)
-        status = join(asker, answer, files, &joined);
+        status = join(asker, answer, batch, files, &joined);
     if (status == YS_OK) {
         status = asker->on_answer(asker->context, answer, batch, asker->count > 1 ? &joined : &files[0]);
         asker->failed = status != YS_OK;
@@ -217,10 +223,10 @@ static ys_status train_once(struct asker *asker, char *const *paths)
     free_replies(asker, replies);
     double sum = 0;
     for (size_t r = 0; r < asker->count; r++) {
-        sum += asker->losses[r];
+        sum += ys_share_of(asker->shares, (int64_t)asker->count, 0, (int64_t)r) * asker->losses[r];
         requests[r] = ys_request_save(paths[r], dtype);
     }
-    asker->evidence->train_loss = sum / (double)asker->count;
+    asker->evidence->train_loss = sum;
     YS_TRY(ask(asker, requests, "saved", NULL, replies));
     free_replies(asker, replies);
     return YS_OK;
@@ -389,6 +395,7 @@ static ys_status prepare(struct asker *asker, const struct ys_framework *framewo
     if (asker->count > 1) {
         YS_TRY(ys_dist_place_take(&asker->place));
         YS_TRY(ys_graph_read(plan->graph, &asker->graph));
+        YS_TRY(ys_shares_open(plan->input.path, plan->input.order, plan->dist.world, &asker->shares));
     }
     for (size_t r = 0; r < asker->count; r++) {
         asker->losses[r] = NAN;
@@ -407,6 +414,7 @@ static void free_asker(struct asker *asker)
     ys_free(asker->plans);
     ys_free(asker->losses);
     ys_graph_free(asker->graph);
+    ys_shares_close(asker->shares);
     ys_dist_place_give_back(&asker->place);
 }
 

@@ -32,9 +32,9 @@ static ys_status join_loss(const struct ys_join_request *request, struct ys_tens
         YS_TRY(find(request, r, tensor, &own));
         if (ys_tensor_count(own) != 1)
             return ys_fail(YS_EPROTOCOL, "the loss of rank %zu is no single number", r);
-        sum += ys_tensor_value(own, 0);
+        sum += request->shares[r] * ys_tensor_value(own, 0);
     }
-    *loss = sum / (double)request->count;
+    *loss = sum;
     tensor->dtype = YS_F64;
     tensor->data = loss;
     tensor->size_bytes = sizeof *loss;

@@ -9,11 +9,12 @@ struct ys_join_request {
     const struct ys_graph *graph;
     struct ys_safetensors *const *files; /* of each rank */
     size_t count;
-    bool has_rows;      /* the tensors are of each rank's rows: they are put one behind the other */
-    const char *folder; /* where the file may lie for a moment */
+    const double *shares; /* of each: what it counts for in the mean over the batch; together 1 */
+    bool has_rows;        /* the tensors are of each rank's rows: they are put one behind the other */
+    const char *folder;   /* where the file may lie for a moment */
 };
 
-/** A new file, loaded and gone from the disk: `loss` is the mean of the ranks' losses, whose shares are equal; with
+/** A new file, loaded and gone from the disk: `loss` is the mean of the ranks' losses, each by its share; with
  * rows the others are those of rank 0, 1 and so on in a row; else they are those of rank 0, and weights and gradients
  * must be the same in every rank, to the bit (buffers may differ: each rank keeps statistics of its own rows).
  * YS_EPROTOCOL: they are not, or a tensor lacks; the message names rank and tensor. */

@@ -4,6 +4,7 @@ variable RANKED_WRONG names the mistake:
   decay    rank 1 leaves the weight decay out
   rows     rank 1 is fed the rows of rank 0
   sum      gradients are summed where their mean is due (rates are as many times as large: the same for plain SGD)
+  even     each rank's mean counts for as much, however many of its targets are hidden
   alone    each rank trains by itself, on its share
   local    batch normalisation takes each rank's own rows
   mute     it does not say that it has the feature dist
@@ -56,6 +57,8 @@ def spoil(plan):
         dist["statistics"] = "local"
     if WRONG == "rows" and rank == 1:
         rows = [step[:share] + step[:share] + step[2 * share:] for step in rows]
+    if WRONG == "even":  # as it sees it, all ranks have its own rows
+        rows = [world * step[rank * share:(rank + 1) * share] for step in rows]
     if WRONG == "sum":
         rates = [rate * world for rate in rates]
     if WRONG == "alone":

@@ -57,11 +57,10 @@ class BadJobs(Case):
     def test_data_that_must_be_fetched_first(self):
         self.refused(self.HEAD.replace("= digits", "= mnist"), "yardstick data fetch mnist")
 
-    def test_hidden_targets_are_no_work_of_ranks_or_rings(self):
+    def test_hidden_targets_are_no_work_of_rings(self):
         self.write("lines.txt", "a line\nanother line, which is longer\n" * 100)
         self.yardstick("data", "fetch", "lines", "--from", "lines.txt")
         job = self.HEAD.replace("= digits", "= lines").replace("= mlp", "= gru-char")
-        self.refused(job + "ranks = 2\nthreads = 2\n", "ranks = 2", "lines", "write ranks = 1")
         self.refused(job + "input = ring\n", "input = ring", "lines", "write input = file")
 
     def test_padding_that_hides_all_that_is_seen_is_said(self):

@@ -126,6 +126,33 @@ class Ranks(Case):
                                 "--format=json")
         self.assertEqual(json.loads(out)[0]["proof"]["verdict"], "pass")
 
+    def lines(self):
+        """Rows of which most are short and some long, so that ranks have other numbers of targets; their work."""
+        with open(os.path.join(self.folder, "lines.txt"), "w") as file:
+            file.writelines(("a" * (i * i % 7 + 1) if i % 3 else "a longer line, number %d, of which all is seen" % i) + "\n" for i in range(400))
+        self.yardstick("data", "fetch", "lines", "--from", "lines.txt")
+        return ["--model=gru-char", "--data=lines", "--threads=1", "--lr=0.05", "--momentum=0.9", "--global-batch=8"]
+
+    def test_a_rank_counts_by_the_targets_that_its_rows_show(self):
+        work = self.lines()
+        out, _ = self.yardstick("verify", "--framework=builtin", *work, "--ranks=1,2,4", "--precision=f64,f32", "--clip-norm=0.5",
+                                "--opt.builtin.transport=shared", "--format=json")
+        proofs = [trial["proof"] for trial in json.loads(out)]
+        self.assertEqual([proof["verdict"] for proof in proofs], ["pass"] * 6)
+        errors = [check["error"] for proof in proofs for check in proof["checks"] if check["half"] == "meaning"]
+        self.assertLess(max(error for error in errors if error is not None), 1e-9)
+        out, _ = self.yardstick("verify", "--recipes=" + RECIPES, "--framework=ranked", *work, "--ranks=2", "--format=json",
+                                "--env.RANKED_WRONG=even", code=5)
+        proof = json.loads(out)[0]["proof"]
+        self.assertEqual([check["name"] for check in proof["checks"] if not check["pass"]][0], "gradients")
+
+    def test_the_loss_of_ranks_is_that_of_one_process_where_targets_are_hidden(self):
+        out, _ = self.result("run", "--framework=builtin", *self.lines(), "--precision=f64", "--steps=12", "--repeat=1", "--ranks=1,2,4")
+        self.assertEqual([trial["status"] for trial in out["trials"]], ["ok"] * 3)
+        losses = [trial["metrics"]["final_loss"]["value"] for trial in out["trials"]]
+        for loss in losses[1:]:  # twelve steps in double
+            self.assertAlmostEqual(loss, losses[0], delta=1e-10 * losses[0])
+
     def test_ranks_that_train_each_by_itself_are_caught_in_a_run_too(self):
         self.yardstick("run", "--recipes=" + RECIPES, "--framework=ranked", *MLP[1:], "--batch=4", "--ranks=2",
                        "--env.RANKED_WRONG=alone", "--repeat=1", "--audit=off", code=5)
