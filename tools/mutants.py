@@ -7,12 +7,13 @@ BUILD is a build folder in which everything is built (make test does it); nothin
 mutant is one line of a kernel with one thing wrong: a sign, a comparison, a constant, a factor on one branch, a statement
 left out. It is compiled (those that do not compile are left out), linked into the program of the operators' tests
 in place of what it was made from, under AddressSanitizer, and the cases of the operators that the line belongs to are run.
-One of them must fail, or crash, or not end. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
-cannot be noticed. --quick: one in forty, of each file one at least, --lines: one of every line that has any; which ones hangs on file, function and text
+One of them must fail, or crash, or not end, or be skipped where it was not. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
+cannot be noticed. --quick: one in fifty, of each file one at least, --lines: one of every line that has any; which ones hangs on file, function and text
 alone, so that a change elsewhere chooses no other.
 --list: says what would be spoiled, and ends.
 """
 import argparse
+import collections
 import concurrent.futures
 import ctypes
 import fnmatch
@@ -30,11 +31,12 @@ import threading
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CPU_LIMIT_S = 10
 TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other things too, a mutant takes long
-QUICK_SHARE = 1 / 40
+QUICK_SHARE = 1 / 50
 
-# What a mutant reads or writes beside a buffer of a guarded engine, of the heap or of the stack ends it, and what it does not free.
+# What a mutant reads or writes beside a buffer of a guarded engine, of the heap, of the stack or of an array within a struct ends it, and what it does
+# not free.
 # A variable that it leaves unset is not what the call before left there.
-CHECKS = ["-fsanitize=address"]
+CHECKS = ["-fsanitize=address,bounds", "-fsanitize-undefined-trap-on-error"]
 
 OPERATORS = "tests/test_backend_operator"
 ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, broadcasts and targets of other forms
@@ -43,36 +45,49 @@ RECURRENT = "tests/test_backend_recurrent"
 PRODUCT = "tests/test_backend_product"
 HIDDEN = "tests/test_backend_hidden"  # losses of targets that do not count
 TAIL = "tests/test_backend_tail"
+CACHED = "tests/test_backend_cached"  # rows a few positions at a time
 OPTIMIZER = "tests/test_engine_optimizer"
+NETWORK = "tests/test_engine_network"  # operators behind each other, where one does another's work
+REFUSED = "tests/test_backend_refused"  # what oneDNN has not
+FAMILY = ("tests/test_engine_family", ("onednn_agrees_*", "bf16_*", "both_readers_*_onednn", "inference_*_onednn"))
 
 
 def object_of_backend(name):
     return "src/libys_backend.a.p/backend_%s.o" % name
 
 
-def object_of_kernels():
-    """That of the kernels in single precision which backend/kernels.c chooses on this machine."""
+def object_of_kernels(kind):
+    """Of the kernels of a kind, those that backend/kernels.c chooses on this machine."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         has = set(next((line for line in file if line.startswith("flags")), "").split())
     width = "_v4" if has >= {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} else "_v3" if has >= {"avx2", "bmi2", "fma"} else ""
-    return "src/libys_kernels_f32%s.a.p/backend_kernels_f32.c.o" % width
+    return "src/libys_kernels_%s%s.a.p/backend_kernels_%s.c.o" % (kind, width, kind)
 
 
-# What is spoiled: a source of src/backend, the object that is made of it, the end of its cases' names, and the one program
-# that tries it, where that is not OPERATORS and then ROWS. An object of a program of tests takes the place of that.
-REF = (object_of_backend("ref_f64.c"), "_ref", None)
-OF_PRODUCT = (PRODUCT + ".p/unit_backend_test_product.c.o", "", PRODUCT)
+# What is spoiled: a source of src/backend, the object that is made of it, and what tries it: the cases of OPERATORS whose names
+# end so, with ROWS, and then these programs, or (program, patterns). An object of a program of tests takes the place of that.
+Tried = collections.namedtuple("Tried", "object endings programs", defaults=((), ()))
+REF = Tried(object_of_backend("ref_f64.c"), ("_ref",))
+OF_PRODUCT = Tried(PRODUCT + ".p/unit_backend_test_product.c.o", (), (PRODUCT,))
+
+
+def onednn(name, *programs):
+    return Tried(object_of_backend(name), ("_onednn", "_onednn_bf16"), programs)
+
+
 SOURCES = {
     "ref_kernels.inc": REF, "ref_pointwise.inc": REF, "ref_norm.inc": REF, "ref_pool.inc": REF, "ref_shape.inc": REF,
-    "ref_loss.inc": REF, "ref_conv.inc": REF, "ref_places.inc": REF,
-    "ref_sequence.inc": (REF[0], "_ref", SEQUENCE), "ref_recurrent.inc": (REF[0], "_ref", RECURRENT),
+    "ref_loss.inc": REF, "ref_conv.inc": REF, "ref_places.inc": REF._replace(programs=(CACHED,)),
+    "ref_sequence.inc": Tried(REF.object, (), (SEQUENCE, CACHED)), "ref_recurrent.inc": Tried(REF.object, (), (RECURRENT,)),
+    "ref_sequence.c": Tried(object_of_backend("ref_sequence.c"), (), (SEQUENCE, CACHED)),
     "ref_product.inc": OF_PRODUCT, "ref_tile.inc": OF_PRODUCT,
-    **{name: (object_of_backend(name), "_onednn", None)
-       for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_places.c")},
-    "onednn_pair.c": (object_of_backend("onednn_pair.c"), "_onednn", None),
-    "onednn_sequence.c": (object_of_backend("onednn_sequence.c"), "_onednn", SEQUENCE),
-    "kernels.inc": (object_of_kernels(), "_onednn", TAIL),
-    "update.inc": (REF[0], "", OPTIMIZER),
+    **{name: onednn(name) for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_pair.c")},
+    "onednn_pool.c": onednn("onednn_pool.c", REFUSED, NETWORK, FAMILY),
+    "onednn_places.c": onednn("onednn_places.c", CACHED),
+    "onednn_sequence.c": Tried(object_of_backend("onednn_sequence.c"), (), (SEQUENCE, CACHED)),
+    "kernels.inc": Tried(object_of_kernels("f32"), (), (TAIL,)),
+    "kernels_softmax.c": Tried(object_of_kernels("softmax"), (), (SEQUENCE,)),
+    "update.inc": Tried(REF.object, (), (OPTIMIZER,)),
 }
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {
@@ -224,7 +239,7 @@ def onednn_roots():
 def users(sources):
     """(file, function) -> operators that need it, from the tables of the back ends and who calls whom."""
     folder = os.path.join(ROOT, "src/backend")
-    ref = [source for name, source in sources.items() if SOURCES[name][0] == REF[0]]
+    ref = [source for name, source in sources.items() if SOURCES[name].object == REF.object]
     onednn = [Source(name) for name in sorted(os.listdir(folder)) if fnmatch.fnmatch(name, "onednn_*.c")]
     result = {}
     for functions, roots in ((functions_of(ref), ref_roots(ref)), (functions_of(onednn), onednn_roots())):
@@ -237,6 +252,7 @@ def users(sources):
 class Builder:
     def __init__(self, build):
         self.build = build
+        self.skips, self.lock = {}, threading.Lock()
 
     def command(self, target):
         text = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "-s", target], check=True, capture_output=True,
@@ -246,9 +262,20 @@ class Builder:
 
     def prepare(self):
         """How to compile each file, and to link each program."""
-        self.compiles = {made: self.command(made) for made in {made for made, _, _ in SOURCES.values()}}
-        self.links = {program: self.command(program)
-                      for program in {OPERATORS, ROWS, HIDDEN, *(program for *_, program in SOURCES.values() if program), *(p for p, _ in PROGRAMS.values())}}
+        self.compiles = {made: self.command(made) for made in {tried.object for tried in SOURCES.values()}}
+        others = [program for tried in SOURCES.values() for program in tried.programs] + list(PROGRAMS.values())
+        self.links = {program: self.command(program) for program in
+                      {OPERATORS, ROWS, HIDDEN, *(program[0] if isinstance(program, tuple) else program for program in others)}}
+
+    def skipped(self, program, patterns):
+        """The cases that the program skips as it stands."""
+        key = (program, tuple(patterns))
+        with self.lock:
+            if key not in self.skips:
+                done = subprocess.run([os.path.join(self.build, program)] + patterns, cwd=self.build, env=environment(), stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, text=True, errors="replace")
+                self.skips[key] = {skipped_case(line) for line in done.stdout.split("\n")} - {None}
+            return self.skips[key]
 
     def compile(self, folder, made):
         """The object with the mutant that lies in `folder`; None where it does not compile."""
@@ -280,11 +307,12 @@ def survives(builder, source, number, text, tries):
         lines[number] = text
         with open(os.path.join(folder, "backend", source.name), "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        made = SOURCES[source.name][0]
+        made = SOURCES[source.name].object
         out = builder.compile(folder, made)
         if not out:
             return None
-        return all(passes([builder.link(folder, out, program, made)] + patterns, builder.build) for program, patterns in tries)
+        return all(passes([builder.link(folder, out, program, made)] + patterns, builder.build, builder.skipped(program, patterns))
+                   for program, patterns in tries)
 
 
 LIBC = ctypes.CDLL(None)
@@ -302,15 +330,24 @@ def die_with(parent):
     signal.alarm(2 * TIME_LIMIT_S)
 
 
-def passes(command, folder):
-    """Whether every case passes, in time; the first that does not ends it."""
-    env = dict(os.environ, YS_SOURCE_ROOT=ROOT, YARDSTICK_HOME=ROOT, OMP_WAIT_POLICY="passive", ASAN_OPTIONS="detect_leaks=1")
+def environment():
+    return dict(os.environ, YS_SOURCE_ROOT=ROOT, YARDSTICK_HOME=ROOT, OMP_WAIT_POLICY="passive", ASAN_OPTIONS="detect_leaks=1")
+
+
+def skipped_case(line):
+    """The case of which a line says that it was skipped; None of another line."""
+    match = re.match(r"ok \d+ - (\S+) # SKIP", line)
+    return match and match.group(1)
+
+
+def passes(command, folder, skipped=()):
+    """Whether every case passes, in time, and none is skipped but those of `skipped`; the first that does not ends it."""
     parent = os.getpid()
-    with subprocess.Popen(command, cwd=folder, env=env, preexec_fn=lambda: die_with(parent), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    with subprocess.Popen(command, cwd=folder, env=environment(), preexec_fn=lambda: die_with(parent), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           errors="replace") as program:
         timer = threading.Timer(TIME_LIMIT_S, program.kill)
         timer.start()
-        failed = any(line.startswith("not ok") for line in program.stdout)
+        failed = any(line.startswith("not ok") or skipped_case(line) not in (None, *skipped) for line in program.stdout)
         program.kill() if failed else program.wait()
         timer.cancel()
     return not failed and program.returncode == 0
@@ -357,14 +394,15 @@ def is_same_at_bound(source, number, text):
 
 def tries_of(source, function, used):
     """What tries a function: [(program, patterns)], in this order."""
-    ending, program = SOURCES[source.name][1:]
+    _, endings, programs = SOURCES[source.name]
     if (source.name, function) in PROGRAMS:
         return [PROGRAMS[source.name, function]]
-    if program:
-        return [(program, [])]
     operators = CASES.get(function) or [op + "_*" for op in sorted(used.get((source.name, function), set()) - ELSEWHERE)] or ["*"]
-    patterns = [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending]
-    return [(OPERATORS, patterns), (ROWS, [])] + [(HIDDEN, [])] * (function in LOSSES)
+    tries = [(OPERATORS, [(op + ending).replace("**", "*") for op in operators] + ["kinks" + ending] * (ending != "_onednn_bf16"))
+             for ending in endings]
+    tries[1:1] = [(ROWS, [])] * bool(endings)
+    tries += [program if isinstance(program, tuple) else (program, []) for program in programs]
+    return [(program, list(patterns)) for program, patterns in tries] + [(HIDDEN, [])] * (function in LOSSES)
 
 
 def plan(names):
@@ -408,7 +446,7 @@ def unfit_patterns(builder, mutants):
 
 def broken_objects(builder, mutants):
     """Objects that pass no more once they are compiled as mutants are: each of theirs would count as noticed."""
-    first = {SOURCES[source.name][0]: (source, number, tries) for source, number, _, _, tries in reversed(mutants)}
+    first = {SOURCES[source.name].object: (source, number, tries) for source, number, _, _, tries in reversed(mutants)}
     return [made for made, (source, number, tries) in sorted(first.items())
             if not survives(builder, source, number, source.lines[number], tries)]
 

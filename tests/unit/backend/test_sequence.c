@@ -252,8 +252,11 @@ static void attention_hides_padding_onednn(void)
 static void refuse_hidden(const char *backend, bool causal, const int32_t tokens[BATCH * POSITIONS], const char *said)
 {
     struct ys_graph *graph = make_graph(&(struct ys_attention){2, 2, causal, 0}, 1, true, true);
-    const struct ys_engine_config config = {
-        .batch = BATCH, .precision = YS_ENGINE_F32, .backend = backend, .threads = 1, .training = true};
+    const struct ys_engine_config config = {.batch = BATCH,
+                                            .precision = strcmp(backend, "ref") == 0 ? YS_ENGINE_F64 : YS_ENGINE_F32,
+                                            .backend = backend,
+                                            .threads = 1,
+                                            .training = true};
     struct ys_engine *e = NULL;
     REQUIRE(graph);
     if (ys_engine_open_graph(graph, &config, &e) != 0)
