@@ -70,6 +70,22 @@ static void attention_of_one_value(void)
     compare_attention((const struct ys_attention[]){{2, 2, true, 0}}, 1, true);
 }
 
+/** Keys and values that are the rows themselves, whose gradient nobody wants. */
+static void attention_to_what_is_given(void)
+{
+    static const struct drawing numbers = {.purpose = "given", .seed = SEED, .batch = BATCH, .tried = 9};
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("given", (const int64_t[]){POSITIONS, 6}, 2, YS_F32, &b) == YS_OK);
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
+    const int x = ys_build_input(b), in[] = {ys_build_gemm(b, x, 6, "q"), x, x};
+    const int v =
+        ys_build_node(b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = {2, 2, false, 0}}, in, 3, "attend");
+    ys_build_target(b, YS_TARGET_CLASSES);
+    REQUIRE(ys_build_finish(b, ys_build_gemm(b, v, 5, "head"), &graph) == YS_OK);
+    try_out(graph, &numbers, &(const struct allowed){0.06, 6e-4});
+}
+
 /** So many classes that the back end takes their exponentials in float, and a line of them that ends within a vector.
  */
 static void the_loss_of_many_classes(void)
@@ -389,5 +405,5 @@ TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(lines_of_a_softmax), TAP_C
          TAP_CASE(attention_of_large_scores_ref), TAP_CASE(attention_hides_padding_ref),
          TAP_CASE(attention_hides_padding_onednn), TAP_CASE(padding_that_hides_everything_is_refused),
          TAP_CASE(attention_of_large_scores_onednn), TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal),
-         TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(embedding_ref),
-         TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))
+         TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(attention_to_what_is_given),
+         TAP_CASE(embedding_ref), TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))
