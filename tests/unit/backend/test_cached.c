@@ -51,7 +51,8 @@ static struct ys_engine *open_of(struct ys_graph *graph, int64_t positions, cons
     struct ys_engine *e = NULL;
     if (positions > 0 && !CHECK(ys_graph_window(graph, positions) == YS_OK))
         return NULL;
-    const int status = ys_engine_open_cached(graph, &config, positions ? POSITIONS : 0, &e);
+    const int status =
+        positions ? ys_engine_open_cached(graph, &config, POSITIONS, &e) : ys_engine_open_graph(graph, &config, &e);
     tap_check(status == 0 || status == YS_EUNSUPPORTED, __LINE__, "%s: %s", backend, ys_engine_error());
     if (e)
         CHECK(ys_engine_draw(e, SEED) == 0);
