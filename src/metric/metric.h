@@ -90,8 +90,9 @@ struct ys_result;
  * beside YS_RESULT_ALL. */
 ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsigned flags,
                                 struct ys_result *result) YS_MUST_CHECK;
-/** Of one trial alone, with one metric of ys_metric_infos(), without comparisons: for those who go through many
- * studies. One that the study does not have is no error: the result is of none. */
+/** Of one trial alone, with one metric of ys_metric_infos(), without comparisons, and of its runs nothing else but how
+ * they ended: for those who go through many studies. One that the study does not have is no error: the result is of
+ * none. */
 ys_status ys_metric_result_load_trial(struct ys_store *store, int64_t study_id, const char *trial,
                                       const struct ys_metric_info *metric, struct ys_result *result) YS_MUST_CHECK;
 /** ys_metric_result_load() as the result document, yardstick/result/1. */

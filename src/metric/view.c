@@ -1,5 +1,6 @@
 #include "metric/trial.h"
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "metric/build.h"
@@ -167,6 +168,7 @@ struct loading {
     struct ys_metric_view_trial *trial;
     size_t capacity;
     struct ys_metric_view_run *run; /* that is told of; NULL: none, or its facts cannot be read */
+    struct ys_buf facts;            /* of that run, where they were not read: one metric is all that is wanted of it */
     double version;                 /* of the algorithms that its metrics were computed by; NaN: it has none */
     bool spoiled;                   /* one of them cannot be used: all are computed again */
 };
@@ -180,6 +182,20 @@ static void note_values(struct ys_metric_view_run *run)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
 }
 
+/* After all: its metrics have to be made of them. */
+static ys_status read_facts(struct loading *loading, struct ys_metric_view_run *run)
+{
+    char label[40];
+    if (!loading->facts.size)
+        return YS_OK;
+    snprintf(label, sizeof label, "run %lld", (long long)run->id);
+    ys_facts_fini(&run->facts);
+    ys_status status = ys_facts_parse(loading->facts.data, loading->facts.size, label, &run->facts);
+    if (status == YS_EFORMAT)
+        ys_log_warn("a run is left out: %s", ys_error());
+    return status;
+}
+
 static ys_status end_run(struct loading *loading)
 {
     struct ys_metric_view_run *run = loading->run;
@@ -187,8 +203,11 @@ static ys_status end_run(struct loading *loading)
         return YS_OK;
     loading->run = NULL;
     ys_status status = YS_OK;
-    if (loading->version != YS_METRIC_VERSION || loading->spoiled)
-        status = compute_metrics(loading->store, loading->view->study, loading->trial->record, run);
+    if (loading->version != YS_METRIC_VERSION || loading->spoiled) {
+        status = read_facts(loading, run);
+        if (status == YS_OK)
+            status = compute_metrics(loading->store, loading->view->study, loading->trial->record, run);
+    }
     if (status == YS_OK) {
         note_values(run);
         loading->trial->no_work |= run->facts.said.no_work;
@@ -210,17 +229,31 @@ static ys_status grow(struct loading *loading)
     return YS_OK;
 }
 
+/* Of a run of which one metric is wanted how it ended is enough: facts are long, and histories have many runs. */
+static ys_status take_facts(struct loading *loading, const struct ys_run_row *row, struct ys_facts *facts)
+{
+    char label[40];
+    const int status = loading->view->only ? ys_name_find(&ys_run_statuses, row->status) : YS_NAME_NONE;
+    ys_buf_clear(&loading->facts);
+    if (status == YS_NAME_NONE) {
+        snprintf(label, sizeof label, "run %lld", (long long)row->run_id);
+        return ys_facts_parse(row->facts, row->facts_size, label, facts);
+    }
+    ys_facts_init(facts);
+    facts->status = status;
+    ys_buf_append(&loading->facts, row->facts, row->facts_size);
+    return loading->facts.failed ? ys_out_of_memory() : YS_OK;
+}
+
 /* Facts that cannot be read are warned of, and the run left out. */
 static ys_status begin_run(void *context, const struct ys_run_row *row)
 {
     struct loading *loading = context;
-    char label[40];
     YS_TRY(end_run(loading));
     YS_TRY(grow(loading));
     struct ys_metric_view_run *run = &loading->trial->runs[loading->trial->run_count];
     *run = (struct ys_metric_view_run){.id = row->run_id, .round = row->round, .attempt = (int)row->attempt};
-    snprintf(label, sizeof label, "run %lld", (long long)row->run_id);
-    ys_status status = ys_facts_parse(row->facts, row->facts_size, label, &run->facts);
+    ys_status status = take_facts(loading, row, &run->facts);
     if (status == YS_EFORMAT) {
         ys_log_warn("a run is left out: %s", ys_error());
         return YS_OK;
@@ -277,8 +310,11 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_metr
     struct loading loading = {.store = store, .view = view, .trial = trial};
     const struct ys_run_reader reader = {
         &loading, {view->only ? view->only->name : NULL, VERSION_MEMBER}, begin_run, add_metric};
-    YS_TRY(ys_store_runs_each(store, trial->record->trial_id, &reader));
-    YS_TRY(end_run(&loading));
+    ys_status status = ys_store_runs_each(store, trial->record->trial_id, &reader);
+    if (status == YS_OK)
+        status = end_run(&loading);
+    ys_buf_free(&loading.facts);
+    YS_TRY(status);
     count_runs(trial);
     find_status(trial);
     return YS_OK;
