@@ -30,8 +30,8 @@ class Judged(Case):
     def setUp(self):
         super().setUp()
         if not Judged.exported:
-            self.yardstick("run", *SMALL, "--anchor=off", "--quiet")
-            Judged.exported = self.yardstick("export")[0]
+            self.yardstick("run", *SMALL, "--anchor=off", "--quiet", "--results=first")
+            Judged.exported = self.yardstick("export", "--results=first")[0]
 
     def made(self, name, change=lambda trial, metrics: None, keep=lambda line: True):
         """An export whose metrics are all known: 100 and a little more with each round; `change` changes them."""
