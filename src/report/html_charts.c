@@ -509,7 +509,8 @@ ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
                                  .y_title = "CPU cores in use",
                                  .description = "CPU cores used by each run's processes against time.",
                                  .x_kind = YS_KIND_SPAN,
-                                 .y_kind = YS_KIND_NUMBER};
+                                 .y_kind = YS_KIND_NUMBER,
+                                 .cut = true}; /* between two samples close together a tick of the kernel's is many */
     const char *remark = "All processes of a run together. One run of each trial is drawn heavily, the others thinly.";
     struct ys_buf parts = {0};
     ys_status status = put_curves(&parts, view, &memory_source, &memory, remark);

@@ -7,6 +7,7 @@
 #include "report/text.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *or_none(const char *text)
@@ -81,7 +82,8 @@ static void put_ratios(struct ys_buf *out, const struct ys_judged *judged)
         if (!speed)
             continue;
         margin = speed->margin;
-        values[count] = ys_label_ratio(speed->ratio);
+        snprintf(values[count].text, sizeof values[count].text, "%.20sx %.20s", ys_label_ratio(speed->ratio).text,
+                 ys_name_of(&ys_verdicts, speed->verdict));
         rows[count] = (struct ys_chart_row){.label = pairs[i].candidate,
                                             .value = values[count].text,
                                             .group = speed->verdict == YS_VERDICT_WORSE    ? 1

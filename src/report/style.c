@@ -117,6 +117,6 @@ const char ys_html_style[] =
     "::details-content{content-visibility:visible;block-size:auto}\n"
     ".scroll{overflow:visible}\n"
     ".filter,#tip,nav{display:none}\n"
-    "figure,tr{break-inside:avoid}\n"
+    "figure,tr,table{break-inside:avoid}\n"
     "h2,h3{break-after:avoid}\n"
     "}\n";

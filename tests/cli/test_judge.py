@@ -152,6 +152,7 @@ class Page(Judged):
                       '<a href="#history">', '<section id="history">', 'id="over-studies-title"', " stored studies: too few to tell a change, 8 are needed."):
             self.assertIn(words, page)
         self.assertRegex(page, r">0\.(89|90)\dx \[")  # a tenth slower
+        self.assertRegex(page, r">0\.(89|90)\d*x (worse|unclear)<")  # in the picture
         self.assertLess(page.index('<section id="repeat">'), page.index('<section id="compare">'))
         # The sentence, then the picture, then the numbers.
         for name in ("compare", "history"):
