@@ -203,7 +203,7 @@ static ys_status make_ready(const struct bisecting *bisecting, const char *spec,
     ys_framework_free(framework);
     if (!missing)
         return YS_OK;
-    ys_log_info("%s is installed", spec);
+    ys_log_info("%s is being installed", spec);
     ys_status status = ys_framework_install(spec, bisecting->wish->recipe_dirs);
     if (status == YS_EINTR || status == YS_ENOMEM)
         return status;
