@@ -584,7 +584,9 @@ ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view
         }
     ys_status status = put_lines(out, &runs, &reached, "Each dot is a run. The axes need not begin at zero.");
     if (status == YS_OK)
-        return put_lines(out, &on_the_way, &saved, "Of the first run of each trial, by the same program for all.");
+        return put_lines(out, &on_the_way, &saved,
+                         "Of the first run of each trial on its way, by the same program for all; its end stands in "
+                         "the pictures before.");
     ys_drawing_fini(&on_the_way);
     return status;
 }
@@ -709,6 +711,7 @@ ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
                                    .description = "For each trial the speed of each run against its median.",
                                    .x_kind = YS_KIND_NUMBER,
                                    .y_kind = YS_KIND_NUMBER,
+                                   .x_whole = true,
                                    .free_x = true,
                                    .free_y = true,
                                    .reference = 1};

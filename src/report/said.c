@@ -125,10 +125,12 @@ static ys_status put_all_said(struct ys_buf *out, const struct ys_view *view)
     ys_html_put(out, "p", NULL,
                 "What adapters say of themselves counts for nothing in any number; where it is not so, a warning names "
                 "both.");
+    ys_buf_puts(out, "<details>\n<summary>Their words, and what was observed</summary>\n");
     begin_table(out, heads, sizeof heads / sizeof heads[0]);
     for (size_t i = 0; i < view->count; i++)
         YS_TRY(put_said(out, &view->trials[i], &rows));
     end_table(out);
+    ys_buf_puts(out, "</details>\n");
     ys_html_say_cut(out, view, YS_HTML_MOST, rows, "rows");
     return YS_OK;
 }
