@@ -64,6 +64,14 @@ ys_json *ys_number(double value, bool whole)
     return ys_json_real(value);
 }
 
+ys_json *ys_interval_ends(ys_status *status, const struct ys_interval *interval, bool whole)
+{
+    ys_json *ends = ys_json_array();
+    ys_add(status, ends, ys_number(interval->lo, whole));
+    ys_add(status, ends, ys_number(interval->hi, whole));
+    return ends;
+}
+
 void ys_put_interval(ys_status *status, ys_json *object, const struct ys_interval *interval, bool whole)
 {
     if (!interval->known) {
@@ -71,10 +79,7 @@ void ys_put_interval(ys_status *status, ys_json *object, const struct ys_interva
         ys_put(status, object, "level", ys_json_null());
         return;
     }
-    ys_json *ends = ys_json_array();
-    ys_add(status, ends, ys_number(interval->lo, whole));
-    ys_add(status, ends, ys_number(interval->hi, whole));
-    ys_put(status, object, "ci", ends);
+    ys_put(status, object, "ci", ys_interval_ends(status, interval, whole));
     ys_put_real(status, object, "level", interval->level);
 }
 

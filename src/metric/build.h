@@ -18,6 +18,8 @@ void ys_add(ys_status *status, ys_json *array, ys_json *value_taken);
 void ys_add_text_once(ys_status *status, ys_json *array, const char *text);
 /** A whole number as an integer where it is one. */
 ys_json *ys_number(double value, bool whole);
+/** [lo, hi] of a known interval. */
+ys_json *ys_interval_ends(ys_status *status, const struct ys_interval *interval, bool whole);
 /** ci: [lo, hi] and level; both null when the interval is unknown. */
 void ys_put_interval(ys_status *status, ys_json *object, const struct ys_interval *interval, bool whole);
 

@@ -69,19 +69,22 @@ static const struct ys_facts_rank *rank_of(const struct ys_facts *facts, size_t 
 }
 
 #define AT(member) offsetof(struct ys_result_rank, member)
-/* Every member of struct ys_result_rank that is a median over runs of what each says of the rank. */
-static const size_t figures[] = {AT(rate_per_s),   AT(cpu_s),     AT(cpu_wait_s),      AT(rss_peak_bytes),
-                                 AT(threads_peak), AT(compute_s), AT(communication_s), AT(waiting_s),
-                                 AT(input_s),      AT(rest_s),    AT(sent_bytes)};
-
-/* Those that are parts of a step, with their intervals. */
+/* Every member of struct ys_result_rank that is a median over runs of what each says of the rank, and where its
+ * interval is told: parts of a step have one, nothing else. */
+enum { NO_CI = 0 }; /* the rank's number lies there */
 static const struct {
     size_t value, ci;
-} parts[] = {{AT(compute_s), AT(compute_ci)},
-             {AT(communication_s), AT(communication_ci)},
-             {AT(waiting_s), AT(waiting_ci)},
-             {AT(input_s), AT(input_ci)},
-             {AT(rest_s), AT(rest_ci)}};
+} figures[] = {{AT(rate_per_s), NO_CI},
+               {AT(cpu_s), NO_CI},
+               {AT(cpu_wait_s), NO_CI},
+               {AT(rss_peak_bytes), NO_CI},
+               {AT(threads_peak), NO_CI},
+               {AT(compute_s), AT(compute_ci)},
+               {AT(communication_s), AT(communication_ci)},
+               {AT(waiting_s), AT(waiting_ci)},
+               {AT(input_s), AT(input_ci)},
+               {AT(rest_s), AT(rest_ci)},
+               {AT(sent_bytes), NO_CI}};
 
 /* Those that make a rank late. */
 static const size_t late_parts[] = {
@@ -136,18 +139,19 @@ static ys_status tell_ends(const struct ys_interval *interval, ys_json **ci)
     ys_status status = YS_OK;
     if (!interval->known)
         return YS_OK;
-    ys_json *ends = ys_json_array();
-    ys_add(&status, ends, ys_number(interval->lo, false));
-    ys_add(&status, ends, ys_number(interval->hi, false));
+    ys_json *ends = ys_interval_ends(&status, interval, false);
     return ys_built(status, ends, ci);
 }
 
-static ys_status tell_parts(const struct telling *telling, struct ys_result_rank *told)
+static ys_status tell_figures(const struct telling *telling, struct ys_result_rank *told)
 {
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         struct ys_summary summary;
-        YS_TRY(summarize(telling, (size_t)told->rank, parts[k].value, false, &summary));
-        YS_TRY(tell_ends(&summary.interval, (ys_json **)((char *)told + parts[k].ci)));
+        YS_TRY(summarize(telling, (size_t)told->rank, figures[i].value, false, &summary));
+        *(double *)((char *)told + figures[i].value) = summary.median;
+        if (figures[i].ci == NO_CI)
+            continue;
+        YS_TRY(tell_ends(&summary.interval, (ys_json **)((char *)told + figures[i].ci)));
         told->level = summary.interval.level;
     }
     return YS_OK;
@@ -177,12 +181,7 @@ static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys
     told->status = failed ? failed->status : trial->failure ? YS_NAME_NONE : (int)YS_RUN_OK;
     for (size_t i = 0; i < trial->run_count; i++)
         told->runs += trial->runs[i].counted && trial->runs[i].ok;
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        struct ys_summary summary;
-        YS_TRY(summarize(telling, rank, figures[i], false, &summary));
-        *(double *)((char *)told + figures[i]) = summary.median;
-    }
-    YS_TRY(tell_parts(telling, told));
+    YS_TRY(tell_figures(telling, told));
     return tell_late(telling, told);
 }
 

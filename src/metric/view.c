@@ -182,18 +182,24 @@ static void note_values(struct ys_metric_view_run *run)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
 }
 
-/* After all: its metrics have to be made of them. */
-static ys_status read_facts(struct loading *loading, struct ys_metric_view_run *run)
+/* Those that cannot be read are warned of: YS_EFORMAT, and the run is left out. */
+static ys_status parse_facts(int64_t run_id, const void *data, size_t size, struct ys_facts *facts)
 {
     char label[40];
-    if (!loading->facts.size)
-        return YS_OK;
-    snprintf(label, sizeof label, "run %lld", (long long)run->id);
-    ys_facts_fini(&run->facts);
-    ys_status status = ys_facts_parse(loading->facts.data, loading->facts.size, label, &run->facts);
+    snprintf(label, sizeof label, "run %lld", (long long)run_id);
+    ys_status status = ys_facts_parse(data, size, label, facts);
     if (status == YS_EFORMAT)
         ys_log_warn("a run is left out: %s", ys_error());
     return status;
+}
+
+/* After all: its metrics have to be made of them. */
+static ys_status read_facts(struct loading *loading, struct ys_metric_view_run *run)
+{
+    if (!loading->facts.size)
+        return YS_OK;
+    ys_facts_fini(&run->facts);
+    return parse_facts(run->id, loading->facts.data, loading->facts.size, &run->facts);
 }
 
 static ys_status end_run(struct loading *loading)
@@ -232,20 +238,16 @@ static ys_status grow(struct loading *loading)
 /* Of a run of which one metric is wanted how it ended is enough: facts are long, and histories have many runs. */
 static ys_status take_facts(struct loading *loading, const struct ys_run_row *row, struct ys_facts *facts)
 {
-    char label[40];
     const int status = loading->view->only ? ys_name_find(&ys_run_statuses, row->status) : YS_NAME_NONE;
     ys_buf_clear(&loading->facts);
-    if (status == YS_NAME_NONE) {
-        snprintf(label, sizeof label, "run %lld", (long long)row->run_id);
-        return ys_facts_parse(row->facts, row->facts_size, label, facts);
-    }
+    if (status == YS_NAME_NONE)
+        return parse_facts(row->run_id, row->facts, row->facts_size, facts);
     ys_facts_init(facts);
     facts->status = status;
     ys_buf_append(&loading->facts, row->facts, row->facts_size);
     return loading->facts.failed ? ys_out_of_memory() : YS_OK;
 }
 
-/* Facts that cannot be read are warned of, and the run left out. */
 static ys_status begin_run(void *context, const struct ys_run_row *row)
 {
     struct loading *loading = context;
@@ -254,10 +256,8 @@ static ys_status begin_run(void *context, const struct ys_run_row *row)
     struct ys_metric_view_run *run = &loading->trial->runs[loading->trial->run_count];
     *run = (struct ys_metric_view_run){.id = row->run_id, .round = row->round, .attempt = (int)row->attempt};
     ys_status status = take_facts(loading, row, &run->facts);
-    if (status == YS_EFORMAT) {
-        ys_log_warn("a run is left out: %s", ys_error());
+    if (status == YS_EFORMAT)
         return YS_OK;
-    }
     YS_TRY(status);
     run->metrics = new_metrics();
     if (!run->metrics) {

@@ -27,12 +27,29 @@ struct ys_chart_curve *ys_drawing_add(struct ys_drawing *drawing, const char *na
     return NULL;
 }
 
-struct ys_chart_curve *ys_drawing_find(const struct ys_drawing *drawing, const char *name)
+static struct ys_chart_curve *find(const struct ys_drawing *drawing, const char *name)
 {
     for (size_t i = 0; i < drawing->count; i++)
         if (strcmp(drawing->curves[i].name, name) == 0)
             return &drawing->curves[i];
     return NULL;
+}
+
+struct ys_chart_curve *ys_drawing_member(struct ys_drawing *drawing, const char *name, int group, size_t points)
+{
+    struct ys_chart_curve *curve = find(drawing, name);
+    if (curve || drawing->count >= YS_DRAWING_MOST)
+        return curve;
+    int member = 0;
+    for (size_t c = 0; c < drawing->count; c++)
+        member += drawing->curves[c].group == group;
+    curve = ys_drawing_add(drawing, name, points);
+    if (curve) {
+        curve->group = group;
+        curve->member = member;
+        curve->strong = true;
+    }
+    return curve;
 }
 
 void ys_drawing_point(struct ys_drawing *drawing, struct ys_chart_curve *curve, double x, double y, double lo,

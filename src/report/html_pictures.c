@@ -16,7 +16,6 @@
 enum {
     MOST_VALUES = 64, /* of an axis */
     MOST_TICKS = 12,  /* of them, up to which each has one of its own */
-    MOST_CURVES = 24, /* in one picture */
     PANEL_CURVES = 6, /* more of them are drawn a framework a panel, where there are several */
     MOST_PANELS = 12,
     TAIL_POINTS = 200, /* of a distribution */
@@ -78,18 +77,7 @@ static void draw_along(const struct ys_view *view, const char *axis, struct ys_d
         if (!has_speed(trial) || !is_number(value))
             continue;
         ys_view_put_name_without(&name, view, trial, axis);
-        struct ys_chart_curve *curve = ys_drawing_find(drawing, ys_buf_text(&name));
-        if (!curve && drawing->count < MOST_CURVES) {
-            curve = ys_drawing_add(drawing, ys_buf_text(&name), view->count);
-            if (curve) {
-                int member = 0;
-                for (size_t c = 0; c + 1 < drawing->count; c++)
-                    member += drawing->curves[c].group == trial->group;
-                curve->group = trial->group;
-                curve->member = member;
-                curve->strong = true;
-            }
-        }
+        struct ys_chart_curve *curve = ys_drawing_member(drawing, ys_buf_text(&name), trial->group, view->count);
         struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
         if (curve) {
             put_point_title(&title, view, trial);
@@ -484,7 +472,7 @@ ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view)
                                    .logarithmic = true,
                                    .x_logarithmic = true};
     ys_status status = YS_OK;
-    for (size_t t = 0; status == YS_OK && t < view->count && drawing.count < MOST_CURVES; t++)
+    for (size_t t = 0; status == YS_OK && t < view->count && drawing.count < YS_DRAWING_MOST; t++)
         if (!view->trials[t].infers && !view->trials[t].no_work)
             status = draw_tail(&view->trials[t], &drawing);
     if (status == YS_OK)
@@ -576,7 +564,7 @@ ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view
                                    .description = "The accuracy of weights that were saved on the way.",
                                    .x_kind = YS_KIND_NUMBER,
                                    .y_kind = YS_KIND_SHARE};
-    for (size_t t = 0; t < view->count && runs.count < MOST_CURVES; t++)
+    for (size_t t = 0; t < view->count && runs.count < YS_DRAWING_MOST; t++)
         if (view->trials[t].measured && !view->trials[t].no_work && !runs.failed && !on_the_way.failed &&
             isfinite(ys_view_number(&view->trials[t], "accuracy"))) {
             draw_runs(&view->trials[t], &runs);
@@ -715,7 +703,7 @@ ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
                                    .free_x = true,
                                    .free_y = true,
                                    .reference = 1};
-    for (size_t t = 0; t < view->count && drawing.count < MOST_CURVES && !drawing.failed; t++) {
+    for (size_t t = 0; t < view->count && drawing.count < YS_DRAWING_MOST && !drawing.failed; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         const struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
         const size_t rounds = ys_json_size(rate.values);

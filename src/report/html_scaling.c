@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_CURVES = 24, MOST_TICKS = 12 };
+enum { MOST_TICKS = 12 };
 
 /** One speed-up: comparison of a trial of several ranks with that of one process. */
 struct speedup {
@@ -42,17 +42,11 @@ static struct ys_chart_curve *curve_of(const struct ys_view *view, const struct 
 {
     struct ys_buf name = {0}, title = {0};
     put_name(&name, view, speedup);
-    struct ys_chart_curve *curve = ys_drawing_find(drawing, ys_buf_text(&name));
-    if (!curve && drawing->count < MOST_CURVES) {
-        curve = ys_drawing_add(drawing, ys_buf_text(&name), view->comparison_count + 1);
-        if (curve) {
-            for (size_t c = 0; c + 1 < drawing->count; c++)
-                curve->member += drawing->curves[c].group == speedup->base->group;
-            curve->group = speedup->base->group;
-            curve->strong = true;
-            ys_buf_puts(&title, "one process");
-            ys_drawing_point(drawing, curve, 1, 1, NAN, NAN, &title);
-        }
+    struct ys_chart_curve *curve =
+        ys_drawing_member(drawing, ys_buf_text(&name), speedup->base->group, view->comparison_count + 1);
+    if (curve && curve->count == 0) {
+        ys_buf_puts(&title, "one process");
+        ys_drawing_point(drawing, curve, 1, 1, NAN, NAN, &title);
     }
     drawing->failed |= name.failed;
     ys_buf_free(&name);
