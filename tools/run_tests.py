@@ -137,14 +137,14 @@ def count(test, code, out, err, verbose):
 
 
 def list_frameworks(program, env, names):
-    """What there is, the smallest first; only `names` where some are given."""
+    """What there is, the largest first, so that none is left alone at the end; only `names` where some are given."""
     text = subprocess.run([program, "list", "frameworks", "--format=json"], check=True, capture_output=True, text=True, env=env).stdout
     known = json.loads(text)["frameworks"]
     for name in names:
         if name not in [entry.get("spec", entry["name"]) for entry in known]:
             sys.exit("run_tests: there is no framework %s" % name)
     wanted = [entry for entry in known if not names or entry.get("spec", entry["name"]) in names]
-    return sorted(wanted, key=lambda entry: entry.get("size_bytes") or 0)
+    return sorted(wanted, key=lambda entry: -(entry.get("size_bytes") or 0))
 
 
 def check_framework(program, env, entry, verbose):
@@ -186,6 +186,12 @@ def prepare_checks(build, names):
     return [(program, env, entry) for entry in list_frameworks(program, env, names)]
 
 
+def workers_of_a_core(jobs):
+    """For what runs frameworks with one thread, which takes the first core it may use: each of those side by side gets a core of its own."""
+    cores = itertools.cycle(sorted(os.sched_getaffinity(0)))
+    return concurrent.futures.ThreadPoolExecutor(jobs, initializer=lambda: os.sched_setaffinity(0, {next(cores)}))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
@@ -209,17 +215,17 @@ def main():
     tests = [t for t in tests if not set(arguments.left_out) & suites_of(t) and of_those(t, arguments.frameworks)]
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
     tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        jobs = [pool.submit(run_timed, t, seconds) for t in tests if t["is_parallel"]]
-        for job in concurrent.futures.as_completed(jobs):
-            totals = [a + b for a, b in zip(totals, count(*job.result(), arguments.verbose))]
+    beside = [t for t in tests if t["is_parallel"]]
+    for pool, some in ((concurrent.futures.ThreadPoolExecutor(arguments.jobs), [t for t in beside if FRAMEWORK_SUITE not in suites_of(t)]),
+                       (workers_of_a_core(arguments.jobs), [t for t in beside if FRAMEWORK_SUITE in suites_of(t)])):
+        with pool:
+            for job in concurrent.futures.as_completed([pool.submit(run_timed, t, seconds) for t in some]):
+                totals = [a + b for a, b in zip(totals, count(*job.result(), arguments.verbose))]
     for test in tests:
         if not test["is_parallel"]:
             totals = [a + b for a, b in zip(totals, count(*run_timed(test, seconds), arguments.verbose))]
     write_seconds(arguments.build, dict(before, **seconds))
-    # A check is a run of one thread, which takes the first core it may use: each of those side by side gets a core of its own.
-    cores = itertools.cycle(sorted(os.sched_getaffinity(0)))
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs, initializer=lambda: os.sched_setaffinity(0, {next(cores)})) as pool:
+    with workers_of_a_core(arguments.jobs) as pool:
         for counts in pool.map(lambda check: check_framework(*check, arguments.verbose), checks):
             totals = [a + b for a, b in zip(totals, counts)]
     if arguments.slowest:
