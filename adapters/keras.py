@@ -41,9 +41,13 @@ class TensorFlow:
         return loss, self.dense(tape.gradient(loss, [variable.value for variable in model.trainable_variables]))
 
     def dense(self, gradients):
-        """Of what an embedding reads TensorFlow gives the rows alone that were named, some of them twice."""
+        """Of what an embedding reads TensorFlow gives the rows alone that were named, some of them twice. None is there before
+        all are: else where a loss has a constant gradient ("nll") TensorFlow 2.21's graph optimizer lets, in one trace of
+        fourteen, a weight move before the gradients of the layers below have read it."""
         import tensorflow as tf
-        return [tf.convert_to_tensor(gradient) for gradient in gradients]
+        gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
+        with tf.control_dependencies(gradients):
+            return [tf.identity(gradient) for gradient in gradients]
 
 
 class JAX:

@@ -31,6 +31,13 @@ class Whole(agreement.Agreement, agreement.Bfloat16):
         self.assertEqual(reply["code"], "build_failed")
         self.assertIn("mxnet", reply["message"])
 
+    @unittest.skipUnless(ENGINE == "tensorflow", "only TensorFlow's graph optimizer moves weights too early")
+    def test_no_trace_moves_a_weight_before_all_gradients_are_there(self):
+        """Seen in one trace of fourteen, where the loss has a constant gradient: TRACES=200 looks for it."""
+        for _ in range(int(os.environ.get("TRACES", "1"))):
+            self.start()
+            self.agrees(loss="nll")
+
 
 class Parts(agreement.Parts):
     Adapter = Adapter
