@@ -155,20 +155,7 @@ static ys_status join_bias(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
                         graph->nodes[producer].name);
 }
 
-/* Whether nothing reads the slot's value but one node, by this name: other names may stand for it too, each of which
- * is itself one of the readers. */
-static bool is_read_once(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot)
-{
-    int reads = 1;
-    for (size_t i = 0; i < r->slot_count; i++)
-        if (r->slots[i].kind == YS_ONNX_LIVE && r->slots[i].value == slot->value)
-            reads += r->slots[i].uses - 1;
-    for (size_t i = 0; i < r->graph->node_count; i++)
-        for (size_t k = 0; k < r->graph->nodes[i].in_count; k++)
-            reads += r->graph->nodes[i].in[k] == slot->value;
-    return slot->uses == 1 && reads == 1;
-}
-
+/* Whether what makes the slot's value has room for a bias, and the constant is one. */
 static bool takes_bias(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, const struct beside *beside)
 {
     const struct ys_value *value = &r->graph->values[slot->value];
@@ -177,7 +164,7 @@ static bool takes_bias(const struct ys_onnx_reading *r, const struct ys_onnx_slo
     const struct ys_node *node = &r->graph->nodes[value->producer];
     const size_t axis = node->op == YS_OP_GEMM ? value->rank - 1 : 1;
     return (node->op == YS_OP_CONV || node->op == YS_OP_GEMM) && node->bias < 0 && is_along(beside, axis) &&
-           beside->constant->count == value->shape[axis] && is_read_once(r, slot);
+           beside->constant->count == value->shape[axis];
 }
 
 /* number / x */
@@ -317,6 +304,7 @@ static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *s
 {
     struct beside beside = {.is_left = is_left};
     const char *op = step->node->op;
+    bool joins = false;
     if (!constant->is_real)
         return YS_FAIL_STEP(step, "%s", "has integers beside a value");
     if (slot->curve == YS_ONNX_ERF && op[0] == 'A' && constant->count == 1 && ys_onnx_constant_real(constant, 0) == 1) {
@@ -335,8 +323,8 @@ static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *s
     if (slot->pixels && is_by_channel(&beside) && !turned && strcmp(op, "Sum") != 0)
         return step_pixels(step, slot, &beside);
     if (op[0] == 'A' && takes_bias(step->r, slot, &beside))
-        return join_bias(step, slot, &beside);
-    return scale(step, slot, &beside);
+        YS_TRY(ys_onnx_is_read_once(step->r, slot, &joins));
+    return joins ? join_bias(step, slot, &beside) : scale(step, slot, &beside);
 }
 
 static bool seen_alike(const struct ys_onnx_slot *a, const struct ys_onnx_slot *b)

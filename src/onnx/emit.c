@@ -104,6 +104,7 @@ void ys_onnx_alias(struct ys_onnx_step *step, const struct ys_onnx_slot *slot)
     *step->out = *slot;
     step->out->needed = old.needed;
     step->out->uses = old.uses;
+    step->out->counted = old.counted;
     step->out->feeds_mul = old.feeds_mul;
     step->out->feeds_erf = old.feeds_erf;
 }
@@ -255,6 +256,10 @@ struct matrix_key {
     char text[24];
 };
 
+struct layer_key {
+    char text[48];
+};
+
 /* Whether the file has a matrix the other way round than the graph, which has it as `values`. */
 static bool is_turned(const struct ys_onnx_constant *constant, const float *values, const int64_t *shape)
 {
@@ -304,20 +309,21 @@ static ys_status find_tie(struct ys_onnx_step *step, int node, const struct ys_o
                         constant->readers ? "" : ", of which its weight is the transposed copy");
 }
 
+/* By what the bias of a layer that stands at several places is found: its weight, and what the bias came from. */
+static struct layer_key layer_of(const struct ys_onnx_reading *r, int node, const struct ys_onnx_constant *constant)
+{
+    struct layer_key key;
+    snprintf(key.text, sizeof key.text, "%d %p", r->graph->nodes[node].weight, (const void *)constant);
+    return key;
+}
+
 /* The parameter that a shared vector is already: of a bias, where another node has both it and this node's weight. Else
  * -1: exporters merge vectors that happen to be equal. */
 static int find_shared_bias(const struct ys_onnx_reading *r, int node, const struct ys_onnx_constant *constant,
                             const float *values, const int64_t *shape, size_t rank)
 {
-    const struct ys_node *nodes = r->graph->nodes;
-    if (constant->readers == 0 || !holds(r, constant->param, values, shape, rank) || nodes[node].weight < 0)
-        return -1;
-    if (nodes[node].weight == (int)r->graph->param_count - 1) /* made for this node: no other has it */
-        return -1;
-    for (int i = 0; i < (int)r->graph->node_count; i++)
-        if (i != node && nodes[i].weight == nodes[node].weight && nodes[i].bias == constant->param)
-            return constant->param;
-    return -1;
+    const int bias = constant->readers ? (int)ys_json_get_int(r->layers, layer_of(r, node, constant).text, -1) : -1;
+    return bias >= 0 && holds(r, bias, values, shape, rank) ? bias : -1;
 }
 
 /* Notes the newest parameter, unless there is one that holds the same. */
@@ -371,7 +377,7 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
         r->beyond -= constant->count; /* it has none of its own */
     constant->readers++;
     if (status == YS_OK && tie >= 0) {
-        *ys_node_param_place(&r->graph->nodes[node], which) = tie;
+        *ys_node_param_place(&r->graph->nodes[node], which) = constant->param = tie;
         ys_free(values);
         return YS_OK;
     }
@@ -380,6 +386,8 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
     if (status == YS_OK) {
         YS_TRY(keep_values(r, values));
         constant->param = (int)r->graph->param_count - 1;
+        if (which == YS_NODE_BIAS && r->graph->nodes[node].weight >= 0)
+            return ys_json_set_int(r->layers, layer_of(r, node, constant).text, constant->param);
         return is_matrix ? keep_matrix(r, constant, values, shape, rank) : YS_OK;
     }
     ys_free(values);

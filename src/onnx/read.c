@@ -23,55 +23,6 @@ ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
     return ys_json_append(r->notes, ys_json_string(text));
 }
 
-ys_status ys_onnx_constant_in(struct ys_onnx_step *step, size_t i, struct ys_onnx_constant **constant)
-{
-    const struct ys_onnx_slot *in = i < step->node->in_count ? step->in[i] : NULL;
-    *constant = in && in->kind == YS_ONNX_CONSTANT ? in->constant : NULL;
-    if (in && !*constant && i > 0)
-        return YS_FAIL_STEP(step, "reads %.100s, which is computed from data, where a constant belongs",
-                            step->node->in[i]);
-    return *constant ? ys_onnx_constant_load(&step->r->folding, *constant) : YS_OK;
-}
-
-ys_status ys_onnx_need_constant(struct ys_onnx_step *step, size_t i, const char *what,
-                                struct ys_onnx_constant **constant)
-{
-    YS_TRY(ys_onnx_constant_in(step, i, constant));
-    if (!*constant)
-        return YS_FAIL_STEP(step, "its %s is no constant: graphs have parameters there", what);
-    return YS_OK;
-}
-
-ys_status ys_onnx_need_live(struct ys_onnx_step *step, size_t i)
-{
-    if (i >= step->node->in_count || !step->in[i] || step->in[i]->kind != YS_ONNX_LIVE)
-        return YS_FAIL_STEP(step, "its input %zu is a constant, where a value that depends on the data belongs", i);
-    return YS_OK;
-}
-
-size_t ys_onnx_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot)
-{
-    return r->graph->values[slot->value].rank;
-}
-
-int64_t ys_onnx_extent(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, size_t axis)
-{
-    return r->graph->values[slot->value].shape[slot->perm[axis]];
-}
-
-bool ys_onnx_is_plain(const struct ys_onnx_slot *slot)
-{
-    for (int i = 0; i < YS_MAX_RANK; i++)
-        if (slot->perm[i] != i)
-            return false;
-    return true;
-}
-
-bool ys_onnx_is_padded(const struct ys_onnx_slot *slot)
-{
-    return slot->pads[0] || slot->pads[1] || slot->pads[2] || slot->pads[3];
-}
-
 /* The slot of a name, made when it is new; NULL for the empty name. There is room for every name of the file. */
 static ys_status slot_of(struct ys_onnx_reading *r, const char *name, struct ys_onnx_slot **slot)
 {
@@ -96,13 +47,15 @@ static ys_status make_slots(struct ys_onnx_reading *r)
     r->slots = ys_alloc(count, sizeof *r->slots);
     r->names = ys_json_object();
     r->matrices = ys_json_object();
+    r->layers = ys_json_object();
+    r->pieces = ys_json_object();
     for (size_t i = 0; i < 3; i++)
         r->taken[i] = ys_json_object();
     r->nodes = ys_json_array();
     r->parameters = ys_json_array();
     r->notes = ys_json_array();
-    if (!r->slots || !r->names || !r->matrices || !r->nodes || !r->parameters || !r->notes || !r->taken[0] ||
-        !r->taken[1] || !r->taken[2])
+    if (!r->slots || !r->names || !r->matrices || !r->layers || !r->pieces || !r->nodes || !r->parameters ||
+        !r->notes || !r->taken[0] || !r->taken[1] || !r->taken[2])
         return ys_out_of_memory();
     struct ys_onnx_slot *slot;
     for (size_t i = 0; i < file->tensor_count; i++) {
@@ -174,7 +127,8 @@ static ys_status find_last(struct ys_onnx_reading *r)
 static ys_status refuse(struct ys_onnx_reading *r)
 {
     r->refusal_count++;
-    if (r->refusals.size + strlen(ys_error()) < MAX_REFUSALS_TEXT)
+    r->is_cut = r->is_cut || r->refusals.size + strlen(ys_error()) >= MAX_REFUSALS_TEXT;
+    if (!r->is_cut)
         ys_buf_printf(&r->refusals, "%s%s", r->refusals.size ? "; " : "", ys_error());
     return r->refusals.failed ? ys_out_of_memory() : YS_OK;
 }
@@ -417,9 +371,9 @@ static bool may_come_early(const struct ys_onnx_reading *r, const struct ys_onnx
     return may;
 }
 
-/* A piece is read before the others of its value: files may have them later, where they are needed. They are read now.
- */
-static ys_status read_other_pieces(struct ys_onnx_step *step, const struct ys_onnx_slot *piece)
+/* A piece is read before the others of its value: files may have them later, where they are needed. They are read now,
+ * or the piece is refused. */
+static ys_status read_other_pieces(struct ys_onnx_step *step, struct ys_onnx_slot *piece)
 {
     struct ys_onnx_reading *r = step->r;
     const size_t from = (size_t)(step->node - r->file->nodes) + 1, count = r->file->node_count;
@@ -429,7 +383,7 @@ static ys_status read_other_pieces(struct ys_onnx_step *step, const struct ys_on
         r->done[i] = true;
         YS_TRY(read_node(r, &r->file->nodes[i]));
     }
-    return YS_OK;
+    return piece->curve == YS_ONNX_SLICE ? ys_onnx_settle(step, piece) : YS_OK;
 }
 
 /* Of several outputs, the first of which may be left out. */
@@ -540,6 +494,18 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
     return map_rows(step, map);
 }
 
+/* What the node reads may stand for another value than before, as a padded one. */
+static ys_status count_reads(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node)
+{
+    struct ys_onnx_slot *slot;
+    for (size_t i = 0; i < node->in_count + node->out_count; i++) {
+        YS_TRY(slot_of(r, i < node->in_count ? node->in[i] : node->out[i - node->in_count], &slot));
+        if (slot)
+            YS_TRY(ys_onnx_count_reads(r, slot));
+    }
+    return YS_OK;
+}
+
 /* One node. What it is refused for is kept, and the nodes behind it are looked at all the same. */
 static ys_status read_node(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node)
 {
@@ -552,6 +518,8 @@ static ys_status read_node(struct ys_onnx_reading *r, const struct ys_onnx_node_
     step.out = out;
     if (status == YS_OK)
         status = map_node(&step, refused, all_constant);
+    if (status == YS_OK)
+        status = count_reads(r, node);
     ys_free(in);
     if (status == YS_OK && !refused)
         return YS_OK;
@@ -571,8 +539,7 @@ static ys_status refuse_all(const struct ys_onnx_reading *r)
 {
     if (r->refusal_count == 0)
         return YS_OK;
-    return ys_fail(YS_EUNSUPPORTED, "%s%s", ys_buf_text(&r->refusals),
-                   r->refusals.size + 200 > MAX_REFUSALS_TEXT ? "; and perhaps more" : "");
+    return ys_fail(YS_EUNSUPPORTED, "%s%s", ys_buf_text(&r->refusals), r->is_cut ? "; and more" : "");
 }
 
 static ys_status check_output_rows(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot)
@@ -644,7 +611,7 @@ static ys_status read_all(struct ys_onnx_reading *r)
         status = begin_graph(r);
     for (size_t i = 0; status == YS_OK && i < r->file->node_count; i++)
         r->done[i] = !needed[i];
-    for (size_t i = 0; status == YS_OK && i < r->file->node_count; i++)
+    for (size_t i = 0; status == YS_OK && !r->is_cut && i < r->file->node_count; i++)
         if (!r->done[i]) {
             r->done[i] = true;
             status = read_node(r, &r->file->nodes[i]);
@@ -717,11 +684,14 @@ static ys_status read_file(struct ys_onnx_file *file, const struct ys_model_feed
         ys_json_free(r.taken[i]);
     ys_json_free(r.names);
     ys_json_free(r.matrices);
+    ys_json_free(r.layers);
+    ys_json_free(r.pieces);
     ys_json_free(r.nodes);
     ys_json_free(r.parameters);
     ys_json_free(r.notes);
     ys_buf_free(&r.refusals);
     ys_free(r.slots);
+    ys_free(r.reads);
     ys_free(r.slices);
     ys_free(r.done);
     ys_free(name);

@@ -53,7 +53,8 @@ struct ys_onnx_rows {
 struct ys_onnx_slot {
     enum ys_onnx_kind kind;
     bool needed;
-    int uses; /* nodes that are needed and read it; the output of the file counts too */
+    int uses;    /* nodes that are needed and read it; the output of the file counts too */
+    int counted; /* 1 more than the value to whose `reads` this name adds; 0: to none yet */
     struct ys_onnx_constant *constant;
     int value;
     int perm[YS_MAX_RANK]; /* axis i of the name, with what `rows` has as one apart, is axis perm[i] of the value */
@@ -92,14 +93,19 @@ struct ys_onnx_reading {
     size_t slot_count;
     ys_json *taken[3]; /* names given in the graph: values, nodes, parameters */
     ys_json *nodes, *parameters, *notes;
-    struct ys_onnx_slice *slices; /* that wait for others of their value */
+    struct ys_onnx_slice *slices; /* that wait, or waited, for others of their value */
     size_t slice_count;
-    ys_json *matrices;               /* what the matrices that became parameters hold, to the parameter */
+    ys_json *pieces;   /* a value and axis to 1 more than the newest slice of them that waits; a piece to its value */
+    ys_json *matrices; /* what the matrices that became parameters hold, to the parameter */
+    ys_json *layers;   /* what makes a layer one that was there before, to its bias, or of recurrent ones to its node */
+    int *reads; /* of each value: nodes of the graph that read it, and of each of its names all readers but one */
+    size_t read_room, nodes_counted; /* values that `reads` has room for; nodes that are in it */
     int64_t beyond;                  /* elements of parameters that no bytes of the file stand for */
     bool *done;                      /* nodes that are read, or that nothing needs */
     const struct ys_onnx_slot *last; /* the output, before nodes at the end that change its shape or type alone */
     size_t refusal_count;
     struct ys_buf refusals;
+    bool is_cut; /* there are more refusals than the message has room for: nothing else is read */
 };
 
 /* A Slice of a value that depends on the data. Those that together are the whole of it are one Split. */
@@ -108,6 +114,7 @@ struct ys_onnx_slice {
     int64_t start, end;
     struct ys_onnx_slot *out;
     const struct ys_onnx_node_in *node;
+    size_t next; /* 1 more than the one before it of the same value and axis that waits; 0: none does */
 };
 
 /* One node of the file. */
@@ -128,6 +135,9 @@ typedef ys_status ys_onnx_map(struct ys_onnx_step *step);
 /* read.c */
 
 ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...) YS_PRINTF(2, 3) YS_MUST_CHECK;
+
+/* slots.c: what names stand for, and how often it is read. */
+
 /** Input `i` as a constant, loaded; NULL where the node has none or it is no constant. */
 ys_status ys_onnx_constant_in(struct ys_onnx_step *step, size_t i, struct ys_onnx_constant **constant) YS_MUST_CHECK;
 /** The same, of which there must be one: `what` it is. */
@@ -141,6 +151,11 @@ int64_t ys_onnx_extent(const struct ys_onnx_reading *r, const struct ys_onnx_slo
 size_t ys_onnx_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot);
 bool ys_onnx_is_plain(const struct ys_onnx_slot *slot);  /* no transposition */
 bool ys_onnx_is_padded(const struct ys_onnx_slot *slot); /* zeros around it */
+/** Counts what reads the slot's value by its name: after each node of the file, of what it reads and makes. */
+ys_status ys_onnx_count_reads(struct ys_onnx_reading *r, struct ys_onnx_slot *slot) YS_MUST_CHECK;
+/** Whether nothing reads the slot's value but one node, by this name: other names may stand for it too, each of which
+ * is itself one of the readers. */
+ys_status ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, bool *once) YS_MUST_CHECK;
 
 /* lost.c */
 

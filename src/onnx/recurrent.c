@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "onnx/reading.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct layer {
@@ -102,15 +103,20 @@ static ys_status add_matrix(struct ys_onnx_step *step, const struct layer *l, in
     return ys_onnx_param(step, node, which, c, values, shape, 2);
 }
 
-/* Of one layer that the file uses several times every parameter is one. */
-static int find_twin(const struct ys_graph *graph, const struct layer *l, int node)
+/* By what one layer that the file uses several times is found. Parameters that are not made yet are -1, which no layer
+ * has that was there before. */
+struct layer_key {
+    char text[64];
+};
+
+static struct layer_key key_of(const struct ys_graph *graph, const struct layer *l, int node)
 {
-    for (int i = 0; i < node; i++)
-        if (graph->nodes[i].op == l->op && graph->nodes[i].weight == graph->nodes[node].weight &&
-            l->recurrent->readers > 0 && l->recurrent->param == graph->nodes[i].recurrent &&
-            (!l->bias || (l->bias->readers > 0 && l->bias->param == graph->nodes[i].bias)))
-            return i;
-    return -1;
+    struct layer_key key;
+    const int recurrent = l->recurrent->readers > 0 ? l->recurrent->param : -1;
+    const int bias = l->bias && l->bias->readers > 0 ? l->bias->param : -1;
+    snprintf(key.text, sizeof key.text, "%s %d %d %s%d", ys_op_name(l->op), graph->nodes[node].weight, recurrent,
+             l->bias ? "" : "none ", bias);
+    return key;
 }
 
 /* A vector that is made of the file's biases, or of nothing: it belongs to this node, and to its twin. */
@@ -233,7 +239,7 @@ ys_status ys_onnx_recurrent(struct ys_onnx_step *step)
     one.node = &part;
     YS_TRY(ys_onnx_begin(&one, l.op, &in, 1, 1, &node));
     YS_TRY(add_matrix(step, &l, node, YS_NODE_WEIGHT, l.weight));
-    l.twin = find_twin(step->r->graph, &l, node);
+    l.twin = (int)ys_json_get_int(step->r->layers, key_of(step->r->graph, &l, node).text, -1);
     YS_TRY(add_bias(step, &l, node));
     YS_TRY(add_matrix(step, &l, node, YS_NODE_RECURRENT, l.recurrent));
     if (l.op == YS_OP_GRU)
@@ -242,6 +248,7 @@ ys_status ys_onnx_recurrent(struct ys_onnx_step *step)
         l.bias->readers++;
         l.bias->param = step->r->graph->nodes[node].bias;
     }
+    YS_TRY(ys_json_set_int(step->r->layers, key_of(step->r->graph, &l, node).text, node));
     YS_TRY(ys_onnx_end(step->r, node, &value));
     return set_outputs(step, &l, value);
 }

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "onnx/reading.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,10 +62,11 @@ static ys_status read_piece(struct ys_onnx_step *step, int64_t *axis, int64_t *s
     return YS_OK;
 }
 
-static int by_start(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
     const struct ys_onnx_slice *left = a, *right = b;
-    return (left->start > right->start) - (left->start < right->start);
+    const int by_end = (left->end > right->end) - (left->end < right->end);
+    return left->start != right->start ? (left->start > right->start) - (left->start < right->start) : by_end;
 }
 
 ys_status ys_onnx_split_into(struct ys_onnx_step *step, int value, int axis, const int64_t *extents,
@@ -99,7 +101,35 @@ ys_status ys_onnx_split_into(struct ys_onnx_step *step, int value, int axis, con
     return YS_OK;
 }
 
-/* The pieces of that value and axis as a Split, once they are all there. */
+struct slice_key {
+    char text[96];
+};
+
+/* By what the newest piece of a value and axis that waits is found, and with `start` the value that a piece became. */
+static struct slice_key key_of(const struct ys_onnx_slice *slice, bool is_made)
+{
+    struct slice_key key;
+    const int size = snprintf(key.text, sizeof key.text, "%d %d", slice->value, slice->axis);
+    if (is_made)
+        snprintf(key.text + size, sizeof key.text - (size_t)size, " %lld %lld", (long long)slice->start,
+                 (long long)slice->end);
+    return key;
+}
+
+/* Lets the pieces be the values of their Split, and whoever asks for one of them again. */
+static ys_status set_pieces(struct ys_onnx_reading *r, const struct ys_onnx_slice *parts, const size_t *which,
+                            size_t count, const int *made)
+{
+    for (size_t i = 0; i < count; i++) {
+        parts[i].out->value = made[which[i]];
+        parts[i].out->curve = YS_ONNX_PLAIN;
+        YS_TRY(ys_onnx_count_reads(r, parts[i].out));
+        YS_TRY(ys_json_set_int(r->pieces, key_of(&parts[i], true).text, made[which[i]]));
+    }
+    return ys_json_set_int(r->pieces, key_of(parts, false).text, 0);
+}
+
+/* The pieces of that value and axis as a Split, once they are all there. One may be there several times. */
 static ys_status split_when_whole(struct ys_onnx_step *step, const struct ys_onnx_slice *last)
 {
     struct ys_onnx_reading *r = step->r;
@@ -107,29 +137,25 @@ static ys_status split_when_whole(struct ys_onnx_step *step, const struct ys_onn
     int64_t extents[YS_ONNX_MAX_PIECES], at = 0;
     const char *names[YS_ONNX_MAX_PIECES];
     int made[YS_ONNX_MAX_PIECES];
-    size_t count = 0, kept = 0;
-    for (size_t i = 0; i < r->slice_count && count < YS_ONNX_MAX_PIECES; i++)
-        if (r->slices[i].value == last->value && r->slices[i].axis == last->axis)
-            parts[count++] = r->slices[i];
-    qsort(parts, count, sizeof *parts, by_start);
+    size_t which[YS_ONNX_MAX_PIECES], count = 0, kinds = 0;
+    for (size_t i = r->slice_count; i > 0 && count < YS_ONNX_MAX_PIECES; i = r->slices[i - 1].next)
+        parts[count++] = r->slices[i - 1];
+    qsort(parts, count, sizeof *parts, by_place);
     for (size_t i = 0; i < count; i++) {
-        if (parts[i].start != at || parts[i].end <= at)
+        const bool again = i > 0 && parts[i].start == parts[i - 1].start && parts[i].end == parts[i - 1].end;
+        if (!again && (parts[i].start != at || parts[i].end <= at))
             return YS_OK;
-        at = parts[i].end;
-        extents[i] = parts[i].end - parts[i].start;
-        names[i] = parts[i].node->out[0];
+        if (!again) {
+            at = parts[i].end;
+            extents[kinds] = parts[i].end - parts[i].start;
+            names[kinds++] = parts[i].node->out[0];
+        }
+        which[i] = kinds - 1;
     }
-    if (count < 2 || at != r->graph->values[last->value].shape[last->axis])
+    if (kinds < 2 || at != r->graph->values[last->value].shape[last->axis])
         return YS_OK;
-    YS_TRY(ys_onnx_split_into(step, last->value, last->axis, extents, names, count, made));
-    for (size_t i = 0; i < count; i++) {
-        parts[i].out->value = made[i];
-        parts[i].out->curve = YS_ONNX_PLAIN;
-    }
-    for (size_t i = 0; i < r->slice_count; i++)
-        if (r->slices[i].value != last->value || r->slices[i].axis != last->axis)
-            r->slices[kept++] = r->slices[i];
-    r->slice_count = kept;
+    YS_TRY(ys_onnx_split_into(step, last->value, last->axis, extents, names, kinds, made));
+    YS_TRY(set_pieces(r, parts, which, count, made));
     return ys_onnx_note(r, "node %.100s (%s) and %zu others are one Split", step->node->name, step->node->op,
                         count - 1);
 }
@@ -138,13 +164,18 @@ static ys_status split_when_whole(struct ys_onnx_step *step, const struct ys_onn
 static ys_status add_piece(struct ys_onnx_step *step, int in, int64_t axis, int64_t start, int64_t end)
 {
     struct ys_onnx_reading *r = step->r;
+    struct ys_onnx_slice slice = {in, step->in[0]->perm[axis], start, end, step->out, step->node, 0};
+    const int made = (int)ys_json_get_int(r->pieces, key_of(&slice, true).text, -1);
+    ys_onnx_set(step, made < 0 ? in : made, step->in[0]);
+    if (made >= 0)
+        return YS_OK;
     struct ys_onnx_slice *larger = ys_realloc(r->slices, r->slice_count + 1, sizeof *larger);
     if (!larger)
         return ys_out_of_memory();
     r->slices = larger;
-    const struct ys_onnx_slice slice = {in, step->in[0]->perm[axis], start, end, step->out, step->node};
+    slice.next = (size_t)ys_json_get_int(r->pieces, key_of(&slice, false).text, 0);
     larger[r->slice_count++] = slice;
-    ys_onnx_set(step, in, step->in[0]);
+    YS_TRY(ys_json_set_int(r->pieces, key_of(&slice, false).text, (int64_t)r->slice_count));
     step->out->curve = YS_ONNX_SLICE;
     step->out->maker = step->node;
     return split_when_whole(step, &slice);
@@ -199,7 +230,8 @@ ys_status ys_onnx_sequence_at(struct ys_onnx_step *step)
     const struct ys_onnx_constant *parts = in->parts;
     const int64_t extent = ys_onnx_extent(step->r, in, (size_t)in->axis);
     const int64_t at = index->is_real || index->count != 1 ? -1 : ys_onnx_constant_whole(index, 0).fixed;
-    const int64_t count = parts->rank ? parts->count : YS_ONNX_MAX_PIECES;
+    const bool is_listed = parts->rank && parts->count < YS_ONNX_MAX_PIECES; /* of more no Split is made */
+    const int64_t count = is_listed ? parts->count : YS_ONNX_MAX_PIECES;
     bool is_there = at >= 0 && at < count;
     for (int64_t i = 0; is_there && i <= at; i++) {
         const int64_t part = ys_onnx_constant_whole(parts, parts->rank ? i : 0).fixed;

@@ -19,8 +19,9 @@
 
 struct finder {
     struct ys_onnx_reading *r;
-    ys_json *makers;  /* name to the node that makes it, or from `node_count` on to an initializer */
-    ys_json *readers; /* name to how often it is read; the output of the file counts too */
+    ys_json *makers;                     /* name to the node that makes it, or from `node_count` on to an initializer */
+    ys_json *readers;                    /* name to how often it is read; the output of the file counts too */
+    struct ys_onnx_constant **constants; /* of those, what was asked for: many nodes may read one large table */
 };
 
 static ys_status note_reader(struct finder *f, const char *name)
@@ -64,13 +65,17 @@ static struct ys_onnx_constant *constant_of(const struct finder *f, const char *
     const struct ys_onnx_node_in *shared = made_by(f, name, "Identity");
     name = shared && shared->in_count == 1 ? shared->in[0] : name;
     const struct ys_onnx_node_in *node = made_by(f, name, "Constant");
-    const int64_t at = ys_json_get_int(f->makers, name, -1) - (int64_t)file->node_count;
+    const int64_t at = ys_json_get_int(f->makers, name, -1), count = (int64_t)file->node_count;
     struct ys_onnx_constant *c = NULL;
     ys_status status = YS_ENOTFOUND;
+    if (at >= 0 && f->constants[at])
+        return f->constants[at];
     if (node)
         status = ys_onnx_fold(&f->r->folding, node, NULL, &c);
-    else if (at >= 0)
-        status = ys_onnx_constant_of(&f->r->folding, &file->tensors[at], &c);
+    else if (at >= count)
+        status = ys_onnx_constant_of(&f->r->folding, &file->tensors[at - count], &c);
+    if (status == YS_OK)
+        f->constants[at] = c;
     return status == YS_OK ? c : NULL;
 }
 
@@ -562,9 +567,13 @@ ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r)
             any = any || strcmp(r->file->nodes[i].op, signs[k]) == 0;
     if (!any)
         return YS_OK;
-    struct finder f = {.r = r, .makers = ys_json_object(), .readers = ys_json_object()};
-    ys_status status = f.makers && f.readers ? join(&f) : ys_out_of_memory();
+    struct finder f = {.r = r,
+                       .makers = ys_json_object(),
+                       .readers = ys_json_object(),
+                       .constants = ys_alloc(r->file->node_count + r->file->tensor_count, sizeof *f.constants)};
+    ys_status status = f.makers && f.readers && f.constants ? join(&f) : ys_out_of_memory();
     ys_json_free(f.makers);
     ys_json_free(f.readers);
+    ys_free(f.constants);
     return status;
 }

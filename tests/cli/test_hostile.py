@@ -216,14 +216,31 @@ class Hostile(Case):
         self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 4 * SECONDS)
 
     def test_many_sums_take_no_longer(self):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        count = 8000  # each asks who else reads what it adds to
-        chain = [node(op, "v%d %s" % (n, by), "v%d" % (n + 1)) for n in range(2 * count) for op, by in [(("Gemm", "s"), ("Add", "b"))[n % 2]]]
-        chain[0] = node("Gemm", "x s", "v1")
-        self.put("net.onnx", model(chain + [node("Gemm", "v%d w" % (2 * count), "y")], [W, tensor("s", (4, 4), [0.5, 0.25] * 8), tensor("b", (4,), [0.5] * 4)]))
-        self.yardstick("import", "net.onnx")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 4 * SECONDS)
+        count = 16000  # each asks who else reads what it adds to
+        sums = [node("Add", "p%d b" % n, "s%d" % n) for n in range(count)]
+        chain = [node("Gemm", "s%d s" % (n - 1) if n else "x s", "p%d" % n) for n in range(count)]
+        ways = {"each behind its product": [part for pair in zip(chain, sums) for part in pair] + [node("Gemm", "s%d w" % (count - 1), "y")],
+                "behind all products": [node("Gemm", "x s", "p%d" % n) for n in range(count)] + sums +
+                [node("Sum", " ".join("s%d" % n for n in range(count)), "all"), node("Gemm", "all w", "y")]}
+        for what, nodes in ways.items():
+            with self.subTest(what):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                self.put("net.onnx", model(nodes, [W, tensor("s", (4, 4), [0.5, 0.25] * 8), tensor("b", (4,), [0.5] * 4)]))
+                text, _ = self.yardstick("import", "net.onnx")
+                self.assertEqual(text.count(" (Add) is the bias of node "), count)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 4 * SECONDS)
+
+    def test_many_pieces_are_refused_as_soon(self):
+        count = 30000  # each asks which others of its value wait
+        nodes = [node("Relu", "x", "r%d" % n) for n in range(count)] + [node("Slice", "r%d a b o" % n, "s%d" % n) for n in range(count)]
+        nodes += [node("Concat", " ".join("s%d" % n for n in range(count)), "c", axis=1), node("Gemm", "c w", "y")]
+        self.put("net.onnx", model(nodes, [W] + [tensor(name, (1,), [number], INT64) for name, number in (("a", 0), ("b", 2), ("o", 1))]))
+        self.assertIn("node s0 (Slice): is read before the rest of its value", self.refused("import", "net.onnx"))
+        names = [node("Identity", "n%d" % n, "n%d" % (n + 1)) for n in range(count)]  # of a piece that waits: each looks for the others
+        self.put("net.onnx", model([node("Slice", "x a b o", "n0")] + names + [node("Gemm", "n%d w" % count, "y")],
+                                   [W] + [tensor(name, (1,), [number], INT64) for name, number in (("a", 0), ("b", 2), ("o", 1))]))
+        self.assertIn("node n0 (Slice): is read before the rest of its value", self.refused("import", "net.onnx"))
 
     def test_what_is_wide_enough_is_read_and_said(self):
         self.put("half.onnx", model([GEMM], [tensor("w", (4, 3), b"\x00\x3c" * 12, wire.FLOAT16)]))

@@ -162,6 +162,33 @@ static void refused(struct made *m, const char *words)
     *m = (struct made){0};
 }
 
+/* Before the value is whole, and behind it: it is one of the pieces that are there. */
+static void a_piece_may_be_taken_several_times(void)
+{
+    const int order[CHANNELS] = {2, 3, 4, 5, 0, 1};
+    struct made m = {0};
+    made_input(&m, -1, CHANNELS, 1, 5);
+    list(&m, "[0]", 0);
+    list(&m, "[1]", 1);
+    list(&m, "[2]", 2);
+    list(&m, "far", INT64_MAX);
+    made_node(&m, "Relu", "x", "r");
+    made_node(&m, "Slice", "r [0] [2] [1]", "a");
+    made_node(&m, "Slice", "r [0] [2] [1]", "again");
+    made_node(&m, "Slice", "r [2] far [1]", "b");
+    made_node(&m, "Slice", "r [0] [2] [1]", "late");
+    made_node(&m, "Sum", "a again late", "up");
+    made_node(&m, "Concat", "b up", "j");
+    made_integer(&m, "axis", 1);
+    end_in_dense(&m, "j", SIZE);
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    size_t splits = 0;
+    for (size_t i = 0; import && i < import->graph->node_count; i++)
+        splits += import->graph->nodes[i].op == YS_OP_SPLIT;
+    CHECK_INT(splits, 1);
+    check_order(import, order, 3);
+}
+
 static void pieces_that_are_not_the_whole_are_refused(void)
 {
     static const struct {
@@ -293,5 +320,6 @@ static void a_norm_that_does_not_fit_is_refused(void)
 
 TAP_MAIN(TAP_CASE(parts_of_a_sequence_are_a_split), TAP_CASE(one_split_may_make_more_values_than_a_node_of_a_graph),
          TAP_CASE(a_part_of_a_split_may_be_left_out), TAP_CASE(pieces_may_come_behind_who_reads_another),
-         TAP_CASE(pieces_that_are_not_the_whole_are_refused), TAP_CASE(each_channel_is_normalised_by_itself),
-         TAP_CASE(groups_of_channels_are_normalised_together), TAP_CASE(a_norm_that_does_not_fit_is_refused))
+         TAP_CASE(a_piece_may_be_taken_several_times), TAP_CASE(pieces_that_are_not_the_whole_are_refused),
+         TAP_CASE(each_channel_is_normalised_by_itself), TAP_CASE(groups_of_channels_are_normalised_together),
+         TAP_CASE(a_norm_that_does_not_fit_is_refused))

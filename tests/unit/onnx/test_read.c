@@ -265,6 +265,28 @@ static void the_bias_of_a_shared_matrix_is_shared_and_no_other(void)
     }
 }
 
+/* Also where another layer with that bias stands between its two places. */
+static void a_layer_that_stands_around_another_has_one_bias(void)
+{
+    struct made m = {0};
+    made_input(&m, -1, 4, 0, 0);
+    made_node(&m, "Gemm", "x s b", "a");
+    made_node(&m, "Gemm", "a t b", "c");
+    made_integer(&m, "transB", 1);
+    made_node(&m, "Gemm", "c s b", "y");
+    made_weight(&m, "s", 4, 4, 0, 0);
+    made_weight(&m, "t", 4, 4, 0, 0);
+    made_weight(&m, "b", 4, 0, 0, 0);
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    if (import) {
+        const struct ys_node *nodes = import->graph->nodes;
+        CHECK_INT(import->graph->param_count, 4);
+        CHECK(nodes[0].bias == nodes[2].bias && nodes[0].bias != nodes[1].bias);
+        CHECK(nodes[0].weight == nodes[2].weight);
+    }
+    ys_onnx_import_free(import);
+}
+
 static void rows_stay_apart(void)
 {
     const int64_t all[] = {1, 0, 2, 3}, mixed[] = {8, -1}, whole[] = {2}, kept[] = {1, 32};
@@ -647,6 +669,7 @@ TAP_MAIN(TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(every_opera
          TAP_CASE(every_tensor_of_a_type_that_is_not_read_is_named_at_once),
          TAP_CASE(a_reduction_of_no_axes_may_do_nothing), TAP_CASE(broadcasts_are_read_and_shared_matrices_tied),
          TAP_CASE(the_bias_of_a_shared_matrix_is_shared_and_no_other),
+         TAP_CASE(a_layer_that_stands_around_another_has_one_bias),
          TAP_CASE(constants_beside_a_value_are_its_second_operand),
          TAP_CASE(constants_beside_transposed_values_are_turned),
          TAP_CASE(factors_of_channels_are_copied_and_tables_tied), TAP_CASE(rows_stay_apart),

@@ -205,6 +205,109 @@ static void numbers_are_a_bias_where_nothing_else_reads_the_product(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(transposed_copies_are_tied), TAP_CASE(equal_square_matrices_are_not_tied),
-         TAP_CASE(masks_are_not_trained), TAP_CASE(what_is_computed_of_shapes_is_not_trained),
-         TAP_CASE(mean_images_are_not_trained), TAP_CASE(numbers_are_a_bias_where_nothing_else_reads_the_product))
+/* x times a matrix, `count` times, each with numbers added to it: at once, or behind all of the products. The sums are
+ * added up. */
+static void made_sums(struct made *m, int count, bool is_late)
+{
+    char in[32], out[16];
+    struct ys_buf all = {0};
+    made_input(m, -1, 4, 0, 0);
+    made_weight(m, "s", 4, 4, 0, 0);
+    made_weight(m, "b", 4, 0, 0, 0);
+    made_weight(m, "w", 4, 3, 0, 0);
+    for (int i = 0; i < 2 * count; i++) {
+        const bool is_sum = is_late ? i >= count : i % 2 == 1;
+        const int at = is_late ? i % count : i / 2;
+        snprintf(in, sizeof in, "p%d b", at);
+        snprintf(out, sizeof out, "%c%d", is_sum ? 's' : 'p', at);
+        made_node(m, is_sum ? "Add" : "MatMul", is_sum ? in : "x s", out);
+        if (is_sum)
+            ys_buf_printf(&all, "%ss%d", at ? " " : "", at);
+    }
+    made_node(m, "Sum", ys_buf_text(&all), "all");
+    made_node(m, "Gemm", "all w", "y");
+    ys_buf_free(&all);
+}
+
+static void each_of_many_sums_is_a_bias(void)
+{
+    const int count = 3000;
+    for (int is_late = 0; is_late < 2; is_late++) {
+        struct made m = {0};
+        made_sums(&m, count, is_late);
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        int biases = 0, sums = 0;
+        for (size_t i = 0; import && i < import->graph->node_count; i++) {
+            const struct ys_node *node = &import->graph->nodes[i];
+            biases += node->op == YS_OP_GEMM && node->bias >= 0;
+            sums += node->op == YS_OP_ADD;
+        }
+        CHECK_INT(biases, count);
+        CHECK_INT(sums, count - 1);
+        if (import)
+            CHECK_INT(import->graph->param_count, 3); /* one layer at all these places */
+        ys_onnx_import_free(import);
+    }
+}
+
+/* What reads a value by any of its names is found, wherever it stands: of the two products the first is read by a
+ * Relu behind the sum, through two names more; the second only by its sum. */
+static void who_reads_a_product_later_is_known_before(void)
+{
+    struct made m = {0};
+    made_input(&m, -1, 4, 0, 0);
+    made_weight(&m, "s", 4, 4, 0, 0);
+    made_weight(&m, "t", 4, 4, 0, 0);
+    made_weight(&m, "b", 4, 0, 0, 0);
+    made_weight(&m, "w", 4, 3, 0, 0);
+    made_node(&m, "MatMul", "x s", "p");
+    made_node(&m, "Identity", "p", "q");
+    made_node(&m, "Identity", "q", "r");
+    made_node(&m, "Add", "r b", "kept");
+    ys_wire_text(&m.node, 3, "kept");
+    made_node(&m, "MatMul", "kept t", "u");
+    made_node(&m, "Identity", "u", "v");
+    made_node(&m, "Add", "v b", "joined");
+    ys_wire_text(&m.node, 3, "joined");
+    made_node(&m, "Relu", "q", "late");
+    made_node(&m, "Add", "joined late", "all");
+    made_node(&m, "Gemm", "all w", "y");
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    if (import) {
+        CHECK(node_called(import->graph, "kept") != NULL);
+        CHECK(node_called(import->graph, "joined") == NULL);
+    }
+    ys_onnx_import_free(import);
+}
+
+/* The second place of a transposed copy is as good as the first. */
+static void a_transposed_copy_may_stand_at_two_places(void)
+{
+    static const int64_t square[] = {4, 4};
+    float a[16], turned[16];
+    struct made m = {0};
+    for (int i = 0; i < 16; i++) {
+        a[i] = (float)i;
+        turned[i % 4 * 4 + i / 4] = (float)i;
+    }
+    made_input(&m, -1, 4, 0, 0);
+    made_weight(&m, "first", 4, 4, 0, 0); /* so that the tied one is not parameter 0 */
+    made_tensor(&m, "a", 1, square, 2, a, sizeof a);
+    made_tensor(&m, "turned", 1, square, 2, turned, sizeof turned);
+    made_node(&m, "Gemm", "x first", "u");
+    made_node(&m, "Gemm", "u a", "v");
+    made_node(&m, "Gemm", "v turned", "z");
+    made_integer(&m, "transB", 1);
+    made_node(&m, "Gemm", "z turned", "y");
+    made_integer(&m, "transB", 1);
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    if (import)
+        CHECK_INT(import->graph->param_count, 2);
+    ys_onnx_import_free(import);
+}
+
+TAP_MAIN(TAP_CASE(transposed_copies_are_tied), TAP_CASE(each_of_many_sums_is_a_bias),
+         TAP_CASE(who_reads_a_product_later_is_known_before), TAP_CASE(a_transposed_copy_may_stand_at_two_places),
+         TAP_CASE(equal_square_matrices_are_not_tied), TAP_CASE(masks_are_not_trained),
+         TAP_CASE(what_is_computed_of_shapes_is_not_trained), TAP_CASE(mean_images_are_not_trained),
+         TAP_CASE(numbers_are_a_bias_where_nothing_else_reads_the_product))
