@@ -188,10 +188,27 @@ ys_status ys_onnx_gelu(struct ys_onnx_step *step)
     return YS_OK;
 }
 
+static ys_status to_power(struct ys_onnx_step *step, double exponent)
+{
+    int in, node, value;
+    YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
+    const struct ys_onnx_slot like = *step->in[0];
+    YS_TRY(ys_onnx_begin(step, YS_OP_POW, &in, 1, 1, &node));
+    step->r->graph->nodes[node].exponent = exponent;
+    YS_TRY(ys_onnx_end(step->r, node, &value));
+    ys_onnx_set(step, value, &like);
+    return YS_OK;
+}
+
+ys_status ys_onnx_reciprocal(struct ys_onnx_step *step)
+{
+    YS_TRY(ys_onnx_need_live(step, 0));
+    return to_power(step, -1);
+}
+
 ys_status ys_onnx_pow(struct ys_onnx_step *step)
 {
     struct ys_onnx_constant *exponent;
-    int in, node, value;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_need_constant(step, 1, "exponent", &exponent));
     const double number = exponent->count == 1 ? ys_onnx_constant_real(exponent, 0) : 0;
@@ -199,11 +216,5 @@ ys_status ys_onnx_pow(struct ys_onnx_step *step)
         !(fabs(number) < 1e30))
         return YS_FAIL_STEP(step, "has %lld exponents, the first %g: graphs have one, not 0",
                             (long long)exponent->count, number);
-    YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
-    const struct ys_onnx_slot like = *step->in[0];
-    YS_TRY(ys_onnx_begin(step, YS_OP_POW, &in, 1, 1, &node));
-    step->r->graph->nodes[node].exponent = number;
-    YS_TRY(ys_onnx_end(step->r, node, &value));
-    ys_onnx_set(step, value, &like);
-    return YS_OK;
+    return to_power(step, number);
 }

@@ -232,6 +232,30 @@ ys_status ys_onnx_sum(struct ys_onnx_step *step)
     return reduce(step, true);
 }
 
+/* The root of the sum of squares. */
+ys_status ys_onnx_length(struct ys_onnx_step *step)
+{
+    struct ys_onnx_slot squares, made = {0}, *in[2] = {&squares, step->node->in_count > 1 ? step->in[1] : NULL};
+    struct ys_onnx_step part = *step;
+    int value, node;
+    bool is_noop;
+    YS_TRY(find_noop(step, &is_noop));
+    if (is_noop)
+        return YS_FAIL_STEP(step, "%s", "names no axes and is the absolute value then: write Abs");
+    YS_TRY(ys_onnx_take(step, step->in[0], true, &value));
+    squares = *step->in[0];
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_POW, value, "/squares", &node));
+    step->r->graph->nodes[node].exponent = 2;
+    YS_TRY(ys_onnx_end(step->r, node, &squares.value));
+    part.in = in;
+    part.out = &made;
+    YS_TRY(reduce(&part, true));
+    YS_TRY(ys_onnx_take(step, &made, true, &value));
+    YS_TRY(ys_onnx_emit(step, YS_OP_SQRT, &value, 1, &made));
+    step->out->rows = made.rows;
+    return YS_OK;
+}
+
 ys_status ys_onnx_shape(struct ys_onnx_step *step)
 {
     const struct ys_onnx_constant like = {.type = YS_ONNX_INT64};

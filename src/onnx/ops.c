@@ -396,9 +396,7 @@ static double share_of_new(double momentum)
 static bool is_made(const struct ys_onnx_step *step, const struct ys_onnx_constant *c, double value)
 {
     const struct ys_onnx_file *file = step->r->file;
-    bool is = true;
-    for (size_t i = 0; is && i < file->tensor_count; i++)
-        is = c->tensor != &file->tensors[i];
+    bool is = !c->tensor || c->tensor < file->tensors || c->tensor >= file->tensors + file->tensor_count;
     for (int64_t i = 0; is && i < (c->filled ? 1 : c->count); i++)
         is = ys_onnx_constant_real(c, i) == value;
     return is;
@@ -627,6 +625,8 @@ static const struct {
     {"Pad", ys_onnx_pad, false},
     {"RMSNormalization", ys_onnx_rmsnorm, true},
     {"RotaryEmbedding", ys_onnx_rotary, true},
+    {"Reciprocal", ys_onnx_reciprocal, true},
+    {"ReduceL2", ys_onnx_length, true},
     {"ReduceMean", ys_onnx_mean, true},
     {"ReduceSum", ys_onnx_sum, true},
     {"Reshape", ys_onnx_reshape, true},

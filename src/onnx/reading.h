@@ -350,13 +350,13 @@ ys_onnx_map *ys_onnx_find_map(const char *op);
  */
 bool ys_onnx_reads_rows(const char *op);
 ys_onnx_map ys_onnx_conv, ys_onnx_conv_transpose, ys_onnx_pool, ys_onnx_pad, ys_onnx_lrn;
-ys_onnx_map ys_onnx_sigmoid, ys_onnx_hardsigmoid, ys_onnx_erf, ys_onnx_gelu, ys_onnx_pow;
+ys_onnx_map ys_onnx_sigmoid, ys_onnx_hardsigmoid, ys_onnx_erf, ys_onnx_gelu, ys_onnx_pow, ys_onnx_reciprocal;
 ys_onnx_map ys_onnx_prelu, ys_onnx_negate;
 ys_onnx_map ys_onnx_add, ys_onnx_sub, ys_onnx_mul, ys_onnx_div;
 ys_onnx_map ys_onnx_rmsnorm;
 ys_onnx_map ys_onnx_slice, ys_onnx_split_sequence, ys_onnx_sequence_at;
 ys_onnx_map ys_onnx_instance_norm;
 ys_onnx_map ys_onnx_gather, ys_onnx_reshape, ys_onnx_flatten, ys_onnx_squeeze, ys_onnx_unsqueeze, ys_onnx_transpose,
-    ys_onnx_concat, ys_onnx_split, ys_onnx_mean, ys_onnx_sum, ys_onnx_shape;
+    ys_onnx_concat, ys_onnx_split, ys_onnx_mean, ys_onnx_sum, ys_onnx_length, ys_onnx_shape;
 
 #endif

@@ -114,8 +114,8 @@ ys_status ys_onnx_check_rows(struct ys_onnx_step *step, const struct ys_onnx_row
 
 bool ys_onnx_makes_rows(const char *op)
 {
-    static const char *const ops[] = {"Reshape",   "Flatten", "Squeeze",    "Unsqueeze", "Transpose",
-                                      "ReduceSum", "Gather",  "ReduceMean", "LSTM",      "GRU"};
+    static const char *const ops[] = {"Reshape", "Flatten",    "Squeeze",  "Unsqueeze", "Transpose", "ReduceSum",
+                                      "Gather",  "ReduceMean", "ReduceL2", "LSTM",      "GRU"};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i], op) == 0)
             return true;

@@ -131,6 +131,43 @@ static void a_reduction_of_no_axes_may_do_nothing(void)
         }
 }
 
+enum { LONG_CHANNELS = 2, LONG_PIXELS = 16 };
+
+/* The image with each pixel's channels over their length, and the length of each channel. */
+static void lengths_and_reciprocals_of_values_are_computed(void)
+{
+    for (int over_pixels = 0; over_pixels < 2; over_pixels++) {
+        const int64_t channels[] = {1}, pixels[] = {2, -1};
+        unsigned char x[LONG_CHANNELS * LONG_PIXELS];
+        double logits[3], length[LONG_PIXELS] = {0}, sums[LONG_CHANNELS] = {0};
+        struct made m = {0};
+        made_input(&m, -1, LONG_CHANNELS, 4, 4);
+        made_node(&m, "ReduceL2", "x", "length");
+        made_integers(&m, "axes", over_pixels ? pixels : channels, over_pixels ? 2 : 1);
+        made_integer(&m, "keepdims", !over_pixels);
+        made_node(&m, "Reciprocal", "length", "over");
+        if (!over_pixels)
+            made_node(&m, "Mul", "x over", "unit");
+        end_in_dense(&m, over_pixels ? "over" : "unit", LONG_CHANNELS * (over_pixels ? 1 : LONG_PIXELS));
+        for (int i = 0; i < LONG_CHANNELS * LONG_PIXELS; i++) {
+            x[i] = (unsigned char)(1 + i * 37 % 251);
+            length[i % LONG_PIXELS] += x[i] / 255.0 * (x[i] / 255.0);
+            sums[i / LONG_PIXELS] += x[i] / 255.0 * (x[i] / 255.0);
+        }
+        struct ys_onnx_import *import = made_read(&m, "y", 13);
+        if (import && made_evaluate(import, x, 1, logits))
+            for (int c = 0; c < 3; c++) {
+                double expected = 0;
+                for (int i = 0; over_pixels && i < LONG_CHANNELS; i++)
+                    expected += (double)(0.1F * (float)(3 * i + c + 1)) / sqrt(sums[i]);
+                for (int i = 0; !over_pixels && i < LONG_CHANNELS * LONG_PIXELS; i++)
+                    expected += x[i] / 255.0 / sqrt(length[i % LONG_PIXELS]) * (double)(0.1F * (float)(3 * i + c + 1));
+                CHECK_NEAR(logits[c], expected, 1e-13 * expected); /* 32 products, in double */
+            }
+        ys_onnx_import_free(import);
+    }
+}
+
 static void broadcasts_are_read_and_shared_matrices_tied(void)
 {
     struct made m = {0};
@@ -665,19 +702,17 @@ static void half_precision_is_widened(void)
     }
 }
 
-TAP_MAIN(TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(every_operator_that_is_not_read_is_named_at_once),
-         TAP_CASE(every_tensor_of_a_type_that_is_not_read_is_named_at_once),
-         TAP_CASE(a_reduction_of_no_axes_may_do_nothing), TAP_CASE(broadcasts_are_read_and_shared_matrices_tied),
-         TAP_CASE(the_bias_of_a_shared_matrix_is_shared_and_no_other),
-         TAP_CASE(a_layer_that_stands_around_another_has_one_bias),
-         TAP_CASE(constants_beside_a_value_are_its_second_operand),
-         TAP_CASE(constants_beside_transposed_values_are_turned),
-         TAP_CASE(factors_of_channels_are_copied_and_tables_tied), TAP_CASE(rows_stay_apart),
-         TAP_CASE(shapes_are_computed_before_there_are_data),
-         TAP_CASE(a_head_over_images_of_one_pixel_is_left_to_the_loss),
-         TAP_CASE(a_gather_of_each_row_in_turn_is_a_reshape),
-         TAP_CASE(a_bias_of_zeros_is_computed_from_the_shape_of_its_weight),
-         TAP_CASE(files_that_are_not_right_are_refused), TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else),
-         TAP_CASE(half_precision_is_widened), TAP_CASE(the_hash_of_a_model_covers_its_external_data),
-         TAP_CASE(what_an_export_of_pytorch_lost_is_said),
-         TAP_CASE(which_axis_has_the_channels_is_said_where_it_is_assumed))
+TAP_MAIN(
+    TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(every_operator_that_is_not_read_is_named_at_once),
+    TAP_CASE(every_tensor_of_a_type_that_is_not_read_is_named_at_once), TAP_CASE(a_reduction_of_no_axes_may_do_nothing),
+    TAP_CASE(lengths_and_reciprocals_of_values_are_computed), TAP_CASE(broadcasts_are_read_and_shared_matrices_tied),
+    TAP_CASE(the_bias_of_a_shared_matrix_is_shared_and_no_other),
+    TAP_CASE(a_layer_that_stands_around_another_has_one_bias),
+    TAP_CASE(constants_beside_a_value_are_its_second_operand), TAP_CASE(constants_beside_transposed_values_are_turned),
+    TAP_CASE(factors_of_channels_are_copied_and_tables_tied), TAP_CASE(rows_stay_apart),
+    TAP_CASE(shapes_are_computed_before_there_are_data), TAP_CASE(a_head_over_images_of_one_pixel_is_left_to_the_loss),
+    TAP_CASE(a_gather_of_each_row_in_turn_is_a_reshape),
+    TAP_CASE(a_bias_of_zeros_is_computed_from_the_shape_of_its_weight), TAP_CASE(files_that_are_not_right_are_refused),
+    TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else), TAP_CASE(half_precision_is_widened),
+    TAP_CASE(the_hash_of_a_model_covers_its_external_data), TAP_CASE(what_an_export_of_pytorch_lost_is_said),
+    TAP_CASE(which_axis_has_the_channels_is_said_where_it_is_assumed))
