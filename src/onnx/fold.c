@@ -443,6 +443,17 @@ static ys_status fold_constant(struct folding *fold)
     return real && !list ? ys_onnx_real(fold->node, "value_float", fold->out->reals) : YS_OK;
 }
 
+/* What is left of a division: with the sign of the divisor, or with `fmod` of what it divides. */
+static ys_status find_rest(const struct folding *fold, int64_t a, int64_t b, int64_t *rest)
+{
+    int64_t fmod = 0;
+    YS_TRY(ys_onnx_integer(fold->node, "fmod", &fmod));
+    *rest = b == -1 ? 0 : a % b;
+    if (!fmod && *rest != 0 && (*rest < 0) != (b < 0))
+        *rest += b;
+    return YS_OK;
+}
+
 static ys_status compute_whole(const struct folding *fold, struct ys_onnx_whole a, struct ys_onnx_whole b,
                                struct ys_onnx_whole *y)
 {
@@ -455,8 +466,8 @@ static ys_status compute_whole(const struct folding *fold, struct ys_onnx_whole 
         over = __builtin_sub_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_sub_overflow(a.each, b.each, &y->each);
     else if (op[0] == 'E')
         y->fixed = a.fixed == b.fixed && a.each == b.each;
-    else if (strcmp(op, "Mod") == 0 && !a.each && !b.each && a.fixed >= 0 && b.fixed > 0)
-        y->fixed = a.fixed % b.fixed;
+    else if (strcmp(op, "Mod") == 0 && !a.each && !b.each && b.fixed != 0)
+        return find_rest(fold, a.fixed, b.fixed, &y->fixed);
     else if (strcmp(op, "Mul") == 0 && (!a.each || !b.each)) {
         int64_t left, right;
         over = __builtin_mul_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_mul_overflow(a.each, b.fixed, &left) ||
@@ -464,7 +475,8 @@ static ys_status compute_whole(const struct folding *fold, struct ys_onnx_whole 
     } else if (op[0] == 'D' && !b.each && b.fixed > 0 && (!a.each || (a.each % b.fixed == 0 && a.fixed % b.fixed == 0)))
         *y = (struct ys_onnx_whole){a.fixed / b.fixed, a.each / b.fixed};
     else
-        return FAIL(fold, "cannot compute %s of what depends on the batch, or of 0", op);
+        return FAIL(fold, "cannot compute %s of the integers %lld and %lld%s", op, (long long)a.fixed,
+                    (long long)b.fixed, a.each || b.each ? ", to which numbers of rows come" : "");
     return over ? FAIL(fold, "%s goes beyond 63 bits", "an integer") : YS_OK;
 }
 

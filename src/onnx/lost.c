@@ -27,6 +27,8 @@ const char *ys_onnx_remedy(const char *op)
 {
     static const char *const drawn[] = {"RandomUniformLike", "RandomUniform", "RandomNormalLike", "RandomNormal",
                                         "Bernoulli"};
+    if (strcmp(op, "Einsum") == 0)
+        return "write its product as torch.matmul, with what moves axes before and behind it";
     for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++)
         if (strcmp(op, drawn[i]) == 0)
             return "it draws in each pass, as stochastic depth and dropout of channels do; export the network without "

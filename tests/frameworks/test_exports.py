@@ -115,7 +115,8 @@ def main(maker, words):
         print(SKIP + "%s are not all in %s: YS_EXPORTS_PYTHON names an interpreter that has them" % (", ".join(PACKAGES[maker]), PYTHON))
         return 0
     tap = Tap()
-    ways = {"torch": exports_known.WAYS, "sequences": exports_known.SEQUENCE_WAYS.get(words[0]) if words else None}
+    ways = {"torch": exports_known.IDIOMS.get(words[0], exports_known.WAYS) if words else None,
+            "sequences": exports_known.SEQUENCE_WAYS.get(words[0]) if words else None}
     if maker in ways:
         cases = [[words[0], way] for way in words[1:] or ways[maker]]
     else:

@@ -7,6 +7,8 @@ NETWORKS = ("resnet18", "densenet121", "shufflenet_v2_x0_5", "efficientnet_b0", 
 UNUSUAL = ("repvgg", "grouped", "branches", "resmlp", "gates")
 # Four ways to export: batch normalisation is folded into convolutions unless it is "kept".
 WAYS = ("dynamo", "dynamo kept", "legacy", "legacy kept")
+# Of exports_torch.py: what networks of today are written with, in the ways in which torch exports it.
+IDIOMS = {"llama": ("dynamo", "dynamo kept"), "windows": WAYS, "halves": WAYS}
 # Of exports_sequences.py, and its ways: PyTorch's exporter for operator set 20 and 23, and its older one.
 SEQUENCES = ("gpt", "lstm", "gru", "encoder", "vit_plain", "vit", "rotary")
 SEQUENCE_WAYS = {name: ("dynamo", "dynamo 23", "legacy") for name in SEQUENCES}

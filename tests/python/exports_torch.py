@@ -191,6 +191,61 @@ class Gates(nn.Module):
         return self.head(torch.nn.functional.relu6(self.lift(x))).flatten(2).mean(2)
 
 
+class Llama(nn.Module):
+    """Patches as tokens: PyTorch's RMSNorm, its attention, a gated dense layer; no biases."""
+
+    def __init__(self, classes=CLASSES, width=32, heads=4):
+        super().__init__()
+        self.heads, self.patches = heads, nn.Conv2d(3, width, 16, 16)
+        self.before, self.behind = nn.RMSNorm(width, eps=1e-6), nn.RMSNorm(width, eps=1e-6)
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width, bias=False) for _ in range(4))
+        self.gate, self.up, self.down = (nn.Linear(*sizes, bias=False) for sizes in ((width, 64), (width, 64), (64, width)))
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        x = self.patches(x).flatten(2).transpose(1, 2)
+        n, tokens, width = x.shape
+        y = self.before(x)
+        parts = [layer(y).view(n, tokens, self.heads, -1).transpose(1, 2) for layer in (self.query, self.key, self.value)]
+        x = x + self.out(nn.functional.scaled_dot_product_attention(*parts).transpose(1, 2).reshape(n, tokens, width))
+        y = self.behind(x)
+        return self.head((x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))).mean(1))
+
+
+class Windows(nn.Module):
+    """Windows of a rolled image, as Swin has them, behind pixels that become channels."""
+
+    def __init__(self, classes=CLASSES, width=16):
+        super().__init__()
+        self.patches, self.norm = nn.Conv2d(12, width, 4, 4), nn.LayerNorm(width)
+        self.mix, self.head = nn.Linear(width, width), nn.Linear(width, classes)
+
+    def forward(self, x):
+        x = self.patches(nn.functional.pixel_unshuffle(x, 2)).permute(0, 2, 3, 1)
+        y = torch.roll(self.norm(x), (-2, -2), (1, 2))
+        n, h, w, c = y.shape
+        y = y.view(n, h // 4, 4, w // 4, 4, c).permute(0, 1, 3, 2, 4, 5).reshape(n, -1, 16, c)
+        y = torch.relu(self.mix(y)).view(n, h // 4, w // 4, 4, 4, c).permute(0, 1, 3, 2, 4, 5).reshape(n, h, w, c)
+        return self.head((x + torch.roll(y, (2, 2), (1, 2))).mean((1, 2)))
+
+
+class Halves(nn.Module):
+    """Channels halved by chunk, split, glu and indices, one half by the same indices twice; lengths of pixels."""
+
+    def __init__(self, classes=CLASSES):
+        super().__init__()
+        self.first, self.second, self.third = nn.Conv2d(3, 16, 4, 4), nn.Conv2d(8, 16, 3, padding=1, groups=8), nn.Conv2d(8, 16, 1)
+        self.norm, self.head = nn.GroupNorm(2, 8), nn.Linear(8, classes)
+
+    def forward(self, x):
+        a, b = self.first(x).chunk(2, 1)
+        y = self.second(a * torch.sigmoid(b))
+        y = y[:, :8] * torch.tanh(y[:, 8:]) + y[:, :8]
+        c, d = torch.split(self.third(self.norm(y)), [8, 8], 1)
+        y = nn.functional.glu(torch.cat([c, d], 1), 1) + y
+        return self.head((y / (torch.linalg.vector_norm(y, dim=1, keepdim=True) + 1e-6)).mean((2, 3)))
+
+
 def vision_transformer():
     return torchvision.models.VisionTransformer(image_size=64, patch_size=16, num_layers=2, num_heads=2, hidden_dim=32, mlp_dim=64,
                                                 num_classes=CLASSES)
@@ -201,7 +256,7 @@ def classifier(name, **options):
 
 
 MADE = {"unet": UNet, "mixer": Mixer, "siamese": Siamese, "vit": vision_transformer, "repvgg": RepVGG, "grouped": Grouped,
-        "branches": Branches, "resmlp": ResMLP, "gates": Gates,
+        "branches": Branches, "resmlp": ResMLP, "gates": Gates, "llama": Llama, "windows": Windows, "halves": Halves,
         "googlenet": classifier("googlenet", aux_logits=False, init_weights=False),
         "inception_v3": classifier("inception_v3", aux_logits=False, init_weights=False)}
 PIXELS = {"inception_v3": 96, "vgg11_bn": 224}  # what their pools divide

@@ -29,7 +29,7 @@ HAS_RUNTIME = is_there("onnxruntime")
 
 import driver  # noqa: E402
 import numpy as np  # noqa: E402
-from exports_known import NETWORKS, SEQUENCES, SEQUENCE_WAYS, UNUSUAL, WAYS  # noqa: E402
+from exports_known import IDIOMS, NETWORKS, SEQUENCES, SEQUENCE_WAYS, UNUSUAL, WAYS  # noqa: E402
 
 PROGRAM = os.path.join(os.environ.get("YARDSTICK_BIN", driver.ROOT), "yardstick")
 if not os.access(PROGRAM, os.X_OK):
@@ -168,6 +168,12 @@ class Torch(Judged):
     def test_unusual_networks_answer_as_torch_does(self):
         for name in UNUSUAL:
             for way in WAYS:
+                with self.subTest(name=name, way=way):
+                    self.judge(name, way, None)
+
+    def test_idioms_of_today_answer_as_torch_does(self):
+        for name, ways in IDIOMS.items():
+            for way in ways:
                 with self.subTest(name=name, way=way):
                     self.judge(name, way, None)
 

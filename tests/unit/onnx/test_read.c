@@ -131,6 +131,36 @@ static void a_reduction_of_no_axes_may_do_nothing(void)
         }
 }
 
+/* A rest has the sign of the divisor, or with `fmod` of what is divided; it is the extent of an axis here. */
+static void rests_are_computed_with_their_sign(void)
+{
+    static const struct {
+        int64_t a, b, fmod;
+        const char *words;
+    } cases[] = {{-6, 8, 0, ""},
+                 {-6, -4, 1, "dimension -2"},
+                 {6, -8, 0, "dimension -2"},
+                 {10, -8, 1, ""},
+                 {INT64_MIN, -1, 0, ""}, /* 0: the extent of the value */
+                 {5, 0, 0, "node two (Mod)|cannot compute Mod of the integers 5 and 0"}};
+    const int64_t one[] = {1}, open[] = {-1};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made m = {0};
+        made_input(&m, -1, 4, 2, 2);
+        made_tensor(&m, "a", 7, one, 1, &cases[i].a, sizeof cases[i].a);
+        made_tensor(&m, "b", 7, one, 1, &cases[i].b, sizeof cases[i].b);
+        made_tensor(&m, "open", 7, one, 1, open, sizeof open);
+        made_tensor(&m, "zero", 7, one, 1, (const int64_t[]){0}, sizeof(int64_t));
+        made_node(&m, "Mod", "a b", "two");
+        made_integer(&m, "fmod", cases[i].fmod);
+        made_node(&m, "Concat", "zero two open", "shape");
+        made_integer(&m, "axis", 0);
+        made_node(&m, "Reshape", "x shape", "r");
+        end_in_dense(&m, "r", 16);
+        check_read(&m, "y", 17, cases[i].words);
+    }
+}
+
 enum { LONG_CHANNELS = 2, LONG_PIXELS = 16 };
 
 /* The image with each pixel's channels over their length, and the length of each channel. */
@@ -702,17 +732,20 @@ static void half_precision_is_widened(void)
     }
 }
 
-TAP_MAIN(
-    TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(every_operator_that_is_not_read_is_named_at_once),
-    TAP_CASE(every_tensor_of_a_type_that_is_not_read_is_named_at_once), TAP_CASE(a_reduction_of_no_axes_may_do_nothing),
-    TAP_CASE(lengths_and_reciprocals_of_values_are_computed), TAP_CASE(broadcasts_are_read_and_shared_matrices_tied),
-    TAP_CASE(the_bias_of_a_shared_matrix_is_shared_and_no_other),
-    TAP_CASE(a_layer_that_stands_around_another_has_one_bias),
-    TAP_CASE(constants_beside_a_value_are_its_second_operand), TAP_CASE(constants_beside_transposed_values_are_turned),
-    TAP_CASE(factors_of_channels_are_copied_and_tables_tied), TAP_CASE(rows_stay_apart),
-    TAP_CASE(shapes_are_computed_before_there_are_data), TAP_CASE(a_head_over_images_of_one_pixel_is_left_to_the_loss),
-    TAP_CASE(a_gather_of_each_row_in_turn_is_a_reshape),
-    TAP_CASE(a_bias_of_zeros_is_computed_from_the_shape_of_its_weight), TAP_CASE(files_that_are_not_right_are_refused),
-    TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else), TAP_CASE(half_precision_is_widened),
-    TAP_CASE(the_hash_of_a_model_covers_its_external_data), TAP_CASE(what_an_export_of_pytorch_lost_is_said),
-    TAP_CASE(which_axis_has_the_channels_is_said_where_it_is_assumed))
+TAP_MAIN(TAP_CASE(exports_have_the_logits_of_onnx_runtime), TAP_CASE(every_operator_that_is_not_read_is_named_at_once),
+         TAP_CASE(every_tensor_of_a_type_that_is_not_read_is_named_at_once),
+         TAP_CASE(a_reduction_of_no_axes_may_do_nothing), TAP_CASE(lengths_and_reciprocals_of_values_are_computed),
+         TAP_CASE(rests_are_computed_with_their_sign), TAP_CASE(broadcasts_are_read_and_shared_matrices_tied),
+         TAP_CASE(the_bias_of_a_shared_matrix_is_shared_and_no_other),
+         TAP_CASE(a_layer_that_stands_around_another_has_one_bias),
+         TAP_CASE(constants_beside_a_value_are_its_second_operand),
+         TAP_CASE(constants_beside_transposed_values_are_turned),
+         TAP_CASE(factors_of_channels_are_copied_and_tables_tied), TAP_CASE(rows_stay_apart),
+         TAP_CASE(shapes_are_computed_before_there_are_data),
+         TAP_CASE(a_head_over_images_of_one_pixel_is_left_to_the_loss),
+         TAP_CASE(a_gather_of_each_row_in_turn_is_a_reshape),
+         TAP_CASE(a_bias_of_zeros_is_computed_from_the_shape_of_its_weight),
+         TAP_CASE(files_that_are_not_right_are_refused), TAP_CASE(external_data_lie_beside_the_file_and_nowhere_else),
+         TAP_CASE(half_precision_is_widened), TAP_CASE(the_hash_of_a_model_covers_its_external_data),
+         TAP_CASE(what_an_export_of_pytorch_lost_is_said),
+         TAP_CASE(which_axis_has_the_channels_is_said_where_it_is_assumed))
