@@ -5,8 +5,13 @@
 
 static bool is_activation(const struct ys_node *node)
 {
-    /* A clip that moves zero would move what a blocked layout pads with. */
-    return node->op == YS_OP_RELU || (node->op == YS_OP_CLIP && node->low <= 0 && node->high >= 0);
+    return node->op == YS_OP_RELU || node->op == YS_OP_CLIP;
+}
+
+/** A clip that moves zero would move what a blocked layout pads with: it is a tail of its own, in C order. */
+static bool keeps_zero(const struct ys_node *activation)
+{
+    return activation->op == YS_OP_RELU || (activation->low <= 0 && activation->high >= 0);
 }
 
 /** A sum of values of different shapes, or with a parameter, is of no tail. */
@@ -48,7 +53,8 @@ static void find_tail(struct ys_lowering *low, const struct ys_node *first)
         claim(low, tail, next, &tail->sum);
         next = only_reader(low, tail->y);
     }
-    if (next && is_activation(next) && (tail->norm < 0 || next->out[0] != g->output))
+    if (next && is_activation(next) && (next == first || keeps_zero(next)) &&
+        (tail->norm < 0 || next->out[0] != g->output))
         claim(low, tail, next, &tail->act);
     const struct ys_node *act = tail->act >= 0 ? &g->nodes[tail->act] : NULL;
     tail->kernel.act = !act ? YS_ACT_NONE : act->op == YS_OP_RELU ? YS_ACT_RELU : YS_ACT_CLIP;
@@ -178,6 +184,8 @@ ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *n
         k->streams =
             k->image.lanes == YS_LANES && k->image.has_padding && ys_layout_bytes(&tail->layout) > STREAM_BYTES;
     } else {
+        if (tail->act >= 0 && !keeps_zero(&low->graph->nodes[tail->act]))
+            YS_TRY(ys_onednn_plain(low, tail->x, &tail->layout));
         ys_onednn_flat_image(ys_layout_elements(&tail->layout), &k->image);
     }
     ys_onednn_set_layout(low, tail->y, &tail->layout);

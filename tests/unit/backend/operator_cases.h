@@ -490,6 +490,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_relu(n)))                                                   \
     X(clip_odd, YS_F32, 3, 3, 5, 7, net_clip(n, -0.25, 0.5))                                                           \
     X(clip_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_clip(n, 0, 0.75)))                                          \
+    X(clip_above, YS_F32, 3, 3, 5, 7, net_clip(n, 0.25, 0.75))                                                         \
+    X(clip_below, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_clip(n, -0.75, -0.25)))                                    \
     X(clip_relu6, YS_F32, 3, 3, 5, 7, net_clip(n, 0, 6))                                                               \
     X(leaky_relu_odd, YS_F32, 3, 3, 5, 7, net_leaky_relu(n, 0.01))                                                     \
     X(leaky_relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_leaky_relu(n, 0.3)))                                  \
