@@ -55,7 +55,7 @@ def entries(path, table):
 
 # Functions of one element, without attributes, that ONNX has under a name: the descriptors of the operators say so.
 PLAIN = {name for rule in re.findall(r"ys_op_rule rule_\w+ = \{(.*?)\};", source("graph/op.c"), re.DOTALL)
-         if "UNARY" in rule and "NO_ATTRS" in rule and "YS_KIND_POINTWISE" in rule for name in re.findall(r'\.onnx = "(\w+)"', rule)}
+         if "UNARY" in rule and "NO_ATTRS" in rule and "YS_OPKIND_POINTWISE" in rule for name in re.findall(r'\.onnx = "(\w+)"', rule)}
 # Of the set `node`: the operators that are judged, those that the reader makes nodes of or computes. Sequences are no tensors.
 OPERATORS = {name for name in PLAIN | entries("onnx/ops.c", "maps") | entries("onnx/fold.c", "folds") if "Sequence" not in name}
 # What the reader computes of constants and shapes alone, beside the operators of graphs.

@@ -64,12 +64,12 @@ void ys_lower_mark(struct ys_lowering *low, enum ys_call_kind kind)
 static enum ys_call_kind kind_of(enum ys_op op)
 {
     switch (ys_op_rule(op)->kind) {
-    case YS_KIND_POOL:
+    case YS_OPKIND_POOL:
         return YS_CALL_POOL;
-    case YS_KIND_LAYOUT:
+    case YS_OPKIND_LAYOUT:
         return YS_CALL_LAYOUT;
-    case YS_KIND_PRODUCT: /* of its calls, the back end marks the products */
-    case YS_KIND_POINTWISE:
+    case YS_OPKIND_PRODUCT: /* of its calls, the back end marks the products */
+    case YS_OPKIND_POINTWISE:
         break;
     }
     return YS_CALL_POINTWISE;

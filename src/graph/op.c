@@ -65,7 +65,7 @@ static size_t at_bounds(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
 static const struct ys_op_rule rule_NORMALIZE = {
     .name = "normalize",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .takes_integers = true,
     .attrs = ATTRS(REAL("scale", normalize.scale, POSITIVE), REALS("mean", normalize.mean, ANY),
                    REALS("std", normalize.std, POSITIVE)),
@@ -76,7 +76,7 @@ static const struct ys_op_rule rule_CONV = {
     .name = "Conv",
     UNARY,
     .params = YS_PARAMS_WEIGHT,
-    .kind = YS_KIND_PRODUCT,
+    .kind = YS_OPKIND_PRODUCT,
     .attrs = ATTRS(WINDOW, MAYBE("group", SIZE, window.group), MAYBE("connections", CONNECTIONS, connected)),
     .infer = ys_infer_conv,
     .multiply_adds = ys_compose_count_product,
@@ -87,7 +87,7 @@ static const struct ys_op_rule rule_CONV_TRANSPOSE = {
     .name = "ConvTranspose",
     UNARY,
     .params = YS_PARAMS_WEIGHT,
-    .kind = YS_KIND_PRODUCT,
+    .kind = YS_OPKIND_PRODUCT,
     .attrs = ATTRS(WINDOW, MAYBE("group", SIZE, window.group), MAYBE("output_padding", EXTRA, window.extra)),
     .infer = ys_infer_conv_transpose,
     .multiply_adds = ys_compose_count_transposed,
@@ -98,7 +98,7 @@ static const struct ys_op_rule rule_CONV_TRANSPOSE = {
 static const struct ys_op_rule rule_RELU = {
     .name = "Relu",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = NO_ATTRS,
     .infer = ys_infer_same,
@@ -108,12 +108,12 @@ static const struct ys_op_rule rule_RELU = {
 };
 
 static const struct ys_op_rule rule_MAXPOOL = {
-    .name = "MaxPool", UNARY, .kind = YS_KIND_POOL, .attrs = ATTRS(WINDOW, CEIL), .infer = ys_infer_pool};
+    .name = "MaxPool", UNARY, .kind = YS_OPKIND_POOL, .attrs = ATTRS(WINDOW, CEIL), .infer = ys_infer_pool};
 
 static const struct ys_op_rule rule_FLATTEN = {
     .name = "Flatten",
     UNARY,
-    .kind = YS_KIND_LAYOUT,
+    .kind = YS_OPKIND_LAYOUT,
     .attrs = ATTRS(ONLY("axis", ONLY, 1)),
     .infer = ys_infer_flatten,
     .onnx = "Flatten",
@@ -123,7 +123,7 @@ static const struct ys_op_rule rule_GEMM = {
     .name = "Gemm",
     UNARY,
     .params = YS_PARAMS_WEIGHT,
-    .kind = YS_KIND_PRODUCT,
+    .kind = YS_OPKIND_PRODUCT,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS(ONLY("transB", ONLY, 1), ONLY("transA", UNSAID, 0), ONLY("alpha", UNSAID, 1),
                    ONLY("beta", UNSAID, 1), MAYBE("positions", NOTE, positions)),
@@ -136,7 +136,7 @@ static const struct ys_op_rule rule_EMBEDDING = {
     .name = "Embedding",
     UNARY,
     .params = YS_PARAMS_WEIGHT,
-    .kind = YS_KIND_LAYOUT,
+    .kind = YS_OPKIND_LAYOUT,
     .reach = YS_REACH_OWN,
     .takes_integers = true,
     .attrs = NO_ATTRS,
@@ -150,7 +150,7 @@ static const struct ys_op_rule rule_ATTENTION = {
     .in_high = 4,
     .out_low = 1,
     .out_high = 1,
-    .kind = YS_KIND_PRODUCT,
+    .kind = YS_OPKIND_PRODUCT,
     .takes_integers = true, /* the tokens that hide keys */
     .attrs = ATTRS(GIVEN("q_num_heads", SIZE, attention.heads), GIVEN("kv_num_heads", SIZE, attention.kv_heads),
                    MAYBE("is_causal", FLAG, attention.causal),
@@ -164,7 +164,7 @@ static const struct ys_op_rule rule_LSTM = {
     .name = "LSTM",
     UNARY,
     .params = YS_PARAMS_LSTM,
-    .kind = YS_KIND_PRODUCT,
+    .kind = YS_OPKIND_PRODUCT,
     .attrs = NO_ATTRS,
     .infer = ys_infer_recurrent,
     .multiply_adds = ys_compose_count_recurrent,
@@ -176,7 +176,7 @@ static const struct ys_op_rule rule_GRU = {
     .name = "GRU",
     UNARY,
     .params = YS_PARAMS_GRU,
-    .kind = YS_KIND_PRODUCT,
+    .kind = YS_OPKIND_PRODUCT,
     .attrs = ATTRS(ONLY("linear_before_reset", ONLY, 1)),
     .infer = ys_infer_recurrent,
     .multiply_adds = ys_compose_count_recurrent,
@@ -187,7 +187,7 @@ static const struct ys_op_rule rule_GRU = {
 static const struct ys_op_rule rule_ROTARY = {
     .name = "RotaryEmbedding",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS(GIVEN("num_heads", SIZE, rotary.heads), MAYBE("interleaved", FLAG, rotary.interleaved),
                    {"base", YS_ATTR_REAL, AT(rotary.base), true, YS_RANGE_POSITIVE, 0}),
@@ -197,7 +197,7 @@ static const struct ys_op_rule rule_ROTARY = {
 static const struct ys_op_rule rule_SINUSOID = {
     .name = "sinusoid",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS({"base", YS_ATTR_REAL, AT(rotary.base), true, YS_RANGE_POSITIVE, 0}),
     .infer = ys_infer_sinusoid,
@@ -206,7 +206,7 @@ static const struct ys_op_rule rule_SINUSOID = {
 static const struct ys_op_rule rule_AVERAGEPOOL = {
     .name = "AveragePool",
     UNARY,
-    .kind = YS_KIND_POOL,
+    .kind = YS_OPKIND_POOL,
     .attrs = ATTRS(WINDOW, CEIL, MAYBE("count_include_pad", FLAG, window.include_pad)),
     .infer = ys_infer_pool,
 };
@@ -214,7 +214,7 @@ static const struct ys_op_rule rule_AVERAGEPOOL = {
 static const struct ys_op_rule rule_GLOBAL_AVERAGEPOOL = {
     .name = "GlobalAveragePool",
     UNARY,
-    .kind = YS_KIND_POOL,
+    .kind = YS_OPKIND_POOL,
     .attrs = NO_ATTRS,
     .infer = ys_infer_global_pool,
     .onnx = "GlobalAveragePool",
@@ -223,7 +223,7 @@ static const struct ys_op_rule rule_GLOBAL_AVERAGEPOOL = {
 static const struct ys_op_rule rule_GLOBAL_MAXPOOL = {
     .name = "GlobalMaxPool",
     UNARY,
-    .kind = YS_KIND_POOL,
+    .kind = YS_OPKIND_POOL,
     .attrs = NO_ATTRS,
     .infer = ys_infer_global_pool,
     .onnx = "GlobalMaxPool",
@@ -233,7 +233,7 @@ static const struct ys_op_rule rule_BATCHNORM = {
     .name = "BatchNormalization",
     UNARY,
     .params = YS_PARAMS_BATCHNORM,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .attrs = ATTRS(REAL("epsilon", batchnorm.epsilon, POSITIVE), REAL("momentum", batchnorm.momentum, SHARE)),
     .infer = ys_infer_batchnorm,
     .reads_x = true,
@@ -243,7 +243,7 @@ static const struct ys_op_rule rule_LAYERNORM = {
     .name = "LayerNormalization",
     UNARY,
     .params = YS_PARAMS_WEIGHT,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN_ALONG_LAST,
     .attrs = ATTRS(AXIS, REAL("epsilon", epsilon, POSITIVE)),
     .infer = ys_infer_layernorm,
@@ -255,7 +255,7 @@ static const struct ys_op_rule rule_RMSNORM = {
     .name = "RMSNormalization",
     UNARY,
     .params = YS_PARAMS_SCALE,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN_ALONG_LAST,
     .attrs = ATTRS(AXIS, REAL("epsilon", epsilon, POSITIVE)),
     .infer = ys_infer_layernorm,
@@ -265,7 +265,7 @@ static const struct ys_op_rule rule_RMSNORM = {
 static const struct ys_op_rule rule_LRN = {
     .name = "LRN",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .attrs = ATTRS(GIVEN("size", SIZE, lrn.size), REAL("alpha", lrn.alpha, NOT_NEGATIVE),
                    REAL("beta", lrn.beta, NOT_NEGATIVE), REAL("bias", lrn.bias, POSITIVE)),
     .infer = ys_infer_lrn,
@@ -276,7 +276,7 @@ static const struct ys_op_rule rule_LRN = {
 static const struct ys_op_rule rule_CLIP = {
     .name = "Clip",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS(REAL("min", low, ANY), REAL("max", high, ANY)),
     .infer = ys_infer_clip,
@@ -287,7 +287,7 @@ static const struct ys_op_rule rule_CLIP = {
 static const struct ys_op_rule rule_LEAKY_RELU = {
     .name = "LeakyRelu",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS(REAL("alpha", slope, SHARE)),
     .infer = ys_infer_same,
@@ -299,7 +299,7 @@ static const struct ys_op_rule rule_LEAKY_RELU = {
 static const struct ys_op_rule rule_TANH = {
     .name = "Tanh",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = NO_ATTRS,
     .infer = ys_infer_same,
@@ -310,7 +310,7 @@ static const struct ys_op_rule rule_TANH = {
 static const struct ys_op_rule rule_SIGMOID = {
     .name = "Sigmoid",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = NO_ATTRS,
     .infer = ys_infer_same,
@@ -329,7 +329,7 @@ static size_t at_three(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
 static const struct ys_op_rule rule_HARDSWISH = {
     .name = "HardSwish",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = NO_ATTRS,
     .infer = ys_infer_same,
@@ -349,7 +349,7 @@ static size_t at_ends(const struct ys_node *node, double at[YS_OP_MAX_KINKS])
 static const struct ys_op_rule rule_HARDSIGMOID = {
     .name = "HardSigmoid",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS(REAL("alpha", slope, POSITIVE), REAL("beta", shift, ANY)),
     .infer = ys_infer_same,
@@ -361,7 +361,7 @@ static const struct ys_op_rule rule_HARDSIGMOID = {
 static const struct ys_op_rule rule_SWISH = {
     .name = "Swish",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = NO_ATTRS,
     .infer = ys_infer_same,
@@ -371,7 +371,7 @@ static const struct ys_op_rule rule_SWISH = {
 static const struct ys_op_rule rule_GELU = {
     .name = "Gelu",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS(MAYBE("approximate", BY_TANH, by_tanh)),
     .infer = ys_infer_same,
@@ -381,7 +381,7 @@ static const struct ys_op_rule rule_GELU = {
 static const struct ys_op_rule rule_SQRT = {
     .name = "Sqrt",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = NO_ATTRS,
     .infer = ys_infer_same,
@@ -392,7 +392,7 @@ static const struct ys_op_rule rule_SQRT = {
 static const struct ys_op_rule rule_POW = {
     .name = "Pow",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS(REAL("exponent", exponent, ANY)),
     .infer = ys_infer_pow,
@@ -402,7 +402,7 @@ static const struct ys_op_rule rule_POW = {
 static const struct ys_op_rule rule_SOFTMAX = {
     .name = "Softmax",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN_ALONG_LAST,
     .attrs = ATTRS(AXIS),
     .infer = ys_infer_softmax,
@@ -413,7 +413,7 @@ static const struct ys_op_rule rule_SOFTMAX = {
 static const struct ys_op_rule rule_LOG_SOFTMAX = {
     .name = "LogSoftmax",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN_ALONG_LAST,
     .attrs = ATTRS(AXIS),
     .infer = ys_infer_softmax,
@@ -423,7 +423,7 @@ static const struct ys_op_rule rule_LOG_SOFTMAX = {
 
 static const struct ys_op_rule rule_ADD = {.name = "Add",
                                            PAIR,
-                                           .kind = YS_KIND_POINTWISE,
+                                           .kind = YS_OPKIND_POINTWISE,
                                            .reach = YS_REACH_OWN,
                                            .attrs = BROADCAST,
                                            .infer = ys_infer_pair,
@@ -431,7 +431,7 @@ static const struct ys_op_rule rule_ADD = {.name = "Add",
 
 static const struct ys_op_rule rule_SUB = {.name = "Sub",
                                            PAIR,
-                                           .kind = YS_KIND_POINTWISE,
+                                           .kind = YS_OPKIND_POINTWISE,
                                            .reach = YS_REACH_OWN,
                                            .attrs = BROADCAST,
                                            .infer = ys_infer_pair,
@@ -440,7 +440,7 @@ static const struct ys_op_rule rule_SUB = {.name = "Sub",
 static const struct ys_op_rule rule_MUL = {
     .name = "Mul",
     PAIR,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = BROADCAST,
     .infer = ys_infer_pair,
@@ -451,7 +451,7 @@ static const struct ys_op_rule rule_MUL = {
 static const struct ys_op_rule rule_DIV = {
     .name = "Div",
     PAIR,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = BROADCAST,
     .infer = ys_infer_pair,
@@ -465,7 +465,7 @@ static const struct ys_op_rule rule_CONCAT = {
     .in_high = YS_NODE_MAX_IN,
     .out_low = 1,
     .out_high = 1,
-    .kind = YS_KIND_LAYOUT,
+    .kind = YS_OPKIND_LAYOUT,
     .reach = YS_REACH_OWN_ALONG_LAST,
     .attrs = ATTRS(AXIS),
     .infer = ys_infer_concat,
@@ -478,7 +478,7 @@ static const struct ys_op_rule rule_SPLIT = {
     .in_high = 1,
     .out_low = 2,
     .out_high = YS_NODE_MAX_OUT,
-    .kind = YS_KIND_LAYOUT,
+    .kind = YS_OPKIND_LAYOUT,
     .reach = YS_REACH_OWN_ALONG_LAST,
     .attrs = ATTRS(AXIS, GIVEN("split", SPLIT, split)),
     .infer = ys_infer_split,
@@ -487,7 +487,7 @@ static const struct ys_op_rule rule_SPLIT = {
 static const struct ys_op_rule rule_RESHAPE = {
     .name = "Reshape",
     UNARY,
-    .kind = YS_KIND_LAYOUT,
+    .kind = YS_OPKIND_LAYOUT,
     .attrs = ATTRS(GIVEN("shape", SHAPE, shape)),
     .infer = ys_infer_reshape,
 };
@@ -495,7 +495,7 @@ static const struct ys_op_rule rule_RESHAPE = {
 static const struct ys_op_rule rule_PAD = {
     .name = "Pad",
     UNARY,
-    .kind = YS_KIND_LAYOUT,
+    .kind = YS_OPKIND_LAYOUT,
     .attrs = ATTRS(MAYBE("mode", PAD_MODE, pad.mode), GIVEN("pads", AXIS_PADS, pad),
                    {"value", YS_ATTR_REAL, AT(pad.value), true, YS_RANGE_ANY, 0}),
     .infer = ys_infer_padded,
@@ -504,7 +504,7 @@ static const struct ys_op_rule rule_PAD = {
 static const struct ys_op_rule rule_TRANSPOSE = {
     .name = "Transpose",
     UNARY,
-    .kind = YS_KIND_LAYOUT,
+    .kind = YS_OPKIND_LAYOUT,
     .attrs = ATTRS(GIVEN("perm", PERMUTATION, permutation)),
     .infer = ys_infer_transpose,
     .onnx = "Transpose",
@@ -513,7 +513,7 @@ static const struct ys_op_rule rule_TRANSPOSE = {
 static const struct ys_op_rule rule_MEAN = {
     .name = "ReduceMean",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .attrs = ATTRS(GIVEN("axes", AXES, reduced), GIVEN("keepdims", FLAG, keepdims)),
     .infer = ys_infer_mean,
 };
@@ -521,7 +521,7 @@ static const struct ys_op_rule rule_MEAN = {
 static const struct ys_op_rule rule_DROPOUT = {
     .name = "Dropout",
     UNARY,
-    .kind = YS_KIND_POINTWISE,
+    .kind = YS_OPKIND_POINTWISE,
     .reach = YS_REACH_OWN,
     .attrs = ATTRS(REAL("ratio", ratio, SHARE_BELOW_1)),
     .infer = ys_infer_same,

@@ -16,11 +16,11 @@ enum ys_op_params { /* which parameters a node of an operator has */
                     YS_PARAMS_GRU        /* the same, and the recurrent bias */
 };
 
-enum ys_op_kind {                    /* what it spends its time on */
-                  YS_KIND_PRODUCT,   /* sums over products with weights: it has multiply-adds */
-                  YS_KIND_POINTWISE, /* a function of elements, or of statistics of some */
-                  YS_KIND_POOL,
-                  YS_KIND_LAYOUT /* moves elements */
+enum ys_op_kind {                      /* what it spends its time on */
+                  YS_OPKIND_PRODUCT,   /* sums over products with weights: it has multiply-adds */
+                  YS_OPKIND_POINTWISE, /* a function of elements, or of statistics of some */
+                  YS_OPKIND_POOL,
+                  YS_OPKIND_LAYOUT /* moves elements */
 };
 
 enum ys_op_reach {                         /* of (N, positions, width), of what a position of its result is made */

@@ -22,7 +22,7 @@ static enum ys_op plain_op(const char *name)
 {
     for (int op = 0; op < YS_OP_COUNT; op++) {
         const struct ys_op_rule *rule = ys_op_rule((enum ys_op)op);
-        if (rule->onnx && rule->kind == YS_KIND_POINTWISE && rule->in_high == 1 && rule->params == YS_PARAMS_NONE &&
+        if (rule->onnx && rule->kind == YS_OPKIND_POINTWISE && rule->in_high == 1 && rule->params == YS_PARAMS_NONE &&
             !rule->attrs[0].name && strcmp(rule->onnx, name) == 0)
             return (enum ys_op)op;
     }
