@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define NS_PER_S 1e9
+#define NS_PER_S   1e9
+#define SHOWN_RANK 0 /* whose curves are in the document, of a run of several */
 
 static size_t stride_for(size_t count)
 {
@@ -71,6 +72,7 @@ static void put_blocks(ys_status *status, ys_json *object, const struct ys_metri
                            *end = ys_series_find(series, "block_end_ns");
     const struct ys_series *count = ys_series_find(series, "block_count");
     ys_json *blocks = ys_json_object(), *step_s = ys_json_array();
+    ys_put_int(status, blocks, "rank", SHOWN_RANK);
     size_t n = start && end && count && start->count == end->count && count->count == end->count ? end->count : 0;
     size_t stride = stride_for(n);
     for (size_t i = 0; i < n; i += stride) {
@@ -112,6 +114,7 @@ static void put_samples(ys_status *status, ys_json *object, const struct ys_seri
     const struct ys_series *t = ys_series_find(series, "sample_t_ns");
     size_t stride = stride_for(t ? t->count : 0);
     ys_json *samples = ys_json_object();
+    ys_put_int(status, samples, "rank", SHOWN_RANK);
     ys_put(status, samples, "t_s", ints(status, t, stride, origin_ns, NS_PER_S));
     ys_put(status, samples, "cpu_cores", cores(status, t, ys_series_find(series, "sample_cpu_ns"), stride, origin_ns));
     ys_put(status, samples, "rss_bytes", ints(status, ys_series_find(series, "sample_rss_bytes"), stride, 0, 1));
@@ -173,13 +176,12 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_facts
     ys_put(status, object, "disturbed", disturbed);
 }
 
-/* Of several ranks the curves are those of the first. */
-static ys_status keep_first(struct ys_series_set *series)
+static ys_status keep_shown(struct ys_series_set *series)
 {
-    struct ys_series_set first;
-    YS_TRY(ys_series_take_process(series, 0, &first));
+    struct ys_series_set shown;
+    YS_TRY(ys_series_take_process(series, SHOWN_RANK, &shown));
     ys_series_set_free(series);
-    *series = first;
+    *series = shown;
     return YS_OK;
 }
 
@@ -188,7 +190,7 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     struct ys_series_set series = {0};
     ys_status read = curves ? ys_store_series_get(store, run->id, &series) : YS_OK;
     if (read == YS_OK && ys_series_processes(&series) > 1)
-        read = keep_first(&series);
+        read = keep_shown(&series);
     if (read != YS_OK && read != YS_EFORMAT) /* damaged, the store has warned of it: this run goes without curves */
         return read;
     int64_t origin_ns = run->facts.times.exec_ns != YS_FIELD_NONE ? run->facts.times.exec_ns : 0;

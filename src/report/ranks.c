@@ -1,5 +1,6 @@
 #include "report/ranks.h"
 
+#include "metric/metric.h"
 #include "metric/ranks.h"
 #include "report/html.h"
 
@@ -8,25 +9,28 @@
 
 static const struct {
     const char *head, *title;
-    const char *metric; /* whose file says both */
+    const char *metric; /* whose file says both, */
+    bool is_part;       /* as a part of the time: here of a step */
 } columns[YS_RANKS_COLUMNS] = {
-    {"rank", "Rank", NULL},
-    {"ended", "Ended", NULL},
-    {"rows\nper s", "Rows per s", NULL},
+    {"rank", "Rank", NULL, false},
+    {"ended", "Ended", NULL, false},
+    {"rows\nper s", "Rows per s", NULL, false},
     {.metric = "cpu_s"},
     {.metric = "cpu_wait_s"},
     {.metric = "rss_peak_bytes"},
-    {"com-\nputing", "Computing", NULL},
-    {"ex-\nchanging", "Exchanging", NULL},
-    {"wait-\ning", "Waiting", NULL},
-    {"data\nwait", "Waiting for data", NULL},
-    {"rest", "Rest", NULL},
-    {"sent", "Sent", NULL},
+    {.metric = "compute_s", .is_part = true},
+    {"ex-\nchanging", "Exchanging", NULL, false},
+    {"wait-\ning", "Waiting", NULL, false},
+    {.metric = "input_s", .is_part = true},
+    {.metric = "rest_s", .is_part = true},
+    {"sent", "Sent", NULL, false},
 };
 
 struct ys_label ys_ranks_head(size_t column, bool narrow)
 {
     struct ys_label label;
+    if (columns[column].is_part)
+        return ys_view_part_head(columns[column].metric, narrow);
     if (columns[column].metric)
         return ys_view_metric_head(columns[column].metric, narrow);
     snprintf(label.text, sizeof label.text, "%s", narrow ? columns[column].head : columns[column].title);
@@ -63,6 +67,13 @@ static struct ys_label label_measure(double value_s, const ys_json *ci)
     return label;
 }
 
+/** A number of which the metric of that column says the kind. */
+static struct ys_label label_figure(size_t column, double value)
+{
+    const struct ys_metric_info *info = ys_metric_find(columns[column].metric);
+    return ys_label_value(info ? info->kind : YS_KIND_NUMBER, value);
+}
+
 struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index)
 {
     struct ys_result_rank found;
@@ -73,9 +84,9 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     snprintf(row.cells[1].text, sizeof row.cells[1].text, "%.40s",
              ys_view_or(ys_name_of(&ys_run_statuses, found.status), "-"));
     row.cells[2] = ys_label_value(YS_KIND_NUMBER, found.rate_per_s);
-    row.cells[3] = ys_label_value(YS_KIND_SPAN, found.cpu_s);
-    row.cells[4] = ys_label_value(YS_KIND_SPAN, found.cpu_wait_s);
-    row.cells[5] = ys_label_value(YS_KIND_BYTES, found.rss_peak_bytes);
+    const double figures[] = {found.cpu_s, found.cpu_wait_s, found.rss_peak_bytes};
+    for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++)
+        row.cells[3 + k] = label_figure(3 + k, figures[k]);
     const double parts_s[] = {found.compute_s, found.communication_s, found.waiting_s, found.input_s, found.rest_s};
     const ys_json *const ends[] = {found.compute_ci, found.communication_ci, found.waiting_ci, found.input_ci,
                                    found.rest_ci};
@@ -87,8 +98,8 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
 
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    static const char *const words[] = {
-        [YS_RANK_COMPUTE] = "computing", [YS_RANK_INPUT] = "waiting for data", [YS_RANK_REST] = "the rest"};
+    static const char *const metrics[] = {
+        [YS_RANK_COMPUTE] = "compute_s", [YS_RANK_INPUT] = "input_s", [YS_RANK_REST] = "rest_s"};
     struct ys_result_rank last = {.late_part = YS_NAME_NONE};
     for (size_t i = 0; i < ys_ranks_count(trial); i++) {
         struct ys_result_rank found;
@@ -101,7 +112,7 @@ void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
     const double least_s = ys_json_number(ys_json_at(last.late_ci, 0), NAN);
     ys_buf_printf(out, "%s: %s %lld %s: %s takes it %s a step longer than the other ranks", trial->name,
                   least_s <= 0 ? "no rank is the last in all rounds; rank" : "rank", (long long)last.rank,
-                  least_s <= 0 ? "is by most" : "is the last", words[last.late_part],
+                  least_s <= 0 ? "is by most" : "is the last", ys_view_part(metrics[last.late_part]),
                   label_measure(last.late_s, last.late_ci).text);
     if (isnan(least_s))
         ys_buf_printf(out, " (%s: no interval)", ys_label_plural(last.runs, "run").text);

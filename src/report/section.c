@@ -13,7 +13,7 @@ struct ys_time_part ys_time_part(size_t k)
                                                      "input_s", "compute_s", "infer_s",      "eval_s",
                                                      "save_s",  "stop_s",    "rest_s"};
     const struct ys_metric_info *info = ys_metric_find(parts[k]);
-    return (struct ys_time_part){parts[k], info ? info->part_head : parts[k], info ? info->part : parts[k]};
+    return (struct ys_time_part){parts[k], info ? info->part_head : parts[k], ys_view_part(parts[k])};
 }
 
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view)

@@ -189,6 +189,10 @@ bool ys_view_same_values(struct ys_view_metric a, struct ys_view_metric b);
 const char *ys_view_metric_title(const struct ys_view *view, const char *name);
 /** What heads a column of it, as its `.metric` file says: "Step time"; narrow: "step\ntime". Its name, when unknown. */
 struct ys_label ys_view_metric_head(const char *name, bool narrow);
+/** What its file calls a metric that is a part of a time: "waiting for data"; and what heads a column of that part:
+ * "Waiting for data"; narrow: "data\nwait". Its name, when unknown. */
+const char *ys_view_part(const char *name);
+struct ys_label ys_view_part_head(const char *name, bool narrow);
 /** What its ratio says, after "1.93x": "as fast", "the memory"; "its value" when unknown. */
 const char *ys_view_ratio_words(const struct ys_view *view, const char *name);
 enum ys_kind ys_view_kind(const struct ys_view *view, const char *name);

@@ -36,6 +36,22 @@ struct ys_label ys_view_metric_head(const char *name, bool narrow)
     return label;
 }
 
+const char *ys_view_part(const char *name)
+{
+    const struct ys_metric_info *info = ys_metric_find(name);
+    return info ? info->part : name;
+}
+
+struct ys_label ys_view_part_head(const char *name, bool narrow)
+{
+    const struct ys_metric_info *info = ys_metric_find(name);
+    struct ys_label label;
+    snprintf(label.text, sizeof label.text, "%s", narrow && info ? info->part_head : ys_view_part(name));
+    if (!narrow)
+        label.text[0] = (char)toupper((unsigned char)label.text[0]);
+    return label;
+}
+
 const char *ys_view_ratio_words(const struct ys_view *view, const char *name)
 {
     return metric_text(view, name, "ratio", "its value");

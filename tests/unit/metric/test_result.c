@@ -178,6 +178,7 @@ static void curves_and_samples_of_a_run_are_in_its_detail(void)
     const ys_json *run = ys_json_at(ys_json_get(trial_at(result, 2), "runs_detail"), 1);
     CHECK_INT(ys_json_size(ys_json_get(run, "loss")), FAKE_STEPS);
     const ys_json *blocks = ys_json_get(run, "blocks"), *samples = ys_json_get(run, "samples");
+    CHECK(ys_json_get_int(blocks, "rank", -1) == 0 && ys_json_get_int(samples, "rank", -1) == 0);
     CHECK_INT(ys_json_size(ys_json_get(blocks, "end_s")), 61);
     CHECK_INT(ys_json_size(ys_json_get(blocks, "step_s")), 61);
     CHECK_INT(ys_json_get_int(blocks, "steady_from", 0), 4); /* the first step and three slow blocks */

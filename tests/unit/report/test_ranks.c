@@ -27,6 +27,7 @@ static void the_table_has_a_row_for_each_rank(void)
     REQUIRE(ys_report_table(result, 100, false, &out) == YS_OK);
     const char *text = strstr(ys_buf_text(&out), "Ranks (medians");
     REQUIRE(text);
+    CHECK_HAS(text, "com-"); /* as metrics/compute_s.metric has it */
     CHECK_HAS(text, "cancelled");
     CHECK_HAS(text, "killed");
     CHECK_HAS(text, "64.0 MB");
@@ -56,6 +57,7 @@ static void markdown_has_a_row_for_each_rank(void)
     ys_buf_clear(&out);
     REQUIRE(ys_report_markdown(result, &out) == YS_OK);
     CHECK_HAS(ys_buf_text(&out), "| Ranks | Rank | Ended |");
+    CHECK_HAS(ys_buf_text(&out), "| Computing | Exchanging | Waiting | Waiting for data | Rest |");
     CHECK_HAS(ys_buf_text(&out), "| builtin | 1 | killed | - |");
     CHECK_HAS(ys_buf_text(&out), "- builtin: rank 0 is the last: computing takes it");
     ys_json_free(result);
