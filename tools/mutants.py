@@ -46,6 +46,7 @@ PRODUCT = "tests/test_backend_product"
 HIDDEN = "tests/test_backend_hidden"  # losses of targets that do not count
 TAIL = "tests/test_backend_tail"
 CACHED = "tests/test_backend_cached"  # rows a few positions at a time
+MODE = "tests/test_engine_mode"  # what only a step of training shows, and only an evaluation
 OPTIMIZER = "tests/test_engine_optimizer"
 NETWORK = "tests/test_engine_network"  # operators behind each other, where one does another's work
 REFUSED = "tests/test_backend_refused"  # what oneDNN has not
@@ -84,11 +85,16 @@ SOURCES = {
     **{name: onednn(name) for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_pair.c")},
     "onednn_pool.c": onednn("onednn_pool.c", REFUSED, NETWORK, FAMILY),
     "onednn_places.c": onednn("onednn_places.c", CACHED),
+    "onednn_recurrent.c": Tried(object_of_backend("onednn_recurrent.c"), (), (RECURRENT,)),
     "onednn_sequence.c": Tried(object_of_backend("onednn_sequence.c"), (), (SEQUENCE, CACHED)),
     "kernels.inc": Tried(object_of_kernels("f32"), (), (TAIL,)),
     "kernels_softmax.c": Tried(object_of_kernels("softmax"), (), (SEQUENCE,)),
+    "kernels_recurrent.c": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
+    "kernels_curve.h": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
     "update.inc": Tried(REF.object, (), (OPTIMIZER,)),
 }
+# What lies behind a line's end is not 0 for the kernels of softmax alone.
+OBJECTS = {("kernels_curve.h", "load_filled"): object_of_kernels("softmax")}
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {
     "copy_run": ["flatten_*", "add_*"], "accumulate_run": ["add_*", "mul_*", "concat_*", "reads_*"], "zero_run": ["split_*"],
@@ -103,7 +109,8 @@ ELSEWHERE = {"attention", "lstm", "gru"}
 DEPTHWISE = (OPERATORS, ["conv_*depthwise*_onednn"])
 # What other programs try than those of the file: of what only a step of training shows, and of what a tail does not use.
 PROGRAMS = {
-    ("ref_norm.inc", "running_run"): ("tests/test_engine_mode", ["*"]),
+    ("ref_norm.inc", "running_run"): (MODE, ["*"]),
+    ("kernels_curve.h", "load_filled"): (SEQUENCE, ["*"]),
     **{("kernels.inc", name): DEPTHWISE for name in ("inside_of", "DEPTHWISE_ROW", "depthwise_block", "depthwise_part", "depthwise_weights")},
     **{("kernels.inc", name): (OPERATORS, ["add_*_onednn"]) for name in ("add_part", "add")},
     **{("kernels.inc", name): (OPERATORS, ["mul_*_onednn"]) for name in ("multiply_part", "multiply")},
@@ -249,6 +256,11 @@ def users(sources):
     return result
 
 
+def object_of(source, number):
+    """What is made of a line's file and linked in place of its own."""
+    return OBJECTS.get((source.name, source.function[number])) or SOURCES[source.name].object
+
+
 class Builder:
     def __init__(self, build):
         self.build = build
@@ -262,7 +274,7 @@ class Builder:
 
     def prepare(self):
         """How to compile each file, and to link each program."""
-        self.compiles = {made: self.command(made) for made in {tried.object for tried in SOURCES.values()}}
+        self.compiles = {made: self.command(made) for made in {tried.object for tried in SOURCES.values()} | set(OBJECTS.values())}
         others = [program for tried in SOURCES.values() for program in tried.programs] + list(PROGRAMS.values())
         self.links = {program: self.command(program) for program in
                       {OPERATORS, ROWS, HIDDEN, *(program[0] if isinstance(program, tuple) else program for program in others)}}
@@ -307,7 +319,7 @@ def survives(builder, source, number, text, tries):
         lines[number] = text
         with open(os.path.join(folder, "backend", source.name), "w", encoding="utf-8") as file:
             file.write("\n".join(lines))
-        made = SOURCES[source.name].object
+        made = object_of(source, number)
         out = builder.compile(folder, made)
         if not out:
             return None
@@ -446,7 +458,7 @@ def unfit_patterns(builder, mutants):
 
 def broken_objects(builder, mutants):
     """Objects that pass no more once they are compiled as mutants are: each of theirs would count as noticed."""
-    first = {SOURCES[source.name].object: (source, number, tries) for source, number, _, _, tries in reversed(mutants)}
+    first = {object_of(source, number): (source, number, tries) for source, number, _, _, tries in reversed(mutants)}
     return [made for made, (source, number, tries) in sorted(first.items())
             if not survives(builder, source, number, source.lines[number], tries)]
 
