@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-ys_status ys_judge_values(const struct ys_result_trial *trial, size_t metric, double **values, size_t *n)
+/* Those that are there: new, *n of them. `settled`: were what is left of warm-up gone, NaN where that cannot be told.
+ */
+static ys_status take_values(const struct ys_result_trial *trial, size_t metric, bool settled, double **values,
+                             size_t *n)
 {
     const struct ys_trial_metric *of = &trial->values[metric];
     *n = 0;
@@ -17,7 +20,7 @@ ys_status ys_judge_values(const struct ys_result_trial *trial, size_t metric, do
         return ys_out_of_memory();
     for (size_t r = 0; of->n && r < of->rounds; r++)
         if (isfinite(of->by_round[r]))
-            (*values)[(*n)++] = of->by_round[r];
+            (*values)[(*n)++] = of->by_round[r] * (settled ? exp(of->bias[r]) : 1);
     return YS_OK;
 }
 
@@ -32,15 +35,15 @@ static bool take_logarithms(double *values, size_t n)
     return positive;
 }
 
-ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
-                            bool difference, struct ys_centre *centre)
+static ys_status find_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                               size_t metric, bool difference, bool settled, struct ys_centre *centre)
 {
     double *a = NULL, *b = NULL;
     size_t n = 0, m = 0;
     bool fit = true;
-    ys_status status = ys_judge_values(candidate, metric, &a, &n);
+    ys_status status = take_values(candidate, metric, settled, &a, &n);
     if (status == YS_OK)
-        status = ys_judge_values(base, metric, &b, &m);
+        status = take_values(base, metric, settled, &b, &m);
     if (status == YS_OK && !difference)
         fit = take_logarithms(a, n) && take_logarithms(b, m);
     if (status == YS_OK)
@@ -53,6 +56,18 @@ ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_
     ys_free(a);
     ys_free(b);
     return status;
+}
+
+ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                            bool difference, struct ys_centre *centre)
+{
+    return find_interval(base, candidate, metric, difference, false, centre);
+}
+
+ys_status ys_judge_settled(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                           struct ys_centre *centre)
+{
+    return find_interval(base, candidate, metric, false, true, centre);
 }
 
 static bool is_builtin(const struct ys_result_trial *trial)

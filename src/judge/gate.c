@@ -39,10 +39,10 @@ static ys_status add_for_all(const struct gating *gating, const char *trial, int
     return YS_OK;
 }
 
-/* Where the interval lies against the rule's bound. */
-static int outcome_of(const struct ys_rule *rule, const struct ys_judged_metric *metric)
+/* Where an interval of the metric lies against the rule's bound. */
+static int outcome_of(const struct ys_rule *rule, const struct ys_judged_metric *metric, const struct ys_list *interval)
 {
-    const double *ci = metric->ci.items;
+    const double *ci = interval->items;
     double bound = metric->scale == YS_SCALE_RATIO ? 1 + rule->change : rule->change;
     bool inside = rule->at_least ? ci[0] >= bound : ci[1] <= bound;
     bool outside = rule->at_least ? ci[1] < bound : ci[0] > bound;
@@ -61,10 +61,13 @@ static ys_status check_metric(const struct gating *gating, const struct ys_rule 
         reason = "the baseline has this metric, the candidate has it not";
     } else if (metric->base_n == 0) {
         reason = "the baseline does not have this metric";
-    } else if (metric->ci.count != 2 || drifts) {
+    } else if (metric->ci.count != 2 || drifts || metric->is_untold) {
         reason = metric->reason ? metric->reason : "there is no interval";
+    } else if (metric->settled_ci.count == 2 &&
+               outcome_of(rule, metric, &metric->settled_ci) != outcome_of(rule, metric, &metric->ci)) {
+        reason = YS_COMPARE_BIASED;
     } else {
-        outcome = outcome_of(rule, metric);
+        outcome = outcome_of(rule, metric, &metric->ci);
         reason = outcome == YS_GATE_OPEN
                      ? "the interval reaches across the rule's bound: more runs, or a quieter machine"
                      : NULL;
@@ -76,6 +79,8 @@ static ys_status check_metric(const struct gating *gating, const struct ys_rule 
     check->ratio = metric->ratio;
     check->difference = metric->difference;
     check->ci = metric->ci;
+    check->settled_ci = metric->settled_ci;
+    check->is_untold = metric->is_untold;
     return YS_OK;
 }
 
@@ -97,7 +102,7 @@ static ys_status check_pair(const struct gating *gating, const struct ys_rule *r
     if (pair->metrics.count == 0 || (pair->reference && ys_judge_may_drift(ys_metric_find(rule->metric))))
         return YS_OK;
     YS_TRY(check_metric(gating, rule, pair->base, metric));
-    metric->ci = (struct ys_list){0}; /* the check's now */
+    metric->ci = metric->settled_ci = (struct ys_list){0}; /* the check's now */
     return YS_OK;
 }
 
@@ -194,39 +199,66 @@ void ys_gate_fini(struct ys_gate *gate)
 
 bool ys_gate_is_suspect(const struct ys_gate_check *check)
 {
-    return check->outcome != YS_GATE_HOLDS && check->scale != YS_NAME_NONE && isfinite(check->base_value) &&
-           isfinite(check->candidate_value);
+    return check->outcome != YS_GATE_HOLDS && !check->is_untold && check->scale != YS_NAME_NONE &&
+           isfinite(check->base_value) && isfinite(check->candidate_value);
 }
 
-ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
-                          const double *candidate, size_t n, double level)
+/* What the distances of some rounds from the bound say: their signs, and the centre. */
+struct distances {
+    double p, centre;
+    size_t count;
+};
+
+/* `bias`: as of ys_gate_confirm(), or NULL. */
+static ys_status take_distances(const struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
+                                const double *candidate, const double *bias, size_t n, struct distances *found)
 {
     const bool ratio = check->scale == YS_SCALE_RATIO;
     const double bound = ratio ? log1p(rule->change) : rule->change;
     double *away = ys_alloc(n + 1, sizeof *away);
     struct ys_centre centre;
-    size_t count = 0;
     if (!away)
         return ys_out_of_memory();
+    found->count = 0;
     for (size_t i = 0; i < n; i++) {
-        const double one = ratio ? log(candidate[i] / base[i]) - bound : candidate[i] - base[i] - bound;
+        const double one =
+            (ratio ? log(candidate[i] / base[i]) : candidate[i] - base[i]) - bound + (bias ? bias[i] : 0);
         if (isfinite(one))
-            away[count++] = one;
+            away[found->count++] = one;
     }
-    ys_status status = ys_signed_rank_p(away, count, &check->fresh_p);
+    ys_status status = ys_signed_rank_p(away, found->count, &found->p);
     if (status == YS_OK)
-        status = ys_signed_rank_centre(away, count, &centre);
+        status = ys_signed_rank_centre(away, found->count, &centre);
     ys_free(away);
-    YS_TRY(status);
-    check->fresh_rounds = (int64_t)count;
-    check->fresh_change = ratio ? exp(centre.value + bound) : centre.value + bound;
-    check->outcome = !(check->fresh_p <= level)             ? YS_GATE_OPEN
-                     : (centre.value > 0) == rule->at_least ? YS_GATE_HOLDS
-                                                            : YS_GATE_BROKEN;
+    found->centre = status == YS_OK ? centre.value : NAN;
+    return status;
+}
+
+static int outcome_of_distances(const struct distances *found, bool at_least, double level)
+{
+    return !(found->p <= level) ? YS_GATE_OPEN : (found->centre > 0) == at_least ? YS_GATE_HOLDS : YS_GATE_BROKEN;
+}
+
+ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
+                          const double *candidate, const double *bias, size_t n, double level)
+{
+    const bool ratio = check->scale == YS_SCALE_RATIO;
+    struct distances found, settled;
+    YS_TRY(take_distances(check, rule, base, candidate, NULL, n, &found));
+    YS_TRY(take_distances(check, rule, base, candidate, bias, n, &settled));
+    check->fresh_p = found.p;
+    check->fresh_rounds = (int64_t)found.count;
+    check->fresh_change = ratio ? exp(found.centre + log1p(rule->change)) : found.centre + rule->change;
+    check->outcome = outcome_of_distances(&found, rule->at_least, level);
+    const char *doubt = "";
+    if (bias && outcome_of_distances(&settled, rule->at_least, level) != check->outcome) {
+        check->outcome = YS_GATE_OPEN;
+        doubt = "; were what may be left of warm-up gone, they would say something else";
+    }
     ys_free(check->reason);
-    check->reason = ratio ? ys_format("%zu fresh rounds of both in turn: %.3fx, p = %.2g", count, check->fresh_change,
-                                      check->fresh_p)
-                          : ys_format("%zu fresh rounds of both in turn: %+.2f %%, p = %.2g", count,
-                                      100 * check->fresh_change, check->fresh_p);
+    check->reason = ratio ? ys_format("%zu fresh rounds of both in turn: %.3fx, p = %.2g%s", found.count,
+                                      check->fresh_change, found.p, doubt)
+                          : ys_format("%zu fresh rounds of both in turn: %+.2f %%, p = %.2g", found.count,
+                                      100 * check->fresh_change, found.p);
     return check->reason ? YS_OK : ys_out_of_memory();
 }

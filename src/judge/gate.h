@@ -1,9 +1,9 @@
 /* Rules that a study has to keep against a baseline: for CI. docs/ci.md.
  *
  * A rule bounds the change of one metric, "rate_per_s >= -3 %". It holds where the whole interval of the change lies
- * inside, is broken where the whole interval lies outside, and open otherwise. A trial of the baseline that the
- * candidate lacks, or has failed or unproven, breaks every rule; where the baseline itself has it so they are open.
- * Never is what is missing "no regression". */
+ * inside, is broken where the whole interval lies outside, and open otherwise; what is left of warm-up in the steady
+ * part must change nothing of that. A trial of the baseline that the candidate lacks, or has failed or unproven, breaks
+ * every rule; where the baseline itself has it so they are open. Never is what is missing "no regression". */
 #ifndef YS_JUDGE_GATE_H
 #define YS_JUDGE_GATE_H
 
@@ -39,8 +39,9 @@ struct ys_gate_check {
     double base_value, candidate_value;
     int scale; /* enum ys_scale; YS_NAME_NONE where nothing was compared */
     double ratio, difference;
-    struct ys_list ci; /* double */
-    char *reason;      /* why it is open or broken where the interval does not say; NULL */
+    struct ys_list ci, settled_ci; /* double; settled: were what is left of warm-up gone */
+    bool is_untold;                /* not in the document: that cannot be told, nor by fresh runs */
+    char *reason;                  /* why it is open or broken where the interval does not say; NULL */
     /* Of fresh rounds in turn (ys_gate_confirm()); YS_FIELD_NONE and NaN: there were none. */
     int64_t fresh_rounds;
     double fresh_change,
@@ -64,13 +65,14 @@ ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candid
                         struct ys_gate *gate) YS_MUST_CHECK;
 void ys_gate_fini(struct ys_gate *gate);
 
-/** Whether fresh rounds may say more of it: it does not hold, and both sides have values. */
+/** Whether fresh rounds may say more of it: it does not hold, and both sides have values of runs that are long enough.
+ */
 bool ys_gate_is_suspect(const struct ys_gate_check *check);
 /** Takes what `n` fresh rounds of both in turn say in the place of what it was: broken or holding where the signs of
  * the rounds' distances from the rule's bound are as one-sided as at most `level` of chances would be (an exact
- * signed-rank test), else open. */
+ * signed-rank test), with what is left of warm-up and without, else open. `bias`: as of ys_judged_confirm(). */
 ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
-                          const double *candidate, size_t n, double level) YS_MUST_CHECK;
+                          const double *candidate, const double *bias, size_t n, double level) YS_MUST_CHECK;
 /** Sets outcome and sentence anew, after checks were confirmed. */
 ys_status ys_gate_conclude(struct ys_gate *gate) YS_MUST_CHECK;
 

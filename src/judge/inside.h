@@ -39,12 +39,14 @@ ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *inte
 /** Whether the machine's speed tells on it: on times and rates, not on sizes, shares and counts. */
 bool ys_judge_may_drift(const struct ys_metric_info *info);
 
-/** A trial's values of a metric (its place in ys_metric_infos()), those that are finite: new, *n of them. */
-ys_status ys_judge_values(const struct ys_result_trial *trial, size_t metric, double **values, size_t *n) YS_MUST_CHECK;
-/** The unpaired interval of the ratio (or difference) of the candidate's values to the base's. A ratio of values of
- * which one is not above 0 has none. */
+/** The unpaired interval of the ratio (or difference) of the candidate's values of a metric (its place in
+ * ys_metric_infos()) to the base's. A ratio of values of which one is not above 0 has none. */
 ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
                             bool difference, struct ys_centre *centre) YS_MUST_CHECK;
+/** That of the ratio were what is left of warm-up gone from each run; none where a run has too few blocks to tell. Of
+ * metrics of the steady part alone. */
+ys_status ys_judge_settled(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                           struct ys_centre *centre) YS_MUST_CHECK;
 
 /** What the anchors of both sides say. */
 enum ys_anchored {

@@ -169,7 +169,9 @@ static int by_standing(const void *a, const void *b)
 /* What is compared with the choice: values round by round. */
 struct matrix {
     double *values; /* [trial * rounds + round], of ratios logarithms; NaN: none */
+    double *bias; /* likewise: their change were what is left of warm-up gone (metric/document.h); behind the values */
     size_t trials, rounds;
+    bool warms_up; /* there is such a question */
 };
 
 static size_t rounds_of(const struct weighing *weighing, size_t first, size_t end)
@@ -185,15 +187,20 @@ static size_t rounds_of(const struct weighing *weighing, size_t first, size_t en
 static ys_status fill_matrix(const struct weighing *weighing, size_t first, size_t end, bool difference,
                              struct matrix *matrix)
 {
-    *matrix = (struct matrix){.trials = end - first, .rounds = rounds_of(weighing, first, end)};
-    matrix->values = ys_alloc(matrix->trials * matrix->rounds + 1, sizeof(double));
+    *matrix = (struct matrix){.trials = end - first,
+                              .rounds = rounds_of(weighing, first, end),
+                              .warms_up = weighing->wish->metric->of_steady};
+    matrix->values = ys_alloc(2 * matrix->trials * matrix->rounds + 1, sizeof(double));
     if (!matrix->values)
         return ys_out_of_memory();
+    matrix->bias = matrix->values + matrix->trials * matrix->rounds;
     for (size_t i = first; i < end; i++) {
         const struct ys_trial_metric *metric = metric_of(weighing->trials[i].trial, weighing->wish->metric);
         for (size_t r = 0; r < matrix->rounds; r++) {
             const double value = r < metric->rounds ? metric->by_round[r] : NAN;
-            matrix->values[(i - first) * matrix->rounds + r] = difference ? value : value > 0 ? log(value) : NAN;
+            const size_t place = (i - first) * matrix->rounds + r;
+            matrix->values[place] = difference ? value : value > 0 ? log(value) : NAN;
+            matrix->bias[place] = r < metric->rounds && metric->bias ? metric->bias[r] : NAN;
         }
     }
     return YS_OK;
@@ -215,33 +222,54 @@ static ys_status stretch_of(const struct matrix *matrix, double *stretch)
     return status;
 }
 
+/* One trial and the choice, in the rounds that both have; `bias` of the one less that of the other. */
+struct beside {
+    double *mine, *his, *bias;
+    size_t n, told; /* rounds, and those of which the bias is known */
+};
+
+static ys_status put_beside(const struct matrix *matrix, size_t at, bool difference, struct beside *beside)
+{
+    *beside = (struct beside){.mine = ys_alloc(3 * matrix->rounds + 1, sizeof(double))};
+    if (!beside->mine)
+        return ys_out_of_memory();
+    beside->his = beside->mine + matrix->rounds;
+    beside->bias = beside->his + matrix->rounds;
+    for (size_t r = 0; r < matrix->rounds; r++) {
+        const size_t place = at * matrix->rounds + r;
+        const double mine = matrix->values[place], his = matrix->values[r];
+        if (!isfinite(mine) || !isfinite(his))
+            continue;
+        beside->mine[beside->n] = difference ? mine : exp(mine);
+        beside->his[beside->n] = difference ? his : exp(his);
+        beside->bias[beside->n] = matrix->bias[place] - matrix->bias[r];
+        beside->told += isfinite(beside->bias[beside->n++]);
+    }
+    return YS_OK;
+}
+
 static ys_status compare_with_choice(const struct weighing *weighing, const struct matrix *matrix, size_t at,
                                      bool difference, double stretch, struct ys_recommend_trial *told)
 {
     struct ys_comparison found;
+    struct beside beside;
+    YS_TRY(put_beside(matrix, at, difference, &beside));
+    const bool is_told = matrix->warms_up && beside.told == beside.n;
     const struct ys_compare_rule rule = {.better = weighing->wish->highest ? YS_BETTER_HIGHER : YS_BETTER_LOWER,
                                          .difference = difference,
                                          .margin = weighing->out->margin,
-                                         .stretch = stretch};
-    double *a = ys_alloc(2 * matrix->rounds + 1, sizeof *a), *b = a ? a + matrix->rounds : NULL;
-    size_t n = 0;
-    if (!a)
-        return ys_out_of_memory();
-    for (size_t r = 0; r < matrix->rounds; r++) {
-        const double mine = matrix->values[at * matrix->rounds + r], his = matrix->values[r];
-        if (!isfinite(mine) || !isfinite(his))
-            continue;
-        a[n] = difference ? mine : exp(mine);
-        b[n++] = difference ? his : exp(his);
-    }
-    ys_status status = ys_compare(a, b, n, &rule, &found);
-    ys_free(a);
+                                         .stretch = stretch,
+                                         .bias = is_told ? beside.bias : NULL,
+                                         .bias_untold = matrix->warms_up && !is_told};
+    ys_status status = ys_compare(beside.mine, beside.his, beside.n, &rule, &found);
+    ys_free(beside.mine);
     YS_TRY(status);
     told->ratio = difference ? NAN : found.value;
     told->difference = difference ? found.value : NAN;
     told->verdict = (int)found.verdict;
     told->doubt = ys_strdup(found.reason);
     YS_TRY(ys_judge_set_ends(&told->ci, &found.interval));
+    YS_TRY(ys_judge_set_ends(&told->settled_ci, &found.settled));
     return found.reason && !told->doubt ? ys_out_of_memory() : YS_OK;
 }
 
@@ -424,6 +452,8 @@ static const struct ys_field trial_fields[] = {
     YS_FIELD(TRIAL, ratio, YS_FIELD_REAL, "1", YS_FIELD_NULL, "centre of it / the choice"),
     YS_FIELD(TRIAL, difference, YS_FIELD_REAL, "1", YS_FIELD_NULL, "centre of it - the choice"),
     YS_FIELD(TRIAL, ci, YS_FIELD_REALS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY, "its interval, together with the others"),
+    YS_FIELD(TRIAL, settled_ci, YS_FIELD_REALS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY,
+             "the interval were what is left of warm-up gone; null: no question, or cannot be told"),
     YS_FIELD_NAMED(TRIAL, verdict, &ys_verdicts, YS_FIELD_NULL, "what it is against the choice; null: not compared"),
     YS_FIELD(TRIAL, doubt, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why that is unclear"),
 };

@@ -35,9 +35,10 @@ struct ys_recommend_trial {
     bool better;           /* its median is better than that of the choice: it would be chosen without what it misses */
     /* Against the choice; only of those that meet the bounds as the choice does. */
     double ratio, difference;
-    struct ys_list ci; /* double: both ends, together with those of the others; or empty */
-    int verdict;       /* enum ys_verdict; YS_NAME_NONE: not compared */
-    char *doubt;       /* why it is unclear; NULL */
+    struct ys_list ci;         /* double: both ends, together with those of the others; or empty */
+    struct ys_list settled_ci; /* likewise, were what is left of warm-up gone */
+    int verdict;               /* enum ys_verdict; YS_NAME_NONE: not compared */
+    char *doubt;               /* why it is unclear; NULL */
 };
 
 struct ys_recommended {

@@ -59,31 +59,41 @@ static void widen(struct ys_interval *interval, const struct ys_interval *bound)
     interval->hi /= fmin(1, bound->lo);
 }
 
+/* What is found of one metric: its interval, the same were what is left of warm-up gone, and by what ratio the machine
+ * may have changed. */
+struct found {
+    struct ys_interval interval, settled, bound;
+};
+
 static ys_status conclude(const struct judging *judging, const struct ys_metric_info *info,
-                          const struct ys_judged_pair *pair, struct ys_interval *interval,
-                          const struct ys_interval *bound, struct ys_judged_metric *told)
+                          const struct ys_judged_pair *pair, struct found *found, struct ys_judged_metric *told)
 {
+    struct ys_interval *interval = &found->interval, *settled = &found->settled;
     bool fraction = told->scale == YS_SCALE_DIFFERENCE, drifts = ys_judge_may_drift(info);
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : judging->margin;
     const char *reason = pair->invalid;
-    if (drifts && bound->known && interval->known)
-        widen(interval, bound);
+    if (drifts && found->bound.known) {
+        widen(interval, &found->bound);
+        widen(settled, &found->bound);
+    }
     told->margin = margin;
-    const struct ys_compare_ends on = {interval->lo, interval->hi, fraction ? -margin : 1 / (1 + margin),
-                                       fraction ? margin : 1 + margin};
+    const double low = fraction ? -margin : 1 / (1 + margin), high = fraction ? margin : 1 + margin;
+    const struct ys_compare_ends on = {interval->lo, interval->hi, low, high},
+                                 without = {settled->lo, settled->hi, low, high};
     told->verdict = reason ? YS_VERDICT_INVALID : YS_VERDICT_UNCLEAR;
     if (!reason && !interval->known)
         reason = "fewer than 6 successful runs on one side give no interval";
-    else if (!reason)
-        told->verdict = ys_compare_verdict(&on, info->better, &reason);
-    if (told->verdict != YS_VERDICT_INVALID && interval->known && drifts && !bound->known) {
-        told->verdict = YS_VERDICT_UNCLEAR;
+    else if (!reason && drifts && !found->bound.known)
         reason = UNBOUNDED;
-    }
+    else if (!reason && told->is_untold)
+        reason = YS_COMPARE_UNTOLD;
+    else if (!reason)
+        told->verdict = ys_compare_verdict_settled(&on, info->of_steady ? &without : NULL, info->better, &reason);
     told->level = interval->known ? interval->level : NAN;
     YS_TRY(ys_judge_set_ends(&told->ci, interval));
+    YS_TRY(ys_judge_set_ends(&told->settled_ci, settled));
     if (drifts)
-        YS_TRY(ys_judge_set_ends(&told->drift, bound));
+        YS_TRY(ys_judge_set_ends(&told->drift, &found->bound));
     return copy_text(reason, &told->reason);
 }
 
@@ -95,7 +105,7 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     const struct ys_result_trial *base = &judging->base->result.trials[places[0]],
                                  *candidate = &judging->candidate->result.trials[places[1]];
     const struct ys_trial_metric *a = &base->values[metric], *b = &candidate->values[metric];
-    struct ys_centre centre;
+    struct ys_centre centre, settled = {NAN, {false, NAN, NAN, NAN}};
     struct ys_interval bound;
     bool fraction = info->kind == YS_KIND_SHARE;
     if (a->n == 0 && b->n == 0)
@@ -106,6 +116,9 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     YS_TRY(copy_text(info->name, &told->metric));
     YS_TRY(copy_text(info->unit, &told->unit));
     YS_TRY(ys_judge_interval(base, candidate, metric, fraction, &centre));
+    if (info->of_steady)
+        YS_TRY(ys_judge_settled(base, candidate, metric, &settled));
+    told->is_untold = info->of_steady && isfinite(centre.value) && isnan(settled.value);
     YS_TRY(ys_drift_bound(drift, judging->base, judging->candidate, metric, &bound));
     told->better = (int)info->better;
     told->scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO;
@@ -115,7 +128,8 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     told->candidate_n = (int64_t)b->n;
     told->ratio = fraction ? NAN : centre.value;
     told->difference = fraction ? centre.value : NAN;
-    return conclude(judging, info, pair, &centre.interval, &bound, told);
+    struct found found = {centre.interval, settled.interval, bound};
+    return conclude(judging, info, pair, &found, told);
 }
 
 struct proven {
@@ -312,18 +326,30 @@ void ys_judged_fini(struct ys_judged *judged)
     ys_record_fini(&ys_judged_record, judged);
 }
 
-ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric, const double *base,
-                            const double *candidate, size_t n)
+static bool are_finite(const double *values, size_t n)
 {
-    const bool fraction = metric->scale == YS_SCALE_DIFFERENCE;
+    bool are = true;
+    for (size_t i = 0; i < n; i++)
+        are = are && isfinite(values[i]);
+    return are;
+}
+
+ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric, const double *base,
+                            const double *candidate, const double *bias, size_t n)
+{
+    const bool fraction = metric->scale == YS_SCALE_DIFFERENCE, is_told = !bias || are_finite(bias, n);
+    const struct ys_compare_rule rule = {.better = (enum ys_better)metric->better,
+                                         .difference = fraction,
+                                         .margin = metric->margin,
+                                         .stretch = 1,
+                                         .bias = is_told ? bias : NULL,
+                                         .bias_untold = !is_told};
     struct ys_comparison found;
     struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->confirmed);
     double *scratch = ys_alloc(n + 1, sizeof *scratch);
     ys_status status = told && scratch ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)
-        status = fraction
-                     ? ys_compare_difference(candidate, base, n, (enum ys_better)metric->better, metric->margin, &found)
-                     : ys_compare_ratio(candidate, base, n, (enum ys_better)metric->better, metric->margin, &found);
+        status = ys_compare(candidate, base, n, &rule, &found);
     if (status == YS_OK) {
         told->better = metric->better;
         told->scale = metric->scale;
@@ -341,5 +367,6 @@ ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_
     YS_TRY(status);
     YS_TRY(copy_text(metric->unit, &told->unit));
     YS_TRY(ys_judge_set_ends(&told->ci, &found.interval));
+    YS_TRY(ys_judge_set_ends(&told->settled_ci, &found.settled));
     return copy_text(found.reason, &told->reason);
 }

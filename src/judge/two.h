@@ -27,6 +27,8 @@ struct ys_judged_metric {
     double ratio, difference; /* candidate against base; NaN: the other scale, or none */
     struct ys_list ci;        /* double: both ends, widened by `drift`; or empty */
     double level;
+    struct ys_list settled_ci; /* double: `ci` were what is left of warm-up gone; empty: no question, or not known */
+    bool is_untold;            /* not in the document: that is not known, nor would fresh runs tell */
     struct ys_list drift; /* double: by what ratio the machine may have changed; empty: not bounded, or no question */
     double margin;
     int verdict;  /* enum ys_verdict: what the candidate is against the base */
@@ -68,9 +70,10 @@ extern const struct ys_record ys_judged_pair_record, ys_judged_metric_record, ys
 ys_status ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
                        struct ys_judged *judged) YS_MUST_CHECK;
 /** Adds to `confirmed` what `n` fresh rounds of both in turn say of a metric of the pair. No drift lies between them.
- */
+ * `bias`: of each by how much the logarithm of candidate / base would change were what is left of warm-up gone from
+ * both, NaN where it cannot be told; NULL where that is no question. */
 ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric, const double *base,
-                            const double *candidate, size_t n) YS_MUST_CHECK;
+                            const double *candidate, const double *bias, size_t n) YS_MUST_CHECK;
 void ys_judged_fini(struct ys_judged *judged);
 
 #endif

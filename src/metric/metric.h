@@ -36,6 +36,7 @@ struct ys_metric_info {
     const char *source;           /* where the numbers come from */
     const char *formula, *limits; /* how it is computed, and what it cannot tell */
     bool learning;                /* null for programs that do no work */
+    bool of_steady;               /* of the steady part of a run alone: what is left of warm-up is in it */
     bool whole;                   /* a whole number: printed as one */
     int mode;                     /* enum ys_mode: null in runs of the other mode; YS_NAME_NONE: of both */
 };

@@ -14,12 +14,30 @@ static double *new_rounds(const struct ys_metric_view_trial *trial)
     return ys_alloc((size_t)last + trial->run_count + 1, sizeof(double));
 }
 
+/* What is left of warm-up makes steps longer: rates are lower by it, times higher. */
+static double bias_of(const struct ys_metric_view_run *run, const struct ys_metric_info *info)
+{
+    const double left = ys_metric_view_metric(run, "rate_per_s")->left;
+    return info->better == YS_BETTER_HIGHER ? left : -left;
+}
+
+static void add_round(struct ys_trial_metric *metric, double value, double bias)
+{
+    metric->by_round[metric->rounds] = value;
+    if (metric->bias)
+        metric->bias[metric->rounds] = bias;
+    metric->rounds++;
+}
+
 /* The values of the runs that are ok and have one, of metric number `place`; why there is none. */
 static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, double *values,
                         struct ys_trial_metric *metric, const char **reason)
 {
+    size_t count;
+    const struct ys_metric_info *info = &ys_metric_infos(&count)[place];
     metric->by_round = new_rounds(trial);
-    if (!metric->by_round)
+    metric->bias = info->of_steady ? new_rounds(trial) : NULL;
+    if (!metric->by_round || (info->of_steady && !metric->bias))
         return ys_out_of_memory();
     for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];
@@ -28,8 +46,8 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
         const struct ys_run_metric *found = &run->metrics[place];
         double value = run->ok ? found->value : NAN;
         while ((int64_t)metric->rounds < run->round)
-            metric->by_round[metric->rounds++] = NAN;
-        metric->by_round[metric->rounds++] = value;
+            add_round(metric, NAN, NAN);
+        add_round(metric, value, metric->bias ? bias_of(run, info) : NAN);
         if (isnan(value)) {
             if (found->reason && (run->ok || !*reason))
                 *reason = found->reason;
@@ -70,6 +88,7 @@ void ys_trial_metrics_free(struct ys_trial_metric *metrics)
     ys_metric_infos(&count);
     for (size_t i = 0; metrics && i < count; i++) {
         ys_free(metrics[i].by_round);
+        ys_free(metrics[i].bias);
         ys_free(metrics[i].reason);
     }
     ys_free(metrics);

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #define ONE_SIDED_Z 2.326 /* 1 % of the standard normal distribution */
-#define BIASED      "were what may be left of warm-up gone, the interval would say something else"
-#define UNTOLD      "runs of fewer than 30 blocks cannot tell what is left of warm-up (take smaller blocks, or more steps)"
 
 static const char *const better_words[] = {"higher", "lower", "neither"};
 const struct ys_names ys_betters = YS_NAMES("better", better_words);
@@ -93,13 +91,23 @@ enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_bet
     return YS_VERDICT_UNCLEAR;
 }
 
-/* `settled` is `on` were what is left of warm-up gone: a verdict must be that of both. What is really left lies between
- * nothing and all of the estimate, so the truth lies between the centres of the two, and of a wrong verdict at least
- * one is wrong by chance alone (a test of a union by that of its parts: Berger 1982). */
+/* What is really left lies between nothing and all of the estimate, so the truth lies between the centres of the two,
+ * and of a wrong verdict at least one is wrong by chance alone (a test of a union by that of its parts: Berger 1982).
+ */
+enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, const struct ys_compare_ends *settled,
+                                           enum ys_better better, const char **reason)
+{
+    const char *other = NULL;
+    const enum ys_verdict verdict = ys_compare_verdict(on, better, reason);
+    if (!settled || verdict == YS_VERDICT_UNCLEAR || ys_compare_verdict(settled, better, &other) == verdict)
+        return verdict;
+    *reason = YS_COMPARE_BIASED;
+    return YS_VERDICT_UNCLEAR;
+}
+
 static void judge(struct ys_comparison *comparison, const struct ys_compare_rule *rule,
                   const struct ys_compare_ends *on, const struct ys_compare_ends *settled)
 {
-    const char *reason = NULL;
     comparison->verdict = YS_VERDICT_UNCLEAR;
     if (comparison->n == 0) {
         comparison->reason = "no round in which both trials succeeded";
@@ -108,14 +116,10 @@ static void judge(struct ys_comparison *comparison, const struct ys_compare_rule
     } else if (!comparison->interval.known) {
         comparison->reason = "too few and too equal values for an interval together with the other comparisons";
     } else if (rule->bias_untold) {
-        comparison->reason = UNTOLD;
+        comparison->reason = YS_COMPARE_UNTOLD;
     } else {
-        comparison->verdict = ys_compare_verdict(on, rule->better, &comparison->reason);
-        if (comparison->verdict != YS_VERDICT_UNCLEAR && comparison->settled.known &&
-            ys_compare_verdict(settled, rule->better, &reason) != comparison->verdict) {
-            comparison->verdict = YS_VERDICT_UNCLEAR;
-            comparison->reason = BIASED;
-        }
+        comparison->verdict = ys_compare_verdict_settled(on, comparison->settled.known ? settled : NULL, rule->better,
+                                                         &comparison->reason);
     }
 }
 

@@ -60,6 +60,15 @@ struct ys_compare_ends {
 /** The rule of every verdict: same where the interval lies in the band, better or worse where it lies outside, else
  * unclear, and *reason, a constant, says why; NULL otherwise. */
 enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_better better, const char **reason);
+/** The same where warm-up is a question. `settled`: `on` were what is left of warm-up gone; NULL where that is none.
+ * The verdict must be that of both alike, else it is unclear. */
+enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, const struct ys_compare_ends *settled,
+                                           enum ys_better better, const char **reason);
+/* Why there is no verdict, where it cannot be told what is left of warm-up. */
+#define YS_COMPARE_UNTOLD                                                                                              \
+    "runs of fewer than 30 blocks cannot tell what is left of warm-up (take smaller blocks, or more steps)"
+/* Why there is none, where `on` alone would give one. */
+#define YS_COMPARE_BIASED "were what may be left of warm-up gone, the interval would say something else"
 
 /** `a` and `b` hold n values each, round by round. "The same" is 1 / (1 + margin) <= ratio <= 1 + margin, or
  * -margin <= difference <= margin, so that swapping a and b swaps the verdict and nothing else.

@@ -13,12 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of one metric of one run: `bias` is how its logarithm would change were what is left of warm-up gone. */
+struct fresh {
+    double value, bias;
+};
+
 struct side {
     const struct ys_result_trial *trial;
     struct ys_job job;
     const char **recipe_dirs; /* owned; ended by NULL */
     char *folder;             /* owned: of its own recipe; NULL */
-    double *values;           /* [round * metrics + metric] */
+    struct fresh *values;     /* [round * metrics + metric] */
     size_t rounds;
 };
 
@@ -154,13 +159,15 @@ static char *failure_of(const struct ys_result_trial *then, const struct ys_resu
 static ys_status keep_values(struct ys_again *again, struct side *side, const struct ys_result *result, char **reason)
 {
     const struct ys_result_trial *now = result->trials;
-    double *values = ys_realloc(side->values, (side->rounds + 1) * again->metrics, sizeof *values);
+    struct fresh *values = ys_realloc(side->values, (side->rounds + 1) * again->metrics, sizeof *values);
     if (!values)
         return ys_out_of_memory();
     side->values = values;
     values += side->rounds * again->metrics;
-    for (size_t m = 0; m < again->metrics; m++)
-        values[m] = now->values[m].n ? now->values[m].summary.median : NAN;
+    for (size_t m = 0; m < again->metrics; m++) {
+        const struct ys_trial_metric *of = &now->values[m];
+        values[m] = (struct fresh){of->n ? of->by_round[0] : NAN, of->n && of->bias ? of->bias[0] : 0};
+    }
     side->rounds++;
     *reason = change_of(side->trial, now);
     if (!*reason)
@@ -205,16 +212,17 @@ size_t ys_again_rounds(const struct ys_again *again)
     return a < b ? a : b;
 }
 
-size_t ys_again_values(const struct ys_again *again, size_t metric, double *a, double *b)
+size_t ys_again_values(const struct ys_again *again, size_t metric, double *a, double *b, double *bias)
 {
     size_t n = 0;
     for (size_t r = 0; r < ys_again_rounds(again); r++) {
-        const double one = again->sides[0].values[r * again->metrics + metric],
-                     other = again->sides[1].values[r * again->metrics + metric];
-        if (!isfinite(one) || !isfinite(other))
+        const struct fresh *one = &again->sides[0].values[r * again->metrics + metric],
+                           *other = &again->sides[1].values[r * again->metrics + metric];
+        if (!isfinite(one->value) || !isfinite(other->value))
             continue;
-        a[n] = one;
-        b[n++] = other;
+        a[n] = one->value;
+        b[n] = other->value;
+        bias[n++] = other->bias - one->bias;
     }
     return n;
 }

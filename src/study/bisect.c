@@ -56,7 +56,8 @@ static enum standing standing_of(const struct conduct *conduct)
 struct team {
     const char *names[TEAM];
     size_t count;
-    double values[TEAM][ROUNDS_MOST]; /* logarithms; NaN: none */
+    double values[TEAM][ROUNDS_MOST];  /* logarithms; NaN: none */
+    double settled[TEAM][ROUNDS_MOST]; /* the same were what is left of warm-up gone; NaN: none, or it cannot be told */
     int rounds;
     struct conduct conducts[TEAM];
 };
@@ -287,6 +288,7 @@ static ys_status note_values(const struct ys_trial_metric *metric, int rounds, s
     for (int r = 0; r < rounds; r++) {
         const double value = (size_t)r < metric->rounds ? metric->by_round[r] : NAN;
         team->values[i][team->rounds + r] = value > 0 ? log(value) : NAN;
+        team->settled[i][team->rounds + r] = value > 0 && metric->bias ? log(value) + metric->bias[r] : NAN;
     }
     if (metric->n || conduct->valueless)
         return YS_OK;
@@ -466,6 +468,32 @@ static ys_status judge_speed(const struct bisecting *bisecting, struct team *tea
     return ys_bisect_place(team->values, team->rounds, bisecting->out->level, step);
 }
 
+/* Whether there is a value without what is left of warm-up wherever there is one with it. */
+static bool tells_warm_up(const struct team *team)
+{
+    bool tells = true;
+    for (size_t i = 0; i < team->count; i++)
+        for (int r = 0; r < team->rounds; r++)
+            tells = tells && !isfinite(team->values[i][r]) == !isfinite(team->settled[i][r]);
+    return tells;
+}
+
+/* A speed is that of a side only if it is with what is left of warm-up and without, where runs have enough blocks to
+ * tell. */
+static ys_status ask_settled(struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
+{
+    struct team settled = *team;
+    struct ys_bisect_step other = {.side = YS_BISECT_UNCLEAR};
+    const bool is_placed = step->side == YS_BISECT_GOOD || step->side == YS_BISECT_BAD;
+    if (bisecting->by_rightness || !is_placed || !tells_warm_up(team))
+        return YS_OK;
+    memcpy(settled.values, team->settled, sizeof settled.values);
+    YS_TRY(team->count < TEAM ? judge_ends(bisecting, &settled, &other) : judge_speed(bisecting, &settled, &other));
+    if (other.side != step->side)
+        step->side = YS_BISECT_UNCLEAR;
+    return YS_OK;
+}
+
 /* Asks one question until a look answers it. */
 static ys_status ask(struct bisecting *bisecting, struct team *team, struct ys_bisect_step *step)
 {
@@ -480,6 +508,8 @@ static ys_status ask(struct bisecting *bisecting, struct team *team, struct ys_b
             status = ends                      ? judge_ends(bisecting, team, step)
                      : bisecting->by_rightness ? judge_rightness(team, step)
                                                : judge_speed(bisecting, team, step);
+        if (status == YS_OK)
+            status = ask_settled(bisecting, team, step);
     }
     step->rounds = team->rounds;
     return status;

@@ -7,9 +7,10 @@ import unittest
 from harness import ROOT, Case, tearDownModule  # noqa: F401
 
 ADAPTER = os.path.join(ROOT, "tests", "adapters", "plain.py")
-# A step is a sleep of so long, which no load makes shorter: 5 ms against 50 ms are told apart by far.
-FAST, SLOW = "0.005", "0.05"
-WORK = ["--framework=mine", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=4", "--block=1", "--repeat=6",
+# A step is a sleep of so long, which no load makes shorter: 2 ms against 20 ms are told apart by far. Enough of them to tell what is
+# left of warm-up.
+FAST, SLOW = "0.002", "0.02"
+WORK = ["--framework=mine", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=32", "--block=1", "--repeat=6",
         "--audit=off", "--anchor=off", "--quiet"]
 
 

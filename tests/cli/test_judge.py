@@ -34,19 +34,29 @@ class Judged(Case):
             Judged.exported = self.yardstick("export", "--results=first")[0]
 
     def made(self, name, change=lambda trial, metrics: None, keep=lambda line: True):
-        """An export whose metrics are all known: 100 and a little more with each round; `change` changes them."""
+        """An export whose metrics are all known: 100 and a little more with each round, and nothing left of warm-up; `change` changes them."""
         lines = [json.loads(line) for line in Judged.exported.splitlines()]
         for line in lines:
             if line["type"] == "run":
                 for metric in line["metrics"].values():
                     if isinstance(metric.get("value"), float) and metric.get("unit") != "1":
                         metric["value"] = 100 + line["round"] / 10
-                change(line["trial"], line["metrics"])
+                metrics = line["metrics"]
+                metrics["rate_per_s"]["left"] = 0.0
+                change(line["trial"], metrics)
         return self.write(name, sealed(line for line in lines if keep(line)))
 
     def slower(self, trial, metrics):
         if "ref" not in trial:
             metrics["rate_per_s"]["value"] *= 0.9
+
+    def warming(self, left):
+        """The same, of which so much may be what is left of warm-up; None: that cannot be told."""
+        def change(trial, metrics):
+            self.slower(trial, metrics)
+            if "ref" not in trial:
+                metrics["rate_per_s"]["left"] = left
+        return change
 
 
 class Import(Judged):
@@ -281,6 +291,20 @@ class Gate(Judged):
         self.write("rules", "# speed\nrate_per_s >= -3%  # of the baseline\n\nrss_peak_bytes <= +1 %\n")
         self.assertEqual(len(self.gate(base, slow, "--rules=rules", code=3)["checks"]), 3)
 
+    def test_a_rule_is_kept_or_broken_with_what_is_left_of_warm_up_and_without(self):
+        base, rule = self.foreign("base"), "--rule=rate_per_s >= -3 %"
+        found, = self.gate(base, self.foreign("warm", self.warming(0.1)), rule, code=4)["checks"]
+        self.assertLess(found["ci"][1], 0.97)
+        self.assertGreater(found["settled_ci"][0], 0.97)
+        self.assertIn("warm-up", found["reason"])
+        found, = self.gate(base, self.foreign("settled", self.warming(0.01)), rule, code=3)["checks"]
+        self.assertLess(found["settled_ci"][1], 0.97)
+        found, = self.gate(base, self.foreign("short", self.warming(None)), rule, code=4)["checks"]
+        self.assertIn("fewer than 30 blocks", found["reason"])
+        self.assertIsNone(found["settled_ci"])
+        # What is no speed is not asked for.
+        self.gate(base, self.foreign("short", self.warming(None)), "--rule=wall_s <= 3 %")
+
     def test_what_is_missing_failed_or_unproven_never_holds(self):
         alone = lambda line: line["type"] in ("study", "host", "end") or "ref" in line.get("trial", line["id"] if "id" in line else "")
         base, lost, other = self.foreign("base"), self.made("lost", keep=alone), self.foreign("other")
@@ -369,6 +393,24 @@ class Compare(Judged):
         self.assertIn("worse", out)
         self.assertEqual(sum(line.startswith("candidate ") for line in out.splitlines()), 2)
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
+
+    def test_a_bound_of_bias_above_the_margin_makes_a_verdict_unclear(self):
+        base = self.made("base.jsonl")
+        rate = lambda of, with_: [m for m in self.verdicts(of, with_)[0]["pairs"][0]["metrics"] if m["metric"] == "rate_per_s"][0]
+        # A tenth slower, of which a tenth may be left of warm-up.
+        found = rate(base, self.made("warm.jsonl", self.warming(0.1)))
+        self.assertLess(found["ci"][1], 1 / 1.02)
+        self.assertGreater(found["settled_ci"][1], 1 / 1.02)
+        self.assertEqual(found["verdict"], "unclear")
+        self.assertIn("warm-up", found["reason"])
+        self.assertEqual(rate("warm.jsonl", base)["verdict"], "unclear")
+        # What is left on the side that is faster takes nothing from that: without it, it would be faster still.
+        found = rate(base, self.made("warm.jsonl", self.warming(-0.1)))
+        self.assertEqual((found["verdict"], found["settled_ci"][1] < found["ci"][0]), ("worse", True))
+        found = rate(base, self.made("short.jsonl", self.warming(None)))
+        self.assertEqual((found["verdict"], found["settled_ci"]), ("unclear", None))
+        self.assertIn("fewer than 30 blocks", found["reason"])
+        self.assertIn("30 blocks", " ".join(self.yardstick("compare", base, "short.jsonl")[0].split()))
 
     def test_without_a_trial_in_common_times_are_unclear(self):
         alone = lambda line: "ref" not in line.get("trial", line.get("id", "") if line["type"] == "trial" else "")

@@ -93,6 +93,18 @@ class Recommend(Judged):
         self.assertIn("no proof", found["trials"][-1]["reason"])
         self.assertFalse(found["trials"][-1]["front"])
 
+    def test_what_is_left_of_warm_up_makes_it_unclear(self):
+        """The second is two thirds as fast, and half as fast again may be what is left of its warm-up; or that cannot be told."""
+        for left, words in ((0.42, "warm-up"), (None, "fewer than 30 blocks"), (0.1, None)):
+            def warm(trial, metrics):
+                if "ref" in trial:
+                    metrics["rate_per_s"]["left"] = left
+            found = self.wish("fastest at accuracy >= 98 % within 2 GiB", study=self.study("warm", warm))["trials"][1]
+            self.assertAlmostEqual(found["ratio"], 200 / 300, 9)
+            self.assertEqual(found["verdict"], "unclear" if words else "worse")
+            self.assertEqual(found["settled_ci"] is None, left is None)
+            self.assertIn(words or "None", str(found["doubt"]))
+
     def test_nothing_meets_it(self):
         found = self.wish("fastest at accuracy >= 99.9 %", code=3)
         self.assertIsNone(found["choice"])

@@ -86,7 +86,7 @@ class Copies:
                 row = dict(row, run_id=self.run_id)
                 if row["name"] == "rate_per_s":
                     row["value"] = rate_of(round_)
-                    row["doc"] = json.dumps(dict(json.loads(row["doc"]), value=row["value"]))
+                    row["doc"] = json.dumps(dict(json.loads(row["doc"]), value=row["value"], left=0.0))
                 metrics.append(row)
         self.write("run", runs)
         self.write("metric", metrics)

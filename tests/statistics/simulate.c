@@ -8,6 +8,7 @@
 #include "stat/power.h"
 #include "stat/signed_rank.h"
 #include "stat/steady.h"
+#include "stat/unpaired.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -624,6 +625,63 @@ static void a_common_window_takes_away_what_both_trials_share(void)
     }
 }
 
+/* The same runs as two studies have them, which are not matched: each over its own part, trial a `effect` times as
+ * fast. *alone: by one interval; returned is what is said, by that and the one without what is left of warm-up. */
+static enum ys_verdict compare_apart(const struct warm_study *study, double effect, enum ys_verdict *alone)
+{
+    double a[2][MAX_ROUNDS], b[2][MAX_ROUNDS];
+    struct ys_compare_ends ends[2];
+    const char *reason;
+    for (int r = 0; r < study->rounds; r++) {
+        a[0][r] = log(effect * study->noise[r] * study->a[r].speed);
+        b[0][r] = log(study->b[r].speed);
+        a[1][r] = a[0][r] + study->a[r].steady.left;
+        b[1][r] = b[0][r] + study->b[r].steady.left;
+    }
+    for (int i = 0; i < 2; i++) {
+        const size_t n = (size_t)study->rounds;
+        struct ys_centre found;
+        CHECK(ys_unpaired_centre(a[i], n, b[i], n, &found) == YS_OK && found.interval.known);
+        ends[i] = (struct ys_compare_ends){found.interval.lo, found.interval.hi, -log(1.02), log(1.02)};
+    }
+    *alone = ys_compare_verdict_settled(&ends[0], NULL, YS_BETTER_HIGHER, &reason);
+    return ys_compare_verdict_settled(&ends[0], &ends[1], YS_BETTER_HIGHER, &reason);
+}
+
+static void two_studies_make_no_verdict_of_warm_up(void)
+{
+    static const enum warm_up pairs[][2] = {
+        {NONE, NONE}, {FADES, NONE}, {FADES_SLOWLY, NONE}, {LONG, NONE}, {FADES_SLOWLY, FADES_SLOWLY}};
+    static const int blocks[] = {30, 60, 200};
+    struct ys_rng rng = stream("apart");
+    int count = studies() / 4;
+    printf("# | warm-up of the two | blocks | equal: same, %% | equal: false verdict, %% | 5 %% apart: found, %% |\n"
+           "# | --- | --- | --- | --- | --- |\n");
+    for (size_t p = 0; p < sizeof pairs / sizeof pairs[0]; p++) {
+        for (int k = 0; k < 3; k++) {
+            double same[2] = {0}, is_false[2] = {0}, found[2] = {0};
+            for (int s = 0; s < count; s++) {
+                static struct warm_study study;
+                enum ys_verdict said[2];
+                study.rounds = WARM_ROUNDS;
+                make_warm_study(&rng, pairs[p], 0.02, blocks[k], &study);
+                said[1] = compare_apart(&study, 1, &said[0]);
+                for (int i = 0; i < 2; i++) {
+                    same[i] += 100.0 * (said[i] == YS_VERDICT_SAME) / count;
+                    is_false[i] += 100.0 * says(said[i]) / count;
+                }
+                said[1] = compare_apart(&study, 1.05, &said[0]);
+                for (int i = 0; i < 2; i++)
+                    found[i] += 100.0 * (said[i] == YS_VERDICT_BETTER) / count;
+            }
+            printf("# | %s; %s | %d | %.0f / %.0f | %.0f / %.0f | %.0f / %.0f |\n", warm_up_names[pairs[p][0]],
+                   warm_up_names[pairs[p][1]], blocks[k], same[0], same[1], is_false[0], is_false[1], found[0],
+                   found[1]);
+            CHECK(is_false[1] <= 5 + slack(5, count));
+        }
+    }
+}
+
 /* "Shown not to drift by more than half of the margin" asked of each run by itself, as against asked of the difference
  * of two trials over all rounds, which is what bias_bound <= margin says (twice the drift is taken, or more). */
 static void drift_is_judged_over_rounds_because_one_run_cannot_show_it(void)
@@ -712,5 +770,6 @@ TAP_MAIN(TAP_CASE(intervals_cover_what_they_claim), TAP_CASE(correlation_between
          TAP_CASE(three_per_cent_are_found_with_the_runs_that_are_asked_for),
          TAP_CASE(equal_trials_have_a_false_verdict_in_five_studies_of_a_hundred), TAP_CASE(no_margin_is_needed_for_it),
          TAP_CASE(warm_up_makes_no_false_verdict), TAP_CASE(a_common_window_takes_away_what_both_trials_share),
+         TAP_CASE(two_studies_make_no_verdict_of_warm_up),
          TAP_CASE(drift_is_judged_over_rounds_because_one_run_cannot_show_it),
          TAP_CASE(as_many_are_found_with_what_may_be_left_of_warm_up))

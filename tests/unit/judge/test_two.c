@@ -1,10 +1,12 @@
 #include "judge/two.h"
 
 #include "base/mem.h"
+#include "judge/gate.h"
 #include "judge/inside.h"
 #include "metric/metric.h"
 #include "tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ struct made {
     struct ys_side side;
     struct ys_result_trial trials[TRIALS];
     struct ys_trial_framework frameworks[TRIALS];
-    double speeds[TRIALS][RUNS];
+    double speeds[TRIALS][RUNS], bias[TRIALS][RUNS]; /* bias: nothing is left of warm-up */
 };
 
 static size_t place_of(const char *metric)
@@ -52,7 +54,7 @@ static void make(struct made *made, char *closure, double speed, double other_sp
         for (size_t r = 0; r < RUNS; r++)
             made->speeds[t][r] = (t ? other_speed : speed) * (1 + 0.001 * (double)r);
         struct ys_trial_metric *rate = &trial->values[place_of("rate_per_s")];
-        *rate = (struct ys_trial_metric){.n = RUNS, .by_round = made->speeds[t], .rounds = RUNS};
+        *rate = (struct ys_trial_metric){.n = RUNS, .by_round = made->speeds[t], .bias = made->bias[t], .rounds = RUNS};
         REQUIRE(ys_stat_summarize(made->speeds[t], RUNS, &rate->summary) == YS_OK);
     }
 }
@@ -132,6 +134,80 @@ static void drift_widens_an_interval_towards_its_cause(void)
     ys_judged_fini(&judged);
     drop(&base);
     drop(&candidate);
+}
+
+/* A tenth slower; of that a tenth, or a hundredth, may be what is left of warm-up, or it cannot be told. */
+static void what_is_left_of_warm_up_must_change_no_verdict(void)
+{
+    static const struct {
+        double left;
+        int verdict;
+        const char *reason;
+        size_t ends;
+    } cases[] = {{0.1, YS_VERDICT_UNCLEAR, "warm-up", 2},
+                 {0.01, YS_VERDICT_WORSE, NULL, 2},
+                 {-0.1, YS_VERDICT_WORSE, NULL, 2}, /* the base's: without it, it would be faster still */
+                 {NAN, YS_VERDICT_UNCLEAR, "fewer than 30 blocks", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made base, candidate;
+        struct ys_judged judged;
+        make(&base, older, 1000, 500);
+        make(&candidate, newer, 900, 500);
+        for (size_t r = 0; r < RUNS; r++)
+            *(cases[i].left < 0 ? &base.bias[0][r] : &candidate.bias[0][r]) = fabs(cases[i].left);
+        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        const struct ys_judged_metric *rate = rate_of(&judged, 0);
+        CHECK_INT(rate->verdict, cases[i].verdict);
+        CHECK(cases[i].reason ? rate->reason && strstr(rate->reason, cases[i].reason) : !rate->reason);
+        CHECK_INT(rate->ci.count, 2);
+        CHECK_INT(rate->settled_ci.count, cases[i].ends);
+        CHECK_INT(rate->is_untold, isnan(cases[i].left));
+        ys_judged_fini(&judged);
+        drop(&base);
+        drop(&candidate);
+    }
+}
+
+static char rule_text[] = "rate_per_s >= -3 %", rule_metric[] = "rate_per_s", rule_unit[] = "1/s";
+
+/* Eight fresh rounds, a tenth slower each. */
+static void fresh_rounds_decide_only_what_warm_up_does_not(void)
+{
+    static const struct {
+        double left;
+        int outcome, verdict;
+    } cases[] = {{0.1, YS_GATE_OPEN, YS_VERDICT_UNCLEAR},
+                 {0.01, YS_GATE_BROKEN, YS_VERDICT_WORSE},
+                 {NAN, YS_GATE_OPEN, YS_VERDICT_UNCLEAR}};
+    const struct ys_rule rule = {rule_text, "rate_per_s", true, -0.03};
+    double base[8], candidate[8], bias[8];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ys_gate_check check = {.scale = YS_SCALE_RATIO};
+        struct ys_judged_pair pair = {0};
+        struct ys_judged_metric metric = {.metric = rule_metric,
+                                          .unit = rule_unit,
+                                          .better = YS_BETTER_HIGHER,
+                                          .scale = YS_SCALE_RATIO,
+                                          .margin = 0.02};
+        for (int r = 0; r < 8; r++) {
+            base[r] = 100 + r;
+            candidate[r] = base[r] * (0.9 + 0.001 * r);
+            bias[r] = cases[i].left;
+        }
+        REQUIRE(ys_gate_confirm(&check, &rule, base, candidate, bias, 8, 0.05 / 3) == YS_OK);
+        CHECK_INT(check.outcome, cases[i].outcome);
+        CHECK_INT(strstr(check.reason, "warm-up") != NULL, check.outcome == YS_GATE_OPEN);
+        REQUIRE(ys_gate_confirm(&check, &rule, base, candidate, NULL, 8, 0.05 / 3) == YS_OK);
+        CHECK_INT(check.outcome, YS_GATE_BROKEN);
+        ys_free(check.reason);
+        REQUIRE(ys_judged_confirm(&pair, &metric, base, candidate, bias, 8) == YS_OK);
+        REQUIRE(ys_judged_confirm(&pair, &metric, base, candidate, NULL, 8) == YS_OK);
+        const struct ys_judged_metric *found = pair.confirmed.items;
+        CHECK_INT(found[0].verdict, cases[i].verdict);
+        CHECK_INT(found[0].settled_ci.count, isnan(cases[i].left) ? 0 : 2);
+        CHECK_INT(found[1].verdict, YS_VERDICT_WORSE);
+        ys_list_fini(&ys_judged_metric_record, &pair.confirmed);
+    }
 }
 
 static ys_json *parsed(const char *text)
@@ -228,5 +304,6 @@ static void trials_are_paired_by_name_or_as_they_were_named(void)
 }
 
 TAP_MAIN(TAP_CASE(what_differs_is_found_by_name), TAP_CASE(a_change_is_found_where_what_is_common_bounds_the_drift),
-         TAP_CASE(drift_widens_an_interval_towards_its_cause), TAP_CASE(it_is_said_why_anchors_bound_nothing),
+         TAP_CASE(drift_widens_an_interval_towards_its_cause), TAP_CASE(what_is_left_of_warm_up_must_change_no_verdict),
+         TAP_CASE(fresh_rounds_decide_only_what_warm_up_does_not), TAP_CASE(it_is_said_why_anchors_bound_nothing),
          TAP_CASE(other_work_and_no_proof_are_invalid), TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))

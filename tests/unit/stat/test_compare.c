@@ -214,6 +214,26 @@ static void what_is_left_of_warm_up_makes_a_verdict_unclear(void)
     CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
 }
 
+/* Eight rounds, a 6 % slower by an interval that lies far outside the margin, of which 5 % may be what is left of a's
+ * warm-up: the bound of the bias is above the margin, and without it the interval would say something else. */
+static void a_bound_of_bias_above_the_margin_makes_worse_unclear(void)
+{
+    double a[8], bias[8];
+    for (int i = 0; i < 8; i++) {
+        a[i] = 0.94 + 0.001 * i;
+        bias[i] = 0.05 + 0.001 * (i % 3);
+    }
+    struct ys_compare_rule rule = {.better = YS_BETTER_HIGHER, .margin = 0.02, .stretch = 1};
+    struct ys_comparison found;
+    CHECK(ys_compare(a, ones, 8, &rule, &found) == YS_OK);
+    CHECK_INT(found.verdict, YS_VERDICT_WORSE);
+    rule.bias = bias;
+    CHECK(ys_compare(a, ones, 8, &rule, &found) == YS_OK);
+    CHECK(found.interval.hi < 1 / 1.02 && found.bias_bound > log(1.02));
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK_HAS(found.reason, "warm-up");
+}
+
 /* A sequence that wanders, 0.8 of each value in the next; and one that does not. */
 static void correlated_rounds_are_told_from_twelve_on(void)
 {
@@ -334,7 +354,9 @@ TAP_MAIN(TAP_CASE(the_ratio_is_the_centre_of_the_ratios_of_rounds), TAP_CASE(a_l
          TAP_CASE(values_without_a_ratio_are_invalid), TAP_CASE(a_metric_without_a_better_direction_is_never_better),
          TAP_CASE(accuracies_compare_by_difference),
          TAP_CASE(an_interval_of_a_family_is_stretched_and_the_single_one_kept),
-         TAP_CASE(what_is_left_of_warm_up_makes_a_verdict_unclear), TAP_CASE(correlated_rounds_are_told_from_twelve_on),
+         TAP_CASE(what_is_left_of_warm_up_makes_a_verdict_unclear),
+         TAP_CASE(a_bound_of_bias_above_the_margin_makes_worse_unclear),
+         TAP_CASE(correlated_rounds_are_told_from_twelve_on),
          TAP_CASE(without_a_margin_a_a_studies_err_as_often_as_the_level_says),
          TAP_CASE(with_the_margin_of_two_percent_a_a_studies_hardly_ever_err),
          TAP_CASE(a_tenth_is_found_nearly_always_with_six_rounds), TAP_CASE(too_much_scatter_is_mostly_unclear),
