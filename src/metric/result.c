@@ -370,6 +370,8 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     told->agreement = ys_agreement_block(&status, trial);
     told->ranks = ys_ranks_block(&status, trial);
     told->observed = observed_block(&status, trial);
+    if (!told->deviations || !told->warnings) /* also where nothing was to be added to them */
+        status = ys_out_of_memory();
     if (status == YS_OK)
         status = ys_perf_mean(trial, &told->perf);
     if (status == YS_OK)
