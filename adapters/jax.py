@@ -411,11 +411,13 @@ class JAX(common.Adapter):
         # What an embedding reads is kept by rows.
         self.tables = {node["params"]["weight"] for node in plan.graph["nodes"] if node["op"] == "Embedding"}
         # Were its state donated, XLA on a CPU would copy weights in each step.
-        self.train_program = jax.jit(self.on_ranks(self.step, (ALIKE, APART, APART, ALIKE), (ALIKE, ALIKE)))
+        weight = (APART,) if plan.shares else ()
+        self.train_program = jax.jit(self.on_ranks(self.step, (ALIKE, APART, APART, ALIKE, *weight), (ALIKE, ALIKE)))
         self.loss_program, self.gradient_program = (
-            {train: jax.jit(self.on_ranks(functools.partial(function, train=train), (ALIKE, APART, APART), out))
+            {train: jax.jit(self.on_ranks(functools.partial(function, train=train), (ALIKE, APART, APART, *more), out))
              for train in (False, True)}
-            for function, out in ((self.logits_and_loss, (APART, ALIKE)), (self.gradients, ((ALIKE, (APART, ALIKE)), ALIKE))))
+            for function, more, out in ((self.logits_and_loss, (), (APART, ALIKE)),
+                                        (self.gradients, weight, ((ALIKE, (APART, ALIKE)), ALIKE))))
         self.infer_program = jax.jit(self.predict)
         self.reset()
         return {
@@ -449,6 +451,10 @@ class JAX(common.Adapter):
             return values
         return jax.tree.map(
             lambda value: jax.make_array_from_process_local_data(NamedSharding(self.mesh, how), np.asarray(value)), values)
+
+    def weight_of_batch(self):
+        """Of this process's gradients in the batch at hand, as the last argument of a program; none where each has as many targets."""
+        return (self.shared(np.array([self.weight], self.dtype), APART),) if self.plan.shares else ()
 
     def own(self, value):
         """The rows of this process."""
@@ -527,23 +533,21 @@ class JAX(common.Adapter):
         logits, left = self.network({**params, **state["buffers"]}, x, train, key, state["carried"])
         return self.loss(logits, y), (logits, left)
 
-    def gradients(self, state, x, y, train):
+    def gradients(self, state, x, y, weight=None, train=True):
         found, gradients = jax.value_and_grad(self.objective, has_aux=True)(state["params"], state, x, y, train)
         if self.mesh is None:
             return found, gradients
-        if self.plan.hides_targets:  # each rank by as many targets as its rows show
-            seen = (y >= 0).sum().astype(self.dtype)
-            weight = seen / lax.pmean(seen, RANKS)
-            gradients = jax.tree.map(lambda gradient: gradient * weight, gradients)
+        if weight is not None:
+            gradients = jax.tree.map(lambda gradient: gradient * weight[0], gradients)
         return found, lax.pmean(gradients, RANKS)
 
     def logits_and_loss(self, state, x, y, train):
         loss, (logits, _) = self.objective(state["params"], state, x, y, train)
         return logits, loss
 
-    def step(self, state, x, y, lr):
+    def step(self, state, x, y, lr, weight=None):
         """The state after one step, and its loss."""
-        (loss, (_, left)), gradients = self.gradients(state, x, y, True)
+        (loss, (_, left)), gradients = self.gradients(state, x, y, weight)
         settings, steps = self.plan.optimizer, state["steps"] + 1
         if settings["clip_norm"] is not None:
             norm = jnp.sqrt(sum(jnp.square(gradient).sum() for gradient in gradients.values()))
@@ -567,7 +571,7 @@ class JAX(common.Adapter):
         return self.network(params, x)[0]
 
     def train_step(self, x, y, lr):
-        self.state, loss = self.train_program(self.state, self.shared(x, APART), self.shared(y, APART), lr)
+        self.state, loss = self.train_program(self.state, self.shared(x, APART), self.shared(y, APART), lr, *self.weight_of_batch())
         return loss
 
     def losses(self, handles):
@@ -589,7 +593,8 @@ class JAX(common.Adapter):
         return {**fed, "y": np.asarray(y, np.float32 if self.plan.target == "vector" else np.int64), "logits": logits, "loss": loss}
 
     def backward(self, x, y, train):
-        (loss, _), gradients = self.gradient_program[train](self.state, self.shared(x, APART), self.shared(y, APART))
+        (loss, _), gradients = self.gradient_program[train](
+            self.state, self.shared(x, APART), self.shared(y, APART), *self.weight_of_batch())
         return loss, {name: self.leave(name, gradient) for name, gradient in gradients.items()}
 
     def weights(self):

@@ -103,31 +103,28 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         logits, _ = self.network.run(x, train, tf.constant(0))
         return logits, self.network.loss(logits, y)
 
-    def gradients(self, tape, loss):
+    def gradients(self, tape, loss, weight=None):
         """Dense: of what an embedding reads TensorFlow gives the rows alone that were named."""
         network = self.network
-        return [tf.convert_to_tensor(gradient) for gradient in
-                tape.gradient(loss, [network.variables[name] for name in network.trained])]
+        gradients = [tf.convert_to_tensor(gradient) for gradient in
+                     tape.gradient(loss, [network.variables[name] for name in network.trained])]
+        return gradients if weight is None else [gradient * weight for gradient in gradients]
 
-    def weighed(self, gradients, y):
-        """By as many targets as the rows of this rank show, so that the mean over the ranks is that over all targets."""
-        if self.strategy is None or not self.plan.hides_targets:
-            return gradients
-        seen = tf.reduce_sum(tf.cast(y >= 0, self.network.dtype))
-        weight = seen / self.mean([seen])[0]
-        return [gradient * weight for gradient in gradients]
+    def weight_of_batch(self):
+        """Of this process's gradients in the batch at hand, as the last argument of a function; none where each has as many targets."""
+        return (tf.constant(self.weight, self.network.dtype),) if self.plan.shares else ()
 
-    def pass_backward(self, train, x, y):
+    def pass_backward(self, train, x, y, *weight):
         with tf.GradientTape() as tape:
             _, loss = self.pass_forward(train, x, y)
-        return loss, self.mean(self.weighed(self.gradients(tape, loss), y))
+        return loss, self.mean(self.gradients(tape, loss, *weight))
 
-    def pass_step(self, x, y, rates, step):
+    def pass_step(self, x, y, rates, step, *weight):
         network = self.network
         with tf.GradientTape() as tape:
             logits, statistics = network.run(x, True, step)
             loss = network.loss(logits, y)
-        gradients = self.mean(self.weighed(self.gradients(tape, loss), y))
+        gradients = self.mean(self.gradients(tape, loss, *weight))
         self.optimizer.apply(gradients, statistics, rates)
         return loss
 
@@ -146,7 +143,7 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         return {**{name: array.numpy() for name, array in fed}, "y": y.numpy(), "logits": logits.numpy(), "loss": loss.numpy()}
 
     def backward(self, x, y, train):
-        loss, gradients = self.function("pass_backward", train)(self.tensors(x), tf.constant(y))
+        loss, gradients = self.function("pass_backward", train)(self.tensors(x), tf.constant(y), *self.weight_of_batch())
         return loss.numpy(), self.leave(zip(self.network.trained, (gradient.numpy() for gradient in gradients)))
 
     def load(self, first, last):
@@ -168,7 +165,7 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def train_step(self, x, y, lr):
         self.steps += 1
         rates = tf.constant(self.optimizer.find_rates(lr, self.steps), self.network.dtype)
-        return self.function("pass_step")(self.tensors(x), tf.constant(y), rates, tf.constant(self.steps))
+        return self.function("pass_step")(self.tensors(x), tf.constant(y), rates, tf.constant(self.steps), *self.weight_of_batch())
 
     def losses(self, handles):
         return [float(loss) for loss in handles]
