@@ -259,6 +259,8 @@ static void print_prover(const struct ys_listing_trial *line, struct ys_buf *out
     print_framework(line, out);
     if (proof->rows != YS_FIELD_NONE)
         ys_buf_printf(out, "; %lld rows of each of %lld batches; ", (long long)proof->rows, (long long)proof->batches);
+    if (proof->positions != YS_FIELD_NONE)
+        ys_buf_printf(out, "the first %lld positions of a row; ", (long long)proof->positions);
     if (proof->cached == 1)
         ys_buf_printf(out, "kept from %s", proof->date ? proof->date : "before");
     else if (!isnan(proof->seconds))

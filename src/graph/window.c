@@ -45,7 +45,10 @@ static bool is_apart(const struct ys_node *node)
     return reach == YS_REACH_OWN || (reach == YS_REACH_OWN_ALONG_LAST && node->axis == WIDTH);
 }
 
-static ys_status check_node(const struct ys_graph *graph, const struct ys_node *node)
+/** By what a position may learn of those before it. */
+enum way { BY_ATTENTION, BY_STATE_TOO };
+
+static ys_status check_node(const struct ys_graph *graph, const struct ys_node *node, enum way way)
 {
     for (size_t i = 0; i < node->out_count; i++) {
         const struct ys_value *out = &graph->values[node->out[i]];
@@ -58,10 +61,12 @@ static ys_status check_node(const struct ys_graph *graph, const struct ys_node *
         return node->attention.causal && node->in_count == 3
                    ? YS_OK
                    : refuse(node, "sees more than the positions up to its own, or has padding hidden");
+    if (way == BY_STATE_TOO && ys_node_states(node) > 0)
+        return YS_OK;
     return is_apart(node) ? YS_OK : refuse(node, "is none that takes each position by itself");
 }
 
-ys_status ys_graph_window_check(const struct ys_graph *graph)
+static ys_status check_nodes(const struct ys_graph *graph, enum way way)
 {
     const struct ys_value *input = &graph->values[graph->inputs[0]];
     if (graph->input_count != 1 || input->dtype != YS_I32 || input->rank != 2 || graph->target != YS_TARGET_CLASSES)
@@ -70,15 +75,25 @@ ys_status ys_graph_window_check(const struct ys_graph *graph)
                        "position, as gpt-nano is",
                        graph->name);
     for (size_t i = 0; i < graph->node_count; i++)
-        YS_TRY(check_node(graph, &graph->nodes[i]));
+        YS_TRY(check_node(graph, &graph->nodes[i], way));
+    return YS_OK;
+}
+
+ys_status ys_graph_window_check(const struct ys_graph *graph)
+{
+    YS_TRY(check_nodes(graph, BY_ATTENTION));
     return ys_graph_has(graph, YS_OP_ATTENTION)
                ? YS_OK
                : ys_fail(YS_EUNSUPPORTED, "%s has no attention: there are no keys and values to be kept", graph->name);
 }
 
-ys_status ys_graph_window(struct ys_graph *graph, int64_t positions)
+ys_status ys_graph_prefix_check(const struct ys_graph *graph)
 {
-    YS_TRY(ys_graph_window_check(graph));
+    return check_nodes(graph, BY_STATE_TOO);
+}
+
+static ys_status cut(struct ys_graph *graph, int64_t positions)
+{
     YS_ASSERT(positions >= 1 && positions <= positions_of(graph));
     for (size_t i = 0; i < graph->node_count; i++)
         if (has_place_rows(graph, &graph->nodes[i]))
@@ -87,4 +102,16 @@ ys_status ys_graph_window(struct ys_graph *graph, int64_t positions)
     for (size_t i = 0; i < graph->node_count; i++)
         YS_TRY(ys_compose_infer(graph, (int)i, graph->name));
     return YS_OK;
+}
+
+ys_status ys_graph_window(struct ys_graph *graph, int64_t positions)
+{
+    YS_TRY(ys_graph_window_check(graph));
+    return cut(graph, positions);
+}
+
+ys_status ys_graph_prefix(struct ys_graph *graph, int64_t positions)
+{
+    YS_TRY(ys_graph_prefix_check(graph));
+    return cut(graph, positions);
 }

@@ -1,4 +1,4 @@
-/* A network of sequences over a few positions at a time, those before them being remembered. */
+/* A network of sequences over a few positions at a time, those before them being remembered, or over its first ones. */
 #ifndef YS_GRAPH_WINDOW_H
 #define YS_GRAPH_WINDOW_H
 
@@ -12,5 +12,11 @@ ys_status ys_graph_window_check(const struct ys_graph *graph) YS_MUST_CHECK;
  * with a row for each position, which it reads first to last, it keeps so many rows. Order and names of values, nodes
  * and parameters stay. On failure `graph` is undefined, but for ys_graph_free(). */
 ys_status ys_graph_window(struct ys_graph *graph, int64_t positions) YS_MUST_CHECK;
+
+/** Whether a position learns of itself and those before it alone, by attention or by the state of LSTM and GRU, so that
+ * the first ones are a network by themselves. */
+ys_status ys_graph_prefix_check(const struct ys_graph *graph) YS_MUST_CHECK;
+/** Makes of such a network that over its first `positions`, as ys_graph_window() does. */
+ys_status ys_graph_prefix(struct ys_graph *graph, int64_t positions) YS_MUST_CHECK;
 
 #endif

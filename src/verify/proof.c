@@ -78,6 +78,7 @@ static const struct ys_field fields[] = {
     SAYS(seed, YS_FIELD_INT, NULL, MAY_LACK, "of the plan"),
     SAYS(rows, YS_FIELD_INT, NULL, MAY_LACK, "rows of a batch"),
     SAYS(batches, YS_FIELD_INT, NULL, MAY_LACK, "batches, which are the steps too"),
+    SAYS(positions, YS_FIELD_INT, NULL, MAY_LACK, "of a row that were proven, where it has more"),
     SAYS(date, YS_FIELD_TEXT, NULL, MAY_LACK, "when it was made"),
     HAS(checks, YS_FIELD_LIST, &ys_proof_check_record, YS_FIELD_LATER, "empty where nothing could be compared"),
     YS_FIELD_NAMED(struct ys_proof, ended, &ys_run_statuses, MAY_LACK, "as what the adapter broke off"),

@@ -69,6 +69,7 @@ struct ys_proof {
     char *version;         /* NULL */
     int64_t seed;          /* YS_FIELD_NONE, as the next ones, where nobody was asked */
     int64_t rows, batches; /* rows of a batch; batches, which are the steps too */
+    int64_t positions;     /* of a row that were proven, where it has more; YS_FIELD_NONE: all */
     char *date;            /* when it was made; NULL */
     struct ys_list checks; /* struct ys_proof_check; empty where nothing could be compared */
     int ended;             /* enum ys_run_status with which the adapter broke off; YS_NAME_NONE */

@@ -3,7 +3,9 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/size.h"
+#include "protocol/feed.h"
 #include "verify/error.h"
+#include "verify/shorter.h"
 
 #include <string.h>
 #include <sys/statvfs.h>
@@ -13,6 +15,8 @@ void ys_reference_close(struct ys_reference *reference)
     ys_graph_free(reference->graph);
     ys_free(reference->graph_path);
     ys_free(reference->order_path);
+    ys_free(reference->weights_path);
+    ys_free(reference->data_path);
     struct ys_safetensors *files[] = {reference->weights, reference->data, reference->order, reference->first,
                                       reference->last};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
@@ -26,8 +30,11 @@ void ys_reference_close(struct ys_reference *reference)
 
 static ys_status open_graph(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
 {
+    const bool is_fed = plan->input.kind && strcmp(plan->input.kind, YS_FEED_KIND) == 0;
     YS_TRY(ys_graph_read(plan->graph, &reference->graph));
-    bool changed = ys_proof_drop_dropout(reference->graph);
+    if (!is_fed)
+        YS_TRY(ys_shorter_graph(reference->graph, &reference->row_positions));
+    bool changed = ys_proof_drop_dropout(reference->graph) || reference->row_positions > 0;
     reference->graph_path = changed ? ys_path_join(folder, "graph.json") : ys_strdup(plan->graph);
     if (!reference->graph_path)
         return ys_out_of_memory();
@@ -122,6 +129,8 @@ static ys_status identify(const struct ys_plan *plan, struct ys_reference *refer
     const struct ys_tensor *lr;
     YS_TRY(chain_plan(plan, digest));
     YS_TRY(chain_graph(reference->graph, digest));
+    if (reference->row_positions > 0)
+        chain(digest, &reference->row_positions, sizeof reference->row_positions);
     chain_ranks(plan, reference->graph, digest);
     YS_TRY(chain_rows(reference, digest));
     YS_TRY(ys_safetensors_need(reference->order, "lr", YS_F64, 1, NULL, &lr));
@@ -130,12 +139,33 @@ static ys_status identify(const struct ys_plan *plan, struct ys_reference *refer
     return YS_OK;
 }
 
+/* Of long rows their first positions, and the weights that these need. */
+static ys_status shorten(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
+{
+    char *order = ys_path_join(folder, "shorter-order.safetensors");
+    reference->weights_path = ys_path_join(folder, "shorter-weights.safetensors");
+    reference->data_path = ys_path_join(folder, "shorter-data.safetensors");
+    ys_status status = order && reference->weights_path && reference->data_path
+                           ? ys_shorter_weights(reference->graph, plan->weights, reference->weights_path)
+                           : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_shorter_rows(reference->graph, plan->input.path, reference->order, reference->data_path, order);
+    if (status != YS_OK) {
+        ys_free(order);
+        return status;
+    }
+    ys_safetensors_close(reference->order);
+    reference->order = NULL;
+    ys_free(reference->order_path);
+    reference->order_path = order;
+    return ys_safetensors_open(order, &reference->order);
+}
+
 /* Of a ring the batches as they come out of it, in a file, with an order that counts its rows. */
 static ys_status open_data(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
 {
     struct ys_plan made;
-    YS_TRY(ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path,
-                         (enum ys_precision)plan->precision, folder, &made));
+    YS_TRY(ys_reference_plan(reference, plan, (enum ys_precision)plan->precision, folder, &made));
     ys_status status = ys_feeder_settle(&made, folder);
     if (status == YS_OK)
         status = ys_safetensors_open(made.input.path, &reference->data);
@@ -169,7 +199,9 @@ static ys_status open_all(const struct ys_plan *plan, const char *folder, find_e
     reference->extent.rows = rows_of_ranks(reference->extent.rows, plan);
     reference->in_single = reference->extent.trained == 0;
     YS_TRY(open_order(plan, folder, reference));
-    YS_TRY(ys_safetensors_open(plan->weights, &reference->weights));
+    if (reference->row_positions > 0)
+        YS_TRY(shorten(plan, folder, reference));
+    YS_TRY(ys_safetensors_open(reference->weights_path ? reference->weights_path : plan->weights, &reference->weights));
     YS_TRY(open_data(plan, folder, reference));
     return identify(plan, reference);
 }
@@ -195,11 +227,29 @@ ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder
     return open_reference(plan, folder, ys_proof_extent_whole, reference);
 }
 
+/* A prompt keeps its part of a row. */
+static ys_status point_at_shorter(const struct ys_reference *reference, struct ys_plan *made)
+{
+    if (ys_plan_has_prompt(made)) {
+        const int64_t part = made->prompt * YS_VERIFY_POSITIONS / reference->row_positions;
+        made->prompt = part > 0 ? part : 1;
+        made->tokens = YS_VERIFY_POSITIONS - made->prompt;
+    }
+    YS_TRY(ys_plan_put(&made->weights, reference->weights_path));
+    return ys_plan_put(&made->input.path, reference->data_path);
+}
+
 ys_status ys_reference_plan(const struct ys_reference *reference, const struct ys_plan *plan,
                             enum ys_precision precision, const char *folder, struct ys_plan *made)
 {
-    return ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path, precision, folder,
-                         made);
+    YS_TRY(
+        ys_proof_plan(plan, reference->extent, reference->graph_path, reference->order_path, precision, folder, made));
+    if (reference->row_positions == 0)
+        return YS_OK;
+    ys_status status = point_at_shorter(reference, made);
+    if (status != YS_OK)
+        ys_plan_fini(made);
+    return status;
 }
 
 /* In double: the oracle's gradients and, with the first batch, weights after one step and after all; the initial

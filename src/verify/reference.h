@@ -9,8 +9,10 @@
 
 struct ys_reference {
     /* The work, from ys_reference_open(). */
-    struct ys_graph *graph; /* without dropout */
+    struct ys_graph *graph; /* without dropout, over the first positions of long rows (verify/shorter.h) */
     char *graph_path, *order_path;
+    char *weights_path, *data_path; /* of its own where it is shorter, else NULL: those of the plan */
+    int64_t row_positions;          /* of the plan's, where it is shorter; else 0 */
     struct ys_proof_extent extent;
     bool in_single;                 /* too much for double: single precision, by the engine's own back end */
     bool evaluation;                /* inference: nothing is trained */
@@ -27,8 +29,8 @@ struct ys_reference {
     bool finite;                         /* the work itself does not diverge within the proof */
 };
 
-/** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`. `all_steps`: as
- * in struct ys_verify_request. */
+/** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`; of long rows
+ * weights and data too. `all_steps`: as in struct ys_verify_request. */
 ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, bool all_steps,
                             struct ys_reference *reference) YS_MUST_CHECK;
 /** The same with the trial's whole batches (ys_proof_extent_whole()). */

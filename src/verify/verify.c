@@ -485,6 +485,8 @@ static ys_status describe(const struct ys_verifier *v, const struct ys_verify_re
     proof->seed = request->plan->seed;
     proof->rows = v->few.reference.extent.rows;
     proof->batches = v->few.reference.extent.steps;
+    if (v->few.reference.row_positions > 0)
+        proof->positions = YS_VERIFY_POSITIONS;
     proof->date = ys_strdup(date);
     return proof->key && proof->framework && proof->version && proof->date ? YS_OK : ys_out_of_memory();
 }

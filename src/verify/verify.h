@@ -26,6 +26,9 @@
  *
  * A trial of inference is asked in mode eval, and nothing of gradients and steps.
  *
+ * Of rows of more than YS_VERIFY_POSITIONS positions the first so many are proven, where no position learns of those
+ * behind it.
+ *
  * Errors are max|d| / max|ref| for logits, |d| / |ref| for the loss, norm(d) / norm(ref) for gradients and buffers and
  * norm(w - ref) / norm(ref - w0) for weights. A tensor whose norm lies below 1e-6 of the largest of its kind is judged
  * against that largest. See docs/proof.md for where the bounds come from, and for the members of a proof. */
@@ -40,6 +43,7 @@
 #define YS_VERIFY_VERSION       5 /* part of the cache key: raise it when the meaning of a proof changes */
 #define YS_VERIFY_ROWS          8
 #define YS_VERIFY_STEPS         10
+#define YS_VERIFY_POSITIONS     128       /* the first of a longer row, where they are a network by themselves */
 #define YS_VERIFY_LARGE         200000000 /* multiply-adds of one row: a network above is large */
 #define YS_VERIFY_LARGE_ROWS    2
 #define YS_VERIFY_LARGE_STEPS   3

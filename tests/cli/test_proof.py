@@ -56,6 +56,25 @@ class Proof(Case):
         self.yardstick("run", "--framework=builtin", "--model=gru-char", "--model.width=12", "--data=synthetic", "--threads=1", "--batch=8",
                        "--lr=0.1", "--steps=20", "--block=2", "--eval-every=10", "--carry-state=on", "--audit=off", "--repeat=1")
 
+    def test_of_long_rows_takes_the_first_positions_and_says_so(self):
+        """gpt-nano as a file of its own, of 200 positions: its only parameter of so many rows is that of the positions."""
+        path = os.path.join(self.folder, "long.json")
+        self.yardstick("export", "--model=gpt-nano", "--data=chars", "--out=" + path)
+        with open(path) as file:
+            graph = json.load(file)
+        graph["inputs"][0]["shape"][1] = graph["target"]["shape"][1] = 200
+        table, = [param for param in graph["params"] if param["shape"][0] == 64 and "position" in param["name"]]
+        table["shape"][0] = 200
+        with open(path, "w") as file:
+            json.dump(graph, file)
+        work = ["--framework=builtin", "--model=" + path, "--data=synthetic", "--batch=2", "--threads=1", "--lr=0.01"]
+        for more, names in (["--steps=20"], "weights after 10 steps"), (["--mode=infer", "--prompt=150"], "logits"):
+            proof, = self.verify(*work, *more)
+            self.assertIn(names, self.names(proof))
+            self.assertEqual(proof["positions"], 128)
+        out, _ = self.yardstick("verify", *work, "--steps=20")
+        self.assertIn("2 rows of each of 10 batches; the first 128 positions of a row; ", out)
+
     def test_removes_what_a_killed_process_left(self):
         left = os.path.join(CACHE, "proofs", "working-a1b2c3")  # of a name drawn at random, and locked by nobody
         os.makedirs(left, exist_ok=True)

@@ -77,6 +77,35 @@ static void a_window_is_the_network_of_so_many_positions(void)
     }
 }
 
+static struct ys_graph *char_rnn_of(const char *name, int64_t positions)
+{
+    const struct ys_model_input input = {
+        .shape = {positions}, .dtype = YS_I32, .classes = 9, .vocabulary = 9, .sizes = {[YS_MODEL_WIDTH] = 8}};
+    struct ys_graph *graph = NULL;
+    if (ys_model_build(ys_model_find(name), &input, &graph) != YS_OK)
+        printf("# %s\n", ys_error());
+    return graph;
+}
+
+/** Of what learns by a state too. */
+static void first_positions_are_the_network_of_so_many(void)
+{
+    struct ys_graph *cut[] = {gpt_of(12), char_rnn_of("lstm-char", 12), char_rnn_of("gru-char", 12)};
+    struct ys_graph *built[] = {gpt_of(5), char_rnn_of("lstm-char", 5), char_rnn_of("gru-char", 5)};
+    for (size_t i = 0; i < 3; i++) {
+        REQUIRE(cut[i] && built[i]);
+        CHECK_INT(ys_graph_prefix(cut[i], 5), YS_OK);
+        CHECK(is_same(cut[i], built[i]));
+        CHECK_INT(ys_graph_multiply_adds(cut[i]), ys_graph_multiply_adds(built[i]));
+        ys_graph_free(cut[i]);
+        ys_graph_free(built[i]);
+    }
+    struct ys_graph *other = build("bert-mini");
+    REQUIRE(other);
+    CHECK_INT(ys_graph_prefix_check(other), YS_EUNSUPPORTED);
+    ys_graph_free(other);
+}
+
 static void check_refused(struct ys_graph *graph, const char *said)
 {
     REQUIRE(graph);
@@ -262,5 +291,6 @@ static void layers_that_mix_positions_are_named(void)
 }
 
 TAP_MAIN(TAP_CASE(a_window_has_its_positions_and_no_others), TAP_CASE(a_window_is_the_network_of_so_many_positions),
-         TAP_CASE(other_models_are_refused), TAP_CASE(a_node_that_mixes_positions_is_refused),
-         TAP_CASE(a_node_of_each_position_is_taken), TAP_CASE(layers_that_mix_positions_are_named))
+         TAP_CASE(first_positions_are_the_network_of_so_many), TAP_CASE(other_models_are_refused),
+         TAP_CASE(a_node_that_mixes_positions_is_refused), TAP_CASE(a_node_of_each_position_is_taken),
+         TAP_CASE(layers_that_mix_positions_are_named))
