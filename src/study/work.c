@@ -100,6 +100,21 @@ static struct ys_rows rows_of(const struct ys_trial *trial)
     return rows;
 }
 
+/* Both one of tokens, of other lengths. */
+static ys_status check_positions(const struct ys_dataset *data, const struct ys_graph *graph)
+{
+    const struct ys_rows wanted = ys_graph_rows(graph);
+    const struct ys_row_array *of_data = &data->rows.inputs[0], *of_model = &wanted.inputs[0];
+    const bool both =
+        of_data->dtype == YS_I32 && of_model->dtype == YS_I32 && of_data->rank == 1 && of_model->rank == 1;
+    return !both || of_data->shape[0] == of_model->shape[0]
+               ? YS_OK
+               : ys_fail(YS_EINVAL,
+                         "the data set %s has rows of %lld positions, the model %s takes %lld: data = synthetic "
+                         "follows the model",
+                         data->name, (long long)of_data->shape[0], graph->name, (long long)of_model->shape[0]);
+}
+
 /* A network may tell more classes apart than the data have, and know more tokens. */
 static ys_status check_rows(const struct ys_trial *trial, const struct ys_graph *graph)
 {
@@ -111,6 +126,7 @@ static ys_status check_rows(const struct ys_trial *trial, const struct ys_graph 
             return ys_fail(YS_EINVAL, "the data set %s has tokens up to %lld, the model %s a vocabulary of %lld",
                            data->name, (long long)data->rows.inputs[i].below - 1, graph->name,
                            (long long)wanted.inputs[i].below);
+    YS_TRY(check_positions(data, graph));
     if (wanted.kind != YS_TARGET_VECTOR && wanted.classes > data->rows.classes)
         wanted.classes = data->rows.classes;
     return ys_rows_equal(&wanted, &rows)

@@ -77,6 +77,34 @@ class BadJobs(Case):
         flags = ["--framework=builtin", "--model=net.json", "--data=text", "--batch=4", "--steps=2", "--threads=1", "--repeat=1"]
         self.refusal("run", *flags, words=["text", "row 0", "attend_all (Attention)", "padding"])
 
+    def test_what_does_not_fit_a_network_of_tokens(self):
+        self.write("short.txt", "a" * 128)
+        self.refusal("data", "fetch", "text", "--from", "short.txt", words=["short.txt has 128 bytes", "take 129"])
+        self.write("text.txt", bytes(range(256)) * 10)
+        self.yardstick("data", "fetch", "text", "--from", "text.txt")
+        self.yardstick("export", "--model=gpt-nano", "--data=chars", "--out=net.json")
+        with open(os.path.join(self.folder, "net.json")) as file:
+            net = json.load(file)
+        net["inputs"][0]["shape"][1] = net["target"]["shape"][1] = 100
+        for param in net["params"]:
+            if "position" in param["name"]:
+                param["shape"][0] = 100
+        self.write("long.json", json.dumps(net))
+        run = ["--framework=builtin", "--steps=2", "--threads=1", "--repeat=1"]
+        for flags, words in (
+            (["--model=net.json", "--data=text", "--batch=2"], ["tokens up to 255", "a vocabulary of"]),
+            (["--model=long.json", "--data=chars", "--batch=2"], ["rows of 64 positions", "takes 100"]),
+            (["--model=gpt-nano", "--data=text", "--batch=64"], ["batch = 64 is larger than the data set text", "36 training rows"]),
+            (["--model=gpt-nano", "--model.heads=5", "--data=chars", "--batch=2"], ["model.heads = 5 does not divide model.width = 48"]),
+        ):
+            with self.subTest(" ".join(flags)):
+                self.refusal("run", *flags, *run, words=words)
+
+    def test_a_carried_state_that_is_no_number_diverges(self):
+        result, _ = self.result("run", "--framework=builtin", "--model=lstm-char", "--model.width=8", "--data=synthetic", "--batch=2", "--steps=40",
+                                "--threads=1", "--repeat=1", "--carry-state=on", "--loss=mse", "--lr=1000", code=1)
+        self.assertEqual(result["trials"][0]["status"], "diverged")
+
     def test_a_device_that_there_is_not(self):
         self.refused(self.HEAD + "device = cuda\n", "device = cuda", "write cpu")
 
