@@ -328,6 +328,10 @@ class Adapter:
         the logits of all pieces as well."""
         raise NotImplementedError
 
+    def infer_pieces(self, x):
+        """Those of all pieces of a batch."""
+        return np.concatenate([self.infer_piece(x[:, first:end], first) for first, end in self.plan.pieces()], 1)
+
     def weights(self):
         """{name: array} of every parameter and buffer."""
         raise NotImplementedError

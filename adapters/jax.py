@@ -59,11 +59,18 @@ class Pass:
     tables: the parameters kept as in the graph. dtype: of parameters; compute: of products and the values between them. statistics: the running ones after this batch.
     carried: of each node with a state the one that its rows go on from, none where that is zero; left: the one that they were left in.
     joined: how many ranks normalise by the rows of all of them together; 1: each by its own.
+    positions: of a whole row where some of them are passed, from `at` on; then keys and values that attention keeps are its state.
+    fused: whether attention is JAX's own.
     """
 
-    def __init__(self, params, tables, dtype, compute, train, key, joined, carried):
+    def __init__(self, params, tables, dtype, compute, train, key, joined, carried, positions, at, fused):
         self.params, self.tables, self.dtype, self.compute, self.train, self.key = params, tables, dtype, compute, train, key
         self.joined, self.statistics, self.carried, self.left = joined, {}, carried, {}
+        self.positions, self.at, self.fused = positions, at, fused
+
+    def here(self, table, count):
+        """Of a table that has a row for each position those of the `count` that are passed."""
+        return lax.dynamic_slice_in_dim(table, self.at, count) if self.positions else table
 
     def mean(self, x, axes):
         """Over the rows that batch normalisation is by, as well."""
@@ -162,15 +169,37 @@ def embedding(run, node, x):
 def attention(run, node, q, k, v, tokens=None):
     """Composed: jax.nn.dot_product_attention has its softmax in single precision, whatever that of its values is."""
     attrs, groups = node["attrs"], node["attrs"]["kv_num_heads"]
-    q = q.reshape(*q.shape[:2], groups, attrs["q_num_heads"] // groups, -1)
-    k, v = (x.reshape(*x.shape[:2], groups, -1) for x in (k, v))
-    scores = jnp.einsum("ntghd,nsgd->nghts", q, k).astype(run.dtype) * (attrs["scale"] or q.shape[-1] ** -0.5)
+    if run.positions:
+        k, v = kept(run, node, k, v)
+    seen = np.ones((1, 1, 1, 1), bool)
     if attrs["is_causal"]:
-        scores = jnp.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
+        seen = (run.at + np.arange(q.shape[1])[:, None] >= np.arange(k.shape[1]))[None, None]
     if tokens is not None:
-        scores = jnp.where((tokens != common_graph.PADDING)[:, None, None, None, :], scores, -jnp.inf)
+        seen = seen & (tokens != common_graph.PADDING)[:, None, None, :]
+    k, v = (x.reshape(*x.shape[:2], groups, -1) for x in (k, v))
+    if run.fused:
+        if k.shape != v.shape:
+            raise common.Unsupported("fused = on: keys and values of node %s have parts of %d and %d numbers, which JAX has alike"
+                                     % (node["name"], k.shape[3], v.shape[3]), node["op"])
+        q = q.reshape(*q.shape[:2], attrs["q_num_heads"], -1)
+        return jax.nn.dot_product_attention(q, k, v, mask=seen, scale=attrs["scale"] or None).reshape(*q.shape[:2], -1)
+    q = q.reshape(*q.shape[:2], groups, attrs["q_num_heads"] // groups, -1)
+    scores = jnp.einsum("ntghd,nsgd->nghts", q, k).astype(run.dtype) * (attrs["scale"] or q.shape[-1] ** -0.5)
+    if attrs["is_causal"] or tokens is not None:
+        scores = jnp.where(seen[:, :, None], scores, -jnp.inf)
     shares = jax.nn.softmax(scores).astype(run.compute)
     return jnp.einsum("nghts,nsge->ntghe", shares, v).reshape(*q.shape[:2], -1)
+
+
+def kept(run, node, k, v):
+    """Keys and values with those of the positions before, from a cache as long as a row. A prompt has none before it."""
+    before = run.carried.get(node["name"])
+    if before is None:
+        behind = (0, 0), (0, run.positions - k.shape[1]), (0, 0)
+        run.left[node["name"]] = jnp.pad(k, behind), jnp.pad(v, behind)
+        return k, v
+    run.left[node["name"]] = tuple(lax.dynamic_update_slice_in_dim(old, new, run.at, 1) for old, new in zip(before, (k, v)))
+    return run.left[node["name"]]
 
 
 def recurrent(start, advance):
@@ -241,15 +270,17 @@ def rms_norm(run, node, x):
 def rotary(run, node, x):
     attrs, heads = node["attrs"], node["attrs"]["num_heads"]
     wide = x.astype(run.dtype).reshape(*x.shape[:2], heads, -1)
-    cosines, sines = (table.astype(run.dtype) for table in common_places.rotations(attrs, x.shape[1], wide.shape[3]))
+    tables = common_places.rotations(attrs, run.positions or x.shape[1], wide.shape[3])
+    cosines, sines = (run.here(table.astype(run.dtype), x.shape[1]) for table in tables)
     a, b = (wide[..., ::2], wide[..., 1::2]) if attrs["interleaved"] else jnp.split(wide, 2, -1)
     turned = a * cosines - b * sines, b * cosines + a * sines
     y = jnp.stack(turned, -1) if attrs["interleaved"] else jnp.concatenate(turned, -1)
     return y.reshape(x.shape).astype(x.dtype)
 
 
-def sinusoid(_run, node, x):
-    return x + common_places.waves(node["attrs"], *x.shape[1:]).astype(x.dtype)
+def sinusoid(run, node, x):
+    waves = common_places.waves(node["attrs"], run.positions or x.shape[1], x.shape[2])
+    return x + run.here(waves.astype(x.dtype), x.shape[1])
 
 
 def lrn(run, node, x):
@@ -325,6 +356,8 @@ def pair(combine):
     def run_pair(run, node, a, b=None):
         if b is None:
             weight = graph_weight(run.param(node, "weight")).astype(a.dtype)
+            if weight.ndim == 2 and len(weight) == run.positions:
+                weight = run.here(weight, a.shape[1])
             b = to_own(weight.reshape((1,) * (a.ndim - weight.ndim) + weight.shape))
         return combine(a, b)
 
@@ -395,12 +428,16 @@ class JAX(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(RULES)
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
-              "operands", "positions", "hidden", "carried")
+              "operands", "positions", "hidden", "carried", "prompt")
+    options = {"fused": False}
     statistics = ("local", "sync") if hasattr(jax, "shard_map") else ()
     weighs = True
     mesh = None  # of several processes
 
     def build(self, plan):
+        fused = self.option("fused") and any(node["op"] == "Attention" for node in plan.graph["nodes"])
+        if fused and plan.precision == "f64":
+            raise common.Unsupported("fused = on in double: jax.nn.dot_product_attention has its softmax in single precision")
         os.environ["PJRT_NPROC"] = str(plan.threads)  # what XLA makes its pool of threads by, in the first computation
         jax.config.update("jax_enable_x64", plan.precision == "f64")
         jax.config.update("jax_default_matmul_precision", "highest")
@@ -419,12 +456,14 @@ class JAX(common.Adapter):
             for function, more, out in ((self.logits_and_loss, (), (APART, ALIKE)),
                                         (self.gradients, weight, ((ALIKE, (APART, ALIKE)), ALIKE))))
         self.infer_program = jax.jit(self.predict)
+        self.prompt_program = jax.jit(lambda params, x: self.predict_piece(params, {}, x, 0))
+        self.token_program = jax.jit(self.predict_piece, donate_argnums=1)  # the cache is written in its place
         self.reset()
         return {
             "parameters": sum(value.size for value in self.state["params"].values()) - plan.untrained(),
             "threads": plan.threads,
             "libraries": ["jaxlib " + jaxlib.__version__, "XLA " + jax.devices()[0].client.platform_version],
-            "deviations": [],
+            "deviations": ["attention by jax.nn.dot_product_attention"] * fused,
         }
 
     def meet(self):
@@ -500,17 +539,18 @@ class JAX(common.Adapter):
     def leave(self, name, value):
         return np.asarray(value) if name in self.tables else graph_weight(np.asarray(value))
 
-    def network(self, params, x, train=False, key=None, carried={}):
+    def network(self, params, x, train=False, key=None, carried={}, positions=None, at=0):
         """The logits of rows as they are stored, and what they leave behind: running statistics, and the states that are carried."""
         graph = self.plan.graph
         joined = self.plan.world if self.plan.statistics == "sync" else 1
-        run = Pass(params, self.tables, self.dtype, self.compute, train, key, joined, carried)
+        run = Pass(params, self.tables, self.dtype, self.compute, train, key, joined, carried, positions, at,
+                   self.option("fused"))
         values = {entry["name"]: to_own(array.astype(self.dtype) if entry["dtype"] == "F32" else array)
                   for entry, array in zip(graph["inputs"], x if isinstance(x, tuple) else (x,))}
         for node in graph["nodes"]:
             result = OPS[node["op"]](run, node, *(values[name] for name in node["in"]))
             values.update(zip(node["out"], result if node["op"] == "Split" else [result]))
-        left = {name: run.left[name] for name in carried}
+        left = run.left if positions else {name: run.left[name] for name in carried}
         return to_graph(values[graph["output"]]).astype(self.dtype), {"buffers": run.statistics, "carried": left}
 
     def loss(self, logits, y):
@@ -570,6 +610,11 @@ class JAX(common.Adapter):
     def predict(self, params, x):
         return self.network(params, x)[0]
 
+    def predict_piece(self, params, cache, x, at):
+        """Logits of the positions from `at` on, and the cache with their keys and values."""
+        logits, left = self.network(params, x, carried=cache, positions=self.plan.prompt + self.plan.tokens, at=at)
+        return logits, left["carried"]
+
     def train_step(self, x, y, lr):
         self.state, loss = self.train_program(self.state, self.shared(x, APART), self.shared(y, APART), lr, *self.weight_of_batch())
         return loss
@@ -581,10 +626,17 @@ class JAX(common.Adapter):
     def infer_step(self, x):
         return np.asarray(self.infer_program(self.served, x))
 
+    def infer_piece(self, x, first):
+        if first == 0:
+            logits, self.cache = self.prompt_program(self.served, x)
+        else:
+            logits, self.cache = self.token_program(self.served, self.cache, x, first)
+        return np.asarray(logits)
+
     def forward(self, x, y, train):
         x, y = jax.tree.map(jnp.asarray, x), jnp.asarray(y)
         if self.plan.mode == "infer":
-            logits = self.infer_program(self.served, x)
+            logits = self.infer_pieces(x) if self.plan.prompt else self.infer_program(self.served, x)
             loss = self.loss(logits, y)
         else:
             logits, loss = self.loss_program[train](self.state, self.shared(x, APART), self.shared(y, APART))

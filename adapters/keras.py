@@ -158,13 +158,13 @@ class Keras(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands",
-              "positions")
+              "positions", "carried")
     options = {"backend": BACKEND, "jit": "auto"}
 
     def build(self, plan):
         self.start_engine()
         network = keras_network.Network(keras, plan)
-        self.model, self.owned = network.model, network.owned
+        self.model, self.owned, self.carried = network.model, network.owned, network.carried
         self.first = list(map(np.array, self.model.non_trainable_variables))  # the seeds of dropout are among them
         self.lr = None
         jit, own = self.option("jit"), {id(variable): name for name, (variable, *_) in self.owned.items()}
@@ -208,6 +208,16 @@ class Keras(common.Adapter):
             for variable in self.optimizer.variables:
                 variable.assign(np.zeros(variable.shape))
             self.lr = None
+
+    def clear_carried_state(self):
+        for layer in self.carried.values():
+            for state in layer.states:
+                state.assign(np.zeros(state.shape))
+
+    def carried_state(self):
+        carried = self.carried.items()
+        return {kind: {name: keras.ops.convert_to_numpy(layer.states[place]) for name, layer in carried if place < len(layer.states)}
+                for place, kind in enumerate("hc")}
 
     def losses_of(self, y, logits):
         """The loss of each target: of a row, or of each of its positions; of a vector, of each of its numbers."""

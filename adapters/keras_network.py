@@ -106,21 +106,44 @@ def own_layers(keras):
             h = (1 - z) * n + z * h
             return h, [h]
 
+    class Carried(keras.layers.Layer):
+        """A recurrent layer whose rows go on from the state in which the batch before left them. Keras' own, stateful=True,
+        keeps it where steps that JAX compiles do not find it."""
+
+        def __init__(self, layer):
+            super().__init__()
+            self.layer = layer
+
+        def build(self, input_shape):
+            self.layer.build(input_shape)
+            self.states = [self.add_weight(shape=(input_shape[0], size), initializer="zeros", trainable=False, name="state%d" % place)
+                           for place, size in enumerate(self.layer.state_size)]
+
+        def call(self, inputs, training=False):
+            # Copies: PyTorch needs what a product was made of in the backward pass, when it has been written over.
+            y, *left = self.layer(inputs, initial_state=list(map(keras.ops.copy, self.states)), training=training)
+            for state, value in zip(self.states, left):
+                state.assign(value)
+            return y
+
     return types.SimpleNamespace(BatchNormalization=BatchNormalization, ConnectedConv2D=ConnectedConv2D, Operand=Operand,
-                                 GRUCell=GRUCell)
+                                 GRUCell=GRUCell, Carried=Carried)
 
 
 class Network:
-    """The functional model of a graph. owned: the variable of each parameter, with the conversions to and from its layout."""
+    """The functional model of a graph. owned: the variable of each parameter, with the conversions to and from its layout;
+    carried: node -> the layer that carries its state."""
 
     def __init__(self, keras, plan):
         self.keras, self.own, self.plan = keras, own_layers(keras), plan
         self.ops, self.layers = keras.ops, keras.layers
         self.owned, self.made = {}, {}
         self.tables = {}  # what an embedding reads -> its layer
+        self.carried = {}
         graph = plan.graph
         entry = graph["inputs"][0]
-        x = keras.Input(entry["shape"][1:], dtype={"U8": "uint8", "I32": "int32", "F32": "float32"}[entry["dtype"]])
+        rows = plan.batch_size if plan.carries_state else None
+        x = keras.Input(entry["shape"][1:], rows, dtype={"U8": "uint8", "I32": "int32", "F32": "float32"}[entry["dtype"]])
         values = {entry["name"]: self.layers.Permute((2, 3, 1))(x) if len(x.shape) == 4 else x}
         for node in graph["nodes"]:
             inputs = [values[name] for name in node["in"]]
@@ -207,16 +230,21 @@ class Network:
 
     def lstm(self, node, x):
         units = self.plan.weights[node["params"]["recurrent"]].shape[1]
-        layer = self.made_once(node, lambda: self.layers.LSTM(units, return_sequences=True))
-        return self.recurrent(node, layer, x)
+        return self.recurrent(node, functools.partial(self.layers.LSTM, units), x)
 
     def gru(self, node, x):
         units = self.plan.weights[node["params"]["recurrent"]].shape[1]
-        layer = self.made_once(node, lambda: self.layers.RNN(self.own.GRUCell(units), return_sequences=True))
-        return self.recurrent(node, layer, x)
+        return self.recurrent(node, lambda **more: self.layers.RNN(self.own.GRUCell(units), **more), x)
 
-    def recurrent(self, node, layer, x):
-        y, cell = layer(x), layer.cell
+    def recurrent(self, node, make, x):
+        if self.plan.carries_state:
+            layer = self.made_once(node, lambda: make(return_sequences=True, return_state=True), node["name"])
+            self.carried[node["name"]] = self.own.Carried(layer)
+            y = self.carried[node["name"]](x)
+        else:
+            layer = self.made_once(node, lambda: make(return_sequences=True))
+            y = layer(x)
+        cell = layer.cell
         self.keep(node, {"weight": cell.kernel, "recurrent": cell.recurrent_kernel, "bias": cell.bias,
                          "recurrent_bias": getattr(cell, "recurrent_bias", None)})
         return y

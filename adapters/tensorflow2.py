@@ -20,7 +20,8 @@ import tensorflow_network
 class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     precisions = ("f32", "f64", "bf16")
     ops = tensorflow_network.TensorFlowAdapter.ops + ("Embedding", "LSTM", "GRU")
-    extras = tensorflow_network.TensorFlowAdapter.extras + ("inputs", "tokens", "targets", "positions", "hidden", "carried")
+    extras = tensorflow_network.TensorFlowAdapter.extras + (
+        "inputs", "tokens", "targets", "positions", "hidden", "carried", "prompt")
     options = {"function": True, "xla": False}
     loader = "tf.data, which keeps all rows in memory"
     statistics = ("local",)  # MultiWorkerMirroredStrategy averages what a layer keeps, not what it normalises by
@@ -30,6 +31,8 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def build(self, plan):
         if self.option("xla") and not self.option("function"):
             raise common.BuildFailed("XLA compiles functions: opt.tensorflow.xla needs opt.tensorflow.function = on")
+        if self.option("xla") and plan.prompt:
+            raise common.Unsupported("prompt with xla = on: a cache that grows would be compiled for each token")
         tf.config.threading.set_intra_op_parallelism_threads(plan.threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
         if plan.world > 1:
@@ -131,6 +134,9 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def pass_infer(self, x):
         return self.network.run(x, False, None)[0]
 
+    def pass_piece(self, x, at):
+        return self.network.run(x, False, None, at)[0]
+
     @staticmethod
     def tensors(x):
         """The input of a batch; of several inputs a tuple."""
@@ -138,7 +144,11 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
 
     def forward(self, x, y, train):
         x, y = self.tensors(x), tf.constant(y)
-        logits, loss = self.function("pass_forward", train)(x, y)
+        if self.plan.prompt:
+            logits = tf.constant(self.infer_pieces(x))
+            loss = self.network.loss(logits, y)
+        else:
+            logits, loss = self.function("pass_forward", train)(x, y)
         fed = zip(self.plan.inputs, x if isinstance(x, tuple) else (x,))
         return {**{name: array.numpy() for name, array in fed}, "y": y.numpy(), "logits": logits.numpy(), "loss": loss.numpy()}
 
@@ -172,6 +182,9 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
 
     def infer_step(self, x):
         return self.function("pass_infer")(self.tensors(x)).numpy()
+
+    def infer_piece(self, x, first):
+        return self.function("pass_piece")(tf.constant(x), tf.constant(first)).numpy()
 
     def weights(self):
         return self.leave((name, variable.numpy()) for name, variable in self.network.variables.items())

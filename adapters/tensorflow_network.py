@@ -10,8 +10,8 @@ import common
 import common_graph
 import numpy as np
 
-from tensorflow_operators import (JOINTS, OPERATORS, batch_norm_double, batch_norm_fused, find_axis, find_sides,
-                                  list_paddings, name_padding, pad, rank, spread, tf, to_nchw,
+from tensorflow_operators import (JOINTS, OPERATORS, PLACES, Place, batch_norm_double, batch_norm_fused, find_axis,
+                                  find_sides, list_paddings, name_padding, pad, rank, spread, tf, to_nchw,
                                   to_nhwc)
 
 DTYPES = {"f32": tf.float32, "f64": tf.float64, "bf16": tf.float32}  # of parameters
@@ -61,6 +61,8 @@ class Network:
             self.variables[name] = self.make_variable(name, entry["role"] == "weight")
         self.trained = [entry["name"] for entry in plan.params if entry["role"] == "weight"]
         self.carried = self.make_carried() if plan.carries_state else {}
+        self.positions = plan.prompt and plan.prompt + plan.tokens
+        self.caches = {}  # of a prompt: node -> the variables of the keys and values of its rows
 
     def make_carried(self):
         """Of each LSTM and GRU the variables of the state that its rows go on from."""
@@ -98,13 +100,14 @@ class Network:
         sizes = [int(np.prod(self.variables[name].shape.as_list())) for name in self.trained]
         return sum(sizes) - self.plan.untrained()
 
-    def run(self, x, train, step):
+    def run(self, x, train, step, at=0):
         """The logits in the dtype of the parameters, and what a training step sets: (variable, value) of running
         statistics, and of states that are carried. x:
-        the input as in the graph, of several a tuple; step: the number of the training step, from which dropout draws."""
+        the input as in the graph, of several a tuple; step: the number of the training step, from which dropout draws; at: with
+        a prompt, the first of the positions that are passed."""
         others = {"normalize": self.normalize, "Conv": self.conv, "ConvTranspose": self.conv_transpose, "Gemm": self.gemm,
                   "Embedding": self.embedding}
-        values, statistics = {}, []
+        values, statistics, place = {}, [], Place(self.positions, at)
         for entry, array in zip(self.plan.graph["inputs"], x if isinstance(x, tuple) else (x,)):
             values[entry["name"]] = to_nhwc(tf.cast(array, self.dtype) if entry["dtype"] == "F32" else array)
         for node in self.plan.graph["nodes"]:
@@ -112,9 +115,13 @@ class Network:
             inputs = [values[name] for name in node["in"]]
             if op in OPERATORS:
                 results = [OPERATORS[op](inputs[0], attrs)]
+            elif op in PLACES:
+                results = [PLACES[op](inputs[0], attrs, place)]
+            elif op == "Attention" and self.positions:
+                results = [self.cached_attention(inputs, node, place)]
             elif op in JOINTS:
                 if "weight" in names:
-                    inputs.append(self.operand(inputs[0], op, names))
+                    inputs.append(self.operand(inputs[0], op, names, place))
                 if len({value.dtype for value in inputs if value.dtype != tf.int32}) > 1:
                     inputs = [value if value.dtype == tf.int32 else tf.cast(value, self.compute) for value in inputs]
                 results = [JOINTS[op](inputs, attrs)]
@@ -165,6 +172,22 @@ class Network:
         name = names["weight"]
         table = self.layouts[name].turn(self.variables[name], Layout(self.layouts[name].shape))
         return to_nhwc(tf.cast(tf.gather(table, to_nchw(x)), self.compute))
+
+    def cached_attention(self, inputs, node, place):
+        """Of a prompt, and of single positions behind it, which see the keys and values that are kept."""
+        rows, count, _ = inputs[0].shape.as_list()
+        with tf.init_scope():  # where this is traced: of all traces the same variables
+            if node["name"] not in self.caches:
+                self.caches[node["name"]] = [tf.Variable(tf.zeros([rows, self.positions, x.shape.as_list()[2]], x.dtype))
+                                             for x in inputs[1:]]
+        end, caches = place.at + count, self.caches[node["name"]]
+        for cache, x in zip(caches, inputs[1:]):
+            tf.raw_ops.ResourceStridedSliceAssign(
+                ref=cache.handle, begin=tf.stack([0, place.at, 0]), end=tf.stack([0, end, 0]), strides=[1, 1, 1], value=x,
+                begin_mask=0b101, end_mask=0b101)
+        if count > 1:
+            return JOINTS["Attention"](inputs, node["attrs"])
+        return JOINTS["Attention"]([inputs[0], *(cache[:, :end] for cache in caches)], dict(node["attrs"], is_causal=0))
 
     def recurrent(self, x, node, names, statistics):
         zeros = tf.zeros([x.shape.as_list()[0], self.plan.weights[names["recurrent"]].shape[1]], self.compute)
@@ -276,9 +299,11 @@ class Network:
         wide = wide * tf.math.rsqrt(square + attrs["epsilon"]) * self.variables[names["weight"]]
         return to_nhwc(tf.cast(wide, x.dtype))
 
-    def operand(self, x, op, names):
+    def operand(self, x, op, names, place):
         """A parameter as the second value: as many axes, in the same order."""
         weight = self.weight(op, {}, names)
+        if rank(weight) == 2 and weight.shape.as_list()[0] == self.positions:
+            weight = place.here(weight, x.shape.as_list()[1])
         return to_nhwc(tf.reshape(weight, [1] * (rank(x) - rank(weight)) + weight.shape.as_list()))
 
     def dropout(self, x, node, train, step):
@@ -403,7 +428,7 @@ class TensorFlowAdapter(common.Adapter):
     version = tf.__version__
     modes = ("train", "infer")
     ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization",
-           "RMSNormalization", "Dropout", "Split", *OPERATORS, *JOINTS)
+           "RMSNormalization", "Dropout", "Split", *OPERATORS, *PLACES, *JOINTS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(Optimizer.STATE)
     extras = ("clip_norm", "label_smoothing", "connections", "shared", "broadcast", "operands")

@@ -174,12 +174,12 @@ def reorder(do):
 
 
 def attention(inputs, attrs):
-    """Products of (N, groups, heads of a group, positions, width)."""
+    """Products of (N, groups, heads of a group, positions, width). How many keys there are may be unknown."""
     groups, dtype = attrs["kv_num_heads"], inputs[0].dtype
     parts = []
     for x, heads in zip(inputs, (attrs["q_num_heads"], groups, groups)):
-        rows, positions, width = x.shape.as_list()
-        x = tf.reshape(x, [rows, positions, groups, heads // groups, width // heads])
+        rows, _, width = x.shape.as_list()
+        x = tf.reshape(x, [rows, -1, groups, heads // groups, width // heads])
         parts.append(tf.transpose(x, [0, 2, 3, 1, 4]))
     q, k, v = parts
     scores = widen(tf.matmul(q, k, transpose_b=True)) * (attrs["scale"] or q.shape.as_list()[-1] ** -0.5)
@@ -193,23 +193,39 @@ def attention(inputs, attrs):
     return tf.reshape(result, inputs[0].shape.as_list()[:2] + [-1])
 
 
-def rotary(x, attrs):
+class Place:
+    """Which positions are passed: those of whole rows, or where `positions` says how many these have, some from `at` on."""
+
+    def __init__(self, positions, at):
+        self.positions, self.at = positions, at
+
+    def tables(self, make, attrs, count, width, dtype):
+        """What tells `count` positions their places, of common_places."""
+        made = make(attrs, self.positions or count, width)
+        return [self.here(tf.constant(table, dtype), count) for table in (made if isinstance(made, tuple) else (made,))]
+
+    def here(self, table, count):
+        return tf.gather(table, self.at + tf.range(count)) if self.positions else table
+
+
+def rotary(x, attrs, place):
     rows, positions, width = x.shape.as_list()
     dtype, heads = x.dtype, attrs["num_heads"]
     wide = tf.reshape(widen(x), [rows, positions, heads, width // heads])
-    cosines, sines = (tf.constant(table, wide.dtype) for table in common_places.rotations(attrs, positions, width // heads))
+    cosines, sines = place.tables(common_places.rotations, attrs, positions, width // heads, wide.dtype)
     a, b = (wide[..., ::2], wide[..., 1::2]) if attrs["interleaved"] else tf.split(wide, 2, 3)
     turned = a * cosines - b * sines, b * cosines + a * sines
     y = tf.stack(turned, 4) if attrs["interleaved"] else tf.concat(turned, 3)
     return tf.cast(tf.reshape(y, [rows, positions, width]), dtype)
 
 
-def sinusoid(x, attrs):
-    return x + tf.cast(tf.constant(common_places.waves(attrs, *x.shape.as_list()[1:])), x.dtype)
+def sinusoid(x, attrs, place):
+    waves, = place.tables(common_places.waves, attrs, *x.shape.as_list()[1:], tf.float64)
+    return x + tf.cast(waves, x.dtype)
 
 
+PLACES = {"RotaryEmbedding": rotary, "sinusoid": sinusoid}
 OPERATORS = {
-    "RotaryEmbedding": rotary, "sinusoid": sinusoid,
     "Relu": lambda x, attrs: tf.nn.relu(x),
     "LeakyRelu": leaky_relu,
     "Clip": clip,

@@ -117,11 +117,19 @@ def judge(model, seed, found):
         yield holds, "%s, seed %d" % (mistake, seed), "%s %s %s" % (verdict, failed, reason)
 
 
-def verify_on_a_free_cpu(cpus, *arguments):
+def list_cpus():
+    """As many proofs may run side by side."""
+    cpus = queue.Queue()
+    for cpu in sorted(os.sched_getaffinity(0)):
+        cpus.put(cpu)
+    return cpus
+
+
+def on_a_free_cpu(cpus, prove, *arguments):
     """Left to itself, every proof with one thread would take the first CPU."""
     cpu = cpus.get()
     try:
-        return verify(*arguments, cpu=cpu)
+        return prove(*arguments, cpu=cpu)
     finally:
         cpus.put(cpu)
 
@@ -136,11 +144,9 @@ def main():
     if not set(models) <= set(MODELS):
         parser.error("nothing is made wrong on %s; models are %s" % (", ".join(set(models) - set(MODELS)), ", ".join(MODELS)))
     passed = failed = 0
-    cpus = queue.Queue()
-    for cpu in sorted(os.sched_getaffinity(0)):
-        cpus.put(cpu)
+    cpus = list_cpus()
     with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as pool:
-        jobs = {pool.submit(verify_on_a_free_cpu, cpus, arguments.program, model, seed): (model, seed)
+        jobs = {pool.submit(on_a_free_cpu, cpus, verify, arguments.program, model, seed): (model, seed)
                 for seed in range(1, arguments.seeds + 1) for model in models}
         for number, job in enumerate(concurrent.futures.as_completed(jobs), 1):
             for ok, name, why in judge(*jobs[job], job.result()):

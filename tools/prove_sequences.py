@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Networks of sequences on several seeds: the proof must pass in every framework that declares them, and fail for PyTorch made wrong on purpose.
 
-    tools/prove_sequences.py [--seeds N] [--first SEED] [--program ./yardstick] [NETWORK or MISTAKE...]
+    tools/prove_sequences.py [--seeds N] [--first SEED] [--framework A,B] [--program ./yardstick] [NETWORK or MISTAKE...]
 
 Without names all of them. Frameworks that are not installed are left out. Prints a table of each kind as Markdown: of a network how
 many seeds pass, and the largest error of the meaning half; of a mistake at how many seeds its check fails. Then `N passed, N failed, N skipped`.
+Nothing is timed, so proofs run side by side, one on each CPU.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -39,29 +41,29 @@ def installed(program):
     return [name for name in FRAMEWORKS if name == "builtin" or name in ready]
 
 
-def prove(network, frameworks, seeds, count):
-    """A line of the table."""
+def tell_proofs(network, frameworks, proofs, count):
+    """A line of the table, of a proof for each seed."""
     passes, largest = dict.fromkeys(frameworks, 0), dict.fromkeys(frameworks, 0.0)
-    asked = [name for name in frameworks if network not in test_sequences.UNSUPPORTED.get(name, ())]
-    for seed in seeds:
-        for name, (verdict, reason, error) in test_sequences.verify(asked, network, seed).items():
+    for seed, proof in proofs.items():
+        for name, (verdict, reason, error) in proof.result().items():
             passes[name] += verdict == "pass"
             largest[name] = max(largest[name], error or 0)
             count.add(verdict == "pass", "%s in %s, seed %d" % (network, name, seed), reason)
-    cells = ["%d of %d, %.0e" % (passes[name], len(seeds), largest[name]) if name in asked else "unsupported" for name in frameworks]
+    cells = ["unsupported" if network in test_sequences.UNSUPPORTED.get(name, ())
+             else "%d of %d, %.0e" % (passes[name], len(proofs), largest[name]) for name in frameworks]
     return "| %s | %s |" % (network, " | ".join(cells))
 
 
-def catch(program, model, seeds, count):
+def tell_mistakes(model, proofs, count):
     """The lines of the table for what is made wrong on one network."""
     mistakes = prove_seeds.MODELS[model][1]
     caught = dict.fromkeys(mistakes, 0)
-    for seed in seeds:
-        for holds, name, why in prove_seeds.judge(model, seed, prove_seeds.verify(program, model, seed)):
+    for seed, proof in proofs.items():
+        for holds, name, why in prove_seeds.judge(model, seed, proof.result()):
             count.add(holds, name, why)
             mistake = name.split(",")[0]
             caught[mistake] = caught.get(mistake, 0) + holds
-    return ["| %s | %s | %s | %d of %d |" % (mistake, model, check, caught[mistake], len(seeds)) for mistake, check in mistakes.items()]
+    return ["| %s | %s | %s | %d of %d |" % (mistake, model, check, caught[mistake], len(proofs)) for mistake, check in mistakes.items()]
 
 
 def main():
@@ -69,24 +71,34 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="of " + ", ".join([*test_sequences.ALL, *MISTAKES]))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--framework", default=",".join(FRAMEWORKS), help="in which networks are proven")
     parser.add_argument("--program", default=os.path.join(prove_seeds.ROOT, "yardstick"))
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(test_sequences.ALL) - set(MISTAKES)
     if unknown:
         parser.error("there is no %s" % ", ".join(sorted(unknown)))
+    wanted = arguments.framework.split(",")
+    if not set(wanted) <= set(FRAMEWORKS):
+        parser.error("there is no %s" % ", ".join(sorted(set(wanted) - set(FRAMEWORKS))))
     test_sequences.PROGRAM = arguments.program
     seeds, count = range(arguments.first, arguments.first + arguments.seeds), Count()
     networks = [name for name in test_sequences.ALL if name in arguments.names or not arguments.names]
     models = dict.fromkeys(model for mistake, model in MISTAKES.items() if mistake in arguments.names or not arguments.names)
-    if networks:
-        frameworks = installed(arguments.program)
-        print("| network | %s |\n| --- |%s" % (" | ".join(frameworks), " --- |" * len(frameworks)), flush=True)
-    for network in networks:
-        print(prove(network, frameworks, seeds, count), flush=True)
-    if models:
-        print("\n| mistake | network | what fails | seeds |\n| --- | --- | --- | --- |", flush=True)
-    for model in models:
-        print("\n".join(catch(arguments.program, model, seeds, count)), flush=True)
+    frameworks, cpus = [name for name in installed(arguments.program) if name in wanted], prove_seeds.list_cpus()
+    with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as pool:
+        def begin(prove, *given):
+            return {seed: pool.submit(prove_seeds.on_a_free_cpu, cpus, prove, *given, seed) for seed in seeds}
+
+        proofs = [(network, begin(test_sequences.verify, frameworks, network)) for network in networks]
+        mistaken = [(model, begin(prove_seeds.verify, arguments.program, model)) for model in models]
+        if networks:
+            print("| network | %s |\n| --- |%s" % (" | ".join(frameworks), " --- |" * len(frameworks)), flush=True)
+        for network, of_seeds in proofs:
+            print(tell_proofs(network, frameworks, of_seeds, count), flush=True)
+        if models:
+            print("\n| mistake | network | what fails | seeds |\n| --- | --- | --- | --- |", flush=True)
+        for model, of_seeds in mistaken:
+            print("\n".join(tell_mistakes(model, of_seeds, count)), flush=True)
     print("\n%d passed, %d failed, 0 skipped" % (count.passed, count.failed))
     return 1 if count.failed else 0
 

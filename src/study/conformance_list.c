@@ -20,6 +20,10 @@ static const struct ys_conformance_item networks[] = {
     {"sequences, a class for each position", {"model=check_rows", "lr=0.05", "momentum=0.9", DECAY}},
     {"tokens that end before their row", {"model=check_padded", "lr=0.05", "momentum=0.9", DECAY}},
     {"a prompt, then its tokens one by one", {"model=check_pieces", "mode=infer", "prompt=3"}, .needs = "infer"},
+    {"a state of LSTM that goes from batch to batch",
+     {"model=lstm-char", "model.width=8", "carry_state=on", "lr=0.05", "momentum=0.9", DECAY}},
+    {"a state of GRU that goes from batch to batch",
+     {"model=gru-char", "model.width=8", "carry_state=on", "lr=0.05", "momentum=0.9", DECAY}},
     {"integers in, numbers out", {"model=check_numbers", "lr=0.05", "momentum=0.9", DECAY}},
     {NULL},
 };

@@ -224,6 +224,16 @@ class Pieces(unittest.TestCase):
             self.assertLessEqual(sum(pieces), latency)
             self.assertGreaterEqual(min(pieces), 0)
 
+    def test_all_pieces_of_a_batch_are_those_of_its_rows(self):
+        class Piecing(common.Adapter):
+            plan = self.plan()
+
+            def infer_piece(self, x, first):
+                return x + 1000 * first
+
+        made = Piecing().infer_pieces(self.x)
+        self.assertTrue(np.array_equal(made, self.x + [0, 0, 0, 0, 4000, 5000]))
+
     def test_what_is_no_prompt_is_refused(self):
         for error, said, changes in (
             (common.ProtocolError, "only in mode", {"mode": "train"}),

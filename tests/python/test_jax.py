@@ -46,5 +46,35 @@ class Places(agreement.Places):
     Adapter = Adapter
 
 
+class Fused(unittest.TestCase):
+    """Attention by JAX's own."""
+
+    def made(self, attrs, fused, precision):
+        random = np.random.RandomState(4)
+        x = random.normal(0, 1, (2, 3)).astype(np.float32).astype(np.float64)
+        weights = {name + ".weight": random.normal(0, 1, (32, 3)).astype(np.float32) for name in "qkv"}
+        nodes = driver.chain(agreement.FLOATS)
+        for name in "qkv":
+            nodes += [driver.node("Gemm", name, ["float"], {}, ["weight"]),
+                      driver.node("Reshape", "rows_" + name, [name], {"shape": ["N", 4, 8]})]
+        nodes += [driver.node("Attention", "attend", ["rows_q", "rows_k", "rows_v"], attrs),
+                  driver.node("Flatten", "flat", ["attend"], {"axis": 1})]
+        return agreement.gradients_of(Adapter, nodes, x, weights, {"fused": fused}, precision)
+
+    def test_it_is_the_composed_one_in_single_precision(self):
+        for causal, scale in ((0, 0), (1, 0.3)):
+            attrs = {"q_num_heads": 4, "kv_num_heads": 4, "is_causal": causal, "scale": scale}
+            with self.subTest(**attrs):
+                (logits, gradients), (fused, fused_gradients) = (self.made(attrs, way, "f32") for way in (False, True))
+                # Sums of some ten terms in single precision.
+                self.assertLess(agreement.error(fused, logits), 1e-5)
+                for name, gradient in gradients.items():
+                    self.assertLess(agreement.error(fused_gradients[name], gradient), 1e-5, name)
+
+    def test_it_is_not_done_in_double(self):
+        with self.assertRaisesRegex(AssertionError, "fused = on in double"):
+            self.made({"q_num_heads": 2, "kv_num_heads": 2, "is_causal": 0, "scale": 0}, True, "f64")
+
+
 if __name__ == "__main__":
     unittest.main()

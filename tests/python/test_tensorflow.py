@@ -207,3 +207,4 @@ class Plan:
         self.params = [{"name": name, "shape": list(value.shape), "role": "buffer" if "running" in name else "weight"}
                        for name, value in weights.items()]
         self.weights, self.precision, self.mode, self.seed, self.carries_state = weights, precision, "train", 5, False
+        self.prompt = None
