@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 120, NAME_WIDTH = 56 };
+enum { MOST_NAME = 56, AFTER_NAME = 32 }; /* columns of a case's name, and of what stands around it */
 
 struct printer {
     struct ys_buf out;
@@ -21,39 +21,53 @@ struct printer {
     bool broken;   /* standard output takes no more */
 };
 
-static void put_note(struct ys_buf *out, const char *label, const char *text)
+static void put_note(struct ys_buf *out, const char *text)
 {
-    if (!text || !text[0])
-        return;
-    ys_buf_printf(out, "      %s", label);
-    ys_text_wrap(out, text, 6 + ys_text_width(label), 8, WIDTH);
+    if (text && text[0])
+        ys_command_wrap(out, 6, 8, "%s", text);
 }
 
-/* "Conv, 20 cases together                 pass         3.1e-15   1.0e-09  logits: conv_1x1_3.weight" */
+static int name_width(void)
+{
+    const int room = ys_command_width() - AFTER_NAME;
+    return room < MOST_NAME ? room : MOST_NAME;
+}
+
+/* "  logits: conv_1x1_3.weight", below the line that is `taken` columns long where it does not fit on it. */
+static void put_worst(struct ys_buf *out, const char *check, const char *worst, int taken)
+{
+    struct ys_buf text = {0};
+    if (check)
+        ys_buf_printf(&text, "%s%s", check, worst ? ": " : "");
+    if (worst)
+        ys_text_clean(&text, worst, false);
+    const bool fits = taken + 2 + ys_text_width(ys_buf_text(&text)) <= ys_command_width();
+    if (text.size)
+        ys_buf_printf(out, "%s%s", fits ? "  " : "\n        ", ys_buf_text(&text));
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+/* "Conv, 20 cases together                 pass         3.1e-15  1.0e-09  logits: conv_1x1_3.weight" */
 static void put_case(struct ys_buf *out, const struct ys_conformance_case *told)
 {
-    const char *check = told->check, *worst = told->worst;
     const bool failed = told->verdict == YS_CASE_FAIL;
-    struct ys_buf name = {0};
-    ys_text_clean(&name, told->name, false);
-    ys_buf_printf(out, "  %-*s %-11s ", NAME_WIDTH, ys_buf_text(&name),
-                  failed ? "FAIL" : ys_name_of(&ys_conformance_verdicts, told->verdict));
-    ys_buf_free(&name);
+    const int width = name_width();
+    ys_command_name(out, 2, width, told->name);
+    ys_buf_printf(out, " %-11s ", failed ? "FAIL" : ys_name_of(&ys_conformance_verdicts, told->verdict));
     if (isfinite(told->bound)) {
         ys_buf_printf(out, "%8s", isfinite(told->error) ? ys_label_error(told->error).text : "infinite");
         ys_buf_printf(out, " %8s", told->bound == 0 ? "equal" : ys_label_error(told->bound).text);
     }
-    if (check || worst)
-        ys_buf_printf(out, "  %s%s", check ? check : "", check && worst ? ": " : "");
-    if (worst)
-        ys_text_clean(out, worst, false);
+    put_worst(out, told->check, told->worst, width + AFTER_NAME);
     if (told->verdict == YS_CASE_UNSUPPORTED && told->message)
-        ys_text_wrap(out, told->message, NAME_WIDTH + 15, 8, WIDTH);
+        ys_text_wrap(out, told->message, width + 15, 8, ys_command_width());
     else
         ys_buf_puts(out, "\n");
     if (failed)
-        put_note(out, "", told->message);
-    put_note(out, "run: ", told->run);
+        put_note(out, told->message);
+    if (told->run && told->run[0]) /* whole: it is pasted */
+        ys_buf_printf(out, "      run: %s\n", told->run);
 }
 
 static void put_list(struct ys_buf *out, const char *title, const ys_json *list)
@@ -62,7 +76,7 @@ static void put_list(struct ys_buf *out, const char *title, const ys_json *list)
     for (size_t i = 0; i < ys_json_size(list); i++)
         ys_buf_printf(&words, "%s%s", i ? ", " : "", ys_json_text(ys_json_at(list, i), ""));
     ys_buf_printf(out, "  %-11s ", title);
-    ys_text_wrap(out, words.size ? ys_buf_text(&words) : "none", 14, 14, WIDTH);
+    ys_text_wrap(out, words.size ? ys_buf_text(&words) : "none", 14, 14, ys_command_width());
     ys_buf_free(&words);
 }
 

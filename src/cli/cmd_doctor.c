@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "job/value.h"
+#include "report/text.h"
 #include "study/doctor.h"
 #include "study/found.h"
 #include "study/noise.h"
@@ -16,16 +17,18 @@
 #include <string.h>
 
 enum { TIMES = 20 };
+enum { INDENT = 9, FOUND = 28 };  /* columns at which remedies, and what was found, begin */
+enum { WHAT = 43, NUMBERS = 63 }; /* columns of a row of the self-test */
 
 /* `before`: the one above; its remedy is not said twice. */
 static void put_line(struct ys_buf *out, const struct ys_doctor_line *line, const struct ys_doctor_line *before)
 {
     const bool same = before && before->remedy && line->remedy && strcmp(line->remedy, before->remedy) == 0;
-    ys_buf_printf(out, "%-8s %-18s %s\n", ys_name_of(&ys_doctor_states, line->state), line->name,
-                  line->found ? line->found : "");
-    if (line->consequence && line->remedy) /* on one line: the worst machine fits a screen too */
-        ys_buf_printf(out, "         so %s; remedy%s%s\n", line->consequence, same ? " as above" : ": ",
-                      same ? "" : line->remedy);
+    ys_buf_printf(out, "%-8s %-18s ", ys_name_of(&ys_doctor_states, line->state), line->name);
+    ys_text_wrap(out, line->found ? line->found : "", FOUND, FOUND, ys_command_width());
+    if (line->consequence && line->remedy)
+        ys_command_wrap(out, INDENT, INDENT, "so %s; remedy%s%s", line->consequence, same ? " as above" : ": ",
+                        same ? "" : line->remedy);
 }
 
 static int look(const struct ys_args *args)
@@ -59,16 +62,26 @@ static void put_value(char text[32], double value, const char *unit)
         snprintf(text, 32, "%.0f%s", value, strcmp(unit, "B") == 0 ? " B" : "");
 }
 
+/* Numbers beside what they are of where there is room, else below it. */
+static void put_what(struct ys_buf *out, const char *what)
+{
+    if (ys_command_width() >= WHAT + NUMBERS)
+        ys_buf_printf(out, "%-*s ", WHAT, what);
+    else
+        ys_buf_printf(out, "%s\n    ", what);
+}
+
 static void put_row(struct ys_buf *out, const struct ys_self_test_row *row)
 {
     const double numbers[] = {row->truth, row->observed, row->error, row->bound};
     char values[4][32];
     for (size_t i = 0; i < 4; i++)
         put_value(values[i], numbers[i], row->unit);
-    ys_buf_printf(out, "%-43s %13s %13s %12s %12s  %s\n", row->what, values[0], values[1], values[2], values[3],
+    put_what(out, row->what);
+    ys_buf_printf(out, "%13s %13s %12s %12s  %s\n", values[0], values[1], values[2], values[3],
                   ys_name_of(&ys_self_test_verdicts, row->verdict));
     if (row->reason)
-        ys_buf_printf(out, "    %s\n", row->reason);
+        ys_command_wrap(out, 4, 4, "%s", row->reason);
 }
 
 static ys_status read_times(const struct ys_args *args, int otherwise, int *times)
@@ -84,11 +97,12 @@ static ys_status read_times(const struct ys_args *args, int otherwise, int *time
 static void put_table(struct ys_buf *out, const struct ys_self_test *table, bool has_wrong)
 {
     const struct ys_self_test_row *rows = table->rows.items;
-    ys_buf_printf(out, "%-43s %13s %13s %12s %12s\n", "medians", "truth", "observed", "error", "bound");
+    put_what(out, "medians");
+    ys_buf_printf(out, "%13s %13s %12s %12s\n", "truth", "observed", "error", "bound");
     for (size_t i = 0; i < table->rows.count; i++)
         put_row(out, &rows[i]);
-    ys_buf_printf(out, "%s on %s, %lld times each: %s\n", table->date, table->host, (long long)table->times,
-                  has_wrong ? "what is wrong is not to be believed here" : "nothing wrong");
+    ys_command_wrap(out, 0, 4, "%s on %s, %lld times each: %s", table->date, table->host, (long long)table->times,
+                    has_wrong ? "what is wrong is not to be believed here" : "nothing wrong");
 }
 
 static int self_test(const struct ys_args *args)
@@ -122,10 +136,10 @@ static void put_noise(struct ys_buf *out, const struct ys_noise *noise)
 {
     const double *ends = noise->ci.items;
     const struct ys_noise_step *apart = noise->tells_apart.items, *needed = noise->needed.items;
-    ys_buf_printf(out, "%s, against itself: %lld pairs of runs, %lld runs disturbed\n", noise->trial,
-                  (long long)noise->pairs, (long long)noise->disturbed);
+    ys_command_wrap(out, 0, 4, "%s, against itself: %lld pairs of runs, %lld runs disturbed", noise->trial,
+                    (long long)noise->pairs, (long long)noise->disturbed);
     if (noise->reason) {
-        ys_buf_printf(out, "nothing can be told: %s\n", noise->reason);
+        ys_command_wrap(out, 0, 4, "nothing can be told: %s", noise->reason);
         return;
     }
     ys_buf_printf(out, "ratio of its speeds %.4f (%.4f to %.4f)\n\n", noise->ratio, ends[0], ends[1]);
@@ -134,14 +148,18 @@ static void put_noise(struct ys_buf *out, const struct ys_noise *noise)
         ys_buf_printf(out, "  with %3lld runs a difference of %.2g %%\n", (long long)apart[i].runs,
                       100 * apart[i].difference);
     for (size_t i = 0; i < noise->needed.count; i++) {
-        ys_buf_printf(out, "  a difference of %2.0f %% needs ", 100 * needed[i].difference);
         if (needed[i].runs == YS_FIELD_NONE)
-            ys_buf_puts(out, "more runs than are worth while: quiet the machine, or take longer runs\n");
+            ys_command_wrap(out, 2, 4,
+                            "a difference of %2.0f %% needs more runs than are worth while: quiet the machine, or "
+                            "take longer runs",
+                            100 * needed[i].difference);
         else
-            ys_buf_printf(out, "%lld runs\n", (long long)needed[i].runs);
+            ys_buf_printf(out, "  a difference of %2.0f %% needs %lld runs\n", 100 * needed[i].difference,
+                          (long long)needed[i].runs);
     }
     if (noise->biases.count == 0)
-        ys_buf_puts(out, "  but its runs have fewer than 30 blocks: studies of such runs have no verdict on speed\n");
+        ys_command_wrap(out, 2, 4,
+                        "but its runs have fewer than 30 blocks: studies of such runs have no verdict on speed");
     ys_buf_printf(out, "%s on %s, %.0f s\n", noise->date, noise->host, noise->seconds);
 }
 
@@ -170,16 +188,16 @@ static int measure_noise(const struct ys_args *args)
 static void put_perturbed(struct ys_buf *out, const struct ys_perturbed *one)
 {
     const double *ends = one->ci.items;
-    ys_buf_printf(out, "%s, %s: ", one->trial, one->what);
-    if (one->ci.count) {
-        ys_buf_printf(out,
-                      "%.4f times as fast as without\n    (%.4f to %.4f at %.1f %%, %lld pairs, %lld runs disturbed",
-                      one->ratio, ends[0], ends[1], 100 * one->level, (long long)one->pairs, (long long)one->disturbed);
-        if (isfinite(one->resolution))
-            ys_buf_printf(out, "; %.2g %% would be found nine times of ten", 100 * one->resolution);
-        ys_buf_puts(out, ")\n");
-    } else
-        ys_buf_printf(out, "no interval: %s\n", one->reason ? one->reason : "");
+    char found[64] = "";
+    if (!one->ci.count) {
+        ys_command_wrap(out, 0, 4, "%s, %s: no interval: %s", one->trial, one->what, one->reason ? one->reason : "");
+        return;
+    }
+    if (isfinite(one->resolution))
+        snprintf(found, sizeof found, "; %.2g %% would be found nine times of ten", 100 * one->resolution);
+    ys_command_wrap(out, 0, 4, "%s, %s: %.4f times as fast as without", one->trial, one->what, one->ratio);
+    ys_command_wrap(out, 4, 5, "(%.4f to %.4f at %.1f %%, %lld pairs, %lld runs disturbed%s)", ends[0], ends[1],
+                    100 * one->level, (long long)one->pairs, (long long)one->disturbed, found);
 }
 
 static int measure_perturbation(const struct ys_args *args)
@@ -222,10 +240,12 @@ static int measure_peak(const struct ys_args *args)
         status = ys_peak_read(&measured);
     if (status != YS_OK)
         return ys_command_fail(status);
-    ys_buf_printf(&out, "a thread does %.3g operations a second in f32", measured.f32_per_s);
+    char bf16[48] = "";
     if (measured.bf16_per_s > 0)
-        ys_buf_printf(&out, ", %.3g in bf16", measured.bf16_per_s);
-    ys_buf_puts(&out, "; `yardstick-builtin --peak` has the table\n");
+        snprintf(bf16, sizeof bf16, ", %.3g in bf16", measured.bf16_per_s);
+    ys_command_wrap(&out, 0, 4,
+                    "a thread does %.3g operations a second in f32%s; `yardstick-builtin --peak` has the table",
+                    measured.f32_per_s, bf16);
     return ys_command_print(&out);
 }
 

@@ -26,6 +26,12 @@ static ys_status find_data(const struct ys_args *args, struct ys_model_feed *fee
     return YS_OK;
 }
 
+static void put_line(struct ys_buf *out, const char *name, const char *kind, const char *shape)
+{
+    ys_command_name(out, 2, 38, name);
+    ys_buf_printf(out, " %-20s %s\n", kind, shape);
+}
+
 static void print_graph(const struct ys_graph *graph, struct ys_buf *out)
 {
     char shape[YS_SHAPE_TEXT];
@@ -33,15 +39,15 @@ static void print_graph(const struct ys_graph *graph, struct ys_buf *out)
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
         const struct ys_value *made = &graph->values[node->out[0]];
-        ys_buf_printf(out, "  %-38s %-20s %s\n", node->name, ys_op_name(node->op),
-                      ys_shape_text(made->shape, made->rank, shape));
+        put_line(out, node->name, ys_op_name(node->op), ys_shape_text(made->shape, made->rank, shape));
     }
-    ys_buf_puts(out, "\nparameters (weight: trained; constant: not; buffer: kept by batch normalisation)\n");
+    ys_buf_puts(out, "\n");
+    ys_command_wrap(out, 0, 2, "parameters (weight: trained; constant: not; buffer: kept by batch normalisation)");
     for (size_t i = 0; i < graph->param_count; i++) {
         const struct ys_param *param = &graph->params[i];
         const char *role =
             param->role == YS_ROLE_WEIGHT && !ys_param_is_trained(param) ? "constant" : ys_role_name(param->role);
-        ys_buf_printf(out, "  %-38s %-20s %s\n", param->name, role, ys_shape_text(param->shape, param->rank, shape));
+        put_line(out, param->name, role, ys_shape_text(param->shape, param->rank, shape));
     }
 }
 
@@ -53,7 +59,7 @@ static void print_import(const char *path, const struct ys_onnx_import *import, 
     if (ys_json_size(import->notes))
         ys_buf_puts(out, "\nchanged, left out, assumed\n");
     for (size_t i = 0; i < ys_json_size(import->notes); i++)
-        ys_buf_printf(out, "  %s\n", ys_json_text(ys_json_at(import->notes, i), ""));
+        ys_command_wrap(out, 2, 4, "%s", ys_json_text(ys_json_at(import->notes, i), ""));
     ys_buf_printf(out, "\n%lld parameters, %lld multiply-adds a row\n",
                   (long long)ys_graph_parameter_count(import->graph), (long long)ys_graph_multiply_adds(import->graph));
 }

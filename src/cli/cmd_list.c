@@ -11,9 +11,13 @@
 #include "graph/model.h"
 #include "job/option.h"
 #include "metric/metric.h"
+#include "report/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Widths of columns, and where the last begins. */
+enum { FRAMEWORK_NAME = 17, FRAMEWORK_CAN = 60, MODEL_NAME = 14, MODEL_TITLE = 53 };
 
 /* One of the lists: what its entries are, and how they are shown. */
 struct listing {
@@ -122,7 +126,7 @@ static void print_keys(const struct model_entry *model, struct ys_buf *out)
 {
     const struct key_entry *keys = model->keys.items;
     for (size_t i = 0; i < model->keys.count; i++)
-        ys_buf_printf(out, "    %s = %g: %s; %s\n", keys[i].name, keys[i].standard, keys[i].meaning, keys[i].values);
+        ys_command_wrap(out, 4, 8, "%s = %g: %s; %s", keys[i].name, keys[i].standard, keys[i].meaning, keys[i].values);
     if (model->takes_classes)
         ys_buf_puts(out, "    model.classes: those of the data, or more\n");
 }
@@ -132,8 +136,10 @@ static void print_model(const void *entry, bool full, struct ys_buf *out)
     const struct model_entry *model = entry;
     struct ys_buf shape = {0};
     put_shape(&shape, &model->input);
-    ys_buf_printf(out, "%-14s %11lld %13lld  %-10s %s\n", model->name, (long long)model->parameters,
-                  (long long)model->multiply_adds, ys_buf_text(&shape), model->title);
+    ys_command_name(out, 0, MODEL_NAME, model->name);
+    ys_buf_printf(out, " %11lld %13lld  %-10s ", (long long)model->parameters, (long long)model->multiply_adds,
+                  ys_buf_text(&shape));
+    ys_text_wrap(out, model->title, MODEL_TITLE, MODEL_TITLE, ys_command_width());
     ys_buf_free(&shape);
     if (full)
         print_keys(model, out);
@@ -223,19 +229,32 @@ static int list_keys(const struct ys_args *args)
     return ys_command_print(&out);
 }
 
-/* "train, infer, double; options: a, b" */
+/* "train, infer, double" */
 static void print_abilities(const struct ys_framework_entry *entry, struct ys_buf *out)
 {
+    struct ys_buf can = {0};
     char *const *modes = entry->modes.items;
     for (size_t i = 0; i < entry->modes.count; i++)
-        ys_buf_printf(out, "%s%s", i ? ", " : "", modes[i]);
+        ys_buf_printf(&can, "%s%s", i ? ", " : "", modes[i]);
     if (entry->has_double)
-        ys_buf_puts(out, ", double");
+        ys_buf_puts(&can, ", double");
     if (entry->no_work)
-        ys_buf_puts(out, ", does no work");
-    const char *before = "; options: ";
-    for (void *it = ys_json_iter(entry->options); it; it = ys_json_next(entry->options, it), before = ", ")
-        ys_buf_printf(out, "%s%s", before, ys_json_iter_key(it));
+        ys_buf_puts(&can, ", does no work");
+    ys_text_wrap(out, ys_buf_text(&can), FRAMEWORK_CAN, FRAMEWORK_CAN, ys_command_width());
+    out->failed |= can.failed;
+    ys_buf_free(&can);
+}
+
+/* "    options: a, b" */
+static void print_options(const struct ys_framework_entry *entry, struct ys_buf *out)
+{
+    struct ys_buf names = {0};
+    for (void *it = ys_json_iter(entry->options); it; it = ys_json_next(entry->options, it))
+        ys_buf_printf(&names, "%s%s", names.size ? ", " : "", ys_json_iter_key(it));
+    if (names.size)
+        ys_command_wrap(out, 4, 8, "options: %s", ys_buf_text(&names));
+    out->failed |= names.failed;
+    ys_buf_free(&names);
 }
 
 /* Why it is not ready, what it would take, and the command. */
@@ -243,14 +262,13 @@ static void print_remedy(const struct ys_framework_entry *entry, struct ys_buf *
 {
     char download[YS_SIZE_TEXT], disk[YS_SIZE_TEXT];
     if (entry->reason)
-        ys_buf_printf(out, "    %s\n", entry->reason);
+        ys_command_wrap(out, 4, 4, "%s", entry->reason);
     if (!entry->command)
         return;
-    ys_buf_printf(out, "    run: %s", entry->command);
+    ys_buf_printf(out, "    run: %s\n", entry->command);
     if (entry->download_bytes > 0 && entry->disk_bytes > 0)
-        ys_buf_printf(out, "   (about %s to download, %s on disk)", ys_size_text(entry->download_bytes, download),
-                      ys_size_text(entry->disk_bytes, disk));
-    ys_buf_puts(out, "\n");
+        ys_command_wrap(out, 9, 9, "(about %s to download, %s on disk)", ys_size_text(entry->download_bytes, download),
+                        ys_size_text(entry->disk_bytes, disk));
 }
 
 struct option {
@@ -273,7 +291,8 @@ static void print_option(const char *framework, const char *name, const ys_json 
         ys_buf_printf(out, "%s%s", i ? "|" : "", ys_json_text(ys_json_at(option.choices, i), ""));
     if (!ys_json_size(option.choices))
         ys_buf_puts(out, is(option.type, "bool") ? "on|off" : is(option.type, "number") ? "NUMBER" : "TEXT");
-    ys_buf_printf(out, "\n        %s\n", text_or(option.help, ""));
+    ys_buf_puts(out, "\n");
+    ys_command_wrap(out, 8, 8, "%s", text_or(option.help, ""));
 }
 
 static void print_framework(const void *item, bool full, struct ys_buf *out)
@@ -282,17 +301,19 @@ static void print_framework(const void *item, bool full, struct ys_buf *out)
     char disk[YS_SIZE_TEXT] = "-";
     if (entry->size_bytes > 0)
         ys_size_text(entry->size_bytes, disk);
-    ys_buf_printf(out, "%-17s %-11s %-11s %7s  %-8s  ", entry->spec, text_or(entry->version, ""),
+    ys_command_name(out, 0, FRAMEWORK_NAME, entry->spec);
+    ys_buf_printf(out, " %-10s %-11s %7s  %-8s  ", text_or(entry->version, ""),
                   ys_name_of(&ys_entry_states, entry->state), disk, text_or(entry->python, "-"));
     print_abilities(entry, out);
-    ys_buf_puts(out, "\n");
     print_remedy(entry, out);
-    if (!full)
+    if (!full) {
+        print_options(entry, out);
         return;
+    }
     for (void *it = ys_json_iter(entry->options); it; it = ys_json_next(entry->options, it))
         print_option(entry->name, ys_json_iter_key(it), ys_json_iter_value(it), out);
     if (entry->limits)
-        ys_buf_printf(out, "    limits: %s\n", entry->limits);
+        ys_command_wrap(out, 4, 8, "limits: %s", entry->limits);
     ys_buf_printf(out, "    recipe: %s\n", text_or(entry->recipe, ""));
 }
 
@@ -303,7 +324,7 @@ static const struct ys_record *record_of_framework(const void *entry)
 
 static int list_frameworks(const struct ys_args *args)
 {
-    static const struct listing listing = {"framework         version     state          disk  python    can\n",
+    static const struct listing listing = {"framework         version    state          disk  python    can\n",
                                            &ys_framework_entry_record, print_framework, record_of_framework};
     struct ys_list list;
     if (args->check)
@@ -346,10 +367,11 @@ static void print_dataset(const void *item, bool full, struct ys_buf *out)
     if (entry->command)
         ys_buf_printf(out, "    run: %s\n", entry->command);
     if (full)
-        ys_buf_printf(out, "    %s\n", entry->title);
-    if (full && is_ready)
-        ys_buf_printf(out, "    from: %s\n    SHA-256 of the rows to train on: %s\n", text_or(entry->source, ""),
-                      text_or(entry->train_hash, ""));
+        ys_command_wrap(out, 4, 4, "%s", entry->title);
+    if (full && is_ready) {
+        ys_buf_printf(out, "    from: %s\n", text_or(entry->source, ""));
+        ys_command_wrap(out, 4, 8, "SHA-256 of the rows to train on: %s", text_or(entry->train_hash, ""));
+    }
 }
 
 static int list_datasets(const struct ys_args *args)
@@ -368,9 +390,11 @@ static void print_metric(const void *entry, bool full, struct ys_buf *out)
 {
     const struct ys_metric_info *info = entry;
     ys_buf_printf(out, "%-18s %-5s %s\n", info->name, info->unit, ys_better_name(info->better));
-    if (full)
-        ys_buf_printf(out, "    formula: %s\n    source: %s\n    limits: %s\n", info->formula, info->source,
-                      info->limits);
+    if (!full)
+        return;
+    ys_command_wrap(out, 4, 8, "formula: %s", info->formula);
+    ys_command_wrap(out, 4, 8, "source: %s", info->source);
+    ys_command_wrap(out, 4, 8, "limits: %s", info->limits);
 }
 
 static int list_metrics(const struct ys_args *args)

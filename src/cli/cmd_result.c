@@ -223,14 +223,15 @@ static void print_chain(const struct chain *chain, struct ys_buf *out)
 {
     long long unlinked = (long long)chain->unlinked;
     if (chain->head)
-        ys_buf_printf(out, "chain of %lld links, head %s\n", (long long)chain->links, chain->head);
+        ys_command_wrap(out, 0, 2, "chain of %lld links, head %s", (long long)chain->links, chain->head);
     if (chain->study)
-        ys_buf_printf(out, "last link of this study: %lld, %s\n", (long long)chain->study->link, chain->study->hash);
+        ys_command_wrap(out, 0, 2, "last link of this study: %lld, %s", (long long)chain->study->link,
+                        chain->study->hash);
     if (unlinked > 0)
-        ys_buf_printf(out,
-                      "%lld run%s of the study %s no part of %s chain: stored by an earlier yardstick, or put there by "
-                      "something else\n",
-                      unlinked, unlinked == 1 ? "" : "s", unlinked == 1 ? "is" : "are", chain->head ? "the" : "a");
+        ys_command_wrap(out, 0, 2,
+                        "%lld run%s of the study %s no part of %s chain: stored by an earlier yardstick, or put there "
+                        "by something else",
+                        unlinked, unlinked == 1 ? "" : "s", unlinked == 1 ? "is" : "are", chain->head ? "the" : "a");
 }
 
 static void print_verified(const struct verified *found, struct ys_buf *out)
@@ -240,13 +241,13 @@ static void print_verified(const struct verified *found, struct ys_buf *out)
     if (found->damaged.count)
         ys_buf_printf(out, "%lld rows, %zu of which something is damaged or lost:\n", rows, found->damaged.count);
     else if (unverified)
-        ys_buf_printf(out,
-                      "%lld rows, %lld of them without a checksum: the file is sound, they may be what was stored\n",
-                      rows, unverified);
+        ys_command_wrap(out, 0, 2,
+                        "%lld rows, %lld of them without a checksum: the file is sound, they may be what was stored",
+                        rows, unverified);
     else
         ys_buf_printf(out, "%lld rows, all as they were stored\n", rows);
     for (size_t i = 0; i < found->damaged.count; i++)
-        ys_buf_printf(out, "  %s\n", damaged[i]);
+        ys_command_wrap(out, 2, 4, "%s", damaged[i]);
     print_chain(&found->chain, out);
 }
 

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PARAMS_AT = 14, PARAMS_WIDTH = 120 }; /* columns of lists of parameters */
+enum { PARAMS_AT = 14 }; /* the column at which lists of parameters begin */
 
 /* The job that the command line names: a file, flags, or both. */
 static ys_status load_job(const struct ys_args *args, struct ys_job *job)
@@ -147,8 +147,8 @@ static bool print_trial(const struct ys_listing_trial *trial, struct ys_buf *out
     ys_buf_printf(out, "%s\n", trial->id);
     if (trial->status == YS_RUN_OK)
         return true;
-    ys_buf_printf(out, "    %s: %s\n", ys_run_status_name((enum ys_run_status)trial->status),
-                  trial->reason ? trial->reason : "");
+    ys_command_wrap(out, 4, 8, "%s: %s", ys_run_status_name((enum ys_run_status)trial->status),
+                    trial->reason ? trial->reason : "");
     if (trial->command)
         ys_buf_printf(out, "    run: %s\n", trial->command);
     return false;
@@ -176,7 +176,7 @@ static void print_params(const struct ys_listing_file *file, const char *title, 
     }
     if (names.size) {
         ys_buf_printf(out, "    %-10s", title);
-        ys_text_wrap(out, ys_buf_text(&names), PARAMS_AT, PARAMS_AT, PARAMS_WIDTH);
+        ys_text_wrap(out, ys_buf_text(&names), PARAMS_AT, PARAMS_AT, ys_command_width());
     }
     ys_buf_free(&names);
 }
@@ -193,7 +193,7 @@ static void print_files(const struct ys_listing *listing, struct ys_buf *out)
         print_params(&files[i], "tied", YS_NAME_NONE, true, out);
         ys_buf_printf(out, "\n%s: changed, left out, assumed\n", files[i].model);
         for (size_t k = 0; k < ys_json_size(files[i].notes); k++)
-            ys_buf_printf(out, "    %s\n", ys_json_text(ys_json_at(files[i].notes, k), ""));
+            ys_command_wrap(out, 4, 8, "%s", ys_json_text(ys_json_at(files[i].notes, k), ""));
     }
 }
 
@@ -213,11 +213,12 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
                       ys_span_text(trial->run_s, span, sizeof span));
     }
     print_files(listing, out);
-    ys_buf_printf(out, "\n%zu trials, %lld runs, %s %s%s\n", listing->trials.count, (long long)listing->runs,
-                  guessed ? "perhaps" : "about", ys_span_text(listing->estimate_s, span, sizeof span),
-                  guessed ? " (a guess: not all of it was measured here before)" : ", from earlier runs");
+    ys_buf_puts(out, "\n");
+    ys_command_wrap(out, 0, 4, "%zu trials, %lld runs, %s %s%s", listing->trials.count, (long long)listing->runs,
+                    guessed ? "perhaps" : "about", ys_span_text(listing->estimate_s, span, sizeof span),
+                    guessed ? " (a guess: not all of it was measured here before)" : ", from earlier runs");
     if (listing->noise)
-        ys_buf_printf(out, "%s\n", listing->noise);
+        ys_command_wrap(out, 0, 4, "%s", listing->noise);
 }
 
 int ys_command_check(const struct ys_args *args)

@@ -5,8 +5,10 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/verb.h"
+#include "report/text.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -38,6 +40,38 @@ int ys_command_width(void)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return WIDTH;
     return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col > MOST_WIDTH ? MOST_WIDTH : size.ws_col;
+}
+
+void ys_command_wrap(struct ys_buf *out, int indent, int hang, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length >= 0 ? ys_alloc((size_t)length + 1, 1) : NULL;
+    if (text) {
+        vsnprintf(text, (size_t)length + 1, format, arguments);
+        ys_buf_printf(out, "%*s", indent, "");
+        ys_text_wrap(out, text, indent, hang, ys_command_width());
+    }
+    va_end(arguments);
+    out->failed |= !text;
+    ys_free(text);
+}
+
+void ys_command_name(struct ys_buf *out, int indent, int width, const char *name)
+{
+    struct ys_buf clean = {0};
+    ys_text_clean(&clean, name, false);
+    const int taken = ys_text_width(ys_buf_text(&clean));
+    ys_buf_printf(out, "%*s%s", indent, "", ys_buf_text(&clean));
+    if (taken > width)
+        ys_buf_printf(out, "\n%*s", indent + width, "");
+    else
+        ys_buf_printf(out, "%*s", width - taken, "");
+    out->failed |= clean.failed;
+    ys_buf_free(&clean);
 }
 
 bool ys_command_colour(void)

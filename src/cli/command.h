@@ -38,6 +38,12 @@ int ys_command_fail(ys_status status);
 /** Columns of what is printed for people: those of the terminal on stdout, at least 60 and at most 160, beyond which
  * lines are hard to follow; 80 where stdout is none. */
 int ys_command_width(void);
+/** Appends a paragraph that is no wider than ys_command_width(), its first line `indent` blanks from the left and the
+ * others `hang`; ends with LF. A path or a command, which somebody pastes, is no paragraph: it stays on one line. */
+void ys_command_wrap(struct ys_buf *out, int indent, int hang, const char *format, ...) YS_PRINTF(4, 5);
+/** Appends `name`, cleaned, `indent` blanks from the left, and blanks up to `indent` + `width`, so that columns follow.
+ * A longer one has a line of its own and is not cut: names are pasted. */
+void ys_command_name(struct ys_buf *out, int indent, int width, const char *name);
 /** Whether stdout is a terminal that wants colours: without NO_COLOR. */
 bool ys_command_colour(void);
 /** Writes `buf` to stdout and frees it: 0, or 7 when stdout cannot take it. A reader that has enough (`| head`) is no

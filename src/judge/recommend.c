@@ -361,7 +361,7 @@ static ys_status tell_choice(const struct weighing *weighing)
         told[i].better = told[i].standing != YS_STANDS_UNFIT && weighing->trials[i].value > weighing->trials[0].value;
     if (!out->choice || !out->proof || (word && !out->audit))
         return ys_out_of_memory();
-    return ys_recommend_lines(trial, &out->lines);
+    return ys_recommend_lines(weighing->side, trial, &out->lines);
 }
 
 /* After the trials are sorted: those that stand as the first does. */
@@ -475,7 +475,7 @@ static const struct ys_field all_fields[] = {
     YS_FIELD(ALL, bounds, YS_FIELD_TEXTS, NULL, 0, "of the wish, as they were understood"),
     YS_FIELD_OF(ALL, trials, YS_FIELD_LIST, &ys_recommend_trial_record, 0, "the choice, then by standing"),
     YS_FIELD(ALL, alike, YS_FIELD_TEXTS, NULL, 0, "trials that are not told apart from the choice"),
-    YS_FIELD(ALL, lines, YS_FIELD_TEXTS, NULL, 0, "of a job file that give the choice again"),
+    YS_FIELD(ALL, lines, YS_FIELD_TEXTS, NULL, 0, "of a job file's section that give the choice again"),
     YS_FIELD(ALL, left_out, YS_FIELD_INT, "1", 0, "trials of other keys than the wish has"),
 };
 const struct ys_record ys_recommended_record = YS_RECORD("recommendation", ALL, all_fields);

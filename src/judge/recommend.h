@@ -54,7 +54,7 @@ struct ys_recommended {
     struct ys_list bounds; /* char *: as they were understood */
     struct ys_list trials; /* struct ys_recommend_trial: the choice, then by standing, the best first */
     struct ys_list alike;  /* char *: not told apart from the choice */
-    struct ys_list lines;  /* char *: of a job file, that give the choice again */
+    struct ys_list lines;  /* char *: of a job file's section, that give the choice again */
     int64_t left_out;      /* trials of other keys than the wish has */
 };
 extern const struct ys_record ys_recommended_record, ys_recommend_trial_record, ys_recommend_value_record;
@@ -64,12 +64,20 @@ ys_status ys_recommend(const struct ys_side *side, const struct ys_wish *wish,
                        struct ys_recommended *recommended) YS_MUST_CHECK;
 void ys_recommended_fini(struct ys_recommended *recommended);
 
-/** The settings of a trial as lines of a job file, those that are not the default alone: "threads = 2". Added to a list
- * of texts. */
-ys_status ys_recommend_lines(const struct ys_result_trial *trial, struct ys_list *lines) YS_MUST_CHECK;
-/** The same of what a result document says of a trial: {key: value} of its settings, its options and its environment
- * variables. NULL has none. */
-ys_status ys_recommend_lines_of(const ys_json *keys, const char *framework, const ys_json *options, const ys_json *env,
-                                struct ys_list *lines) YS_MUST_CHECK;
+/** What a trial was set to, borrowed: {key: value} of its settings, its options and its environment variables. NULL has
+ * none. */
+struct ys_recommend_of {
+    const ys_json *keys, *options, *env;
+    const char *framework, *version; /* its name, and the version that did the work; NULL or "": it has none */
+    int64_t seed;                    /* of the study; YS_FIELD_NONE: not known */
+};
+/** The settings of a trial as lines of a job file's section: "threads = 2". What is as by default stands there too,
+ * below the others, so that they give the same trial whatever the default is later; the framework is written with its
+ * version. Keys that were left open (a null, as no limit) are left out, as are those of the study, but for a comment
+ * with its seed. Added to a list of texts. */
+ys_status ys_recommend_lines_of(const struct ys_recommend_of *of, struct ys_list *lines) YS_MUST_CHECK;
+/** The same of a trial of `side`. */
+ys_status ys_recommend_lines(const struct ys_side *side, const struct ys_result_trial *trial,
+                             struct ys_list *lines) YS_MUST_CHECK;
 
 #endif

@@ -286,7 +286,6 @@ static double y_label_room(const struct ys_chart_axis *axis)
     return fmin(room, 60) + 8;
 }
 
-/** The points of a curve that has words for them: each with its interval. Coordinates stand in x and y. */
 /* Dots that no line joins tell the settings of one framework apart by their shape: filled or hollow, round or square.
  */
 static void put_dot(struct ys_buf *out, const struct ys_chart_curve *curve, double x, double y, const char *title)
@@ -299,6 +298,7 @@ static void put_dot(struct ys_buf *out, const struct ys_chart_curve *curve, doub
         ys_svg_circle(out, x, y, 4, css.text, title);
 }
 
+/** The points of a curve that has words for them: each with its interval. Coordinates stand in x and y. */
 static void put_points(struct ys_buf *out, const struct ys_chart_curve *curve, const struct ys_chart_axis *y)
 {
     struct css line = css_of("line ", "g", curve->group, YS_SVG_GROUPS, "");

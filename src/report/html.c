@@ -259,8 +259,10 @@ static ys_status put_settings(struct ys_buf *out, const struct ys_view *view)
     YS_TRY(put_grid(out, view, NULL, ys_html_front_charts));
     if (!fastest)
         return YS_OK;
-    ys_status status = ys_recommend_lines_of(fastest->told.keys, fastest->told.framework.name, fastest->told.options,
-                                             fastest->told.env, &lines);
+    const struct ys_view_told *told = &fastest->told;
+    const struct ys_recommend_of of = {told->keys,           told->options,           told->env,
+                                       told->framework.name, told->framework.version, view->study.seed};
+    ys_status status = ys_recommend_lines_of(&of, &lines);
     struct ys_buf text = {0};
     for (size_t i = 0; i < lines.count; i++)
         ys_buf_printf(&text, "%s\n", ((char *const *)lines.items)[i]);

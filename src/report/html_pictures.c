@@ -170,7 +170,7 @@ static ys_status put_panels(struct ys_buf *out, const struct ys_view *view, cons
         char *title = ys_format("%s: %s", chart->title, title_of_group(view, groups[g]));
         if (!title)
             status = ys_out_of_memory();
-        put_figure(out, title ? title : "", "", &drawn);
+        put_figure(out, title ? title : "", "Medians, the bars are their intervals; one scale for all.", &drawn);
         ys_free(title);
         ys_free(curves);
         ys_free(id);

@@ -173,7 +173,7 @@ static void put_changes(struct ys_buf *out, const struct ys_recommended *told, i
 static void put_lines(struct ys_buf *out, const struct ys_recommended *told)
 {
     char *const *lines = told->lines.items;
-    ys_buf_puts(out, told->lines.count ? "\nTo paste into a study\n" : "");
+    ys_buf_puts(out, told->lines.count ? "\nTo paste into a section of a study\n" : "");
     for (size_t i = 0; i < told->lines.count; i++) {
         ys_buf_puts(out, "  ");
         ys_text_clean(out, lines[i], false);

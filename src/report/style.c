@@ -57,6 +57,7 @@ const char ys_html_style[] =
     ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:8px 32px;\n"
     "align-items:start}\n"
     ".charts.small{grid-template-columns:repeat(auto-fit,minmax(min(100%,300px),1fr))}\n"
+    ".charts>.charts{grid-column:1/-1}\n" /* small multiples in the place of one picture have the whole line */
     "figure{margin:.5em 0;min-width:0;max-width:620px}\n"
     "figcaption{font-weight:600;margin-bottom:4px}\n"
     "figcaption span{display:block;font-weight:400;font-size:.85em;color:var(--soft)}\n"
@@ -108,8 +109,7 @@ const char ys_html_style[] =
     ".p10{fill:var(--p10)}\n"
     "@media(prefers-contrast:more){:root{--soft:var(--ink);--rule:var(--ink)}.thin{opacity:.7}}\n"
     "@media(forced-colors:active){svg text{fill:CanvasText;stroke:Canvas}.grid,.reference{stroke:GrayText}\n"
-    ".line{stroke:CanvasText}.dot,.point{fill:CanvasText}\n"
-    ".ring{fill:Canvas;stroke:CanvasText}}\n"
+    "#tip{border:1px solid CanvasText}}\n"
     "@media print{\n"
     "body{font-size:9pt}\n"
     ".charts,.charts.small{grid-template-columns:1fr 1fr}\n"

@@ -129,6 +129,8 @@ void ys_text_clip(struct ys_buf *out, const char *text, int width)
 
 static void new_line(struct ys_buf *out, int indent)
 {
+    while (out->size > 0 && out->data[out->size - 1] == ' ')
+        out->data[--out->size] = 0;
     ys_buf_printf(out, "\n%*s", indent, "");
 }
 
@@ -154,7 +156,9 @@ void ys_text_wrap(struct ys_buf *out, const char *text, int used, int indent, in
     bool begun = false; /* something of ours is on the line already */
     for (char *rest = clean.data, *word; (word = next_word(&rest));) {
         int length = ys_text_width(word);
-        if (begun && column + 1 + length > width) {
+        /* The first word too goes below where it fits there alone. */
+        if (begun ? column + 1 + length > width
+                  : column > indent && column + length > width && indent + length <= width) {
             new_line(out, indent);
             column = indent;
         } else if (begun) {

@@ -97,7 +97,7 @@ struct ys_view_study {
     int status; /* enum ys_study_state */
     const char *name, *started, *command, *job_text, *version;
     double margin;
-    int64_t rounds, repeat;
+    int64_t rounds, repeat, seed;
     struct ys_view_chain {
         int64_t link;
         const char *hash;

@@ -88,6 +88,7 @@ static const struct ys_field study_fields[] = {
     REAL(STUDY, margin),
     COUNT(STUDY, rounds),
     YS_FIELD(STUDY, repeat, YS_FIELD_INT, NULL, YS_FIELD_NULL, ""),
+    YS_FIELD(STUDY, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, ""),
     YS_FIELD_OF(STUDY, chain, YS_FIELD_OBJECT, &chain_record, 0, ""),
 };
 static const struct ys_record study_record = YS_RECORD("study", STUDY, study_fields);

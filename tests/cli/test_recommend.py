@@ -2,7 +2,7 @@
 import json
 
 from harness import tearDownModule  # noqa: F401
-from test_judge import Judged
+from test_judge import Judged, sealed
 
 FOUR = ["--framework=builtin", "--opt.builtin.backend=onednn,ref", "--model=mlp", "--data=digits", "--threads=1", "--batch={8,16}",
         "--steps=4", "--block=2", "--repeat=6"]
@@ -87,7 +87,6 @@ class Recommend(Judged):
         for line in lines:
             if line["type"] == "trial" and "ref" not in line["id"]:
                 line["proof"] = None
-        from test_judge import sealed
         found = self.wish("fastest", study=self.write("unproven", sealed(lines)))
         self.assertEqual([trial["standing"] for trial in found["trials"]], ["chosen", "meets", "unfit", "unfit"])
         self.assertIn("no proof", found["trials"][-1]["reason"])
@@ -121,6 +120,44 @@ class Recommend(Judged):
         again = self.result("check", "again.ys")[0]
         self.assertEqual(len(again["trials"]), 1)
 
+    def trials_of(self, results):
+        lines = [json.loads(line) for line in self.yardstick("export", "--results=" + results)[0].splitlines()]
+        return [line for line in lines if line["type"] == "trial"]
+
+    def test_lines_say_what_is_as_by_default_too(self):
+        """Each of these was resolved from other keys, or lies beside defaults; pasted, it is the same whatever [global] says."""
+        head = "version = 1\nname = %s\nrepeat = 1\naudit = off\nanchor = off\n"
+        other = "[global]\nlr = 0.5\nmomentum = 0.5\nbatch = 24\nblock = 1\nprecision = f64\nsample_hz = 5\nkeep_log = off\n"
+        work = "framework = builtin\nmodel = mlp\ndata = digits\nthreads = 1\n"
+        for name, lines in (("train", "steps = 2\nblock = 2\n"), ("shares", "steps = 2\nblock = 2\nranks = 2\nglobal_batch = 64\nthreads = 2\n"),
+                            ("infer", "mode = infer\nrequests = 4\nblock = 1\n"),
+                            ("exact", "steps = 2\nblock = 2\nlr = 0.012345678901234567\noptimizer = adam\n"),
+                            ("weights", "compare = same-weights\nsteps = 2\nrows = 64\nblock = 1\n")):
+            with self.subTest(name):
+                self.write("study.ys", head % name + "[a]\n" + (work + lines if name != "shares" else work.replace("threads = 1\n", "") + lines))
+                self.yardstick("run", "study.ys", "--results=" + name, "--quiet")
+                found = json.loads(self.yardstick("recommend", "--wish=lowest wall_s", "--results=" + name, "--format=json")[0])["lines"]
+                self.assertEqual(found[0], "; before the first section: seed = 1")
+                self.write("again.ys", head % "again" + other + "\n[b]\n" + "\n".join(found) + "\n")
+                self.yardstick("run", "again.ys", "--results=again-" + name, "--quiet")
+                one, two = (self.trials_of(results)[0] for results in (name, "again-" + name))
+                self.assertEqual(one["keys"], two["keys"])
+                said = {line.split(" = ")[0] for line in found if not line.startswith(";")}
+                resolved = {"batch"} if name == "shares" else {"requests"} if name == "weights" else set()
+                numbers = {"beta1", "beta2", "alpha", "epsilon"}  # of the optimizer, which says them
+                self.assertEqual(said, {key for key, value in one["keys"].items() if value not in (None, [])} - resolved - numbers)
+                below = found[found.index("; as by default when this was measured:") + 1:]
+                self.assertIn("precision = f32", below)
+                self.assertNotIn("block = 2", below)
+        self.assertIn("mode = train", found)
+
+    def test_lines_name_the_version_that_did_the_work(self):
+        lines = [json.loads(line) for line in open(self.study())]
+        for line in lines:
+            if line["type"] == "trial":
+                line["framework"]["version"] = "1.2.3"
+        self.assertIn("framework = builtin@1.2.3", self.wish("fastest", study=self.write("of-version", sealed(lines)))["lines"])
+
     def test_lines_of_odd_values_give_them_again(self):
         odd = {"env.ODD_COMMENT": "a ; b", "env.ODD_BRACES": "{x, y}", "env.ODD_QUOTE": 'say "no" \\ #1', "env.ODD_EMPTY": "",
                "env.ODD_BLANKS": " at both ends ", "env.ODD_COMMA": "1,2", "env.ODD_HASH": "#x"}
@@ -145,7 +182,8 @@ class Recommend(Judged):
     def test_for_people(self):
         out, _ = self.yardstick("recommend", self.study(), "--wish=fastest at accuracy >= 98 % within 2 GiB")
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
-        for words in ("Take ", "evidence: 6 runs; proof: weak", "What would change the answer", "To paste into a study", "  batch = 16"):
+        for words in ("Take ", "evidence: 6 runs; proof: weak", "What would change the answer", "To paste into a section of a study", "  batch = 16",
+                      "  precision = f32"):
             self.assertIn(words, out)
 
     def test_bad_wishes(self):

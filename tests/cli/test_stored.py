@@ -137,8 +137,8 @@ class Stored(Case):
 
     def test_verify_goes_through_every_row(self):
         out, _ = self.yardstick("show", "--verify")
-        self.assertRegex(out, r"^\d+ rows, all as they were stored\nchain of \d+ links, head ([0-9a-f]{64})\n"
-                              r"last link of this study: \d+, \1\n$")
+        self.assertRegex(out, r"^\d+ rows, all as they were stored\nchain of \d+ links, head\s+([0-9a-f]{64})\n"
+                              r"last link of this study: \d+,\s+\1\n$")
         found, _ = self.result("show", "--verify")
         self.assertEqual((found["unverified"], found["damaged"]), (0, []))
         self.change("update series set count = count + 1 where name = 'block_end_ns'; delete from host;")

@@ -89,6 +89,8 @@ static void wrapping_breaks_between_words_and_indents(void)
 static void words_longer_than_a_line_are_cut(void)
 {
     CHECK_TEXT(wrapped("abcdefghij", 0, 2, 6), "abcdef\n  ghij\n");
+    CHECK_TEXT(wrapped("abcdefghij", 3, 2, 6), "abc\n  defg\n  hij\n");
+    CHECK_TEXT(wrapped("abcdef", 3, 2, 8), "\n  abcdef\n"); /* it fits below what stands on the line */
 }
 
 static void a_percent_sign_stays_with_its_number(void)
