@@ -60,12 +60,14 @@ static void put_case(struct ys_buf *out, const struct ys_conformance_case *told)
         ys_buf_printf(out, " %8s", told->bound == 0 ? "equal" : ys_label_error(told->bound).text);
     }
     put_worst(out, told->check, told->worst, width + AFTER_NAME);
-    if (told->verdict == YS_CASE_UNSUPPORTED && told->message)
+    const bool lacks = told->verdict == YS_CASE_UNSUPPORTED && told->message;
+    if (lacks && width + 15 + ys_text_width(told->message) <= ys_command_width()) {
         ys_text_wrap(out, told->message, width + 15, 8, ys_command_width());
-    else
+    } else {
         ys_buf_puts(out, "\n");
-    if (failed)
-        put_note(out, told->message);
+        if (failed || lacks)
+            put_note(out, told->message);
+    }
     if (told->run && told->run[0]) /* whole: it is pasted */
         ys_buf_printf(out, "      run: %s\n", told->run);
 }

@@ -86,7 +86,7 @@ class Checks(Case):
         out, _ = self.yardstick(*PLAIN, timeout=600)
         self.assertRegex(out.splitlines()[-1], r"^\d+ passed, 0 failed, \d+ unsupported$")
         self.assertIn("plain 1.0, CPython", out)
-        self.assertRegex(out, r"(?m)^  Concat, 6 cases together +pass +\S+e-1\d +1.0e-09\s+\S+: ")
+        self.assertRegex(out, r"(?m)^  Concat, 6 cases together +pass +\S+e-1\d +1.0e-09\n {8}\S.*: \S+$")
 
     def test_trace_names_the_node(self):
         out, _ = self.yardstick("verify", "--trace", *SMALL, "--model=check_dense", "--env.PLAIN_WRONG=relu_backward",
