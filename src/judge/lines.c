@@ -60,12 +60,17 @@ static bool is_word(const ys_json *keys, const char *key, const char *word)
     return strcmp(ys_json_get_text(keys, key, ""), word) == 0;
 }
 
+static bool is_given(const ys_json *keys, const char *key)
+{
+    return ys_json_type_of(ys_json_get(keys, key)) != YS_JSON_NULL;
+}
+
 /* What resolving made of other keys, beside which a file must not have it: the share of each rank, and the requests
  * of same weights. */
 static bool follows_from_others(const ys_json *keys, const char *key)
 {
     if (strcmp(key, "batch") == 0)
-        return ys_json_get_int(keys, "global_batch", 0) > 0;
+        return is_given(keys, "global_batch");
     return strcmp(key, "requests") == 0 && is_word(keys, "compare", "same-weights");
 }
 
