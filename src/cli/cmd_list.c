@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Widths of columns, and where the last begins. */
-enum { FRAMEWORK_NAME = 17, FRAMEWORK_CAN = 60, MODEL_NAME = 14, MODEL_TITLE = 53 };
+enum { FRAMEWORK_NAME = 17, FRAMEWORK_CAN = 60, MODEL_NAME = 15, MODEL_TITLE = 53 };
 
 /* One of the lists: what its entries are, and how they are shown. */
 struct listing {
@@ -137,7 +137,7 @@ static void print_model(const void *entry, bool full, struct ys_buf *out)
     struct ys_buf shape = {0};
     put_shape(&shape, &model->input);
     ys_command_name(out, 0, MODEL_NAME, model->name);
-    ys_buf_printf(out, " %11lld %13lld  %-10s ", (long long)model->parameters, (long long)model->multiply_adds,
+    ys_buf_printf(out, "%11lld %13lld  %-10s ", (long long)model->parameters, (long long)model->multiply_adds,
                   ys_buf_text(&shape));
     ys_text_wrap(out, model->title, MODEL_TITLE, MODEL_TITLE, ys_command_width());
     ys_buf_free(&shape);
