@@ -277,6 +277,7 @@ struct shown {
     double *ref, *losses, *loss_bound; /* [steps]: the engine's; of the twin under way; how far twins were from it */
     double *bound, *flipped; /* [parameters]: the worst of the twins; of the wide ones, 0 where they were not asked */
     struct ys_safetensors *start, *after, *said; /* the last: what the run saved behind the stretch */
+    bool sums;                                   /* a way may also be as far off as sums in bfloat16 make it */
 };
 
 static ys_status add_ways(struct judge *j, const struct files *f, const struct ys_safetensors *after,
@@ -378,6 +379,26 @@ static double roundings(const struct judge *j, const struct ys_safetensors *save
     return (double)(2 * j->manner->run.steps + 2) * unit * size;
 }
 
+/* What rounding does to the gradient of a vector, which a framework may add up in bfloat16 over rows and positions
+ * where the engine adds in float32: each of n partial sums of a sum that grows evenly is rounded by up to 2^-8 of
+ * itself, evenly spread, so the errors' root mean square is 2^-8 sqrt(n) / 3 of the whole. 0 of what is no vector. */
+static double sum_in_bf16(const struct judge *j, size_t p)
+{
+    const struct ys_graph *graph = j->graph;
+    const int index = (int)p;
+    double most = 0;
+    if (graph->params[p].rank != 1)
+        return 0;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const struct ys_node *node = &graph->nodes[i];
+        if (node->bias != index && node->weight != index && node->recurrent_bias != index)
+            continue;
+        const double values = (double)ys_value_row_elements(&graph->values[node->out[0]]);
+        most = fmax(most, values * (double)j->evidence->plan->batch / (double)ys_param_elements(&graph->params[p]));
+    }
+    return 0x1p-8 * sqrt(most) / 3;
+}
+
 /* How far a tensor went otherwise than the engine's, and how far it may. */
 struct way {
     bool is_short, is_none; /* too short to be judged; no way at all */
@@ -395,6 +416,8 @@ static struct way look_at_way(const struct judge *j, const struct shown *shown, 
                       .error = whole ? apart / length : INFINITY,
                       .bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->bound[p], flip(j))};
     way.bound = fmax(way.bound, YS_AUDIT_FLIP_FACTOR * shown->flipped[p]);
+    if (shown->sums)
+        way.bound = fmax(way.bound, YS_VERIFY_TWIN_FACTOR * sum_in_bf16(j, p));
     if (whole && length > 0)
         way.bound = fmax(way.bound, roundings(j, said, size) / length);
     return way;
@@ -430,11 +453,13 @@ static void note_ways(struct judge *j, const struct shown *shown, const struct y
     }
 }
 
-/* Where the losses hold and a way does not, a flip may be why. In bf16 twins move far enough as it is, and what
- * doubles round flips nothing. */
+/* Where the losses hold and a way does not, a flip may be why; in bf16, where twins move far enough as it is, how a
+ * framework adds up. What doubles round does neither. */
 static ys_status judge_ways(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
 {
-    if (!j->failed && j->evidence->plan->precision == YS_PRECISION_F32 && is_any_beyond(j, shown))
+    const bool beyond = !j->failed && is_any_beyond(j, shown);
+    shown->sums = beyond && j->evidence->plan->precision == YS_PRECISION_BF16;
+    if (beyond && j->evidence->plan->precision == YS_PRECISION_F32)
         YS_TRY(ask_wide_twins(j, s, f, shown));
     note_ways(j, shown, shown->said);
     return YS_OK;
