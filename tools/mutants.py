@@ -29,7 +29,7 @@ import tempfile
 import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-CPU_LIMIT_S = 10
+CPU_LIMIT_S = 20  # twice what the longest program takes on a machine that does other things too
 TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other things too, a mutant takes long
 QUICK_SHARE = 1 / 50
 

@@ -11,7 +11,8 @@ PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 RECIPES = os.path.join(os.environ["YS_SOURCE_ROOT"], "tests", "frameworks")
 RANKED = ("pytorch", "jax", "tensorflow")
 FRAMEWORKS = [name for name in os.environ.get("FRAMEWORKS", " ".join(RANKED)).split() if name in RANKED]
-WORK = ["--global-batch=16", "--threads=1", "--lr=0.05", "--momentum=0.9", "--weight-decay=0.01", "--clip-norm=0.5"]
+# A core for each rank, as far as there are two.
+WORK = ["--global-batch=16", "--threads=%d" % min(2, len(os.sched_getaffinity(0))), "--lr=0.05", "--momentum=0.9", "--weight-decay=0.01", "--clip-norm=0.5"]
 MLP = ["--model=mlp", "--data=digits", *WORK]
 NORMALISED = ["--model=check_BatchNormalization", "--data=synthetic", *WORK]
 # Who has batch normalisation by the rows of all ranks.
