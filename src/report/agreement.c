@@ -88,8 +88,8 @@ static ys_status read_curve(const struct ys_view_trial *trial, struct ys_chart_c
                                      .x = ys_alloc(count, sizeof *curve->x),
                                      .y = ys_alloc(count, sizeof *curve->y),
                                      .count = count,
-                                     .group = trial->group,
-                                     .member = trial->member,
+                                     .group = trial->hue,
+                                     .member = trial->dashes,
                                      .strong = true};
     if (!curve->x || !curve->y)
         return ys_out_of_memory();

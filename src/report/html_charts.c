@@ -96,7 +96,7 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
         ys_buf_printf(&value, "%s%s%s %s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text,
                       measure.interval.text[0] ? measure.interval.text : "(no interval)");
         struct ys_chart_row *row = rows_add(rows, trial->name, &value, &note);
-        row->group = trial->group;
+        row->group = trial->hue;
         row->quiet = trial->no_work;
         row->mid = ys_view_number(trial, name);
         row->lo = metric.lo;
@@ -170,7 +170,7 @@ static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(&value, ys_view_verdict_word(comparison));
         struct ys_chart_row *row = rows_add(&rows, "", &value, &note);
         const struct ys_view_trial *a = ys_view_find(view, ys_view_or(comparison->a, ""));
-        row->group = a ? a->group : 0;
+        row->group = a ? a->hue : 0;
         row->mid = ratio;
         row->lo = comparison->lo;
         row->hi = comparison->hi;
@@ -352,7 +352,7 @@ static ys_status read_curves(const struct ys_view *view, const struct source *so
         trials += ys_json_size(runs) > 0;
         for (size_t i = 0; i < ys_json_size(runs) && i < each; i++) {
             struct ys_chart_curve *curve = &(*curves)[(*count)++];
-            *curve = (struct ys_chart_curve){.name = trial->name, .group = trial->group, .member = trial->member};
+            *curve = (struct ys_chart_curve){.name = trial->name, .group = trial->hue, .member = trial->dashes};
             ys_status status = read_curve(ys_json_at(runs, i), source, curve);
             if (status != YS_OK) {
                 ys_chart_free_curves(*curves, *count);

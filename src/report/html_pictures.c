@@ -450,8 +450,8 @@ static ys_status draw_tail(const struct ys_view_trial *trial, struct ys_drawing 
         ys_drawing_plain(curve, values[at], (double)(count - at) / (double)count);
     }
     if (curve) {
-        curve->group = trial->group;
-        curve->member = trial->member;
+        curve->group = trial->hue;
+        curve->member = trial->dashes;
         curve->strong = true;
     }
     ys_free(values);
@@ -501,8 +501,8 @@ static void draw_runs(const struct ys_view_trial *trial, struct ys_drawing *draw
         ys_drawing_point(drawing, curve, x, y, NAN, NAN, &title);
     }
     if (curve) {
-        curve->group = trial->group;
-        curve->member = trial->member;
+        curve->group = trial->hue;
+        curve->member = trial->dashes;
         curve->strong = curve->count > 0;
         curve->apart = true;
     }
@@ -536,8 +536,8 @@ static void draw_checkpoints(const struct ys_view_trial *trial, struct ys_drawin
             ys_drawing_point(drawing, curve, one.step, one.accuracy, NAN, NAN, &title);
         }
         if (curve) {
-            curve->group = trial->group;
-            curve->member = trial->member;
+            curve->group = trial->hue;
+            curve->member = trial->dashes;
             curve->strong = curve->count > 0;
         }
         if (count)
@@ -618,7 +618,7 @@ static void draw_one(const struct ys_view *view, const struct ys_view_trial *tri
                   view->unit, ys_label_value(kind_of(view, other), value).text,
                   beaten ? "" : "; no other is better in both");
     ys_drawing_point(drawing, curve, rate, value, NAN, NAN, &title);
-    curve->group = trial->group;
+    curve->group = trial->hue;
     curve->strong = !beaten;
     curve->apart = true;
 }
@@ -719,8 +719,8 @@ ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
             ys_drawing_point(&drawing, curve, (double)(i + 1), ratio, NAN, NAN, &title);
         }
         if (curve) {
-            curve->group = trial->group;
-            curve->member = trial->member;
+            curve->group = trial->hue;
+            curve->member = trial->dashes;
             curve->strong = true;
         }
     }

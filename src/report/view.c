@@ -1,5 +1,6 @@
 #include "report/view.h"
 #include "base/mem.h"
+#include "report/svg.h"
 #include "report/text.h"
 #include <math.h>
 #include <string.h>
@@ -230,6 +231,12 @@ static ys_status number_trials(struct ys_view *view)
             status = count_trial(view, i, frameworks);
         if (status == YS_OK && !ys_json_get(view->places, trial->id))
             status = ys_json_set_int(view->places, trial->id, (int64_t)i);
+    }
+    const bool alone = ys_json_size(frameworks) == 1;
+    for (size_t i = 0; i < view->count; i++) {
+        struct ys_view_trial *trial = &view->trials[i];
+        trial->hue = alone ? trial->member : trial->group;
+        trial->dashes = alone ? trial->member / YS_SVG_GROUPS : trial->member;
     }
     ys_json_free(names);
     ys_json_free(frameworks);

@@ -57,8 +57,11 @@ struct ys_view_trial {
     bool measured; /* at least one run was ok, so its metrics say something */
     bool no_work;  /* the framework does no work by declaration */
     bool infers;   /* it answered requests, where others trained */
-    int group;     /* which framework, counted in order of appearance: its colour */
-    int member;    /* which trial of that framework: its dashes */
+    int group;     /* which framework, counted in order of appearance */
+    int member;    /* which trial of that framework */
+    /* How its curves are drawn: each framework in a colour of its own, its trials by their dashes; the trials of one
+     * framework alone in colours. */
+    int hue, dashes;
 };
 
 /** A metric of a trial. */

@@ -15,6 +15,9 @@ static void names_hold_what_varies_and_nothing_else(void)
     CHECK_INT(view.trials[1].group, 0);
     CHECK_INT(view.trials[1].member, 1);
     CHECK_INT(view.trials[2].group, 1);
+    CHECK_INT(view.trials[1].hue, 0);
+    CHECK_INT(view.trials[1].dashes, 1);
+    CHECK_INT(view.trials[2].hue, 1);
     CHECK(ys_view_find(&view, "b") == &view.trials[1]);
     CHECK(ys_view_find(&view, "z") == NULL);
     ys_view_fini(&view);
@@ -31,6 +34,10 @@ static void equal_names_are_numbered_and_jobs_named(void)
     CHECK_TEXT(view.trials[0].name, "x (one)");
     CHECK_TEXT(view.trials[1].name, "x (two)");
     CHECK_TEXT(view.trials[2].name, "x (two) #3");
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(view.trials[i].hue, i);
+        CHECK_INT(view.trials[i].dashes, 0);
+    }
     ys_view_fini(&view);
     ys_json_free(result);
 }
