@@ -94,7 +94,7 @@ struct ys_onnx_reading {
     ys_json *taken[3]; /* names given in the graph: values, nodes, parameters */
     ys_json *nodes, *parameters, *notes;
     struct ys_onnx_slice *slices; /* that wait, or waited, for others of their value */
-    size_t slice_count;
+    size_t slice_count, slice_room;
     ys_json *pieces;   /* a value and axis to 1 more than the newest slice of them that waits; a piece to its value */
     ys_json *matrices; /* what the matrices that became parameters hold, to the parameter */
     ys_json *layers;   /* what makes a layer one that was there before, to its bias, or of recurrent ones to its node */

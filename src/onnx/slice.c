@@ -169,7 +169,7 @@ static ys_status add_piece(struct ys_onnx_step *step, int in, int64_t axis, int6
     ys_onnx_set(step, made < 0 ? in : made, step->in[0]);
     if (made >= 0)
         return YS_OK;
-    struct ys_onnx_slice *larger = ys_realloc(r->slices, r->slice_count + 1, sizeof *larger);
+    struct ys_onnx_slice *larger = ys_grown(r->slices, r->slice_count, &r->slice_room, sizeof *larger);
     if (!larger)
         return ys_out_of_memory();
     r->slices = larger;
