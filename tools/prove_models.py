@@ -9,12 +9,12 @@ proven with its usual memory layout and with channels_last. What stands behind -
 --mode=infer, --all-steps, --opt.pytorch.compile=default. Nothing is taken from the cache. Ends with `N passed, N failed, N skipped`.
 """
 import argparse
-import concurrent.futures
-import itertools
 import json
 import os
 import subprocess
 import sys
+
+from run_tests import workers_of_a_core
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 QUICK = 50e6  # multiply-adds
@@ -74,9 +74,8 @@ def main():
     models = arguments.models or [model for model in known if not arguments.quick or known[model] <= QUICK]
     passed = failed = 0
     print(ROW % ("model", "proof", "meaning", "numerics", "twins", "seconds", "setting"))
-    # Nothing is timed: proofs run side by side, each on a core of its own.
-    cores = itertools.cycle(sorted(os.sched_getaffinity(0)))
-    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)), initializer=lambda: os.sched_setaffinity(0, {next(cores)})) as pool:
+    # Nothing is timed: proofs run side by side.
+    with workers_of_a_core(len(os.sched_getaffinity(0))) as pool:
         proofs = pool.map(lambda model: verify(arguments.program, arguments.framework, model, arguments.data, options), models)
         for model, (trials, why) in zip(models, proofs):
             if why:
