@@ -85,22 +85,29 @@ void ys_buf_put_word(struct ys_buf *buf, const char *word)
     ys_buf_puts(buf, "'");
 }
 
-ys_status ys_buf_printf(struct ys_buf *buf, const char *format, ...)
+ys_status ys_buf_vprintf(struct ys_buf *buf, const char *format, va_list arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
     if (length < 0) {
         buf->failed = true;
         return ys_fail(YS_EINTERNAL, "cannot format \"%s\"", format);
     }
     YS_TRY(reserve(buf, (size_t)length));
-    va_start(arguments, format);
     vsnprintf(buf->data + buf->size, (size_t)length + 1, format, arguments);
-    va_end(arguments);
     buf->size += (size_t)length;
     return YS_OK;
+}
+
+ys_status ys_buf_printf(struct ys_buf *buf, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    ys_status status = ys_buf_vprintf(buf, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 const char *ys_buf_text(const struct ys_buf *buf)

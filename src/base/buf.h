@@ -3,6 +3,7 @@
 #define YS_BASE_BUF_H
 
 #include "base/status.h"
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,6 +19,7 @@ void ys_buf_clear(struct ys_buf *buf); /* keeps the memory */
 ys_status ys_buf_append(struct ys_buf *buf, const void *data, size_t size);
 ys_status ys_buf_puts(struct ys_buf *buf, const char *text);
 ys_status ys_buf_printf(struct ys_buf *buf, const char *format, ...) YS_PRINTF(2, 3);
+ys_status ys_buf_vprintf(struct ys_buf *buf, const char *format, va_list arguments) YS_PRINTF(2, 0);
 /** `word` so that a shell reads it back as one: in single quotes where it has anything but letters, digits and
  * -_=./,:@%+. */
 void ys_buf_put_word(struct ys_buf *buf, const char *word);

@@ -44,20 +44,15 @@ int ys_command_width(void)
 
 void ys_command_wrap(struct ys_buf *out, int indent, int hang, const char *format, ...)
 {
-    va_list arguments, again;
+    struct ys_buf text = {0};
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    const int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *text = length >= 0 ? ys_alloc((size_t)length + 1, 1) : NULL;
-    if (text) {
-        vsnprintf(text, (size_t)length + 1, format, arguments);
-        ys_buf_printf(out, "%*s", indent, "");
-        ys_text_wrap(out, text, indent, hang, ys_command_width());
-    }
+    ys_buf_vprintf(&text, format, arguments);
     va_end(arguments);
-    out->failed |= !text;
-    ys_free(text);
+    ys_buf_printf(out, "%*s", indent, "");
+    ys_text_wrap(out, ys_buf_text(&text), indent, hang, ys_command_width());
+    out->failed |= text.failed;
+    ys_buf_free(&text);
 }
 
 void ys_command_name(struct ys_buf *out, int indent, int width, const char *name)
