@@ -34,6 +34,24 @@ static void write_graph(const char *path)
         abort();
 }
 
+/** Of the files that were written, in batches of `batch` rows. */
+__attribute__((unused)) static struct ys_plan plan_of_files(int64_t batch)
+{
+    struct ys_plan plan;
+    if (ys_plan_init(&plan) != YS_OK)
+        abort();
+    put(&plan.input.path, files_path("data"));
+    put(&plan.input.order, files_path("orders"));
+    put(&plan.graph, files_path("graph"));
+    put(&plan.weights, files_path("weights"));
+    plan.mode = YS_MODE_TRAIN;
+    plan.precision = YS_PRECISION_F32;
+    plan.batch = batch;
+    plan.steps = PLAN_STEPS;
+    plan.seed = 7;
+    return plan;
+}
+
 /* 40 rows of 4 pixels, pixel k of all being k until a test changes it; 12 steps of `batch` rows, row r of step s being
  * (s * batch + r) % 40. */
 __attribute__((unused)) static struct ys_plan make_plan(int64_t batch)
@@ -69,19 +87,7 @@ __attribute__((unused)) static struct ys_plan make_plan(int64_t batch)
     ys_safetensors_close(files_make("orders", orders, 2));
     ys_safetensors_close(files_make("weights", &weight, 1));
     write_graph(files_path("graph"));
-    struct ys_plan plan;
-    if (ys_plan_init(&plan) != YS_OK)
-        abort();
-    put(&plan.input.path, files_path("data"));
-    put(&plan.input.order, files_path("orders"));
-    put(&plan.graph, files_path("graph"));
-    put(&plan.weights, files_path("weights"));
-    plan.mode = YS_MODE_TRAIN;
-    plan.precision = YS_PRECISION_F32;
-    plan.batch = batch;
-    plan.steps = PLAN_STEPS;
-    plan.seed = 7;
-    return plan;
+    return plan_of_files(batch);
 }
 
 /* Pixel k of all is k: every pixel is another. */

@@ -81,24 +81,14 @@ static struct ys_plan plan_of(const char *name, int64_t positions)
         .sizes = {
             [YS_MODEL_WIDTH] = 8, [YS_MODEL_LAYERS] = 1, [YS_MODEL_HEADS] = strncmp(name, "lstm", 4) == 0 ? 0 : 2}};
     struct ys_graph *graph = NULL;
-    struct ys_plan plan;
-    if (ys_model_build(ys_model_find(name), &input, &graph) != YS_OK || ys_plan_init(&plan) != YS_OK)
+    if (ys_model_build(ys_model_find(name), &input, &graph) != YS_OK)
         abort();
     ys_json *json = ys_graph_to_json(graph);
     CHECK(json && ys_json_write(files_path("graph"), json) == YS_OK && write_weights(graph));
     write_rows(positions, graph->target == YS_TARGET_CLASSES);
     ys_json_free(json);
     ys_graph_free(graph);
-    put(&plan.input.path, files_path("data"));
-    put(&plan.input.order, files_path("orders"));
-    put(&plan.graph, files_path("graph"));
-    put(&plan.weights, files_path("weights"));
-    plan.mode = YS_MODE_TRAIN;
-    plan.precision = YS_PRECISION_F32;
-    plan.batch = BATCH;
-    plan.steps = PLAN_STEPS;
-    plan.seed = 7;
-    return plan;
+    return plan_of_files(BATCH);
 }
 
 static bool open_reference(const struct ys_plan *plan, struct ys_reference *reference)
