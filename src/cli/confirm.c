@@ -56,13 +56,6 @@ static ys_status open_again(const struct confirming *confirming, const char *bas
     return *reason ? YS_OK : ys_out_of_memory();
 }
 
-static size_t place_of(const char *metric)
-{
-    size_t count;
-    const struct ys_metric_info *infos = ys_metric_infos(&count);
-    return (size_t)(ys_metric_find(metric) - infos);
-}
-
 /* ---- gate */
 
 static const struct ys_rule *rule_of(const struct ys_rules *rules, const struct ys_gate_check *check)
@@ -82,7 +75,7 @@ struct suspects {
 static ys_status look(const struct ys_again *again, const struct ys_rules *rules, const struct suspects *suspects,
                       size_t *left)
 {
-    double base[MOST_ROUNDS], candidate[MOST_ROUNDS], bias[MOST_ROUNDS];
+    double base[MOST_ROUNDS], candidate[MOST_ROUNDS], room[MOST_ROUNDS];
     *left = 0;
     for (size_t i = 0; i < suspects->count; i++) {
         struct ys_gate_check *check = suspects->checks[i];
@@ -90,9 +83,9 @@ static ys_status look(const struct ys_again *again, const struct ys_rules *rules
         const bool decided = check->fresh_rounds != YS_FIELD_NONE && check->outcome != YS_GATE_OPEN;
         if (decided || !rule)
             continue;
-        const size_t n = ys_again_values(again, place_of(rule->metric), base, candidate, bias);
-        const bool warms_up = ys_metric_find(rule->metric)->of_steady;
-        YS_TRY(ys_gate_confirm(check, rule, base, candidate, warms_up ? bias : NULL, n, LEVEL));
+        double *bias = room;
+        const size_t n = ys_again_values(again, rule->metric, base, candidate, &bias);
+        YS_TRY(ys_gate_confirm(check, rule, base, candidate, bias, n, LEVEL));
         *left += check->outcome == YS_GATE_OPEN;
     }
     return YS_OK;
@@ -174,7 +167,7 @@ ys_status ys_confirm_gate(const struct ys_args *args, const struct ys_side *base
 static ys_status confirm_pair(const struct confirming *confirming, struct ys_judged_pair *pair)
 {
     struct ys_again *again;
-    double a[COMPARE_ROUNDS], b[COMPARE_ROUNDS], bias[COMPARE_ROUNDS];
+    double a[COMPARE_ROUNDS], b[COMPARE_ROUNDS], room[COMPARE_ROUNDS];
     YS_TRY(open_again(confirming, pair->base, pair->candidate, &again, &pair->unconfirmed));
     if (!again)
         return YS_OK;
@@ -186,10 +179,10 @@ static ys_status confirm_pair(const struct confirming *confirming, struct ys_jud
         status = pair->unconfirmed ? YS_OK : ys_out_of_memory();
     }
     for (size_t i = 0; status == YS_OK && !pair->unconfirmed && i < pair->metrics.count; i++) {
-        const size_t n = ys_again_values(again, place_of(metrics[i].metric), a, b, bias);
-        const bool warms_up = ys_metric_find(metrics[i].metric)->of_steady;
+        double *bias = room;
+        const size_t n = ys_again_values(again, metrics[i].metric, a, b, &bias);
         if (n)
-            status = ys_judged_confirm(pair, &metrics[i], a, b, warms_up ? bias : NULL, n);
+            status = ys_judged_confirm(pair, &metrics[i], a, b, bias, n);
     }
     ys_again_close(again);
     return status;

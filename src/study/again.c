@@ -212,17 +212,21 @@ size_t ys_again_rounds(const struct ys_again *again)
     return a < b ? a : b;
 }
 
-size_t ys_again_values(const struct ys_again *again, size_t metric, double *a, double *b, double *bias)
+size_t ys_again_values(const struct ys_again *again, const char *metric, double *a, double *b, double **bias)
 {
-    size_t n = 0;
+    size_t count, n = 0;
+    const struct ys_metric_info *info = ys_metric_find(metric);
+    const size_t place = (size_t)(info - ys_metric_infos(&count));
     for (size_t r = 0; r < ys_again_rounds(again); r++) {
-        const struct fresh *one = &again->sides[0].values[r * again->metrics + metric],
-                           *other = &again->sides[1].values[r * again->metrics + metric];
+        const struct fresh *one = &again->sides[0].values[r * again->metrics + place],
+                           *other = &again->sides[1].values[r * again->metrics + place];
         if (!isfinite(one->value) || !isfinite(other->value))
             continue;
         a[n] = one->value;
         b[n] = other->value;
-        bias[n++] = other->bias - one->bias;
+        (*bias)[n++] = other->bias - one->bias;
     }
+    if (!info->of_steady)
+        *bias = NULL;
     return n;
 }

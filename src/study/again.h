@@ -25,9 +25,9 @@ void ys_again_close(struct ys_again *again); /* NULL is fine */
  * or is of another adapter than the trial was: then it has ended. YS_EINTR. */
 ys_status ys_again_measure(struct ys_again *again, size_t rounds, char **reason) YS_MUST_CHECK;
 size_t ys_again_rounds(const struct ys_again *again);
-/** The values of a metric (its place in ys_metric_infos()) in the rounds in which both have one, and by how much the
- * logarithm of b / a would change were what is left of warm-up gone from both: NaN where that cannot be told, 0 where
- * it is no question. `a`, `b` and `bias` have room for as many as there are rounds. */
-size_t ys_again_values(const struct ys_again *again, size_t metric, double *a, double *b, double *bias);
+/** The values of the metric of that name in the rounds in which both have one, and by how much the logarithm of b / a
+ * would change were what is left of warm-up gone from both: NaN where that cannot be told; *bias becomes NULL where it
+ * is no question. `a`, `b` and `*bias` have room for as many as there are rounds. */
+size_t ys_again_values(const struct ys_again *again, const char *metric, double *a, double *b, double **bias);
 
 #endif
