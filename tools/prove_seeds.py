@@ -10,10 +10,11 @@ import concurrent.futures
 import contextlib
 import json
 import os
-import queue
 import subprocess
 import sys
 import tempfile
+
+from run_tests import workers_of_a_core
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WRONG = os.path.join(ROOT, "tests", "frameworks")
@@ -80,14 +81,12 @@ def with_lines(program):
         yield variables
 
 
-def verify(program, model, seed, cpu=None):
+def verify(program, model, seed):
     """One `verify` of everything that concerns `model`: the oracle is asked once. Gives {case: (verdict, failed checks, reason)}."""
     data, mistakes = MODELS[model]
     command = [program, "verify", "--framework=pytorch,wrong-pytorch", "--opt.pytorch.channels_last=" + ",".join(RIGHT),
                "--opt.wrong-pytorch.wrong=" + ",".join(mistakes), "--model=" + model.split(",")[0], "--data=" + data, "--seed=%d" % seed,
                "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--recipes=" + WRONG, "--format=json", "--fresh"] + MORE.get(model, [])
-    if cpu is not None:
-        command.append("--cpus=%d" % cpu)
     with with_lines(program) if data == "lines" else contextlib.nullcontext() as variables:
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=variables)
     found = {"exit": done.returncode, "stderr": done.stderr[-1000:]}
@@ -117,23 +116,6 @@ def judge(model, seed, found):
         yield holds, "%s, seed %d" % (mistake, seed), "%s %s %s" % (verdict, failed, reason)
 
 
-def list_cpus():
-    """As many proofs may run side by side."""
-    cpus = queue.Queue()
-    for cpu in sorted(os.sched_getaffinity(0)):
-        cpus.put(cpu)
-    return cpus
-
-
-def on_a_free_cpu(cpus, prove, *arguments):
-    """Left to itself, every proof with one thread would take the first CPU."""
-    cpu = cpus.get()
-    try:
-        return prove(*arguments, cpu=cpu)
-    finally:
-        cpus.put(cpu)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", metavar="MODEL", help="of " + ", ".join(MODELS))
@@ -144,9 +126,8 @@ def main():
     if not set(models) <= set(MODELS):
         parser.error("nothing is made wrong on %s; models are %s" % (", ".join(set(models) - set(MODELS)), ", ".join(MODELS)))
     passed = failed = 0
-    cpus = list_cpus()
-    with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as pool:
-        jobs = {pool.submit(on_a_free_cpu, cpus, verify, arguments.program, model, seed): (model, seed)
+    with workers_of_a_core(len(os.sched_getaffinity(0))) as pool:
+        jobs = {pool.submit(verify, arguments.program, model, seed): (model, seed)
                 for seed in range(1, arguments.seeds + 1) for model in models}
         for number, job in enumerate(concurrent.futures.as_completed(jobs), 1):
             for ok, name, why in judge(*jobs[job], job.result()):

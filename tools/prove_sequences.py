@@ -8,13 +8,13 @@ many seeds pass, and the largest error of the meaning half; of a mistake at how 
 Nothing is timed, so proofs run side by side, one on each CPU.
 """
 import argparse
-import concurrent.futures
 import json
 import os
 import subprocess
 import sys
 
 import prove_seeds
+from run_tests import workers_of_a_core
 
 sys.path.insert(0, os.path.join(prove_seeds.ROOT, "tests", "frameworks"))
 os.environ.setdefault("YARDSTICK_BIN", prove_seeds.ROOT)
@@ -84,10 +84,10 @@ def main():
     seeds, count = range(arguments.first, arguments.first + arguments.seeds), Count()
     networks = [name for name in test_sequences.ALL if name in arguments.names or not arguments.names]
     models = dict.fromkeys(model for mistake, model in MISTAKES.items() if mistake in arguments.names or not arguments.names)
-    frameworks, cpus = [name for name in installed(arguments.program) if name in wanted], prove_seeds.list_cpus()
-    with concurrent.futures.ThreadPoolExecutor(cpus.qsize()) as pool:
+    frameworks = [name for name in installed(arguments.program) if name in wanted]
+    with workers_of_a_core(len(os.sched_getaffinity(0))) as pool:
         def begin(prove, *given):
-            return {seed: pool.submit(prove_seeds.on_a_free_cpu, cpus, prove, *given, seed) for seed in seeds}
+            return {seed: pool.submit(prove, *given, seed) for seed in seeds}
 
         proofs = [(network, begin(test_sequences.verify, frameworks, network)) for network in networks]
         mistaken = [(model, begin(prove_seeds.verify, arguments.program, model)) for model in models]

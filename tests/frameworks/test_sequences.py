@@ -26,7 +26,7 @@ MORE = {"bert-mini": ("bert-mini", SMALL), "vit-tiny": ("vit-tiny", SMALL), "lst
 ALL = dict(MODELS, **MORE)
 
 
-def verify(frameworks, what, seed, cpu=None):
+def verify(frameworks, what, seed):
     """{framework: (verdict, reason, largest error of the meaning half)}"""
     model, flags = ALL[what]
     frameworks = [name for name in frameworks if what not in UNSUPPORTED.get(name, ())]
@@ -34,8 +34,6 @@ def verify(frameworks, what, seed, cpu=None):
         return {}
     command = [PROGRAM, "verify", "--framework=" + ",".join(frameworks), "--model=" + model, "--data=synthetic", "--batch=4",
                "--threads=1", "--seed=%d" % seed, "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--clip-norm=0.5", "--format=json", "--fresh"]
-    if cpu is not None:
-        command.append("--cpus=%d" % cpu)
     done = subprocess.run(command + flags, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     found = dict.fromkeys(frameworks, (None, "exit %d %s" % (done.returncode, done.stderr[-1000:]), None))
     try:
