@@ -20,6 +20,7 @@ struct tail {
     bool norm, sum, turned; /* turned: the sum's other operand first */
     enum activation act;
     bool twice; /* two nodes read the result */
+    bool both;  /* the sum's other operand is normalised too */
 };
 
 /** A value with a parameter of its own, so that the gradient of the value is seen in that of the parameter. */
@@ -44,7 +45,9 @@ static struct ys_graph *make_graph(const struct tail *t)
     if (t->norm)
         v = ys_build_batchnorm(b, v, "norm");
     if (t->sum) {
-        const int other = branch(b, s, "right");
+        int other = branch(b, s, "right");
+        if (t->both)
+            other = ys_build_batchnorm(b, other, "other");
         v = t->turned ? ys_build_add(b, other, v, "add") : ys_build_add(b, v, other, "add");
     }
     if (t->act != NONE)
@@ -123,6 +126,29 @@ static void normalisations(void)
 static void normalisations_of_sums(void)
 {
     compare_tails(true, true);
+}
+
+/** One normalisation takes the sum, the other is left to itself. */
+static void sums_of_two_normalisations(void)
+{
+    for (int turned = 0; turned < 2; turned++)
+        compare_one(&(const struct tail){&shapes[1], true, true, turned, RELU, .both = true});
+}
+
+/** A sum before all other nodes, and a normalisation there. */
+static void tails_at_the_beginning(void)
+{
+    for (int norm = 0; norm < 2; norm++) {
+        struct ys_build *b;
+        struct ys_graph *graph = NULL;
+        REQUIRE(ys_build_new("first", (const int64_t[]){5, 4, 4}, 3, YS_F32, &b) == YS_OK);
+        const int x = ys_build_input(b);
+        int v = norm ? ys_build_batchnorm(b, x, "norm") : ys_build_add(b, x, x, "add");
+        v = ys_build_gemm(b, ys_build_flatten(b, ys_build_relu(b, v, "act"), "flatten"), 5, "fc");
+        REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+        compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
+        ys_graph_free(graph);
+    }
 }
 
 static int begin(void *context, const struct ys_engine_span *spans, size_t count)
@@ -209,4 +235,5 @@ static void a_value_beyond_the_caches(void)
 }
 
 TAP_MAIN(TAP_CASE(activations), TAP_CASE(sums), TAP_CASE(normalisations), TAP_CASE(normalisations_of_sums),
-         TAP_CASE(clips_that_move_zero), TAP_CASE(joined_normalisations), TAP_CASE(a_value_beyond_the_caches))
+         TAP_CASE(sums_of_two_normalisations), TAP_CASE(tails_at_the_beginning), TAP_CASE(clips_that_move_zero),
+         TAP_CASE(joined_normalisations), TAP_CASE(a_value_beyond_the_caches))

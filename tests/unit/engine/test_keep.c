@@ -33,6 +33,40 @@ static void check_keep(const struct family *family, const struct backend_case *b
     free(y);
 }
 
+static size_t calls_with(const struct net *n, const struct backend_case *b, size_t keep_bytes)
+{
+    struct ys_engine_config config = config_of(n, b);
+    config.keep_bytes = keep_bytes;
+    struct ys_engine *e = open_with(n, &config);
+    const size_t calls = e ? ys_engine_counters(e).calls : 0;
+    ys_engine_close(e);
+    return calls;
+}
+
+/** A network of just so many bytes keeps its values, of one more it makes them again. */
+static void check_bound(const struct backend_case *b, size_t element_bytes)
+{
+    struct net n;
+    size_t bytes = 0;
+    family_resnet(&n);
+    for (size_t v = 0; v < n.graph.value_count; v++)
+        bytes += (size_t)(n.batch * ys_value_row_elements(&n.graph.values[v])) * element_bytes;
+    const size_t kept = calls_with(&n, b, 0);
+    CHECK(kept > 0 && calls_with(&n, b, bytes) == kept);
+    CHECK(calls_with(&n, b, bytes - 1) > kept);
+}
+
+static void the_bound_is_what_all_values_take(void)
+{
+    check_bound(&onednn2, sizeof(float));
+}
+
+static void the_bound_is_what_all_values_take_bf16(void)
+{
+    if (!lacks_bf16())
+        check_bound(&bf16, 2);
+}
+
 static void made_again_is_the_same(void)
 {
     for (int f = 0; f < FAMILIES; f++)
@@ -48,4 +82,5 @@ static void made_again_is_the_same_bf16(void)
         check_keep(&families[f], &bf16, false);
 }
 
-TAP_MAIN(TAP_CASE(made_again_is_the_same), TAP_CASE(made_again_is_the_same_bf16))
+TAP_MAIN(TAP_CASE(the_bound_is_what_all_values_take), TAP_CASE(the_bound_is_what_all_values_take_bf16),
+         TAP_CASE(made_again_is_the_same), TAP_CASE(made_again_is_the_same_bf16))
