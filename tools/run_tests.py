@@ -5,6 +5,7 @@
 
 Every test is a program that speaks TAP. Prints what failed or was skipped, then `N passed, N failed, N skipped`.
 Those that took longest the last time (BUILD/test-seconds.json) start first, so that no long one is left alone at the end.
+As many run side by side as there are cores, without --suite and the like twice as many: half of what those take is waiting.
 Without --suite four suites are left out: `slow`, what takes long and rarely fails, `frameworks`, what needs one installed,
 `exports`, hours of networks that other programs exported, and `memory`, gigabytes through every framework. --all runs the first
 two too, --suite slow the one alone.
@@ -15,6 +16,7 @@ installed, each of whose cases counts; those that are not are skipped. With name
 """
 import argparse
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import os
@@ -30,6 +32,7 @@ FRAMEWORK_SUITE = "frameworks"
 FRAMEWORK_OF = "of-"  # before the name of the framework that a test is of
 SLOW_SUITE = "slow"
 BY_NAME_ALONE = {"exports", "memory"}
+OF_ONE_CORE = {FRAMEWORK_SUITE, "one-core"}  # what starts programs of one thread, which takes the first core that it may use
 LEFT_OPEN_S = 10  # what a program that took too long had printed is waited for
 
 
@@ -69,9 +72,21 @@ def write_seconds(build, seconds):
     os.replace(seconds_file(build) + ".new", seconds_file(build))
 
 
-def run_timed(test, seconds):
+@contextlib.contextmanager
+def on_cores_for(test, cores):
+    """Inside, what a worker of a core starts may use that core, or all of `cores`, as the test is."""
+    own = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, own if OF_ONE_CORE & suites_of(test) else cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, own)
+
+
+def run_timed(test, seconds, cores):
     started = time.monotonic()
-    result = run_one(test)
+    with on_cores_for(test, cores):
+        result = run_one(test)
     seconds[test["name"]] = round(time.monotonic() - started, 2)
     return result
 
@@ -200,7 +215,7 @@ def main():
     parser.add_argument("--frameworks", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--slowest", type=int, default=0, metavar="N")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--jobs", type=int)
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs, and so in what they start
@@ -215,17 +230,16 @@ def main():
     tests = [t for t in tests if not set(arguments.left_out) & suites_of(t) and of_those(t, arguments.frameworks)]
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
     tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
-    beside = [t for t in tests if t["is_parallel"]]
-    for pool, some in ((concurrent.futures.ThreadPoolExecutor(arguments.jobs), [t for t in beside if FRAMEWORK_SUITE not in suites_of(t)]),
-                       (workers_of_a_core(arguments.jobs), [t for t in beside if FRAMEWORK_SUITE in suites_of(t)])):
-        with pool:
-            for job in concurrent.futures.as_completed([pool.submit(run_timed, t, seconds) for t in some]):
-                totals = [a + b for a, b in zip(totals, count(*job.result(), arguments.verbose))]
+    cores = os.sched_getaffinity(0)
+    jobs = arguments.jobs or len(cores)
+    with workers_of_a_core(jobs if arguments.jobs or wanted or arguments.all else 2 * jobs) as pool:
+        for job in concurrent.futures.as_completed([pool.submit(run_timed, t, seconds, cores) for t in tests if t["is_parallel"]]):
+            totals = [a + b for a, b in zip(totals, count(*job.result(), arguments.verbose))]
     for test in tests:
         if not test["is_parallel"]:
-            totals = [a + b for a, b in zip(totals, count(*run_timed(test, seconds), arguments.verbose))]
+            totals = [a + b for a, b in zip(totals, count(*run_timed(test, seconds, cores), arguments.verbose))]
     write_seconds(arguments.build, dict(before, **seconds))
-    with workers_of_a_core(arguments.jobs) as pool:
+    with workers_of_a_core(jobs) as pool:
         for counts in pool.map(lambda check: check_framework(*check, arguments.verbose), checks):
             totals = [a + b for a, b in zip(totals, counts)]
     if arguments.slowest:

@@ -87,6 +87,13 @@ class RunTests(unittest.TestCase):
         new = [fake("new", ["a"], "echo ok 1 - new")]  # nobody knows how long it takes
         self.assertEqual(re.findall(r"^ok   (\w+):", self.run_them(tests=TESTS + new), flags=re.M)[:2], ["new", "long"])
 
+    def test_what_is_of_one_core_gets_one_and_the_others_all(self):
+        command = "echo ok 1 - $(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)"
+        some = [fake("cores%d" % i, ["a"] + ["one-core"] * (i % 2), command) for i in range(6)]
+        counted = dict(re.findall(r"^ok   (\w+): (\d+)$", self.run_them("--jobs", "2", tests=some), flags=re.M))
+        cores = str(len(os.sched_getaffinity(0)))
+        self.assertEqual(counted, {"cores%d" % i: "1" if i % 2 else cores for i in range(6)})
+
     def test_the_slowest_are_listed(self):
         out = self.run_them("--slowest", "1")
         self.assertRegex(out, r"\n +\d+\.\d\d s  long\n +\d+\.\d\d s  all of them together\n2 passed, 0 failed, 0 skipped\n$")
