@@ -43,12 +43,15 @@ ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, br
 SEQUENCE = "tests/test_backend_sequence"
 RECURRENT = "tests/test_backend_recurrent"
 PRODUCT = "tests/test_backend_product"
+DROPOUT = "tests/test_backend_dropout"
 HIDDEN = "tests/test_backend_hidden"  # losses of targets that do not count
 TAIL = "tests/test_backend_tail"
 CACHED = "tests/test_backend_cached"  # rows a few positions at a time
 MODE = "tests/test_engine_mode"  # what only a step of training shows, and only an evaluation
+KEEP = "tests/test_engine_keep"  # values that are made again in the backward pass
 OPTIMIZER = "tests/test_engine_optimizer"
 NETWORK = "tests/test_engine_network"  # operators behind each other, where one does another's work
+OF_TAILS = (OPERATORS, tuple(op + "_*_onednn*" for op in ("add", "batchnorm", "clip", "relu")))
 REFUSED = "tests/test_backend_refused"  # what oneDNN has not
 FAMILY = ("tests/test_engine_family", ("onednn_agrees_*", "bf16_*", "both_readers_*_onednn", "inference_*_onednn"))
 
@@ -83,10 +86,13 @@ SOURCES = {
     "ref_sequence.c": Tried(object_of_backend("ref_sequence.c"), (), (SEQUENCE, CACHED)),
     "ref_product.inc": OF_PRODUCT, "ref_tile.inc": OF_PRODUCT,
     **{name: onednn(name) for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_pair.c")},
-    "onednn_pool.c": onednn("onednn_pool.c", REFUSED, NETWORK, FAMILY),
+    **{name: onednn(name, REFUSED, NETWORK, FAMILY) for name in ("onednn_dense.c", "onednn_pool.c", "onednn_shape.c")},
+    "onednn_misc.c": onednn("onednn_misc.c", REFUSED, NETWORK, DROPOUT),
     "onednn_places.c": onednn("onednn_places.c", CACHED),
     "onednn_recurrent.c": Tried(object_of_backend("onednn_recurrent.c"), (), (RECURRENT,)),
     "onednn_sequence.c": Tried(object_of_backend("onednn_sequence.c"), (), (SEQUENCE, CACHED)),
+    "onednn_tail.c": Tried(object_of_backend("onednn_tail.c"), (), (NETWORK, OF_TAILS, MODE, ROWS, KEEP, FAMILY, TAIL)),
+    "onednn_transposed.c": onednn("onednn_transposed.c", REFUSED),
     "kernels.inc": Tried(object_of_kernels("f32"), (), (TAIL,)),
     "kernels_softmax.c": Tried(object_of_kernels("softmax"), (), (SEQUENCE,)),
     "kernels_recurrent.c": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),

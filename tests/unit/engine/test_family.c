@@ -397,6 +397,31 @@ static void bf16_gradients_agree_with_ref(void)
         check_agreement(&smooth[f], &bf16, YS_ENGINE_TRAIN, bf16_loss_tolerance, bf16_gradient_tolerance);
 }
 
+/** Whatever is rounded on the way, logits are numbers of 24 bits. */
+static void bf16_logits_are_in_single_precision(void)
+{
+    if (lacks_bf16())
+        return;
+    struct net n;
+    family_mlp(&n);
+    struct ys_engine *e = open_case(&n, &bf16);
+    REQUIRE(e);
+    void *x = net_rows(&n, "x");
+    int64_t *y = net_labels(&n, "y");
+    const size_t count = (size_t)n.batch * ys_engine_row_logits(e);
+    size_t rounded = 0;
+    CHECK(ys_engine_forward(e, x, y, YS_ENGINE_EVAL, NULL) == 0);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, (const float *)ys_engine_logits(e) + i, sizeof bits);
+        rounded += (bits & 0xffff) == 0;
+    }
+    CHECK(rounded < count);
+    ys_engine_close(e);
+    free(x);
+    free(y);
+}
+
 TAP_MAIN(TAP_CASE(families_are_valid_graphs), TAP_CASE(shares_of_many_readers_add_up_ref),
          TAP_CASE(residual_gradients_ref), TAP_CASE(a_part_that_nobody_reads_counts_as_zeros_ref),
          TAP_CASE(both_readers_give_to_the_input_ref), TAP_CASE(both_readers_give_to_the_input_onednn),
@@ -406,4 +431,4 @@ TAP_MAIN(TAP_CASE(families_are_valid_graphs), TAP_CASE(shares_of_many_readers_ad
          TAP_CASE(inference_takes_less_memory_ref), TAP_CASE(inference_takes_less_memory_onednn),
          TAP_CASE(inference_takes_less_memory_bf16), TAP_CASE(ref_f32_agrees_with_ref_f64),
          TAP_CASE(onednn_agrees_with_ref), TAP_CASE(bf16_losses_agree_with_ref),
-         TAP_CASE(bf16_gradients_agree_with_ref))
+         TAP_CASE(bf16_gradients_agree_with_ref), TAP_CASE(bf16_logits_are_in_single_precision))
