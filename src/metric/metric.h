@@ -48,7 +48,7 @@ ys_status ys_metric_named(const char *name, const struct ys_metric_info **info) 
 
 /* The metrics that are compared (metric/pair.c has their names); the first YS_WINDOW_METRICS are of the steady part
  * alone. */
-enum { YS_COMPARED = 9 };
+enum { YS_COMPARED = 10 };
 extern const char *const ys_compared[YS_COMPARED];
 
 /** What `list metrics` says of each. */

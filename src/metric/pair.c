@@ -10,8 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const ys_compared[YS_COMPARED] = {"rate_per_s", "step_s",  "latency_p50_s", "latency_p99_s", "accuracy",
-                                              "wall_s",     "start_s", "cpu_s",         "rss_peak_bytes"};
+const char *const ys_compared[YS_COMPARED] = {"rate_per_s", "step_s",         "latency_p50_s", "latency_p99_s",
+                                              "accuracy",   "bits_per_token", "wall_s",        "start_s",
+                                              "cpu_s",      "rss_peak_bytes"};
+
+/* Of what was learned: the same whatever else the machine did, and whatever work it was learned by. */
+static bool is_learned(int m)
+{
+    return ys_metric_find(ys_compared[m])->learning;
+}
+
+static bool is_difference(int m)
+{
+    return ys_metric_find(ys_compared[m])->kind == YS_KIND_SHARE;
+}
 
 static bool counts(const char *factor, bool frameworks_differ)
 {
@@ -172,11 +184,11 @@ static double median_of(const struct ys_metric_view_trial *trial, int m)
     return metric->n ? metric->summary.median : NAN;
 }
 
-static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, bool fraction,
+static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, bool learned,
                          char *reason, size_t size)
 {
     return !has_fault(a, b, reason, size) && !has_fault(b, a, reason, size) &&
-           (fraction || !is_other_work(a, b, reason, size));
+           (learned || !is_other_work(a, b, reason, size));
 }
 
 struct pair {
@@ -205,11 +217,10 @@ static ys_status judge(const struct pair *pair, int m, double margin, struct ys_
 {
     struct matched rounds;
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
-    bool fraction = strcmp(info->name, "accuracy") == 0;
     ys_status status = match(pair->a, pair->b, m, &rounds);
     bool is_of_steady = m < YS_WINDOW_METRICS, has_bias = is_of_steady && rounds.bias_known == rounds.n;
     const struct ys_compare_rule rule = {.better = info->better,
-                                         .difference = fraction,
+                                         .difference = is_difference(m),
                                          .margin = margin,
                                          .stretch = pair->stretch[m],
                                          .bias = has_bias ? rounds.bias : NULL,
@@ -270,14 +281,14 @@ static void tell_scaling(const struct pair *pair, int m, struct ys_result_compar
 static ys_status compare_one(const struct pair *pair, int m, struct ys_result *result)
 {
     const char *name = ys_compared[m];
-    bool fraction = strcmp(name, "accuracy") == 0;
+    const bool fraction = is_difference(m), learned = is_learned(m);
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : pair->margin;
     char reason[400];
-    bool invalid = !may_conclude(pair->a, pair->b, fraction, reason, sizeof reason);
+    bool invalid = !may_conclude(pair->a, pair->b, learned, reason, sizeof reason);
     struct ys_comparison found;
     struct judged beside;
     YS_TRY(judge(pair, m, margin, &found, &beside));
-    if (!invalid && !fraction && beside.unequal > 0) {
+    if (!invalid && !learned && beside.unequal > 0) {
         snprintf(reason, sizeof reason,
                  "in %zu of %zu rounds one of the two was disturbed and the other was not: run them again on a quieter "
                  "machine, or with on_disturbance = repeat",
@@ -497,17 +508,17 @@ static ys_status stretch_all(const struct choice *choice, double *stretch)
     ys_status status = pairs && places ? YS_OK : ys_out_of_memory();
     char reason[400];
     for (int m = 0; status == YS_OK && m < YS_COMPARED; m++) {
-        bool fraction = strcmp(ys_compared[m], "accuracy") == 0;
+        const bool learned = is_learned(m);
         size_t count = 0;
         for (size_t i = 0; i < choice->count; i++) {
             const struct chosen *chosen = &choice->pairs[i];
             stretch[i * YS_COMPARED + (size_t)m] = 1;
-            if (!may_conclude(&view->trials[chosen->a], &view->trials[chosen->b], fraction, reason, sizeof reason))
+            if (!may_conclude(&view->trials[chosen->a], &view->trials[chosen->b], learned, reason, sizeof reason))
                 continue;
             pairs[count] = (struct ys_family_pair){chosen->a, chosen->b};
             places[count++] = &stretch[i * YS_COMPARED + (size_t)m];
         }
-        status = ys_together_stretch(view, pairs, count, m, !fraction, places);
+        status = ys_together_stretch(view, pairs, count, m, !learned, places);
     }
     ys_free(pairs);
     ys_free(places);

@@ -119,7 +119,8 @@ static void put_interval(struct ys_buf *out, const struct ys_measure *measure, c
     ys_buf_free(&text);
 }
 
-static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial, bool trains)
+static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial, const char *const *metrics,
+                           size_t count)
 {
     struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
     struct ys_measure measure = ys_view_measure(rate);
@@ -127,9 +128,8 @@ static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial
     ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
     put_number(out, rate.value, ys_buf_text(&text));
     put_interval(out, &measure, "", rate.n == YS_FIELD_NONE ? trial->runs - trial->failed : rate.n);
-    for (size_t i = 0; i < YS_PAGE_COLUMNS; i++)
-        if (trains || !ys_result_columns[i].of_training)
-            put_measure(out, ys_view_metric(trial, ys_result_columns[i].metric), false);
+    for (size_t i = 0; i < count; i++)
+        put_measure(out, ys_view_metric(trial, metrics[i]), false);
     ys_buf_clear(&text);
     ys_buf_printf(&text, "%lld", (long long)(trial->runs - trial->failed));
     ys_html_put(out, "td", "n", ys_buf_text(&text));
@@ -205,18 +205,23 @@ static void put_failed_row(struct ys_buf *out, const char *name, const char *fai
     ys_buf_puts(out, "</td>\n</tr>\n");
 }
 
-static void put_trial_rows(struct ys_buf *out, const struct ys_view_trial *trial, bool trains, size_t columns)
+/** All columns are those of `metrics`, and the name, the rate, its interval, the number of runs and the proof. */
+enum { YS_OTHER_COLUMNS = 5 };
+
+static void put_trial_rows(struct ys_buf *out, const struct ys_view_trial *trial, const char *const *metrics,
+                           size_t count)
 {
     struct ys_buf failure = {0};
     ys_view_put_failure(&failure, trial);
     if (trial->measured) {
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", "name", trial->name);
-        put_result_row(out, trial, trains);
+        put_result_row(out, trial, metrics, count);
         ys_buf_puts(out, "</tr>\n");
     }
     if (!trial->measured || failure.size > 0)
-        put_failed_row(out, trial->measured ? "" : trial->name, failure.size ? ys_buf_text(&failure) : "", columns);
+        put_failed_row(out, trial->measured ? "" : trial->name, failure.size ? ys_buf_text(&failure) : "",
+                       count + YS_OTHER_COLUMNS - 1);
     out->failed |= failure.failed;
     ys_buf_free(&failure);
 }
@@ -254,25 +259,24 @@ static void put_feeders(struct ys_buf *out, const struct ys_view *view)
 void ys_html_results(struct ys_buf *out, const struct ys_view *view)
 {
     char *rate = ys_format("#Rate, %s per second", view->unit);
-    struct ys_label titles[YS_PAGE_COLUMNS];
-    const char *heads[YS_PAGE_COLUMNS + 5] = {"Trial", rate ? rate : "#Rate", "#Interval"};
-    size_t count = 3;
-    bool trains = ys_view_has_mode(view, false);
-    for (size_t i = 0; i < YS_PAGE_COLUMNS; i++)
-        if (trains || !ys_result_columns[i].of_training)
-            heads[count++] = head_of(ys_result_columns[i].metric, &titles[i]);
-    heads[count++] = "#Runs";
-    heads[count++] = "Same work";
+    struct ys_label titles[YS_RESULT_COLUMNS];
+    const char *heads[YS_RESULT_COLUMNS + YS_OTHER_COLUMNS] = {"Trial", rate ? rate : "#Rate", "#Interval"};
+    const char *metrics[YS_RESULT_COLUMNS];
+    const size_t count = ys_section_columns(view, true, metrics);
+    for (size_t i = 0; i < count; i++)
+        heads[3 + i] = head_of(metrics[i], &titles[i]);
+    heads[3 + count] = "#Runs";
+    heads[4 + count] = "Same work";
     ys_html_put(out, "h3", NULL, "Results");
     struct ys_buf remark = {0};
     ys_buf_puts(&remark, "Medians of the runs of each trial. ");
     ys_section_level(&remark, view);
-    ys_html_heads(out, ys_buf_text(&remark), heads, count);
+    ys_html_heads(out, ys_buf_text(&remark), heads, count + YS_OTHER_COLUMNS);
     out->failed |= remark.failed || !rate;
     ys_buf_free(&remark);
     ys_free(rate);
     for (size_t i = 0; i < rows_of(view); i++)
-        put_trial_rows(out, &view->trials[i], trains, count - 1);
+        put_trial_rows(out, &view->trials[i], metrics, count);
     ys_html_table_end(out);
     say_rows(out, view);
     put_feeders(out, view);

@@ -36,17 +36,20 @@ static void put_head(struct ys_buf *out, const char *metric)
     put_cell(out, ys_view_metric_head(metric, false).text);
 }
 
-static void put_heads(struct ys_buf *out, const struct ys_view *view)
+static void put_heads(struct ys_buf *out, const struct ys_view *view, const char *const *metrics, size_t count)
 {
     ys_buf_puts(out, "| Trial | Rate (");
     put_text(out, view->unit);
     ys_buf_puts(out, "/s) | Interval |");
-    for (size_t i = 0; i < YS_RESULT_COLUMNS; i++)
-        put_head(out, ys_result_columns[i].metric);
-    ys_buf_puts(out, " Same work |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    for (size_t i = 0; i < count; i++)
+        put_head(out, metrics[i]);
+    ys_buf_puts(out, " Same work |\n| --- | ---: | ---: |");
+    for (size_t i = 0; i < count; i++)
+        ys_buf_puts(out, " ---: |");
+    ys_buf_puts(out, " --- |\n");
 }
 
-static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
+static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial, const char *const *metrics, size_t count)
 {
     struct ys_buf failure = {0};
     ys_view_put_failure(&failure, trial);
@@ -58,10 +61,11 @@ static void put_trial(struct ys_buf *out, const struct ys_view_trial *trial)
         bool interval = rate.interval.text[0];
         ys_buf_printf(out, " %s%s | %s%s |", rate.value.text, rate.unit.text, interval ? rate.interval.text : "n < 6",
                       interval ? rate.unit.text : "");
-        for (size_t i = 0; i < YS_RESULT_COLUMNS; i++)
-            ys_buf_printf(out, " %s |", ys_view_label(ys_view_metric(trial, ys_result_columns[i].metric)).text);
+        for (size_t i = 0; i < count; i++)
+            ys_buf_printf(out, " %s |", ys_view_label(ys_view_metric(trial, metrics[i])).text);
     } else {
-        ys_buf_puts(out, " - | - | - | - | - | - | - |");
+        for (size_t i = 0; i < count + 2; i++)
+            ys_buf_puts(out, " - |");
     }
     ys_buf_puts(out, " ");
     struct ys_buf note = {0};
@@ -271,6 +275,8 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
     ys_json *sentences;
     YS_TRY(ys_view_init(&view, result));
     ys_status status = ys_words(&view, YS_WORDS_ALL, &sentences);
+    const char *metrics[YS_RESULT_COLUMNS];
+    const size_t columns = ys_section_columns(&view, false, metrics);
     if (status == YS_OK) {
         struct ys_buf title = {0};
         ys_section_study(&title, &view);
@@ -280,10 +286,10 @@ ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
         ys_buf_free(&title);
         if (view.count > 0) {
             ys_buf_puts(out, "\n");
-            put_heads(out, &view);
+            put_heads(out, &view, metrics, columns);
         }
         for (size_t i = 0; i < view.count; i++)
-            put_trial(out, &view.trials[i]);
+            put_trial(out, &view.trials[i], metrics, columns);
         put_ranks(out, &view);
         put_lasts(out, &view);
         put_agreements(out, &view);

@@ -128,6 +128,24 @@ static void answer_speed(struct ys_buf *out, const struct ys_view *view)
     put_quickest(out, view);
 }
 
+static void put_range(struct ys_buf *out, const struct ys_view *view, const char *metric, const char *what)
+{
+    size_t known;
+    const struct ys_view_trial *least = extreme(view, metric, false, &known),
+                               *most = extreme(view, metric, true, &known);
+    if (!least)
+        return;
+    ys_buf_printf(out, "%s%s: ", out->size ? " " : "", what);
+    put_value(out, least, metric);
+    ys_buf_printf(out, " (%s)", least->name);
+    if (most != least) {
+        ys_buf_puts(out, " to ");
+        put_value(out, most, metric);
+        ys_buf_printf(out, " (%s)", most->name);
+    }
+    ys_buf_puts(out, ".");
+}
+
 /* ---- accuracy */
 
 static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
@@ -163,27 +181,10 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
         ys_buf_printf(out, "; of %s of it %zu %s a difference beyond the margin",
                       ys_label_plural((long long)compared, "comparison").text, differ, differ == 1 ? "shows" : "show");
     ys_buf_puts(out, ".");
+    put_range(out, view, "bits_per_token", "Bits a token on the test set");
 }
 
 /* ---- memory and processor */
-
-static void put_range(struct ys_buf *out, const struct ys_view *view, const char *metric, const char *what)
-{
-    size_t known;
-    const struct ys_view_trial *least = extreme(view, metric, false, &known),
-                               *most = extreme(view, metric, true, &known);
-    if (!least)
-        return;
-    ys_buf_printf(out, "%s%s: ", out->size ? " " : "", what);
-    put_value(out, least, metric);
-    ys_buf_printf(out, " (%s)", least->name);
-    if (most != least) {
-        ys_buf_puts(out, " to ");
-        put_value(out, most, metric);
-        ys_buf_printf(out, " (%s)", most->name);
-    }
-    ys_buf_puts(out, ".");
-}
 
 static void answer_resources(struct ys_buf *out, const struct ys_view *view)
 {

@@ -16,19 +16,38 @@ struct ys_time_part ys_time_part(size_t k)
     return (struct ys_time_part){parts[k], info ? info->part_head : parts[k], ys_view_part(parts[k])};
 }
 
+static bool some_has(const struct ys_view *view, const char *metric)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (isfinite(ys_view_number(&view->trials[i], metric)))
+            return true;
+    return false;
+}
+
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
 {
     struct ys_section_parts parts = {{false}};
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
-        for (size_t i = 0; i < view->count && !parts.has[k]; i++)
-            parts.has[k] = isfinite(ys_view_number(&view->trials[i], ys_time_part(k).metric));
+        parts.has[k] = some_has(view, ys_time_part(k).metric);
     return parts;
 }
 
-const struct ys_result_column ys_result_columns[YS_PAGE_COLUMNS] = {
-    {"step_s", true},          {"accuracy", true}, {"cpu_per_wall", false},
-    {"rss_peak_bytes", false}, {"start_s", false}, {"wall_s", false},
-};
+size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *metrics[YS_RESULT_COLUMNS])
+{
+    size_t count = 0;
+    if (ys_view_has_mode(view, false)) {
+        metrics[count++] = "step_s";
+        metrics[count++] = "accuracy";
+        if (some_has(view, "bits_per_token"))
+            metrics[count++] = "bits_per_token";
+    }
+    metrics[count++] = "cpu_per_wall";
+    metrics[count++] = "rss_peak_bytes";
+    metrics[count++] = "start_s";
+    if (is_page)
+        metrics[count++] = "wall_s";
+    return count;
+}
 
 const char *const ys_latency_parts[YS_LATENCY_PARTS] = {"latency_p50_s", "latency_p90_s", "latency_p99_s",
                                                         "latency_max_s", "first_step_s"};

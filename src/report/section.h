@@ -18,13 +18,11 @@ struct ys_section_parts {
 };
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view);
 
-/** What stands behind the rate and its interval in every table of results; the last in the page alone. */
-struct ys_result_column {
-    const char *metric;
-    bool of_training;
-};
-enum { YS_PAGE_COLUMNS = 6, YS_RESULT_COLUMNS = 5 };
-extern const struct ys_result_column ys_result_columns[YS_PAGE_COLUMNS];
+/** What stands behind the rate and its interval in tables of results. `metrics` get the names of those that this study
+ * has: those of training where some trial trains, bits a token where some trial has them, and the time of the whole run
+ * in the page alone. How many there are. */
+enum { YS_RESULT_COLUMNS = 7 };
+size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *metrics[YS_RESULT_COLUMNS]);
 
 /** The percentiles of latency. */
 enum { YS_LATENCY_PARTS = 5 };

@@ -137,8 +137,8 @@ static bool needs_numbers(const struct page *page)
     return framework + total > page->width * 45 / 100;
 }
 
-/** `trains`: some trial of the study does, so that there are columns for it. */
-static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *trial, bool trains, bool *few)
+static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *trial, const char *const *metrics,
+                            size_t count, bool *few)
 {
     size_t column = grid->naming;
     struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
@@ -156,10 +156,8 @@ static void fill_result_row(struct ys_grid *grid, const struct ys_view_trial *tr
         ys_buf_printf(&text, "%s%s", measure.interval.text, measure.unit.text);
     }
     ys_grid_cell(grid, column++, interval ? YS_GRID_PLAIN : YS_GRID_DIM, ys_buf_text(&text));
-    for (size_t i = 0; i < YS_RESULT_COLUMNS; i++)
-        if (trains || !ys_result_columns[i].of_training)
-            ys_grid_cell(grid, column++, YS_GRID_PLAIN,
-                         ys_view_label(ys_view_metric(trial, ys_result_columns[i].metric)).text);
+    for (size_t i = 0; i < count; i++)
+        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(ys_view_metric(trial, metrics[i])).text);
     grid->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -255,17 +253,18 @@ static ys_status put_results(struct page *page)
 {
     struct ys_grid grid;
     struct ys_label heads[YS_RESULT_COLUMNS]; /* which the grid borrows */
-    bool few = false, trains = ys_view_has_mode(&page->view, false);
+    const char *metrics[YS_RESULT_COLUMNS];
+    const size_t count = ys_section_columns(&page->view, false, metrics);
+    bool few = false;
     begin_grid(page, &grid);
     char *rate = ys_format("%s\nper s", page->view.unit);
     page->out->failed |= !rate;
     ys_grid_column(&grid, rate ? rate : "", true);
     ys_grid_column(&grid, "interval", true);
-    for (size_t i = 0; i < YS_RESULT_COLUMNS; i++)
-        if (trains || !ys_result_columns[i].of_training) {
-            heads[i] = ys_view_metric_head(ys_result_columns[i].metric, true);
-            ys_grid_column(&grid, heads[i].text, true);
-        }
+    for (size_t i = 0; i < count; i++) {
+        heads[i] = ys_view_metric_head(metrics[i], true);
+        ys_grid_column(&grid, heads[i].text, true);
+    }
     struct ys_buf failure = {0};
     for (size_t i = 0; i < page->view.count; i++) {
         const struct ys_view_trial *trial = &page->view.trials[i];
@@ -273,7 +272,7 @@ static ys_status put_results(struct page *page)
         ys_view_put_failure(&failure, trial);
         name_row(page, &grid, i);
         if (trial->measured)
-            fill_result_row(&grid, trial, trains, &few);
+            fill_result_row(&grid, trial, metrics, count, &few);
         if (trial->measured && failure.size > 0)
             ys_grid_row(&grid);
         if (failure.size > 0)
@@ -558,7 +557,8 @@ static ys_status put_comparisons_of(struct page *page, const char *metric)
 /** The comparisons that most readers came for; the report has all of them. */
 static bool is_shown(const char *metric)
 {
-    static const char *const shown[] = {"rate_per_s", "latency_p50_s", "latency_p99_s", "accuracy", "rss_peak_bytes"};
+    static const char *const shown[] = {"rate_per_s", "latency_p50_s",  "latency_p99_s",
+                                        "accuracy",   "bits_per_token", "rss_peak_bytes"};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (strcmp(metric, shown[i]) == 0)
             return true;

@@ -162,26 +162,29 @@ static void put_latency(struct words *w, const struct ys_view_trial *a, const st
     ys_buf_puts(&w->text, ".");
 }
 
-/** ", at the same verified accuracy." and its kin, of requests their latency. "The same" is said only when the verdict,
- * or every round, says so. */
-static void put_accuracy(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
-                         const struct ys_view_trial *b)
+/** ", at the same verified accuracy." and its kin, of tokens their bits, of requests their latency. "The same" is said
+ * only when the verdict, or every round, says so. */
+static void put_learned(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
+                        const struct ys_view_trial *b)
 {
-    const struct ys_view_comparison *other = sibling(w, comparison, "accuracy");
-    double of_a = ys_view_number(a, "accuracy"), of_b = ys_view_number(b, "accuracy");
-    if (!isfinite(of_a) || !isfinite(of_b)) {
+    const char *bits = "bits_per_token";
+    const bool tokens = isfinite(ys_view_number(a, bits)) && isfinite(ys_view_number(b, bits));
+    const char *metric = tokens ? bits : "accuracy", *what = tokens ? "bits a token" : "verified accuracy";
+    if (!isfinite(ys_view_number(a, metric)) || !isfinite(ys_view_number(b, metric))) {
         put_latency(w, a, b);
         return;
     }
+    const struct ys_view_comparison *other = sibling(w, comparison, metric);
     const int verdict = other ? other->verdict : YS_NAME_NONE;
-    bool equal = ys_view_same_values(ys_view_metric(a, "accuracy"), ys_view_metric(b, "accuracy"));
-    struct ys_label label_a = ys_label_value(YS_KIND_SHARE, of_a), label_b = ys_label_value(YS_KIND_SHARE, of_b);
-    if (verdict == YS_VERDICT_SAME || equal)
-        ys_buf_printf(&w->text, ", at the same verified accuracy (%s, %s).", label_a.text, label_b.text);
+    const struct ys_view_metric of_a = ys_view_metric(a, metric), of_b = ys_view_metric(b, metric);
+    const struct ys_label label_a = ys_view_label(of_a), label_b = ys_view_label(of_b);
+    if (verdict == YS_VERDICT_SAME || ys_view_same_values(of_a, of_b))
+        ys_buf_printf(&w->text, ", at the same %s (%s, %s).", what, label_a.text, label_b.text);
     else if (verdict == YS_VERDICT_BETTER || verdict == YS_VERDICT_WORSE)
-        ys_buf_printf(&w->text, ", but at another verified accuracy: %s against %s.", label_a.text, label_b.text);
+        ys_buf_printf(&w->text, ", but at %s %s: %s against %s.", tokens ? "other" : "another", what, label_a.text,
+                      label_b.text);
     else
-        ys_buf_printf(&w->text, "; verified accuracy %s against %s.", label_a.text, label_b.text);
+        ys_buf_printf(&w->text, "; %s %s against %s.", what, label_a.text, label_b.text);
 }
 
 /** "builtin" and "PyTorch", or "on 2 threads" and "on 1 thread". */
@@ -220,7 +223,7 @@ static void say_faster(struct words *w, const struct ys_view_comparison *compari
         ys_buf_printf(&w->text, ", at %.*f times %s speed", r.decimals, r.ratio, frameworks ? "its" : "the");
     ys_buf_puts(&w->text, " ");
     put_evidence(w, comparison, &r);
-    put_accuracy(w, comparison, a, b);
+    put_learned(w, comparison, a, b);
 }
 
 static void say_same(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
@@ -245,7 +248,7 @@ static void say_same(struct words *w, const struct ys_view_comparison *compariso
         ys_buf_printf(&w->text, ", within the margin of %s", ys_label_share(margin).text);
     ys_buf_printf(&w->text, ": %.2f times ", r.ratio);
     put_evidence(w, comparison, &r);
-    put_accuracy(w, comparison, a, b);
+    put_learned(w, comparison, a, b);
 }
 
 static void say_unclear(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
@@ -277,7 +280,7 @@ static void say_unclear(struct words *w, const struct ys_view_comparison *compar
         ys_buf_puts(&w->text, "; ");
         ys_text_clean(&w->text, reason, false);
     }
-    put_accuracy(w, comparison, a, b);
+    put_learned(w, comparison, a, b);
 }
 
 static void say_invalid(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
@@ -374,7 +377,8 @@ static void say_single(struct words *w, const struct ys_view_trial *trial)
 {
     struct ys_view_metric metric = ys_view_metric(trial, "rate_per_s");
     struct ys_measure rate = ys_view_measure(metric);
-    double accuracy = ys_view_number(trial, "accuracy");
+    const struct ys_view_metric accuracy = ys_view_metric(trial, "accuracy"),
+                                bits = ys_view_metric(trial, "bits_per_token");
     long long n = metric.n == YS_FIELD_NONE ? trial->runs - trial->failed : metric.n;
     ys_buf_printf(&w->text, "%s %s ", trial->title, verb_of(trial, false));
     put_model(w, trial);
@@ -387,8 +391,10 @@ static void say_single(struct words *w, const struct ys_view_trial *trial)
     else
         ys_buf_printf(&w->text, n < 6 ? " (%s: too few for an interval)" : " (%s)", runs.text);
     put_percentiles(w, trial);
-    if (isfinite(accuracy))
-        ys_buf_printf(&w->text, "; its verified accuracy is %s", ys_label_value(YS_KIND_SHARE, accuracy).text);
+    if (isfinite(bits.value))
+        ys_buf_printf(&w->text, "; on the test set it needs %s bits a token", ys_view_label(bits).text);
+    else if (isfinite(accuracy.value))
+        ys_buf_printf(&w->text, "; its verified accuracy is %s", ys_view_label(accuracy).text);
     ys_buf_puts(&w->text, ".");
     finish(w);
 }

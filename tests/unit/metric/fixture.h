@@ -29,6 +29,9 @@ struct fake_trial {
     bool no_work;
 };
 
+/* Rows have a class for each of so many positions; 0: one for the row. */
+__attribute__((unused)) static int fake_positions;
+
 /* Runs of this framework in this round are marked as disturbed; NULL: none, "": those of all. */
 __attribute__((unused)) static const char *fake_disturbed;
 __attribute__((unused)) static int64_t fake_disturbed_round;
@@ -80,7 +83,8 @@ static ys_json *fake_trial_json(const struct fake_trial *trial, int index)
         "\"factors\":{\"framework\":\"%s\",\"threads\":%d},"
         "\"keys\":{\"mode\":\"train\",\"framework\":\"%s\",\"device\":\"cpu\",\"model\":\"lenet\",\"data\":\"digits\","
         "\"batch\":%d,\"block\":%d,\"steps\":%d,\"optimizer\":\"sgd\",\"lr\":0.01,\"momentum\":0.9,"
-        "\"weight_decay\":0.0005,\"schedule\":\"constant\",\"precision\":\"f32\",\"threads\":%d,\"sample_hz\":10,"
+        "\"weight_decay\":0.0005,\"schedule\":\"constant\",\"loss\":\"softmax_cross_entropy\",\"precision\":\"f32\","
+        "\"threads\":%d,\"sample_hz\":10,"
         "\"compare\":\"controlled\",\"memory_limit\":null,\"run_time_limit\":3600.0},"
         "\"options\":{},\"env\":{},\"framework\":{\"name\":\"%s\",\"version\":\"%s\",\"title\":\"%s\"}}",
         trial->framework, trial->threads, index, trial->framework, trial->threads, trial->framework, FAKE_BATCH,
@@ -279,6 +283,8 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
     ys_json_set_int(harness, "lateness_max_ns", 180000);
     ys_json_remove(facts, "disturbed");
     ys_json_remove(facts, "work"); /* that of another network: the study says what this one's is */
+    if (fake_positions)
+        ys_json_set(facts, "work", fake_jsonf("{\"positions\":%d}", fake_positions));
     ys_json_set(facts, "times", times);
     if (fake_disturbed && fake_disturbed_round == run->round &&
         (!*fake_disturbed || strcmp(fake_disturbed, trial->framework) == 0))

@@ -428,7 +428,26 @@ static void unequal_marks_have_no_verdict_and_equal_ones_have(void)
     fake_disturbed = NULL;
 }
 
-TAP_MAIN(TAP_CASE(unequal_marks_have_no_verdict_and_equal_ones_have),
+static void bits_a_token_are_compared_by_their_ratio_whatever_disturbed(void)
+{
+    struct study study;
+    fake_disturbed = "builtin";
+    fake_disturbed_round = 3;
+    fake_positions = 8;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 6, -1);
+    const ys_json *bits = find(result, "bits_per_token", "framework");
+    CHECK_TEXT(ys_json_get_text(bits, "scale", ""), "ratio");
+    CHECK_TEXT(ys_json_get_text(bits, "better", ""), "lower");
+    CHECK_TEXT(ys_json_get_text(bits, "verdict", ""), "same");
+    CHECK(ys_json_get_number(bits, "ratio", 0) == 1); /* both have the losses of fake_facts, round by round */
+    CHECK_NEAR(ys_json_get_number(bits, "a_value", 0), ys_json_get_number(bits, "b_value", 9), 0);
+    end(&study, result);
+    fake_positions = 0;
+    fake_disturbed = NULL;
+}
+
+TAP_MAIN(TAP_CASE(bits_a_token_are_compared_by_their_ratio_whatever_disturbed),
+         TAP_CASE(unequal_marks_have_no_verdict_and_equal_ones_have),
          TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section),
          TAP_CASE(options_of_one_framework_do_not_part_it_from_others),
          TAP_CASE(frameworks_come_first_and_the_earlier_trial_is_the_base),

@@ -37,6 +37,18 @@ static void the_same_accuracy_is_said_only_when_it_was_found(void)
     CHECK_HAS(words(result), ", but at another verified accuracy: 97.00 % against 97.00 %.");
 }
 
+static void tokens_are_told_by_their_bits_and_not_by_their_accuracy(void)
+{
+    ys_json *result = made_result(two, 2, 6, "better"), *trials = ys_json_get(result, "trials");
+    for (size_t i = 0; i < 2; i++)
+        (void)!ys_json_set(
+            ys_json_get(ys_json_at(trials, i), "metrics"), "bits_per_token",
+            made_json(i ? "{'value':2.5,'unit':'1','kind':'number'}" : "{'value':2.25,'unit':'1','kind':'number'}"));
+    (void)!ys_json_append(ys_json_get(result, "comparisons"),
+                          made_json("{'metric':'bits_per_token','a':'t0','b':'t1','verdict':'better'}"));
+    CHECK_HAS(words(result), ", but at other bits a token: 2.25 against 2.5");
+}
+
 static void a_slower_first_trial_is_told_with_the_faster_one_first(void)
 {
     ys_json *result = made_result(two, 2, 7, "worse");
@@ -226,6 +238,7 @@ static void a_rate_counts_what_the_document_says(void)
 }
 
 TAP_MAIN(TAP_CASE(better_names_the_ratio_its_interval_and_the_accuracy),
+         TAP_CASE(tokens_are_told_by_their_bits_and_not_by_their_accuracy),
          TAP_CASE(the_same_accuracy_is_said_only_when_it_was_found),
          TAP_CASE(a_slower_first_trial_is_told_with_the_faster_one_first),
          TAP_CASE(an_option_that_only_the_slower_trial_has_is_told),
