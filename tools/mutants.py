@@ -41,6 +41,7 @@ CHECKS = ["-fsanitize=address,bounds", "-fsanitize-undefined-trap-on-error"]
 OPERATORS = "tests/test_backend_operator"
 ROWS = "tests/test_backend_rows"  # what operators do with shared parameters, broadcasts and targets of other forms
 SEQUENCE = "tests/test_backend_sequence"
+LINE = "tests/test_backend_line"
 RECURRENT = "tests/test_backend_recurrent"
 PRODUCT = "tests/test_backend_product"
 DROPOUT = "tests/test_backend_dropout"
@@ -95,6 +96,7 @@ SOURCES = {
     "onednn_transposed.c": onednn("onednn_transposed.c", REFUSED),
     "kernels.inc": Tried(object_of_kernels("f32"), (), (TAIL,)),
     "kernels_softmax.c": Tried(object_of_kernels("softmax"), (), (SEQUENCE,)),
+    "kernels_line.c": Tried(object_of_kernels("line"), (), (LINE,)),
     "kernels_recurrent.c": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
     "kernels_curve.h": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
     "update.inc": Tried(REF.object, (), (OPTIMIZER,)),

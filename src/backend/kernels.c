@@ -5,11 +5,13 @@
 extern const struct ys_kernels ys_kernels_f32, ys_kernels_bf16;
 extern const struct ys_recurrent_kernels ys_kernels_recurrent;
 extern const struct ys_softmax_kernels ys_kernels_softmax;
+extern const struct ys_line_kernels ys_kernels_line;
 extern ys_status ys_kernels_update(void *context, void *const *operand);
 #ifdef __x86_64__
 extern const struct ys_kernels ys_kernels_f32_v3, ys_kernels_bf16_v3, ys_kernels_f32_v4, ys_kernels_bf16_v4;
 extern const struct ys_recurrent_kernels ys_kernels_recurrent_v3, ys_kernels_recurrent_v4;
 extern const struct ys_softmax_kernels ys_kernels_softmax_v3, ys_kernels_softmax_v4;
+extern const struct ys_line_kernels ys_kernels_line_v3, ys_kernels_line_v4;
 extern ys_status ys_kernels_update_v3(void *context, void *const *operand);
 extern ys_status ys_kernels_update_v4(void *context, void *const *operand);
 #endif
@@ -80,6 +82,20 @@ const struct ys_softmax_kernels *ys_softmax_kernels(void)
 #endif
     default:
         return &ys_kernels_softmax;
+    }
+}
+
+const struct ys_line_kernels *ys_line_kernels(void)
+{
+    switch (width()) {
+#ifdef __x86_64__
+    case 4:
+        return &ys_kernels_line_v4;
+    case 3:
+        return &ys_kernels_line_v3;
+#endif
+    default:
+        return &ys_kernels_line;
     }
 }
 

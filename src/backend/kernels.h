@@ -113,9 +113,32 @@ struct ys_softmax_kernels {
     /* to[k] = exp((z[k] - top) * scale), unless `to` is NULL; may be z. Their sum. */
     double (*exponents)(const float *z, int64_t count, float top, float scale, float *to);
     void (*times)(float *z, int64_t count, float factor, float shift); /* z = z * factor + shift */
+    /* dp[k] = scale * p[k] * (dp[k] - the sum of p dp) */
+    void (*backward)(const float *p, int64_t count, float scale, float *dp);
+};
+
+struct ys_line_statistics {
+    float mean, inverse; /* 1 / sqrt(variance + epsilon) */
+};
+
+/* Lines of a normalisation along the last axis, by the mean square where `is_square`: then the mean counts as 0. */
+struct ys_line_kernels {
+    /* Sums in double: a line may be long, and its mean far from 0. */
+    struct ys_line_statistics (*statistics)(const float *x, int64_t count, bool is_square, float epsilon);
+    /* y = (x - mean) inverse weight + bias; no bias where it is NULL */
+    void (*forward)(const struct ys_line_statistics *s, int64_t count, const float *x, const float *weight,
+                    const float *bias, float *y);
+    /* With z = (x - mean) inverse and g = dy weight, dx = inverse (g - mean of g - z mean of g z), without the mean of
+     * g where there is no mean that moves with x. */
+    void (*backward)(const struct ys_line_statistics *s, bool is_square, int64_t count, const float *x,
+                     const float *weight, const float *dy, float *dx);
+    /* What this line adds: dweight += dy z, dbias += dy, unless it is NULL */
+    void (*gather)(const struct ys_line_statistics *s, int64_t count, const float *x, const float *dy, float *dweight,
+                   float *dbias);
 };
 
 /** In the widest form that this processor runs. */
+const struct ys_line_kernels *ys_line_kernels(void);
 const struct ys_softmax_kernels *ys_softmax_kernels(void);
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void);
 

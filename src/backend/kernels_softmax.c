@@ -48,4 +48,20 @@ static void times(float *z, int64_t count, float factor, float shift)
         store(z + k, load(z + k, count - k) * factor + shift, count - k);
 }
 
-const struct ys_softmax_kernels YS_KERNELS = {.largest = largest, .exponents = exponents, .times = times};
+static void backward(const float *p, int64_t count, float scale, float *dp)
+{
+    double sum = 0;
+    for (int64_t first = 0; first < count; first += RUN) {
+        const int64_t end = first + RUN < count ? first + RUN : count;
+        vector part = {0};
+        for (int64_t k = first; k < end; k += YS_LANES)
+            part += load(p + k, end - k) * load(dp + k, end - k);
+        for (int i = 0; i < YS_LANES; i++)
+            sum += (double)part[i];
+    }
+    for (int64_t k = 0; k < count; k += YS_LANES)
+        store(dp + k, load(p + k, count - k) * scale * (load(dp + k, count - k) - (float)sum), count - k);
+}
+
+const struct ys_softmax_kernels YS_KERNELS = {
+    .largest = largest, .exponents = exponents, .times = times, .backward = backward};

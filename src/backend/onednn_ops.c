@@ -222,7 +222,7 @@ static double squared_error(const struct ys_onednn_loss *c, const float *z, int6
     return sum / (double)c->classes;
 }
 
-#define MANY_CLASSES 128 /* below, the exponentials in double are few */
+#define MANY_CLASSES 32 /* below, the exponentials in double are few */
 
 /* Positions without a target, whose label is below 0, have neither loss nor gradient. */
 static double loss_of_row(const struct ys_onednn_loss *c, void *const *operand, int64_t n)

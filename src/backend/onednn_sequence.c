@@ -168,9 +168,13 @@ static void put_hidden(const int32_t *tokens, int64_t visible, float number, flo
 static void soften(const struct ys_softmax_kernels *kernels, const int32_t *tokens, float *p, int64_t visible,
                    int64_t keys, float scale)
 {
+    int64_t end =
+        visible; /* whole vectors, where the line has them: beside the largest, exp of what is hidden adds no bit */
     put_hidden(tokens, visible, -INFINITY, p);
-    const double sum = kernels->exponents(p, visible, kernels->largest(p, visible), scale, p);
-    kernels->times(p, visible, (float)(1 / sum), 0);
+    while (end < keys && end % YS_LANES != 0)
+        p[end++] = -INFINITY;
+    const double sum = kernels->exponents(p, end, kernels->largest(p, end), scale, p);
+    kernels->times(p, end, (float)(1 / sum), 0);
     memset(p + visible, 0, (size_t)(keys - visible) * sizeof *p);
     put_hidden(tokens, visible, 0, p);
 }
@@ -236,18 +240,6 @@ static ys_status attention_run(void *context, void *const *operand)
     return YS_OK;
 }
 
-/** ds = scale p (dp - sum of p dp), into dp */
-static void soften_backward(const struct heads *h, const float *p, float *dp)
-{
-    for (int64_t t = 0; t < h->queries; t++, p += h->keys, dp += h->keys) {
-        float sum = 0;
-        for (int64_t s = 0; s < h->keys; s++)
-            sum += p[s] * dp[s];
-        for (int64_t s = 0; s < h->keys; s++)
-            dp[s] = h->scale * p[s] * (dp[s] - sum);
-    }
-}
-
 static void backward_head(const struct heads *h, void *const *operand, int64_t i, float *p)
 {
     const struct part part = part_of(h, operand, i, 8);
@@ -259,7 +251,8 @@ static void backward_head(const struct heads *h, void *const *operand, int64_t i
     dnnl_sgemm('T', 'N', h->keys, h->value_width, h->queries, 1, p, h->keys, dy, y_row, add,
                (float *)operand[7] + part.v_at, v_row);
     dnnl_sgemm('N', 'T', h->queries, h->keys, h->value_width, 1, dy, y_row, part.v, v_row, 0, dp, h->keys);
-    soften_backward(h, p, dp);
+    for (int64_t t = 0; t < h->queries; t++) /* hidden keys have a p of 0 */
+        ys_softmax_kernels()->backward(p + t * h->keys, h->keys, h->scale, dp + t * h->keys);
     dnnl_sgemm('N', 'N', h->queries, h->width, h->keys, 1, dp, h->keys, part.k, k_row, 0,
                (float *)operand[5] + part.q_at, q_row);
     dnnl_sgemm('T', 'N', h->keys, h->width, h->queries, 1, dp, h->keys, part.q, q_row, add,

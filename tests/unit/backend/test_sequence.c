@@ -141,6 +141,27 @@ static void lines_of_a_softmax(void)
     }
 }
 
+/** The gradient through a softmax, of lines of such lengths. Of terms of both signs each is wrong by 2 units of a float
+ * of the largest, and by one more for each 16 that are summed in float. */
+static void gradients_of_a_softmax(void)
+{
+    static const int64_t counts[] = {1, 15, 16, 17, 64, 1000, 1025, 2100};
+    static float p[2100], dp[2101], given[2100];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        double sum = 0;
+        for (int64_t k = 0; k < counts[i]; k++) {
+            p[k] = (float)((k * 37 + 5) % 101 + 1) / (64 * (float)counts[i]);
+            given[k] = dp[k] = (float)((k * 53 + 11) % 89) * 0.1F - 4;
+            sum += (double)p[k] * dp[k];
+        }
+        dp[counts[i]] = -3;
+        ys_softmax_kernels()->backward(p, counts[i], 0.5F, dp);
+        for (int64_t k = 0; k < counts[i]; k++)
+            CHECK_NEAR(dp[k], 0.5 * p[k] * (given[k] - sum), 0.5 * p[k] * 70 * 8 * 0x1p-24);
+        CHECK(dp[counts[i]] == -3);
+    }
+}
+
 enum { KEYS = 3, WIDTH = 4 };
 
 /** One head's result by its formula: sum over visible s of exp(scale q . k) v over the sum of exp(scale q . k). */
@@ -401,9 +422,10 @@ static void dense_of_positions_is_that_of_rows(void)
     CHECK(loss[0] > 0 && loss[0] == loss[1]);
 }
 
-TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(lines_of_a_softmax), TAP_CASE(attention_is_its_formula),
-         TAP_CASE(attention_of_large_scores_ref), TAP_CASE(attention_hides_padding_ref),
-         TAP_CASE(attention_hides_padding_onednn), TAP_CASE(padding_that_hides_everything_is_refused),
-         TAP_CASE(attention_of_large_scores_onednn), TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal),
-         TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(attention_to_what_is_given),
-         TAP_CASE(embedding_ref), TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))
+TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(lines_of_a_softmax), TAP_CASE(gradients_of_a_softmax),
+         TAP_CASE(attention_is_its_formula), TAP_CASE(attention_of_large_scores_ref),
+         TAP_CASE(attention_hides_padding_ref), TAP_CASE(attention_hides_padding_onednn),
+         TAP_CASE(padding_that_hides_everything_is_refused), TAP_CASE(attention_of_large_scores_onednn),
+         TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal), TAP_CASE(attention_of_grouped_heads),
+         TAP_CASE(attention_of_one_value), TAP_CASE(attention_to_what_is_given), TAP_CASE(embedding_ref),
+         TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))

@@ -1,0 +1,82 @@
+/* Lines of a normalisation along the last axis, sixteen numbers at a time. YS_KERNELS names the table: compiled once
+ * for each width of vector registers. What lies behind a line's end counts as 0 in a sum. */
+#include "backend/kernels_curve.h"
+
+#include <math.h>
+
+extern const struct ys_line_kernels YS_KERNELS;
+
+/* Four sums side by side: one after another the lanes would take most of a short line's time. */
+static double total(wide v)
+{
+    double part[YS_LANES];
+    memcpy(part, &v, sizeof part);
+    for (int i = 0; i < 4; i++)
+        part[i] = (part[i] + part[i + 4]) + (part[i + 8] + part[i + 12]);
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
+/* The numbers of a line from `k` on, in double, less `mean`. */
+static inline wide centred(const float *x, int64_t lanes, double mean)
+{
+    wide v = __builtin_convertvector(load(x, lanes), wide) - mean;
+    for (int64_t i = lanes; i < YS_LANES; i++)
+        v[i] = 0;
+    return v;
+}
+
+static struct ys_line_statistics statistics(const float *x, int64_t count, bool is_square, float epsilon)
+{
+    wide sum = {0}, squares = {0};
+    for (int64_t k = 0; !is_square && k < count; k += YS_LANES)
+        sum += centred(x + k, count - k, 0);
+    const double mean = is_square ? 0 : total(sum) / (double)count;
+    for (int64_t k = 0; k < count; k += YS_LANES) {
+        const wide v = centred(x + k, count - k, mean);
+        squares += v * v;
+    }
+    return (struct ys_line_statistics){(float)mean, (float)(1 / sqrt(total(squares) / (double)count + epsilon))};
+}
+
+static void forward(const struct ys_line_statistics *s, int64_t count, const float *x, const float *weight,
+                    const float *bias, float *y)
+{
+    for (int64_t k = 0; k < count; k += YS_LANES) {
+        const vector z = (load(x + k, count - k) - s->mean) * s->inverse * load(weight + k, count - k);
+        store(y + k, bias ? z + load(bias + k, count - k) : z, count - k);
+    }
+}
+
+static void backward(const struct ys_line_statistics *s, bool is_square, int64_t count, const float *x,
+                     const float *weight, const float *dy, float *dx)
+{
+    wide sum = {0}, product = {0};
+    for (int64_t k = 0; k < count; k += YS_LANES) {
+        const int64_t lanes = count - k;
+        const vector g = load(dy + k, lanes) * load(weight + k, lanes);
+        sum += __builtin_convertvector(g, wide);
+        product += __builtin_convertvector(g * ((load(x + k, lanes) - s->mean) * s->inverse), wide);
+    }
+    const float mean = is_square ? 0 : (float)(total(sum) / (double)count),
+                slope = (float)(total(product) / (double)count);
+    for (int64_t k = 0; k < count; k += YS_LANES) {
+        const int64_t lanes = count - k;
+        const vector g = load(dy + k, lanes) * load(weight + k, lanes);
+        store(dx + k, s->inverse * (g - mean - (load(x + k, lanes) - s->mean) * s->inverse * slope), lanes);
+    }
+}
+
+static void gather(const struct ys_line_statistics *s, int64_t count, const float *x, const float *dy, float *dweight,
+                   float *dbias)
+{
+    for (int64_t k = 0; k < count; k += YS_LANES) {
+        const int64_t lanes = count - k;
+        const vector g = load(dy + k, lanes);
+        store(dweight + k, load(dweight + k, lanes) + g * ((load(x + k, lanes) - s->mean) * s->inverse), lanes);
+        if (dbias)
+            store(dbias + k, load(dbias + k, lanes) + g, lanes);
+    }
+}
+
+const struct ys_line_kernels YS_KERNELS = {
+    .statistics = statistics, .forward = forward, .backward = backward, .gather = gather};
