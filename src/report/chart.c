@@ -286,16 +286,20 @@ static double y_label_room(const struct ys_chart_axis *axis)
     return fmin(room, 60) + 8;
 }
 
-/* Dots that no line joins tell the settings of one framework apart by their shape: filled or hollow, round or square.
- */
+/* Dots that no line joins tell the settings of one framework apart by their shape: filled or hollow, round, square, on
+ * a corner, or a triangle. */
 static void put_dot(struct ys_buf *out, const struct ys_chart_curve *curve, double x, double y, const char *title)
 {
-    const bool hollow = curve->apart && curve->member % 2, square = curve->apart && curve->member % 4 >= 2;
-    struct css css = css_of("point ", "g", curve->group, YS_SVG_GROUPS, hollow ? " ring" : "");
-    if (square)
-        ys_svg_rect(out, x - 3.5, y - 3.5, 7, 7, css.text, title);
-    else
+    const int member = curve->apart && curve->member > 0 ? curve->member % YS_SVG_MEMBERS : 0;
+    struct css css = css_of("point ", "g", curve->group, YS_SVG_GROUPS, member % 2 ? " ring" : "");
+    if (member < 2)
         ys_svg_circle(out, x, y, 4, css.text, title);
+    else if (member < 4)
+        ys_svg_rect(out, x - 3.5, y - 3.5, 7, 7, css.text, title);
+    else if (member < 6)
+        ys_svg_polygon(out, (double[]){x, x + 5, x, x - 5}, (double[]){y - 5, y, y + 5, y}, 4, css.text, title);
+    else
+        ys_svg_polygon(out, (double[]){x, x + 5, x - 5}, (double[]){y - 5, y + 4, y + 4}, 3, css.text, title);
 }
 
 /** The points of a curve that has words for them: each with its interval. Coordinates stand in x and y. */
@@ -321,7 +325,7 @@ static void put_curve(struct ys_buf *out, const struct ys_chart_curve *curve, co
         curve->x[i] = ys_axis_place(x, curve->x[i]);
         curve->y[i] = ys_axis_place(y, curve->y[i]);
     }
-    struct css dash = css_of("", " d", curve->member, 4, "");
+    struct css dash = css_of("", " d", curve->member, YS_SVG_MEMBERS, "");
     struct css css = css_of(curve->strong ? "strong line " : "thin line ", "g", curve->group, YS_SVG_GROUPS, dash.text);
     if (!curve->apart)
         ys_svg_path(out, curve->x, curve->y, curve->count, css.text, clip);
@@ -349,7 +353,7 @@ static double put_curve_legend(struct ys_buf *out, const struct ys_chart_lines *
         if (!curve->strong)
             continue;
         double x = LEFT + room * (double)(index % columns), base = y + LEGEND_ROW * (double)(index / columns);
-        struct css dash = css_of("", " d", curve->member, 4, "");
+        struct css dash = css_of("", " d", curve->member, YS_SVG_MEMBERS, "");
         if (curve->apart)
             put_dot(out, curve, x + 13, base + 9, NULL);
         else

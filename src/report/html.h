@@ -64,6 +64,13 @@ ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view
 ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 
+struct ys_chart_lines;
+/** Curves as a figure; with `view` (NULL: never), where they are more than six heavy ones of several frameworks, a
+ * figure a framework, all on one scale: groups of curves are then those of trials. Nothing without a finite point.
+ * `remark` is no text from outside. */
+ys_status ys_html_curves(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
+                         const char *remark) YS_MUST_CHECK;
+
 /** Begins a table; `remark` (may be NULL) stands above it. A heading that begins with # is one of numbers. */
 void ys_html_heads(struct ys_buf *out, const char *remark, const char *const *heads, size_t count);
 void ys_html_table_end(struct ys_buf *out);

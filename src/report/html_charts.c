@@ -375,7 +375,7 @@ static void put_curves_cut(struct ys_buf *out, const struct ys_view *view)
     }
     if (cut || trials > YS_HTML_DRAWN)
         ys_buf_printf(out,
-                      "<p class=\"soft\">Drawn are the first %zu of %zu trials, and of each the first %s: "
+                      "<p class=\"soft whole\">Drawn are the first %zu of %zu trials, and of each the first %s: "
                       "<code>yardstick export %lld</code> has all.</p>\n",
                       trials < YS_HTML_DRAWN ? trials : YS_HTML_DRAWN, trials,
                       ys_label_plural((long long)each, "run").text, (long long)view->study.id);
@@ -391,9 +391,7 @@ static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, cons
         any |= full.curves[i].strong;
     ys_status status = YS_OK;
     if (any) {
-        ys_html_begin_figure(out, chart->title, remark);
-        status = ys_chart_lines(out, &full);
-        ys_html_end_figure(out);
+        status = ys_html_curves(out, view, &full, remark);
         put_curves_cut(out, view);
     }
     ys_chart_free_curves(full.curves, full.count);

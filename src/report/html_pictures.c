@@ -16,7 +16,6 @@
 enum {
     MOST_VALUES = 64, /* of an axis */
     MOST_TICKS = 12,  /* of them, up to which each has one of its own */
-    PANEL_CURVES = 6, /* more of them are drawn a framework a panel, where there are several */
     MOST_PANELS = 12,
     TAIL_POINTS = 200, /* of a distribution */
     HEAT_LEAST = 4     /* cells with a value */
@@ -46,14 +45,13 @@ static void put_figure(struct ys_buf *out, const char *title, const char *remark
     ys_buf_free(drawn);
 }
 
-static ys_status put_lines(struct ys_buf *out, struct ys_drawing *drawing, struct ys_chart_lines *chart,
-                           const char *remark)
+/** What was drawn as one picture, or with `view` as one a framework where it has many lines. Frees the drawing. */
+static ys_status put_lines(struct ys_buf *out, const struct ys_view *view, struct ys_drawing *drawing,
+                           struct ys_chart_lines *chart, const char *remark)
 {
-    struct ys_buf drawn = {0};
     chart->curves = drawing->curves;
     chart->count = drawing->count;
-    ys_status status = drawing->failed ? ys_out_of_memory() : ys_chart_lines(&drawn, chart);
-    put_figure(out, chart->title, remark, &drawn);
+    ys_status status = drawing->failed ? ys_out_of_memory() : ys_html_curves(out, view, chart, remark);
     ys_drawing_fini(drawing);
     return status;
 }
@@ -124,66 +122,10 @@ static struct axis_values values_of(const struct ys_view *view, const char *axis
     return values;
 }
 
-static size_t frameworks_of(const struct ys_drawing *drawing, int groups[MOST_PANELS])
-{
-    size_t count = 0;
-    for (size_t c = 0; c < drawing->count; c++) {
-        bool known = false;
-        for (size_t i = 0; i < count; i++)
-            known |= groups[i] == drawing->curves[c].group;
-        if (!known && count < MOST_PANELS)
-            groups[count++] = drawing->curves[c].group;
-    }
-    return count;
-}
-
-static const char *title_of_group(const struct ys_view *view, int group)
-{
-    for (size_t t = 0; t < view->count; t++)
-        if (view->trials[t].group == group)
-            return view->trials[t].title;
-    return "";
-}
-
-/** Small multiples: a panel a framework, all on one scale. */
-static ys_status put_panels(struct ys_buf *out, const struct ys_view *view, const struct ys_drawing *drawing,
-                            const struct ys_chart_lines *chart)
-{
-    struct ys_chart_extent extent;
-    int groups[MOST_PANELS];
-    const size_t count = frameworks_of(drawing, groups);
-    YS_TRY(ys_chart_lines_extent(chart, &extent));
-    ys_buf_puts(out, "<div class=\"charts small\">\n");
-    ys_status status = YS_OK;
-    for (size_t g = 0; status == YS_OK && g < count; g++) {
-        struct ys_chart_curve *curves = ys_alloc(drawing->count + 1, sizeof *curves); /* what is in them is borrowed */
-        struct ys_chart_lines panel = *chart;
-        struct ys_buf drawn = {0};
-        char *id = ys_format("%s-%zu", chart->id, g);
-        panel.curves = curves;
-        panel.count = 0;
-        panel.id = id;
-        for (size_t c = 0; curves && c < drawing->count; c++)
-            if (drawing->curves[c].group == groups[g])
-                curves[panel.count++] = drawing->curves[c];
-        status = curves && id ? ys_chart_lines_within(&drawn, &panel, &extent) : ys_out_of_memory();
-        char *title = ys_format("%s: %s", chart->title, title_of_group(view, groups[g]));
-        if (!title)
-            status = ys_out_of_memory();
-        put_figure(out, title ? title : "", "Medians, the bars are their intervals; one scale for all.", &drawn);
-        ys_free(title);
-        ys_free(curves);
-        ys_free(id);
-    }
-    ys_buf_puts(out, "</div>\n");
-    return status;
-}
-
 static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_t place, const char *axis,
                            const struct axis_values *values)
 {
     struct ys_drawing drawing = {0};
-    int groups[MOST_PANELS];
     char *id = ys_format("along%zu", place), *title = NULL, *unit = ys_format("%s per second", view->unit);
     struct ys_buf clean = {0};
     ys_text_clean(&clean, axis, false);
@@ -203,16 +145,8 @@ static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_
     ys_status status = id && title && unit && !clean.failed ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)
         draw_along(view, axis, &drawing);
-    chart.curves = drawing.curves;
-    chart.count = drawing.count;
-    const bool panels = drawing.count > PANEL_CURVES && frameworks_of(&drawing, groups) > 1;
-    if (status == YS_OK && drawing.failed)
-        status = ys_out_of_memory();
-    else if (status == YS_OK && panels)
-        status = put_panels(out, view, &drawing, &chart);
-    else if (status == YS_OK)
-        status = put_lines(out, &drawing, &chart, "Medians, the bars are their intervals.");
-    ys_drawing_fini(&drawing);
+    if (status == YS_OK)
+        status = put_lines(out, view, &drawing, &chart, "Medians, the bars are their intervals.");
     ys_buf_free(&clean);
     ys_free(id);
     ys_free(title);
@@ -476,7 +410,7 @@ ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view)
         if (!view->trials[t].infers && !view->trials[t].no_work)
             status = draw_tail(&view->trials[t], &drawing);
     if (status == YS_OK)
-        return put_lines(out, &drawing, &chart,
+        return put_lines(out, view, &drawing, &chart,
                          "Steady blocks of the drawn runs, each with the mean time of its steps. Both scales are "
                          "logarithmic: steep lines are steady, a long tail to the right is a few slow steps.");
     ys_drawing_fini(&drawing);
@@ -570,9 +504,9 @@ ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view
             draw_runs(&view->trials[t], &runs);
             draw_checkpoints(&view->trials[t], &on_the_way);
         }
-    ys_status status = put_lines(out, &runs, &reached, "Each dot is a run. The axes need not begin at zero.");
+    ys_status status = put_lines(out, NULL, &runs, &reached, "Each dot is a run. The axes need not begin at zero.");
     if (status == YS_OK)
-        return put_lines(out, &on_the_way, &saved,
+        return put_lines(out, view, &on_the_way, &saved,
                          "Of the first run of each trial on its way, by the same program for all; its end stands in "
                          "the pictures before.");
     ys_drawing_fini(&on_the_way);
@@ -605,6 +539,12 @@ static bool is_beaten(const struct ys_view *view, const struct ys_view_trial *tr
     return false;
 }
 
+/** Where there are more colours to tell apart than a page has, dots change their shape. */
+static int shape_of(const struct ys_view_trial *trial)
+{
+    return 2 * (trial->hue / YS_SVG_GROUPS);
+}
+
 static void draw_one(const struct ys_view *view, const struct ys_view_trial *trial, const struct other *other,
                      struct ys_drawing *drawing)
 {
@@ -619,8 +559,29 @@ static void draw_one(const struct ys_view *view, const struct ys_view_trial *tri
                   beaten ? "" : "; no other is better in both");
     ys_drawing_point(drawing, curve, rate, value, NAN, NAN, &title);
     curve->group = trial->hue;
+    curve->member = shape_of(trial);
     curve->strong = !beaten;
     curve->apart = true;
+}
+
+/** What the colours of those mean that others beat, for the legend: a name for each that it does not explain yet. */
+static void name_colours(const struct ys_view *view, const struct other *other, struct ys_drawing *drawing)
+{
+    const bool alone = view->frameworks < 2;
+    size_t added = 0;
+    for (size_t t = 0; t < view->count && added < YS_DRAWING_MOST && !drawing->failed; t++) {
+        const struct ys_view_trial *trial = &view->trials[t];
+        bool named = !has_speed(trial) || !isfinite(ys_view_number(trial, other->metric));
+        for (size_t c = 1; c < drawing->count && !named; c++)
+            named = drawing->curves[c].strong && drawing->curves[c].group == trial->hue;
+        struct ys_chart_curve *curve = named ? NULL : ys_drawing_add(drawing, alone ? trial->name : trial->title, 0);
+        if (!curve)
+            continue;
+        curve->group = trial->hue;
+        curve->member = shape_of(trial);
+        curve->strong = curve->apart = true;
+        added++;
+    }
 }
 
 static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const struct other *other)
@@ -666,10 +627,12 @@ static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const
         draw_one(view, trial, other, &drawing);
         drawn++;
     }
+    if (begun)
+        name_colours(view, other, &drawing);
     ys_status status = unit && begun ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && shown >= 3)
-        status =
-            put_lines(out, &drawing, &chart, "Each dot is a trial, by its medians. The axes need not begin at zero.");
+        status = put_lines(out, NULL, &drawing, &chart,
+                           "Each dot is a trial, by its medians. The axes need not begin at zero.");
     ys_drawing_fini(&drawing);
     ys_free(unit);
     return status;
@@ -724,6 +687,6 @@ ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
             curve->strong = true;
         }
     }
-    return put_lines(out, &drawing, &chart,
+    return put_lines(out, NULL, &drawing, &chart,
                      "What moves all trials at once is the machine; what moves one alone is the trial.");
 }

@@ -16,7 +16,7 @@ const char ys_html_script[] =
     "tip.style.left=Math.max(4,Math.min(b.left,w-tip.offsetWidth-4))+window.scrollX+\"px\";\n"
     "tip.style.top=b.bottom+window.scrollY+6+\"px\";};\n"
     "all(document,\"figure svg\").forEach(svg=>{\n"
-    "const points=all(svg,\"circle,rect\").filter(e=>e.querySelector(\"title\"));\n"
+    "const points=all(svg,\"circle,rect,polygon\").filter(e=>e.querySelector(\"title\"));\n"
     "let at=-1;\n"
     "if(points.length===0)return;\n"
     "points.forEach(e=>{const t=e.querySelector(\"title\");e.said=t.textContent;t.remove();\n"

@@ -112,6 +112,23 @@ void ys_svg_circle(struct ys_buf *out, double x, double y, double radius, const 
     put_close(out, "circle", title);
 }
 
+void ys_svg_polygon(struct ys_buf *out, const double *x, const double *y, size_t count, const char *css,
+                    const char *title)
+{
+    if (!are_finite(x, count) || !are_finite(y, count))
+        return;
+    ys_buf_puts(out, "<polygon points=\"");
+    for (size_t i = 0; i < count; i++) {
+        ys_buf_puts(out, i ? " " : "");
+        put_number(out, x[i]);
+        ys_buf_puts(out, ",");
+        put_number(out, y[i]);
+    }
+    ys_buf_puts(out, "\"");
+    put_class(out, css);
+    put_close(out, "polygon", title);
+}
+
 /** The width of the first `size` bytes. */
 static double width_of(const char *text, size_t size)
 {
@@ -210,6 +227,25 @@ static double round_step(double least)
     return 10 * power;
 }
 
+/** Round values, fewer a decade the more decades there are. */
+static double log_tick(const struct ys_chart_axis *axis, int index, int *count)
+{
+    static const double steps[] = {1, 1.5, 2, 3, 5, 7};
+    double decades = log10(axis->hi / axis->lo), found = NAN;
+    int power = (int)floor(log10(axis->lo)) - 1, seen = 0;
+    for (; power <= log10(axis->hi) + 1; power++)
+        for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+            bool shown = i == 0 || (decades < 1.1) || (decades < 3 && (i == 2 || i == 4));
+            double value = steps[i] * pow(10, power);
+            if (!shown || value < axis->lo * (1 - 1e-9) || value > axis->hi * (1 + 1e-9))
+                continue;
+            if (seen++ == index)
+                found = value;
+        }
+    *count = seen;
+    return found;
+}
+
 void ys_axis_fit(struct ys_chart_axis *axis, enum ys_kind kind, double lo, double hi, int ticks, bool zero,
                  bool logarithmic)
 {
@@ -226,8 +262,12 @@ void ys_axis_fit(struct ys_chart_axis *axis, enum ys_kind kind, double lo, doubl
     lo /= axis->factor;
     hi /= axis->factor;
     if (axis->logarithmic) {
+        int round_ticks;
         axis->lo = lo / 1.1;
         axis->hi = hi * 1.1;
+        log_tick(axis, 0, &round_ticks);
+        if (round_ticks < 3) /* the scale is that short */
+            axis->step = round_step((axis->hi - axis->lo) / ticks);
         return;
     }
     if (zero)
@@ -257,23 +297,10 @@ double ys_axis_place(const struct ys_chart_axis *axis, double value)
     return axis->from + share * (axis->to - axis->from);
 }
 
-/** Round values, fewer a decade the more decades there are. */
-static double log_tick(const struct ys_chart_axis *axis, int index, int *count)
+/** Of ticks that lie a step apart. */
+static double first_tick(const struct ys_chart_axis *axis)
 {
-    static const double steps[] = {1, 1.5, 2, 3, 5, 7};
-    double decades = log10(axis->hi / axis->lo), found = NAN;
-    int power = (int)floor(log10(axis->lo)) - 1, seen = 0;
-    for (; power <= log10(axis->hi) + 1; power++)
-        for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-            bool shown = i == 0 || (decades < 1.1) || (decades < 3 && (i == 2 || i == 4));
-            double value = steps[i] * pow(10, power);
-            if (!shown || value < axis->lo * (1 - 1e-9) || value > axis->hi * (1 + 1e-9))
-                continue;
-            if (seen++ == index)
-                found = value;
-        }
-    *count = seen;
-    return found;
+    return axis->logarithmic ? ceil(axis->lo / axis->step - 1e-9) * axis->step : axis->lo;
 }
 
 int ys_axis_ticks(const struct ys_chart_axis *axis)
@@ -281,8 +308,8 @@ int ys_axis_ticks(const struct ys_chart_axis *axis)
     int count;
     if (axis->at)
         return axis->at_count;
-    if (!axis->logarithmic)
-        return (int)floor((axis->hi - axis->lo) / axis->step + 1e-6) + 1;
+    if (axis->step > 0)
+        return (int)floor((axis->hi - first_tick(axis)) / axis->step + 1e-6) + 1;
     log_tick(axis, 0, &count);
     return count;
 }
@@ -295,13 +322,13 @@ double ys_axis_tick(const struct ys_chart_axis *axis, int index, struct ys_label
         snprintf(label->text, sizeof label->text, "%.6g", axis->at[index] / axis->factor);
         return axis->at[index];
     }
-    if (axis->logarithmic) {
+    if (axis->logarithmic && !(axis->step > 0)) {
         value = log_tick(axis, index, &count);
         decimals = value < 0.0995 ? 3 : value < 0.995 || fmod(value, 1) != 0 ? 1 : 0;
         if (value < 0.995 && fabs(value * 10 - round(value * 10)) > 1e-9)
             decimals = 2;
     } else {
-        value = axis->lo + index * axis->step;
+        value = first_tick(axis) + index * axis->step;
         decimals = (int)-floor(log10(axis->step) + 1e-9);
         if (fabs(value) < axis->step * 1e-6)
             value = 0;

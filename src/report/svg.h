@@ -1,7 +1,7 @@
 /* A small drawing kit: SVG elements as deterministic text, and axes with round ticks. Pictures are YS_SVG_WIDTH wide
  * and scale with the page; colours come from the page's style sheet by class, so that they follow light and dark: g0 to
- * g7 (a framework), p0 to p10 (a part of a bar), "grid", "soft" and "strong". Elements with a coordinate that is not
- * finite are left out. Coordinates grow to the right and down. */
+ * g7 (a framework), d1 to d7 (dashes), p0 to p10 (a part of a bar), "grid", "soft" and "strong". Elements with a
+ * coordinate that is not finite are left out. Coordinates grow to the right and down. */
 #ifndef YS_REPORT_SVG_H
 #define YS_REPORT_SVG_H
 
@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define YS_SVG_WIDTH  480.0
-#define YS_SVG_GROUPS 8
-#define YS_SVG_PARTS  11
+#define YS_SVG_WIDTH   480.0
+#define YS_SVG_GROUPS  8
+#define YS_SVG_PARTS   11
+#define YS_SVG_MEMBERS 8 /* dashes of lines and shapes of dots within a group */
 
 enum ys_svg_anchor { YS_SVG_START, YS_SVG_MIDDLE, YS_SVG_END };
 
@@ -24,6 +25,9 @@ void ys_svg_line(struct ys_buf *out, double x1, double y1, double x2, double y2,
 void ys_svg_rect(struct ys_buf *out, double x, double y, double width, double height, const char *css,
                  const char *title);
 void ys_svg_circle(struct ys_buf *out, double x, double y, double radius, const char *css, const char *title);
+/** A closed figure through the points; nothing where one is not finite. */
+void ys_svg_polygon(struct ys_buf *out, const double *x, const double *y, size_t count, const char *css,
+                    const char *title);
 /** Text of at most `room` units by estimate, cut with an ellipsis; what is cut shows whole under the pointer. */
 void ys_svg_text(struct ys_buf *out, double x, double y, enum ys_svg_anchor anchor, double room, const char *css,
                  const char *text);
@@ -35,7 +39,7 @@ double ys_svg_text_width(const char *text);
 /** A scale from values to one coordinate. */
 struct ys_chart_axis {
     double lo, hi;    /* values, in `factor`; lo < hi */
-    double step;      /* between ticks; unused when `logarithmic` */
+    double step;      /* between ticks; of a logarithmic scale too where it is short, else 0 */
     const double *at; /* the ticks themselves, values in rising order, borrowed; NULL: round ones */
     int at_count;
     bool logarithmic;

@@ -232,7 +232,8 @@ static ys_status number_trials(struct ys_view *view)
         if (status == YS_OK && !ys_json_get(view->places, trial->id))
             status = ys_json_set_int(view->places, trial->id, (int64_t)i);
     }
-    const bool alone = ys_json_size(frameworks) == 1;
+    view->frameworks = ys_json_size(frameworks);
+    const bool alone = view->frameworks == 1;
     for (size_t i = 0; i < view->count; i++) {
         struct ys_view_trial *trial = &view->trials[i];
         trial->hue = alone ? trial->member : trial->group;

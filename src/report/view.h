@@ -128,6 +128,7 @@ struct ys_view {
     const ys_json *host, *host_warnings, *metrics, *environment_differences;
     struct ys_view_trial *trials;
     size_t count;
+    size_t frameworks; /* groups of trials */
     struct ys_view_comparison *comparisons;
     size_t comparison_count;
     ys_json *places; /* {id: place in trials} */
@@ -210,7 +211,7 @@ const char *ys_view_verdict_word(const struct ys_view_comparison *comparison);
  * measured, or that does no work by declaration, has no mark unless its proof failed. */
 const char *ys_view_proof_mark(const struct ys_view_trial *trial);
 
-/** Appends why a trial has no numbers, or the runs that failed: "missing: not installed; to get it: yardstick install
+/** Appends why a trial has no numbers, or the runs that failed: "missing: not installed; to get it: `yardstick install
  * jax", "2 of 6 runs crashed (train): signal 11". Appends nothing for a trial without failure. Clean text. */
 void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial);
 

@@ -75,7 +75,7 @@ static void the_strong_curve_is_drawn_last_and_named(void)
     double x[] = {0, 1, 2}, y[] = {1, 2, 3}, x2[] = {0, 1, 2}, y2[] = {3, 2, 1};
     struct ys_chart_curve curves[] = {
         {.name = "strong one", .x = x, .y = y, .count = 3, .strong = true},
-        {.name = "weak one", .x = x2, .y = y2, .count = 3, .group = 1, .member = 5},
+        {.name = "weak one", .x = x2, .y = y2, .count = 3, .group = 1, .member = 9},
     };
     const struct ys_chart_lines chart = {.id = "loss",
                                          .title = "t",

@@ -19,6 +19,8 @@ static void elements_are_plain_text(void)
     CHECK_TEXT(drawn(), "<rect x=\"1\" y=\"2\" width=\"3\" height=\"4\" class=\"p0\"><title>a&lt;b</title></rect>\n");
     ys_svg_circle(&out, 1, 2, 3, "dot", NULL);
     CHECK_TEXT(drawn(), "<circle cx=\"1\" cy=\"2\" r=\"3\" class=\"dot\"/>\n");
+    ys_svg_polygon(&out, (double[]){1, 2, 3}, (double[]){4, 5.25, 6}, 3, "dot", "a");
+    CHECK_TEXT(drawn(), "<polygon points=\"1,4 2,5.3 3,6\" class=\"dot\"><title>a</title></polygon>\n");
 }
 
 static void pictures_have_a_title_and_a_description(void)
@@ -37,6 +39,7 @@ static void what_is_not_finite_is_left_out(void)
     ys_svg_rect(&out, 0, 0, INFINITY, 1, "p0", NULL);
     ys_svg_rect(&out, 0, 0, -1, 1, "p0", NULL);
     ys_svg_circle(&out, 0, 1e300, 1, "dot", NULL);
+    ys_svg_polygon(&out, (double[]){1, NAN}, (double[]){1, 1}, 2, "dot", NULL);
     CHECK_TEXT(drawn(), "");
 }
 
@@ -95,6 +98,14 @@ static void logarithmic_ticks_are_round_too(void)
     ys_axis_fit(&axis, YS_KIND_NUMBER, 0.01, 1000, 6, false, true);
     ticks(&axis, text, sizeof text);
     CHECK_TEXT(text, "0.01 0.1 1 10 100 1000 ");
+    ys_axis_fit(&axis, YS_KIND_NUMBER, 0.78, 1.03, 6, false, true); /* too short for two of these */
+    ticks(&axis, text, sizeof text);
+    CHECK_TEXT(text, "0.8 0.9 1.0 1.1 ");
+    axis.from = log(axis.lo);
+    axis.to = log(axis.hi);
+    struct ys_label label;
+    CHECK_NEAR(ys_axis_place(&axis, ys_axis_tick(&axis, 1, &label)), log(0.9),
+               1e-12); /* some roundings of one double */
 }
 
 static void places_are_proportional(void)
