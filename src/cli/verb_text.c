@@ -83,8 +83,8 @@ void ys_verb_help(const struct ys_verb *verb, struct ys_buf *out)
     ys_text_wrap(out, verb->help, 0, 0, WIDTH);
     if (strstr(verb->usage, "SELECTOR"))
         ys_text_wrap(out,
-                     "SELECTOR: last (the default), a study's name, number or folder; export, compare, gate and "
-                     "history: and /TRIAL after it.",
+                     "SELECTOR: last (the default), a study's name, number, folder or date (2026-11-26, "
+                     "2026-11-26T03:17); export, compare, gate and history: and /TRIAL after it.",
                      0, 0, WIDTH);
     put_flags(verb, out);
     if (verb->keys == YS_VERB_ALL_KEYS)

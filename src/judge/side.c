@@ -1,5 +1,6 @@
 #include "judge/side.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/working.h"
@@ -23,6 +24,7 @@ static const struct ys_field study_fields[] = {
     OF_STUDY(status, YS_FIELD_TEXT, "running, or how it ended"),
     OF_STUDY(id, YS_FIELD_INT, "in the store"),
     OF_STUDY(seed, YS_FIELD_INT, "of round 0"),
+    OF_STUDY(started_s, YS_FIELD_INT, "date, as it is stored"),
     OF_STUDY(margin, YS_FIELD_REAL, "what counts as the same"),
     YS_FIELD_OF(struct ys_side_study, timing, YS_FIELD_OBJECT, &timing_record, YS_FIELD_NULL, "what it took"),
 };
@@ -112,7 +114,19 @@ ys_status ys_side_load(const char *results, const char *word, struct ys_side *si
     return status;
 }
 
-/* YS_EINVAL where `word`, without its /TRIAL, is neither number nor folder, but the name of several studies. */
+/* Whether a study's name, or else the date at which it began, is what the first `length` bytes of `word` say. */
+static bool is_called(const struct ys_side_study *study, const char *word, size_t length, bool by_date)
+{
+    const char *name = study->name ? study->name : "";
+    char began[32];
+    if (!by_date)
+        return strlen(name) == length && strncmp(name, word, length) == 0;
+    ys_date_text(study->started_s, began, sizeof began);
+    return strncmp(began, word, length) == 0;
+}
+
+/* YS_EINVAL where `word`, without its /TRIAL, is neither number nor folder, but the name of several studies, or the
+ * date of several. */
 static ys_status check_single(struct ys_store *store, const char *word)
 {
     ys_json *studies;
@@ -120,19 +134,23 @@ static ys_status check_single(struct ys_store *store, const char *word)
     size_t named = 0;
     bool is_folder = false;
     const size_t length = strcspn(word, "/");
+    const char *what = "name";
     YS_TRY(ys_store_studies(store, &studies));
-    for (size_t i = 0; i < ys_json_size(studies); i++) {
-        struct ys_side_study study;
-        ys_record_glance(&study_record, ys_json_at(studies, i), &study);
-        const char *folder = study.folder ? study.folder : "", *name = study.name ? study.name : "";
-        is_folder |= strlen(folder) == length && strncmp(folder, word, length) == 0;
-        if (strlen(name) == length && strncmp(name, word, length) == 0 && named++ < MOST_NAMED)
-            ys_buf_printf(&folders, "%s%s", folders.size ? ", " : "", folder);
+    for (int by_date = 0; by_date <= ys_store_is_date(word, length) && named == 0; by_date++) {
+        what = by_date ? "date" : "name";
+        for (size_t i = 0; i < ys_json_size(studies); i++) {
+            struct ys_side_study study;
+            ys_record_glance(&study_record, ys_json_at(studies, i), &study);
+            const char *folder = study.folder ? study.folder : "";
+            is_folder |= strlen(folder) == length && strncmp(folder, word, length) == 0;
+            if (is_called(&study, word, length, by_date) && named++ < MOST_NAMED)
+                ys_buf_printf(&folders, "%s%s", folders.size ? ", " : "", folder);
+        }
     }
     ys_status status = YS_OK;
     if (named > 1 && !is_folder)
-        status = ys_fail(YS_EINVAL, "`%.*s` is the name of %zu studies (%s%s): say which, by its folder or its number",
-                         (int)length, word, named, ys_buf_text(&folders), named > MOST_NAMED ? ", ..." : "");
+        status = ys_fail(YS_EINVAL, "`%.*s` is the %s of %zu studies (%s%s): say which, by its folder or its number",
+                         (int)length, word, what, named, ys_buf_text(&folders), named > MOST_NAMED ? ", ..." : "");
     ys_buf_free(&folders);
     ys_json_free(studies);
     return status;

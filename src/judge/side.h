@@ -10,7 +10,7 @@
 struct ys_side_told {
     struct ys_side_study {
         const char *name, *folder, *started, *version, *status;
-        int64_t id, seed;
+        int64_t id, seed, started_s;
         double margin;
         struct ys_side_timing {
             const ys_json *anchors; /* array of struct ys_anchor */
@@ -31,7 +31,7 @@ struct ys_side {
  *   YS_ENOTFOUND  neither
  *   YS_EFORMAT    the file is no export, or is cut short */
 ys_status ys_side_load(const char *results, const char *word, struct ys_side *side) YS_MUST_CHECK;
-/** The same of a baseline, which a name that several studies have is not: YS_EINVAL lists them. */
+/** The same of a baseline, which a name or a date that several studies have is not: YS_EINVAL lists them. */
 ys_status ys_side_load_single(const char *results, const char *word, struct ys_side *side) YS_MUST_CHECK;
 /** A stored study; `trial_id` 0: all of its trials. */
 ys_status ys_side_load_stored(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *word,

@@ -5,8 +5,10 @@
 #include "report/judged.h"
 #include "report/label.h"
 #include "report/text.h"
+#include "stat/summary.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BAR = 16 }; /* columns of the longest bar */
 
@@ -43,35 +45,79 @@ static void add_row(struct ys_grid *grid, enum ys_kind kind, const struct ys_his
     ys_buf_free(&text);
 }
 
-static void put_summary(const struct ys_history *history, int width, struct ys_buf *out)
+/* The median of the points from `from` on up to the next change; NaN: there is no memory. */
+static double level_from(const struct ys_history *history, size_t from)
 {
     const struct ys_history_point *points = history->points.items;
-    struct ys_buf line = {0};
-    size_t changes = 0;
+    double *values = ys_alloc(2 * history->points.count + 1, sizeof *values), level = NAN;
+    size_t n = 0;
+    for (size_t i = from; values && i < history->points.count && (i == from || !points[i].change); i++)
+        if (isfinite(points[i].value))
+            values[n++] = points[i].value;
+    if (values)
+        level = ys_stat_median(values, n, values + history->points.count);
+    ys_free(values);
+    return level;
+}
+
+/* "with study 12 of 2026-10-30T03:17:33Z (version 2.1.0 after 2.0.1) from 301 to 264". `before`: where the stretch
+ * before it begins. */
+static void put_change(struct ys_buf *out, const struct ys_history *history, enum ys_kind kind, size_t before,
+                       size_t at)
+{
+    const struct ys_history_point *points = history->points.items;
+    const char *version = points[at].version ? points[at].version : "",
+               *last = at > 0 && points[at - 1].version ? points[at - 1].version : "";
+    ys_buf_printf(out, "with study %lld", (long long)points[at].study);
+    if (points[at].started)
+        ys_buf_printf(out, " of %s", points[at].started);
+    if (strcmp(version, last) != 0)
+        ys_buf_printf(out, " (version %s after %s)", *version ? version : "unknown", *last ? last : "unknown");
+    ys_buf_printf(out, " from %s", ys_label_value(kind, level_from(history, before)).text);
+    ys_buf_printf(out, " to %s", ys_label_value(kind, level_from(history, at)).text);
+}
+
+void ys_report_put_history(struct ys_buf *out, const struct ys_history *history)
+{
+    enum { TOLD = 3 };
+    const struct ys_history_point *points = history->points.items;
+    const struct ys_metric_info *info = ys_metric_find(history->metric);
+    size_t changes = 0, begun = 0, told = 0;
     for (size_t i = 0; i < history->points.count; i++)
         changes += points[i].change;
-    ys_buf_printf(&line, "%s of %s in %zu studies: ", history->metric, history->trial, history->points.count);
+    ys_buf_printf(out, "%s of %s in %zu stored %s: ", history->metric, history->trial, history->points.count,
+                  history->points.count == 1 ? "study" : "studies");
     if (history->points.count < YS_HISTORY_POINTS)
-        ys_buf_printf(&line, "too few to tell a change, %d are needed.", YS_HISTORY_POINTS);
+        ys_buf_printf(out, "too few to tell a change, %d are needed.", YS_HISTORY_POINTS);
     else if (changes == 0)
-        ys_buf_puts(&line, "no change that chance would not show in 1 of 100.");
+        ys_buf_puts(out, "no change that chance would not show in 1 of 100 histories.");
     else
-        ys_buf_printf(&line, "%zu change%s, of a kind that chance shows in 1 of 100 histories.", changes,
-                      changes == 1 ? "" : "s");
-    ys_text_wrap(out, ys_buf_text(&line), 0, 0, width);
-    out->failed |= line.failed;
-    ys_buf_free(&line);
+        ys_buf_printf(out, "%s, of a kind that chance shows in 1 of 100 histories: ",
+                      ys_label_plural((long long)changes, "change").text);
+    for (size_t i = 0; i < history->points.count && told < TOLD; i++) {
+        if (!points[i].change)
+            continue;
+        ys_buf_puts(out, told++ ? "; " : "");
+        put_change(out, history, info ? info->kind : YS_KIND_NUMBER, begun, i);
+        begun = i;
+    }
+    if (changes)
+        ys_buf_puts(out, changes > TOLD ? "; and more." : ".");
 }
 
 ys_status ys_report_history(const struct ys_history *history, int width, bool colour, struct ys_buf *out)
 {
     struct ys_grid grid;
+    struct ys_buf answer = {0};
     const struct ys_history_point *points = history->points.items;
     const struct ys_metric_info *info = ys_metric_find(history->metric);
     double most = 0;
     for (size_t i = 0; i < history->points.count; i++)
         most = fmax(most, points[i].value);
-    put_summary(history, width, out);
+    ys_report_put_history(&answer, history);
+    ys_text_wrap(out, ys_buf_text(&answer), 0, 0, width);
+    out->failed |= answer.failed;
+    ys_buf_free(&answer);
     ys_grid_init(&grid, 1);
     ys_grid_column(&grid, "study", true);
     ys_grid_column(&grid, "begun", false);

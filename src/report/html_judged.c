@@ -36,29 +36,6 @@ static void put_side(struct ys_buf *out, const struct ys_judged_side *side)
     ys_buf_printf(out, ", %s", or_none(side->started));
 }
 
-static void answer_compared(struct ys_buf *out, const struct ys_judged *judged)
-{
-    const struct ys_judged_pair *pairs = judged->pairs.items;
-    size_t counts[8] = {0}, metrics = 0, others = 0;
-    for (size_t i = 0; i < judged->pairs.count; i++) {
-        const struct ys_judged_metric *all = pairs[i].metrics.items;
-        others += pairs[i].other.count > 0;
-        for (size_t k = 0; k < pairs[i].metrics.count; k++, metrics++)
-            counts[all[k].verdict >= 0 && all[k].verdict < 8 ? all[k].verdict : YS_VERDICT_UNCLEAR]++;
-    }
-    ys_buf_puts(out, "Against ");
-    put_side(out, &judged->base);
-    ys_buf_printf(out, ": of %zu metrics of %s %zu better, %zu worse, %zu the same, %zu unclear, %zu invalid.", metrics,
-                  ys_label_plural((long long)judged->pairs.count, "trial").text, counts[YS_VERDICT_BETTER],
-                  counts[YS_VERDICT_WORSE], counts[YS_VERDICT_SAME], counts[YS_VERDICT_UNCLEAR],
-                  counts[YS_VERDICT_INVALID]);
-    if (others)
-        ys_buf_printf(out, " %s did other work.", ys_label_plural((long long)others, "trial").text);
-    if (judged->differences.count)
-        ys_buf_printf(out, " The machines differ in %s.",
-                      ys_label_plural((long long)judged->differences.count, "thing").text);
-}
-
 static const struct ys_judged_metric *speed_of(const struct ys_judged_pair *pair)
 {
     const struct ys_judged_metric *all = pair->metrics.items;
@@ -66,6 +43,56 @@ static const struct ys_judged_metric *speed_of(const struct ys_judged_pair *pair
         if (strcmp(all[i].metric, "rate_per_s") == 0 && all[i].ratio > 0)
             return &all[i];
     return NULL;
+}
+
+/** How often each verdict was given: of speeds, and of all metrics. */
+struct verdicts {
+    size_t counts[8], all;
+};
+
+static void count_verdict(struct verdicts *verdicts, int verdict)
+{
+    verdicts->counts[verdict >= 0 && verdict < 8 ? verdict : YS_VERDICT_UNCLEAR]++;
+    verdicts->all++;
+}
+
+/** "8 better, 8 worse, 0 the same, 48 unclear, 0 invalid" */
+static void put_verdicts(struct ys_buf *out, const struct verdicts *verdicts)
+{
+    const size_t *counts = verdicts->counts;
+    ys_buf_printf(out, "%zu better, %zu worse, %zu the same, %zu unclear, %zu invalid", counts[YS_VERDICT_BETTER],
+                  counts[YS_VERDICT_WORSE], counts[YS_VERDICT_SAME], counts[YS_VERDICT_UNCLEAR],
+                  counts[YS_VERDICT_INVALID]);
+}
+
+static void answer_compared(struct ys_buf *out, const struct ys_judged *judged)
+{
+    const struct ys_judged_pair *pairs = judged->pairs.items;
+    struct verdicts speeds = {.all = 0}, metrics = {.all = 0};
+    size_t others = 0;
+    for (size_t i = 0; i < judged->pairs.count; i++) {
+        const struct ys_judged_metric *all = pairs[i].metrics.items, *speed = speed_of(&pairs[i]);
+        others += pairs[i].other.count > 0;
+        for (size_t k = 0; k < pairs[i].metrics.count; k++)
+            count_verdict(&metrics, all[k].verdict);
+        if (speed)
+            count_verdict(&speeds, speed->verdict);
+    }
+    ys_buf_puts(out, "Against ");
+    put_side(out, &judged->base);
+    if (speeds.all)
+        ys_buf_printf(out, ": of the speeds of %s ", ys_label_plural((long long)speeds.all, "trial").text);
+    if (speeds.all)
+        put_verdicts(out, &speeds);
+    ys_buf_printf(out, "%s of all %zu metrics of %s ", speeds.all ? ";" : ":", metrics.all,
+                  ys_label_plural((long long)judged->pairs.count, "trial").text);
+    put_verdicts(out, &metrics);
+    ys_buf_puts(out, ".");
+    if (others)
+        ys_buf_printf(out, " %s did other work.", ys_label_plural((long long)others, "trial").text);
+    if (judged->differences.count)
+        ys_buf_printf(out, " The machines differ in %s.",
+                      ys_label_plural((long long)judged->differences.count, "thing").text);
 }
 
 static void put_ratios(struct ys_buf *out, const struct ys_judged *judged)
@@ -172,6 +199,24 @@ static void put_pair(struct ys_buf *out, const struct ys_judged_pair *pair)
     ys_buf_puts(out, "</details>\n");
 }
 
+/** Trials that one side has alone. */
+static void put_only(struct ys_buf *out, const char *where, const struct ys_list *names)
+{
+    char *const *all = names->items;
+    struct ys_buf line = {0};
+    for (size_t i = 0; i < names->count && i < YS_HTML_MOST; i++)
+        ys_buf_printf(&line, "%s%s", i ? ", " : "", all[i]);
+    if (names->count > YS_HTML_MOST)
+        ys_buf_puts(&line, ", ...");
+    if (names->count) {
+        ys_buf_printf(out, "<p>Only %s: ", where);
+        ys_text_html(out, ys_buf_text(&line));
+        ys_buf_puts(out, "</p>\n");
+    }
+    out->failed |= line.failed;
+    ys_buf_free(&line);
+}
+
 void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
 {
     const struct ys_judged_pair *pairs = judged->pairs.items;
@@ -187,29 +232,14 @@ void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
     out->failed |= figures.failed;
     ys_buf_free(&figures);
     put_differences(out, &judged->differences, "The machines and programs differ; read this before the verdicts:");
+    put_only(out, "in the base", &judged->only_base);
+    put_only(out, "here", &judged->only_candidate);
     for (size_t i = 0; i < judged->pairs.count && i < YS_HTML_MOST; i++)
         put_pair(out, &pairs[i]);
     ys_buf_puts(out, "</section>\n");
 }
 
 /* ---- over all studies of that name */
-
-static void answer_history(struct ys_buf *out, const struct ys_history *history)
-{
-    const struct ys_history_point *points = history->points.items;
-    size_t changes = 0;
-    for (size_t i = 0; i < history->points.count; i++)
-        changes += points[i].change;
-    ys_buf_printf(out, "%s of %s in %zu stored %s: ", history->metric, history->trial, history->points.count,
-                  history->points.count == 1 ? "study" : "studies");
-    if (history->points.count < YS_HISTORY_POINTS)
-        ys_buf_printf(out, "too few to tell a change, %d are needed.", YS_HISTORY_POINTS);
-    else if (changes == 0)
-        ys_buf_puts(out, "no change that chance would not show in 1 of 100 histories.");
-    else
-        ys_buf_printf(out, "%s, of a kind that chance shows in 1 of 100 histories.",
-                      ys_label_plural((long long)changes, "change").text);
-}
 
 static void put_point_title(struct ys_buf *out, enum ys_kind kind, const struct ys_history_point *point)
 {
@@ -276,7 +306,7 @@ static void put_history_row(struct ys_buf *out, enum ys_kind kind, const struct 
     struct ys_buf text = {0};
     ys_buf_puts(out, "<tr>\n");
     ys_buf_printf(out, "<td class=\"n\">%lld</td>\n", (long long)point->study);
-    ys_html_put(out, "td", NULL, or_none(point->started));
+    ys_html_put(out, "td", "whole", or_none(point->started));
     ys_html_put(out, "td", NULL, point->version ? point->version : "");
     ys_html_put(out, "td", "n", ys_label_value(kind, point->value).text);
     if (point->ci.count == 2)
@@ -299,7 +329,7 @@ ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history)
     const struct ys_metric_info *info = ys_metric_find(history->metric);
     const enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
     struct ys_buf answer = {0};
-    answer_history(&answer, history);
+    ys_report_put_history(&answer, history);
     begin_section(out, "history", "How did it change?", &answer);
     YS_TRY(put_history_chart(out, history, kind));
     ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);

@@ -11,7 +11,7 @@
 #include "study/bisect.h"
 #include <stdbool.h>
 
-/** What differs, whether it was the same work, then a line a metric: at most `width` (60 or more) columns. */
+/** What differs, whether it was the same work, then a line a metric: at most `width` (40 or more) columns. */
 ys_status ys_report_judged(const struct ys_judged *judged, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 
 /** The sentence, then a line a check; as Markdown for a comment; as JUnit XML, a check a case. */
@@ -37,6 +37,9 @@ ys_status ys_report_html_among(const ys_json *result, const struct ys_judged *ju
 void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged);
 ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history) YS_MUST_CHECK;
 
+/** "rate_per_s of a in 20 stored studies: 1 change, of a kind that chance shows in 1 of 100 histories: with study 12 of
+ * 2026-10-30T03:17:33Z (version 2.1.0 after 2.0.1) from 301 to 264.": the medians before and after it. */
+void ys_report_put_history(struct ys_buf *out, const struct ys_history *history);
 /** "1.05x [1.02, 1.08]", "+0.3 % [-0.1, +0.7]" or "-". */
 void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric);
 

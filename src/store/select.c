@@ -39,7 +39,16 @@ static ys_status check_latest(struct ys_store *store, int64_t id)
     return YS_OK;
 }
 
-/* The newest study for which `word` is, in this order of preference: the id, the folder, the name. */
+bool ys_store_is_date(const char *word, size_t size)
+{
+    static const char form[] = "dddd-dd-ddTdd:dd:ddZ";
+    for (size_t i = 0; i < size; i++)
+        if (i >= sizeof form - 1 || (form[i] == 'd' ? !strchr("0123456789", word[i]) : word[i] != form[i]))
+            return false;
+    return size >= strlen("2026-11-26");
+}
+
+/* The newest study for which `word` is, in this order of preference: the id, the folder, the name, a date. */
 static ys_status find_study(struct ys_store *store, const char *word, int64_t *id)
 {
     sqlite3_stmt *statement;
@@ -47,9 +56,11 @@ static ys_status find_study(struct ys_store *store, const char *word, int64_t *i
         YS_TRY(ys_db_prepare(store, &statement, "SELECT max(id) FROM study", ""));
     else
         YS_TRY(ys_db_prepare(store, &statement,
-                             "SELECT id FROM study WHERE id = ?1 OR folder = ?2 OR name = ?2 "
-                             "ORDER BY id = ?1 DESC, folder = ?2 DESC, id DESC LIMIT 1",
-                             "it", as_number(word), word));
+                             "SELECT id FROM study WHERE id = ?1 OR folder = ?2 OR name = ?2 OR ?3 AND "
+                             "substr(strftime('%Y-%m-%dT%H:%M:%SZ', started_s, 'unixepoch'), 1, length(?2)) = ?2 "
+                             "ORDER BY id = ?1 DESC, folder = ?2 DESC, name = ?2 DESC, "
+                             "iif(name = ?2, 0, started_s) DESC, id DESC LIMIT 1",
+                             "iti", as_number(word), word, (int64_t)ys_store_is_date(word, strlen(word))));
     YS_TRY(find_one(store, statement, id));
     return strcmp(word, "last") == 0 ? check_latest(store, *id) : YS_OK;
 }

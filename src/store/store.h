@@ -90,9 +90,12 @@ ys_status ys_store_run_link(struct ys_store *store, int64_t run_id) YS_MUST_CHEC
 
 /* Reading. YS_ENOTFOUND when the id does not exist. */
 
-/** Finds what `selector` names: `last`, the id, the name (its latest study) or the folder of a study; after a `/` the
- * id or the index of one of its trials. *trial_id is 0 when no trial is named; `trial_id` may be NULL when none may be.
- * YS_ENOTFOUND lists what there is. */
+/** Whether the first `size` bytes of `word` are a date as yardstick writes it, "2026-11-26T03:17:33Z", or its beginning
+ * from the day on. */
+bool ys_store_is_date(const char *word, size_t size);
+/** Finds what `selector` names: `last`, the id, the name (its latest study), the folder of a study or a date (the
+ * latest that began then, see ys_store_is_date()); after a `/` the id or the index of one of its trials. *trial_id is 0
+ * when no trial is named; `trial_id` may be NULL when none may be. YS_ENOTFOUND lists what there is. */
 ys_status ys_store_select(struct ys_store *store, const char *selector, int64_t *study_id,
                           int64_t *trial_id) YS_MUST_CHECK;
 

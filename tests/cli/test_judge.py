@@ -143,6 +143,16 @@ class TwentyStudies(Judged):
         points = json.loads(self.yardstick("history", "--format=json")[0])["points"]
         self.assertEqual([i for i, point in enumerate(points) if point["change"]], [12])
         self.assertEqual(len(points), 20)
+        # Each is named by the hour at which it began, all by the day of the first as long as that lasts.
+        began = points[5]["started"]
+        self.assertEqual(self.result("show", began)[0]["study"]["id"], 6)
+        self.assertEqual(self.result("show", began[:13])[0]["study"]["id"], 6)
+        self.assertEqual(self.result("show", points[19]["started"][:10])[0]["study"]["id"], 20)
+        self.yardstick("gate", began[:13], "7", "--rule=rss_peak_bytes <= 900 %")
+        day = max((point["started"][:10] for point in points), key=[point["started"][:10] for point in points].count)
+        self.refusal("gate", day, words=("`%s` is the date of " % day, "by its folder or its number"))
+        out = " ".join(self.yardstick("history")[0].split())
+        self.assertRegex(out, r"1 change, of a kind that chance shows in 1 of 100 histories: with study 13 of \S+Z from (99|1\d\d) to (8|9)\d(\.\d)?\.")
         # What did not change shows none.
         points = json.loads(self.yardstick("history", "--metric=rss_peak_bytes", "--format=json")[0])["points"]
         self.assertFalse([point for point in points if point["change"]])
@@ -158,7 +168,7 @@ class Page(Judged):
         first = self.yardstick("results", "import", base)[0].strip()
         second = self.yardstick("results", "import", self.made("slow.jsonl", self.slower))[0].strip()
         page = self.page(second, "--compare=" + first, "--history")
-        for words in ('<a href="#compare">', '<section id="compare">', "Against run, study %s, " % first, 'id="against-title"',
+        for words in ('<a href="#compare">', '<section id="compare">', "Against run, study %s, " % first, ": of the speeds of 2 trials ", "; of all ", 'id="against-title"',
                       '<a href="#history">', '<section id="history">', 'id="over-studies-title"', " stored studies: too few to tell a change, 8 are needed."):
             self.assertIn(words, page)
         self.assertRegex(page, r">0\.(89|90)\dx \[")  # a tenth slower
@@ -170,6 +180,10 @@ class Page(Judged):
             places = [section.index(part) for part in ('<p class="answer">', "<svg", "<table")]
             self.assertEqual(places, sorted(places), name)
         self.assertIn('<section id="compare">', self.page(second, "--compare=" + base))
+        fewer = self.made("fewer.jsonl", keep=lambda line: line["type"] not in ("trial", "run") or "ref" not in line.get("trial", line.get("id")))
+        page = self.page(second, "--compare=" + fewer)
+        self.assertRegex(page, "<p>Only here: [^<]*ref[^<]*</p>")
+        self.assertNotIn("Only in the base", page)
         alone = self.page(second)
         self.assertNotIn('id="compare"', alone)
         self.assertNotIn('id="history"', alone)

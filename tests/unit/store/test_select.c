@@ -54,6 +54,24 @@ static void an_id_goes_before_a_name_of_digits(void)
     fixture_close(&f);
 }
 
+static void a_date_begins_with_a_whole_day(void)
+{
+    static const char *const dates[] = {"2026-11-26", "2026-11-26T", "2026-11-26T03:1", "2026-11-26T03:17:33Z"};
+    static const char *const others[] = {"",           "2026-11",       "2026-11-2",
+                                         "2026-11-2x", "2026-11-26 03", "2026-11-26T03:17:33Z1"};
+    for (size_t i = 0; i < sizeof dates / sizeof dates[0]; i++)
+        tap_check(ys_store_is_date(dates[i], strlen(dates[i])), __LINE__, "%s", dates[i]);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        tap_check(!ys_store_is_date(others[i], strlen(others[i])), __LINE__, "%s", others[i]);
+    struct fixture f;
+    fixture_open(&f);
+    begin_study(f.store, "2026-11-26");
+    begin_study(f.store, "other");
+    CHECK(is(find(f.store, "2026-11-26"), 1, 0)); /* a name goes before */
+    CHECK(find(f.store, "1999-12-31").status == YS_ENOTFOUND);
+    fixture_close(&f);
+}
+
 static void a_trial_is_named_by_id_or_index(void)
 {
     struct fixture f;
@@ -105,6 +123,6 @@ static void a_trial_where_a_study_is_meant_is_an_error(void)
 }
 
 TAP_MAIN(TAP_CASE(last_is_the_newest_study), TAP_CASE(a_name_means_its_latest_study),
-         TAP_CASE(an_id_goes_before_a_name_of_digits), TAP_CASE(a_trial_is_named_by_id_or_index),
-         TAP_CASE(what_does_not_exist_is_answered_with_what_does), TAP_CASE(an_empty_store_says_that_it_is_empty),
-         TAP_CASE(a_trial_where_a_study_is_meant_is_an_error))
+         TAP_CASE(an_id_goes_before_a_name_of_digits), TAP_CASE(a_date_begins_with_a_whole_day),
+         TAP_CASE(a_trial_is_named_by_id_or_index), TAP_CASE(what_does_not_exist_is_answered_with_what_does),
+         TAP_CASE(an_empty_store_says_that_it_is_empty), TAP_CASE(a_trial_where_a_study_is_meant_is_an_error))
