@@ -19,13 +19,15 @@
 enum { TIMES = 20 };
 enum { INDENT = 9, FOUND = 28 };  /* columns at which remedies, and what was found, begin */
 enum { WHAT = 43, NUMBERS = 63 }; /* columns of a row of the self-test */
+enum { NARROW = 72 };             /* columns below which its rows are paragraphs */
 
 /* `before`: the one above; its remedy is not said twice. */
 static void put_line(struct ys_buf *out, const struct ys_doctor_line *line, const struct ys_doctor_line *before)
 {
     const bool same = before && before->remedy && line->remedy && strcmp(line->remedy, before->remedy) == 0;
+    const bool narrow = ys_command_width() < NARROW;
     ys_buf_printf(out, "%-8s %-18s ", ys_name_of(&ys_doctor_states, line->state), line->name);
-    ys_text_wrap(out, line->found ? line->found : "", FOUND, FOUND, ys_command_width());
+    ys_text_wrap(out, line->found ? line->found : "", FOUND, narrow ? INDENT : FOUND, ys_command_width());
     if (line->consequence && line->remedy)
         ys_command_wrap(out, INDENT, INDENT, "so %s; remedy%s%s", line->consequence, same ? " as above" : ": ",
                         same ? "" : line->remedy);
@@ -77,9 +79,14 @@ static void put_row(struct ys_buf *out, const struct ys_self_test_row *row)
     char values[4][32];
     for (size_t i = 0; i < 4; i++)
         put_value(values[i], numbers[i], row->unit);
-    put_what(out, row->what);
-    ys_buf_printf(out, "%13s %13s %12s %12s  %s\n", values[0], values[1], values[2], values[3],
-                  ys_name_of(&ys_self_test_verdicts, row->verdict));
+    const char *verdict = ys_name_of(&ys_self_test_verdicts, row->verdict);
+    if (ys_command_width() < NARROW) {
+        ys_command_wrap(out, 0, 4, "%s: truth %s, observed %s, error %s, bound %s: %s", row->what, values[0], values[1],
+                        values[2], values[3], verdict);
+    } else {
+        put_what(out, row->what);
+        ys_buf_printf(out, "%13s %13s %12s %12s  %s\n", values[0], values[1], values[2], values[3], verdict);
+    }
     if (row->reason)
         ys_command_wrap(out, 4, 4, "%s", row->reason);
 }
@@ -97,8 +104,12 @@ static ys_status read_times(const struct ys_args *args, int otherwise, int *time
 static void put_table(struct ys_buf *out, const struct ys_self_test *table, bool has_wrong)
 {
     const struct ys_self_test_row *rows = table->rows.items;
-    put_what(out, "medians");
-    ys_buf_printf(out, "%13s %13s %12s %12s\n", "truth", "observed", "error", "bound");
+    if (ys_command_width() < NARROW) {
+        ys_buf_puts(out, "medians\n");
+    } else {
+        put_what(out, "medians");
+        ys_buf_printf(out, "%13s %13s %12s %12s\n", "truth", "observed", "error", "bound");
+    }
     for (size_t i = 0; i < table->rows.count; i++)
         put_row(out, &rows[i]);
     ys_command_wrap(out, 0, 4, "%s on %s, %lld times each: %s", table->date, table->host, (long long)table->times,
@@ -142,11 +153,12 @@ static void put_noise(struct ys_buf *out, const struct ys_noise *noise)
         ys_command_wrap(out, 0, 4, "nothing can be told: %s", noise->reason);
         return;
     }
-    ys_buf_printf(out, "ratio of its speeds %.4f (%.4f to %.4f)\n\n", noise->ratio, ends[0], ends[1]);
-    ys_buf_puts(out, "beside the margin, found nine times of ten\n");
+    ys_command_line(out, 4, "ratio of its speeds %.4f (%.4f to %.4f)", noise->ratio, ends[0], ends[1]);
+    ys_buf_puts(out, "\n");
+    ys_command_line(out, 4, "beside the margin, found nine times of ten");
     for (size_t i = 0; i < noise->tells_apart.count; i++)
-        ys_buf_printf(out, "  with %3lld runs a difference of %.2g %%\n", (long long)apart[i].runs,
-                      100 * apart[i].difference);
+        ys_command_line(out, 4, "  with %3lld runs a difference of %.2g %%", (long long)apart[i].runs,
+                        100 * apart[i].difference);
     for (size_t i = 0; i < noise->needed.count; i++) {
         if (needed[i].runs == YS_FIELD_NONE)
             ys_command_wrap(out, 2, 4,
@@ -154,13 +166,13 @@ static void put_noise(struct ys_buf *out, const struct ys_noise *noise)
                             "take longer runs",
                             100 * needed[i].difference);
         else
-            ys_buf_printf(out, "  a difference of %2.0f %% needs %lld runs\n", 100 * needed[i].difference,
-                          (long long)needed[i].runs);
+            ys_command_line(out, 4, "  a difference of %2.0f %% needs %lld runs", 100 * needed[i].difference,
+                            (long long)needed[i].runs);
     }
     if (noise->biases.count == 0)
         ys_command_wrap(out, 2, 4,
                         "but its runs have fewer than 30 blocks: studies of such runs have no verdict on speed");
-    ys_buf_printf(out, "%s on %s, %.0f s\n", noise->date, noise->host, noise->seconds);
+    ys_command_wrap(out, 0, 4, "%s on %s, %.0f s", noise->date, noise->host, noise->seconds);
 }
 
 static int measure_noise(const struct ys_args *args)
@@ -217,7 +229,7 @@ static int measure_perturbation(const struct ys_args *args)
         const struct ys_perturbed *found = perturbation.found.items;
         for (size_t i = 0; i < perturbation.found.count; i++)
             put_perturbed(&out, &found[i]);
-        ys_buf_printf(&out, "%s on %s, %.0f s\n", perturbation.date, perturbation.host, perturbation.seconds);
+        ys_command_wrap(&out, 0, 4, "%s on %s, %.0f s", perturbation.date, perturbation.host, perturbation.seconds);
         printed = ys_command_print(&out);
     }
     ys_perturbation_fini(&perturbation);

@@ -26,10 +26,13 @@ static ys_status find_data(const struct ys_args *args, struct ys_model_feed *fee
     return YS_OK;
 }
 
+enum { NARROW = 72 }; /* columns below which a name has a line of its own */
+
 static void put_line(struct ys_buf *out, const char *name, const char *kind, const char *shape)
 {
-    ys_command_name(out, 2, 38, name);
-    ys_buf_printf(out, " %-20s %s\n", kind, shape);
+    const bool narrow = ys_command_width() < NARROW;
+    ys_command_name(out, 2, narrow ? 0 : 38, name);
+    ys_buf_printf(out, " %-*s %s\n", narrow ? 0 : 20, kind, shape);
 }
 
 static void print_graph(const struct ys_graph *graph, struct ys_buf *out)
@@ -60,8 +63,10 @@ static void print_import(const char *path, const struct ys_onnx_import *import, 
         ys_buf_puts(out, "\nchanged, left out, assumed\n");
     for (size_t i = 0; i < ys_json_size(import->notes); i++)
         ys_command_wrap(out, 2, 4, "%s", ys_json_text(ys_json_at(import->notes, i), ""));
-    ys_buf_printf(out, "\n%lld parameters, %lld multiply-adds a row\n",
-                  (long long)ys_graph_parameter_count(import->graph), (long long)ys_graph_multiply_adds(import->graph));
+    ys_buf_puts(out, "\n");
+    ys_command_line(out, 4, "%lld parameters, %lld multiply-adds a row",
+                    (long long)ys_graph_parameter_count(import->graph),
+                    (long long)ys_graph_multiply_adds(import->graph));
 }
 
 static ys_status write_files(const struct ys_args *args, const struct ys_onnx_import *import)

@@ -17,6 +17,7 @@
 #include <string.h>
 
 /* Widths of columns, and where the last begins. */
+enum { NARROW = 72 }; /* columns below which rows of a list are paragraphs */
 enum { FRAMEWORK_NAME = 17, FRAMEWORK_CAN = 60, MODEL_NAME = 15, MODEL_TITLE = 53 };
 
 /* One of the lists: what its entries are, and how they are shown. */
@@ -48,7 +49,8 @@ static bool is_called(const struct ys_record *record, const void *entry, const c
 static void print_entries(const struct listing *listing, const struct ys_list *list, const char *wanted,
                           struct ys_buf *out, ys_json *kept)
 {
-    ys_buf_puts(out, listing->heading);
+    if (listing->heading[0])
+        ys_command_line(out, 4, "%s", listing->heading);
     for (size_t i = 0; i < list->count; i++) {
         const void *entry = (const char *)list->items + i * listing->record->size;
         if (wanted && !is_called(listing->record, entry, wanted))
@@ -128,7 +130,7 @@ static void print_keys(const struct model_entry *model, struct ys_buf *out)
     for (size_t i = 0; i < model->keys.count; i++)
         ys_command_wrap(out, 4, 8, "%s = %g: %s; %s", keys[i].name, keys[i].standard, keys[i].meaning, keys[i].values);
     if (model->takes_classes)
-        ys_buf_puts(out, "    model.classes: those of the data, or more\n");
+        ys_command_wrap(out, 4, 8, "model.classes: those of the data, or more");
 }
 
 static void print_model(const void *entry, bool full, struct ys_buf *out)
@@ -136,10 +138,15 @@ static void print_model(const void *entry, bool full, struct ys_buf *out)
     const struct model_entry *model = entry;
     struct ys_buf shape = {0};
     put_shape(&shape, &model->input);
-    ys_command_name(out, 0, MODEL_NAME, model->name);
-    ys_buf_printf(out, "%11lld %13lld  %-10s ", (long long)model->parameters, (long long)model->multiply_adds,
-                  ys_buf_text(&shape));
-    ys_text_wrap(out, model->title, MODEL_TITLE, MODEL_TITLE, ys_command_width());
+    if (ys_command_width() < NARROW) {
+        ys_command_wrap(out, 0, 4, "%s %lld %lld %s %s", model->name, (long long)model->parameters,
+                        (long long)model->multiply_adds, ys_buf_text(&shape), model->title);
+    } else {
+        ys_command_name(out, 0, MODEL_NAME, model->name);
+        ys_buf_printf(out, "%11lld %13lld  %-10s ", (long long)model->parameters, (long long)model->multiply_adds,
+                      ys_buf_text(&shape));
+        ys_text_wrap(out, model->title, MODEL_TITLE, MODEL_TITLE, ys_command_width());
+    }
     ys_buf_free(&shape);
     if (full)
         print_keys(model, out);
@@ -193,7 +200,7 @@ static ys_status describe_models(const struct ys_model *model, struct ys_list *m
 
 static int list_models(const struct ys_args *args)
 {
-    static const struct listing listing = {"model           parameters multiply-adds  input\n", &model_record,
+    static const struct listing listing = {"model           parameters multiply-adds  input", &model_record,
                                            print_model};
     struct ys_list models = {0};
     ys_status status = describe_models(ys_models(), &models);
@@ -230,17 +237,34 @@ static int list_keys(const struct ys_args *args)
 }
 
 /* "train, infer, double" */
-static void print_abilities(const struct ys_framework_entry *entry, struct ys_buf *out)
+static void put_abilities(const struct ys_framework_entry *entry, struct ys_buf *can)
 {
-    struct ys_buf can = {0};
     char *const *modes = entry->modes.items;
     for (size_t i = 0; i < entry->modes.count; i++)
-        ys_buf_printf(&can, "%s%s", i ? ", " : "", modes[i]);
+        ys_buf_printf(can, "%s%s", i ? ", " : "", modes[i]);
     if (entry->has_double)
-        ys_buf_puts(&can, ", double");
+        ys_buf_puts(can, ", double");
     if (entry->no_work)
-        ys_buf_puts(&can, ", does no work");
-    ys_text_wrap(out, ys_buf_text(&can), FRAMEWORK_CAN, FRAMEWORK_CAN, ys_command_width());
+        ys_buf_puts(can, ", does no work");
+}
+
+/* "pytorch           2.14.1     installed    1.2 GB  3.11.2    train, infer" */
+static void print_row(const struct ys_framework_entry *entry, struct ys_buf *out)
+{
+    char disk[YS_SIZE_TEXT] = "-";
+    struct ys_buf can = {0};
+    if (entry->size_bytes > 0)
+        ys_size_text(entry->size_bytes, disk);
+    put_abilities(entry, &can);
+    const char *version = text_or(entry->version, ""), *state = ys_name_of(&ys_entry_states, entry->state),
+               *python = text_or(entry->python, "-");
+    if (ys_command_width() < NARROW) {
+        ys_command_wrap(out, 0, 4, "%s %s %s %s %s %s", entry->spec, version, state, disk, python, ys_buf_text(&can));
+    } else {
+        ys_command_name(out, 0, FRAMEWORK_NAME, entry->spec);
+        ys_buf_printf(out, " %-10s %-11s %7s  %-8s  ", version, state, disk, python);
+        ys_text_wrap(out, ys_buf_text(&can), FRAMEWORK_CAN, FRAMEWORK_CAN, ys_command_width());
+    }
     out->failed |= can.failed;
     ys_buf_free(&can);
 }
@@ -298,13 +322,7 @@ static void print_option(const char *framework, const char *name, const ys_json 
 static void print_framework(const void *item, bool full, struct ys_buf *out)
 {
     const struct ys_framework_entry *entry = item;
-    char disk[YS_SIZE_TEXT] = "-";
-    if (entry->size_bytes > 0)
-        ys_size_text(entry->size_bytes, disk);
-    ys_command_name(out, 0, FRAMEWORK_NAME, entry->spec);
-    ys_buf_printf(out, " %-10s %-11s %7s  %-8s  ", text_or(entry->version, ""),
-                  ys_name_of(&ys_entry_states, entry->state), disk, text_or(entry->python, "-"));
-    print_abilities(entry, out);
+    print_row(entry, out);
     print_remedy(entry, out);
     if (!full) {
         print_options(entry, out);
@@ -324,7 +342,7 @@ static const struct ys_record *record_of_framework(const void *entry)
 
 static int list_frameworks(const struct ys_args *args)
 {
-    static const struct listing listing = {"framework         version    state          disk  python    can\n",
+    static const struct listing listing = {"framework         version    state          disk  python    can",
                                            &ys_framework_entry_record, print_framework, record_of_framework};
     struct ys_list list;
     if (args->check)
@@ -338,7 +356,7 @@ static int list_frameworks(const struct ys_args *args)
 }
 
 /* "1x28x28   10 classes   60000 + 10000 rows" */
-static void print_form(const struct ys_data_entry *entry, struct ys_buf *out)
+static void put_form(const struct ys_data_entry *entry, struct ys_buf *out)
 {
     struct ys_buf shape = {0};
     if (entry->shape.count == 0) {
@@ -358,12 +376,14 @@ static void print_dataset(const void *item, bool full, struct ys_buf *out)
 {
     const struct ys_data_entry *entry = item;
     bool is_ready = entry->state == YS_DATA_READY;
-    ys_buf_printf(out, "%-13s ", entry->name);
-    print_form(entry, out);
-    ys_buf_puts(out, entry->state == YS_DATA_GENERATED ? "made when used" : ys_name_of(&ys_data_states, entry->state));
-    if (is_ready)
-        ys_buf_puts(out, entry->verified == 1 ? ", verified" : ", NOT verified");
-    ys_buf_puts(out, "\n");
+    struct ys_buf form = {0};
+    put_form(entry, &form);
+    ys_command_line(out, 4, "%-13s %s%s%s", entry->name, ys_buf_text(&form),
+                    entry->state == YS_DATA_GENERATED ? "made when used" : ys_name_of(&ys_data_states, entry->state),
+                    !is_ready              ? ""
+                    : entry->verified == 1 ? ", verified"
+                                           : ", NOT verified");
+    ys_buf_free(&form);
     if (entry->command)
         ys_buf_printf(out, "    run: %s\n", entry->command);
     if (full)

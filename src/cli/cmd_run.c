@@ -154,11 +154,11 @@ static bool print_trial(const struct ys_listing_trial *trial, struct ys_buf *out
     return false;
 }
 
-/* "    PyTorch 2.13.0, 2 threads" */
-static void print_framework(const struct ys_listing_trial *trial, struct ys_buf *out)
+/* "PyTorch 2.13.0, 2 threads" */
+static void put_framework(const struct ys_listing_trial *trial, struct ys_buf *out)
 {
     const char *version = trial->version ? trial->version : "";
-    ys_buf_printf(out, "    %s%s%s, %lld thread%s", trial->title ? trial->title : "", version[0] ? " " : "", version,
+    ys_buf_printf(out, "%s%s%s, %lld thread%s", trial->title ? trial->title : "", version[0] ? " " : "", version,
                   (long long)trial->threads, trial->threads == 1 ? "" : "s");
 }
 
@@ -207,10 +207,12 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
         if (!print_trial(trial, out))
             continue;
         guessed |= !trial->known;
-        print_framework(trial, out);
-        ys_buf_printf(out, ", %lld %s, %s %s a run\n", (long long)(infers ? trial->requests : trial->steps),
-                      infers ? "requests" : "steps", trial->known ? "about" : "perhaps",
-                      ys_span_text(trial->run_s, span, sizeof span));
+        struct ys_buf line = {0};
+        put_framework(trial, &line);
+        ys_command_wrap(out, 4, 8, "%s, %lld %s, %s %s a run", ys_buf_text(&line),
+                        (long long)(infers ? trial->requests : trial->steps), infers ? "requests" : "steps",
+                        trial->known ? "about" : "perhaps", ys_span_text(trial->run_s, span, sizeof span));
+        ys_buf_free(&line);
     }
     print_files(listing, out);
     ys_buf_puts(out, "\n");
@@ -257,16 +259,19 @@ static void print_prover(const struct ys_listing_trial *line, struct ys_buf *out
 {
     const struct ys_proof *proof = line->proof;
     char span[32];
-    print_framework(line, out);
+    struct ys_buf text = {0};
+    put_framework(line, &text);
     if (proof->rows != YS_FIELD_NONE)
-        ys_buf_printf(out, "; %lld rows of each of %lld batches; ", (long long)proof->rows, (long long)proof->batches);
+        ys_buf_printf(&text, "; %lld rows of each of %lld batches; ", (long long)proof->rows,
+                      (long long)proof->batches);
     if (proof->positions != YS_FIELD_NONE)
-        ys_buf_printf(out, "the first %lld positions of a row; ", (long long)proof->positions);
+        ys_buf_printf(&text, "the first %lld positions of a row; ", (long long)proof->positions);
     if (proof->cached == 1)
-        ys_buf_printf(out, "kept from %s", proof->date ? proof->date : "before");
+        ys_buf_printf(&text, "kept from %s", proof->date ? proof->date : "before");
     else if (!isnan(proof->seconds))
-        ys_buf_puts(out, ys_span_text(proof->seconds, span, sizeof span));
-    ys_buf_puts(out, "\n");
+        ys_buf_puts(&text, ys_span_text(proof->seconds, span, sizeof span));
+    ys_command_wrap(out, 4, 8, "%s", ys_buf_text(&text));
+    ys_buf_free(&text);
 }
 
 static ys_status print_proofs(const struct ys_listing *listing, struct ys_buf *out)
@@ -277,7 +282,7 @@ static ys_status print_proofs(const struct ys_listing *listing, struct ys_buf *o
         if (!print_trial(&lines[i], out))
             continue;
         print_prover(&lines[i], out);
-        YS_TRY(ys_report_proof_table(lines[i].proof, out));
+        YS_TRY(ys_report_proof_table(lines[i].proof, ys_command_width(), out));
     }
     return YS_OK;
 }

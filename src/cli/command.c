@@ -14,7 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH = 80, LEAST_WIDTH = 60, MOST_WIDTH = 160 };
+enum { WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 160 };
 
 int ys_command_fail(ys_status status)
 {
@@ -53,6 +53,25 @@ void ys_command_wrap(struct ys_buf *out, int indent, int hang, const char *forma
     ys_text_wrap(out, ys_buf_text(&text), indent, hang, ys_command_width());
     out->failed |= text.failed;
     ys_buf_free(&text);
+}
+
+void ys_command_line(struct ys_buf *out, int hang, const char *format, ...)
+{
+    struct ys_buf text = {0}, clean = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    ys_buf_vprintf(&text, format, arguments);
+    va_end(arguments);
+    ys_text_clean(&clean, ys_buf_text(&text), false);
+    while (clean.size > 0 && clean.data[clean.size - 1] == ' ')
+        clean.data[--clean.size] = 0;
+    if (ys_text_width(ys_buf_text(&clean)) <= ys_command_width())
+        ys_buf_printf(out, "%s\n", ys_buf_text(&clean));
+    else
+        ys_text_wrap(out, ys_buf_text(&clean), 0, hang, ys_command_width());
+    out->failed |= text.failed || clean.failed;
+    ys_buf_free(&text);
+    ys_buf_free(&clean);
 }
 
 void ys_command_name(struct ys_buf *out, int indent, int width, const char *name)

@@ -35,12 +35,15 @@ int ys_command_help(const struct ys_args *args);
 
 /** Prints the recorded message as an error, and gives the exit code that belongs to the status. */
 int ys_command_fail(ys_status status);
-/** Columns of what is printed for people: those of the terminal on stdout, at least 60 and at most 160, beyond which
+/** Columns of what is printed for people: those of the terminal on stdout, at least 40 and at most 160, beyond which
  * lines are hard to follow; 80 where stdout is none. */
 int ys_command_width(void);
 /** Appends a paragraph that is no wider than ys_command_width(), its first line `indent` blanks from the left and the
  * others `hang`; ends with LF. A path or a command, which somebody pastes, is no paragraph: it stays on one line. */
 void ys_command_wrap(struct ys_buf *out, int indent, int hang, const char *format, ...) YS_PRINTF(4, 5);
+/** Appends a line whose columns stand below those of others, and LF; where it is wider than ys_command_width(), a
+ * paragraph without columns, whose further lines begin `hang` blanks from the left. Blanks at its end are left out. */
+void ys_command_line(struct ys_buf *out, int hang, const char *format, ...) YS_PRINTF(3, 4);
 /** Appends `name`, cleaned, `indent` blanks from the left, and blanks up to `indent` + `width`, so that columns follow.
  * A longer one has a line of its own and is not cut: names are pasted. */
 void ys_command_name(struct ys_buf *out, int indent, int width, const char *name);

@@ -235,7 +235,7 @@ bool ys_data_is_path(const char *folder, const char *text)
 static ys_status need_source(const char *name, const struct ys_data_source **source)
 {
     *source = ys_data_find(name);
-    return *source ? YS_OK : ys_fail(YS_EINVAL, "there is no data set \"%s\": see yardstick list datasets", name);
+    return *source ? YS_OK : ys_fail(YS_EINVAL, "there is no data set \"%s\": see `yardstick list datasets`", name);
 }
 
 static ys_status generate(const struct ys_data_source *source)
@@ -425,7 +425,7 @@ static const char *need_from(const struct ys_data_source *source)
 static ys_status needs_fetching(const struct ys_data_source *source)
 {
     return ys_fail(YS_EFORMAT,
-                   "the data set %s is damaged: %s; yardstick data fetch %s makes it again (--from %s from files on "
+                   "the data set %s is damaged: %s; `yardstick data fetch %s` makes it again (--from %s from files on "
                    "this machine)",
                    source->name, ys_error(), source->name, from_word(source));
 }
@@ -440,14 +440,14 @@ static ys_status prepare_published(const struct ys_data_source *source, const st
     if (status == YS_ENOTFOUND && wanted)
         return ys_fail(status,
                        "the study began with rows of the data set %s that are not in the cache any more (SHA-256 %s to "
-                       "train, %s to test): yardstick data fetch %s --from %s imports them again",
+                       "train, %s to test): `yardstick data fetch %s --from %s` imports them again",
                        name, wanted->train_hash, wanted->test_hash, name, from_word(source));
     if (status == YS_ENOTFOUND && *need_from(source))
-        return ys_fail(status, "the data set %s is not here yet: yardstick data fetch %s%s makes it of a file", name,
+        return ys_fail(status, "the data set %s is not here yet: `yardstick data fetch %s%s` makes it of a file", name,
                        name, need_from(source));
     if (status == YS_ENOTFOUND)
         return ys_fail(
-            status, "the data set %s is not here yet: yardstick data fetch %s (--from %s imports what was published)",
+            status, "the data set %s is not here yet: `yardstick data fetch %s` (--from %s imports what was published)",
             name, name, from_word(source));
     return status == YS_EFORMAT ? needs_fetching(source) : status;
 }
@@ -501,10 +501,10 @@ ys_status ys_data_check(const struct ys_dataset *dataset)
         return status;
     if (ys_sealed_is_used(dataset->folder))
         return ys_fail(YS_EIO,
-                       "%s after this study had measured with it: what was measured is kept; %s%s%syardstick "
-                       "resume goes on",
-                       ys_error(), dataset->generated ? "" : "yardstick data fetch ",
-                       dataset->generated ? "" : dataset->name, dataset->generated ? "" : " makes it again, then ");
+                       "%s after this study had measured with it: what was measured is kept; %s%s%s`yardstick "
+                       "resume` goes on",
+                       ys_error(), dataset->generated ? "" : "`yardstick data fetch ",
+                       dataset->generated ? "" : dataset->name, dataset->generated ? "" : "` makes it again, then ");
     if (!dataset->generated)
         return needs_fetching(source);
     ys_log_warn("%s: made again", ys_error());
@@ -564,7 +564,7 @@ static ys_status download(const struct ys_data_source *source, bool unverified)
             break;
     }
     if (status != YS_OK && status != YS_EINTR)
-        ys_fail_in(status, "%s was not fetched (files already on disk: yardstick data fetch %s --from %s)",
+        ys_fail_in(status, "%s was not fetched (files already on disk: `yardstick data fetch %s --from %s`)",
                    source->name, source->name, from_word(source));
     ys_working_remove(&working);
     return status;
@@ -587,7 +587,7 @@ ys_status ys_data_fetch(const char *name, const char *from, bool unverified)
     if (!source->published)
         return fetch_generated(source, from);
     if (!from && *need_from(source))
-        return ys_fail(YS_EINVAL, "the data set %s is made of a file of yours: yardstick data fetch %s%s", name, name,
+        return ys_fail(YS_EINVAL, "the data set %s is made of a file of yours: `yardstick data fetch %s%s`", name, name,
                        need_from(source));
     if (!from)
         return download(source, unverified);

@@ -315,8 +315,8 @@ ys_status ys_framework_option(const struct ys_framework *framework, const char *
 {
     const ys_json *known = ys_json_get(framework->options, option), *choices = ys_json_get(known, "choices");
     if (!known)
-        return ys_fail(YS_EINVAL, "%s has no option \"%s\": see yardstick list frameworks %s", framework->name, option,
-                       framework->name);
+        return ys_fail(YS_EINVAL, "%s has no option \"%s\": see `yardstick list frameworks %s`", framework->name,
+                       option, framework->name);
     const char *type = ys_json_get_text(known, "type", "text");
     bool is_number = strcmp(type, "number") == 0;
     struct ys_buf allowed = {0};

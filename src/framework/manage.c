@@ -79,7 +79,7 @@ static ys_status install(const struct ys_recipe *recipe, const char *version, bo
         status = keep_or_repair(recipe, version, &environment, repair);
     else if (recipe->get)
         status =
-            ys_fail(YS_EUNSUPPORTED, "%s, then name the program that runs it: yardstick install %s@%s --from=PROGRAM",
+            ys_fail(YS_EUNSUPPORTED, "%s, then name the program that runs it: `yardstick install %s@%s --from=PROGRAM`",
                     environment.reason, recipe->name, version);
     else
         status = ys_environment_make(recipe, version, false);

@@ -39,7 +39,8 @@ static ys_status set(ys_json *own, const struct ys_ini_entry *entry, const char 
     if (!keys[known])
         return fail_key(entry, key);
     if (!ys_data_find(data))
-        return ys_ini_fail(&entry->place, "%s: there is no data set %s: see yardstick list datasets", entry->key, data);
+        return ys_ini_fail(&entry->place, "%s: there is no data set %s: see `yardstick list datasets`", entry->key,
+                           data);
     char *folder = ys_path_dir(entry->place.file);
     ys_status status =
         folder ? ys_option_parse_in(folder, ys_option_find(key), key, entry->value, &value) : ys_out_of_memory();

@@ -36,7 +36,7 @@ ys_status ys_metric_named(const char *name, const struct ys_metric_info **info)
         names[i] = ys_metric_table[i].name;
     const char *near = ys_nearest(name, names);
     ys_free(names);
-    return ys_fail(YS_EINVAL, "there is no metric \"%s\"%s%s%s (yardstick list metrics)", name,
+    return ys_fail(YS_EINVAL, "there is no metric \"%s\"%s%s%s (`yardstick list metrics`)", name,
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 

@@ -59,6 +59,7 @@ ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool col
     static const char *const heads[] = {"version", "counts as", "rounds", "p", "to the good", "to the bad", ""};
     const struct ys_bisect_step *steps = told->steps.items;
     struct ys_grid grid;
+    struct ys_buf looks = {0};
     ys_text_wrap(out, told->sentence, 0, 0, width);
     ys_buf_puts(out, "\n");
     ys_grid_init(&grid, 1);
@@ -68,7 +69,11 @@ ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool col
         add_row(&grid, &steps[i]);
     ys_status status = ys_grid_print(&grid, 2, width, colour, out);
     ys_grid_fini(&grid);
-    ys_buf_printf(out, "  %s; a look decides at p <= %.2g\n", told->metric, told->level);
+    ys_buf_printf(&looks, "%s; a look decides at p <= %.2g", told->metric, told->level);
+    ys_buf_puts(out, "  ");
+    ys_text_wrap(out, ys_buf_text(&looks), 2, 2, width);
+    out->failed |= looks.failed;
+    ys_buf_free(&looks);
     put_unpinned(told, width, out);
     return status == YS_OK && out->failed ? ys_out_of_memory() : status;
 }

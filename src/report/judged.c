@@ -162,8 +162,9 @@ ys_status ys_report_judged(const struct ys_judged *judged, int width, bool colou
     const struct ys_judged_pair *pairs = judged->pairs.items;
     put_side(out, "base", &judged->base, width);
     put_side(out, "candidate", &judged->candidate, width);
-    ys_buf_puts(out, judged->differences.count ? "\nWhat differs\n"
-                                               : "\nNothing that was recorded of the machines differs.\n");
+    ys_buf_puts(out, "\n");
+    ys_text_wrap(out, judged->differences.count ? "What differs" : "Nothing that was recorded of the machines differs.",
+                 0, 0, width);
     put_differences(out, &judged->differences, width);
     for (size_t i = 0; i < judged->pairs.count; i++)
         YS_TRY(put_pair(&pairs[i], width, colour, out));

@@ -7,15 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 80
-
 static const char *const titles[] = {
     [YS_PROOF_WORK] = "Work: the same network and data",
     [YS_PROOF_MEANING] = "Meaning: both in double precision",
     [YS_PROOF_NUMERICS] = "Numerics: in the trial's own format",
 };
 
-static ys_status put_half(const struct ys_proof *proof, int half, struct ys_buf *out)
+static ys_status put_half(const struct ys_proof *proof, int half, int width, struct ys_buf *out)
 {
     struct ys_grid grid;
     ys_grid_init(&grid, 1);
@@ -37,12 +35,12 @@ static ys_status put_half(const struct ys_proof *proof, int half, struct ys_buf 
     }
     if (grid.count > 0)
         ys_buf_printf(out, "\n%s\n", titles[half]);
-    ys_status status = ys_grid_print(&grid, 0, WIDTH, false, out);
+    ys_status status = ys_grid_print(&grid, 0, width, false, out);
     ys_grid_fini(&grid);
     return status;
 }
 
-static void put_verdict(const struct ys_proof *proof, struct ys_buf *out)
+static void put_verdict(const struct ys_proof *proof, int width, struct ys_buf *out)
 {
     static const char *const meanings[] = {
         [YS_PROOF_PASS] = "Proof: pass. The same work is done.",
@@ -58,7 +56,7 @@ static void put_verdict(const struct ys_proof *proof, struct ys_buf *out)
         ys_buf_puts(&text, " Reason: ");
         ys_text_clean(&text, proof->reason, false);
     }
-    ys_text_wrap(out, ys_buf_text(&text), 0, 2, WIDTH);
+    ys_text_wrap(out, ys_buf_text(&text), 0, 2, width);
     out->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -81,9 +79,15 @@ static const struct ys_proof_place *closest(const struct ys_proof_place *places,
     return found;
 }
 
+static void put_row(struct ys_buf *out, const char *title, const char *text, int width)
+{
+    ys_buf_printf(out, "  %-9s ", title);
+    ys_text_wrap(out, text, 12, 12, width);
+}
+
 /* `kind`: what its places are; `before`: what lies before the first. */
 static void put_pass(const struct ys_proof_pass *pass, const char *title, const char *kind, const char *before,
-                     struct ys_buf *out)
+                     int width, struct ys_buf *out)
 {
     const struct ys_proof_place *places = pass->places.items;
     const bool found = pass->first >= 0 && (size_t)pass->first < pass->places.count;
@@ -101,8 +105,7 @@ static void put_pass(const struct ys_proof_pass *pass, const char *title, const 
     }
     if (held > 0)
         put_place(&text, closest(places, held), kind);
-    ys_buf_printf(out, "  %-9s ", title);
-    ys_text_wrap(out, ys_buf_text(&text), 12, 12, WIDTH);
+    put_row(out, title, ys_buf_text(&text), width);
     out->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -112,31 +115,33 @@ static bool is_clean(const struct ys_proof_pass *pass)
     return !pass || (pass->first == YS_FIELD_NONE && !pass->reason);
 }
 
-static void put_trace(const struct ys_proof *proof, struct ys_buf *out)
+static void put_trace(const struct ys_proof *proof, int width, struct ys_buf *out)
 {
     const struct ys_proof_trace *trace = proof->trace;
     if (!trace)
         return;
     ys_buf_printf(out, "\nTrace, in %s\n", ys_name_of(&ys_precisions, trace->precision));
-    put_pass(&trace->forward, "forward", "value", "values before it", out);
+    put_pass(&trace->forward, "forward", "value", "values before it", width, out);
     if (trace->forward.first != YS_FIELD_NONE)
-        ys_buf_puts(out, "  backward  says nothing where values differ: gradients do so from the loss on\n");
+        put_row(out, "backward", "says nothing where values differ: gradients do so from the loss on", width);
     else if (trace->backward)
-        put_pass(trace->backward, "backward", "gradient of", "between it and the loss", out);
+        put_pass(trace->backward, "backward", "gradient of", "between it and the loss", width, out);
     if (proof->verdict == YS_PROOF_FAIL && is_clean(&trace->forward) && is_clean(trace->backward))
-        ys_buf_puts(out, "  Both passes hold: the difference lies in the data, the optimizer's step or the\n"
-                         "  running statistics, or is gone when every value is kept.\n");
+        put_row(out, "",
+                "Both passes hold: the difference lies in the data, the optimizer's step or the running "
+                "statistics, or is gone when every value is kept.",
+                width);
 }
 
-ys_status ys_report_proof_table(const struct ys_proof *proof, struct ys_buf *out)
+ys_status ys_report_proof_table(const struct ys_proof *proof, int width, struct ys_buf *out)
 {
-    put_verdict(proof, out);
+    put_verdict(proof, width, out);
     for (int half = 0; half < (int)ys_proof_halves.count; half++)
-        YS_TRY(put_half(proof, half, out));
+        YS_TRY(put_half(proof, half, width, out));
     for (size_t i = 0; i < proof->diagnosis.count; i++) {
         ys_buf_puts(out, i == 0 ? "\nWhat it looks like:\n  * " : "  * ");
-        ys_text_wrap(out, ((char *const *)proof->diagnosis.items)[i], 4, 4, WIDTH);
+        ys_text_wrap(out, ((char *const *)proof->diagnosis.items)[i], 4, 4, width);
     }
-    put_trace(proof, out);
+    put_trace(proof, width, out);
     return out->failed ? ys_out_of_memory() : YS_OK;
 }

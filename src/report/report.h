@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 /** The result as plain text: trials, where the time goes, comparisons with verdicts, what the measuring cost, a
- * summary. No line is wider than `width` columns, which is at least 60 (smaller counts as 60). `colour`: ANSI colours.
+ * summary. No line is wider than `width` columns, which is at least 40 (smaller counts as 40). `colour`: ANSI colours.
  */
 ys_status ys_report_table(const ys_json *result, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 
@@ -36,7 +36,8 @@ ys_status ys_report_csv(const ys_json *result, struct ys_buf *out) YS_MUST_CHECK
 /** The trials, the verdicts and the summary in Markdown (tables as GitHub reads them). */
 ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out) YS_MUST_CHECK;
 
-/** One proof as a table of at most 80 columns: a row for each check, with its error, its bound and its worst tensor. */
-ys_status ys_report_proof_table(const struct ys_proof *proof, struct ys_buf *out) YS_MUST_CHECK;
+/** One proof as a table of at most `width` columns: a row for each check, with its error, its bound and its worst
+ * tensor. */
+ys_status ys_report_proof_table(const struct ys_proof *proof, int width, struct ys_buf *out) YS_MUST_CHECK;
 
 #endif

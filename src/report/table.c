@@ -641,14 +641,14 @@ static ys_status put_page(struct page *page)
 
 ys_status ys_report_table(const ys_json *result, int width, bool colour, struct ys_buf *out)
 {
-    struct page page = {.width = width < 60 ? 60 : width, .colour = colour, .out = out};
+    struct page page = {.width = width < 40 ? 40 : width, .colour = colour, .out = out};
     YS_TRY(ys_view_init(&page.view, result));
     return put_page(&page);
 }
 
 ys_status ys_report_table_of(const struct ys_result *result, int width, bool colour, struct ys_buf *out)
 {
-    struct page page = {.width = width < 60 ? 60 : width, .colour = colour, .out = out};
+    struct page page = {.width = width < 40 ? 40 : width, .colour = colour, .out = out};
     YS_TRY(ys_view_init_of(&page.view, result));
     return put_page(&page);
 }

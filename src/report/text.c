@@ -134,14 +134,29 @@ static void new_line(struct ys_buf *out, int indent)
     ys_buf_printf(out, "\n%*s", indent, "");
 }
 
-/** Cuts the next word off `*rest`, NULL at the end. A percent sign stays with the number before it. */
+enum { MOST_QUOTED = 200 }; /* bytes of a command that stays whole */
+
+/** The end of the word that begins at `word`. A percent sign stays with the number before it, and what stands between
+ * backquotes is one word: a command, which somebody pastes. */
+static char *word_end(char *word)
+{
+    char *end = word + strcspn(word, " `");
+    while (*end) {
+        const char *closing = *end == '`' ? strchr(end + 1, '`') : NULL;
+        if (*end == ' ' && end[1] != '%')
+            break;
+        end += closing && closing - end <= MOST_QUOTED ? closing - end + 1 : 1;
+        end += strcspn(end, " `");
+    }
+    return end;
+}
+
+/** Cuts the next word off `*rest`, NULL at the end. */
 static char *next_word(char **rest)
 {
     if (!*rest)
         return NULL;
-    char *word = *rest + strspn(*rest, " "), *end = word + strcspn(word, " ");
-    while (*end == ' ' && end[1] == '%')
-        end += 1 + strcspn(end + 1, " ");
+    char *word = *rest + strspn(*rest, " "), *end = word_end(word);
     *rest = *end ? end + 1 : end;
     *end = 0;
     return *word ? word : NULL;
@@ -156,16 +171,17 @@ void ys_text_wrap(struct ys_buf *out, const char *text, int used, int indent, in
     bool begun = false; /* something of ours is on the line already */
     for (char *rest = clean.data, *word; (word = next_word(&rest));) {
         int length = ys_text_width(word);
+        const bool whole = strchr(word, '`') && strchr(word, ' ');
         /* The first word too goes below where it fits there alone. */
         if (begun ? column + 1 + length > width
-                  : column > indent && column + length > width && indent + length <= width) {
+                  : column > indent && column + length > width && (whole || indent + length <= width)) {
             new_line(out, indent);
             column = indent;
         } else if (begun) {
             ys_buf_puts(out, " ");
             column++;
         }
-        while (column + ys_text_width(word) > width) {
+        while (!whole && column + ys_text_width(word) > width) {
             size_t part = fitting(word, width - column);
             if (part == 0) {
                 if (column <= indent)

@@ -21,7 +21,8 @@ void ys_text_clean(struct ys_buf *out, const char *text, bool keep_lines);
 void ys_text_clip(struct ys_buf *out, const char *text, int width);
 
 /** Appends `text`, cleaned, to a line on which `used` columns are taken, broken between words so that no line is wider
- * than `width`; further lines begin with `indent` blanks. Words longer than a line are cut into lines. Ends with LF. */
+ * than `width`; further lines begin with `indent` blanks. Words longer than a line are cut into lines, but not a
+ * command between backquotes, which stays whole on a line of its own. Ends with LF. */
 void ys_text_wrap(struct ys_buf *out, const char *text, int used, int indent, int width);
 
 /** Appends `text`, cleaned and with & < > " ' escaped, for HTML text and quoted attributes. */

@@ -96,8 +96,10 @@ void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial)
     if (stage)
         ys_buf_printf(out, " (%s)", stage);
     put_part(out, ": ", reason);
-    if (!strstr(reason, command))
-        put_part(out, "; to get it: ", command);
+    if (command[0] && !strstr(reason, command)) {
+        put_part(out, "; to get it: `", command);
+        ys_buf_puts(out, "`");
+    }
 }
 
 /** The value that tells the two apart: the framework's name, or "2 threads". */

@@ -83,8 +83,8 @@ static const char *reason_of(const struct doctor *doctor, const char *name)
 
 static void look_at_group(struct doctor *doctor)
 {
-    static const char *const remedy = "run as root, or in a delegated group: systemd-run --user --scope -p "
-                                      "Delegate=yes yardstick ...";
+    static const char *const remedy = "run as root, or in a delegated group: `systemd-run --user --scope -p "
+                                      "Delegate=yes yardstick ...`";
     struct ys_group *group;
     struct ys_group_usage usage;
     const char *wish = getenv("YARDSTICK_CGROUP");
@@ -175,8 +175,8 @@ static void look_at_clocks(struct doctor *doctor)
 {
     const struct ys_host_known_cpu *cpu = &doctor->host.cpu;
     const char *governor = cpu->governor;
-    static const char *const drift = "compare only runs of one study, which take turns; doctor --noise 60s says what "
-                                     "difference they can show";
+    static const char *const drift = "compare only runs of one study, which take turns; `yardstick doctor --noise "
+                                     "60s` says what difference they can show";
     char text[128];
     if (!governor)
         say(doctor, "governor", YS_DOCTOR_UNKNOWN, reason_of(doctor, "cpu.governor"),
@@ -185,19 +185,19 @@ static void look_at_clocks(struct doctor *doctor)
         say_good(doctor, "governor", governor);
     else
         say(doctor, "governor", YS_DOCTOR_POOR, governor, "clocks follow the load: equal work takes unequal time",
-            "cpupower frequency-set -g performance");
+            "`cpupower frequency-set -g performance`");
     if (cpu->turbo == YS_NAME_NONE)
         say(doctor, "frequency", YS_DOCTOR_UNKNOWN, reason_of(doctor, "cpu.turbo"),
             "whether clocks rise with fewer busy cores is not known", drift);
     else if (cpu->turbo)
         say(doctor, "frequency", YS_DOCTOR_POOR, "turbo is on", "clocks fall when more cores work, and with heat",
-            "echo 0 >/sys/devices/system/cpu/cpufreq/boost (or 1 into intel_pstate/no_turbo)");
+            "`echo 0 >/sys/devices/system/cpu/cpufreq/boost` (or 1 into intel_pstate/no_turbo)");
     else
         say_good(doctor, "frequency", "turbo is off");
     if (!ys_procfs_line(doctor->root, "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
                         sizeof text))
         say(doctor, "clock", YS_DOCTOR_UNKNOWN, "the kernel does not name its clock",
-            "whether reading the time is cheap is not known", "yardstick doctor --self-test measures a phase");
+            "whether reading the time is cheap is not known", "`yardstick doctor --self-test` measures a phase");
     else if (strcmp(text, "tsc") == 0 || strcmp(text, "arch_sys_counter") == 0 || strcmp(text, "kvm-clock") == 0)
         say_good(doctor, "clock", text);
     else
@@ -217,7 +217,7 @@ static void look_at_cpus(struct doctor *doctor)
     else if (siblings > 1)
         say(doctor, "siblings (SMT)", YS_DOCTOR_POOR, "CPUs share cores in pairs or more",
             "more threads than cores slow each other; other work slows a core without using its CPU",
-            "ask for no more threads than cores, or echo off >/sys/devices/system/cpu/smt/control");
+            "ask for no more threads than cores, or `echo off >/sys/devices/system/cpu/smt/control`");
     else
         say_good(doctor, "siblings (SMT)", "each CPU is a core of its own, as far as the kernel knows");
     if (!(quota > 0 && quota < allowed)) {
@@ -279,7 +279,7 @@ static void look_at_memory(struct doctor *doctor)
     }
     if (memory->swap_bytes > 0)
         say(doctor, "swap", YS_DOCTOR_POOR, "there is some", "what others use may push a run's pages out",
-            "swapoff -a while measuring");
+            "`swapoff -a` while measuring");
     else
         say_good(doctor, "swap", "none");
 }
@@ -305,7 +305,7 @@ static void look_at_perf(struct doctor *doctor)
                  cycles ? strerror(cycles) : "yes");
     if (clock)
         say(doctor, "perf", YS_DOCTOR_POOR, text, "time by library cannot be had",
-            "sysctl kernel.perf_event_paranoid=1");
+            "`sysctl kernel.perf_event_paranoid=1`");
     else
         say_good(doctor, "perf", text);
 }
@@ -320,7 +320,7 @@ static void look_at_anchor(struct doctor *doctor)
     if (ys_anchor_measure(&anchor) != YS_OK) {
         say(doctor, "anchor", YS_DOCTOR_UNKNOWN, ys_error(),
             "studies of different days are compared by trials of the built-in engine alone",
-            "yardstick-builtin --anchor says more");
+            "`yardstick-builtin --anchor` says more");
         return;
     }
     snprintf(text, sizeof text, "version %lld: %.2f G operations, %.1f GB of memory, %.3f G branches a second",
@@ -337,11 +337,11 @@ static void look_at_kept(struct doctor *doctor)
         const char *name, *good, *lost, *remedy;
     } kept[] = {
         {"self-test", "whether what is observed here is true is on record, and in reports",
-         "whether what is observed here is true is not known", "yardstick doctor --self-test"},
+         "whether what is observed here is true is not known", "`yardstick doctor --self-test`"},
         {"noise", "what difference this machine can show is on record",
-         "a study is not told what difference it can show", "yardstick doctor --noise 60s"},
+         "a study is not told what difference it can show", "`yardstick doctor --noise 60s`"},
         {"peak", "how fast this machine multiplies is on record",
-         "runs that are too fast to be true are held against what any CPU can do", "yardstick doctor --peak"},
+         "runs that are too fast to be true are held against what any CPU can do", "`yardstick doctor --peak`"},
     };
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         ys_json *value = NULL;

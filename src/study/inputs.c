@@ -33,7 +33,7 @@ ys_status ys_inputs_check(const struct ys_inputs *inputs)
     for (size_t i = 0; i < count; i++)
         if (ys_sealed_check(folders[i]) == YS_EFORMAT)
             return ys_fail(YS_EIO,
-                           "%s while it was in use: what was measured before is kept; %s yardstick resume (or the "
+                           "%s while it was in use: what was measured before is kept; %s `yardstick resume` (or the "
                            "same command again) goes on",
                            ys_error(),
                            i == 0 && !inputs->trial->data->generated ? "once the data set was fetched again," : "now");

@@ -82,7 +82,7 @@ static ys_status check(const struct ys_shelf_item *item)
     ys_status status = ys_sealed_check(item->folder);
     if (status == YS_EFORMAT && ys_sealed_is_used(item->folder))
         return ys_fail(YS_EIO,
-                       "%s after this study had measured with it: what was measured is kept, and yardstick resume "
+                       "%s after this study had measured with it: what was measured is kept, and `yardstick resume` "
                        "makes it again and goes on",
                        ys_error());
     if (status == YS_EFORMAT)

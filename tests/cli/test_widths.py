@@ -16,7 +16,7 @@ from test_doctor import unpack
 from test_live import read_all
 
 # What is pasted stays whole: a command, a path, one long word, a key of a job file, a link.
-WHOLE = re.compile(r"^ *(run: .+|Repeat with .+|recipe: \S+|from: \S+|(removed|left over) .+|\S+|[a-z_.]+ = .+)$")
+WHOLE = re.compile(r"^ *(run: .+|Repeat with .+|recipe: \S+|from: \S+|(removed|left over) .+|\S+|[a-z_.]+ = .+|; .+|\S*`[^`]+`\S*)$")
 BUILTIN = ["--framework=builtin", *NULL[1:], "--repeat=1", "--anchor=off", "--audit=off"]
 
 
@@ -32,16 +32,17 @@ class Widths(Case):
         self.assertEqual([line for line in out.splitlines() if line != line.rstrip()], [], arguments)
         return out
 
-    def shown(self, columns, *arguments, code=0):
-        """What a terminal of so many columns gets."""
+    def shown(self, columns, *arguments, code=0, **variables):
+        """What a terminal of so many columns gets. `code` None: whatever comes of it."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        running = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=self.environment(NO_COLOR="1"), stdin=subprocess.DEVNULL,
+        running = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=dict(self.environment(), NO_COLOR="1", **variables), stdin=subprocess.DEVNULL,
                                    stdout=slave, stderr=subprocess.DEVNULL)
         os.close(slave)
         said = read_all(master).decode().replace("\r\n", "\n")
         os.close(master)
-        self.assertEqual(running.wait(), code)
+        ended = running.wait()
+        self.assertIn(code, (None, ended), arguments)
         return said
 
     def names(self, kind, member="name"):
@@ -100,6 +101,39 @@ class Widths(Case):
         self.yardstick("run", *NULL, "--repeat=1", "--quiet")
         hashes = re.findall(r"\b[0-9a-f]{64}\b", self.keeps("show", "--verify"))
         self.assertEqual(len(hashes), 2)
+
+    def test_narrow_terminals(self):
+        """What is read while measuring keeps to 60 and 40 columns; commands are whole, and tables go on below themselves."""
+        self.yardstick("run", *BUILTIN, "--lr=0.01,0.02", "--quiet")
+        shutil.copy(os.path.join(ROOT, "tests", "fixtures", "onnx", "keras.onnx"), self.folder)
+        for columns in (60, 40):
+            for arguments in (["show"], ["show", "--verify"], ["history"], ["compare", "1/0", "1/1"], ["doctor"], ["import", "keras.onnx"],
+                              ["list", "metrics", "rate_per_s"], ["list", "models"], ["list", "frameworks"], ["list", "frameworks", "pytorch"],
+                              ["list", "datasets"], ["check", *BUILTIN], ["verify", *BUILTIN], ["clean", "--dry-run"],
+                              ["recommend", "--wish=fastest at accuracy >= 1 % within 100 GiB"]):
+                with self.subTest(columns=columns, arguments=arguments):
+                    out = self.shown(columns, *arguments)
+                    self.assertEqual(self.too_wide(out, columns), [])
+                    for line in out.splitlines():
+                        self.assertEqual(line.count("`") % 2, 0, line)
+            self.assertEqual(self.too_wide(self.shown(columns, "gate", "1", "1", code=4), columns), [], columns)
+
+    def test_commands_are_not_broken(self):
+        for columns in (40, 60, 80, 100):
+            out = self.shown(columns, "doctor")
+            self.assertIn("`yardstick doctor --noise 60s`", out)
+            for line in out.splitlines():
+                self.assertEqual(line.count("`") % 2, 0, line)
+
+    def test_measurements_of_doctor(self):
+        """Its own tables, made in as short a time as they can be; what they find is another test's."""
+        own = ["--framework=null", "--model=mlp", "--steps=20", "--block=5", "--threads=1", "--opt.null.rate=2000"]
+        cache = {"YARDSTICK_CACHE": os.path.join(self.folder, "cache")}
+        for arguments in (["--self-test", "--times=1"], ["--noise", "1s", *own], ["--perturbation", "--times=1", *own], ["--peak", "--times=1"]):
+            for columns in (80, 40):
+                out = self.shown(columns, "doctor", *arguments, code=None, **cache)
+                self.assertGreater(len(out.splitlines()), 1 if columns == 40 else 0)
+                self.assertEqual(self.too_wide(out, columns), [], (columns, arguments))
 
     def test_wide_where_there_is_room(self):
         for arguments in (["list", "metrics", "rate_per_s"], ["list", "frameworks", "pytorch"], ["doctor"]):

@@ -47,7 +47,7 @@ static void bad_defaults_are_refused_with_their_place(void)
         {"own.mnist.lrr = 1\n", "o.recipe:3:1: own.mnist.lrr: lrr is no key that a framework has defaults for; did "
                                 "you mean lr?"},
         {"own.mnist.threads = 1\n", "threads is no key that a framework has defaults for"},
-        {"own.mist.lr = 1\n", "own.mist.lr: there is no data set mist: see yardstick list datasets"},
+        {"own.mist.lr = 1\n", "own.mist.lr: there is no data set mist: see `yardstick list datasets`"},
         {"own.mnist = 1\n", "own.mnist: write own.DATA.KEY, such as own.mnist.lr"},
         {"own.mnist.lr = fast\n",
          "o.recipe:3:16: lr = fast: this is no number: write a number, above 0 and at most 1000"},

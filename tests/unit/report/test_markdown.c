@@ -64,7 +64,7 @@ static void failures_are_rows(void)
 {
     CHECK_HAS(markdown(made_json("{'trials':[{'framework':{'name':'x'},'status':'missing','reason':'not here',"
                                  "'command':'get x'}]}")),
-              "| x | - | - | - | - | - | - | - | none; missing: not here; to get it: get x |\n");
+              "| x | - | - | - | - | - | - | - | none; missing: not here; to get it: \\`get x\\` |\n");
 }
 
 static int count_bars(const char *line)

@@ -98,6 +98,15 @@ static void a_percent_sign_stays_with_its_number(void)
     CHECK_TEXT(wrapped("is 98.15 %, 98.12 % good", 0, 0, 11), "is 98.15 %,\n98.12 %\ngood\n");
 }
 
+static void a_command_between_backquotes_stays_whole(void)
+{
+    CHECK_TEXT(wrapped("say `a b c`, then", 0, 2, 12), "say `a b c`,\n  then\n");
+    CHECK_TEXT(wrapped("say it: `a b c`, then", 0, 2, 12), "say it:\n  `a b c`,\n  then\n");
+    CHECK_TEXT(wrapped("(`a b`) c", 6, 2, 12), "\n  (`a b`) c\n");
+    CHECK_TEXT(wrapped("x `one two three` y", 0, 2, 8), "x\n  `one two three`\n  y\n"); /* longer than a line */
+    CHECK_TEXT(wrapped("one`s two and three", 0, 2, 9), "one`s two\n  and\n  three\n"); /* one that does not close */
+}
+
 static void html_escapes_what_markup_is_made_of(void)
 {
     ys_buf_clear(&buf);
@@ -109,4 +118,5 @@ TAP_MAIN(TAP_CASE(width_counts_columns_not_bytes), TAP_CASE(bad_bytes_count_as_o
          TAP_CASE(escape_sequences_vanish), TAP_CASE(control_and_direction_characters_are_replaced),
          TAP_CASE(line_ends_are_kept_or_become_blanks), TAP_CASE(clipping_leaves_what_fits_and_marks_the_cut),
          TAP_CASE(wrapping_breaks_between_words_and_indents), TAP_CASE(words_longer_than_a_line_are_cut),
-         TAP_CASE(a_percent_sign_stays_with_its_number), TAP_CASE(html_escapes_what_markup_is_made_of))
+         TAP_CASE(a_percent_sign_stays_with_its_number), TAP_CASE(a_command_between_backquotes_stays_whole),
+         TAP_CASE(html_escapes_what_markup_is_made_of))

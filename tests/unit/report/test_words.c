@@ -135,7 +135,7 @@ static void missing_frameworks_come_with_their_command(void)
     (void)!ys_json_set_string(trial, "reason", "Beta 1 is not installed.");
     (void)!ys_json_set_string(trial, "command", "yardstick install beta");
     CHECK_HAS(words(result),
-              "beta has no result: missing: Beta 1 is not installed; to get it: yardstick install beta.");
+              "beta has no result: missing: Beta 1 is not installed; to get it: `yardstick install beta`.");
 }
 
 static void weak_and_absent_proofs_are_named(void)
