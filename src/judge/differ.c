@@ -1,8 +1,11 @@
 /* What is not the same on both sides. */
+#include "base/buf.h"
 #include "base/mem.h"
+#include "base/size.h"
 #include "judge/inside.h"
 #include "store/study.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,14 +27,50 @@ ys_status ys_judge_differ_text(const char *what, const char *base, const char *c
     return add(what, base, candidate, differences);
 }
 
-/* The text of a value; NULL for null. */
-static ys_status text_of(const ys_json *value, char **text)
+/* "avx, fma" of an array, "level 1, type Data; level 2, type Unified" of one of objects. */
+static void put_value(struct ys_buf *out, const ys_json *value, const char *between)
 {
     const char *word = ys_json_text(value, NULL);
+    char *dumped = NULL;
+    switch (ys_json_type_of(value)) {
+    case YS_JSON_ARRAY:
+        for (size_t i = 0; i < ys_json_size(value); i++) {
+            const bool object = ys_json_type_of(ys_json_at(value, i)) == YS_JSON_OBJECT;
+            ys_buf_puts(out, i == 0 ? "" : object ? "; " : between);
+            put_value(out, ys_json_at(value, i), between);
+        }
+        return;
+    case YS_JSON_OBJECT:
+        for (void *it = ys_json_iter(value), *first = it; it; it = ys_json_next(value, it)) {
+            ys_buf_printf(out, "%s%s ", it == first ? "" : between, ys_json_iter_key(it));
+            put_value(out, ys_json_iter_value(it), " ");
+        }
+        return;
+    default:
+        dumped = word ? NULL : ys_json_dump(value, 0);
+        ys_buf_puts(out, word ? word : dumped ? dumped : "");
+        out->failed |= !word && !dumped;
+        ys_free(dumped);
+    }
+}
+
+/* The text of a value that is called `what`; NULL for null. Bytes are also said in larger units. */
+static ys_status text_of(const char *what, const ys_json *value, char **text)
+{
+    static const char bytes[] = "_bytes";
+    const size_t length = strlen(what), end = sizeof bytes - 1;
+    const double number = ys_json_number(value, NAN);
+    struct ys_buf out = {0};
+    char size[YS_SIZE_TEXT];
     *text = NULL;
     if (ys_json_type_of(value) == YS_JSON_NULL)
         return YS_OK;
-    *text = word ? ys_strdup(word) : ys_json_dump(value, YS_JSON_SORTED);
+    ys_buf_puts(&out, "");
+    put_value(&out, value, ", ");
+    if (number >= 1000 && number < 1e18 && length > end && strcmp(what + length - end, bytes) == 0)
+        ys_buf_printf(&out, " (%s)", ys_size_text((uint64_t)number, size));
+    *text = out.failed ? NULL : ys_buf_take(&out);
+    ys_buf_free(&out);
     return *text ? YS_OK : ys_out_of_memory();
 }
 
@@ -41,9 +80,9 @@ static ys_status differ_values(const char *what, const ys_json *base, const ys_j
     char *of_base = NULL, *of_candidate = NULL;
     if (base && candidate && ys_json_equal(base, candidate))
         return YS_OK;
-    ys_status status = text_of(base, &of_base);
+    ys_status status = text_of(what, base, &of_base);
     if (status == YS_OK)
-        status = text_of(candidate, &of_candidate);
+        status = text_of(what, candidate, &of_candidate);
     if (status == YS_OK)
         status = ys_judge_differ_text(what, of_base, of_candidate, differences);
     ys_free(of_base);

@@ -118,7 +118,10 @@ const char ys_html_style[] =
     "#tip{border:1px solid CanvasText}}\n"
     "@media print{\n"
     "body{font-size:9pt}\n"
-    ".charts,.charts.small{grid-template-columns:1fr 1fr}\n"
+    /* Rows of a grid do not grow where a picture goes on on the next page: what follows would be drawn over it. */
+    ".charts,.charts.small{display:block}\n"
+    ".charts figure{display:inline-block;width:48%;margin-right:1%;vertical-align:top}\n"
+    ".whole{break-after:avoid}\n"
     "details>*{display:block}\n"
     "::details-content{content-visibility:visible;block-size:auto}\n"
     ".scroll{overflow:visible}\n"

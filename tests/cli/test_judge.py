@@ -458,6 +458,9 @@ class Compare(Judged):
                 line["cpu"]["model"] = "Other CPU 9000"
                 line["system"].update(kernel="Linux 9.0", libc="glibc 9.9", mitigations={"spectre_v2": "Mitigation: Enhanced IBRS"})
                 line["environment"]["OMP_NUM_THREADS"] = "7"
+                line["cpu"]["isa"] = ["avx", "fma"]
+                line["cpu"]["caches"] = [{"level": 1, "type": "Data"}, {"level": 2, "type": "Unified"}]
+                line["memory"]["total_bytes"] = 3054256128
             if line["type"] == "trial":
                 line["framework"]["closure"] = "a" * 64
                 line["keys"]["threads"] = 2
@@ -467,7 +470,8 @@ class Compare(Judged):
         document, _ = self.verdicts(self.made("here.jsonl"), "there.jsonl")
         machines = {one["what"]: one["candidate"] for one in document["differences"]}
         for what, value in (("cpu.model", "Other CPU 9000"), ("system.kernel", "Linux 9.0"), ("system.libc", "glibc 9.9"),
-                            ("environment.OMP_NUM_THREADS", "7"), ("system.mitigations.spectre_v2", "Mitigation: Enhanced IBRS")):
+                            ("environment.OMP_NUM_THREADS", "7"), ("cpu.isa", "avx, fma"), ("memory.total_bytes", "3054256128 (3.05 GB)"),
+                            ("cpu.caches", "level 1, type Data; level 2, type Unified"), ("system.mitigations.spectre_v2", "Mitigation: Enhanced IBRS")):
             self.assertEqual(machines.get(what), value, what)
         for pair in document["pairs"]:
             around = {one["what"]: one["candidate"] for one in pair["differences"]}
