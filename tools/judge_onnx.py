@@ -240,10 +240,10 @@ def lift_node(node, case):
         allow = attributes["allowzero"].i if "allowzero" in attributes else 0
         whole = [old[i] if n == 0 and not allow else n for i, n in enumerate(shape)]
         shifted[node.input[1]] = np.array([-1] + whole, np.int64)
-    elif node.op_type in ("Squeeze", "Unsqueeze", "ReduceMean"):
+    elif node.op_type in ("Squeeze", "Unsqueeze", "ReduceMean", "ReduceMax"):
         if len(node.input) > 1:
             axes = case.inputs[node.input[1]]
-            axes = axes if axes.size or node.op_type != "ReduceMean" else np.arange(rank)
+            axes = axes if axes.size or not node.op_type.startswith("Reduce") else np.arange(rank)
         else:
             axes = np.arange(rank)
             node.input.append("axes")

@@ -144,10 +144,7 @@ static ys_status join_bias(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
 {
     struct ys_graph *graph = step->r->graph;
     int producer = graph->values[slot->value].producer;
-    float *values;
-    const int64_t shape[] = {beside->constant->count};
-    YS_TRY(ys_onnx_floats(step, beside->constant, &values));
-    YS_TRY(ys_onnx_param(step, producer, YS_NODE_BIAS, beside->constant, values, shape, 1));
+    YS_TRY(ys_onnx_vector(step, producer, YS_NODE_BIAS, beside->constant));
     ys_onnx_set(step, slot->value, slot);
     if (step->r->own && graph->values[slot->value].rank > 2 && graph->nodes[producer].op == YS_OP_GEMM)
         YS_TRY(ys_onnx_rename(step, slot->value));
@@ -204,19 +201,6 @@ static ys_status turn(struct ys_onnx_step *step, struct ys_onnx_slot *slot, enum
     return YS_OK;
 }
 
-/* Whether it lets through or not: numbers that are 0 and 1, or 0 and what is beyond all values of a network. */
-static bool is_mask(const struct ys_onnx_constant *c, bool is_sum)
-{
-    bool zeros = false, others = false, is = !c->filled;
-    for (int64_t i = 0; i < c->count && is; i++) {
-        const double number = ys_onnx_constant_real(c, i);
-        zeros = zeros || number == 0;
-        others = others || number != 0;
-        is = number == 0 || (is_sum ? number <= -1e4 : number == 1);
-    }
-    return is && zeros && others;
-}
-
 /* Whether the value is the file's input, but for what normalises it. */
 static bool is_input(const struct ys_graph *graph, const struct ys_onnx_slot *slot)
 {
@@ -234,7 +218,7 @@ static bool is_input(const struct ys_graph *graph, const struct ys_onnx_slot *sl
 
 /* Why a constant beside a value is not trained; NULL: it is. */
 static const char *why_constant(const struct ys_onnx_step *step, const struct ys_onnx_slot *slot, enum ys_op op,
-                                const struct ys_onnx_constant *c)
+                                struct ys_onnx_constant *c)
 {
     const bool is_sum = op == YS_OP_ADD || op == YS_OP_SUB;
     if (op == YS_OP_DIV)
@@ -242,7 +226,7 @@ static const char *why_constant(const struct ys_onnx_step *step, const struct ys
     if (step->r->own)
         return NULL;
     return is_input(step->r->graph, slot)            ? "a part of the normalisation of the input"
-           : is_mask(c, is_sum)                      ? "a mask"
+           : ys_onnx_constant_is_mask(c, is_sum)     ? "a mask"
            : !c->is_held && !c->tensor && !c->filled ? "computed from shapes and single numbers"
                                                      : NULL;
 }
@@ -313,7 +297,7 @@ static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *s
         return YS_OK;
     }
     if (slot->curve == YS_ONNX_SCORES && op[0] == 'A')
-        return ys_onnx_mask_scores(step, slot, constant, NULL);
+        return ys_onnx_mask_scores(step, slot, constant, false);
     YS_TRY(ys_onnx_make_padded(step, slot));
     if (slot->curve != YS_ONNX_ERF1 && slot->curve != YS_ONNX_SCORES &&
         (slot->curve != YS_ONNX_PLAIN || (op[0] != 'M' && op[0] != 'D')))

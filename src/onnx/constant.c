@@ -224,6 +224,32 @@ struct ys_onnx_whole ys_onnx_constant_whole(const struct ys_onnx_constant *c, in
     return (struct ys_onnx_whole){(int64_t)real, 0};
 }
 
+bool ys_onnx_constant_is(struct ys_onnx_constant *c, double value)
+{
+    bool same = true;
+    for (int64_t i = 1; c->uniform == YS_ONNX_UNKNOWN && !c->filled && same && i < c->count; i++)
+        same = ys_onnx_constant_real(c, i) == ys_onnx_constant_real(c, 0);
+    if (c->uniform == YS_ONNX_UNKNOWN)
+        c->uniform = same ? YS_ONNX_IS : YS_ONNX_IS_NOT;
+    return c->uniform == YS_ONNX_IS && (c->count == 0 || ys_onnx_constant_real(c, 0) == value);
+}
+
+bool ys_onnx_constant_is_mask(struct ys_onnx_constant *c, bool is_sum)
+{
+    bool zeros = false, others = false, is = !c->filled;
+    if (c->mask[is_sum] != YS_ONNX_UNKNOWN)
+        return c->mask[is_sum] == YS_ONNX_IS;
+    for (int64_t i = 0; i < c->count && is; i++) {
+        const double number = ys_onnx_constant_real(c, i);
+        zeros = zeros || number == 0;
+        others = others || number != 0;
+        is = number == 0 || (is_sum ? number <= -1e4 : number == 1);
+    }
+    is = is && zeros && others;
+    c->mask[is_sum] = is ? YS_ONNX_IS : YS_ONNX_IS_NOT;
+    return is;
+}
+
 ys_status ys_onnx_numbers(struct ys_onnx_folding *f, const struct ys_onnx_node_in *node, struct ys_onnx_constant *in,
                           const char *name, int64_t *values, size_t room, size_t *count)
 {

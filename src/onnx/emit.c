@@ -103,6 +103,7 @@ void ys_onnx_alias(struct ys_onnx_step *step, const struct ys_onnx_slot *slot)
     const struct ys_onnx_slot old = *step->out;
     *step->out = *slot;
     step->out->needed = old.needed;
+    step->out->made_by = old.made_by;
     step->out->uses = old.uses;
     step->out->counted = old.counted;
     step->out->feeds_mul = old.feeds_mul;
@@ -131,35 +132,47 @@ static ys_status count_beyond(struct ys_onnx_step *step, const char *name, int64
     return YS_OK;
 }
 
-/* Filled, or copied for another node. */
-static bool is_beyond(const struct ys_onnx_constant *constant)
-{
-    return constant->filled || constant->readers > 0;
-}
-
-ys_status ys_onnx_room(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, float **values)
-{
-    *values = NULL;
-    if (is_beyond(constant))
-        YS_TRY(count_beyond(step, constant->tensor ? constant->tensor->name : "a computed constant", constant->count));
-    *values = ys_alloc((size_t)constant->count, sizeof **values);
-    return *values ? YS_OK : ys_out_of_memory();
-}
-
-ys_status ys_onnx_floats(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, float **values)
-{
-    YS_TRY(ys_onnx_room(step, constant, values));
-    for (int64_t i = 0; i < constant->count; i++)
-        (*values)[i] = (float)ys_onnx_constant_real(constant, i);
-    return YS_OK;
-}
-
 static int64_t count_elements(const int64_t *shape, size_t rank)
 {
     int64_t count = 1;
     for (size_t i = 0; i < rank; i++)
         count *= shape[i];
     return count;
+}
+
+/* Filled, or copied for another node. */
+static bool is_beyond(const struct ys_onnx_constant *constant)
+{
+    return constant->filled || constant->readers > 0;
+}
+
+/* New memory with the numbers of a parameter. */
+static ys_status make_values(struct ys_onnx_step *step, const struct ys_onnx_constant *c,
+                             const struct ys_onnx_view *view, float **values)
+{
+    const int64_t count = count_elements(view->shape, view->rank), rows = view->shape[0];
+    const int64_t block = view->blocks ? rows / (int64_t)view->blocks : rows;
+    int64_t at = 0;
+    if (is_beyond(c))
+        YS_TRY(count_beyond(step, c->tensor ? c->tensor->name : "a computed constant", count));
+    float *made = *values = ys_alloc((size_t)count, sizeof **values);
+    if (!made)
+        return ys_out_of_memory();
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t place[YS_MAX_RANK] = {0};
+        int64_t from = (view->blocks ? view->order[row / block] * block + row % block : row) * view->steps[0];
+        for (int64_t end = at + count / rows; at < end; at++) {
+            made[at] = (float)(view->factor * ys_onnx_constant_real(c, from));
+            for (size_t d = view->rank - 1; d > 0; d--) {
+                from += view->steps[d];
+                if (++place[d] < view->shape[d])
+                    break;
+                from -= place[d] * view->steps[d];
+                place[d] = 0;
+            }
+        }
+    }
+    return YS_OK;
 }
 
 static bool is_uniform(const float *values, int64_t count)
@@ -257,7 +270,7 @@ struct matrix_key {
 };
 
 struct layer_key {
-    char text[48];
+    char text[96];
 };
 
 /* Whether the file has a matrix the other way round than the graph, which has it as `values`. */
@@ -284,46 +297,50 @@ static struct matrix_key key_of(const float *values, const int64_t *shape, size_
     return key;
 }
 
-/* The parameter that a matrix is already: -1 for none. */
-static ys_status find_tie(struct ys_onnx_step *step, int node, const struct ys_onnx_constant *constant,
-                          const float *values, const int64_t *shape, size_t rank, int *tie)
+/* The parameter that a matrix is already, by its numbers: -1 for none. */
+static ys_status find_tie(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, const float *values,
+                          const struct ys_onnx_view *view, int *tie)
 {
     struct ys_onnx_reading *r = step->r;
     const char *name = constant->tensor ? constant->tensor->name : "(computed)";
     *tie = -1;
-    const bool uniform = is_uniform(values, count_elements(shape, rank));
+    const bool uniform = is_uniform(values, count_elements(view->shape, view->rank));
     if (constant->readers > 0 && !(uniform && values[0] == 0)) {
-        if (!holds(r, constant->param, values, shape, rank))
+        if (!holds(r, constant->param, values, view->shape, view->rank))
             return YS_FAIL_STEP(step, "shares its weight %.100s with another node, which has it in another form", name);
         *tie = constant->param;
     }
     if (*tie < 0 && !uniform && constant->rank == 2) {
-        const struct matrix_key key = key_of(values, shape, rank, !is_turned(constant, values, shape));
+        const struct matrix_key key =
+            key_of(values, view->shape, view->rank, !is_turned(constant, values, view->shape));
         const int other = (int)ys_json_get_int(r->matrices, key.text, -1);
-        *tie = other >= 0 && holds(r, other, values, shape, rank) ? other : -1;
+        *tie = other >= 0 && holds(r, other, values, view->shape, view->rank) ? other : -1;
     }
-    if (*tie < 0)
-        return YS_OK;
-    return ys_onnx_note(r, "node %.100s shares parameter %.100s%s: they are one, trained by both",
-                        r->graph->nodes[node].name, r->graph->params[*tie].name,
-                        constant->readers ? "" : ", of which its weight is the transposed copy");
+    return YS_OK;
 }
 
-/* By what the bias of a layer that stands at several places is found: its weight, and what the bias came from. */
-static struct layer_key layer_of(const struct ys_onnx_reading *r, int node, const struct ys_onnx_constant *constant)
+/* By what the bias of a layer that stands at several places is found: its weight, and of what the bias was made, and
+ * how. */
+static struct layer_key layer_of(const struct ys_onnx_reading *r, int node, const struct ys_onnx_constant *constant,
+                                 const struct ys_onnx_view *view)
 {
     struct layer_key key;
-    snprintf(key.text, sizeof key.text, "%d %p", r->graph->nodes[node].weight, (const void *)constant);
+    snprintf(key.text, sizeof key.text, "%d %p %lld %.17g", r->graph->nodes[node].weight, (const void *)constant,
+             (long long)view->steps[0], view->factor);
     return key;
 }
 
-/* The parameter that a shared vector is already: of a bias, where another node has both it and this node's weight. Else
- * -1: exporters merge vectors that happen to be equal. */
-static int find_shared_bias(const struct ys_onnx_reading *r, int node, const struct ys_onnx_constant *constant,
-                            const float *values, const int64_t *shape, size_t rank)
+/* The parameter that the constant became for another node, made in the same way: of a bias, where that node has this
+ * node's weight too, as exporters merge vectors that happen to be equal. -1: none, as far as is known without its
+ * numbers, which a file may have thousands of nodes read. */
+static int find_known(const struct ys_onnx_reading *r, int node, enum ys_node_param which, bool is_matrix,
+                      const struct ys_onnx_constant *constant, const struct ys_onnx_view *view)
 {
-    const int bias = constant->readers ? (int)ys_json_get_int(r->layers, layer_of(r, node, constant).text, -1) : -1;
-    return bias >= 0 && holds(r, bias, values, shape, rank) ? bias : -1;
+    if (is_matrix)
+        return constant->is_shared && memcmp(&constant->view, view, sizeof *view) == 0 ? constant->param : -1;
+    if (which != YS_NODE_BIAS || constant->readers == 0)
+        return -1;
+    return (int)ys_json_get_int(r->layers, layer_of(r, node, constant, view).text, -1);
 }
 
 /* Notes the newest parameter, unless there is one that holds the same. */
@@ -357,43 +374,104 @@ static bool counts_as_matrix(enum ys_op op, const struct ys_onnx_constant *const
     return ys_op_rule(op)->params == YS_PARAMS_OPERAND ? axes > 1 : constant->rank > 1;
 }
 
-ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
-                        struct ys_onnx_constant *constant, float *values, const int64_t *shape, size_t rank)
+/* Takes the values. */
+static ys_status add_with(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                          const struct ys_onnx_constant *constant, float *values, const int64_t *shape, size_t rank)
 {
     struct ys_onnx_reading *r = step->r;
     const size_t before = r->graph->param_count;
-    const bool is_matrix =
-        (which == YS_NODE_WEIGHT || which == YS_NODE_RECURRENT) && counts_as_matrix(r->graph->nodes[node].op, constant);
-    int tie = -1;
     ys_status status = check_values(step, constant, values, count_elements(shape, rank));
-    if (status == YS_OK && is_matrix)
-        status = find_tie(step, node, constant, values, shape, rank, &tie);
-    else if (status == YS_OK && which == YS_NODE_BIAS)
-        tie = find_shared_bias(r, node, constant, values, shape, rank);
-    if (status == YS_OK && constant->readers > 0 && tie < 0)
-        status = ys_onnx_note(r, "%.100s is read by several nodes: node %.100s gets a copy that is trained by itself",
-                              constant->tensor ? constant->tensor->name : "(computed)", step->node->name);
-    if (status == YS_OK && tie >= 0 && is_beyond(constant))
-        r->beyond -= constant->count; /* it has none of its own */
-    constant->readers++;
-    if (status == YS_OK && tie >= 0) {
-        *ys_node_param_place(&r->graph->nodes[node], which) = constant->param = tie;
-        ys_free(values);
-        return YS_OK;
-    }
     if (status == YS_OK)
         status = add_param(step, node, which, constant, values, shape, rank);
-    if (status == YS_OK) {
-        YS_TRY(keep_values(r, values));
-        constant->param = (int)r->graph->param_count - 1;
-        if (which == YS_NODE_BIAS && r->graph->nodes[node].weight >= 0)
-            return ys_json_set_int(r->layers, layer_of(r, node, constant).text, constant->param);
-        return is_matrix ? keep_matrix(r, constant, values, shape, rank) : YS_OK;
-    }
+    if (status == YS_OK)
+        return keep_values(r, values);
     ys_free(values);
     if (r->graph->param_count > before) /* so that there are as many values as parameters */
         (void)keep_values(r, NULL);
     return status;
+}
+
+/* The constant is that parameter, for one node more. */
+static ys_status tie_to(struct ys_onnx_step *step, int node, enum ys_node_param which, bool is_matrix,
+                        struct ys_onnx_constant *constant, const struct ys_onnx_view *view, int tie)
+{
+    const struct ys_graph *graph = step->r->graph;
+    const bool is_copy = constant->readers == 0;
+    *ys_node_param_place(&step->r->graph->nodes[node], which) = constant->param = tie;
+    constant->readers++;
+    constant->is_shared = is_matrix;
+    constant->view = *view;
+    if (!is_matrix)
+        return YS_OK;
+    return ys_onnx_note(step->r, "node %.100s shares parameter %.100s%s: they are one, trained by both",
+                        graph->nodes[node].name, graph->params[tie].name,
+                        is_copy ? ", of which its weight is the transposed copy" : "");
+}
+
+/* A parameter that no other is. Takes the values. */
+static ys_status add_new(struct ys_onnx_step *step, int node, enum ys_node_param which, bool is_matrix,
+                         struct ys_onnx_constant *constant, const struct ys_onnx_view *view, float *values)
+{
+    struct ys_onnx_reading *r = step->r;
+    if (constant->readers > 0) {
+        const ys_status status =
+            ys_onnx_note(r, "%.100s is read by several nodes: node %.100s gets a copy that is trained by itself",
+                         constant->tensor ? constant->tensor->name : "(computed)", step->node->name);
+        if (status != YS_OK) {
+            ys_free(values);
+            return status;
+        }
+    }
+    YS_TRY(add_with(step, node, which, constant, values, view->shape, view->rank));
+    constant->readers++;
+    const bool is_zero = is_uniform(values, count_elements(view->shape, view->rank)) && values[0] == 0;
+    constant->param = (int)r->graph->param_count - 1;
+    constant->is_shared = is_matrix && !is_zero;
+    constant->view = *view;
+    if (which == YS_NODE_BIAS && r->graph->nodes[node].weight >= 0)
+        return ys_json_set_int(r->layers, layer_of(r, node, constant, view).text, constant->param);
+    return is_matrix ? keep_matrix(r, constant, values, view->shape, view->rank) : YS_OK;
+}
+
+ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                        struct ys_onnx_constant *constant, const struct ys_onnx_view *view)
+{
+    const bool is_matrix = (which == YS_NODE_WEIGHT || which == YS_NODE_RECURRENT) &&
+                           counts_as_matrix(step->r->graph->nodes[node].op, constant);
+    float *values;
+    int tie = find_known(step->r, node, which, is_matrix, constant, view);
+    if (tie >= 0)
+        return tie_to(step, node, which, is_matrix, constant, view, tie);
+    YS_TRY(make_values(step, constant, view, &values));
+    ys_status status = is_matrix ? find_tie(step, constant, values, view, &tie) : YS_OK;
+    if (status == YS_OK && tie < 0)
+        return add_new(step, node, which, is_matrix, constant, view, values);
+    if (status == YS_OK && is_beyond(constant))
+        step->r->beyond -= count_elements(view->shape, view->rank); /* it has none of its own */
+    ys_free(values);
+    return status == YS_OK ? tie_to(step, node, which, is_matrix, constant, view, tie) : status;
+}
+
+ys_status ys_onnx_plain_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                              struct ys_onnx_constant *constant, const int64_t *shape, size_t rank)
+{
+    struct ys_onnx_view view = {.factor = 1, .rank = rank};
+    memcpy(view.shape, shape, rank * sizeof *shape);
+    for (int64_t d = (int64_t)rank - 1, step_by = 1; d >= 0; step_by *= shape[d--])
+        view.steps[d] = step_by;
+    return ys_onnx_param(step, node, which, constant, &view);
+}
+
+ys_status ys_onnx_vector(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                         struct ys_onnx_constant *constant)
+{
+    return ys_onnx_plain_param(step, node, which, constant, &constant->count, 1);
+}
+
+ys_status ys_onnx_made_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                             const struct ys_onnx_constant *constant, float *values, const int64_t *shape, size_t rank)
+{
+    return add_with(step, node, which, constant, values, shape, rank);
 }
 
 ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param which, double value,

@@ -3,23 +3,11 @@
 
 #include <string.h>
 
-static bool are_all(const struct ys_onnx_constant *c, double value)
-{
-    bool are = true;
-    for (int64_t i = 0; are && i < (c->filled ? 1 : c->count); i++)
-        are = ys_onnx_constant_real(c, i) == value;
-    return are;
-}
-
 /* Whether the step's first input is made by a Reshape: groups of channels, as PyTorch writes them. */
 static bool is_reshaped(const struct ys_onnx_step *step)
 {
-    const struct ys_onnx_file *file = step->r->file;
-    for (size_t i = (size_t)(step->node - file->nodes); i-- > 0;) /* what makes it is near, as a rule */
-        for (size_t k = 0; k < file->nodes[i].out_count; k++)
-            if (strcmp(file->nodes[i].out[k], step->node->in[0]) == 0)
-                return strcmp(file->nodes[i].op, "Reshape") == 0;
-    return false;
+    const struct ys_onnx_node_in *maker = step->in[0]->made_by;
+    return maker && strcmp(maker->op, "Reshape") == 0;
 }
 
 /* A number for each channel, as a parameter behind the norm. */
@@ -74,7 +62,7 @@ ys_status ys_onnx_instance_norm(struct ys_onnx_step *step)
     if (!scale->is_real || !bias->is_real || scale->count != v->shape[1] || bias->count != v->shape[1])
         return YS_FAIL_STEP(step, "its scale has %lld elements and its bias %lld, not one for each of %lld channels",
                             (long long)scale->count, (long long)bias->count, (long long)v->shape[1]);
-    const bool is_plain = is_reshaped(step) && are_all(scale, 1) && are_all(bias, 0);
+    const bool is_plain = is_reshaped(step) && ys_onnx_constant_is(scale, 1) && ys_onnx_constant_is(bias, 0);
     YS_TRY(normalise_lines(step, epsilon, is_plain, &value));
     if (is_plain) {
         ys_onnx_set(step, value, NULL);

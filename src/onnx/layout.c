@@ -256,6 +256,51 @@ ys_status ys_onnx_length(struct ys_onnx_step *step)
     return YS_OK;
 }
 
+/* The largest along some axes: of an image whose channels are the other ones. */
+ys_status ys_onnx_max(struct ys_onnx_step *step)
+{
+    struct ys_onnx_slot made = {0};
+    struct ys_onnx_step part = *step;
+    struct ys_onnx_image image;
+    bool marked[YS_MAX_RANK] = {false}, reduced[YS_MAX_RANK] = {false}, is_noop;
+    size_t front[YS_MAX_RANK], front_count = 0, count, left = 0;
+    int64_t keepdims = 1, shape[YS_MAX_RANK];
+    int node, value;
+    YS_TRY(find_noop(step, &is_noop));
+    if (is_noop) {
+        ys_onnx_alias(step, step->in[0]);
+        return YS_OK;
+    }
+    YS_TRY(ys_onnx_integer(step->node, "keepdims", &keepdims));
+    YS_TRY(read_axes(step, marked, &count));
+    if (count == 0)
+        return YS_FAIL_STEP(step, "%s", "names no axes: it would mix the rows of the batch");
+    YS_TRY(ys_onnx_take(step, step->in[0], true, &value));
+    const size_t rank = ys_onnx_rank(step->r, step->in[0]);
+    for (size_t i = 0; i < rank; i++)
+        reduced[step->in[0]->perm[i]] = marked[i];
+    for (size_t i = 1; i < rank; i++)
+        if (!reduced[i])
+            front[front_count++] = i;
+    YS_TRY(ys_onnx_image(step, step->in[0], front, front_count, &image));
+    YS_TRY(ys_onnx_begin_image(step, YS_OP_GLOBAL_MAXPOOL, &image, "/max", &node));
+    for (size_t i = 1 + front_count; i < rank; i++)
+        image.shape[i] = 1;
+    if (keepdims)
+        return ys_onnx_end_image(step, &image, node);
+    part.out = &made;
+    YS_TRY(ys_onnx_end_image(&part, &image, node));
+    YS_TRY(ys_onnx_take_behind(step, &made, &value));
+    for (size_t i = 0; i < rank; i++)
+        if (!marked[i])
+            shape[left++] = step->r->graph->values[value].shape[i];
+    if (left < 2)
+        return YS_FAIL_STEP(step, "%s", "leaves nothing but the batch: keep the axes of extent 1 (keepdims)");
+    YS_TRY(ys_onnx_reshape_extra(step, "/squeezed", shape, left, &value));
+    ys_onnx_set(step, value, NULL);
+    return YS_OK;
+}
+
 ys_status ys_onnx_shape(struct ys_onnx_step *step)
 {
     const struct ys_onnx_constant like = {.type = YS_ONNX_INT64};

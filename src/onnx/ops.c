@@ -224,56 +224,46 @@ struct product {     /* alpha * x * weight + beta * bias */
     bool with_bias;
 };
 
-/* A weight (out, in) from a constant that is stored so or the other way round, times `factor`. `features`: of what it
- * multiplies. */
-static ys_status dense_weight(struct ys_onnx_step *step, const struct ys_onnx_constant *c, int64_t features,
-                              const struct product *product, float **values, int64_t shape[2])
+/* A weight (out, in), or with `rank` 4 a kernel of 1x1, from a constant that is stored so or the other way round, times
+ * a factor. `features`: of what it multiplies. *out: how many numbers it makes of them. */
+static ys_status dense_weight(struct ys_onnx_step *step, int node, struct ys_onnx_constant *c, int64_t features,
+                              const struct product *product, size_t rank, int64_t *out)
 {
-    const bool transposed = product->transposed;
-    shape[0] = c->shape[transposed ? 0 : 1];
-    shape[1] = c->shape[transposed ? 1 : 0];
-    if (shape[1] != features)
-        return YS_FAIL_STEP(step, "its weight is for %lld features, and it reads %lld", (long long)shape[1],
+    const int64_t rows = c->shape[0], columns = c->shape[1];
+    const int64_t pixel = rank == 4; /* height and width */
+    const struct ys_onnx_view as_stored = {product->alpha, rank, 0, {rows, columns, pixel, pixel}, {columns, 1}, {0}},
+                              turned = {product->alpha, rank, 0, {columns, rows, pixel, pixel}, {1, columns}, {0}};
+    const struct ys_onnx_view *view = product->transposed ? &as_stored : &turned;
+    *out = view->shape[0];
+    if (view->shape[1] != features)
+        return YS_FAIL_STEP(step, "its weight is for %lld features, and it reads %lld", (long long)view->shape[1],
                             (long long)features);
-    YS_TRY(ys_onnx_room(step, c, values));
-    for (int64_t o = 0, at = 0; o < shape[0]; o++)
-        for (int64_t i = 0; i < shape[1]; i++)
-            (*values)[at++] =
-                (float)(product->alpha * ys_onnx_constant_real(c, transposed ? o * shape[1] + i : i * shape[0] + o));
-    return YS_OK;
+    return ys_onnx_param(step, node, YS_NODE_WEIGHT, c, view);
 }
 
 static ys_status dense_bias(struct ys_onnx_step *step, int node, double factor, int64_t out)
 {
     struct ys_onnx_constant *bias;
-    float *values = ys_alloc((size_t)out, sizeof *values);
-    ys_status status = values ? ys_onnx_need_constant(step, 2, "C", &bias) : ys_out_of_memory();
-    if (status == YS_OK && bias->count != 1 && (bias->count != out || bias->shape[bias->rank - 1] != out))
-        status = YS_FAIL_STEP(step, "its C has %lld elements, not 1 or one for each of %lld outputs",
-                              (long long)bias->count, (long long)out);
-    if (status != YS_OK) {
-        ys_free(values);
-        return status;
-    }
-    for (int64_t i = 0; i < out; i++)
-        values[i] = (float)(factor * ys_onnx_constant_real(bias, bias->count == 1 ? 0 : i));
-    return ys_onnx_param(step, node, YS_NODE_BIAS, bias, values, &out, 1);
+    YS_TRY(ys_onnx_need_constant(step, 2, "C", &bias));
+    if (bias->count != 1 && (bias->count != out || bias->shape[bias->rank - 1] != out))
+        return YS_FAIL_STEP(step, "its C has %lld elements, not 1 or one for each of %lld outputs",
+                            (long long)bias->count, (long long)out);
+    const struct ys_onnx_view view = {factor, 1, 0, {out}, {bias->count != 1}, {0}};
+    return ys_onnx_param(step, node, YS_NODE_BIAS, bias, &view);
 }
 
 /* A product of each position's numbers with a matrix. */
 static ys_status dense_of_positions(struct ys_onnx_step *step, struct ys_onnx_constant *weight,
                                     const struct product *product)
 {
-    int64_t shape[2];
+    int64_t out;
     int in, node, value;
-    float *values;
     YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
     const struct ys_onnx_slot like = *step->in[0];
     YS_TRY(ys_onnx_begin(step, YS_OP_GEMM, &in, 1, 1, &node));
-    YS_TRY(dense_weight(step, weight, step->r->graph->values[in].shape[2], product, &values, shape));
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 2));
+    YS_TRY(dense_weight(step, node, weight, step->r->graph->values[in].shape[2], product, 2, &out));
     if (product->with_bias)
-        YS_TRY(dense_bias(step, node, product->beta, shape[0]));
+        YS_TRY(dense_bias(step, node, product->beta, out));
     YS_TRY(ys_onnx_end(step->r, node, &value));
     ys_onnx_set(step, value, &like);
     return YS_OK;
@@ -292,19 +282,17 @@ static ys_status dense_along_last(struct ys_onnx_step *step, struct ys_onnx_cons
                                   const struct product *product)
 {
     struct ys_onnx_image image;
-    int64_t shape[4] = {0, 0, 1, 1};
+    int64_t out;
     int node;
-    float *values;
     size_t axis, last;
     YS_TRY(ys_onnx_axis(step, step->in[0], -1, &axis, &last));
     last = (size_t)step->in[0]->perm[last];
     YS_TRY(ys_onnx_image(step, step->in[0], &last, 1, &image));
     YS_TRY(ys_onnx_begin_image(step, YS_OP_CONV, &image, "/matmul", &node));
-    YS_TRY(dense_weight(step, weight, image.channels, product, &values, shape));
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 4));
+    YS_TRY(dense_weight(step, node, weight, image.channels, product, 4, &out));
     if (product->with_bias)
-        YS_TRY(dense_bias(step, node, product->beta, shape[0]));
-    image.shape[1] = shape[0];
+        YS_TRY(dense_bias(step, node, product->beta, out));
+    image.shape[1] = out;
     YS_TRY(ys_onnx_note(step->r, "node %.100s (%s along the last axis) is a Conv of 1x1, its weight stored (out, in)",
                         step->node->name, step->node->op));
     return ys_onnx_end_image(step, &image, node);
@@ -313,9 +301,8 @@ static ys_status dense_along_last(struct ys_onnx_step *step, struct ys_onnx_cons
 static ys_status dense(struct ys_onnx_step *step, const struct product *product)
 {
     struct ys_onnx_constant *weight;
-    int64_t shape[2];
+    int64_t out;
     int in, node, value;
-    float *values;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_need_constant(step, 1, "weight", &weight));
     const bool takes_more = strcmp(step->node->op, "MatMul") == 0 || step->in[0]->rows.each;
@@ -329,10 +316,9 @@ static ys_status dense(struct ys_onnx_step *step, const struct product *product)
             ys_onnx_rank(step->r, step->in[0]), weight->rank);
     YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
     YS_TRY(ys_onnx_begin(step, YS_OP_GEMM, &in, 1, 1, &node));
-    YS_TRY(dense_weight(step, weight, step->r->graph->values[in].shape[1], product, &values, shape));
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 2));
+    YS_TRY(dense_weight(step, node, weight, step->r->graph->values[in].shape[1], product, 2, &out));
     if (product->with_bias)
-        YS_TRY(dense_bias(step, node, product->beta, shape[0]));
+        YS_TRY(dense_bias(step, node, product->beta, out));
     if (!product->transposed)
         YS_TRY(ys_onnx_note(step->r, "node %.100s (%s): its weight is stored transposed, as (out, in)",
                             step->node->name, step->node->op));
@@ -393,13 +379,11 @@ static double share_of_new(double momentum)
 }
 
 /* Whether no initializer holds it: a file has what is trained as those. */
-static bool is_made(const struct ys_onnx_step *step, const struct ys_onnx_constant *c, double value)
+static bool is_made(const struct ys_onnx_step *step, struct ys_onnx_constant *c, double value)
 {
     const struct ys_onnx_file *file = step->r->file;
-    bool is = !c->tensor || c->tensor < file->tensors || c->tensor >= file->tensors + file->tensor_count;
-    for (int64_t i = 0; is && i < (c->filled ? 1 : c->count); i++)
-        is = ys_onnx_constant_real(c, i) == value;
-    return is;
+    const bool is_held = c->tensor && c->tensor >= file->tensors && c->tensor < file->tensors + file->tensor_count;
+    return !is_held && ys_onnx_constant_is(c, value);
 }
 
 /* A norm without factors and shifts has 1 and 0 in their place, which exporters write into the node: not trained. */
@@ -421,12 +405,12 @@ static ys_status fix_plain_norm(struct ys_onnx_step *step, int node)
                         step->node->name, step->node->op);
 }
 
-static ys_status check_variances(const struct ys_onnx_step *step, const float *values, int64_t count)
+static ys_status check_variances(const struct ys_onnx_step *step, const struct ys_onnx_constant *c)
 {
-    for (int64_t i = 0; i < count; i++)
-        if (values[i] < 0)
-            return YS_FAIL_STEP(step, "its running_var has %g for channel %lld: a variance is 0 or more", values[i],
-                                (long long)i);
+    for (int64_t i = 0; i < c->count; i++)
+        if (ys_onnx_constant_real(c, i) < 0)
+            return YS_FAIL_STEP(step, "its running_var has %g for channel %lld: a variance is 0 or more",
+                                ys_onnx_constant_real(c, i), (long long)i);
     return YS_OK;
 }
 
@@ -461,17 +445,15 @@ static ys_status map_batchnorm(struct ys_onnx_step *step)
     size_t input = 1;
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
         struct ys_onnx_constant *c;
-        float *values;
         if (!ys_op_takes(YS_OP_BATCHNORM, (enum ys_node_param)which))
             continue;
         YS_TRY(ys_onnx_need_constant(step, input++, ys_node_param_key((enum ys_node_param)which), &c));
         if (c->count != channels || !c->is_real)
             return YS_FAIL_STEP(step, "its %s has %lld elements, not %lld",
                                 ys_node_param_key((enum ys_node_param)which), (long long)c->count, (long long)channels);
-        YS_TRY(ys_onnx_floats(step, c, &values));
-        YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &channels, 1));
+        YS_TRY(ys_onnx_vector(step, node, (enum ys_node_param)which, c));
         if (which == YS_NODE_RUNNING_VAR)
-            YS_TRY(check_variances(step, values, channels));
+            YS_TRY(check_variances(step, c));
     }
     step->r->graph->nodes[node].batchnorm = norm;
     YS_TRY(fix_plain_norm(step, node));
@@ -483,15 +465,13 @@ static ys_status layernorm_params(struct ys_onnx_step *step, int node, int64_t e
 {
     for (int which = YS_NODE_WEIGHT; which <= YS_NODE_BIAS; which++) {
         struct ys_onnx_constant *c;
-        float *values;
         if (which == YS_NODE_BIAS && (step->node->in_count < 3 || !step->in[2]))
             break;
         YS_TRY(ys_onnx_need_constant(step, (size_t)which + 1, ys_node_param_key((enum ys_node_param)which), &c));
         if (c->count != extent || !c->is_real)
             return YS_FAIL_STEP(step, "its %s has %lld elements, not %lld",
                                 ys_node_param_key((enum ys_node_param)which), (long long)c->count, (long long)extent);
-        YS_TRY(ys_onnx_floats(step, c, &values));
-        YS_TRY(ys_onnx_param(step, node, (enum ys_node_param)which, c, values, &extent, 1));
+        YS_TRY(ys_onnx_vector(step, node, (enum ys_node_param)which, c));
     }
     return YS_OK;
 }
@@ -554,7 +534,6 @@ ys_status ys_onnx_rmsnorm(struct ys_onnx_step *step)
     struct ys_onnx_constant *weight;
     size_t axis, apart;
     int in, node, value;
-    float *values;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_real(step->node, "epsilon", &epsilon));
     YS_TRY(ys_onnx_integer(step->node, "axis", &given));
@@ -573,8 +552,7 @@ ys_status ys_onnx_rmsnorm(struct ys_onnx_step *step)
                             (long long)given, epsilon, (long long)weight->count, (long long)extent);
     const struct ys_onnx_slot like = *step->in[0];
     YS_TRY(ys_onnx_begin(step, YS_OP_RMSNORM, &in, 1, 1, &node));
-    YS_TRY(ys_onnx_floats(step, weight, &values));
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, &extent, 1));
+    YS_TRY(ys_onnx_vector(step, node, YS_NODE_WEIGHT, weight));
     step->r->graph->nodes[node].axis = (int)apart;
     step->r->graph->nodes[node].epsilon = epsilon;
     YS_TRY(ys_onnx_end(step->r, node, &value));
@@ -598,8 +576,10 @@ static const struct {
     {"Concat", ys_onnx_concat, true},
     {"Conv", ys_onnx_conv, false},
     {"ConvTranspose", ys_onnx_conv_transpose, false},
+    {"DepthToSpace", ys_onnx_blocks, false},
     {"Div", ys_onnx_div, true},
     {"Dropout", map_dropout, true},
+    {"Expand", ys_onnx_expand, false},
     {"Flatten", ys_onnx_flatten, true},
     {"GRU", ys_onnx_recurrent, true},
     {"Gather", ys_onnx_gather, true},
@@ -627,6 +607,7 @@ static const struct {
     {"RotaryEmbedding", ys_onnx_rotary, true},
     {"Reciprocal", ys_onnx_reciprocal, true},
     {"ReduceL2", ys_onnx_length, true},
+    {"ReduceMax", ys_onnx_max, false},
     {"ReduceMean", ys_onnx_mean, true},
     {"ReduceSum", ys_onnx_sum, true},
     {"Reshape", ys_onnx_reshape, true},
@@ -635,6 +616,7 @@ static const struct {
     {"Sigmoid", ys_onnx_sigmoid, true},
     {"Slice", ys_onnx_slice, true},
     {"Softmax", map_softmax, true},
+    {"SpaceToDepth", ys_onnx_blocks, false},
     {"Split", ys_onnx_split, true},
     {"SplitToSequence", ys_onnx_split_sequence, false},
     {"Squeeze", ys_onnx_squeeze, true},

@@ -415,6 +415,8 @@ static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node
         struct ys_onnx_slot *made;
         YS_TRY(slot_of(r, node->out[k], &made));
         *out = made ? made : *out;
+        if (made)
+            made->made_by = node;
         if (made && made->kind != YS_ONNX_NONE)
             return YS_FAIL_NODE(node, YS_EFORMAT, "makes %.100s, which is there already", node->out[k]);
     }

@@ -53,8 +53,9 @@ struct ys_onnx_rows {
 struct ys_onnx_slot {
     enum ys_onnx_kind kind;
     bool needed;
-    int uses;    /* nodes that are needed and read it; the output of the file counts too */
-    int counted; /* 1 more than the value to whose `reads` this name adds; 0: to none yet */
+    int uses;                              /* nodes that are needed and read it; the output of the file counts too */
+    const struct ys_onnx_node_in *made_by; /* NULL: an input or initializer */
+    int counted;                           /* 1 more than the value to whose `reads` this name adds; 0: to none yet */
     struct ys_onnx_constant *constant;
     int value;
     int perm[YS_MAX_RANK]; /* axis i of the name, with what `rows` has as one apart, is axis perm[i] of the value */
@@ -187,22 +188,23 @@ void ys_onnx_set(struct ys_onnx_step *step, int value, const struct ys_onnx_slot
 /** Lets the step's output be the same as a slot, with all that is put off. */
 void ys_onnx_alias(struct ys_onnx_step *step, const struct ys_onnx_slot *slot);
 
-/** A parameter of a node with initial `values` (taken, freed also when it fails). `constant` is where they come from:
- * its name is the parameter's if nothing else has it. A matrix that is one already, or that is another's transposed
- * copy as the file has them, is that parameter; one that is shared in two forms is refused. */
+/** A parameter of a node, made of a constant by `view`. The constant's name is the parameter's if nothing else has it.
+ * A matrix that is one already, or that is another's transposed copy as the file has them, is that parameter; one that
+ * is shared in two forms is refused. */
 ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
-                        struct ys_onnx_constant *constant, float *values, const int64_t *shape,
-                        size_t rank) YS_MUST_CHECK;
+                        struct ys_onnx_constant *constant, const struct ys_onnx_view *view) YS_MUST_CHECK;
+/** The same of all elements of a constant as they lie: as one axis, or in that shape. */
+ys_status ys_onnx_vector(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                         struct ys_onnx_constant *constant) YS_MUST_CHECK;
+ys_status ys_onnx_plain_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                              struct ys_onnx_constant *constant, const int64_t *shape, size_t rank) YS_MUST_CHECK;
+/** The same with initial `values` (taken, freed also when it fails), which were made otherwise. */
+ys_status ys_onnx_made_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
+                             const struct ys_onnx_constant *constant, float *values, const int64_t *shape,
+                             size_t rank) YS_MUST_CHECK;
 /** One all of whose elements are `value`, and stay so: it is no parameter of the file's, and never trained. */
 ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param which, double value,
                         const int64_t *shape, size_t rank) YS_MUST_CHECK;
-/** New memory for a parameter with as many elements as the constant. Refused: more than may be (YS_ONNX_MAX_BEYOND). */
-ys_status ys_onnx_room(struct ys_onnx_step *step, const struct ys_onnx_constant *constant,
-                       float **values) YS_MUST_CHECK;
-/** Elements of a constant as floats, in memory of ys_onnx_room(). */
-ys_status ys_onnx_floats(struct ys_onnx_step *step, const struct ys_onnx_constant *constant,
-                         float **values) YS_MUST_CHECK;
-
 /** Makes the zeros around an image that the slot has put off. */
 ys_status ys_onnx_make_padded(struct ys_onnx_step *step, struct ys_onnx_slot *slot) YS_MUST_CHECK;
 /** The value with pixels normalised, zeros around it and, unless `seen`, as the name sees it. */
@@ -297,9 +299,10 @@ ys_status ys_onnx_affine(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
 
 /** The product of two values: queries times keys, or shares times values. */
 ys_onnx_map ys_onnx_product;
-/** A mask that is added to scores, or put in their place where `where` is not NULL: only a causal one is read. */
+/** A mask that is added to scores, or one of truths: the scores stay where they hold, or with `where` do not. Only a
+ * causal one is read. */
 ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_constant *mask,
-                              const struct ys_onnx_constant *where) YS_MUST_CHECK;
+                              bool where) YS_MUST_CHECK;
 /** `count` axes of the extent 1 more between the first and the last of COUNTS. */
 ys_status ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count) YS_MUST_CHECK;
 /** A softmax of scores, along an axis as the file counts. */
@@ -357,6 +360,7 @@ ys_onnx_map ys_onnx_rmsnorm;
 ys_onnx_map ys_onnx_slice, ys_onnx_split_sequence, ys_onnx_sequence_at;
 ys_onnx_map ys_onnx_instance_norm;
 ys_onnx_map ys_onnx_gather, ys_onnx_reshape, ys_onnx_flatten, ys_onnx_squeeze, ys_onnx_unsqueeze, ys_onnx_transpose,
-    ys_onnx_concat, ys_onnx_split, ys_onnx_mean, ys_onnx_sum, ys_onnx_length, ys_onnx_shape;
+    ys_onnx_concat, ys_onnx_split, ys_onnx_mean, ys_onnx_sum, ys_onnx_length, ys_onnx_max, ys_onnx_blocks,
+    ys_onnx_expand, ys_onnx_shape;
 
 #endif

@@ -56,11 +56,8 @@ static ys_status check_states(struct ys_onnx_step *step)
             continue;
         const bool may_be_zeros = i == 5 || i == 6;
         struct ys_onnx_constant *c = in->kind == YS_ONNX_CONSTANT ? in->constant : NULL;
-        bool zeros = may_be_zeros && c && c->is_real;
         YS_TRY(c ? ys_onnx_constant_load(&step->r->folding, c) : YS_OK);
-        for (int64_t k = 0; zeros && k < (c->filled ? 1 : c->count); k++)
-            zeros = ys_onnx_constant_real(c, k) == 0;
-        if (!zeros)
+        if (!may_be_zeros || !c || !c->is_real || !ys_onnx_constant_is(c, 0))
             return YS_FAIL_STEP(step, "has %s: graphs begin each row with zeros%s", names[i - 4],
                                 may_be_zeros ? "" : ", and have it not");
     }
@@ -94,13 +91,14 @@ static ys_status read_layer(struct ys_onnx_step *step, struct layer *l)
 static ys_status add_matrix(struct ys_onnx_step *step, const struct layer *l, int node, enum ys_node_param which,
                             struct ys_onnx_constant *c)
 {
-    const int64_t shape[2] = {l->gates * l->hidden, c->shape[2]}, block = l->hidden * c->shape[2];
-    float *values;
-    YS_TRY(ys_onnx_room(step, c, &values));
+    struct ys_onnx_view view = {.factor = 1,
+                                .rank = 2,
+                                .blocks = (size_t)l->gates,
+                                .shape = {l->gates * l->hidden, c->shape[2]},
+                                .steps = {c->shape[2], 1}};
     for (int64_t gate = 0; gate < l->gates; gate++)
-        for (int64_t i = 0; i < block; i++)
-            values[gate * block + i] = (float)ys_onnx_constant_real(c, place_of(l, gate) * block + i);
-    return ys_onnx_param(step, node, which, c, values, shape, 2);
+        view.order[gate] = place_of(l, gate);
+    return ys_onnx_param(step, node, which, c, &view);
 }
 
 /* By what one layer that the file uses several times is found. Parameters that are not made yet are -1, which no layer
@@ -133,8 +131,7 @@ static ys_status add_vector(struct ys_onnx_step *step, const struct layer *l, in
     }
     if (l->bias && which == YS_NODE_BIAS)
         own = *l->bias;
-    own.readers = 0; /* a part of it, or the sum of two, is a parameter of this node alone */
-    return ys_onnx_param(step, node, which, &own, values, &count, 1);
+    return ys_onnx_made_param(step, node, which, &own, values, &count, 1);
 }
 
 /* The sum of both biases, but of the last gate of GRU, which has one of each. */
@@ -247,6 +244,7 @@ ys_status ys_onnx_recurrent(struct ys_onnx_step *step)
     if (l.bias) {
         l.bias->readers++;
         l.bias->param = step->r->graph->nodes[node].bias;
+        l.bias->is_shared = false;
     }
     YS_TRY(ys_json_set_int(step->r->layers, key_of(step->r->graph, &l, node).text, node));
     YS_TRY(ys_onnx_end(step->r, node, &value));

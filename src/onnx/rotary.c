@@ -41,7 +41,7 @@ static bool are_waves(const struct ys_onnx_waves *w, const struct ys_onnx_joined
     return true;
 }
 
-bool ys_onnx_find_waves(const struct ys_onnx_waves *w, struct ys_onnx_joined *j)
+static bool look_for_waves(const struct ys_onnx_waves *w, struct ys_onnx_joined *j)
 {
     for (int64_t width = w->others ? 2 : w->width; width <= w->width; width += 2)
         for (int interleaved = 0; w->width % width == 0 && interleaved <= (w->others != NULL); interleaved++) {
@@ -58,6 +58,30 @@ bool ys_onnx_find_waves(const struct ys_onnx_waves *w, struct ys_onnx_joined *j)
     return false;
 }
 
+/* What is known of the cosines; false where they were looked at beside other tables, or not yet. */
+static bool is_known(const struct ys_onnx_waves *w)
+{
+    const struct ys_onnx_turning *t = &w->cosines->turning;
+    return t->sines == w->sines && t->others == w->others && t->positions == w->positions;
+}
+
+static bool keep(const struct ys_onnx_waves *w, const struct ys_onnx_joined *j, bool is_found)
+{
+    w->cosines->turning =
+        (struct ys_onnx_turning){w->sines, w->others, w->positions, j->width, j->base, j->interleaved, is_found};
+    return is_found;
+}
+
+bool ys_onnx_find_waves(const struct ys_onnx_waves *w, struct ys_onnx_joined *j)
+{
+    const struct ys_onnx_turning *t = &w->cosines->turning;
+    if (!is_known(w))
+        return keep(w, j, look_for_waves(w, j));
+    *j = (struct ys_onnx_joined){
+        .positions = w->positions, .width = t->width, .base = t->base, .interleaved = t->interleaved};
+    return t->is_found;
+}
+
 /* Whether the tables have a number for each pair, and in each of so many blocks of rows those of positions 0, 1, ... */
 static bool are_angles(const struct ys_onnx_waves *w, int64_t blocks, const struct ys_onnx_joined *j)
 {
@@ -68,6 +92,24 @@ static bool are_angles(const struct ys_onnx_waves *w, int64_t blocks, const stru
             return false;
     }
     return true;
+}
+
+/* The base of an operator's tables; false where none makes them. */
+static bool find_base(const struct ys_onnx_waves *w, int64_t blocks, struct ys_onnx_joined *turn)
+{
+    const struct ys_onnx_turning *t = &w->cosines->turning;
+    if (w->cosines->filled || w->sines->filled) /* one number without end is no table */
+        return false;
+    if (is_known(w)) {
+        turn->base = t->base;
+        return t->is_found;
+    }
+    bool found = are_angles(w, blocks, turn);
+    if (!found && w->positions > 1 && w->width > 1) {
+        turn->base = base_of(w, w->width + 1, turn->width);
+        found = turn->base > 0 && are_angles(w, blocks, turn);
+    }
+    return keep(w, turn, found);
 }
 
 /* The operator's positions: 0, 1, ... in each row. */
@@ -81,8 +123,10 @@ static ys_status check_positions(struct ys_onnx_step *step, int64_t positions)
     YS_TRY(ys_onnx_constant_in(step, 3, &c));
     bool fits = !c->is_real && c->rank == 2 && c->shape[1] == positions && c->rows_axis < 2;
     fits = fits && (!c->filled || positions == 1);
-    for (int64_t i = 0; fits && i < (c->filled ? 1 : c->count); i++)
+    for (int64_t i = 0; fits && c->counts == YS_ONNX_UNKNOWN && i < (c->filled ? 1 : c->count); i++)
         fits = ys_onnx_constant_whole(c, i).fixed == i % positions && ys_onnx_constant_whole(c, i).each == 0;
+    if (fits && c->counts == YS_ONNX_UNKNOWN)
+        c->counts = YS_ONNX_IS;
     if (!fits)
         return YS_FAIL_STEP(step, "has other position_ids than 0 to %lld in each row: graphs count from 0",
                             (long long)positions - 1);
@@ -127,13 +171,7 @@ ys_status ys_onnx_read_turn(struct ys_onnx_step *step, int64_t positions, int64_
         return YS_FAIL_STEP(step, "has cosines for %lld rows and sines for %lld", (long long)w.cosines->shape[0],
                             (long long)w.sines->shape[0]);
     const int64_t blocks = picked ? 1 : w.cosines->shape[0];
-    const bool counts = !w.cosines->filled && !w.sines->filled; /* one number without end is no table */
-    bool found = counts && are_angles(&w, blocks, turn);
-    if (counts && !found && positions > 1 && w.width > 1) {
-        turn->base = base_of(&w, w.width + 1, turn->width);
-        found = turn->base > 0 && are_angles(&w, blocks, turn);
-    }
-    if (!found)
+    if (!find_base(&w, blocks, turn))
         return YS_FAIL_STEP(step, "%s",
                             "has a cos_cache and sin_cache that are not the cosines and sines of t b^(-2 i / d), "
                             "position t from 0 and pair i, for any b: graphs have a base alone");

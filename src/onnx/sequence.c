@@ -28,7 +28,6 @@ ys_status ys_onnx_embed(struct ys_onnx_step *step)
     struct ys_onnx_constant *table;
     int64_t axis = 0;
     int in, node, value;
-    float *values;
     YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
     YS_TRY(ys_onnx_need_live(step, 1));
     YS_TRY(ys_onnx_need_constant(step, 0, "table", &table));
@@ -41,8 +40,7 @@ ys_status ys_onnx_embed(struct ys_onnx_step *step)
     struct ys_onnx_slot like = *step->in[1];
     like.perm[rank] = (int)rank;
     YS_TRY(ys_onnx_begin(step, YS_OP_EMBEDDING, &in, 1, 1, &node));
-    YS_TRY(ys_onnx_floats(step, table, &values));
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, table, values, table->shape, 2));
+    YS_TRY(ys_onnx_plain_param(step, node, YS_NODE_WEIGHT, table, table->shape, 2));
     YS_TRY(ys_onnx_end(r, node, &value));
     ys_onnx_set(step, value, &like);
     step->out->rows = like.rows;
@@ -289,6 +287,12 @@ static ys_status attend(struct ys_onnx_step *step, const struct ys_onnx_attendin
     return show_heads(step, value, shape, rank);
 }
 
+/* Whether the batch comes first; with it may be axes that are one with it in the file, which are heads then. */
+static bool begins_with_batch(const struct ys_onnx_slot *slot)
+{
+    return slot->perm[0] == 0 && (!slot->rows.each || slot->rows.first == 0);
+}
+
 static ys_status begin_scores(struct ys_onnx_step *step)
 {
     struct ys_onnx_slot *q = step->in[0], *k = step->in[1];
@@ -302,8 +306,8 @@ static ys_status begin_scores(struct ys_onnx_step *step)
     const size_t rank = ys_onnx_rank(step->r, q);
     const struct ys_graph *graph = step->r->graph;
     bool fits = q->curve == YS_ONNX_PLAIN && k->curve == YS_ONNX_PLAIN && !q->pixels && !k->pixels && rank > 2 &&
-                rank == ys_onnx_rank(step->r, k) && q->perm[0] == 0 && k->perm[0] == 0 && !q->rows.each &&
-                !k->rows.each && heads_fit(step->r, q, k);
+                rank == ys_onnx_rank(step->r, k) && begins_with_batch(q) && begins_with_batch(k) &&
+                heads_fit(step->r, q, k);
     fits = fits && graph->values[q->value].shape[q->perm[rank - 1]] == graph->values[k->value].shape[k->perm[rank - 2]];
     if (!fits)
         return YS_FAIL_STEP(step, "%s",
@@ -329,8 +333,8 @@ ys_status ys_onnx_product(struct ys_onnx_step *step)
     const struct ys_value *v = &graph->values[values->value], *k = &graph->values[a->key.value];
     const size_t rank = v->rank;
     if (values->curve != YS_ONNX_PLAIN || values->factor != 0 || values->pixels || rank != k->rank ||
-        values->perm[0] != 0 || values->rows.each || !heads_fit(step->r, &a->key, values) ||
-        !heads_fit(step->r, values, &a->key) || v->shape[values->perm[rank - 2]] != k->shape[a->key.perm[rank - 1]])
+        !begins_with_batch(values) || !heads_fit(step->r, &a->key, values) || !heads_fit(step->r, values, &a->key) ||
+        v->shape[values->perm[rank - 2]] != k->shape[a->key.perm[rank - 1]])
         return YS_FAIL_STEP(step, "%s",
                             "has values that do not fit the keys: graphs have as many of both, and of their heads");
     return attend(step, a, left->factor == 0 ? 1 : left->factor, true, values);
@@ -410,38 +414,49 @@ ys_status ys_onnx_rotary(struct ys_onnx_step *step)
     return show_heads(step, value, shape, rank);
 }
 
-/* What the mask hides of a query and a key: numbers beyond all scores, or what is no truth. */
-static bool is_hidden(const struct ys_onnx_constant *mask, const struct ys_onnx_constant *where, int64_t at)
+/* What the mask hides of a query and a key: numbers beyond all scores, or what is no truth, or `where` it is one. */
+static bool is_hidden(const struct ys_onnx_constant *mask, bool where, int64_t at)
 {
-    if (where) /* truths beside one number that stands where they hold */
-        return ys_onnx_constant_whole(where, at).fixed != 0;
+    if (where)
+        return ys_onnx_constant_whole(mask, at).fixed != 0;
     return mask->is_real ? ys_onnx_constant_real(mask, at) <= -1e4 : ys_onnx_constant_whole(mask, at).fixed == 0;
 }
 
-/* Whether the numbers hide nothing, or what lies behind each query. */
-static bool read_mask(const struct ys_onnx_constant *mask, const struct ys_onnx_constant *where, int64_t queries,
-                      int64_t keys, bool *is_causal)
+/* What the numbers hide, found once for all attentions that read them. */
+static const struct ys_onnx_hiding *look_at_mask(struct ys_onnx_constant *c, bool where, int64_t rows, int64_t columns)
 {
-    const struct ys_onnx_constant *c = where ? where : mask;
-    const int64_t rows = c->rank > 1 ? c->shape[c->rank - 2] : 1, columns = c->rank > 0 ? c->shape[c->rank - 1] : 1;
-    bool none = true, causal = !c->filled && queries == keys && rows == queries && columns == keys,
-         plain = (rows == 1 || rows == queries) && (columns == 1 || columns == keys);
-    for (size_t i = 0; i + 2 < c->rank; i++)
-        plain = plain && c->shape[i] == 1;
-    for (int64_t q = 0; plain && q < (c->filled ? 1 : rows); q++) /* no more than the file has numbers for */
-        for (int64_t k = 0; plain && k < (c->filled ? 1 : columns); k++) {
+    struct ys_onnx_hiding *h = &c->hides[where];
+    if (h->is_known)
+        return h;
+    *h = (struct ys_onnx_hiding){true, true, true, !c->filled && rows == columns};
+    for (int64_t q = 0; h->is_plain && q < (c->filled ? 1 : rows); q++) /* no more than the file has numbers for */
+        for (int64_t k = 0; h->is_plain && k < (c->filled ? 1 : columns); k++) {
             const int64_t at = q * columns + k;
-            const bool hidden = is_hidden(mask, where, at);
-            none = none && !hidden;
-            causal = causal && hidden == (k > q);
-            plain = hidden || where || !mask->is_real || ys_onnx_constant_real(mask, at) == 0;
+            const bool hidden = is_hidden(c, where, at);
+            h->is_none = h->is_none && !hidden;
+            h->is_causal = h->is_causal && hidden == (k > q);
+            h->is_plain = hidden || where || !c->is_real || ys_onnx_constant_real(c, at) == 0;
         }
-    *is_causal = causal && !none;
-    return plain && (none || causal);
+    return h;
+}
+
+/* Whether the numbers hide nothing, or what lies behind each query. */
+static bool read_mask(struct ys_onnx_constant *c, bool where, int64_t queries, int64_t keys, bool *is_causal)
+{
+    const int64_t rows = c->rank > 1 ? c->shape[c->rank - 2] : 1, columns = c->rank > 0 ? c->shape[c->rank - 1] : 1;
+    bool fits = (rows == 1 || rows == queries) && (columns == 1 || columns == keys);
+    for (size_t i = 0; i + 2 < c->rank; i++)
+        fits = fits && c->shape[i] == 1;
+    if (!fits)
+        return false;
+    const struct ys_onnx_hiding *h = look_at_mask(c, where, rows, columns);
+    const bool causal = h->is_causal && queries == keys && rows == queries && columns == keys;
+    *is_causal = causal && !h->is_none;
+    return h->is_plain && (h->is_none || causal);
 }
 
 ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_constant *mask,
-                              const struct ys_onnx_constant *where)
+                              bool where)
 {
     struct ys_onnx_attending *a = ys_onnx_file_keep(step->r->file, 1, sizeof *a);
     bool is_causal;
@@ -531,8 +546,8 @@ ys_status ys_onnx_where(struct ys_onnx_step *step)
         if (number->count != 1 || !number->is_real || !(ys_onnx_constant_real(number, 0) <= -1e4))
             break;
         /* where it holds the scores stay, or the number stands */
-        return k == 1 ? ys_onnx_mask_scores(step, scores, where, NULL)
-                      : ys_onnx_mask_scores(step, scores, where, where);
+        return k == 1 ? ys_onnx_mask_scores(step, scores, where, false)
+                      : ys_onnx_mask_scores(step, scores, where, true);
     }
     return YS_FAIL_STEP(step, "%s", "is read of constants, and as the mask of an attention alone");
 }
@@ -603,7 +618,7 @@ ys_status ys_onnx_attention(struct ys_onnx_step *step)
     a.is_padded = step->node->in_count > 3 && counts_keys(r, step->in[3], 4, k.positions);
     a.tokens = a.is_padded ? step->in[3]->value : -1;
     YS_TRY(step->node->in_count > 3 && !a.is_padded ? ys_onnx_constant_in(step, 3, &mask) : YS_OK);
-    if (mask && !read_mask(mask, NULL, q.positions, k.positions, &a.is_causal))
+    if (mask && !read_mask(mask, false, q.positions, k.positions, &a.is_causal))
         return YS_FAIL_STEP(
             step, "%s", "has a mask that hides other than what lies behind each position: graphs have is_causal alone");
     a.is_causal = a.is_causal || causal;

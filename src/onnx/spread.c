@@ -112,21 +112,16 @@ ys_status ys_onnx_affine(struct ys_onnx_step *step, struct ys_onnx_slot *slot, c
 }
 
 /* The numbers of a constant in the order of the value's axes, which are those of `shape`. */
-static ys_status turn_numbers(struct ys_onnx_step *part, const struct ys_onnx_operand *operand, const int64_t *shape,
-                              size_t rank, float **values)
+static struct ys_onnx_view view_of(const struct ys_onnx_operand *operand, const int64_t *shape, size_t rank,
+                                   size_t skipped)
 {
-    const struct ys_onnx_constant *c = operand->constant;
+    struct ys_onnx_view view = {.factor = 1, .rank = rank - skipped};
     int64_t steps[YS_MAX_RANK] = {0}, step = 1;
-    YS_TRY(ys_onnx_room(part, c, values));
     for (size_t i = operand->front_count; i-- > 0; step *= shape[operand->front[i] - 1])
         steps[operand->front[i] - 1] = step;
-    for (int64_t at = 0; at < c->count; at++) {
-        int64_t from = 0, rest = at;
-        for (size_t d = rank; d-- > 0; rest /= shape[d])
-            from += rest % shape[d] * steps[d];
-        (*values)[at] = (float)ys_onnx_constant_real(c, from);
-    }
-    return YS_OK;
+    memcpy(view.shape, shape + skipped, view.rank * sizeof *shape);
+    memcpy(view.steps, steps + skipped, view.rank * sizeof *steps);
+    return view;
 }
 
 ys_status ys_onnx_operand(struct ys_onnx_step *step, struct ys_onnx_slot *slot, enum ys_op op,
@@ -135,7 +130,6 @@ ys_status ys_onnx_operand(struct ys_onnx_step *step, struct ys_onnx_slot *slot, 
     const struct ys_onnx_constant *c = operand->constant;
     int64_t shape[YS_MAX_RANK];
     int in, node, value;
-    float *values;
     YS_TRY(ys_onnx_take(step, slot, true, &in));
     size_t rank = step->r->graph->values[in].rank - 1, next = 0, skipped = 0;
     for (size_t d = 0; d < rank; d++)
@@ -143,18 +137,91 @@ ys_status ys_onnx_operand(struct ys_onnx_step *step, struct ys_onnx_slot *slot, 
     for (size_t d = 0; d < c->rank && next < operand->front_count; d++)
         if (c->shape[d] != 1)
             shape[operand->front[next++] - 1] = c->shape[d];
-    YS_TRY(turn_numbers(step, operand, shape, rank, &values));
     while (skipped + 1 < rank && shape[skipped] == 1 && (rank - skipped > c->rank || !ys_onnx_is_plain(slot)))
         skipped++; /* as many axes as the file has */
-    ys_status status = ys_onnx_begin(step, op, &in, 1, 1, &node);
-    if (status != YS_OK) {
-        ys_free(values);
-        return status;
-    }
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, operand->constant, values, shape + skipped, rank - skipped));
+    const struct ys_onnx_view view = view_of(operand, shape, rank, skipped);
+    YS_TRY(ys_onnx_begin(step, op, &in, 1, 1, &node));
+    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, operand->constant, &view));
     const struct ys_onnx_slot like = *slot;
     YS_TRY(ys_onnx_end(step->r, node, &value));
     ys_onnx_set(step, value, &like);
+    return YS_OK;
+}
+
+/* Extents of 1 that are repeated: zeros are added, which are not trained. */
+ys_status ys_onnx_expand(struct ys_onnx_step *step)
+{
+    const struct ys_onnx_constant like = {.is_real = true, .type = YS_ONNX_FLOAT, .filled = true};
+    struct ys_onnx_constant *wanted, *zeros;
+    int64_t shape[YS_MAX_RANK];
+    size_t front[YS_MAX_RANK], front_count = 0;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(ys_onnx_need_constant(step, 1, "shape", &wanted));
+    const size_t rank = ys_onnx_rank(step->r, step->in[0]);
+    if (wanted->is_real || wanted->rank != 1 || wanted->count > (int64_t)rank)
+        return YS_FAIL_STEP(step, "makes %lld dimensions of %zu: the batch would not be the first",
+                            (long long)wanted->count, rank);
+    for (size_t i = 0; i < rank; i++) {
+        const int64_t at = (int64_t)i - (int64_t)rank + wanted->count;
+        const struct ys_onnx_whole whole = at < 0 ? (struct ys_onnx_whole){1, 0} : ys_onnx_constant_whole(wanted, at);
+        const int64_t extent = i ? ys_onnx_extent(step->r, step->in[0], i) : step->r->fixed_batch;
+        const bool stays = whole.each == 0 && (whole.fixed == 1 || whole.fixed == extent);
+        shape[i] = 1;
+        if (stays || (i == 0 && whole.fixed == 0 && whole.each == 1))
+            continue;
+        if (i == 0 || whole.each)
+            return YS_FAIL_STEP(step, "makes axis %zu %lld long, and %lld for each row: rows must stay apart", i,
+                                (long long)whole.fixed, (long long)whole.each);
+        if (extent != 1 || whole.fixed < 1)
+            return YS_FAIL_STEP(step, "makes axis %zu, of the extent %lld, %lld long: extents of 1 are repeated", i,
+                                (long long)extent, (long long)whole.fixed);
+        shape[i] = whole.fixed;
+        front[front_count++] = (size_t)step->in[0]->perm[i];
+    }
+    if (front_count == 0) {
+        ys_onnx_alias(step, step->in[0]);
+        return YS_OK;
+    }
+    YS_TRY(ys_onnx_constant_new(&step->r->folding, &like, shape, rank, &zeros));
+    YS_TRY(ys_onnx_operand(step, step->in[0], YS_OP_ADD, &(struct ys_onnx_operand){zeros, front, front_count}));
+    struct ys_param *fixed = &step->r->graph->params[step->r->graph->param_count - 1];
+    fixed->lr_mult = fixed->decay_mult = 0;
+    return ys_onnx_note(step->r, "node %.100s (Expand) adds zeros, which are not trained", step->node->name);
+}
+
+/* Channels that become the pixels of blocks, or the other way round: axes apart, moved and joined again. */
+ys_status ys_onnx_blocks(struct ys_onnx_step *step)
+{
+    static const int up_rows[] = {0, 3, 4, 1, 5, 2}, up_columns[] = {0, 1, 4, 2, 5, 3}, down[] = {0, 3, 5, 1, 2, 4};
+    char mode[32] = "DCR";
+    int64_t b = 0;
+    int in, node, value;
+    const bool is_down = step->node->op[0] == 'S';
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(ys_onnx_integer(step->node, "blocksize", &b));
+    YS_TRY(ys_onnx_word(step->node, "mode", mode));
+    YS_TRY(ys_onnx_take(step, step->in[0], false, &in));
+    const struct ys_value *x = &step->r->graph->values[in];
+    const int64_t c = x->shape[1], h = x->shape[2], w = x->shape[3];
+    const bool by_columns = strcmp(mode, "CRD") == 0;
+    const int64_t most = is_down ? (h > w ? w : h) : c; /* so that no product of blocks overflows */
+    const bool fits =
+        x->rank == 4 && b > 0 && b <= most && (is_down ? h % b == 0 && w % b == 0 : c / b % b == 0 && c % b == 0);
+    if (!fits || (!by_columns && strcmp(mode, "DCR") != 0))
+        return YS_FAIL_STEP(step, "blocksize %lld, mode %s: blocks must divide an image, and the mode be DCR or CRD",
+                            (long long)b, mode);
+    const int64_t apart[3][6] = {
+        {YS_BATCH, b, b, c / b / b, h, w}, {YS_BATCH, c / b / b, b, b, h, w}, {YS_BATCH, c, h / b, b, w / b, b}};
+    const int64_t joined[2][4] = {{YS_BATCH, c / b / b, h * b, w * b}, {YS_BATCH, c * b * b, h / b, w / b}};
+    YS_TRY(ys_onnx_reshape_extra(step, "/apart", apart[is_down ? 2 : by_columns], 6, &in));
+    YS_TRY(ys_onnx_begin_extra(step, YS_OP_TRANSPOSE, in, "/moved", &node));
+    memcpy(step->r->graph->nodes[node].permutation, is_down ? down : by_columns ? up_columns : up_rows, sizeof down);
+    YS_TRY(ys_onnx_end(step->r, node, &in));
+    YS_TRY(ys_onnx_begin(step, YS_OP_RESHAPE, &in, 1, 1, &node));
+    step->r->graph->nodes[node].shape_rank = 4;
+    memcpy(step->r->graph->nodes[node].shape, joined[is_down], sizeof joined[0]);
+    YS_TRY(ys_onnx_end(step->r, node, &value));
+    ys_onnx_set(step, value, NULL);
     return YS_OK;
 }
 

@@ -120,10 +120,7 @@ static ys_status need_bias(struct ys_onnx_step *step, int64_t channels, struct y
     if ((*bias)->count != channels)
         return YS_FAIL_STEP(step, "its bias has %lld elements, not %lld", (long long)(*bias)->count,
                             (long long)channels);
-    bool is_zero = !(*bias)->tensor; /* PyTorch computes zeros where its own convolution has none */
-    for (int64_t i = 0; is_zero && i < channels; i++)
-        is_zero = ys_onnx_constant_real(*bias, i) == 0;
-    if (is_zero)
+    if (!(*bias)->tensor && ys_onnx_constant_is(*bias, 0)) /* PyTorch computes zeros where its convolution has none */
         *bias = NULL;
     return YS_OK;
 }
@@ -165,13 +162,8 @@ static ys_status conv_params(struct ys_onnx_step *step, int node, struct ys_onnx
 {
     const int64_t *given = weight->shape, length = given[weight->rank - 1];
     const int64_t shape[4] = {given[0], given[1], weight->rank == 3 ? 1 : given[2], length};
-    float *values;
-    YS_TRY(ys_onnx_floats(step, weight, &values));
-    YS_TRY(ys_onnx_param(step, node, YS_NODE_WEIGHT, weight, values, shape, 4));
-    if (!bias)
-        return YS_OK;
-    YS_TRY(ys_onnx_floats(step, bias, &values));
-    return ys_onnx_param(step, node, YS_NODE_BIAS, bias, values, &bias->count, 1);
+    YS_TRY(ys_onnx_plain_param(step, node, YS_NODE_WEIGHT, weight, shape, 4));
+    return bias ? ys_onnx_vector(step, node, YS_NODE_BIAS, bias) : YS_OK;
 }
 
 ys_status ys_onnx_conv(struct ys_onnx_step *step)

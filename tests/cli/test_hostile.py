@@ -231,6 +231,43 @@ class Hostile(Case):
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 4 * SECONDS)
 
+    def test_many_readers_of_one_table_take_no_longer(self):
+        count, side = 6000, 512  # whose 2^18 numbers were read again for each of them
+        def chain(op, rest, **attributes):
+            return [node(op, ("v%d" % n if n else "x") + " " + rest, "v%d" % (n + 1), **attributes) for n in range(count)]
+        end, flat = "v%d" % count, (None, side)
+        table = tensor("t", (side, side), [0.5, 0.25, 0.125, 1.0] * (side * side // 4))
+        head, narrow = tensor("w", (side, 3), [0.5] * (3 * side)), tensor("n", (4, 3), [0.5] * 12)
+        mask = tensor("m", (side, side), [-1e9 if key > query else 0.0 for query in range(side) for key in range(side)])
+        angles = [place / 10000 ** (pair / 64) for place in range(4096) for pair in range(64)]
+        ways = {  # nodes, tensors, input, operator set, what is said of all but the first
+            "a matrix": (chain("MatMul", "t") + [node("Gemm", end + " w", "y")], [table, head], flat, 17, "shares parameter"),
+            "a matrix and a vector": (chain("Gemm", "t b") + [node("Gemm", end + " w", "y")], [table, head, tensor("b", (side,), [0.5] * side)], flat,
+                                      17, "shares parameter"),
+            "a kernel": (chain("Conv", "k") + [node("Flatten", end, "f"), node("Gemm", "f w", "y")],
+                         [tensor("k", (side, side, 1, 1), [0.5, 0.25] * (side * side // 2)), head], (None, side, 1, 1), 17, "shares parameter"),
+            "an operand": (chain("Add", "t") + [node("ReduceMean", end, "r", axes=[2], keepdims=0), node("Gemm", "r w", "y")], [table, head],
+                           (None, side, side), 17, "shares parameter"),
+            "a mask": (chain("Add", "m") + [node("ReduceMean", end, "r", axes=[2], keepdims=0), node("Gemm", "r w", "y")], [mask, head],
+                       (None, side, side), 17, "shares parameter"),
+            "scores": ([node("Attention", "%s %s %s m" % (("v%d" % n if n else "x",) * 3), "v%d" % (n + 1), q_num_heads=1, kv_num_heads=1)
+                        for n in range(count)] + [node("ReduceMean", end + " a", "r", keepdims=0), node("Gemm", "r n", "y")],
+                       [mask, narrow, tensor("a", (1,), [1], INT64)], (None, side, 4), 23, None),
+            "angles": (chain("RotaryEmbedding", "c s", num_heads=1) + [node("ReduceMean", end + " a", "r", keepdims=0), node("Gemm", "r w", "y")],
+                       [tensor("c", (1, 4096, 64), [math.cos(angle) for angle in angles]), tensor("s", (1, 4096, 64), [math.sin(angle) for angle in angles]),
+                        tensor("w", (128, 3), [0.5] * 384), tensor("a", (1,), [1], INT64)], (None, 4096, 128), 23, None),
+        }
+        for what, (nodes, tensors, shape, opset, said) in ways.items():
+            with self.subTest(what):
+                self.put("net.onnx", model(nodes, tensors, (("x", shape),), opset=opset))
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                text, _ = self.yardstick("import", "net.onnx")
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                self.assertLess(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 4 * SECONDS)
+                self.assertIn("v%d " % count, text)
+                if said:
+                    self.assertEqual(text.count(said), count - 1)
+
     def test_many_pieces_are_refused_as_soon(self):
         count = 10000  # each asks which others of its value wait
         nodes = [node("Relu", "x", "r%d" % n) for n in range(count)] + [node("Slice", "r%d a b o" % n, "s%d" % n) for n in range(count)]

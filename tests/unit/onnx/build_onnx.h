@@ -39,6 +39,14 @@ static inline void made_integer(struct made *m, const char *name, int64_t value)
     ys_wire_message(&m->node, 5, &m->part);
 }
 
+static inline void made_text(struct made *m, const char *name, const char *value)
+{
+    ys_wire_text(&m->part, 1, name);
+    ys_wire_text(&m->part, 4, value);
+    ys_wire_integer(&m->part, 20, 3);
+    ys_wire_message(&m->node, 5, &m->part);
+}
+
 static inline void made_real(struct made *m, const char *name, float value)
 {
     ys_wire_text(&m->part, 1, name);

@@ -229,7 +229,44 @@ static void tokens_of_all_axes_are_refused(void)
     check_read(&m, "y", 17, "node e (Gather)|graphs have an Embedding");
 }
 
+/* Two windows of each row, which are 2 N in the file: their positions see those of their own window. */
+static void windows_of_a_row_attend_apart(void)
+{
+    const int64_t three[] = {3}, two[] = {2}, four[] = {4}, window[] = {-1, 2, WIDTH}, row[] = {-1, 4L * WIDTH};
+    const int64_t apart[] = {-1, 2, 2, WIDTH}, turn[] = {1, 0, 2, 3};
+    for (int moved = 0; moved < 2; moved++) { /* the second time the rows of the batch side by side, then the windows */
+        double windows[2][MOST][WIDTH], out[4][WIDTH];
+        struct made m = {0};
+        begin(&m);
+        made_tensor(&m, "window", 7, three, 1, window, sizeof window);
+        made_tensor(&m, "row", 7, two, 1, row, sizeof row);
+        made_tensor(&m, "apart", 7, four, 1, apart, sizeof apart);
+        made_node(&m, "Add", "e e", "d");
+        made_node(&m, "Concat", "e d", "j");
+        made_integer(&m, "axis", 1);
+        if (moved) {
+            made_node(&m, "Reshape", "j apart", "k");
+            made_node(&m, "Transpose", "k", "t");
+            made_integers(&m, "perm", turn, 4);
+        }
+        made_node(&m, "Reshape", moved ? "t window" : "j window", "r");
+        made_attention(&m, "r", "r");
+        made_node(&m, "Reshape", "a row", "b");
+        end_in_dense(&m, "b", 4L * WIDTH);
+        if (moved) {
+            check_read(&m, "y", 17, "node scores (MatMul): is a product of two values that is no attention");
+            continue;
+        }
+        embed(windows[0]);
+        for (int i = 0; i < 2 * WIDTH; i++)
+            windows[1][i / WIDTH][i % WIDTH] = 2 * windows[0][i / WIDTH][i % WIDTH];
+        for (int w = 0; w < 2; w++)
+            attend(windows[w], 2, windows[w], 2, out + 2 * w);
+        check_dense(made_read(&m, "y", 17), out[0], 4 * WIDTH);
+    }
+}
+
 TAP_MAIN(TAP_CASE(padding_is_put_before_the_products), TAP_CASE(the_last_extent_of_scores_is_that_of_the_keys),
          TAP_CASE(scores_times_0_or_less_are_refused), TAP_CASE(the_scale_of_the_operator_is_above_0_or_left_out),
          TAP_CASE(an_attention_may_be_the_first_node), TAP_CASE(an_attention_of_pixels_is_one_of_what_they_stand_for),
-         TAP_CASE(tokens_of_all_axes_are_refused))
+         TAP_CASE(tokens_of_all_axes_are_refused), TAP_CASE(windows_of_a_row_attend_apart))
