@@ -6,7 +6,9 @@ TensorFlow and JAX; prints TAP.
     test_exports.py tensorflow|paddle [NETWORK...]  two networks of each of its exporters, or those
 
 Exporters need packages that no environment of yardstick has. They are looked for in this interpreter, and in the one that
-YS_EXPORTS_PYTHON names. A part of the work: YS_EXPORTS_FRAMEWORKS="pytorch jax". Beside each result stands the largest error of the proof's meaning half, and its bound."""
+YS_EXPORTS_PYTHON names. A part of the work: YS_EXPORTS_FRAMEWORKS="pytorch jax". Beside each result stands the largest error of the proof's meaning half, and its bound.
+
+Ways that come to the same graph under other names are proven once: what is trained is drawn by the seed, whatever the file holds."""
 
 import json
 import os
@@ -31,6 +33,7 @@ SKIP = "1..0 # SKIP "
 
 sys.path.insert(0, MAKERS)
 import exports_known  # noqa: E402
+import graph_form  # noqa: E402
 
 
 def ready():
@@ -93,17 +96,31 @@ class Tap:
         print("%s %d - %s" % ("not ok" if wrong else "ok", self.count, name), flush=True)
 
 
-def judge(tap, maker, words, frameworks):
+def form_of(path, folder):
+    """That of the graph which the file becomes; None where it is refused."""
+    graph, weights = os.path.join(folder, "net.json"), os.path.join(folder, "net.safetensors")
+    done = yardstick("import", path, "--out=" + graph, "--weights=" + weights)
+    return graph_form.form_of(graph, weights) if done.returncode == 0 else None
+
+
+def judge(tap, maker, words, frameworks, proven):
+    """`proven`: the forms that were, each to the case's name and the frameworks in which it failed."""
     name = " ".join(words)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "net.onnx")
         why = export(maker, words, path)
         if why:
-            tap.say("%s is exported" % name, why)
-        else:
-            for framework, (wrong, near) in judge_trained(path, frameworks).items():
-                print("# %s in %s: %s" % (name, framework, near))
-                tap.say("%s trains %d proven steps in %s" % (name, STEPS, framework), wrong)
+            return tap.say("%s is exported" % name, why)
+        form = form_of(path, folder)
+        if form in proven:
+            other, failed = proven[form]
+            return tap.say("%s is the graph of %s, under other names" % (name, other), "it failed in " + failed if failed else None)
+        found = judge_trained(path, frameworks)
+    for framework, (wrong, near) in found.items():
+        print("# %s in %s: %s" % (name, framework, near))
+        tap.say("%s trains %d proven steps in %s" % (name, STEPS, framework), wrong)
+    if form:
+        proven[form] = name, ", ".join(framework for framework, (wrong, _) in found.items() if wrong)
 
 
 def main(maker, words):
@@ -114,7 +131,7 @@ def main(maker, words):
     if lacking(maker):
         print(SKIP + "%s are not all in %s: YS_EXPORTS_PYTHON names an interpreter that has them" % (", ".join(PACKAGES[maker]), PYTHON))
         return 0
-    tap = Tap()
+    tap, proven = Tap(), {}
     ways = {"torch": exports_known.IDIOMS.get(words[0], exports_known.WAYS) if words else None,
             "sequences": exports_known.SEQUENCE_WAYS.get(words[0]) if words else None}
     if maker in ways:
@@ -122,7 +139,7 @@ def main(maker, words):
     else:
         cases = [[network] for network in words or OTHERS[maker]]
     for case in cases:
-        judge(tap, maker, case, frameworks)
+        judge(tap, maker, case, frameworks, proven)
     print("1..%d" % tap.count)
     return 1 if tap.bad else 0
 

@@ -259,7 +259,8 @@ MADE = {"unet": UNet, "mixer": Mixer, "siamese": Siamese, "vit": vision_transfor
         "branches": Branches, "resmlp": ResMLP, "gates": Gates, "llama": Llama, "windows": Windows, "halves": Halves,
         "googlenet": classifier("googlenet", aux_logits=False, init_weights=False),
         "inception_v3": classifier("inception_v3", aux_logits=False, init_weights=False)}
-PIXELS = {"inception_v3": 96, "vgg11_bn": 224}  # what their pools divide
+# What their pools divide; of ConvNeXt, whose norms are of each pixel, no more than its stages do.
+PIXELS = {"inception_v3": 96, "vgg11_bn": 224, "convnext_tiny": 32}
 
 
 def pixels_of(name):
