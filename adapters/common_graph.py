@@ -2,7 +2,7 @@
 
 import numpy as np
 
-PADDING = 0  # the token of positions that attention hides
+PADDING = 0  # the token of positions that attention hides, and of which none is the last of a row
 
 
 def connection_mask(attrs, shape):

@@ -283,6 +283,12 @@ def sinusoid(run, node, x):
     return x + run.here(waves.astype(x.dtype), x.shape[1])
 
 
+def last(_run, _node, x, tokens):
+    """Of each row the last position whose token is not the padding."""
+    places = (np.arange(tokens.shape[1]) * (tokens != common_graph.PADDING)).max(1)
+    return x[np.arange(len(x)), places]
+
+
 def lrn(run, node, x):
     attrs, size = node["attrs"], node["attrs"]["size"]
     wide = x.astype(run.dtype)
@@ -368,7 +374,7 @@ OPS = {
     "Embedding": embedding, "Attention": attention,
     "LSTM": recurrent(STATES["LSTM"], lstm_step), "GRU": recurrent(STATES["GRU"], gru_step),
     "normalize": normalize, "Conv": conv, "ConvTranspose": conv_transpose, "Gemm": gemm, "Pad": pad, "BatchNormalization": batch_norm,
-    "LayerNormalization": layer_norm, "RMSNormalization": rms_norm, "LRN": lrn, "RotaryEmbedding": rotary, "sinusoid": sinusoid,
+    "LayerNormalization": layer_norm, "RMSNormalization": rms_norm, "LRN": lrn, "RotaryEmbedding": rotary, "sinusoid": sinusoid, "last": last,
     "MaxPool": max_pool, "AveragePool": average_pool, "GlobalMaxPool": global_max_pool, "Clip": clip, "Dropout": dropout,
     "GlobalAveragePool": lambda run, node, x: x.mean((1, 2), keepdims=True),
     "Softmax": softmax(jax.nn.softmax), "LogSoftmax": softmax(jax.nn.log_softmax),

@@ -264,6 +264,13 @@ class Network:
         shares = ops.cast(ops.softmax(scores), v.dtype)
         return ops.reshape(ops.einsum("nghts,nsge->ntghe", shares, v), (-1, positions, heads * v.shape[-1]))
 
+    def last(self, x, tokens):
+        """Of each row the last position whose token is not the padding."""
+        ops = self.ops
+        counts = ops.cast(ops.not_equal(tokens, common_graph.PADDING), "int32")
+        places = ops.max(counts * np.arange(tokens.shape[1], dtype="int32"), axis=1)
+        return ops.take_along_axis(x, ops.expand_dims(places, (1, 2)), axis=1)[:, 0]
+
     def operand(self, node, x):
         shape, rank = self.plan.weights[node["params"]["weight"]].shape, len(x.shape)
         to_own, to_graph = operand_layout(shape, rank)
@@ -421,6 +428,7 @@ CALLS = {
     "Swish": lambda net, attrs, x: x * net.ops.sigmoid(x),
     "Gelu": lambda net, attrs, x: net.gelu(attrs, x),
     "Attention": lambda net, attrs, *values: net.attention(attrs, *values),
+    "last": lambda net, attrs, x, tokens: net.last(x, tokens),
     "Pad": lambda net, attrs, x: net.pad_axes(attrs, x),
     "RotaryEmbedding": lambda net, attrs, x: net.rotary(attrs, x), "sinusoid": lambda net, attrs, x: net.sinusoid(attrs, x),
     "Sqrt": lambda net, attrs, x: net.ops.sqrt(x),

@@ -28,7 +28,7 @@ with common.importing("PyTorch"):
 
 from pytorch_network import (Attention, AveragePool, BatchNorm, CachedAttention, ConnectedConv2d, Crop,
                              ForwardLocalResponseNorm, HardSigmoid, JoinedBatchNorm, Normalize, Operand, Pad, Place,
-                             PlacedOperand, Recurrent, Rotary, Sinusoid, pad_axes)
+                             PlacedOperand, Recurrent, Rotary, Sinusoid, last_counted, pad_axes)
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.float32}  # of parameters
 
@@ -52,6 +52,7 @@ PAIRS = {"Add": operator.add, "Sub": operator.sub, "Mul": operator.mul, "Div": o
 CALLS = {
     "Pad": lambda code, x, attrs: code.call_function(
         pad_axes, (x[0], attrs["mode"], common_graph.sides_of(attrs), attrs["value"])),
+    "last": lambda code, x, attrs: code.call_function(last_counted, tuple(x)),
     "Sqrt": lambda code, x, attrs: code.call_function(torch.sqrt, tuple(x)),
     "Pow": lambda code, x, attrs: code.call_function(torch.pow, (x[0], attrs["exponent"])),
     "Concat": lambda code, x, attrs: code.call_function(torch.cat, (x, attrs["axis"])),

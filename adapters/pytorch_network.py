@@ -232,6 +232,12 @@ class Sinusoid(Places):
         return x + waves.to(x.dtype)
 
 
+def last_counted(x, tokens):
+    """Of each row the last position whose token is not the padding."""
+    places = torch.arange(tokens.shape[1]) * (tokens != common_graph.PADDING)
+    return x[torch.arange(x.shape[0]), places.amax(1)]
+
+
 class Crop(nn.Module):
     """Takes rows and columns away from images."""
 

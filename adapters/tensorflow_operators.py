@@ -193,6 +193,13 @@ def attention(inputs, attrs):
     return tf.reshape(result, inputs[0].shape.as_list()[:2] + [-1])
 
 
+def last_counted(inputs, _attrs):
+    """Of each row the last position whose token is not the padding."""
+    x, tokens = inputs
+    places = tf.range(tokens.shape.as_list()[1]) * tf.cast(tf.not_equal(tokens, common_graph.PADDING), tf.int32)
+    return tf.gather(x, tf.reduce_max(places, 1), batch_dims=1)
+
+
 class Place:
     """Which positions are passed: those of whole rows, or where `positions` says how many these have, some from `at` on."""
 
@@ -257,6 +264,7 @@ JOINTS = {
     "Mul": lambda x, attrs: x[0] * x[1],
     "Div": lambda x, attrs: x[0] / x[1],
     "Attention": attention,
+    "last": last_counted,
     "Concat": lambda x, attrs: tf.concat(x, find_axis(x[0], attrs["axis"])),
 }
 

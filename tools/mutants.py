@@ -113,7 +113,7 @@ CASES = {
 }
 LOSSES = {name for name, cases in CASES.items() if cases[0].startswith("loss_")}  # HIDDEN tries them too
 # Operators with no case in OPERATORS: of what others share with them, the others' cases show enough.
-ELSEWHERE = {"attention", "lstm", "gru"}
+ELSEWHERE = {"attention", "last", "lstm", "gru"}
 DEPTHWISE = (OPERATORS, ["conv_*depthwise*_onednn"])
 # What other programs try than those of the file: of what only a step of training shows, and of what a tail does not use.
 PROGRAMS = {

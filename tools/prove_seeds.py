@@ -42,6 +42,7 @@ MODELS = {
         "state_not_detached": "weights after 10 steps",
     }),
     "check_padded": ("synthetic", {"padding_counted": "logits"}),
+    "lstm-classifier": ("synthetic", {"last_of_all": "logits"}),
     "gru-char": ("lines", {"hidden_counted": "loss", "hidden_by_row": "loss"}),
     "gpt-nano": ("synthetic", {
         "layernorm_epsilon": "logits",
@@ -63,6 +64,7 @@ MORE = {  # flags; of the usual kind a few are enough
     "gpt-nano, a prompt": ["--batch=4", "--model.layers=2", "--model.width=24", "--mode=infer", "--prompt=40"],
     "lstm-char": ["--batch=4", "--model.width=12", "--carry-state=on"],
     "gru-char": ["--batch=4", "--model.width=12"],
+    "lstm-classifier": ["--batch=4", "--model.width=8"],
 }
 LINES = os.path.join(ROOT, "docs", "graph.md")  # of many lengths, so that rows hide different numbers of targets
 ALONE = ("running_var_n",)  # nothing but that check may fail, of a few rows or of the whole batch

@@ -21,7 +21,7 @@ os.environ.setdefault("YARDSTICK_BIN", prove_seeds.ROOT)
 import test_sequences  # noqa: E402
 
 FRAMEWORKS = ("builtin",) + test_sequences.FRAMEWORKS
-MISTAKES = {mistake: model for model in ("check_LSTM", "check_GRU", "lstm-char", "gpt-nano", "gpt-nano, a prompt", "check_padded", "gru-char")
+MISTAKES = {mistake: model for model in ("check_LSTM", "check_GRU", "lstm-char", "gpt-nano", "gpt-nano, a prompt", "check_padded", "lstm-classifier", "gru-char")
             for mistake in prove_seeds.MODELS[model][1]}
 
 

@@ -29,6 +29,7 @@ static const struct onednn_operator op_LSTM = {LOWERED(sequence, recurrent)};
 static const struct onednn_operator op_GRU = {LOWERED(sequence, recurrent)};
 static const struct onednn_operator op_ROTARY = {LOWERED(plain, rotary)};
 static const struct onednn_operator op_SINUSOID = {LOWERED(plain, sinusoid)};
+static const struct onednn_operator op_LAST = {LOWERED(sequence, last)};
 static const struct onednn_operator op_AVERAGEPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_GLOBAL_AVERAGEPOOL = {LOWERED(pool, pool)};
 static const struct onednn_operator op_GLOBAL_MAXPOOL = {LOWERED(pool, pool)};

@@ -1,6 +1,6 @@
-/* Embedding and attention. Values lie in C order, in float. The parts of a head are products of matrices whose rows lie
- * apart, which the library's plain product takes as they are; the table of scores is made again for the backward pass,
- * so that no more than one a thread is kept. */
+/* Embedding, attention, the last position. Values lie in C order, in float. The parts of a head are products of
+ * matrices whose rows lie apart, which the library's plain product takes as they are; the table of scores is made again
+ * for the backward pass, so that no more than one a thread is kept. */
 #include "backend/kernels.h"
 #include "backend/onednn_state.h"
 #include "backend/parallel.h"
@@ -346,4 +346,81 @@ ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_
             YS_TRY(ys_onednn_give(low, node->name, node->in[i], &plain, operands[5 + i]));
     }
     return YS_OK;
+}
+
+struct last {
+    int threads;
+    int64_t rows, positions, width;
+};
+
+/** The last position of a row that counts; -1 where none does. */
+static int64_t last_counted(const int32_t *tokens, int64_t positions)
+{
+    while (positions > 0 && tokens[positions - 1] == YS_ROWS_PADDING)
+        positions--;
+    return positions - 1;
+}
+
+/** x, tokens, y */
+static ys_status last_run(void *context, void *const *operand)
+{
+    const struct last *l = context;
+    for (int64_t row = 0; row < l->rows; row++) {
+        const int64_t at = last_counted((const int32_t *)operand[1] + row * l->positions, l->positions);
+        if (at < 0)
+            return ys_fail(YS_EINVAL, YS_NO_LAST, (long long)row);
+        memcpy((float *)operand[2] + row * l->width, (const float *)operand[0] + (row * l->positions + at) * l->width,
+               (size_t)l->width * sizeof(float));
+    }
+    return YS_OK;
+}
+
+static void last_backward_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct last *l = context;
+    for (int64_t row = (int64_t)first; row < (int64_t)end; row++) {
+        float *dx = (float *)operand[2] + row * l->positions * l->width;
+        const int64_t at = last_counted((const int32_t *)operand[1] + row * l->positions, l->positions);
+        memset(dx, 0, (size_t)(l->positions * l->width) * sizeof *dx);
+        memcpy(dx + at * l->width, (const float *)operand[0] + row * l->width, (size_t)l->width * sizeof *dx);
+    }
+}
+
+/** dy, tokens, dx: 0 at all other positions */
+static ys_status last_backward_run(void *context, void *const *operand)
+{
+    const struct last *l = context;
+    ys_parallel_for(l->threads, (size_t)l->rows, 1, last_backward_part, context, operand);
+    return YS_OK;
+}
+
+static struct last last_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_value *x = &low->graph->values[node->in[0]];
+    return (struct last){low->config.threads, low->config.batch, x->shape[1], x->shape[2]};
+}
+
+ys_status ys_onednn_forward_last(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct last l = last_of(low, node);
+    struct ys_operand operands[3] = {{0}};
+    YS_TRY(ys_onednn_plain_value(low, node->name, node->in[0], &operands[0]));
+    operands[1] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[1])]);
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    operands[2] = ys_at(low->value[node->out[0]]);
+    return ys_onednn_append_own(low, node->name, last_run, &l, sizeof l, operands, 3);
+}
+
+ys_status ys_onednn_backward_last(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct last l = last_of(low, node);
+    struct ys_operand operands[3] = {{0}};
+    ys_layout plain;
+    YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[0]));
+    operands[1] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[1])]);
+    YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
+    YS_TRY(ys_onednn_buffer(low, &plain, &operands[2].buffer));
+    YS_TRY(ys_onednn_append_own(low, node->name, last_backward_run, &l, sizeof l, operands, 3));
+    return ys_onednn_give(low, node->name, node->in[0], &plain, operands[2]);
 }

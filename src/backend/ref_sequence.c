@@ -1,15 +1,16 @@
 /* How the reference back end lowers what works on sequences. */
 #include "backend/ref_lower.h"
 
-static struct ys_operand tokens_of(const struct ys_lowering *low, const struct ys_node *node)
+/** Input `i` of the node as the batch holds it. */
+static struct ys_operand tokens_of(const struct ys_lowering *low, const struct ys_node *node, size_t i)
 {
-    return ys_ref_at(low->inputs[ys_graph_input_of(low->graph, node->in[0])]);
+    return ys_ref_at(low->inputs[ys_graph_input_of(low->graph, node->in[i])]);
 }
 
 ys_status ys_ref_forward_embedding(struct ys_lowering *low, const struct ys_node *node)
 {
     YS_TRY(ys_ref_output(low, node->out[0]));
-    const struct ys_operand operands[] = {tokens_of(low, node), ys_lower_param_at(low, low->weights, node->weight),
+    const struct ys_operand operands[] = {tokens_of(low, node, 0), ys_lower_param_at(low, low->weights, node->weight),
                                           ys_ref_at(low->value[node->out[0]])};
     return ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 3);
 }
@@ -17,7 +18,7 @@ ys_status ys_ref_forward_embedding(struct ys_lowering *low, const struct ys_node
 ys_status ys_ref_backward_embedding(struct ys_lowering *low, const struct ys_node *node)
 {
     bool is_more;
-    struct ys_operand operands[] = {tokens_of(low, node), ys_ref_at(low->gradient[node->out[0]]), {0}};
+    struct ys_operand operands[] = {tokens_of(low, node, 0), ys_ref_at(low->gradient[node->out[0]]), {0}};
     YS_TRY(ys_lower_param_share(low, node->weight, &operands[2], &is_more));
     YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->weights, ys_ref_context(low, node), operands, 3));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
@@ -74,4 +75,25 @@ ys_status ys_ref_backward_attention(struct ys_lowering *low, const struct ys_nod
         if (low->value_gradient[node->in[i]])
             YS_TRY(ys_ref_end_share(low, node, node->in[i], operands[6 + i].buffer));
     return YS_OK;
+}
+
+ys_status ys_ref_forward_last(struct ys_lowering *low, const struct ys_node *node)
+{
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, node->out[0]));
+    const struct ys_operand operands[] = {ys_ref_at(low->value[node->in[0]]), tokens_of(low, node, 1),
+                                          ys_ref_at(low->value[node->out[0]])};
+    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 3);
+}
+
+ys_status ys_ref_backward_last(struct ys_lowering *low, const struct ys_node *node)
+{
+    int share;
+    if (!low->value_gradient[node->in[0]])
+        return YS_OK;
+    YS_TRY(ys_ref_begin_share(low, node->in[0], &share));
+    const struct ys_operand operands[] = {ys_ref_at(low->gradient[node->out[0]]), tokens_of(low, node, 1),
+                                          ys_ref_at(share)};
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, 3));
+    return ys_ref_end_share(low, node, node->in[0], share);
 }

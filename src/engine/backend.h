@@ -29,6 +29,9 @@
 #include "graph/graph.h"
 #include "yardstick/engine.h"
 
+/* Of a row without a last position. */
+#define YS_NO_LAST "row %lld has no last position: all its tokens are the padding, 0, and one at least must not be"
+
 /* What a query of an attention that sees no key has: no softmax. */
 #define YS_ALL_HIDDEN                                                                                                  \
     "query %lld of row %lld sees no key: all tokens that it could see are the padding, 0, and one at least must not "  \

@@ -54,8 +54,7 @@ static ys_status check_config(const struct ys_engine_config *config)
 /** Whether the node reads the value as tokens. */
 static bool reads_tokens(const struct ys_node *node, int value)
 {
-    return (node->op == YS_OP_EMBEDDING && node->in[0] == value) ||
-           (node->op == YS_OP_ATTENTION && node->in_count > 3 && node->in[3] == value);
+    return (node->op == YS_OP_EMBEDDING && node->in[0] == value) || ys_node_tokens(node) == value;
 }
 
 static ys_status check_graph(const struct ys_graph *graph, bool input_gradient)

@@ -211,11 +211,11 @@ static struct ys_row_array row_array(const char *name, enum ys_dtype dtype, cons
     return array;
 }
 
-/* Whether it hides keys of an attention. */
+/* Whether some node leaves out what its tokens say. */
 static bool is_padded(const struct ys_graph *graph, int input)
 {
     for (size_t i = 0; i < graph->node_count; i++)
-        if (graph->nodes[i].op == YS_OP_ATTENTION && graph->nodes[i].in_count > 3 && graph->nodes[i].in[3] == input)
+        if (ys_node_tokens(&graph->nodes[i]) == input)
             return true;
     return false;
 }
@@ -363,6 +363,13 @@ int64_t ys_node_multiply_adds(const struct ys_graph *graph, const struct ys_node
 int ys_node_states(const struct ys_node *node)
 {
     return node->op == YS_OP_LSTM ? 2 : node->op == YS_OP_GRU ? 1 : 0;
+}
+
+int ys_node_tokens(const struct ys_node *node)
+{
+    if (node->op == YS_OP_LAST)
+        return node->in[1];
+    return node->op == YS_OP_ATTENTION && node->in_count > 3 ? node->in[3] : -1;
 }
 
 bool ys_graph_has(const struct ys_graph *graph, enum ys_op op)

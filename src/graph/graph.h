@@ -35,6 +35,7 @@
     OP(GRU)       /* the same; gates r, z, n, the reset behind the product; a bias more inside it */                   \
     OP(ROTARY)    /* pairs of each head turned by an angle that grows with the position */                             \
     OP(SINUSOID)  /* sines and cosines of the position added: not an ONNX operator */                                  \
+    OP(LAST)      /* the last position whose token is not the padding, (N, width): not an ONNX operator */             \
     OP(AVERAGEPOOL)                                                                                                    \
     OP(GLOBAL_AVERAGEPOOL) /* (N, C, H, W) to (N, C, 1, 1) */                                                          \
     OP(GLOBAL_MAXPOOL)                                                                                                 \
@@ -297,6 +298,9 @@ bool ys_graph_has(const struct ys_graph *graph, enum ys_op op);
 /** Arrays of state that a node can carry from batch to batch, each (N, hidden): 2 of LSTM, h and c, 1 of GRU, h; 0 of
  * the others. */
 int ys_node_states(const struct ys_node *node);
+/** The value of tokens that says what the node leaves out, YS_ROWS_PADDING: keys of ATTENTION, positions of LAST. -1
+ * where nothing is. */
+int ys_node_tokens(const struct ys_node *node);
 /** Whether any node can. */
 bool ys_graph_is_recurrent(const struct ys_graph *graph);
 /** Of one node, 0 for ops without. */

@@ -43,6 +43,7 @@ ys_status ys_infer_attention(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_recurrent(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_rotary(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_sinusoid(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_last(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_batchnorm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_layernorm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_lrn(struct ys_site *site) YS_MUST_CHECK;

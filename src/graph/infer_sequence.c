@@ -21,25 +21,36 @@ ys_status ys_infer_embedding(struct ys_site *site)
     return YS_OK;
 }
 
+static ys_status check_positions(struct ys_site *site, const struct ys_value *what)
+{
+    return what->rank == 3 && what->dtype == YS_F32
+               ? YS_OK
+               : YS_FAIL_SITE(site, "input %s is %s of shape %s, not F32 of (N, positions, width)", what->name,
+                              ys_dtype_name(what->dtype), YS_SITE_SHAPE(site, what));
+}
+
 /** Fails unless `what` of attention, (N, positions, width), can be cut into `heads` parts. */
 static ys_status check_heads(struct ys_site *site, const struct ys_value *what, int64_t heads)
 {
-    if (what->rank != 3 || what->dtype != YS_F32)
-        return YS_FAIL_SITE(site, "input %s is %s of shape %s, not F32 of (N, positions, width)", what->name,
-                            ys_dtype_name(what->dtype), YS_SITE_SHAPE(site, what));
+    YS_TRY(check_positions(site, what));
     if (what->shape[2] % heads != 0)
         return YS_FAIL_SITE(site, "%lld heads do not divide the width %lld of input %s", (long long)heads,
                             (long long)what->shape[2], what->name);
     return YS_OK;
 }
 
-/** Fails unless what hides keys, where the node has it, is a token for each. */
-static ys_status check_tokens(struct ys_site *site, int64_t keys)
+/** Fails unless the tokens that say what is left out, where the node has them, are one for each of the `count` keys or
+ * positions. */
+static ys_status check_tokens(struct ys_site *site, int64_t count)
 {
-    const struct ys_value *tokens = site->node->in_count > 3 ? &site->graph->values[site->node->in[3]] : NULL;
-    if (tokens && (tokens->dtype != YS_I32 || tokens->rank != 2 || tokens->shape[1] != keys))
-        return YS_FAIL_SITE(site, "input %s, which hides keys, is %s of shape %s, not I32 of (N, %lld), a token a key",
-                            tokens->name, ys_dtype_name(tokens->dtype), YS_SITE_SHAPE(site, tokens), (long long)keys);
+    const bool of_keys = site->node->op == YS_OP_ATTENTION;
+    const int value = ys_node_tokens(site->node);
+    const struct ys_value *tokens = value >= 0 ? &site->graph->values[value] : NULL;
+    if (tokens && (tokens->dtype != YS_I32 || tokens->rank != 2 || tokens->shape[1] != count))
+        return YS_FAIL_SITE(site, "input %s, which %s, is %s of shape %s, not I32 of (N, %lld), a token a %s",
+                            tokens->name, of_keys ? "hides keys" : "tells the last position",
+                            ys_dtype_name(tokens->dtype), YS_SITE_SHAPE(site, tokens), (long long)count,
+                            of_keys ? "key" : "position");
     return YS_OK;
 }
 
@@ -117,4 +128,14 @@ ys_status ys_infer_sinusoid(struct ys_site *site)
         return YS_FAIL_SITE(site, "input %s has shape %s, not (N, positions, width) with an even width", site->in->name,
                             YS_SITE_SHAPE(site, site->in));
     return ys_infer_same(site);
+}
+
+ys_status ys_infer_last(struct ys_site *site)
+{
+    YS_TRY(check_positions(site, site->in));
+    YS_TRY(check_tokens(site, site->in->shape[1]));
+    site->out->rank = 2;
+    site->out->shape[0] = YS_BATCH;
+    site->out->shape[1] = site->in->shape[2];
+    return YS_OK;
 }

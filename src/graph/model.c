@@ -142,11 +142,11 @@ static ys_status build_lenet(const struct ys_model_input *input, struct ys_graph
     {                                                                                                                  \
         .shape = {positions}, .dtype = YS_I32, .classes = count, .vocabulary = words                                   \
     }
-#define TEXTS(positions, words, count, ...)                                                                            \
+#define TEXTS(positions, words, count)                                                                                 \
     (&(const struct ys_rows){                                                                                          \
         .unit = "sequences",                                                                                           \
         .input_count = 1,                                                                                              \
-        .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {positions}, .below = words, __VA_ARGS__}},      \
+        .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {positions}, .below = words, .padded = true}},   \
         .kind = YS_TARGET_CLASS,                                                                                       \
         .target = {.name = YS_TARGET_NAME, .dtype = YS_I64},                                                           \
         .classes = count})
@@ -181,10 +181,10 @@ static const struct ys_model models[] = {
      .keys = ys_model_keys_lstm_char},
     {"lstm-ptb", "2 layers of 200", TOKENS(20, 10000), ys_model_lstm_ptb, .rows = SEQUENCES(20, 10000),
      .keys = ys_model_keys_lstm_ptb},
-    {"bert-mini", "4 blocks of width 256", TEXT(128, 30522, 2), ys_model_bert_mini,
-     .rows = TEXTS(128, 30522, 2, .padded = true), .keys = ys_model_keys_bert_mini},
-    {"lstm-classifier", "width 128, last position", TEXT(80, 20000, 2), ys_model_lstm_classifier,
-     .rows = TEXTS(80, 20000, 2, .padded = false), .keys = ys_model_keys_lstm_classifier},
+    {"bert-mini", "4 blocks of width 256", TEXT(128, 30522, 2), ys_model_bert_mini, .rows = TEXTS(128, 30522, 2),
+     .keys = ys_model_keys_bert_mini},
+    {"lstm-classifier", "width 128, last token", TEXT(80, 20000, 2), ys_model_lstm_classifier,
+     .rows = TEXTS(80, 20000, 2), .keys = ys_model_keys_lstm_classifier},
     {NULL},
 };
 

@@ -70,7 +70,7 @@ ys_status ys_model_vit_tiny(const struct ys_model_input *input, struct ys_graph 
         snprintf(prefix, sizeof prefix, "block%lld.", (long long)(i + 1));
         v = ys_model_block_before(b, v, &s, prefix);
     }
-    v = ys_model_pick(b, ys_build_layernorm(b, v, s.epsilon, "norm"), false, "first");
+    v = ys_model_first(b, ys_build_layernorm(b, v, s.epsilon, "norm"));
     ys_build_draw(b, YS_DRAW_TRUNCATED(0.02), YS_DRAW_CONSTANT(0));
     return ys_build_finish(b, ys_build_gemm(b, v, input->classes, "head"), graph);
 }
@@ -99,7 +99,7 @@ ys_status ys_model_bert_mini(const struct ys_model_input *input, struct ys_graph
         snprintf(prefix, sizeof prefix, "block%lld.", (long long)(i + 1));
         v = ys_model_block_behind(b, v, &s, prefix);
     }
-    v = ys_build_gemm(b, ys_model_pick(b, v, false, "first"), s.width, "pool");
+    v = ys_build_gemm(b, ys_model_first(b, v), s.width, "pool");
     v = ys_build_plain(b, YS_OP_TANH, v, "tanh");
     return ys_build_finish(b, ys_build_gemm(b, v, input->classes, "head"), graph);
 }

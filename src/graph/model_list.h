@@ -57,8 +57,8 @@ int ys_model_widen(struct ys_build *build, int in, const struct ys_model_block *
 /** The whole block, with a normalisation before each of its two branches, or behind each of its two sums. */
 int ys_model_block_before(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
 int ys_model_block_behind(struct ys_build *build, int in, const struct ys_model_block *block, const char *prefix);
-/** The first of (N, positions, width), or the last: (N, width). */
-int ys_model_pick(struct ys_build *build, int in, bool last, const char *name);
+/** The first of (N, positions, width): (N, width). */
+int ys_model_first(struct ys_build *build, int in);
 
 /* What of them can be chosen. */
 extern const struct ys_model_key ys_model_keys_cifar_resnet20[], ys_model_keys_cifar_resnet56[];

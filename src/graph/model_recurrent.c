@@ -1,4 +1,5 @@
-/* Recurrent networks of tokens: an embedding, layers of LSTM or GRU, a dense layer of each position or of the last. */
+/* Recurrent networks of tokens: an embedding, layers of LSTM or GRU, a dense layer of each position or of the last
+ * that is no padding. */
 #include "graph/model_list.h"
 #include <stdio.h>
 
@@ -7,7 +8,7 @@ struct recurrent {
     enum ys_op op;
     const struct ys_model_key *keys;
     struct ys_draw embedding, layers;
-    bool is_classifier; /* of the last position alone */
+    bool is_classifier; /* of the last position alone that is no padding */
 };
 
 static ys_status build_recurrent(const struct recurrent *r, const struct ys_model_input *input, struct ys_graph **graph)
@@ -27,7 +28,7 @@ static ys_status build_recurrent(const struct recurrent *r, const struct ys_mode
         v = ys_build_recurrent(b, r->op, v, width, layer);
     }
     if (r->is_classifier)
-        v = ys_model_pick(b, v, true, "last");
+        v = ys_build_node(b, &(struct ys_node){.op = YS_OP_LAST}, (const int[]){v, ys_build_input(b)}, 2, "last");
     else
         ys_build_target(b, YS_TARGET_CLASSES);
     return ys_build_finish(b, ys_build_gemm(b, v, input->classes, "head"), graph);

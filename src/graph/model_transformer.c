@@ -59,16 +59,13 @@ int ys_model_block_behind(struct ys_build *b, int in, const struct ys_model_bloc
     return ys_build_layernorm(b, v, s->epsilon, name_of(prefix, "norm2").text);
 }
 
-int ys_model_pick(struct ys_build *b, int v, bool last, const char *name)
+int ys_model_first(struct ys_build *b, int v)
 {
     const int64_t positions = ys_build_shape(b, v)[1];
-    if (positions > 1) {
-        const int64_t first = last ? positions - 1 : 1;
-        const struct ys_node cut = {.op = YS_OP_SPLIT, .axis = 1, .out_count = 2, .split = {first, positions - first}};
-        v = ys_build_node(b, &cut, &v, 1, name);
-        v = v < 0 ? v : v + last;
-    }
-    return ys_build_flatten(b, v, name_of(name, "_row").text);
+    const struct ys_node cut = {.op = YS_OP_SPLIT, .axis = 1, .out_count = 2, .split = {1, positions - 1}};
+    if (positions > 1)
+        v = ys_build_node(b, &cut, &v, 1, "first");
+    return ys_build_flatten(b, v, "first_row");
 }
 
 ys_status ys_model_check_heads(const char *name, const struct ys_model_block *s)

@@ -203,6 +203,18 @@ static const struct ys_op_rule rule_SINUSOID = {
     .infer = ys_infer_sinusoid,
 };
 
+static const struct ys_op_rule rule_LAST = {
+    .name = "last",
+    .in_low = 2,
+    .in_high = 2,
+    .out_low = 1,
+    .out_high = 1,
+    .kind = YS_OPKIND_LAYOUT,
+    .takes_integers = true, /* the tokens */
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_last,
+};
+
 static const struct ys_op_rule rule_AVERAGEPOOL = {
     .name = "AveragePool",
     UNARY,

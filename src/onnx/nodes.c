@@ -532,16 +532,23 @@ static struct name put_mask(struct ys_onnx *o, const struct ys_node *node)
     return mask;
 }
 
-/* The scores, minus infinity where the token of a key is the padding, 0: which a number is that is no truth. */
-static struct name put_hidden(struct ys_onnx *o, const struct ys_node *node, struct name scores)
+/* Which tokens are not the padding, 0: which a number is that is no truth. */
+static struct name put_counts(struct ys_onnx *o, const struct ys_node *node)
 {
-    struct name counts = name_part(o, node->name, "counts"), spread = name_part(o, node->name, "spread");
-    struct name axes = put_integers(o, node->name, "axes", (const int64_t[]){1, 2, 3}, 3);
-    struct name lowest = put_real(o, node->name, "lowest", -INFINITY), seen = name_part(o, node->name, "seen");
-    reads(o, o->graph->values[node->in[3]].name);
+    struct name counts = name_part(o, node->name, "counts");
+    reads(o, o->graph->values[ys_node_tokens(node)].name);
     makes(o, counts.text);
     set_integer(o, "to", YS_ONNX_BOOL);
     end(o, "Cast", counts.text);
+    return counts;
+}
+
+/* The scores, minus infinity where the token of a key is the padding. */
+static struct name put_hidden(struct ys_onnx *o, const struct ys_node *node, struct name scores)
+{
+    struct name counts = put_counts(o, node), spread = name_part(o, node->name, "spread");
+    struct name axes = put_integers(o, node->name, "axes", (const int64_t[]){1, 2, 3}, 3);
+    struct name lowest = put_real(o, node->name, "lowest", -INFINITY), seen = name_part(o, node->name, "seen");
     put_step(o, "Unsqueeze", counts.text, axes.text, spread.text, spread.text);
     reads(o, spread.text);
     reads(o, scores.text);
@@ -704,6 +711,7 @@ static void put_node(struct ys_onnx *o, const struct ys_node *node)
         [YS_OP_RMSNORM] = put_rmsnorm,
         [YS_OP_ROTARY] = put_rotary,
         [YS_OP_SINUSOID] = put_sinusoid,
+        [YS_OP_LAST] = put_last,
     };
     YS_ASSERT(!ys_op_rule(node->op)->onnx == !!forms[node->op]);
     (forms[node->op] ? forms[node->op] : put_plain)(o, node);
@@ -720,13 +728,13 @@ static void put_cast(struct ys_onnx *o, size_t index, const char *input)
     memcpy(o->inputs[index], cast.text, sizeof o->inputs[index]);
 }
 
-/* Whether anything but what reads tokens as they are reads the input: an embedding, what hides keys of an attention. */
+/* Whether anything but what reads tokens as they are reads the input: an embedding, what leaves out padding. */
 static bool is_computed_with(const struct ys_graph *graph, int input)
 {
     for (size_t i = 0; i < graph->node_count; i++)
         for (size_t k = 0; k < graph->nodes[i].in_count; k++)
             if (graph->nodes[i].in[k] == input && graph->nodes[i].op != YS_OP_EMBEDDING &&
-                !(graph->nodes[i].op == YS_OP_ATTENTION && k == 3))
+                ys_node_tokens(&graph->nodes[i]) != input)
                 return true;
     return false;
 }

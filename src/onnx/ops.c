@@ -118,6 +118,11 @@ static ys_status map_cast(struct ys_onnx_step *step)
         return cast_like(step);
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(ys_onnx_integer(step->node, "to", &to));
+    if (step->in[0]->curve == YS_ONNX_COUNTS && step->in[0]->axis == 2 && to != YS_ONNX_BOOL) {
+        ys_onnx_alias(step, step->in[0]);
+        step->out->curve = YS_ONNX_ONES; /* whatever the type of its numbers */
+        return YS_OK;
+    }
     if (step->r->graph->values[step->in[0]->value].dtype == YS_I32 && (to == YS_ONNX_INT32 || to == YS_ONNX_INT64))
         return map_same(step); /* tokens, however wide */
     if (step->r->graph->values[step->in[0]->value].dtype == YS_I32 && to == YS_ONNX_BOOL)
@@ -567,6 +572,7 @@ static const struct {
 } maps[] = {
     {"Abs", ys_onnx_negate, true},
     {"Add", ys_onnx_add, true},
+    {"ArgMax", ys_onnx_last_place, false},
     {"Attention", ys_onnx_attention, true},
     {"AveragePool", ys_onnx_pool, false},
     {"BatchNormalization", map_batchnorm, true},
@@ -583,6 +589,7 @@ static const struct {
     {"Flatten", ys_onnx_flatten, true},
     {"GRU", ys_onnx_recurrent, true},
     {"Gather", ys_onnx_gather, true},
+    {"GatherND", ys_onnx_pick_last, false},
     {"Gelu", ys_onnx_gelu, true},
     {"Gemm", map_gemm, true},
     {"GlobalAveragePool", map_global_pool, false},

@@ -24,7 +24,8 @@ struct ys_onnx_pixels {
  * FLAT is all its elements in a row, those of the first
  * row first, which a Gather alone may read. ERF is erf(v / sqrt 2), which is read as a part of
  * Gelu alone; ERF1 is 1 more. SCORES are the products of queries and keys, SHARES their softmax: parts of an attention.
- * COUNTS says which of its tokens are not the padding. */
+ * COUNTS says which of its tokens are not the padding, ONES the same by numbers, PLACE which of these is the last of a
+ * row: what hides keys of an attention, and what picks a position. */
 enum ys_onnx_curve {
     YS_ONNX_PLAIN,
     YS_ONNX_SLICE,
@@ -36,7 +37,9 @@ enum ys_onnx_curve {
     YS_ONNX_ERF1,
     YS_ONNX_SCORES,
     YS_ONNX_SHARES,
-    YS_ONNX_COUNTS
+    YS_ONNX_COUNTS,
+    YS_ONNX_ONES,
+    YS_ONNX_PLACE
 };
 
 /* Where the file has the batch, unless that is its axis 0, alone. In a graph it is axis 0 of every value. */
@@ -317,6 +320,8 @@ ys_status ys_onnx_rename(struct ys_onnx_step *step, int value) YS_MUST_CHECK;
 /** Leaves out what moves axes and gives shapes and is read by nothing, because who read it looked behind it. */
 ys_status ys_onnx_prune(struct ys_onnx_reading *r) YS_MUST_CHECK;
 ys_onnx_map ys_onnx_embed, ys_onnx_rotary, ys_onnx_attention, ys_onnx_count_tokens, ys_onnx_recurrent, ys_onnx_where;
+/** The last position of a row whose token is not the padding: which it is, and what stands there. */
+ys_onnx_map ys_onnx_last_place, ys_onnx_pick_last;
 
 /* rotary.c: tables of cosines and sines. */
 

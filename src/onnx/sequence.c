@@ -493,6 +493,44 @@ ys_status ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count)
     return YS_OK;
 }
 
+ys_status ys_onnx_last_place(struct ys_onnx_step *step)
+{
+    int64_t axis = 0, stays = 1, from_behind = 0;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
+    YS_TRY(ys_onnx_integer(step->node, "keepdims", &stays));
+    YS_TRY(ys_onnx_integer(step->node, "select_last_index", &from_behind));
+    if (step->in[0]->curve != YS_ONNX_ONES || (axis != 1 && axis != -1) || !stays || !from_behind)
+        return YS_FAIL_STEP(step, "%s",
+                            "is read as the last position of a row whose token is no padding alone: of tokens as "
+                            "truths as numbers, along axis 1, which stays, select_last_index 1");
+    ys_onnx_alias(step, step->in[0]);
+    step->out->curve = YS_ONNX_PLACE;
+    return YS_OK;
+}
+
+ys_status ys_onnx_pick_last(struct ys_onnx_step *step)
+{
+    struct ys_onnx_reading *r = step->r;
+    int64_t batch_dims = 0;
+    int in[2], node, value;
+    YS_TRY(ys_onnx_integer(step->node, "batch_dims", &batch_dims));
+    for (size_t i = 0; i < 2; i++)
+        YS_TRY(ys_onnx_need_live(step, i));
+    if (step->in[1]->curve != YS_ONNX_PLACE || batch_dims != 1)
+        return YS_FAIL_STEP(step, "%s",
+                            "takes places that are computed from data: graphs have each row's last position that is "
+                            "no padding alone, by ArgMax, and batch_dims 1");
+    YS_TRY(ys_onnx_take_behind(step, step->in[0], &in[0]));
+    in[1] = step->in[1]->value;
+    if (r->graph->values[in[0]].rank != 3)
+        return YS_FAIL_STEP(step, "%s", "reads what is not (N, positions, width)");
+    YS_TRY(ys_onnx_begin(step, YS_OP_LAST, in, 2, 1, &node));
+    YS_TRY(ys_onnx_end(r, node, &value));
+    ys_onnx_set(step, value, NULL);
+    return YS_OK;
+}
+
 /* Whether the slot says of each key of each row whether it counts, for all heads and queries alike. */
 static bool counts_keys(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, int64_t rank, int64_t keys)
 {

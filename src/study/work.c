@@ -136,10 +136,24 @@ static ys_status check_rows(const struct ys_trial *trial, const struct ys_graph 
                          data->name, graph->name);
 }
 
-/* Whether each row of a file has a token that is not the padding where the attention's first query sees one: at its
- * first place, of a causal one, or anywhere. */
+static ys_status tell_hidden(const char *path, const char *data, const struct ys_node *node, int64_t row)
+{
+    if (node->op == YS_OP_LAST)
+        return ys_fail(YS_EINVAL,
+                       "the data set %s has no token but the padding, %d, in row %lld of %s, of which node %s (last) "
+                       "reads the last that is none",
+                       data, YS_ROWS_PADDING, (long long)row, path, node->name);
+    return ys_fail(YS_EINVAL,
+                   "the data set %s hides all that the first position of row %lld of %s may see from node %s "
+                   "(Attention): every token there is the padding, %d, and one must not be",
+                   data, (long long)row, path, node->name, YS_ROWS_PADDING);
+}
+
+/* Whether each row of a file has a token that is not the padding: at its first place, where a causal attention's first
+ * query sees that alone, or anywhere. */
 static ys_status check_seen(const char *path, const char *data, const char *input, const struct ys_node *node)
 {
+    const bool first_alone = node->op == YS_OP_ATTENTION && node->attention.causal;
     struct ys_safetensors *file = NULL;
     const struct ys_tensor *x = NULL;
     YS_TRY(ys_safetensors_open(path, &file));
@@ -147,26 +161,24 @@ static ys_status check_seen(const char *path, const char *data, const char *inpu
     for (int64_t row = 0; status == YS_OK && row < x->shape[0]; row++) {
         const int32_t *tokens = (const int32_t *)x->data + row * x->shape[1];
         bool any = false;
-        for (int64_t s = 0; !any && s < (node->attention.causal ? 1 : x->shape[1]); s++)
+        for (int64_t s = 0; !any && s < (first_alone ? 1 : x->shape[1]); s++)
             any = tokens[s] != YS_ROWS_PADDING;
         if (!any)
-            status = ys_fail(YS_EINVAL,
-                             "the data set %s hides all that the first position of row %lld of %s may see from node %s "
-                             "(Attention): every token there is the padding, %d, and one must not be",
-                             data, (long long)row, path, node->name, YS_ROWS_PADDING);
+            status = tell_hidden(path, data, node, row);
     }
     ys_safetensors_close(file);
     return status;
 }
 
-/* Frameworks make no number of a softmax over nothing; what yardstick draws itself always has a token. */
+/* Frameworks make no number of a softmax over nothing, and some position or other of a row without one that counts;
+ * what yardstick draws itself always has a token. */
 static ys_status check_padding(const struct ys_dataset *data, const struct ys_graph *graph)
 {
     for (size_t i = 0; i < graph->node_count; i++) {
         const struct ys_node *node = &graph->nodes[i];
-        if (node->op != YS_OP_ATTENTION || node->in_count < 4 || strcmp(data->name, "synthetic") == 0)
+        if (ys_node_tokens(node) < 0 || strcmp(data->name, "synthetic") == 0)
             continue;
-        const char *input = graph->values[node->in[3]].name;
+        const char *input = graph->values[ys_node_tokens(node)].name;
         YS_TRY(check_seen(data->train_path, data->name, input, node));
         YS_TRY(check_seen(data->test_path, data->name, input, node));
     }

@@ -153,6 +153,11 @@
     X(sinusoid_positions, places(s, YS_OP_SINUSOID, 5, 12, .heads = 1, .base = 10000))                                 \
     X(sinusoid_other_base, places(s, YS_OP_SINUSOID, 7, 6, .heads = 1, .base = 100))
 
+/* Of tokens that end before their row does. */
+#define YS_CASES_LAST(X)                                                                                               \
+    X(last_of_tokens, last(s, gemm(s, embedding(s, 3), 5, true)))                                                      \
+    X(last_factors, (factors(s), last(s, gemm(s, embedding(s, 2), 3, false))))
+
 #define YS_CASES_LRN(X)                                                                                                \
     X(lrn_of_5, alike(s, image(s, 8, 3, 4), .op = YS_OP_LRN, .lrn = {5, 0.5, 0.75, 1}))                                \
     X(lrn_even_size, alike(s, image(s, 7, 3, 3), .op = YS_OP_LRN, .lrn = {4, 0.5, 0.75, 2}))                           \

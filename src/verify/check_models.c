@@ -111,6 +111,11 @@ static int embedding(struct site *s, int64_t width)
     return ys_build_embedding(s->b, s->raw, 256, width, next_name(s));
 }
 
+static int last(struct site *s, int v)
+{
+    return ys_build_node(s->b, &(struct ys_node){.op = YS_OP_LAST}, (const int[]){v, s->raw}, 2, next_name(s));
+}
+
 static int attention_over(struct site *s, struct ys_attention how, const int in[3])
 {
     return ys_build_node(s->b, &(struct ys_node){.op = YS_OP_ATTENTION, .attention = how}, in, 3, next_name(s));
@@ -292,7 +297,7 @@ static int mean(struct site *s, int v, bool keepdims, unsigned reduced)
 static ys_status begin(const char *name, const struct ys_model_input *input, struct site *s)
 {
     *s = (struct site){.pixels = -1, .classes = input->classes, .total = -1};
-    YS_TRY(ys_build_new(name, input->shape, 3, input->dtype, &s->b));
+    YS_TRY(ys_build_new(name, input->shape, input->shape[1] ? 3 : 1, input->dtype, &s->b));
     s->raw = ys_build_input(s->b);
     return YS_OK;
 }
@@ -361,17 +366,35 @@ static const struct ys_rows rows_of_tokens = {
     .classes = 7,
 };
 
-static void take_tokens(struct ys_model *model)
+/* Tokens that end before the row does. */
+static const struct ys_rows rows_of_positions = {
+    .unit = "sequences",
+    .input_count = 1,
+    .inputs = {{.name = "x", .dtype = YS_I32, .rank = 1, .shape = {6}, .padded = true}},
+    .kind = YS_TARGET_CLASS,
+    .target = {.name = YS_TARGET_NAME, .dtype = YS_I64},
+    .classes = 7,
+};
+
+static void take_rows(struct ys_model *model, const struct ys_rows *rows)
 {
-    model->rows = &rows_of_tokens;
-    model->usual.dtype = YS_I32;
+    model->rows = rows;
+    model->usual.dtype = rows->inputs[0].dtype;
+    for (size_t i = 0; i < 3; i++)
+        model->usual.shape[i] = rows->inputs[0].shape[i];
+}
+
+static void take_rows_of_all(struct ys_check_group *group, struct ys_model *cases, const struct ys_rows *rows)
+{
+    take_rows(&group->whole, rows);
+    for (struct ys_model *model = cases; model->name; model++)
+        take_rows(model, rows);
 }
 
 const struct ys_check_group *ys_check_groups(void)
 {
-    take_tokens(&groups[YS_OP_EMBEDDING].whole);
-    for (struct ys_model *model = cases_EMBEDDING; model->name; model++)
-        take_tokens(model);
+    take_rows_of_all(&groups[YS_OP_EMBEDDING], cases_EMBEDDING, &rows_of_tokens);
+    take_rows_of_all(&groups[YS_OP_LAST], cases_LAST, &rows_of_positions);
     for (size_t i = 0; i < YS_OP_COUNT && !groups[i].whole.name; i++) {
         snprintf(group_names[i], sizeof group_names[i], YS_CHECK_PREFIX "%s", ys_op_name(groups[i].op));
         groups[i].whole.name = group_names[i];

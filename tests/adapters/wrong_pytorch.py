@@ -27,6 +27,7 @@ all but the mistake is adapters/pytorch.py.
     hidden_counted          the loss                                  hidden targets
     hidden_by_row           the loss                                  likewise, of rows that hide different numbers
     padding_counted         the logits                                attention that hides padding
+    last_of_all             the logits                                the last position that is no padding
     layernorm_epsilon       the logits                                layer normalisation
     mask_off_by_one         the logits                                causal attention
     scale_left_out          the logits                                attention
@@ -348,6 +349,22 @@ class PaddingCounted(OtherLayers):
     operator, kind = "Attention", AttentionOfAll
 
 
+def last_of_all(x, _tokens):
+    return x[:, -1]
+
+
+class LastOfAll(pytorch.PyTorch):
+    """The last position of each row is read, whether its token is the padding or not."""
+
+    def network(self):
+        model = super().network()
+        for node in model.graph.nodes:
+            if node.target is pytorch.last_counted:
+                node.target = last_of_all
+        model.recompile()
+        return model
+
+
 class RanksSummed(pytorch.PyTorch):
     """The gradients of ranks are summed, where their mean is due."""
 
@@ -582,6 +599,7 @@ WRONG = {
     "hidden_counted": HiddenCounted,
     "hidden_by_row": HiddenByRow,
     "padding_counted": PaddingCounted,
+    "last_of_all": LastOfAll,
     "layernorm_epsilon": LayerNormEpsilon,
     "mask_off_by_one": MaskOffByOne,
     "scale_left_out": ScaleLeftOut,
@@ -601,7 +619,7 @@ WRONG = {
 }
 # Nothing is wrong where there is no such layer, no such weight and no such limit.
 OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",
-                "hidden_counted", "hidden_by_row", "padding_counted", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
+                "hidden_counted", "hidden_by_row", "padding_counted", "last_of_all", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
                 "norm_by_parameter", "clip_epsilon", "cache_off_by_one", "cache_first_lost", "token_place_off_by_one")
 OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket", "ranks_local")  # nothing is wrong in one process
 Wrong = wrong_one.one_of(pytorch.PyTorch, WRONG)

@@ -77,6 +77,23 @@ class BadJobs(Case):
         flags = ["--framework=builtin", "--model=net.json", "--data=text", "--batch=4", "--steps=2", "--threads=1", "--repeat=1"]
         self.refusal("run", *flags, words=["text", "row 0", "attend_all (Attention)", "padding"])
 
+    def test_a_row_without_a_last_token_is_said(self):
+        shapes = {"table": [256, 2], "weight": [64 * 256, 2]}  # a class of each position, of the last one's token
+        params = [{"name": name, "shape": shape, "role": "weight", "init": {"dist": "constant", "value": 0}} for name, shape in shapes.items()]
+        nodes = [
+            {"op": "Embedding", "name": "embed", "in": ["x"], "out": ["e"], "attrs": {}, "params": {"weight": "table"}},
+            {"op": "last", "name": "ends", "in": ["e", "x"], "out": ["l"], "attrs": {}},
+            {"op": "Gemm", "name": "head", "in": ["l"], "out": ["h"], "attrs": {}, "params": {"weight": "weight"}},
+            {"op": "Reshape", "name": "positions", "in": ["h"], "out": ["y"], "attrs": {"shape": ["N", 64, 256]}},
+        ]
+        self.write("net.json", json.dumps({
+            "format": "yardstick-graph", "version": 1, "name": "net", "inputs": [{"name": "x", "shape": ["N", 64], "dtype": "I32"}],
+            "nodes": nodes, "params": params, "output": "y", "target": {"kind": "classes", "shape": ["N", 64]}, "loss": "softmax_cross_entropy"}))
+        self.write("text.txt", b"a" * 64 + bytes(64 * 63))
+        self.yardstick("data", "fetch", "text", "--from", "text.txt")
+        flags = ["--framework=builtin", "--model=net.json", "--data=text", "--batch=4", "--steps=2", "--threads=1", "--repeat=1"]
+        self.refusal("run", *flags, words=["text", "no token but the padding, 0, in row 1", "node ends (last)"])
+
     def test_what_does_not_fit_a_network_of_tokens(self):
         self.write("short.txt", "a" * 128)
         self.refusal("data", "fetch", "text", "--from", "short.txt", words=["short.txt has 128 bytes", "take 129"])

@@ -71,6 +71,7 @@ class Network:
         shape = self.graph["inputs"][0]["shape"][1:]
         tokens = self.graph["inputs"][0]["dtype"] == "I32"
         self.x = random.randint(0, 256, [2 * ROWS] + shape).astype(np.int32 if tokens else np.uint8)
+        self.x[1, ..., -2:] = 0  # tokens that end before their row
         common.write_safetensors(self.path("weights"), self.weights)
         common.write_safetensors(self.path("train"), {"x": self.x, "y": np.arange(2 * ROWS, dtype=np.int64) % 3})
         order = np.arange(2 * ROWS, dtype=np.uint32).reshape(2, ROWS)
@@ -162,7 +163,7 @@ class Meaning(Case):
         import onnx
         from onnx.reference import ReferenceEvaluator
         for model in check_models() + ["check_Embedding", "check_Attention", "check_LSTM", "check_GRU", "check_RMSNormalization",
-                                         "check_RotaryEmbedding", "check_sinusoid"]:
+                                         "check_RotaryEmbedding", "check_sinusoid", "check_last"]:
             if model == "check_LRN":  # the evaluator of onnx 1.23.2 goes through as many channels as there are rows
                 continue
             with self.subTest(model):

@@ -388,8 +388,9 @@ static void every_operator_and_loss_has_a_case(void)
         for (size_t k = 0; k < n.graph.node_count; k++)
             op[n.nodes[k].op] = true;
     }
-    op[YS_OP_EMBEDDING] = op[YS_OP_ATTENTION] = true; /* of tokens, of several values: test_sequence.c */
-    op[YS_OP_LSTM] = op[YS_OP_GRU] = true;            /* test_recurrent.c */
+    /* Of tokens, of several values: test_sequence.c. */
+    op[YS_OP_EMBEDDING] = op[YS_OP_ATTENTION] = op[YS_OP_LAST] = true;
+    op[YS_OP_LSTM] = op[YS_OP_GRU] = true; /* test_recurrent.c */
     for (int i = 0; i < YS_OP_COUNT; i++)
         tap_check(op[i], __LINE__, "%s has no case", ys_op_name(i));
     for (int i = 0; i < YS_LOSS_COUNT; i++)

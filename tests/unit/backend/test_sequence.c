@@ -1,5 +1,5 @@
-/* Embedding, attention, and dense layers of each position: `ref` against the formulas of docs/graph.md and against
- * differences of its loss, `onednn` against `ref`. */
+/* Embedding, attention, the last position, and dense layers of each: `ref` against the formulas of docs/graph.md and
+ * against differences of its loss, `onednn` against `ref`. */
 #include "engines.h"
 
 #include "backend/kernels.h"
@@ -160,6 +160,11 @@ static void gradients_of_a_softmax(void)
             CHECK_NEAR(dp[k], 0.5 * p[k] * (given[k] - sum), 0.5 * p[k] * 70 * 8 * 0x1p-24);
         CHECK(dp[counts[i]] == -3);
     }
+}
+
+static double element_of(const void *values, enum ys_engine_precision precision, int i)
+{
+    return precision == YS_ENGINE_F64 ? ((const double *)values)[i] : (double)((const float *)values)[i];
 }
 
 enum { KEYS = 3, WIDTH = 4 };
@@ -392,6 +397,111 @@ static void embedding_onednn(void)
     check_embedding("onednn", YS_ENGINE_F32);
 }
 
+enum { LAST_ROWS = 4, LAST_WIDTH = 3 };
+/* The last place of a row, the first, one behind a hole, one before it; and a negative token, which is none. */
+static const int32_t ended[LAST_ROWS * POSITIONS] = {3, 1, 2, 6, 5, 4, 0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 5, -3, 0, 0};
+static const int64_t last_places[LAST_ROWS] = {4, 0, 3, 2};
+
+/** Numbers of which each row's last position that counts goes, with itself doubled where `is_summed`, into a distance
+ * from a vector: what a position is read twice has the sum of both gradients. */
+static struct ys_graph *last_graph(bool is_summed)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    if (ys_build_new("last", (const int64_t[]){POSITIONS, LAST_WIDTH}, 2, YS_F32, &b) != YS_OK)
+        return NULL;
+    const int x = ys_build_input(b), tokens = ys_build_more_input(b, "tokens", (const int64_t[]){POSITIONS}, 1, YS_I32);
+    const struct ys_node node = {.op = YS_OP_LAST};
+    int v = ys_build_node(b, &node, (const int[]){x, tokens}, 2, "last");
+    if (is_summed)
+        v = ys_build_add(b, v, ys_build_node(b, &node, (const int[]){x, tokens}, 2, "again"), "sum");
+    ys_build_target(b, YS_TARGET_VECTOR);
+    ys_build_loss(b, YS_LOSS_MEAN_SQUARED_ERROR);
+    CHECK(ys_build_finish(b, v, &graph) == YS_OK);
+    return graph;
+}
+
+/** What stands there, to the bit, and the gradient at that place alone: of the mean of squares over all elements. */
+static void check_last(const char *backend, enum ys_engine_precision precision, bool is_summed)
+{
+    struct ys_graph *graph = last_graph(is_summed);
+    struct ys_engine *e = NULL;
+    const double times = is_summed ? 2 : 1, bound = precision == YS_ENGINE_F64 ? 1e-15 : 1e-7;
+    const struct ys_engine_config config = {.batch = LAST_ROWS,
+                                            .precision = precision,
+                                            .backend = backend,
+                                            .threads = 2,
+                                            .training = true,
+                                            .guarded = true,
+                                            .input_gradient = true};
+    REQUIRE(graph);
+    CHECK_INT(ys_graph_multiply_adds(graph), 0);
+    if (ys_engine_open_graph(graph, &config, &e) != 0) {
+        tap_skip("%s", ys_engine_error());
+        ys_graph_free(graph);
+        return;
+    }
+    float *x = ys_engine_place(e, 0);
+    for (int i = 0; i < LAST_ROWS * POSITIONS * LAST_WIDTH; i++)
+        x[i] = (float)sin(i + 1);
+    memset(ys_engine_target(e), 0, LAST_ROWS * LAST_WIDTH * sizeof(float));
+    for (int pass = 0; pass < 2; pass++) { /* what the first leaves behind, of whole rows, is gone after the second */
+        for (int i = 0; i < LAST_ROWS * POSITIONS; i++)
+            ((int32_t *)ys_engine_place(e, 1))[i] = pass ? ended[i] : 1;
+        CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
+    }
+    const void *y = ys_engine_logits(e), *dx = ys_engine_input_gradient(e);
+    for (int i = 0; i < LAST_ROWS * POSITIONS * LAST_WIDTH; i++) {
+        const int row = i / (POSITIONS * LAST_WIDTH), at = i / LAST_WIDTH % POSITIONS, k = i % LAST_WIDTH;
+        const bool is_last = at == last_places[row];
+        const double gradient = is_last ? 2 * times * times * (double)x[i] / (LAST_ROWS * LAST_WIDTH) : 0;
+        if (is_last)
+            CHECK_NEAR(element_of(y, precision, row * LAST_WIDTH + k), times * (double)x[i], 0);
+        CHECK_NEAR(element_of(dx, precision, i), gradient, is_last ? bound : 0);
+    }
+    for (int row = 2; row >= 0; row -= 2) { /* nothing lies before the first */
+        char said[80];
+        memset((int32_t *)ys_engine_place(e, 1) + (size_t)row * POSITIONS, 0, POSITIONS * sizeof(int32_t));
+        CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) != 0);
+        snprintf(said, sizeof said, "row %d has no last position: all its tokens are the padding, 0", row);
+        CHECK_HAS(ys_engine_error(), said);
+    }
+    CHECK(ys_engine_check(e) == 0);
+    ys_engine_close(e);
+    ys_graph_free(graph);
+}
+
+static void last_position_ref(void)
+{
+    check_last("ref", YS_ENGINE_F64, false);
+    check_last("ref", YS_ENGINE_F64, true);
+    check_last("ref", YS_ENGINE_F32, true);
+}
+
+static void last_position_onednn(void)
+{
+    check_last("onednn", YS_ENGINE_F32, false);
+    check_last("onednn", YS_ENGINE_F32, true);
+}
+
+/** The state behind the last token of rows that end somewhere, as lstm-classifier reads it. */
+static void last_position_of_states(void)
+{
+    static const struct drawing tokens = {
+        .purpose = "states", .seed = SEED, .batch = LAST_ROWS, .vocabulary = VOCABULARY, .tried = 9};
+    for (int is_lstm = 0; is_lstm < 2; is_lstm++) {
+        struct ys_build *b;
+        struct ys_graph *graph = NULL;
+        REQUIRE(ys_build_new("states", (const int64_t[]){POSITIONS}, 1, YS_I32, &b) == YS_OK);
+        ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
+        int v = ys_build_embedding(b, ys_build_input(b), VOCABULARY, 6, "embed");
+        v = ys_build_recurrent(b, is_lstm ? YS_OP_LSTM : YS_OP_GRU, v, 5, "layer");
+        v = ys_build_node(b, &(struct ys_node){.op = YS_OP_LAST}, (const int[]){v, ys_build_input(b)}, 2, "last");
+        REQUIRE(ys_build_finish(b, ys_build_gemm(b, v, 3, "head"), &graph) == YS_OK);
+        try_out(graph, &tokens, &(const struct allowed){0.06, 6e-4});
+    }
+}
+
 /** A dense layer of each position is the dense layer of as many rows. */
 static void dense_of_positions_is_that_of_rows(void)
 {
@@ -427,5 +537,6 @@ TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(lines_of_a_softmax), TAP_C
          TAP_CASE(attention_hides_padding_ref), TAP_CASE(attention_hides_padding_onednn),
          TAP_CASE(padding_that_hides_everything_is_refused), TAP_CASE(attention_of_large_scores_onednn),
          TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal), TAP_CASE(attention_of_grouped_heads),
-         TAP_CASE(attention_of_one_value), TAP_CASE(attention_to_what_is_given), TAP_CASE(embedding_ref),
+         TAP_CASE(attention_of_one_value), TAP_CASE(attention_to_what_is_given), TAP_CASE(last_position_ref),
+         TAP_CASE(last_position_onednn), TAP_CASE(last_position_of_states), TAP_CASE(embedding_ref),
          TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))

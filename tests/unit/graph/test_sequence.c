@@ -116,6 +116,31 @@ static void attention_names_tokens_that_hide_no_keys(void)
     refuse_tokens(YS_F32, 4, "input tokens, which hides keys, is F32 of shape [N,4], not I32");
 }
 
+/** Of the last position of (N, 4, 6), or of what is not that: what tells it. */
+static void refuse_last(size_t rank, enum ys_dtype dtype, int64_t count, const char *message)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("refused", (const int64_t[]){4, 6, 2}, rank, YS_F32, &b) == YS_OK);
+    const int v = ys_build_input(b), tokens = ys_build_more_input(b, "tokens", &count, 1, dtype);
+    const int y = ys_build_node(b, &(struct ys_node){.op = YS_OP_LAST}, (const int[]){v, tokens}, 2, "last");
+    CHECK((ys_build_finish(b, ys_build_gemm(b, y, 3, "head"), &graph) == YS_OK) == !message);
+    if (message)
+        CHECK_HAS(ys_error(), message);
+    else if (CHECK(graph->values[graph->nodes[0].out[0]].rank == 2))
+        CHECK_INT(graph->values[graph->nodes[0].out[0]].shape[1], 6);
+    ys_graph_free(graph);
+}
+
+static void the_last_position_is_told_by_a_token_for_each(void)
+{
+    refuse_last(2, YS_I32, 4, NULL);
+    refuse_last(2, YS_I32, 5, "input tokens, which tells the last position, is I32 of shape [N,5], not I32 of (N, 4)");
+    refuse_last(2, YS_F32, 4, "input tokens, which tells the last position, is F32 of shape [N,4], not I32");
+    refuse_last(1, YS_I32, 4, "input x is F32 of shape [N,4], not F32 of (N, positions, width)");
+    refuse_last(3, YS_I32, 4, "input x is F32 of shape [N,4,6,2], not F32 of (N, positions, width)");
+}
+
 static void an_embedding_reads_tokens_alone(void)
 {
     struct ys_build *b;
@@ -250,21 +275,20 @@ static void bert_has_its_published_size(void)
     CHECK_HAS(ys_error(), "model bert-mini: model.heads = 5 does not divide model.width = 48");
 }
 
-/** Embedding, one gate after the other, and a dense layer of the last position. Keras' example has one output, 129
- * parameters, where there are two classes here. */
+/** Embedding, one gate after the other, and a dense layer of the last position that is no padding. Keras' example has
+ * one output, 129 parameters, where there are two classes here. */
 static void a_classifier_reads_the_last_position(void)
 {
     struct ys_graph *graph = build_classifier("lstm-classifier", 80, 20000, 2, 0, 0, 0);
     REQUIRE(graph);
     CHECK_INT(ys_graph_parameter_count(graph), 2691713 + 129);
     CHECK_INT(ys_graph_multiply_adds(graph), 80 * 4 * 2 * 128 * 128 + 128 * 2);
-    const struct ys_node *cut = &graph->nodes[2];
-    CHECK(cut->op == YS_OP_SPLIT && cut->split[0] == 79 && cut->split[1] == 1);
-    CHECK(graph->values[cut->out[0]].uses == 0 && graph->values[cut->out[1]].uses == 1);
+    const struct ys_node *last = &graph->nodes[2];
+    CHECK(last->op == YS_OP_LAST && last->in[1] == graph->inputs[0]);
+    CHECK(ys_graph_rows(graph).inputs[0].padded);
     ys_graph_free(graph);
     graph = build_classifier("lstm-classifier", 1, 7, 3, 5, 2, 0);
     REQUIRE(graph);
-    CHECK(!ys_graph_has(graph, YS_OP_SPLIT));
     ys_graph_free(graph);
 }
 
@@ -303,7 +327,7 @@ static void recurrent_layers_name_what_does_not_fit(void)
 
 TAP_MAIN(TAP_CASE(gpt_has_its_published_sizes), TAP_CASE(gpt_says_what_does_not_fit),
          TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(attention_names_tokens_that_hide_no_keys),
-         TAP_CASE(an_embedding_reads_tokens_alone), TAP_CASE(recurrent_networks_have_their_sizes),
-         TAP_CASE(recurrent_layers_name_what_does_not_fit), TAP_CASE(bert_has_its_published_size),
-         TAP_CASE(a_classifier_reads_the_last_position), TAP_CASE(places_name_what_does_not_fit),
-         TAP_CASE(angles_are_their_formula))
+         TAP_CASE(the_last_position_is_told_by_a_token_for_each), TAP_CASE(an_embedding_reads_tokens_alone),
+         TAP_CASE(recurrent_networks_have_their_sizes), TAP_CASE(recurrent_layers_name_what_does_not_fit),
+         TAP_CASE(bert_has_its_published_size), TAP_CASE(a_classifier_reads_the_last_position),
+         TAP_CASE(places_name_what_does_not_fit), TAP_CASE(angles_are_their_formula))

@@ -226,6 +226,52 @@ static void the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classe
     ys_onnx_import_free(import);
 }
 
+/* Of an embedding of three positions of 4 the last whose token is no padding, as numbers of that type; `axis` of
+ * ArgMax, and whether it takes the last of equal ones. */
+static void made_last(struct made *m, int64_t type, int64_t axis, int64_t from_behind)
+{
+    begin(m, 3, 4);
+    made_node(m, "Cast", "x", "counts");
+    made_integer(m, "to", 9);
+    made_node(m, "Cast", "counts", "ones");
+    made_integer(m, "to", type);
+    made_node(m, "ArgMax", "ones", "at");
+    made_integer(m, "axis", axis);
+    made_integer(m, "select_last_index", from_behind);
+}
+
+static void the_last_token_is_found_by_an_argmax_from_behind(void)
+{
+    static const int64_t types[] = {1, 6, 7}, axes[] = {1, -1, 1};
+    struct made m = {0};
+    for (int i = 0; i < 3; i++) {
+        made_last(&m, types[i], axes[i], 1);
+        made_node(&m, "GatherND", "e at", "l");
+        made_integer(&m, "batch_dims", 1);
+        end_in_dense(&m, "l", 4);
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        const struct ys_node *node = import ? node_of(import->graph, YS_OP_LAST) : NULL;
+        if (CHECK(node != NULL)) {
+            CHECK_INT(node->in[1], import->graph->inputs[0]);
+            CHECK_INT(import->graph->values[node->in[0]].rank, 3);
+        }
+        ys_onnx_import_free(import);
+    }
+    made_last(&m, 1, 1, 0);
+    made_node(&m, "GatherND", "e at", "l");
+    made_integer(&m, "batch_dims", 1);
+    end_in_dense(&m, "l", 4);
+    refused(&m, "y", "node at (ArgMax): is read as the last position of a row whose token is no padding alone");
+    made_last(&m, 1, 1, 1);
+    made_node(&m, "GatherND", "e at", "l");
+    end_in_dense(&m, "l", 4);
+    refused(&m, "y", "node l (GatherND): takes places that are computed from data");
+    made_last(&m, 1, 1, 1);
+    made_node(&m, "Relu", "ones", "r");
+    end_in_dense(&m, "r", 3);
+    refused(&m, "y", "node counts (Cast): makes truths of tokens");
+}
+
 static void made_table(struct made *m, const char *name, double base, bool sines, float more)
 {
     const int64_t shape[] = {3, 4};
@@ -300,7 +346,8 @@ static void halves_exchanged_and_turned_are_a_rotary_embedding(void)
     ys_onnx_import_free(odd);
 }
 
-TAP_MAIN(TAP_CASE(halves_exchanged_and_turned_are_a_rotary_embedding),
+TAP_MAIN(TAP_CASE(the_last_token_is_found_by_an_argmax_from_behind),
+         TAP_CASE(halves_exchanged_and_turned_are_a_rotary_embedding),
          TAP_CASE(a_recurrent_layer_has_its_gates_in_order_and_one_bias),
          TAP_CASE(one_layer_used_twice_has_each_parameter_once),
          TAP_CASE(what_recurrent_layers_have_not_is_refused_by_name),
