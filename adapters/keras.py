@@ -158,13 +158,14 @@ class Keras(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands",
-              "positions", "carried")
+              "positions", "carried", "prompt")
     options = {"backend": BACKEND, "jit": "auto"}
 
     def build(self, plan):
         self.start_engine()
         network = keras_network.Network(keras, plan)
         self.model, self.owned, self.carried = network.model, network.owned, network.carried
+        self.token_model, self.place = network.token_model, network.place
         self.first = list(map(np.array, self.model.non_trainable_variables))  # the seeds of dropout are among them
         self.lr = None
         jit, own = self.option("jit"), {id(variable): name for name, (variable, *_) in self.owned.items()}
@@ -246,7 +247,10 @@ class Keras(common.Adapter):
                 variable.assign(value)
 
     def objective(self, x, y, train):
-        logits = self.model(x, training=train)
+        if self.plan.prompt:
+            logits = keras.ops.convert_to_tensor(self.infer_pieces(x))
+        else:
+            logits = self.model(x, training=train)
         return logits, keras.ops.mean(self.losses_of(y, logits))
 
     def forward(self, x, y, train):
@@ -273,6 +277,10 @@ class Keras(common.Adapter):
 
     def infer_step(self, x):
         return self.model.predict_on_batch(x)
+
+    def infer_piece(self, x, first):
+        self.place.at.assign(first)
+        return (self.token_model if first else self.model).predict_on_batch(x)
 
     def weights(self):
         return {name: to_graph(keras.ops.convert_to_numpy(variable))

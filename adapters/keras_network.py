@@ -84,6 +84,56 @@ def own_layers(keras):
         def call(self, inputs):
             return self.combine(inputs, self.kernel)
 
+    class Place(keras.layers.Layer):
+        """Where in their rows the positions lie that are passed: their first."""
+
+        def __init__(self):
+            super().__init__()
+            self.at = self.add_weight(shape=(), initializer="zeros", dtype="int32", trainable=False, name="at")
+            self.built = True  # it is read, and never called
+
+        def here(self, table, count, axis=0):
+            """Of a table whose axis is that of positions those of the `count` that are passed."""
+            return keras.ops.take(table, self.at.value + np.arange(count, dtype="int32"), axis=axis)
+
+    class Placed(keras.layers.Layer):
+        """What hangs on where its positions lie."""
+
+        def __init__(self, place, function):
+            super().__init__()
+            self.place, self.function = place, function
+
+        def call(self, inputs):
+            return self.function(inputs, self.place.here)
+
+    class PlacedOperand(Operand):
+        """A value and those rows of a parameter that are of its positions."""
+
+        def __init__(self, combine, shape, place):
+            super().__init__(combine, shape)
+            self.place = place
+
+        def call(self, inputs):
+            return self.combine(inputs, self.place.here(self.kernel, inputs.shape[1], 1))
+
+    class Kept(keras.layers.Layer):
+        """Attention of a prompt, and of single positions behind it, which see the keys and values that are kept."""
+
+        def __init__(self, place, attend, shapes):
+            super().__init__()
+            self.place, self.attend = place, attend
+            self.kept = [self.add_weight(shape=shape, initializer="zeros", dtype=self.compute_dtype, trainable=False, name="kept%d" % i)
+                         for i, shape in enumerate(shapes)]
+
+        def call(self, q, k, v):
+            at, zero = self.place.at.value, np.int32(0)  # JAX wants them of one type
+            for kept, new in zip(self.kept, (k, v)):
+                kept.assign(keras.ops.slice_update(kept.value, (zero, at, zero), new))
+            if q.shape[1] > 1:
+                return self.attend(q, k, v)
+            seen = keras.ops.less_equal(np.arange(self.kept[0].shape[1], dtype="int32"), at)
+            return self.attend(q, *(kept.value for kept in self.kept), seen=seen)
+
     class GRUCell(keras.layers.Layer):
         """With one bias. Keras' own trains a second one of all its gates, of which graphs have the last alone."""
 
@@ -127,12 +177,13 @@ def own_layers(keras):
             return y
 
     return types.SimpleNamespace(BatchNormalization=BatchNormalization, ConnectedConv2D=ConnectedConv2D, Operand=Operand,
-                                 GRUCell=GRUCell, Carried=Carried)
+                                 GRUCell=GRUCell, Carried=Carried, Place=Place, Placed=Placed, PlacedOperand=PlacedOperand, Kept=Kept)
 
 
 class Network:
     """The functional model of a graph. owned: the variable of each parameter, with the conversions to and from its layout;
-    carried: node -> the layer that carries its state."""
+    carried: node -> the layer that carries its state. Of a prompt: place: the layer that knows where its positions lie; token_model:
+    the same of one position alone."""
 
     def __init__(self, keras, plan):
         self.keras, self.own, self.plan = keras, own_layers(keras), plan
@@ -140,21 +191,31 @@ class Network:
         self.owned, self.made = {}, {}
         self.tables = {}  # what an embedding reads -> its layer
         self.carried = {}
-        graph = plan.graph
+        self.place = self.own.Place() if plan.prompt else None
+        self.positions = plan.prompt and plan.prompt + plan.tokens
+        self.kept = {}  # node -> the layer that keeps its keys and values
+        self.model = self.make_model([plan.prompt] if plan.prompt else plan.graph["inputs"][0]["shape"][1:])
+        self.token_model = self.make_model([1]) if plan.prompt else None
+
+    def make_model(self, shape):
+        """Of rows of that shape. What several models have in common is made for the first of them."""
+        keras, plan, graph = self.keras, self.plan, self.plan.graph
         entry = graph["inputs"][0]
-        rows = plan.batch_size if plan.carries_state else None
-        x = keras.Input(entry["shape"][1:], rows, dtype={"U8": "uint8", "I32": "int32", "F32": "float32"}[entry["dtype"]])
+        rows = plan.batch_size if plan.carries_state or plan.prompt else None
+        x = keras.Input(shape, rows, dtype={"U8": "uint8", "I32": "int32", "F32": "float32"}[entry["dtype"]])
         values = {entry["name"]: self.layers.Permute((2, 3, 1))(x) if len(x.shape) == 4 else x}
         for node in graph["nodes"]:
             inputs = [values[name] for name in node["in"]]
             if node["op"] in CALLS and node.get("params"):
                 result = self.operand(node, *inputs)
+            elif node["op"] == "Attention" and plan.prompt:
+                result = self.kept_attention(node, *inputs)
             elif node["op"] in CALLS:
                 result = CALLS[node["op"]](self, node["attrs"], *inputs)
             else:
                 result = getattr(self, LAYERS[node["op"]])(node, *inputs)
             values.update(zip(node["out"], result if node["op"] == "Split" else [result]))
-        self.model = keras.Model(x, self.wide(values[graph["output"]]))
+        return keras.Model(x, self.wide(values[graph["output"]]))
 
     # Layouts and precisions.
 
@@ -249,13 +310,23 @@ class Network:
                          "recurrent_bias": getattr(cell, "recurrent_bias", None)})
         return y
 
-    def attention(self, attrs, q, k, v, tokens=None):
-        """Composed: Keras' own leaves it to its engine, and JAX's has its softmax in single precision."""
+    def kept_attention(self, node, q, k, v):
+        if node["name"] not in self.kept:
+            attend = functools.partial(self.attention, node["attrs"])
+            shapes = [(x.shape[0], self.positions, x.shape[2]) for x in (k, v)]
+            self.kept[node["name"]] = self.own.Kept(self.place, attend, shapes)
+        return self.kept[node["name"]](q, k, v)
+
+    def attention(self, attrs, q, k, v, tokens=None, seen=None):
+        """Composed: Keras' own leaves it to its engine, and JAX's has its softmax in single precision. seen: which keys, for all
+        queries alike."""
         ops, groups, heads, positions = self.ops, attrs["kv_num_heads"], attrs["q_num_heads"], q.shape[1]
         q = ops.reshape(q, (-1, positions, groups, heads // groups, q.shape[2] // heads))
         k, v = (ops.reshape(x, (-1, x.shape[1], groups, x.shape[2] // groups)) for x in (k, v))
         scores = self.wide(ops.einsum("ntghd,nsgd->nghts", q, k)) * (attrs["scale"] or q.shape[-1] ** -0.5)
-        if attrs["is_causal"]:
+        if seen is not None:
+            scores = ops.where(seen, scores, -np.inf)
+        elif attrs["is_causal"]:
             hidden = np.where(np.tri(*scores.shape[-2:]), 0.0, -np.inf)
             scores = scores + hidden.astype(self.keras.config.floatx())
         if tokens is not None:
@@ -274,8 +345,11 @@ class Network:
     def operand(self, node, x):
         shape, rank = self.plan.weights[node["params"]["weight"]].shape, len(x.shape)
         to_own, to_graph = operand_layout(shape, rank)
-        layer = self.made_once(node, lambda: self.own.Operand(
-            functools.partial(CALLS[node["op"]], self, {}), to_own(np.empty(shape)).shape), rank)
+        combine, own_shape = functools.partial(CALLS[node["op"]], self, {}), to_own(np.empty(shape)).shape
+        if self.place and len(shape) == 2 and shape[0] == self.positions:
+            layer = self.made_once(node, lambda: self.own.PlacedOperand(combine, own_shape, self.place), rank)
+        else:
+            layer = self.made_once(node, lambda: self.own.Operand(combine, own_shape), rank)
         self.keep(node, {"weight": layer.kernel}, (to_own, to_graph))
         return layer(x)
 
@@ -310,19 +384,23 @@ class Network:
         self.keep(node, {"weight": layer.scale})
         return y
 
-    def rotary(self, attrs, x):
+    def placed(self, function, x):
+        """function(x, here): here cuts from tables what is of the positions that are passed."""
+        return self.own.Placed(self.place, function)(x) if self.place else function(x, lambda table, _count: table)
+
+    def rotary(self, attrs, x, here):
         ops, heads, (positions, width) = self.ops, attrs["num_heads"], x.shape[1:]
         parts = ops.reshape(self.wide(x), (-1, positions, heads, width // heads))
-        cosines, sines = (table.astype(self.keras.config.floatx())
-                          for table in common_places.rotations(attrs, positions, width // heads))
+        tables = common_places.rotations(attrs, self.positions or positions, width // heads)
+        cosines, sines = (here(table.astype(self.keras.config.floatx()), positions) for table in tables)
         a, b = (parts[..., ::2], parts[..., 1::2]) if attrs["interleaved"] else ops.split(parts, 2, axis=3)
         turned = a * cosines - b * sines, b * cosines + a * sines
         y = ops.stack(turned, axis=4) if attrs["interleaved"] else ops.concatenate(turned, axis=3)
         return ops.cast(ops.reshape(y, (-1, positions, width)), x.dtype)
 
-    def sinusoid(self, attrs, x):
-        waves = common_places.waves(attrs, *x.shape[1:]).astype(self.keras.config.floatx())
-        return self.ops.cast(self.wide(x) + waves, x.dtype)
+    def sinusoid(self, attrs, x, here):
+        waves = common_places.waves(attrs, self.positions or x.shape[1], x.shape[2]).astype(self.keras.config.floatx())
+        return self.ops.cast(self.wide(x) + here(waves, x.shape[1]), x.dtype)
 
     # Windows.
 
@@ -430,7 +508,8 @@ CALLS = {
     "Attention": lambda net, attrs, *values: net.attention(attrs, *values),
     "last": lambda net, attrs, x, tokens: net.last(x, tokens),
     "Pad": lambda net, attrs, x: net.pad_axes(attrs, x),
-    "RotaryEmbedding": lambda net, attrs, x: net.rotary(attrs, x), "sinusoid": lambda net, attrs, x: net.sinusoid(attrs, x),
+    "RotaryEmbedding": lambda net, attrs, x: net.placed(functools.partial(net.rotary, attrs), x),
+    "sinusoid": lambda net, attrs, x: net.placed(functools.partial(net.sinusoid, attrs), x),
     "Sqrt": lambda net, attrs, x: net.ops.sqrt(x),
     "Pow": lambda net, attrs, x: net.ops.power(x, net.ops.convert_to_tensor(np.float64(attrs["exponent"]), dtype=x.dtype)),
     "Softmax": lambda net, attrs, x: net.ops.softmax(net.wide(x), axis=own_axis(attrs, x)),
