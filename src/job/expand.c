@@ -228,12 +228,31 @@ static void add_factor(const char *key, const char *text, const ys_json *value, 
     note(status, ys_json_set(factors, key, ys_json_copy(value)));
 }
 
+/* What two of ranks, nodes and ranks_per_node say of the third. What does not go together stays as it is given, and is
+ * seen by who looks at the trial (study/trial.c), as an axis may have such a point among others. */
+static ys_status find_ranks(ys_json *keys, bool has_ranks)
+{
+    const int64_t nodes = ys_json_get_int(keys, "nodes", 1), each = ys_json_get_int(keys, "ranks_per_node", 0);
+    if (!has_ranks)
+        YS_TRY(ys_json_set_int(keys, "ranks", nodes * (each > 0 ? each : 1)));
+    const int64_t ranks = ys_json_get_int(keys, "ranks", 1);
+    if (each > 0 && ranks != nodes * each)
+        return YS_OK;
+    if (nodes > 1)
+        return ranks % nodes == 0 ? ys_json_set_int(keys, "ranks_per_node", ranks / nodes) : YS_OK;
+    static const char *const of_several[] = {"nodes", "ranks_per_node", "launch"};
+    for (size_t i = 0; i < sizeof of_several / sizeof of_several[0]; i++)
+        YS_TRY(ys_json_set(keys, of_several[i], ys_json_null()));
+    return YS_OK;
+}
+
 /* `batch` is of each rank: where all together were given, it follows. Shares that are not equal are seen by who looks
- * at the trial (study/trial.c), as an axis may have such a point among others. Of one process there is nothing to say,
- * as in trials that were stored before there were ranks. */
-static ys_status finish_ranks(ys_json *keys)
+ * at the trial, likewise. Of one process there is nothing to say, as in trials that were stored before there were
+ * ranks. */
+static ys_status finish_ranks(ys_json *keys, bool has_ranks)
 {
     static const char *const of_several[] = {"ranks", "strategy", "bn", "bucket"};
+    YS_TRY(find_ranks(keys, has_ranks));
     const int64_t all = ys_json_get_int(keys, "global_batch", 0), ranks = ys_json_get_int(keys, "ranks", 1);
     if (all > 0)
         YS_TRY(ys_json_set_int(keys, "batch", all >= ranks ? all / ranks : 1));
@@ -243,8 +262,8 @@ static ys_status finish_ranks(ys_json *keys)
 }
 
 /* Makes null what says nothing in the trial's mode, and says the optimizer's numbers. A trial of same weights answers
- * requests, and its keys of training say how the weights come about. */
-static ys_status finish_keys(ys_json *keys)
+ * requests, and its keys of training say how the weights come about. `has_ranks`: they are given, and not usual. */
+static ys_status finish_keys(ys_json *keys, bool has_ranks)
 {
     const char *mode = ys_json_get_text(keys, "mode", "");
     struct ys_job_optimizer optimizer;
@@ -255,7 +274,7 @@ static ys_status finish_keys(ys_json *keys)
         YS_TRY(ys_json_set(keys, "eval_every", ys_json_null()));
         YS_TRY(ys_json_set_string(keys, "mode", "infer"));
     }
-    YS_TRY(finish_ranks(keys));
+    YS_TRY(finish_ranks(keys, has_ranks));
     YS_TRY(ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer));
     return ys_job_optimizer_put(&optimizer, keys);
 }
@@ -343,7 +362,7 @@ static void fill_trial(const struct expansion *expansion, const struct grid *gri
     if (!ys_json_get_text(keys, "data", NULL))
         note(status, ys_json_set_string(keys, "data", "synthetic"));
     if (*status == YS_OK)
-        *status = finish_keys(keys);
+        *status = finish_keys(keys, find_dimension(grid, "ranks") != NULL);
 }
 
 /* What only two keys together can have wrong. */

@@ -80,7 +80,15 @@ static const struct ys_option options[] = {
      .help = "rows of a batch of all ranks together, of which each takes an equal share; takes the place of an inherited "
              "batch"},
     {"ranks", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 64, .standard = "1",
-     .help = "processes of this machine that train together, each with its share of every batch and of the CPUs"},
+     .help = "processes that train together, each with its share of every batch and of the CPUs; with nodes, a multiple of "
+             "it, and as many as there are without a word"},
+    {"nodes", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 64, .standard = "1",
+     .help = "hosts that the ranks are on, as many on each, where an agent starts and watches them"},
+    {"ranks_per_node", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 64,
+     .unit = "ranks",
+     .help = "of each host: ranks = nodes times ranks_per_node, in place of ranks or beside it, where both say the same"},
+    {"launch", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "local", .standard = "local",
+     .help = "how the agents of several nodes are started: local, all of them on this host, which is then each of the nodes"},
     {"strategy", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "data|sharded", .standard = "data",
      .help = "what several ranks divide: data, of which each has its rows, while all hold the whole network; sharded: the "
              "network too, of which each keeps a part"},

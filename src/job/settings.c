@@ -24,6 +24,9 @@ static const struct ys_names dtypes = YS_NAMES("type of pixels", dtype_words);
 static const char *const switch_words[] = {[YS_OFF] = "off", [YS_ON] = "on"};
 static const struct ys_names switches = YS_NAMES("choice", switch_words);
 
+static const char *const launch_words[] = {[YS_LAUNCHER_LOCAL] = "local"};
+static const struct ys_names launchers = YS_NAMES("way to start agents", launch_words);
+
 /* Every key may be absent: studies were stored before there was one of them. */
 #define KEY(member, kind, unit, flags, what)                                                                           \
     YS_FIELD(struct ys_trial_settings, member, kind, unit, YS_FIELD_LATER | (flags), what)
@@ -52,6 +55,10 @@ static const struct ys_field fields[] = {
     KEY(batch, YS_FIELD_INT, "rows", 0, "rows of a batch"),
     KEY(global_batch, YS_FIELD_INT, "rows", YS_FIELD_NULL, "of all ranks together; null: batch times ranks"),
     KEY(ranks, YS_FIELD_INT, "1", YS_FIELD_NULL, "processes that train together; null: one"),
+    KEY(nodes, YS_FIELD_INT, "1", YS_FIELD_NULL, "hosts that they are on, by agents; null: this one, without"),
+    KEY(ranks_per_node, YS_FIELD_INT, "1", YS_FIELD_NULL, "of each host; null of one"),
+    {"launch", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, launch), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
+     "how agents are started; null of one host", NULL, &launchers},
     {"strategy", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, strategy), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
      "what they divide; null of one, as the next", NULL, &ys_strategies},
     {"bn", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, bn), NULL, YS_FIELD_LATER | YS_FIELD_NULL,

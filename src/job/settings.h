@@ -17,6 +17,7 @@ extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "ow
 enum ys_order_of_trials { YS_TRIALS_RANDOM, YS_TRIALS_FIXED };
 enum ys_audits { YS_AUDITS_OFF, YS_AUDITS_ONE, YS_AUDITS_ALL };
 enum ys_switch { YS_OFF, YS_ON };
+enum ys_launcher { YS_LAUNCHER_LOCAL };
 enum ys_anchors { YS_ANCHORS_AUTO, YS_ANCHORS_ON, YS_ANCHORS_OFF };
 enum ys_on_disturbance { YS_DISTURBANCE_MARK, YS_DISTURBANCE_REPEAT, YS_DISTURBANCE_IGNORE };
 
@@ -44,8 +45,10 @@ struct ys_trial_settings {
     int64_t batch, block;
     int64_t global_batch; /* rows of all ranks together, where they were given so; else none: `batch` times `ranks` */
     int64_t ranks;        /* none of one process */
-    int strategy, bn;     /* enum ys_strategy, enum ys_statistics; YS_NAME_NONE of one process */
-    int64_t bucket;       /* bytes of gradients that ranks exchange together; none: as the framework has it */
+    int64_t nodes, ranks_per_node; /* none of one host */
+    int launch;                    /* enum ys_launcher; YS_NAME_NONE of one host */
+    int strategy, bn;              /* enum ys_strategy, enum ys_statistics; YS_NAME_NONE of one process */
+    int64_t bucket;                /* bytes of gradients that ranks exchange together; none: as the framework has it */
     int64_t epochs, steps, requests; /* how long a run is; one or two of them are none */
     int64_t prompt;                  /* positions of a row that are answered together; none: all */
     char *optimizer;                 /* a form: "sgd", "adam(0.9,0.999,1e-08)"; as the next ones that are texts */

@@ -13,7 +13,7 @@ static const uint64_t SEND_LIMIT_NS = 60ULL * 1000000000ULL;
 
 struct ys_channel {
     int fd;
-    bool eof, too_long;
+    bool eof, too_long, ignores_stop;
     char *data; /* data[begin .. end) has arrived and is not yet handed out */
     size_t capacity, begin, end;
     size_t scanned; /* data[begin .. scanned) holds no newline */
@@ -41,6 +41,11 @@ void ys_channel_close(struct ys_channel *channel)
     ys_free(channel);
 }
 
+void ys_channel_ignore_stop(struct ys_channel *channel)
+{
+    channel->ignores_stop = true;
+}
+
 int ys_channel_fd(const struct ys_channel *channel)
 {
     return channel->fd;
@@ -53,13 +58,14 @@ bool ys_channel_eof(const struct ys_channel *channel)
 
 /* Waits until the socket is ready for `events`, the user asks to stop, or the deadline passes (YS_ETIMEOUT, no
  * message). */
-static ys_status wait_ready(int fd, short events, uint64_t deadline_ns, bool *timed_out)
+static ys_status wait_ready(const struct ys_channel *channel, short events, uint64_t deadline_ns, bool *timed_out)
 {
     *timed_out = false;
     for (;;) {
         uint64_t now_ns = ys_time_ns(), left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
         struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000U), .tv_nsec = (long)(left_ns % 1000000000U)};
-        struct pollfd fds[2] = {{.fd = fd, .events = events}, {.fd = ys_stop_fd(), .events = POLLIN}};
+        struct pollfd fds[2] = {{.fd = channel->fd, .events = events},
+                                {.fd = channel->ignores_stop ? -1 : ys_stop_fd(), .events = POLLIN}};
         int ready = ppoll(fds, 2, deadline_ns == UINT64_MAX ? NULL : &left, NULL); /* a negative fd is passed over */
         if (ready < 0 && errno != EINTR)
             return ys_fail(YS_EIO, "cannot wait for the other side of the protocol: %s", strerror(errno));
@@ -105,7 +111,7 @@ ys_status ys_channel_send_line(struct ys_channel *channel, const char *line, siz
         YS_TRY(ys_channel_push(channel, &line, &size));
         if (size == 0)
             return YS_OK;
-        YS_TRY(wait_ready(channel->fd, POLLOUT, ys_time_ns() + SEND_LIMIT_NS, &timed_out));
+        YS_TRY(wait_ready(channel, POLLOUT, ys_time_ns() + SEND_LIMIT_NS, &timed_out));
         if (timed_out)
             return ys_fail(YS_ETIMEOUT, "the other side of the protocol took no data for a minute");
     }
@@ -155,7 +161,7 @@ static ys_status fill(struct ys_channel *channel, uint64_t deadline_ns)
     if (channel->too_long)
         return YS_OK;
     bool timed_out;
-    YS_TRY(wait_ready(channel->fd, POLLIN, deadline_ns, &timed_out));
+    YS_TRY(wait_ready(channel, POLLIN, deadline_ns, &timed_out));
     if (timed_out)
         return ys_fail(YS_ETIMEOUT, "the other side of the protocol sent no message in time");
     ssize_t got = recv(channel->fd, channel->data + channel->end, channel->capacity - channel->end, MSG_DONTWAIT);

@@ -23,6 +23,9 @@ struct ys_channel;
 ys_status ys_channel_open(int fd, struct ys_channel **channel) YS_MUST_CHECK;
 void ys_channel_close(struct ys_channel *channel); /* NULL is fine */
 
+/** From here on a wish to stop (base/stop.h) does not break off what this channel waits for: its owner sees to it. */
+void ys_channel_ignore_stop(struct ys_channel *channel);
+
 int ys_channel_fd(const struct ys_channel *channel);
 /** True once the other side has closed its end and everything it had sent was received. */
 bool ys_channel_eof(const struct ys_channel *channel);

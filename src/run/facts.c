@@ -168,10 +168,9 @@ static ys_status fill_perf(const struct ys_session_perf *seen, struct ys_facts *
     return YS_OK;
 }
 
-/** What yardstick itself took falls to the first rank, so that their sum counts it once. */
 static uint64_t own_cpu_ns(const struct ys_run *run)
 {
-    return run->spec->launch.rank == 0 ? ys_run_own_cpu_ns() - run->own_cpu_ns : 0;
+    return run->tells_own ? ys_run_own_cpu_ns() - run->own_cpu_ns : 0;
 }
 
 static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,

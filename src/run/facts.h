@@ -124,6 +124,8 @@ struct ys_facts_checkpoint {
  * not have been at one time), hello, opened and weights those of rank 0. */
 struct ys_facts_rank {
     int64_t rank;
+    int64_t node; /* host of the run that it was on, whose name is the next; none where the run was on one */
+    char *host;
     int status; /* enum ys_run_status; cancelled: ended because of another rank */
     int stage;  /* enum ys_stage */
     int64_t exit_code, signal;
@@ -137,6 +139,16 @@ struct ys_facts_rank {
                                                                       adapters do not tell */
     double sent_bytes;   /* of a step, to other ranks; NaN: the adapter does not tell */
     struct ys_list cpus; /* int64_t: that it was bound to */
+};
+
+/** One of the hosts of a run that was on several. What is not known, as of one that did not come, is none. */
+struct ys_facts_node {
+    int64_t node;               /* counted from 0 */
+    char *host, *cpu, *kernel;  /* its name, the model of its processor, the release of its kernel */
+    int64_t cpus, memory_bytes; /* that it may use */
+    int64_t clock_offset_ns;    /* of its clock against that of the study's host, before the run */
+    int64_t clock_error_ns;     /* of that, at most */
+    double clock_drift;         /* what its clock gained, as a part of the time that passed */
 };
 
 /** How much work one row was, and how many parameters the network has. */
@@ -176,6 +188,7 @@ struct ys_facts {
     struct ys_list disturbed;   /* char *: what of that passed its share (study/disturbed.h) */
     ys_json *disturbance;       /* of the whole machine meanwhile (probe/host.h) */
     struct ys_list ranks;       /* struct ys_facts_rank; empty of one process */
+    struct ys_list nodes;       /* struct ys_facts_node; empty of one host */
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
     int64_t weights_bytes;
     struct ys_facts_evaluation *evaluation;
@@ -186,6 +199,7 @@ struct ys_facts {
 /** The fields of struct ys_facts, with unit and meaning, in the order of JSON. */
 extern const struct ys_record ys_facts_record;
 extern const struct ys_record ys_facts_rank_record;
+extern const struct ys_record ys_facts_node_record;
 extern const struct ys_record ys_facts_evaluation_record;
 extern const struct ys_record ys_facts_observation_record;
 extern const struct ys_record ys_facts_agreement_record;

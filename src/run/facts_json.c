@@ -182,6 +182,8 @@ static const struct ys_record checkpoint_record =
 #define OF_RANK(member, kind, unit, what) YS_FIELD(struct ys_facts_rank, member, kind, unit, OPTIONAL, what)
 static const struct ys_field rank_fields[] = {
     YS_FIELD(struct ys_facts_rank, rank, YS_FIELD_INT, "1", 0, "counted from 0"),
+    YS_FIELD(struct ys_facts_rank, node, YS_FIELD_INT, "1", LACKS, "host of the run; absent where there is one"),
+    YS_FIELD(struct ys_facts_rank, host, YS_FIELD_TEXT, NULL, LACKS, "its name"),
     YS_FIELD_NAMED(struct ys_facts_rank, status, &ys_run_statuses, 0, "how it ended"),
     YS_FIELD_NAMED(struct ys_facts_rank, stage, &ys_stages, OPTIONAL | YS_FIELD_OTHER, "where it was then"),
     OF_RANK(exit_code, YS_FIELD_INT, NULL, "of the adapter; null when a signal ended it"),
@@ -203,6 +205,20 @@ static const struct ys_field rank_fields[] = {
     OF_RANK(cpus, YS_FIELD_INTS, NULL, "CPUs that it was bound to"),
 };
 const struct ys_record ys_facts_rank_record = YS_RECORD("rank", struct ys_facts_rank, rank_fields);
+
+#define OF_NODE(member, kind, unit, what) YS_FIELD(struct ys_facts_node, member, kind, unit, OPTIONAL, what)
+static const struct ys_field node_fields[] = {
+    OF_NODE(node, YS_FIELD_INT, NULL, "which host, counted from 0"),
+    OF_NODE(host, YS_FIELD_TEXT, NULL, "its name"),
+    OF_NODE(cpu, YS_FIELD_TEXT, NULL, "model of its processor"),
+    OF_NODE(kernel, YS_FIELD_TEXT, NULL, "release of its kernel"),
+    OF_NODE(cpus, YS_FIELD_INT, "1", "that it may use"),
+    OF_NODE(memory_bytes, YS_FIELD_INT, "B", "that it may use"),
+    OF_NODE(clock_offset_ns, YS_FIELD_INT, "ns", "its clock less that of the study's host, before the run"),
+    OF_NODE(clock_error_ns, YS_FIELD_INT, "ns", "error of that, at most"),
+    OF_NODE(clock_drift, YS_FIELD_REAL, "1", "what its clock gained, as a part of the time that passed"),
+};
+const struct ys_record ys_facts_node_record = YS_RECORD("node", struct ys_facts_node, node_fields);
 
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct ys_facts_work, parameters, YS_FIELD_INT, "1", OPTIONAL, "of the network"),
@@ -239,6 +255,7 @@ static const struct ys_field facts_fields[] = {
     FACT(disturbed, YS_FIELD_TEXTS, NULL, LACKS, "what of that passed its share"),
     FACT(disturbance, YS_FIELD_JSON, NULL, OPTIONAL, "what else went on on the machine"),
     PART(ranks, YS_FIELD_LIST, &ys_facts_rank_record, LACKS, "of several processes; absent of one"),
+    PART(nodes, YS_FIELD_LIST, &ys_facts_node_record, LACKS, "of several hosts; absent of one"),
     PART(work, YS_FIELD_OBJECT_OWNED, &work_record, LACKS, "what it was asked to do"),
     EVALUATION(struct ys_facts),
     PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_facts_agreement_record, LACKS,

@@ -58,6 +58,11 @@ ys_status ys_guard_protect(const char *folder)
     return YS_OK;
 }
 
+const char *ys_guard_named(size_t index)
+{
+    return index < named_count ? named[index] : NULL;
+}
+
 int ys_guard_version(const char **reason)
 {
     static char text[160];

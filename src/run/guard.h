@@ -13,6 +13,8 @@
  * named already is fine. YS_ENOMEM, YS_EINTERNAL. */
 ys_status ys_guard_protect(const char *folder) YS_MUST_CHECK;
 #define YS_GUARD_MOST 32
+/** Those that were named, in turn, as absolute paths; NULL behind the last one. */
+const char *ys_guard_named(size_t index);
 
 /** The version of the kernel's Landlock, at least 3 (Linux 6.2: earlier ones let files be cut); 0 where there is none,
  * or where the variable YARDSTICK_LANDLOCK is off: `reason` (may be NULL) then says why. A literal or borrowed text. */

@@ -64,6 +64,35 @@ ys_status ys_rank_plan(const struct ys_plan *plan, int64_t rank, const struct ys
     return status;
 }
 
+ys_status ys_rank_plans_make(const struct ys_plan *plan, int64_t nodes, struct ys_rank_plans *made)
+{
+    const int64_t world = plan->dist.world, per_node = nodes > 1 ? world / nodes : world;
+    *made = (struct ys_rank_plans){.place = YS_DIST_NO_PLACE};
+    if (world > YS_SESSIONS_MOST)
+        return ys_fail(YS_EINVAL, "a run of %" PRId64 " ranks: at most %d are followed", world, YS_SESSIONS_MOST);
+    made->items = ys_alloc((size_t)world, sizeof *made->items);
+    ys_status status = made->items ? ys_dist_place_take(&made->place) : ys_out_of_memory();
+    for (int64_t r = 0; status == YS_OK && r < world; r++) {
+        status = ys_rank_plan(plan, r, &made->place, &made->items[r]);
+        if (status != YS_OK)
+            break;
+        made->items[r].dist.local_rank = r % per_node;
+        made->count++;
+    }
+    if (status != YS_OK)
+        ys_rank_plans_fini(made);
+    return status;
+}
+
+void ys_rank_plans_fini(struct ys_rank_plans *plans)
+{
+    for (size_t r = 0; r < plans->count; r++)
+        ys_plan_fini(&plans->items[r]);
+    ys_free(plans->items);
+    ys_dist_place_give_back(&plans->place);
+    *plans = (struct ys_rank_plans){.place = YS_DIST_NO_PLACE};
+}
+
 static bool has_any_failed(struct ys_session *const *sessions, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -91,10 +120,10 @@ static void settle(struct ys_session *const *sessions, size_t count)
             ys_session_fail(sessions[i], YS_RUN_CANCELLED, "it was ended because another rank had failed");
 }
 
-bool ys_ranks_wait(struct ys_session *const *sessions, size_t count, uint64_t until_ns)
+bool ys_ranks_wait(struct ys_session *const *sessions, size_t count, uint64_t until_ns, int beside_fd)
 {
-    if (is_any_busy(sessions, count) && !has_any_failed(sessions, count))
-        ys_session_turn(sessions, count, until_ns);
+    if ((is_any_busy(sessions, count) || beside_fd >= 0) && !has_any_failed(sessions, count))
+        ys_session_turn_beside(sessions, count, until_ns, beside_fd);
     if (!has_any_failed(sessions, count))
         return true;
     if (count > 1)

@@ -23,10 +23,21 @@ ys_status ys_rank_folder(const char *folder, int64_t rank, char **path) YS_MUST_
 ys_status ys_rank_plan(const struct ys_plan *plan, int64_t rank, const struct ys_dist_place *place,
                        struct ys_plan *made) YS_MUST_CHECK;
 
+/** The plans of all ranks of a run, and the place where they meet. */
+struct ys_rank_plans {
+    size_t count;
+    struct ys_plan *items;
+    struct ys_dist_place place;
+};
+/** Of `plan`, whose dist.world is 1 to YS_SESSIONS_MOST, on `nodes` hosts (0: one), which have as many ranks each: the
+ * first ones are of the first host. `made` owns nothing after a failure: YS_EINVAL, YS_EIO, YS_ENOMEM. */
+ys_status ys_rank_plans_make(const struct ys_plan *plan, int64_t nodes, struct ys_rank_plans *made) YS_MUST_CHECK;
+void ys_rank_plans_fini(struct ys_rank_plans *plans);
+
 /** Waits until no session is asked anything any more, or one has failed: then, where there are several, a moment longer
  * for the reason (a rank that dies takes others with it, which may be heard first), and the rest is failed as
- * cancelled. False: one has failed. `until_ns` as for ys_session_turn(), which it is called with once. */
-bool ys_ranks_wait(struct ys_session *const *sessions, size_t count, uint64_t until_ns);
+ * cancelled. False: one has failed. The rest as for ys_session_turn_beside(), which is called once. */
+bool ys_ranks_wait(struct ys_session *const *sessions, size_t count, uint64_t until_ns, int beside_fd);
 /** Says bye to all, and waits until the last of their processes has gone. They are then to be closed. */
 void ys_ranks_bye(struct ys_session *const *sessions, size_t count);
 

@@ -27,6 +27,8 @@ struct ys_run_spec {
     const struct ys_plan *plan; /* in mode infer a step is a request, and plan->steps is not looked at */
     int64_t requests;           /* in mode infer, of a plan that does not say */
     struct ys_launch launch;    /* `samples` is set by the run */
+    int64_t nodes; /* hosts that the plan's ranks are on, each with as many, by agents (run/nodes.h); 0 or 1: all of
+                      them are processes of this one, and no agent is started */
     int64_t round;
     const struct ys_run_audit *audit; /* NULL: an ordinary run */
     bool looks_at_answers;            /* in mode "infer": an adapter with the feature `answers` shows them */
@@ -59,8 +61,8 @@ void ys_run_record_fini(struct ys_run_record *record);
 /** Order (the tables of run/phase.c): hello, open, train {0, 1} (the first step alone), train {1, steps} in blocks,
  * interrupted by a save after every `eval_every` steps, save, bye. In mode "infer": hello, open, infer, bye.
  * @return YS_OK also for a run that failed: facts.status tells. YS_EINTR, YS_ENOMEM, YS_EIO and YS_EINTERNAL are
- * failures of yardstick's own or the user's wish; even then the record holds what is known (it has no facts only for
- * want of memory). */
+ * failures of yardstick's own or the user's wish; even then the record holds what is known (it has no facts for want of
+ * memory, or where the ranks had no place to meet). */
 ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *record) YS_MUST_CHECK;
 
 #endif

@@ -13,6 +13,7 @@ struct ys_order;
 
 struct ys_run {
     const struct ys_run_spec *spec;
+    struct ys_run_record *record;
     struct ys_series_set *series;
     struct ys_answers *answers; /* of the record */
     struct ys_session *session;
@@ -40,6 +41,7 @@ struct ys_run {
     size_t astray;       /* threads that may run on CPUs that the run was not given, after the work */
     double busy_threads; /* that shared the work; 0 when unknown */
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
+    bool tells_own;      /* what it takes from then on falls to this process, so that the sum of all counts it once */
     struct ys_host_counters before;
 };
 

@@ -114,6 +114,9 @@ bool ys_session_is_busy(const struct ys_session *session);
  * sampled and their limits watched as well (all but the stall limit), so that one may wait for the others.
  * `count` is at most YS_SESSIONS_MOST; entries may be NULL. */
 void ys_session_turn(struct ys_session *const *sessions, size_t count, uint64_t until_ns);
+/** The same, and it does not sleep longer than until there is something to read from `beside_fd`; -1: of nothing else.
+ */
+void ys_session_turn_beside(struct ys_session *const *sessions, size_t count, uint64_t until_ns, int beside_fd);
 
 /** Whether it has failed, as requests return from then on. */
 bool ys_session_has_failed(const struct ys_session *session);

@@ -185,9 +185,9 @@ static void watch(const struct ys_session *session, struct pollfd sources[SOURCE
         sources[LOG].fd = session->log.pipe_fd;
 }
 
-static void sleep_all(struct ys_session *const *sessions, size_t count, uint64_t until_ns)
+static void sleep_all(struct ys_session *const *sessions, size_t count, uint64_t until_ns, int beside_fd)
 {
-    struct pollfd sources[SOURCES * YS_SESSIONS_MOST + 1];
+    struct pollfd sources[SOURCES * YS_SESSIONS_MOST + 2];
     bool is_stop_heeded = false;
     uint64_t now_ns = ys_time_ns();
     for (size_t i = 0; i < count; i++) {
@@ -197,6 +197,7 @@ static void sleep_all(struct ys_session *const *sessions, size_t count, uint64_t
         watch(sessions[i], &sources[SOURCES * i]);
     }
     sources[SOURCES * count] = (struct pollfd){.fd = is_stop_heeded ? ys_stop_fd() : -1, .events = POLLIN};
+    sources[SOURCES * count + 1] = (struct pollfd){.fd = beside_fd, .events = POLLIN};
     if (until_ns > now_ns + LONGEST_SLEEP_NS)
         until_ns = now_ns + LONGEST_SLEEP_NS;
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
@@ -205,7 +206,7 @@ static void sleep_all(struct ys_session *const *sessions, size_t count, uint64_t
         ys_session_wake(sessions[i]);
         sessions[i]->wake_ns = now_ns + left_ns;
     }
-    ppoll(sources, SOURCES * count + 1, &left, NULL);
+    ppoll(sources, SOURCES * count + 2, &left, NULL);
     for (size_t i = 0; i < count; i++) {
         look_for_stop(sessions[i]);
         sessions[i]->has_printed = sources[SOURCES * i + LOG].revents != 0;
@@ -235,6 +236,11 @@ static void keep_up(struct ys_session *session)
 
 void ys_session_turn(struct ys_session *const *sessions, size_t count, uint64_t until_ns)
 {
+    ys_session_turn_beside(sessions, count, until_ns, -1);
+}
+
+void ys_session_turn_beside(struct ys_session *const *sessions, size_t count, uint64_t until_ns, int beside_fd)
+{
     struct ys_session *living[YS_SESSIONS_MOST];
     size_t living_count = 0;
     bool is_news = false;
@@ -249,7 +255,7 @@ void ys_session_turn(struct ys_session *const *sessions, size_t count, uint64_t 
         return;
     for (size_t i = 0; i < living_count; i++)
         keep_up(living[i]);
-    sleep_all(living, living_count, until_ns);
+    sleep_all(living, living_count, until_ns, beside_fd);
 }
 
 void ys_session_phase(struct ys_session *session)

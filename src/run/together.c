@@ -191,14 +191,23 @@ static ys_status copy_cpus(const struct ys_plan *plan, int64_t rank, struct ys_l
     return YS_OK;
 }
 
+/** The host of rank `rank`; NULL where there is one. */
+static const struct ys_facts_node *host_of(const struct ys_list *hosts, int64_t rank, int64_t world)
+{
+    const struct ys_facts_node *items = hosts->items;
+    return hosts->count > 0 ? &items[rank * (int64_t)hosts->count / world] : NULL;
+}
+
 static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_record *own, int64_t rank,
-                           const struct ys_step_parts *parts, struct ys_list *ranks)
+                           const struct ys_facts_node *host, const struct ys_step_parts *parts, struct ys_list *ranks)
 {
     const struct ys_facts *facts = &own->facts;
     struct ys_facts_rank *told = ys_list_add(&ys_facts_rank_record, ranks);
     if (!told)
         return ys_out_of_memory();
     told->rank = rank;
+    told->node = host ? host->node : YS_FIELD_NONE;
+    ys_facts_set_text(&told->host, host ? host->host : NULL);
     told->status = facts->status;
     told->exit_code = facts->exit_code;
     told->signal = facts->signal;
@@ -233,8 +242,11 @@ static void blame(struct ys_facts *all, const struct ys_facts_rank *rank, size_t
     all->stage = rank->stage;
     ys_facts_set_text(&all->log_tail, rank->log_tail);
     ys_free(all->message);
-    all->message =
-        ys_format("rank %" PRId64 " of %zu: %s", rank->rank, count, rank->message ? rank->message : "no message");
+    const char *message = rank->message ? rank->message : "no message";
+    all->message = rank->node == YS_FIELD_NONE
+                       ? ys_format("rank %" PRId64 " of %zu: %s", rank->rank, count, message)
+                       : ys_format("rank %" PRId64 " of %zu (node %" PRId64 ", %s): %s", rank->rank, count, rank->node,
+                                   rank->host ? rank->host : "no host", message);
 }
 
 /** The loss of the whole batch: the mean of those of the ranks, each by what it counts for. Summed in the order of
@@ -335,18 +347,20 @@ static ys_status join_facts(struct ys_facts *all, struct ys_facts *more, int64_t
 }
 
 ys_status ys_run_join(const struct ys_plan *plan, struct ys_run_record *const *own, size_t count, size_t culprit,
-                      struct ys_run_record *record)
+                      struct ys_list *hosts, struct ys_run_record *record)
 {
     struct ys_list ranks = {0};
     struct ys_step_parts parts[YS_SESSIONS_MOST];
     ys_status status = YS_OK;
     ys_step_parts_find(own, count, parts);
     for (size_t r = 0; status == YS_OK && r < count; r++)
-        status = tell_rank(plan, own[r], (int64_t)r, &parts[r], &ranks);
+        status = tell_rank(plan, own[r], (int64_t)r, host_of(hosts, (int64_t)r, (int64_t)count), &parts[r], &ranks);
     *record = *own[0];
     *own[0] = (struct ys_run_record){0};
     struct ys_facts *all = &record->facts;
     all->ranks = ranks;
+    all->nodes = *hosts;
+    *hosts = (struct ys_list){0};
     if (status == YS_OK)
         status = join_losses(plan, own, count, &record->series);
     for (size_t r = 1; status == YS_OK && r < count; r++)

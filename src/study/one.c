@@ -201,6 +201,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
         struct ys_run_spec spec = {
             .plan = one->plan,
             .requests = keys->requests == YS_FIELD_NONE ? 0 : keys->requests,
+            .nodes = one->audit || keys->nodes == YS_FIELD_NONE ? 1 : keys->nodes,
             .round = one->round,
             .audit = one->audit,
             .looks_at_answers = ys_answers_are_audited(study, trial),

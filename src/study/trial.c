@@ -5,6 +5,7 @@
 #include "graph/model.h"
 #include "job/schedule.h"
 #include "probe/host.h"
+#include "run/session.h"
 #include "store/study.h"
 #include "study/work.h"
 
@@ -237,10 +238,28 @@ static ys_status check_shares(const char *key, int64_t count, int64_t ranks)
                    (long long)count, (long long)ranks);
 }
 
+static ys_status check_nodes(const struct ys_trial_settings *keys, int64_t ranks)
+{
+    const int64_t nodes = keys->nodes == YS_FIELD_NONE ? 1 : keys->nodes, each = keys->ranks_per_node;
+    if (ranks > YS_SESSIONS_MOST)
+        return ys_fail(YS_EINVAL, "nodes = %lld times ranks_per_node = %lld are %lld ranks: at most %d are followed",
+                       (long long)nodes, (long long)each, (long long)ranks, YS_SESSIONS_MOST);
+    if (each != YS_FIELD_NONE && ranks != nodes * each)
+        return ys_fail(YS_EINVAL,
+                       "ranks = %lld are not nodes = %lld times ranks_per_node = %lld: leave one of them out",
+                       (long long)ranks, (long long)nodes, (long long)each);
+    return ranks % nodes == 0
+               ? YS_OK
+               : ys_fail(YS_EINVAL, "ranks = %lld have no equal shares on nodes = %lld: give a multiple of it",
+                         (long long)ranks, (long long)nodes);
+}
+
 static ys_status check_ranks(const struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
     const int64_t ranks = ys_settings_ranks(keys);
+    if (keys->mode == YS_MODE_TRAIN)
+        YS_TRY(check_nodes(keys, ranks));
     if (keys->ranks != YS_FIELD_NONE && keys->ranks > 1 && ys_trial_same_weights(trial))
         return ys_fail(YS_EINVAL, "compare = same-weights takes weights that one process trained: write ranks = 1");
     if (ranks == 1)

@@ -61,7 +61,7 @@ static void free_replies(struct asker *asker, ys_json **replies)
 static ys_status await(struct asker *asker, ys_json **replies)
 {
     bool is_busy = true;
-    while (is_busy && ys_ranks_wait(asker->sessions, asker->count, UINT64_MAX)) {
+    while (is_busy && ys_ranks_wait(asker->sessions, asker->count, UINT64_MAX, -1)) {
         is_busy = false;
         for (size_t r = 0; r < asker->count; r++)
             is_busy = is_busy || ys_session_is_busy(asker->sessions[r]);

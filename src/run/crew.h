@@ -1,0 +1,70 @@
+/* The processes of a run that one host has: all of them, or of a run of several hosts those of one of them. Each is a
+ * session (run/session.h), and they go from question to question together:
+ *
+ *     ys_crew_open(&spec, plans, count, records, &crew)
+ *     ys_crew_begin(&crew)
+ *     while it is not done:
+ *         while ys_crew_is_busy(&crew) && ys_crew_wait(&crew, -1): nothing
+ *         ys_crew_go_on(&crew, &is_done)
+ *     ys_crew_end(&crew, NULL)
+ *     ... records and crew.members[i].end
+ *     ys_crew_close(&crew)
+ *
+ * A run on several hosts (run/nodes.h) goes on with all of its crews once the last of them is busy no more. */
+#ifndef YS_RUN_CREW_H
+#define YS_RUN_CREW_H
+
+#include "protocol/plan.h"
+#include "run/run.h"
+#include "run/session.h"
+
+struct ys_run;
+
+/** A process, with what it was asked. */
+struct ys_crew_member {
+    struct ys_run_spec spec; /* of the run, with its own share */
+    int *cpus;               /* owned; of one process alone NULL */
+    struct ys_session_end end;
+};
+
+struct ys_crew {
+    size_t count;
+    struct ys_crew_member *members; /* owned, as the next */
+    struct ys_run *runs;
+    struct ys_session *sessions[YS_SESSIONS_MOST];
+};
+
+/** Makes ready `count` processes, at most YS_SESSIONS_MOST, of the plans `plans`, which are borrowed until the end, as
+ * `spec` is. What `spec` says of CPUs, of memory and of processor time is that of all ranks of the run together; of
+ * several ranks each has the CPUs of its plan and an equal part of the rest. `records` (count of them, overwritten)
+ * get what is known of each. The crew is to be closed whatever comes of it. YS_ENOMEM, YS_EINVAL, YS_EINTERNAL. */
+ys_status ys_crew_open(const struct ys_run_spec *spec, const struct ys_plan *plans, size_t count,
+                       struct ys_run_record *records, struct ys_crew *crew) YS_MUST_CHECK;
+/** Starts them; each is asked for hello. As ys_session_begin(). */
+ys_status ys_crew_begin(struct ys_crew *crew) YS_MUST_CHECK;
+
+/** Whether one of them is asked something. */
+bool ys_crew_is_busy(const struct ys_crew *crew);
+/** Whether one of them has failed. */
+bool ys_crew_has_failed(const struct ys_crew *crew);
+/** One turn of the loop of sessions (ys_session_turn()), which also returns when there is something to read from
+ * `beside_fd` (-1: nothing else is waited for). When one has failed the reason is waited for a moment, and the others
+ * are failed as cancelled (ys_ranks_wait()): the failure is then that of ys_session_answer(). Failures of looking at
+ * answers are yardstick's own. */
+ys_status ys_crew_wait(struct ys_crew *crew, int beside_fd) YS_MUST_CHECK;
+/** None is busy, and none has failed: each goes on to its next question, or all are at the end of their order. Failures
+ * are those of ys_session_request(). */
+ys_status ys_crew_go_on(struct ys_crew *crew, bool *is_done) YS_MUST_CHECK;
+/** Where the first of them is, and how many steps it has done. */
+enum ys_stage ys_crew_stage(const struct ys_crew *crew, int64_t *steps);
+
+/** Whether `status` is a failure of yardstick's own, or the user's wish, and not an adapter's. */
+bool ys_crew_is_ours(const struct ys_crew *crew, ys_status status);
+/** Says bye to all, waits until the last of their processes has gone, and writes down what is known. `failed` is why
+ * the run breaks off where that is no fault of theirs, NULL otherwise. A record has facts unless there was no memory
+ * for them: the first failure of that kind is what is returned. */
+ys_status ys_crew_end(struct ys_crew *crew, const char *failed) YS_MUST_CHECK;
+/** Frees what is not the caller's; ys_crew_end() comes first where ys_crew_open() was called. */
+void ys_crew_close(struct ys_crew *crew);
+
+#endif

@@ -1,0 +1,287 @@
+/* How the agents of a run come, and go. */
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "run/keeper.h"
+#include "run/nodes_internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AGENT "yardstick-node"
+
+/* All agents are there after this, or the run is given up. */
+static const uint64_t PATIENCE_NS = 30000000000;
+/* Whoever connects says who it is at once. */
+static const uint64_t GREETING_NS = 2000000000;
+/* The keeper of an agent is asked again so often, and given up after so long. */
+static const long ORDER_PAUSE_NS = 2000000;
+static const uint64_t KILL_PATIENCE_NS = 20000000000;
+
+/* Where agents come, while they do. */
+struct door {
+    int fd;
+    char address[32]; /* "127.0.0.1:PORT" */
+    char token[YS_NODE_TOKEN_BYTES];
+};
+
+static ys_status open_door(struct door *door)
+{
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof place;
+    unsigned char random[(YS_NODE_TOKEN_BYTES - 1) / 2];
+    *door = (struct door){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (door->fd < 0 || bind(door->fd, (const struct sockaddr *)&place, sizeof place) != 0 ||
+        listen(door->fd, 2 * YS_NODES_MOST) != 0 || getsockname(door->fd, (struct sockaddr *)&place, &size) != 0)
+        return ys_fail(YS_EIO, "no port of 127.0.0.1 where agents could come: %s", strerror(errno));
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return ys_fail(YS_EIO, "the kernel gives no random numbers: %s", strerror(errno));
+    snprintf(door->address, sizeof door->address, "127.0.0.1:%d", ntohs(place.sin_port));
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(door->token + 2 * i, 3, "%02x", random[i]);
+    return YS_OK;
+}
+
+static void close_door(struct door *door)
+{
+    if (door->fd >= 0)
+        close(door->fd);
+    door->fd = -1;
+}
+
+static ys_status open_log(const struct ys_launch *launch, struct ys_node *node)
+{
+    char *path = ys_format("%s/node-%" PRId64 ".log", launch->folder, node->number);
+    ys_status status =
+        path ? ys_log_file_open(&node->log, node->process.log_fd, path, YS_LOG_LIMIT_BYTES) : ys_out_of_memory();
+    if (status != YS_OK) {
+        ys_free(path);
+        return status;
+    }
+    node->process.log_fd = -1;
+    node->log_path = path;
+    return YS_OK;
+}
+
+/** One that cannot be started is no failure of yardstick's: a program is missing, say. */
+static ys_status start_agent(const struct ys_nodes *nodes, const struct door *door, struct ys_node *node)
+{
+    char number[24], token[sizeof YS_NODE_TOKEN_VARIABLE + YS_NODE_TOKEN_BYTES];
+    char *program = ys_find_support(AGENT);
+    snprintf(number, sizeof number, "%" PRId64, node->number);
+    snprintf(token, sizeof token, "%s=%s", YS_NODE_TOKEN_VARIABLE, door->token);
+    if (!program)
+        return ys_fail(YS_EIO,
+                       "the program " AGENT " is not found beside yardstick; build or install it again, or name "
+                       "its folder in YARDSTICK_BIN");
+    const char *const argv[] = {program, door->address, number, NULL}, *const env[] = {token, NULL};
+    char *folder = ys_path_absolute(nodes->spec->launch.folder);
+    const struct ys_launch launch = {.argv = argv, .env = env, .folder = folder, .is_trusted = true};
+    ys_status status = folder ? ys_launch_start(&launch, &node->process) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = open_log(&launch, node);
+    ys_free(folder);
+    ys_free(program);
+    return status;
+}
+
+/** Takes as long whatever is wrong, so that nobody learns the token digit by digit. */
+static bool is_token(const struct door *door, const char *said)
+{
+    unsigned difference = strlen(said) != sizeof door->token - 1;
+    for (size_t i = 0; !difference && i < sizeof door->token - 1; i++)
+        difference += (unsigned char)(said[i] ^ door->token[i]) != 0;
+    return difference == 0;
+}
+
+/** Says why it is refused. New string; NULL: it is welcome. */
+static char *refusal(const struct ys_nodes *nodes, const struct door *door, const struct ys_node_hello *hello)
+{
+    if (!is_token(door, hello->token))
+        return ys_strdup("its token is not that of this study");
+    if (strcmp(hello->version, YS_VERSION) != 0)
+        return ys_format("it is of yardstick %.40s, and the study of " YS_VERSION ": all hosts need the same version",
+                         hello->version);
+    if (hello->node < 0 || hello->node >= (int64_t)nodes->count)
+        return ys_format("it says that it is node %" PRId64 ", and there are %zu", hello->node, nodes->count);
+    const struct ys_node *there = &nodes->items[hello->node];
+    return there->channel
+               ? ys_format("node %" PRId64 " is there already: agents of %.60s and of %.60s have that number",
+                           hello->node, there->hello.host, hello->host)
+               : NULL;
+}
+
+static void send_away(struct ys_channel *channel, char *why)
+{
+    const struct ys_node_said said = {.message = why, .t_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
+    (void)!ys_node_send(channel, YS_NODE_REFUSED, &ys_node_said_record, &said); /* it may have gone */
+}
+
+/** Takes the agent, or its refusal into account. A stranger, who has not the token, does nothing to the run. */
+static void receive(struct ys_nodes *nodes, const struct door *door, int fd, struct ys_channel *channel,
+                    struct ys_node_hello *hello)
+{
+    char title[128], *why = refusal(nodes, door, hello);
+    const bool is_known = is_token(door, hello->token) && hello->node >= 0 && hello->node < (int64_t)nodes->count;
+    struct ys_node *node = is_known ? &nodes->items[hello->node] : NULL;
+    if (!why && node && ys_node_send(channel, YS_NODE_WELCOME, NULL, NULL) == YS_OK) {
+        node->fd = fd;
+        node->channel = channel;
+        node->standing = YS_NODE_HERE;
+        node->heard_ns = ys_time_ns();
+        node->hello = *hello;
+        return;
+    }
+    if (why)
+        send_away(channel, why);
+    if (why && node)
+        ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s was refused: %s", ys_node_title(node, title), why);
+    else if (why)
+        ys_log_warn("something on %.60s that said it was an agent was sent away: %s", hello->host, why);
+    ys_free(why);
+    ys_channel_close(channel);
+    close(fd);
+    ys_record_fini(&ys_node_hello_record, hello);
+}
+
+/** Somebody has come to the door. Who says nothing, or something else, is no agent. */
+static ys_status let_in(struct ys_nodes *nodes, const struct door *door)
+{
+    const int on = 1, fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
+    struct ys_channel *channel = NULL;
+    struct ys_node_hello hello;
+    ys_json *message = NULL;
+    if (fd < 0)
+        return YS_OK; /* it has gone again */
+    (void)!setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    ys_status status = ys_channel_open(fd, &channel);
+    if (status == YS_OK)
+        ys_channel_ignore_stop(channel);
+    if (status == YS_OK)
+        status = ys_channel_receive(channel, ys_time_ns() + GREETING_NS, &message);
+    if (status == YS_OK)
+        status = ys_record_read(&ys_node_hello_record, message, "an agent's greeting", &hello);
+    ys_json_free(message);
+    if (status == YS_OK) {
+        receive(nodes, door, fd, channel, &hello);
+        return YS_OK;
+    }
+    ys_channel_close(channel);
+    close(fd);
+    return status == YS_ENOMEM ? status : YS_OK;
+}
+
+static bool is_awaited(const struct ys_node *node)
+{
+    return node->standing == YS_NODE_ABSENT;
+}
+
+/** An agent that has ended before it came: what it printed last says why. */
+static void look_for_end(struct ys_node *node)
+{
+    char title[128], line[200];
+    ys_log_file_drain(&node->log);
+    ys_keeper_listen(&node->process);
+    if (!node->process.has_ended || !is_awaited(node))
+        return;
+    ys_log_file_drain(&node->log);
+    char *tail = ys_log_file_tail(&node->log);
+    ys_session_last_line(tail, line, sizeof line);
+    ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s ended before it had come%s%s", ys_node_title(node, title),
+                 line[0] ? ": " : "", line);
+    ys_free(tail);
+}
+
+static ys_status wait_for_all(struct ys_nodes *nodes, const struct door *door)
+{
+    const uint64_t until_ns = ys_time_ns() + PATIENCE_NS;
+    for (;;) {
+        struct pollfd sources[YS_NODES_MOST + 2] = {{.fd = door->fd, .events = POLLIN},
+                                                    {.fd = ys_stop_fd(), .events = POLLIN}};
+        size_t awaited = 0, lost = 0;
+        for (size_t i = 0; i < nodes->count; i++) {
+            struct ys_node *node = &nodes->items[i];
+            sources[2 + i] = (struct pollfd){.fd = is_awaited(node) ? node->process.note_fd : -1, .events = POLLIN};
+            awaited += is_awaited(node);
+            lost += node->standing == YS_NODE_LOST;
+        }
+        if (awaited == 0 || lost > 0)
+            return YS_OK;
+        if (ys_stop_signal())
+            return ys_stopped();
+        poll(sources, (nfds_t)(nodes->count + 2), 100);
+        if (sources[0].revents)
+            YS_TRY(let_in(nodes, door));
+        for (size_t i = 0; i < nodes->count; i++) {
+            char title[128];
+            struct ys_node *node = &nodes->items[i];
+            if (is_awaited(node))
+                look_for_end(node);
+            if (is_awaited(node) && ys_time_ns() >= until_ns)
+                ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s did not come in %.0f s",
+                             ys_node_title(node, title), (double)PATIENCE_NS * 1e-9);
+        }
+    }
+}
+
+ys_status ys_nodes_start(struct ys_nodes *nodes)
+{
+    struct door door;
+    ys_status status = open_door(&door);
+    for (size_t i = 0; status == YS_OK && i < nodes->count; i++)
+        status = start_agent(nodes, &door, &nodes->items[i]);
+    if (status == YS_OK)
+        status = wait_for_all(nodes, &door);
+    close_door(&door);
+    return status;
+}
+
+/** Has the keeper kill what is left below it, and waits for that. */
+static bool end_all(struct ys_started *process)
+{
+    const uint64_t until_ns = ys_time_ns() + KILL_PATIENCE_NS;
+    struct ys_launch_note note;
+    while (ys_time_ns() < until_ns && !process->is_lost) {
+        ys_keeper_order(process, true);
+        struct pollfd source = {.fd = process->note_fd, .events = POLLIN};
+        poll(&source, 1, 1000);
+        while (ys_keeper_take(process, &note))
+            if (note.kind == YS_LAUNCH_REAPED && note.value == 0)
+                return true;
+        nanosleep(&(struct timespec){.tv_nsec = ORDER_PAUSE_NS}, NULL);
+    }
+    return process->is_lost;
+}
+
+void ys_node_finish(struct ys_node *node)
+{
+    ys_channel_close(node->channel);
+    node->channel = NULL;
+    if (node->fd >= 0)
+        close(node->fd);
+    node->fd = -1;
+    if (node->process.keeper > 0)
+        ys_keeper_dismiss(&node->process, end_all(&node->process));
+    if (!node->log_path)
+        return;
+    ys_log_file_drain(&node->log);
+    ys_log_file_close(&node->log);
+    if (node->log.written == 0)
+        unlink(node->log_path);
+    ys_free(node->log_path);
+    node->log_path = NULL;
+}

@@ -1,0 +1,244 @@
+/* What is said between a study and the agents of a run. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "run/nodes_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Agents give a sign of life each second, but while they read files or end their ranks. */
+static const uint64_t SILENCE_NS = 30000000000, LONG_SILENCE_NS = 600000000000;
+static const uint64_t LONGEST_SLEEP_NS = 250000000;
+
+enum { PINGS = 16 };
+static const uint64_t PONG_NS = 2000000000;
+
+const char *ys_node_title(const struct ys_node *node, char text[128])
+{
+    if (node->hello.host)
+        snprintf(text, 128, "node %" PRId64 " (%.80s)", node->number, node->hello.host);
+    else
+        snprintf(text, 128, "node %" PRId64, node->number);
+    return text;
+}
+
+void ys_node_lose(struct ys_node *node, enum ys_run_status status, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (node->standing == YS_NODE_LOST)
+        return;
+    node->standing = YS_NODE_LOST;
+    node->failed_ns = ys_time_ns();
+    node->status = status;
+    ys_free(node->message);
+    node->message = ys_strdup(text);
+    ys_node_finish(node);
+}
+
+void ys_node_say(struct ys_node *node, enum ys_node_word word, const char *why)
+{
+    char title[128];
+    struct ys_node_said said = {.t_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
+    if (!node->channel)
+        return;
+    node->is_ending = node->is_ending || word == YS_NODE_END;
+    said.message = why ? ys_strdup(why) : NULL;
+    ys_status status = ys_node_send(node->channel, word, &ys_node_said_record, &said);
+    ys_record_fini(&ys_node_said_record, &said);
+    if (status != YS_OK)
+        ys_node_lose(node, YS_RUN_KILLED, "the agent of %s cannot be reached any more: %s", ys_node_title(node, title),
+                     ys_error());
+}
+
+/** The place of one of its ranks; YS_EPROTOCOL where it is another's. */
+static ys_status find_rank(const struct ys_node *node, int64_t rank, size_t *place)
+{
+    *place = (size_t)rank;
+    return rank >= (int64_t)node->first && rank < (int64_t)(node->first + node->count)
+               ? YS_OK
+               : ys_fail(YS_EPROTOCOL, "it told of rank %" PRId64 ", which it does not have", rank);
+}
+
+static ys_status take_series(struct ys_nodes *nodes, const struct ys_node *node, const ys_json *message)
+{
+    struct ys_node_series said;
+    size_t rank;
+    YS_TRY(ys_record_read(&ys_node_series_record, message, "series", &said));
+    ys_status status = find_rank(node, said.rank, &rank);
+    if (status == YS_OK)
+        status = ys_node_take_series(&said, &nodes->own[rank].series);
+    ys_record_fini(&ys_node_series_record, &said);
+    return status;
+}
+
+static ys_status take_rank(struct ys_nodes *nodes, const struct ys_node *node, const ys_json *message)
+{
+    struct ys_node_rank said;
+    size_t rank;
+    YS_TRY(ys_record_read(&ys_node_rank_record, message, "rank", &said));
+    ys_status status = find_rank(node, said.rank, &rank);
+    if (status == YS_OK && nodes->own[rank].has_facts)
+        status = ys_fail(YS_EPROTOCOL, "it told of rank %zu twice", rank);
+    if (status == YS_OK)
+        status = ys_facts_read(said.facts, "facts", &nodes->own[rank].facts);
+    if (status == YS_OK) {
+        nodes->own[rank].has_facts = true;
+        nodes->ends[rank] = (struct ys_session_end){
+            .is_told = said.is_told, .is_stopped = said.is_stopped, .failed_ns = (uint64_t)said.failed_ns};
+    }
+    ys_record_fini(&ys_node_rank_record, &said);
+    return status;
+}
+
+static ys_status take_alive(struct ys_nodes *nodes, struct ys_node *node, const ys_json *message)
+{
+    const struct ys_run_spec *spec = nodes->spec;
+    struct ys_node_alive alive;
+    YS_TRY(ys_record_read(&ys_node_alive_record, message, "alive", &alive));
+    node->alive = alive;
+    if (node->number == 0 && spec->on_progress)
+        spec->on_progress(spec->context, (enum ys_stage)alive.stage, (double)alive.steps / (double)spec->plan->steps);
+    return YS_OK;
+}
+
+static ys_status take(struct ys_nodes *nodes, struct ys_node *node, const ys_json *message)
+{
+    struct ys_node_said said;
+    ys_record_glance(&ys_node_said_record, message, &said);
+    switch (ys_node_word(message)) {
+    case YS_NODE_ALIVE:
+        return take_alive(nodes, node, message);
+    case YS_NODE_SERIES:
+        return take_series(nodes, node, message);
+    case YS_NODE_RANK:
+        return take_rank(nodes, node, message);
+    case YS_NODE_PONG:
+        node->pong_ns = said.t_ns;
+        return YS_OK;
+    case YS_NODE_READY:
+        node->standing = YS_NODE_IS_READY;
+        node->is_done = said.is_done;
+        return YS_OK;
+    case YS_NODE_FAILED:
+        node->standing = YS_NODE_HAS_FAILED;
+        return YS_OK;
+    case YS_NODE_TOLD:
+        node->standing = YS_NODE_HAS_TOLD;
+        if (said.message && !node->message) {
+            node->status = said.status == YS_EINTR ? YS_RUN_CANCELLED : YS_RUN_LOAD_FAILED;
+            node->message = ys_strdup(said.message);
+            node->failed_ns = ys_time_ns();
+        }
+        return YS_OK;
+    default:
+        return ys_fail(YS_EPROTOCOL, "it said what agents do not say");
+    }
+}
+
+/** Takes all that has come of one. */
+static ys_status listen_to(struct ys_nodes *nodes, struct ys_node *node)
+{
+    char title[128];
+    while (node->channel) {
+        ys_json *message = NULL;
+        ys_status status = ys_channel_receive(node->channel, 0, &message);
+        const bool has_gone = status != YS_OK && ys_channel_eof(node->channel);
+        if (status == YS_ETIMEOUT)
+            return YS_OK;
+        if (status == YS_OK) {
+            node->heard_ns = ys_time_ns();
+            status = take(nodes, node, message);
+        }
+        ys_json_free(message);
+        if (status == YS_ENOMEM)
+            return status;
+        if (has_gone)
+            ys_node_lose(node, YS_RUN_KILLED,
+                         "the agent of %s was ended by something else than yardstick, and its ranks with it",
+                         ys_node_title(node, title));
+        else if (status != YS_OK)
+            ys_node_lose(node, YS_RUN_PROTOCOL_ERROR, "the agent of %s: %s", ys_node_title(node, title), ys_error());
+    }
+    return YS_OK;
+}
+
+static void look_at_silence(struct ys_node *node)
+{
+    char title[128];
+    const bool has_much_to_do = node->alive.steps == YS_FIELD_NONE || node->is_ending;
+    const uint64_t limit_ns = has_much_to_do ? LONG_SILENCE_NS : SILENCE_NS;
+    if (node->channel && node->standing != YS_NODE_HAS_TOLD && ys_time_ns() >= node->heard_ns + limit_ns)
+        ys_node_lose(node, YS_RUN_STALLED, "nothing was heard of the agent of %s for %.0f s",
+                     ys_node_title(node, title), (double)limit_ns * 1e-9);
+}
+
+ys_status ys_nodes_listen(struct ys_nodes *nodes, uint64_t until_ns)
+{
+    struct pollfd sources[2 * YS_NODES_MOST + 1];
+    const uint64_t now_ns = ys_time_ns();
+    for (size_t i = 0; i < nodes->count; i++) {
+        const struct ys_node *node = &nodes->items[i];
+        sources[2 * i] = (struct pollfd){.fd = node->channel ? node->fd : -1, .events = POLLIN};
+        sources[2 * i + 1] = (struct pollfd){.fd = node->log_path ? node->log.pipe_fd : -1, .events = POLLIN};
+    }
+    sources[2 * nodes->count] = (struct pollfd){.fd = nodes->is_stopped ? -1 : ys_stop_fd(), .events = POLLIN};
+    if (until_ns > now_ns + LONGEST_SLEEP_NS)
+        until_ns = now_ns + LONGEST_SLEEP_NS;
+    const uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    const struct timespec left = {.tv_nsec = (long)left_ns};
+    ppoll(sources, (nfds_t)(2 * nodes->count + 1), &left, NULL);
+    for (size_t i = 0; i < nodes->count; i++) {
+        struct ys_node *node = &nodes->items[i];
+        if (sources[2 * i + 1].revents && node->log_path)
+            ys_log_file_drain(&node->log);
+        YS_TRY(listen_to(nodes, node));
+        look_at_silence(node);
+    }
+    if (!ys_stop_signal() || nodes->is_stopped)
+        return YS_OK;
+    nodes->is_stopped = true;
+    return ys_stopped();
+}
+
+static ys_status ping(struct ys_nodes *nodes, struct ys_node *node, struct ys_clock_look *look)
+{
+    char title[128];
+    for (int i = 0; i < PINGS && node->channel; i++) {
+        const uint64_t asked_ns = ys_time_ns();
+        node->pong_ns = YS_FIELD_NONE;
+        ys_node_say(node, YS_NODE_PING, NULL);
+        while (node->channel && node->pong_ns == YS_FIELD_NONE) {
+            YS_TRY(ys_nodes_listen(nodes, asked_ns + PONG_NS));
+            if (node->pong_ns == YS_FIELD_NONE && ys_time_ns() >= asked_ns + PONG_NS)
+                ys_node_lose(node, YS_RUN_STALLED, "the clock of %s cannot be related: its agent did not say the time",
+                             ys_node_title(node, title));
+        }
+        if (node->channel)
+            ys_clock_take(look, asked_ns, node->pong_ns, ys_time_ns());
+    }
+    return YS_OK;
+}
+
+ys_status ys_nodes_ping(struct ys_nodes *nodes, bool at_end)
+{
+    char *own = ys_node_clock();
+    ys_status status = own ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < nodes->count; i++) {
+        struct ys_node *node = &nodes->items[i];
+        struct ys_clock_pair *pair = &node->clock;
+        pair->is_one = node->hello.clock && own[0] && strcmp(node->hello.clock, own) == 0;
+        if (node->channel && !pair->is_one)
+            status = ping(nodes, node, at_end ? &pair->after : &pair->before);
+    }
+    ys_free(own);
+    return status;
+}
