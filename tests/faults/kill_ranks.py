@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Kills one process of a run of four ranks: yardstick itself, or the keeper or the adapter of a rank; then looks whether the
-row names the rank and how it ended, whether anything is left running, and whether the study comes to its end.
+"""Kills one process of a run of four ranks: yardstick itself, or the keeper or the adapter of a rank, or where they are on
+several hosts the agent of one; then looks whether the row names the rank and how it ended, whether anything is left running,
+and whether the study comes to its end.
 
-    tests/faults/kill_ranks.py [--kills N] [--seed S] [--transport tcp|shared] [--tap]
+    tests/faults/kill_ranks.py [--kills N] [--seed S] [--transport tcp|shared] [--nodes 1|2|4] [--tap]
 
 Which process, and when after all four are there, is drawn with the seed. Ends with `N passed, N failed, N skipped`, or speaks
 TAP.
@@ -33,6 +34,7 @@ model = mlp
 data = digits
 batch = 8
 ranks = %d
+nodes = %%d
 threads = 1
 steps = %%d
 block = 5
@@ -54,14 +56,16 @@ def state(pid):
 
 
 def find(box):
-    """{rank: (adapter, keeper)} of the run under way."""
+    """{rank: (adapter, keeper, agent)} of the run under way; without agents the last is yardstick."""
     found = {}
     for pid in box.processes():
         seen = state(pid)
         if seen is None or seen[1] != "yardstick-builtin" or "/runs/" not in seen[2]:
             continue
         name = os.path.basename(seen[2])
-        found[int(name[len("rank-"):]) if name.startswith("rank-") else 0] = pid, seen[0]
+        keeper = state(seen[0])
+        if keeper is not None:
+            found[int(name[len("rank-"):]) if name.startswith("rank-") else 0] = pid, seen[0], keeper[0]
     return found
 
 
@@ -77,8 +81,8 @@ def wait_for_ranks(box, process):
 
 
 class Killer:
-    def __init__(self, folder, transport):
-        self.transport = transport
+    def __init__(self, folder, transport, nodes):
+        self.transport, self.nodes = transport, nodes
         self.box = scenarios.Box(os.path.join(folder, "box"), None)
         self.write("first.ys", 10)
         self.box.expect("run", "first.ys", "--quiet")  # data, work and proof are there from now on
@@ -86,7 +90,7 @@ class Killer:
 
     def write(self, name, steps):
         with open(os.path.join(self.box.folder, name), "w") as file:
-            file.write(STUDY % (steps, self.transport))
+            file.write(STUDY % (self.nodes, steps, self.transport))
 
     def kill(self, whom, rank, after_s):
         """Raises scenarios.Broken when something is wrong, lost or left. False: the run was over."""
@@ -94,9 +98,9 @@ class Killer:
         process = subprocess.Popen([scenarios.PROGRAM, "run", "study.ys", "--quiet"], cwd=box.folder, env=box.environment(),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
-            adapter, keeper = wait_for_ranks(box, process)[rank]
+            adapter, keeper, agent = wait_for_ranks(box, process)[rank]
             time.sleep(after_s)
-            os.kill({"adapter": adapter, "keeper": keeper, "yardstick": process.pid}[whom], signal.SIGKILL)
+            os.kill({"adapter": adapter, "keeper": keeper, "agent": agent, "yardstick": process.pid}[whom], signal.SIGKILL)
             _, err = process.communicate(timeout=scenarios.LIMIT_S)
         except ProcessLookupError:
             return False
@@ -117,7 +121,9 @@ class Killer:
             box.expect("resume", str(study), "--quiet")
         else:
             require(process.returncode == 1, "it ended with", process.returncode, err[-600:])
-            self.look_at(self.facts(study)[0], rank)
+            each = RANKS // self.nodes
+            first = rank // each * each
+            self.look_at(self.facts(study)[0], range(first, first + each) if whom == "agent" else [rank])
         facts = self.facts(study)
         require(len(facts) == ROUNDS, "it has", len(facts), "runs")
         for run in facts[whom != "yardstick":]:
@@ -130,15 +136,15 @@ class Killer:
         rows = self.box.stored()
         return [json.loads(rows[key]) for key in sorted(rows) if key[0] == study]
 
-    def look_at(self, facts, rank):
-        """The run of which that rank was killed."""
+    def look_at(self, facts, killed):
+        """The run of which these ranks were killed, and are all to blame."""
         told = facts["ranks"]
         require(facts["status"] == "killed", "the run is", facts["status"], facts["message"])
-        require("rank %d of %d" % (rank, RANKS) in facts["message"], "it does not name the rank:", facts["message"])
-        require(told[rank]["status"] == "killed", "the rank is", told[rank]["status"], told[rank]["message"])
-        for other in told[:rank] + told[rank + 1:]:
-            # It heard of it while it trained, while all were to meet, or not at all.
-            require(other["status"] in ("crashed", "load_failed", "cancelled"), "rank", other["rank"], "is", other["status"], other["message"])
+        require("rank %d of %d" % (killed[0], RANKS) in facts["message"], "it does not name the rank:", facts["message"])
+        for rank in told:
+            # Others heard of it while they trained, while all were to meet, or not at all.
+            ends = ("killed",) if rank["rank"] in killed else ("crashed", "load_failed", "cancelled")
+            require(rank["status"] in ends, "rank", rank["rank"], "is", rank["status"], rank["message"])
 
 
 def main():
@@ -147,17 +153,18 @@ def main():
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--transport", choices=("tcp", "shared"), default="tcp")
+    parser.add_argument("--nodes", type=int, choices=(1, 2, 4), default=1)
     parser.add_argument("--tap", action="store_true")
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
     print("# seed %d" % seed, flush=True)
     rng, passed, failed = random.Random(seed), 0, 0
     folder = tempfile.mkdtemp(prefix="ys-ranks-")
-    whom = ["adapter", "keeper", "yardstick"]
+    whom = ["adapter", "keeper", "yardstick"] + (["agent"] if asked.nodes > 1 else [])
     try:
         if asked.tap:
             print("1..%d" % asked.kills)
-        killer = Killer(folder, asked.transport)
+        killer = Killer(folder, asked.transport, asked.nodes)
         for i in range(asked.kills):
             case = whom[i % len(whom)], rng.randrange(RANKS), rng.uniform(0, LATEST_S)
             name = "%s of rank %d, %.3f s after all were there" % case if case[0] != "yardstick" else "yardstick, %.3f s after" % case[2]

@@ -454,8 +454,11 @@ static void the_schema_has_no_member_that_is_never_made(void)
                   *run = ys_json_at(ys_json_get(ys_json_at(trials, 0), "runs_detail"), 0),
                   *answers = ys_json_at(ys_json_get(ys_json_at(trials, FAKE_TRIALS + 1), "runs_detail"), 0),
                   *rule = ys_json_get(ys_json_get(schema, "$defs"), "run");
-    ys_json *several = ys_json_copy(answers); /* no run here has several processes: their table stands for them */
+    /* No run here has several processes, or hosts: their tables stand for them. */
+    ys_json *several = ys_json_copy(answers);
     CHECK(ys_json_set(several, "ranks", ys_json_array()) == YS_OK);
+    CHECK(ys_json_set(several, "nodes", ys_json_array()) == YS_OK);
+    check_loosely(&ys_facts_node_record, ys_json_get(member_rule(rule, "nodes"), "items"));
     check_loosely(&ys_facts_rank_record, ys_json_get(member_rule(rule, "ranks"), "items"));
     check_made(ys_json_get(ys_json_get(schema, "properties"), "study"), ys_json_get(result, "study"), NULL, "study");
     check_made(ys_json_get(ys_json_get(schema, "properties"), "harness"), ys_json_get(result, "harness"), NULL,
