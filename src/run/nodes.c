@@ -20,13 +20,12 @@ static const char OTHERS[] = "it was ended because another rank had failed";
 
 /* What agents are told to do. */
 
-static ys_status add_file(struct ys_node_job *job, size_t *room, const char *path)
+static ys_status add_file(struct ys_node_job *job, const char *path)
 {
     struct ys_node_file *file = (struct ys_node_file *)job->files.items + job->files.count;
     char sha256[YS_SHA256_TEXT];
     if (!path)
         return YS_OK;
-    YS_ASSERT(job->files.count < *room);
     YS_TRY(ys_sha256_file(path, sha256));
     *file = (struct ys_node_file){ys_strdup(path), ys_strdup(sha256)};
     job->files.count++;
@@ -38,12 +37,11 @@ static ys_status add_files(struct ys_node_job *job, const struct ys_plan *plan)
 {
     const char *const paths[] = {plan->graph, plan->weights,    plan->onnx,
                                  plan->state, plan->input.path, plan->input.order};
-    size_t room = sizeof paths / sizeof paths[0];
-    job->files.items = ys_alloc(room, sizeof(struct ys_node_file));
+    job->files.items = ys_alloc(sizeof paths / sizeof paths[0], sizeof(struct ys_node_file));
     if (!job->files.items)
         return ys_out_of_memory();
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        YS_TRY(add_file(job, &room, paths[i]));
+        YS_TRY(add_file(job, paths[i]));
     return YS_OK;
 }
 
