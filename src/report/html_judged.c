@@ -249,7 +249,54 @@ static void put_point_title(struct ys_buf *out, enum ys_kind kind, const struct 
     ys_buf_printf(out, ": %s", ys_label_value(kind, point->value).text);
 }
 
-/** All points as one line, those behind a change once more as dots of another colour. */
+enum { MOST_VERSIONS = 5 }; /* with colours of their own */
+
+static const char *version_of(const struct ys_history_point *point)
+{
+    return point->version && point->version[0] ? point->version : "of no version";
+}
+
+/** Versions in order of appearance, as many as fit; how many there are. */
+static size_t find_versions(const struct ys_history *history, const char *versions[MOST_VERSIONS])
+{
+    const struct ys_history_point *points = history->points.items;
+    size_t count = 0;
+    for (size_t i = 0; i < history->points.count; i++) {
+        bool known = false;
+        for (size_t k = 0; k < count && k < MOST_VERSIONS; k++)
+            known |= strcmp(versions[k], version_of(&points[i])) == 0;
+        if (!known && count < MOST_VERSIONS)
+            versions[count] = version_of(&points[i]);
+        count += !known;
+    }
+    return count;
+}
+
+/** Where there are several versions, but not too many to tell apart: the points of each as dots of its colour. */
+static void draw_versions(struct ys_drawing *drawing, const struct ys_history *history, enum ys_kind kind)
+{
+    const struct ys_history_point *points = history->points.items;
+    const char *versions[MOST_VERSIONS];
+    const size_t count = find_versions(history, versions);
+    for (size_t v = 0; count > 1 && count <= MOST_VERSIONS && v < count && !drawing->failed; v++) {
+        struct ys_chart_curve *curve = ys_drawing_add(drawing, versions[v], history->points.count);
+        for (size_t i = 0; curve && i < history->points.count; i++) {
+            struct ys_buf title = {0};
+            if (!isfinite(points[i].value) || strcmp(version_of(&points[i]), versions[v]) != 0)
+                continue;
+            put_point_title(&title, kind, &points[i]);
+            ys_drawing_point(drawing, curve, (double)(i + 1), points[i].value, NAN, NAN, &title);
+        }
+        if (curve) {
+            curve->group = 2 + (int)v;
+            curve->member = 2;
+            curve->apart = true;
+            curve->strong = curve->count > 0;
+        }
+    }
+}
+
+/** All points as one line, those of a version and those behind a change once more as dots of another colour. */
 static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *history, enum ys_kind kind)
 {
     const struct ys_history_point *points = history->points.items;
@@ -265,6 +312,8 @@ static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *
                                    .free_x = true,
                                    .free_y = true};
     for (int changed = 0; changed <= 1 && !drawing.failed; changed++) {
+        if (changed)
+            draw_versions(&drawing, history, kind);
         struct ys_chart_curve *curve = ys_drawing_add(&drawing, changed ? "behind a change" : history->trial, count);
         for (size_t i = 0; curve && i < count; i++) {
             const double *ci = points[i].ci.items;

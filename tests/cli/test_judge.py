@@ -139,6 +139,9 @@ class TwentyStudies(Judged):
                 metrics["rate_per_s"]["value"] *= (1 + shift / 100) * (0.9 if number >= 12 else 1)
             lines = [json.loads(line) for line in open(self.made("study.jsonl", change))]
             lines[0]["started_s"] += 3600 * number
+            for line in lines:
+                if line["type"] == "trial":
+                    line["framework"]["version"] = "2.1" if number >= 12 else "2.0"
             self.yardstick("results", "import", self.write("study.jsonl", sealed(lines)))
         points = json.loads(self.yardstick("history", "--format=json")[0])["points"]
         self.assertEqual([i for i, point in enumerate(points) if point["change"]], [12])
@@ -152,7 +155,12 @@ class TwentyStudies(Judged):
         day = max((point["started"][:10] for point in points), key=[point["started"][:10] for point in points].count)
         self.refusal("gate", day, words=("`%s` is the date of " % day, "by its folder or its number"))
         out = " ".join(self.yardstick("history")[0].split())
-        self.assertRegex(out, r"1 change, of a kind that chance shows in 1 of 100 histories: with study 13 of \S+Z from (99|1\d\d) to (8|9)\d(\.\d)?\.")
+        self.assertRegex(out, r"1 change, of a kind that chance shows in 1 of 100 histories: with study 13 of \S+Z \(version 2\.1 after 2\.0\) from (99|1\d\d) to (8|9)\d(\.\d)?\.")
+        with open(self.yardstick("report", "--history")[0].strip()) as file:
+            page = file.read()
+        page = page[page.index('<section id="history">'):]
+        for words in ("(version 2.1 after 2.0) from ", ">2.0</text>", ">2.1</text>", ">behind a change</text>"):
+            self.assertIn(words, page)
         # What did not change shows none.
         points = json.loads(self.yardstick("history", "--metric=rss_peak_bytes", "--format=json")[0])["points"]
         self.assertFalse([point for point in points if point["change"]])
