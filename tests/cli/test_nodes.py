@@ -180,6 +180,24 @@ class Nodes(Case):
                 for rank in facts["ranks"]:  # the others heard of it, or were ended because of it
                     self.assertIn(rank["status"], ("killed",) if rank["node"] == node else ("crashed", "cancelled"))
 
+    def test_an_agent_that_is_stopped_is_ended_and_one_that_goes_on_in_time_is_not(self):
+        process = self.start("run", *SHORT, "--steps=100000", "--opt.null.rate=400", "--opt.null.exchange=1000", "--audit=off")
+        self.wait_until(lambda: len(self.agents()) == 2, process, 60)
+        time.sleep(1)
+        agent = self.agents()[0]
+        os.kill(agent, signal.SIGSTOP)
+        time.sleep(3)
+        os.kill(agent, signal.SIGCONT)
+        time.sleep(2)
+        self.assertIsNone(process.poll())
+        os.kill(self.agents()[1], signal.SIGSTOP)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, err)
+        self.assert_nothing_left()
+        facts = self.facts()
+        self.assertEqual(facts["status"], "stalled")
+        self.assertIn("rank 1 of 2 (node 1, %s): nothing was heard of the agent of node 1" % socket.gethostname(), facts["message"])
+
     def test_a_rank_that_is_killed_is_named_with_its_host(self):
         process = self.begin()
         victim, = [pid for pid in self.ranks() if os.readlink("/proc/%d/cwd" % pid).endswith("rank-3")]
