@@ -46,8 +46,7 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     struct ys_onnx_slot made = {0};
     struct ys_onnx_step maker = {.r = step->r, .node = slot->maker, .out = &made};
     if (slot->curve == YS_ONNX_SLICE)
-        return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
-                            "is read before the rest of its value: graphs have Split into parts that are all read");
+        return ys_onnx_piece_alone(step->r, slot);
     if (slot->curve == YS_ONNX_SEQUENCE)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
                             "makes a sequence of which something else than SequenceAt reads: graphs have values alone");

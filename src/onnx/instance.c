@@ -62,14 +62,15 @@ ys_status ys_onnx_instance_norm(struct ys_onnx_step *step)
     if (!scale->is_real || !bias->is_real || scale->count != v->shape[1] || bias->count != v->shape[1])
         return YS_FAIL_STEP(step, "its scale has %lld elements and its bias %lld, not one for each of %lld channels",
                             (long long)scale->count, (long long)bias->count, (long long)v->shape[1]);
-    const bool is_plain = is_reshaped(step) && ys_onnx_constant_is(scale, 1) && ys_onnx_constant_is(bias, 0);
+    const bool is_group = is_reshaped(step) && ys_onnx_constant_is(scale, 1) && ys_onnx_constant_is(bias, 0);
+    const bool is_plain = is_group || (ys_onnx_is_made(step, scale, 1) && ys_onnx_is_made(step, bias, 0));
     YS_TRY(normalise_lines(step, epsilon, is_plain, &value));
     if (is_plain) {
         ys_onnx_set(step, value, NULL);
-        return ys_onnx_note(step->r,
-                            "node %.100s (InstanceNormalization) of a Reshape: its scale is 1 and its bias 0, as a "
-                            "group normalisation has them, and no parameter",
-                            step->node->name);
+        return ys_onnx_note(
+            step->r, "node %.100s (InstanceNormalization): its scale is 1 and its bias 0, %s, and no parameter",
+            step->node->name,
+            is_group ? "of a Reshape, as a group normalisation has them" : "which no initializer holds");
     }
     part.out = &made;
     YS_TRY(by_channel(&part, value, YS_OP_MUL, scale));

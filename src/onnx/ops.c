@@ -383,8 +383,7 @@ static double share_of_new(double momentum)
     return strtod(text, NULL);
 }
 
-/* Whether no initializer holds it: a file has what is trained as those. */
-static bool is_made(const struct ys_onnx_step *step, struct ys_onnx_constant *c, double value)
+bool ys_onnx_is_made(const struct ys_onnx_step *step, struct ys_onnx_constant *c, double value)
 {
     const struct ys_onnx_file *file = step->r->file;
     const bool is_held = c->tensor && c->tensor >= file->tensors && c->tensor < file->tensors + file->tensor_count;
@@ -399,7 +398,7 @@ static ys_status fix_plain_norm(struct ys_onnx_step *step, int node)
     YS_TRY(ys_onnx_need_constant(step, 1, "weight", &weight));
     if (step->node->in_count > 2 && step->in[2])
         YS_TRY(ys_onnx_need_constant(step, 2, "bias", &bias));
-    if (!is_made(step, weight, 1) || (bias && !is_made(step, bias, 0)))
+    if (!ys_onnx_is_made(step, weight, 1) || (bias && !ys_onnx_is_made(step, bias, 0)))
         return YS_OK;
     for (int which = YS_NODE_WEIGHT; which <= (bias ? YS_NODE_BIAS : YS_NODE_WEIGHT); which++) {
         struct ys_param *fixed = &graph->params[ys_node_param(&graph->nodes[node], (enum ys_node_param)which)];

@@ -70,9 +70,10 @@ struct ys_onnx_slot {
     const struct ys_onnx_attending *attending; /* of SCORES and SHARES */
     /* What is not made yet, because with a node behind it it may be another operator: curve(value) * factor. */
     enum ys_onnx_curve curve;
-    double factor;                       /* 0: none */
-    double alpha, beta;                  /* of YS_ONNX_HARD */
-    int64_t axis;                        /* of YS_ONNX_SEQUENCE, as the file counts; of COUNTS: how many axes it has */
+    double factor;      /* 0: none */
+    double alpha, beta; /* of YS_ONNX_HARD */
+    int64_t axis; /* of YS_ONNX_SEQUENCE, as the file counts; of COUNTS: how many axes it has; of SLICE: its place in
+                   * `slices` */
     struct ys_onnx_constant *parts;      /* its extents along it, or the one number that all but the last have */
     const struct ys_onnx_node_in *maker; /* the node of the file that says so */
 };
@@ -273,6 +274,12 @@ ys_status ys_onnx_end_image(struct ys_onnx_step *step, const struct ys_onnx_imag
 ys_status ys_onnx_reshape_extra(struct ys_onnx_step *step, const char *suffix, const int64_t *shape, size_t rank,
                                 int *value) YS_MUST_CHECK;
 
+/* ops.c */
+
+/** Whether all elements of a constant are that number and no initializer holds it: a file has what is trained as those.
+ */
+bool ys_onnx_is_made(const struct ys_onnx_step *step, struct ys_onnx_constant *c, double value);
+
 /* slice.c: pieces of values. */
 
 #define YS_ONNX_MAX_PIECES 64
@@ -280,6 +287,9 @@ ys_status ys_onnx_reshape_extra(struct ys_onnx_step *step, const char *suffix, c
  * `names`: what the values are called, `made`: which they are. */
 ys_status ys_onnx_split_into(struct ys_onnx_step *step, int value, int axis, const int64_t *extents,
                              const char *const *names, size_t count, int *made) YS_MUST_CHECK;
+
+/** Makes a piece that waits for others: a Split of which nothing else is read. */
+ys_status ys_onnx_piece_alone(struct ys_onnx_reading *r, struct ys_onnx_slot *slot) YS_MUST_CHECK;
 
 /* A constant beside a value. */
 struct ys_onnx_operand {

@@ -138,8 +138,11 @@ static ys_status split_when_whole(struct ys_onnx_step *step, const struct ys_onn
     const char *names[YS_ONNX_MAX_PIECES];
     int made[YS_ONNX_MAX_PIECES];
     size_t which[YS_ONNX_MAX_PIECES], count = 0, kinds = 0;
-    for (size_t i = r->slice_count; i > 0 && count < YS_ONNX_MAX_PIECES; i = r->slices[i - 1].next)
-        parts[count++] = r->slices[i - 1];
+    for (size_t i = r->slice_count, looked = 0; i > 0 && looked < YS_ONNX_MAX_PIECES; i = r->slices[i - 1].next) {
+        if (r->slices[i - 1].out->curve == YS_ONNX_SLICE) /* else it was made alone */
+            parts[count++] = r->slices[i - 1];
+        looked++;
+    }
     qsort(parts, count, sizeof *parts, by_place);
     for (size_t i = 0; i < count; i++) {
         const bool again = i > 0 && parts[i].start == parts[i - 1].start && parts[i].end == parts[i - 1].end;
@@ -160,6 +163,26 @@ static ys_status split_when_whole(struct ys_onnx_step *step, const struct ys_onn
                         count - 1);
 }
 
+ys_status ys_onnx_piece_alone(struct ys_onnx_reading *r, struct ys_onnx_slot *slot)
+{
+    const struct ys_onnx_slice slice = r->slices[slot->axis];
+    const int64_t extent = r->graph->values[slice.value].shape[slice.axis];
+    const int64_t parts[] = {slice.start, slice.end - slice.start, extent - slice.end};
+    struct ys_onnx_step step = {.r = r, .node = slice.node};
+    const char *const names[] = {"before", slice.node->out[0], "behind"};
+    const size_t first = slice.start == 0;
+    int made[3];
+    if (parts[1] < 1)
+        return YS_FAIL_STEP(&step, "takes nothing of axis %d, of %lld: from %lld to %lld", slice.axis,
+                            (long long)extent, (long long)slice.start, (long long)slice.end);
+    YS_TRY(ys_onnx_split_into(&step, slice.value, slice.axis, parts + first, names + first,
+                              3 - first - (slice.end == extent), made + first));
+    slot->value = made[1];
+    slot->curve = YS_ONNX_PLAIN;
+    YS_TRY(ys_onnx_count_reads(r, slot));
+    return ys_json_set_int(r->pieces, key_of(&slice, true).text, made[1]);
+}
+
 /* One of the pieces of the value `in`, seen as the step's first input is; made when the others are there. */
 static ys_status add_piece(struct ys_onnx_step *step, int in, int64_t axis, int64_t start, int64_t end)
 {
@@ -177,6 +200,7 @@ static ys_status add_piece(struct ys_onnx_step *step, int in, int64_t axis, int6
     larger[r->slice_count++] = slice;
     YS_TRY(ys_json_set_int(r->pieces, key_of(&slice, false).text, (int64_t)r->slice_count));
     step->out->curve = YS_ONNX_SLICE;
+    step->out->axis = (int64_t)r->slice_count - 1;
     step->out->maker = step->node;
     return split_when_whole(step, &slice);
 }

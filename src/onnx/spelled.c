@@ -57,26 +57,43 @@ static const struct ys_onnx_node_in *made_by(const struct finder *f, const char 
     return is_own && strcmp(node->op, op) == 0 ? node : NULL;
 }
 
-/* The constant of that name, perhaps shared by an Identity, as exporters share what is equal; NULL where it is none
- * that can be read: what is wrong with it is said where it is read. */
-static struct ys_onnx_constant *constant_of(const struct finder *f, const char *name)
+#define DEEPEST 4 /* nodes between what is asked for and what the file holds: exporters have no more */
+
+/* The constant of that name, perhaps shared by an Identity, as exporters share what is equal, or of another type or
+ * shape; NULL where it is none that can be read: what is wrong with it is said where it is read. */
+static struct ys_onnx_constant *constant_below(const struct finder *f, const char *name, int depth)
 {
+    static const char *const passing[] = {"Cast", "Reshape", "Squeeze", "Unsqueeze"};
     struct ys_onnx_file *file = f->r->file;
     const struct ys_onnx_node_in *shared = made_by(f, name, "Identity");
     name = shared && shared->in_count == 1 ? shared->in[0] : name;
     const struct ys_onnx_node_in *node = made_by(f, name, "Constant");
     const int64_t at = ys_json_get_int(f->makers, name, -1), count = (int64_t)file->node_count;
-    struct ys_onnx_constant *c = NULL;
+    struct ys_onnx_constant *c = NULL, *in[2] = {NULL, NULL};
     ys_status status = YS_ENOTFOUND;
     if (at >= 0 && f->constants[at])
         return f->constants[at];
+    for (size_t i = 0; !node && depth > 0 && i < sizeof passing / sizeof *passing; i++)
+        node = made_by(f, name, passing[i]);
+    if (node && node->in_count > 2)
+        return NULL;
+    for (size_t i = 0; node && i < node->in_count; i++) {
+        in[i] = constant_below(f, node->in[i], depth - 1);
+        if (!in[i])
+            return NULL;
+    }
     if (node)
-        status = ys_onnx_fold(&f->r->folding, node, NULL, &c);
+        status = ys_onnx_fold(&f->r->folding, node, in, &c);
     else if (at >= count)
         status = ys_onnx_constant_of(&f->r->folding, &file->tensors[at - count], &c);
     if (status == YS_OK)
         f->constants[at] = c;
     return status == YS_OK ? c : NULL;
+}
+
+static struct ys_onnx_constant *constant_of(const struct finder *f, const char *name)
+{
+    return constant_below(f, name, DEEPEST);
 }
 
 /* Whether `name` is a constant of one element, and no wider than the narrowest value: the batch and another axis. */

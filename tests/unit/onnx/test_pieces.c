@@ -189,7 +189,17 @@ static void a_piece_may_be_taken_several_times(void)
     check_order(import, order, 3);
 }
 
-static void pieces_that_are_not_the_whole_are_refused(void)
+/* Channels `from` to `to` of the pixels as `a`. */
+static void begin_slice(struct made *m, int64_t from, int64_t to)
+{
+    made_input(m, -1, CHANNELS, 1, 5);
+    list(m, "from", from);
+    list(m, "to", to);
+    list(m, "one", 1);
+    made_node(m, "Slice", "x from to one", "a");
+}
+
+static void pieces_that_are_not_there_are_refused(void)
 {
     static const struct {
         int64_t parts[3];
@@ -199,8 +209,7 @@ static void pieces_that_are_not_the_whole_are_refused(void)
                  {{2, 9, 2}, 3, "1", "position 1 is none of the parts"},
                  {{0, 4, 2}, 3, "0", "position 0 is none of the parts"},
                  {{-1}, 1, "0", "position 0 is none of the parts"},
-                 {{4}, 1, "2", "position 2 is none of the parts"},
-                 {{2, 2, 2}, 3, "1", "is read before the rest of its value"}};
+                 {{4}, 1, "2", "position 2 is none of the parts"}};
     struct made m = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char in[16];
@@ -226,8 +235,37 @@ static void pieces_that_are_not_the_whole_are_refused(void)
     made_integer(&m, "axis", 1);
     end_in_dense(&m, "s", SIZE);
     refused(&m, "node s (SplitToSequence): makes a sequence");
-    made_late(&m, 300);
-    refused(&m, "node a (Slice): is read before the rest of its value");
+    begin_slice(&m, 3, 3);
+    end_in_dense(&m, "a", PIXELS);
+    refused(&m, "node a (Slice): takes nothing of axis 1, of 6: from 3 to 3");
+}
+
+/* Of which nothing else is read, in front, in the middle and at the end; and read again behind that. */
+static void a_piece_may_be_all_that_is_read(void)
+{
+    static const int64_t ends[][2] = {{0, 2}, {1, 5}, {4, CHANNELS}};
+    for (size_t i = 0; i < 3; i++) {
+        const int from = (int)ends[i][0], count = (int)(ends[i][1] - ends[i][0]);
+        unsigned char x[SIZE];
+        double logits[CLASSES];
+        struct made m = {0};
+        for (int k = 0; k < SIZE; k++)
+            x[k] = (unsigned char)(k * 37 % 251);
+        begin_slice(&m, ends[i][0], ends[i][1]);
+        made_node(&m, "Relu", "a", "b");
+        made_node(&m, "Slice", "x from to one", "again");
+        made_node(&m, "Add", "b again", "sum");
+        end_in_dense(&m, "sum", (int64_t)count * PIXELS);
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        if (import && made_evaluate(import, x, 1, logits))
+            for (int c = 0; c < CLASSES; c++) {
+                double expected = 0;
+                for (int k = 0; k < count * PIXELS; k++)
+                    expected += 2 * x[from * PIXELS + k] / 255.0 * (double)(0.1F * (float)(3 * k + c + 1));
+                CHECK_NEAR(logits[c], expected, 1e-12 * expected); /* at most 20 products, in double */
+            }
+        ys_onnx_import_free(import);
+    }
 }
 
 static const float scales[CHANNELS] = {0.5F, 1, 2, -1, 0.25F, 3}, biases[CHANNELS] = {0, 1, -1, 0.5F, 2, -2};
@@ -279,6 +317,27 @@ static void each_channel_is_normalised_by_itself(void)
     check_normed(import, PIXELS, scales, biases);
 }
 
+/* Factors and shifts that no initializer holds are none: PyTorch has norms without. */
+static void a_norm_without_factors_has_no_parameters(void)
+{
+    const float ones[CHANNELS] = {1, 1, 1, 1, 1, 1}, zeros[CHANNELS] = {0};
+    const int64_t whole_ones[CHANNELS] = {1, 1, 1, 1, 1, 1}, count[] = {CHANNELS}, one[] = {1};
+    struct made m = {0};
+    made_input(&m, -1, CHANNELS, 1, 5);
+    made_tensor(&m, "whole", 7, count, 1, whole_ones, sizeof whole_ones);
+    made_tensor(&m, "count", 7, one, 1, count, sizeof count);
+    made_node(&m, "Cast", "whole", "scale");
+    made_integer(&m, "to", 1);
+    made_node(&m, "ConstantOfShape", "count", "bias");
+    made_node(&m, "InstanceNormalization", "x scale bias", "n");
+    made_real(&m, "epsilon", 0.125F);
+    end_in_dense(&m, "n", SIZE);
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    if (import)
+        CHECK_INT(ys_graph_parameter_count(import->graph), SIZE * CLASSES);
+    check_normed(import, PIXELS, ones, zeros);
+}
+
 /* As PyTorch writes a group normalisation: of two groups, which have no numbers of their own. */
 static void groups_of_channels_are_normalised_together(void)
 {
@@ -320,6 +379,7 @@ static void a_norm_that_does_not_fit_is_refused(void)
 
 TAP_MAIN(TAP_CASE(parts_of_a_sequence_are_a_split), TAP_CASE(one_split_may_make_more_values_than_a_node_of_a_graph),
          TAP_CASE(a_part_of_a_split_may_be_left_out), TAP_CASE(pieces_may_come_behind_who_reads_another),
-         TAP_CASE(a_piece_may_be_taken_several_times), TAP_CASE(pieces_that_are_not_the_whole_are_refused),
-         TAP_CASE(each_channel_is_normalised_by_itself), TAP_CASE(groups_of_channels_are_normalised_together),
+         TAP_CASE(a_piece_may_be_taken_several_times), TAP_CASE(pieces_that_are_not_there_are_refused),
+         TAP_CASE(a_piece_may_be_all_that_is_read), TAP_CASE(each_channel_is_normalised_by_itself),
+         TAP_CASE(a_norm_without_factors_has_no_parameters), TAP_CASE(groups_of_channels_are_normalised_together),
          TAP_CASE(a_norm_that_does_not_fit_is_refused))

@@ -290,7 +290,7 @@ static void made_list(struct made *m, const char *name, const int64_t *values, i
 
 /* Two heads of four numbers, turned as Llama's code in PyTorch does it: the halves exchanged, the first of them less
  * than nothing. */
-static struct ys_onnx_import *read_turned(double base, float more)
+static struct ys_onnx_import *read_turned(double base, float more, bool is_computed)
 {
     const int64_t heads[] = {0, 3, 2, 4}, whole[] = {0, 3, 8}, turn[] = {0, 2, 1, 3};
     struct made m = {0};
@@ -300,7 +300,15 @@ static struct ys_onnx_import *read_turned(double base, float more)
     made_list(&m, "heads", heads, 4);
     made_list(&m, "whole", whole, 3);
     made_list(&m, "nothing", (const int64_t[]){0}, 1);
-    made_list(&m, "half", (const int64_t[]){2}, 1);
+    if (is_computed) { /* bounds of another shape, as PyTorch's newer exporter writes them */
+        made_tensor(&m, "two", 7, NULL, 0, (const int64_t[]){2}, sizeof(int64_t));
+        made_list(&m, "open", (const int64_t[]){-1}, 1);
+        made_node(&m, "Cast", "two", "wide");
+        made_integer(&m, "to", 7);
+        made_node(&m, "Reshape", "wide open", "half");
+    } else {
+        made_list(&m, "half", (const int64_t[]){2}, 1);
+    }
     made_list(&m, "end", (const int64_t[]){INT64_MAX}, 1);
     made_list(&m, "last", (const int64_t[]){3}, 1);
     made_table(&m, "cosines", base, false, 0);
@@ -332,7 +340,7 @@ static void halves_exchanged_and_turned_are_a_rotary_embedding(void)
 {
     static const double bases[] = {10000, 500};
     for (int i = 0; i < 2; i++) {
-        struct ys_onnx_import *import = read_turned(bases[i], 0);
+        struct ys_onnx_import *import = read_turned(bases[i], 0, i > 0);
         const struct ys_node *node = import ? node_of(import->graph, YS_OP_ROTARY) : NULL;
         if (CHECK(node != NULL)) {
             CHECK(node->rotary.heads == 2 && !node->rotary.interleaved && node->rotary.base == bases[i]);
@@ -341,7 +349,7 @@ static void halves_exchanged_and_turned_are_a_rotary_embedding(void)
         }
         ys_onnx_import_free(import);
     }
-    struct ys_onnx_import *odd = read_turned(500, 1e-3F); /* whose sines are none */
+    struct ys_onnx_import *odd = read_turned(500, 1e-3F, false); /* whose sines are none */
     CHECK(!odd || !ys_graph_has(odd->graph, YS_OP_ROTARY));
     ys_onnx_import_free(odd);
 }
