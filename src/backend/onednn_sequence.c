@@ -403,24 +403,26 @@ static struct last last_of(const struct ys_lowering *low, const struct ys_node *
 ys_status ys_onednn_forward_last(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct last l = last_of(low, node);
-    struct ys_operand operands[3] = {{0}};
-    YS_TRY(ys_onednn_plain_value(low, node->name, node->in[0], &operands[0]));
-    operands[1] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[1])]);
+    struct ys_operand x;
+    YS_TRY(ys_onednn_plain_value(low, node->name, node->in[0], &x));
     YS_TRY(ys_onednn_output(low, node->out[0]));
-    operands[2] = ys_at(low->value[node->out[0]]);
+    const struct ys_operand operands[] = {x, ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[1])]),
+                                          ys_at(low->value[node->out[0]])};
     return ys_onednn_append_own(low, node->name, last_run, &l, sizeof l, operands, 3);
 }
 
 ys_status ys_onednn_backward_last(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct last l = last_of(low, node);
-    struct ys_operand operands[3] = {{0}};
+    struct ys_operand dy;
     ys_layout plain;
+    int dx;
     YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
-    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[0]));
-    operands[1] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[1])]);
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &dy));
     YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
-    YS_TRY(ys_onednn_buffer(low, &plain, &operands[2].buffer));
+    YS_TRY(ys_onednn_buffer(low, &plain, &dx));
+    const struct ys_operand operands[] = {dy, ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[1])]),
+                                          ys_at(dx)};
     YS_TRY(ys_onednn_append_own(low, node->name, last_backward_run, &l, sizeof l, operands, 3));
-    return ys_onednn_give(low, node->name, node->in[0], &plain, operands[2]);
+    return ys_onednn_give(low, node->name, node->in[0], &plain, ys_at(dx));
 }
