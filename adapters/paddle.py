@@ -67,10 +67,11 @@ class Paddle(common.Adapter):
     version = paddle.__version__
     precisions = ("f32", "f64")
     modes = ("train", "infer")
-    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", *LAYERS, *CALLS)
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LayerNormalization", "RMSNormalization", "Embedding", "LSTM", "GRU",
+           "MaxPool", "AveragePool", *LAYERS, *CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions")
     options = {"to_static": False}
     loader = "paddle.io.DataLoader"
 
@@ -126,10 +127,13 @@ class Paddle(common.Adapter):
             settings, learning_rate=0.0, parameters=[dict(group) for group in self.groups])
 
     def loss(self, logits, y):
+        classes = logits.shape[-1]
+        if self.plan.target == "vector":
+            return F.mse_loss(logits, y.astype(self.dtype))
         if self.plan.loss == "nll":
-            return F.nll_loss(logits, y)
+            return F.nll_loss(logits.reshape([-1, classes]), y.flatten())
         if self.plan.loss == "mean_squared_error":
-            return F.mse_loss(logits, F.one_hot(y, logits.shape[1]).astype(self.dtype))
+            return F.mse_loss(logits, F.one_hot(y, classes).astype(self.dtype))
         loss, smoothing = F.cross_entropy(logits, y), self.plan.label_smoothing
         return loss * (1 - smoothing) - F.log_softmax(logits).mean() * smoothing if smoothing else loss
 

@@ -5,10 +5,12 @@ an average divides by in its gradient. In double that would be another network, 
 operators that take their numbers in double.
 """
 
+import json
 import math
 
 import common
 import common_graph
+import common_places
 import numpy as np
 
 with common.importing("Paddle"):
@@ -40,6 +42,103 @@ def gelu(x, attrs):
     else:
         curve = paddle.erf(x * number(math.sqrt(0.5), x))
     return x * (1 + curve) / 2
+
+
+def attention(x, attrs):
+    """Of (N, groups, heads of a group, positions, width)."""
+    groups = attrs["kv_num_heads"]
+    q, k, v = (part.reshape([0, 0, groups, heads // groups, part.shape[2] // heads]).transpose([0, 2, 3, 1, 4])
+               for part, heads in zip(x, (attrs["q_num_heads"], groups, groups)))
+    scores = q.matmul(k, transpose_y=True) * number(attrs["scale"] or q.shape[4] ** -0.5, q)
+    if attrs["is_causal"]:
+        scores = paddle.where(paddle.to_tensor(np.tri(scores.shape[3], dtype=bool)), scores, number(-math.inf, q))
+    for tokens in x[3:]:
+        counts = (tokens != common_graph.PADDING).reshape([0, 1, 1, 1, tokens.shape[1]])
+        scores = paddle.where(counts, scores, number(-math.inf, q))
+    return F.softmax(scores).matmul(v).transpose([0, 3, 1, 2, 4]).flatten(2)
+
+
+def last_counted(x, _attrs):
+    """Of each row the last position whose token is not the padding."""
+    x, tokens = x
+    places = paddle.arange(tokens.shape[1]) * (tokens != common_graph.PADDING).astype("int64")
+    return paddle.gather_nd(x, paddle.stack([paddle.arange(x.shape[0]), places.max(1)], 1))
+
+
+def rotary(x, attrs):
+    parts = x.reshape([0, 0, attrs["num_heads"], x.shape[2] // attrs["num_heads"]])
+    tables = common_places.rotations(attrs, parts.shape[1], parts.shape[3])
+    cosines, sines = (paddle.to_tensor(table, x.dtype) for table in tables)
+    a, b = (parts[..., ::2], parts[..., 1::2]) if attrs["interleaved"] else parts.chunk(2, -1)
+    turned = [a * cosines - b * sines, b * cosines + a * sines]
+    y = paddle.stack(turned, -1) if attrs["interleaved"] else paddle.concat(turned, -1)
+    return y.reshape(x.shape)
+
+
+class LayerNorm(nn.LayerNorm):
+    """Paddle's own in single precision, which takes no epsilon above 0.001."""
+
+    def forward(self, x):
+        if x.dtype == paddle.float32 and self._epsilon <= 1e-3:
+            return super().forward(x)
+        x = x - x.mean(-1, keepdim=True)
+        x = x / (x.square().mean(-1, keepdim=True) + number(self._epsilon, x)).sqrt() * self.weight
+        return x if self.bias is None else x + self.bias
+
+
+class RMSNorm(nn.Layer):
+    def __init__(self, shape, epsilon):
+        super().__init__()
+        self.epsilon = epsilon
+        self.weight = self.create_parameter(list(shape), default_initializer=ZERO)
+
+    def forward(self, x):
+        return x / (x.square().mean(-1, keepdim=True) + number(self.epsilon, x)).sqrt() * self.weight
+
+
+class LSTM(nn.Layer):
+    """nn.LSTM, whose second bias stays 0: no optimizer has it. Its backward pass wants it to be trained."""
+
+    def __init__(self, inputs, units):
+        super().__init__()
+        zeros = paddle.ParamAttr(initializer=ZERO)
+        self.lstm = nn.LSTM(inputs, units, weight_ih_attr=zeros, weight_hh_attr=zeros, bias_ih_attr=zeros, bias_hh_attr=zeros)
+        self.weight, self.recurrent, self.bias = self.lstm.weight_ih_l0, self.lstm.weight_hh_l0, self.lstm.bias_ih_l0
+
+    def forward(self, x):
+        return self.lstm(x)[0]
+
+
+class GRU(nn.Layer):
+    """Position after position: Paddle's own trains two biases of every gate."""
+
+    def __init__(self, inputs, units):
+        super().__init__()
+        shapes = {"weight": [3 * units, inputs], "recurrent": [3 * units, units], "bias": [3 * units], "recurrent_bias": [units]}
+        for role, shape in shapes.items():
+            setattr(self, role, self.create_parameter(shape, default_initializer=ZERO))
+
+    def forward(self, x):
+        given, size = x.matmul(self.weight, transpose_y=True) + self.bias, self.recurrent.shape[1]
+        h, states = paddle.zeros([x.shape[0], size], x.dtype), []
+        for t in range(x.shape[1]):
+            made = h.matmul(self.recurrent, transpose_y=True)
+            r, z = F.sigmoid(given[:, t, :2 * size] + made[:, :2 * size]).split(2, 1)
+            n = paddle.tanh(given[:, t, 2 * size:] + r * (made[:, 2 * size:] + self.recurrent_bias))
+            h = (1 - z) * n + z * h
+            states.append(h)
+        return paddle.stack(states, 1)
+
+
+class Table(nn.Layer):
+    """What an embedding reads; as a dense layer it is the other way round."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.weight = self.create_parameter(list(shape), default_initializer=ZERO)
+
+    def forward(self, x):
+        return F.embedding(x, self.weight)
 
 
 class Operand(nn.Layer):
@@ -196,6 +295,9 @@ CALLS = {
     "Sqrt": lambda x, attrs: x[0].sqrt(),
     "Pow": lambda x, attrs: x[0] ** number(attrs["exponent"], x[0]),
     "LeakyRelu": lambda x, attrs: paddle.where(x[0] > 0, x[0], x[0] * number(attrs["alpha"], x[0])),  # Paddle's has slope 1 at 0
+    "Attention": attention, "last": last_counted,
+    "RotaryEmbedding": lambda x, attrs: rotary(x[0], attrs),
+    "sinusoid": lambda x, attrs: x[0] + paddle.to_tensor(common_places.waves(attrs, *x[0].shape[1:]), x[0].dtype),
     "Concat": lambda x, attrs: paddle.concat(x, attrs["axis"]),
     "Split": lambda x, attrs: paddle.split(x[0], attrs["split"], attrs["axis"]),
     "Reshape": lambda x, attrs: x[0].reshape([-1] + attrs["shape"][1:]),
@@ -214,13 +316,13 @@ class Network(nn.Layer):
     def __init__(self, plan, dtype):
         super().__init__()
         self.plan, self.dtype = plan, dtype
-        self.owned, self.dense, self.statistics = {}, set(), {}
+        self.owned, self.dense, self.statistics, self.made, self.tables = {}, set(), {}, {}, {}
         graph, self.nodes, last = plan.graph, [], {}
         for place, node in enumerate(graph["nodes"]):
             last.update(dict.fromkeys(node["in"], place))
         last[graph["output"]] = None
         for place, node in enumerate(graph["nodes"]):
-            function = self.make(node)
+            function = self.make_once(node) if node.get("params") else self.make(node)
             if isinstance(function, nn.Layer):
                 self.add_sublayer("layer%d" % place, function)
             done = [name for name in set(node["in"]) if last[name] == place]
@@ -234,6 +336,21 @@ class Network(nn.Layer):
                 del values[name]
             values.update(zip(outputs, result if isinstance(result, list) else [result]))
         return values[self.plan.graph["output"]]
+
+    def make_once(self, node):
+        """The layer of a node: one that stands at several places is made for the first of them."""
+        name = node["params"].get("weight")
+        if node["op"] == "Gemm" and name in self.tables and "bias" not in node["params"]:
+            table = self.tables[name]
+            return lambda x: x.matmul(table.weight, transpose_y=True)
+        key = json.dumps([node["op"], node.get("attrs"), node["params"]], sort_keys=True)
+        if key not in self.made:
+            for name in node["params"].values():
+                if name in self.owned:
+                    raise common.Unsupported("parameter %s of node %s is that of another layer too: this adapter's layers share all or "
+                                             "nothing" % (name, node["name"]), node["op"])
+            self.made[key] = self.make(node)
+        return self.made[key]
 
     def make(self, node):
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
@@ -252,6 +369,17 @@ class Network(nn.Layer):
             self.dense.add(names["weight"])
             bias = paddle.ParamAttr(initializer=ZERO) if "bias" in names else False
             return self.own(nn.Linear(inputs, units, paddle.ParamAttr(initializer=ZERO), bias), names)
+        if op == "Embedding":
+            self.tables[names["weight"]] = self.own(Table(self.plan.weights[names["weight"]].shape), names)
+            return self.tables[names["weight"]]
+        if op == "LayerNormalization":
+            return self.own(LayerNorm(self.plan.weights[names["weight"]].shape, attrs["epsilon"],
+                                      bias_attr=None if "bias" in names else False), names)
+        if op == "RMSNormalization":
+            return self.own(RMSNorm(self.plan.weights[names["weight"]].shape, attrs["epsilon"]), names)
+        if op in ("LSTM", "GRU"):
+            units, inputs = self.plan.weights[names["recurrent"]].shape[1], self.plan.weights[names["weight"]].shape[1]
+            return self.own((LSTM if op == "LSTM" else GRU)(inputs, units), names)
         if op == "BatchNormalization":
             layer = BatchNorm(attrs, self.plan.weights[names["weight"]].shape[0], self.dtype)
             layer.roles = {names[role]: role for role in BATCH_NORM}
