@@ -192,7 +192,8 @@ ys_status ys_onnx_expand(struct ys_onnx_step *step)
 /* Channels that become the pixels of blocks, or the other way round: axes apart, moved and joined again. */
 ys_status ys_onnx_blocks(struct ys_onnx_step *step)
 {
-    static const int up_rows[] = {0, 3, 4, 1, 5, 2}, up_columns[] = {0, 1, 4, 2, 5, 3}, down[] = {0, 3, 5, 1, 2, 4};
+    static const int order[2][2][6] = {{{0, 3, 4, 1, 5, 2}, {0, 1, 4, 2, 5, 3}},
+                                       {{0, 3, 5, 1, 2, 4}, {0, 1, 3, 5, 2, 4}}}; /* by direction, by mode */
     char mode[32] = "DCR";
     int64_t b = 0;
     int in, node, value;
@@ -215,7 +216,7 @@ ys_status ys_onnx_blocks(struct ys_onnx_step *step)
     const int64_t joined[2][4] = {{YS_BATCH, c / b / b, h * b, w * b}, {YS_BATCH, c * b * b, h / b, w / b}};
     YS_TRY(ys_onnx_reshape_extra(step, "/apart", apart[is_down ? 2 : by_columns], 6, &in));
     YS_TRY(ys_onnx_begin_extra(step, YS_OP_TRANSPOSE, in, "/moved", &node));
-    memcpy(step->r->graph->nodes[node].permutation, is_down ? down : by_columns ? up_columns : up_rows, sizeof down);
+    memcpy(step->r->graph->nodes[node].permutation, order[is_down][by_columns], sizeof order[0][0]);
     YS_TRY(ys_onnx_end(step->r, node, &in));
     YS_TRY(ys_onnx_begin(step, YS_OP_RESHAPE, &in, 1, 1, &node));
     step->r->graph->nodes[node].shape_rank = 4;

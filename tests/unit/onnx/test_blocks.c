@@ -35,8 +35,8 @@ static void check_dense(struct ys_onnx_import *import, const double *out, int co
 static void blocks_become_pixels_and_pixels_blocks(void)
 {
     static const char *const modes[] = {"", "DCR", "CRD"};
-    for (int k = 0; k < 4; k++) {
-        const bool is_down = k == 3, by_columns = k == 2;
+    for (int k = 0; k < 6; k++) {
+        const bool is_down = k > 2, by_columns = k % 3 == 2;
         const int c_many = is_down ? CHANNELS : CHANNELS / 4, h_many = is_down ? HEIGHT : 2 * HEIGHT,
                   w_many = is_down ? WIDTH : 2 * WIDTH;
         unsigned char x[SIZE];
@@ -54,8 +54,8 @@ static void blocks_become_pixels_and_pixels_blocks(void)
         made_input(&m, -1, CHANNELS, HEIGHT, WIDTH);
         made_node(&m, is_down ? "SpaceToDepth" : "DepthToSpace", "x", "b");
         made_integer(&m, "blocksize", 2);
-        if (!is_down && *modes[k])
-            made_text(&m, "mode", modes[k]);
+        if (*modes[k % 3])
+            made_text(&m, "mode", modes[k % 3]);
         end_in_dense(&m, "b", SIZE);
         check_dense(made_read(&m, "y", 17), out, SIZE);
     }
