@@ -626,7 +626,7 @@ static void cifar10_is_imported_from_whole_batches_only(void)
     CHECK_HAS(ys_error(), "test_batch.bin: 30726927 bytes, not 30730000 (10000 records of 3073)");
     struct ys_dataset d = {0};
     CHECK(ys_data_prepare("cifar10", NULL, NULL, &d) == YS_ENOTFOUND);
-    CHECK_HAS(ys_error(), "yardstick data fetch cifar10 (--from FILE");
+    CHECK_HAS(ys_error(), "`yardstick data fetch cifar10` (--from FILE");
 }
 
 static void every_failing_allocation_is_reported_and_leaves_nothing_behind(void)
