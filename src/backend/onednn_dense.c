@@ -385,6 +385,37 @@ ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node 
     return status;
 }
 
+/* Where the gradient by the input is a product with the weight in C order, and not with a blocked one. In float: from
+ * so many outputs on the library's code for blocked weights takes about twice the time of its plain product, while
+ * putting the weight in C order costs what some seventy lines gain (docs/engine.md). In bf16: from about 2,000 outputs
+ * on that code lets several threads take some outputs each, but never adds up and writes what they have where the
+ * result is a single tile, which is at most 128 lines of 64 inputs (oneDNN 2.6.3: brgemm_inner_product_bwd_data_t
+ * starts one thread for one tile, and joins nothing then). */
+enum { MANY_OUTPUTS = 8192, MANY_LINES = 128, UNWRITTEN_OUTPUTS = 2048, TILE_LINES = 128, TILE_INPUTS = 64 };
+
+static bool wants_plain_weight(const struct onednn *o, int64_t lines, int64_t outputs, int64_t inputs)
+{
+    if (o->type == dnnl_f32)
+        return outputs >= MANY_OUTPUTS && lines >= MANY_LINES;
+    return outputs > UNWRITTEN_OUTPUTS && lines <= TILE_LINES && inputs <= TILE_INPUTS;
+}
+
+/** The weight as the gradient by the input is to read it. */
+static ys_status describe_backward_weight(const struct ys_lowering *low, const struct ys_node *node,
+                                          struct ys_onednn_gemm *gemm)
+{
+    const struct onednn *o = low->state;
+    const struct ys_param *p = &low->graph->params[node->weight];
+    const int64_t lines = (int64_t)ys_layout_elements(&gemm->dst) / p->shape[0];
+    if (wants_plain_weight(o, lines, p->shape[0], p->shape[1])) {
+        YS_TRY(ys_layout_plain(&gemm->weight, 2, p->shape));
+        gemm->weight = ys_layout_cast(&gemm->weight, o->type);
+    } else if (o->type != dnnl_f32) {
+        gemm->weight = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_WEIGHTS);
+    }
+    return YS_OK;
+}
+
 ys_status ys_onednn_backward_gemm(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct onednn *o = low->state;
@@ -405,8 +436,7 @@ ys_status ys_onednn_backward_gemm(struct ys_lowering *low, const struct ys_node 
     dnnl_primitive_desc_destroy(pd);
     if (status != YS_OK || !low->value_gradient[state->source])
         return status;
-    if (o->type != dnnl_f32)
-        gemm.weight = ys_layout_of(state->forward, DNNL_ARG_WEIGHTS);
+    YS_TRY(describe_backward_weight(low, node, &gemm));
     YS_TRY(ys_onednn_gemm_backward_data(o->engine, &gemm, state->forward, &pd));
     status = backward_data(low, node, gradient, &gemm.dst, pd);
     dnnl_primitive_desc_destroy(pd);
