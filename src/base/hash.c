@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static void to_hex(const uint8_t *digest, size_t size, char *text)
+void ys_hex_text(const uint8_t *bytes, size_t size, char *text)
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < size; i++) {
-        text[2 * i] = digits[digest[i] >> 4];
-        text[2 * i + 1] = digits[digest[i] & 15];
+        text[2 * i] = digits[bytes[i] >> 4];
+        text[2 * i + 1] = digits[bytes[i] & 15];
     }
     text[2 * size] = 0;
 }
@@ -49,7 +49,7 @@ void ys_sha256_text(const void *data, size_t size, char text[YS_SHA256_TEXT])
 {
     uint8_t digest[32];
     ys_sha256(data, size, digest);
-    to_hex(digest, sizeof digest, text);
+    ys_hex_text(digest, sizeof digest, text);
 }
 
 ys_status ys_sha256_file(const char *path, char text[YS_SHA256_TEXT])
@@ -73,7 +73,7 @@ ys_status ys_sha256_file(const char *path, char text[YS_SHA256_TEXT])
     close(fd);
     uint8_t digest[32];
     SHA256Final(digest, &context);
-    to_hex(digest, sizeof digest, text);
+    ys_hex_text(digest, sizeof digest, text);
     return YS_OK;
 }
 
@@ -85,5 +85,5 @@ void ys_md5_text(const void *data, size_t size, char text[YS_MD5_TEXT])
         MD5Update(&context, data, size);
     uint8_t digest[16];
     MD5Final(digest, &context);
-    to_hex(digest, sizeof digest, text);
+    ys_hex_text(digest, sizeof digest, text);
 }

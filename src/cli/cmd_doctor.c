@@ -19,13 +19,12 @@
 enum { TIMES = 20 };
 enum { INDENT = 9, FOUND = 28 };  /* columns at which remedies, and what was found, begin */
 enum { WHAT = 43, NUMBERS = 63 }; /* columns of a row of the self-test */
-enum { NARROW = 72 };             /* columns below which its rows are paragraphs */
 
 /* `before`: the one above; its remedy is not said twice. */
 static void put_line(struct ys_buf *out, const struct ys_doctor_line *line, const struct ys_doctor_line *before)
 {
     const bool same = before && before->remedy && line->remedy && strcmp(line->remedy, before->remedy) == 0;
-    const bool narrow = ys_command_width() < NARROW;
+    const bool narrow = ys_command_is_narrow();
     ys_buf_printf(out, "%-8s %-18s ", ys_name_of(&ys_doctor_states, line->state), line->name);
     ys_text_wrap(out, line->found ? line->found : "", FOUND, narrow ? INDENT : FOUND, ys_command_width());
     if (line->consequence && line->remedy)
@@ -80,7 +79,7 @@ static void put_row(struct ys_buf *out, const struct ys_self_test_row *row)
     for (size_t i = 0; i < 4; i++)
         put_value(values[i], numbers[i], row->unit);
     const char *verdict = ys_name_of(&ys_self_test_verdicts, row->verdict);
-    if (ys_command_width() < NARROW) {
+    if (ys_command_is_narrow()) {
         ys_command_wrap(out, 0, 4, "%s: truth %s, observed %s, error %s, bound %s: %s", row->what, values[0], values[1],
                         values[2], values[3], verdict);
     } else {
@@ -104,7 +103,7 @@ static ys_status read_times(const struct ys_args *args, int otherwise, int *time
 static void put_table(struct ys_buf *out, const struct ys_self_test *table, bool has_wrong)
 {
     const struct ys_self_test_row *rows = table->rows.items;
-    if (ys_command_width() < NARROW) {
+    if (ys_command_is_narrow()) {
         ys_buf_puts(out, "medians\n");
     } else {
         put_what(out, "medians");

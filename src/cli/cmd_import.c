@@ -26,11 +26,9 @@ static ys_status find_data(const struct ys_args *args, struct ys_model_feed *fee
     return YS_OK;
 }
 
-enum { NARROW = 72 }; /* columns below which a name has a line of its own */
-
 static void put_line(struct ys_buf *out, const char *name, const char *kind, const char *shape)
 {
-    const bool narrow = ys_command_width() < NARROW;
+    const bool narrow = ys_command_is_narrow();
     ys_command_name(out, 2, narrow ? 0 : 38, name);
     ys_buf_printf(out, " %-*s %s\n", narrow ? 0 : 20, kind, shape);
 }

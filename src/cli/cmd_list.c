@@ -17,7 +17,6 @@
 #include <string.h>
 
 /* Widths of columns, and where the last begins. */
-enum { NARROW = 72 }; /* columns below which rows of a list are paragraphs */
 enum { FRAMEWORK_NAME = 17, FRAMEWORK_CAN = 60, MODEL_NAME = 15, MODEL_TITLE = 53 };
 
 /* One of the lists: what its entries are, and how they are shown. */
@@ -138,7 +137,7 @@ static void print_model(const void *entry, bool full, struct ys_buf *out)
     const struct model_entry *model = entry;
     struct ys_buf shape = {0};
     put_shape(&shape, &model->input);
-    if (ys_command_width() < NARROW) {
+    if (ys_command_is_narrow()) {
         ys_command_wrap(out, 0, 4, "%s %lld %lld %s %s", model->name, (long long)model->parameters,
                         (long long)model->multiply_adds, ys_buf_text(&shape), model->title);
     } else {
@@ -258,7 +257,7 @@ static void print_row(const struct ys_framework_entry *entry, struct ys_buf *out
     put_abilities(entry, &can);
     const char *version = text_or(entry->version, ""), *state = ys_name_of(&ys_entry_states, entry->state),
                *python = text_or(entry->python, "-");
-    if (ys_command_width() < NARROW) {
+    if (ys_command_is_narrow()) {
         ys_command_wrap(out, 0, 4, "%s %s %s %s %s %s", entry->spec, version, state, disk, python, ys_buf_text(&can));
     } else {
         ys_command_name(out, 0, FRAMEWORK_NAME, entry->spec);

@@ -14,7 +14,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 160 };
+enum { WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 160, NARROW = 72 };
 
 int ys_command_fail(ys_status status)
 {
@@ -40,6 +40,11 @@ int ys_command_width(void)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return WIDTH;
     return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col > MOST_WIDTH ? MOST_WIDTH : size.ws_col;
+}
+
+bool ys_command_is_narrow(void)
+{
+    return ys_command_width() < NARROW;
 }
 
 void ys_command_wrap(struct ys_buf *out, int indent, int hang, const char *format, ...)

@@ -38,6 +38,8 @@ int ys_command_fail(ys_status status);
 /** Columns of what is printed for people: those of the terminal on stdout, at least 40 and at most 160, beyond which
  * lines are hard to follow; 80 where stdout is none. */
 int ys_command_width(void);
+/** Whether that is too little for columns, so that rows of a table are paragraphs. */
+bool ys_command_is_narrow(void);
 /** Appends a paragraph that is no wider than ys_command_width(), its first line `indent` blanks from the left and the
  * others `hang`; ends with LF. A path or a command, which somebody pastes, is no paragraph: it stays on one line. */
 void ys_command_wrap(struct ys_buf *out, int indent, int hang, const char *format, ...) YS_PRINTF(4, 5);

@@ -51,8 +51,7 @@ static void hash_order(const uint32_t *order, int64_t count, const double *lr, i
 {
     uint8_t digest[32];
     ys_sha256_joined(order, (size_t)count * sizeof *order, lr, (size_t)steps * sizeof *lr, digest);
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+    ys_hex_text(digest, sizeof digest, hash);
 }
 
 static void fill_streams(uint32_t *rows, int64_t batches, int64_t batch)

@@ -80,8 +80,7 @@ static void hash_rows(const struct ys_data_source *source, const struct ys_data_
         before = digest;
         before_bytes = sizeof digest;
     }
-    for (size_t i = 0; i < sizeof digest; i++)
-        snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+    ys_hex_text(digest, sizeof digest, hash);
 }
 
 enum { LISTED_ARRAYS = 5 };

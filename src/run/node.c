@@ -125,16 +125,13 @@ static ys_status greet(const struct agent *agent)
 static ys_status answer_ping(const struct agent *agent)
 {
     const struct ys_node_said said = {.t_ns = (int64_t)ys_time_ns(), .status = YS_FIELD_NONE};
-    return ys_node_send(agent->channel, YS_NODE_PONG, &ys_node_said_record, &said);
+    return ys_node_send_said(agent->channel, YS_NODE_PONG, said, NULL);
 }
 
 static ys_status say(const struct agent *agent, enum ys_node_word word, bool is_done, int64_t status, const char *why)
 {
-    struct ys_node_said said = {.is_done = is_done, .t_ns = YS_FIELD_NONE, .status = status};
-    said.message = why ? ys_strdup(why) : NULL;
-    ys_status sent = ys_node_send(agent->channel, word, &ys_node_said_record, &said);
-    ys_record_fini(&ys_node_said_record, &said);
-    return sent;
+    const struct ys_node_said said = {.is_done = is_done, .t_ns = YS_FIELD_NONE, .status = status};
+    return ys_node_send_said(agent->channel, word, said, why);
 }
 
 static ys_status say_alive(struct agent *agent)

@@ -136,6 +136,13 @@ static ys_status send_piece(struct ys_channel *channel, int64_t rank, const stru
     return status;
 }
 
+ys_status ys_node_send_said(struct ys_channel *channel, enum ys_node_word word, struct ys_node_said said,
+                            const char *why)
+{
+    said.message = (char *)(uintptr_t)why; /* nobody frees it here */
+    return ys_node_send(channel, word, &ys_node_said_record, &said);
+}
+
 ys_status ys_node_send_series(struct ys_channel *channel, int64_t rank, const struct ys_series_set *set)
 {
     for (size_t i = 0; i < set->count; i++)

@@ -113,6 +113,9 @@ extern const struct ys_record ys_node_hello_record, ys_node_job_record, ys_node_
  * ys_channel_send(). */
 ys_status ys_node_send(struct ys_channel *channel, enum ys_node_word word, const struct ys_record *record,
                        const void *item) YS_MUST_CHECK;
+/** Sends `word` with what `said` says, and `why` as its message, which may be NULL. */
+ys_status ys_node_send_said(struct ys_channel *channel, enum ys_node_word word, struct ys_node_said said,
+                            const char *why) YS_MUST_CHECK;
 /** Sends all series of `set`, which are of `rank`. */
 ys_status ys_node_send_series(struct ys_channel *channel, int64_t rank, const struct ys_series_set *set) YS_MUST_CHECK;
 /** Adds what a message `series` says to `set`. YS_EPROTOCOL: the name is none that a series can have. */

@@ -1,6 +1,7 @@
 /* How the agents of a run come, and go. */
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
@@ -51,8 +52,7 @@ static ys_status open_door(struct door *door)
     if (getrandom(random, sizeof random, 0) != sizeof random)
         return ys_fail(YS_EIO, "the kernel gives no random numbers: %s", strerror(errno));
     snprintf(door->address, sizeof door->address, "127.0.0.1:%d", ntohs(place.sin_port));
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(door->token + 2 * i, 3, "%02x", random[i]);
+    ys_hex_text(random, sizeof random, door->token);
     return YS_OK;
 }
 
@@ -99,12 +99,14 @@ static ys_status start_agent(const struct ys_nodes *nodes, const struct door *do
     return status;
 }
 
-/** Takes as long whatever is wrong, so that nobody learns the token digit by digit. */
+/** Of a token of the right length: takes as long whatever is wrong, so that nobody learns the token digit by digit. */
 static bool is_token(const struct door *door, const char *said)
 {
-    unsigned difference = strlen(said) != sizeof door->token - 1;
-    for (size_t i = 0; !difference && i < sizeof door->token - 1; i++)
-        difference += (unsigned char)(said[i] ^ door->token[i]) != 0;
+    unsigned difference = 0;
+    if (strlen(said) != sizeof door->token - 1)
+        return false;
+    for (size_t i = 0; i < sizeof door->token - 1; i++)
+        difference |= (unsigned char)(said[i] ^ door->token[i]);
     return difference == 0;
 }
 
@@ -125,10 +127,10 @@ static char *refusal(const struct ys_nodes *nodes, const struct door *door, cons
                : NULL;
 }
 
-static void send_away(struct ys_channel *channel, char *why)
+static void send_away(struct ys_channel *channel, const char *why)
 {
-    const struct ys_node_said said = {.message = why, .t_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
-    (void)!ys_node_send(channel, YS_NODE_REFUSED, &ys_node_said_record, &said); /* it may have gone */
+    const struct ys_node_said said = {.t_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
+    (void)!ys_node_send_said(channel, YS_NODE_REFUSED, said, why); /* it may have gone */
 }
 
 /** Takes the agent, or its refusal into account. A stranger, who has not the token, does nothing to the run. */

@@ -47,14 +47,11 @@ void ys_node_lose(struct ys_node *node, enum ys_run_status status, const char *f
 void ys_node_say(struct ys_node *node, enum ys_node_word word, const char *why)
 {
     char title[128];
-    struct ys_node_said said = {.t_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
+    const struct ys_node_said said = {.t_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
     if (!node->channel)
         return;
     node->is_ending = node->is_ending || word == YS_NODE_END;
-    said.message = why ? ys_strdup(why) : NULL;
-    ys_status status = ys_node_send(node->channel, word, &ys_node_said_record, &said);
-    ys_record_fini(&ys_node_said_record, &said);
-    if (status != YS_OK)
+    if (ys_node_send_said(node->channel, word, said, why) != YS_OK)
         ys_node_lose(node, YS_RUN_KILLED, "the agent of %s cannot be reached any more: %s", ys_node_title(node, title),
                      ys_error());
 }

@@ -31,8 +31,7 @@ void ys_export_sum_add(struct ys_export_sum *sum, const void *line, size_t size)
 
 void ys_export_sum_text(const struct ys_export_sum *sum, char text[YS_SHA256_TEXT])
 {
-    for (size_t i = 0; i < sizeof sum->link; i++)
-        snprintf(text + 2 * i, 3, "%02x", sum->link[i]);
+    ys_hex_text(sum->link, sizeof sum->link, text);
 }
 
 static ys_status refuse(const struct importing *in, const char *what)
