@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-static const size_t LOOKS[] = {8, 16, 24};
-enum { LOOK_COUNT = sizeof LOOKS / sizeof LOOKS[0], MOST_ROUNDS = 24, COMPARE_ROUNDS = 10 };
+static const size_t LOOKS[] = {8, 20, 50};
+enum { LOOK_COUNT = sizeof LOOKS / sizeof LOOKS[0], MOST_ROUNDS = 50, COMPARE_ROUNDS = 10 };
 static const double LEVEL = 0.05 / LOOK_COUNT, USUAL_BUDGET_S = 600;
 
 struct confirming {

@@ -6,7 +6,7 @@
 #include "cli/args.h"
 #include "judge/gate.h"
 
-/** Of each check that does not hold and has values, after 8, 16 and 24 rounds and at no other time, each look at 5 %
+/** Of each check that does not hold and has values, after 8, 20 and 50 rounds and at no other time, each look at 5 %
  * / 3. What cannot be run here stays as it was, with the reason. YS_EINVAL: --budget; YS_EINTR. */
 ys_status ys_confirm_gate(const struct ys_args *args, const struct ys_side *base, const struct ys_side *candidate,
                           const struct ys_rules *rules, struct ys_gate *gate) YS_MUST_CHECK;

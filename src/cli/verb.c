@@ -128,7 +128,7 @@ static const struct ys_flag flags[] = {
      "bounds the change of a metric: \"rate_per_s >= -3 %\"; may be given several times [speed, latency, accuracy, memory]",
      YS_FLAG_TEXTS, offsetof(struct ys_args, rules)},
     {"rules", "FILE", "gate", "rules in a file, one a line", TEXT(rule_file)},
-    {"confirm", NULL, "compare gate", "run both again here, in turn: of gate what does not hold, after 8, 16 and 24 rounds; of compare "
+    {"confirm", NULL, "compare gate", "run both again here, in turn: of gate what does not hold, after 8, 20 and 50 rounds; of compare "
      "10 rounds", SWITCH(confirm)},
     {"budget", "TIME", "compare gate", "with --confirm: no round begins after so long [10min]", TEXT(budget)},
     {"wish", "WISH", "recommend", "\"fastest at accuracy >= 98 % within 2 GiB\"; docs/judging.md has the words", TEXT(wish)},
