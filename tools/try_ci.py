@@ -27,13 +27,43 @@ audit = off
 
 [speed]
 framework = mine
-model = mlp
+model = small.json
 data = digits
 threads = 1
 batch = 64
 steps = %d
-block = 10
+block = 50
 """
+# 784-64-10: its weights, gradients and velocity fit a core's own cache, so that neighbours do not make runs scatter.
+NORMALIZE = {"scale": 1 / 255, "mean": [0.0], "std": [1.0]}
+NETWORK = {
+    "format": "yardstick-graph",
+    "version": 1,
+    "name": "small",
+    "title": "784-64-10, ReLU",
+    "inputs": [{"name": "x", "shape": ["N", 1, 28, 28], "dtype": "U8"}],
+    "nodes": [
+        {"op": op, "name": name, "in": [source], "out": [name], "attrs": attrs, "params": {key: name + "." + key for key in keys}}
+        for op, name, source, attrs, keys in (
+            ("normalize", "normalize", "x", NORMALIZE, ()),
+            ("Flatten", "flatten", "normalize", {}, ()),
+            ("Gemm", "hidden", "flatten", {}, ("weight", "bias")),
+            ("Relu", "relu", "hidden", {}, ()),
+            ("Gemm", "fc", "relu", {}, ("weight", "bias")),
+        )
+    ],
+    "params": [
+        {"name": name, "shape": shape, "role": "weight", "init": init, "lr_mult": 1.0, "decay_mult": 1.0}
+        for name, shape, init in (
+            ("hidden.weight", [64, 784], {"dist": "uniform", "low": -0.03, "high": 0.03}),
+            ("hidden.bias", [64], {"dist": "constant", "value": 0.0}),
+            ("fc.weight", [10, 64], {"dist": "uniform", "low": -0.1, "high": 0.1}),
+            ("fc.bias", [10], {"dist": "constant", "value": 0.0}),
+        )
+    ],
+    "output": "fc",
+    "loss": "softmax_cross_entropy",
+}
 RULE = "rate_per_s >= -2.5 %"  # half of what is to be caught: a bound at 5 % itself could only be called open
 STEP = "        return self.network.step(x.astype(np.float64), y, lr, self.plan.optimizer)\n"
 LONGER = """        began = time.perf_counter()
@@ -61,7 +91,7 @@ def make_repository(folder, steps):
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
         shutil.copy(os.path.join(ROOT, name), os.path.join(folder, name))
     os.makedirs(os.path.join(folder, "recipes"))
-    for name, text in (("recipes/mine.recipe", RECIPE), ("speed.ys", STUDY % steps)):
+    for name, text in (("recipes/mine.recipe", RECIPE), ("speed.ys", STUDY % steps), ("small.json", json.dumps(NETWORK))):
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(text)
     git(folder, "init", "-q")
@@ -98,7 +128,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("bin")
     parser.add_argument("--times", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--only", choices=("same", "slower"), help="try this commit alone")
     parser.add_argument("--keep", action="store_true", help="the folder, whose name is printed")
     told = parser.parse_args()

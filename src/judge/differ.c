@@ -155,14 +155,14 @@ static const char *const surroundings[] = {"framework",      "threads",        "
                                            "perf",           "keep_log",       "device",      NULL};
 
 static ys_status differ_settings(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
-                                 bool of_work, struct ys_list *differences)
+                                 const char *const *except, struct ys_list *differences)
 {
     ys_json *keys[2] = {ys_record_json(&ys_trial_settings_record, &base->keys),
                         ys_record_json(&ys_trial_settings_record, &candidate->keys)};
     ys_status status = keys[0] && keys[1] ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && of_work)
-        status = ys_judge_differ(keys[0], keys[1], "", surroundings, differences);
-    for (size_t i = 0; status == YS_OK && !of_work && surroundings[i]; i++)
+    if (status == YS_OK && except)
+        status = ys_judge_differ(keys[0], keys[1], "", except, differences);
+    for (size_t i = 0; status == YS_OK && !except && surroundings[i]; i++)
         status = differ_values(surroundings[i], ys_json_get(keys[0], surroundings[i]),
                                ys_json_get(keys[1], surroundings[i]), differences);
     ys_json_free(keys[0]);
@@ -175,7 +175,7 @@ ys_status ys_judge_differ_trials(const struct ys_result_trial *base, const struc
 {
     const struct ys_trial_framework none = {0}, *a = base->framework ? base->framework : &none,
                                     *b = candidate->framework ? candidate->framework : &none;
-    YS_TRY(differ_settings(base, candidate, false, differences));
+    YS_TRY(differ_settings(base, candidate, NULL, differences));
     YS_TRY(ys_judge_differ_text("framework.name", a->name, b->name, differences));
     YS_TRY(ys_judge_differ_text("framework.version", a->version, b->version, differences));
     YS_TRY(ys_judge_differ_text("framework.closure", a->closure, b->closure, differences));
@@ -186,15 +186,29 @@ ys_status ys_judge_differ_trials(const struct ys_result_trial *base, const struc
     return ys_judge_differ(base->env, candidate->env, "env", NULL, differences);
 }
 
+/* A file or folder of the user's own is known by its content, below: two checkouts have it in two places. */
+static bool is_path(const char *data)
+{
+    return data && strchr(data, '/');
+}
+
 ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_result_trial *of_base,
                                const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
                                struct ys_list *differences)
 {
+    enum { PLACES = sizeof surroundings / sizeof surroundings[0] };
     struct ys_study_work work[2];
+    const char *except[PLACES + 2] = {NULL};
+    size_t count = PLACES - 1;
     char text[2][64];
-    YS_TRY(differ_settings(of_base, of_candidate, true, differences));
     ys_study_work_find(base->told.work, of_base->keys.model, of_base->keys.data, &work[0]);
     ys_study_work_find(candidate->told.work, of_candidate->keys.model, of_candidate->keys.data, &work[1]);
+    memcpy(except, surroundings, sizeof surroundings);
+    if (work[0].model_hash && work[1].model_hash)
+        except[count++] = "model";
+    if (is_path(of_base->keys.data) && is_path(of_candidate->keys.data))
+        except[count++] = "data";
+    YS_TRY(differ_settings(of_base, of_candidate, except, differences));
     for (size_t i = 0; i < 2; i++)
         snprintf(text[i], sizeof text[i], "%lld parameters, %lld multiply-adds", (long long)work[i].parameters,
                  (long long)work[i].multiply_adds);

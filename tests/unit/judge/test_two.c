@@ -282,6 +282,54 @@ static void other_work_and_no_proof_are_invalid(void)
     drop(&candidate);
 }
 
+/* A file and a folder of one's own, as two checkouts have them: known by what is in them, not by where they lie. */
+static void places_of_files_are_no_other_work(void)
+{
+    static char here[] = "/here/net.json", there[] = "/there/net.json", photos[] = "/here/photos",
+                copies[] = "/there/photos";
+    static const struct {
+        const char *works, *reason;
+    } cases[] = {
+        {"[{\"model\":\"/there/net.json\",\"model_hash\":\"aa\",\"data\":\"/there/"
+         "photos\",\"train_hash\":\"11\",\"test_hash\":\"22\"}]",
+         NULL},
+        {"[{\"model\":\"/there/net.json\",\"model_hash\":\"ab\",\"data\":\"/there/"
+         "photos\",\"train_hash\":\"11\",\"test_hash\":\"22\"}]",
+         "network file is aa there and ab here"},
+        {"[{\"model\":\"/there/net.json\",\"model_hash\":\"aa\",\"data\":\"/there/"
+         "photos\",\"train_hash\":\"12\",\"test_hash\":\"22\"}]",
+         "training data is 11 there and 12 here"},
+        {"[{\"model\":\"/there/net.json\",\"data\":\"/there/photos\",\"train_hash\":\"11\",\"test_hash\":\"22\"}]",
+         "model is /here/net.json there and /there/net.json here"},
+    };
+    ys_json *works = parsed("[{\"model\":\"/here/net.json\",\"model_hash\":\"aa\",\"data\":\"/here/photos\","
+                            "\"train_hash\":\"11\",\"test_hash\":\"22\"}]");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made base, candidate;
+        struct ys_judged judged;
+        ys_json *other = parsed(cases[i].works);
+        make(&base, older, 1000, 500);
+        make(&candidate, older, 900, 500);
+        base.side.told.work = works;
+        candidate.side.told.work = other;
+        for (size_t t = 0; t < TRIALS; t++) {
+            base.trials[t].keys.model = here;
+            base.trials[t].keys.data = photos;
+            candidate.trials[t].keys.model = there;
+            candidate.trials[t].keys.data = copies;
+        }
+        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        const struct ys_judged_metric *rate = rate_of(&judged, 0);
+        CHECK_INT(rate->verdict == YS_VERDICT_INVALID, cases[i].reason != NULL);
+        CHECK(!cases[i].reason || strstr(rate->reason, cases[i].reason) != NULL);
+        ys_judged_fini(&judged);
+        drop(&base);
+        drop(&candidate);
+        ys_json_free(other);
+    }
+    ys_json_free(works);
+}
+
 static void trials_are_paired_by_name_or_as_they_were_named(void)
 {
     struct made base, candidate;
@@ -306,4 +354,5 @@ static void trials_are_paired_by_name_or_as_they_were_named(void)
 TAP_MAIN(TAP_CASE(what_differs_is_found_by_name), TAP_CASE(a_change_is_found_where_what_is_common_bounds_the_drift),
          TAP_CASE(drift_widens_an_interval_towards_its_cause), TAP_CASE(what_is_left_of_warm_up_must_change_no_verdict),
          TAP_CASE(fresh_rounds_decide_only_what_warm_up_does_not), TAP_CASE(it_is_said_why_anchors_bound_nothing),
-         TAP_CASE(other_work_and_no_proof_are_invalid), TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))
+         TAP_CASE(other_work_and_no_proof_are_invalid), TAP_CASE(places_of_files_are_no_other_work),
+         TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))
