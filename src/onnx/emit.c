@@ -146,15 +146,31 @@ static bool is_beyond(const struct ys_onnx_constant *constant)
     return constant->filled || constant->readers > 0;
 }
 
+static const char *name_of(const struct ys_onnx_constant *constant)
+{
+    return constant->tensor ? constant->tensor->name : "a computed constant";
+}
+
+/* A copy that needs memory of its own, because its node sees the constant times another number or in another order. */
+static ys_status count_form(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, int64_t count)
+{
+    if (constant->readers == 0)
+        return YS_OK;
+    if (count > YS_ONNX_MAX_FORMS - step->r->forms)
+        return YS_FAIL_STEP(step,
+                            "reads %.100s in another form (times a number, or in another order), and its %lld elements "
+                            "are more than are left of %lld for all such forms: store it as it is read",
+                            name_of(constant), (long long)count, (long long)YS_ONNX_MAX_FORMS);
+    step->r->forms += count;
+    return YS_OK;
+}
+
 /* New memory with the numbers of a parameter. */
-static ys_status make_values(struct ys_onnx_step *step, const struct ys_onnx_constant *c,
-                             const struct ys_onnx_view *view, float **values)
+static ys_status make_values(const struct ys_onnx_constant *c, const struct ys_onnx_view *view, float **values)
 {
     const int64_t count = count_elements(view->shape, view->rank), rows = view->shape[0];
     const int64_t block = view->blocks ? rows / (int64_t)view->blocks : rows;
     int64_t at = 0;
-    if (is_beyond(c))
-        YS_TRY(count_beyond(step, c->tensor ? c->tensor->name : "a computed constant", count));
     float *made = *values = ys_alloc((size_t)count, sizeof **values);
     if (!made)
         return ys_out_of_memory();
@@ -219,15 +235,33 @@ static ys_status report_param(struct ys_onnx_reading *r, const struct ys_param *
     return ys_json_append(r->parameters, line);
 }
 
-static ys_status keep_values(struct ys_onnx_reading *r, float *values)
+/* Numbers that a parameter begins with: new memory, or that of an earlier parameter, which keeps it. */
+struct numbers {
+    float *values;
+    bool is_earlier;
+};
+
+static void drop(struct numbers numbers)
 {
-    float **larger = ys_realloc(r->import->values, r->graph->param_count, sizeof *larger);
-    if (!larger) {
-        ys_free(values);
+    if (!numbers.is_earlier)
+        ys_free(numbers.values);
+}
+
+/* Those of the newest parameter. Takes them. */
+static ys_status keep(struct ys_onnx_reading *r, struct numbers numbers)
+{
+    const size_t count = r->graph->param_count;
+    float **values = ys_realloc(r->import->values, count, sizeof *values);
+    r->import->values = values ? values : r->import->values;
+    bool *borrows = values ? ys_realloc(r->import->borrows, count, sizeof *borrows) : NULL;
+    r->import->borrows = borrows ? borrows : r->import->borrows;
+    if (!borrows) {
+        drop(numbers);
         return ys_out_of_memory();
     }
-    r->import->values = larger;
-    larger[r->graph->param_count - 1] = values;
+    values[count - 1] = numbers.values;
+    borrows[count - 1] = numbers.is_earlier;
+    r->import->value_count = count;
     return YS_OK;
 }
 
@@ -271,6 +305,10 @@ struct matrix_key {
 
 struct layer_key {
     char text[96];
+};
+
+struct view_key {
+    char text[96 + YS_MAX_RANK * 44];
 };
 
 /* Whether the file has a matrix the other way round than the graph, which has it as `values`. */
@@ -343,6 +381,39 @@ static int find_known(const struct ys_onnx_reading *r, int node, enum ys_node_pa
     return (int)ys_json_get_int(r->layers, layer_of(r, node, constant, view).text, -1);
 }
 
+/* By what a parameter is found that has the same numbers of a constant in the same order, whatever axes of extent 1 it
+ * has. */
+static struct view_key key_of_view(const struct ys_onnx_constant *constant, const struct ys_onnx_view *view)
+{
+    struct view_key key;
+    const int64_t *order = view->order;
+    size_t used = (size_t)snprintf(key.text, sizeof key.text, "%p %.17g", (const void *)constant, view->factor);
+    for (size_t i = 0; i < view->blocks; i++)
+        used += (size_t)snprintf(key.text + used, sizeof key.text - used, " %lld", (long long)order[i]);
+    for (size_t i = 0; i < view->rank; i++)
+        if (view->shape[i] != 1)
+            used += (size_t)snprintf(key.text + used, sizeof key.text - used, " %lld*%lld", (long long)view->shape[i],
+                                     (long long)view->steps[i]);
+    return key;
+}
+
+static bool is_zero(const float *values, int64_t count)
+{
+    return values[0] == 0 && is_uniform(values, count);
+}
+
+/* The numbers that the constant had for another node, seen in the same way: a node that gets a copy begins with them.
+ * Of matrices only those that are all 0 are copied. Else none: their values are NULL. */
+static struct numbers find_numbers(const struct ys_onnx_reading *r, bool is_matrix,
+                                   const struct ys_onnx_constant *constant, const struct ys_onnx_view *view)
+{
+    const int same = constant->readers ? (int)ys_json_get_int(r->seen, key_of_view(constant, view).text, -1) : -1;
+    float *values = same >= 0 ? r->import->values[same] : NULL;
+    if (values && is_matrix && !is_zero(values, count_elements(view->shape, view->rank)))
+        values = NULL;
+    return (struct numbers){.values = values, .is_earlier = true};
+}
+
 /* Notes the newest parameter, unless there is one that holds the same. */
 static ys_status keep_matrix(struct ys_onnx_reading *r, const struct ys_onnx_constant *constant, const float *values,
                              const int64_t *shape, size_t rank)
@@ -358,10 +429,9 @@ static ys_status keep_matrix(struct ys_onnx_reading *r, const struct ys_onnx_con
 static ys_status check_values(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, const float *values,
                               int64_t count)
 {
-    const char *name = constant->tensor ? constant->tensor->name : "a computed constant";
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i])) /* DOUBLE may be beyond what floats hold */
-            return YS_FAIL_STEP(step, "%.100s has a value that is no finite number of 32 bits", name);
+            return YS_FAIL_STEP(step, "%.100s has a value that is no finite number of 32 bits", name_of(constant));
     return YS_OK;
 }
 
@@ -374,20 +444,22 @@ static bool counts_as_matrix(enum ys_op op, const struct ys_onnx_constant *const
     return ys_op_rule(op)->params == YS_PARAMS_OPERAND ? axes > 1 : constant->rank > 1;
 }
 
-/* Takes the values. */
+/* Takes the numbers. */
 static ys_status add_with(struct ys_onnx_step *step, int node, enum ys_node_param which,
-                          const struct ys_onnx_constant *constant, float *values, const int64_t *shape, size_t rank)
+                          const struct ys_onnx_constant *constant, struct numbers numbers, const int64_t *shape,
+                          size_t rank)
 {
     struct ys_onnx_reading *r = step->r;
     const size_t before = r->graph->param_count;
-    ys_status status = check_values(step, constant, values, count_elements(shape, rank));
+    ys_status status =
+        numbers.is_earlier ? YS_OK : check_values(step, constant, numbers.values, count_elements(shape, rank));
     if (status == YS_OK)
-        status = add_param(step, node, which, constant, values, shape, rank);
+        status = add_param(step, node, which, constant, numbers.values, shape, rank);
     if (status == YS_OK)
-        return keep_values(r, values);
-    ys_free(values);
+        return keep(r, numbers);
+    drop(numbers);
     if (r->graph->param_count > before) /* so that there are as many values as parameters */
-        (void)keep_values(r, NULL);
+        (void)keep(r, (struct numbers){NULL, false});
     return status;
 }
 
@@ -408,9 +480,9 @@ static ys_status tie_to(struct ys_onnx_step *step, int node, enum ys_node_param 
                         is_copy ? ", of which its weight is the transposed copy" : "");
 }
 
-/* A parameter that no other is. Takes the values. */
+/* A parameter that no other is. Takes the numbers. */
 static ys_status add_new(struct ys_onnx_step *step, int node, enum ys_node_param which, bool is_matrix,
-                         struct ys_onnx_constant *constant, const struct ys_onnx_view *view, float *values)
+                         struct ys_onnx_constant *constant, const struct ys_onnx_view *view, struct numbers numbers)
 {
     struct ys_onnx_reading *r = step->r;
     if (constant->readers > 0) {
@@ -418,19 +490,21 @@ static ys_status add_new(struct ys_onnx_step *step, int node, enum ys_node_param
             ys_onnx_note(r, "%.100s is read by several nodes: node %.100s gets a copy that is trained by itself",
                          constant->tensor ? constant->tensor->name : "(computed)", step->node->name);
         if (status != YS_OK) {
-            ys_free(values);
+            drop(numbers);
             return status;
         }
     }
-    YS_TRY(add_with(step, node, which, constant, values, view->shape, view->rank));
+    YS_TRY(add_with(step, node, which, constant, numbers, view->shape, view->rank));
     constant->readers++;
-    const bool is_zero = is_uniform(values, count_elements(view->shape, view->rank)) && values[0] == 0;
     constant->param = (int)r->graph->param_count - 1;
-    constant->is_shared = is_matrix && !is_zero;
+    constant->is_shared =
+        is_matrix && !numbers.is_earlier && !is_zero(numbers.values, count_elements(view->shape, view->rank));
     constant->view = *view;
+    if (!numbers.is_earlier)
+        YS_TRY(ys_json_set_int(r->seen, key_of_view(constant, view).text, constant->param));
     if (which == YS_NODE_BIAS && r->graph->nodes[node].weight >= 0)
         return ys_json_set_int(r->layers, layer_of(r, node, constant, view).text, constant->param);
-    return is_matrix ? keep_matrix(r, constant, values, view->shape, view->rank) : YS_OK;
+    return is_matrix && !numbers.is_earlier ? keep_matrix(r, constant, numbers.values, view->shape, view->rank) : YS_OK;
 }
 
 ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
@@ -438,17 +512,25 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
 {
     const bool is_matrix = (which == YS_NODE_WEIGHT || which == YS_NODE_RECURRENT) &&
                            counts_as_matrix(step->r->graph->nodes[node].op, constant);
-    float *values;
     int tie = find_known(step->r, node, which, is_matrix, constant, view);
     if (tie >= 0)
         return tie_to(step, node, which, is_matrix, constant, view, tie);
-    YS_TRY(make_values(step, constant, view, &values));
-    ys_status status = is_matrix ? find_tie(step, constant, values, view, &tie) : YS_OK;
+    const int64_t count = count_elements(view->shape, view->rank);
+    if (is_beyond(constant))
+        YS_TRY(count_beyond(step, name_of(constant), count));
+    struct numbers numbers = find_numbers(step->r, is_matrix, constant, view);
+    if (numbers.values)
+        return add_new(step, node, which, is_matrix, constant, view, numbers);
+    numbers.is_earlier = false;
+    YS_TRY(make_values(constant, view, &numbers.values));
+    ys_status status = is_matrix ? find_tie(step, constant, numbers.values, view, &tie) : YS_OK;
     if (status == YS_OK && tie < 0)
-        return add_new(step, node, which, is_matrix, constant, view, values);
+        status = count_form(step, constant, count);
+    if (status == YS_OK && tie < 0)
+        return add_new(step, node, which, is_matrix, constant, view, numbers);
     if (status == YS_OK && is_beyond(constant))
-        step->r->beyond -= count_elements(view->shape, view->rank); /* it has none of its own */
-    ys_free(values);
+        step->r->beyond -= count; /* it has none of its own */
+    drop(numbers);
     return status == YS_OK ? tie_to(step, node, which, is_matrix, constant, view, tie) : status;
 }
 
@@ -471,7 +553,7 @@ ys_status ys_onnx_vector(struct ys_onnx_step *step, int node, enum ys_node_param
 ys_status ys_onnx_made_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
                              const struct ys_onnx_constant *constant, float *values, const int64_t *shape, size_t rank)
 {
-    return add_with(step, node, which, constant, values, shape, rank);
+    return add_with(step, node, which, constant, (struct numbers){values, false}, shape, rank);
 }
 
 ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param which, double value,
@@ -494,7 +576,7 @@ ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param 
     float *values = ys_alloc((size_t)count, sizeof *values);
     for (int64_t i = 0; values && i < count; i++)
         values[i] = (float)value;
-    YS_TRY(keep_values(r, values));
+    YS_TRY(keep(r, (struct numbers){values, false}));
     return values ? report_param(r, &param, "(a number)") : ys_out_of_memory();
 }
 

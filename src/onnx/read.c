@@ -48,13 +48,14 @@ static ys_status make_slots(struct ys_onnx_reading *r)
     r->names = ys_json_object();
     r->matrices = ys_json_object();
     r->layers = ys_json_object();
+    r->seen = ys_json_object();
     r->pieces = ys_json_object();
     for (size_t i = 0; i < 3; i++)
         r->taken[i] = ys_json_object();
     r->nodes = ys_json_array();
     r->parameters = ys_json_array();
     r->notes = ys_json_array();
-    if (!r->slots || !r->names || !r->matrices || !r->layers || !r->pieces || !r->nodes || !r->parameters ||
+    if (!r->slots || !r->names || !r->matrices || !r->layers || !r->seen || !r->pieces || !r->nodes || !r->parameters ||
         !r->notes || !r->taken[0] || !r->taken[1] || !r->taken[2])
         return ys_out_of_memory();
     struct ys_onnx_slot *slot;
@@ -687,6 +688,7 @@ static ys_status read_file(struct ys_onnx_file *file, const struct ys_model_feed
     ys_json_free(r.names);
     ys_json_free(r.matrices);
     ys_json_free(r.layers);
+    ys_json_free(r.seen);
     ys_json_free(r.pieces);
     ys_json_free(r.nodes);
     ys_json_free(r.parameters);
@@ -759,9 +761,11 @@ void ys_onnx_import_free(struct ys_onnx_import *import)
 {
     if (!import)
         return;
-    for (size_t i = 0; import->values && i < import->graph->param_count; i++)
-        ys_free(import->values[i]);
+    for (size_t i = 0; i < import->value_count; i++)
+        if (!import->borrows[i])
+            ys_free(import->values[i]);
     ys_free(import->values);
+    ys_free(import->borrows);
     ys_graph_free(import->graph);
     ys_json_free(import->report);
     ys_free(import->producer);

@@ -8,7 +8,11 @@
 
 struct ys_onnx_import {
     struct ys_graph *graph;
-    float **values; /* of each parameter of the graph, what the file holds, in C order */
+    /* Of each parameter of the graph, what the file holds, in C order, and whether that is the memory of an earlier
+     * one: copies of a vector begin with the same numbers. */
+    float **values;
+    bool *borrows;
+    size_t value_count;
     /* {"file", "producer", "opset", "nodes": [{"name", "op", "shape"}], "parameters": [{"name", "shape", "role",
      * "from", "trained"}], "notes": [text]}: what was read as what, and what was changed and why. */
     ys_json *report;

@@ -11,6 +11,9 @@
  * among ONNX's light networks, whose weights are all filled, has 1.44e8. */
 #define YS_ONNX_MAX_BEYOND ((int64_t)1 << 28)
 
+/* Elements of parameters that have numbers of their own because a further node sees a constant in another way. */
+#define YS_ONNX_MAX_FORMS ((int64_t)1 << 26)
+
 enum ys_onnx_kind { YS_ONNX_NONE, YS_ONNX_CONSTANT, YS_ONNX_LIVE, YS_ONNX_REFUSED };
 
 /* y = (x * scale - mean) / std of the graph's input: what the file or yardstick does with pixels before all else.
@@ -103,9 +106,11 @@ struct ys_onnx_reading {
     ys_json *pieces;   /* a value and axis to 1 more than the newest slice of them that waits; a piece to its value */
     ys_json *matrices; /* what the matrices that became parameters hold, to the parameter */
     ys_json *layers;   /* what makes a layer one that was there before, to its bias, or of recurrent ones to its node */
+    ys_json *seen;     /* a constant and how it is seen, to the parameter that has these numbers */
     int *reads; /* of each value: nodes of the graph that read it, and of each of its names all readers but one */
     size_t read_room, nodes_counted; /* values that `reads` has room for; nodes that are in it */
     int64_t beyond;                  /* elements of parameters that no bytes of the file stand for */
+    int64_t forms;                   /* those of them that are not another parameter's numbers */
     bool *done;                      /* nodes that are read, or that nothing needs */
     const struct ys_onnx_slot *last; /* the output, before nodes at the end that change its shape or type alone */
     size_t refusal_count;

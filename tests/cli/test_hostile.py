@@ -41,6 +41,20 @@ def grown(times):
                  [W, tensor("e0", (1,), [1.0])] + [shape(n) for n in range(times)])
 
 
+def copied(times, width):
+    """Norms that share one vector, and each train their own."""
+    nodes = [node("LayerNormalization", "%s v" % ("v%d" % n if n else "x"), "v%d" % (n + 1)) for n in range(times)]
+    return model(nodes + [node("Gemm", "v%d w" % times, "y")], [tensor("v", (width,), [0.5, 0.25] * (width // 2)), tensor("w", (width, 1), [0.5] * width)],
+                 (("x", (None, width)),))
+
+
+def scaled(times, width):
+    """Layers that share a matrix and one bias, each times another number."""
+    nodes = [node("Gemm", "x m v", "v%d" % n, beta=1 + n / 1024) for n in range(times)]
+    return model(nodes + [node("Sum", " ".join("v%d" % n for n in range(times)), "s"), node("Gemm", "s w", "y")],
+                 [tensor("m", (4, width), [0.5, 0.25] * (2 * width)), tensor("v", (width,), [0.5, 0.25] * (width // 2)), tensor("w", (width, 1), [0.5] * width)])
+
+
 # What it is, the file, and words of the sentence.
 FILES = [
     ("empty", b"", ["is no ONNX file"]),
@@ -82,6 +96,8 @@ FILES = [
     ("a number beside a value without end", model([node("Relu", "x", "r"), node("Mul", "r k", "m"), node("GlobalAveragePool", "m", "y")], [tensor("k", (), [0.5])],
                                                   (("x", (None, 1 << 30, 7, 7)),)), ["node m (Mul)", "elements"]),
     ("a constant that grows", grown(4), ["node e3 (Expand)"]),
+    ("a vector of 1 MB times 400 numbers", scaled(400, 1 << 18), ["node v257 (Gemm)", "reads v in another form"]),
+    ("a vector of 1 MB that 6,000 nodes read", copied(6000, 1 << 18), ["node v1026 (LayerNormalization)", "no bytes of the file stand for"]),
     ("INT8 weights", model([GEMM], [tensor("w", (4, 3), bytes(12), wire.INT8)]), ["INT8"]),
     ("integers as input", model([GEMM], [W], input_type=INT64), ["input x is I32", "Embedding"]),
     ("two outputs", model([GEMM, node("Relu", "y", "z")], [W], outputs=("y", "z")), ["2 outputs"]),
@@ -248,6 +264,9 @@ class Hostile(Case):
                          [tensor("k", (side, side, 1, 1), [0.5, 0.25] * (side * side // 2)), head], (None, side, 1, 1), 17, "shares parameter"),
             "an operand": (chain("Add", "t") + [node("ReduceMean", end, "r", axes=[2], keepdims=0), node("Gemm", "r w", "y")], [table, head],
                            (None, side, side), 17, "shares parameter"),
+            "a vector": (chain("LayerNormalization", "l") + [node("Gemm", end + " n", "y")],
+                         [tensor("l", (side * 64,), [0.5, 0.25] * (side * 32)), tensor("n", (side * 64, 1), [0.5] * (side * 64))],
+                         (None, side * 64), 17, "gets a copy that is trained by itself"),
             "a mask": (chain("Add", "m") + [node("ReduceMean", end, "r", axes=[2], keepdims=0), node("Gemm", "r w", "y")], [mask, head],
                        (None, side, side), 17, "shares parameter"),
             "scores": ([node("Attention", "%s %s %s m" % (("v%d" % n if n else "x",) * 3), "v%d" % (n + 1), q_num_heads=1, kv_num_heads=1)

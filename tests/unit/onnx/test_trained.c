@@ -306,8 +306,51 @@ static void a_transposed_copy_may_stand_at_two_places(void)
     ys_onnx_import_free(import);
 }
 
-TAP_MAIN(TAP_CASE(transposed_copies_are_tied), TAP_CASE(each_of_many_sums_is_a_bias),
-         TAP_CASE(who_reads_a_product_later_is_known_before), TAP_CASE(a_transposed_copy_may_stand_at_two_places),
-         TAP_CASE(equal_square_matrices_are_not_tied), TAP_CASE(masks_are_not_trained),
-         TAP_CASE(what_is_computed_of_shapes_is_not_trained), TAP_CASE(mean_images_are_not_trained),
-         TAP_CASE(numbers_are_a_bias_where_nothing_else_reads_the_product))
+/* What several nodes read and each trains by itself begins with the same numbers, which are there once: a vector, and a
+ * matrix of zeros. Twice the vector is not the same numbers. */
+static void copies_begin_with_the_same_memory(void)
+{
+    static const int64_t square[] = {FEATURES, FEATURES};
+    const float values[FEATURES] = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}, zeros[FEATURES * FEATURES] = {0};
+    const char *const names[] = {"norm", "factor", "twice", "zero", "again"};
+    int read[5] = {0};
+    struct made m = {0};
+    made_input(&m, -1, FEATURES, 0, 0);
+    put_floats(&m, "v", values);
+    made_tensor(&m, "z", 1, square, 2, zeros, sizeof zeros);
+    made_node(&m, "Relu", "x", "a");
+    made_node(&m, "LayerNormalization", "a v", "b");
+    ys_wire_text(&m.node, 3, "norm");
+    made_node(&m, "Mul", "b v", "c");
+    ys_wire_text(&m.node, 3, "factor");
+    made_node(&m, "Gemm", "c z v", "d");
+    made_real(&m, "beta", 2);
+    ys_wire_text(&m.node, 3, "twice");
+    made_node(&m, "Gemm", "d z", "e");
+    ys_wire_text(&m.node, 3, "zero");
+    made_node(&m, "Gemm", "e z", "f");
+    ys_wire_text(&m.node, 3, "again");
+    made_node(&m, "Gemm", "f w", "y");
+    made_weight(&m, "w", FEATURES, 3, 0, 0);
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    bool is_whole = import != NULL;
+    for (size_t i = 0; import && i < 5; i++) {
+        const struct ys_node *node = node_called(import->graph, names[i]);
+        is_whole = CHECK(node != NULL) && is_whole;
+        read[i] = !node ? 0 : i == 2 ? node->bias : node->weight;
+    }
+    if (is_whole) {
+        float *const *held = import->values;
+        CHECK(read[0] != read[1] && held[read[0]] == held[read[1]]);
+        CHECK(held[read[2]] != held[read[0]]);
+        CHECK_NEAR(held[read[2]][4], 1.0, 1e-6);
+        CHECK(read[3] != read[4] && held[read[3]] == held[read[4]]);
+    }
+    ys_onnx_import_free(import);
+}
+
+TAP_MAIN(TAP_CASE(transposed_copies_are_tied), TAP_CASE(copies_begin_with_the_same_memory),
+         TAP_CASE(each_of_many_sums_is_a_bias), TAP_CASE(who_reads_a_product_later_is_known_before),
+         TAP_CASE(a_transposed_copy_may_stand_at_two_places), TAP_CASE(equal_square_matrices_are_not_tied),
+         TAP_CASE(masks_are_not_trained), TAP_CASE(what_is_computed_of_shapes_is_not_trained),
+         TAP_CASE(mean_images_are_not_trained), TAP_CASE(numbers_are_a_bias_where_nothing_else_reads_the_product))
