@@ -165,6 +165,15 @@ static void leave_out(struct ys_onnx_step *step, const struct ys_onnx_slot *like
         out->rows.maker = NULL;
 }
 
+/* Whether a mean is that of each channel's pixels, by another name. Of yardstick's own files it keeps its name. */
+static bool is_pool(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, const bool *marked)
+{
+    bool fits = !r->own && ys_onnx_rank(r, slot) == 4;
+    for (int i = 0; fits && i < 4; i++)
+        fits = marked[i] == (slot->perm[i] >= 2);
+    return fits;
+}
+
 /* Without its axes a mean is over all of them, the batch too. */
 static ys_status mean(struct ys_onnx_step *step, int64_t *joined)
 {
@@ -186,13 +195,16 @@ static ys_status mean(struct ys_onnx_step *step, int64_t *joined)
     YS_TRY(keepdims || in_order ? ys_onnx_take(step, step->in[0], true, &in)
                                 : ys_onnx_take_behind(step, step->in[0], &in));
     const struct ys_onnx_slot like = *step->in[0];
-    YS_TRY(ys_onnx_begin(step, YS_OP_MEAN, &in, 1, 1, &node));
+    const bool pools = keepdims && is_pool(step->r, &like, marked);
+    YS_TRY(ys_onnx_begin(step, pools ? YS_OP_GLOBAL_AVERAGEPOOL : YS_OP_MEAN, &in, 1, 1, &node));
     for (size_t i = 0; i < rank; i++)
         if (marked[i]) {
-            step->r->graph->nodes[node].reduced[like.perm[i]] = true;
+            if (!pools)
+                step->r->graph->nodes[node].reduced[like.perm[i]] = true;
             *joined *= step->r->graph->values[like.value].shape[like.perm[i]];
         }
-    step->r->graph->nodes[node].keepdims = keepdims != 0;
+    if (!pools)
+        step->r->graph->nodes[node].keepdims = keepdims != 0;
     YS_TRY(ys_onnx_end(step->r, node, &value));
     ys_onnx_set(step, value, keepdims ? &like : NULL);
     step->out->rows = like.rows;

@@ -246,7 +246,37 @@ static void an_approximated_gelu_is_one_node_where_it_is_just_that(void)
     ys_onnx_import_free(another);
 }
 
-TAP_MAIN(TAP_CASE(a_normalisation_without_a_mean_in_six_nodes_is_one),
+/* Exporters that differ in what they call it write the same graph; of other axes, or without them, it stays a mean. */
+static void the_mean_of_the_pixels_is_their_pool(void)
+{
+    static const struct {
+        int64_t axes[2], keepdims;
+        bool pools;
+    } cases[] = {{{2, 3}, 1, true}, {{-1, -2}, 1, true}, {{1, 3}, 1, false}, {{2, 3}, 0, false}};
+    static const int64_t two[] = {2};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made m = {0};
+        const int64_t left = i == 2 ? 4 : 2;
+        begin(&m);
+        made_tensor(&m, "axes", 7, two, 1, cases[i].axes, sizeof cases[i].axes);
+        made_node(&m, "ReduceMean", "a axes", "b");
+        made_integer(&m, "keepdims", cases[i].keepdims);
+        end_in_dense(&m, "b", left);
+        struct ys_onnx_import *import = made_read(&m, "y", 18);
+        CHECK_INT(count_ops(import, YS_OP_GLOBAL_AVERAGEPOOL), cases[i].pools);
+        CHECK_INT(count_ops(import, YS_OP_MEAN), !cases[i].pools);
+        if (left != 2) {
+            ys_onnx_import_free(import);
+            continue;
+        }
+        begin(&m);
+        made_node(&m, "GlobalAveragePool", "a", "b");
+        end_in_dense(&m, "b", left);
+        check_same(import, made_read(&m, "y", 18), 1e-12);
+    }
+}
+
+TAP_MAIN(TAP_CASE(a_normalisation_without_a_mean_in_six_nodes_is_one), TAP_CASE(the_mean_of_the_pixels_is_their_pool),
          TAP_CASE(a_layer_normalisation_in_nine_nodes_is_one), TAP_CASE(what_is_nearly_a_layer_normalisation_is_none),
          TAP_CASE(hard_swish_and_its_gate_are_known_in_their_spellings),
          TAP_CASE(an_approximated_gelu_is_one_node_where_it_is_just_that))
