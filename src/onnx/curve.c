@@ -57,10 +57,10 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
         return YS_FAIL_NODE(
             slot->maker, YS_EUNSUPPORTED, "%s",
             "is part of a product of two values that is no attention: graphs have softmax(q k) v alone");
-    if (slot->curve == YS_ONNX_COUNTS || slot->curve == YS_ONNX_ONES || slot->curve == YS_ONNX_PLACE)
+    if (slot->curve >= YS_ONNX_COUNTS)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
-                            "makes truths of tokens: they are read as what hides keys of an attention alone, or as "
-                            "what picks each row's last position that is no padding");
+                            "makes truths of tokens: they are read as what hides keys of an attention alone, as what "
+                            "picks each row's last position that is no padding, or as the sequence_lens of a layer");
     if (slot->curve == YS_ONNX_ERF || slot->curve == YS_ONNX_ERF1)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
                             "is part of an Erf that is not a Gelu: graphs have x (1 + erf(x / sqrt 2)) / 2 alone");

@@ -238,9 +238,19 @@ ys_status ys_onnx_mean(struct ys_onnx_step *step)
     return reduce(step, false);
 }
 
-/* The sum is the mean times how many there are. */
+/* The sum is the mean times how many there are; of truths of tokens it is how long rows are. */
 ys_status ys_onnx_sum(struct ys_onnx_step *step)
 {
+    bool marked[YS_MAX_RANK] = {false};
+    int64_t keepdims = 1;
+    size_t count;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    if (step->in[0]->curve == YS_ONNX_ONES) {
+        YS_TRY(ys_onnx_integer(step->node, "keepdims", &keepdims));
+        YS_TRY(read_axes(step, marked, &count));
+        if (count == 1 && !keepdims)
+            return ys_onnx_measure_rows(step);
+    }
     return reduce(step, true);
 }
 

@@ -451,7 +451,11 @@ static ys_status map_rows(struct ys_onnx_step *step, ys_onnx_map *map)
     YS_TRY(ys_onnx_make_turned(step));
     YS_TRY(ys_onnx_check_rows(step, &found));
     const struct ys_onnx_rows rows = found ? *found : (struct ys_onnx_rows){0};
+    const int ended = step->in[0] ? step->in[0]->ended : 0;
+    YS_TRY(ys_onnx_check_ended(step));
     YS_TRY(map(step));
+    if (!is_recurrent(step->node->op))
+        step->out->ended = ended;
     if (!ys_onnx_makes_rows(step->node->op))
         step->out->rows = rows;
     return YS_OK;
@@ -549,6 +553,9 @@ static ys_status check_output_rows(const struct ys_onnx_reading *r, const struct
 {
     const char *name = r->file->outputs[0].name;
     const struct ys_onnx_rows *rows = &slot->rows;
+    if (slot->ended)
+        return ys_fail(YS_EUNSUPPORTED, "its output %.100s has zeros behind the last token of a row: graphs have none",
+                       name);
     if (rows->maker && rows->each)
         return ys_fail(
             YS_EUNSUPPORTED,

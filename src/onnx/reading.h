@@ -27,8 +27,9 @@ struct ys_onnx_pixels {
  * FLAT is all its elements in a row, those of the first
  * row first, which a Gather alone may read. ERF is erf(v / sqrt 2), which is read as a part of
  * Gelu alone; ERF1 is 1 more. SCORES are the products of queries and keys, SHARES their softmax: parts of an attention.
- * COUNTS says which of its tokens are not the padding, ONES the same by numbers, PLACE which of these is the last of a
- * row: what hides keys of an attention, and what picks a position. */
+ * COUNTS says which of its tokens are not the padding, BLANKS which are, ONES the former by numbers, PLACE which of
+ * these is the last of a row, LENGTHS how many there are in it: what hides keys of an attention, picks a position, ends
+ * the rows of a recurrent layer. */
 enum ys_onnx_curve {
     YS_ONNX_PLAIN,
     YS_ONNX_SLICE,
@@ -41,8 +42,10 @@ enum ys_onnx_curve {
     YS_ONNX_SCORES,
     YS_ONNX_SHARES,
     YS_ONNX_COUNTS,
+    YS_ONNX_BLANKS,
     YS_ONNX_ONES,
-    YS_ONNX_PLACE
+    YS_ONNX_PLACE,
+    YS_ONNX_LENGTHS
 };
 
 /* Where the file has the batch, unless that is its axis 0, alone. In a graph it is axis 0 of every value. */
@@ -68,6 +71,8 @@ struct ys_onnx_slot {
     struct ys_onnx_rows rows;
     int64_t pads[4]; /* zeros: top, left, bottom, right of the value */
     struct ys_onnx_pixels *pixels;
+    int ended; /* 1 more than the tokens behind whose last one of a row the file has zeros, and the value has not; 0: it
+                * is the file's everywhere */
     const struct ys_onnx_node_in *turned; /* of yardstick's own files: the Transpose of a graph that is not made yet */
     bool feeds_mul, feeds_erf;            /* some node that is needed and reads it is one; a MatMul is a Mul too */
     const struct ys_onnx_attending *attending; /* of SCORES and SHARES */
@@ -75,8 +80,8 @@ struct ys_onnx_slot {
     enum ys_onnx_curve curve;
     double factor;      /* 0: none */
     double alpha, beta; /* of YS_ONNX_HARD */
-    int64_t axis; /* of YS_ONNX_SEQUENCE, as the file counts; of COUNTS: how many axes it has; of SLICE: its place in
-                   * `slices` */
+    int64_t axis; /* of YS_ONNX_SEQUENCE, as the file counts; of COUNTS and BLANKS: how many axes it has; of SLICE: its
+                   * place in `slices` */
     struct ys_onnx_constant *parts;      /* its extents along it, or the one number that all but the last have */
     const struct ys_onnx_node_in *maker; /* the node of the file that says so */
 };
@@ -313,7 +318,7 @@ struct ys_onnx_affine {
 ys_status ys_onnx_affine(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
                          const struct ys_onnx_affine *affine) YS_MUST_CHECK;
 
-/* sequence.c, recurrent.c: tokens, attention, recurrent layers. */
+/* sequence.c, tokens.c, recurrent.c: tokens, attention, recurrent layers. */
 
 /** The product of two values: queries times keys, or shares times values. */
 ys_onnx_map ys_onnx_product;
@@ -321,7 +326,7 @@ ys_onnx_map ys_onnx_product;
  * causal one is read. */
 ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_constant *mask,
                               bool where) YS_MUST_CHECK;
-/** `count` axes of the extent 1 more between the first and the last of COUNTS. */
+/** `count` axes of the extent 1 more between the first and the last of COUNTS or BLANKS. */
 ys_status ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count) YS_MUST_CHECK;
 /** A softmax of scores, along an axis as the file counts. */
 ys_status ys_onnx_share_scores(struct ys_onnx_step *step, int64_t axis) YS_MUST_CHECK;
@@ -335,8 +340,15 @@ ys_status ys_onnx_rename(struct ys_onnx_step *step, int value) YS_MUST_CHECK;
 /** Leaves out what moves axes and gives shapes and is read by nothing, because who read it looked behind it. */
 ys_status ys_onnx_prune(struct ys_onnx_reading *r) YS_MUST_CHECK;
 ys_onnx_map ys_onnx_embed, ys_onnx_rotary, ys_onnx_attention, ys_onnx_count_tokens, ys_onnx_recurrent, ys_onnx_where;
+/** Tokens that are the padding, and those that are not. */
+ys_onnx_map ys_onnx_equal, ys_onnx_not;
 /** The last position of a row whose token is not the padding: which it is, and what stands there. */
 ys_onnx_map ys_onnx_last_place, ys_onnx_pick_last;
+/** LENGTHS of ONES. */
+ys_onnx_map ys_onnx_measure_rows;
+/** Refuses what would read zeros behind the last token of a row where the value has states, and lengths that are no
+ * layer's. */
+ys_status ys_onnx_check_ended(struct ys_onnx_step *step) YS_MUST_CHECK;
 
 /* rotary.c: tables of cosines and sines. */
 

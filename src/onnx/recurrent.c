@@ -11,7 +11,8 @@ struct layer {
     int64_t gates, hidden, width;
     bool rows_first; /* layout 1 */
     struct ys_onnx_constant *weight, *recurrent, *bias;
-    int twin; /* node that has all these constants already; -1: none */
+    int twin;   /* node that has all these constants already; -1: none */
+    int tokens; /* value of the tokens whose padding ends rows; -1: all are as long as their positions */
 };
 
 /* Of each gate as graphs order them, its place in ONNX: i f g o of i o f c, r z n of z r h. */
@@ -46,20 +47,70 @@ static ys_status check_attributes(struct ys_onnx_step *step, struct layer *l)
     return YS_OK;
 }
 
-/* Lengths of rows, and where layers begin: zeros, which are left out. */
+/* How long rows are: all positions, or the number of tokens that are no padding. */
+static ys_status read_lengths(struct ys_onnx_step *step, struct layer *l)
+{
+    struct ys_onnx_slot *in = step->node->in_count > 4 ? step->in[4] : NULL;
+    const struct ys_onnx_slot *x = step->in[0];
+    const struct ys_value *v = &step->r->graph->values[x->value];
+    const int64_t positions = v->rank == 3 ? v->shape[x->perm[l->rows_first]] : 0;
+    bool is_all = in && in->kind == YS_ONNX_CONSTANT;
+    l->tokens = -1;
+    if (in && in->curve == YS_ONNX_LENGTHS && step->r->graph->values[in->value].shape[1] == positions)
+        l->tokens = in->value;
+    if (is_all)
+        YS_TRY(ys_onnx_constant_load(&step->r->folding, in->constant));
+    for (int64_t i = 0; is_all && i < (in->constant->filled ? 1 : in->constant->count); i++) {
+        const struct ys_onnx_whole length = ys_onnx_constant_whole(in->constant, i);
+        is_all = length.fixed == positions && length.each == 0;
+    }
+    if (in && !is_all && l->tokens < 0)
+        return YS_FAIL_STEP(step,
+                            "has sequence_lens that are neither %lld, all positions of each row, nor how many of its "
+                            "%lld tokens are no padding (ReduceSum of their truths as numbers, along axis 1): graphs "
+                            "know no other length",
+                            (long long)positions, (long long)positions);
+    if (x->ended && x->ended != l->tokens + 1)
+        return YS_FAIL_STEP(step, "reads %.100s, whose rows end, with other sequence_lens than the layer before it",
+                            step->node->in[0]);
+    return YS_OK;
+}
+
+/* Where layers begin: zeros, which are left out. */
 static ys_status check_states(struct ys_onnx_step *step)
 {
-    static const char *const names[] = {"sequence_lens", "initial_h", "initial_c", "peepholes"};
-    for (size_t i = 4; i < step->node->in_count && i < 8; i++) {
+    static const char *const names[] = {"initial_h", "initial_c", "peepholes"};
+    for (size_t i = 5; i < step->node->in_count && i < 8; i++) {
         const struct ys_onnx_slot *in = step->in[i];
         if (!in)
             continue;
-        const bool may_be_zeros = i == 5 || i == 6;
         struct ys_onnx_constant *c = in->kind == YS_ONNX_CONSTANT ? in->constant : NULL;
         YS_TRY(c ? ys_onnx_constant_load(&step->r->folding, c) : YS_OK);
-        if (!may_be_zeros || !c || !c->is_real || !ys_onnx_constant_is(c, 0))
-            return YS_FAIL_STEP(step, "has %s: graphs begin each row with zeros%s", names[i - 4],
-                                may_be_zeros ? "" : ", and have it not");
+        if (i == 7 || !c || !c->is_real || !ys_onnx_constant_is(c, 0))
+            return YS_FAIL_STEP(step, "has %s: graphs begin each row with zeros%s", names[i - 5],
+                                i == 7 ? ", and have it not" : "");
+    }
+    return YS_OK;
+}
+
+ys_status ys_onnx_check_ended(struct ys_onnx_step *step)
+{
+    static const char *const passing[] = {"LSTM", "GRU", "Identity", "Dropout", "Squeeze", "Transpose"};
+    const char *op = step->node->op;
+    size_t which = 0;
+    while (which < sizeof passing / sizeof *passing && strcmp(op, passing[which]) != 0)
+        which++;
+    for (size_t i = 0; i < step->node->in_count; i++) {
+        struct ys_onnx_slot *in = step->in[i];
+        if (!in || in->kind != YS_ONNX_LIVE)
+            continue;
+        if (in->curve == YS_ONNX_LENGTHS && which != 2 && !(which < 2 && i == 4) && strcmp(op, "Cast") != 0)
+            return ys_onnx_settle(step, in);
+        if (in->ended && which == sizeof passing / sizeof *passing)
+            return YS_FAIL_STEP(step,
+                                "reads %.100s, states that sequence_lens make zeros behind the last token of a row: "
+                                "graphs have Y_h alone, and a layer of the same lengths behind",
+                                step->node->in[i]);
     }
     return YS_OK;
 }
@@ -70,6 +121,7 @@ static ys_status read_layer(struct ys_onnx_step *step, struct layer *l)
     l->gates = l->op == YS_OP_LSTM ? 4 : 3;
     YS_TRY(ys_onnx_need_live(step, 0));
     YS_TRY(check_attributes(step, l));
+    YS_TRY(read_lengths(step, l));
     YS_TRY(check_states(step));
     YS_TRY(ys_onnx_need_constant(step, 1, "W", &l->weight));
     YS_TRY(ys_onnx_need_constant(step, 2, "R", &l->recurrent));
@@ -168,6 +220,30 @@ static ys_status add_recurrent_bias(struct ys_onnx_step *step, const struct laye
     return add_vector(step, l, node, YS_NODE_RECURRENT_BIAS, values, l->hidden);
 }
 
+/* The state that each row ends in, (N, hidden). */
+static ys_status pick_end(struct ys_onnx_step *step, const struct layer *l, int value, int *end)
+{
+    struct ys_graph *graph = step->r->graph;
+    struct ys_onnx_slot states = {.kind = YS_ONNX_LIVE, .value = value}, picked = {0};
+    struct ys_onnx_step one = *step;
+    int node;
+    if (l->tokens >= 0) {
+        YS_TRY(ys_onnx_begin_extra(step, YS_OP_LAST, value, "/end", &node));
+        graph->nodes[node].in[graph->nodes[node].in_count++] = l->tokens;
+        YS_TRY(ys_onnx_end(step->r, node, end));
+        return ys_onnx_note(step->r,
+                            "node %.100s (%s): its rows are taken to be filled up at their end, so that how many of "
+                            "their tokens are no padding is where they end",
+                            step->node->name, step->node->op);
+    }
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        states.perm[i] = i;
+    one.out = &picked;
+    YS_TRY(ys_onnx_pick(&one, &states, 1, -1));
+    *end = picked.value;
+    return YS_OK;
+}
+
 /* All states, (positions, 1, N, hidden) or with the rows first, and the last of them, in the outputs that are read. */
 static ys_status set_outputs(struct ys_onnx_step *step, const struct layer *l, int value)
 {
@@ -175,7 +251,7 @@ static ys_status set_outputs(struct ys_onnx_step *step, const struct layer *l, i
     const struct ys_onnx_node_in *node = step->node;
     const int64_t positions = r->graph->values[value].shape[1];
     struct ys_onnx_slot *slots[3] = {NULL, NULL, NULL};
-    struct ys_onnx_slot states = {.kind = YS_ONNX_LIVE};
+    struct ys_onnx_step one = *step;
     for (size_t k = 0; k < node->out_count && k < 3; k++)
         if (node->out[k][0])
             slots[k] = &r->slots[ys_json_get_int(r->names, node->out[k], 0)];
@@ -188,23 +264,16 @@ static ys_status set_outputs(struct ys_onnx_step *step, const struct layer *l, i
         const int64_t shape[] = {YS_BATCH, positions, 1, l->hidden};
         int all = value;
         YS_TRY(ys_onnx_reshape_extra(step, "/directions", shape, 4, &all));
-        struct ys_onnx_step one = *step;
         one.out = slots[0];
         ys_onnx_set(&one, all, NULL);
         memcpy(slots[0]->perm, l->rows_first ? behind : first, sizeof first);
         slots[0]->rows = (struct ys_onnx_rows){l->rows_first ? NULL : node, 0, 0, 0};
+        slots[0]->ended = l->tokens + 1;
     }
     if (!slots[1] || slots[1]->uses == 0)
         return YS_OK;
-    for (int i = 0; i < YS_MAX_RANK; i++)
-        states.perm[i] = i;
-    states.value = value;
-    struct ys_onnx_slot picked = {0};
-    struct ys_onnx_step one = *step;
-    one.out = &picked;
-    YS_TRY(ys_onnx_pick(&one, &states, 1, -1));
+    YS_TRY(pick_end(step, l, value, &last));
     const int64_t shape[] = {YS_BATCH, 1, l->hidden};
-    last = picked.value;
     YS_TRY(ys_onnx_reshape_extra(step, "/last", shape, 3, &last));
     one.out = slots[1];
     ys_onnx_set(&one, last, NULL);

@@ -463,7 +463,8 @@ ys_status ys_onnx_unsqueeze(struct ys_onnx_step *step)
     struct target t = {.open = YS_MAX_RANK};
     bool marked[2 * YS_MAX_RANK] = {false};
     size_t count, next = 0;
-    if (step->in[0] && step->in[0]->kind == YS_ONNX_LIVE && step->in[0]->curve == YS_ONNX_COUNTS) {
+    if (step->in[0] && step->in[0]->kind == YS_ONNX_LIVE &&
+        (step->in[0]->curve == YS_ONNX_COUNTS || step->in[0]->curve == YS_ONNX_BLANKS)) {
         const size_t axes = (size_t)step->in[0]->axis;
         YS_TRY(read_axes(step, axes, marked, &count));
         if (!marked[0] && axes + count <= YS_MAX_RANK && !marked[axes + count - 1])

@@ -473,64 +473,6 @@ ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *sc
     return YS_OK;
 }
 
-ys_status ys_onnx_count_tokens(struct ys_onnx_step *step)
-{
-    struct ys_onnx_slot *in = step->in[0];
-    const struct ys_value *v = &step->r->graph->values[in->value];
-    if (v->producer >= 0 || v->rank != 2 || in->curve != YS_ONNX_PLAIN || in->perm[0] != 0 || in->rows.each)
-        return YS_FAIL_STEP(step, "%s", "makes truths of what is not a token for each position");
-    ys_onnx_alias(step, in);
-    step->out->curve = YS_ONNX_COUNTS;
-    step->out->maker = step->node;
-    step->out->axis = 2;
-    return YS_OK;
-}
-
-ys_status ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count)
-{
-    ys_onnx_alias(step, step->in[0]);
-    step->out->axis += (int64_t)count;
-    return YS_OK;
-}
-
-ys_status ys_onnx_last_place(struct ys_onnx_step *step)
-{
-    int64_t axis = 0, stays = 1, from_behind = 0;
-    YS_TRY(ys_onnx_need_live(step, 0));
-    YS_TRY(ys_onnx_integer(step->node, "axis", &axis));
-    YS_TRY(ys_onnx_integer(step->node, "keepdims", &stays));
-    YS_TRY(ys_onnx_integer(step->node, "select_last_index", &from_behind));
-    if (step->in[0]->curve != YS_ONNX_ONES || (axis != 1 && axis != -1) || !stays || !from_behind)
-        return YS_FAIL_STEP(step, "%s",
-                            "is read as the last position of a row whose token is no padding alone: of tokens as "
-                            "truths as numbers, along axis 1, which stays, select_last_index 1");
-    ys_onnx_alias(step, step->in[0]);
-    step->out->curve = YS_ONNX_PLACE;
-    return YS_OK;
-}
-
-ys_status ys_onnx_pick_last(struct ys_onnx_step *step)
-{
-    struct ys_onnx_reading *r = step->r;
-    int64_t batch_dims = 0;
-    int in[2], node, value;
-    YS_TRY(ys_onnx_integer(step->node, "batch_dims", &batch_dims));
-    for (size_t i = 0; i < 2; i++)
-        YS_TRY(ys_onnx_need_live(step, i));
-    if (step->in[1]->curve != YS_ONNX_PLACE || batch_dims != 1)
-        return YS_FAIL_STEP(step, "%s",
-                            "takes places that are computed from data: graphs have each row's last position that is "
-                            "no padding alone, by ArgMax, and batch_dims 1");
-    YS_TRY(ys_onnx_take_behind(step, step->in[0], &in[0]));
-    in[1] = step->in[1]->value;
-    if (r->graph->values[in[0]].rank != 3)
-        return YS_FAIL_STEP(step, "%s", "reads what is not (N, positions, width)");
-    YS_TRY(ys_onnx_begin(step, YS_OP_LAST, in, 2, 1, &node));
-    YS_TRY(ys_onnx_end(r, node, &value));
-    ys_onnx_set(step, value, NULL);
-    return YS_OK;
-}
-
 /* Whether the slot says of each key of each row whether it counts, for all heads and queries alike. */
 static bool counts_keys(const struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, int64_t rank, int64_t keys)
 {
@@ -567,12 +509,17 @@ ys_status ys_onnx_where(struct ys_onnx_step *step)
 {
     struct ys_onnx_constant *where = NULL, *number = NULL;
     YS_TRY(step->node->in_count == 3 ? YS_OK : YS_FAIL_STEP(step, "has %zu inputs, not 3", step->node->in_count));
-    for (size_t i = 0; i < 3; i += 2)
+    for (size_t i = 0; i < 3; i++)
         if (step->in[i] && step->in[i]->kind == YS_ONNX_CONSTANT)
             YS_TRY(ys_onnx_constant_load(&step->r->folding, step->in[i]->constant));
-    if (step->in[0] && step->in[0]->kind == YS_ONNX_LIVE && step->in[0]->curve == YS_ONNX_COUNTS && step->in[1] &&
-        step->in[1]->kind == YS_ONNX_LIVE && step->in[1]->curve == YS_ONNX_SCORES && is_lowest(step->in[2]))
-        return hide_padding(step, step->in[1], step->in[0]);
+    for (size_t k = 1; step->in[0] && step->in[0]->kind == YS_ONNX_LIVE && k < 3; k++) {
+        struct ys_onnx_slot counts = *step->in[0], *scores = step->in[k];
+        if (counts.curve != (k == 1 ? YS_ONNX_COUNTS : YS_ONNX_BLANKS) || !scores || scores->kind != YS_ONNX_LIVE ||
+            scores->curve != YS_ONNX_SCORES || !is_lowest(step->in[3 - k]))
+            continue;
+        counts.curve = YS_ONNX_COUNTS;
+        return hide_padding(step, scores, &counts);
+    }
     where = step->in[0] && step->in[0]->kind == YS_ONNX_CONSTANT ? step->in[0]->constant : NULL;
     for (size_t k = 1; where && !where->is_real && k < 3; k++) {
         struct ys_onnx_slot *scores = step->in[k], *other = step->in[3 - k];

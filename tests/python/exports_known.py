@@ -10,6 +10,7 @@ WAYS = ("dynamo", "dynamo kept", "legacy", "legacy kept")
 # Of exports_torch.py: what networks of today are written with, in the ways in which torch exports it.
 IDIOMS = {"llama": ("dynamo", "dynamo kept"), "windows": WAYS, "halves": WAYS}
 # Of exports_sequences.py, and its ways: PyTorch's exporter for operator set 20 and 23, and its older one.
-SEQUENCES = ("gpt", "lstm", "gru", "encoder", "vit_plain", "vit", "rotary")
+SEQUENCES = ("gpt", "lstm", "padded", "gru", "encoder", "vit_plain", "vit", "rotary")
 SEQUENCE_WAYS = {name: ("dynamo", "dynamo 23", "legacy") for name in SEQUENCES}
+SEQUENCE_WAYS["padded"] = ("legacy",)  # packed rows are no tensors, which the newer one refuses
 SEQUENCE_WAYS["rotary"] = ("dynamo 23",)  # an operator of its own, which that set has first

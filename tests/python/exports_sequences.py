@@ -59,6 +59,20 @@ class LSTMClassifier(nn.Module):
         return self.head(y[:, -1])
 
 
+class PaddedClassifier(nn.Module):
+    """Of each row's last token that is no padding, of two layers over packed rows, the longest of which come first."""
+
+    def __init__(self, width=24):
+        super().__init__()
+        self.tokens, self.lstm = nn.Embedding(VOCABULARY, width), nn.LSTM(width, width, 2, batch_first=True)
+        self.head = nn.Linear(width, CLASSES)
+
+    def forward(self, x):
+        packed = nn.utils.rnn.pack_padded_sequence(self.tokens(x), (x != 0).sum(1), batch_first=True)
+        _, (h, _) = self.lstm(packed)
+        return self.head(h[-1])
+
+
 class GRUTagger(nn.Module):
     """A class for each position."""
 
@@ -165,7 +179,7 @@ def vision_transformer():
                                                 num_classes=CLASSES)
 
 
-MADE = {"gpt": GPT, "lstm": LSTMClassifier, "gru": GRUTagger, "encoder": Encoder, "vit_plain": ViT, "vit": vision_transformer,
+MADE = {"gpt": GPT, "lstm": LSTMClassifier, "padded": PaddedClassifier, "gru": GRUTagger, "encoder": Encoder, "vit_plain": ViT, "vit": vision_transformer,
         "rotary": Rotary}
 
 
@@ -186,7 +200,11 @@ def example(name, rows=3):
     generator = torch.Generator().manual_seed(7)
     if name.startswith("vit"):
         return torch.rand(rows, 3, 32, 32, generator=generator)
-    return torch.randint(0, VOCABULARY, (rows, POSITIONS), generator=generator)
+    tokens = torch.randint(int(name == "padded"), VOCABULARY, (rows, POSITIONS), generator=generator)
+    if name == "padded":
+        for row, behind in enumerate(tokens):
+            behind[POSITIONS - 3 * row:] = 0
+    return tokens
 
 
 def export(network, name, way, path):

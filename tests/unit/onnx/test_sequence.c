@@ -135,7 +135,7 @@ static void what_recurrent_layers_have_not_is_refused_by_name(void)
     refused(&m, "y", "(LSTM): has initial_h: graphs begin each row with zeros");
     made_layer(&m, "LSTM", " h");
     end_in_dense(&m, "last", 2);
-    refused(&m, "y", "has sequence_lens");
+    refused(&m, "y", "has sequence_lens that are neither 3, all positions of each row, nor how many of its 3 tokens");
     made_layer(&m, "LSTM", " - - - h");
     end_in_dense(&m, "last", 2);
     refused(&m, "y", "has peepholes");
@@ -150,6 +150,139 @@ static void what_recurrent_layers_have_not_is_refused_by_name(void)
     made_integer(&m, "hidden_size", (INT64_C(1) << 62) + 2); /* four times it is 8, in 64 bits */
     end_in_dense(&m, "last", 2);
     refused(&m, "y", "its weights do not fit 4 gates of 4611686018427387906 numbers");
+}
+
+/* How many tokens of `x` count, `lens`, by truths of which a Cast or an Equal is the first. */
+static void made_lengths(struct made *m, bool by_equal)
+{
+    made_tensor(m, "along", 7, (const int64_t[]){1}, 1, (const int64_t[]){1}, sizeof(int64_t));
+    made_tensor(m, "padding", 7, NULL, 0, (const int64_t[]){0}, sizeof(int64_t));
+    made_node(m, by_equal ? "Equal" : "Cast", by_equal ? "x padding" : "x", by_equal ? "blanks" : "counts");
+    if (by_equal)
+        made_node(m, "Not", "blanks", "counts");
+    else
+        made_integer(m, "to", 9);
+    made_node(m, "Cast", "counts", "ones");
+    made_integer(m, "to", 7);
+    made_node(m, "ReduceSum", "ones along", "sums");
+    made_integer(m, "keepdims", 0);
+    made_node(m, "Cast", "sums", "lens");
+    made_integer(m, "to", 6);
+}
+
+/* Two layers of 2 behind an embedding of 4, the second with `second` as its sequence_lens, and a dense layer. */
+static void made_ended(struct made *m, bool lstm, int64_t positions, const char *first, const char *second)
+{
+    const int64_t gates = 3 + lstm, turn[] = {1, 0, 2}, zero[] = {0};
+    const char *op = lstm ? "LSTM" : "GRU";
+    char in[64];
+    begin(m, positions, 4);
+    made_lengths(m, lstm);
+    made_node(m, "Transpose", "e", "t");
+    made_integers(m, "perm", turn, 3);
+    made_weight(m, "W", 1, gates * 2, 4, 0);
+    made_weight(m, "R", 1, gates * 2, 2, 0);
+    made_weight(m, "B", 1, gates * 4, 0, 0);
+    snprintf(in, sizeof in, "t W R B %s", first);
+    made_node(m, op, in, "all -");
+    if (!lstm)
+        made_integer(m, "linear_before_reset", 1);
+    made_node(m, "Squeeze", "all along", "t2");
+    made_weight(m, "W2", 1, gates * 2, 2, 0);
+    snprintf(in, sizeof in, "t2 W2 R B %s", second);
+    made_node(m, op, in, "- last");
+    if (!lstm)
+        made_integer(m, "linear_before_reset", 1);
+    made_tensor(m, "front", 7, (const int64_t[]){1}, 1, zero, sizeof zero);
+    made_node(m, "Squeeze", "last front", "s");
+    made_node(m, "Gemm", "s w", "y");
+    made_weight(m, "w", 2, 3, 0, 0);
+}
+
+/* Each row as a network of as many positions as it has tokens says it. */
+static void how_many_tokens_count_ends_the_rows_of_layers(void)
+{
+    static const int32_t rows[3][3] = {{1, 2, 0}, {3, 0, 0}, {4, 1, 2}};
+    static const int64_t lengths[3] = {2, 1, 3};
+    struct made m = {0};
+    for (int lstm = 0; lstm < 2; lstm++) {
+        double ended[9] = {0}, alone[3];
+        made_ended(&m, lstm, 3, "lens", "lens");
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        const struct ys_node *last = import ? node_of(import->graph, YS_OP_LAST) : NULL;
+        if (CHECK(last != NULL && last->in[1] == import->graph->inputs[0]))
+            made_evaluate(import, (const unsigned char *)rows, 3, ended);
+        ys_onnx_import_free(import);
+        for (int n = 0; n < 3; n++) {
+            made_ended(&m, lstm, lengths[n], "-", "-");
+            import = made_read(&m, "y", 17);
+            if (import && CHECK(made_evaluate(import, (const unsigned char *)rows[n], 1, alone)))
+                for (int i = 0; i < 3; i++)
+                    CHECK_NEAR(ended[3 * n + i], alone[i], 1e-12);
+            ys_onnx_import_free(import);
+        }
+    }
+    made_ended(&m, true, 3, "three", "three"); /* all positions, as a constant says it */
+    made_tensor(&m, "three", 6, (const int64_t[]){2}, 1, (const int32_t[]){3, 3}, 2 * sizeof(int32_t));
+    struct ys_onnx_import *import = made_read(&m, "y", 17);
+    CHECK(import && !ys_graph_has(import->graph, YS_OP_LAST));
+    ys_onnx_import_free(import);
+}
+
+static void other_lengths_are_refused_by_name(void)
+{
+    const int64_t turn[] = {1, 0, 2};
+    struct made m = {0};
+    made_ended(&m, true, 3, "-", "other");
+    made_tensor(&m, "other", 6, (const int64_t[]){2}, 1, (const int32_t[]){3, 2}, 2 * sizeof(int32_t));
+    refused(&m, "y", "has sequence_lens that are neither 3");
+    made_ended(&m, true, 3, "lens", "-");
+    refused(&m, "y", "(LSTM): reads t2, whose rows end, with other sequence_lens than the layer before it");
+    made_ended(&m, true, 3, "lens", "lens");
+    made_node(&m, "Transpose", "t2", "back");
+    made_integers(&m, "perm", turn, 3);
+    made_node(&m, "Flatten", "back", "z");
+    refused(&m, "z", "(Flatten): reads back, states that sequence_lens make zeros behind the last token of a row");
+    made_ended(&m, true, 3, "lens", "lens");
+    made_node(&m, "Transpose", "t2", "back");
+    made_integers(&m, "perm", turn, 3);
+    refused(&m, "back", "its output back has zeros behind the last token of a row");
+    made_ended(&m, true, 3, "lens", "lens");
+    made_node(&m, "Flatten", "lens", "z");
+    refused(&m, "z", "(Equal): makes truths of tokens");
+    begin(&m, 3, 4);
+    made_tensor(&m, "one", 7, NULL, 0, (const int64_t[]){1}, sizeof(int64_t));
+    made_node(&m, "Equal", "x one", "ones");
+    refused(&m, "ones", "(Equal): compares tokens with another than 0: that is the padding");
+    begin(&m, 3, 4);
+    made_node(&m, "Not", "e", "z");
+    refused(&m, "z", "(Not): is read of tokens that are the padding or are not alone");
+}
+
+/* The truths that Equal and Not make hide keys: where they hold scores stay, or are as low as can be. */
+static void an_equal_hides_padding_from_an_attention(void)
+{
+    static const char *const wheres[] = {"counts3 dots low", "blanks3 low dots"};
+    const int64_t turn[] = {0, 2, 1};
+    const float low = -INFINITY;
+    struct made m = {0};
+    for (int how = 0; how < 2; how++) {
+        begin(&m, 2, 4);
+        made_lengths(&m, true);
+        made_node(&m, "Unsqueeze", how ? "blanks along" : "counts along", how ? "blanks3" : "counts3");
+        made_node(&m, "Transpose", "e", "k");
+        made_integers(&m, "perm", turn, 3);
+        made_node(&m, "MatMul", "e k", "dots");
+        made_tensor(&m, "low", 1, NULL, 0, &low, sizeof low);
+        made_node(&m, "Where", wheres[how], "masked");
+        made_node(&m, "Softmax", "masked", "shares");
+        made_node(&m, "MatMul", "shares e", "a");
+        end_in_dense(&m, "a", 8);
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        const struct ys_node *node = import ? node_of(import->graph, YS_OP_ATTENTION) : NULL;
+        CHECK(node != NULL && node->in_count == 4 && node->in[3] == import->graph->inputs[0]);
+        ys_onnx_import_free(import);
+    }
 }
 
 /* Softmax of e e^T times `factor`, plus a mask, times e: (N, 2, 4) of one head. */
@@ -359,5 +492,6 @@ TAP_MAIN(TAP_CASE(the_last_token_is_found_by_an_argmax_from_behind),
          TAP_CASE(a_recurrent_layer_has_its_gates_in_order_and_one_bias),
          TAP_CASE(one_layer_used_twice_has_each_parameter_once),
          TAP_CASE(what_recurrent_layers_have_not_is_refused_by_name),
-         TAP_CASE(a_softmax_between_two_products_is_an_attention),
+         TAP_CASE(how_many_tokens_count_ends_the_rows_of_layers), TAP_CASE(other_lengths_are_refused_by_name),
+         TAP_CASE(an_equal_hides_padding_from_an_attention), TAP_CASE(a_softmax_between_two_products_is_an_attention),
          TAP_CASE(the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classes_of_positions))
