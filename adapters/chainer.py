@@ -1,11 +1,14 @@
 """Chainer on the CPU: define-by-run, its links and functions over NumPy."""
 
 import contextlib
+import json
+import math
 import os
 import warnings
 
 import common
 import common_graph
+import common_places
 import numpy as np
 
 warnings.simplefilter("ignore")  # about libraries that Chainer would like and does not need here
@@ -16,7 +19,7 @@ with common.importing("Chainer"):
     import chainer.links as L
 
 DTYPES = {"f32": np.float32, "f64": np.float64}
-ROLES = {"weight": "W", "bias": "b"}
+ROLES = {"weight": "W", "bias": "b", "recurrent": "R", "recurrent_bias": "q"}
 BATCH_NORM = {"weight": "gamma", "bias": "beta", "running_mean": "avg_mean", "running_var": "avg_var"}
 
 
@@ -32,17 +35,95 @@ class Convolution2D(L.Convolution2D):
         return F.convolution_2d(x, weight, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups)
 
 
-class Operand(chainer.Link):
+class Owner(chainer.Link):
+    """Of parameters, by role."""
+
+    def __init__(self, **shapes):
+        super().__init__()
+        with self.init_scope():
+            for role, shape in shapes.items():
+                setattr(self, ROLES[role], chainer.Parameter(0, shape))
+
+
+class Operand(Owner):
     """A value and a parameter, combined."""
 
     def __init__(self, combine, shape):
-        super().__init__()
+        super().__init__(weight=shape)
         self.combine = combine
-        with self.init_scope():
-            self.W = chainer.Parameter(0, shape)
 
     def forward(self, x):
         return self.combine((x, self.W), {})
+
+
+class Linear(L.Linear):
+    """Along the last axis."""
+
+    def forward(self, x):
+        return super().forward(x, x.ndim - 1)
+
+
+class LayerNormalization(Owner):
+    def __init__(self, epsilon, **shapes):
+        super().__init__(**shapes)
+        self.epsilon = epsilon
+
+    def forward(self, x):
+        bias = self.b if hasattr(self, "b") else np.zeros_like(self.W.array)
+        lines = F.reshape(x, (-1, x.shape[-1]))
+        return F.reshape(F.layer_normalization(lines, self.W, bias, self.epsilon), x.shape)
+
+
+class RMSNormalization(LayerNormalization):
+    def forward(self, x):
+        return x / F.sqrt(F.mean(x * x, -1, keepdims=True) + self.epsilon) * self.W
+
+
+class Recurrent(Owner):
+    """start: the state that rows go on from, None where that is zero; end: that they were left in, as numbers."""
+
+    kinds = "h"
+    start = end = None
+
+    def begin(self, x):
+        return self.start or [np.zeros((len(x), self.R.shape[1]), self.R.dtype)] * len(self.kinds)
+
+    def finish(self, states, *state):
+        if self.start:
+            self.end = [one.array for one in state]
+        return F.stack(states, 1)
+
+
+class LSTM(Recurrent):
+    """F.lstm, position after position, which wants the gates of each unit side by side: g, i, f, o."""
+
+    kinds = "hc"
+
+    def forward(self, x):
+        weight, recurrent, bias = (F.reshape(F.transpose(F.reshape(whole, (4, self.R.shape[1], -1))[[2, 0, 1, 3]], (1, 0, 2)), whole.shape)
+                                   for whole in (self.W, self.R, self.b))
+        given = F.linear(x, weight, bias, 2)
+        (h, c), states = self.begin(x), []
+        for t in range(x.shape[1]):
+            c, h = F.lstm(c, given[:, t] + F.linear(h, recurrent))
+            states.append(h)
+        return self.finish(states, h, c)
+
+
+class GRU(Recurrent):
+    """Position after position: Chainer's own trains two biases of every gate."""
+
+    def forward(self, x):
+        units = self.R.shape[1]
+        given = F.linear(x, self.W, self.b, 2)
+        (h,), states = self.begin(x), []
+        for t in range(x.shape[1]):
+            made = F.linear(h, self.R)
+            r, z = F.split_axis(F.sigmoid(given[:, t, :2 * units] + made[:, :2 * units]), 2, 1)
+            n = F.tanh(given[:, t, 2 * units:] + r * (made[:, 2 * units:] + self.q))
+            h = (1 - z) * n + z * h
+            states.append(h)
+        return self.finish(states, h)
 
 
 def pad(x, pads, value):
@@ -98,6 +179,43 @@ def clip(x, attrs):
     return F.clipped_relu(x, high) if low == 0 else F.clipped_relu(x - low, high - low) + low
 
 
+def gelu(x, attrs):
+    if attrs["approximate"] == "tanh":
+        return x * (1 + F.tanh((x + x * x * x * 0.044715) * math.sqrt(2 / math.pi))) / 2
+    return x * (1 + F.erf(x * math.sqrt(0.5))) / 2
+
+
+def attention(x, attrs):
+    """Of (N, groups, heads of a group, positions, width)."""
+    groups, (rows, count, _) = attrs["kv_num_heads"], x[0].shape
+    q, k, v = (F.transpose(F.reshape(part, (rows, part.shape[1], groups, heads // groups, -1)), (0, 2, 3, 1, 4))
+               for part, heads in zip(x, (attrs["q_num_heads"], groups, groups)))
+    k, v = (F.broadcast_to(part, q.shape[:3] + part.shape[3:]) for part in (k, v))
+    scores = F.matmul(q, k, transb=True) * (attrs["scale"] or q.shape[4] ** -0.5)
+    seen = np.tri(count, dtype=bool) if attrs["is_causal"] else True
+    for tokens in x[3:]:
+        seen = seen & (tokens != common_graph.PADDING)[:, None, None, None]
+    if seen is not True:
+        scores += np.where(seen, 0, -np.inf).astype(scores.dtype)
+    return F.reshape(F.transpose(F.matmul(F.softmax(scores, 4), v), (0, 3, 1, 2, 4)), (rows, count, -1))
+
+
+def last_counted(x, _attrs):
+    """Of each row the last position whose token is not the padding."""
+    x, tokens = x
+    places = np.where(tokens != common_graph.PADDING, np.arange(tokens.shape[1]), 0).max(1)
+    return x[np.arange(len(places)), places]
+
+
+def rotary(x, attrs):
+    rows, count, width = x.shape
+    parts = F.reshape(x, (rows, count, attrs["num_heads"], -1))
+    cosines, sines = (table.astype(x.dtype) for table in common_places.rotations(attrs, count, parts.shape[3]))
+    a, b = (parts[..., ::2], parts[..., 1::2]) if attrs["interleaved"] else F.split_axis(parts, 2, 3)
+    turned = a * cosines - b * sines, b * cosines + a * sines
+    return F.reshape(F.stack(turned, 4) if attrs["interleaved"] else F.concat(turned, 3), x.shape)
+
+
 # Operators without parameters, by their first input, or all of them, and their attributes.
 CALLS = {
     "Relu": lambda x, attrs: F.relu(x),
@@ -106,6 +224,10 @@ CALLS = {
     "Tanh": lambda x, attrs: F.tanh(x),
     "Sigmoid": lambda x, attrs: F.sigmoid(x),
     "HardSwish": lambda x, attrs: x * F.clipped_relu(x + 3, 6.0) / 6,
+    "Swish": lambda x, attrs: x * F.sigmoid(x),
+    "Gelu": gelu,
+    "RotaryEmbedding": rotary,
+    "sinusoid": lambda x, attrs: x + common_places.waves(attrs, *x.shape[1:]).astype(x.dtype),
     "Softmax": lambda x, attrs: F.softmax(x, attrs["axis"]),
     "LogSoftmax": lambda x, attrs: F.log_softmax(x, attrs["axis"]),
     "GlobalAveragePool": lambda x, attrs: F.average_pooling_2d(x, x.shape[2:]),
@@ -124,7 +246,12 @@ JOINS = {
     "Mul": lambda x, attrs: x[0] * x[1],
     "Div": lambda x, attrs: x[0] / x[1],
     "Concat": lambda x, attrs: F.concat(x, attrs["axis"]),
+    "Attention": attention, "last": last_counted,
 }
+
+
+NORMS = {"LayerNormalization": LayerNormalization, "RMSNormalization": RMSNormalization}
+RECURRENT = {"LSTM": LSTM, "GRU": GRU}
 
 
 class Network(chainer.Chain):
@@ -132,12 +259,9 @@ class Network(chainer.Chain):
 
     def __init__(self, plan, dtype):
         super().__init__()
-        self.plan, self.dtype, self.nodes, self.owned = plan, dtype, [], {}
-        for place, node in enumerate(plan.graph["nodes"]):
-            function = self.make(node)
-            if isinstance(function, chainer.Link):
-                self.add_link("link%d" % place, function)
-            self.nodes.append((function, node["in"], node["out"]))
+        self.plan, self.dtype, self.nodes, self.owned, self.made, self.recurrents = plan, dtype, [], {}, {}, {}
+        for node in plan.graph["nodes"]:
+            self.nodes.append((self.make_once(node) if node.get("params") else self.make(node), node["in"], node["out"]))
 
     def forward(self, x):
         values = {self.plan.graph["inputs"][0]["name"]: x}
@@ -146,10 +270,34 @@ class Network(chainer.Chain):
             values.update(zip(outputs, result if isinstance(result, (tuple, list)) else [result]))
         return values[self.plan.graph["output"]]
 
+    def make_once(self, node):
+        """The link of a node: one that stands at several places is made for the first of them."""
+        names = node["params"]
+        table = self.owned.get(names.get("weight"), (None,))[0]
+        if node["op"] == "Gemm" and isinstance(table, L.EmbedID) and "bias" not in names:
+            return lambda x: F.linear(x, table.W, None, x.ndim - 1)
+        key = json.dumps([node["op"], node.get("attrs"), names], sort_keys=True)
+        if key not in self.made:
+            for name in names.values():
+                if name in self.owned:
+                    raise common.Unsupported("parameter %s of node %s is that of another layer too: this adapter's links share all or "
+                                             "nothing" % (name, node["name"]), node["op"])
+            self.made[key] = self.make(node)
+            self.add_link("link%d" % len(self.made), self.made[key])
+        return self.made[key]
+
     def make(self, node):
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
         if op in CALLS:
             return lambda x: CALLS[op](x, attrs)
+        shapes = {role: self.plan.weights[name].shape for role, name in names.items()}
+        if op == "Embedding":
+            return self.own(L.EmbedID(*shapes["weight"], 0), names, ROLES)
+        if op in NORMS:
+            return self.own(NORMS[op](attrs["epsilon"], **shapes), names, ROLES)
+        if op in RECURRENT:
+            self.recurrents[node["name"]] = self.own(RECURRENT[op](**shapes), names, ROLES)
+            return self.recurrents[node["name"]]
         if op in JOINS and names:
             return self.own(Operand(JOINS[op], self.plan.weights[names["weight"]].shape), names, ROLES)
         if op in JOINS:
@@ -160,7 +308,7 @@ class Network(chainer.Chain):
             return self.conv(attrs, names)
         if op == "Gemm":
             units, inputs = self.plan.weights[names["weight"]].shape
-            return self.own(L.Linear(inputs, units, "bias" not in names, 0), names, ROLES)
+            return self.own(Linear(inputs, units, "bias" not in names, 0), names, ROLES)
         if op == "BatchNormalization":
             channels, = self.plan.weights[names["weight"]].shape
             return self.own(L.BatchNormalization(channels, 1 - attrs["momentum"], attrs["epsilon"], self.dtype), names,
@@ -249,10 +397,10 @@ class Chainer(common.Adapter):
     version = chainer.__version__
     precisions = ("f32", "f64")
     modes = ("train", "infer")
-    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", *CALLS, *JOINS)
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", "Embedding", *NORMS, *RECURRENT, *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
-    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "carried")
 
     def build(self, plan):
         self.dtype = DTYPES[plan.precision]
@@ -275,6 +423,19 @@ class Chainer(common.Adapter):
         self.steps, self.rate = 0, None
         if self.plan.mode == "train":
             self.make_optimizer()
+        if self.plan.carries_state:
+            self.clear_carried_state()
+
+    def clear_carried_state(self):
+        for link in self.net.recurrents.values():
+            link.start = [np.zeros((self.plan.batch_size, link.R.shape[1]), self.dtype)] * len(link.kinds)
+
+    def carried_state(self):
+        found = {}
+        for name, link in self.net.recurrents.items():
+            for kind, values in zip(link.kinds, link.start):
+                found.setdefault(kind, {})[name] = values
+        return found
 
     def make_optimizer(self):
         settings = self.plan.optimizer
@@ -310,8 +471,11 @@ class Chainer(common.Adapter):
         self.rate = lr
 
     def loss(self, logits, y):
+        if self.plan.target == "vector":
+            return F.mean_squared_error(logits, y.astype(self.dtype))
         if self.plan.loss == "mean_squared_error":
-            return F.mean_squared_error(logits, np.eye(logits.shape[1], dtype=self.dtype)[y])
+            return F.mean_squared_error(logits, np.eye(logits.shape[-1], dtype=self.dtype)[y])
+        logits, y = F.reshape(logits, (-1, logits.shape[-1])), y.flatten()
         if self.plan.loss == "softmax_cross_entropy" and not self.plan.label_smoothing:
             return F.softmax_cross_entropy(logits, y)
         log_p = logits if self.plan.loss == "nll" else F.log_softmax(logits)
@@ -325,6 +489,8 @@ class Chainer(common.Adapter):
         self.set_rate(lr)
         self.optimizer.update()
         self.steps += 1
+        for link in self.net.recurrents.values() if self.plan.carries_state else ():
+            link.start = link.end
         return loss.array
 
     @contextlib.contextmanager

@@ -71,7 +71,8 @@ class Paddle(common.Adapter):
            "MaxPool", "AveragePool", *LAYERS, *CALLS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions",
+              "carried")
     options = {"to_static": False}
     loader = "paddle.io.DataLoader"
 
@@ -82,6 +83,8 @@ class Paddle(common.Adapter):
         paddle.base.core.set_num_threads(plan.threads)
         self.net = self.run = Network(plan, self.dtype)
         if self.option("to_static"):
+            if plan.carries_state:
+                raise common.Unsupported("state that is carried through paddle.jit.to_static: opt.paddle.to_static = off")
             paddle.set_flags({"FLAGS_new_executor_serial_run": True})  # else it has threads of its own
             self.run = paddle.jit.to_static(Static(self.net), full_graph=True)
         self.trained = {entry["name"]: self.net.owned[entry["name"]] for entry in plan.params if entry["role"] == "weight"}
@@ -106,6 +109,19 @@ class Paddle(common.Adapter):
         self.steps = 0
         if self.plan.mode == "train":
             self.make_optimizer()
+        if self.plan.carries_state:
+            self.clear_carried_state()
+
+    def clear_carried_state(self):
+        for layer in self.net.recurrents.values():
+            layer.start = [paddle.zeros([self.plan.batch_size, layer.recurrent.shape[1]], self.dtype)] * len(layer.kinds)
+
+    def carried_state(self):
+        found = {}
+        for name, layer in self.net.recurrents.items():
+            for kind, values in zip(layer.kinds, layer.start):
+                found.setdefault(kind, {})[name] = values.numpy()
+        return found
 
     def clear(self):
         for param in self.trained.values():
@@ -156,6 +172,8 @@ class Paddle(common.Adapter):
                 self.optimizer.step()
         self.clear()
         self.steps += 1
+        for layer in self.net.recurrents.values() if self.plan.carries_state else ():
+            layer.start = layer.end
         for name, old in before.items():
             self.net.statistics[name].refine(self.net.owned[name], old)
         return loss.detach()

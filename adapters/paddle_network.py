@@ -96,8 +96,22 @@ class RMSNorm(nn.Layer):
         return x / (x.square().mean(-1, keepdim=True) + number(self.epsilon, x)).sqrt() * self.weight
 
 
-class LSTM(nn.Layer):
+class Recurrent(nn.Layer):
+    """start: the state that rows go on from, None where that is zero; end: that they were left in, detached."""
+
+    kinds = "h"
+    start = end = None
+
+    def finish(self, y, *state):
+        if self.start:
+            self.end = [one.detach() for one in state]
+        return y
+
+
+class LSTM(Recurrent):
     """nn.LSTM, whose second bias stays 0: no optimizer has it. Its backward pass wants it to be trained."""
+
+    kinds = "hc"
 
     def __init__(self, inputs, units):
         super().__init__()
@@ -106,10 +120,11 @@ class LSTM(nn.Layer):
         self.weight, self.recurrent, self.bias = self.lstm.weight_ih_l0, self.lstm.weight_hh_l0, self.lstm.bias_ih_l0
 
     def forward(self, x):
-        return self.lstm(x)[0]
+        y, (h, c) = self.lstm(x, self.start and tuple(one.unsqueeze(0) for one in self.start))
+        return self.finish(y, h[0], c[0])
 
 
-class GRU(nn.Layer):
+class GRU(Recurrent):
     """Position after position: Paddle's own trains two biases of every gate."""
 
     def __init__(self, inputs, units):
@@ -120,14 +135,14 @@ class GRU(nn.Layer):
 
     def forward(self, x):
         given, size = x.matmul(self.weight, transpose_y=True) + self.bias, self.recurrent.shape[1]
-        h, states = paddle.zeros([x.shape[0], size], x.dtype), []
+        (h,), states = self.start or [paddle.zeros([x.shape[0], size], x.dtype)], []
         for t in range(x.shape[1]):
             made = h.matmul(self.recurrent, transpose_y=True)
             r, z = F.sigmoid(given[:, t, :2 * size] + made[:, :2 * size]).split(2, 1)
             n = paddle.tanh(given[:, t, 2 * size:] + r * (made[:, 2 * size:] + self.recurrent_bias))
             h = (1 - z) * n + z * h
             states.append(h)
-        return paddle.stack(states, 1)
+        return self.finish(paddle.stack(states, 1), h)
 
 
 class Table(nn.Layer):
@@ -316,7 +331,7 @@ class Network(nn.Layer):
     def __init__(self, plan, dtype):
         super().__init__()
         self.plan, self.dtype = plan, dtype
-        self.owned, self.dense, self.statistics, self.made, self.tables = {}, set(), {}, {}, {}
+        self.owned, self.dense, self.statistics, self.made, self.tables, self.recurrents = {}, set(), {}, {}, {}, {}
         graph, self.nodes, last = plan.graph, [], {}
         for place, node in enumerate(graph["nodes"]):
             last.update(dict.fromkeys(node["in"], place))
@@ -379,7 +394,8 @@ class Network(nn.Layer):
             return self.own(RMSNorm(self.plan.weights[names["weight"]].shape, attrs["epsilon"]), names)
         if op in ("LSTM", "GRU"):
             units, inputs = self.plan.weights[names["recurrent"]].shape[1], self.plan.weights[names["weight"]].shape[1]
-            return self.own((LSTM if op == "LSTM" else GRU)(inputs, units), names)
+            self.recurrents[node["name"]] = self.own((LSTM if op == "LSTM" else GRU)(inputs, units), names)
+            return self.recurrents[node["name"]]
         if op == "BatchNormalization":
             layer = BatchNorm(attrs, self.plan.weights[names["weight"]].shape[0], self.dtype)
             layer.roles = {names[role]: role for role in BATCH_NORM}
