@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Spoils the kernels of the operators (SOURCES says which files), one place at a time, and asks whether the operator's tests notice.
 
-    tools/mutants.py BUILD [--quick | --lines] [--jobs N] [--file NAME ...] [--list]
+    tools/mutants.py BUILD [--quick | --lines] [--jobs N] [--file NAME ...] [--function NAME ...] [--list]
 
 BUILD is a build folder in which everything is built (make test does it); nothing in it or in the sources is changed. A
 mutant is one line of a kernel with one thing wrong: a sign, a comparison, a constant, a factor on one branch, a statement
 left out. It is compiled (those that do not compile are left out), linked into the program of the operators' tests
-in place of what it was made from, under AddressSanitizer, and the cases of the operators that the line belongs to are run.
-One of them must fail, or crash, or not end, or be skipped where it was not. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
+in place of what it was made from, under AddressSanitizer, and the cases of the operators that the line belongs to are run:
+first those that noticed the mutants before it in the same function and file, then all, the shortest programs first.
+One of them must fail, or crash, or not end, or be skipped where it was not. What compiles, as the build compiles it, to the code of the source as it
+stands, is counted and not run: it is not spoiled. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
 cannot be noticed. --quick: one in fifty, of each file one at least, --lines: one of every line that has any; which ones hangs on file, function and text
 alone, so that a change elsewhere chooses no other.
 --list: says what would be spoiled, and ends.
@@ -16,6 +18,7 @@ import argparse
 import collections
 import concurrent.futures
 import ctypes
+import filecmp
 import fnmatch
 import hashlib
 import os
@@ -27,11 +30,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CPU_LIMIT_S = 20  # twice what the longest program takes on a machine that does other things too
 TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other things too, a mutant takes long
 QUICK_SHARE = 1 / 50
+KEPT_CASES = 6  # of those that noticed mutants of a function or file, so many are asked first
+NOTICED, SURVIVED, NOT_COMPILED, SAME_CODE = "noticed", "survived", "not compiled", "same code"
 
 # What a mutant reads or writes beside a buffer of a guarded engine, of the heap, of the stack or of an array within a struct ends it, and what it does
 # not free.
@@ -101,8 +107,10 @@ SOURCES = {
     "kernels_curve.h": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
     "update.inc": Tried(REF.object, (), (OPTIMIZER,)),
 }
-# What lies behind a line's end is not 0 for the kernels of softmax alone.
-OBJECTS = {("kernels_curve.h", "load_filled"): object_of_kernels("softmax")}
+# What lies behind a line's end is not 0 for the kernels of softmax alone; those of LSTM and GRU add up no lanes.
+OBJECTS = {("kernels_curve.h", "load_filled"): object_of_kernels("softmax"), ("kernels_curve.h", "total"): object_of_kernels("line")}
+# Kernels of long vectors take a minute of tests without any optimisation.
+LEVELS = {made: "-O1" for made in {tried.object for tried in SOURCES.values()} if made.startswith("src/libys_kernels_")}
 # Functions that no entry of an operator names: the cases that need them, without their ends.
 CASES = {
     "copy_run": ["flatten_*", "add_*"], "accumulate_run": ["add_*", "mul_*", "concat_*", "reads_*"], "zero_run": ["split_*"],
@@ -119,6 +127,7 @@ DEPTHWISE = (OPERATORS, ["conv_*depthwise*_onednn"])
 PROGRAMS = {
     ("ref_norm.inc", "running_run"): (MODE, ["*"]),
     ("kernels_curve.h", "load_filled"): (SEQUENCE, ["*"]),
+    ("kernels_curve.h", "total"): (LINE, ["*"]),
     **{("kernels.inc", name): DEPTHWISE for name in ("inside_of", "DEPTHWISE_ROW", "depthwise_block", "depthwise_part", "depthwise_weights")},
     **{("kernels.inc", name): (OPERATORS, ["add_*_onednn"]) for name in ("add_part", "add")},
     **{("kernels.inc", name): (OPERATORS, ["mul_*_onednn"]) for name in ("multiply_part", "multiply")},
@@ -270,9 +279,11 @@ def object_of(source, number):
 
 
 class Builder:
-    def __init__(self, build):
-        self.build = build
-        self.skips, self.lock = {}, threading.Lock()
+    def __init__(self, build, folder):
+        self.build, self.folder = build, folder  # `folder` is for what is made once
+        self.skips, self.seconds, self.joints, self.plain = {}, {}, {}, {}
+        self.noticed_by = {}  # file, or file and function -> [(program, case)], the latest first
+        self.lock = threading.Lock()
 
     def command(self, target):
         text = subprocess.run(["ninja", "-C", self.build, "-t", "commands", "-s", target], check=True, capture_output=True,
@@ -281,58 +292,136 @@ class Builder:
         return words[1:] if os.path.basename(words[0]) == "ccache" else words
 
     def prepare(self):
-        """How to compile each file, and to link each program."""
+        """How to compile each file, and to link each program, and which cases that has."""
         self.compiles = {made: self.command(made) for made in {tried.object for tried in SOURCES.values()} | set(OBJECTS.values())}
         others = [program for tried in SOURCES.values() for program in tried.programs] + list(PROGRAMS.values())
-        self.links = {program: self.command(program) for program in
-                      {OPERATORS, ROWS, HIDDEN, *(program[0] if isinstance(program, tuple) else program for program in others)}}
+        programs = {OPERATORS, ROWS, HIDDEN, *(program[0] if isinstance(program, tuple) else program for program in others)}
+        self.links = {program: self.command(program) for program in programs}
+        self.cases = {program: subprocess.run([os.path.join(self.build, program), "--list"], check=True, capture_output=True, text=True).stdout.split()
+                      for program in programs}
+
+    def fitting(self, program, patterns):
+        """The cases of a program that these choose, in the order in which it runs them."""
+        return [case for case in self.cases[program] if not patterns or any(fnmatch.fnmatchcase(case, pattern) for pattern in patterns)]
 
     def skipped(self, program, patterns):
-        """The cases that the program skips as it stands."""
+        """The cases that the program skips as it stands, and the seconds that it takes."""
         key = (program, tuple(patterns))
         with self.lock:
             if key not in self.skips:
+                began = time.monotonic()
                 done = subprocess.run([os.path.join(self.build, program)] + patterns, cwd=self.build, env=environment(), stdout=subprocess.PIPE,
                                       stderr=subprocess.DEVNULL, text=True, errors="replace")
                 self.skips[key] = {skipped_case(line) for line in done.stdout.split("\n")} - {None}
-            return self.skips[key]
+                self.seconds[key] = time.monotonic() - began
+            return self.skips[key], self.seconds[key]
 
-    def compile(self, folder, made):
-        """The object with the mutant that lies in `folder`; None where it does not compile."""
+    def compile(self, folder, made, checks=True):
+        """The object with the mutant that lies in `folder`, to be run or, without checks, as the build makes it; None where it
+        does not compile."""
         words = self.compiles[made]
-        place, out = words.index("-c"), os.path.join(folder, "mutant.o")
+        place, out = words.index("-c"), os.path.join(folder, "checked.o" if checks else "plain.o")
         copy = os.path.join(folder, "backend", os.path.basename(words[place + 1]))
         source = copy if os.path.exists(copy) else words[place + 1]
         skip = {words.index(flag) + i for flag in ("-o", "-MF", "-MQ", "-c") if flag in words for i in (0, 1)}
-        kept = [w for i, w in enumerate(words) if i > 0 and i not in skip and not w.startswith(("-O", "-g", "-MD", "-Werror"))]
-        done = subprocess.run([words[0], "-I" + folder] + kept + CHECKS + ["-O0", "-w", "-ftrivial-auto-var-init=pattern", "-o", out, "-c", source], cwd=self.build,
-                              capture_output=True)
+        left = ("-g", "-MD", "-Werror") + (("-O",) if checks else ())
+        kept = [w for i, w in enumerate(words) if i > 0 and i not in skip and not w.startswith(left)]
+        more = CHECKS + [LEVELS.get(made, "-O0"), "-ftrivial-auto-var-init=pattern"] if checks else ["-ffile-prefix-map=%s=." % folder]
+        done = subprocess.run([words[0], "-I" + folder] + kept + more + ["-w", "-o", out, "-c", source], cwd=self.build, capture_output=True)
         return None if done.returncode else out
+
+    def is_same_code(self, folder, source, made):
+        """Whether the mutant in `folder` is, as the build compiles it, what the source is as it stands."""
+        key = (source.name, made)
+        with self.lock:
+            if key not in self.plain:
+                own = os.path.join(self.folder, "plain%d" % len(self.plain))
+                write_source(own, source, source.lines)
+                self.plain[key] = self.compile(own, made, checks=False)
+        out = self.compile(folder, made, checks=False)
+        return filecmp.cmp(out, self.plain[key], shallow=False)
+
+    def joint(self, program, made):
+        """Everything of a program but the object `made`, as one object without what debuggers read: linked once, not with every mutant."""
+        with self.lock:
+            if (program, made) not in self.joints:
+                out = os.path.join(self.folder, "joint%d" % len(self.joints))
+                link = self.links[program]
+                archives = [self.without(word, made, out) if made.startswith(word + ".p/") else word for word in link if word.endswith(".a")]
+                objects = [word for word in link if word.endswith(".o")]
+                subprocess.run([link[0], "-r", "-nostdlib", "-o", out + ".o"] + objects + ["-Wl,-S,--start-group"] + list(filter(None, archives)) +
+                               ["-Wl,--end-group"], cwd=self.build, check=True, capture_output=True)
+                self.joints[program, made] = out + ".o"
+            return self.joints[program, made]
+
+    def without(self, archive, made, out):
+        """The archive without that object; None where it has no other."""
+        members = [word for word in self.command(archive) if word.endswith(".o") and word != made]
+        if members:
+            subprocess.run(["ar", "rcD", out + ".a"] + members, cwd=self.build, check=True, capture_output=True)
+        return out + ".a" if members else None
 
     def link(self, folder, out, program, made):
         """The program with that object in place of its own, or before the libraries."""
         link, exe = list(self.links[program]), os.path.join(folder, os.path.basename(program))
+        if os.path.exists(exe):
+            return exe
         link[link.index("-o") + 1] = exe
         first = next(i for i, w in enumerate(link) if w.endswith(".o"))
-        link[first:first + 1] = [out] if link[first] == made else [link[first], out]
+        link[first:first + 1] = [out] if link[first] == made else [out, self.joint(program, made)]
         subprocess.run(link + CHECKS + ["-s"], cwd=self.build, check=True, capture_output=True)
         return exe
 
+    def asked_first(self, source, function, tries):
+        """[(program, cases)], of what this mutant is tried by the cases that noticed others of its function and its file."""
+        known = {program for program, _ in tries}
+        latest = self.noticed_by.get((source.name, function), []) + self.noticed_by.get(source.name, [])
+        cases = {}
+        for program, case in latest:
+            if program in known and case not in cases.setdefault(program, []):
+                cases[program].append(case)
+        return list(cases.items())
 
-def survives(builder, source, number, text, tries):
-    """Whether every program of `tries`, [(program, patterns of cases)], passes; None where the mutant does not compile."""
+    def remember(self, source, function, program, case):
+        with self.lock:
+            for key in ((source.name, function), source.name):
+                others = [at for at in self.noticed_by.get(key, []) if at != (program, case)]
+                self.noticed_by[key] = ([(program, case)] + others)[:KEPT_CASES]
+
+    def all_skipped(self, program):
+        """What the program skips as it stands, of all that it was asked."""
+        with self.lock:
+            return set().union(*(skips for (name, _), skips in self.skips.items() if name == program))
+
+
+def write_source(folder, source, lines):
+    os.makedirs(os.path.join(folder, "backend"))
+    with open(os.path.join(folder, "backend", source.name), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+
+
+def judged(builder, source, number, text, tries):
+    """What becomes of a mutant that `tries`, [(program, patterns of cases)], are there to notice."""
+    made, function = object_of(source, number), source.function[number]
     with tempfile.TemporaryDirectory() as folder:
-        os.makedirs(os.path.join(folder, "backend"))
-        lines = list(source.lines)
-        lines[number] = text
-        with open(os.path.join(folder, "backend", source.name), "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
-        made = object_of(source, number)
+        write_source(folder, source, source.lines[:number] + [text] + source.lines[number + 1:])
         out = builder.compile(folder, made)
         if not out:
-            return None
-        return all(passes([builder.link(folder, out, program, made)] + patterns, builder.build, builder.skipped(program, patterns))
-                   for program, patterns in tries)
+            return NOT_COMPILED
+        first = builder.asked_first(source, function, tries)
+        for program, cases in first:
+            if not passes([builder.link(folder, out, program, made)] + cases, builder.build, builder.all_skipped(program)):
+                return NOTICED
+        if text != source.lines[number] and builder.is_same_code(folder, source, made):
+            return SAME_CODE
+        for program, patterns in sorted(tries, key=lambda at: builder.skipped(*at)[1]):
+            done = cases_before_failure([builder.link(folder, out, program, made)] + patterns, builder.build, builder.skipped(program, patterns)[0])
+            if done is not None:
+                fitting = builder.fitting(program, patterns)
+                if done < len(fitting):  # otherwise it is what was left at the end
+                    builder.remember(source, function, program, fitting[done])
+                return NOTICED
+    return SURVIVED
 
 
 LIBC = ctypes.CDLL(None)
@@ -360,17 +449,27 @@ def skipped_case(line):
     return match and match.group(1)
 
 
-def passes(command, folder, skipped=()):
-    """Whether every case passes, in time, and none is skipped but those of `skipped`; the first that does not ends it."""
-    parent = os.getpid()
+def cases_before_failure(command, folder, skipped=()):
+    """How many cases pass before one that does not, or not in time, or is skipped and not one of `skipped`, which ends it; None
+    where there is no such case."""
+    parent, done, failed = os.getpid(), 0, False
     with subprocess.Popen(command, cwd=folder, env=environment(), preexec_fn=lambda: die_with(parent), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           errors="replace") as program:
         timer = threading.Timer(TIME_LIMIT_S, program.kill)
         timer.start()
-        failed = any(line.startswith("not ok") or skipped_case(line) not in (None, *skipped) for line in program.stdout)
+        for line in program.stdout:
+            if line.startswith("not ok") or skipped_case(line) not in (None, *skipped):
+                failed = True
+                break
+            done += line.startswith("ok ")
         program.kill() if failed else program.wait()
         timer.cancel()
-    return not failed and program.returncode == 0
+    return done if failed or program.returncode != 0 else None
+
+
+def passes(command, folder, skipped=()):
+    """Whether every case passes, in time, and none is skipped but those of `skipped`."""
+    return cases_before_failure(command, folder, skipped) is None
 
 
 def read_allowed():
@@ -425,13 +524,15 @@ def tries_of(source, function, used):
     return [(program, list(patterns)) for program, patterns in tries] + [(HIDDEN, [])] * (function in LOSSES)
 
 
-def plan(names):
+def plan(names, functions):
     sources = {name: Source(name) for name in SOURCES}
     used = users(sources)
     for name, source in sources.items():
         if names and name not in names:
             continue
         for number, function in sorted(source.function.items()):
+            if functions and function not in functions:
+                continue
             tries = tries_of(source, function, used)
             for text in mutations(source.lines[number]):
                 if is_same_at_bound(source, number, text):
@@ -457,18 +558,14 @@ def quick(mutants):
 def unfit_patterns(builder, mutants):
     """Patterns that fit no case of their program: it would end at once, as if the mutant had been noticed."""
     asked = {(program, pattern) for *_, tries in mutants for program, patterns in tries for pattern in patterns}
-    cases = {}
-    for program in {program for program, _ in asked}:
-        done = subprocess.run([os.path.join(builder.build, program), "--list"], check=True, capture_output=True, text=True)
-        cases[program] = done.stdout.split()
-    return sorted((program, pattern) for program, pattern in asked if not fnmatch.filter(cases[program], pattern))
+    return sorted((program, pattern) for program, pattern in asked if not builder.fitting(program, [pattern]))
 
 
 def broken_objects(builder, mutants):
     """Objects that pass no more once they are compiled as mutants are: each of theirs would count as noticed."""
     first = {object_of(source, number): (source, number, tries) for source, number, _, _, tries in reversed(mutants)}
     return [made for made, (source, number, tries) in sorted(first.items())
-            if not survives(builder, source, number, source.lines[number], tries)]
+            if judged(builder, source, number, source.lines[number], tries) != SURVIVED]
 
 
 def main():
@@ -480,9 +577,10 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--file", action="append")
+    parser.add_argument("--function", action="append")
     options = parser.parse_args()
-    mutants = list(plan(options.file))
-    allowed, unused = read_allowed(), set(read_allowed())
+    mutants = list(plan(options.file, options.function))
+    allowed = read_allowed()
     if options.quick:
         mutants = quick(mutants)
     elif options.lines:
@@ -495,8 +593,14 @@ def main():
             print("%s:%d %s: %s\n    %s" % (source.name, number + 1, function, text.strip(),
                                           "; ".join(" ".join([os.path.basename(program)] + patterns) for program, patterns in tries)))
         return 0
-    builder = Builder(os.path.abspath(options.build))
+    with tempfile.TemporaryDirectory() as folder:
+        return sweep(Builder(os.path.abspath(options.build), folder), mutants, allowed, options)
+
+
+def sweep(builder, mutants, allowed, options):
+    """Judges every mutant, says what survives, and returns the exit code."""
     builder.prepare()
+    unused = set(allowed)
     unfit = unfit_patterns(builder, mutants)
     for program, pattern in unfit:
         print("FAIL: %s has no case %s" % (program, pattern))
@@ -505,33 +609,34 @@ def main():
         print("FAIL: tests fail with %s as it stands, made as mutants are" % made)
     if unfit or broken:
         return 1
-    counts = {None: 0, False: 0, True: 0}
+    counts = collections.Counter()
     excused = 0
 
     def judge(mutant):
         source, number, text, _, tries = mutant
-        return mutant, survives(builder, source, number, text, tries)
+        return mutant, judged(builder, source, number, text, tries)
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (source, number, text, _, _), alive in pool.map(judge, mutants):
+        for (source, number, text, _, _), verdict in pool.map(judge, mutants):
             key = (source.name, source.lines[number].rstrip("\\ ").strip(), text.rstrip("\\ ").strip())
             unused.discard(key)
-            if alive and key in allowed:
+            if verdict == SURVIVED and key in allowed:
                 excused += 1
                 continue
-            counts[alive] += 1
-            if alive:
+            counts[verdict] += 1
+            if verdict == SURVIVED:
                 print("FAIL: survived: %s:%d\n  - %s\n  + %s" % (source.name, number + 1, key[1], key[2]), flush=True)
-    print("%d mutants noticed, %d allowed, %d did not compile" % (counts[False], excused, counts[None]))
-    if not options.quick and not options.lines and not options.file:
+    print("%d mutants noticed, %d allowed, %d the same code, %d did not compile" %
+          (counts[NOTICED], excused, counts[SAME_CODE], counts[NOT_COMPILED]))
+    if not options.quick and not options.lines and not options.file and not options.function:
         for key in sorted(unused):
             print("FAIL: tools/mutants_allowed.txt allows what nobody makes: %s" % " @@ ".join(key))
-            counts[True] += 1
-    if not counts[False] and mutants:
+            counts[SURVIVED] += 1
+    if not counts[NOTICED] and mutants:
         print("FAIL: no mutant was noticed: were they compiled?")
-        counts[True] += 1
-    print("%d passed, %d failed, 0 skipped" % (counts[False], counts[True]))
-    return 1 if counts[True] else 0
+        counts[SURVIVED] += 1
+    print("%d passed, %d failed, 0 skipped" % (counts[NOTICED], counts[SURVIVED]))
+    return 1 if counts[SURVIVED] else 0
 
 
 if __name__ == "__main__":
