@@ -61,6 +61,35 @@ static void numbers_as_target(void)
     compare_rows(YS_TARGET_VECTOR, YS_LOSS_MEAN_SQUARED_ERROR);
 }
 
+/** A product along the last axis of a value whose channels lie in blocks: its lines are in C order nowhere in it. */
+static void a_product_along_the_last_axis_of_images(void)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("lines", (const int64_t[]){3, 4, 5}, 3, YS_F32, &b) == YS_OK);
+    int v = ys_build_conv(b, ys_build_input(b), 16, 1, 1, 0, "conv");
+    v = ys_build_plain(b, YS_OP_TANH, ys_build_gemm(b, v, 6, "lines"), "tanh");
+    v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
+    REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+    try_out(graph, &lines, &(const struct allowed){0.1, 1e-7});
+}
+
+/** One weight behind two Flattens, of a value whose channels lie in blocks and of one in C order: its columns can be in
+ * the order of one of them alone. */
+static void a_product_shared_behind_two_layouts(void)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("shared", (const int64_t[]){16, 3, 4}, 3, YS_F32, &b) == YS_OK);
+    const int x = ys_build_input(b);
+    int blocked = ys_build_flatten(b, ys_build_conv(b, x, 16, 1, 1, 0, "conv"), "flatten_blocks");
+    blocked = ys_build_gemm(b, blocked, 7, "fc");
+    const int plain = ys_build_shared(b, blocked, ys_build_flatten(b, x, "flatten"), "fc_again");
+    const int v = ys_build_add(b, blocked, ys_build_plain(b, YS_OP_TANH, plain, "tanh"), "add");
+    REQUIRE(ys_build_finish(b, ys_build_gemm(b, v, 5, "out"), &graph) == YS_OK);
+    try_out(graph, &lines, &(const struct allowed){0.1, 1e-7});
+}
+
 /** The loss of a class for each position is the mean over them all: with one class wrong it is refused by its row. */
 static void what_was_opened_says_its_rows(void)
 {
@@ -84,4 +113,5 @@ static void what_was_opened_says_its_rows(void)
 }
 
 TAP_MAIN(TAP_CASE(a_class_for_each_row), TAP_CASE(a_class_for_each_position), TAP_CASE(numbers_as_target),
+         TAP_CASE(a_product_along_the_last_axis_of_images), TAP_CASE(a_product_shared_behind_two_layouts),
          TAP_CASE(what_was_opened_says_its_rows))
