@@ -38,6 +38,16 @@ static inline vector choose(truth where, vector a, vector b)
     return (vector)((where & (truth)a) | (~where & (truth)b));
 }
 
+/** The sum of the lanes, four side by side: one after another they would take most of a short line's time. */
+static inline double total(wide v)
+{
+    double part[YS_LANES];
+    memcpy(part, &v, sizeof part);
+    for (int i = 0; i < 4; i++)
+        part[i] = (part[i] + part[i + 4]) + (part[i + 8] + part[i + 12]);
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+
 /** exp of what lies between -87 and 88, and of these beyond: 2^n times exp(rest), |rest| <= log(2) / 2, by its series
  * to the seventh power, the last coefficients those of Cephes' expf. A NaN stays one. */
 static inline vector exponential(vector x)

@@ -6,16 +6,6 @@
 
 extern const struct ys_line_kernels YS_KERNELS;
 
-/* Four sums side by side: one after another the lanes would take most of a short line's time. */
-static double total(wide v)
-{
-    double part[YS_LANES];
-    memcpy(part, &v, sizeof part);
-    for (int i = 0; i < 4; i++)
-        part[i] = (part[i] + part[i + 4]) + (part[i + 8] + part[i + 12]);
-    return (part[0] + part[1]) + (part[2] + part[3]);
-}
-
 /* The numbers of a line from `k` on, in double, less `mean`. */
 static inline wide centred(const float *x, int64_t lanes, double mean)
 {

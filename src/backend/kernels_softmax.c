@@ -36,8 +36,7 @@ static double exponents(const float *z, int64_t count, float top, float scale, f
                 store(to + k, e, end - k);
             part += e;
         }
-        for (int i = 0; i < YS_LANES; i++)
-            sum += (double)part[i];
+        sum += total(__builtin_convertvector(part, wide));
     }
     return sum;
 }
@@ -56,8 +55,7 @@ static void backward(const float *p, int64_t count, float scale, float *dp)
         vector part = {0};
         for (int64_t k = first; k < end; k += YS_LANES)
             part += load(p + k, end - k) * load(dp + k, end - k);
-        for (int i = 0; i < YS_LANES; i++)
-            sum += (double)part[i];
+        sum += total(__builtin_convertvector(part, wide));
     }
     for (int64_t k = 0; k < count; k += YS_LANES)
         store(dp + k, load(p + k, count - k) * scale * (load(dp + k, count - k) - (float)sum), count - k);

@@ -2,6 +2,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "base/working.h"
 #include "cli/command.h"
 #include "data/dataset.h"
@@ -69,7 +70,7 @@ static ys_status open_weights(const struct ys_args *args, const struct ys_graph 
 static ys_status write_onnx(const struct ys_args *args, const struct ys_graph *graph)
 {
     struct ys_safetensors *weights = NULL;
-    const enum ys_dtype dtype = args->precision && strcmp(args->precision, "f64") == 0 ? YS_F64 : YS_F32;
+    const enum ys_dtype dtype = ys_name_find(&ys_precisions, args->precision) == YS_PRECISION_F64 ? YS_F64 : YS_F32;
     YS_TRY(open_weights(args, graph, &weights));
     ys_status status = ys_onnx_write(graph, weights, dtype, args->out);
     ys_safetensors_close(weights);

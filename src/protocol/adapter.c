@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "protocol/channel.h"
 #include "protocol/latency.h"
 #include "protocol/ring.h"
@@ -362,8 +363,9 @@ static ys_status on_save(struct server *server, const struct request *request)
     if (!path || path[0] != '/')
         return ys_fail(YS_EPROTOCOL, "member \"path\" must be an absolute path");
     const char *dtype = ys_json_get_text(request->message, "dtype", "f32");
-    bool in_double = strcmp(dtype, "f64") == 0;
-    if ((!in_double && strcmp(dtype, "f32") != 0) || (in_double && !server->in_double))
+    const int precision = ys_name_find(&ys_precisions, dtype);
+    const bool in_double = precision == YS_PRECISION_F64;
+    if ((!in_double && precision != YS_PRECISION_F32) || (in_double && !server->in_double))
         return ys_fail(YS_EUNSUPPORTED, "this adapter saves f32, and f64 in a plan of that precision, not \"%s\"",
                        dtype);
     const bool with_state = ys_json_get_bool(request->message, "state", false);

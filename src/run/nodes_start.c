@@ -110,21 +110,26 @@ static bool is_token(const struct door *door, const char *said)
     return difference == 0;
 }
 
-/** Says why it is refused. New string; NULL: it is welcome. */
-static char *refusal(const struct ys_nodes *nodes, const struct door *door, const struct ys_node_hello *hello)
+/** NULL: there is none of that number. */
+static struct ys_node *node_of(struct ys_nodes *nodes, int64_t number)
 {
-    if (!is_token(door, hello->token))
+    return number >= 0 && number < (int64_t)nodes->count ? &nodes->items[number] : NULL;
+}
+
+/** Says why an agent of `node`, NULL: of none, is refused. New string; NULL: it is welcome. */
+static char *refusal(const struct ys_nodes *nodes, bool has_token, const struct ys_node *node,
+                     const struct ys_node_hello *hello)
+{
+    if (!has_token)
         return ys_strdup("its token is not that of this study");
     if (strcmp(hello->version, YS_VERSION) != 0)
         return ys_format("it is of yardstick %.40s, and the study of " YS_VERSION ": all hosts need the same version",
                          hello->version);
-    if (hello->node < 0 || hello->node >= (int64_t)nodes->count)
+    if (!node)
         return ys_format("it says that it is node %" PRId64 ", and there are %zu", hello->node, nodes->count);
-    const struct ys_node *there = &nodes->items[hello->node];
-    return there->channel
-               ? ys_format("node %" PRId64 " is there already: agents of %.60s and of %.60s have that number",
-                           hello->node, there->hello.host, hello->host)
-               : NULL;
+    return node->channel ? ys_format("node %" PRId64 " is there already: agents of %.60s and of %.60s have that number",
+                                     hello->node, node->hello.host, hello->host)
+                         : NULL;
 }
 
 static void send_away(struct ys_channel *channel, const char *why)
@@ -137,9 +142,9 @@ static void send_away(struct ys_channel *channel, const char *why)
 static void receive(struct ys_nodes *nodes, const struct door *door, int fd, struct ys_channel *channel,
                     struct ys_node_hello *hello)
 {
-    char title[128], *why = refusal(nodes, door, hello);
-    const bool is_known = is_token(door, hello->token) && hello->node >= 0 && hello->node < (int64_t)nodes->count;
-    struct ys_node *node = is_known ? &nodes->items[hello->node] : NULL;
+    const bool has_token = is_token(door, hello->token);
+    struct ys_node *node = has_token ? node_of(nodes, hello->node) : NULL;
+    char title[128], *why = refusal(nodes, has_token, node, hello);
     if (!why && node && ys_node_send(channel, YS_NODE_WELCOME, NULL, NULL) == YS_OK) {
         node->fd = fd;
         node->channel = channel;

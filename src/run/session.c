@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "run/message.h"
 #include "run/session_internal.h"
+#include "yardstick/protocol.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 #define TEMPORARY_PREFIX "yardstick-run-"
 
-enum { PROTOCOL = 1, RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
+enum { RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
 
 /* A process that closes the channel because it is ending gets this long to end. */
 static const uint64_t ENDING_NS = 2000000000;
@@ -176,7 +177,7 @@ static ys_status say_hello(struct ys_session *session)
 {
     ys_json *message = ys_json_object();
     ys_json_set_string(message, "type", "hello");
-    if (ys_json_set_int(message, "protocol", PROTOCOL) != YS_OK) {
+    if (ys_json_set_int(message, "protocol", YS_PROTOCOL_VERSION) != YS_OK) {
         ys_json_free(message);
         return ys_out_of_memory();
     }
@@ -190,9 +191,9 @@ static void take_hello(struct ys_session *session, ys_json *hello)
     session->end.hello_ns = session->received_ns;
     struct ys_message message;
     ys_message_read(hello, &message);
-    if (message.hello.protocol != PROTOCOL)
+    if (message.hello.protocol != YS_PROTOCOL_VERSION)
         ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s speaks version %" PRId64 " of the protocol, not %d",
-                        session->program, message.hello.protocol, PROTOCOL);
+                        session->program, message.hello.protocol, YS_PROTOCOL_VERSION);
 }
 
 ys_status ys_session_begin(const struct ys_launch *launch, struct ys_session **session)

@@ -3,17 +3,16 @@
 #include "base/child.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/record.h"
+#include "base/words.h"
 #include "study/found.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const double LIMIT_S = 3600;
 
 struct product {
-    char *format;
+    int format; /* enum ys_precision */
     int64_t threads;
     double flops_per_s;
 };
@@ -21,7 +20,7 @@ struct peak {
     struct ys_list peaks; /* struct product: the best of each format and number of threads */
 };
 static const struct ys_field product_fields[] = {
-    YS_FIELD(struct product, format, YS_FIELD_TEXT, NULL, 0, "f32 or bf16"),
+    YS_FIELD_NAMED(struct product, format, &ys_precisions, 0, "f32 or bf16"),
     YS_FIELD(struct product, threads, YS_FIELD_INT, "1", 0, "that shared it"),
     YS_FIELD(struct product, flops_per_s, YS_FIELD_REAL, "1/s", 0, "operations of all of them"),
 };
@@ -90,7 +89,7 @@ ys_status ys_peak_read(struct ys_peak_measured *measured)
         return status == YS_ENOMEM ? status : YS_OK;
     const struct product *products = peak.peaks.items;
     for (size_t i = 0; i < peak.peaks.count; i++) {
-        double *best = strcmp(products[i].format, "bf16") == 0 ? &measured->bf16_per_s : &measured->f32_per_s;
+        double *best = products[i].format == YS_PRECISION_BF16 ? &measured->bf16_per_s : &measured->f32_per_s;
         if (products[i].threads > 0)
             raise_to(best, products[i].flops_per_s / (double)products[i].threads);
     }
