@@ -81,16 +81,16 @@ class Documents(unittest.TestCase):
                         self.assertTrue(os.path.exists(os.path.join(ROOT, os.path.dirname(page), target)))
 
     def test_links_into_a_page_lead_to_a_heading(self):
-        for page in PAGES:
-            for target, heading in re.findall(r"\]\(([^)#\s]+\.md)#([^)\s]+)\)", read(page)):
+        for page in pages():
+            for target, heading in re.findall(r"\]\(((?:[^)#\s]+\.md)?)#([^)\s]+)\)", read(page)):
                 with self.subTest(page=page, heading=heading):
-                    headings = re.findall(r"^#+ (.*)$", read(os.path.join(os.path.dirname(page), target)), flags=re.M)
+                    headings = re.findall(r"^#+ (.*)$", read(os.path.join(os.path.dirname(page), target) if target else page), flags=re.M)
                     self.assertIn(heading, [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings])
 
     def test_files_that_the_pages_name_exist(self):
         folders = ("src", "tests", "tools", "docs", "adapters", "examples", "include", "metrics", "studies", "frameworks")
-        for page in PAGES:
-            for name in re.findall(r"`((?:%s)/[\w./*-]+)`" % "|".join(folders), read(page)):
+        for page in pages():
+            for name in re.findall(r"`((?:%s)/[\w./*@-]+)`" % "|".join(folders), read(page)):
                 if not re.search(r"NAME|VERSION", name):
                     with self.subTest(page=page, file=name):
                         self.assertTrue(glob.glob(os.path.join(ROOT, name + "*" if name.endswith("/") else name)))
