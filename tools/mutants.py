@@ -33,7 +33,8 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-CPU_LIMIT_S = 20  # twice what the longest program takes on a machine that does other things too
+CPU_LIMIT_S = 20  # twice what the longest program takes on a machine that does other things too; of others, CPU_FACTOR times what they take and
+CPU_FACTOR, CPU_MORE_S = 4, 3  # so much more: many a mutant runs for ever
 TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other things too, a mutant takes long
 QUICK_SHARE = 1 / 50
 KEPT_CASES = 6  # of those that noticed mutants of a function or file, so many are asked first
@@ -282,6 +283,7 @@ class Builder:
     def __init__(self, build, folder):
         self.build, self.folder = build, folder  # `folder` is for what is made once
         self.skips, self.seconds, self.joints, self.plain = {}, {}, {}, {}
+        self.cpu_s = {}  # program, patterns -> what it may take, by what it took with the source as it stands, compiled as mutants are
         self.noticed_by = {}  # file, or file and function -> [(program, case)], the latest first
         self.lock = threading.Lock()
 
@@ -388,6 +390,11 @@ class Builder:
                 others = [at for at in self.noticed_by.get(key, []) if at != (program, case)]
                 self.noticed_by[key] = ([(program, case)] + others)[:KEPT_CASES]
 
+    def limit(self, program, patterns=None):
+        """Seconds of processor time that the program may take; without patterns, for any of its cases."""
+        known = [seconds for (name, those), seconds in self.cpu_s.items() if name == program and patterns in (None, list(those))]
+        return max(known, default=CPU_LIMIT_S)
+
     def all_skipped(self, program):
         """What the program skips as it stands, of all that it was asked."""
         with self.lock:
@@ -410,12 +417,17 @@ def judged(builder, source, number, text, tries):
             return NOT_COMPILED
         first = builder.asked_first(source, function, tries)
         for program, cases in first:
-            if not passes([builder.link(folder, out, program, made)] + cases, builder.build, builder.all_skipped(program)):
+            if not passes([builder.link(folder, out, program, made)] + cases, builder.build, builder.all_skipped(program), builder.limit(program)):
                 return NOTICED
-        if text != source.lines[number] and builder.is_same_code(folder, source, made):
+        is_mutant = text != source.lines[number]
+        if is_mutant and builder.is_same_code(folder, source, made):
             return SAME_CODE
         for program, patterns in sorted(tries, key=lambda at: builder.skipped(*at)[1]):
-            done = cases_before_failure([builder.link(folder, out, program, made)] + patterns, builder.build, builder.skipped(program, patterns)[0])
+            command, skips = [builder.link(folder, out, program, made)] + patterns, builder.skipped(program, patterns)[0]
+            began = time.monotonic()
+            done = cases_before_failure(command, builder.build, skips, builder.limit(program, patterns))
+            if done is None and not is_mutant:
+                builder.cpu_s[program, tuple(patterns)] = min(CPU_LIMIT_S, CPU_MORE_S + CPU_FACTOR * (time.monotonic() - began))
             if done is not None:
                 fitting = builder.fitting(program, patterns)
                 if done < len(fitting):  # otherwise it is what was left at the end
@@ -428,11 +440,11 @@ LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 
 
-def die_with(parent):
+def die_with(parent, cpu_s):
     """In a child, before its program: it ends with the thread that started it, however that ends, and within the time of a
     mutant that nobody waits for. A mutant may run for ever: nobody else would end it."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(cpu_s) + 1, int(cpu_s) + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if os.getppid() != parent:
         os._exit(1)
@@ -449,11 +461,11 @@ def skipped_case(line):
     return match and match.group(1)
 
 
-def cases_before_failure(command, folder, skipped=()):
+def cases_before_failure(command, folder, skipped=(), cpu_s=CPU_LIMIT_S):
     """How many cases pass before one that does not, or not in time, or is skipped and not one of `skipped`, which ends it; None
     where there is no such case."""
     parent, done, failed = os.getpid(), 0, False
-    with subprocess.Popen(command, cwd=folder, env=environment(), preexec_fn=lambda: die_with(parent), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    with subprocess.Popen(command, cwd=folder, env=environment(), preexec_fn=lambda: die_with(parent, cpu_s), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           errors="replace") as program:
         timer = threading.Timer(TIME_LIMIT_S, program.kill)
         timer.start()
@@ -467,9 +479,9 @@ def cases_before_failure(command, folder, skipped=()):
     return done if failed or program.returncode != 0 else None
 
 
-def passes(command, folder, skipped=()):
+def passes(command, folder, skipped=(), cpu_s=CPU_LIMIT_S):
     """Whether every case passes, in time, and none is skipped but those of `skipped`."""
-    return cases_before_failure(command, folder, skipped) is None
+    return cases_before_failure(command, folder, skipped, cpu_s) is None
 
 
 def read_allowed():
