@@ -90,6 +90,20 @@ static void a_product_shared_behind_two_layouts(void)
     try_out(graph, &lines, &(const struct allowed){0.1, 1e-7});
 }
 
+/** One weight and bias of two transposed convolutions; the bias's gradient begins anew with each step. */
+static void a_transposed_convolution_shared(void)
+{
+    const struct ys_window window = ys_build_window(3, 1, 1);
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("transposed", (const int64_t[]){4, 3, 4}, 3, YS_F32, &b) == YS_OK);
+    int v = ys_build_conv_transpose(b, ys_build_input(b), 4, &window, "up");
+    v = ys_build_shared(b, v, ys_build_plain(b, YS_OP_TANH, v, "tanh"), "up_again");
+    v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
+    REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+    try_out(graph, &lines, &(const struct allowed){0.1, 1e-7});
+}
+
 /** The loss of a class for each position is the mean over them all: with one class wrong it is refused by its row. */
 static void what_was_opened_says_its_rows(void)
 {
@@ -114,4 +128,4 @@ static void what_was_opened_says_its_rows(void)
 
 TAP_MAIN(TAP_CASE(a_class_for_each_row), TAP_CASE(a_class_for_each_position), TAP_CASE(numbers_as_target),
          TAP_CASE(a_product_along_the_last_axis_of_images), TAP_CASE(a_product_shared_behind_two_layouts),
-         TAP_CASE(what_was_opened_says_its_rows))
+         TAP_CASE(a_transposed_convolution_shared), TAP_CASE(what_was_opened_says_its_rows))
