@@ -37,15 +37,18 @@ def in_order(graph):
 
 def form_of(graph_path, weights_path):
     """A sum of the form: operators, attributes, who reads what, shapes and initial distributions of parameters, and the values of
-    those that are not trained. Trained ones are drawn by the seed."""
+    those that are not trained. Trained ones are drawn by the seed. Proofs leave dropout out, and so does the form."""
     with open(graph_path, encoding="utf-8") as file:
         graph = json.load(file)
     tensors, params = read_tensors(weights_path), {param["name"]: param for param in graph["params"]}
     values = {entry["name"]: place for place, entry in enumerate(graph["inputs"])}
     places, nodes, held = {}, [], []
     for node in in_order(graph):
+        if node["op"] == "Dropout":
+            values[node["out"][0]] = values[node["in"][0]]
+            continue
         for name in node["out"]:
-            values.setdefault(name, len(values))
+            values.setdefault(name, len(set(values.values())))
         for key in sorted(node["params"]):
             name = node["params"][key]
             if name not in places:
