@@ -17,7 +17,7 @@
 #include <string.h>
 
 const int YS_BISECT_ROUNDS[YS_BISECT_LOOKS] = {10, 16, 24};
-enum { ROUNDS_MOST = YS_BISECT_ROUNDS_MOST, TEAM = 3, OWN_FLAGS = 5 };
+enum { ROUNDS_MOST = YS_BISECT_ROUNDS_MOST, TEAM = YS_BISECT_TEAM, OWN_FLAGS = 5 };
 enum { SPARE = 2 }; /* questions more than halving takes, for versions of which nothing can be told */
 
 struct bisecting {
@@ -56,8 +56,7 @@ static enum standing standing_of(const struct conduct *conduct)
 struct team {
     const char *names[TEAM];
     size_t count;
-    double values[TEAM][ROUNDS_MOST];  /* logarithms; NaN: none */
-    double settled[TEAM][ROUNDS_MOST]; /* the same were what is left of warm-up gone; NaN: none, or it cannot be told */
+    struct ys_bisect_speeds speeds, settled; /* the second were what is left of warm-up gone */
     int rounds;
     struct conduct conducts[TEAM];
 };
@@ -287,8 +286,8 @@ static ys_status note_values(const struct ys_trial_metric *metric, int rounds, s
     struct conduct *conduct = &team->conducts[i];
     for (int r = 0; r < rounds; r++) {
         const double value = (size_t)r < metric->rounds ? metric->by_round[r] : NAN;
-        team->values[i][team->rounds + r] = value > 0 ? log(value) : NAN;
-        team->settled[i][team->rounds + r] = value > 0 && metric->bias ? log(value) + metric->bias[r] : NAN;
+        team->speeds.values[i][team->rounds + r] = value > 0 ? log(value) : NAN;
+        team->settled.values[i][team->rounds + r] = value > 0 && metric->bias ? log(value) + metric->bias[r] : NAN;
     }
     if (metric->n || conduct->valueless)
         return YS_OK;
@@ -342,26 +341,94 @@ static ys_status measure(struct bisecting *bisecting, struct team *team, int rou
 }
 
 /* The differences a - b of the rounds that both have, in logarithms; of a middle that of 0 and 1 for b. */
-static size_t differences(const struct team *team, size_t a, size_t b, bool middle, double out[ROUNDS_MOST])
+static size_t differences(const struct ys_bisect_speeds *speeds, int rounds, size_t a, size_t b, bool middle,
+                          double out[ROUNDS_MOST])
 {
+    const double(*values)[ROUNDS_MOST] = speeds->values;
     size_t n = 0;
-    for (int r = 0; r < team->rounds; r++) {
-        const double value = middle ? team->values[a][r] - (team->values[0][r] + team->values[1][r]) / 2
-                                    : team->values[a][r] - team->values[b][r];
+    for (int r = 0; r < rounds; r++) {
+        const double value = middle ? values[a][r] - (values[0][r] + values[1][r]) / 2 : values[a][r] - values[b][r];
         if (isfinite(value))
             out[n++] = value;
     }
     return n;
 }
 
-static ys_status centre_of(const struct team *team, size_t a, size_t b, bool middle, double *centre, double *p)
+static ys_status centre_of(const struct ys_bisect_speeds *speeds, int rounds, size_t a, size_t b, bool middle,
+                           double *centre, double *p)
 {
     double values[ROUNDS_MOST];
     struct ys_centre found;
-    const size_t n = differences(team, a, b, middle, values);
+    const size_t n = differences(speeds, rounds, a, b, middle, values);
     YS_TRY(ys_signed_rank_centre(values, n, &found));
     *centre = found.value;
     return p ? ys_signed_rank_p(values, n, p) : YS_OK;
+}
+
+/* Whether there is a value without what is left of warm-up wherever there is one with it. */
+static bool tells_warm_up(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, size_t count,
+                          int rounds)
+{
+    bool tells = true;
+    for (size_t i = 0; i < count; i++)
+        for (int r = 0; r < rounds; r++)
+            tells = tells && !isfinite(speeds->values[i][r]) == !isfinite(settled->values[i][r]);
+    return tells;
+}
+
+/* By these speeds alone: 1 where the bad end is the faster by more than the margin, -1 the slower, 0: neither. */
+static ys_status apart(const struct ys_bisect_speeds *speeds, int rounds, double level, double margin,
+                       struct ys_bisect_step *step, int *way)
+{
+    double centre;
+    YS_TRY(centre_of(speeds, rounds, 1, 0, false, &centre, &step->p));
+    step->to_good = exp(centre);
+    *way = step->p <= level && fabs(centre) > log1p(margin) ? (centre > 0 ? 1 : -1) : 0;
+    return YS_OK;
+}
+
+ys_status ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled,
+                               int rounds, double level, double margin, struct ys_bisect_step *step)
+{
+    struct ys_bisect_step unused = {0};
+    int way, other;
+    step->side = YS_BISECT_UNCLEAR;
+    YS_TRY(apart(speeds, rounds, level, margin, step, &way));
+    other = way;
+    if (way && tells_warm_up(speeds, settled, 2, rounds))
+        YS_TRY(apart(settled, rounds, level, margin, &unused, &other));
+    if (way && other == way)
+        step->side = YS_BISECT_BAD;
+    return YS_OK;
+}
+
+/* By these speeds alone. */
+static ys_status place(const struct ys_bisect_speeds *speeds, int rounds, double level, struct ys_bisect_step *step)
+{
+    double centre, ends, other;
+    step->side = YS_BISECT_UNCLEAR;
+    YS_TRY(centre_of(speeds, rounds, 2, 0, true, &centre, &step->p));
+    YS_TRY(centre_of(speeds, rounds, 1, 0, false, &ends, NULL));
+    YS_TRY(centre_of(speeds, rounds, 2, 0, false, &other, NULL));
+    step->to_good = exp(other);
+    YS_TRY(centre_of(speeds, rounds, 2, 1, false, &other, NULL));
+    step->to_bad = exp(other);
+    if (step->p <= level)
+        step->side = (centre > 0) == (ends > 0) ? YS_BISECT_BAD : YS_BISECT_GOOD;
+    return YS_OK;
+}
+
+ys_status ys_bisect_place(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
+                          double level, struct ys_bisect_step *step)
+{
+    struct ys_bisect_step other = {0};
+    YS_TRY(place(speeds, rounds, level, step));
+    if (step->side == YS_BISECT_UNCLEAR || !tells_warm_up(speeds, settled, TEAM, rounds))
+        return YS_OK;
+    YS_TRY(place(settled, rounds, level, &other));
+    if (other.side != step->side)
+        step->side = YS_BISECT_UNCLEAR;
+    return YS_OK;
 }
 
 /* Which of the team has no value of the metric in any round, though its runs succeed; `count` where each has one, or
@@ -371,7 +438,7 @@ static size_t without_values(const struct team *team)
     for (size_t i = 0; i < team->count; i++) {
         bool any = false;
         for (int r = 0; r < team->rounds; r++)
-            any |= isfinite(team->values[i][r]);
+            any |= isfinite(team->speeds.values[i][r]);
         if (!any)
             return i;
     }
@@ -381,7 +448,6 @@ static size_t without_values(const struct team *team)
 /* The ends differ where the bad one is wrong, or by more than the margin. */
 static ys_status judge_ends(struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
 {
-    double centre;
     const struct conduct *conducts = team->conducts;
     const size_t lacking = without_values(team);
     if (standing_of(&conducts[0]) == WRONG)
@@ -397,11 +463,8 @@ static ys_status judge_ends(struct bisecting *bisecting, const struct team *team
                        "--metric=%s: %s has no value above 0 of it here (%s): choose one that this study has",
                        bisecting->out->metric, team->names[lacking],
                        conducts[lacking].valueless ? conducts[lacking].valueless : "all are 0");
-    YS_TRY(centre_of(team, 1, 0, false, &centre, &step->p));
-    step->to_good = exp(centre);
-    if (step->p <= bisecting->out->level && fabs(centre) > log1p(bisecting->margin))
-        step->side = YS_BISECT_BAD;
-    return YS_OK;
+    return ys_bisect_tell_apart(&team->speeds, &team->settled, team->rounds, bisecting->out->level, bisecting->margin,
+                                step);
 }
 
 /* "toy@3.0: 1 of 3 runs failed: crashed: ...": the first of the team, from the version asked for on, that is not as it
@@ -439,24 +502,7 @@ static ys_status judge_rightness(const struct team *team, struct ys_bisect_step 
     return standing == WRONG ? say_conduct(team, true, step) : YS_OK;
 }
 
-ys_status ys_bisect_place(double values[][YS_BISECT_ROUNDS_MOST], int rounds, double level, struct ys_bisect_step *step)
-{
-    struct team team = {.count = TEAM, .rounds = rounds};
-    double centre, ends, other;
-    memcpy(team.values, values, sizeof team.values);
-    step->side = YS_BISECT_UNCLEAR;
-    YS_TRY(centre_of(&team, 2, 0, true, &centre, &step->p));
-    YS_TRY(centre_of(&team, 1, 0, false, &ends, NULL));
-    YS_TRY(centre_of(&team, 2, 0, false, &other, NULL));
-    step->to_good = exp(other);
-    YS_TRY(centre_of(&team, 2, 1, false, &other, NULL));
-    step->to_bad = exp(other);
-    if (step->p <= level)
-        step->side = (centre > 0) == (ends > 0) ? YS_BISECT_BAD : YS_BISECT_GOOD;
-    return YS_OK;
-}
-
-static ys_status judge_speed(const struct bisecting *bisecting, struct team *team, struct ys_bisect_step *step)
+static ys_status judge_speed(const struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
 {
     bool wrong = false;
     for (size_t i = 0; i < team->count; i++)
@@ -465,33 +511,7 @@ static ys_status judge_speed(const struct bisecting *bisecting, struct team *tea
         step->side = YS_BISECT_SKIPPED;
         return say_conduct(team, false, step);
     }
-    return ys_bisect_place(team->values, team->rounds, bisecting->out->level, step);
-}
-
-/* Whether there is a value without what is left of warm-up wherever there is one with it. */
-static bool tells_warm_up(const struct team *team)
-{
-    bool tells = true;
-    for (size_t i = 0; i < team->count; i++)
-        for (int r = 0; r < team->rounds; r++)
-            tells = tells && !isfinite(team->values[i][r]) == !isfinite(team->settled[i][r]);
-    return tells;
-}
-
-/* A speed is that of a side only if it is with what is left of warm-up and without, where runs have enough blocks to
- * tell. */
-static ys_status ask_settled(struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
-{
-    struct team settled = *team;
-    struct ys_bisect_step other = {.side = YS_BISECT_UNCLEAR};
-    const bool is_placed = step->side == YS_BISECT_GOOD || step->side == YS_BISECT_BAD;
-    if (bisecting->by_rightness || !is_placed || !tells_warm_up(team))
-        return YS_OK;
-    memcpy(settled.values, team->settled, sizeof settled.values);
-    YS_TRY(team->count < TEAM ? judge_ends(bisecting, &settled, &other) : judge_speed(bisecting, &settled, &other));
-    if (other.side != step->side)
-        step->side = YS_BISECT_UNCLEAR;
-    return YS_OK;
+    return ys_bisect_place(&team->speeds, &team->settled, team->rounds, bisecting->out->level, step);
 }
 
 /* Asks one question until a look answers it. */
@@ -508,8 +528,6 @@ static ys_status ask(struct bisecting *bisecting, struct team *team, struct ys_b
             status = ends                      ? judge_ends(bisecting, team, step)
                      : bisecting->by_rightness ? judge_rightness(team, step)
                                                : judge_speed(bisecting, team, step);
-        if (status == YS_OK)
-            status = ask_settled(bisecting, team, step);
     }
     step->rounds = team->rounds;
     return status;

@@ -22,6 +22,7 @@
 enum {
     YS_BISECT_LOOKS = 3,
     YS_BISECT_ROUNDS_MOST = 24,
+    YS_BISECT_TEAM = 3, /* measured in turn: the good end, the bad one, the version between */
     YS_BISECT_RIGHTNESS_ROUNDS = 3,
     YS_BISECT_MOST = 64 /* versions */
 };
@@ -76,9 +77,20 @@ void ys_bisected_fini(struct ys_bisected *bisected);
  * among them. */
 int ys_bisect_questions(size_t versions);
 
-/** Whether the middle version is placed by these rounds. `values`: three rows, logarithms of the good end, the bad one
- * and the middle, NaN for none. Sets `side` (good, bad, unclear), `p`, `to_good` and `to_bad` of `step`. YS_ENOMEM. */
-ys_status ys_bisect_place(double values[][YS_BISECT_ROUNDS_MOST], int rounds, double level,
-                          struct ys_bisect_step *step) YS_MUST_CHECK;
+/** Logarithms of the speeds of a question, by version of the team and round; NaN: none, or it cannot be told. */
+struct ys_bisect_speeds {
+    double values[YS_BISECT_TEAM][YS_BISECT_ROUNDS_MOST];
+};
+
+/** What these rounds say by a signed-rank test at `level`, once of `speeds` and once of `settled`, which are the same
+ * were what is left of warm-up gone: only what both say counts, where `settled` has a value wherever `speeds` has one
+ * (else it cannot be told, and `speeds` count alone). Both set `p`, `to_good` (and ys_bisect_place() `to_bad`) of
+ * `step` by `speeds`, and its `side`. YS_ENOMEM. ys_bisect_tell_apart  of the two ends: bad where the bad one is faster
+ * in both, or slower in both, by more than `margin` (a share), else unclear ys_bisect_place       of the version
+ * between: good or bad, where it lies on that side of the middle, else unclear */
+ys_status ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled,
+                               int rounds, double level, double margin, struct ys_bisect_step *step) YS_MUST_CHECK;
+ys_status ys_bisect_place(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
+                          double level, struct ys_bisect_step *step) YS_MUST_CHECK;
 
 #endif

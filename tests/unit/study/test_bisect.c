@@ -19,20 +19,28 @@ static double run_of(const struct made *made, double level, double round, struct
     return level + round + made->scatter * ys_rng_normal(rng) - (ys_rng_uniform(rng) < 0.1 ? made->slow : 0);
 }
 
+static void fill(struct ys_bisect_speeds *speeds, double value)
+{
+    for (size_t i = 0; i < YS_BISECT_TEAM; i++)
+        for (size_t r = 0; r < YS_BISECT_ROUNDS_MOST; r++)
+            speeds->values[i][r] = value;
+}
+
 /* As a bisection asks: looks until one places it. */
 static int side_of(const struct made *made, struct ys_rng *rng, int64_t *rounds)
 {
     const double level = YS_BISECT_LEVEL / (YS_BISECT_LOOKS * ys_bisect_questions(VERSIONS));
-    double values[3][YS_BISECT_ROUNDS_MOST];
+    struct ys_bisect_speeds speeds, settled;
     struct ys_bisect_step step = {.side = YS_BISECT_UNCLEAR};
+    fill(&settled, NAN);
     for (int r = 0; r < YS_BISECT_ROUNDS_MOST; r++) {
         const double round = 0.1 * ys_rng_normal(rng);
-        values[0][r] = run_of(made, 0, round, rng);
-        values[1][r] = run_of(made, made->apart, round, rng);
-        values[2][r] = run_of(made, made->share * made->apart, round, rng);
+        speeds.values[0][r] = run_of(made, 0, round, rng);
+        speeds.values[1][r] = run_of(made, made->apart, round, rng);
+        speeds.values[2][r] = run_of(made, made->share * made->apart, round, rng);
     }
     for (int look = 0; step.side == YS_BISECT_UNCLEAR && look < YS_BISECT_LOOKS; look++) {
-        CHECK(ys_bisect_place(values, YS_BISECT_ROUNDS[look], level, &step) == YS_OK);
+        CHECK(ys_bisect_place(&speeds, &settled, YS_BISECT_ROUNDS[look], level, &step) == YS_OK);
         *rounds += YS_BISECT_ROUNDS[look] - (look ? YS_BISECT_ROUNDS[look - 1] : 0);
     }
     return step.side;
@@ -92,5 +100,80 @@ static void no_version_is_asked_for_twice(void)
         CHECK_INT(ys_bisect_questions((size_t)expected[i][0]), expected[i][1]);
 }
 
+enum { ROUNDS = 10 };
+static const double LEVEL = 0.005; /* ten rounds of one sign have a p of 0.002 */
+
+/* Ten rounds of speeds that lie close about a level for each of the team. */
+static struct ys_bisect_speeds about(double good, double bad, double middle)
+{
+    const double levels[YS_BISECT_TEAM] = {good, bad, middle};
+    struct ys_bisect_speeds speeds;
+    fill(&speeds, NAN);
+    for (size_t i = 0; i < YS_BISECT_TEAM; i++)
+        for (size_t r = 0; r < ROUNDS; r++)
+            speeds.values[i][r] = levels[i] + 1e-4 * (double)((r + 3 * i) % 7);
+    return speeds;
+}
+
+/* What of a version's speed is warm-up is none of it: it is placed where it lies with it and without. */
+static void a_version_is_placed_with_warm_up_and_without(void)
+{
+    static const struct {
+        double middle, settled;
+        int side;
+    } cases[] = {
+        {0.30, 0.28, YS_BISECT_BAD},     {0.02, 0.00, YS_BISECT_GOOD},    {0.30, 0.02, YS_BISECT_UNCLEAR},
+        {0.02, 0.30, YS_BISECT_UNCLEAR}, {0.30, 0.15, YS_BISECT_UNCLEAR}, {0.15, 0.30, YS_BISECT_UNCLEAR},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct ys_bisect_speeds speeds = about(0, 0.3, cases[i].middle);
+        const struct ys_bisect_speeds settled = about(0, 0.3, cases[i].settled);
+        struct ys_bisect_step step = {0};
+        CHECK(ys_bisect_place(&speeds, &settled, ROUNDS, LEVEL, &step) == YS_OK);
+        CHECK_INT(step.side, cases[i].side);
+        CHECK(fabs(step.to_good - exp(cases[i].middle)) < 0.002); /* what is shown is what was measured */
+        CHECK(fabs(step.to_bad - exp(cases[i].middle - 0.3)) < 0.002);
+    }
+}
+
+static void ends_differ_with_warm_up_and_without(void)
+{
+    static const struct {
+        double bad, settled;
+        int side;
+    } cases[] = {
+        {0.10, 0.08, YS_BISECT_BAD},       {-0.10, -0.08, YS_BISECT_BAD},   {0.10, 0.04, YS_BISECT_UNCLEAR},
+        {0.04, 0.10, YS_BISECT_UNCLEAR},   {0.10, 0.00, YS_BISECT_UNCLEAR}, {-0.10, 0.10, YS_BISECT_UNCLEAR},
+        {-0.04, -0.04, YS_BISECT_UNCLEAR},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct ys_bisect_speeds speeds = about(0, cases[i].bad, NAN);
+        const struct ys_bisect_speeds settled = about(0, cases[i].settled, NAN);
+        struct ys_bisect_step step = {0};
+        CHECK(ys_bisect_tell_apart(&speeds, &settled, ROUNDS, LEVEL, 0.05, &step) == YS_OK);
+        CHECK_INT(step.side, cases[i].side);
+        CHECK(fabs(step.to_good - exp(cases[i].bad)) < 0.002);
+    }
+}
+
+/* One run of too few blocks, and nothing can be told of any. A run that failed has neither value. */
+static void where_warm_up_cannot_be_told_speeds_count_as_they_are(void)
+{
+    struct ys_bisect_speeds speeds = about(0, 0.3, 0.3), settled = about(0, 0, 0);
+    struct ys_bisect_step step = {0};
+    settled.values[1][4] = NAN;
+    CHECK(ys_bisect_place(&speeds, &settled, ROUNDS, LEVEL, &step) == YS_OK);
+    CHECK_INT(step.side, YS_BISECT_BAD);
+    CHECK(ys_bisect_tell_apart(&speeds, &settled, ROUNDS, LEVEL, 0.05, &step) == YS_OK);
+    CHECK_INT(step.side, YS_BISECT_BAD);
+    speeds.values[1][4] = NAN;
+    CHECK(ys_bisect_place(&speeds, &settled, ROUNDS, LEVEL, &step) == YS_OK);
+    CHECK_INT(step.side, YS_BISECT_UNCLEAR);
+    CHECK(ys_bisect_tell_apart(&speeds, &settled, ROUNDS, LEVEL, 0.05, &step) == YS_OK);
+    CHECK_INT(step.side, YS_BISECT_UNCLEAR);
+}
+
 TAP_MAIN(TAP_CASE(clear_evidence_is_placed), TAP_CASE(half_way_is_placed_as_rarely_as_the_level_says),
-         TAP_CASE(no_version_is_asked_for_twice))
+         TAP_CASE(no_version_is_asked_for_twice), TAP_CASE(a_version_is_placed_with_warm_up_and_without),
+         TAP_CASE(ends_differ_with_warm_up_and_without),
+         TAP_CASE(where_warm_up_cannot_be_told_speeds_count_as_they_are))
