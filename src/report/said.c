@@ -158,32 +158,77 @@ ys_status ys_html_said(struct ys_buf *out, const struct ys_view *view)
     return said ? put_all_said(out, view) : YS_OK;
 }
 
-/* Each question of a reader who distrusts a number, and the command that answers it: the study's number stands between
- * the two halves where there is a second. */
+static bool begins_as(const char *word, const char *const *beginnings)
+{
+    while (*beginnings && strncmp(word, *beginnings, strlen(*beginnings)) != 0)
+        beginnings++;
+    return *beginnings != NULL;
+}
+
+/* Behind the verb `run`, which may be left out where a file comes first; NULL: a command of another kind. */
+static const char *behind_run(const char *command)
+{
+    static const char self[] = "yardstick ", run[] = "run ";
+    if (strncmp(command, self, sizeof self - 1) != 0)
+        return NULL;
+    const char *at = command + sizeof self - 1;
+    if (strncmp(at, run, sizeof run - 1) == 0)
+        return at + sizeof run - 1;
+    return strcspn(at, "./") < strcspn(at, " ") ? at : NULL;
+}
+
+/* What the study's own command says behind its verb, without the words that another command has of its own. */
+static void put_job(struct ys_buf *out, const char *command)
+{
+    static const char *const own[] = {"--audit=", "--format=", "--fresh", "--quiet", NULL};
+    const char *at = behind_run(command), *space = "";
+    if (!at)
+        ys_buf_puts(out, "JOB.ys");
+    while (at && *at) {
+        const size_t length = strcspn(at, " ");
+        if (!begins_as(at, own)) {
+            ys_buf_printf(out, "%s%.*s", space, (int)length, at);
+            space = " ";
+        }
+        at += length + (at[length] == ' ');
+    }
+}
+
+/* Each question of a reader who distrusts a number, and the command that answers it. */
 void ys_html_checks(struct ys_buf *out, const struct ys_view *view)
 {
     static const struct {
-        const char *question, *command, *rest;
+        const char *question, *command;
+        enum { NOTHING, STUDY, JOB } middle; /* what stands between the two halves of the command */
+        const char *rest;
     } checks[] = {
-        {"Is what is stored what was measured?", "yardstick show ", " --verify"},
-        {"What does a number mean, and what can it not tell?", "yardstick list metrics NAME", NULL},
-        {"Of which values is it made?", "yardstick show ", " --format=json"},
-        {"Of which time stamps, samples and losses are they?", "yardstick export ", ""},
-        {"Is it the same work?", "yardstick verify --fresh JOB.ys", NULL},
-        {"Did the runs that were timed do that work?", "yardstick run JOB.ys --audit=all", NULL},
-        {"Does this machine show what is so?", "yardstick doctor --self-test", NULL},
-        {"Does observing change it?", "yardstick doctor --perturbation", NULL},
-        {"What difference can this machine show?", "yardstick doctor --noise 60s", NULL},
+        {"Is what is stored what was measured?", "yardstick show ", STUDY, " --verify"},
+        {"What does a number mean, and what can it not tell?", "yardstick list metrics NAME", NOTHING, ""},
+        {"Of which values is it made?", "yardstick show ", STUDY, " --format=json"},
+        {"Of which time stamps, samples and losses are they?", "yardstick export ", STUDY, ""},
+        {"Is it the same work?", "yardstick verify ", JOB, " --fresh"},
+        {"Did the runs that were timed do that work?", "yardstick run ", JOB, " --audit=all"},
+        {"Does this machine show what is so?", "yardstick doctor --self-test", NOTHING, ""},
+        {"Does observing change it?", "yardstick doctor --perturbation", NOTHING, ""},
+        {"What difference can this machine show?", "yardstick doctor --noise 60s", NOTHING, ""},
     };
+    struct ys_buf command = {0};
     ys_html_put(out, "h3", NULL, "How to check it");
     ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n");
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        ys_buf_clear(&command);
+        ys_buf_puts(&command, checks[i].command);
+        if (checks[i].middle == STUDY)
+            ys_buf_printf(&command, "%lld", (long long)view->study.id);
+        if (checks[i].middle == JOB)
+            put_job(&command, ys_view_or(view->study.command, ""));
+        ys_buf_puts(&command, checks[i].rest);
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", NULL, checks[i].question);
-        ys_buf_printf(out, "<td><code>%s", checks[i].command);
-        if (checks[i].rest)
-            ys_buf_printf(out, "%lld%s", (long long)view->study.id, checks[i].rest);
+        ys_buf_puts(out, "<td><code>");
+        ys_text_html(out, ys_buf_text(&command));
         ys_buf_puts(out, "</code></td>\n</tr>\n");
     }
     end_table(out);
+    ys_buf_free(&command);
 }

@@ -114,6 +114,35 @@ static void what_adapters_say_stands_beside_what_was_seen(void)
     ys_json_free(result);
 }
 
+static void commands_that_check_a_number_are_those_of_the_study(void)
+{
+    static const struct {
+        const char *command, *verify, *audits;
+    } cases[] = {
+        {"yardstick run a.ys --results=<dir> --format=json",
+         "<code>yardstick verify a.ys --results=&lt;dir&gt; --fresh</code>",
+         "<code>yardstick run a.ys --results=&lt;dir&gt; --audit=all</code>"},
+        {"yardstick run --fresh --framework=builtin --audit=off --quiet --repeat=3",
+         "<code>yardstick verify --framework=builtin --repeat=3 --fresh</code>",
+         "<code>yardstick run --framework=builtin --repeat=3 --audit=all</code>"},
+        {"yardstick dir/a.ys --repeat=3", "<code>yardstick verify dir/a.ys --repeat=3 --fresh</code>",
+         "<code>yardstick run dir/a.ys --repeat=3 --audit=all</code>"},
+        {"yardstick bisect a.ys --good=x@1 --bad=x@2", "<code>yardstick verify JOB.ys --fresh</code>",
+         "<code>yardstick run JOB.ys --audit=all</code>"},
+        {"", "<code>yardstick verify JOB.ys --fresh</code>", "<code>yardstick run JOB.ys --audit=all</code>"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ys_json *result = with_trial("said", "[]");
+        struct ys_buf page = {0};
+        REQUIRE(ys_json_set_string(ys_json_get(result, "study"), "command", cases[i].command) == YS_OK);
+        REQUIRE(ys_report_html(result, &page) == YS_OK);
+        CHECK_HAS(ys_buf_text(&page), cases[i].verify);
+        CHECK_HAS(ys_buf_text(&page), cases[i].audits);
+        ys_buf_free(&page);
+        ys_json_free(result);
+    }
+}
+
 static void an_audit_says_how_much_of_the_timed_run_was_the_same(void)
 {
     ys_json *result =
@@ -168,4 +197,6 @@ TAP_MAIN(TAP_CASE(disturbed_runs_are_told_with_and_without), TAP_CASE(time_by_li
          TAP_CASE(where_it_could_not_be_sampled_the_reason_is_there), TAP_CASE(the_self_test_of_the_machine_is_shown),
          TAP_CASE(one_that_could_not_be_sampled_says_why_in_the_picture_of_the_others),
          TAP_CASE(an_audit_says_how_much_of_the_timed_run_was_the_same),
-         TAP_CASE(what_adapters_say_stands_beside_what_was_seen), TAP_CASE(where_there_is_nothing_nothing_is_said))
+         TAP_CASE(what_adapters_say_stands_beside_what_was_seen),
+         TAP_CASE(commands_that_check_a_number_are_those_of_the_study),
+         TAP_CASE(where_there_is_nothing_nothing_is_said))
