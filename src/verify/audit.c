@@ -275,6 +275,7 @@ static bool compare_ways(const char *name, const struct ys_safetensors *files[4]
 /* What twins have shown of one stretch. */
 struct shown {
     double *ref, *losses, *loss_bound; /* [steps]: the engine's; of the twin under way; how far twins were from it */
+    double *flipped_loss;    /* [steps]: the same of the wide ones, 0 where they were not asked and of the first step */
     double *bound, *flipped; /* [parameters]: the worst of the twins; of the wide ones, 0 where they were not asked */
     struct ys_safetensors *start, *after, *said; /* the last: what the run saved behind the stretch */
     bool sums;                                   /* a way may also be as far off as sums in bfloat16 make it */
@@ -316,8 +317,10 @@ static ys_status ask_wide_twins(struct judge *j, const struct stretch *s, const 
 {
     for (int twin = 0; twin < YS_VERIFY_TWINS; twin++) {
         struct ys_safetensors *after = NULL;
-        YS_TRY(go_through(j, s, twin + 3 * YS_VERIFY_TWINS, YS_AUDIT_WIDE, f, shown->losses, &after));
-        ys_status status = add_ways(j, f, after, shown, shown->flipped);
+        YS_TRY(go_through(j, s, twin + 3 * YS_VERIFY_TWINS, YS_AUDIT_WIDE, f, shown->losses, s->ways ? &after : NULL));
+        for (int64_t i = 1; i < s->steps; i++) /* before the first no gradient has moved anything */
+            shown->flipped_loss[i] = fmax(shown->flipped_loss[i], fabs(shown->losses[i] - shown->ref[i]));
+        ys_status status = s->ways ? add_ways(j, f, after, shown, shown->flipped) : YS_OK;
         ys_safetensors_close(after);
         YS_TRY(status);
     }
@@ -330,11 +333,22 @@ static double flip(const struct judge *j)
     return fmax(YS_AUDIT_FLIP / (double)j->evidence->plan->batch, YS_AUDIT_WAY_LEAST);
 }
 
-/* A flip in one step shows in the loss of the next, by that share of what training did to it. */
+/* A flip in one step shows in the loss of the next: by that share of what training did to it, of which the difference
+ * to the first loss tells something, as long as no other rows hide it; and as wide twins show. */
 static double loss_bound(const struct judge *j, const struct shown *shown, int64_t i, double scale)
 {
     double bound = fmax(YS_VERIFY_TWIN_FACTOR * shown->loss_bound[i] / scale, YS_AUDIT_LOSS_LEAST);
-    return fmax(bound, flip(j) * fabs(shown->ref[i] - shown->ref[0]) / scale);
+    bound = fmax(bound, flip(j) * fabs(shown->ref[i] - shown->ref[0]) / scale);
+    return fmax(bound, YS_AUDIT_FLIP_FACTOR * shown->flipped_loss[i] / scale);
+}
+
+/* What moves ways by YS_AUDIT_FLIP_MOST, as far as a flip is thought to, moves losses in proportion. */
+static double loss_most(const struct judge *j, const struct shown *shown, int64_t i, double scale)
+{
+    double widest = 0;
+    for (size_t p = 0; p < j->graph->param_count; p++)
+        widest = fmax(widest, YS_AUDIT_FLIP_FACTOR * shown->flipped[p]);
+    return widest > 0 ? YS_AUDIT_FLIP_MOST / widest * YS_AUDIT_FLIP_FACTOR * shown->flipped_loss[i] / scale : 0;
 }
 
 /* How far the loss of step `i` of the stretch is from the engine's, and how far it may be. */
@@ -353,21 +367,33 @@ static void judge_losses(struct judge *j, const struct stretch *s, const struct 
     for (int64_t i = 0; i < s->steps; i++) {
         char place[64];
         double bound, error = look_at_loss(j, s, shown, i, losses, count, &bound);
+        const double scale = shown->ref[i] != 0 ? fabs(shown->ref[i]) : 1;
         snprintf(place, sizeof place, "loss of step %lld%s", (long long)(s->first + i), whose);
         note(j, error, bound, place);
-        j->loss_failed |= !(error <= bound);
+        j->loss_failed |= !(error <= fmax(bound, loss_most(j, shown, i, scale)));
     }
 }
 
-static bool is_loss_beyond(const struct judge *j, const struct stretch *s, const struct shown *shown,
-                           const double *losses, size_t count)
+/* Which step of the stretch is the first whose loss is beyond its bound; their number: none is. */
+static int64_t first_beyond(const struct judge *j, const struct stretch *s, const struct shown *shown,
+                            const double *losses, size_t count)
 {
-    for (int64_t i = 0; i < s->steps; i++) {
-        double bound, error = look_at_loss(j, s, shown, i, losses, count, &bound);
+    int64_t i = 0;
+    for (double bound, error; i < s->steps; i++) {
+        error = look_at_loss(j, s, shown, i, losses, count, &bound);
         if (!(error <= bound))
-            return true;
+            break;
     }
-    return false;
+    return i;
+}
+
+/* The same of the run, and of the timed one where the stretch is where both began. */
+static int64_t first_beyond_of_both(const struct judge *j, const struct stretch *s, const struct shown *shown)
+{
+    const struct ys_audit_evidence *e = j->evidence;
+    const int64_t own = first_beyond(j, s, shown, e->losses, e->loss_count);
+    const int64_t timed = s->first == 0 ? first_beyond(j, s, shown, e->timed, e->timed_count) : s->steps;
+    return own < timed ? own : timed;
 }
 
 /* Norm of what rounding alone may add to a tensor of that norm: each side rounds a weight once a step, and saving
@@ -453,16 +479,21 @@ static void note_ways(struct judge *j, const struct shown *shown, const struct y
     }
 }
 
-/* Where the losses hold and a way does not, a flip may be why; in bf16, where twins move far enough as it is, how a
- * framework adds up. What doubles round does neither. */
-static ys_status judge_ways(struct judge *j, const struct stretch *s, const struct files *f, struct shown *shown)
+/* A flip moves ways, and losses behind the step in which it happened, never the first of a stretch. In bf16 twins move
+ * far enough as it is; what doubles round flips nothing. */
+static bool may_be_flip(const struct judge *j, const struct stretch *s, const struct shown *shown)
 {
-    const bool beyond = !j->failed && is_any_beyond(j, shown);
-    shown->sums = beyond && j->evidence->plan->precision == YS_PRECISION_BF16;
-    if (beyond && j->evidence->plan->precision == YS_PRECISION_F32)
-        YS_TRY(ask_wide_twins(j, s, f, shown));
+    const int64_t beyond = first_beyond_of_both(j, s, shown);
+    if (j->failed || j->manner->random || j->evidence->plan->precision != YS_PRECISION_F32 || beyond == 0)
+        return false;
+    return beyond < s->steps || (s->ways && is_any_beyond(j, shown));
+}
+
+/* In bf16, where the losses hold and a way does not, how a framework adds up may be why. */
+static void judge_ways(struct judge *j, struct shown *shown)
+{
+    shown->sums = !j->failed && j->evidence->plan->precision == YS_PRECISION_BF16 && is_any_beyond(j, shown);
     note_ways(j, shown, shown->said);
-    return YS_OK;
 }
 
 /* The timed run's first losses are the engine's too; and where it first parts from this one, rounding is the reason. */
@@ -491,12 +522,10 @@ static void judge_timed(struct judge *j, const struct stretch *s, const struct s
  * with dropout nothing does. */
 static bool needs_twins(const struct judge *j, const struct stretch *s, const struct shown *shown)
 {
-    const struct ys_audit_evidence *e = j->evidence;
     double bound;
-    if (j->manner->random || is_loss_beyond(j, s, shown, e->losses, e->loss_count))
+    if (j->manner->random || first_beyond_of_both(j, s, shown) < s->steps)
         return true;
-    if (s->first == 0 &&
-        (is_loss_beyond(j, s, shown, e->timed, e->timed_count) || !(look_at_parting(j, s, shown, &bound) <= bound)))
+    if (s->first == 0 && !(look_at_parting(j, s, shown, &bound) <= bound))
         return true;
     return s->ways && is_any_beyond(j, shown);
 }
@@ -517,10 +546,14 @@ static ys_status judge_with(struct judge *j, const struct stretch *s, const stru
     YS_TRY(go_through(j, s, -1, 0, f, shown->ref, s->ways ? &shown->after : NULL));
     if (needs_twins(j, s, shown))
         YS_TRY(ask_twins(j, s, f, shown));
+    if (may_be_flip(j, s, shown))
+        YS_TRY(ask_wide_twins(j, s, f, shown));
     judge_losses(j, s, shown, j->evidence->losses, j->evidence->loss_count, "");
     if (s->first == 0)
         judge_timed(j, s, shown);
-    return s->ways ? judge_ways(j, s, f, shown) : YS_OK;
+    if (s->ways)
+        judge_ways(j, shown);
+    return YS_OK;
 }
 
 static ys_status judge_stretch(struct judge *j, const struct stretch *s)
@@ -533,10 +566,11 @@ static ys_status judge_stretch(struct judge *j, const struct stretch *s)
     struct shown shown = {.ref = ys_alloc((size_t)s->steps, sizeof(double)),
                           .losses = ys_alloc((size_t)s->steps, sizeof(double)),
                           .loss_bound = ys_alloc((size_t)s->steps, sizeof(double)),
+                          .flipped_loss = ys_alloc((size_t)s->steps, sizeof(double)),
                           .bound = ys_alloc(j->graph->param_count, sizeof(double)),
                           .flipped = ys_alloc(j->graph->param_count, sizeof(double))};
     bool made = f.start && f.from && f.to && f.velocity && shown.ref && shown.losses && shown.loss_bound &&
-                shown.bound && shown.flipped;
+                shown.flipped_loss && shown.bound && shown.flipped;
     ys_status status = made ? judge_with(j, s, &f, &shown) : ys_out_of_memory();
     ys_safetensors_close(shown.start);
     ys_safetensors_close(shown.after);
@@ -544,6 +578,7 @@ static ys_status judge_stretch(struct judge *j, const struct stretch *s)
     ys_free(shown.ref);
     ys_free(shown.losses);
     ys_free(shown.loss_bound);
+    ys_free(shown.flipped_loss);
     ys_free(shown.bound);
     ys_free(shown.flipped);
     free_files(&f);
