@@ -98,10 +98,11 @@ class MXNet(common.Adapter):
     precisions = ("f32", "f64")
     modes = ("train", "infer")
     ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool",
-           "GlobalAveragePool", "GlobalMaxPool", "Dropout", *CALLS, *JOINS)
+           "GlobalAveragePool", "GlobalMaxPool", "Dropout", "Embedding", "RMSNormalization", "LSTM", "GRU", "Attention", "RotaryEmbedding",
+           "sinusoid", "last", *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions")
     options = {"executor": "gluon"}
     loader = "mxnet.gluon.data.DataLoader"
 

@@ -4,10 +4,12 @@ MXNet keeps the numbers that its operators are given (a slope, the alpha of an L
 network, so there such numbers go to operators that take theirs in double.
 """
 
+import json
 import math
 
 import common
 import common_graph
+import common_places
 import numpy as np
 
 with common.importing("MXNet"):
@@ -15,6 +17,7 @@ with common.importing("MXNet"):
     from mxnet import gluon
     from mxnet.gluon import nn
 
+HIDDEN = -1e30  # a score whose share is 0
 BATCH_NORM = {"weight": "gamma", "bias": "beta", "running_mean": "running_mean", "running_var": "running_var"}
 
 
@@ -62,6 +65,118 @@ class LayerNorm(gluon.HybridBlock):
         x = F.broadcast_div(x, F.sqrt(F.mean(F.square(x), axis=-1, keepdims=True) + self.epsilon))
         x = F.broadcast_mul(x, weight)
         return x if bias is None else F.broadcast_add(x, bias)
+
+
+class RMSNorm(gluon.HybridBlock):
+    def __init__(self, attrs, shape):
+        super().__init__()
+        self.epsilon = attrs["epsilon"]
+        self.weight = self.params.get("weight", shape=shape[-1:])
+
+    def hybrid_forward(self, F, x, weight):
+        root = F.sqrt(F.mean(F.square(x), axis=-1, keepdims=True) + self.epsilon)
+        return F.broadcast_mul(F.broadcast_div(x, root), weight)
+
+
+class Tied(gluon.HybridBlock):
+    """A dense layer without a bias, of the table that an embedding reads."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.weight = table
+
+    def hybrid_forward(self, F, x, weight):
+        return F.FullyConnected(x, weight, num_hidden=self.weight.shape[0], no_bias=True, flatten=False)
+
+
+class Recurrent(gluon.HybridBlock):
+    """What gluon.rnn calls. Of its second biases an LSTM has none, and a GRU that of its last gate alone; the others are zeros."""
+
+    def __init__(self, op, shapes, rows, dtype):
+        super().__init__()
+        self.op, self.units = op.lower(), shapes["recurrent"][1]
+        for role, shape in shapes.items():
+            setattr(self, role, self.params.get(role, shape=shape))
+        self.nothing = constant(self, "nothing", np.zeros(shapes["bias"][0] - (self.units if op == "GRU" else 0)), dtype)
+        self.start = constant(self, "start", np.zeros((1, rows, self.units)), dtype)
+
+    def hybrid_forward(self, F, x, weight, recurrent, bias, nothing, start, recurrent_bias=None):
+        parts = [F.reshape(weight, shape=(-1,)), F.reshape(recurrent, shape=(-1,)), bias, nothing]
+        parts = F.concat(*parts, *[recurrent_bias] * (self.op == "gru"), dim=0)
+        state = {"state": start, "state_cell": start} if self.op == "lstm" else {"state": start}
+        y = F.RNN(F.swapaxes(x, 0, 1), parts, mode=self.op, state_size=self.units, num_layers=1, **state)
+        return F.swapaxes(y, 0, 1)
+
+
+class Attention(gluon.HybridBlock):
+    """Of products and a softmax. Perhaps tokens say what is hidden."""
+
+    def __init__(self, attrs, shape, keys, dtype):
+        super().__init__()
+        self.heads, self.groups, self.dtype = attrs["q_num_heads"], attrs["kv_num_heads"], dtype
+        self.queries, self.keys = shape[1], keys
+        self.scale = attrs["scale"] or (shape[2] / self.heads) ** -0.5
+        if attrs["is_causal"]:
+            self.seen = constant(self, "seen", np.where(np.tri(shape[1], dtype=bool), 0, HIDDEN)[None, None], dtype)
+
+    def apart(self, F, x, positions, heads):
+        """(N times heads, positions, width of a head), each head of keys as often as it has queries."""
+        x = F.transpose(F.reshape(x, shape=(0, positions, heads, -1)), axes=(0, 2, 1, 3))
+        if heads < self.heads:
+            x = F.repeat(x, self.heads // heads, axis=1)
+        return F.reshape(x, shape=(-3, 0, 0))
+
+    def hybrid_forward(self, F, q, k, v, tokens=None, seen=None):
+        q, k, v = self.apart(F, q, self.queries, self.heads), *(self.apart(F, part, self.keys, self.groups) for part in (k, v))
+        scores = F.reshape(F.batch_dot(q, k, transpose_b=True) * self.scale, shape=(-4, -1, self.heads, 0, 0))
+        if seen is not None:
+            scores = F.broadcast_add(scores, seen)
+        if tokens is not None:
+            hidden = F.cast(tokens == common_graph.PADDING, self.dtype) * HIDDEN
+            scores = F.broadcast_add(scores, F.reshape(hidden, shape=(0, 1, 1, -1)))
+        y = F.batch_dot(F.reshape(F.softmax(scores, axis=-1), shape=(-3, 0, 0)), v)
+        y = F.transpose(F.reshape(y, shape=(-4, -1, self.heads, 0, 0)), axes=(0, 2, 1, 3))
+        return F.reshape(y, shape=(0, 0, -3))
+
+
+class Rotary(gluon.HybridBlock):
+    """Pairs of each head, turned."""
+
+    def __init__(self, attrs, shape, dtype):
+        super().__init__()
+        self.heads, self.half, self.interleaved = attrs["num_heads"], shape[2] // attrs["num_heads"] // 2, attrs["interleaved"]
+        cosines, sines = common_places.rotations(attrs, shape[1], 2 * self.half)
+        self.cosines, self.sines = constant(self, "cosines", cosines[None], dtype), constant(self, "sines", sines[None], dtype)
+
+    def hybrid_forward(self, F, x, cosines, sines):
+        pair = (self.half, 2) if self.interleaved else (2, self.half)
+        axis = 4 if self.interleaved else 3
+        parts = F.reshape(x, shape=(0, 0, self.heads, *pair))
+        a, b = (F.reshape(F.slice_axis(parts, axis=axis, begin=i, end=i + 1), shape=(0, 0, 0, self.half)) for i in range(2))
+        turned = (F.broadcast_mul(a, cosines) - F.broadcast_mul(b, sines), F.broadcast_mul(b, cosines) + F.broadcast_mul(a, sines))
+        return F.reshape(F.stack(*turned, axis=axis), shape=(0, 0, -1))
+
+
+class Sinusoid(gluon.HybridBlock):
+    def __init__(self, attrs, shape, dtype):
+        super().__init__()
+        self.waves = constant(self, "waves", common_places.waves(attrs, *shape[1:])[None], dtype)
+
+    def hybrid_forward(self, F, x, waves):
+        return F.broadcast_add(x, waves)
+
+
+class Last(gluon.HybridBlock):
+    """Of each row the last position whose token is not the padding."""
+
+    def __init__(self, positions, dtype):
+        super().__init__()
+        self.dtype = dtype
+        self.places = constant(self, "places", np.arange(1, positions + 1)[None], dtype)
+
+    def hybrid_forward(self, F, x, tokens, places):
+        counts = F.broadcast_mul(F.cast(tokens != common_graph.PADDING, self.dtype), places)
+        return F.SequenceLast(F.swapaxes(x, 0, 1), F.max(counts, axis=1), use_sequence_length=True)
 
 
 class Operand(gluon.HybridBlock):
@@ -204,7 +319,7 @@ class Network(gluon.HybridBlock):
     def __init__(self, plan, dtype):
         super().__init__()
         self.plan, self.dtype = plan, dtype
-        self.owned, self.statistics, self.nodes = {}, {}, []
+        self.owned, self.statistics, self.tables, self.made, self.nodes = {}, {}, set(), {}, []
         graph = plan.graph
         source = graph["inputs"][0]
         # Shapes are asked of MXNet: each layer is called on symbols as soon as it is made.
@@ -214,7 +329,7 @@ class Network(gluon.HybridBlock):
             inputs = [values[name] for name in node["in"]]
             self.nodes.append((node["in"], node["out"], self.make(node, inputs)))
             values.update(self.call(mx.sym, *self.nodes[-1], values))
-        self.classes = self.shape(values[graph["output"]])[1]
+        self.classes = self.shape(values[graph["output"]])[-1]
         self.cast(dtype)
 
     @staticmethod
@@ -245,20 +360,51 @@ class Network(gluon.HybridBlock):
         if op in JOINS and not names:
             return lambda F, *x: JOINS[op](F, x, attrs)
         shape = self.shape(inputs[0])
-        if op == "Conv":
+        if not names:
+            return self.compose(op, attrs, names, inputs, shape)
+        key = json.dumps([op, attrs, names, len(shape)], sort_keys=True)
+        if key not in self.made:  # else it is the layer of another node too
+            self.made[key] = self.compose(op, attrs, names, inputs, shape)
+        elif op == "BatchNormalization":
+            raise common.Unsupported("batch normalisation at two places: its statistics would be those of the second alone", op)
+        return self.made[key]
+
+    def compose(self, op, attrs, names, inputs, shape):
+        shared = [name for name in names.values() if name in self.owned]
+        if shared and op == "Gemm" and shared[0] in self.tables and "bias" not in names:
+            layer = Tied(self.owned[shared[0]])
+        elif shared:
+            raise common.Unsupported("parameter %s is that of another layer too: this adapter's layers share all or nothing" % shared[0], op)
+        elif op == "Conv":
             return self.conv(attrs, names)
-        if op == "ConvTranspose":
+        elif op == "ConvTranspose":
             return self.conv_transpose(attrs, names)
-        layer = self.layer(op, attrs, names, shape)
+        else:
+            layer = self.of_positions(op, attrs, names, inputs, shape) or self.layer(op, attrs, names, shape)
         self.register_child(layer)
-        return lambda F, x: layer(x)
+        return lambda F, *x: layer(*x)
+
+    def of_positions(self, op, attrs, names, inputs, shape):
+        """What networks of tokens have besides; None: it is another."""
+        shapes = {role: self.plan.weights[name].shape for role, name in names.items()}
+        if op == "Embedding":
+            self.tables.add(names["weight"])
+            return self.own(nn.Embedding(*shapes["weight"], dtype=self.dtype), names)
+        if op == "RMSNormalization":
+            return self.own(RMSNorm(attrs, shape), names)
+        if op in ("LSTM", "GRU"):
+            return self.own(Recurrent(op, shapes, shape[0], self.dtype), names)
+        if op == "Attention":
+            return Attention(attrs, shape, self.shape(inputs[1])[1], self.dtype)
+        return {"RotaryEmbedding": lambda: Rotary(attrs, shape, self.dtype), "sinusoid": lambda: Sinusoid(attrs, shape, self.dtype),
+                "last": lambda: Last(shape[1], self.dtype)}.get(op, lambda: None)()
 
     def layer(self, op, attrs, names, shape):
         if op == "normalize":
             return Normalize(attrs, len(shape), self.dtype)
         if op == "Gemm":
             units, inputs = self.plan.weights[names["weight"]].shape
-            return self.own(nn.Dense(units, use_bias="bias" in names, in_units=inputs), names)
+            return self.own(nn.Dense(units, use_bias="bias" in names, in_units=inputs, flatten=False), names)
         if op == "BatchNormalization":
             layer = nn.BatchNorm(momentum=1 - attrs["momentum"], epsilon=attrs["epsilon"], in_channels=shape[1])
             rows = int(np.prod(shape)) // shape[1]
@@ -335,8 +481,11 @@ class Loss(gluon.HybridBlock):
     def __init__(self, plan, classes, dtype):
         super().__init__()
         self.kind, self.smoothing, self.classes, self.dtype = plan.loss, plan.label_smoothing, classes, dtype
+        self.is_vector = plan.target == "vector"
 
     def hybrid_forward(self, F, logits, y):
+        if self.is_vector:
+            return F.mean(F.square(logits - F.cast(y, self.dtype)))
         if self.kind == "mean_squared_error":
             return F.mean(F.square(logits - F.one_hot(y, self.classes, dtype=self.dtype)))
         log_p = logits if self.kind == "nll" else F.log_softmax(logits)

@@ -44,5 +44,13 @@ class Parts(agreement.Parts):
     dilated_pools = False
 
 
+class Tokens(agreement.Tokens):
+    Adapter = Adapter
+
+
+class Places(agreement.Places):
+    Adapter = Adapter
+
+
 if __name__ == "__main__":
     unittest.main()
