@@ -5,11 +5,13 @@ corrections in the run's precision, where tinygrad's keep them in float32.
 """
 
 import contextlib
+import math
 import shutil
 import types
 
 import common
 import common_graph
+import common_places
 import numpy as np
 
 with common.importing("tinygrad"):
@@ -49,7 +51,42 @@ def local_response_norm(x, attrs):
     return x * (mean * attrs["alpha"] + attrs["bias"]).pow(-attrs["beta"])
 
 
+def attention(x, attrs):
+    """Of (N, groups, heads of a group, positions, width)."""
+    groups, (rows, count, _) = attrs["kv_num_heads"], x[0].shape
+    q, k, v = (part.reshape(rows, part.shape[1], groups, heads // groups, -1).permute(0, 2, 3, 1, 4)
+               for part, heads in zip(x, (attrs["q_num_heads"], groups, groups)))
+    scores = q.matmul(k.transpose(3, 4)) * (attrs["scale"] or q.shape[4] ** -0.5)
+    if attrs["is_causal"]:
+        scores = (Tensor.arange(count).reshape(count, 1) >= Tensor.arange(count)).where(scores, -math.inf)
+    for tokens in x[3:]:
+        scores = (tokens != common_graph.PADDING).reshape(rows, 1, 1, 1, -1).where(scores, -math.inf)
+    return scores.softmax(4).matmul(v).permute(0, 3, 1, 2, 4).reshape(rows, count, -1)
+
+
+def last_counted(x, _attrs):
+    """Of each row the last position whose token is not the padding."""
+    x, tokens = x
+    positions = Tensor.arange(tokens.shape[1])
+    places = (tokens != common_graph.PADDING).where(positions, 0).max(1, keepdim=True)
+    return (positions == places).unsqueeze(2).where(x, 0).sum(1)
+
+
+def rotary(x, attrs):
+    rows, count, width = x.shape
+    heads = attrs["num_heads"]
+    cosines, sines = (Tensor(table, dtype=x.dtype) for table in common_places.rotations(attrs, count, width // heads))
+    parts = x.reshape(rows, count, heads, width // heads)
+    a, b = (parts[..., ::2], parts[..., 1::2]) if attrs["interleaved"] else parts.chunk(2, -1)
+    turned = a * cosines - b * sines, b * cosines + a * sines
+    y = turned[0].stack(turned[1], dim=-1) if attrs["interleaved"] else turned[0].cat(turned[1], dim=-1)
+    return y.reshape(x.shape)
+
+
 CALLS = {
+    "Gelu": lambda x, attrs: x * (1 + ((x + 0.044715 * x * x * x) * math.sqrt(2 / math.pi)).tanh()) / 2,
+    "RotaryEmbedding": rotary,
+    "sinusoid": lambda x, attrs: x + Tensor(common_places.waves(attrs, *x.shape[1:]), dtype=x.dtype),
     "Relu": lambda x, attrs: x.relu(),
     "LeakyRelu": lambda x, attrs: (x > 0).where(x, x * attrs["alpha"]),
     "Clip": lambda x, attrs: (x > attrs["min"]).where((x < attrs["max"]).where(x, attrs["max"]), attrs["min"]),
@@ -77,6 +114,7 @@ JOINS = {
     "Mul": lambda x, attrs: x[0] * x[1],
     "Div": lambda x, attrs: x[0] / x[1],
     "Concat": lambda x, attrs: x[0].cat(*x[1:], dim=attrs["axis"]),
+    "Attention": attention, "last": last_counted,
 }
 
 
@@ -86,10 +124,10 @@ class TinyGrad(common.Adapter):
     version = version("tinygrad")
     precisions = ("f32", "f64")
     modes = ("train", "infer")
-    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", *CALLS, *JOINS)
+    ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LayerNormalization", "RMSNormalization", "Embedding", *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "broadcast", "operands")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions")
 
     def build(self, plan):
         if not shutil.which("clang"):
@@ -116,12 +154,15 @@ class TinyGrad(common.Adapter):
     def own(self, layer, names):
         for role, name in names.items():
             tensor = getattr(layer, role)
-            setattr(layer, role, tensor.cast(self.dtype).contiguous().realize().is_param_(tensor.is_param))
-            self.params[name] = getattr(layer, role)
+            if name not in self.params:  # else it is that of another node too
+                self.params[name] = tensor.cast(self.dtype).contiguous().realize().is_param_(tensor.is_param)
+            setattr(layer, role, self.params[name])
         return layer
 
     def make(self, node):
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
+        if op == "Gelu" and attrs["approximate"] != "tanh":
+            raise common.Unsupported("Gelu by erf: tinygrad's erf is an approximation, 1e-7 away", op)
         if op in CALLS:
             return lambda x: CALLS[op](x, attrs)
         shape = self.plan.weights[names["weight"]].shape if names else None
@@ -134,6 +175,10 @@ class TinyGrad(common.Adapter):
             return self.normalize(attrs)
         if op == "Gemm":
             return self.own(nn.Linear(shape[1], shape[0], "bias" in names), names)
+        if op == "Embedding":
+            return self.own(nn.Embedding(*shape), names)
+        if op in ("LayerNormalization", "RMSNormalization"):
+            return self.norm(op, attrs, names, shape)
         if op == "BatchNormalization":
             return self.own(nn.BatchNorm(shape[0], attrs["epsilon"], momentum=attrs["momentum"]), names)
         layer = self.own(nn.Conv2d(shape[1] * attrs["group"], shape[0], tuple(shape[2:]), tuple(attrs["strides"]),
@@ -144,6 +189,17 @@ class TinyGrad(common.Adapter):
         shape = [1, -1] + [1] * (len(self.plan.graph["inputs"][0]["shape"]) - 2)
         mean, std = (Tensor(attrs[key], dtype=self.dtype).reshape(shape).realize() for key in ("mean", "std"))
         return lambda x: (x.cast(self.dtype) * attrs["scale"] - mean) / std
+
+    def norm(self, op, attrs, names, shape):
+        """Over the last axis. tinygrad's own RMSNorm is in single precision."""
+        layer = self.own(types.SimpleNamespace(weight=Tensor.zeros(*shape), bias=Tensor.zeros(*shape)), names)
+
+        def layer_norm(x):
+            y = x.layernorm(eps=attrs["epsilon"]) * layer.weight
+            return y + layer.bias if "bias" in names else y
+
+        return layer_norm if op == "LayerNormalization" else lambda x: (
+            x * (x.square().mean(-1, keepdim=True) + attrs["epsilon"]).rsqrt() * layer.weight)
 
     def connected(self, layer, attrs):
         """A convolution whose output channels see some of the input channels only."""
@@ -173,14 +229,14 @@ class TinyGrad(common.Adapter):
         return values[self.plan.graph["output"]]
 
     def loss(self, logits, y):
-        target = y.one_hot(logits.shape[1]).cast(self.dtype)
+        target = y.cast(self.dtype) if self.plan.target == "vector" else y.one_hot(logits.shape[-1]).cast(self.dtype)
         if self.plan.loss == "mean_squared_error":
             return (logits - target).square().mean()
         smoothing = self.plan.label_smoothing
         if self.plan.loss == "nll":
-            return -(logits * target).sum(1).mean()
+            return -(logits * target).sum(-1).mean()
         log_p = logits.log_softmax()
-        return -(log_p * target).sum(1).mean() * (1 - smoothing) - log_p.mean() * smoothing
+        return -(log_p * target).sum(-1).mean() * (1 - smoothing) - log_p.mean() * smoothing
 
     def differentiate(self, x, y):
         """Logits, loss and gradients, none of them computed yet."""

@@ -24,5 +24,13 @@ class Parts(agreement.Parts):
     Adapter = Adapter
 
 
+class Tokens(agreement.Tokens):
+    Adapter = Adapter
+
+
+class Places(agreement.Places):
+    Adapter = Adapter
+
+
 if __name__ == "__main__":
     unittest.main()
