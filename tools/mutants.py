@@ -484,6 +484,11 @@ def passes(command, folder, skipped=(), cpu_s=CPU_LIMIT_S):
     return cases_before_failure(command, folder, skipped, cpu_s) is None
 
 
+def key_of(source, number, text):
+    """What a mutant is known by in tools/mutants_allowed.txt: file, line, spoiled line."""
+    return source.name, source.lines[number].rstrip("\\ ").strip(), text.rstrip("\\ ").strip()
+
+
 def read_allowed():
     allowed = {}
     with open(os.path.join(ROOT, "tools/mutants_allowed.txt"), encoding="utf-8") as file:
@@ -630,7 +635,7 @@ def sweep(builder, mutants, allowed, options):
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for (source, number, text, _, _), verdict in pool.map(judge, mutants):
-            key = (source.name, source.lines[number].rstrip("\\ ").strip(), text.rstrip("\\ ").strip())
+            key = key_of(source, number, text)
             unused.discard(key)
             if verdict == SURVIVED and key in allowed:
                 excused += 1
