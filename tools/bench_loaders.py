@@ -4,21 +4,25 @@ of frameworks, of the same JPEG files, to the same size by the same interpolatio
 
 usage: bench_loaders.py ring [--shape 3x224x224] [--batch 64]     batches of a mapped file, each read by this program
        bench_loaders.py feeder FOLDER [--augment area|none] [--size 224] [--threads N]
-       bench_loaders.py torch FOLDER ...                          in an interpreter with PyTorch and Pillow
+       bench_loaders.py torch FOLDER ...                          in an interpreter with PyTorch and Pillow; 0 threads: no worker
        bench_loaders.py tensorflow FOLDER ...                     in one with TensorFlow
        bench_loaders.py dali FOLDER ...                           in one with nvidia.dali, which needs no device
+       bench_loaders.py rounds FOLDER --python torch=/some/python --python tensorflow=... [--rounds 3] [--seconds 3]
+                                                                  all of them in turn, by lot in each round: a table, and how many
+                                                                  times the others at their best the feeder makes at its best
 
-FOLDER has halves and classes (docs/data.md); `yardstick-feeder draw` makes one. Prints one line. Programs are looked for in
-YARDSTICK_BIN, otherwise beside this folder."""
+FOLDER has halves and classes (docs/data.md); `yardstick-feeder draw` makes one. All but `rounds` print one line. Programs are looked
+for in YARDSTICK_BIN, otherwise beside this folder."""
 
 import argparse
 import glob
+import itertools
 import json
 import math
 import os
 import random
-import resource
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,12 +30,19 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.environ.get("YARDSTICK_BIN", os.path.dirname(HERE))
+WARM_UP = 8
 
 
-def cpu_s():
-    """Of this process, and of its children that have ended."""
-    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(use.ru_utime + use.ru_stime for use in uses)
+def cpu_s(pid=None):
+    """Of this process and of all that it started, those that still run included."""
+    pid = pid or os.getpid()
+    with open("/proc/%d/stat" % pid) as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    spent = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    for path in glob.glob("/proc/%d/task/*/children" % pid):
+        with open(path) as file:
+            spent += sum(map(cpu_s, map(int, file.read().split())))
+    return spent
 
 
 class Ring:
@@ -48,7 +59,8 @@ class Ring:
         far.close()
         its.close()
         with near.makefile("rwb", buffering=0) as lines:
-            plan = {"format": "yardstick-plan", "version": 1, "mode": "infer", "batch": batch, "steps": 1, "folder": "/tmp", "precision": "f32", "input": dict(input_, kind="ring", **fds)}
+            plan = {"format": "yardstick-plan", "version": 1, "mode": "infer", "batch": batch, "steps": 1, "folder": "/tmp", "precision": "f32",
+                    "input": dict(input_, kind="ring", **fds)}
             for message in ({"type": "hello", "protocol": 1}, {"type": "open", "plan": plan}):
                 lines.write(json.dumps(message).encode() + b"\n")
                 answer = json.loads(lines.readline())
@@ -57,9 +69,13 @@ class Ring:
         self.near = near
         self.feed = common_feed.Feed(own.detach(), memory)
 
-    def batches(self, count, order):
-        for step in range(count):
-            yield self.feed.take(step % order)["x"]
+    def batches(self, order):
+        """Of `order` steps again and again, of which every byte is read."""
+        import numpy as np
+        for step in itertools.cycle(range(order)):
+            x = self.feed.take(step)["x"]
+            np.bitwise_xor.reduce(x.reshape(-1).view(np.uint64))
+            yield x
             self.feed.release()
 
     def end(self):
@@ -77,19 +93,15 @@ def write_order(folder, rows, batch, steps):
     return path
 
 
-def count_batches(ring, seconds, order, batch):
-    """(images, seconds, sum of what was read). The first ones fill the ring."""
-    import numpy as np
-    for _ in ring.batches(4, order):
-        pass
-    done, read, start = 0, 0, time.monotonic()
+def count(batches, seconds):
+    """(images a second, images a second of processor time). The first batches are not counted: with them threads begin and what is
+    made ahead is filled, which is as full at the end."""
+    for _ in range(WARM_UP):
+        next(batches)
+    done, start, spent = 0, time.monotonic(), cpu_s()
     while time.monotonic() - start < seconds:
-        for x in ring.batches(order, order):
-            read ^= int(np.bitwise_xor.reduce(x.reshape(-1).view(np.uint64)))  # every byte of it is read
-            done += batch
-            if time.monotonic() - start >= seconds:
-                break
-    return done, time.monotonic() - start, read
+        done += len(next(batches))
+    return done / (time.monotonic() - start), done / (cpu_s() - spent)
 
 
 def bench_ring(args):
@@ -101,11 +113,10 @@ def bench_ring(args):
         x = np.random.default_rng(args.seed).integers(0, 256, (4 * args.batch, *shape), np.uint8)
         common.write_safetensors(data, {"x": x, "y": np.zeros(len(x), np.int64)})
         ring = Ring({"path": data, "order": write_order(folder, len(x), args.batch, 16), "threads": args.threads}, args.batch)
-        done, seconds, _ = count_batches(ring, args.seconds, 16, args.batch)
+        rate = count(ring.batches(16), args.seconds)[0] / args.batch
         ring.end()
-    size = args.batch * math.prod(shape)
-    print("ring, %d x %s: %.0f batches/s, %.1f GB/s written and read" % (args.batch, args.shape, done / args.batch / seconds,
-                                                                    done / args.batch / seconds * size / 1e9))
+    print("ring, %d x %s: %.0f batches/s, %.1f GB/s written and read" %
+          (args.batch, args.shape, rate, rate * args.batch * math.prod(shape) / 1e9))
 
 
 def list_of(folder, size, cache):
@@ -120,24 +131,24 @@ def list_of(folder, size, cache):
 def bench_feeder(args):
     import common
     with tempfile.TemporaryDirectory() as cache:
-        data = list_of(args.folder, args.size, cache)
+        data = args.list or list_of(args.folder, args.size, cache)
         rows = len(common.read_safetensors(data)["y"])
         input_ = {"path": data, "order": write_order(cache, rows, args.batch, 1000), "threads": args.threads, "seed": args.seed}
-        before = cpu_s()
         if args.augment != "none":
             input_["augment"] = args.augment
         if args.reduced:
             input_["decode"] = "reduced"
         ring = Ring(input_, args.batch)
-        done, seconds, _ = count_batches(ring, args.seconds, 1000, args.batch)
+        say("yardstick-feeder, %d threads", args, count(ring.batches(1000), args.seconds))
         ring.end()
-        done += 8 * args.batch  # made, and not counted
-        say("yardstick-feeder, %d threads" % args.threads, args, done, seconds, cpu_s() - before)
 
 
-def say(what, args, done, seconds, spent):
+def say(what, args, found):
+    if args.json:
+        print(json.dumps(found))
+        return
     print("%s, %s to %d%s: %.0f images/s, %.0f a second of processor time" %
-          (what, args.augment, args.size, ", reduced" if args.reduced else "", done / seconds, done / spent))
+          (what % args.threads, args.augment, args.size, ", reduced" if args.reduced else "", *found))
 
 
 def draw_box(args, height, width):
@@ -154,16 +165,6 @@ def draw_box(args, height, width):
 
 def paths_of(folder):
     return sorted(glob.glob(os.path.join(folder, "train", "*", "*.jpg")))
-
-
-def count_loader(batches, args):
-    """Until time is up; what was made ahead is not counted, which is a few batches of many."""
-    done, start = 0, time.monotonic()
-    for x in batches:
-        done += len(x)
-        if time.monotonic() - start >= args.seconds:
-            break
-    return done, time.monotonic() - start
 
 
 def bench_torch(args):
@@ -184,11 +185,8 @@ def bench_torch(args):
                 made = image.convert("RGB").resize((args.size, args.size), Image.BILINEAR, box)
             return torch.from_numpy(np.array(made)).permute(2, 0, 1).contiguous()
 
-    before = cpu_s()
-    batches = iter(torch.utils.data.DataLoader(Photos(), batch_size=args.batch, num_workers=args.threads))
-    done, seconds = count_loader(batches, args)
-    del batches  # its workers end, so that their time is known
-    say("torch DataLoader, %d workers" % args.threads, args, done, seconds, cpu_s() - before)
+    batches = torch.utils.data.DataLoader(Photos(), batch_size=args.batch, num_workers=args.threads)
+    say("torch DataLoader, %d workers", args, count(iter(batches), args.seconds))
 
 
 def bench_tensorflow(args):
@@ -196,12 +194,19 @@ def bench_tensorflow(args):
     tf.config.threading.set_intra_op_parallelism_threads(args.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)
 
+    def choose(height, width):
+        """Of the image that has so many pixels: first row and column, rows, columns."""
+        if args.augment != "area":
+            side = tf.minimum(height, width)
+            return tf.stack([(height - side) // 2, (width - side) // 2, side, side])
+        begin, size, _ = tf.image.sample_distorted_bounding_box(
+            tf.stack([height, width, 3]), tf.zeros([1, 0, 4]), aspect_ratio_range=(3 / 4, 4 / 3), area_range=(0.08, 1), max_attempts=10,
+            use_image_if_no_bounding_boxes=True)
+        return tf.stack([begin[0], begin[1], size[0], size[1]])
+
     def load(path):
         data = tf.io.read_file(path)
-        height, width = tf.unstack(tf.io.extract_jpeg_shape(data)[:2])
-        left, top, right, bottom = tf.numpy_function(
-            lambda h, w: tuple(map(int, draw_box(args, int(h), int(w)))), [height, width], [tf.int64] * 4)
-        box = tf.cast(tf.stack([top, left, bottom - top, right - left]), tf.int32)
+        box = choose(*tf.unstack(tf.io.extract_jpeg_shape(data)[:2]))
         image = tf.io.decode_and_crop_jpeg(data, box, channels=3, dct_method="INTEGER_ACCURATE")
         image = tf.image.resize(image, (args.size, args.size), antialias=True)
         return tf.transpose(tf.cast(tf.round(image), tf.uint8), (2, 0, 1))
@@ -210,9 +215,7 @@ def bench_tensorflow(args):
     options = tf.data.Options()
     options.threading.private_threadpool_size = args.threads
     batches = files.map(load, num_parallel_calls=args.threads).batch(args.batch).prefetch(2).with_options(options)
-    before = cpu_s()
-    done, seconds = count_loader(batches, args)
-    say("tf.data, %d threads" % args.threads, args, done, seconds, cpu_s() - before)
+    say("tf.data, %d threads", args, count(iter(batches), args.seconds))
 
 
 def bench_dali(args):
@@ -236,14 +239,68 @@ def bench_dali(args):
 
     pipe = photos()
     pipe.build()
-    before = cpu_s()
-    done, seconds = count_loader(batches(pipe), args)
-    say("DALI, %d threads" % args.threads, args, done, seconds, cpu_s() - before)
+    say("DALI, %d threads", args, count(batches(pipe), args.seconds))
+
+
+NAMES = {"feeder": "yardstick-feeder", "torch": "torch.utils.data.DataLoader with Pillow", "tensorflow": "tf.data", "dali": "DALI"}
+SIZES = {"area": 224, "none": 256}
+THREADS = [("area", 1), ("area", 2), ("none", 1)]
+
+
+def cases_of(whats):
+    """(what, augment, threads) that are measured in each round: DataLoader without a worker too, which is its best at times."""
+    cases = [(what, augment, threads) for augment, threads in THREADS for what in whats]
+    return cases + [("torch", augment, 0) for augment in SIZES if "torch" in whats]
+
+
+def measure_case(case, pythons, lists, args):
+    what, augment, threads = case
+    words = [pythons[what], os.path.abspath(__file__), what, args.folder, "--json", "--augment", augment, "--size", str(SIZES[augment]),
+             "--threads", str(threads), "--batch", str(args.batch), "--seconds", str(args.seconds), "--seed", str(args.seed),
+             "--list", lists[augment]]
+    ended = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if ended.returncode != 0:
+        sys.exit("%s:\n%s" % (" ".join(words), ended.stderr))
+    return json.loads(ended.stdout)
+
+
+def spread(values, form="%.0f"):
+    return "%s (%s to %s)" % tuple(form % value for value in (statistics.median(values), min(values), max(values)))
+
+
+def print_rounds(cases, found):
+    """`found` has for each case a list of (images a second, images a second of processor time), one of each round."""
+    print("| what | images a second | a second of processor time |\n| --- | --- | --- |")
+    for case in sorted(cases, key=lambda case: (case[1], list(NAMES).index(case[0]), case[2])):
+        what, augment, threads = case
+        unit = "worker" if what == "torch" else "thread"
+        print("| %s, %s to %d, %d %s%s | %s | %s |" %
+              (NAMES[what], "`area`" if augment == "area" else "the middle", SIZES[augment], threads, unit, "" if threads == 1 else "s",
+               *(spread(values) for values in zip(*found[case]))))
+    for augment in SIZES:
+        best = {what: [max(spent) for spent in zip(*([pair[1] for pair in found[case]] for case in cases if case[:2] == (what, augment)))]
+                for what in {case[0] for case in cases}}
+        for what in (what for what in NAMES if what in best and what != "feeder"):
+            ratios = [own / other for own, other in zip(best["feeder"], best[what])]
+            print("%s to %d, a second of processor time of the feeder makes %s times what one of %s makes, each at its best setting" %
+                  (augment, SIZES[augment], spread(ratios, "%.2f"), NAMES[what]))
+
+
+def bench_rounds(args):
+    pythons = {"feeder": sys.executable, **dict(pair.split("=", 1) for pair in args.python)}
+    cases = cases_of([what for what in NAMES if what in pythons])
+    found = {case: [] for case in cases}
+    with tempfile.TemporaryDirectory() as cache:
+        lists = {augment: list_of(args.folder, size, os.path.join(cache, augment)) for augment, size in SIZES.items()}
+        for _ in range(args.rounds):
+            for case in random.sample(cases, len(cases)):
+                found[case].append(measure_case(case, pythons, lists, args))
+    print_rounds(cases, found)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("ring", "feeder", "torch", "tensorflow", "dali"))
+    parser.add_argument("what", choices=("ring", "rounds", *NAMES))
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--shape", default="3x224x224")
     parser.add_argument("--batch", type=int, default=64)
@@ -253,13 +310,19 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--list", help="of the feeder: the list of images that yardstick prepared, not made again")
+    parser.add_argument("--json", action="store_true", help="print images a second and images a second of processor time, as JSON")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--python", action="append", default=[], metavar="LOADER=PROGRAM", help="of rounds: the interpreter that has it")
     args = parser.parse_args()
     if args.what != "ring" and not args.folder:
         parser.error("which folder of images?")
     random.seed(args.seed)
     if args.what in ("ring", "feeder"):
         sys.path.append(os.path.join(os.path.dirname(HERE), "adapters"))  # some are called like the frameworks
-    {"ring": bench_ring, "feeder": bench_feeder, "torch": bench_torch, "tensorflow": bench_tensorflow, "dali": bench_dali}[args.what](args)
+    benches = {"ring": bench_ring, "rounds": bench_rounds, "feeder": bench_feeder, "torch": bench_torch, "tensorflow": bench_tensorflow,
+               "dali": bench_dali}
+    benches[args.what](args)
 
 
 if __name__ == "__main__":
