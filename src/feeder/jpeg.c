@@ -139,6 +139,18 @@ static ys_status decode(struct jpeg_decompress_struct *decoder, const void *byte
     return YS_OK;
 }
 
+/* What is whole and not read is told apart from what is damaged. */
+static ys_status refuse(const char *name, const struct failing *failing)
+{
+    const int code = failing->manager.msg_code;
+    if (code == JERR_BAD_PRECISION || code == JERR_SOF_UNSUPPORTED)
+        return ys_fail(
+            YS_EFORMAT,
+            "%s: a kind of JPEG that is not read (%s): save it with 8 bits a colour, baseline or progressive", name,
+            failing->message);
+    return ys_fail(YS_EFORMAT, "%s: a damaged JPEG file: %s", name, failing->message);
+}
+
 ys_status ys_jpeg_decode(const void *bytes, size_t size, const char *name, const struct ys_image_chooser *chooser,
                          struct ys_image *image)
 {
@@ -155,7 +167,7 @@ ys_status ys_jpeg_decode(const void *bytes, size_t size, const char *name, const
         decoder.progress = &progress;
         status = decode(&decoder, bytes, size, name, chooser, &made);
     } else {
-        status = ys_fail(YS_EFORMAT, "%s: a damaged JPEG file: %s", name, failing.message);
+        status = refuse(name, &failing);
     }
     jpeg_destroy_decompress(&decoder);
     if (status == YS_OK)

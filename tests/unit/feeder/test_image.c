@@ -139,15 +139,22 @@ static void damage_is_refused_or_harmless_but_never_more(void)
     free(pixels);
 }
 
+/* Where the marker SOF0 is: ff c0, two bytes of length, one of depth, then height and width. */
+static size_t frame_of(const struct ys_buf *jpeg)
+{
+    size_t frame = 2;
+    while (frame + 9 < jpeg->size && ((uint8_t)jpeg->data[frame] != 0xff || (uint8_t)jpeg->data[frame + 1] != 0xc0))
+        frame++;
+    return frame;
+}
+
 static void bombs_are_refused_before_their_pixels_have_room(void)
 {
     uint8_t *pixels = smooth_colors(HEIGHT, WIDTH);
     struct ys_buf jpeg = {0}, png = {0};
     struct ys_image image;
     put_jpeg(&jpeg, pixels, HEIGHT, WIDTH, JCS_RGB, false);
-    size_t frame = 2; /* of the marker SOF0: ff c0, two bytes of length, one of depth, then height and width */
-    while (frame + 9 < jpeg.size && ((uint8_t)jpeg.data[frame] != 0xff || (uint8_t)jpeg.data[frame + 1] != 0xc0))
-        frame++;
+    const size_t frame = frame_of(&jpeg);
     memcpy(jpeg.data + frame + 5, "\xff\xdc\xff\xdc", 4); /* 65500x65500, the most that libjpeg takes */
     CHECK(decode(&jpeg, &image) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "a.file: the image announces 65500x65500 pixels; at most 67108864 are read");
@@ -178,6 +185,16 @@ static void cmyk_and_other_files_are_refused(void)
     put_jpeg(&file, inks, 8, 8, JCS_CMYK, false);
     CHECK(decode(&file, &image) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "a.file: a JPEG in CMYK, whose colours depend on a printer: convert it to RGB");
+    ys_buf_clear(&file);
+    put_jpeg(&file, inks, 8, 8, JCS_RGB, false);
+    const size_t frame = frame_of(&file);
+    file.data[frame + 4] = 12; /* bits */
+    CHECK(decode(&file, &image) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "a.file: a kind of JPEG that is not read (Unsupported JPEG data precision 12): save it with");
+    file.data[frame + 4] = 8;
+    file.data[frame + 1] = (char)0xc3; /* without loss */
+    CHECK(decode(&file, &image) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "a.file: a kind of JPEG that is not read (Unsupported JPEG process: SOF type 0xc3): save it");
     ys_buf_clear(&file);
     ys_buf_puts(&file, "GIF89a and more");
     CHECK(decode(&file, &image) == YS_EFORMAT);
