@@ -201,6 +201,8 @@ static const struct ys_option options[] = {
      .help = "threads of the framework's pools, and CPUs it is bound to; all: as many as yardstick may use"},
     {"cpus", YS_OPTION_MACHINE, YS_OPTION_CPUS, .axis = true, .low = 0, .high = 4095, .none = "none",
      .help = "CPUs to bind to, in place of those that threads would choose; as an axis: {0-3, \"0,2\"}"},
+    {"input.cpus", YS_OPTION_MACHINE, YS_OPTION_CPUS, .axis = true, .low = 0, .high = 4095, .none = "none",
+     .help = "CPUs to bind yardstick-feeder to, which input = ring starts; none: it may run on all that yardstick may use"},
     {"cpu_time_limit", YS_OPTION_MACHINE, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = MONTH_S, .unit = "s",
      .none = "none",
      .help = "a run whose processes together use more processor time than this is ended (status timeout_cpu)"},

@@ -114,6 +114,8 @@ static const struct ys_field fields[] = {
     WORD(on_bad_row, &on_bad_rows, "what becomes of images that cannot be decoded"),
     KEY(threads, YS_FIELD_INT, "1", YS_FIELD_NULL, "threads of the framework; null, until resolved: all"),
     KEY(cpus, YS_FIELD_INTS, NULL, YS_FIELD_NULL | YS_FIELD_EMPTY, "CPUs to bind to; null: as many as threads"),
+    {"input.cpus", YS_FIELD_INTS, offsetof(struct ys_trial_settings, input_cpus), NULL,
+     YS_FIELD_LATER | YS_FIELD_NULL | YS_FIELD_EMPTY, "CPUs that the feeder is bound to; null: to none"},
     KEY(cpu_time_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "processor time of a run's processes together; null: any"),
     KEY(memory_limit, YS_FIELD_INT, "B", YS_FIELD_NULL, "of a run's processes together; null: none"),
     KEY(run_time_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of a run; null: none"),

@@ -76,6 +76,7 @@ struct ys_trial_settings {
     char *augment;                     /* name of an augmentation, or "none" */
     int64_t threads;                   /* none until it is resolved: all */
     struct ys_list cpus;               /* int64_t; empty: chosen by `threads` */
+    struct ys_list input_cpus;         /* int64_t, of the feeder; empty: all */
     int64_t memory_limit;
     double cpu_time_limit, run_time_limit, stall_limit, sample_hz;
     bool perf, keep_log;

@@ -20,6 +20,7 @@ static const struct ys_field input_fields[] = {
     RING(crop, YS_FIELD_INT, "side of what is cut out of the images of a ring"),
     RING(seed, YS_FIELD_INT, "of what is drawn by lot"),
     RING(threads, YS_FIELD_INT, "that fill the ring, or of the framework's own loader"),
+    RING(cpus, YS_FIELD_INTS, "that the feeder is bound to"),
     RING(channel, YS_FIELD_INT, "descriptor of the socket to the feeder"),
     RING(memory, YS_FIELD_INT, "descriptor of the ring"),
 };

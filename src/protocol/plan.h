@@ -21,6 +21,7 @@ struct ys_plan_input {
     int64_t crop;            /* side of what is cut out of an image; none: nothing is */
     int64_t seed;            /* of what is drawn by lot: the bits of an unsigned number */
     int64_t threads;         /* of the feeder, or of the framework's own loader */
+    struct ys_list cpus;     /* int64_t: those the feeder is bound to; empty: to none */
     int64_t channel, memory; /* descriptors of the process that gets the plan */
 };
 

@@ -121,20 +121,11 @@ static ys_status end_run(struct ys_run *run, struct ys_session_end *end, const c
     return status;
 }
 
-static int *copy_cpus(const struct ys_list *listed)
-{
-    const int64_t *items = listed->items;
-    int *cpus = ys_alloc(listed->count + 1, sizeof *cpus);
-    for (size_t i = 0; cpus && i < listed->count; i++)
-        cpus[i] = (int)items[i];
-    return cpus;
-}
-
 /** What one of several ranks is told: its part of what all were to get. */
 static ys_status share(struct ys_crew_member *member, const struct ys_plan *plan)
 {
     struct ys_launch *launch = &member->spec.launch;
-    member->cpus = copy_cpus(&plan->cpus);
+    member->cpus = ys_launch_cpus(&plan->cpus);
     if (!member->cpus)
         return ys_out_of_memory();
     launch->cpus = member->cpus;

@@ -68,17 +68,23 @@ static ys_status start(const struct ys_plan *plan, const struct ys_launch *adapt
                        const char *folder, const int own[2], struct ys_session **session)
 {
     const char *const argv[] = {program, "serve", NULL};
+    int *cpus = ys_launch_cpus(&plan->input.cpus);
     const struct ys_launch launch = {.argv = argv,
                                      .folder = folder,
+                                     .cpus = cpus,
+                                     .cpu_count = plan->input.cpus.count,
                                      .stall_limit_s = adapter->stall_limit_s,
                                      .run_time_limit_s = adapter->run_time_limit_s,
                                      .stop_grace_s = adapter->stop_grace_s,
                                      .passed = own,
                                      .passed_count = YS_FEEDER_PASSED};
     ys_json *reply = NULL;
-    YS_TRY(ys_fs_make_dirs(folder));
-    YS_TRY(ys_session_open(&launch, session));
-    ys_status status = ys_session_request(*session, ys_request_open(plan), NULL, NULL, &reply);
+    ys_status status = cpus ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_session_open(&launch, session);
+    ys_free(cpus);
+    if (status == YS_OK)
+        status = ys_session_request(*session, ys_request_open(plan), NULL, NULL, &reply);
     ys_json_free(reply);
     return status;
 }

@@ -244,6 +244,15 @@ static int spawn(const char *const *argv, const char *const *env, const struct e
     return error;
 }
 
+int *ys_launch_cpus(const struct ys_list *listed)
+{
+    const int64_t *items = listed->items;
+    int *cpus = ys_alloc(listed->count + 1, sizeof *cpus);
+    for (size_t i = 0; cpus && i < listed->count; i++)
+        cpus[i] = (int)items[i];
+    return cpus;
+}
+
 static ys_status spawn_launcher(const struct ys_launch *launch, const struct ends *ends, pid_t *pid)
 {
     char *program = ys_find_support("yardstick-launch"), *cpus = list_of(launch->cpus, launch->cpu_count);

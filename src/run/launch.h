@@ -2,6 +2,7 @@
 #ifndef YS_RUN_LAUNCH_H
 #define YS_RUN_LAUNCH_H
 
+#include "base/record.h"
 #include "base/status.h"
 #include "probe/group.h"
 #include "stat/series.h"
@@ -58,6 +59,9 @@ struct ys_started {
 };
 
 #define YS_NOT_STARTED ((struct ys_started){.pid = -1, .keeper = -1, .note_fd = -1, .channel_fd = -1, .log_fd = -1})
+
+/** The CPUs of a plan's list, int64_t, as `cpus` of a launch: new. NULL: no memory. */
+int *ys_launch_cpus(const struct ys_list *listed);
 
 /** Starts yardstick-launch, which takes over the locks that yardstick holds (base/lock.h) as well, and waits until the
  * adapter's program has taken over or could not.

@@ -144,6 +144,16 @@ static int64_t threads_of_all(int64_t allowed, int64_t ranks)
     return allowed;
 }
 
+/* Skips the trial where one of those is not to be had. */
+static ys_status check_cpus(struct ys_trial *trial, const char *key, const struct ys_list *cpus)
+{
+    const int64_t *listed = cpus->items;
+    for (size_t i = 0; i < cpus->count; i++)
+        if (!ys_host_cpu_is_allowed((int)listed[i]))
+            return skip(trial, ys_format("%s names CPU %d, which yardstick may not use", key, (int)listed[i]));
+    return YS_OK;
+}
+
 static ys_status pick_cpus(struct ys_trial *trial)
 {
     struct ys_trial_settings *keys = &trial->record.keys;
@@ -161,9 +171,8 @@ static ys_status pick_cpus(struct ys_trial *trial)
     if (threads > allowed)
         return skip(trial, ys_format("threads = %d: this machine has %d CPU%s that yardstick may use", threads, allowed,
                                      allowed == 1 ? "" : "s"));
-    for (size_t i = 0; i < keys->cpus.count; i++)
-        if (!ys_host_cpu_is_allowed(trial->cpus[i]))
-            return skip(trial, ys_format("cpus names CPU %d, which yardstick may not use", trial->cpus[i]));
+    YS_TRY(check_cpus(trial, "cpus", &keys->cpus));
+    YS_TRY(check_cpus(trial, "input.cpus", &keys->input_cpus));
     return keys->cpus.count ? YS_OK : ys_host_cpu_pick(threads, trial->cpus);
 }
 

@@ -289,9 +289,11 @@ static ys_status check_fed(const struct ys_trial_settings *keys)
     if (keys->input_crop != YS_FIELD_NONE)
         return ys_fail(YS_EINVAL, "input.crop = %lld: rows of a file have their size: write input = ring",
                        (long long)keys->input_crop);
-    return keys->input_dtype == YS_INPUT_UINT8
+    if (keys->input_dtype != YS_INPUT_UINT8)
+        return ys_fail(YS_EINVAL, "input.dtype = float32: the pixels of a file are bytes: write input = ring");
+    return keys->input_cpus.count == 0
                ? YS_OK
-               : ys_fail(YS_EINVAL, "input.dtype = float32: the pixels of a file are bytes: write input = ring");
+               : ys_fail(YS_EINVAL, "input.cpus: there is no yardstick-feeder to bind: write input = ring");
 }
 
 /* What is done to images needs some, of which the job asks nothing that they cannot give. */
@@ -590,6 +592,19 @@ static ys_status plan_optimizer(const struct ys_trial_settings *keys, struct ys_
     return plan->name ? YS_OK : ys_out_of_memory();
 }
 
+/* A list that is empty in the plan. */
+static ys_status plan_feeder_cpus(const struct ys_list *listed, struct ys_list *cpus)
+{
+    if (listed->count == 0)
+        return YS_OK;
+    int64_t *items = ys_alloc(listed->count, sizeof *items);
+    if (!items)
+        return ys_out_of_memory();
+    memcpy(items, listed->items, listed->count * sizeof *items);
+    *cpus = (struct ys_list){items, listed->count};
+    return YS_OK;
+}
+
 static ys_status plan_cpus(const struct ys_trial *trial, struct ys_list *cpus)
 {
     int64_t *items = ys_alloc(trial->cpu_count, sizeof *items);
@@ -662,6 +677,7 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
         plan->input.crop = keys->input_crop;
         plan->input.channel = YS_FEED_CHANNEL_FD;
         plan->input.memory = YS_FEED_MEMORY_FD;
+        YS_TRY(plan_feeder_cpus(&keys->input_cpus, &plan->input.cpus));
     }
     YS_TRY(plan_optimizer(keys, &plan->optimizer));
     YS_TRY(plan_cpus(trial, &plan->cpus));

@@ -83,8 +83,17 @@ class Feeder(Fed, Case):
             self.assertRegex(file.read(), "<h3>Fed by yardstick-feeder, which is in none of the figures above</h3>\n<ul>\n<li>[^<]+: "
                                           "[0-9.]+ m?s of CPU time")
 
+    def test_it_has_cpus_of_its_own(self):
+        last = max(os.sched_getaffinity(0))
+        process = self.start("run", *LONG, "--input.cpus=%d" % last)
+        self.assertEqual(os.sched_getaffinity(self.busy(process)), {last})
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+        self.assert_nothing_left()
+
     def test_what_does_not_go_together_is_refused(self):
         self.refusal("run", *MLP, "--augment=flip", words=["augment = flip", "write input = ring"])
+        self.refusal("run", *MLP, "--input.cpus=0", words=["input.cpus: there is no yardstick-feeder to bind: write input = ring"])
         self.refusal("run", "--mode=infer", "--model=mlp", "--data=digits", "--input=ring", "--augment=flip",
                      words=["augment = flip", "where requests are answered"])
         self.refusal("run", "--model=gpt-nano", "--data=chars", "--batch=4", "--input=ring", "--augment=flip",

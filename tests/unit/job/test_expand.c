@@ -33,7 +33,7 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "\"model.freeze\":null,\"model.train\":null,\"model.tie\":null,\"model.untie\":null,\"model.mean\":null,"
         "\"model.std\":null,\"model.input\":null,\"model.layout\":\"auto\",\"model.width\":null,\"model.depth\":null,"
         "\"model.layers\":null,\"model.heads\":null,\"model.classes\":null,\"init\":\"seed\",\"on_bad_row\":\"refuse\","
-        "\"threads\":null,\"cpus\":[0,1,2],"
+        "\"threads\":null,\"cpus\":[0,1,2],\"input.cpus\":null,"
         "\"cpu_time_limit\":null,\"memory_limit\":null,\"run_time_limit\":90.0,"
         "\"stall_limit\":120.0,\"sample_hz\":10.0,"
         "\"perf\":false,\"keep_log\":false,\"beta1\":null,\"beta2\":null,\"alpha\":null,\"epsilon\":null}");
