@@ -4,17 +4,26 @@
 #include "protocol/adapter.h"
 #include "protocol/feed.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+/* A wait that is worth a word. */
+#define AWAITED_S 1.0
+
+struct serving {
+    struct ys_stream *stream; /* NULL before a plan is open */
+};
 
 static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *reply)
 {
+    struct serving *serving = self;
     static const char *const none[] = {NULL};
     const struct ys_plan_input *input = &plan->input;
     struct ys_stream_asked asked = {.channel = (int)input->channel,
                                     .memory = (int)input->memory,
                                     .threads = (int)input->threads,
                                     .wraps = plan->mode == YS_MODE_INFER};
-    (void)self;
     if (!input->kind || strcmp(input->kind, YS_FEED_KIND) != 0)
         return ys_fail(YS_EINVAL, "input.kind is %s: yardstick-feeder feeds a ring", input->kind ? input->kind : "?");
     YS_TRY(ys_plan_need(input->path, "input.path"));
@@ -29,16 +38,25 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
                                             .floats = input->dtype && strcmp(input->dtype, "float32") == 0,
                                             .reduces = input->decode && strcmp(input->decode, "reduced") == 0};
     YS_TRY(ys_batches_open(&wanted, &asked.batches));
-    YS_TRY(ys_stream_begin(&asked));
+    YS_TRY(ys_stream_begin(&asked, &serving->stream));
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", input->threads));
     YS_TRY(ys_adapter_set_names(reply, "libraries", none));
     return ys_adapter_set_names(reply, "deviations", none);
 }
 
+/* It is asked so when the run has ended: what the framework waits for then is the last word of the log. */
 static ys_status reset(void *self)
 {
-    (void)self;
+    const struct serving *serving = self;
+    double since_s;
+    const int64_t batch = ys_stream_awaited(serving->stream, &since_s);
+    if (batch >= 0 && since_s >= AWAITED_S)
+        fprintf(stderr,
+                "yardstick-feeder has not made batch %" PRId64
+                ", which was asked for %.1f s ago: is the disk slow that "
+                "the rows lie on?\n",
+                batch, since_s);
     return YS_OK;
 }
 
@@ -59,6 +77,7 @@ static void close_plan(void *self)
 int ys_feeder_serve(void)
 {
     static const char *const none[] = {NULL};
+    struct serving serving = {NULL};
     const struct ys_adapter_ops ops = {
         .about = {.adapter = "feeder",
                   .framework = "yardstick-feeder",
@@ -71,5 +90,5 @@ int ys_feeder_serve(void)
         .infer = infer,
         .close = close_plan,
     };
-    return ys_adapter_serve_environment(&ops, NULL);
+    return ys_adapter_serve_environment(&ops, &serving);
 }

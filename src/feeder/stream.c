@@ -1,5 +1,6 @@
 #include "feeder/stream.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "protocol/feed.h"
 
@@ -13,13 +14,14 @@
 #include <unistd.h>
 
 /* What an adapter asked for, and how far that is. Positions count the batches of a turn. */
-struct stream {
+struct ys_stream {
     struct ys_stream_asked asked;
     struct ys_feed_head head;
     unsigned char *memory;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint64_t turn, first;         /* 0: nothing is asked for yet */
+    uint64_t empty_ns;            /* when the adapter had nothing more to take */
     uint64_t begun, sent, freed;  /* positions: begun to be made, said to be ready, free again */
     bool is_busy[YS_FEED_SLOTS];  /* a thread writes into it, perhaps for an earlier turn */
     bool is_ready[YS_FEED_SLOTS]; /* with the batch of this turn, which is not yet said */
@@ -57,7 +59,7 @@ static ys_status fill_head(const struct ys_batches *batches, bool wraps, struct 
 }
 
 /* Room is taken at once: later, where it is missing, the kernel can only end the process. */
-static ys_status make_ring(struct stream *s)
+static ys_status make_ring(struct ys_stream *s)
 {
     YS_TRY(fill_head(s->asked.batches, s->asked.wraps, &s->head));
     const uint64_t size = s->head.start + s->head.slots * s->head.slot_bytes;
@@ -80,21 +82,21 @@ static _Noreturn void give_up(void)
     _exit(1);
 }
 
-static uint64_t number_of(const struct stream *s, uint64_t position)
+static uint64_t number_of(const struct ys_stream *s, uint64_t position)
 {
     const uint64_t count = (uint64_t)ys_batches_count(s->asked.batches), number = s->first + position;
     return s->asked.wraps ? number % count : number;
 }
 
 /* Whether the next batch of the turn can be made now. */
-static bool is_due(const struct stream *s)
+static bool is_due(const struct ys_stream *s)
 {
     return s->turn > 0 && s->begun < s->freed + YS_FEED_SLOTS && !s->is_busy[s->begun % YS_FEED_SLOTS] &&
            number_of(s, s->begun) < (uint64_t)ys_batches_count(s->asked.batches);
 }
 
 /* Where nobody listens any more there is nobody to feed. */
-static void say_ready(struct stream *s)
+static void say_ready(struct ys_stream *s)
 {
     while (s->sent < s->begun && s->is_ready[s->sent % YS_FEED_SLOTS]) {
         const uint64_t slot = s->sent % YS_FEED_SLOTS;
@@ -105,7 +107,7 @@ static void say_ready(struct stream *s)
     }
 }
 
-static void make_one(struct stream *s)
+static void make_one(struct ys_stream *s)
 {
     const uint64_t turn = s->turn, slot = s->begun % YS_FEED_SLOTS, number = number_of(s, s->begun);
     void *places[YS_FEED_ARRAYS] = {NULL};
@@ -125,7 +127,7 @@ static void make_one(struct stream *s)
 
 static void *make_batches(void *context)
 {
-    struct stream *s = context;
+    struct ys_stream *s = context;
     pthread_mutex_lock(&s->lock);
     for (;;) {
         while (!is_due(s))
@@ -135,18 +137,20 @@ static void *make_batches(void *context)
     return NULL;
 }
 
-static void take(struct stream *s, const struct ys_feed_wish *wish)
+static void take(struct ys_stream *s, const struct ys_feed_wish *wish)
 {
     pthread_mutex_lock(&s->lock);
     if (wish->what == YS_FEED_BEGIN && wish->turn > s->turn) {
         s->turn = wish->turn;
         s->first = wish->batch;
         s->begun = s->sent = s->freed = 0;
+        s->empty_ns = ys_time_ns();
         memset(s->is_ready, 0, sizeof s->is_ready);
         if (number_of(s, 0) >= (uint64_t)ys_batches_count(s->asked.batches))
             shutdown(s->asked.channel, SHUT_RDWR); /* there is no such batch to wait for */
     } else if (wish->what == YS_FEED_FREE && wish->turn == s->turn && s->freed < s->sent) {
         s->freed++;
+        s->empty_ns = ys_time_ns();
     }
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
@@ -155,7 +159,7 @@ static void take(struct stream *s, const struct ys_feed_wish *wish)
 /* Until the adapter is gone. */
 static void *listen_to(void *context)
 {
-    struct stream *s = context;
+    struct ys_stream *s = context;
     struct ys_feed_wish wish;
     for (;;) {
         ssize_t got = recv(s->asked.channel, &wish, sizeof wish, 0);
@@ -168,7 +172,7 @@ static void *listen_to(void *context)
     }
 }
 
-static ys_status start_threads(struct stream *s)
+static ys_status start_threads(struct ys_stream *s)
 {
     pthread_t thread;
     int error = pthread_create(&thread, NULL, listen_to, s);
@@ -177,15 +181,27 @@ static ys_status start_threads(struct stream *s)
     return error ? ys_fail(YS_EIO, "no thread can be made that fills the ring: %s", strerror(error)) : YS_OK;
 }
 
-ys_status ys_stream_begin(const struct ys_stream_asked *asked)
+int64_t ys_stream_awaited(struct ys_stream *s, double *since_s)
 {
-    struct stream *s = ys_alloc(1, sizeof *s); /* its threads' for as long as the program lives */
+    pthread_mutex_lock(&s->lock);
+    const uint64_t batch = number_of(s, s->sent);
+    const bool waits = s->turn > 0 && s->sent == s->freed && batch < (uint64_t)ys_batches_count(s->asked.batches);
+    *since_s = waits ? (double)(ys_time_ns() - s->empty_ns) * 1e-9 : 0;
+    pthread_mutex_unlock(&s->lock);
+    return waits ? (int64_t)batch : -1;
+}
+
+ys_status ys_stream_begin(const struct ys_stream_asked *asked, struct ys_stream **stream)
+{
+    struct ys_stream *s = ys_alloc(1, sizeof *s); /* its threads' for as long as the program lives */
     if (!s)
         return ys_out_of_memory();
-    *s = (struct stream){.asked = *asked, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    *s = (struct ys_stream){.asked = *asked, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     ys_status status = make_ring(s);
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        *stream = s;
         return start_threads(s);
+    }
     ys_free(s);
     return status;
 }

@@ -9,12 +9,16 @@
 struct ys_stream_asked {
     struct ys_batches *batches; /* taken over */
     int channel, memory;        /* descriptors, taken over */
-    int threads;                /* at least 1 */
+    int threads;                /* that make batches */
     bool wraps;                 /* after the last batch comes the first one, as requests take them */
 };
 
-/** Gives the memory its size and its head, and begins to serve until the program ends. A batch that cannot be made ends
- * the program, with the reason as its last words. YS_EIO: there is no room for the ring, or no thread to be had.
- * YS_ENOMEM. */
-ys_status ys_stream_begin(const struct ys_stream_asked *asked) YS_MUST_CHECK;
+struct ys_stream;
+
+/** Gives the memory its size and its head, and begins to serve until the program ends; *stream is never freed. A batch
+ * that cannot be made ends the program, with the reason as its last words. YS_EIO: there is no room for the ring, or no
+ * thread to be had. YS_ENOMEM. */
+ys_status ys_stream_begin(const struct ys_stream_asked *asked, struct ys_stream **stream) YS_MUST_CHECK;
+/** The batch that the adapter waits for, and since when in seconds; -1: for none. */
+int64_t ys_stream_awaited(struct ys_stream *stream, double *since_s);
 #endif

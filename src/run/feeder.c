@@ -132,6 +132,18 @@ static void blame(const struct ys_session_end *own_end, struct ys_session_end *e
     end->is_told = true;
 }
 
+/* It lives, and its last words are what the framework waits for, if it does. */
+static void explain(const struct ys_session_end *own_end, struct ys_session_end *end)
+{
+    char line[160] = "";
+    ys_session_last_line(own_end->log_tail, line, sizeof line);
+    char *message = line[0] && end->message ? ys_format("%s; %s", end->message, line) : NULL;
+    if (!message)
+        return;
+    ys_free(end->message);
+    end->message = message;
+}
+
 void ys_feeder_end(struct ys_feeder *feeder, struct ys_session_end *end, struct ys_session_end *own_end)
 {
     ys_json *reply = NULL;
@@ -147,6 +159,8 @@ void ys_feeder_end(struct ys_feeder *feeder, struct ys_session_end *end, struct 
     const bool lacks = !end->exec_ns || (end->status != YS_RUN_OK && end->status != YS_RUN_CANCELLED);
     if (has_failed && lacks)
         blame(own_end, end);
+    else if (!has_failed && (end->status == YS_RUN_STALLED || end->status == YS_RUN_TIMEOUT_WALL))
+        explain(own_end, end);
 }
 
 /* The batches of its order; without one all rows, as they are tested on. */

@@ -19,6 +19,7 @@ static char data[64], order[64];
 static uint8_t x[ROWS][PIXELS];
 static int64_t y[ROWS];
 static uint32_t rows[STEPS][BATCH], epochs[STEPS];
+static struct ys_stream *stream; /* the last one */
 
 static void remove_folder(void)
 {
@@ -74,7 +75,7 @@ static struct ys_feed *feed_of(const char *augment, int threads, bool wraps)
     if (memory < 0 || copy < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
         abort();
     asked.channel = ends[0];
-    CHECK(ys_stream_begin(&asked) == YS_OK);
+    CHECK(ys_stream_begin(&asked, &stream) == YS_OK);
     CHECK(ys_feed_open(ends[1], copy, &feed) == YS_OK);
     return feed;
 }
@@ -104,6 +105,32 @@ static void batches_come_in_order_and_by_number(void)
         tap_check(holds(feed, jumps[i]), __LINE__, "batch %lld is another after a jump", (long long)jumps[i]);
     }
     ys_feed_close(feed);
+}
+
+static void what_is_waited_for_is_known(void)
+{
+    double since_s = -1;
+    struct ys_feed *feed = feed_of(NULL, 1, false);
+    REQUIRE(feed);
+    CHECK_INT(ys_stream_awaited(stream, &since_s), -1); /* nothing was asked for */
+    CHECK(ys_feed_take(feed, STEPS - 1) == YS_OK);
+    CHECK_INT(ys_stream_awaited(stream, &since_s), -1); /* it has what it asked for, and there is no more */
+    CHECK(ys_feed_free(feed) == YS_OK);
+    ys_feed_close(feed);
+
+    const struct ys_feed_wish wish = {YS_FEED_BEGIN, 1, 4};
+    int ends[2];
+    struct ys_stream_asked asked = {.batches = batches_of(NULL), .memory = memfd_create("ring", 0), .threads = 0};
+    if (asked.memory < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
+        abort();
+    asked.channel = ends[0];
+    REQUIRE(ys_stream_begin(&asked, &stream) == YS_OK); /* nobody makes batches */
+    CHECK(send(ends[1], &wish, sizeof wish, 0) == (ssize_t)sizeof wish);
+    while (ys_stream_awaited(stream, &since_s) < 0) /* until it has heard of it */
+        usleep(1000);
+    CHECK_INT(ys_stream_awaited(stream, &since_s), 4);
+    CHECK(since_s >= 0 && since_s < 1000);
+    close(ends[1]);
 }
 
 static void requests_go_round(void)
@@ -222,6 +249,6 @@ static void what_cannot_be_is_refused(void)
     CHECK_HAS(ys_error(), "order");
 }
 
-TAP_MAIN(TAP_CASE(batches_come_in_order_and_by_number), TAP_CASE(requests_go_round), TAP_CASE(what_is_held_stays),
-         TAP_CASE(a_file_of_batches_has_the_same_bytes), TAP_CASE(a_padded_crop_moves_and_flips),
-         TAP_CASE(what_cannot_be_is_refused))
+TAP_MAIN(TAP_CASE(batches_come_in_order_and_by_number), TAP_CASE(what_is_waited_for_is_known),
+         TAP_CASE(requests_go_round), TAP_CASE(what_is_held_stays), TAP_CASE(a_file_of_batches_has_the_same_bytes),
+         TAP_CASE(a_padded_crop_moves_and_flips), TAP_CASE(what_cannot_be_is_refused))
