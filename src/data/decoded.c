@@ -213,6 +213,24 @@ static ys_status check_any_good(const struct decoding *d, size_t first, int64_t 
                                first == 0 ? "train on" : "test on", d->bad_message ? d->bad_message : "");
 }
 
+/* A class that lost all its images to train on would still count among the network's. The rows come by class. */
+static ys_status check_classes_left(const struct decoding *d)
+{
+    const struct ys_folder_row *rows = d->folder->rows;
+    const size_t count = d->folder->train_count;
+    size_t good = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool ends = i + 1 == count || rows[i + 1].label != rows[i].label;
+        good += !d->is_bad[i];
+        if (ends && good == 0)
+            return ys_fail(YS_EFORMAT, "%s: no image to train on of its class is good: bring some, or remove the class",
+                           rows[i].path);
+        if (ends)
+            good = 0;
+    }
+    return YS_OK;
+}
+
 /* The rows from `first` to `last` without the bad ones, whose places the next ones take. */
 static ys_status take_half(struct decoding *d, size_t first, size_t last, struct ys_data_rows *rows)
 {
@@ -346,6 +364,8 @@ static ys_status decode(struct decoding *d)
         status = check_unchanged(d);
     if (status == YS_OK)
         status = check_bad(d);
+    if (status == YS_OK)
+        status = check_classes_left(d);
     if (status == YS_OK)
         status = write_rows(d);
     ys_working_remove(&working);

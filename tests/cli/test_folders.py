@@ -82,6 +82,10 @@ class Folders(Case):
         self.assertIn("(2 of 26 images are bad; on_bad_row = skip leaves them out)", message)
         _, work = self.work("--data=photos", "--framework=null", "--on-bad-row=skip")
         self.assertEqual((work["skipped"], work["train_count"], work["test_count"]), (2, 22, 2))
+        for i in range(12):
+            self.put("photos/light/%02d.png" % i, b"no image at all")
+        self.refusal("check", *SHORT, "--data=photos", "--framework=null", "--on-bad-row=skip",
+                     words=["light/", "no image to train on of its class is good: bring some, or remove the class"])
 
     def test_what_is_no_data_set_is_refused(self):
         self.photos()
