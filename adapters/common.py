@@ -64,7 +64,7 @@ class Plan:
     mapped.  hides_targets: whether some positions have the target -1 and no loss, whose mean is over the
     others of the batch.  carries_state: whether each row goes on from the state of the batch before.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
-    rank, world, rendezvous, statistics, strategy, bucket_bytes: as in its `dist`.  own_seed: the seed, of several processes another for each.
+    rank, world, rendezvous, address, statistics, strategy, bucket_bytes: as in its `dist`.  own_seed: the seed, of several processes another for each.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
     training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.  prompt, tokens: positions of
     each row that are answered together, and those behind them, one by one; None and 0 where rows are answered whole.
@@ -93,6 +93,7 @@ class Plan:
         self.options = plan.get("options") or {}
         dist = plan.get("dist") or {}
         self.world, self.rank, self.rendezvous = dist.get("world", 1), dist.get("rank", 0), dist.get("rendezvous")
+        self.address = dist.get("address") or "127.0.0.1"
         self.statistics, self.bucket_bytes = dist.get("statistics") or "local", dist.get("bucket_bytes")
         self.strategy = dist.get("strategy") or "data"
         if rows % self.world or not 0 <= self.rank < self.world:

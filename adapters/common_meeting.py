@@ -1,20 +1,36 @@
 """Processes that train together, for frameworks that want to know of each of them where it listens."""
 
+import fcntl
 import json
 import socket
+import struct
 import time
 
 PATIENCE_S = 120
 
 
-def share_places(rank, world, rendezvous):
-    """"127.0.0.1:PORT" of every rank. All ports are held until all are known, so that they differ; from then on this one's own
+def interface_of(address):
+    """The name of this host's network interface that has an address ("10.0.0.2"); "lo" where none has."""
+    SIOCGIFADDR = 0x8915
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
+        for _, name in socket.if_nameindex():
+            try:
+                its = fcntl.ioctl(asker.fileno(), SIOCGIFADDR, struct.pack("256s", name.encode()))[20:24]
+            except OSError:  # it has none
+                continue
+            if socket.inet_ntoa(its) == address:
+                return name
+    return "lo"
+
+
+def share_places(plan):
+    """"ADDRESS:PORT" of every rank. All ports are held until all are known, so that they differ; from then on this one's own
     is free for its server."""
-    host, port = rendezvous.rsplit(":", 1)
+    host, port = plan.rendezvous.rsplit(":", 1)
     with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        own = "127.0.0.1:%d" % holder.getsockname()[1]
-        return gather((host, int(port)), own, world) if rank == 0 else tell((host, int(port)), rank, own)
+        holder.bind((plan.address, 0))
+        own = "%s:%d" % (plan.address, holder.getsockname()[1])
+        return gather((host, int(port)), own, plan.world) if plan.rank == 0 else tell((host, int(port)), plan.rank, own)
 
 
 def gather(place, own, world):

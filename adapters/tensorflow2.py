@@ -56,7 +56,7 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         """One of several workers, each of which has its own variables and takes means over a ring."""
         if self.option("xla") or not self.option("function"):
             raise common.Unsupported("several processes train in tf.function, not compiled by XLA")
-        places = common_meeting.share_places(self.plan.rank, self.plan.world, self.plan.rendezvous)
+        places = common_meeting.share_places(self.plan)
         os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": places}, "task": {"type": "worker", "index": self.plan.rank}})
         communication = tf.distribute.experimental
         return tf.distribute.MultiWorkerMirroredStrategy(communication_options=communication.CommunicationOptions(

@@ -13,6 +13,10 @@ const struct ys_names ys_statistics = YS_NAMES("batch normalisation", statistics
 static const char *const strategy_words[] = {[YS_STRATEGY_DATA] = "data", [YS_STRATEGY_SHARDED] = "sharded"};
 const struct ys_names ys_strategies = YS_NAMES("strategy", strategy_words);
 
+static const char *const launcher_words[] = {
+    [YS_LAUNCHER_LOCAL] = "local", [YS_LAUNCHER_SSH] = "ssh", [YS_LAUNCHER_MPI] = "mpi", [YS_LAUNCHER_SLURM] = "slurm"};
+const struct ys_names ys_launchers = YS_NAMES("way to start agents", launcher_words);
+
 static const char *const kind_words[] = {
     [YS_KIND_NUMBER] = "number", [YS_KIND_COUNT] = "count", [YS_KIND_RATE] = "rate",
     [YS_KIND_SPAN] = "span",     [YS_KIND_BYTES] = "bytes", [YS_KIND_SHARE] = "share",

@@ -19,6 +19,11 @@ extern const struct ys_names ys_statistics; /* "local", "sync" */
 enum ys_strategy { YS_STRATEGY_DATA, YS_STRATEGY_SHARDED };
 extern const struct ys_names ys_strategies; /* "data", "sharded" */
 
+/** How the agents of several hosts are started: by yardstick on its own host, through ssh, or by a program that knows
+ * the hosts of an allocation. */
+enum ys_launcher { YS_LAUNCHER_LOCAL, YS_LAUNCHER_SSH, YS_LAUNCHER_MPI, YS_LAUNCHER_SLURM };
+extern const struct ys_names ys_launchers; /* "local", "ssh", "mpi", "slurm" */
+
 /** What a number is of, and so how it is printed. */
 enum ys_kind {
     YS_KIND_NUMBER,

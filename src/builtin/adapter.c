@@ -374,6 +374,7 @@ static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const 
     const struct ys_dist_config config = {.rank = (int)dist->rank,
                                           .world = (int)dist->world,
                                           .rendezvous = dist->rendezvous,
+                                          .address = dist->address,
                                           .wire = options->wire,
                                           .transport = is_shared(options) ? YS_DIST_SHARED : YS_DIST_TCP};
     const struct ys_engine_exchange exchange = {

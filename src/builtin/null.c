@@ -73,6 +73,7 @@ static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, dou
     const struct ys_dist_config config = {.rank = (int)plan->dist.rank,
                                           .world = (int)plan->dist.world,
                                           .rendezvous = plan->dist.rendezvous,
+                                          .address = plan->dist.address,
                                           .wire = said->wire,
                                           .transport =
                                               said->transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};

@@ -48,7 +48,8 @@ static struct item item_of_key(const struct ys_option *option)
         item = (struct item){option->name, "VALUE", option->help, "on|off", AFTER_WORDS};
     else if (option->type == YS_OPTION_FRAMEWORK)
         item.after = AFTER_FRAMEWORK;
-    else if (option->type == YS_OPTION_PATH || option->type == YS_OPTION_MODEL || option->type == YS_OPTION_DATA)
+    else if (option->type == YS_OPTION_PATH || option->type == YS_OPTION_MODEL || option->type == YS_OPTION_DATA ||
+             option->type == YS_OPTION_HOSTS)
         item.after = AFTER_FILE;
     return item;
 }

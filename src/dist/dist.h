@@ -1,6 +1,6 @@
-/* Data parallelism of the engine's own: the ranks of one run, processes of one host, form a ring and take means of
- * their gradients over it: through TCP connections on the loopback interface or, where each has a network namespace of
- * its own, over the wire between these, or through memory that neighbours share.
+/* Data parallelism of the engine's own: the ranks of one run, processes of one host or of several, form a ring and take
+ * means of their gradients over it: through TCP connections between the addresses of their hosts or, where each has a
+ * network namespace of its own, over the wire between these, or on one host through memory that neighbours share.
  *
  * A mean is taken in two turns of the ring (Patarasuk and Yuan, 2009: bandwidth-optimal). The numbers are cut into as
  * many pieces as there are ranks. In the first turn each piece goes from rank to rank, each of which adds its own, and
@@ -28,17 +28,19 @@ struct ys_dist;
 
 struct ys_dist_config {
     int rank, world;                  /* 0 <= rank < world <= YS_DIST_RANKS_MOST */
-    const char *rendezvous;           /* "127.0.0.1:PORT": rank 0 listens there, and the others tell it where they do */
+    const char *rendezvous;           /* "ADDRESS:PORT": rank 0 listens there, and the others tell it where they do */
+    const char *address;              /* of IPv4, at which the others reach this rank; NULL: 127.0.0.1 */
     double patience_s;                /* how long the others may take to come; 0: YS_DIST_PATIENCE_S */
     enum ys_dist_transport transport; /* of all ranks the same */
-    const char *wire; /* NULL: connections are on the loopback interface; else in network namespaces of this machine,
+    const char *wire; /* NULL: connections are between the addresses above; else in network namespaces of this machine,
                          for rank r the one of that name with r behind it ("h0", "h1"); YS_DIST_TCP alone */
 };
 
 #define YS_DIST_PATIENCE_S 120.0
 
 /** Meets the other ranks; returns once all of them are there. A world of 1 meets nobody, whatever the rendezvous.
- * YS_EINVAL: the rank, the world or the rendezvous are none, or memory is to be shared over a wire; YS_ENOTFOUND: a
+ * YS_EINVAL: the rank, the world, the rendezvous or the address are none, or memory is to be shared over a wire or with
+ * another host; YS_ENOTFOUND: a
  * network namespace is not there, or has no address; YS_ETIMEOUT: somebody did not come, the message says who;
  * YS_EPROTOCOL: a rank came twice, counts another world, or has another transport; YS_EIO, YS_ENOMEM. */
 ys_status ys_dist_open(const struct ys_dist_config *config, struct ys_dist **dist) YS_MUST_CHECK;

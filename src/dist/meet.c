@@ -1,6 +1,7 @@
 #include "dist/meet.h"
 
 #include "base/clock.h"
+#include "dist/place.h"
 #include "dist/wire.h"
 
 #include <arpa/inet.h>
@@ -22,7 +23,7 @@
 /* Between two attempts to reach a rank that does not listen yet. */
 static const long RETRY_NS = 5000000;
 
-/* What a rank says of itself when it connects. Both ends are programs of one host. */
+/* What a rank says of itself when it connects. Both ends are of one version, which yardstick sees to. */
 struct greeting {
     char magic[8];
     uint32_t world, rank;
@@ -78,20 +79,37 @@ static struct address at_name(const struct meeting *m, uint32_t rank)
     return place;
 }
 
-/** The port is the rendezvous', the host rank 0's. */
-static ys_status parse_rendezvous(const char *text, struct in_addr host, struct address *place)
+/** "ADDRESS:PORT". */
+static ys_status parse_rendezvous(const char *text, struct in_addr *host, uint16_t *port)
 {
-    static const char loopback[] = "127.0.0.1:";
-    const size_t length = sizeof loopback - 1;
-    if (text && strncmp(text, loopback, length) == 0) {
-        char *end;
-        long port = strtol(text + length, &end, 10);
-        if (end != text + length && !*end && port >= 1 && port <= 65535) {
-            *place = at_port(host, (uint16_t)port);
-            return YS_OK;
-        }
-    }
-    return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is 127.0.0.1:PORT", text ? text : "");
+    const char *colon = text ? strrchr(text, ':') : NULL;
+    char address[INET_ADDRSTRLEN] = "", *end = NULL;
+    const long number = colon ? strtol(colon + 1, &end, 10) : 0;
+    if (colon && (size_t)(colon - text) < sizeof address)
+        memcpy(address, text, (size_t)(colon - text));
+    if (!end || end == colon + 1 || *end || number < 1 || number > 65535 || inet_pton(AF_INET, address, host) != 1)
+        return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is ADDRESS:PORT, of IPv4", text ? text : "");
+    *port = (uint16_t)number;
+    return YS_OK;
+}
+
+/** Where the ranks meet by what they were told: that of rank 0 and this one's, and the port. */
+static ys_status parse_places(const struct ys_dist_config *config, struct ys_dist_wire *wire, uint16_t *port)
+{
+    const char *own = config->address ? config->address : YS_DIST_LOOPBACK;
+    YS_TRY(parse_rendezvous(config->rendezvous, &wire->leader, port));
+    if (inet_pton(AF_INET, own, &wire->own) != 1)
+        return ys_fail(YS_EINVAL, "the address of rank %d is \"%s\"; it is one of IPv4", config->rank, own);
+    if (config->transport != YS_DIST_SHARED)
+        return YS_OK;
+    if (config->wire)
+        return ys_fail(YS_EINVAL, "ranks that share memory have no wire between them: take the transport tcp");
+    return wire->own.s_addr == wire->leader.s_addr
+               ? YS_OK
+               : ys_fail(YS_EINVAL,
+                         "rank %d, at %s, shares no memory with rank 0 of another host, at %s: take the "
+                         "transport tcp",
+                         config->rank, own, config->rendezvous);
 }
 
 static ys_status fail_errno(const char *what)
@@ -360,12 +378,11 @@ ys_status ys_dist_meet(const struct ys_dist_config *config, struct ys_dist_ring 
     struct meeting m = {.config = &own, .until_ns = ys_time_ns() + (uint64_t)(own.patience_s * 1e9), .listen_fd = -1};
     *ring = (struct ys_dist_ring){-1, -1};
     struct ys_dist_wire wire;
-    if (config->wire && config->transport == YS_DIST_SHARED)
-        return ys_fail(YS_EINVAL, "ranks that share memory have no wire between them: take the transport tcp");
+    uint16_t port;
+    YS_TRY(parse_places(&own, &wire, &port));
     YS_TRY(ys_dist_wire_enter(config->wire, config->rank, &wire));
-    ys_status status = parse_rendezvous(config->rendezvous, wire.leader, &m.place);
-    if (status == YS_OK)
-        status = meet(&m, wire.own, ring);
+    m.place = at_port(wire.leader, port);
+    ys_status status = meet(&m, wire.own, ring);
     const ys_status left = ys_dist_wire_leave(&wire);
     status = status == YS_OK ? left : status;
     if (m.listen_fd >= 0)

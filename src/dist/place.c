@@ -8,21 +8,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-ys_status ys_dist_place_take(struct ys_dist_place *place)
+ys_status ys_dist_place_take(const char *address, struct ys_dist_place *place)
 {
-    struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in any = {.sin_family = AF_INET};
     socklen_t size = sizeof any;
     const int on = 1;
     *place = YS_DIST_NO_PLACE;
+    if (inet_pton(AF_INET, address, &any.sin_addr) != 1)
+        return ys_fail(YS_EINVAL, "\"%s\" is no IPv4 address, at which the ranks could meet", address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && bind(fd, (const struct sockaddr *)&any, sizeof any) == 0 &&
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         getsockname(fd, (struct sockaddr *)&any, &size) == 0) {
         place->fd = fd;
-        snprintf(place->text, sizeof place->text, "127.0.0.1:%d", ntohs(any.sin_port));
+        snprintf(place->text, sizeof place->text, "%s:%d", address, ntohs(any.sin_port));
         return YS_OK;
     }
-    ys_status status = ys_fail(YS_EIO, "no port of 127.0.0.1 where the ranks could meet: %s", strerror(errno));
+    ys_status status = ys_fail(YS_EIO, "no port of %s where the ranks could meet: %s", address, strerror(errno));
     if (fd >= 0)
         close(fd);
     return status;

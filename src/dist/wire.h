@@ -13,8 +13,8 @@ struct ys_dist_wire {
 };
 
 /** From now on the calling thread's new sockets are in namespace `name` with the rank's number behind it ("h1"), until
- * ys_dist_wire_leave(); `name` NULL: it stays where it is, and both addresses are those of the loopback interface. An
- * address is the first of version 4 of an interface that is up. The files are those of `ip netns` (/run/netns).
+ * ys_dist_wire_leave(); `name` NULL: it stays where it is, and both addresses are left as they are. An address is the
+ * first of version 4 of an interface that is up. The files are those of `ip netns` (/run/netns).
  * YS_ENOTFOUND: there is no such namespace, or it has no address; YS_EIO: it may not be entered, which takes root. */
 ys_status ys_dist_wire_enter(const char *name, int rank, struct ys_dist_wire *wire) YS_MUST_CHECK;
 /** Sockets stay where they were made. */

@@ -238,9 +238,11 @@ static ys_status find_ranks(ys_json *keys, bool has_ranks)
     const int64_t ranks = ys_json_get_int(keys, "ranks", 1);
     if (each > 0 && ranks != nodes * each)
         return YS_OK;
+    if (nodes > 1 && strcmp(ys_json_get_text(keys, "launch", ""), "ssh") != 0)
+        YS_TRY(ys_json_set(keys, "hosts", ys_json_null()));
     if (nodes > 1)
         return ranks % nodes == 0 ? ys_json_set_int(keys, "ranks_per_node", ranks / nodes) : YS_OK;
-    static const char *const of_several[] = {"nodes", "ranks_per_node", "launch"};
+    static const char *const of_several[] = {"nodes", "ranks_per_node", "launch", "hosts"};
     for (size_t i = 0; i < sizeof of_several / sizeof of_several[0]; i++)
         YS_TRY(ys_json_set(keys, of_several[i], ys_json_null()));
     return YS_OK;

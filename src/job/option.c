@@ -87,8 +87,14 @@ static const struct ys_option options[] = {
     {"ranks_per_node", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 64,
      .unit = "ranks",
      .help = "of each host: ranks = nodes times ranks_per_node, in place of ranks or beside it, where both say the same"},
-    {"launch", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "local", .standard = "local",
-     .help = "how the agents of several nodes are started: local, all of them on this host, which is then each of the nodes"},
+    {"launch", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "local|ssh|mpi|slurm",
+     .standard = "local",
+     .help = "how the agents of several nodes are started: local, all of them on this host, which is then each of the nodes; "
+             "ssh, on the hosts of that key; mpi and slurm, by mpirun and srun on those of the allocation. But for local, "
+             "threads and cpus are of each host"},
+    {"hosts", YS_OPTION_WORK, YS_OPTION_HOSTS, .mode = "train", .none = "none",
+     .help = "of launch = ssh, a host a node, each with the address at which the others reach it behind its name where that "
+             "is not the one that ssh has; FILE has a host a line"},
     {"strategy", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "data|sharded", .standard = "data",
      .help = "what several ranks divide: data, of which each has its rows, while all hold the whole network; sharded: the "
              "network too, of which each keeps a part"},

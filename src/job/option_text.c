@@ -17,9 +17,9 @@ _Static_assert(sizeof group_names / sizeof group_names[0] == YS_OPTION_GROUP_COU
 static const char *const group_titles[] = {"Study keys (before the first section)", "Work keys", "Machine keys",
                                            "Observation keys"};
 
-static const char *const type_names[] = {"integer",  "real",      "share",   "bool",     "word",      "name", "path",
-                                         "duration", "size",      "cpus",    "schedule", "optimizer", "loss", "model",
-                                         "data",     "framework", "exclude", "env",      "opt"};
+static const char *const type_names[] = {"integer",  "real",  "share",     "bool",     "word",      "name", "path",
+                                         "duration", "size",  "cpus",      "schedule", "optimizer", "loss", "model",
+                                         "data",     "hosts", "framework", "exclude",  "env",       "opt"};
 _Static_assert(sizeof type_names / sizeof type_names[0] == YS_OPTION_TYPE_COUNT, "a type lacks its name");
 
 static void print_range(const struct ys_option *option, const char *unit, double scale, struct ys_buf *out)
@@ -80,6 +80,7 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_CPUS] = "a list of CPUs as 0-3,5 (each once, 0 to 4095)",
         [YS_OPTION_MODEL] = "the name of a model, FILE.json or FILE.onnx",
         [YS_OPTION_DATA] = "the name of a data set, FOLDER or FILE.csv of images",
+        [YS_OPTION_HOSTS] = "\"HOST, HOST ADDRESS\" or ./FILE",
         [YS_OPTION_FRAMEWORK] = "NAME or NAME@VERSION",
         [YS_OPTION_EXCLUDE] = "key=value key=value",
         [YS_OPTION_ENV] = "any text",

@@ -253,6 +253,25 @@ static ys_status parse_data_path(const char *folder, const char *key, const char
     return status;
 }
 
+/* What is in it is looked at where the hosts are wanted. */
+static ys_status parse_hosts(const char *folder, const char *key, const char *text, ys_json **value)
+{
+    char *joined = strchr(text, '/') ? ys_path_join(folder, text) : NULL;
+    char *path = joined ? ys_path_absolute(joined) : NULL;
+    ys_status status = YS_OK;
+    if (!*text)
+        status = ys_fail(YS_EINVAL, "%s is empty: name hosts, or a file with a / in its path", key);
+    else if (strchr(text, '/') && !path)
+        status = ys_out_of_memory();
+    if (status == YS_OK) {
+        *value = ys_json_string(path ? path : text);
+        status = *value ? YS_OK : ys_fail(YS_EINVAL, "%s = %s: this is not UTF-8 text", key, text);
+    }
+    ys_free(joined);
+    ys_free(path);
+    return status;
+}
+
 static ys_status parse_known_name(const struct ys_option *option, const char *key, const char *text, ys_json **value)
 {
     bool is_model = option->type == YS_OPTION_MODEL;
@@ -311,6 +330,8 @@ ys_status ys_option_parse_in(const char *folder, const struct ys_option *option,
         if (ys_data_is_path(folder, text))
             return parse_data_path(folder, key, text, value);
         return parse_known_name(option, key, text, value);
+    case YS_OPTION_HOSTS:
+        return parse_hosts(folder, key, text, value);
     case YS_OPTION_NAME:
     case YS_OPTION_PATH:
     case YS_OPTION_FRAMEWORK:

@@ -24,9 +24,6 @@ static const struct ys_names dtypes = YS_NAMES("type of pixels", dtype_words);
 static const char *const switch_words[] = {[YS_OFF] = "off", [YS_ON] = "on"};
 static const struct ys_names switches = YS_NAMES("choice", switch_words);
 
-static const char *const launch_words[] = {[YS_LAUNCHER_LOCAL] = "local"};
-static const struct ys_names launchers = YS_NAMES("way to start agents", launch_words);
-
 /* Every key may be absent: studies were stored before there was one of them. */
 #define KEY(member, kind, unit, flags, what)                                                                           \
     YS_FIELD(struct ys_trial_settings, member, kind, unit, YS_FIELD_LATER | (flags), what)
@@ -58,7 +55,8 @@ static const struct ys_field fields[] = {
     KEY(nodes, YS_FIELD_INT, "1", YS_FIELD_NULL, "hosts that they are on, by agents; null: this one, without"),
     KEY(ranks_per_node, YS_FIELD_INT, "1", YS_FIELD_NULL, "of each host; null of one"),
     {"launch", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, launch), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
-     "how agents are started; null of one host", NULL, &launchers},
+     "how agents are started; null of one host", NULL, &ys_launchers},
+    KEY(hosts, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of launch = ssh: their list, or the path of a file; else null"),
     {"strategy", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, strategy), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
      "what they divide; null of one, as the next", NULL, &ys_strategies},
     {"bn", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, bn), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
@@ -135,6 +133,13 @@ int64_t ys_settings_ranks(const struct ys_trial_settings *settings)
 {
     const bool trains = settings->mode == YS_MODE_TRAIN && settings->ranks != YS_FIELD_NONE;
     return trains && settings->ranks > 1 ? settings->ranks : 1;
+}
+
+int64_t ys_settings_sharers(const struct ys_trial_settings *settings)
+{
+    const bool are_apart = settings->launch != YS_NAME_NONE && settings->launch != YS_LAUNCHER_LOCAL;
+    const int64_t ranks = ys_settings_ranks(settings), each = settings->ranks_per_node;
+    return are_apart && each > 0 && each < ranks ? each : ranks;
 }
 
 int64_t ys_settings_rows(const struct ys_trial_settings *settings)

@@ -17,7 +17,6 @@ extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "ow
 enum ys_order_of_trials { YS_TRIALS_RANDOM, YS_TRIALS_FIXED };
 enum ys_audits { YS_AUDITS_OFF, YS_AUDITS_ONE, YS_AUDITS_ALL };
 enum ys_switch { YS_OFF, YS_ON };
-enum ys_launcher { YS_LAUNCHER_LOCAL };
 enum ys_anchors { YS_ANCHORS_AUTO, YS_ANCHORS_ON, YS_ANCHORS_OFF };
 enum ys_on_disturbance { YS_DISTURBANCE_MARK, YS_DISTURBANCE_REPEAT, YS_DISTURBANCE_IGNORE };
 
@@ -47,6 +46,7 @@ struct ys_trial_settings {
     int64_t ranks;        /* none of one process */
     int64_t nodes, ranks_per_node; /* none of one host */
     int launch;                    /* enum ys_launcher; YS_NAME_NONE of one host */
+    char *hosts;                   /* a list of them, or the path of a file; NULL: none are named */
     int strategy, bn;              /* enum ys_strategy, enum ys_statistics; YS_NAME_NONE of one process */
     int64_t bucket;                /* bytes of gradients that ranks exchange together; none: as the framework has it */
     int64_t epochs, steps, requests; /* how long a run is; one or two of them are none */
@@ -87,6 +87,9 @@ extern const struct ys_record ys_trial_settings_record;
 
 /** The processes of a run: 1 where the trial answers requests. */
 int64_t ys_settings_ranks(const struct ys_trial_settings *settings);
+/** Those of them that share the threads and CPUs that were asked for: all, or where each node is a host of its own
+ * those of one. */
+int64_t ys_settings_sharers(const struct ys_trial_settings *settings);
 /** The rows of a batch of all of them together. */
 int64_t ys_settings_rows(const struct ys_trial_settings *settings);
 

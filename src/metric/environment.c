@@ -153,7 +153,7 @@ static ys_status note_threads(struct ys_list *differences, const struct ys_metri
 {
     int64_t asked = trial->record->keys.threads, opened = -1, peak = -1;
     if (asked > 0)
-        asked = ys_rank_threads(asked, ys_settings_ranks(&trial->record->keys));
+        asked = ys_rank_threads(asked, ys_settings_sharers(&trial->record->keys));
     for (size_t i = 0; i < trial->run_count; i++) {
         int64_t said = trial->runs[i].facts.said.threads, seen = most_threads(&trial->runs[i].facts);
         opened = opened < 0 || (said >= 0 && said != asked) ? said : opened;

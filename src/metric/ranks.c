@@ -15,6 +15,8 @@ const struct ys_names ys_rank_parts = YS_NAMES("part of a step", part_words);
 
 static const struct ys_field rank_fields[] = {
     OF_RANK(rank, YS_FIELD_INT, "1", 0, "counted from 0"),
+    OF_RANK(host, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "that it was on; null: all were on one"),
+    OF_RANK(clock_error_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of its host's clock, the largest"),
     YS_FIELD_NAMED(struct ys_result_rank, status, &ys_run_statuses, YS_FIELD_NULL,
                    "how it ended in the failure that the trial tells of; ok without any"),
     OF_RANK(runs, YS_FIELD_INT, "1", 0, "that are ok, which the rest is of"),
@@ -172,12 +174,34 @@ static ys_status tell_late(const struct telling *telling, struct ys_result_rank 
     return tell_ends(&interval, &told->late_ci);
 }
 
+static const struct ys_facts_node *node_of(const struct ys_facts *facts, int64_t node)
+{
+    return node >= 0 && (size_t)node < facts->nodes.count ? (const struct ys_facts_node *)facts->nodes.items + node
+                                                          : NULL;
+}
+
+/** As the runs have it; where one was on another host than that before it, the last one's. */
+static void tell_host(const struct ys_metric_view_trial *trial, struct ys_result_rank *told)
+{
+    for (size_t i = 0; i < trial->run_count; i++) {
+        const struct ys_metric_view_run *run = &trial->runs[i];
+        const struct ys_facts_rank *rank = run->counted ? rank_of(&run->facts, (size_t)told->rank) : NULL;
+        const struct ys_facts_node *node = rank ? node_of(&run->facts, rank->node) : NULL;
+        if (!node)
+            continue;
+        ys_facts_set_text(&told->host, node->host);
+        if (node->clock_error_ns != YS_FIELD_NONE)
+            told->clock_error_s = fmax(told->clock_error_s, (double)node->clock_error_ns * 1e-9); /* passes NaN over */
+    }
+}
+
 static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys_result_rank *told)
 {
     const struct ys_metric_view_trial *trial = telling->trial;
     const struct ys_facts_rank *failed = rank_of(trial->failure ? &trial->failure->facts : NULL, rank);
     ys_record_init(&ys_result_rank_record, told);
     told->rank = (int64_t)rank;
+    tell_host(trial, told);
     told->status = failed ? failed->status : trial->failure ? YS_NAME_NONE : (int)YS_RUN_OK;
     for (size_t i = 0; i < trial->run_count; i++)
         told->runs += trial->runs[i].counted && trial->runs[i].ok;

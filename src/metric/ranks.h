@@ -7,6 +7,8 @@
 /** One rank in the member `ranks` of a trial (docs/results.md). Numbers that are not known are NaN or YS_FIELD_NONE. */
 struct ys_result_rank {
     int64_t rank;
+    char *host;           /* NULL: all are on one */
+    double clock_error_s; /* of its clock against that of the study's host, the largest; NaN: all are on one */
     int status;   /* enum ys_run_status: ok, or how it ended in the example of failures that the trial tells of */
     int64_t runs; /* that are ok, which the rest is of */
     double rate_per_s, cpu_s, cpu_wait_s, rss_peak_bytes, threads_peak; /* medians */

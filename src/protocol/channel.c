@@ -6,13 +6,15 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum { FIRST_CAPACITY = 1 << 16, QUOTED_BYTES = 60 };
 
 static const uint64_t SEND_LIMIT_NS = 60ULL * 1000000000ULL;
 
 struct ys_channel {
-    int fd;
+    int fd, out_fd;
+    bool is_socket; /* both are one */
     bool eof, too_long, ignores_stop;
     char *data; /* data[begin .. end) has arrived and is not yet handed out */
     size_t capacity, begin, end;
@@ -21,10 +23,18 @@ struct ys_channel {
 
 ys_status ys_channel_open(int fd, struct ys_channel **channel)
 {
+    YS_TRY(ys_channel_open_pair(fd, fd, channel));
+    (*channel)->is_socket = true;
+    return YS_OK;
+}
+
+ys_status ys_channel_open_pair(int in_fd, int out_fd, struct ys_channel **channel)
+{
     struct ys_channel *made = ys_alloc(1, sizeof *made);
     if (!made)
         return ys_out_of_memory();
-    *made = (struct ys_channel){.fd = fd, .capacity = FIRST_CAPACITY, .data = ys_alloc(FIRST_CAPACITY, 1)};
+    *made = (struct ys_channel){
+        .fd = in_fd, .out_fd = out_fd, .capacity = FIRST_CAPACITY, .data = ys_alloc(FIRST_CAPACITY, 1)};
     if (!made->data) {
         ys_free(made);
         return ys_out_of_memory();
@@ -56,7 +66,7 @@ bool ys_channel_eof(const struct ys_channel *channel)
     return channel->eof;
 }
 
-/* Waits until the socket is ready for `events`, the user asks to stop, or the deadline passes (YS_ETIMEOUT, no
+/* Waits until it is ready for `events`, the user asks to stop, or the deadline passes (YS_ETIMEOUT, no
  * message). */
 static ys_status wait_ready(const struct ys_channel *channel, short events, uint64_t deadline_ns, bool *timed_out)
 {
@@ -64,7 +74,7 @@ static ys_status wait_ready(const struct ys_channel *channel, short events, uint
     for (;;) {
         uint64_t now_ns = ys_time_ns(), left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
         struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000U), .tv_nsec = (long)(left_ns % 1000000000U)};
-        struct pollfd fds[2] = {{.fd = channel->fd, .events = events},
+        struct pollfd fds[2] = {{.fd = events == POLLOUT ? channel->out_fd : channel->fd, .events = events},
                                 {.fd = channel->ignores_stop ? -1 : ys_stop_fd(), .events = POLLIN}};
         int ready = ppoll(fds, 2, deadline_ns == UINT64_MAX ? NULL : &left, NULL); /* a negative fd is passed over */
         if (ready < 0 && errno != EINTR)
@@ -88,7 +98,8 @@ ys_status ys_channel_push(struct ys_channel *channel, const char **line, size_t 
                        "travel as files",
                        *size - 1, YS_CHANNEL_LINE_LIMIT);
     while (*size > 0) {
-        ssize_t sent = send(channel->fd, *line, *size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t sent = channel->is_socket ? send(channel->fd, *line, *size, MSG_NOSIGNAL | MSG_DONTWAIT)
+                                          : write(channel->out_fd, *line, *size);
         if (sent >= 0) {
             *line += sent;
             *size -= (size_t)sent;
@@ -164,7 +175,9 @@ static ys_status fill(struct ys_channel *channel, uint64_t deadline_ns)
     YS_TRY(wait_ready(channel, POLLIN, deadline_ns, &timed_out));
     if (timed_out)
         return ys_fail(YS_ETIMEOUT, "the other side of the protocol sent no message in time");
-    ssize_t got = recv(channel->fd, channel->data + channel->end, channel->capacity - channel->end, MSG_DONTWAIT);
+    char *place = channel->data + channel->end;
+    const size_t room = channel->capacity - channel->end;
+    ssize_t got = channel->is_socket ? recv(channel->fd, place, room, MSG_DONTWAIT) : read(channel->fd, place, room);
     if (got > 0)
         channel->end += (size_t)got;
     else if (got == 0 || errno == ECONNRESET)

@@ -21,11 +21,15 @@ struct ys_channel;
 /** @param fd  a connected stream socket; borrowed until ys_channel_close(), which leaves it open
  *  @return YS_OK, YS_ENOMEM. */
 ys_status ys_channel_open(int fd, struct ys_channel **channel) YS_MUST_CHECK;
+/** The same over two descriptors, one for what comes and one for what goes: the pipes that a remote shell gives, say.
+ * They must not block (O_NONBLOCK), and the program must ignore SIGPIPE (ys_stop_install()). */
+ys_status ys_channel_open_pair(int in_fd, int out_fd, struct ys_channel **channel) YS_MUST_CHECK;
 void ys_channel_close(struct ys_channel *channel); /* NULL is fine */
 
 /** From here on a wish to stop (base/stop.h) does not break off what this channel waits for: its owner sees to it. */
 void ys_channel_ignore_stop(struct ys_channel *channel);
 
+/** That at which what comes can be waited for. */
 int ys_channel_fd(const struct ys_channel *channel);
 /** True once the other side has closed its end and everything it had sent was received. */
 bool ys_channel_eof(const struct ys_channel *channel);

@@ -45,6 +45,7 @@ static const struct ys_field dist_fields[] = {
     YS_FIELD(struct ys_plan_dist, world, YS_FIELD_INT, NULL, OPTIONAL, "processes"),
     YS_FIELD(struct ys_plan_dist, local_rank, YS_FIELD_INT, NULL, YS_FIELD_LATER, "among those of its host"),
     YS_FIELD(struct ys_plan_dist, rendezvous, YS_FIELD_TEXT, NULL, OPTIONAL, "where they meet; null for one"),
+    YS_FIELD(struct ys_plan_dist, address, YS_FIELD_TEXT, NULL, LACKS, "of this one's host, for the others"),
     YS_FIELD_NAMED(struct ys_plan_dist, statistics, &ys_statistics, LACKS, "of batch normalisation"),
     YS_FIELD_NAMED(struct ys_plan_dist, strategy, &ys_strategies, LACKS, "what they divide"),
     YS_FIELD(struct ys_plan_dist, bucket_bytes, YS_FIELD_INT, "B", LACKS, "gradients that are exchanged together"),

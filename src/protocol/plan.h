@@ -37,7 +37,8 @@ struct ys_plan_optimizer {
 struct ys_plan_dist {
     int64_t rank, world;
     int64_t local_rank;   /* among those of its host */
-    char *rendezvous;     /* "127.0.0.1:PORT", where rank 0 may listen; NULL where there is one process */
+    char *rendezvous;     /* "ADDRESS:PORT", where rank 0 may listen; NULL where there is one process */
+    char *address;        /* of this rank's host, at which the others reach it; NULL likewise */
     int statistics;       /* enum ys_statistics; YS_NAME_NONE where there is one process */
     int strategy;         /* enum ys_strategy; likewise */
     int64_t bucket_bytes; /* of gradients that are exchanged together; YS_FIELD_NONE: the framework's own */

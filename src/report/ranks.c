@@ -80,7 +80,8 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     struct ys_ranks_row row = {.failed = false};
     ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, index), &found);
     row.failed = found.status != YS_NAME_NONE && found.status != (int)YS_RUN_OK;
-    snprintf(row.cells[0].text, sizeof row.cells[0].text, "%lld", (long long)found.rank);
+    snprintf(row.cells[0].text, sizeof row.cells[0].text, "%lld%s%.30s", (long long)found.rank, found.host ? " " : "",
+             found.host ? found.host : "");
     snprintf(row.cells[1].text, sizeof row.cells[1].text, "%.40s",
              ys_view_or(ys_name_of(&ys_run_statuses, found.status), "-"));
     row.cells[2] = ys_label_value(YS_KIND_NUMBER, found.rate_per_s);
@@ -96,7 +97,24 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     return row;
 }
 
-void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
+/** By how much clocks of hosts are uncertain, where one has another. */
+static void put_clocks(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    double most_s = 0;
+    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
+        struct ys_result_rank found;
+        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        most_s = fmax(most_s, found.clock_error_s); /* passes NaN over */
+    }
+    if (most_s > 0)
+        ys_buf_printf(
+            out,
+            "%s: the clocks of its hosts are related to within %s, so waiting and exchanging are known no more "
+            "finely.",
+            trial->name, label_measure(most_s, NULL).text);
+}
+
+static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     static const char *const metrics[] = {
         [YS_RANK_COMPUTE] = "compute_s", [YS_RANK_INPUT] = "input_s", [YS_RANK_REST] = "rest_s"};
@@ -117,6 +135,17 @@ void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
     if (isnan(least_s))
         ys_buf_printf(out, " (%s: no interval)", ys_label_plural(last.runs, "run").text);
     ys_buf_puts(out, ".");
+}
+
+void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    struct ys_buf clocks = {0};
+    put_last(out, trial);
+    put_clocks(&clocks, trial);
+    if (clocks.size > 0)
+        ys_buf_printf(out, "%s%s", out->size > 0 ? " " : "", ys_buf_text(&clocks));
+    out->failed |= clocks.failed;
+    ys_buf_free(&clocks);
 }
 
 static void put_lasts(struct ys_buf *out, const struct ys_view *view)

@@ -7,7 +7,7 @@
 
 enum { YS_RANKS_COLUMNS = 12 };
 /** How a column is headed: in the text table, where it is narrow ("top\nbottom"), and elsewhere. The first is the
- * rank's number. */
+ * rank's number, with its host where there are several. */
 struct ys_label ys_ranks_head(size_t column, bool narrow);
 /** What the section is called, and the sentence about it. */
 extern const char ys_ranks_heading[], ys_ranks_remark[];
@@ -18,7 +18,8 @@ struct ys_ranks_row {
     bool failed; /* it did not end well, in the failure that the trial tells of */
 };
 
-/** A sentence about each trial that tells where the steps of its ranks go: which rank is the last, and by what. */
+/** A sentence about each trial that tells where the steps of its ranks go: which rank is the last, and by what; and one
+ * where clocks of several hosts had to be related, within what. */
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial);
 
 /** How many ranks the trial tells of: 0 of one process. */

@@ -36,12 +36,39 @@ int64_t ys_clock_ours(const struct ys_clock_pair *pair, int64_t theirs_ns)
     return ours_ns - (int64_t)llround(drift * passed_ns);
 }
 
+ys_status ys_clock_take_during(struct ys_clock_pair *pair, uint64_t asked_ns, int64_t theirs_ns, uint64_t answered_ns)
+{
+    struct ys_clock_look *grown = ys_grown(pair->during, pair->count, &pair->capacity, sizeof *grown);
+    if (!grown)
+        return ys_out_of_memory();
+    pair->during = grown;
+    grown[pair->count] = (struct ys_clock_look){0};
+    ys_clock_take(&grown[pair->count++], asked_ns, theirs_ns, answered_ns);
+    return YS_OK;
+}
+
+void ys_clock_free(struct ys_clock_pair *pair)
+{
+    ys_free(pair->during);
+    *pair = (struct ys_clock_pair){0};
+}
+
+/** By how much the look lies outside of its own error of what is made of its time. */
+static int64_t excess_ns(const struct ys_clock_pair *pair, const struct ys_clock_look *look)
+{
+    const int64_t off_ns = ys_clock_ours(pair, (int64_t)look->at_ns + look->offset_ns) - (int64_t)look->at_ns;
+    return (off_ns < 0 ? -off_ns : off_ns) - look->error_ns;
+}
+
 int64_t ys_clock_error_ns(const struct ys_clock_pair *pair)
 {
     const int64_t before_ns = pair->before.error_ns, after_ns = pair->after.error_ns;
+    int64_t bent_ns = 0;
     if (pair->is_one)
         return 0;
-    return before_ns > after_ns ? before_ns : after_ns;
+    for (size_t i = 0; i < pair->count; i++)
+        bent_ns = excess_ns(pair, &pair->during[i]) > bent_ns ? excess_ns(pair, &pair->during[i]) : bent_ns;
+    return (before_ns > after_ns ? before_ns : after_ns) + bent_ns;
 }
 
 static void shift(const struct ys_clock_pair *pair, int64_t *time_ns)

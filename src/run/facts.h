@@ -149,6 +149,7 @@ struct ys_facts_node {
     int64_t clock_offset_ns;    /* of its clock against that of the study's host, before the run */
     int64_t clock_error_ns;     /* of that, at most */
     double clock_drift;         /* what its clock gained, as a part of the time that passed */
+    int64_t clock_looks;        /* at its clock, before, during and after the run; 0 of one clock */
 };
 
 /** How much work one row was, and how many parameters the network has. */

@@ -217,6 +217,7 @@ static const struct ys_field node_fields[] = {
     OF_NODE(clock_offset_ns, YS_FIELD_INT, "ns", "its clock less that of the study's host, before the run"),
     OF_NODE(clock_error_ns, YS_FIELD_INT, "ns", "error of that, at most"),
     OF_NODE(clock_drift, YS_FIELD_REAL, "1", "what its clock gained, as a part of the time that passed"),
+    OF_NODE(clock_looks, YS_FIELD_INT, "1", "at its clock, before, during and after the run; 0 of one clock"),
 };
 const struct ys_record ys_facts_node_record = YS_RECORD("node", struct ys_facts_node, node_fields);
 

@@ -1,25 +1,22 @@
 #include "run/node.h"
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "dist/place.h"
 #include "probe/host.h"
 #include "run/crew.h"
 #include "run/guard.h"
 #include "run/node_message.h"
+#include "run/node_reach.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 /* Between two signs of life. */
 static const uint64_t ALIVE_NS = 1000000000;
@@ -28,7 +25,9 @@ static const uint64_t WELCOME_NS = 60000000000;
 
 struct agent {
     int64_t node;
-    struct ys_channel *channel;
+    struct ys_node_reached reached;
+    struct ys_channel *channel; /* of it */
+    struct ys_dist_place place; /* held for the ranks to meet, should rank 0 be here */
     struct utsname host;
     uint64_t alive_ns; /* when the last sign of life was given */
     /* Of its job. */
@@ -37,28 +36,6 @@ struct agent {
     bool is_ended;                 /* the study has said so, or has gone */
     char *ended;                   /* why; NULL: nobody's fault */
 };
-
-static ys_status reach(const char *address, int *fd)
-{
-    struct sockaddr_in place = {.sin_family = AF_INET};
-    const char *colon = strrchr(address, ':');
-    char host[INET_ADDRSTRLEN] = "", *end = NULL;
-    const long port = colon ? strtol(colon + 1, &end, 10) : 0;
-    if (colon && (size_t)(colon - address) < sizeof host)
-        memcpy(host, address, (size_t)(colon - address));
-    if (!end || *end || port < 1 || port > 65535 || inet_pton(AF_INET, host, &place.sin_addr) != 1)
-        return ys_fail(YS_EINVAL, "the study's address is \"%s\"; it is HOST:PORT, with an IPv4 address", address);
-    place.sin_port = htons((uint16_t)port);
-    const int on = 1;
-    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (*fd >= 0 && connect(*fd, (const struct sockaddr *)&place, sizeof place) == 0 &&
-        setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0)
-        return YS_OK;
-    ys_status status = ys_fail(YS_EIO, "cannot reach the study at %s: %s", address, strerror(errno));
-    if (*fd >= 0)
-        close(*fd);
-    return status;
-}
 
 static int64_t whole_or_none(double value)
 {
@@ -80,11 +57,13 @@ static ys_status say_hello(const struct agent *agent)
     hello.version = ys_strdup(YS_VERSION);
     hello.host = ys_strdup(agent->host.nodename);
     hello.clock = ys_node_clock();
+    hello.address = ys_strdup(agent->reached.address);
+    hello.place = ys_strdup(agent->place.text);
     hello.cpu = known.cpu.model ? ys_strdup(known.cpu.model) : NULL;
     hello.kernel = ys_strdup(agent->host.release);
     hello.cpus = whole_or_none(known.cpu.allowed);
     hello.memory_bytes = whole_or_none(known.memory.effective_bytes);
-    ys_status status = hello.token && hello.version && hello.host && hello.clock
+    ys_status status = hello.token && hello.version && hello.host && hello.clock && hello.address && hello.place
                            ? ys_node_send(agent->channel, YS_NODE_HELLO, &ys_node_hello_record, &hello)
                            : ys_out_of_memory();
     ys_record_fini(&ys_node_hello_record, &hello);
@@ -122,15 +101,17 @@ static ys_status greet(const struct agent *agent)
     return status;
 }
 
-static ys_status answer_ping(const struct agent *agent)
+/** `asked_ns`: when, by the study's clock, by which it knows its question again. */
+static ys_status answer_ping(const struct agent *agent, int64_t asked_ns)
 {
-    const struct ys_node_said said = {.t_ns = (int64_t)ys_time_ns(), .status = YS_FIELD_NONE};
+    const struct ys_node_said said = {.t_ns = (int64_t)ys_time_ns(), .status = YS_FIELD_NONE, .asked_ns = asked_ns};
     return ys_node_send_said(agent->channel, YS_NODE_PONG, said, NULL);
 }
 
 static ys_status say(const struct agent *agent, enum ys_node_word word, bool is_done, int64_t status, const char *why)
 {
-    const struct ys_node_said said = {.is_done = is_done, .t_ns = YS_FIELD_NONE, .status = status};
+    const struct ys_node_said said = {
+        .is_done = is_done, .t_ns = YS_FIELD_NONE, .asked_ns = YS_FIELD_NONE, .status = status};
     return ys_node_send_said(agent->channel, word, said, why);
 }
 
@@ -170,6 +151,8 @@ static ys_status listen_to_study(struct agent *agent, uint64_t until_ns, bool *m
             end_with(agent, said.message);
         else if (word == YS_NODE_GO)
             *may_go = true;
+        else if (word == YS_NODE_PING)
+            status = answer_ping(agent, said.t_ns);
         else
             status = ys_fail(YS_EPROTOCOL, "the study said \"%s\" in the midst of a run",
                              word == YS_NAME_NONE ? "?" : ys_name_of(&ys_node_words, word));
@@ -201,15 +184,27 @@ static ys_status go_through(struct agent *agent)
     return YS_OK;
 }
 
-/** That the study reads the same in each file. */
+/** That the study has the same folder for each rank, and reads the same in each file. */
 static ys_status check_files(const struct agent *agent, const struct ys_node_job *job)
 {
     const struct ys_node_file *files = job->files.items;
+    const struct ys_plan *plans = job->plans.items;
+    for (size_t i = 0; i < job->plans.count; i++)
+        if (!ys_fs_is_dir(plans[i].folder))
+            return ys_fail(
+                YS_ENOTFOUND,
+                "%s does not see the folder %s of a rank: results need to lie in a folder that all hosts see, "
+                "at the same path",
+                agent->host.nodename, plans[i].folder);
     for (size_t i = 0; i < job->files.count; i++) {
         char sha256[YS_SHA256_TEXT];
         ys_status status = ys_sha256_file(files[i].path, sha256);
         if (status != YS_OK)
-            return ys_fail_in(status, "%s does not see what the study sees", agent->host.nodename);
+            return ys_fail_in(
+                status,
+                "%s does not see what the study sees: the cache needs to lie in a folder that all hosts see, "
+                "at the same path (YARDSTICK_CACHE)",
+                agent->host.nodename);
         if (strcmp(sha256, files[i].sha256) != 0)
             return ys_fail(YS_EFORMAT,
                            "%s reads other bytes than the study in %s: all hosts need to see the same folder",
@@ -338,6 +333,13 @@ static ys_status take_job(struct agent *agent, const ys_json *message)
     return status;
 }
 
+static int64_t asked_of(const ys_json *ping)
+{
+    struct ys_node_said said;
+    ys_record_glance(&ys_node_said_record, ping, &said);
+    return said.t_ns;
+}
+
 static ys_status serve(struct agent *agent)
 {
     for (;;) {
@@ -346,7 +348,7 @@ static ys_status serve(struct agent *agent)
         ys_status status = hear(agent, UINT64_MAX, &message, &word);
         YS_TRY(status);
         if (word == YS_NODE_PING)
-            status = answer_ping(agent);
+            status = answer_ping(agent, asked_of(message));
         else if (word == YS_NODE_JOB)
             status = take_job(agent, message);
         else if (word != YS_NODE_BYE && word != YS_NODE_END) /* a job that could not begin is ended like others */
@@ -357,15 +359,15 @@ static ys_status serve(struct agent *agent)
     }
 }
 
-int ys_node_serve(const char *address, int64_t node)
+int ys_node_serve(const char *address, int64_t node, const char *own)
 {
-    struct agent agent = {.node = node};
-    int fd = -1;
+    struct agent agent = {.node = node, .reached = {.fd = -1}, .place = YS_DIST_NO_PLACE};
     bool is_refused = false;
     uname(&agent.host);
-    ys_status status = reach(address, &fd);
+    ys_status status = ys_node_reach(address, own, &agent.reached);
+    agent.channel = agent.reached.channel;
     if (status == YS_OK)
-        status = ys_channel_open(fd, &agent.channel);
+        status = ys_dist_place_take(agent.reached.address, &agent.place);
     if (status == YS_OK) {
         status = greet(&agent);
         is_refused = status == YS_EUNSUPPORTED;
@@ -374,8 +376,7 @@ int ys_node_serve(const char *address, int64_t node)
         status = serve(&agent);
     if (status != YS_OK)
         fprintf(stderr, "yardstick-node: node %" PRId64 " on %s: %s\n", node, agent.host.nodename, ys_error());
-    ys_channel_close(agent.channel);
-    if (fd >= 0)
-        close(fd);
+    ys_dist_place_give_back(&agent.place);
+    ys_node_leave(&agent.reached);
     return is_refused ? 2 : status == YS_OK ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 /* yardstick-node: the agent of a host of a run that is on several. yardstick starts it. */
 #include "base/stop.h"
 #include "run/node.h"
+#include "run/node_reach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +10,12 @@
 static const char help[] =
     "yardstick-node: has the ranks of one host, in a run on several\n"
     "\n"
-    "  yardstick-node HOST:PORT NODE        serves the study that listens there; yardstick starts it so,\n"
-    "                                       with the study's token in YARDSTICK_NODE_TOKEN\n"
+    "  yardstick-node STUDY NODE [ADDRESS]  serves a study; yardstick starts it so, through ssh, mpirun or srun\n"
+    "                                       for other hosts\n"
+    "    STUDY    HOST:PORT, where it listens, its token in YARDSTICK_NODE_TOKEN; or - for what speaks to it\n"
+    "             by its standard input and output\n"
+    "    NODE     the number of this host in the run, from 0 on; or - for that which mpirun or srun gave it\n"
+    "    ADDRESS  of IPv4, at which other hosts reach this one, where it is not that at which the study does\n"
     "  yardstick-node --version | --help\n";
 
 int main(int argc, char **argv)
@@ -21,12 +26,13 @@ int main(int argc, char **argv)
         return fputs(help, stdout) < 0;
     if (strcmp(word, "--version") == 0)
         return puts("yardstick-node " YS_VERSION) < 0;
-    const long node = argc == 3 ? strtol(argv[2], &end, 10) : -1;
-    if (node < 0 || !end || *end || end == argv[2]) {
-        fprintf(stderr, "yardstick-node: expects HOST:PORT and the number of the node\n\n%s", help);
+    const bool is_given = argc >= 3 && strcmp(argv[2], "-") == 0;
+    const int64_t node = argc < 3 || argc > 4 ? -1 : is_given ? ys_node_started_as() : strtol(argv[2], &end, 10);
+    if (node < 0 || (!is_given && (*end || end == argv[2]))) {
+        fprintf(stderr, "yardstick-node: expects a study and the number of this host in its run\n\n%s", help);
         return 2;
     }
     if (ys_stop_install() != YS_OK)
         return 1;
-    return ys_node_serve(word, node);
+    return ys_node_serve(word, node, argc == 4 ? argv[3] : NULL);
 }

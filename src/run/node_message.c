@@ -32,6 +32,8 @@ static const struct ys_field hello_fields[] = {
     HELLO(version, YS_FIELD_TEXT, NULL, 0, "of yardstick"),
     HELLO(host, YS_FIELD_TEXT, NULL, 0, "its name"),
     HELLO(clock, YS_FIELD_TEXT, NULL, 0, "whose clock it has"),
+    HELLO(address, YS_FIELD_TEXT, NULL, 0, "at which ranks of other hosts reach its own"),
+    HELLO(place, YS_FIELD_TEXT, NULL, 0, "where ranks could meet there"),
     HELLO(cpu, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "model of its processor"),
     HELLO(kernel, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "release of its kernel"),
     HELLO(cpus, YS_FIELD_INT, "1", YS_FIELD_NULL, "that it may use"),
@@ -74,6 +76,7 @@ static const struct ys_field said_fields[] = {
     YS_FIELD(struct ys_node_said, message, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why"),
     YS_FIELD(struct ys_node_said, is_done, YS_FIELD_FLAG, NULL, 0, "whether there is nothing left to ask"),
     YS_FIELD(struct ys_node_said, t_ns, YS_FIELD_INT, "ns", YS_FIELD_NULL, "the time by its clock"),
+    YS_FIELD(struct ys_node_said, asked_ns, YS_FIELD_INT, "ns", YS_FIELD_NULL, "the time of the question"),
     YS_FIELD(struct ys_node_said, status, YS_FIELD_INT, NULL, YS_FIELD_NULL, "what kind of failure"),
 };
 const struct ys_record ys_node_said_record = YS_RECORD("said", struct ys_node_said, said_fields);

@@ -11,6 +11,7 @@
  *     ready   all of its ranks have answered
  *                             ->
  *                             <-   go: to the next question, once all hosts are ready
+ *     pong                    <->  ping, now and then: hosts whose clock is another
  *     failed  one of its ranks has, or could not be started
  *                             ->
  *                             <-   end: of the run, however it went
@@ -53,8 +54,10 @@ int ys_node_word(const ys_json *message);
 struct ys_node_hello {
     int64_t node;
     char *token, *version;
-    char *host;  /* its name */
-    char *clock; /* the kernel and the time namespace whose clock it has: equal texts are one clock; "" is unknown */
+    char *host;    /* its name */
+    char *clock;   /* the kernel and the time namespace whose clock it has: equal texts are one clock; "" is unknown */
+    char *address; /* of IPv4, at which ranks of other hosts reach its own */
+    char *place;   /* "ADDRESS:PORT" there, which it holds as long as it runs: where the ranks meet if it has rank 0 */
     char *cpu, *kernel;
     int64_t cpus, memory_bytes; /* that it may use */
 };
@@ -81,12 +84,12 @@ struct ys_node_alive {
 };
 
 /** What several words say: refused, failed and end why (NULL: nobody's fault), ready whether all ranks of the host are
- * at the end of their order, pong the time by the agent's clock; told a failure of the agent's own, and then `status`
- * is one of enum ys_status. */
+ * at the end of their order, ping the time by the study's clock and pong that by the agent's, with the ping's; told a
+ * failure of the agent's own, and then `status` is one of enum ys_status. */
 struct ys_node_said {
     char *message;
     bool is_done;
-    int64_t t_ns, status;
+    int64_t t_ns, asked_ns, status;
 };
 
 /** series: numbers of one rank in their order, which may come in several messages. */

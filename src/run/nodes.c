@@ -73,6 +73,37 @@ static ys_status describe_job(const struct ys_run_spec *spec, struct ys_node_job
     return add_files(job, spec->plan);
 }
 
+/** An address that means another host to each is of use only where all are one. */
+static void check_addresses(struct ys_nodes *nodes)
+{
+    char title[128];
+    const char *first = nodes->items[0].hello.address;
+    bool differ = false;
+    for (size_t i = 1; i < nodes->count; i++)
+        differ = differ || strcmp(nodes->items[i].hello.address, first) != 0;
+    for (size_t i = 0; differ && i < nodes->count; i++) {
+        struct ys_node *node = &nodes->items[i];
+        if (strncmp(node->hello.address, "127.", 4) == 0)
+            ys_node_lose(node, YS_RUN_LOAD_FAILED,
+                         "%s is reached at %s, where ranks of other hosts do not find it: write its address behind its "
+                         "name in hosts",
+                         ys_node_title(node, title), node->hello.address);
+    }
+}
+
+/** Ranks meet where rank 0 is, at the port that its agent holds. All agents are there. */
+static ys_status say_where_ranks_meet(struct ys_nodes *nodes)
+{
+    check_addresses(nodes);
+    for (size_t i = 0; i < nodes->count; i++) {
+        const struct ys_node *node = &nodes->items[i];
+        for (size_t r = 0; r < node->count; r++)
+            YS_TRY(ys_rank_plan_meet(&nodes->plans->items[node->first + r], nodes->items[0].hello.place,
+                                     node->hello.address));
+    }
+    return YS_OK;
+}
+
 static ys_status send_jobs(struct ys_nodes *nodes)
 {
     struct ys_node_job job;
@@ -122,11 +153,17 @@ static bool are_all_done(const struct ys_nodes *nodes)
     return are_done;
 }
 
+static ys_status look(struct ys_nodes *nodes)
+{
+    ys_nodes_ping_beside(nodes);
+    return ys_nodes_listen(nodes, UINT64_MAX);
+}
+
 static ys_status go_through(struct ys_nodes *nodes)
 {
     for (;;) {
         while (count_standing(nodes, YS_NODE_BUSY) > 0 && !has_any_failed(nodes))
-            YS_TRY(ys_nodes_listen(nodes, UINT64_MAX));
+            YS_TRY(look(nodes));
         if (has_any_failed(nodes) || are_all_done(nodes))
             return YS_OK;
         for (size_t i = 0; i < nodes->count; i++) {
@@ -241,6 +278,7 @@ static ys_status describe_hosts(const struct ys_nodes *nodes, struct ys_list *ho
         told->clock_offset_ns = node->clock.before.offset_ns;
         told->clock_error_ns = ys_clock_error_ns(&node->clock);
         told->clock_drift = ys_clock_drift(&node->clock);
+        told->clock_looks = node->clock.is_one ? 0 : 2 + (int64_t)node->clock.count;
     }
     return YS_OK;
 }
@@ -250,6 +288,7 @@ static ys_status join(struct ys_nodes *nodes, struct ys_run_record *record)
     struct ys_run_record *parts[YS_SESSIONS_MOST];
     struct ys_list hosts = {0};
     const size_t count = nodes->plans->count;
+    const size_t sharers = nodes->spec->launcher == YS_LAUNCHER_LOCAL ? count : count / nodes->count;
     ys_status status = describe_hosts(nodes, &hosts);
     for (size_t i = 0; status == YS_OK && i < nodes->count; i++)
         for (size_t r = 0; status == YS_OK && r < nodes->items[i].count; r++)
@@ -257,7 +296,8 @@ static ys_status join(struct ys_nodes *nodes, struct ys_run_record *record)
     for (size_t r = 0; r < count; r++)
         parts[r] = &nodes->own[r];
     if (status == YS_OK)
-        status = ys_run_join(nodes->spec->plan, parts, count, ys_ranks_culprit(nodes->ends, count), &hosts, record);
+        status =
+            ys_run_join(nodes->spec->plan, parts, count, ys_ranks_culprit(nodes->ends, count), sharers, &hosts, record);
     ys_list_fini(&ys_facts_node_record, &hosts);
     if (status != YS_OK)
         ys_facts_fini(&record->facts);
@@ -267,8 +307,8 @@ static ys_status join(struct ys_nodes *nodes, struct ys_run_record *record)
 
 /* The whole of it. */
 
-static ys_status open_nodes(const struct ys_run_spec *spec, const struct ys_rank_plans *plans,
-                            struct ys_run_record *own, struct ys_nodes *nodes)
+static ys_status open_nodes(const struct ys_run_spec *spec, struct ys_rank_plans *plans, struct ys_run_record *own,
+                            struct ys_nodes *nodes)
 {
     *nodes = (struct ys_nodes){.spec = spec, .plans = plans, .own = own, .count = (size_t)spec->nodes};
     if (nodes->count > YS_NODES_MOST || plans->count % nodes->count != 0)
@@ -285,6 +325,8 @@ static ys_status open_nodes(const struct ys_run_spec *spec, const struct ys_rank
         nodes->items[i] = (struct ys_node){.number = (int64_t)i,
                                            .first = i * each,
                                            .count = each,
+                                           .named = spec->launcher == YS_LAUNCHER_SSH ? spec->hosts[i].name : NULL,
+                                           .is_starter = spec->launcher != YS_LAUNCHER_LOCAL,
                                            .process = YS_NOT_STARTED,
                                            .fd = -1,
                                            .alive = {.stage = YS_STAGE_START, .steps = YS_FIELD_NONE}};
@@ -298,6 +340,7 @@ static void close_nodes(struct ys_nodes *nodes)
         ys_node_finish(node);
         if (node->hello.host)
             ys_record_fini(&ys_node_hello_record, &node->hello);
+        ys_clock_free(&node->clock);
         ys_free(node->message);
     }
     ys_free(nodes->items);
@@ -313,6 +356,8 @@ static ys_status go(struct ys_nodes *nodes)
     if (status == YS_OK)
         status = ys_nodes_ping(nodes, false);
     if (status == YS_OK && !has_any_failed(nodes))
+        status = say_where_ranks_meet(nodes);
+    if (status == YS_OK && !has_any_failed(nodes))
         status = send_jobs(nodes);
     if (status == YS_OK && !has_any_failed(nodes))
         status = go_through(nodes);
@@ -327,7 +372,7 @@ static ys_status go(struct ys_nodes *nodes)
     return status == YS_OK ? taken : ys_fail(status, "%s", nodes->reason ? nodes->reason : "out of memory");
 }
 
-ys_status ys_nodes_execute(const struct ys_run_spec *spec, const struct ys_rank_plans *plans, struct ys_run_record *own,
+ys_status ys_nodes_execute(const struct ys_run_spec *spec, struct ys_rank_plans *plans, struct ys_run_record *own,
                            struct ys_run_record *record)
 {
     struct ys_nodes nodes;

@@ -7,6 +7,8 @@
 #include "run/node_message.h"
 #include "run/nodes.h"
 
+#include <netinet/in.h>
+
 #define YS_NODES_MOST YS_SESSIONS_MOST
 
 enum ys_node_standing {
@@ -24,17 +26,23 @@ struct ys_node {
     int64_t number;
     size_t first, count; /* its ranks */
     enum ys_node_standing standing;
-    struct ys_started process; /* the agent, below its keeper */
+    const char *named;         /* as the user names its host; NULL: nobody does */
+    struct ys_started process; /* the agent, below its keeper, or what starts it elsewhere; where one starter has all
+                                  agents it is that of node 0 */
+    bool is_starter;           /* it ends when the agents that it has started have */
     struct ys_log_file log;    /* what it prints, which is little where all is well */
     char *log_path;            /* NULL: there is none */
     int fd;
     struct ys_channel *channel; /* NULL: none */
+    struct ys_channel *line; /* to one that is not here yet, by its own input and output; NULL: it comes by the door */
     struct ys_node_hello hello; /* once it has come */
     struct ys_node_alive alive; /* as last heard */
     bool is_done;               /* its ranks are at the end of their order */
     bool is_ending;             /* it was told that the run is over */
     uint64_t heard_ns;
-    int64_t pong_ns;            /* the answer to the last ping, by its clock; YS_FIELD_NONE: not there yet */
+    uint64_t asked_ns;          /* when it got the last ping */
+    bool is_asked_beside;       /* that was one during the run */
+    int64_t pong_ns;            /* the answer to that, by its clock; YS_FIELD_NONE: not there yet */
     struct ys_clock_pair clock; /* how it relates to ours */
     /* Of one that is lost, or has told of trouble of its own. */
     enum ys_run_status status;
@@ -44,7 +52,7 @@ struct ys_node {
 
 struct ys_nodes {
     const struct ys_run_spec *spec;
-    const struct ys_rank_plans *plans;
+    struct ys_rank_plans *plans;
     struct ys_run_record *own;
     struct ys_session_end *ends; /* of each rank */
     size_t count;
@@ -58,6 +66,25 @@ struct ys_nodes {
 ys_status ys_nodes_start(struct ys_nodes *nodes) YS_MUST_CHECK;
 /** Ends the agent and all that it started, and waits for that. Of one that has not come nothing is there to end. */
 void ys_node_finish(struct ys_node *node);
+
+/** The command by which an agent is started, or all are. */
+struct ys_node_command {
+    const char *words[24]; /* ended by NULL */
+    char *program, *remote, *options[3];
+};
+/** That of `node`, or of all, by spec->launcher. `address`: where the study listens for agents ("HOST:PORT"); not
+ * looked at where they speak by their own input and output. YS_EIO: the agent's program is not there; YS_ENOMEM. What
+ * was made is to be freed after a failure too. */
+ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_node *node, const char *address,
+                               struct ys_node_command *command) YS_MUST_CHECK;
+void ys_node_command_fini(struct ys_node_command *command);
+/** Whether agents speak to the study by their own input and output. */
+bool ys_nodes_have_lines(const struct ys_nodes *nodes);
+/** Whether one program starts all of them. */
+bool ys_nodes_have_one_starter(const struct ys_nodes *nodes);
+/** The address of this host at which agents reach it: of the loopback interface where they are here too, else that of
+ * the host's name, or of its first interface. */
+struct in_addr ys_nodes_address(const struct ys_nodes *nodes);
 
 /** Nothing more is to be had of it: it is ended, and its ranks that it has not told of are `status`, because of what
  * `format` says. The first reason stays. */
@@ -74,5 +101,8 @@ void ys_node_say(struct ys_node *node, enum ys_node_word word, const char *why);
 
 /** Relates the clocks of all hosts to this one's; again at the end of the run. One that does not answer is lost. */
 ys_status ys_nodes_ping(struct ys_nodes *nodes, bool at_end) YS_MUST_CHECK;
+/** Asks those whose clock is another for the time, where that was not done for a while; does not wait for answers,
+ * which ys_nodes_listen() takes. */
+void ys_nodes_ping_beside(struct ys_nodes *nodes);
 
 #endif

@@ -23,8 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AGENT "yardstick-node"
-
 /* All agents are there after this, or the run is given up. */
 static const uint64_t PATIENCE_NS = 30000000000;
 /* Whoever connects says who it is at once. */
@@ -32,26 +30,30 @@ static const uint64_t GREETING_NS = 2000000000;
 /* The keeper of an agent is asked again so often, and given up after so long. */
 static const long ORDER_PAUSE_NS = 2000000;
 static const uint64_t KILL_PATIENCE_NS = 20000000000;
+/* A starter of agents elsewhere ends when these have; before it is killed they are given so long to end their ranks. */
+static const uint64_t PARTING_NS = 10000000000;
 
 /* Where agents come, while they do. */
 struct door {
-    int fd;
-    char address[32]; /* "127.0.0.1:PORT" */
+    int fd;           /* -1: they do not, and have lines of their own */
+    char address[32]; /* "HOST:PORT" */
     char token[YS_NODE_TOKEN_BYTES];
 };
 
-static ys_status open_door(struct door *door)
+static ys_status open_door(const struct ys_nodes *nodes, struct door *door)
 {
-    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr = ys_nodes_address(nodes)};
     socklen_t size = sizeof place;
     unsigned char random[(YS_NODE_TOKEN_BYTES - 1) / 2];
+    char host[INET_ADDRSTRLEN] = "";
+    (void)!inet_ntop(AF_INET, &place.sin_addr, host, sizeof host);
     *door = (struct door){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (door->fd < 0 || bind(door->fd, (const struct sockaddr *)&place, sizeof place) != 0 ||
         listen(door->fd, 2 * YS_NODES_MOST) != 0 || getsockname(door->fd, (struct sockaddr *)&place, &size) != 0)
-        return ys_fail(YS_EIO, "no port of 127.0.0.1 where agents could come: %s", strerror(errno));
+        return ys_fail(YS_EIO, "no port of %s where agents could come: %s", host, strerror(errno));
     if (getrandom(random, sizeof random, 0) != sizeof random)
         return ys_fail(YS_EIO, "the kernel gives no random numbers: %s", strerror(errno));
-    snprintf(door->address, sizeof door->address, "127.0.0.1:%d", ntohs(place.sin_port));
+    snprintf(door->address, sizeof door->address, "%s:%d", host, ntohs(place.sin_port));
     ys_hex_text(random, sizeof random, door->token);
     return YS_OK;
 }
@@ -77,25 +79,41 @@ static ys_status open_log(const struct ys_launch *launch, struct ys_node *node)
     return YS_OK;
 }
 
+/** What it prints is its log; what goes through its channel is said to the agent, where that has a line. */
+static ys_status take_over(const struct ys_nodes *nodes, const struct ys_launch *launch, struct ys_node *node)
+{
+    YS_TRY(open_log(launch, node));
+    if (!ys_nodes_have_lines(nodes))
+        return YS_OK;
+    node->fd = node->process.channel_fd;
+    node->process.channel_fd = -1;
+    YS_TRY(ys_channel_open(node->fd, &node->line));
+    ys_channel_ignore_stop(node->line);
+    return YS_OK;
+}
+
 /** One that cannot be started is no failure of yardstick's: a program is missing, say. */
 static ys_status start_agent(const struct ys_nodes *nodes, const struct door *door, struct ys_node *node)
 {
-    char number[24], token[sizeof YS_NODE_TOKEN_VARIABLE + YS_NODE_TOKEN_BYTES];
-    char *program = ys_find_support(AGENT);
-    snprintf(number, sizeof number, "%" PRId64, node->number);
+    char title[128], token[sizeof YS_NODE_TOKEN_VARIABLE + YS_NODE_TOKEN_BYTES];
+    const char *const env[] = {token, NULL};
+    struct ys_node_command command;
     snprintf(token, sizeof token, "%s=%s", YS_NODE_TOKEN_VARIABLE, door->token);
-    if (!program)
-        return ys_fail(YS_EIO,
-                       "the program " AGENT " is not found beside yardstick; build or install it again, or name "
-                       "its folder in YARDSTICK_BIN");
-    const char *const argv[] = {program, door->address, number, NULL}, *const env[] = {token, NULL};
     char *folder = ys_path_absolute(nodes->spec->launch.folder);
-    const struct ys_launch launch = {.argv = argv, .env = env, .folder = folder, .is_trusted = true};
-    ys_status status = folder ? ys_launch_start(&launch, &node->process) : ys_out_of_memory();
+    ys_status status = ys_node_command_make(nodes, node, door->address, &command);
+    const struct ys_launch launch = {
+        .argv = command.words, .env = ys_nodes_have_lines(nodes) ? NULL : env, .folder = folder, .is_trusted = true};
     if (status == YS_OK)
-        status = open_log(&launch, node);
+        status = folder ? ys_launch_start(&launch, &node->process) : ys_out_of_memory();
+    if (status == YS_ENOTFOUND) { /* srun, say, is not on this host */
+        ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s cannot be started: %s", ys_node_title(node, title),
+                     ys_error());
+        status = YS_OK;
+    } else if (status == YS_OK) {
+        status = take_over(nodes, &launch, node);
+    }
+    ys_node_command_fini(&command);
     ys_free(folder);
-    ys_free(program);
     return status;
 }
 
@@ -134,8 +152,21 @@ static char *refusal(const struct ys_nodes *nodes, bool has_token, const struct 
 
 static void send_away(struct ys_channel *channel, const char *why)
 {
-    const struct ys_node_said said = {.t_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
+    const struct ys_node_said said = {.t_ns = YS_FIELD_NONE, .asked_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
     (void)!ys_node_send_said(channel, YS_NODE_REFUSED, said, why); /* it may have gone */
+}
+
+static bool welcome(struct ys_node *node, int fd, struct ys_channel *channel, const struct ys_node_hello *hello)
+{
+    if (ys_node_send(channel, YS_NODE_WELCOME, NULL, NULL) != YS_OK)
+        return false;
+    node->fd = fd;
+    node->channel = channel;
+    node->line = NULL;
+    node->standing = YS_NODE_HERE;
+    node->heard_ns = ys_time_ns();
+    node->hello = *hello;
+    return true;
 }
 
 /** Takes the agent, or its refusal into account. A stranger, who has not the token, does nothing to the run. */
@@ -145,14 +176,8 @@ static void receive(struct ys_nodes *nodes, const struct door *door, int fd, str
     const bool has_token = is_token(door, hello->token);
     struct ys_node *node = has_token ? node_of(nodes, hello->node) : NULL;
     char title[128], *why = refusal(nodes, has_token, node, hello);
-    if (!why && node && ys_node_send(channel, YS_NODE_WELCOME, NULL, NULL) == YS_OK) {
-        node->fd = fd;
-        node->channel = channel;
-        node->standing = YS_NODE_HERE;
-        node->heard_ns = ys_time_ns();
-        node->hello = *hello;
+    if (!why && node && welcome(node, fd, channel, hello))
         return;
-    }
     if (why)
         send_away(channel, why);
     if (why && node)
@@ -163,6 +188,43 @@ static void receive(struct ys_nodes *nodes, const struct door *door, int fd, str
     ys_channel_close(channel);
     close(fd);
     ys_record_fini(&ys_node_hello_record, hello);
+}
+
+/** One that is started at the other end of a line, which nobody else has, so that it needs no token, has said something.
+ * What is no greeting is a shell's. */
+static ys_status receive_by_line(const struct ys_nodes *nodes, struct ys_node *node)
+{
+    char title[128];
+    struct ys_node_hello hello;
+    ys_json *message = NULL;
+    ys_status status = ys_channel_receive(node->line, 0, &message);
+    if (status == YS_ETIMEOUT || status == YS_ENOMEM)
+        return status == YS_ENOMEM ? status : YS_OK;
+    if (status != YS_OK && ys_channel_eof(node->line)) { /* why is known when its starter has ended */
+        ys_channel_close(node->line);
+        node->line = NULL;
+        return YS_OK;
+    }
+    if (status == YS_OK)
+        status = ys_record_read(&ys_node_hello_record, message, "an agent's greeting", &hello);
+    ys_json_free(message);
+    if (status != YS_OK) {
+        ys_node_lose(
+            node, YS_RUN_LOAD_FAILED,
+            "the agent of %s is not the first to speak there: %s; a shell that is no terminal's has to be silent",
+            ys_node_title(node, title), ys_error());
+        return YS_OK;
+    }
+    char *why = refusal(nodes, true, hello.node == node->number ? node : NULL, &hello);
+    if (!why && welcome(node, node->fd, node->line, &hello))
+        return YS_OK;
+    if (why) {
+        send_away(node->line, why);
+        ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s was refused: %s", ys_node_title(node, title), why);
+    }
+    ys_free(why);
+    ys_record_fini(&ys_node_hello_record, &hello);
+    return YS_OK;
 }
 
 /** Somebody has come to the door. Who says nothing, or something else, is no agent. */
@@ -197,32 +259,59 @@ static bool is_awaited(const struct ys_node *node)
     return node->standing == YS_NODE_ABSENT;
 }
 
-/** An agent that has ended before it came: what it printed last says why. */
-static void look_for_end(struct ys_node *node)
+/** What the user can do about an agent that ssh did not bring. */
+static const char *remedy(const struct ys_node *node)
+{
+    if (!node->named || node->process.ended_code != CLD_EXITED)
+        return "";
+    if (node->process.ended_value == 126 || node->process.ended_value == 127)
+        return "; yardstick has to be at the same path on all hosts";
+    return node->process.ended_value == 255 ? "; ssh has to get there without asking anything" : "";
+}
+
+/** An agent that has ended before it came, or what was to start it: what it printed last says why. */
+static void look_for_end(struct ys_nodes *nodes, struct ys_node *node)
 {
     char title[128], line[200];
-    ys_log_file_drain(&node->log);
-    ys_keeper_listen(&node->process);
-    if (!node->process.has_ended || !is_awaited(node))
+    struct ys_node *starter = ys_nodes_have_one_starter(nodes) ? nodes->items : node;
+    if (starter->log_path)
+        ys_log_file_drain(&starter->log);
+    ys_keeper_listen(&starter->process);
+    if (!starter->process.has_ended || !is_awaited(node))
         return;
-    ys_log_file_drain(&node->log);
-    char *tail = ys_log_file_tail(&node->log);
+    if (starter->log_path)
+        ys_log_file_drain(&starter->log);
+    char *tail = starter->log_path ? ys_log_file_tail(&starter->log) : NULL;
     ys_session_last_line(tail, line, sizeof line);
-    ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s ended before it had come%s%s", ys_node_title(node, title),
-                 line[0] ? ": " : "", line);
+    ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s ended before it had come%s%s%s", ys_node_title(node, title),
+                 line[0] ? ": " : "", line, remedy(node));
     ys_free(tail);
+}
+
+static ys_status look_at(struct ys_nodes *nodes, const struct door *door, struct ys_node *node, uint64_t until_ns)
+{
+    char title[128];
+    if (is_awaited(node) && node->line)
+        YS_TRY(receive_by_line(nodes, node));
+    if (is_awaited(node))
+        look_for_end(nodes, node);
+    if (is_awaited(node) && ys_time_ns() >= until_ns)
+        ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s did not come in %.0f s", ys_node_title(node, title),
+                     (double)PATIENCE_NS * 1e-9);
+    return YS_OK;
 }
 
 static ys_status wait_for_all(struct ys_nodes *nodes, const struct door *door)
 {
     const uint64_t until_ns = ys_time_ns() + PATIENCE_NS;
     for (;;) {
-        struct pollfd sources[YS_NODES_MOST + 2] = {{.fd = door->fd, .events = POLLIN},
-                                                    {.fd = ys_stop_fd(), .events = POLLIN}};
+        struct pollfd sources[2 * YS_NODES_MOST + 2] = {{.fd = door->fd, .events = POLLIN},
+                                                        {.fd = ys_stop_fd(), .events = POLLIN}};
         size_t awaited = 0, lost = 0;
         for (size_t i = 0; i < nodes->count; i++) {
             struct ys_node *node = &nodes->items[i];
-            sources[2 + i] = (struct pollfd){.fd = is_awaited(node) ? node->process.note_fd : -1, .events = POLLIN};
+            sources[2 + 2 * i] = (struct pollfd){.fd = is_awaited(node) ? node->process.note_fd : -1, .events = POLLIN};
+            sources[3 + 2 * i] = (struct pollfd){.fd = node->line ? node->fd : -1, .events = POLLIN};
             awaited += is_awaited(node);
             lost += node->standing == YS_NODE_LOST;
         }
@@ -230,31 +319,39 @@ static ys_status wait_for_all(struct ys_nodes *nodes, const struct door *door)
             return YS_OK;
         if (ys_stop_signal())
             return ys_stopped();
-        poll(sources, (nfds_t)(nodes->count + 2), 100);
+        poll(sources, (nfds_t)(2 * nodes->count + 2), 100);
         if (sources[0].revents)
             YS_TRY(let_in(nodes, door));
-        for (size_t i = 0; i < nodes->count; i++) {
-            char title[128];
-            struct ys_node *node = &nodes->items[i];
-            if (is_awaited(node))
-                look_for_end(node);
-            if (is_awaited(node) && ys_time_ns() >= until_ns)
-                ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s did not come in %.0f s",
-                             ys_node_title(node, title), (double)PATIENCE_NS * 1e-9);
-        }
+        for (size_t i = 0; i < nodes->count; i++)
+            YS_TRY(look_at(nodes, door, &nodes->items[i], until_ns));
     }
 }
 
 ys_status ys_nodes_start(struct ys_nodes *nodes)
 {
-    struct door door;
-    ys_status status = open_door(&door);
-    for (size_t i = 0; status == YS_OK && i < nodes->count; i++)
+    struct door door = {.fd = -1};
+    const size_t started = ys_nodes_have_one_starter(nodes) ? 1 : nodes->count;
+    ys_status status = ys_nodes_have_lines(nodes) ? YS_OK : open_door(nodes, &door);
+    for (size_t i = 0; status == YS_OK && i < started; i++)
         status = start_agent(nodes, &door, &nodes->items[i]);
     if (status == YS_OK)
         status = wait_for_all(nodes, &door);
     close_door(&door);
     return status;
+}
+
+/** Waits for a starter of agents elsewhere, to which nothing is said any more, to end as they do. */
+static void await_parting(struct ys_node *node)
+{
+    const uint64_t until_ns = ys_time_ns() + PARTING_NS;
+    ys_keeper_listen(&node->process);
+    while (!node->process.has_ended && !node->process.is_lost && ys_time_ns() < until_ns) {
+        struct pollfd source = {.fd = node->process.note_fd, .events = POLLIN};
+        poll(&source, 1, 100);
+        if (node->log_path)
+            ys_log_file_drain(&node->log);
+        ys_keeper_listen(&node->process);
+    }
 }
 
 /** Has the keeper kill what is left below it, and waits for that. */
@@ -277,10 +374,13 @@ static bool end_all(struct ys_started *process)
 void ys_node_finish(struct ys_node *node)
 {
     ys_channel_close(node->channel);
-    node->channel = NULL;
+    ys_channel_close(node->line);
+    node->channel = node->line = NULL;
     if (node->fd >= 0)
         close(node->fd);
     node->fd = -1;
+    if (node->process.keeper > 0 && node->is_starter)
+        await_parting(node);
     if (node->process.keeper > 0)
         ys_keeper_dismiss(&node->process, end_all(&node->process));
     if (!node->log_path)

@@ -17,11 +17,16 @@ static const uint64_t LONGEST_SLEEP_NS = 250000000;
 
 enum { PINGS = 16 };
 static const uint64_t PONG_NS = 2000000000;
+/* Between two looks at a clock during a run: often enough to see a clock that is set or slewed, too seldom to be felt.
+ */
+static const uint64_t PING_PAUSE_NS = 5000000000;
 
 const char *ys_node_title(const struct ys_node *node, char text[128])
 {
     if (node->hello.host)
         snprintf(text, 128, "node %" PRId64 " (%.80s)", node->number, node->hello.host);
+    else if (node->named)
+        snprintf(text, 128, "node %" PRId64 " (%.80s)", node->number, node->named);
     else
         snprintf(text, 128, "node %" PRId64, node->number);
     return text;
@@ -47,7 +52,9 @@ void ys_node_lose(struct ys_node *node, enum ys_run_status status, const char *f
 void ys_node_say(struct ys_node *node, enum ys_node_word word, const char *why)
 {
     char title[128];
-    const struct ys_node_said said = {.t_ns = YS_FIELD_NONE, .status = YS_FIELD_NONE};
+    const struct ys_node_said said = {.t_ns = word == YS_NODE_PING ? (int64_t)node->asked_ns : YS_FIELD_NONE,
+                                      .asked_ns = YS_FIELD_NONE,
+                                      .status = YS_FIELD_NONE};
     if (!node->channel)
         return;
     node->is_ending = node->is_ending || word == YS_NODE_END;
@@ -107,6 +114,16 @@ static ys_status take_alive(struct ys_nodes *nodes, struct ys_node *node, const 
     return YS_OK;
 }
 
+/** One that comes late, after the next ping, is passed over. */
+static ys_status take_pong(struct ys_node *node, const struct ys_node_said *said)
+{
+    const uint64_t now_ns = ys_time_ns();
+    if (said->asked_ns != (int64_t)node->asked_ns || said->t_ns == YS_FIELD_NONE)
+        return YS_OK;
+    node->pong_ns = said->t_ns;
+    return node->is_asked_beside ? ys_clock_take_during(&node->clock, node->asked_ns, said->t_ns, now_ns) : YS_OK;
+}
+
 static ys_status take(struct ys_nodes *nodes, struct ys_node *node, const ys_json *message)
 {
     struct ys_node_said said;
@@ -119,8 +136,7 @@ static ys_status take(struct ys_nodes *nodes, struct ys_node *node, const ys_jso
     case YS_NODE_RANK:
         return take_rank(nodes, node, message);
     case YS_NODE_PONG:
-        node->pong_ns = said.t_ns;
-        return YS_OK;
+        return take_pong(node, &said);
     case YS_NODE_READY:
         node->standing = YS_NODE_IS_READY;
         node->is_done = said.is_done;
@@ -206,13 +222,20 @@ ys_status ys_nodes_listen(struct ys_nodes *nodes, uint64_t until_ns)
     return ys_stopped();
 }
 
+static void ask(struct ys_node *node, bool beside)
+{
+    node->pong_ns = YS_FIELD_NONE;
+    node->is_asked_beside = beside;
+    node->asked_ns = ys_time_ns();
+    ys_node_say(node, YS_NODE_PING, NULL);
+}
+
 static ys_status ping(struct ys_nodes *nodes, struct ys_node *node, struct ys_clock_look *look)
 {
     char title[128];
     for (int i = 0; i < PINGS && node->channel; i++) {
-        const uint64_t asked_ns = ys_time_ns();
-        node->pong_ns = YS_FIELD_NONE;
-        ys_node_say(node, YS_NODE_PING, NULL);
+        ask(node, false);
+        const uint64_t asked_ns = node->asked_ns;
         while (node->channel && node->pong_ns == YS_FIELD_NONE) {
             YS_TRY(ys_nodes_listen(nodes, asked_ns + PONG_NS));
             if (node->pong_ns == YS_FIELD_NONE && ys_time_ns() >= asked_ns + PONG_NS)
@@ -238,4 +261,15 @@ ys_status ys_nodes_ping(struct ys_nodes *nodes, bool at_end)
     }
     ys_free(own);
     return status;
+}
+
+void ys_nodes_ping_beside(struct ys_nodes *nodes)
+{
+    const uint64_t now_ns = ys_time_ns();
+    for (size_t i = 0; i < nodes->count; i++) {
+        struct ys_node *node = &nodes->items[i];
+        if (node->channel && node->standing == YS_NODE_BUSY && !node->clock.is_one &&
+            now_ns >= node->asked_ns + PING_PAUSE_NS)
+            ask(node, true);
+    }
 }

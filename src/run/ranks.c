@@ -32,10 +32,11 @@ ys_status ys_rank_folder(const char *folder, int64_t rank, char **path)
     return status;
 }
 
-static void share_cpus(const struct ys_plan *plan, int64_t rank, struct ys_list *share)
+/** Of `sharers` ranks that have them together, those of the one of that number. */
+static void share_cpus(const struct ys_plan *plan, int64_t sharers, int64_t number, struct ys_list *share)
 {
     size_t first;
-    const size_t count = ys_rank_cpus(plan->cpus.count, plan->dist.world, rank, &first);
+    const size_t count = ys_rank_cpus(plan->cpus.count, sharers, number, &first);
     const int64_t *all = plan->cpus.items;
     int64_t *items = share->items;
     for (size_t i = 0; i < count; i++)
@@ -43,19 +44,22 @@ static void share_cpus(const struct ys_plan *plan, int64_t rank, struct ys_list 
     share->count = count; /* it is a copy of all: there is room */
 }
 
-ys_status ys_rank_plan(const struct ys_plan *plan, int64_t rank, const struct ys_dist_place *place,
-                       struct ys_plan *made)
+ys_status ys_rank_plan_meet(struct ys_plan *plan, const char *rendezvous, const char *address)
+{
+    YS_TRY(ys_plan_put(&plan->dist.rendezvous, rendezvous));
+    return ys_plan_put(&plan->dist.address, address);
+}
+
+static ys_status make_plan(const struct ys_plan *plan, int64_t rank, int64_t sharers, struct ys_plan *made)
 {
     char *folder = NULL;
     YS_TRY(ys_plan_copy(plan, made));
     made->dist.rank = made->dist.local_rank = rank;
     if (plan->dist.world == 1)
         return YS_OK;
-    made->threads = ys_rank_threads(plan->threads, plan->dist.world);
-    share_cpus(plan, rank, &made->cpus);
-    ys_status status = ys_plan_put(&made->dist.rendezvous, place->text);
-    if (status == YS_OK)
-        status = ys_rank_folder(plan->folder, rank, &folder);
+    made->threads = ys_rank_threads(plan->threads, sharers);
+    share_cpus(plan, sharers, rank % sharers, &made->cpus);
+    ys_status status = ys_rank_folder(plan->folder, rank, &folder);
     if (status == YS_OK)
         status = ys_plan_put(&made->folder, folder);
     ys_free(folder);
@@ -64,16 +68,31 @@ ys_status ys_rank_plan(const struct ys_plan *plan, int64_t rank, const struct ys
     return status;
 }
 
-ys_status ys_rank_plans_make(const struct ys_plan *plan, int64_t nodes, struct ys_rank_plans *made)
+ys_status ys_rank_plan(const struct ys_plan *plan, int64_t rank, const struct ys_dist_place *place,
+                       struct ys_plan *made)
+{
+    YS_TRY(make_plan(plan, rank, plan->dist.world, made));
+    if (plan->dist.world == 1)
+        return YS_OK;
+    ys_status status = ys_rank_plan_meet(made, place->text, YS_DIST_LOOPBACK);
+    if (status != YS_OK)
+        ys_plan_fini(made);
+    return status;
+}
+
+ys_status ys_rank_plans_make(const struct ys_plan *plan, int64_t nodes, bool apart, struct ys_rank_plans *made)
 {
     const int64_t world = plan->dist.world, per_node = nodes > 1 ? world / nodes : world;
     *made = (struct ys_rank_plans){.place = YS_DIST_NO_PLACE};
     if (world > YS_SESSIONS_MOST)
         return ys_fail(YS_EINVAL, "a run of %" PRId64 " ranks: at most %d are followed", world, YS_SESSIONS_MOST);
     made->items = ys_alloc((size_t)world, sizeof *made->items);
-    ys_status status = made->items ? ys_dist_place_take(&made->place) : ys_out_of_memory();
+    ys_status status = made->items ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && nodes <= 1)
+        status = ys_dist_place_take(YS_DIST_LOOPBACK, &made->place);
     for (int64_t r = 0; status == YS_OK && r < world; r++) {
-        status = ys_rank_plan(plan, r, &made->place, &made->items[r]);
+        status = nodes > 1 ? make_plan(plan, r, apart ? per_node : world, &made->items[r])
+                           : ys_rank_plan(plan, r, &made->place, &made->items[r]);
         if (status != YS_OK)
             break;
         made->items[r].dist.local_rank = r % per_node;

@@ -42,8 +42,8 @@ static ys_status join(const struct ys_run_spec *spec, const struct ys_crew *crew
         parts[r] = &own[r];
         ends[r] = crew->members[r].end;
     }
-    ys_status status =
-        ys_run_join(spec->plan, parts, crew->count, ys_ranks_culprit(ends, crew->count), &one_host, record);
+    ys_status status = ys_run_join(spec->plan, parts, crew->count, ys_ranks_culprit(ends, crew->count), crew->count,
+                                   &one_host, record);
     if (status != YS_OK)
         ys_facts_fini(&record->facts);
     record->has_facts = status == YS_OK;
@@ -93,7 +93,7 @@ ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *r
     *record = (struct ys_run_record){0};
     if (spec->plan->dist.world <= 1)
         return execute(spec, spec->plan, 1, record, record);
-    YS_TRY(ys_rank_plans_make(spec->plan, spec->nodes, &plans));
+    YS_TRY(ys_rank_plans_make(spec->plan, spec->nodes, spec->launcher != YS_LAUNCHER_LOCAL, &plans));
     struct ys_run_record *own = ys_alloc(plans.count, sizeof *own);
     ys_status status = own ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)

@@ -23,12 +23,20 @@ struct ys_run_audit {
 #define YS_RUN_AUDIT_LEAD   "audit-lead.safetensors"
 #define YS_RUN_AUDIT_AFTER  "audit-after.safetensors"
 
+/** A host as it was named. */
+struct ys_run_host {
+    char *name;    /* that ssh knows, USER@ before it or not */
+    char *address; /* of IPv4, at which ranks of other hosts reach it; NULL: that at which ssh does */
+};
+
 struct ys_run_spec {
     const struct ys_plan *plan; /* in mode infer a step is a request, and plan->steps is not looked at */
     int64_t requests;           /* in mode infer, of a plan that does not say */
     struct ys_launch launch;    /* `samples` is set by the run */
     int64_t nodes; /* hosts that the plan's ranks are on, each with as many, by agents (run/nodes.h); 0 or 1: all of
                       them are processes of this one, and no agent is started */
+    int launcher;  /* enum ys_launcher: how agents are started */
+    const struct ys_run_host *hosts; /* of YS_LAUNCHER_SSH: one for each node, borrowed */
     int64_t round;
     const struct ys_run_audit *audit; /* NULL: an ordinary run */
     bool looks_at_answers;            /* in mode "infer": an adapter with the feature `answers` shows them */

@@ -178,10 +178,10 @@ static double sent_of(const struct ys_series_set *series)
     return bytes / steps;
 }
 
-static ys_status copy_cpus(const struct ys_plan *plan, int64_t rank, struct ys_list *cpus)
+static ys_status copy_cpus(const struct ys_plan *plan, int64_t sharers, int64_t number, struct ys_list *cpus)
 {
     size_t first;
-    const size_t count = ys_rank_cpus(plan->cpus.count, plan->dist.world, rank, &first);
+    const size_t count = ys_rank_cpus(plan->cpus.count, sharers, number, &first);
     int64_t *items = ys_alloc(count + 1, sizeof *items);
     if (!items)
         return ys_out_of_memory();
@@ -198,7 +198,7 @@ static const struct ys_facts_node *host_of(const struct ys_list *hosts, int64_t 
     return hosts->count > 0 ? &items[rank * (int64_t)hosts->count / world] : NULL;
 }
 
-static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_record *own, int64_t rank,
+static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_record *own, int64_t rank, int64_t sharers,
                            const struct ys_facts_node *host, const struct ys_step_parts *parts, struct ys_list *ranks)
 {
     const struct ys_facts *facts = &own->facts;
@@ -228,7 +228,7 @@ static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_recor
     told->stage = facts->stage;
     ys_facts_set_text(&told->message, facts->message);
     ys_facts_set_text(&told->log_tail, facts->log_tail);
-    return copy_cpus(plan, rank, &told->cpus);
+    return copy_cpus(plan, sharers, rank % sharers, &told->cpus);
 }
 
 /** The run ended as that rank did, and says which. */
@@ -347,14 +347,15 @@ static ys_status join_facts(struct ys_facts *all, struct ys_facts *more, int64_t
 }
 
 ys_status ys_run_join(const struct ys_plan *plan, struct ys_run_record *const *own, size_t count, size_t culprit,
-                      struct ys_list *hosts, struct ys_run_record *record)
+                      size_t sharers, struct ys_list *hosts, struct ys_run_record *record)
 {
     struct ys_list ranks = {0};
     struct ys_step_parts parts[YS_SESSIONS_MOST];
     ys_status status = YS_OK;
     ys_step_parts_find(own, count, parts);
     for (size_t r = 0; status == YS_OK && r < count; r++)
-        status = tell_rank(plan, own[r], (int64_t)r, host_of(hosts, (int64_t)r, (int64_t)count), &parts[r], &ranks);
+        status = tell_rank(plan, own[r], (int64_t)r, (int64_t)sharers, host_of(hosts, (int64_t)r, (int64_t)count),
+                           &parts[r], &ranks);
     *record = *own[0];
     *own[0] = (struct ys_run_record){0};
     struct ys_facts *all = &record->facts;

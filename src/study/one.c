@@ -18,6 +18,7 @@
 #include "study/answers.h"
 #include "study/disk.h"
 #include "study/disturbed.h"
+#include "study/hosts.h"
 #include "study/inputs.h"
 #include "study/losses.h"
 #include "study/past.h"
@@ -194,14 +195,21 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
     const struct ys_trial *trial = one->trial;
     const struct ys_trial_settings *keys = &trial->record.keys;
     struct progress progress = {.study = study, .id = trial->record.id, .round = one->round};
+    const bool has_nodes = !one->audit && keys->nodes != YS_FIELD_NONE;
+    const int64_t sharers = has_nodes ? ys_settings_sharers(keys) : one->plan->dist.world;
+    struct ys_hosts hosts = {0};
     char **env = NULL;
-    ys_status status = ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, one->plan->dist.world),
-                                    one->plan->options, trial->record.env, &env);
+    ys_status status = ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, sharers), one->plan->options,
+                                    trial->record.env, &env);
+    if (status == YS_OK && has_nodes && keys->launch == YS_LAUNCHER_SSH)
+        status = ys_hosts_read(keys->hosts, keys->nodes, &hosts);
     if (status == YS_OK) {
         struct ys_run_spec spec = {
             .plan = one->plan,
             .requests = keys->requests == YS_FIELD_NONE ? 0 : keys->requests,
-            .nodes = one->audit || keys->nodes == YS_FIELD_NONE ? 1 : keys->nodes,
+            .nodes = has_nodes ? keys->nodes : 1,
+            .launcher = has_nodes ? keys->launch : YS_LAUNCHER_LOCAL,
+            .hosts = hosts.items,
             .round = one->round,
             .audit = one->audit,
             .looks_at_answers = ys_answers_are_audited(study, trial),
@@ -224,6 +232,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
         status = ys_run_execute(&spec, record);
     }
     ys_start_env_free(env);
+    ys_hosts_fini(&hosts);
     return status;
 }
 

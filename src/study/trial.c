@@ -7,6 +7,7 @@
 #include "probe/host.h"
 #include "run/session.h"
 #include "store/study.h"
+#include "study/hosts.h"
 #include "study/work.h"
 
 #include <math.h>
@@ -160,7 +161,7 @@ static ys_status pick_cpus(struct ys_trial *trial)
     const int64_t *listed = keys->cpus.items;
     int allowed = ys_host_cpus_allowed();
     if (keys->threads == YS_FIELD_NONE)
-        keys->threads = threads_of_all(allowed, ys_settings_ranks(keys));
+        keys->threads = threads_of_all(allowed, ys_settings_sharers(keys));
     int threads = trial->threads = (int)keys->threads;
     trial->cpu_count = keys->cpus.count ? keys->cpus.count : (size_t)threads;
     trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
@@ -247,6 +248,15 @@ static ys_status check_shares(const char *key, int64_t count, int64_t ranks)
                    (long long)count, (long long)ranks);
 }
 
+/* They are read again for each run. */
+static ys_status check_hosts(const char *named, int64_t nodes)
+{
+    struct ys_hosts hosts;
+    ys_status status = ys_hosts_read(named, nodes, &hosts);
+    ys_hosts_fini(&hosts);
+    return status;
+}
+
 static ys_status check_nodes(const struct ys_trial_settings *keys, int64_t ranks)
 {
     const int64_t nodes = keys->nodes == YS_FIELD_NONE ? 1 : keys->nodes, each = keys->ranks_per_node;
@@ -257,10 +267,10 @@ static ys_status check_nodes(const struct ys_trial_settings *keys, int64_t ranks
         return ys_fail(YS_EINVAL,
                        "ranks = %lld are not nodes = %lld times ranks_per_node = %lld: leave one of them out",
                        (long long)ranks, (long long)nodes, (long long)each);
-    return ranks % nodes == 0
-               ? YS_OK
-               : ys_fail(YS_EINVAL, "ranks = %lld have no equal shares on nodes = %lld: give a multiple of it",
-                         (long long)ranks, (long long)nodes);
+    if (ranks % nodes != 0)
+        return ys_fail(YS_EINVAL, "ranks = %lld have no equal shares on nodes = %lld: give a multiple of it",
+                       (long long)ranks, (long long)nodes);
+    return keys->launch == YS_LAUNCHER_SSH ? check_hosts(keys->hosts, nodes) : YS_OK;
 }
 
 static ys_status check_ranks(const struct ys_trial *trial)
@@ -283,9 +293,10 @@ static ys_status check_ranks(const struct ys_trial *trial)
     if (keys->perf)
         return ys_fail(YS_EINVAL, "perf = on samples one process, and ranks = %lld are several: write perf = off",
                        (long long)ranks);
+    const int64_t sharers = ys_settings_sharers(keys);
     if (keys->threads != YS_FIELD_NONE)
-        YS_TRY(check_shares("threads", keys->threads, ranks));
-    return keys->cpus.count ? check_shares("cpus", (int64_t)keys->cpus.count, ranks) : YS_OK;
+        YS_TRY(check_shares("threads", keys->threads, sharers));
+    return keys->cpus.count ? check_shares("cpus", (int64_t)keys->cpus.count, sharers) : YS_OK;
 }
 
 /* What rows hide is told by those that are there before the run. */

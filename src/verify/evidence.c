@@ -393,7 +393,7 @@ static ys_status prepare(struct asker *asker, const struct ys_framework *framewo
     if (!asker->plans || !asker->losses)
         return ys_out_of_memory();
     if (asker->count > 1) {
-        YS_TRY(ys_dist_place_take(&asker->place));
+        YS_TRY(ys_dist_place_take(YS_DIST_LOOPBACK, &asker->place));
         YS_TRY(ys_graph_read(plan->graph, &asker->graph));
         YS_TRY(ys_shares_open(plan->input.path, plan->input.order, plan->dist.world, &asker->shares));
     }

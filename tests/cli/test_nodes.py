@@ -2,6 +2,7 @@
 what it should be, or goes."""
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -63,7 +64,7 @@ class Nodes(Case):
         self.assertEqual([(rank["rank"], rank["node"], rank["host"]) for rank in facts["ranks"]],
                          [(0, 0, name), (1, 0, name), (2, 1, name), (3, 1, name)])
         for node in facts["nodes"]:  # one clock: there is nothing to relate
-            self.assertEqual([node["clock_" + what] for what in ("offset_ns", "error_ns", "drift")], [0, 0, 0])
+            self.assertEqual([node["clock_" + what] for what in ("offset_ns", "error_ns", "drift", "looks")], [0, 0, 0, 0])
             self.assertEqual(node["kernel"], os.uname().release)
             self.assertGreater(node["cpus"], 0)
         for rank in facts["ranks"]:
@@ -73,7 +74,8 @@ class Nodes(Case):
             self.assertGreaterEqual(rank["waiting_s"], 0)
         self.assertGreater(facts["harness"]["cpu_ns"], 0)
         trial, = self.result("show", "last")[0]["trials"]
-        self.assertEqual([rank["status"] for rank in trial["ranks"]], ["ok"] * 4)
+        self.assertEqual([(rank["status"], rank["host"], rank["clock_error_s"]) for rank in trial["ranks"]], [("ok", name, 0)] * 4)
+        self.assertRegex(self.yardstick("show", "last")[0], r"(?m)\b3 %s +ok\b" % re.escape(name[:30]))
         self.assert_nothing_left()
 
     def test_ranks_nodes_and_ranks_per_node_say_the_same(self):
@@ -87,7 +89,7 @@ class Nodes(Case):
         self.refusal(*base, "--ranks=2", "--nodes=2", "--ranks-per-node=2", words=["ranks = 2", "nodes = 2", "ranks_per_node = 2"])
         self.refusal(*base, "--ranks=3", "--nodes=2", words=["ranks = 3", "no equal shares", "nodes = 2"])
         self.refusal(*base, "--nodes=16", "--ranks-per-node=8", words=["128 ranks", "64"])
-        self.refusal(*base, "--nodes=2", "--launch=slurm", words=["launch", "slurm", "local"])
+        self.refusal(*base, "--nodes=2", "--launch=pbs", words=["launch", "pbs", "slurm"])
 
     def failed(self, wrong, code=1):
         """Facts of a run of which NODE_WRONG is `wrong`, and what yardstick said."""
@@ -237,12 +239,14 @@ class Nodes(Case):
         if tried.returncode:
             self.skipTest("no time namespace is to be had here: " + tried.stderr.strip())
         before_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        self.yardstick("run", *SHORT, "--opt.null.exchange=1000", "--opt.null.rate=400", "--steps=60", env=self.between("1 clock"))
+        self.yardstick("run", *SHORT, "--opt.null.exchange=1000", "--opt.null.rate=400", "--steps=400", env=self.between("1 clock"))
         after_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         facts = self.facts()
         same, other = facts["nodes"]
         self.assertEqual((same["clock_offset_ns"], same["clock_error_ns"]), (0, 0))
         self.assertGreater(other["clock_error_ns"], 0)
+        self.assertGreaterEqual(other["clock_looks"], 3)  # of 8 s, in which it was looked at each 5 s
+        self.assertIn("the clocks of its hosts are related to within", self.yardstick("show", "last")[0].replace("\n", " "))
         self.assertLessEqual(abs(other["clock_offset_ns"] - 1000 * 10**9), other["clock_error_ns"])
         # In truth there is no drift: what is found is no more than both errors allow.
         span_ns = facts["times"]["end_ns"] - facts["times"]["exec_ns"]

@@ -36,9 +36,9 @@ WRONG = {"pytorch": (
 BOUND = 1e-9  # of what is done in double, as of one process
 
 
-def yardstick(*arguments):
+def yardstick(*arguments, env=None):
     """Its exit code, and the document it prints, None where it prints none."""
-    done = subprocess.run([PROGRAM, *arguments, "--format=json"], capture_output=True, text=True)
+    done = subprocess.run([PROGRAM, *arguments, "--format=json"], capture_output=True, text=True, env=dict(os.environ, **(env or {})))
     try:
         return done.returncode, json.loads(done.stdout), done.stderr
     except ValueError:
@@ -95,6 +95,45 @@ def trains(framework, folder):
     return good, json.dumps([trial.get("ranks") for trial in trials]) + err
 
 
+def hosts(*words):
+    return subprocess.run([os.path.join(os.environ["YS_SOURCE_ROOT"], "tools", "hosts"), *words], capture_output=True, text=True)
+
+
+def sent_bytes(host):
+    told = subprocess.run(["ip", "-n", host, "-s", "-j", "link", "show", "eth0"], capture_output=True, check=True)
+    return json.loads(told.stdout)[0]["stats64"]["tx"]["bytes"]
+
+
+def trains_on_hosts(framework, names, env, folder):
+    """A run of two ranks on one host, and on two of their own: the same loss, and gradients that went over their wire."""
+    losses, sent = [], [sent_bytes(name) for name in names]
+    for way in (["--ranks=2"], ["--nodes=2", "--launch=ssh", "--hosts=" + ",".join(names)]):
+        code, result, err = yardstick("run", "--results=" + folder, "--framework=" + framework, *MLP, *way, "--steps=30", "--block=5", "--repeat=1",
+                                      "--audit=off", env=env)
+        trial = (result or {}).get("trials", [{}])[0]
+        if code != 0 or trial["status"] != "ok":
+            return False, json.dumps(trial) + err
+        losses.append(trial["metrics"]["final_loss"]["value"])
+    sent = [sent_bytes(name) - before for name, before in zip(names, sent)]
+    gradient = 4 * 40000  # bytes; the network has more parameters
+    return abs(losses[0] - losses[1]) <= 1e-5 * losses[0] and min(sent) > 30 * gradient / 2, "%s %s" % (losses, sent)
+
+
+def on_hosts(ready, folder):
+    """Network namespaces with an sshd in each stand for hosts."""
+    name, keys = "ysf%d-" % os.getpid(), os.path.join(folder, "keys")
+    made = hosts("up", name, "2", "--ssh", keys)
+    if made.returncode != 0:
+        yield "on hosts of their own # SKIP " + made.stderr.strip(), True, ""
+        return
+    try:
+        for framework in ready:
+            yield (framework + ": on hosts of their own", *trains_on_hosts(
+                framework, [name + "0", name + "1"], {"PATH": keys + ":" + os.environ["PATH"]}, folder))
+    finally:
+        hosts("down", name, "2")
+
+
 def judge_wrong(framework, asked, mistakes):
     """(mistake, whether it is caught by what it should be caught by, what was found) of each."""
     asked = [*asked, "--opt.wrong-%s.wrong=%s" % (framework, ",".join(mistakes))]
@@ -131,6 +170,7 @@ def cases(ready, folder):
         for asked, mistakes in WRONG.get(framework, ()):
             for mistake, good, found in judge_wrong(framework, asked, mistakes):
                 yield "%s made wrong: %s" % (framework, mistake), good, found
+    yield from on_hosts(ready, folder)
 
 
 def main():

@@ -42,7 +42,7 @@ static bool open_changed(struct ranks *ranks, int count, const char *change, con
 {
     ranks->count = count;
     ranks->place = YS_DIST_NO_PLACE;
-    if (!CHECK(ys_dist_place_take(&ranks->place) == YS_OK))
+    if (!CHECK(ys_dist_place_take(YS_DIST_LOOPBACK, &ranks->place) == YS_OK))
         return false;
     for (int r = 0; r < count; r++) {
         if (!start(&ranks->programs[r]))
@@ -249,7 +249,7 @@ static void clipping_comes_after_the_mean(void)
     ask(&ranks, ALL_STEPS, alone);
     close_ranks(&ranks);
     ranks.count = 2;
-    REQUIRE(ys_dist_place_take(&ranks.place) == YS_OK);
+    REQUIRE(ys_dist_place_take(YS_DIST_LOOPBACK, &ranks.place) == YS_OK);
     for (int r = 0; r < 2; r++) {
         REQUIRE(start(&ranks.programs[r]));
         ranks.folders[r] = ys_format("%s/rank-%d", folder, r);

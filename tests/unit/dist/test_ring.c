@@ -33,6 +33,7 @@ struct world {
     double patience_s;
     enum ys_dist_transport transport;
     const char *wire;
+    bool are_apart; /* each rank has an address of its own, as on hosts of their own */
     struct shared *shared;
     void (*act)(struct ys_dist *dist, int rank, struct shared *shared);
 };
@@ -46,8 +47,15 @@ static double number_of(int rank, size_t i)
 static void be_rank(const struct world *world, int rank)
 {
     struct ys_dist *dist = NULL;
-    const struct ys_dist_config config = {
-        rank, world->ranks, world->place.text, world->patience_s, world->transport, world->wire};
+    char address[32];
+    const struct ys_dist_config config = {.rank = rank,
+                                          .world = world->ranks,
+                                          .rendezvous = world->place.text,
+                                          .address = world->are_apart ? address : NULL,
+                                          .patience_s = world->patience_s,
+                                          .transport = world->transport,
+                                          .wire = world->wire};
+    snprintf(address, sizeof address, "127.0.1.%d", rank + 1); /* all of 127/8 is this host */
     world->shared->status[rank] = ys_dist_open(&config, &dist);
     if (world->shared->status[rank] == YS_OK)
         world->act(dist, rank, world->shared);
@@ -65,7 +73,7 @@ static void run_world(struct world *world, int from)
     world->shared = mmap(NULL, sizeof *world->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(world->shared != MAP_FAILED);
     world->shared->ranks = world->ranks;
-    REQUIRE(ys_dist_place_take(&world->place) == YS_OK);
+    REQUIRE(ys_dist_place_take(world->are_apart ? "127.0.1.1" : YS_DIST_LOOPBACK, &world->place) == YS_OK);
     fflush(stdout);
     for (int r = from; r < world->ranks; r++) {
         pids[r] = fork();
@@ -307,7 +315,7 @@ static void strangers_are_sent_away(void)
 {
     struct world world = {.ranks = 2, .act = take_few};
     struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(shared != MAP_FAILED && ys_dist_place_take(&world.place) == YS_OK);
+    REQUIRE(shared != MAP_FAILED && ys_dist_place_take(YS_DIST_LOOPBACK, &world.place) == YS_OK);
     world.shared = shared;
     int states[3] = {-1, -1, -1};
     pid_t pids[3];
@@ -344,7 +352,7 @@ static void ranks_of_two_transports_do_not_meet(void)
 {
     struct world world = {.ranks = 2, .act = take_few, .patience_s = 5};
     world.shared = mmap(NULL, sizeof *world.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(world.shared != MAP_FAILED && ys_dist_place_take(&world.place) == YS_OK);
+    REQUIRE(world.shared != MAP_FAILED && ys_dist_place_take(YS_DIST_LOOPBACK, &world.place) == YS_OK);
     pid_t pids[2];
     fflush(stdout);
     for (int i = 0; i < 2; i++) {
@@ -369,9 +377,17 @@ static void what_is_no_place_or_no_rank_is_refused(void)
         struct ys_dist_config config;
         const char *said;
     } wrong[] = {
-        {{0, 2, NULL, 0, 0}, "the rendezvous is \"\""},       {{0, 2, "here", 0, 0}, "the rendezvous is \"here\""},
-        {{0, 2, "127.0.0.1:x", 0, 0}, "127.0.0.1:PORT"},      {{0, 2, "127.0.0.1:70000", 0, 0}, "127.0.0.1:PORT"},
-        {{2, 2, "127.0.0.1:9", 0, 0}, "rank 2 of 2 is none"}, {{0, 65, "127.0.0.1:9", 0, 0}, "at most 64"},
+        {{.world = 2}, "the rendezvous is \"\""},
+        {{.world = 2, .rendezvous = "here"}, "the rendezvous is \"here\""},
+        {{.world = 2, .rendezvous = "127.0.0.1:x"}, "ADDRESS:PORT"},
+        {{.world = 2, .rendezvous = "127.0.0.1:"}, "ADDRESS:PORT"},
+        {{.world = 2, .rendezvous = "127.0.0.1:70000"}, "ADDRESS:PORT"},
+        {{.world = 2, .rendezvous = "localhost:9"}, "ADDRESS:PORT"},
+        {{.world = 2, .rendezvous = "127.0.0.1:9", .address = "there"}, "the address of rank 0 is \"there\""},
+        {{.world = 2, .rendezvous = "127.0.0.2:9", .transport = YS_DIST_SHARED},
+         "rank 0, at 127.0.0.1, shares no memory"},
+        {{.rank = 2, .world = 2, .rendezvous = "127.0.0.1:9"}, "rank 2 of 2 is none"},
+        {{.world = 65, .rendezvous = "127.0.0.1:9"}, "at most 64"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct ys_dist *dist = NULL;
@@ -381,11 +397,34 @@ static void what_is_no_place_or_no_rank_is_refused(void)
     }
 }
 
+/* Each listens at its own, and is found there: rank 0 tells all where the others are. */
+static void ranks_of_several_addresses_meet(void)
+{
+    struct world world = {.ranks = 3, .act = take_few, .are_apart = true};
+    run_world(&world, 0);
+    for (int r = 0; r < 3; r++) {
+        CHECK_INT(world.shared->status[r], YS_OK);
+        CHECK(world.shared->values[r][0] == world.shared->values[0][0]);
+    }
+}
+
+static void a_place_is_at_an_address_of_this_host(void)
+{
+    struct ys_dist_place place;
+    REQUIRE(ys_dist_place_take("127.0.1.9", &place) == YS_OK);
+    CHECK(strncmp(place.text, "127.0.1.9:", 10) == 0);
+    ys_dist_place_give_back(&place);
+    CHECK_INT(ys_dist_place_take("192.0.2.77", &place), YS_EIO); /* of the block that no host has */
+    CHECK_HAS(ys_error(), "no port of 192.0.2.77");
+    CHECK_INT(ys_dist_place_take("host", &place), YS_EINVAL);
+    CHECK_HAS(ys_error(), "\"host\" is no IPv4 address");
+}
+
 static void places_that_are_held_differ(void)
 {
     struct ys_dist_place places[8];
     for (size_t i = 0; i < 8; i++) {
-        REQUIRE(ys_dist_place_take(&places[i]) == YS_OK);
+        REQUIRE(ys_dist_place_take(YS_DIST_LOOPBACK, &places[i]) == YS_OK);
         for (size_t k = 0; k < i; k++)
             CHECK(strcmp(places[i].text, places[k].text) != 0);
     }
@@ -401,4 +440,5 @@ TAP_MAIN(TAP_CASE(means_are_those_of_the_named_order_to_the_bit), TAP_CASE(means
          TAP_CASE(a_rank_that_dies_ends_the_others_who_name_a_neighbour),
          TAP_CASE(ranks_that_leave_numbers_out_are_told), TAP_CASE(who_does_not_come_is_named_when_patience_ends),
          TAP_CASE(strangers_are_sent_away), TAP_CASE(what_is_no_place_or_no_rank_is_refused),
+         TAP_CASE(ranks_of_several_addresses_meet), TAP_CASE(a_place_is_at_an_address_of_this_host),
          TAP_CASE(places_that_are_held_differ))

@@ -4,6 +4,7 @@
 #include "tap.h"
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -297,6 +298,42 @@ static void the_descriptor_keeps_its_flags(void)
     pair_close(&pair);
 }
 
+/* As of a program that a remote shell has started: one pipe for each way. */
+static void pipes_do_as_a_socket_does(void)
+{
+    int in[2], out[2];
+    struct ys_channel *channel;
+    ys_json *got = NULL;
+    char line[64] = "";
+    const char *said = "{\"type\":\"a\"}\n";
+    size_t size = strlen(said);
+    REQUIRE(pipe2(in, O_NONBLOCK) == 0 && pipe2(out, O_NONBLOCK) == 0);
+    REQUIRE(ys_channel_open_pair(in[0], out[1], &channel) == YS_OK);
+    CHECK_INT(ys_channel_fd(channel), in[0]);
+    CHECK_INT(ys_channel_receive(channel, 0, &got), YS_ETIMEOUT);
+    CHECK_INT(write(in[1], "{\"type\":\"b\"}\n", 13), 13);
+    if (CHECK(ys_channel_receive(channel, UINT64_MAX, &got) == YS_OK))
+        CHECK_TEXT(ys_json_get_text(got, "type", ""), "b");
+    ys_json_free(got);
+    CHECK_INT(ys_channel_send_line(channel, said, size), YS_OK);
+    CHECK_INT(read(out[0], line, sizeof line - 1), size);
+    CHECK_TEXT(line, said);
+    while (size > 0 && ys_channel_push(channel, &said, &size) == YS_OK && size == 0) { /* until the pipe is full */
+        said -= 13;
+        size = 13;
+    }
+    CHECK_INT(size, 13); /* nothing blocks */
+    close(in[1]);
+    CHECK_INT(ys_channel_receive(channel, UINT64_MAX, &got), YS_EPROTOCOL);
+    CHECK(ys_channel_eof(channel));
+    signal(SIGPIPE, SIG_IGN);
+    close(out[0]);
+    CHECK_INT(ys_channel_push(channel, &said, &size), YS_EIO);
+    ys_channel_close(channel);
+    close(in[0]);
+    close(out[1]);
+}
+
 static void running_out_of_memory_is_reported(void)
 {
     struct pair pair;
@@ -325,4 +362,4 @@ TAP_MAIN(TAP_CASE(a_message_arrives_as_it_was_sent), TAP_CASE(a_line_that_comes_
          TAP_CASE(a_line_over_the_limit_ends_the_conversation), TAP_CASE(a_line_without_end_is_not_read_for_ever),
          TAP_CASE(waiting_ends_at_the_deadline), TAP_CASE(sending_to_a_closed_end_fails_without_a_signal),
          TAP_CASE(a_message_over_the_limit_is_not_sent), TAP_CASE(the_descriptor_keeps_its_flags),
-         TAP_CASE(running_out_of_memory_is_reported))
+         TAP_CASE(pipes_do_as_a_socket_does), TAP_CASE(running_out_of_memory_is_reported))

@@ -52,6 +52,23 @@ static void times_are_related_by_both_looks(void)
     CHECK(llabs(ys_clock_ours(&pair, theirs(110 * S, 1000 * S, drift)) - 110 * S - 5000000) <= 2);
 }
 
+/* A clock that was set in the midst is found by the look behind that: at least by so much as its error leaves. */
+static void a_clock_that_was_set_is_found_by_a_look_between(void)
+{
+    struct ys_clock_pair pair = {0};
+    ask(&pair.before, 10 * S, 10000, 10000, 1000 * S, 0);
+    ask(&pair.after, 110 * S, 10000, 10000, 1000 * S, 0);
+    for (int64_t at_ns = 20 * S; at_ns < 60 * S; at_ns += 10 * S) /* slow answers, which say nothing against it */
+        REQUIRE(ys_clock_take_during(&pair, (uint64_t)at_ns, theirs(at_ns + 100000, 1000 * S, 0),
+                                     (uint64_t)(at_ns + 100000)) == YS_OK);
+    CHECK_INT(pair.count, 4);
+    CHECK_INT(ys_clock_error_ns(&pair), 10000);
+    REQUIRE(ys_clock_take_during(&pair, (uint64_t)(60 * S), theirs(60 * S + 10000, 1003 * S, 0),
+                                 (uint64_t)(60 * S + 20000)) == YS_OK);
+    CHECK_INT(ys_clock_error_ns(&pair), 10000 + 3 * S - 10000);
+    ys_clock_free(&pair);
+}
+
 static void add(struct ys_series_set *set, const char *name, int64_t value)
 {
     REQUIRE(ys_series_add_int(set, name, value) == YS_OK);
@@ -96,4 +113,5 @@ static void a_record_gets_our_times_and_keeps_its_spans(void)
 }
 
 TAP_MAIN(TAP_CASE(the_answer_that_took_least_is_taken_and_its_error_holds), TAP_CASE(times_are_related_by_both_looks),
+         TAP_CASE(a_clock_that_was_set_is_found_by_a_look_between),
          TAP_CASE(a_record_gets_our_times_and_keeps_its_spans))

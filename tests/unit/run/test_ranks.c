@@ -25,7 +25,7 @@ static void a_rank_has_its_part_of_the_plan(void)
     struct ys_plan plan = fixture_plan(4, 1), made;
     struct ys_dist_place place;
     int64_t cpus[] = {3, 5, 7, 9};
-    REQUIRE(ys_dist_place_take(&place) == YS_OK);
+    REQUIRE(ys_dist_place_take(YS_DIST_LOOPBACK, &place) == YS_OK);
     plan.cpus = (struct ys_list){cpus, 4};
     plan.threads = 4;
     plan.batch = 8;
@@ -33,6 +33,7 @@ static void a_rank_has_its_part_of_the_plan(void)
     REQUIRE(ys_rank_plan(&plan, 1, &place, &made) == YS_OK);
     CHECK(made.dist.rank == 1 && made.dist.local_rank == 1 && made.dist.world == 2 && made.batch == 8);
     CHECK_TEXT(made.dist.rendezvous, place.text);
+    CHECK_TEXT(made.dist.address, "127.0.0.1");
     CHECK_INT(made.threads, 2);
     CHECK_INT(made.cpus.count, 2);
     CHECK_INT(((const int64_t *)made.cpus.items)[0], 7);
@@ -45,6 +46,34 @@ static void a_rank_has_its_part_of_the_plan(void)
     plan.cpus = (struct ys_list){0};
     ys_plan_fini(&plan);
     ys_dist_place_give_back(&place);
+}
+
+/* Of hosts of their own each has all threads and CPUs for its own ranks; of one that is called several, all share. */
+static void ranks_of_hosts_have_what_these_have(void)
+{
+    struct ys_plan plan = fixture_plan(4, 1);
+    struct ys_rank_plans made;
+    int64_t cpus[] = {3, 5};
+    plan.cpus = (struct ys_list){cpus, 2};
+    plan.threads = 2;
+    plan.batch = 8;
+    plan.dist.world = 4;
+    for (int apart = 0; apart < 2; apart++) {
+        REQUIRE(ys_rank_plans_make(&plan, 2, apart, &made) == YS_OK);
+        for (size_t r = 0; r < 4; r++) {
+            const struct ys_plan *one = &made.items[r];
+            const int64_t *its = one->cpus.items;
+            CHECK(one->dist.rank == (int64_t)r && one->dist.local_rank == (int64_t)(r % 2) && one->threads == 1);
+            CHECK(one->cpus.count == 1 && its[0] == cpus[apart ? r % 2 : r / 2]);
+            CHECK(!one->dist.rendezvous); /* not known before the host of rank 0 has said it */
+            REQUIRE(ys_rank_plan_meet(&made.items[r], "10.0.0.1:77", "10.0.0.2") == YS_OK);
+            CHECK_TEXT(one->dist.rendezvous, "10.0.0.1:77");
+            CHECK_TEXT(one->dist.address, "10.0.0.2");
+        }
+        ys_rank_plans_fini(&made);
+    }
+    plan.cpus = (struct ys_list){0};
+    ys_plan_fini(&plan);
 }
 
 /* The ends of four ranks, in the order in which they failed, and who was it. */
@@ -152,5 +181,5 @@ static void a_rank_that_is_late_is_found(void)
 }
 
 TAP_MAIN(TAP_CASE(shares_of_cpus_are_equal_and_apart_or_common), TAP_CASE(a_rank_has_its_part_of_the_plan),
-         TAP_CASE(the_first_cause_is_to_blame), TAP_CASE(a_run_of_several_is_one_record),
-         TAP_CASE(a_rank_that_is_late_is_found))
+         TAP_CASE(ranks_of_hosts_have_what_these_have), TAP_CASE(the_first_cause_is_to_blame),
+         TAP_CASE(a_run_of_several_is_one_record), TAP_CASE(a_rank_that_is_late_is_found))

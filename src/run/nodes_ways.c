@@ -1,0 +1,173 @@
+/* The ways in which agents are started: the command of each, and where they find the study. */
+#include "base/fs.h"
+#include "base/mem.h"
+#include "run/nodes_internal.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <inttypes.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define AGENT "yardstick-node"
+
+/* What the shell makes of the channel that every program gets as descriptor 3 (run/launch.h): ssh's input and output,
+ * which are the agent's. It asks nobody anything, and ends when the network has been gone for half a minute. */
+static const char *const ssh[] = {"/bin/sh",
+                                  "-c",
+                                  "exec \"$@\" <&3 >&3 3>&-",
+                                  "sh",
+                                  "ssh",
+                                  "-T",
+                                  "-o",
+                                  "BatchMode=yes",
+                                  "-o",
+                                  "ConnectTimeout=20",
+                                  "-o",
+                                  "ServerAliveInterval=10",
+                                  "-o",
+                                  "ServerAliveCountMax=3",
+                                  "--"};
+
+/* Open MPI passes no variables on unless it is told to, and binds to one core; MPICH passes all. */
+static const char *const mpirun[] = {
+    "/bin/sh", "-c",
+    "case $(mpirun --version 2>&1) in\n"
+    "*'Open MPI'*) exec mpirun --map-by ppr:1:node --bind-to none -x " YS_NODE_TOKEN_VARIABLE " -n \"$@\" ;;\n"
+    "*) exec mpirun -ppn 1 -n \"$@\" ;;\n"
+    "esac",
+    "sh"};
+
+static const char *const srun[] = {"srun", "--ntasks-per-node=1", "--cpu-bind=none", "--mpi=none", "--export=ALL"};
+
+#define ADD(command, words) add((command), (words), sizeof(words) / sizeof *(words))
+
+static void add(struct ys_node_command *command, const char *const *words, size_t count)
+{
+    size_t at = 0;
+    while (command->words[at])
+        at++;
+    memcpy(command->words + at, words, count * sizeof *words);
+}
+
+/** Through a shell, which splits it into words. */
+static ys_status add_ssh(const struct ys_run_host *host, int64_t node, struct ys_node_command *command)
+{
+    char *quoted = ys_replace(command->program, "'", "'\\''");
+    if (quoted)
+        command->remote = ys_format("exec '%s' - %" PRId64 "%s%s", quoted, node, host->address ? " " : "",
+                                    host->address ? host->address : "");
+    ys_free(quoted);
+    const char *const rest[] = {host->name, command->remote};
+    ADD(command, ssh);
+    ADD(command, rest);
+    return command->remote ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status add_options(const char *const *formats, size_t count, size_t nodes, struct ys_node_command *command)
+{
+    for (size_t i = 0; i < count; i++) {
+        command->options[i] = ys_format("%s%zu", formats[i], nodes);
+        if (!command->options[i])
+            return ys_out_of_memory();
+        add(command, (const char *const *)&command->options[i], 1);
+    }
+    return YS_OK;
+}
+
+ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_node *node, const char *address,
+                               struct ys_node_command *command)
+{
+    static const char *const bare[] = {""}, *const of_srun[] = {"--nodes=", "--ntasks="};
+    *command = (struct ys_node_command){.program = ys_find_support(AGENT)};
+    if (!command->program)
+        return ys_fail(YS_EIO,
+                       "the program " AGENT " is not found beside yardstick; build or install it again, or name its "
+                       "folder in YARDSTICK_BIN");
+    const char *const at_door[] = {command->program, address, "-"}, *const here[] = {command->program, address};
+    switch ((enum ys_launcher)nodes->spec->launcher) {
+    case YS_LAUNCHER_SSH:
+        return add_ssh(&nodes->spec->hosts[node->number], node->number, command);
+    case YS_LAUNCHER_MPI:
+        ADD(command, mpirun);
+        YS_TRY(add_options(bare, 1, nodes->count, command));
+        ADD(command, at_door);
+        return YS_OK;
+    case YS_LAUNCHER_SLURM:
+        ADD(command, srun);
+        YS_TRY(add_options(of_srun, 2, nodes->count, command));
+        ADD(command, at_door);
+        return YS_OK;
+    case YS_LAUNCHER_LOCAL:
+        break;
+    }
+    ADD(command, here);
+    return add_options(bare, 1, (size_t)node->number, command);
+}
+
+void ys_node_command_fini(struct ys_node_command *command)
+{
+    for (size_t i = 0; i < sizeof command->options / sizeof command->options[0]; i++)
+        ys_free(command->options[i]);
+    ys_free(command->remote);
+    ys_free(command->program);
+    *command = (struct ys_node_command){0};
+}
+
+bool ys_nodes_have_lines(const struct ys_nodes *nodes)
+{
+    return nodes->spec->launcher == YS_LAUNCHER_SSH;
+}
+
+bool ys_nodes_have_one_starter(const struct ys_nodes *nodes)
+{
+    return nodes->spec->launcher == YS_LAUNCHER_MPI || nodes->spec->launcher == YS_LAUNCHER_SLURM;
+}
+
+static bool is_loopback(struct in_addr address)
+{
+    return ntohl(address.s_addr) >> 24 == 127;
+}
+
+static bool find_named(struct in_addr *found)
+{
+    const struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *all = NULL;
+    char name[256] = "";
+    bool is_found = false;
+    if (gethostname(name, sizeof name - 1) != 0 || getaddrinfo(name, NULL, &wanted, &all) != 0)
+        return false;
+    for (const struct addrinfo *one = all; one && !is_found; one = one->ai_next) {
+        *found = ((const struct sockaddr_in *)(const void *)one->ai_addr)->sin_addr;
+        is_found = !is_loopback(*found);
+    }
+    freeaddrinfo(all);
+    return is_found;
+}
+
+static bool find_first(struct in_addr *found)
+{
+    struct ifaddrs *all;
+    bool is_found = false;
+    if (getifaddrs(&all) != 0)
+        return false;
+    for (const struct ifaddrs *one = all; one && !is_found; one = one->ifa_next) {
+        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !(one->ifa_flags & IFF_UP))
+            continue;
+        *found = ((const struct sockaddr_in *)(const void *)one->ifa_addr)->sin_addr;
+        is_found = !is_loopback(*found);
+    }
+    freeifaddrs(all);
+    return is_found;
+}
+
+struct in_addr ys_nodes_address(const struct ys_nodes *nodes)
+{
+    struct in_addr found;
+    if (nodes->spec->launcher != YS_LAUNCHER_LOCAL && (find_named(&found) || find_first(&found)))
+        return found;
+    return (struct in_addr){htonl(INADDR_LOOPBACK)};
+}

@@ -1,0 +1,161 @@
+"""Agents that ssh, mpirun and srun start. Small programs stand in for the three, and do here what these do elsewhere, so that no
+other host is needed: what is tried is what yardstick asks of them, and what becomes of a run when they fail. test_hosts.py has the
+real ones."""
+import json
+import os
+import socket
+import unittest
+
+from harness import BIN, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+
+AGENT = os.path.join(BIN, "yardstick-node")
+# In double, so that the bits of two ranks tell of the order of each sum.
+MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--lr=0.05", "--precision=f64", "--global-batch=24", "--block=5",
+       "--repeat=1", "--steps=30"]
+SHORT = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--block=5", "--repeat=1", "--steps=20", "--nodes=2",
+         "--audit=off", "--opt.null.exchange=1000"]
+
+SSH = """#!/bin/sh
+echo "$@" >> "$SAID"
+while [ "$1" != -- ]; do shift; done
+address=127.0.0.1
+case $2 in
+away) echo "ssh: connect to host away port 22: No route to host" >&2; exit 255 ;;
+bare) exec sh -c "exec /nowhere/yardstick-node" ;;
+loud) echo Welcome ;;
+apart*) address=127.0.2.${2#apart} ;;
+six) address=fd00::6 ;;
+esac
+SSH_CONNECTION="127.0.0.1 40000 $address 22" exec sh -c "$3"
+"""
+# As many processes as are asked for, each with its number; and the end of the worst.
+STARTER = """#!/bin/sh
+[ "$1" = --version ] && { echo "$VERSION"; exit 0; }
+echo "$@" >> "$SAID"
+while [ "${1%%yardstick-node}" = "$1" ]; do shift; done
+%s=0 "$@" & %s=1 "$@" & wait
+"""
+
+
+class Launch(Case):
+    def setUp(self):
+        super().setUp()
+        self.said = os.path.join(self.folder, "said")
+
+    def stand_in(self, name, text):
+        """Variables with which yardstick finds `text` as the program `name`."""
+        os.chmod(self.write(name, text), 0o755)
+        return {"PATH": self.folder + ":" + os.environ["PATH"], "SAID": self.said}
+
+    def facts(self):
+        out, _ = self.yardstick("export")
+        run, = [line for line in map(json.loads, out.splitlines()) if line["type"] == "run"]
+        return run["facts"]
+
+    def lines(self):
+        with open(self.said, encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def test_ssh_has_the_bits_of_one_host(self):
+        env = self.stand_in("ssh", SSH)
+        one, _ = self.result("run", *MLP, "--ranks=2")
+        several, _ = self.result("run", *MLP, "--nodes=2", "--launch=ssh", "--hosts=n0, me@n1 127.0.0.1", env=env.items(), timeout=300)
+        one, several = one["trials"][0], several["trials"][0]
+        self.assertEqual((several["status"], several["proof"]["verdict"], several["proof"]["audit"]["verdict"]), ("ok", "pass", "pass"))
+        self.assertEqual((several["keys"]["launch"], several["keys"]["hosts"]), ("ssh", "n0, me@n1 127.0.0.1"))
+        self.assertEqual(several["metrics"]["final_loss"]["value"], one["metrics"]["final_loss"]["value"])
+        self.assertEqual(sorted(line.partition(" -- ")[2] for line in self.lines()),
+                         ["me@n1 exec '%s' - 1 127.0.0.1" % AGENT, "n0 exec '%s' - 0" % AGENT])
+        self.assertIn("-o BatchMode=yes", self.lines()[0])
+        self.assert_nothing_left()
+
+    def test_a_file_names_hosts_too(self):
+        self.write("rack", "# two of them\nn0\nn1 127.0.0.1\nn2\n")
+        self.yardstick("run", *SHORT, "--launch=ssh", "--hosts=./rack", env=self.stand_in("ssh", SSH).items())
+        facts = self.facts()
+        self.assertEqual([(rank["status"], rank["node"]) for rank in facts["ranks"]], [("ok", 0), ("ok", 1)])
+        self.assertEqual(facts["nodes"][0]["host"], socket.gethostname())
+        self.assert_nothing_left()
+
+    def test_threads_and_cpus_are_of_each_host(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        work = SHORT[:3] + ["--threads=%d" % min(2, len(cpus))] + SHORT[4:]
+        self.yardstick("run", *work, "--launch=ssh", "--hosts=n0,n1", env=self.stand_in("ssh", SSH).items())
+        for rank in self.facts()["ranks"]:
+            self.assertEqual(len(rank["cpus"]), min(2, len(cpus)))
+
+    def failed(self, hosts, env=None):
+        self.yardstick("run", *SHORT, "--launch=ssh", "--hosts=" + hosts, env=(env or self.stand_in("ssh", SSH)).items(), code=1)
+        self.assert_nothing_left()
+        facts = self.facts()
+        self.assertEqual(facts["status"], "load_failed")
+        return facts["message"]
+
+    def test_a_host_that_is_not_reached_is_named(self):
+        self.assertRegex(self.failed("n0,away"), r"rank 1 of 2 \(node 1.*\): the agent of node 1 \(away\) ended before it had come: ssh: connect to "
+                                                 "host away port 22: No route to host; ssh has to get there without asking anything")
+
+    def test_a_host_without_yardstick_is_named(self):
+        message = self.failed("bare,n1")
+        self.assertIn("node 0 (bare) ended before it had come: ", message)
+        self.assertIn("yardstick has to be at the same path on all hosts", message)
+
+    def test_a_shell_that_speaks_is_named(self):
+        self.assertRegex(self.failed("n0,loud"), r"node 1 \(loud\) is not the first to speak there: .*\"Welcome\"; a shell that is no terminal's "
+                                                 "has to be silent")
+
+    def test_addresses_that_mean_another_host_to_each_are_refused(self):
+        self.assertRegex(self.failed("apart1,apart2"), r"node 0 \(.*\) is reached at 127.0.2.1, where ranks of other hosts do not find it: write its "
+                                                       "address behind its name in hosts")
+        self.assertIn("ssh came to \"fd00::6\", which is no IPv4 address", self.failed("n0,six"))
+        self.assertIn("no port of 192.0.2.77 where the ranks could meet", self.failed("n0,n1 192.0.2.77"))
+
+    def test_an_ssh_that_is_missing_is_said(self):
+        self.assertIn("ssh: not found", self.failed("n0,n1", {"PATH": self.folder}))
+
+    def test_hosts_that_are_no_hosts_are_refused(self):
+        base = ["run", *SHORT, "--launch=ssh"]
+        self.refusal(*base, words=["launch = ssh needs to know its hosts"])
+        self.refusal(*base, "--hosts=n0", words=["hosts names 1", "nodes = 2"])
+        self.refusal(*base, "--hosts=n0,-oProxyCommand=x", words=["-oProxyCommand=x", "no host"])
+        self.refusal(*base, "--hosts=./rack", words=["hosts", "rack"])
+
+    def started(self, launch, variable, program, version):
+        """The words that a starter got before the agent's own, of a run that went well."""
+        env = dict(self.stand_in(program, STARTER % (variable, variable)), VERSION=version)
+        self.yardstick("run", *SHORT, "--launch=" + launch, env=env.items())
+        facts = self.facts()
+        self.assertEqual([(rank["status"], rank["node"]) for rank in facts["ranks"]], [("ok", 0), ("ok", 1)])
+        self.assert_nothing_left()
+        line, = self.lines()
+        before, _, after = line.partition(" " + AGENT + " ")
+        self.assertRegex(after, r"^[0-9.]+:[0-9]+ -$")
+        return before
+
+    def test_mpirun_of_open_mpi_starts_an_agent_a_host(self):
+        self.assertEqual(self.started("mpi", "OMPI_COMM_WORLD_RANK", "mpirun", "mpirun (Open MPI) 4.1.4"),
+                         "--map-by ppr:1:node --bind-to none -x YARDSTICK_NODE_TOKEN -n 2")
+
+    def test_mpirun_of_mpich_starts_an_agent_a_host(self):
+        self.assertEqual(self.started("mpi", "PMI_RANK", "mpirun", "HYDRA build details:"), "-ppn 1 -n 2")
+
+    def test_srun_starts_an_agent_a_host(self):
+        self.assertEqual(self.started("slurm", "SLURM_PROCID", "srun", ""),
+                         "--ntasks-per-node=1 --cpu-bind=none --mpi=none --export=ALL --nodes=2 --ntasks=2")
+
+    def test_a_starter_that_ends_early_or_is_missing_is_said(self):
+        env = self.stand_in("srun", "#!/bin/sh\necho 'srun: error: Unable to allocate resources: Invalid partition' >&2\nexit 1\n")
+        self.yardstick("run", *SHORT, "--launch=slurm", env=env.items(), code=1)
+        facts = self.facts()
+        self.assertEqual(facts["status"], "load_failed")
+        self.assertIn("the agent of node 0 ended before it had come: srun: error: Unable to allocate resources: Invalid partition", facts["message"])
+        self.assert_nothing_left()
+        os.remove(os.path.join(self.folder, "srun"))
+        self.yardstick("run", *SHORT, "--launch=slurm", "--results=other", env={"PATH": self.folder}.items(), code=1)
+        out, _ = self.yardstick("export", "--results=other")
+        facts, = [line["facts"] for line in map(json.loads, out.splitlines()) if line["type"] == "run"]
+        self.assertIn("the agent of node 0 cannot be started: cannot execute srun", facts["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()
