@@ -190,8 +190,8 @@ static void receive(struct ys_nodes *nodes, const struct door *door, int fd, str
     ys_record_fini(&ys_node_hello_record, hello);
 }
 
-/** One that is started at the other end of a line, which nobody else has, so that it needs no token, has said something.
- * What is no greeting is a shell's. */
+/** One that is started at the other end of a line, which nobody else has, so that it needs no token, has said
+ * something. What is no greeting is a shell's. */
 static ys_status receive_by_line(const struct ys_nodes *nodes, struct ys_node *node)
 {
     char title[128];
