@@ -134,7 +134,8 @@ static struct ys_node *node_of(struct ys_nodes *nodes, int64_t number)
     return number >= 0 && number < (int64_t)nodes->count ? &nodes->items[number] : NULL;
 }
 
-/** Says why an agent of `node`, NULL: of none, is refused. New string; NULL: it is welcome. */
+/** Says why an agent of `node`, NULL: of none, is refused. New string; NULL: it is welcome. One with a line of its own
+ * has what a token shows: nobody else has that line. */
 static char *refusal(const struct ys_nodes *nodes, bool has_token, const struct ys_node *node,
                      const struct ys_node_hello *hello)
 {
@@ -143,7 +144,7 @@ static char *refusal(const struct ys_nodes *nodes, bool has_token, const struct 
     if (strcmp(hello->version, YS_VERSION) != 0)
         return ys_format("it is of yardstick %.40s, and the study of " YS_VERSION ": all hosts need the same version",
                          hello->version);
-    if (!node)
+    if (!node || node->number != hello->node)
         return ys_format("it says that it is node %" PRId64 ", and there are %zu", hello->node, nodes->count);
     return node->channel ? ys_format("node %" PRId64 " is there already: agents of %.60s and of %.60s have that number",
                                      hello->node, node->hello.host, hello->host)
@@ -190,9 +191,8 @@ static void receive(struct ys_nodes *nodes, const struct door *door, int fd, str
     ys_record_fini(&ys_node_hello_record, hello);
 }
 
-/** One that is started at the other end of a line, which nobody else has, so that it needs no token, has said
- * something. What is no greeting is a shell's. */
-static ys_status receive_by_line(const struct ys_nodes *nodes, struct ys_node *node)
+/** One that is started at the other end of a line has said something. What is no greeting is a shell's. */
+static ys_status receive_by_line(struct ys_nodes *nodes, struct ys_node *node)
 {
     char title[128];
     struct ys_node_hello hello;
@@ -215,7 +215,7 @@ static ys_status receive_by_line(const struct ys_nodes *nodes, struct ys_node *n
             ys_node_title(node, title), ys_error());
         return YS_OK;
     }
-    char *why = refusal(nodes, true, hello.node == node->number ? node : NULL, &hello);
+    char *why = refusal(nodes, true, node, &hello);
     if (!why && welcome(node, node->fd, node->line, &hello))
         return YS_OK;
     if (why) {
@@ -288,7 +288,7 @@ static void look_for_end(struct ys_nodes *nodes, struct ys_node *node)
     ys_free(tail);
 }
 
-static ys_status look_at(struct ys_nodes *nodes, const struct door *door, struct ys_node *node, uint64_t until_ns)
+static ys_status look_at(struct ys_nodes *nodes, struct ys_node *node, uint64_t until_ns)
 {
     char title[128];
     if (is_awaited(node) && node->line)
@@ -323,7 +323,7 @@ static ys_status wait_for_all(struct ys_nodes *nodes, const struct door *door)
         if (sources[0].revents)
             YS_TRY(let_in(nodes, door));
         for (size_t i = 0; i < nodes->count; i++)
-            YS_TRY(look_at(nodes, door, &nodes->items[i], until_ns));
+            YS_TRY(look_at(nodes, &nodes->items[i], until_ns));
     }
 }
 
