@@ -12,7 +12,7 @@
 #define YS_ONNX_MAX_BEYOND ((int64_t)1 << 28)
 
 /* Elements of parameters that have numbers of their own because a further node sees a constant in another way. */
-#define YS_ONNX_MAX_FORMS ((int64_t)1 << 26)
+#define YS_ONNX_MAX_FORMS ((int64_t)1 << 25)
 
 enum ys_onnx_kind { YS_ONNX_NONE, YS_ONNX_CONSTANT, YS_ONNX_LIVE, YS_ONNX_REFUSED };
 

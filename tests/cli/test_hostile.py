@@ -96,7 +96,7 @@ FILES = [
     ("a number beside a value without end", model([node("Relu", "x", "r"), node("Mul", "r k", "m"), node("GlobalAveragePool", "m", "y")], [tensor("k", (), [0.5])],
                                                   (("x", (None, 1 << 30, 7, 7)),)), ["node m (Mul)", "elements"]),
     ("a constant that grows", grown(4), ["node e3 (Expand)"]),
-    ("a vector of 1 MB times 400 numbers", scaled(400, 1 << 18), ["node v257 (Gemm)", "reads v in another form"]),
+    ("a vector of 1 MB times 400 numbers", scaled(400, 1 << 18), ["node v129 (Gemm)", "reads v in another form"]),
     ("a vector of 1 MB that 6,000 nodes read", copied(6000, 1 << 18), ["node v1026 (LayerNormalization)", "no bytes of the file stand for"]),
     ("INT8 weights", model([GEMM], [tensor("w", (4, 3), bytes(12), wire.INT8)]), ["INT8"]),
     ("integers as input", model([GEMM], [W], input_type=INT64), ["input x is I32", "Embedding"]),
