@@ -79,25 +79,13 @@ static struct address at_name(const struct meeting *m, uint32_t rank)
     return place;
 }
 
-/** "ADDRESS:PORT". */
-static ys_status parse_rendezvous(const char *text, struct in_addr *host, uint16_t *port)
-{
-    const char *colon = text ? strrchr(text, ':') : NULL;
-    char address[INET_ADDRSTRLEN] = "", *end = NULL;
-    const long number = colon ? strtol(colon + 1, &end, 10) : 0;
-    if (colon && (size_t)(colon - text) < sizeof address)
-        memcpy(address, text, (size_t)(colon - text));
-    if (!end || end == colon + 1 || *end || number < 1 || number > 65535 || inet_pton(AF_INET, address, host) != 1)
-        return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is ADDRESS:PORT, of IPv4", text ? text : "");
-    *port = (uint16_t)number;
-    return YS_OK;
-}
-
 /** Where the ranks meet by what they were told: that of rank 0 and this one's, and the port. */
 static ys_status parse_places(const struct ys_dist_config *config, struct ys_dist_wire *wire, uint16_t *port)
 {
     const char *own = config->address ? config->address : YS_DIST_LOOPBACK;
-    YS_TRY(parse_rendezvous(config->rendezvous, &wire->leader, port));
+    if (!ys_dist_place_read(config->rendezvous, &wire->leader, port))
+        return ys_fail(YS_EINVAL, "the rendezvous is \"%s\"; it is ADDRESS:PORT, of IPv4",
+                       config->rendezvous ? config->rendezvous : "");
     if (inet_pton(AF_INET, own, &wire->own) != 1)
         return ys_fail(YS_EINVAL, "the address of rank %d is \"%s\"; it is one of IPv4", config->rank, own);
     if (config->transport != YS_DIST_SHARED)

@@ -4,9 +4,23 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+bool ys_dist_place_read(const char *text, struct in_addr *address, uint16_t *port)
+{
+    const char *colon = text ? strrchr(text, ':') : NULL;
+    char host[INET_ADDRSTRLEN] = "", *end = NULL;
+    const long number = colon ? strtol(colon + 1, &end, 10) : 0;
+    if (colon && (size_t)(colon - text) < sizeof host)
+        memcpy(host, text, (size_t)(colon - text));
+    if (!end || *end || number < 1 || number > 65535 || inet_pton(AF_INET, host, address) != 1)
+        return false;
+    *port = (uint16_t)number;
+    return true;
+}
 
 ys_status ys_dist_place_take(const char *address, struct ys_dist_place *place)
 {

@@ -4,6 +4,9 @@
 
 #include "base/status.h"
 
+#include <netinet/in.h>
+#include <stdbool.h>
+
 struct ys_dist_place {
     int fd;        /* holds the port; -1: none is held */
     char text[32]; /* "ADDRESS:PORT" */
@@ -17,6 +20,9 @@ struct ys_dist_place {
  * only where somebody listens already; what the kernel gives out by itself it is not. YS_EINVAL: it is no address;
  * YS_EIO: this host does not have it, or no port. */
 ys_status ys_dist_place_take(const char *address, struct ys_dist_place *place) YS_MUST_CHECK;
+/** Whether `text`, which may be NULL, is "ADDRESS:PORT" with an address of IPv4 and a port of 1 to 65535, the address
+ * then in *address. */
+bool ys_dist_place_read(const char *text, struct in_addr *address, uint16_t *port);
 void ys_dist_place_give_back(struct ys_dist_place *place); /* YS_DIST_NO_PLACE is fine */
 
 #endif

@@ -1,5 +1,7 @@
 #include "run/node_reach.h"
 
+#include "dist/place.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,26 +12,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static ys_status parse(const char *study, struct sockaddr_in *place)
-{
-    const char *colon = strrchr(study, ':');
-    char host[INET_ADDRSTRLEN] = "", *end = NULL;
-    const long port = colon ? strtol(colon + 1, &end, 10) : 0;
-    *place = (struct sockaddr_in){.sin_family = AF_INET};
-    if (colon && (size_t)(colon - study) < sizeof host)
-        memcpy(host, study, (size_t)(colon - study));
-    if (!end || *end || port < 1 || port > 65535 || inet_pton(AF_INET, host, &place->sin_addr) != 1)
-        return ys_fail(YS_EINVAL, "the study's address is \"%s\"; it is HOST:PORT, with an IPv4 address, or -", study);
-    place->sin_port = htons((uint16_t)port);
-    return YS_OK;
-}
-
 static ys_status dial(const char *study, struct ys_node_reached *reached)
 {
-    struct sockaddr_in place, here = {0};
+    struct sockaddr_in place = {.sin_family = AF_INET}, here = {0};
     socklen_t size = sizeof here;
+    uint16_t port;
     const int on = 1;
-    YS_TRY(parse(study, &place));
+    if (!ys_dist_place_read(study, &place.sin_addr, &port))
+        return ys_fail(YS_EINVAL, "the study's address is \"%s\"; it is HOST:PORT, with an IPv4 address, or -", study);
+    place.sin_port = htons(port);
     reached->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (reached->fd < 0 || connect(reached->fd, (const struct sockaddr *)&place, sizeof place) != 0 ||
         setsockopt(reached->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0 ||

@@ -59,13 +59,8 @@ class LSTMClassifier(nn.Module):
         return self.head(y[:, -1])
 
 
-class PaddedClassifier(nn.Module):
-    """Of each row's last token that is no padding, of two layers over packed rows, the longest of which come first."""
-
-    def __init__(self, width=24):
-        super().__init__()
-        self.tokens, self.lstm = nn.Embedding(VOCABULARY, width), nn.LSTM(width, width, 2, batch_first=True)
-        self.head = nn.Linear(width, CLASSES)
+class PaddedClassifier(LSTMClassifier):
+    """Of each row's last token that is no padding, over packed rows, the longest of which come first."""
 
     def forward(self, x):
         packed = nn.utils.rnn.pack_padded_sequence(self.tokens(x), (x != 0).sum(1), batch_first=True)
