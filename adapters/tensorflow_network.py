@@ -288,8 +288,11 @@ class Network:
         return result if rank(x) == 4 else result[:, 0, 0, :]
 
     def layer_norm(self, x, attrs, names):
+        """Not by tf.nn.moments(): where a batch has one row TensorFlow's graph optimizer takes what is made of that for oneDNN's
+        layer normalization, which gives other values and knows no double (docs/frameworks/tensorflow.md)."""
         wide = tf.cast(to_nchw(x), self.dtype)
-        average, variance = tf.nn.moments(wide, [rank(x) - 1], keepdims=True)
+        average = tf.reduce_mean(wide, rank(x) - 1, keepdims=True)
+        variance = tf.reduce_mean(tf.square(wide - average), rank(x) - 1, keepdims=True)
         wide = (wide - average) * tf.math.rsqrt(variance + attrs["epsilon"]) * self.variables[names["weight"]]
         return to_nhwc(tf.cast(wide + self.variables[names["bias"]] if "bias" in names else wide, x.dtype))
 
