@@ -510,11 +510,10 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
 void ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
 {
     ys_html_put(out, "h3", NULL, "Is it the same work?");
-    ys_html_put(
-        out, "p", NULL,
-        "Every trial is compared with a reference implementation in double precision, on the trial's own "
-        "network, initial weights and batches. Pass: the same work. Weak: nothing differs that the trial's own numeric "
-        "format can show. Fail: other work, so that comparisons with it are invalid.");
+    ys_html_put(out, "p", NULL,
+                "Every trial is compared with a reference implementation in double precision, on the trial's own "
+                "network, initial weights and batches. Pass: the same work. Weak: nothing differs, as far as it "
+                "could be shown. Fail: other work, so that comparisons with it are invalid.");
     for (size_t i = 0; i < rows_of(view); i++)
         put_proof(out, &view->trials[i]);
     say_rows(out, view);

@@ -44,9 +44,7 @@ static void put_verdict(const struct ys_proof *proof, int width, struct ys_buf *
 {
     static const char *const meanings[] = {
         [YS_PROOF_PASS] = "Proof: pass. The same work is done.",
-        [YS_PROOF_WEAK] =
-            ("Proof: weak. Nothing differs that the trial's own numeric format can show; the framework cannot compute "
-             "in double precision, so small differences of meaning stay hidden."),
+        [YS_PROOF_WEAK] = "Proof: weak. Nothing differs, as far as it could be shown.",
         [YS_PROOF_FAIL] = "Proof: FAIL. This is other work than was asked for: comparisons with it are invalid.",
         [YS_PROOF_NONE] = "Proof: none. It is not shown that the same work is done.",
     };

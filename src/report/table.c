@@ -167,7 +167,7 @@ static void put_marks(struct page *page, bool few)
     static const struct {
         const char *mark, *meaning;
     } marks[] = {
-        {" *", "weak proof: checked in the trial's own numeric format only"},
+        {" *", "weak proof: the same work, as far as it could be shown"},
         {" !", "FAILED proof: this trial does other work than the rest"},
         {" ?", "not proven to do the same work"},
     };

@@ -584,7 +584,7 @@ static void say_all_proofs(struct words *w)
 {
     say_proofs(w, YS_PROOF_FAIL, "The proof that the same work is done FAILED for ",
                ": comparisons with it are invalid, and its speed is that of other work.");
-    say_proofs(w, YS_PROOF_WEAK, "The proof is weak, made in the trial's own numeric format alone, for ", ".");
+    say_proofs(w, YS_PROOF_WEAK, "The proof is weak, that it is the same work as far as it could be shown, for ", ".");
     say_proofs(w, YS_PROOF_NONE, "It is not proven that the same work is done by ", ".");
 }
 

@@ -8,6 +8,7 @@
 #define YS_CHECK_TRAIN_LOSS      "loss of training"
 #define YS_CHECK_WHOLE           ", whole batch" /* behind the names of its checks */
 #define YS_CHECK_WHOLE_GRADIENTS "gradients" YS_CHECK_WHOLE
+#define YS_CHECK_VECTORS         "gradients of vectors" /* where they lie beyond the bound of the others, in bf16 */
 
 /** The session of a whole batch. */
 struct ys_check_whole {

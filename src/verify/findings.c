@@ -1,5 +1,6 @@
 #include "verify/findings.h"
 
+#include "base/mem.h"
 #include <stdio.h>
 
 void ys_findings_fini(struct ys_findings *findings)
@@ -73,7 +74,18 @@ static ys_status add_backward(const struct ys_reference *reference, const struct
     const struct ys_safetensors *ref = reference->batch[findings->batch].backward;
     ys_worst_raise(&findings->loss,
                    ys_error_scalar(ys_safetensors_find(file, "loss"), ys_safetensors_find(ref, "loss")), "loss");
-    return ys_error_parameters(reference->graph, YS_ROLE_WEIGHT, "grad.", file, ref, NULL, &findings->gradients);
+    const struct ys_graph *graph = reference->graph;
+    double *errors = ys_alloc(graph->param_count, sizeof *errors);
+    if (!errors)
+        return ys_out_of_memory();
+    ys_status status = ys_error_each(graph, YS_ROLE_WEIGHT, "grad.", file, ref, NULL, errors);
+    for (size_t p = 0; status == YS_OK && p < graph->param_count; p++) {
+        ys_worst_raise(&findings->gradients, errors[p], graph->params[p].name);
+        if (graph->params[p].rank > 1)
+            ys_worst_raise(&findings->matrices, errors[p], graph->params[p].name);
+    }
+    ys_free(errors);
+    return status;
 }
 
 static void add_start(const struct ys_reference *reference, const struct ys_safetensors *file,
@@ -142,7 +154,7 @@ ys_status ys_findings_collect(const struct ys_reference *reference, const struct
                               const struct ys_questions *questions, struct ys_findings *findings)
 {
     struct taker taker = {.reference = reference, .findings = findings};
-    *findings = (struct ys_findings){.batch = questions->first};
+    *findings = (struct ys_findings){.precision = plan->precision, .batch = questions->first};
     YS_TRY(ys_evidence_collect(framework, plan, env, patience_s, questions, take, &taker, &findings->said));
     if (questions->trained && !findings->said.status)
         compare_train_loss(reference, findings);

@@ -7,10 +7,12 @@
 
 struct ys_findings {
     struct ys_evidence said;
+    int precision;           /* enum ys_precision: that of the session */
     int64_t batch;           /* of which logits, loss and gradients are */
     struct ys_worst start;   /* error: how many tensors differ from the initial weights; name: the first */
     struct ys_worst batches; /* error: how many batches differ from the plan's; name: the first */
     struct ys_worst logits, loss, gradients;
+    struct ys_worst matrices;    /* of gradients, those of tensors with more than one dimension */
     struct ys_worst first, last; /* weights after one step and after all */
     struct ys_worst buffers;     /* at both times */
     struct ys_worst train_loss;  /* of the first step, as `train` said it; infinite where it said none */

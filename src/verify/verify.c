@@ -294,6 +294,7 @@ static ys_status ask_again(struct ys_verifier *v, struct asked *of, const struct
     numerics->logits = again.logits;
     numerics->loss = again.loss;
     numerics->gradients = again.gradients;
+    numerics->matrices = again.matrices;
     ys_findings_fini(&again);
     return status;
 }

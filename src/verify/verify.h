@@ -57,6 +57,9 @@
 #define YS_VERIFY_DOUBLE_FACTOR 64.0 /* mistakes lie so far above rounding here that room costs nothing */
 #define YS_VERIFY_TWIN_FACTOR   8.0
 #define YS_VERIFY_TWIN_LEAST    0x1p-23 /* what the twins' figure counts at least: a unit in float32's last place */
+/* How far gradients of vectors may lie off where a framework adds them up in bf16: a sum of some hundred values that
+ * nearly cancel loses a fifth. One that is left out or counted twice is off by 1. */
+#define YS_VERIFY_SUM_IN_BF16 0.5
 
 struct ys_verifier;
 

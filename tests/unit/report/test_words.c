@@ -144,7 +144,7 @@ static void weak_and_absent_proofs_are_named(void)
     (void)!ys_json_set_string(ys_json_get(ys_json_at(trials, 0), "proof"), "verdict", "weak");
     (void)!ys_json_set_string(ys_json_get(ys_json_at(trials, 1), "proof"), "verdict", "none");
     const char *all = words(result);
-    CHECK_HAS(all, "The proof is weak, made in the trial's own numeric format alone, for alpha.");
+    CHECK_HAS(all, "The proof is weak, that it is the same work as far as it could be shown, for alpha.");
     CHECK_HAS(all, "It is not proven that the same work is done by beta.");
 }
 

@@ -148,6 +148,22 @@ static void a_verdict_must_follow_from_its_checks(void)
     CHECK_INT(keep_and_read(proof, KEY), YS_EFORMAT);
 }
 
+/* Sums of batch norms widen the bound of a whole batch in the trial's own format; of vectors in bf16 it is another. */
+static void bounds_that_twins_alone_do_not_give_are_believed(void)
+{
+    struct ys_proof proof = make_proof(1e-12, YS_PROOF_WEAK);
+    proof.whole = ys_alloc(1, sizeof *proof.whole);
+    proof.whole->twins = ys_alloc(1, sizeof *proof.whole->twins);
+    *proof.whole->twins = (struct ys_proof_twins){.count = 8, .forward = 1e-6, .gradients = 1e-6};
+    add_check(&proof, YS_PROOF_NUMERICS, "gradients, whole batch", 1e-5, 1e-4);
+    add_check(&proof, YS_PROOF_NUMERICS, "gradients of vectors", 0.2, YS_VERIFY_SUM_IN_BF16);
+    CHECK_INT(keep_and_read(proof, KEY), YS_OK);
+    proof = make_proof(1e-12, YS_PROOF_WEAK);
+    add_check(&proof, YS_PROOF_NUMERICS, "gradients of vectors", 0.2, 2 * YS_VERIFY_SUM_IN_BF16);
+    CHECK_INT(keep_and_read(proof, KEY), YS_EFORMAT);
+}
+
 TAP_MAIN(TAP_CASE(what_was_kept_comes_back), TAP_CASE(what_a_build_before_this_one_kept_is_believed),
          TAP_CASE(what_somebody_wrote_is_no_proof), TAP_CASE(a_member_that_was_changed_is_found),
-         TAP_CASE(the_proof_of_something_else_is_refused), TAP_CASE(a_verdict_must_follow_from_its_checks))
+         TAP_CASE(the_proof_of_something_else_is_refused), TAP_CASE(a_verdict_must_follow_from_its_checks),
+         TAP_CASE(bounds_that_twins_alone_do_not_give_are_believed))
