@@ -161,9 +161,13 @@ static ys_status take_merges(struct ys_bpe *bpe, const char *path, struct ys_buf
         if (length > 0 && !is_version)
             status = take_merge(bpe, path, number + 1, line, length);
     }
-    if (status == YS_OK)
-        qsort(bpe->merges, bpe->merge_count, sizeof *bpe->merges, by_parts);
-    return status;
+    YS_TRY(status);
+    qsort(bpe->merges, bpe->merge_count, sizeof *bpe->merges, by_parts);
+    for (size_t i = 1; i < bpe->merge_count; i++)
+        if (by_parts(&bpe->merges[i - 1], &bpe->merges[i]) == 0)
+            return ys_fail(YS_EFORMAT, "%s: of its %zu pairs, number %d and number %d are the same", path,
+                           bpe->merge_count, bpe->merges[i - 1].rank + 1, bpe->merges[i].rank + 1);
+    return YS_OK;
 }
 
 static ys_status open_files(struct ys_bpe *bpe, const char *vocabulary, const char *merges)
@@ -212,46 +216,141 @@ static const struct merge *find_merge(const struct ys_bpe *bpe, int32_t left, in
     return bsearch(&wanted, bpe->merges, bpe->merge_count, sizeof wanted, by_parts);
 }
 
-/** The pair that is joined first, everywhere at once, until no two neighbours are a pair; gives how many are left. */
-static size_t join(const struct ys_bpe *bpe, int32_t *tokens, size_t count)
+/** What joining the tokens of a piece needs. Pairs of neighbours are numbers: the rank of the merge, and below it the
+ * place of the left one. */
+struct joining {
+    size_t room;
+    int32_t *next, *before; /* of a token its neighbours' places; -1: there is none */
+    uint64_t *heap, *found; /* pairs to look at, the least first; pairs that came up since */
+    size_t heap_count, found_count;
+};
+
+static void end_joining(struct joining *j)
 {
-    for (;;) {
-        const struct merge *first = NULL;
-        for (size_t i = 0; i + 1 < count; i++) {
-            const struct merge *merge = find_merge(bpe, tokens[i], tokens[i + 1]);
-            if (merge && (!first || merge->rank < first->rank))
-                first = merge;
-        }
-        if (!first)
-            return count;
-        size_t kept = 0;
-        for (size_t i = 0; i < count; kept++) {
-            const bool is_pair = i + 1 < count && tokens[i] == first->left && tokens[i + 1] == first->right;
-            tokens[kept] = is_pair ? first->made : tokens[i];
-            i += is_pair ? 2 : 1;
-        }
-        count = kept;
+    ys_free(j->next);
+    ys_free(j->before);
+    ys_free(j->heap);
+    ys_free(j->found);
+    *j = (struct joining){0};
+}
+
+/** Each join takes one token away and brings two pairs at most. */
+static ys_status make_room(struct joining *j, size_t count)
+{
+    if (count <= j->room)
+        return YS_OK;
+    end_joining(j);
+    j->next = ys_alloc(count, sizeof *j->next);
+    j->before = ys_alloc(count, sizeof *j->before);
+    j->heap = ys_alloc(3 * count, sizeof *j->heap);
+    j->found = ys_alloc(count, sizeof *j->found);
+    if (!j->next || !j->before || !j->heap || !j->found)
+        return ys_out_of_memory();
+    j->room = count;
+    return YS_OK;
+}
+
+static void push(struct joining *j, uint64_t pair)
+{
+    size_t at = j->heap_count++;
+    for (; at > 0 && j->heap[(at - 1) / 2] > pair; at = (at - 1) / 2)
+        j->heap[at] = j->heap[(at - 1) / 2];
+    j->heap[at] = pair;
+}
+
+static uint64_t pop(struct joining *j)
+{
+    const uint64_t least = j->heap[0], last = j->heap[--j->heap_count];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < j->heap_count; at = child) {
+        child += child + 1 < j->heap_count && j->heap[child + 1] < j->heap[child];
+        if (last <= j->heap[child])
+            break;
+        j->heap[at] = j->heap[child];
     }
+    j->heap[at] = last;
+    return least;
+}
+
+static const struct merge *merge_at(const struct ys_bpe *bpe, const struct joining *j, const int32_t *tokens,
+                                    int32_t place)
+{
+    const int32_t right = place >= 0 && tokens[place] >= 0 ? j->next[place] : -1;
+    return right >= 0 ? find_merge(bpe, tokens[place], tokens[right]) : NULL;
+}
+
+static void note(const struct ys_bpe *bpe, struct joining *j, const int32_t *tokens, int32_t place)
+{
+    const struct merge *merge = merge_at(bpe, j, tokens, place);
+    if (merge)
+        j->found[j->found_count++] = (uint64_t)merge->rank << 32 | (uint32_t)place;
+}
+
+/** Joins a pair, unless another took a part of it. */
+static void join_pair(const struct ys_bpe *bpe, struct joining *j, int32_t *tokens, uint64_t pair)
+{
+    const int32_t place = (int32_t)(uint32_t)pair;
+    const struct merge *merge = merge_at(bpe, j, tokens, place);
+    if (!merge || (uint64_t)merge->rank != pair >> 32)
+        return;
+    const int32_t right = j->next[place], behind = j->next[right];
+    tokens[place] = merge->made;
+    tokens[right] = -1;
+    j->next[place] = behind;
+    if (behind >= 0)
+        j->before[behind] = place;
+    note(bpe, j, tokens, j->before[place]);
+    note(bpe, j, tokens, place);
+}
+
+/** The pair that is joined first, everywhere from left to right, until no two neighbours are a pair; gives how many
+ * tokens are left. */
+static size_t join(const struct ys_bpe *bpe, struct joining *j, int32_t *tokens, size_t count)
+{
+    size_t kept = 0;
+    j->heap_count = j->found_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        j->next[i] = i + 1 < count ? (int32_t)i + 1 : -1;
+        j->before[i] = (int32_t)i - 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        note(bpe, j, tokens, (int32_t)i);
+    while (j->heap_count + j->found_count > 0) {
+        while (j->found_count > 0)
+            push(j, j->found[--j->found_count]);
+        for (const uint64_t rank = j->heap[0] >> 32; j->heap_count > 0 && j->heap[0] >> 32 == rank;)
+            join_pair(bpe, j, tokens, pop(j));
+    }
+    for (size_t i = 0; i < count; i++)
+        if (tokens[i] >= 0)
+            tokens[kept++] = tokens[i];
+    return kept;
 }
 
 ys_status ys_bpe_encode(const struct ys_bpe *bpe, const char *name, const char *text, size_t size, int32_t **tokens,
                         size_t *count)
 {
+    struct joining joining = {0};
     int32_t *made = ys_alloc(size, sizeof *made);
     size_t used = 0;
-    if (!made)
-        return ys_out_of_memory();
-    for (size_t at = 0, length; at < size; at += length) {
+    ys_status status = made ? YS_OK : ys_out_of_memory();
+    for (size_t at = 0, length; status == YS_OK && at < size; at += length) {
         length = ys_piece_length(text + at, size - at);
-        for (size_t i = 0; i < length; i++) {
+        status = make_room(&joining, length);
+        for (size_t i = 0; status == YS_OK && i < length; i++) {
             const uint8_t byte = (uint8_t)text[at + i];
             made[used + i] = bpe->of_byte[byte];
-            if (made[used + i] >= 0)
-                continue;
-            ys_free(made);
-            return ys_fail(YS_EFORMAT, "%s: byte %zu, 0x%02x, has no token in the vocabulary", name, at + i, byte);
+            if (made[used + i] < 0)
+                status =
+                    ys_fail(YS_EFORMAT, "%s: byte %zu, 0x%02x, has no token in the vocabulary", name, at + i, byte);
         }
-        used += join(bpe, made + used, length);
+        if (status == YS_OK)
+            used += join(bpe, &joining, made + used, length);
+    }
+    end_joining(&joining);
+    if (status != YS_OK) {
+        ys_free(made);
+        return status;
     }
     *tokens = made;
     *count = used;

@@ -8,6 +8,7 @@
 #include "tap.h"
 #include "unit/base/scratch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void text_is_cut_as_gpt2_cuts_it(void)
@@ -75,6 +76,82 @@ static void bytes_are_joined_in_the_order_of_the_merges(void)
     ys_bpe_close(bpe);
 }
 
+#define MADE_UP 40
+
+/** A vocabulary of a, b, c and of what merges make of them at random; text of each token, and of each merge its parts.
+ */
+struct made_up {
+    char text[MADE_UP + 3][64];
+    int left[MADE_UP], right[MADE_UP];
+    int count;
+};
+
+static void make_up(struct made_up *made, struct ys_buf *words, struct ys_buf *pairs)
+{
+    for (int i = 0; i < 3; i++)
+        made->text[i][0] = (char)('a' + i);
+    for (int tries = 0; tries < 4 * MADE_UP && made->count < MADE_UP; tries++) {
+        const int known = made->count + 3, left = rand() % known, right = rand() % known;
+        char *sum = made->text[known];
+        const size_t size = strlen(made->text[left]), more = strlen(made->text[right]);
+        bool is_new = size + more < sizeof made->text[0];
+        if (is_new) {
+            memcpy(sum, made->text[left], size);
+            memcpy(sum + size, made->text[right], more + 1);
+        }
+        for (int i = 0; is_new && i < known; i++)
+            is_new = strcmp(made->text[i], sum) != 0;
+        if (!is_new)
+            continue;
+        made->left[made->count] = left;
+        made->right[made->count++] = right;
+        CHECK(ys_buf_printf(pairs, "%s %s\n", made->text[left], made->text[right]) == YS_OK);
+    }
+    for (int i = 0; i < made->count + 3; i++)
+        CHECK(ys_buf_printf(words, "%s\"%s\":%d", i ? "," : "{", made->text[i], i) == YS_OK);
+    CHECK(ys_buf_puts(words, "}") == YS_OK);
+}
+
+/** As GPT-2's own code has it: the first merge of which there is a pair takes all of them, from left to right. */
+static size_t join_plainly(const struct made_up *made, int32_t *tokens, size_t count)
+{
+    for (int merge = 0; merge < made->count; merge++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < count; kept++) {
+            const bool is_pair = i + 1 < count && tokens[i] == made->left[merge] && tokens[i + 1] == made->right[merge];
+            tokens[kept] = is_pair ? merge + 3 : tokens[i];
+            i += is_pair ? 2 : 1;
+        }
+        merge = kept < count ? -1 : merge; /* what was made may be a part of an earlier pair */
+        count = kept;
+    }
+    return count;
+}
+
+static void joining_is_what_the_plain_way_gives(void)
+{
+    srand(20261126);
+    for (int round = 0; round < 60; round++) {
+        struct made_up made = {0};
+        struct ys_buf words = {0}, pairs = {0};
+        struct ys_bpe *bpe = NULL;
+        make_up(&made, &words, &pairs);
+        REQUIRE(open_texts(ys_buf_text(&words), ys_buf_text(&pairs), &bpe) == YS_OK);
+        for (int length = 1; length < 200; length += 1 + rand() % 20) {
+            char text[200] = {0};
+            int32_t tokens[200];
+            for (int i = 0; i < length; i++) {
+                tokens[i] = rand() % 3;
+                text[i] = (char)('a' + tokens[i]);
+            }
+            check_tokens(bpe, text, tokens, join_plainly(&made, tokens, (size_t)length));
+        }
+        ys_bpe_close(bpe);
+        ys_buf_free(&words);
+        ys_buf_free(&pairs);
+    }
+}
+
 static void what_has_no_token_is_named(void)
 {
     struct ys_bpe *bpe = NULL;
@@ -99,6 +176,7 @@ static void files_that_do_not_fit_are_refused(void)
         {"{\"a\":1,\"b\":2}", "a b\n", "line 1: the vocabulary lacks the sum of the pair"},
         {"{\"a\":1,\"ab\":2}", "#version\na b\n", "line 2: the vocabulary lacks a part of the pair"},
         {"{\"a\":1,\"b\":2}", "ab\n", "line 1 is no pair of tokens apart by a space"},
+        {"{\"a\":1,\"b\":2,\"ab\":3,\"ba\":4}", "#version\na b\nb a\na b\n", "number 1 and number 3 are the same"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ys_bpe *bpe = NULL;
@@ -132,5 +210,5 @@ static void a_folder_becomes_rows(void)
 }
 
 TAP_MAIN(TAP_CASE(text_is_cut_as_gpt2_cuts_it), TAP_CASE(bytes_are_joined_in_the_order_of_the_merges),
-         TAP_CASE(what_has_no_token_is_named), TAP_CASE(files_that_do_not_fit_are_refused),
-         TAP_CASE(a_folder_becomes_rows))
+         TAP_CASE(joining_is_what_the_plain_way_gives), TAP_CASE(what_has_no_token_is_named),
+         TAP_CASE(files_that_do_not_fit_are_refused), TAP_CASE(a_folder_becomes_rows))
