@@ -25,6 +25,7 @@ static const struct onednn_operator op_EMBEDDING = {ys_onednn_decide_sequence, y
                                                     ys_onednn_backward_embedding};
 static const struct onednn_operator op_ATTENTION = {ys_onednn_decide_sequence, ys_onednn_forward_attention,
                                                     ys_onednn_backward_attention};
+static const struct onednn_operator op_MATMUL = {LOWERED(sequence, matmul)};
 static const struct onednn_operator op_LSTM = {LOWERED(sequence, recurrent)};
 static const struct onednn_operator op_GRU = {LOWERED(sequence, recurrent)};
 static const struct onednn_operator op_ROTARY = {LOWERED(plain, rotary)};

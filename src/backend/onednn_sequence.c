@@ -1,6 +1,6 @@
-/* Embedding, attention, the last position. Values lie in C order, in float. The parts of a head are products of
- * matrices whose rows lie apart, which the library's plain product takes as they are; the table of scores is made again
- * for the backward pass, so that no more than one a thread is kept. */
+/* Embedding, attention, products of two values, the last position. Values lie in C order, in float. The parts of a head
+ * are products of matrices whose rows lie apart, which the library's plain product takes as they are; the table of
+ * scores is made again for the backward pass, so that no more than one a thread is kept. */
 #include "backend/kernels.h"
 #include "backend/onednn_state.h"
 #include "backend/parallel.h"
@@ -344,6 +344,98 @@ ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_
         YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
         if (low->value_gradient[node->in[i]])
             YS_TRY(ys_onednn_give(low, node->name, node->in[i], &plain, operands[5 + i]));
+    }
+    return YS_OK;
+}
+
+/** Of MatMul: so many pairs of matrices (rows, inner) and (inner, columns). */
+struct matrices {
+    int threads;
+    int64_t pairs, rows, inner, columns;
+};
+
+static void matmul_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct matrices *m = context;
+    for (int64_t i = (int64_t)first; i < (int64_t)end; i++)
+        dnnl_sgemm('N', 'N', m->rows, m->columns, m->inner, 1, (const float *)operand[0] + i * m->rows * m->inner,
+                   m->inner, (const float *)operand[1] + i * m->inner * m->columns, m->columns, 0,
+                   (float *)operand[2] + i * m->rows * m->columns, m->columns);
+}
+
+/** a, b, y */
+static ys_status matmul_run(void *context, void *const *operand)
+{
+    const struct matrices *m = context;
+    ys_parallel_for(m->threads, (size_t)m->pairs, 1, matmul_part, context, operand);
+    return YS_OK;
+}
+
+static void matmul_backward_part(const void *context, void *const *operand, size_t first, size_t end)
+{
+    const struct matrices *m = context;
+    for (int64_t i = (int64_t)first; i < (int64_t)end; i++) {
+        const float *dy = (const float *)operand[2] + i * m->rows * m->columns;
+        dnnl_sgemm('N', 'T', m->rows, m->inner, m->columns, 1, dy, m->columns,
+                   (const float *)operand[1] + i * m->inner * m->columns, m->columns, 0,
+                   (float *)operand[3] + i * m->rows * m->inner, m->inner);
+        dnnl_sgemm('T', 'N', m->inner, m->columns, m->rows, 1, (const float *)operand[0] + i * m->rows * m->inner,
+                   m->inner, dy, m->columns, 0, (float *)operand[4] + i * m->inner * m->columns, m->columns);
+    }
+}
+
+/** a, b, dy, da, db */
+static ys_status matmul_backward_run(void *context, void *const *operand)
+{
+    const struct matrices *m = context;
+    ys_parallel_for(m->threads, (size_t)m->pairs, 1, matmul_backward_part, context, operand);
+    return YS_OK;
+}
+
+static struct matrices matrices_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_value *a = &low->graph->values[node->in[0]], *b = &low->graph->values[node->in[1]];
+    struct matrices m = {.threads = low->config.threads,
+                         .pairs = low->config.batch,
+                         .rows = a->shape[a->rank - 2],
+                         .inner = a->shape[a->rank - 1],
+                         .columns = b->shape[b->rank - 1]};
+    for (size_t i = 1; i + 2 < a->rank; i++)
+        m.pairs *= a->shape[i];
+    return m;
+}
+
+ys_status ys_onednn_forward_matmul(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct matrices m = matrices_of(low, node);
+    struct ys_operand operands[3] = {{0}};
+    for (size_t i = 0; i < 2; i++)
+        YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    operands[2] = ys_at(low->value[node->out[0]]);
+    YS_TRY(ys_onednn_append_own(low, node->name, matmul_run, &m, sizeof m, operands, 3));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    return YS_OK;
+}
+
+ys_status ys_onednn_backward_matmul(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct matrices m = matrices_of(low, node);
+    struct ys_operand operands[5] = {{0}};
+    ys_layout plain;
+    for (size_t i = 0; i < 2; i++) {
+        YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
+        YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
+        YS_TRY(ys_onednn_buffer(low, &plain, &operands[3 + i].buffer));
+    }
+    YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[2]));
+    YS_TRY(ys_onednn_append_own(low, node->name, matmul_backward_run, &m, sizeof m, operands, 5));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    for (size_t i = 0; i < 2; i++) {
+        YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
+        if (low->value_gradient[node->in[i]])
+            YS_TRY(ys_onednn_give(low, node->name, node->in[i], &plain, operands[3 + i]));
     }
     return YS_OK;
 }

@@ -7,7 +7,7 @@
  *   onednn_tail.c    batch normalisation, sum and activation, as one pass where they follow each other
  *   onednn_pair.c    differences and quotients; sums and products of values of different shapes, or with a parameter
  *   onednn_line.c    layer normalisation
- *   onednn_sequence.c  embedding, attention, the last position
+ *   onednn_sequence.c  embedding, attention, products of two values, the last position
  *   onednn_padding.c, onednn_transposed.c   Pad; transposed convolution
  *   onednn_pool.c    pools
  *   onednn_shape.c   input, flatten, reshape, transpose, concat, split
@@ -106,12 +106,14 @@ void ys_onednn_set_layout(struct ys_lowering *low, int value, const ys_layout *l
 ys_status ys_onednn_forward_dense(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_embedding(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_matmul(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_last(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_transposed(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_recurrent(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_recurrent(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_embedding(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_matmul(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_last(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_transposed(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_padding(struct ys_lowering *low, const struct ys_node *node);

@@ -57,6 +57,8 @@ ys_status ys_ref_forward_embedding(struct ys_lowering *low, const struct ys_node
 ys_status ys_ref_backward_embedding(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_attention(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_attention(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_forward_matmul(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
+ys_status ys_ref_backward_matmul(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_last(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_backward_last(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;
 ys_status ys_ref_forward_recurrent(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;

@@ -77,6 +77,38 @@ ys_status ys_ref_backward_attention(struct ys_lowering *low, const struct ys_nod
     return YS_OK;
 }
 
+ys_status ys_ref_forward_matmul(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    YS_TRY(ys_ref_inputs(low, node));
+    YS_TRY(ys_ref_output(low, node->out[0]));
+    const struct ys_operand operands[] = {ys_ref_at(low->value[node->in[0]]), ys_ref_at(low->value[node->in[1]]),
+                                          ys_ref_at(ref->workspace), ys_ref_at(low->value[node->out[0]])};
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 4));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    return YS_OK;
+}
+
+/** Both gradients come of one call; one that nobody wants goes to a buffer that nobody reads. */
+ys_status ys_ref_backward_matmul(struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_ref *ref = low->state;
+    struct ys_operand operands[6] = {{0}};
+    for (size_t i = 0; i < 2; i++) {
+        operands[i] = ys_ref_at(low->value[node->in[i]]);
+        YS_TRY(low->value_gradient[node->in[i]] ? ys_ref_begin_share(low, node->in[i], &operands[4 + i].buffer)
+                                                : ys_ref_value_buffer(low, node->in[i], &operands[4 + i].buffer));
+    }
+    operands[2] = ys_ref_at(low->gradient[node->out[0]]);
+    operands[3] = ys_ref_at(ref->workspace);
+    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, 6));
+    ys_lower_mark(low, YS_CALL_PRODUCT);
+    for (size_t i = 0; i < 2; i++)
+        if (low->value_gradient[node->in[i]])
+            YS_TRY(ys_ref_end_share(low, node, node->in[i], operands[4 + i].buffer));
+    return YS_OK;
+}
+
 ys_status ys_ref_forward_last(struct ys_lowering *low, const struct ys_node *node)
 {
     YS_TRY(ys_ref_inputs(low, node));

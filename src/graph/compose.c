@@ -340,6 +340,12 @@ int64_t ys_compose_count_attention(const struct ys_graph *graph, const struct ys
            (ys_value_row_elements(&graph->values[node->in[0]]) + ys_value_row_elements(&graph->values[node->out[0]]));
 }
 
+int64_t ys_compose_count_matmul(const struct ys_graph *graph, const struct ys_node *node)
+{
+    const struct ys_value *a = &graph->values[node->in[0]];
+    return ys_value_row_elements(&graph->values[node->out[0]]) * a->shape[a->rank - 1];
+}
+
 /* Every position meets both weights, the first one too, whose state is zero. */
 int64_t ys_compose_count_recurrent(const struct ys_graph *graph, const struct ys_node *node)
 {

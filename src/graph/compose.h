@@ -34,6 +34,7 @@ ys_status ys_compose_finish(struct ys_graph *graph, const char *label) YS_MUST_C
 /** Multiply-adds of one row of a convolution or matrix product, and of a transposed convolution. */
 int64_t ys_compose_count_product(const struct ys_graph *graph, const struct ys_node *node);
 int64_t ys_compose_count_recurrent(const struct ys_graph *graph, const struct ys_node *node);
+int64_t ys_compose_count_matmul(const struct ys_graph *graph, const struct ys_node *node);
 int64_t ys_compose_count_attention(const struct ys_graph *graph, const struct ys_node *node);
 int64_t ys_compose_count_transposed(const struct ys_graph *graph, const struct ys_node *node);
 

@@ -31,6 +31,7 @@
     OP(GEMM)    /* along the last axis, y = x * weight^T + bias, weight (out, in): of (N, in) ONNX Gemm, transB = 1 */ \
     OP(EMBEDDING) /* the row of the weight (vocabulary, width) that each integer names: ONNX Gather along axis 0 */    \
     OP(ATTENTION) /* scaled dot products of queries and keys, their softmax, times values; see struct ys_attention */  \
+    OP(MATMUL)    /* products of the matrices along the last two axes of two values */                                 \
     OP(LSTM)      /* over positions; (N, positions, width) to (N, positions, hidden); gates i, f, g, o; one bias */    \
     OP(GRU)       /* the same; gates r, z, n, the reset behind the product; a bias more inside it */                   \
     OP(ROTARY)    /* pairs of each head turned by an angle that grows with the position */                             \

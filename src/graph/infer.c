@@ -383,6 +383,10 @@ static ys_status check_totals(const struct ys_graph *graph, const char *label)
                               : ys_value_row_elements(&graph->values[node->in[0]]) + outputs;
         if (!weight)
             outputs = graph->values[node->in[1]].shape[1];
+        if (node->op == YS_OP_MATMUL) { /* every element of the result sums over a row of the first matrix */
+            outputs = ys_value_row_elements(&graph->values[value]);
+            each = graph->values[node->in[0]].shape[graph->values[node->in[0]].rank - 1];
+        }
         if (node->recurrent >= 0) { /* every position meets both weights */
             outputs = graph->values[node->in[0]].shape[1];
             each = ys_param_elements(weight) + ys_param_elements(&graph->params[node->recurrent]);

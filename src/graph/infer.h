@@ -40,6 +40,7 @@ ys_status ys_infer_flatten(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_gemm(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_embedding(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_attention(struct ys_site *site) YS_MUST_CHECK;
+ys_status ys_infer_matmul(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_recurrent(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_rotary(struct ys_site *site) YS_MUST_CHECK;
 ys_status ys_infer_sinusoid(struct ys_site *site) YS_MUST_CHECK;

@@ -78,6 +78,21 @@ ys_status ys_infer_attention(struct ys_site *site)
     return YS_OK;
 }
 
+ys_status ys_infer_matmul(struct ys_site *site)
+{
+    const struct ys_value *a = site->in, *b = &site->graph->values[site->node->in[1]];
+    bool fits = a->rank > 2 && a->rank == b->rank && a->shape[a->rank - 1] == b->shape[b->rank - 2];
+    for (size_t i = 0; fits && i + 2 < a->rank; i++)
+        fits = a->shape[i] == b->shape[i];
+    if (!fits)
+        return YS_FAIL_SITE(
+            site, "inputs %s of shape %s and %s of shape %s are no matrices (N, ..., m, k) and (N, ..., k, n)", a->name,
+            YS_SITE_SHAPE(site, a), b->name, ys_shape_text(b->shape, b->rank, site->other));
+    YS_TRY(ys_infer_same(site));
+    site->out->shape[a->rank - 1] = b->shape[a->rank - 1];
+    return YS_OK;
+}
+
 /** Fails unless the weight is a matrix of that shape. */
 static ys_status check_matrix(struct ys_site *site, enum ys_node_param which, int64_t rows, int64_t columns)
 {

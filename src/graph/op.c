@@ -160,6 +160,20 @@ static const struct ys_op_rule rule_ATTENTION = {
     .reads_x = true,
 };
 
+static const struct ys_op_rule rule_MATMUL = {
+    .name = "MatMul",
+    .in_low = 2,
+    .in_high = 2,
+    .out_low = 1,
+    .out_high = 1,
+    .kind = YS_OPKIND_PRODUCT,
+    .attrs = NO_ATTRS,
+    .infer = ys_infer_matmul,
+    .multiply_adds = ys_compose_count_matmul,
+    .reads_x = true,
+    .onnx = "MatMul",
+};
+
 static const struct ys_op_rule rule_LSTM = {
     .name = "LSTM",
     UNARY,

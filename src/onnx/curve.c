@@ -41,6 +41,48 @@ static ys_status make_curve(struct ys_onnx_step *step, struct ys_onnx_slot *slot
     return ys_onnx_end(step->r, node, &slot->value);
 }
 
+/* Scores that no attention follows: the product itself, of both values as the file sees them. */
+static ys_status make_scores(struct ys_onnx_step *maker, struct ys_onnx_slot *slot)
+{
+    const struct ys_onnx_attending *a = slot->attending;
+    const struct ys_value *values = maker->r->graph->values;
+    struct ys_onnx_slot part[2] = {bare(&a->query), bare(&a->key)};
+    bool fits = !a->is_causal && !a->is_padded;
+    int in[2], node;
+    for (size_t i = 0; i < 2; i++)
+        fits = fits && !part[i].rows.maker && !part[i].ended;
+    for (size_t i = 1; fits && i + 2 < values[part[0].value].rank; i++)
+        fits = values[part[0].value].shape[part[0].perm[i]] == values[part[1].value].shape[part[1].perm[i]];
+    if (!fits)
+        return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
+                            "is part of a product of two values that is no attention: graphs have softmax(q k) v, and "
+                            "matrices (N, ..., m, k) times (N, ..., k, n) of which nothing is hidden");
+    for (size_t i = 0; i < 2; i++)
+        YS_TRY(ys_onnx_take(maker, &part[i], false, &in[i]));
+    YS_TRY(ys_onnx_begin(maker, YS_OP_MATMUL, in, 2, 1, &node));
+    YS_TRY(ys_onnx_end(maker->r, node, &slot->value));
+    for (int i = 0; i < YS_MAX_RANK; i++)
+        slot->perm[i] = i;
+    slot->turned = NULL;
+    slot->attending = NULL;
+    slot->curve = YS_ONNX_PLAIN;
+    return YS_OK;
+}
+
+/* The softmax of scores that no attention follows. */
+static ys_status make_shares(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
+{
+    struct ys_onnx_step maker = {.r = step->r, .node = slot->maker};
+    struct ys_graph *graph = step->r->graph;
+    int node;
+    slot->curve = YS_ONNX_SCORES;
+    YS_TRY(ys_onnx_settle(step, slot));
+    const int last = (int)graph->values[slot->value].rank - 1;
+    YS_TRY(ys_onnx_begin(&maker, YS_OP_SOFTMAX, &slot->value, 1, 1, &node));
+    graph->nodes[node].axis = slot->perm[last];
+    return ys_onnx_end(step->r, node, &slot->value);
+}
+
 ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
 {
     struct ys_onnx_slot made = {0};
@@ -53,10 +95,10 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     if (slot->curve == YS_ONNX_FLAT)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
                             "makes a value of 1 dimensions: the batch and another must stay");
-    if (slot->curve == YS_ONNX_SCORES || slot->curve == YS_ONNX_SHARES)
-        return YS_FAIL_NODE(
-            slot->maker, YS_EUNSUPPORTED, "%s",
-            "is part of a product of two values that is no attention: graphs have softmax(q k) v alone");
+    if (slot->curve == YS_ONNX_SHARES)
+        return make_shares(step, slot);
+    if (slot->curve == YS_ONNX_SCORES)
+        YS_TRY(make_scores(&maker, slot));
     if (slot->curve >= YS_ONNX_COUNTS)
         return YS_FAIL_NODE(slot->maker, YS_EUNSUPPORTED, "%s",
                             "makes truths of tokens: they are read as what hides keys of an attention alone, as what "
@@ -76,6 +118,35 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     slot->value = made.value;
     slot->factor = 0;
     memcpy(slot->perm, made.perm, sizeof made.perm);
+    return YS_OK;
+}
+
+/* Whether the node goes on with the scores, or their softmax, so that they may become an attention, or asks for their
+ * shape alone. */
+static bool goes_on(const struct ys_onnx_step *step, size_t i)
+{
+    static const char *const plainly[] = {"Shape", "Identity", "Cast", "CastLike", "Dropout"};
+    const char *op = step->node->op;
+    const struct ys_onnx_slot *other = step->node->in_count == 2 ? step->in[1 - i] : NULL;
+    const bool has_constant = other && other->kind == YS_ONNX_CONSTANT;
+    for (size_t k = 0; k < sizeof plainly / sizeof *plainly; k++)
+        if (strcmp(op, plainly[k]) == 0)
+            return true;
+    if (step->in[i]->curve == YS_ONNX_SHARES)
+        return i == 0 && strcmp(op, "MatMul") == 0;
+    if (strcmp(op, "Mul") == 0 || (strcmp(op, "Div") == 0 && i == 0))
+        return has_constant && other->constant->count == 1;
+    return strcmp(op, "Softmax") == 0 || strcmp(op, "Where") == 0 || (strcmp(op, "Add") == 0 && has_constant);
+}
+
+ys_status ys_onnx_settle_scores(struct ys_onnx_step *step)
+{
+    for (size_t i = 0; i < step->node->in_count; i++) {
+        struct ys_onnx_slot *slot = step->in[i];
+        if (slot && slot->kind == YS_ONNX_LIVE && (slot->curve == YS_ONNX_SCORES || slot->curve == YS_ONNX_SHARES) &&
+            !goes_on(step, i))
+            YS_TRY(ys_onnx_settle(step, slot));
+    }
     return YS_OK;
 }
 

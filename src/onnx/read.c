@@ -498,6 +498,7 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
         if (other && other->needed)
             return YS_FAIL_STEP(step, "something reads its output %.100s: only the first is there", node->out[k]);
     }
+    YS_TRY(ys_onnx_settle_scores(step));
     return map_rows(step, map);
 }
 

@@ -369,6 +369,8 @@ ys_status ys_onnx_read_turn(struct ys_onnx_step *step, int64_t positions, int64_
 
 /** Makes what a slot has put off. */
 ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot) YS_MUST_CHECK;
+/** Makes the products of two values that the node reads, and their softmax, unless with it they may be an attention. */
+ys_status ys_onnx_settle_scores(struct ys_onnx_step *step) YS_MUST_CHECK;
 /** Joins what is spelled in several nodes and known by them alone; before anything of them is looked at (spelled.c). */
 ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r) YS_MUST_CHECK;
 /** Puts off a factor of one number, where a Mul or Erf may need it; *done says whether. */

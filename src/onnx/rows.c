@@ -281,8 +281,6 @@ static ys_status find_place(struct ys_onnx_step *step, struct target *t, struct 
         found = may_be_batch(t, batch, t->shape[batch].each, p);
     else
         found = found && fixed > 0 && find_fixed(t, fixed, p);
-    if (!found && (step->in[0]->curve == YS_ONNX_SCORES || step->in[0]->curve == YS_ONNX_SHARES))
-        return ys_onnx_settle(step, step->in[0]); /* `row` was of what they are made of: it fails, and says so */
     if (!found)
         return YS_FAIL_STEP(step,
                             "mixes the batch with other axes: each row has %lld elements, and its shape keeps %lld of "

@@ -1,8 +1,9 @@
 /* Tokens and attention.
  *
- * A product of two values is read as a part of an attention alone: q k is put off as scores, which a factor, a mask and
- * a softmax may follow, and the product with v behind them is the operator. Files cut heads from the last axis by
- * Reshape and Transpose, and graphs have them side by side there: who makes the operator looks behind both. */
+ * A product of two values may be a part of an attention: q k is put off as scores, which a factor, a mask and a softmax
+ * may follow, and the product with v behind them is the operator; for others who read it, it is made. Files cut heads
+ * from the last axis by Reshape and Transpose, and graphs have them side by side there: who makes the operator looks
+ * behind both. */
 #include "base/mem.h"
 #include "onnx/reading.h"
 
@@ -311,8 +312,8 @@ static ys_status begin_scores(struct ys_onnx_step *step)
     fits = fits && graph->values[q->value].shape[q->perm[rank - 1]] == graph->values[k->value].shape[k->perm[rank - 2]];
     if (!fits)
         return YS_FAIL_STEP(step, "%s",
-                            "is a product of two values that is no attention: graphs have softmax(q k) v alone, of "
-                            "(N, heads, positions, width)");
+                            "is a product of two values that is no attention, of (N, heads, positions, width), nor one "
+                            "of matrices (N, ..., m, k) and (N, ..., k, n)");
     ys_onnx_set(step, q->value, q);
     step->out->curve = YS_ONNX_SCORES;
     step->out->maker = step->node;

@@ -95,6 +95,13 @@
     X(attention_scale, attention(s, 4, 6, 4, 2, .heads = 2, .kv_heads = 1, .scale = 1.25))                             \
     X(attention_of_itself, attention_of_itself(s))
 
+/* Axes before the matrices (0: there is none), then m, k and n. */
+#define YS_CASES_MATMUL(X)                                                                                             \
+    X(matmul_of_rows, matmul(s, 0, 4, 3, 5))                                                                           \
+    X(matmul_of_many, matmul(s, 3, 2, 5, 4))                                                                           \
+    X(matmul_of_lines, matmul(s, 2, 1, 6, 1))                                                                          \
+    X(matmul_of_itself, matmul_of_itself(s))
+
 /* Positions, width and hidden. */
 #define YS_CASES_LSTM(X)                                                                                               \
     X(lstm_positions, recurrent(s, YS_OP_LSTM, 5, 3, 4))                                                               \

@@ -141,6 +141,26 @@ static int attention_of_itself(struct site *s)
     return attention_over(s, (struct ys_attention){.heads = 2, .kv_heads = 2, .causal = true}, (const int[]){v, v, v});
 }
 
+static int matmul_of(struct site *s, int a, int b)
+{
+    return ys_build_node(s->b, &(struct ys_node){.op = YS_OP_MATMUL}, (const int[]){a, b}, 2, next_name(s));
+}
+
+/* `count` pairs of matrices in each row; 0: one, and no axis for them. */
+static int matmul(struct site *s, int64_t count, int64_t rows, int64_t inner, int64_t columns)
+{
+    const int a = count ? image(s, count, rows, inner) : reshape(s, features(s, rows * inner), rows, inner);
+    const int b = count ? image(s, count, inner, columns) : reshape(s, features(s, inner * columns), inner, columns);
+    return matmul_of(s, a, b);
+}
+
+/* A square matrix times itself: two gradients add up. */
+static int matmul_of_itself(struct site *s)
+{
+    const int v = reshape(s, features(s, 16), 4, 4);
+    return matmul_of(s, v, v);
+}
+
 static int recurrent(struct site *s, enum ys_op op, int64_t positions, int64_t width, int64_t hidden)
 {
     const int v = reshape(s, features(s, positions * width), positions, width);

@@ -389,7 +389,7 @@ static void every_operator_and_loss_has_a_case(void)
             op[n.nodes[k].op] = true;
     }
     /* Of tokens, of several values: test_sequence.c. */
-    op[YS_OP_EMBEDDING] = op[YS_OP_ATTENTION] = op[YS_OP_LAST] = true;
+    op[YS_OP_EMBEDDING] = op[YS_OP_ATTENTION] = op[YS_OP_MATMUL] = op[YS_OP_LAST] = true;
     op[YS_OP_LSTM] = op[YS_OP_GRU] = true; /* test_recurrent.c */
     for (int i = 0; i < YS_OP_COUNT; i++)
         tap_check(op[i], __LINE__, "%s has no case", ys_op_name(i));

@@ -86,6 +86,90 @@ static void attention_to_what_is_given(void)
     try_out(graph, &numbers, &(const struct allowed){0.06, 6e-4});
 }
 
+/** x (N, 5, 6) through a dense layer, times x turned, whose gradient nobody wants, times the layer again; of heads side
+ * by side, (N, 2, 5, 3). */
+static void compare_products(bool of_heads)
+{
+    static const struct drawing numbers = {.purpose = "products", .seed = SEED, .batch = BATCH, .tried = 9};
+    const struct ys_node times = {.op = YS_OP_MATMUL},
+                         apart = {.op = YS_OP_RESHAPE, .shape_rank = 4, .shape = {YS_BATCH, POSITIONS, 2, 3}},
+                         first = {.op = YS_OP_TRANSPOSE, .permutation = {0, 2, 1, 3}},
+                         turn = {.op = YS_OP_TRANSPOSE, .permutation = {0, 2, 3, 1}},
+                         plain_turn = {.op = YS_OP_TRANSPOSE, .permutation = {0, 2, 1}},
+                         beside = {.op = YS_OP_RESHAPE, .shape_rank = 3, .shape = {YS_BATCH, POSITIONS, 6}};
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    REQUIRE(ys_build_new("products", (const int64_t[]){POSITIONS, 6}, 2, YS_F32, &b) == YS_OK);
+    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
+    int x = ys_build_input(b), a = ys_build_gemm(b, x, 6, "a");
+    if (of_heads) {
+        a = ys_build_node(b, &apart, &a, 1, "a_apart");
+        a = ys_build_node(b, &first, &a, 1, "a_first");
+        x = ys_build_node(b, &apart, &x, 1, "x_apart");
+    }
+    const int turned = ys_build_node(b, of_heads ? &turn : &plain_turn, &x, 1, "turned");
+    const int square = ys_build_node(b, &times, (const int[]){a, turned}, 2, "square");
+    int y = ys_build_node(b, &times, (const int[]){square, a}, 2, "twice");
+    if (of_heads) {
+        y = ys_build_node(b, &first, &y, 1, "y_first");
+        y = ys_build_node(b, &beside, &y, 1, "y_beside");
+    }
+    ys_build_target(b, YS_TARGET_CLASSES);
+    REQUIRE(ys_build_finish(b, ys_build_gemm(b, y, 5, "head"), &graph) == YS_OK);
+    try_out(graph, &numbers, &(const struct allowed){0.06, 6e-4});
+}
+
+static void products_of_values(void)
+{
+    compare_products(false);
+    compare_products(true);
+}
+
+static double element_of(const void *values, enum ys_engine_precision precision, int i)
+{
+    return precision == YS_ENGINE_F64 ? ((const double *)values)[i] : (double)((const float *)values)[i];
+}
+
+/** Of whole numbers, whose products are exact: rows of two pairs of matrices (2, 3) and (3, 4). */
+static void check_product(const char *backend, enum ys_engine_precision precision)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    struct ys_engine *e = NULL;
+    REQUIRE(ys_build_new("product", (const int64_t[]){2, 2, 3}, 3, YS_F32, &b) == YS_OK);
+    const int in[] = {ys_build_input(b), ys_build_more_input(b, "b", (const int64_t[]){2, 3, 4}, 3, YS_F32)};
+    const int y = ys_build_node(b, &(struct ys_node){.op = YS_OP_MATMUL}, in, 2, "times");
+    ys_build_target(b, YS_TARGET_VECTOR);
+    ys_build_loss(b, YS_LOSS_MEAN_SQUARED_ERROR);
+    REQUIRE(ys_build_finish(b, y, &graph) == YS_OK);
+    const struct ys_engine_config config = {.batch = BATCH, .precision = precision, .backend = backend, .threads = 2};
+    if (ys_engine_open_graph(graph, &config, &e) != 0) {
+        tap_skip("%s", ys_engine_error());
+        ys_graph_free(graph);
+        return;
+    }
+    float *left = ys_engine_place(e, 0), *right = ys_engine_place(e, 1);
+    for (int i = 0; i < BATCH * 2 * 2 * 3; i++)
+        left[i] = (float)(i * 7 % 11 - 5);
+    for (int i = 0; i < BATCH * 2 * 3 * 4; i++)
+        right[i] = (float)(i * 5 % 13 - 6);
+    memset(ys_engine_target(e), 0, BATCH * 2 * 2 * 4 * sizeof(float));
+    CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) == 0);
+    for (int i = 0; i < BATCH * 2 * 2 * 4; i++) {
+        const float *row = left + i / 4 * 3, *column = right + i / 8 * 12 + i % 4;
+        CHECK_NEAR(element_of(ys_engine_logits(e), precision, i),
+                   (double)(row[0] * column[0] + row[1] * column[4] + row[2] * column[8]), 0);
+    }
+    ys_engine_close(e);
+    ys_graph_free(graph);
+}
+
+static void a_product_is_its_formula(void)
+{
+    check_product("ref", YS_ENGINE_F64);
+    check_product("onednn", YS_ENGINE_F32);
+}
+
 static void compare_classes(int64_t classes, int64_t positions, double smoothing)
 {
     const struct drawing tokens = {
@@ -171,11 +255,6 @@ static void gradients_of_a_softmax(void)
             CHECK_NEAR(dp[k], 0.5 * p[k] * (given[k] - sum), 0.5 * p[k] * 70 * 8 * 0x1p-24);
         CHECK(dp[counts[i]] == -3);
     }
-}
-
-static double element_of(const void *values, enum ys_engine_precision precision, int i)
-{
-    return precision == YS_ENGINE_F64 ? ((const double *)values)[i] : (double)((const float *)values)[i];
 }
 
 enum { KEYS = 3, WIDTH = 4 };
@@ -548,6 +627,7 @@ TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(the_gradient_of_many_class
          TAP_CASE(attention_of_large_scores_ref), TAP_CASE(attention_hides_padding_ref),
          TAP_CASE(attention_hides_padding_onednn), TAP_CASE(padding_that_hides_everything_is_refused),
          TAP_CASE(attention_of_large_scores_onednn), TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal),
-         TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(attention_to_what_is_given),
-         TAP_CASE(last_position_ref), TAP_CASE(last_position_onednn), TAP_CASE(last_position_of_states),
-         TAP_CASE(embedding_ref), TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))
+         TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(products_of_values),
+         TAP_CASE(a_product_is_its_formula), TAP_CASE(attention_to_what_is_given), TAP_CASE(last_position_ref),
+         TAP_CASE(last_position_onednn), TAP_CASE(last_position_of_states), TAP_CASE(embedding_ref),
+         TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))

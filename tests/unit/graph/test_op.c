@@ -37,9 +37,9 @@ static void products_and_no_others_have_multiply_adds_and_weights(void)
     for (int op = 0; op < YS_OP_COUNT; op++) {
         const struct ys_op_rule *rule = ys_op_rule((enum ys_op)op);
         tap_check((rule->kind == YS_OPKIND_PRODUCT) == (rule->multiply_adds != NULL), __LINE__, "%s", rule->name);
-        bool weighs = (rule->kind == YS_OPKIND_PRODUCT && op != YS_OP_ATTENTION) || op == YS_OP_LAYERNORM ||
-                      op == YS_OP_RMSNORM || op == YS_OP_BATCHNORM ||
-                      op == YS_OP_EMBEDDING; /* attention multiplies values with each other */
+        bool weighs = (rule->kind == YS_OPKIND_PRODUCT && op != YS_OP_ATTENTION && op != YS_OP_MATMUL) ||
+                      op == YS_OP_LAYERNORM || op == YS_OP_RMSNORM || op == YS_OP_BATCHNORM ||
+                      op == YS_OP_EMBEDDING; /* the two multiply values with each other */
         tap_check(weighs == ys_op_needs((enum ys_op)op, YS_NODE_WEIGHT), __LINE__, "%s", rule->name);
     }
 }

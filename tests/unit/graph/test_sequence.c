@@ -93,6 +93,37 @@ static void attention_names_what_does_not_fit(void)
     refuse_attention((struct ys_attention){2, 2, false, 0}, 4, 8, "keys k of shape [N,4,8] fit neither");
 }
 
+/** Of (N, ..., 4, 6) and a value of `shape`, of which the product is, or is refused. */
+static void try_matmul(size_t rank, const int64_t *shape, const char *message)
+{
+    struct ys_build *b;
+    struct ys_graph *graph = NULL;
+    const int64_t left[] = {3, 4, 6};
+    REQUIRE(ys_build_new("product", left + 3 - rank, rank, YS_F32, &b) == YS_OK);
+    const int in[] = {ys_build_input(b), ys_build_more_input(b, "k", shape, rank, YS_F32)};
+    const int y = ys_build_node(b, &(struct ys_node){.op = YS_OP_MATMUL}, in, 2, "times");
+    ys_build_target(b, YS_TARGET_VECTOR);
+    ys_build_loss(b, YS_LOSS_MEAN_SQUARED_ERROR);
+    CHECK((ys_build_finish(b, y, &graph) == YS_OK) == !message);
+    if (message)
+        CHECK_HAS(ys_error(), message);
+    else if (CHECK(graph != NULL)) {
+        const struct ys_value *out = &graph->values[graph->output];
+        CHECK(out->rank == rank + 1 && out->shape[rank - 1] == 4 && out->shape[rank] == shape[rank - 1]);
+        CHECK_INT(ys_graph_multiply_adds(graph), (rank == 3 ? 3 : 1) * 4 * 6 * shape[rank - 1]);
+    }
+    ys_graph_free(graph);
+}
+
+static void products_of_values_are_of_matrices(void)
+{
+    try_matmul(2, (const int64_t[]){6, 5}, NULL);
+    try_matmul(3, (const int64_t[]){3, 6, 2}, NULL);
+    try_matmul(2, (const int64_t[]){4, 6}, "inputs x of shape [N,4,6] and k of shape [N,4,6] are no matrices");
+    try_matmul(3, (const int64_t[]){2, 6, 4}, "x of shape [N,3,4,6] and k of shape [N,2,6,4] are no matrices");
+    try_matmul(1, (const int64_t[]){6}, "x of shape [N,6] and k of shape [N,6] are no matrices");
+}
+
 /** Of an attention over (N, 4, 6): what hides its keys. */
 static void refuse_tokens(enum ys_dtype dtype, int64_t count, const char *message)
 {
@@ -326,8 +357,9 @@ static void recurrent_layers_name_what_does_not_fit(void)
 }
 
 TAP_MAIN(TAP_CASE(gpt_has_its_published_sizes), TAP_CASE(gpt_says_what_does_not_fit),
-         TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(attention_names_tokens_that_hide_no_keys),
-         TAP_CASE(the_last_position_is_told_by_a_token_for_each), TAP_CASE(an_embedding_reads_tokens_alone),
-         TAP_CASE(recurrent_networks_have_their_sizes), TAP_CASE(recurrent_layers_name_what_does_not_fit),
-         TAP_CASE(bert_has_its_published_size), TAP_CASE(a_classifier_reads_the_last_position),
-         TAP_CASE(places_name_what_does_not_fit), TAP_CASE(angles_are_their_formula))
+         TAP_CASE(attention_names_what_does_not_fit), TAP_CASE(products_of_values_are_of_matrices),
+         TAP_CASE(attention_names_tokens_that_hide_no_keys), TAP_CASE(the_last_position_is_told_by_a_token_for_each),
+         TAP_CASE(an_embedding_reads_tokens_alone), TAP_CASE(recurrent_networks_have_their_sizes),
+         TAP_CASE(recurrent_layers_name_what_does_not_fit), TAP_CASE(bert_has_its_published_size),
+         TAP_CASE(a_classifier_reads_the_last_position), TAP_CASE(places_name_what_does_not_fit),
+         TAP_CASE(angles_are_their_formula))

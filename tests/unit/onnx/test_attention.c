@@ -142,6 +142,30 @@ static void the_last_extent_of_scores_is_that_of_the_keys(void)
     }
 }
 
+/* A product that no softmax follows, and one of it with a third value. */
+static void a_product_of_two_values_is_one_of_matrices(void)
+{
+    for (int is_twice = 0; is_twice < 2; is_twice++) {
+        double e[2][WIDTH], square[2][2] = {{0}}, twice[2][WIDTH] = {{0}};
+        struct made m = {0};
+        begin(&m);
+        made_node(&m, "Transpose", "e", "turned");
+        made_integers(&m, "perm", (const int64_t[]){0, 2, 1}, 3);
+        made_node(&m, "MatMul", "e turned", "square");
+        made_node(&m, "MatMul", "square e", "twice");
+        end_in_dense(&m, is_twice ? "twice" : "square", is_twice ? 2L * WIDTH : 4);
+        embed(e);
+        for (int p = 0; p < 2; p++)
+            for (int s = 0; s < 2; s++)
+                for (int i = 0; i < WIDTH; i++)
+                    square[p][s] += e[p][i] * e[s][i];
+        for (int p = 0; p < 2; p++)
+            for (int i = 0; i < WIDTH; i++)
+                twice[p][i] = square[p][0] * e[0][i] + square[p][1] * e[1][i];
+        check_dense(made_read(&m, "y", 17), is_twice ? twice[0] : square[0], is_twice ? 2 * WIDTH : 4);
+    }
+}
+
 /* A number times the queries, or the scores themselves, which are no operator without the softmax. */
 static void scores_times_0_or_less_are_refused(void)
 {
@@ -267,6 +291,7 @@ static void windows_of_a_row_attend_apart(void)
 }
 
 TAP_MAIN(TAP_CASE(padding_is_put_before_the_products), TAP_CASE(the_last_extent_of_scores_is_that_of_the_keys),
-         TAP_CASE(scores_times_0_or_less_are_refused), TAP_CASE(the_scale_of_the_operator_is_above_0_or_left_out),
-         TAP_CASE(an_attention_may_be_the_first_node), TAP_CASE(an_attention_of_pixels_is_one_of_what_they_stand_for),
-         TAP_CASE(tokens_of_all_axes_are_refused), TAP_CASE(windows_of_a_row_attend_apart))
+         TAP_CASE(a_product_of_two_values_is_one_of_matrices), TAP_CASE(scores_times_0_or_less_are_refused),
+         TAP_CASE(the_scale_of_the_operator_is_above_0_or_left_out), TAP_CASE(an_attention_may_be_the_first_node),
+         TAP_CASE(an_attention_of_pixels_is_one_of_what_they_stand_for), TAP_CASE(tokens_of_all_axes_are_refused),
+         TAP_CASE(windows_of_a_row_attend_apart))

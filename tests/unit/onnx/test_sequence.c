@@ -325,15 +325,21 @@ static void a_softmax_between_two_products_is_an_attention(void)
     made_attention(&m, "masked", odd);
     end_in_dense(&m, "a", 8);
     refused(&m, "y", "node masked (Add): has a mask that hides other than what lies behind each position");
-    made_attention(&m, "scores", open);
-    made_node(&m, "Relu", "scores", "b");
-    end_in_dense(&m, "b", 4);
-    refused(&m, "y", "a product of two values that is no attention");
-    made_attention(&m, "scores", open);
-    made_tensor(&m, "laid", 7, two, 1, laid, sizeof laid);
-    made_node(&m, "Reshape", "scores laid", "b");
+    made_attention(&m, "masked", causal);
+    made_node(&m, "Relu", "masked", "b");
     end_in_dense(&m, "b", 4);
     refused(&m, "y", "node scores (Mul): is part of a product of two values that is no attention");
+    for (int i = 0; i < 3; i++) { /* nothing is hidden, and no product with values follows */
+        static const char *const ops[] = {"Relu", "Reshape", "Relu"}, *const in[] = {"dots", "dots laid", "shares"};
+        made_attention(&m, "scores", open);
+        made_tensor(&m, "laid", 7, two, 1, laid, sizeof laid);
+        made_node(&m, ops[i], in[i], "b");
+        end_in_dense(&m, "b", 4);
+        struct ys_onnx_import *import = made_read(&m, "y", 17);
+        CHECK(import && ys_graph_has(import->graph, YS_OP_MATMUL) && !ys_graph_has(import->graph, YS_OP_ATTENTION));
+        CHECK(import && ys_graph_has(import->graph, YS_OP_SOFTMAX) == (i == 2));
+        ys_onnx_import_free(import);
+    }
 }
 
 static void the_embedding_and_its_transposed_copy_are_one_and_tokens_tell_classes_of_positions(void)
