@@ -56,6 +56,17 @@ class Operand(Owner):
         return self.combine((x, self.W), {})
 
 
+class PlacedOperand(Operand):
+    """A value and those rows of a parameter that are of its positions."""
+
+    def __init__(self, combine, shape, place):
+        super().__init__(combine, shape)
+        self.place = place
+
+    def forward(self, x):
+        return self.combine((x, self.W[self.place.at:self.place.at + x.shape[1]]), {})
+
+
 class Linear(L.Linear):
     """Along the last axis."""
 
@@ -134,6 +145,17 @@ def pad(x, pads, value):
                  constant_values=value)
 
 
+def pad_axes(x, attrs):
+    """Chainer's own knows the gradient of constants alone."""
+    sides = common_graph.sides_of(attrs)
+    if attrs["mode"] == "constant":
+        return F.pad(x, sides, "constant", constant_values=attrs["value"])
+    for axis, (before, behind) in enumerate(sides):
+        if before or behind:
+            x = x[(slice(None),) * axis + (common_graph.padded_indices(attrs["mode"], (before, behind), x.shape[axis]),)]
+    return x
+
+
 class Pool:
     """Chainer's own pool where it pads and counts alike, else one without padding on an image that was padded first."""
 
@@ -192,7 +214,7 @@ def attention(x, attrs):
                for part, heads in zip(x, (attrs["q_num_heads"], groups, groups)))
     k, v = (F.broadcast_to(part, q.shape[:3] + part.shape[3:]) for part in (k, v))
     scores = F.matmul(q, k, transb=True) * (attrs["scale"] or q.shape[4] ** -0.5)
-    seen = np.tri(count, dtype=bool) if attrs["is_causal"] else True
+    seen = common_graph.causal(count) if attrs["is_causal"] else True
     for tokens in x[3:]:
         seen = seen & (tokens != common_graph.PADDING)[:, None, None, None]
     if seen is not True:
@@ -207,13 +229,30 @@ def last_counted(x, _attrs):
     return x[np.arange(len(places)), places]
 
 
-def rotary(x, attrs):
+def rotary(x, attrs, at=0):
     rows, count, width = x.shape
     parts = F.reshape(x, (rows, count, attrs["num_heads"], -1))
-    cosines, sines = (table.astype(x.dtype) for table in common_places.rotations(attrs, count, parts.shape[3]))
+    cosines, sines = (table[at:].astype(x.dtype) for table in common_places.rotations(attrs, at + count, parts.shape[3]))
     a, b = (parts[..., ::2], parts[..., 1::2]) if attrs["interleaved"] else F.split_axis(parts, 2, 3)
     turned = a * cosines - b * sines, b * cosines + a * sines
     return F.reshape(F.stack(turned, 4) if attrs["interleaved"] else F.concat(turned, 3), x.shape)
+
+
+def sinusoid(x, attrs, at=0):
+    return x + common_places.waves(attrs, at + x.shape[1], x.shape[2])[at:].astype(x.dtype)
+
+
+class CachedAttention:
+    """Of a prompt, and of single positions behind it, which see the keys and values that are kept."""
+
+    def __init__(self, attrs, place):
+        self.attrs, self.place, self.kept = attrs, place, None
+
+    def __call__(self, q, k, v):
+        if self.place.at:
+            k, v = (F.concat(pair, 1) for pair in zip(self.kept, (k, v)))
+        self.kept = k, v
+        return attention((q, k, v), dict(self.attrs, is_causal=self.attrs["is_causal"] and not self.place.at))
 
 
 # Operators without parameters, by their first input, or all of them, and their attributes.
@@ -227,7 +266,7 @@ CALLS = {
     "Swish": lambda x, attrs: x * F.sigmoid(x),
     "Gelu": gelu,
     "RotaryEmbedding": rotary,
-    "sinusoid": lambda x, attrs: x + common_places.waves(attrs, *x.shape[1:]).astype(x.dtype),
+    "sinusoid": sinusoid,
     "Softmax": lambda x, attrs: F.softmax(x, attrs["axis"]),
     "LogSoftmax": lambda x, attrs: F.log_softmax(x, attrs["axis"]),
     "GlobalAveragePool": lambda x, attrs: F.average_pooling_2d(x, x.shape[2:]),
@@ -236,6 +275,7 @@ CALLS = {
     "Reshape": lambda x, attrs: F.reshape(x, (len(x), *attrs["shape"][1:])),
     "Transpose": lambda x, attrs: F.transpose(x, attrs["perm"]),
     "ReduceMean": lambda x, attrs: F.mean(x, tuple(attrs["axes"]), keepdims=bool(attrs["keepdims"])),
+    "Pad": pad_axes,
     "Split": lambda x, attrs: F.split_axis(x, np.cumsum(attrs["split"])[:-1], attrs["axis"]),
     "Dropout": lambda x, attrs: F.dropout(x, attrs["ratio"]) if attrs["ratio"] else x,
     "LRN": local_response_norm,
@@ -245,11 +285,13 @@ JOINS = {
     "Sub": lambda x, attrs: x[0] - x[1],
     "Mul": lambda x, attrs: x[0] * x[1],
     "Div": lambda x, attrs: x[0] / x[1],
+    "MatMul": lambda x, attrs: F.matmul(x[0], x[1]),
     "Concat": lambda x, attrs: F.concat(x, attrs["axis"]),
     "Attention": attention, "last": last_counted,
 }
 
 
+PLACED = {"RotaryEmbedding": rotary, "sinusoid": sinusoid}
 NORMS = {"LayerNormalization": LayerNormalization, "RMSNormalization": RMSNormalization}
 RECURRENT = {"LSTM": LSTM, "GRU": GRU}
 
@@ -260,6 +302,7 @@ class Network(chainer.Chain):
     def __init__(self, plan, dtype):
         super().__init__()
         self.plan, self.dtype, self.nodes, self.owned, self.made, self.recurrents = plan, dtype, [], {}, {}, {}
+        self.place = common_places.Place()
         for node in plan.graph["nodes"]:
             self.nodes.append((self.make_once(node) if node.get("params") else self.make(node), node["in"], node["out"]))
 
@@ -288,6 +331,10 @@ class Network(chainer.Chain):
 
     def make(self, node):
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
+        if self.plan.prompt and op == "Attention":
+            return CachedAttention(attrs, self.place)
+        if self.plan.prompt and op in PLACED:
+            return lambda x: PLACED[op](x, attrs, self.place.at)
         if op in CALLS:
             return lambda x: CALLS[op](x, attrs)
         shapes = {role: self.plan.weights[name].shape for role, name in names.items()}
@@ -299,7 +346,7 @@ class Network(chainer.Chain):
             self.recurrents[node["name"]] = self.own(RECURRENT[op](**shapes), names, ROLES)
             return self.recurrents[node["name"]]
         if op in JOINS and names:
-            return self.own(Operand(JOINS[op], self.plan.weights[names["weight"]].shape), names, ROLES)
+            return self.operand(JOINS[op], names, shapes["weight"])
         if op in JOINS:
             return lambda *x: JOINS[op](x, attrs)
         if op == "normalize":
@@ -314,6 +361,10 @@ class Network(chainer.Chain):
             return self.own(L.BatchNormalization(channels, 1 - attrs["momentum"], attrs["epsilon"], self.dtype), names,
                             BATCH_NORM)
         return Pool(op, attrs)
+
+    def operand(self, combine, names, shape):
+        is_placed = self.plan.prompt and len(shape) == 2 and shape[0] == self.plan.prompt + self.plan.tokens
+        return self.own(PlacedOperand(combine, shape, self.place) if is_placed else Operand(combine, shape), names, ROLES)
 
     def normalize(self, attrs):
         shape = [-1] + [1] * (len(self.plan.graph["inputs"][0]["shape"]) - 2)
@@ -400,7 +451,8 @@ class Chainer(common.Adapter):
     ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "MaxPool", "AveragePool", "Embedding", *NORMS, *RECURRENT, *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = tuple(OPTIMIZERS)
-    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "carried")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "hidden",
+              "carried", "prompt")
 
     def build(self, plan):
         self.dtype = DTYPES[plan.precision]
@@ -473,9 +525,12 @@ class Chainer(common.Adapter):
     def loss(self, logits, y):
         if self.plan.target == "vector":
             return F.mean_squared_error(logits, y.astype(self.dtype))
-        if self.plan.loss == "mean_squared_error":
-            return F.mean_squared_error(logits, np.eye(logits.shape[-1], dtype=self.dtype)[y])
         logits, y = F.reshape(logits, (-1, logits.shape[-1])), y.flatten()
+        if self.plan.hides_targets:
+            seen, = np.nonzero(y >= 0)
+            logits, y = logits[seen], y[seen]
+        if self.plan.loss == "mean_squared_error":
+            return F.mean_squared_error(logits, np.eye(logits.shape[1], dtype=self.dtype)[y])
         if self.plan.loss == "softmax_cross_entropy" and not self.plan.label_smoothing:
             return F.softmax_cross_entropy(logits, y)
         log_p = logits if self.plan.loss == "nll" else F.log_softmax(logits)
@@ -511,9 +566,19 @@ class Chainer(common.Adapter):
 
     def forward(self, x, y, train):
         with self.unchanged(train), chainer.no_backprop_mode():
-            logits = self.net(x)
+            logits = self.pass_pieces(x) if self.plan.prompt else self.net(x)
             loss = self.loss(logits, y)
         return {"x": x, "y": y, "logits": logits.array, "loss": loss.array}
+
+    def pass_pieces(self, x):
+        made = []
+        for self.net.place.at, end in self.plan.pieces():
+            made.append(self.net(x[:, self.net.place.at:end]))
+        return F.concat(made, 1)
+
+    def infer_piece(self, x, first):
+        self.net.place.at = first
+        return self.infer_step(x)
 
     def backward(self, x, y, train):
         with self.unchanged(train):

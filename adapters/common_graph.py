@@ -46,6 +46,11 @@ class Window:
         return [sum(low <= start + tap < high for tap in self.taps) for start in starts]
 
 
+def causal(count):
+    """Of attention over so many positions, (queries, keys): whether a query sees a key, those up to its own place."""
+    return np.tri(count, dtype=bool)
+
+
 def sides_of(attrs):
     """Of a Pad: (elements before, behind) for each axis."""
     rank = len(attrs["pads"]) // 2

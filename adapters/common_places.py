@@ -4,6 +4,12 @@ in double, to be rounded to a run's precision."""
 import numpy as np
 
 
+class Place:
+    """Where in their rows the positions lie that are passed: their first."""
+
+    at = 0
+
+
 def angles(base, positions, width):
     """Of each position and each pair of `width` numbers: (positions, width / 2)."""
     return np.arange(positions)[:, None] * base ** (-np.arange(0, width, 2) / width)

@@ -387,6 +387,7 @@ OPS = {
     "Gelu": lambda run, node, x: jax.nn.gelu(x, approximate=node["attrs"]["approximate"] == "tanh"),
     "Sqrt": lambda run, node, x: jnp.sqrt(x), "Pow": lambda run, node, x: x ** node["attrs"]["exponent"],
     "Add": pair(operator.add), "Sub": pair(operator.sub), "Mul": pair(operator.mul), "Div": pair(operator.truediv),
+    "MatMul": lambda run, node, a, b: to_own(to_graph(a) @ to_graph(b)),
     "Concat": lambda run, node, *parts: jnp.concatenate(parts, own_axis(node["attrs"]["axis"], parts[0])), "Split": split,
     "Flatten": lambda run, node, x: to_graph(x).reshape(len(x), -1),
     "Reshape": lambda run, node, x: to_own(to_graph(x).reshape(len(x), *node["attrs"]["shape"][1:])),

@@ -521,6 +521,7 @@ CALLS = {
     "Sub": lambda net, attrs, a, b: net.ops.subtract(a, b),
     "Mul": lambda net, attrs, a, b: net.ops.multiply(a, b),
     "Div": lambda net, attrs, a, b: net.ops.divide(a, b),
+    "MatMul": lambda net, attrs, a, b: net.to_own(net.ops.matmul(net.to_graph(a), net.to_graph(b))),
     "Concat": lambda net, attrs, *parts: net.ops.concatenate(parts, axis=own_axis(attrs, parts[0])),
     "Split": lambda net, attrs, x: net.ops.split(x, np.cumsum(attrs["split"])[:-1].tolist(), axis=own_axis(attrs, x)),
     "Flatten": lambda net, attrs, x: net.layers.Flatten()(net.to_graph(x)),

@@ -17,7 +17,7 @@ with common.importing("MXNet"):
     from mxnet import autograd
     from mxnet.base import _LIB, check_call
 
-from mxnet_network import CALLS, JOINS, Loss, Network, single
+from mxnet_network import CALLS, JOINS, KINDS, Loss, Network, single
 
 DTYPES = {"f32": "float32", "f64": "float64"}
 
@@ -98,12 +98,14 @@ class MXNet(common.Adapter):
     precisions = ("f32", "f64")
     modes = ("train", "infer")
     ops = ("normalize", "Conv", "ConvTranspose", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool",
-           "GlobalAveragePool", "GlobalMaxPool", "Dropout", "Embedding", "RMSNormalization", "LSTM", "GRU", "Attention", "RotaryEmbedding",
+           "GlobalAveragePool", "GlobalMaxPool", "Dropout", "Embedding", "RMSNormalization", *KINDS, "Attention", "RotaryEmbedding",
            "sinusoid", "last", *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "hidden",
+              "carried")
     options = {"executor": "gluon"}
+    ends = ()
     loader = "mxnet.gluon.data.DataLoader"
 
     def build(self, plan):
@@ -123,6 +125,8 @@ class MXNet(common.Adapter):
         self.gradients = [param.grad() for param in self.trained] if train else []
         self.bound = None
         if self.option("executor") == "symbol":
+            if plan.carries_state:
+                raise common.Unsupported("state that is carried under the symbolic executor: opt.mxnet.executor = gluon")
             self.bound = Bound(self.net, self.loss, *map(self.array, plan.batch(0)), train)
         else:
             self.net.hybridize(static_alloc=True, static_shape=True)
@@ -142,6 +146,18 @@ class MXNet(common.Adapter):
         self.steps, self.rate = 0, None
         if self.plan.mode == "train":
             self.make_optimizer()
+        if self.plan.carries_state:
+            self.clear_carried_state()
+
+    def clear_carried_state(self):
+        for start in self.net.carried.values():
+            start.set_data(mx.nd.zeros(start.shape, dtype=self.dtype))
+
+    def carried_state(self):
+        found = {}
+        for (kind, name), start in self.net.carried.items():
+            found.setdefault(kind, {})[name] = start.data().asnumpy()[0]
+        return found
 
     def make_optimizer(self):
         settings = self.plan.optimizer
@@ -172,9 +188,16 @@ class MXNet(common.Adapter):
             self.bound.executor.backward(self.bound.slopes)
             return loss
         with autograd.record(train):
-            loss = self.loss(self.net(x), y)
+            loss = self.loss(self.network(x), y)
         loss.backward(train_mode=train)
         return loss
+
+    def network(self, x):
+        """The logits. Of state that is carried the ends are kept."""
+        if not self.net.carried:
+            return self.net(x)
+        logits, *self.ends = self.net(x)
+        return logits
 
     def load(self, first, last):
         x, y, order = self.plan.stored()
@@ -193,6 +216,8 @@ class MXNet(common.Adapter):
             self.refine(lr)
         self.updater(list(range(len(self.values))), self.gradients, self.values)
         self.steps += 1
+        for start, end in zip(self.net.carried.values(), self.ends):
+            start.set_data(end)
         self.refine_statistics(before)
         return loss
 
@@ -266,7 +291,7 @@ class MXNet(common.Adapter):
         if self.bound:
             return self.bound.executor.forward(train, x=x)[0]
         with autograd.pause(train_mode=train):
-            return self.net(x)
+            return self.network(x)
 
     def backward(self, x, y, train):
         with self.unchanged(train):

@@ -18,6 +18,7 @@ with common.importing("MXNet"):
     from mxnet.gluon import nn
 
 HIDDEN = -1e30  # a score whose share is 0
+KINDS = {"LSTM": "hc", "GRU": "h"}  # of the state that a layer is left in
 BATCH_NORM = {"weight": "gamma", "bias": "beta", "running_mean": "running_mean", "running_var": "running_var"}
 
 
@@ -90,22 +91,26 @@ class Tied(gluon.HybridBlock):
 
 
 class Recurrent(gluon.HybridBlock):
-    """What gluon.rnn calls. Of its second biases an LSTM has none, and a GRU that of its last gate alone; the others are zeros."""
+    """What gluon.rnn calls. Of its second biases an LSTM has none, and a GRU that of its last gate alone; the others are zeros.
+    Where state is carried it gives the one that it ends with too; that with which it begins are the constants h and c."""
 
-    def __init__(self, op, shapes, rows, dtype):
+    def __init__(self, op, shapes, rows, carries, dtype):
         super().__init__()
-        self.op, self.units = op.lower(), shapes["recurrent"][1]
+        self.op, self.units, self.carries, self.kinds = op.lower(), shapes["recurrent"][1], carries, KINDS[op]
         for role, shape in shapes.items():
             setattr(self, role, self.params.get(role, shape=shape))
         self.nothing = constant(self, "nothing", np.zeros(shapes["bias"][0] - (self.units if op == "GRU" else 0)), dtype)
-        self.start = constant(self, "start", np.zeros((1, rows, self.units)), dtype)
+        for kind in self.kinds:
+            setattr(self, kind, constant(self, kind, np.zeros((1, rows, self.units)), dtype))
 
-    def hybrid_forward(self, F, x, weight, recurrent, bias, nothing, start, recurrent_bias=None):
+    def hybrid_forward(self, F, x, weight, recurrent, bias, nothing, h, c=None, recurrent_bias=None):
         parts = [F.reshape(weight, shape=(-1,)), F.reshape(recurrent, shape=(-1,)), bias, nothing]
         parts = F.concat(*parts, *[recurrent_bias] * (self.op == "gru"), dim=0)
-        state = {"state": start, "state_cell": start} if self.op == "lstm" else {"state": start}
-        y = F.RNN(F.swapaxes(x, 0, 1), parts, mode=self.op, state_size=self.units, num_layers=1, **state)
-        return F.swapaxes(y, 0, 1)
+        state = {"state": h, "state_cell": c} if self.op == "lstm" else {"state": h}
+        y = F.RNN(F.swapaxes(x, 0, 1), parts, mode=self.op, state_size=self.units, num_layers=1, state_outputs=self.carries, **state)
+        if not self.carries:
+            return F.swapaxes(y, 0, 1)
+        return [F.swapaxes(y[0], 0, 1), *[y[1 + place] for place in range(len(self.kinds))]]
 
 
 class Attention(gluon.HybridBlock):
@@ -117,7 +122,7 @@ class Attention(gluon.HybridBlock):
         self.queries, self.keys = shape[1], keys
         self.scale = attrs["scale"] or (shape[2] / self.heads) ** -0.5
         if attrs["is_causal"]:
-            self.seen = constant(self, "seen", np.where(np.tri(shape[1], dtype=bool), 0, HIDDEN)[None, None], dtype)
+            self.seen = constant(self, "seen", np.where(common_graph.causal(shape[1]), 0, HIDDEN)[None, None], dtype)
 
     def apart(self, F, x, positions, heads):
         """(N times heads, positions, width of a head), each head of keys as often as it has queries."""
@@ -271,9 +276,12 @@ def split(F, x, attrs, _holds):
 
 
 def pad(F, x, attrs, _holds):
-    """MXNet pads rows and columns of images alone; the checks of make() see to it."""
-    width = [size for side in common_graph.sides_of(attrs) for size in side]
-    return F.pad(x, mode=attrs["mode"], pad_width=width, constant_value=attrs["value"])
+    """MXNet pads rows and columns of images alone; the checks of make() see to it. What has three axes is an image of one channel."""
+    sides = common_graph.sides_of(attrs)
+    is_image = len(sides) == 4
+    width = [size for side in (sides if is_image else [sides[0], (0, 0), *sides[1:]]) for size in side]
+    y = F.pad(x if is_image else F.expand_dims(x, axis=1), mode=attrs["mode"], pad_width=width, constant_value=attrs["value"])
+    return y if is_image else F.reshape(y, shape=(0, -3, 0))
 
 
 # Operators without parameters. holds(number): whether MXNet keeps the number as it is.
@@ -304,6 +312,7 @@ JOINS = {
     "Sub": lambda F, x, attrs: (F.broadcast_sub if attrs.get("broadcast") else F.elemwise_sub)(*x),
     "Mul": lambda F, x, attrs: (F.broadcast_mul if attrs.get("broadcast") else F.elemwise_mul)(*x),
     "Div": lambda F, x, attrs: (F.broadcast_div if attrs.get("broadcast") else F.elemwise_div)(*x),
+    "MatMul": lambda F, x, attrs: F.linalg_gemm2(*x),
     "Concat": lambda F, x, attrs: F.concat(*x, dim=attrs["axis"]),
 }
 
@@ -313,13 +322,14 @@ class Network(gluon.HybridBlock):
 
     owned: name in the graph -> its Parameter.  statistics: name of a running mean or variance -> the share of the new in it,
     and by what MXNet's batch variance, divided by n, is multiplied in the graph's meaning (1 for a mean).  classes: of the
-    logits.
+    logits.  carried: of LSTM and GRU whose state is carried, (kind, node) -> the constant with which the next batch begins;
+    then the states that the layers were left in, in its order, come behind the logits.
     """
 
     def __init__(self, plan, dtype):
         super().__init__()
         self.plan, self.dtype = plan, dtype
-        self.owned, self.statistics, self.tables, self.made, self.nodes = {}, {}, set(), {}, []
+        self.owned, self.statistics, self.tables, self.made, self.carried, self.nodes = {}, {}, set(), {}, {}, []
         graph = plan.graph
         source = graph["inputs"][0]
         # Shapes are asked of MXNet: each layer is called on symbols as soon as it is made.
@@ -327,7 +337,9 @@ class Network(gluon.HybridBlock):
         values = {source["name"]: mx.sym.var("x", shape=self.size)}
         for node in graph["nodes"]:
             inputs = [values[name] for name in node["in"]]
-            self.nodes.append((node["in"], node["out"], self.make(node, inputs)))
+            made = self.make(node, inputs)
+            states = [key for key in self.carried if key[1] == node["name"]]
+            self.nodes.append((node["in"], node["out"] + states, made))
             values.update(self.call(mx.sym, *self.nodes[-1], values))
         self.classes = self.shape(values[graph["output"]])[-1]
         self.cast(dtype)
@@ -345,7 +357,8 @@ class Network(gluon.HybridBlock):
         values = {self.plan.graph["inputs"][0]["name"]: x}
         for node in self.nodes:
             values.update(self.call(F, *node, values))
-        return values[self.plan.graph["output"]]
+        logits = values[self.plan.graph["output"]]
+        return [logits, *[values[key] for key in self.carried]] if self.carried else logits
 
     def holds(self, value):
         return self.dtype == "float32" or single(value) == value
@@ -353,13 +366,15 @@ class Network(gluon.HybridBlock):
     def make(self, node, inputs):
         """A function of F and the node's inputs."""
         op, attrs, names = node["op"], node.get("attrs", {}), node.get("params", {})
-        if op == "Pad" and (len(attrs["pads"]) != 8 or any(common_graph.sides_of(attrs)[1])):
+        if op == "Pad" and (len(attrs["pads"]) not in (6, 8) or len(attrs["pads"]) == 8 and any(common_graph.sides_of(attrs)[1])):
             raise common.Unsupported("Pad of other axes than the rows and columns of images: MXNet has none", op)
         if op in CALLS:
             return lambda F, x: CALLS[op](F, x, attrs, self.holds)
         if op in JOINS and not names:
             return lambda F, *x: JOINS[op](F, x, attrs)
         shape = self.shape(inputs[0])
+        if op in KINDS:
+            return self.recurrent(node["name"], op, names, shape)
         if not names:
             return self.compose(op, attrs, names, inputs, shape)
         key = json.dumps([op, attrs, names, len(shape)], sort_keys=True)
@@ -369,31 +384,44 @@ class Network(gluon.HybridBlock):
             raise common.Unsupported("batch normalisation at two places: its statistics would be those of the second alone", op)
         return self.made[key]
 
+    def recurrent(self, name, op, names, shape):
+        """A layer that stands at one place, or where no state is carried at several."""
+        carries, key = self.plan.carries_state, json.dumps([op, names], sort_keys=True)
+        if carries or key not in self.made:
+            self.refuse_shared(op, [parameter for parameter in names.values() if parameter in self.owned])
+            shapes = {role: self.plan.weights[parameter].shape for role, parameter in names.items()}
+            layer = self.own(Recurrent(op, shapes, shape[0], carries, self.dtype), names)
+            self.register_child(layer)
+            self.made[key] = lambda F, x: layer(x)
+            self.carried.update({(kind, name): getattr(layer, kind) for kind in layer.kinds} if carries else {})
+        return self.made[key]
+
+    @staticmethod
+    def refuse_shared(op, shared):
+        if shared:
+            raise common.Unsupported("parameter %s is that of another layer too: this adapter's layers share all or nothing" % shared[0], op)
+
     def compose(self, op, attrs, names, inputs, shape):
         shared = [name for name in names.values() if name in self.owned]
         if shared and op == "Gemm" and shared[0] in self.tables and "bias" not in names:
             layer = Tied(self.owned[shared[0]])
-        elif shared:
-            raise common.Unsupported("parameter %s is that of another layer too: this adapter's layers share all or nothing" % shared[0], op)
-        elif op == "Conv":
-            return self.conv(attrs, names)
-        elif op == "ConvTranspose":
-            return self.conv_transpose(attrs, names)
         else:
+            self.refuse_shared(op, shared)
+            if op == "Conv":
+                return self.conv(attrs, names)
+            if op == "ConvTranspose":
+                return self.conv_transpose(attrs, names)
             layer = self.of_positions(op, attrs, names, inputs, shape) or self.layer(op, attrs, names, shape)
         self.register_child(layer)
         return lambda F, *x: layer(*x)
 
     def of_positions(self, op, attrs, names, inputs, shape):
         """What networks of tokens have besides; None: it is another."""
-        shapes = {role: self.plan.weights[name].shape for role, name in names.items()}
         if op == "Embedding":
             self.tables.add(names["weight"])
-            return self.own(nn.Embedding(*shapes["weight"], dtype=self.dtype), names)
+            return self.own(nn.Embedding(*self.plan.weights[names["weight"]].shape, dtype=self.dtype), names)
         if op == "RMSNormalization":
             return self.own(RMSNorm(attrs, shape), names)
-        if op in ("LSTM", "GRU"):
-            return self.own(Recurrent(op, shapes, shape[0], self.dtype), names)
         if op == "Attention":
             return Attention(attrs, shape, self.shape(inputs[1])[1], self.dtype)
         return {"RotaryEmbedding": lambda: Rotary(attrs, shape, self.dtype), "sinusoid": lambda: Sinusoid(attrs, shape, self.dtype),
@@ -481,15 +509,22 @@ class Loss(gluon.HybridBlock):
     def __init__(self, plan, classes, dtype):
         super().__init__()
         self.kind, self.smoothing, self.classes, self.dtype = plan.loss, plan.label_smoothing, classes, dtype
-        self.is_vector = plan.target == "vector"
+        self.is_vector, self.hides = plan.target == "vector", plan.hides_targets
 
     def hybrid_forward(self, F, logits, y):
         if self.is_vector:
             return F.mean(F.square(logits - F.cast(y, self.dtype)))
         if self.kind == "mean_squared_error":
-            return F.mean(F.square(logits - F.one_hot(y, self.classes, dtype=self.dtype)))
+            return self.mean(F, F.mean(F.square(logits - F.one_hot(y, self.classes, dtype=self.dtype)), axis=-1), y)
         log_p = logits if self.kind == "nll" else F.log_softmax(logits)
-        chosen = F.mean(F.pick(log_p, y))
+        chosen = self.mean(F, F.pick(log_p, y), y)  # of a class below 0 the first one's
         if self.smoothing:
-            chosen = chosen * (1 - self.smoothing) + F.mean(log_p) * self.smoothing
+            chosen = chosen * (1 - self.smoothing) + self.mean(F, F.mean(log_p, axis=-1), y) * self.smoothing
         return -chosen
+
+    def mean(self, F, values, y):
+        """Over the targets that are not hidden."""
+        if not self.hides:
+            return F.mean(values)
+        seen = F.cast(y >= 0, self.dtype)
+        return F.sum(values * seen) / F.sum(seen)

@@ -72,7 +72,7 @@ class Paddle(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions",
-              "carried")
+              "hidden", "carried", "prompt")
     options = {"to_static": False}
     loader = "paddle.io.DataLoader"
 
@@ -83,8 +83,9 @@ class Paddle(common.Adapter):
         paddle.base.core.set_num_threads(plan.threads)
         self.net = self.run = Network(plan, self.dtype)
         if self.option("to_static"):
-            if plan.carries_state:
-                raise common.Unsupported("state that is carried through paddle.jit.to_static: opt.paddle.to_static = off")
+            if plan.carries_state or plan.prompt:
+                raise common.Unsupported("%s through paddle.jit.to_static: opt.paddle.to_static = off"
+                                         % ("state that is carried" if plan.carries_state else "prompt that is answered before its tokens"))
             paddle.set_flags({"FLAGS_new_executor_serial_run": True})  # else it has threads of its own
             self.run = paddle.jit.to_static(Static(self.net), full_graph=True)
         self.trained = {entry["name"]: self.net.owned[entry["name"]] for entry in plan.params if entry["role"] == "weight"}
@@ -146,6 +147,9 @@ class Paddle(common.Adapter):
         classes = logits.shape[-1]
         if self.plan.target == "vector":
             return F.mse_loss(logits, y.astype(self.dtype))
+        if self.plan.hides_targets:
+            seen = paddle.nonzero(y.flatten() >= 0).flatten()
+            logits, y = logits.reshape([-1, classes]).index_select(seen), y.flatten().index_select(seen)
         if self.plan.loss == "nll":
             return F.nll_loss(logits.reshape([-1, classes]), y.flatten())
         if self.plan.loss == "mean_squared_error":
@@ -236,9 +240,19 @@ class Paddle(common.Adapter):
         x, y = paddle.to_tensor(x), paddle.to_tensor(y)
         run = self.run if train or self.plan.mode == "infer" else self.net  # to_static cannot do both with one network
         with self.unchanged(train), paddle.no_grad() if run is self.net else contextlib.nullcontext():
-            logits = run(x)
+            logits = self.pass_pieces(x) if self.plan.prompt else run(x)
             loss = self.loss(logits, y)
         return {"x": x.numpy(), "y": y.numpy(), "logits": logits.numpy(), "loss": loss.numpy()}
+
+    def pass_pieces(self, x):
+        made = []
+        for self.net.place.at, end in self.plan.pieces():
+            made.append(self.net(x[:, self.net.place.at:end]))
+        return paddle.concat(made, 1)
+
+    def infer_piece(self, x, first):
+        self.net.place.at = first
+        return self.infer_step(x)
 
     def backward(self, x, y, train):
         with self.unchanged(train):

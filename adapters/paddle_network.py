@@ -51,7 +51,7 @@ def attention(x, attrs):
                for part, heads in zip(x, (attrs["q_num_heads"], groups, groups)))
     scores = q.matmul(k, transpose_y=True) * number(attrs["scale"] or q.shape[4] ** -0.5, q)
     if attrs["is_causal"]:
-        scores = paddle.where(paddle.to_tensor(np.tri(scores.shape[3], dtype=bool)), scores, number(-math.inf, q))
+        scores = paddle.where(paddle.to_tensor(common_graph.causal(scores.shape[3])), scores, number(-math.inf, q))
     for tokens in x[3:]:
         counts = (tokens != common_graph.PADDING).reshape([0, 1, 1, 1, tokens.shape[1]])
         scores = paddle.where(counts, scores, number(-math.inf, q))
@@ -65,14 +65,44 @@ def last_counted(x, _attrs):
     return paddle.gather_nd(x, paddle.stack([paddle.arange(x.shape[0]), places.max(1)], 1))
 
 
-def rotary(x, attrs):
+def pad(x, attrs):
+    """Axis after axis: Paddle's own pads images alone in every mode, and by a float32."""
+    for axis, sides in enumerate(common_graph.sides_of(attrs)):
+        if not any(sides):
+            continue
+        if attrs["mode"] == "constant":
+            before, behind = (paddle.full([*x.shape[:axis], rows, *x.shape[axis + 1:]], attrs["value"], x.dtype) for rows in sides)
+            x = paddle.concat([before, x, behind], axis)
+        else:
+            x = x.index_select(paddle.to_tensor(common_graph.padded_indices(attrs["mode"], sides, x.shape[axis])), axis)
+    return x
+
+
+def rotary(x, attrs, at=0):
     parts = x.reshape([0, 0, attrs["num_heads"], x.shape[2] // attrs["num_heads"]])
-    tables = common_places.rotations(attrs, parts.shape[1], parts.shape[3])
-    cosines, sines = (paddle.to_tensor(table, x.dtype) for table in tables)
+    tables = common_places.rotations(attrs, at + parts.shape[1], parts.shape[3])
+    cosines, sines = (paddle.to_tensor(table[at:], x.dtype) for table in tables)
     a, b = (parts[..., ::2], parts[..., 1::2]) if attrs["interleaved"] else parts.chunk(2, -1)
     turned = [a * cosines - b * sines, b * cosines + a * sines]
     y = paddle.stack(turned, -1) if attrs["interleaved"] else paddle.concat(turned, -1)
     return y.reshape(x.shape)
+
+
+def sinusoid(x, attrs, at=0):
+    return x + paddle.to_tensor(common_places.waves(attrs, at + x.shape[1], x.shape[2])[at:], x.dtype)
+
+
+class CachedAttention:
+    """Of a prompt, and of single positions behind it, which see the keys and values that are kept."""
+
+    def __init__(self, attrs, place):
+        self.attrs, self.place, self.kept = attrs, place, None
+
+    def __call__(self, q, k, v):
+        if self.place.at:
+            k, v = (paddle.concat(pair, 1) for pair in zip(self.kept, (k, v)))
+        self.kept = k, v
+        return attention((q, k, v), dict(self.attrs, is_causal=self.attrs["is_causal"] and not self.place.at))
 
 
 class LayerNorm(nn.LayerNorm):
@@ -166,6 +196,17 @@ class Operand(nn.Layer):
 
     def forward(self, x):
         return self.combine((x, self.weight), {})
+
+
+class PlacedOperand(Operand):
+    """A value and those rows of a parameter that are of its positions."""
+
+    def __init__(self, combine, shape, place):
+        super().__init__(combine, shape)
+        self.place = place
+
+    def forward(self, x):
+        return self.combine((x, self.weight[self.place.at:self.place.at + x.shape[1]]), {})
 
 
 class Normalize(nn.Layer):
@@ -312,13 +353,18 @@ CALLS = {
     "LeakyRelu": lambda x, attrs: paddle.where(x[0] > 0, x[0], x[0] * number(attrs["alpha"], x[0])),  # Paddle's has slope 1 at 0
     "Attention": attention, "last": last_counted,
     "RotaryEmbedding": lambda x, attrs: rotary(x[0], attrs),
-    "sinusoid": lambda x, attrs: x[0] + paddle.to_tensor(common_places.waves(attrs, *x[0].shape[1:]), x[0].dtype),
+    "sinusoid": lambda x, attrs: sinusoid(x[0], attrs),
+    "MatMul": lambda x, attrs: x[0].matmul(x[1]),
     "Concat": lambda x, attrs: paddle.concat(x, attrs["axis"]),
     "Split": lambda x, attrs: paddle.split(x[0], attrs["split"], attrs["axis"]),
+    "Pad": lambda x, attrs: pad(x[0], attrs),
     "Reshape": lambda x, attrs: x[0].reshape([-1] + attrs["shape"][1:]),
     "Transpose": lambda x, attrs: x[0].transpose(attrs["perm"]),
     "ReduceMean": lambda x, attrs: x[0].mean(attrs["axes"], bool(attrs["keepdims"])),
 }
+
+
+PLACED = {"RotaryEmbedding": rotary, "sinusoid": sinusoid}
 
 
 class Network(nn.Layer):
@@ -330,7 +376,7 @@ class Network(nn.Layer):
 
     def __init__(self, plan, dtype):
         super().__init__()
-        self.plan, self.dtype = plan, dtype
+        self.plan, self.dtype, self.place = plan, dtype, common_places.Place()
         self.owned, self.dense, self.statistics, self.made, self.tables, self.recurrents = {}, set(), {}, {}, {}, {}
         graph, self.nodes, last = plan.graph, [], {}
         for place, node in enumerate(graph["nodes"]):
@@ -372,7 +418,11 @@ class Network(nn.Layer):
         if op in LAYERS:
             return LAYERS[op](attrs)
         if op in CALLS and names:
-            return self.own(Operand(CALLS[op], self.plan.weights[names["weight"]].shape), names)
+            return self.operand(op, names)
+        if self.plan.prompt and op == "Attention":
+            return CachedAttention(attrs, self.place)
+        if self.plan.prompt and op in PLACED:
+            return lambda x: PLACED[op](x, attrs, self.place.at)
         if op in CALLS:
             return lambda *x: CALLS[op](x, attrs)
         if op == "normalize":
@@ -402,6 +452,11 @@ class Network(nn.Layer):
             self.statistics.update(dict.fromkeys(layer.roles, layer))
             return self.own(layer, names)
         return Pool(op, attrs, self.dtype)
+
+    def operand(self, op, names):
+        shape = self.plan.weights[names["weight"]].shape
+        is_placed = self.plan.prompt and len(shape) == 2 and shape[0] == self.plan.prompt + self.plan.tokens
+        return self.own(PlacedOperand(CALLS[op], shape, self.place) if is_placed else Operand(CALLS[op], shape), names)
 
     def own(self, layer, names):
         self.owned.update((name, getattr(layer, BATCH_NORM.get(role, role))) for role, name in names.items())

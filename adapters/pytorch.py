@@ -16,6 +16,7 @@ import time
 import common
 import common_graph
 import common_meeting
+import common_places
 import numpy as np
 from common_feed import Rows
 
@@ -28,8 +29,8 @@ with common.importing("PyTorch"):
     torch.from_numpy(np.zeros(1))  # with a NumPy that it was not built for PyTorch imports, and fails here
 
 from pytorch_network import (Attention, AveragePool, BatchNorm, CachedAttention, ConnectedConv2d, Crop,
-                             ForwardLocalResponseNorm, HardSigmoid, JoinedBatchNorm, Normalize, Operand, Pad, Place,
-                             PlacedOperand, Recurrent, Rotary, Sinusoid, last_counted, pad_axes)
+                             ForwardLocalResponseNorm, HardSigmoid, JoinedBatchNorm, Normalize, Operand, Pad, PlacedOperand,
+                             Recurrent, Rotary, Sinusoid, last_counted, pad_axes)
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.float32}  # of parameters
 
@@ -57,6 +58,7 @@ CALLS = {
     "Sqrt": lambda code, x, attrs: code.call_function(torch.sqrt, tuple(x)),
     "Pow": lambda code, x, attrs: code.call_function(torch.pow, (x[0], attrs["exponent"])),
     "Concat": lambda code, x, attrs: code.call_function(torch.cat, (x, attrs["axis"])),
+    "MatMul": lambda code, x, attrs: code.call_function(torch.matmul, tuple(x)),
     "Split": lambda code, x, attrs: code.call_function(torch.split, (x[0], attrs["split"], attrs["axis"])),
     "Reshape": lambda code, x, attrs: code.call_method("reshape", (x[0], -1, *attrs["shape"][1:])),
     "Transpose": lambda code, x, attrs: code.call_method("permute", (x[0], *attrs["perm"])),
@@ -172,7 +174,7 @@ class PyTorch(common.Adapter):
         self.dtype = DTYPES[self.plan.precision]
         self.images = torch.channels_last if self.option("channels_last") else torch.contiguous_format
         self.owned = {}  # name in the graph -> layer, its name there
-        self.place = Place()
+        self.place = common_places.Place()
         self.positions = self.plan.prompt and self.plan.prompt + self.plan.tokens
         self.recurrents = {}  # node -> layer, of those that can carry a state
         code, layers, makers = fx.Graph(), {}, {}

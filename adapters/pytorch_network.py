@@ -138,12 +138,6 @@ class Attention(nn.Module):
         return counts & torch.ones(2 * tokens.shape[1:], dtype=torch.bool).tril() if self.causal else counts
 
 
-class Place:
-    """Where in their rows the positions lie that are passed: their first."""
-
-    at = 0
-
-
 class CachedAttention(Attention):
     """Of a prompt, and of single positions behind it, which see the keys and values that are kept."""
 

@@ -263,6 +263,7 @@ JOINTS = {
     "Sub": lambda x, attrs: x[0] - x[1],
     "Mul": lambda x, attrs: x[0] * x[1],
     "Div": lambda x, attrs: x[0] / x[1],
+    "MatMul": lambda x, attrs: to_nhwc(tf.matmul(to_nchw(x[0]), to_nchw(x[1]))),
     "Attention": attention,
     "last": last_counted,
     "Concat": lambda x, attrs: tf.concat(x, find_axis(x[0], attrs["axis"])),

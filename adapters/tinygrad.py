@@ -21,6 +21,7 @@ with common.importing("tinygrad"):
     from tinygrad.helpers import NUM_CPU_THREADS
 
 DTYPES = {"f32": dtypes.float32, "f64": dtypes.float64}
+PAD_MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate"}
 
 
 def sides(attrs):
@@ -93,6 +94,7 @@ CALLS = {
     "Tanh": lambda x, attrs: x.tanh(),
     "Sigmoid": lambda x, attrs: x.sigmoid(),
     "HardSwish": lambda x, attrs: x * (x + 3).relu6() / 6,
+    "Swish": lambda x, attrs: x * x.sigmoid(),
     "Softmax": lambda x, attrs: x.softmax(attrs["axis"]),
     "LogSoftmax": lambda x, attrs: x.log_softmax(attrs["axis"]),
     "MaxPool": first_max_pool,
@@ -102,6 +104,7 @@ CALLS = {
         x, {"kernel_shape": x.shape[2:], "strides": [1, 1], "dilations": [1, 1], "pads": [0, 0, 0, 0]}),
     "LRN": local_response_norm,
     "Flatten": lambda x, attrs: x.flatten(1),
+    "Pad": lambda x, attrs: x.pad(tuple(common_graph.sides_of(attrs)), PAD_MODES[attrs["mode"]], attrs["value"]),
     "Reshape": lambda x, attrs: x.reshape(x.shape[0], *attrs["shape"][1:]),
     "Transpose": lambda x, attrs: x.permute(*attrs["perm"]),
     "ReduceMean": lambda x, attrs: x.mean(tuple(attrs["axes"]), keepdim=bool(attrs["keepdims"])),
@@ -113,6 +116,7 @@ JOINS = {
     "Sub": lambda x, attrs: x[0] - x[1],
     "Mul": lambda x, attrs: x[0] * x[1],
     "Div": lambda x, attrs: x[0] / x[1],
+    "MatMul": lambda x, attrs: x[0].matmul(x[1]),
     "Concat": lambda x, attrs: x[0].cat(*x[1:], dim=attrs["axis"]),
     "Attention": attention, "last": last_counted,
 }
@@ -127,7 +131,7 @@ class TinyGrad(common.Adapter):
     ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LayerNormalization", "RMSNormalization", "Embedding", *CALLS, *JOINS)
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
-    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions")
+    extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "hidden")
 
     def build(self, plan):
         if not shutil.which("clang"):
@@ -229,14 +233,20 @@ class TinyGrad(common.Adapter):
         return values[self.plan.graph["output"]]
 
     def loss(self, logits, y):
-        target = y.cast(self.dtype) if self.plan.target == "vector" else y.one_hot(logits.shape[-1]).cast(self.dtype)
+        if self.plan.target == "vector":
+            return (logits - y.cast(self.dtype)).square().mean()
+        target, smoothing = y.one_hot(logits.shape[-1]).cast(self.dtype), self.plan.label_smoothing
         if self.plan.loss == "mean_squared_error":
-            return (logits - target).square().mean()
-        smoothing = self.plan.label_smoothing
-        if self.plan.loss == "nll":
-            return -(logits * target).sum(-1).mean()
-        log_p = logits.log_softmax()
-        return -(log_p * target).sum(-1).mean() * (1 - smoothing) - log_p.mean() * smoothing
+            losses = (logits - target).square().mean(-1)
+        elif self.plan.loss == "nll":
+            losses = -(logits * target).sum(-1)
+        else:
+            log_p = logits.log_softmax()
+            losses = -(log_p * target).sum(-1) * (1 - smoothing) - log_p.mean(-1) * smoothing
+        if not self.plan.hides_targets:
+            return losses.mean()
+        seen = (y >= 0).cast(self.dtype)
+        return (losses * seen).sum() / seen.sum()
 
     def differentiate(self, x, y):
         """Logits, loss and gradients, none of them computed yet."""
@@ -249,15 +259,19 @@ class TinyGrad(common.Adapter):
         _, loss, gradients = self.differentiate(x, y)
         s = self.plan.optimizer
         if s["clip_norm"] is not None:
-            norm = sum(gradient.square().sum() for gradient in gradients).sqrt()
-            share = s["clip_norm"] / norm.maximum(s["clip_norm"])
-            gradients = [gradient * share for gradient in gradients]
+            gradients = self.clipped(gradients, s["clip_norm"])
         news = [self.rule(s, w, g, state, rates, entry)
                 for w, g, entry, *state in zip(self.trained, gradients, self.entries, *self.state)]
         olds = zip(self.trained, *self.state)
         for old, new in zip(sum(map(list, olds), []), sum(news, [])):
             old.assign(new)
         return loss.realize(*self.trained, *sum(self.state, []), *self.buffers)
+
+    @staticmethod
+    def clipped(gradients, limit):
+        norm = sum(gradient.square().sum() for gradient in gradients).sqrt()
+        share = limit / norm.maximum(limit)
+        return [gradient * share for gradient in gradients]
 
     def rule(self, s, w, g, state, rates, entry):
         """The weight and its state after a step."""

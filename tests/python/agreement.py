@@ -341,10 +341,77 @@ class Tokens(unittest.TestCase):
                     np.testing.assert_allclose(found[name], value, rtol=DOUBLE, atol=DOUBLE, err_msg=name)
 
 
+class Hidden(unittest.TestCase):
+    """Targets of -1, which have no loss, for cases to inherit: each loss against its formula, gradients against central
+    differences of it."""
+
+    Adapter = None
+    options = {}
+    TOKENS, TARGETS = np.array([[4, 0, 4], [1, 4, 1]], np.int32), np.array([[2, -1, 0], [-1, -1, 3]])
+
+    def loss(self, weights, kind, smoothing):
+        z = weights["embed.weight"][self.TOKENS[self.TARGETS >= 0]] @ weights["fc.weight"].T + weights["fc.bias"]
+        target = np.eye(4)[self.TARGETS[self.TARGETS >= 0]]
+        if kind == "mean_squared_error":
+            return ((z - target) ** 2).mean()
+        target = (1 - smoothing) * target + smoothing / 4
+        return (np.log(np.exp(z).sum(1)) - (target * z).sum(1)).mean()
+
+    def test_hidden_targets_have_no_loss(self):
+        random = np.random.RandomState(4)
+        weights = {name: random.normal(0, 1, shape).astype(np.float32)
+                   for name, shape in (("embed.weight", (5, 3)), ("fc.weight", (4, 3)), ("fc.bias", (4,)))}
+        for kind, smoothing in (("softmax_cross_entropy", 0), ("softmax_cross_entropy", 0.2), ("nll", 0), ("mean_squared_error", 0)):
+            nodes = driver.chain(("Embedding", "embed", {}, ["weight"]), ("Gemm", "fc", {"positions": 1}, ["weight", "bias"]),
+                                 *[("LogSoftmax", "log", {"axis": 2})] * (kind == "nll"))
+            with self.subTest(kind, smoothing=smoothing), opened(self.Adapter, nodes, self.TOKENS, weights, self.options, y=self.TARGETS,
+                                                                 loss=kind, label_smoothing=smoothing) as adapter:
+                found = adapter.tensors("backward", batch=0, mode="train")
+                values = {name: value.astype(np.float64) for name, value in weights.items()}
+                np.testing.assert_allclose(found["loss"], self.loss(values, kind, smoothing), rtol=DOUBLE)
+                for name, value in values.items():
+                    slopes = np.zeros_like(value)
+                    for index in np.ndindex(value.shape):
+                        kept, losses = value[index], []
+                        for value[index] in (kept - 1e-5, kept + 1e-5):
+                            losses.append(self.loss(values, kind, smoothing))
+                        slopes[index], value[index] = (losses[1] - losses[0]) / 2e-5, kept
+                    # Differences of 1e-5 are wrong by their square and by rounding over them.
+                    self.assertLess(error(found["grad." + name], slopes), 1e-8, name)
+
+
+class Pads(unittest.TestCase):
+    """Pad of (N, positions, width), in every mode, for cases to inherit."""
+
+    Adapter = None
+    options = {}
+
+    def test_rows_of_positions_are_padded(self):
+        random = np.random.RandomState(6)
+        x, weight = random.normal(0, 1, (2, 3)).astype(np.float32).astype(np.float64), random.normal(0, 1, (12, 3)).astype(np.float32)
+        for mode, value in (("constant", -1.7), ("edge", 0.0), ("reflect", 0.0)):
+            nodes = driver.chain(
+                FLOATS, ("Gemm", "in", {}, ["weight"]), ("Reshape", "rows", {"shape": ["N", 4, 3]}),
+                ("Pad", "pad", {"pads": [0, 2, 1, 0, 1, 0], "mode": mode, "value": value}), ("Flatten", "flat", {"axis": 1}))
+            rows, more = (x @ weight.T.astype(np.float64)).reshape(2, 4, 3), {"constant_values": value} if mode == "constant" else {}
+            made = np.pad(rows, ((0, 0), (2, 1), (1, 0)), mode, **more)
+            # Which element of a row each of the padded ones is, and -1 for those that are the value.
+            places = np.pad(np.arange(12).reshape(4, 3), ((2, 1), (1, 0)), mode, **({"constant_values": -1} if more else {})).ravel()
+            slope = 2 * (made.reshape(2, -1) - np.eye(1, made[0].size)) / made.size
+            gradient = np.zeros((12, 3))
+            for place, column in zip(places, slope.T):
+                if place >= 0:
+                    gradient[place] += column @ x
+            with self.subTest(mode):
+                found, gradients = gradients_of(self.Adapter, nodes, x, {"in.weight": weight}, self.options)
+                np.testing.assert_allclose(found, made.reshape(2, -1), rtol=DOUBLE)
+                np.testing.assert_allclose(gradients["in.weight"], gradient, rtol=DOUBLE, atol=DOUBLE)
+
+
 @contextlib.contextmanager
-def opened(Adapter, nodes, x, weights, options, settings=driver.SGD, precision="f64"):
+def opened(Adapter, nodes, x, weights, options, settings=driver.SGD, precision="f64", y=None, **changes):
     """An adapter with a network of these nodes, the last of which gives (N, classes), over values or tokens x; its loss is
-    the mean squared error for label 0 in every row. One step at the rate 0.1."""
+    the mean squared error for label 0 in every row, or another for the classes y of each position. One step at the rate 0.1."""
     work = driver.Work()
     try:
         params = [{"name": name, "shape": list(value.shape), "role": "weight", "lr_mult": 1.0, "decay_mult": 1.0}
@@ -352,16 +419,19 @@ def opened(Adapter, nodes, x, weights, options, settings=driver.SGD, precision="
         graph = {"format": "yardstick-graph", "version": 1, "name": "part", "nodes": nodes, "params": params,
                  "inputs": [{"name": "x", "shape": ["N"] + list(x.shape[1:]), "dtype": "I32" if x.dtype == np.int32 else "F32"}],
                  "output": nodes[-1]["out"][-1], "loss": "mean_squared_error"}
+        if y is not None:
+            graph["target"] = {"kind": "classes", "shape": ["N", *y.shape[1:]]}
         with open(work.path("graph", "json"), "w") as file:
             driver.json.dump(graph, file)
         common = driver.common
         common.write_safetensors(work.path("weights"), {name: value.astype(np.float32) for name, value in weights.items()})
         x = x if x.dtype == np.int32 else x.astype(np.float32)
-        common.write_safetensors(work.path("train"), {"x": x, "y": np.zeros(len(x), np.int64)})
+        common.write_safetensors(work.path("train"), {"x": x, "y": np.zeros(len(x), np.int64) if y is None else y})
         common.write_safetensors(work.path("order"), {"order": np.arange(len(x), dtype=np.uint32)[None], "lr": np.array([0.1])})
         adapter = driver.Direct(Adapter())
         adapter.need("opened", "open", plan=work.plan(
-            steps=1, batch=len(x), loss="mean_squared_error", precision=precision, options=options, optimizer=settings))
+            **dict({"steps": 1, "batch": len(x), "loss": "mean_squared_error", "precision": precision, "options": options,
+                    "optimizer": settings}, **changes)))
         yield adapter
     finally:
         work.remove()

@@ -32,5 +32,13 @@ class Places(agreement.Places):
     Adapter = Adapter
 
 
+class Hidden(agreement.Hidden):
+    Adapter = Adapter
+
+
+class Pads(agreement.Pads):
+    Adapter = Adapter
+
+
 if __name__ == "__main__":
     unittest.main()
