@@ -3,7 +3,7 @@
 
     tools/prove_seeds.py [--seeds N] [--program ./yardstick] [MODEL...]
 
-Needs PyTorch installed. Nothing is timed, so proofs run side by side. Ends with `N passed, N failed, N skipped`.
+Needs PyTorch installed. What is made wrong in other frameworks tools/prove_sequences.py tries. Nothing is timed, so proofs run side by side. Ends with `N passed, N failed, N skipped`.
 """
 import argparse
 import concurrent.futures
@@ -68,8 +68,19 @@ MORE = {  # flags; of the usual kind a few are enough
 }
 # All of the 64 bytes that a row reads or fewer, down to 4: the rows of every batch hide different numbers of targets.
 LINES = [("%d: words of a line that ends here or there, sooner or later, as it likes" % k)[:4 + 29 * k % 61] for k in range(400)]
+# Frameworks besides that are made wrong on purpose, and at what, of these: tests/adapters/wrong_sequences.py.
+ANYWHERE = ("padding_counted", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost", "norm_by_parameter",
+            "clip_epsilon")
+RECURRENT = ("gate_order", "bias_second_trained", "state_not_carried", "last_of_all")
+PROMPTS = ("cache_off_by_one", "cache_first_lost", "token_place_off_by_one")
+OTHERS = {
+    "paddle": ANYWHERE + RECURRENT + ("reset_before", "state_not_detached") + PROMPTS,
+    "chainer": ANYWHERE + RECURRENT + ("reset_before", "state_not_detached") + PROMPTS,
+    "mxnet": ANYWHERE + RECURRENT,
+    "tinygrad": ANYWHERE,
+}
 ALONE = ("running_var_n",)  # nothing but that check may fail, of a few rows or of the whole batch
-RIGHT = ("off", "on")  # channels_last
+LAYOUTS = ("off", "on")  # channels_last of PyTorch
 
 
 @contextlib.contextmanager
@@ -87,12 +98,19 @@ def with_lines(program):
         yield variables
 
 
-def verify(program, model, seed):
+def mistakes_of(model, framework):
+    """What is made wrong on it in a framework -> a check that must fail."""
+    return {mistake: check for mistake, check in MODELS[model][1].items() if framework == "pytorch" or mistake in OTHERS[framework]}
+
+
+def verify(program, model, seed, framework="pytorch"):
     """One `verify` of everything that concerns `model`: the oracle is asked once. Gives {case: (verdict, failed checks, reason)}."""
-    data, mistakes = MODELS[model]
-    command = [program, "verify", "--framework=pytorch,wrong-pytorch", "--opt.pytorch.channels_last=" + ",".join(RIGHT),
-               "--opt.wrong-pytorch.wrong=" + ",".join(mistakes), "--model=" + model.split(",")[0], "--data=" + data, "--seed=%d" % seed,
-               "--threads=1", "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--recipes=" + WRONG, "--format=json", "--fresh"] + MORE.get(model, [])
+    data, mistakes, wrong = MODELS[model][0], mistakes_of(model, framework), "wrong-" + framework
+    command = [program, "verify", "--framework=%s,%s" % (framework, wrong), "--opt.%s.wrong=%s" % (wrong, ",".join(mistakes)),
+               "--model=" + model.split(",")[0], "--data=" + data, "--seed=%d" % seed, "--threads=1", "--lr=0.02", "--momentum=0.9",
+               "--weight-decay=0.0005", "--recipes=" + WRONG, "--format=json", "--fresh"] + MORE.get(model, [])
+    if framework == "pytorch":
+        command.append("--opt.pytorch.channels_last=" + ",".join(LAYOUTS))
     with with_lines(program) if data == "lines" else contextlib.nullcontext() as variables:
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=variables)
     found = {"exit": done.returncode, "stderr": done.stderr[-1000:]}
@@ -101,7 +119,7 @@ def verify(program, model, seed):
             proof = trial["proof"] or {}
             failed = [check["name"] for check in proof.get("checks", []) if not check["pass"]]
             case = trial["id"].split("=")[-1]  # the last axis: layout or mistake
-            if case == "wrong-pytorch":  # of one mistake alone there is no axis
+            if case == wrong:  # of one mistake alone there is no axis
                 case, = mistakes
             found[case] = proof.get("verdict"), failed, proof.get("reason") or trial["reason"]
     except ValueError:
@@ -109,17 +127,23 @@ def verify(program, model, seed):
     return found
 
 
-def judge(model, seed, found):
+def judge(model, seed, found, framework="pytorch"):
     """(holds, name, why not) of every case."""
     nothing = None, [], "no proof: exit %s %s" % (found["exit"], found["stderr"])
     yield found["exit"] == 5, "%s, seed %d: exit code" % (model, seed), str(found["exit"])
-    for layout in RIGHT:
-        verdict, failed, reason = found.get(layout, nothing)
-        yield verdict == "pass", "%s, channels_last %s, seed %d" % (model, layout, seed), "%s %s %s" % (verdict, failed, reason)
-    for mistake, check in MODELS[model][1].items():
+    right = {layout: "channels_last " + layout for layout in LAYOUTS} if framework == "pytorch" else {framework: framework}
+    for case, name in right.items():
+        verdict, failed, reason = found.get(case, nothing)
+        yield verdict == "pass", "%s, %s, seed %d" % (model, name, seed), "%s %s %s" % (verdict, failed, reason)
+    for mistake, check in mistakes_of(model, framework).items():
         verdict, failed, reason = found.get(mistake, nothing)
         holds = verdict == "fail" and ({name.removesuffix(", whole batch") for name in failed} == {check} if mistake in ALONE else check in failed)
-        yield holds, "%s, seed %d" % (mistake, seed), "%s %s %s" % (verdict, failed, reason)
+        yield holds, "%s, %sseed %d" % (mistake, "" if framework == "pytorch" else framework + ", ", seed), "%s %s %s" % (verdict, failed, reason)
+
+
+def cases_of(framework):
+    """The models on which something is made wrong in it."""
+    return [model for model in MODELS if mistakes_of(model, framework)]
 
 
 def main():
