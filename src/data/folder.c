@@ -15,6 +15,8 @@ static void found_fini(struct ys_found *found)
         ys_free(found->items[i].class);
     }
     ys_free(found->items);
+    ys_free(found->lists[0]);
+    ys_free(found->lists[1]);
     *found = (struct ys_found){0};
 }
 
@@ -118,14 +120,16 @@ struct words {
     bool numbers; /* all are whole numbers, which are the classes then */
 };
 
+/* One below 0 too, which is out of range and no name. */
 static bool is_number(const char *word)
 {
+    word += *word == '-';
     return *word && strspn(word, "0123456789") == strlen(word);
 }
 
 static ys_status sort_words(const struct ys_found *found, struct words *words)
 {
-    *words = (struct words){.items = ys_alloc(found->count, sizeof *words->items), .numbers = found->lists};
+    *words = (struct words){.items = ys_alloc(found->count, sizeof *words->items), .numbers = found->lists[0] != NULL};
     if (!words->items)
         return ys_out_of_memory();
     size_t count = 0;
@@ -141,20 +145,22 @@ static ys_status sort_words(const struct ys_found *found, struct words *words)
     return YS_OK;
 }
 
-static ys_status label_of(const struct words *words, const struct ys_found_image *image, int64_t *label)
+static ys_status label_of(const struct ys_found *found, const struct words *words, const struct ys_found_image *image,
+                          int64_t *label)
 {
     if (words->numbers) {
         const long long number = strlen(image->class) < 10 ? atoll(image->class) : YS_FOLDER_MAX_CLASSES;
         *label = number;
-        return number < YS_FOLDER_MAX_CLASSES
+        return number >= 0 && number < YS_FOLDER_MAX_CLASSES
                    ? YS_OK
-                   : ys_fail(YS_EFORMAT, "%s: its class %s is out of range: classes are 0 to %d", image->path,
-                             image->class, YS_FOLDER_MAX_CLASSES - 1);
+                   : ys_fail(YS_EFORMAT, "%s, line %zu: %s: its class %s is out of range: classes are 0 to %d",
+                             found->lists[image->tests], image->line, image->path, image->class,
+                             YS_FOLDER_MAX_CLASSES - 1);
     }
-    const char **found = bsearch(&image->class, words->items, words->count, sizeof *words->items, compare_classes);
-    if (!found)
+    const char **word = bsearch(&image->class, words->items, words->count, sizeof *words->items, compare_classes);
+    if (!word)
         return ys_fail(YS_EFORMAT, "%s: no image to train on is of its class %s", image->path, image->class);
-    *label = found - words->items;
+    *label = word - words->items;
     return YS_OK;
 }
 
@@ -179,7 +185,7 @@ static void split_rows(struct ys_folder *folder)
     }
 }
 
-static ys_status check_classes(const char *path, const struct ys_folder *folder)
+static ys_status check_classes(const char *path, bool split, const struct ys_folder *folder)
 {
     int64_t wanted = 0; /* the rows to train on come by class */
     for (size_t i = 0; i < folder->train_count; i++) {
@@ -197,7 +203,8 @@ static ys_status check_classes(const char *path, const struct ys_folder *folder)
         return ys_fail(YS_EFORMAT, "%s has images of %lld class%s: there must be 2 to %d", path,
                        (long long)folder->classes, folder->classes == 1 ? "" : "es", YS_FOLDER_MAX_CLASSES);
     if (folder->train_count == folder->count)
-        return ys_fail(YS_EFORMAT, "%s has no image to test on: put some into %s/test", path, path);
+        return ys_fail(YS_EFORMAT, "%s has no image to test on: %s", path,
+                       split ? "put some into its half of those" : "no class has two of them, so bring more");
     return YS_OK;
 }
 
@@ -211,7 +218,7 @@ static ys_status take_rows(struct ys_found *found, struct ys_folder *folder)
     for (; folder->count < found->count && status == YS_OK; folder->count++) {
         struct ys_found_image *image = &found->items[folder->count];
         struct ys_folder_row *row = &folder->rows[folder->count];
-        status = label_of(&words, image, &row->label);
+        status = label_of(found, &words, image, &row->label);
         row->tests = image->tests;
         row->size_bytes = image->size_bytes;
         row->time_ns = image->time_ns;
@@ -276,7 +283,7 @@ ys_status ys_folder_read(const char *path, struct ys_folder *folder)
             split_rows(&made);
         qsort(made.rows, made.count, sizeof *made.rows, compare_rows);
         count_rows(&made);
-        status = check_classes(path, &made);
+        status = check_classes(path, split, &made);
     }
     found_fini(&found);
     if (status == YS_OK)

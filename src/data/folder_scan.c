@@ -127,6 +127,8 @@ static ys_status add_named(const char *path, size_t number, char *name_taken, co
         status = add(found, image, word, word_length, tests, &file);
     else
         ys_free(image);
+    if (status == YS_OK)
+        found->items[found->count - 1].line = number;
     ys_free(folder);
     ys_free(name_taken);
     return status;
@@ -178,7 +180,11 @@ static ys_status read_lines(const char *path, bool tests, on_line read_line, str
 
 ys_status ys_found_list(const char *path, bool tests, struct ys_found *found)
 {
-    found->lists = true;
+    char **list = &found->lists[tests];
+    YS_ASSERT(!*list);
+    *list = ys_strdup(path);
+    if (!*list)
+        return ys_out_of_memory();
     return read_lines(path, tests, add_line, found);
 }
 

@@ -9,6 +9,7 @@
 
 struct ys_found_image {
     char *path, *class; /* owned: absolute, and the word for its class */
+    size_t line;        /* of the list that named it, from 1 */
     bool tests;
     int64_t size_bytes, time_ns; /* of the last change */
 };
@@ -17,7 +18,7 @@ struct ys_found_image {
 struct ys_found {
     struct ys_found_image *items;
     size_t count, capacity;
-    bool lists; /* a list named them */
+    char *lists[2]; /* owned: the list that named those to train on, and that of those to test on; NULL: folders did */
 };
 
 /** Adds the images of `folder`/CLASS, at any depth. YS_EFORMAT: a class without images, an image in no class. */

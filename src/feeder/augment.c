@@ -14,6 +14,12 @@ static const struct ys_augmentation augmentations[] = {
     {.name = "crop+flip", .crop = YS_CROP_PAD, .flips = true, .contrast_low = 1, .contrast_high = 1},
     {.name = "place", .crop = YS_CROP_PLACE, .flips = true, .contrast_low = 1, .contrast_high = 1},
     {.name = "area", .crop = YS_CROP_AREA, .flips = true, .contrast_low = 1, .contrast_high = 1},
+    {.name = "area+colour",
+     .crop = YS_CROP_AREA,
+     .flips = true,
+     .brightness = 51,
+     .contrast_low = 0.6,
+     .contrast_high = 1.4},
     {.name = "cifar",
      .crop = YS_CROP_PLACE,
      .flips = true,
@@ -34,8 +40,12 @@ const struct ys_augmentation *ys_augmentation_find(const char *name)
 
 bool ys_augmentation_makes_floats(const struct ys_augmentation *augmentation)
 {
-    return augmentation->standardises || augmentation->brightness > 0 ||
-           augmentation->contrast_low < augmentation->contrast_high;
+    return augmentation->standardises;
+}
+
+static bool changes_colours(const struct ys_augmentation *a)
+{
+    return a->brightness > 0 || a->contrast_low < a->contrast_high;
 }
 
 /** What was drawn for one row, but for its crop. */
@@ -149,29 +159,66 @@ static void standardise(double *values, int64_t count)
         values[i] = (values[i] - mean) / (deviation > least ? deviation : least);
 }
 
+/* Channel by channel: brighter or darker, then the contrast about its mean. */
+static void change(const struct lot *lot, int channels, int64_t plane, const uint8_t *bytes, double *values)
+{
+    for (int64_t i = 0; i < channels * plane; i++)
+        values[i] = bytes[i] + lot->brightness;
+    for (int c = 0; c < channels; c++)
+        change_contrast(values + c * plane, plane, lot->contrast);
+}
+
 /* Rounds once, at the end. */
 static void finish(const struct ys_augmentation *a, const struct lot *lot, bool evaluates, int channels, int64_t plane,
                    const uint8_t *bytes, double *values, float *planes)
 {
     const int64_t count = channels * plane;
-    for (int64_t i = 0; i < count; i++)
-        values[i] = bytes[i] + (evaluates ? 0 : lot->brightness);
-    for (int c = 0; c < channels && !evaluates && a->contrast_low < a->contrast_high; c++)
-        change_contrast(values + c * plane, plane, lot->contrast);
+    if (a->standardises && changes_colours(a) && !evaluates)
+        change(lot, channels, plane, bytes, values);
+    else
+        for (int64_t i = 0; i < count; i++)
+            values[i] = bytes[i];
     if (a->standardises)
         standardise(values, count);
     for (int64_t i = 0; i < count; i++)
         planes[i] = (float)values[i];
 }
 
-static void turn_rows(uint8_t *bytes, int64_t rows, int64_t width)
+/* Of pixels that stay bytes. */
+static ys_status change_bytes(const struct lot *lot, int channels, int64_t plane, uint8_t *bytes)
 {
-    for (int64_t y = 0; y < rows; y++, bytes += width)
-        for (int64_t left = 0, right = width - 1; left < right; left++, right--) {
-            const uint8_t kept = bytes[left];
-            bytes[left] = bytes[right];
-            bytes[right] = kept;
-        }
+    const int64_t count = channels * plane;
+    double *values = ys_alloc((size_t)count, sizeof *values);
+    if (!values)
+        return ys_out_of_memory();
+    change(lot, channels, plane, bytes, values);
+    for (int64_t i = 0; i < count; i++) {
+        const double value = values[i] < 0 ? 0 : values[i] > 255 ? 255 : values[i];
+        bytes[i] = (uint8_t)(int)(value + 0.5);
+    }
+    ys_free(values);
+    return YS_OK;
+}
+
+/* Eight pixels from each end at a time, then those that are left in the middle. */
+static void turn_row(uint8_t *bytes, int64_t width)
+{
+    uint64_t from_left, from_right;
+    const int64_t step = sizeof from_left;
+    int64_t left = 0, end = width;
+    for (; end - left >= 2 * step; left += step, end -= step) {
+        memcpy(&from_left, bytes + left, sizeof from_left);
+        memcpy(&from_right, bytes + end - step, sizeof from_right);
+        from_left = __builtin_bswap64(from_left);
+        from_right = __builtin_bswap64(from_right);
+        memcpy(bytes + left, &from_right, sizeof from_right);
+        memcpy(bytes + end - step, &from_left, sizeof from_left);
+    }
+    for (; left < end - 1; left++, end--) {
+        const uint8_t kept = bytes[left];
+        bytes[left] = bytes[end - 1];
+        bytes[end - 1] = kept;
+    }
 }
 
 static struct lot begin_row(const struct ys_augmentation *a, const struct ys_augment_draw *draw, struct ys_rng *rng)
@@ -183,7 +230,8 @@ static struct lot begin_row(const struct ys_augmentation *a, const struct ys_aug
     return draw_lot(a, rng);
 }
 
-/* The pixels, cut out and turned; what is still to be done with them is in `lot`. */
+/* The pixels, cut out and turned, with the colours that they have as bytes; what is still to be done with those that
+ * become other numbers is in `lot`. */
 static ys_status cut_out(const struct ys_augmentation *a, const struct ys_image *image, const char *name,
                          const struct ys_augment_draw *draw, int64_t height, int64_t width, struct lot *lot,
                          uint8_t *bytes)
@@ -191,9 +239,11 @@ static ys_status cut_out(const struct ys_augmentation *a, const struct ys_image 
     struct ys_rng rng;
     *lot = begin_row(a, draw, &rng);
     YS_TRY(draw_crop(a, &rng, image, name, draw->evaluates, height, width, bytes));
-    if (lot->flip && !draw->evaluates)
-        turn_rows(bytes, image->channels * height, width);
-    return YS_OK;
+    for (int64_t y = 0; lot->flip && !draw->evaluates && y < image->channels * height; y++)
+        turn_row(bytes + y * width, width);
+    return changes_colours(a) && !a->standardises && !draw->evaluates
+               ? change_bytes(lot, image->channels, height * width, bytes)
+               : YS_OK;
 }
 
 ys_status ys_augment_bytes(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,

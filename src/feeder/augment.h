@@ -30,8 +30,8 @@ struct ys_augmentation {
 /** Whether what it makes are numbers that are no whole pixels any more. */
 bool ys_augmentation_makes_floats(const struct ys_augmentation *augmentation);
 
-/** "none" (a crop in the middle where nothing is drawn), "centre", "flip", "crop+flip", "place", "area", "cifar"; NULL
- * when there is none of that name. */
+/** "none" (a crop in the middle where nothing is drawn), "centre", "flip", "crop+flip", "place", "area", "area+colour",
+ * "cifar"; NULL when there is none of that name. */
 const struct ys_augmentation *ys_augmentation_find(const char *name);
 
 /** What a row is drawn from. `evaluates`: nothing by lot, a crop in the middle. */

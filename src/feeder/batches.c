@@ -234,8 +234,8 @@ static ys_status decode_row(const struct ys_batches *b, const struct look *look,
     return status;
 }
 
-/* A row of the source: of a list of images the one that a prepared file would have. */
-static ys_status source_row(const struct ys_batches *b, const struct bench *bench, uint32_t row, const uint8_t **planes)
+/* A row of the source: of a list of images the one that a prepared file would have, which is made in `room`. */
+static ys_status source_row(const struct ys_batches *b, uint32_t row, uint8_t *room, const uint8_t **planes)
 {
     const struct ys_tensor *from = b->from[b->pixels];
     const struct look look = {.augmentation = ys_augmentation_find("centre"),
@@ -243,17 +243,18 @@ static ys_status source_row(const struct ys_batches *b, const struct bench *benc
                               .height = from->shape[2],
                               .width = from->shape[3],
                               .reduces = b->asked.reduces};
-    *planes = bench->planes;
+    *planes = room;
     if (b->is_listed)
-        return decode_row(b, &look, row, bench->planes);
+        return decode_row(b, &look, row, room);
     *planes = (const uint8_t *)from->data + row * row_bytes(from);
     return YS_OK;
 }
 
+/* Nothing is to be done where they were made in their place. */
 static void put_bytes(const struct ys_tensor *to, const uint8_t *bytes, void *place)
 {
     const size_t count = row_bytes(to) / ys_dtype_size(to->dtype);
-    if (to->dtype == YS_U8)
+    if (to->dtype == YS_U8 && bytes != place)
         memcpy(place, bytes, count);
     for (size_t i = 0; to->dtype == YS_F32 && i < count; i++)
         ((float *)place)[i] = bytes[i];
@@ -269,6 +270,7 @@ static ys_status change_row(const struct ys_batches *b, const struct bench *benc
                             void *place)
 {
     const struct ys_tensor *from = b->from[b->pixels], *to = &b->array[b->pixels];
+    uint8_t *bytes = to->dtype == YS_U8 ? place : bench->bytes;
     const uint8_t *planes = NULL;
     const struct look look = {
         .augmentation = b->augmentation,
@@ -277,11 +279,11 @@ static ys_status change_row(const struct ys_batches *b, const struct bench *benc
         .width = to->shape[3],
         .reduces = b->asked.reduces};
     if (looks_at_file(b, &look.draw)) {
-        YS_TRY(decode_row(b, &look, row, bench->bytes));
-        put_bytes(to, bench->bytes, place);
+        YS_TRY(decode_row(b, &look, row, bytes));
+        put_bytes(to, bytes, place);
         return YS_OK;
     }
-    YS_TRY(source_row(b, bench, row, &planes));
+    YS_TRY(source_row(b, row, b->is_plain ? bytes : bench->planes, &planes));
     if (b->is_plain) {
         put_bytes(to, planes, place);
         return YS_OK;
@@ -296,8 +298,8 @@ static ys_status change_row(const struct ys_batches *b, const struct bench *benc
     gather_pixels(planes, &image);
     if (ys_augmentation_makes_floats(b->augmentation))
         return ys_augment(b->augmentation, &image, "a row", &look.draw, look.height, look.width, place);
-    YS_TRY(ys_augment_bytes(b->augmentation, &image, "a row", &look.draw, look.height, look.width, bench->bytes));
-    put_bytes(to, bench->bytes, place);
+    YS_TRY(ys_augment_bytes(b->augmentation, &image, "a row", &look.draw, look.height, look.width, bytes));
+    put_bytes(to, bytes, place);
     return YS_OK;
 }
 

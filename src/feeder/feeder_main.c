@@ -117,7 +117,8 @@ static ys_status read_augment(const char *name, const struct ys_augmentation **a
     *augmentation = ys_augmentation_find(name);
     return *augmentation
                ? YS_OK
-               : ys_fail(YS_EINVAL, "--augment %s: write centre, flip, crop+flip, place, area or cifar", name);
+               : ys_fail(YS_EINVAL, "--augment %s: write centre, flip, crop+flip, place, area, area+colour or cifar",
+                         name);
 }
 
 /* One of two, the first where nothing is said. */

@@ -90,7 +90,7 @@ static ys_status read_open(int fd, const struct ys_image_files *files, int64_t r
     const int64_t time_ns = (int64_t)found.st_mtim.tv_sec * 1000000000 + found.st_mtim.tv_nsec;
     if (!S_ISREG(found.st_mode) || found.st_size != files->sizes[row] || time_ns != files->times[row])
         return has_changed(path);
-    *bytes = ys_alloc((size_t)found.st_size, 1);
+    *bytes = ys_realloc(NULL, (size_t)found.st_size, 1);
     return *bytes ? read_bytes(fd, path, *bytes, (size_t)found.st_size) : ys_out_of_memory();
 }
 

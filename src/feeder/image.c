@@ -49,7 +49,7 @@ ys_status ys_image_init_part(struct ys_image *image, const char *name, int64_t f
         .reduction = part->reduction,
     };
     YS_ASSERT(made.height >= 1 && made.width >= 1);
-    made.pixels = ys_alloc((size_t)(made.height * made.width), (size_t)channels);
+    made.pixels = ys_realloc(NULL, (size_t)(made.height * made.width), (size_t)channels); /* as they are: all follow */
     if (!made.pixels)
         return ys_out_of_memory();
     *image = made;

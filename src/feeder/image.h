@@ -57,7 +57,8 @@ void ys_image_fini(struct ys_image *image); /* a zeroed one is fine */
  * three times the same. */
 ys_status ys_image_set_channels(struct ys_image *image, int channels) YS_MUST_CHECK;
 
-/** Room for an image of that size, for who decodes one; YS_EFORMAT when it is too large or has no pixels. */
+/** Room for an image of that size, for who decodes one and writes every pixel; YS_EFORMAT when it is too large or has
+ * no pixels. */
 ys_status ys_image_init(struct ys_image *image, const char *name, int64_t height, int64_t width,
                         int channels) YS_MUST_CHECK;
 /** The same for a part of one that announces such a size, which is looked at; the part is cut to what there is. */

@@ -9,10 +9,11 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-/* Pixels around a part: the last column of what is decoded has no neighbour to be enlarged from, and rows that are
- * skipped leave their neighbours' context behind. */
+/* Columns around a part: the last one that is decoded has no neighbour to be enlarged from. Rows need none: the one
+ * that skipping leaves without its neighbour above is thrown away by libjpeg itself. */
 #define MARGIN_COLUMNS 4
-#define MARGIN_ROWS    32
+
+#define ROWS 16 /* that are asked for at a time */
 
 #define TEXT_OF(number) #number
 #define AS_TEXT(number) TEXT_OF(number)
@@ -84,20 +85,39 @@ static bool can_cut(const struct jpeg_decompress_struct *decoder)
            c[1].h_samp_factor == 1 && c[1].v_samp_factor == 1 && c[2].h_samp_factor == 1 && c[2].v_samp_factor == 1;
 }
 
+static JDIMENSION rows_to_ask(const struct jpeg_decompress_struct *decoder, int64_t end)
+{
+    const int64_t left = end - (int64_t)decoder->output_scanline;
+    return (JDIMENSION)(left < ROWS ? left : ROWS);
+}
+
 /* The rows of the part out of wider ones, `left` of which come before it. */
 static void read_part(struct jpeg_decompress_struct *decoder, JDIMENSION left, bool skips, const struct ys_image *image)
 {
     const size_t channels = (size_t)image->channels, row_bytes = (size_t)image->width * channels;
-    const int64_t skipped = image->top - MARGIN_ROWS;
-    JSAMPARRAY row =
-        decoder->mem->alloc_sarray((j_common_ptr)decoder, JPOOL_IMAGE, decoder->output_width * (JDIMENSION)channels, 1);
-    if (skips && skipped > 0)
-        jpeg_skip_scanlines(decoder, (JDIMENSION)skipped);
-    while ((int64_t)decoder->output_scanline < image->top + image->height) {
-        const int64_t y = (int64_t)decoder->output_scanline - image->top;
-        jpeg_read_scanlines(decoder, row, 1);
-        if (y >= 0)
-            memcpy(image->pixels + (size_t)y * row_bytes, row[0] + (size_t)left * channels, row_bytes);
+    const int64_t end = image->top + image->height;
+    JSAMPARRAY rows = decoder->mem->alloc_sarray((j_common_ptr)decoder, JPOOL_IMAGE,
+                                                 decoder->output_width * (JDIMENSION)channels, ROWS);
+    if (skips && image->top > 0)
+        jpeg_skip_scanlines(decoder, (JDIMENSION)image->top);
+    while ((int64_t)decoder->output_scanline < end) {
+        int64_t y = (int64_t)decoder->output_scanline - image->top;
+        const JDIMENSION got = jpeg_read_scanlines(decoder, rows, rows_to_ask(decoder, end));
+        for (JDIMENSION i = 0; i < got; i++, y++)
+            if (y >= 0)
+                memcpy(image->pixels + (size_t)y * row_bytes, rows[i] + (size_t)left * channels, row_bytes);
+    }
+}
+
+static void read_whole(struct jpeg_decompress_struct *decoder, const struct ys_image *image)
+{
+    const size_t row_bytes = (size_t)image->width * (size_t)image->channels;
+    while ((int64_t)decoder->output_scanline < image->height) {
+        JSAMPROW rows[ROWS];
+        const JDIMENSION asked = rows_to_ask(decoder, image->height);
+        for (JDIMENSION i = 0; i < asked; i++)
+            rows[i] = image->pixels + (decoder->output_scanline + i) * row_bytes;
+        jpeg_read_scanlines(decoder, rows, asked);
     }
 }
 
@@ -130,11 +150,7 @@ static ys_status decode(struct jpeg_decompress_struct *decoder, const void *byte
         read_part(decoder, cuts ? cut_columns(decoder, image) : (JDIMENSION)image->left, cuts, image);
         return YS_OK; /* what follows is not looked at */
     }
-    while (decoder->output_scanline < decoder->output_height) {
-        const size_t row_bytes = (size_t)image->width * (size_t)image->channels;
-        JSAMPROW row = image->pixels + decoder->output_scanline * row_bytes;
-        jpeg_read_scanlines(decoder, &row, 1);
-    }
+    read_whole(decoder, image);
     jpeg_finish_decompress(decoder);
     return YS_OK;
 }

@@ -9,6 +9,7 @@ struct taps {
     int64_t room, most;
     int64_t *first, *count;
     double *weight;
+    float *rough; /* the same, rounded */
 };
 
 static void taps_fini(struct taps *taps)
@@ -16,6 +17,7 @@ static void taps_fini(struct taps *taps)
     ys_free(taps->first);
     ys_free(taps->count);
     ys_free(taps->weight);
+    ys_free(taps->rough);
 }
 
 static double triangle(double x)
@@ -27,6 +29,7 @@ static void fill_tap(struct taps *taps, int64_t i, double centre, double support
 {
     int64_t first = (int64_t)floor(centre - support), last = (int64_t)ceil(centre + support);
     double *weight = taps->weight + i * taps->room, sum = 0;
+    float *rough = taps->rough + i * taps->room;
     first = first < 0 ? 0 : first;
     last = last > size ? size : last;
     /* A pixel whose centre is on the edge or beyond it weighs nothing. */
@@ -37,7 +40,7 @@ static void fill_tap(struct taps *taps, int64_t i, double centre, double support
     for (int64_t j = first; j < last; j++)
         sum += weight[j - first] = triangle(((double)j + 0.5 - centre) / support);
     for (int64_t j = first; j < last; j++)
-        weight[j - first] /= sum;
+        rough[j - first] = (float)(weight[j - first] /= sum);
     taps->first[i] = first;
     taps->count[i] = last - first;
     if (taps->count[i] > taps->most)
@@ -52,7 +55,8 @@ static ys_status taps_init(struct taps *taps, double start, double length, int64
     taps->first = ys_alloc((size_t)made, sizeof *taps->first);
     taps->count = ys_alloc((size_t)made, sizeof *taps->count);
     taps->weight = ys_alloc((size_t)made * (size_t)taps->room, sizeof *taps->weight);
-    if (!taps->first || !taps->count || !taps->weight) {
+    taps->rough = ys_alloc((size_t)made * (size_t)taps->room, sizeof *taps->rough);
+    if (!taps->first || !taps->count || !taps->weight || !taps->rough) {
         taps_fini(taps);
         return ys_out_of_memory();
     }
@@ -61,22 +65,36 @@ static ys_status taps_init(struct taps *taps, double start, double length, int64
     return YS_OK;
 }
 
+/* Each result is computed twice at most: first roughly, in float and, since that is less work, down before across; and
+ * where what comes out is so near to the edge between two bytes that the sum in double may be on its other side, as the
+ * formula has it. The bytes are always those of the formula.
+ *
+ * How far off is the rough one? All terms are positive, so that errors are relative: of u = 2^-24 each, the rounding of
+ * a weight, of a product and of every sum, in both directions taps + 1 at most. Of 255 and in 65536ths, in which
+ * results are looked at, that is less than one of those for each. One more for the sum with one half, and two to spare.
+ */
+enum { ONE = 65536, HALF = ONE / 2, SPARE = 5 };
+
 /* The three colours of a pixel lie together, so that one tap is one operation of the processor for all of them, and for
- * a fourth value that is thrown away. Each is the sum of the same terms in the same order as by itself. */
-enum { LANES = 4, PART = 4 * LANES };
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
-typedef uint8_t bytes_of_part __attribute__((vector_size(PART), aligned(1), may_alias));
+ * a fourth value that is thrown away. */
+enum { LANES = 4, EIGHT = 8, SIXTEEN = 16, PART = 32 };
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef float eight_floats __attribute__((vector_size(EIGHT * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef uint8_t sixteen_bytes __attribute__((vector_size(SIXTEEN), aligned(1), may_alias));
 
 /** What one resampling needs. */
 struct bench {
     const struct ys_image *image;
     const struct taps *across, *down;
-    int64_t height, width, row_size;
-    double *wide;        /* [columns + across->most, channels] of the row that is resampled across just now, then 0 */
-    double *rows;        /* [kept, row_size + PART]: those that are; row y lies at y modulo `kept` */
-    const double **from; /* [kept]: those that the next result looks at */
-    uint8_t *bytes;      /* [row_size + PART] */
+    int64_t height, width;
+    int64_t line_size, row_size; /* values of what is looked at of a row, and of a row of results */
+    int32_t margin;              /* in 65536ths: how far a rough result may be off */
     int64_t kept;
+    float *rows;        /* [kept, line_size + PART]: those taken, row y at y modulo `kept`; the end of each is 0 */
+    const float **from; /* [kept]: those that the next result looks at */
+    float *line;        /* [line_size + PART + across->most * channels]: weighed down; the end is 0 */
+    float *row;         /* [row_size + PART]: weighed across; what the end holds does not matter */
+    uint8_t *bytes;     /* [row_size + PART] */
 };
 
 /* The columns that are looked at. */
@@ -90,9 +108,52 @@ static int64_t last_column(const struct bench *b)
     return b->across->first[b->width - 1] + b->across->count[b->width - 1];
 }
 
-static double *row_at(const struct bench *b, int64_t y)
+/* Row y and column x of the whole image. */
+static const uint8_t *pixel_at(const struct ys_image *image, int64_t y, int64_t x)
 {
-    return b->rows + y % b->kept * (b->row_size + PART);
+    return image->pixels + ((y - image->top) * image->width + x - image->left) * image->channels;
+}
+
+static float *row_at(const struct bench *b, int64_t y)
+{
+    return b->rows + y % b->kept * (b->line_size + PART);
+}
+
+/* Value i of row y, by the formula. A mean of bytes is neither negative nor 255.5: cutting rounds down, and to a byte.
+ */
+static uint8_t exact_byte(const struct bench *b, int64_t y, int64_t i)
+{
+    const int channels = b->image->channels;
+    const int64_t x = i / channels;
+    const double *down = b->down->weight + y * b->down->room, *across = b->across->weight + x * b->across->room;
+    double sum = 0;
+    for (int64_t j = 0; j < b->down->count[y]; j++) {
+        const uint8_t *from = pixel_at(b->image, b->down->first[y] + j, b->across->first[x]) + i % channels;
+        double value = 0;
+        for (int64_t k = 0; k < b->across->count[x]; k++)
+            value += across[k] * from[k * channels];
+        sum += down[j] * value;
+    }
+    return (uint8_t)(int)(sum + 0.5);
+}
+
+static int32_t in_65536ths(float value)
+{
+    return (int32_t)(value * ONE + HALF);
+}
+
+/* Whether the byte that it is cut to may be another than the exact one. */
+static bool is_doubtful(int32_t fixed, int32_t margin)
+{
+    return ((fixed + margin) & (ONE - 1)) < 2 * margin;
+}
+
+/* Those of the PART values from `first` on that are doubtful. */
+static void mend(const struct bench *b, int64_t y, int64_t first)
+{
+    for (int64_t i = first; i < first + PART && i < b->row_size; i++)
+        if (is_doubtful(in_65536ths(b->row[i]), b->margin))
+            b->bytes[i] = exact_byte(b, y, i);
 }
 
 /* The same statements for wider registers: only the speed differs. */
@@ -119,19 +180,23 @@ static void resize_lines(const struct bench *b, uint8_t *planes)
 
 static ys_status resize(struct bench *b, uint8_t *planes)
 {
-    const int64_t columns = last_column(b) - first_column(b) + b->across->most;
-    b->row_size = b->width * b->image->channels;
+    const int64_t channels = b->image->channels;
+    b->line_size = (last_column(b) - first_column(b)) * channels;
+    b->row_size = b->width * channels;
+    b->margin = (int32_t)(b->across->most + b->down->most + SPARE);
     b->kept = b->down->most;
-    b->wide = ys_alloc((size_t)(columns * b->image->channels + LANES), sizeof *b->wide);
-    b->rows = ys_alloc((size_t)(b->kept * (b->row_size + PART)), sizeof *b->rows);
+    b->rows = ys_alloc((size_t)(b->kept * (b->line_size + PART)), sizeof *b->rows);
     b->from = ys_alloc((size_t)b->kept, sizeof *b->from);
+    b->line = ys_alloc((size_t)(b->line_size + PART + b->across->most * channels), sizeof *b->line);
+    b->row = ys_alloc((size_t)(b->row_size + PART), sizeof *b->row);
     b->bytes = ys_alloc((size_t)(b->row_size + PART), 1);
-    const ys_status status = b->wide && b->rows && b->from && b->bytes ? YS_OK : ys_out_of_memory();
+    const ys_status status = b->rows && b->from && b->line && b->row && b->bytes ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)
         resize_lines(b, planes);
-    ys_free(b->wide);
     ys_free(b->rows);
     ys_free(b->from);
+    ys_free(b->line);
+    ys_free(b->row);
     ys_free(b->bytes);
     return status;
 }

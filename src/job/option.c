@@ -70,7 +70,7 @@ static const struct ys_option options[] = {
      .help = "side of the square that is cut out of each image, by lot where augment says so, else in its middle; needs input = ring"},
     {"input.dtype", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "uint8|float32", .standard = "uint8",
      .help = "pixels as the framework gets them: bytes, or numbers of 0 to 255, which needs input = ring"},
-    {"augment", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "none|flip|crop+flip|place|area|cifar",
+    {"augment", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "none|flip|crop+flip|place|area|area+colour|cifar",
      .standard = "none",
      .help = "how images are changed by lot before each step, the same for every framework; needs input = ring"},
     {"batch", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 1048576, .unit = "rows", .standard = "64",

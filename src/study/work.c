@@ -309,7 +309,8 @@ static ys_status check_images(const struct ys_trial_settings *keys, const struct
                                           "them out",
                                           data->name);
     const int64_t side = x->shape[1] < x->shape[2] ? x->shape[1] : x->shape[2];
-    const bool resamples = is_changed(keys) && strcmp(keys->augment, "area") == 0;
+    const bool resamples =
+        is_changed(keys) && (strcmp(keys->augment, "area") == 0 || strcmp(keys->augment, "area+colour") == 0);
     return keys->input_crop == YS_FIELD_NONE || keys->input_crop <= side || resamples
                ? YS_OK
                : ys_fail(YS_EINVAL,

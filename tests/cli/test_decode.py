@@ -41,6 +41,9 @@ class Live(Fed, Case):
         area = self.run_of(*LIVE, "--augment=area")
         self.proven(area)
         self.assertNotEqual(self.of(area, "final_loss"), self.of(self.run_of(*LIVE), "final_loss"))
+        colour = self.run_of(*LIVE, "--augment=area+colour")
+        self.proven(colour)
+        self.assertNotEqual(self.of(colour, "final_loss"), self.of(area, "final_loss"))
 
     def test_rows_are_cut_and_standardised_to_train_and_to_test(self):
         self.photos()

@@ -113,8 +113,10 @@ class Folders(Case):
             path = self.put(name, data)
             self.refusal("run", *SHORT, "--data=photos", words=[os.path.realpath(path), "(1 of 25 images are bad", *words])
             os.remove(path)
-        self.write("list.csv", "photos/dark/00.png,0\nphotos/light/00.png,70000\n")
-        self.refusal("run", *SHORT, "--data=list.csv", words=["light/00.png: its class 70000 is out of range: classes are 0 to 65535"])
+        for label in ("70000", "-1"):
+            self.write("list.csv", "photos/dark/00.png,0\nphotos/light/00.png,%s\n" % label)
+            self.refusal("run", *SHORT, "--data=list.csv",
+                         words=["list.csv, line 2: ", "light/00.png: its class %s is out of range: classes are 0 to 65535" % label])
 
     def with_feeder(self, script):
         """A copy of the program beside a feeder that a shell script stands before; REAL is its path there."""
@@ -187,7 +189,7 @@ class Folders(Case):
         self.assertEqual(len(whole), 6 * 3 * 16 * 16 * 4)
         self.assertEqual(rows("--augment", "cifar", "--seed", "1", "--epoch", "3", "--first", "2", "--count", "3"), whole[2 * 3072:5 * 3072])
         self.assertEqual(struct.unpack("<768f", rows("--augment", "place", "--half", "test", "--count", "1")), (10.0,) * 768)
-        for words, said in ((("--augment", "other"), "write centre, flip, crop+flip, place, area or cifar"), ((), "rows needs --augment"),
+        for words, said in ((("--augment", "other"), "write centre, flip, crop+flip, place, area, area+colour or cifar"), ((), "rows needs --augment"),
                             (("--augment", "area", "--first", "7"), "the list has 6 rows"),
                             (("--augment", "area", "--seed", "-1"), "--seed -1: write a whole number")):
             self.assertIn(said, rows(*words, code=2))

@@ -126,7 +126,11 @@ static void what_is_no_data_set_is_refused_with_its_path(void)
     refuses("single", YS_EFORMAT, "single has images of 1 class: there must be 2 to 65536");
     make("untested/a/1.jpg");
     make("untested/b/1.jpg");
-    refuses("untested", YS_EFORMAT, "has no image to test on: put some into ");
+    refuses("untested", YS_EFORMAT, "has no image to test on: no class has two of them");
+    make("unfilled/train/a/1.jpg");
+    make("unfilled/train/b/1.jpg");
+    make("unfilled/test/notes.txt");
+    refuses("unfilled", YS_EFORMAT, "has no image to test on: put some into its half");
     make("stranger/train/a/1.jpg");
     make("stranger/train/b/1.jpg");
     make("stranger/test/c/1.jpg");
@@ -155,7 +159,11 @@ static void lines_that_say_nothing_are_refused_with_their_number(void)
         {"2.jpg,\n", "line 1: write IMAGE,CLASS", YS_EFORMAT},
         {",cat\n", "line 1: write IMAGE,CLASS", YS_EFORMAT},
         {"2.jpg,0\n\nno.jpg,1\n", "line 3: there is no file ", YS_ENOTFOUND},
+        {"2.jpg,0\n3.jpg,65536\n", "lines/list.csv, line 2: ", YS_EFORMAT},
         {"2.jpg,0\n3.jpg,65536\n", "3.jpg: its class 65536 is out of range: classes are 0 to 65535", YS_EFORMAT},
+        {"# all\n2.jpg,-1\n3.jpg,0\n", "lines/list.csv, line 2: ", YS_EFORMAT},
+        {"# all\n2.jpg,-1\n3.jpg,0\n", "2.jpg: its class -1 is out of range: classes are 0 to 65535", YS_EFORMAT},
+        {"2.jpg,-99999999999999999999\n3.jpg,0\n", "is out of range: classes are 0 to 65535", YS_EFORMAT},
         {"2.jpg,0\n3.jpg,99999999999999999999\n", "is out of range: classes are 0 to 65535", YS_EFORMAT},
         {"2.jpg,0\n3.jpg,2\n", "no image to train on is of class 1, and some are of class 2", YS_EFORMAT},
         {"# nothing\n", "has no images", YS_EFORMAT},
@@ -169,6 +177,8 @@ static void lines_that_say_nothing_are_refused_with_their_number(void)
     scratch_text("lines/train.csv", "2.jpg,0\n3.jpg,1\n");
     scratch_text("lines/test.csv", "2.jpg,2\n");
     refuses("lines", YS_EFORMAT, "2.jpg: its class 2 is out of range: images to train on have 0 to 1");
+    scratch_text("lines/test.csv", "\n2.jpg,-1\n");
+    refuses("lines", YS_EFORMAT, "lines/test.csv, line 2: ");
 }
 
 static void its_sum_changes_with_what_it_holds(void)

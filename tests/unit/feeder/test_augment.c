@@ -159,6 +159,62 @@ static void a_place_keeps_pixels_and_area_and_centre_resample(void)
     ys_image_fini(&image);
 }
 
+/* The same box, turned alike, of which brightness and contrast are others; rounded, and cut to what a byte holds. */
+static void colours_are_what_their_formulas_say(void)
+{
+    struct ys_image image = picture(SIDE, SIDE + 9);
+    static uint8_t plain[PIXELS], changed[PIXELS];
+    int dark = 0, light = 0;
+    for (uint64_t row = 0; row < 20; row++) {
+        const struct ys_augment_draw draw = {.seed = 6, .epoch = 1, .row = row};
+        const struct drawn drawn = draw_again(&draw);
+        static float numbers[PIXELS];
+        const double brightness = drawn.brightness / 63 * 51, contrast = 0.6 + (drawn.contrast - 0.2) / 2;
+        REQUIRE(ys_augment_bytes(named("area"), &image, "a", &draw, ROW, ROW, plain) == YS_OK);
+        REQUIRE(ys_augment_bytes(named("area+colour"), &image, "a", &draw, ROW, ROW, changed) == YS_OK);
+        REQUIRE(ys_augment(named("area+colour"), &image, "a", &draw, ROW, ROW, numbers) == YS_OK);
+        for (int c = 0; c < 3; c++) {
+            double mean = brightness;
+            for (int i = 0; i < ROW * ROW; i++)
+                mean += (double)plain[c * ROW * ROW + i] / (ROW * ROW);
+            for (int i = c * ROW * ROW; i < (c + 1) * ROW * ROW; i++) {
+                const double value = (plain[i] + brightness - mean) * contrast + mean;
+                dark += value < 0;
+                light += value > 255;
+                /* Half for the rounding; sums of 576 numbers below 306 in another order differ far less than 1e-9. */
+                CHECK(fabs(changed[i] - fmin(fmax(value, 0), 255)) <= 0.5 + 1e-9);
+                CHECK(numbers[i] == changed[i]);
+            }
+        }
+    }
+    CHECK(dark > 0 && light > 0);
+    const struct ys_augment_draw evaluating = {.evaluates = true};
+    REQUIRE(ys_augment_bytes(named("area"), &image, "a", &evaluating, ROW, ROW, plain) == YS_OK);
+    REQUIRE(ys_augment_bytes(named("area+colour"), &image, "a", &evaluating, ROW, ROW, changed) == YS_OK);
+    CHECK(memcmp(plain, changed, sizeof plain) == 0);
+    ys_image_fini(&image);
+}
+
+/* Of rows of every width: eight pixels are turned at a time, and what is left. */
+static void turned_rows_are_read_from_right_to_left(void)
+{
+    struct ys_image image = picture(2, 70);
+    uint64_t turned = 0;
+    while (!draw_again(&(struct ys_augment_draw){.row = turned}).flip)
+        turned++;
+    for (int64_t width = 1; width <= 70; width++) {
+        uint8_t bytes[3 * 2 * 70];
+        image.width = image.full_width = width;
+        REQUIRE(ys_augment_bytes(named("flip"), &image, "a", &(struct ys_augment_draw){.row = turned}, 2, width,
+                                 bytes) == YS_OK);
+        for (int64_t i = 0; i < 3 * 2 * width; i++) {
+            const int64_t c = i / (2 * width), y = i / width % 2, x = width - 1 - i % width;
+            CHECK_INT(bytes[i], image.pixels[(y * width + x) * 3 + c]);
+        }
+    }
+    ys_image_fini(&image);
+}
+
 /* Of boxes of 8 to 100 % of the area, whose proportions are 3/4 to 4/3: every one lies inside, or what is resampled
  * would read beside the image (which the sanitizers would see); and an image of any form gives a row. */
 static void areas_fit_images_of_any_form(void)
@@ -238,5 +294,6 @@ static void rows_do_not_hang_on_what_is_asked_with_them(void)
 
 TAP_MAIN(TAP_CASE(cifar_is_what_its_formulas_say), TAP_CASE(a_row_of_one_colour_is_zero),
          TAP_CASE(evaluation_draws_nothing), TAP_CASE(a_place_keeps_pixels_and_area_and_centre_resample),
+         TAP_CASE(colours_are_what_their_formulas_say), TAP_CASE(turned_rows_are_read_from_right_to_left),
          TAP_CASE(areas_fit_images_of_any_form), TAP_CASE(the_numbers_are_the_same_on_every_machine),
          TAP_CASE(rows_do_not_hang_on_what_is_asked_with_them))

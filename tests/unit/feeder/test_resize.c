@@ -62,6 +62,72 @@ static void every_pixel_is_what_the_formula_says(void)
     }
 }
 
+/* The weights of docs/data.md in one direction: of `size` pixels, for result i. */
+static void weigh(double start, double length, int64_t made, int64_t size, int64_t i, double *weight)
+{
+    const double s = length / (double)made, r = fmax(s, 1), c = start + ((double)i + 0.5) * s;
+    double sum = 0;
+    for (int64_t j = 0; j < size; j++)
+        sum += weight[j] = fmax(0, 1 - fabs(((double)j + 0.5 - c) / r));
+    for (int64_t j = 0; j < size; j++)
+        weight[j] /= sum;
+}
+
+enum { SIDE = 96 };
+
+/* Value i of a row: across, then down, in double, as it is said there. */
+static double in_order(const struct ys_image *image, const double *across, const double *down, int64_t c)
+{
+    double sum = 0;
+    for (int64_t y = 0; y < image->height; y++) {
+        double value = 0;
+        for (int64_t x = 0; x < image->width; x++)
+            value += across[x] * image->pixels[(y * image->width + x) * image->channels + c];
+        sum += down[y] * value;
+    }
+    return sum;
+}
+
+/* How many of the results lie in the middle between two bytes, or next to it. */
+static int check_bytes(const struct ys_image *image, const struct ys_box *box, int64_t height, int64_t width)
+{
+    static uint8_t planes[3 * SIDE * SIDE];
+    int ties = 0;
+    if (!CHECK(ys_image_resize(image, box, height, width, planes) == YS_OK))
+        return 0;
+    for (int64_t i = 0; i < image->channels * height * width; i++) {
+        double across[SIDE], down[SIDE];
+        weigh(box->left, box->width, width, image->width, i % width, across);
+        weigh(box->top, box->height, height, image->height, i / width % height, down);
+        const double sum = in_order(image, across, down, i / (height * width));
+        ties += fabs(sum - floor(sum) - 0.5) < 1e-9;
+        tap_check(planes[i] == (uint8_t)floor(sum + 0.5), __LINE__, "%lldx%lld to %lldx%lld, value %lld: %d, not %.17g",
+                  (long long)image->width, (long long)image->height, (long long)width, (long long)height, (long long)i,
+                  planes[i], sum);
+    }
+    return ties;
+}
+
+/* Of pixels at random, and of those whose means lie between two bytes. */
+static void every_byte_is_that_of_the_formula_in_its_order(void)
+{
+    static const struct {
+        int64_t from_height, from_width, height, width;
+    } sizes[] = {{96, 96, 48, 48}, {36, 72, 6, 12}, {20, 24, 40, 48}, {90, 7, 9, 7}, {50, 96, 24, 32}, {1, 1, 5, 70}};
+    struct ys_rng rng;
+    int ties = 0;
+    ys_rng_init(&rng, seed, "order");
+    for (size_t i = 0; i < 4 * sizeof sizes / sizeof sizes[0]; i++) {
+        struct ys_image image = random_image(&rng, sizes[i / 4].from_height, sizes[i / 4].from_width, i % 2 ? 3 : 1);
+        const struct ys_box box = {.height = (double)image.height, .width = (double)image.width};
+        for (int64_t j = 0; i % 4 >= 2 && j < image.height * image.width * image.channels; j++)
+            image.pixels[j] &= 1;
+        ties += check_bytes(&image, &box, sizes[i / 4].height, sizes[i / 4].width);
+        ys_image_fini(&image);
+    }
+    CHECK(ties > 500);
+}
+
 static void the_same_size_changes_nothing(void)
 {
     struct ys_rng rng;
@@ -106,7 +172,7 @@ static void without_memory_it_says_so(void)
     uint8_t planes[4];
     REQUIRE(ys_image_init(&image, "a", 6, 6, 1) == YS_OK);
     const struct ys_box box = ys_box_centre(image.full_height, image.full_width, 2, 2);
-    for (long n = 1; n <= 7; n++) { /* three of each direction, and the rows between them */
+    for (long n = 1; n <= 13; n++) { /* four of each direction, and five of rows */
         ys_mem_fail_at(n);
         CHECK(ys_image_resize(&image, &box, 2, 2, planes) == YS_ENOMEM);
     }
@@ -115,6 +181,6 @@ static void without_memory_it_says_so(void)
     ys_image_fini(&image);
 }
 
-TAP_MAIN(TAP_CASE(every_pixel_is_what_the_formula_says), TAP_CASE(the_same_size_changes_nothing),
-         TAP_CASE(channels_become_planes), TAP_CASE(the_middle_has_the_proportions_of_a_row),
-         TAP_CASE(without_memory_it_says_so))
+TAP_MAIN(TAP_CASE(every_pixel_is_what_the_formula_says), TAP_CASE(every_byte_is_that_of_the_formula_in_its_order),
+         TAP_CASE(the_same_size_changes_nothing), TAP_CASE(channels_become_planes),
+         TAP_CASE(the_middle_has_the_proportions_of_a_row), TAP_CASE(without_memory_it_says_so))
