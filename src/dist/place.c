@@ -2,12 +2,29 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+ys_status ys_dist_place_find(struct in_addr *address)
+{
+    struct ifaddrs *all;
+    if (getifaddrs(&all) != 0)
+        return ys_fail(YS_EIO, "no list of this host's addresses is to be had: %s", strerror(errno));
+    const struct ifaddrs *one = all;
+    while (one && (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !(one->ifa_flags & IFF_UP) ||
+                   (one->ifa_flags & IFF_LOOPBACK)))
+        one = one->ifa_next;
+    if (one)
+        *address = ((const struct sockaddr_in *)(const void *)one->ifa_addr)->sin_addr;
+    freeifaddrs(all);
+    return one ? YS_OK : ys_fail(YS_ENOTFOUND, "no interface that is up has an address");
+}
 
 bool ys_dist_place_read(const char *text, struct in_addr *address, uint16_t *port)
 {

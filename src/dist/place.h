@@ -1,4 +1,4 @@
-/* Where the ranks of a run meet: a port of a host that nobody else takes meanwhile. */
+/* Where the ranks of a run meet: an address of a host, and a port that nobody else takes meanwhile. */
 #ifndef YS_DIST_PLACE_H
 #define YS_DIST_PLACE_H
 
@@ -14,6 +14,10 @@ struct ys_dist_place {
 #define YS_DIST_NO_PLACE ((struct ys_dist_place){.fd = -1})
 
 #define YS_DIST_LOOPBACK "127.0.0.1"
+
+/** The first address of IPv4 of an interface that is up, the loopback interface apart, in the network namespace of the
+ * calling thread. YS_ENOTFOUND: there is none; YS_EIO: the kernel does not tell. */
+ys_status ys_dist_place_find(struct in_addr *address) YS_MUST_CHECK;
 
 /** Takes a free port of this host's `address`, which is of IPv4, and holds it without listening there, until it is
  * given back. A program that sets SO_REUSEADDR, as servers do, can listen there all the same, for Linux refuses that

@@ -1,9 +1,9 @@
 #include "dist/wire.h"
 
+#include "dist/place.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,19 +34,8 @@ static ys_status enter(const char *name, int rank)
 /** Of the namespace that the thread is in. */
 static ys_status find_address(const char *name, int rank, struct in_addr *found)
 {
-    struct ifaddrs *all;
-    if (getifaddrs(&all) != 0)
-        return fail(name, rank, "has no list of addresses");
-    const struct ifaddrs *one = all;
-    while (one && (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !(one->ifa_flags & IFF_UP) ||
-                   (one->ifa_flags & IFF_LOOPBACK)))
-        one = one->ifa_next;
-    if (one)
-        *found = ((const struct sockaddr_in *)(const void *)one->ifa_addr)->sin_addr;
-    freeifaddrs(all);
-    return one ? YS_OK
-               : ys_fail(YS_ENOTFOUND, "network namespace %s%d has no interface that is up with an address", name,
-                         rank);
+    ys_status status = ys_dist_place_find(found);
+    return status == YS_OK ? YS_OK : ys_fail_in(status, "network namespace %s%d", name, rank);
 }
 
 ys_status ys_dist_wire_enter(const char *name, int rank, struct ys_dist_wire *wire)

@@ -271,6 +271,7 @@ static ys_status run_ranks(struct agent *agent, const struct ys_node_job *job, c
     const bool is_ours = !ys_crew_has_failed(&agent->crew) && status != YS_OK;
     char *failed = status != YS_OK ? ys_strdup(ys_error()) : NULL;
     const char *why = failed ? failed : "out of memory";
+    const bool is_stopped = status != YS_OK && !agent->is_ended && ys_stop_signal(); /* as by scancel */
     ys_status heard = status != YS_OK && !agent->is_ended ? wait_for_end(agent, why) : YS_OK;
     if (heard != YS_OK)
         end_with(agent, ys_error());
@@ -281,7 +282,11 @@ static ys_status run_ranks(struct agent *agent, const struct ys_node_job *job, c
     if (heard == YS_OK && written != YS_OK)
         heard = say(agent, YS_NODE_TOLD, true, written, ys_error());
     else if (heard == YS_OK)
-        heard = say(agent, YS_NODE_TOLD, true, is_ours ? (int64_t)status : YS_FIELD_NONE, is_ours ? why : NULL);
+        heard = say(agent, YS_NODE_TOLD, true,
+                    is_stopped ? (int64_t)YS_EINTR
+                    : is_ours  ? (int64_t)status
+                               : YS_FIELD_NONE,
+                    is_stopped || is_ours ? why : NULL);
     ys_free(failed);
     return heard;
 }

@@ -253,6 +253,10 @@ static ys_status complete(const struct ys_nodes *nodes, const struct ys_node *no
             end->failed_ns = (uint64_t)ys_clock_ours(&node->clock, (int64_t)end->failed_ns);
         if (node->message && node->status == YS_RUN_LOAD_FAILED && own->facts.status == YS_RUN_CANCELLED)
             own->facts.status = YS_RUN_LOAD_FAILED; /* its agent had trouble of its own */
+        if (node->is_stopped && !nodes->reason && own->facts.status != YS_RUN_OK) {
+            own->facts.status = YS_RUN_KILLED;
+            ys_facts_set_text(&own->facts.message, node->message);
+        }
     }
     end->status = (enum ys_run_status)own->facts.status;
     return YS_OK;
@@ -327,6 +331,7 @@ static ys_status open_nodes(const struct ys_run_spec *spec, struct ys_rank_plans
                                            .count = each,
                                            .named = spec->launcher == YS_LAUNCHER_SSH ? spec->hosts[i].name : NULL,
                                            .is_starter = spec->launcher != YS_LAUNCHER_LOCAL,
+                                           .is_shared = ys_nodes_have_one_starter(nodes),
                                            .process = YS_NOT_STARTED,
                                            .fd = -1,
                                            .alive = {.stage = YS_STAGE_START, .steps = YS_FIELD_NONE}};

@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 
 #define YS_NODES_MOST YS_SESSIONS_MOST
+#define YS_NODE_AGENT "yardstick-node" /* the program, and how its lines begin */
 
 enum ys_node_standing {
     YS_NODE_ABSENT, /* it has not come yet */
@@ -30,6 +31,7 @@ struct ys_node {
     struct ys_started process; /* the agent, below its keeper, or what starts it elsewhere; where one starter has all
                                   agents it is that of node 0 */
     bool is_starter;           /* it ends when the agents that it has started have */
+    bool is_shared;            /* these are those of all nodes */
     struct ys_log_file log;    /* what it prints, which is little where all is well */
     char *log_path;            /* NULL: there is none */
     int fd;
@@ -44,6 +46,7 @@ struct ys_node {
     bool is_asked_beside;       /* that was one during the run */
     int64_t pong_ns;            /* the answer to that, by its clock; YS_FIELD_NONE: not there yet */
     struct ys_clock_pair clock; /* how it relates to ours */
+    bool is_stopped;            /* something else than yardstick asked it to end, by a signal */
     /* Of one that is lost, or has told of trouble of its own. */
     enum ys_run_status status;
     char *message;
@@ -66,6 +69,8 @@ struct ys_nodes {
 ys_status ys_nodes_start(struct ys_nodes *nodes) YS_MUST_CHECK;
 /** Ends the agent and all that it started, and waits for that. Of one that has not come nothing is there to end. */
 void ys_node_finish(struct ys_node *node);
+/** Closes what it speaks by: it then ends its ranks and itself. */
+void ys_node_part(struct ys_node *node);
 
 /** The command by which an agent is started, or all are. */
 struct ys_node_command {
@@ -73,8 +78,8 @@ struct ys_node_command {
     char *program, *remote, *options[3];
 };
 /** That of `node`, or of all, by spec->launcher. `address`: where the study listens for agents ("HOST:PORT"); not
- * looked at where they speak by their own input and output. YS_EIO: the agent's program is not there; YS_ENOMEM. What
- * was made is to be freed after a failure too. */
+ * looked at where they speak by their own input and output. YS_ENOTFOUND: there are no such hosts, as without an
+ * allocation; YS_EIO: the agent's program is not there; YS_ENOMEM. What was made is to be freed after a failure too. */
 ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_node *node, const char *address,
                                struct ys_node_command *command) YS_MUST_CHECK;
 void ys_node_command_fini(struct ys_node_command *command);

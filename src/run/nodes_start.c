@@ -30,8 +30,13 @@ static const uint64_t GREETING_NS = 2000000000;
 /* The keeper of an agent is asked again so often, and given up after so long. */
 static const long ORDER_PAUSE_NS = 2000000;
 static const uint64_t KILL_PATIENCE_NS = 20000000000;
-/* A starter of agents elsewhere ends when these have; before it is killed they are given so long to end their ranks. */
-static const uint64_t PARTING_NS = 10000000000;
+/* A starter of agents elsewhere ends when these have; they are given so long to end their ranks before it is asked to
+ * end them, and then so long before it is killed. */
+static const uint64_t PARTING_NS = 10000000000, ENDING_NS = 10000000000;
+
+/* Weights of a line that says why an agent did not come: by srun, of each program that fails; of anything; by an agent.
+ */
+enum { OF_END = 1, OF_WORDS, OF_AGENT };
 
 /* Where agents come, while they do. */
 struct door {
@@ -259,45 +264,94 @@ static bool is_awaited(const struct ys_node *node)
     return node->standing == YS_NODE_ABSENT;
 }
 
-/** What the user can do about an agent that ssh did not bring. */
-static const char *remedy(const struct ys_node *node)
+/** 0: it is a rule, or empty. */
+static int weigh(const char *line)
 {
-    if (!node->named || node->process.ended_code != CLD_EXITED)
-        return "";
-    if (node->process.ended_value == 126 || node->process.ended_value == 127)
-        return "; yardstick has to be at the same path on all hosts";
-    return node->process.ended_value == 255 ? "; ssh has to get there without asking anything" : "";
+    if (strncmp(line, YS_NODE_AGENT ": ", sizeof YS_NODE_AGENT ": " - 1) == 0)
+        return OF_AGENT;
+    if (strstr(line, ": Exited with exit code "))
+        return OF_END;
+    return line[strspn(line, "-=*# \t\r")] ? OF_WORDS : 0;
 }
 
-/** An agent that has ended before it came, or what was to start it: what it printed last says why. */
+/** Why an agent did not come: of the log of it, or of what was to start it, the last line of those that weigh most.
+ * Their weight; 0: there is none. */
+static int find_why(struct ys_node *starter, char *line, size_t size)
+{
+    int weight = 0;
+    if (starter->log_path)
+        ys_log_file_drain(&starter->log);
+    char *rest = NULL, *tail = starter->log_path ? ys_log_file_tail(&starter->log) : NULL;
+    line[0] = 0;
+    for (char *at = tail ? strtok_r(tail, "\n", &rest) : NULL; at; at = strtok_r(NULL, "\n", &rest)) {
+        const int own = weigh(at);
+        if (own == 0 || own < weight)
+            continue;
+        weight = own;
+        snprintf(line, size, "%s", at);
+    }
+    ys_free(tail);
+    return weight;
+}
+
+/** What the user can do about an agent that was not brought. */
+static const char *remedy(const struct ys_nodes *nodes, const struct ys_node *starter)
+{
+    const int code = starter->process.ended_value;
+    if (starter->process.ended_code != CLD_EXITED)
+        return "";
+    switch ((enum ys_launcher)nodes->spec->launcher) {
+    case YS_LAUNCHER_SSH:
+        if (code == 126 || code == 127)
+            return "; yardstick has to be at the same path on all hosts";
+        return code == 255 ? "; ssh has to get there without asking anything" : "";
+    case YS_LAUNCHER_MPI:
+        return "; mpirun has to know a host for each node, with yardstick at the same path";
+    case YS_LAUNCHER_SLURM:
+        return "; srun has to start a program on each node of the allocation, with yardstick at the same path";
+    case YS_LAUNCHER_LOCAL:
+        break;
+    }
+    return "";
+}
+
+static struct ys_node *starter_of(struct ys_nodes *nodes, struct ys_node *node)
+{
+    return node->is_shared ? nodes->items : node;
+}
+
+/** An agent that has ended before it came, or what was to start it. */
 static void look_for_end(struct ys_nodes *nodes, struct ys_node *node)
 {
     char title[128], line[200];
-    struct ys_node *starter = ys_nodes_have_one_starter(nodes) ? nodes->items : node;
+    struct ys_node *starter = starter_of(nodes, node);
     if (starter->log_path)
         ys_log_file_drain(&starter->log);
     ys_keeper_listen(&starter->process);
     if (!starter->process.has_ended || !is_awaited(node))
         return;
-    if (starter->log_path)
-        ys_log_file_drain(&starter->log);
-    char *tail = starter->log_path ? ys_log_file_tail(&starter->log) : NULL;
-    ys_session_last_line(tail, line, sizeof line);
+    const int weight = find_why(starter, line, sizeof line);
     ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s ended before it had come%s%s%s", ys_node_title(node, title),
-                 line[0] ? ": " : "", line, remedy(node));
-    ys_free(tail);
+                 weight ? ": " : "", line, weight == OF_AGENT ? "" : remedy(nodes, starter));
+}
+
+/** What is to start it still tries, or waits. */
+static void give_up(struct ys_nodes *nodes, struct ys_node *node)
+{
+    char title[128], line[200];
+    const int weight = find_why(starter_of(nodes, node), line, sizeof line);
+    ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s did not come in %.0f s%s%s", ys_node_title(node, title),
+                 (double)PATIENCE_NS * 1e-9, weight ? ": " : "", line);
 }
 
 static ys_status look_at(struct ys_nodes *nodes, struct ys_node *node, uint64_t until_ns)
 {
-    char title[128];
     if (is_awaited(node) && node->line)
         YS_TRY(receive_by_line(nodes, node));
     if (is_awaited(node))
         look_for_end(nodes, node);
     if (is_awaited(node) && ys_time_ns() >= until_ns)
-        ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s did not come in %.0f s", ys_node_title(node, title),
-                     (double)PATIENCE_NS * 1e-9);
+        give_up(nodes, node);
     return YS_OK;
 }
 
@@ -341,9 +395,9 @@ ys_status ys_nodes_start(struct ys_nodes *nodes)
 }
 
 /** Waits for a starter of agents elsewhere, to which nothing is said any more, to end as they do. */
-static void await_parting(struct ys_node *node)
+static void await_parting(struct ys_node *node, uint64_t patience_ns)
 {
-    const uint64_t until_ns = ys_time_ns() + PARTING_NS;
+    const uint64_t until_ns = ys_time_ns() + patience_ns;
     ys_keeper_listen(&node->process);
     while (!node->process.has_ended && !node->process.is_lost && ys_time_ns() < until_ns) {
         struct pollfd source = {.fd = node->process.note_fd, .events = POLLIN};
@@ -371,7 +425,7 @@ static bool end_all(struct ys_started *process)
     return process->is_lost;
 }
 
-void ys_node_finish(struct ys_node *node)
+void ys_node_part(struct ys_node *node)
 {
     ys_channel_close(node->channel);
     ys_channel_close(node->line);
@@ -379,8 +433,23 @@ void ys_node_finish(struct ys_node *node)
     if (node->fd >= 0)
         close(node->fd);
     node->fd = -1;
-    if (node->process.keeper > 0 && node->is_starter)
-        await_parting(node);
+}
+
+/** What it has started on other hosts is out of reach of its keeper: an agent that is stopped, say, is srun's to end.
+ */
+static void end_starter(struct ys_node *node)
+{
+    await_parting(node, PARTING_NS);
+    if (node->process.has_ended || node->process.is_lost || kill(node->process.pid, SIGTERM) != 0)
+        return;
+    await_parting(node, ENDING_NS);
+}
+
+void ys_node_finish(struct ys_node *node)
+{
+    ys_node_part(node);
+    if (node->process.keeper > 0 && node->process.pid > 1 && node->is_starter)
+        end_starter(node);
     if (node->process.keeper > 0)
         ys_keeper_dismiss(&node->process, end_all(&node->process));
     if (!node->log_path)

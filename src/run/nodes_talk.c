@@ -46,7 +46,10 @@ void ys_node_lose(struct ys_node *node, enum ys_run_status status, const char *f
     node->status = status;
     ys_free(node->message);
     node->message = ys_strdup(text);
-    ys_node_finish(node);
+    if (node->is_shared) /* the others are to tell what they saw before their starter is ended */
+        ys_node_part(node);
+    else
+        ys_node_finish(node);
 }
 
 void ys_node_say(struct ys_node *node, enum ys_node_word word, const char *why)
@@ -124,6 +127,20 @@ static ys_status take_pong(struct ys_node *node, const struct ys_node_said *said
     return node->is_asked_beside ? ys_clock_take_during(&node->clock, node->asked_ns, said->t_ns, now_ns) : YS_OK;
 }
 
+/** Of its own, not of one of its ranks. */
+static void take_trouble(struct ys_node *node, const struct ys_node_said *said)
+{
+    char title[128];
+    node->is_stopped = said->status == YS_EINTR;
+    node->status = node->is_stopped ? YS_RUN_KILLED : YS_RUN_LOAD_FAILED;
+    node->message =
+        node->is_stopped
+            ? ys_format("the agent of %s was asked by something else than yardstick to end, and its ranks with it: %s",
+                        ys_node_title(node, title), said->message)
+            : ys_strdup(said->message);
+    node->failed_ns = ys_time_ns();
+}
+
 static ys_status take(struct ys_nodes *nodes, struct ys_node *node, const ys_json *message)
 {
     struct ys_node_said said;
@@ -146,11 +163,8 @@ static ys_status take(struct ys_nodes *nodes, struct ys_node *node, const ys_jso
         return YS_OK;
     case YS_NODE_TOLD:
         node->standing = YS_NODE_HAS_TOLD;
-        if (said.message && !node->message) {
-            node->status = said.status == YS_EINTR ? YS_RUN_CANCELLED : YS_RUN_LOAD_FAILED;
-            node->message = ys_strdup(said.message);
-            node->failed_ns = ys_time_ns();
-        }
+        if (said.message && !node->message)
+            take_trouble(node, &said);
         return YS_OK;
     default:
         return ys_fail(YS_EPROTOCOL, "it said what agents do not say");
@@ -239,8 +253,9 @@ static ys_status ping(struct ys_nodes *nodes, struct ys_node *node, struct ys_cl
         while (node->channel && node->pong_ns == YS_FIELD_NONE) {
             YS_TRY(ys_nodes_listen(nodes, asked_ns + PONG_NS));
             if (node->pong_ns == YS_FIELD_NONE && ys_time_ns() >= asked_ns + PONG_NS)
-                ys_node_lose(node, YS_RUN_STALLED, "the clock of %s cannot be related: its agent did not say the time",
-                             ys_node_title(node, title));
+                ys_node_lose(node, YS_RUN_STALLED,
+                             "the clock of %s cannot be related: its agent did not say the time in %.0f s",
+                             ys_node_title(node, title), (double)PONG_NS * 1e-9);
         }
         if (node->channel)
             ys_clock_take(look, asked_ns, node->pong_ns, ys_time_ns());

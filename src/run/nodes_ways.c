@@ -1,18 +1,16 @@
 /* The ways in which agents are started: the command of each, and where they find the study. */
 #include "base/fs.h"
 #include "base/mem.h"
+#include "dist/place.h"
 #include "run/nodes_internal.h"
 
 #include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <inttypes.h>
-#include <net/if.h>
 #include <netdb.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#define AGENT "yardstick-node"
 
 /* What the shell makes of the channel that every program gets as descriptor 3 (run/launch.h): ssh's input and output,
  * which are the agent's. It asks nobody anything, and ends when the network has been gone for half a minute. */
@@ -78,15 +76,32 @@ static ys_status add_options(const char *const *formats, size_t count, size_t no
     return YS_OK;
 }
 
+/** All runs of a study are to be on the same hosts, so that they have to be allocated, and as many as are asked for. */
+static ys_status check_allocation(size_t nodes)
+{
+    const char *job = getenv("SLURM_JOB_ID"), *list = getenv("SLURM_JOB_NODELIST");
+    const char *text = getenv("SLURM_JOB_NUM_NODES");
+    const unsigned long count = text ? strtoul(text, NULL, 10) : 0;
+    if (!job)
+        return ys_fail(YS_ENOTFOUND,
+                       "srun has no allocation here (SLURM_JOB_ID is not set), and each run could be on other hosts: "
+                       "start yardstick by salloc -N %zu, or by sbatch",
+                       nodes);
+    return count == 0 || count >= nodes
+               ? YS_OK
+               : ys_fail(YS_ENOTFOUND, "allocation %.40s has %lu of %zu nodes (%.200s): ask for more, by salloc -N %zu",
+                         job, count, nodes, list ? list : "not named", nodes);
+}
+
 ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_node *node, const char *address,
                                struct ys_node_command *command)
 {
     static const char *const bare[] = {""}, *const of_srun[] = {"--nodes=", "--ntasks="};
-    *command = (struct ys_node_command){.program = ys_find_support(AGENT)};
+    *command = (struct ys_node_command){.program = ys_find_support(YS_NODE_AGENT)};
     if (!command->program)
-        return ys_fail(YS_EIO,
-                       "the program " AGENT " is not found beside yardstick; build or install it again, or name its "
-                       "folder in YARDSTICK_BIN");
+        return ys_fail(YS_EIO, "the program " YS_NODE_AGENT
+                               " is not found beside yardstick; build or install it again, or name its "
+                               "folder in YARDSTICK_BIN");
     const char *const at_door[] = {command->program, address, "-"}, *const here[] = {command->program, address};
     switch ((enum ys_launcher)nodes->spec->launcher) {
     case YS_LAUNCHER_SSH:
@@ -97,6 +112,7 @@ ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_nod
         ADD(command, at_door);
         return YS_OK;
     case YS_LAUNCHER_SLURM:
+        YS_TRY(check_allocation(nodes->count));
         ADD(command, srun);
         YS_TRY(add_options(of_srun, 2, nodes->count, command));
         ADD(command, at_door);
@@ -148,26 +164,10 @@ static bool find_named(struct in_addr *found)
     return is_found;
 }
 
-static bool find_first(struct in_addr *found)
-{
-    struct ifaddrs *all;
-    bool is_found = false;
-    if (getifaddrs(&all) != 0)
-        return false;
-    for (const struct ifaddrs *one = all; one && !is_found; one = one->ifa_next) {
-        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !(one->ifa_flags & IFF_UP))
-            continue;
-        *found = ((const struct sockaddr_in *)(const void *)one->ifa_addr)->sin_addr;
-        is_found = !is_loopback(*found);
-    }
-    freeifaddrs(all);
-    return is_found;
-}
-
 struct in_addr ys_nodes_address(const struct ys_nodes *nodes)
 {
     struct in_addr found;
-    if (nodes->spec->launcher != YS_LAUNCHER_LOCAL && (find_named(&found) || find_first(&found)))
+    if (nodes->spec->launcher != YS_LAUNCHER_LOCAL && (find_named(&found) || ys_dist_place_find(&found) == YS_OK))
         return found;
     return (struct in_addr){htonl(INADDR_LOOPBACK)};
 }

@@ -64,11 +64,11 @@ class Case(unittest.TestCase):
         env.pop("NO_COLOR", None)
         return env
 
-    def start(self, *arguments, env=(), **options):
-        """Starts yardstick; `env` are variables over the usual ones."""
+    def start(self, *arguments, env=(), program=None, **options):
+        """Starts yardstick, or what starts it; `env` are variables over the usual ones."""
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stdin", subprocess.DEVNULL)
-        process = subprocess.Popen([PROGRAM] + list(arguments), cwd=self.folder, env=dict(self.environment(), **dict(env)),
+        process = subprocess.Popen([program or PROGRAM] + list(arguments), cwd=self.folder, env=dict(self.environment(), **dict(env)),
                                    stderr=subprocess.PIPE, text=True, errors="replace", **options)
         self.addCleanup(self.end, process)
         return process

@@ -1,10 +1,12 @@
 """Agents that ssh, mpirun and srun start. Small programs stand in for the three, and do here what these do elsewhere, so that no
-other host is needed: what is tried is what yardstick asks of them, and what becomes of a run when they fail. test_hosts.py has the
-real ones."""
+other host is needed: what is tried is what yardstick asks of them, and what becomes of a run when they fail. test_hosts.py and
+test_slurm.py have the real ones."""
 import json
 import os
 import socket
+import tempfile
 import unittest
+import unittest.mock
 
 from harness import BIN, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
 
@@ -14,6 +16,8 @@ MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--
        "--repeat=1", "--steps=30"]
 SHORT = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--block=5", "--repeat=1", "--steps=20", "--nodes=2",
          "--audit=off", "--opt.null.exchange=1000"]
+# What salloc says to what it starts.
+ALLOCATION = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_NODELIST": "h[0-1]"}
 
 SSH = """#!/bin/sh
 echo "$@" >> "$SAID"
@@ -120,9 +124,9 @@ class Launch(Case):
         self.refusal(*base, "--hosts=n0,-oProxyCommand=x", words=["-oProxyCommand=x", "no host"])
         self.refusal(*base, "--hosts=./rack", words=["hosts", "rack"])
 
-    def started(self, launch, variable, program, version):
+    def started(self, launch, variable, program, version, **more):
         """The words that a starter got before the agent's own, of a run that went well."""
-        env = dict(self.stand_in(program, STARTER % (variable, variable)), VERSION=version)
+        env = dict(self.stand_in(program, STARTER % (variable, variable)), VERSION=version, **more)
         self.yardstick("run", *SHORT, "--launch=" + launch, env=env.items())
         facts = self.facts()
         self.assertEqual([(rank["status"], rank["node"]) for rank in facts["ranks"]], [("ok", 0), ("ok", 1)])
@@ -140,21 +144,40 @@ class Launch(Case):
         self.assertEqual(self.started("mpi", "PMI_RANK", "mpirun", "HYDRA build details:"), "-ppn 1 -n 2")
 
     def test_srun_starts_an_agent_a_host(self):
-        self.assertEqual(self.started("slurm", "SLURM_PROCID", "srun", ""),
+        self.assertEqual(self.started("slurm", "SLURM_PROCID", "srun", "", **ALLOCATION),
                          "--ntasks-per-node=1 --cpu-bind=none --mpi=none --export=ALL --nodes=2 --ntasks=2")
 
     def test_a_starter_that_ends_early_or_is_missing_is_said(self):
-        env = self.stand_in("srun", "#!/bin/sh\necho 'srun: error: Unable to allocate resources: Invalid partition' >&2\nexit 1\n")
-        self.yardstick("run", *SHORT, "--launch=slurm", env=env.items(), code=1)
-        facts = self.facts()
-        self.assertEqual(facts["status"], "load_failed")
-        self.assertIn("the agent of node 0 ended before it had come: srun: error: Unable to allocate resources: Invalid partition", facts["message"])
-        self.assert_nothing_left()
+        said = "#!/bin/sh\necho 'srun: error: Unable to create step: Job credential expired' >&2\n%s\nexit 1\n"
+        end = "echo 'srun: error: h1: task 1: Exited with exit code 2' >&2"
+        for then in (":", end, "echo ------ >&2; " + end):
+            with self.subTest(then):
+                self.assertIn("the agent of node 0 ended before it had come: srun: error: Unable to create step: Job credential expired; srun has to "
+                              "start a program on each node of the allocation", self.not_started("slurm", self.stand_in("srun", said % then)))
+        agents = "echo yardstick-node: node 1 on h1: cannot reach the study at 10.0.0.1:99: No route to host >&2"
+        self.assertRegex(self.not_started("slurm", self.stand_in("srun", said % (agents + "; " + end))), "No route to host$")
+        self.assertIn("There are not enough slots; mpirun has to know a host for each node",
+                      self.not_started("mpi", self.stand_in("mpirun", "#!/bin/sh\nprintf '%s\\n' ---- 'There are not enough slots' ---- >&2\nexit 1\n")))
         os.remove(os.path.join(self.folder, "srun"))
-        self.yardstick("run", *SHORT, "--launch=slurm", "--results=other", env={"PATH": self.folder}.items(), code=1)
-        out, _ = self.yardstick("export", "--results=other")
+        self.assertIn("the agent of node 0 cannot be started: cannot execute srun", self.not_started("slurm", {"PATH": self.folder}))
+
+    def not_started(self, launch, env):
+        """Why none of the agents came, of a run in an allocation."""
+        results = tempfile.mkdtemp(dir=self.folder)
+        self.yardstick("run", *SHORT, "--launch=" + launch, "--results=" + results, env=dict(env, **ALLOCATION).items(), code=1)
+        self.assert_nothing_left()
+        out, _ = self.yardstick("export", "--results=" + results)
         facts, = [line["facts"] for line in map(json.loads, out.splitlines()) if line["type"] == "run"]
-        self.assertIn("the agent of node 0 cannot be started: cannot execute srun", facts["message"])
+        self.assertEqual(facts["status"], "load_failed")
+        return facts["message"]
+
+    def test_an_allocation_that_is_not_there_or_too_small_is_said_before_srun_is_asked(self):
+        env = self.stand_in("srun", "#!/bin/sh\ntouch $SAID\n")
+        with unittest.mock.patch.dict(ALLOCATION, SLURM_JOB_NUM_NODES="1", SLURM_JOB_NODELIST="h0"):
+            self.assertIn("allocation 7 has 1 of 2 nodes (h0): ask for more, by salloc -N 2", self.not_started("slurm", env))
+        with unittest.mock.patch.dict(ALLOCATION, clear=True):
+            self.assertRegex(self.not_started("slurm", env), "srun has no allocation here .*: start yardstick by salloc -N 2, or by sbatch")
+        self.assertFalse(os.path.exists(self.said))
 
 
 if __name__ == "__main__":
