@@ -527,6 +527,7 @@ ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
         sample->rss_bytes += process->rss_bytes;
         sample->threads += process->thread_total;
         sample->processes += process->thread_total > 0;
+        sample->stopped += process->member.state == 'T';
         sample->swap_bytes += process->swap_bytes;
         shared_bytes += process->shared_bytes;
         most_bytes = process->shared_bytes > most_bytes ? process->shared_bytes : most_bytes;

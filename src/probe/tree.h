@@ -35,6 +35,7 @@ struct ys_tree_sample {
     uint64_t wait_ns;  /* for so long its threads were ready and waited for a CPU, summed; likewise, 0 where the kernel
                           lacks that file */
     uint64_t swap_bytes; /* moved out of memory, summed over processes */
+    uint32_t stopped;    /* processes that a signal holds (SIGSTOP, SIGTSTP) */
 };
 
 /** Over all samples so far. */

@@ -37,14 +37,14 @@ static void remember(struct ys_log_file *log, const char *data, size_t size)
 
 static void write_all(struct ys_log_file *log, const char *data, size_t size)
 {
-    while (size > 0 && !log->has_failed) {
+    while (size > 0 && !log->failure) {
         ssize_t written = write(log->file_fd, data, size);
         if (written > 0) {
             data += written;
             size -= (size_t)written;
             log->written += (size_t)written;
         } else if (written == 0 || errno != EINTR) {
-            log->has_failed = true;
+            log->failure = written == 0 ? EIO : errno;
         }
     }
     log->dropped += size;
@@ -79,7 +79,7 @@ void ys_log_file_close(struct ys_log_file *log)
 {
     if (log->pipe_fd >= 0)
         close(log->pipe_fd);
-    if (log->dropped > 0 && !log->has_failed)
+    if (log->dropped > 0 && !log->failure)
         (void)dprintf(log->file_fd, "\n[yardstick: %" PRIu64 " more bytes were printed and dropped]\n", log->dropped);
     close(log->file_fd);
     log->pipe_fd = log->file_fd = -1;

@@ -15,7 +15,7 @@ struct ys_log_file {
     int file_fd;
     size_t limit, written;
     uint64_t dropped;
-    bool has_failed;              /* the file could not be written; reading goes on */
+    int failure;                  /* errno with which writing the file failed; 0: it has not. Reading goes on */
     char tail[YS_LOG_TAIL_BYTES]; /* the last bytes that were printed, dropped ones included */
     size_t tail_size;
 };

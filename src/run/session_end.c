@@ -338,7 +338,10 @@ static void note_log(struct ys_session *session)
 {
     for (int i = 0; i < 64 && session->log.pipe_fd >= 0; i++)
         ys_log_file_drain(&session->log); /* everybody has gone: what is left is in the pipe, 64 KiB as a rule */
-    if (session->log.dropped > 0)
+    if (session->log.failure)
+        ys_session_warn(session, "the log of %s ends early: %" PRIu64 " bytes of it could not be written (%s)",
+                        session->program, session->log.dropped, strerror(session->log.failure));
+    else if (session->log.dropped > 0)
         ys_session_warn(session, "the log of %s is cut at %zu bytes: %" PRIu64 " more were printed and dropped",
                         session->program, session->log.limit, session->log.dropped);
     session->end.log_tail = ys_log_file_tail(&session->log);
@@ -378,6 +381,11 @@ static void note_end(struct ys_session *session)
                         "yardstick itself was stopped for %.1f s during this run: wall_s and the phase that it fell "
                         "into contain that time, and nothing was sampled meanwhile",
                         (double)end->stopped_ns * 1e-9);
+    if (session->held_ns)
+        ys_session_warn(session,
+                        "a process of %s was stopped (SIGSTOP) for %.1f s during this run: what was measured contains "
+                        "that time",
+                        session->program, (double)session->held_ns * 1e-9);
     static const struct ys_tree_peak none;
     const struct ys_tree_peak *sampled = session->tree ? ys_tree_peak(session->tree) : &none;
     struct ys_tree_peak waited = end->peak;

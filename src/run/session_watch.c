@@ -50,6 +50,9 @@ static void take_sample(struct ys_session *session)
         ys_observe_sample(&session->observe);
     session->sampled_cpu_ns = sample.cpu_ns;
     session->sampled_rss_bytes = sample.rss_bytes;
+    if (sample.stopped > 0 && session->sampled_ns)
+        session->held_ns += sample.t_ns - session->sampled_ns;
+    session->sampled_ns = sample.t_ns;
     const struct {
         const char *name;
         uint64_t value;

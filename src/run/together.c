@@ -126,29 +126,6 @@ static void join_harness(struct ys_facts_harness *all, const struct ys_facts_har
     all->stopped_s = fmax(all->stopped_s, more->stopped_s);
 }
 
-static bool lists_text(const struct ys_list *list, const char *text)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(((char *const *)list->items)[i], text) == 0)
-            return true;
-    return false;
-}
-
-/** What several ranks say alike is said once. */
-static ys_status join_warnings(const struct ys_list *more, int64_t rank, struct ys_list *all)
-{
-    for (size_t i = 0; i < more->count; i++) {
-        const char *text = ((char *const *)more->items)[i];
-        if (lists_text(all, text))
-            continue;
-        char *said = ys_format("rank %" PRId64 ": %s", rank, text);
-        ys_status status = said ? ys_list_add_text(all, said) : ys_out_of_memory();
-        ys_free(said);
-        YS_TRY(status);
-    }
-    return YS_OK;
-}
-
 /** Rows of its own a second, over its blocks after the first, each from its start to its end. */
 static double rate_of(const struct ys_series_set *series, double rows)
 {
@@ -229,6 +206,52 @@ static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_recor
     ys_facts_set_text(&told->message, facts->message);
     ys_facts_set_text(&told->log_tail, facts->log_tail);
     return copy_cpus(plan, sharers, rank % sharers, &told->cpus);
+}
+
+static bool lists_text(const struct ys_list *list, const char *text)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(((char *const *)list->items)[i], text) == 0)
+            return true;
+    return false;
+}
+
+static void replace_texts(struct ys_list *list, struct ys_list with)
+{
+    for (size_t i = 0; i < list->count; i++)
+        ys_free(((char **)list->items)[i]);
+    ys_free(list->items);
+    *list = with;
+}
+
+static ys_status add_warning(const struct ys_facts_rank *rank, const char *text, struct ys_list *all)
+{
+    char *said = rank->node == YS_FIELD_NONE ? ys_format("rank %" PRId64 ": %s", rank->rank, text)
+                                             : ys_format("rank %" PRId64 " (node %" PRId64 ", %s): %s", rank->rank,
+                                                         rank->node, rank->host ? rank->host : "no host", text);
+    ys_status status = said ? ys_list_add_text(all, said) : ys_out_of_memory();
+    ys_free(said);
+    return status;
+}
+
+/** What all ranks say is said once; else with the name of the rank that does. */
+static ys_status join_warnings(struct ys_run_record *const *own, size_t count, const struct ys_facts_rank *ranks,
+                               struct ys_list *all)
+{
+    for (size_t r = 0; r < count; r++) {
+        const struct ys_list *warnings = &own[r]->facts.warnings;
+        for (size_t i = 0; i < warnings->count; i++) {
+            const char *text = ((char *const *)warnings->items)[i];
+            size_t sayers = 0;
+            for (size_t other = 0; other < count; other++)
+                sayers += lists_text(&own[other]->facts.warnings, text);
+            if (sayers < count)
+                YS_TRY(add_warning(&ranks[r], text, all));
+            else if (r == 0)
+                YS_TRY(ys_list_add_text(all, text));
+        }
+    }
+    return YS_OK;
 }
 
 /** The run ended as that rank did, and says which. */
@@ -333,7 +356,7 @@ static ys_status compare_saved(const struct ys_plan *plan, size_t count, struct 
     return status;
 }
 
-static ys_status join_facts(struct ys_facts *all, struct ys_facts *more, int64_t rank)
+static void join_facts(struct ys_facts *all, struct ys_facts *more)
 {
     join_times(&all->times, &more->times);
     join_usage(all, more);
@@ -343,29 +366,31 @@ static ys_status join_facts(struct ys_facts *all, struct ys_facts *more, int64_t
     join_harness(&all->harness, &more->harness);
     if (more->steps_done < all->steps_done)
         all->steps_done = more->steps_done;
-    return join_warnings(&more->warnings, rank, &all->warnings);
 }
 
 ys_status ys_run_join(const struct ys_plan *plan, struct ys_run_record *const *own, size_t count, size_t culprit,
                       size_t sharers, struct ys_list *hosts, struct ys_run_record *record)
 {
-    struct ys_list ranks = {0};
+    struct ys_list ranks = {0}, warnings = {0};
     struct ys_step_parts parts[YS_SESSIONS_MOST];
     ys_status status = YS_OK;
     ys_step_parts_find(own, count, parts);
     for (size_t r = 0; status == YS_OK && r < count; r++)
         status = tell_rank(plan, own[r], (int64_t)r, (int64_t)sharers, host_of(hosts, (int64_t)r, (int64_t)count),
                            &parts[r], &ranks);
+    if (status == YS_OK)
+        status = join_warnings(own, count, ranks.items, &warnings);
     *record = *own[0];
     *own[0] = (struct ys_run_record){0};
     struct ys_facts *all = &record->facts;
     all->ranks = ranks;
     all->nodes = *hosts;
+    replace_texts(&all->warnings, warnings);
     *hosts = (struct ys_list){0};
     if (status == YS_OK)
         status = join_losses(plan, own, count, &record->series);
     for (size_t r = 1; status == YS_OK && r < count; r++)
-        status = join_facts(all, &own[r]->facts, (int64_t)r);
+        join_facts(all, &own[r]->facts);
     for (size_t r = 1; status == YS_OK && r < count; r++)
         status = ys_series_add_process(&record->series, &own[r]->series, (int64_t)r);
     if (status == YS_OK) {

@@ -445,6 +445,17 @@ static void cancel_for_time(struct ys_study *study, struct ys_facts *facts)
     study->out_of_time = true; /* also when no other run would have followed */
 }
 
+/* The message of a run of several ranks names the one that wanted it, and its host. */
+static ys_status fail_full(const struct one *one, const struct ys_facts *facts)
+{
+    const bool is_named = facts->ranks.count > 0 && facts->message;
+    return ys_fail(YS_EIO,
+                   "no space left %s %s: free some, then `yardstick resume`; the run of %s that wanted it is not "
+                   "stored, and will be made again",
+                   is_named ? "for" : "in", is_named ? facts->message : ys_store_folder(one->study->store),
+                   one->trial->record.id);
+}
+
 /* Checks, judges and stores what was recorded, `ran` being how running went. */
 static ys_status conclude(struct one *one, int attempt, struct ys_run_record *record, ys_status ran)
 {
@@ -466,10 +477,7 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     if (one->agrees) /* no part of the run, as evaluating a training is */
         study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;
     if (ys_disk_stopped(one->trial, facts, one->folder))
-        return ys_fail(YS_EIO,
-                       "no space left in %s: free some, then `yardstick resume`; the run of %s that wanted it is not "
-                       "stored, and will be made again",
-                       ys_store_folder(study->store), one->trial->record.id);
+        return fail_full(one, facts);
     if (unchanged != YS_OK)
         checked = unchanged;
     else if (checked == YS_EIO) /* a fact that the run should have is lacking */

@@ -12,6 +12,9 @@ import sys
 import threading
 import time
 
+# Mounts of its own, for a user who may make them.
+UNSHARE = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-user"])
+
 
 def changed(line, wrong):
     """What is said in place of `line`."""
@@ -24,6 +27,10 @@ def changed(line, wrong):
         return b"{}\n"
     elif wrong == "rank" and message["type"] == "rank":
         message["rank"] += 1
+    elif wrong == "mute" and message["type"] == "hello":
+        message["clock"] = "of another kernel"
+    elif wrong == "mute" and message["type"] == "ping":
+        return b""
     else:
         return line
     return json.dumps(message).encode() + b"\n"
@@ -51,6 +58,9 @@ def main():
         os.execve(program, [program, address, node], dict(os.environ, YARDSTICK_NODE_TOKEN="0" * 32))
     if wrong == "clock":
         os.execvp("unshare", ["unshare", "-T", "--monotonic", "1000", "--boottime", "1000", program, address, node])
+    if wrong == "full":  # a disk of this host's own, of one page, lies where its rank saves
+        os.execvp(UNSHARE[0], UNSHARE + ["sh", "-c", 'mount -t tmpfs -o size=4k tmpfs "$0" && exec "$@"', os.path.join(os.getcwd(), "rank-" + node),
+                                         program, address, node])
     if wrong == "twice":
         with subprocess.Popen([program, address, node]) as first:
             time.sleep(0.5)

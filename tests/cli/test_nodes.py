@@ -14,6 +14,7 @@ import unittest.mock
 
 import harness
 from harness import BIN, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+from node_between import UNSHARE
 
 # In double, so that the bits of four ranks tell of the order of each sum.
 MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--lr=0.05", "--momentum=0.9", "--precision=f64", "--global-batch=24",
@@ -127,6 +128,13 @@ class Nodes(Case):
         self.assertIn("rank 1 of 2 (node 1, ", facts["message"])
         self.assertRegex(facts["message"], "%s reads other bytes than the study in /.*graph" % socket.gethostname())
 
+    def test_a_clock_that_cannot_be_related_is_named_with_its_host(self):
+        facts, _ = self.failed("1 mute")
+        self.assertEqual(facts["status"], "stalled")
+        self.assertIn("rank 1 of 2 (node 1, {0}): the clock of node 1 ({0}) cannot be related: its agent did not say the time in 2 s"
+                      .format(socket.gethostname()), facts["message"])
+        self.assertEqual(facts["ranks"][0]["status"], "cancelled")
+
     def test_an_agent_that_breaks_the_rules_is_a_protocol_error(self):
         for wrong, word in (("1 rubbish", "not a JSON object with a text member"), ("1 rank", "it told of rank 2, which it does not have")):
             with self.subTest(wrong):
@@ -149,13 +157,13 @@ class Nodes(Case):
                 found[int(words[2])] = pid
         return found
 
-    def ranks(self):
+    def ranks(self, program=b"yardstick-builtin"):
         """The adapters that run."""
         found = []
         for pid in self.marked_processes():
             try:
                 with open("/proc/%d/cmdline" % pid, "rb") as file:
-                    is_adapter = os.path.basename(file.read().split(b"\0")[0]) == b"yardstick-builtin"
+                    is_adapter = os.path.basename(file.read().split(b"\0")[0]) == program
                 if is_adapter and "/runs/" in os.readlink("/proc/%d/cwd" % pid):
                     found.append(pid)
             except OSError:
@@ -211,6 +219,40 @@ class Nodes(Case):
         self.assertEqual(facts["status"], "killed")
         self.assertIn("rank 3 of 4 (node 1, %s)" % socket.gethostname(), facts["message"])
         self.assertEqual(facts["ranks"][3]["signal"], 9)
+
+    def test_a_rank_that_is_stopped_and_goes_on_is_told_with_its_host_and_nothing_is_lost(self):
+        process = self.start("run", *SHORT, "--steps=300", "--opt.null.rate=800", "--opt.null.exchange=1000", "--audit=off")
+        self.wait_until(lambda: len(self.ranks(b"yardstick-null")) == 2, process, 60)
+        time.sleep(0.5)
+        victim, = [pid for pid in self.ranks(b"yardstick-null") if os.readlink("/proc/%d/cwd" % pid).endswith("rank-1")]
+        os.kill(victim, signal.SIGSTOP)
+        time.sleep(1.5)
+        os.kill(victim, signal.SIGCONT)
+        _, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, err)
+        facts = self.facts()
+        self.assertEqual([(rank["status"], rank["steps_done"]) for rank in facts["ranks"]], [("ok", 300)] * 2)
+        warning, = [text for text in facts["warnings"] if "was stopped" in text]
+        said = re.fullmatch(r"rank 1 \(node 1, (.*)\): a process of yardstick-null was stopped \(SIGSTOP\) for ([0-9.]+) s during this run: "
+                            "what was measured contains that time", warning)
+        self.assertEqual(said[1], socket.gethostname())
+        self.assertTrue(1 < float(said[2]) < 30, warning)
+        self.assertIn(warning, self.result("show", "last")[0]["trials"][0]["warnings"])
+
+    def test_a_disk_that_is_full_on_one_host_ends_the_study_and_resume_goes_on(self):
+        tried = subprocess.run(UNSHARE + ["mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True, text=True, check=False)
+        if tried.returncode:
+            self.skipTest("no disk can be mounted here: " + tried.stderr.strip())
+        work = ["run", "--framework=null,builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--block=5", "--steps=20", "--repeat=1",
+                "--nodes=2", "--audit=off", "--order=fixed"]
+        _, err = self.yardstick(*work, env=self.between("1 full"), code=7)
+        self.assertRegex(err, r"no space left for rank 1 of 2 \(node 1, %s\): .*No space left on device.*: free some, then `yardstick resume`; the run "
+                              "of .* is not stored" % re.escape(socket.gethostname()))
+        self.assert_nothing_left()
+        self.assertEqual(self.facts()["status"], "ok")  # the run before it is kept
+        self.yardstick("resume", "last", env=self.between(""))
+        trials = self.result("show", "last")[0]["trials"]
+        self.assertEqual([(trial["status"], trial["runs"]) for trial in trials], [("ok", 1)] * 2)
 
     def test_nothing_outlives_a_study_that_is_killed_and_resume_finishes_it(self):
         process = self.start("run", *MLP, "--nodes=2", "--steps=4000", "--audit=off")

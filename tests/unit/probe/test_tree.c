@@ -51,6 +51,20 @@ static void a_tree_is_found_by_parents_where_there_are_no_children_files(void)
     ys_tree_close(tree);
 }
 
+static void processes_that_a_signal_holds_are_counted(void)
+{
+    make_family();
+    machine_process(210, 200, 'T', "worker (a)", 20, 5, 0, 1, 500, 9000);
+    struct ys_tree *tree = open_made(100);
+    struct ys_tree_sample sample;
+    CHECK_INT(ys_tree_look(tree, &sample), YS_OK);
+    CHECK_INT(sample.stopped, 1);
+    machine_process(210, 200, 'S', "worker (a)", 20, 5, 0, 1, 500, 9000);
+    CHECK_INT(ys_tree_look(tree, &sample), YS_OK);
+    CHECK_INT(sample.stopped, 0);
+    ys_tree_close(tree);
+}
+
 static void a_tree_is_found_by_children_files(void)
 {
     machine_new();
@@ -310,7 +324,7 @@ static void memory_that_runs_out_is_told(void)
 }
 
 TAP_MAIN(TAP_CASE(a_tree_is_found_by_parents_where_there_are_no_children_files),
-         TAP_CASE(a_tree_is_found_by_children_files),
+         TAP_CASE(processes_that_a_signal_holds_are_counted), TAP_CASE(a_tree_is_found_by_children_files),
          TAP_CASE(the_peak_is_at_least_the_largest_that_the_kernel_saw_of_one_process),
          TAP_CASE(ended_processes_count_in_time_alone), TAP_CASE(a_machine_without_processes_has_an_empty_tree),
          TAP_CASE(a_machine_without_proc_is_told), TAP_CASE(a_child_is_seen_with_its_time_and_memory),

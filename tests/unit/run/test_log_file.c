@@ -1,5 +1,6 @@
 #include "run/log_file.h"
 #include "run_fixture.h"
+#include <errno.h>
 #include <fcntl.h>
 
 struct setup {
@@ -65,6 +66,23 @@ static void a_log_past_its_limit_is_cut_and_says_so(void)
     ys_buf_free(&kept);
 }
 
+static void a_log_that_cannot_be_written_says_why_and_keeps_its_tail(void)
+{
+    struct ys_log_file log;
+    int ends[2];
+    REQUIRE(pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0);
+    REQUIRE(ys_log_file_open(&log, ends[0], "/dev/full", 1000) == YS_OK);
+    CHECK_INT(write(ends[1], "one\ntwo\n", 8), 8);
+    ys_log_file_drain(&log);
+    CHECK_INT(log.failure, ENOSPC);
+    CHECK_INT(log.dropped, 8);
+    char *tail = ys_log_file_tail(&log);
+    CHECK_TEXT(tail, "one\ntwo\n");
+    ys_free(tail);
+    close(ends[1]);
+    ys_log_file_close(&log);
+}
+
 static void the_tail_is_the_last_twenty_lines(void)
 {
     struct setup setup;
@@ -106,5 +124,6 @@ static void a_folder_that_does_not_exist_is_named(void)
 }
 
 TAP_MAIN(TAP_CASE(what_is_printed_is_kept), TAP_CASE(a_log_past_its_limit_is_cut_and_says_so),
+         TAP_CASE(a_log_that_cannot_be_written_says_why_and_keeps_its_tail),
          TAP_CASE(the_tail_is_the_last_twenty_lines), TAP_CASE(a_tail_of_one_long_line_is_bounded_and_has_no_zero_byte),
          TAP_CASE(a_folder_that_does_not_exist_is_named))
