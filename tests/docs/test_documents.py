@@ -73,6 +73,22 @@ class Documents(unittest.TestCase):
                     at = found + len(part.strip("\n"))
                 self.assertEqual(done.returncode, 2 if "error:" in text else 0)
 
+    def test_flags_of_the_commands_that_the_pages_show_are_those_of_their_verbs(self):
+        """A key of a study may have - in the place of _."""
+        def said(*words):
+            return subprocess.run([os.path.join(BIN, "yardstick"), *words], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
+        verbs = re.findall(r"^  yardstick (\w+)", said("--help"), flags=re.M)
+        flags = {verb: set(re.findall(r"^  --([\w.-]+)", said(verb, "--help"), flags=re.M)) for verb in verbs}
+        patterns = {verb: ("opt.", "env.") if "opt.FRAMEWORK.NAME" in flags[verb] or verb == "list" else () for verb in verbs}
+        shown = 0
+        for page in pages():
+            for verb, rest in re.findall(r"(?<![\w-])(?<!\w/)yardstick (\w+)([^`\n]*)", read(page)):
+                for flag in re.findall(r"(?<!\S)\[?--([\w.-]+)", rest) if verb in flags else ():
+                    shown += 1
+                    with self.subTest(page=page, verb=verb, flag=flag):
+                        self.assertTrue({flag, flag.replace("-", "_")} & flags[verb] or flag.startswith(patterns[verb]))
+        self.assertGreater(shown, 400)
+
     def test_links_lead_somewhere(self):
         for page in pages():
             for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(page)):
