@@ -122,9 +122,10 @@ static ys_status put_all_said(struct ys_buf *out, const struct ys_view *view)
 {
     static const char *const heads[] = {"Trial", "What", "Its word", "What was observed", "From", "Verdict"};
     size_t rows = 0;
-    ys_html_put(out, "p", NULL,
-                "What adapters say of themselves counts for nothing in any number; where it is not so, a warning names "
-                "both.");
+    ys_html_put(
+        out, "p", NULL,
+        "What adapters say of themselves counts for nothing in any number but that of the parameters; where it is "
+        "not so, a warning names both.");
     ys_buf_puts(out, "<details>\n<summary>Their words, and what was observed</summary>\n");
     begin_table(out, heads, sizeof heads / sizeof heads[0]);
     for (size_t i = 0; i < view->count; i++)
