@@ -321,7 +321,9 @@ static void equal_trials_have_a_false_verdict_in_five_studies_of_a_hundred(void)
 {
     static const int trials[] = {2, 4, 16};
     struct ys_rng rng = stream("family");
-    printf("# | trials, pairs | runs | false verdict before, %% | now, %% | 10 %% found before, %% | now, %% |\n");
+    printf(
+        "# | trials, pairs | runs | false verdict each alone, %% | as a family, %% | 10 %% found each alone, %% | as a "
+        "family, %% |\n");
     printf("# | --- | --- | --- | --- | --- | --- |\n");
     for (int k = 0; k < 3; k++) {
         for (int all = 0; all < 2; all++) {
