@@ -504,8 +504,8 @@ class Network(gluon.HybridBlock):
 
 
 def log_softmax(F, x):
-    """Of elementary operators: oneDNN's, which MXNet has in single precision, makes gradients of positions that are ten times
-    as far from the exact ones."""
+    """Of elementary operators: the loss by oneDNN's, which MXNet has in single precision, and its gradients are ten times as
+    far from the exact ones."""
     x = F.broadcast_sub(x, F.BlockGrad(F.max(x, axis=-1, keepdims=True)))
     return F.broadcast_sub(x, F.log(F.sum(F.exp(x), axis=-1, keepdims=True)))
 
@@ -516,14 +516,14 @@ class Loss(gluon.HybridBlock):
     def __init__(self, plan, classes, dtype):
         super().__init__()
         self.kind, self.smoothing, self.classes, self.dtype = plan.loss, plan.label_smoothing, classes, dtype
-        self.target, self.hides = plan.target, plan.hides_targets
+        self.is_vector, self.hides = plan.target == "vector", plan.hides_targets
 
     def hybrid_forward(self, F, logits, y):
-        if self.target == "vector":
+        if self.is_vector:
             return F.mean(F.square(logits - F.cast(y, self.dtype)))
         if self.kind == "mean_squared_error":
             return self.mean(F, F.mean(F.square(logits - F.one_hot(y, self.classes, dtype=self.dtype)), axis=-1), y)
-        log_p = logits if self.kind == "nll" else F.log_softmax(logits) if self.target == "class" else log_softmax(F, logits)
+        log_p = logits if self.kind == "nll" else log_softmax(F, logits)
         chosen = self.mean(F, F.pick(log_p, y), y)  # of a class below 0 the first one's
         if self.smoothing:
             chosen = chosen * (1 - self.smoothing) + self.mean(F, F.mean(log_p, axis=-1), y) * self.smoothing
