@@ -284,6 +284,8 @@ bool ys_onednn_is_generic(const_dnnl_primitive_desc_t pd)
 {
     const char *how = "";
     (void)dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &how);
+    if (strncmp(how, "x64:", 4) == 0) /* whose product it is that unrolled images are put through */
+        how += 4;
     return strncmp(how, "ref", 3) == 0 || strncmp(how, "gemm", 4) == 0 || strncmp(how, "simple", 6) == 0;
 }
 
