@@ -106,15 +106,15 @@ static const struct pointwise pointwise[YS_OP_COUNT] = {
     ((struct ys_window){{k, k}, {s, s}, {1, 1}, {pad, pad, pad, pad}, 1, .ceil = true, .include_pad = true})
 #define LRN(...) ((struct ys_lrn){__VA_ARGS__})
 
-/** Every third pair of channels of the last convolution is absent, the first among them, but every output keeps one. */
-static void net_disconnect(struct net *n)
+/** Every third pair of channels of the last convolution, from `first` on, is absent, but every output keeps one. */
+static void net_disconnect(struct net *n, int64_t first)
 {
     static unsigned char connected[256];
     struct ys_node *node = &n->nodes[n->graph.node_count - 1];
     int64_t pairs = n->params[node->weight].shape[0] * n->params[node->weight].shape[1];
     memset(connected, 0, sizeof connected); /* behind its end, for whoever reads there */
     for (int64_t i = 0; i < pairs && i < (int64_t)sizeof connected; i++)
-        connected[i] = i % 3 != 0;
+        connected[i] = i % 3 != first;
     node->connected = connected;
 }
 
@@ -375,8 +375,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(conv_1x1, YS_F32, 3, 5, 3, 3, net_conv(n, 7, SQUARE(1, 1, 0), 1))                                                \
     X(conv_1x1_stride_2, YS_F32, 2, 5, 5, 5, net_conv(n, 7, SQUARE(1, 2, 0), 0))                                       \
     X(conv_whole_image, YS_F32, 3, 2, 4, 5, net_conv(n, 6, WINDOW(4, 5, 1, 1, 0, 0, 0, 0), 1))                         \
-    X(conv_connections, YS_F32, 2, 4, 5, 5, (net_conv(n, 5, SQUARE(3, 1, 1), 1), net_disconnect(n)))                   \
-    X(conv_connections_groups, YS_F32, 2, 6, 4, 5, (net_conv(n, 4, GROUPS(2, 2, 1, 2), 0), net_disconnect(n)))         \
+    X(conv_connections, YS_F32, 2, 4, 5, 5, (net_conv(n, 5, SQUARE(3, 1, 1), 1), net_disconnect(n, 0)))                \
+    X(conv_connections_groups, YS_F32, 2, 6, 4, 5, (net_conv(n, 4, GROUPS(2, 2, 1, 2), 0), net_disconnect(n, 1)))      \
     X(conv_transpose_3x3, YS_F32, 2, 3, 4, 5, net_conv_transpose(n, 2, SQUARE(3, 1, 1), 0, 1))                         \
     X(conv_transpose_stride_2, YS_F32, 2, 3, 4, 5, net_conv_transpose(n, 4, SQUARE(3, 2, 1), 1, 1))                    \
     X(conv_transpose_stride_beyond_kernel, YS_F32, 2, 3, 3, 4,                                                         \
@@ -455,6 +455,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(batchnorm_one_pixel, YS_F32, 8, 3, 1, 1, net_batchnorm(n, 1e-5, 0.1))                                            \
     X(batchnorm_features, YS_F32, 8, 7, 1, 1, (net_flatten(n), net_batchnorm(n, 1e-5, 0.1)))                           \
     X(batchnorm_behind_conv, YS_F32, 3, 3, 4, 4, (net_conv(n, 5, SQUARE(3, 1, 1), 0), net_batchnorm(n, 1e-5, 0.1)))    \
+    X(batchnorm_and_the_pixels, YS_F32, 3, 4, 5, 3,                                                                    \
+      (net_branch(n, 4), net_batchnorm(n, 1e-5, 0.1), net_with(n, YS_OP_ADD, 0)))                                      \
     X(layernorm_of_rows, YS_F32, 2, 3, 4, 5, net_layernorm(n, 1e-5, true))                                             \
     X(layernorm_large_epsilon, YS_F32, 2, 3, 4, 5, net_layernorm(n, 0.25, true))                                       \
     X(layernorm_without_bias, YS_F32, 3, 2, 3, 17, net_layernorm(n, 1e-6, false))                                      \
@@ -479,6 +481,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(lrn_of_1, YS_F32, 1, 3, 2, 3, net_lrn(n, LRN(1, 1, 0.5, 1)))                                                     \
     X(lrn_beyond_channels, YS_F32, 2, 3, 3, 3, net_lrn(n, LRN(9, 1, 1, 1.5)))                                          \
     X(lrn_16_channels, YS_F32, 2, 16, 2, 2, net_lrn(n, LRN(3, 5e-2, 0.75, 1)))                                         \
+    X(lrn_behind_conv, YS_F32, 2, 3, 4, 4, (net_branch(n, 32), net_lrn(n, LRN(5, 1e-1, 0.75, 1))))                     \
     X(dropout_half, YS_F32, 3, 3, 5, 7, net_dropout(n, 0.5))                                                           \
     X(dropout_many, YS_F32, 2, 3, 30, 25, net_dropout(n, 0.5))                                                         \
     X(dropout_none, YS_F32, 2, 3, 4, 4, net_dropout(n, 0))                                                             \
@@ -496,6 +499,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(leaky_relu_odd, YS_F32, 3, 3, 5, 7, net_leaky_relu(n, 0.01))                                                     \
     X(leaky_relu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_leaky_relu(n, 0.3)))                                  \
     X(tanh_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_TANH))                                                          \
+    X(tanh_behind_normalize, YS_F32, 2, 3, 4, 5, (net_normalize(n, 3, 0.5), net_alike(n, YS_OP_TANH)))                 \
     X(tanh_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 16, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_TANH)))           \
     X(sigmoid_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_SIGMOID))                                                    \
     X(sigmoid_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_SIGMOID)))                                \
@@ -562,6 +566,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(concat_16_channels, YS_F32, 2, 16, 3, 3, net_join(n, 1))                                                         \
     X(concat_rows, YS_F32, 2, 3, 4, 5, net_join(n, 2))                                                                 \
     X(concat_columns, YS_F32, 2, 2, 3, 3, net_join(n, 3))                                                              \
+    X(concat_eight, YS_F32, 2, 3, 2, 3, net_join_many(n, 1, 7))                                                        \
     X(concat_ten, YS_F32, 2, 3, 2, 3, net_join_many(n, 1, 9))                                                          \
     X(concat_ten_blocked, YS_F32, 2, 5, 3, 3, (net_branch(n, 16), net_join_many(n, 1, 9)))                             \
     X(concat_ten_rows, YS_F32, 2, 5, 2, 3, (net_branch(n, 17), net_join_many(n, 2, 9)))                                \
@@ -576,6 +581,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(reshape_behind_conv, YS_F32, 2, 3, 4, 4,                                                                         \
       (net_branch(n, 16), net_reshape(n, 3, (const int64_t[]){32, 8}), net_alike(n, YS_OP_TANH)))                      \
     X(reshape_to_logits, YS_F32, 2, 3, 2, 2, (net_branch(n, 5), net_reshape(n, 2, (const int64_t[]){20})))             \
+    X(reshape_before_gemm, YS_F32, 2, 3, 2, 2,                                                                         \
+      (net_branch(n, 5), net_reshape(n, 2, (const int64_t[]){20}), net_gemm(n, 3, 1)))                                 \
     X(transpose_to_channels_last, YS_F32, 2, 3, 4, 5, net_transpose(n, (const int[]){0, 2, 3, 1}))                     \
     X(transpose_to_channels_first, YS_F32, 2, 3, 4, 5, net_transpose(n, (const int[]){0, 3, 1, 2}))                    \
     X(transpose_behind_conv, YS_F32, 2, 3, 3, 4, (net_branch(n, 17), net_transpose(n, (const int[]){0, 1, 3, 2})))     \

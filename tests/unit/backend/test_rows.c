@@ -90,18 +90,49 @@ static void a_product_shared_behind_two_layouts(void)
     try_out(graph, &lines, &(const struct allowed){0.1, 1e-7});
 }
 
-/** One weight and bias of two transposed convolutions; the bias's gradient begins anew with each step. */
-static void a_transposed_convolution_shared(void)
+/** One weight and bias of two convolutions; the bias's gradient begins anew with each step. */
+static void check_shared(bool transposed)
 {
     const struct ys_window window = ys_build_window(3, 1, 1);
     struct ys_build *b;
     struct ys_graph *graph = NULL;
-    REQUIRE(ys_build_new("transposed", (const int64_t[]){4, 3, 4}, 3, YS_F32, &b) == YS_OK);
-    int v = ys_build_conv_transpose(b, ys_build_input(b), 4, &window, "up");
-    v = ys_build_shared(b, v, ys_build_plain(b, YS_OP_TANH, v, "tanh"), "up_again");
+    REQUIRE(ys_build_new("shared", (const int64_t[]){4, 3, 4}, 3, YS_F32, &b) == YS_OK);
+    int v = transposed ? ys_build_conv_transpose(b, ys_build_input(b), 4, &window, "conv")
+                       : ys_build_conv(b, ys_build_input(b), 4, 3, 1, 1, "conv");
+    v = ys_build_shared(b, v, ys_build_plain(b, YS_OP_TANH, v, "tanh"), "again");
     v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
     REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
     try_out(graph, &lines, &(const struct allowed){0.1, 1e-7});
+}
+
+static void a_convolution_shared(void)
+{
+    check_shared(false);
+}
+
+static void a_transposed_convolution_shared(void)
+{
+    check_shared(true);
+}
+
+/** Inputs of one to three dimensions that are normalized, as bytes, whole numbers and floats: their gradient has a
+ * place of its own, and the next step finds the rows as they were. */
+static void normalized_rows_of_few_dimensions(void)
+{
+    static const struct drawing seen = {
+        .purpose = "few", .seed = 3, .batch = 3, .vocabulary = 50, .input_gradient = true, .tried = 7};
+    static const enum ys_dtype types[] = {YS_F32, YS_U8, YS_I32};
+    const int64_t shape[] = {5, 4, 3};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t rank = 1; rank <= 3; rank++) {
+            struct ys_build *b;
+            struct ys_graph *graph = NULL;
+            REQUIRE(ys_build_new("few", shape, rank, types[t], &b) == YS_OK);
+            int v = ys_build_normalize(b, ys_build_input(b), 1.0 / 256, 0.5, 0.5, "normalize");
+            v = ys_build_gemm(b, rank > 1 ? ys_build_flatten(b, v, "flatten") : v, 5, "fc");
+            REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+            try_out(graph, &seen, &(const struct allowed){0.1, 1e-7});
+        }
 }
 
 /** The loss of a class for each position is the mean over them all: with one class wrong it is refused by its row. */
@@ -128,4 +159,5 @@ static void what_was_opened_says_its_rows(void)
 
 TAP_MAIN(TAP_CASE(a_class_for_each_row), TAP_CASE(a_class_for_each_position), TAP_CASE(numbers_as_target),
          TAP_CASE(a_product_along_the_last_axis_of_images), TAP_CASE(a_product_shared_behind_two_layouts),
-         TAP_CASE(a_transposed_convolution_shared), TAP_CASE(what_was_opened_says_its_rows))
+         TAP_CASE(a_convolution_shared), TAP_CASE(a_transposed_convolution_shared),
+         TAP_CASE(normalized_rows_of_few_dimensions), TAP_CASE(what_was_opened_says_its_rows))

@@ -32,15 +32,22 @@ static int branch(struct ys_build *b, const struct shape *s, const char *name)
                             (struct ys_initializer){YS_INIT_UNIFORM, -1.5, 1.5}, name);
 }
 
+static struct ys_build *begin_graph(const struct shape *s)
+{
+    struct ys_build *b = NULL;
+    const int64_t row[] = {s->blocked ? 3 : s->channels, s->side, s->side};
+    if (CHECK(ys_build_new("tail", row, 3, YS_F32, &b) == YS_OK))
+        ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
+    return b;
+}
+
 static struct ys_graph *make_graph(const struct tail *t)
 {
     const struct shape *s = t->shape;
-    struct ys_build *b;
+    struct ys_build *b = begin_graph(s);
     struct ys_graph *graph = NULL;
-    const int64_t row[] = {s->blocked ? 3 : s->channels, s->side, s->side};
-    if (ys_build_new("tail", row, 3, YS_F32, &b) != YS_OK)
+    if (!b)
         return NULL;
-    ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
     int v = branch(b, s, "left");
     if (t->norm)
         v = ys_build_batchnorm(b, v, "norm");
@@ -106,6 +113,15 @@ static void clips_that_move_zero(void)
 {
     compare_one(&(const struct tail){&shapes[1], false, false, false, CLIP_ABOVE, true});
     compare_one(&(const struct tail){&shapes[1], true, true, false, CLIP_ABOVE, false});
+    struct ys_build *b = begin_graph(&shapes[1]);
+    struct ys_graph *graph = NULL;
+    REQUIRE(b);
+    int v = ys_build_clip(b, branch(b, &shapes[1], "left"), 0.125, 1, "act");
+    v = ys_build_conv(b, v, 7, 3, 1, 1, "behind"); /* what pads its weights must not move */
+    v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
+    REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+    compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
+    ys_graph_free(graph);
 }
 
 static void activations(void)
@@ -133,6 +149,38 @@ static void sums_of_two_normalisations(void)
 {
     for (int turned = 0; turned < 2; turned++)
         compare_one(&(const struct tail){&shapes[1], true, true, turned, RELU, .both = true});
+}
+
+/** A branch behind a part of each kind. */
+static int tail_of(struct ys_build *b, const struct shape *s, bool norm, bool sum, const char *const names[4])
+{
+    int v = branch(b, s, names[0]);
+    if (norm)
+        v = ys_build_batchnorm(b, v, names[1]);
+    if (sum)
+        v = ys_build_add(b, v, branch(b, s, names[2]), names[3]);
+    return v;
+}
+
+/** Two tails whose results are added: both get the same gradient, and neither may write over it. */
+static void tails_that_share_a_gradient(void)
+{
+    static const char *const left[4] = {"a", "a_norm", "a_more", "a_sum"};
+    static const char *const right[4] = {"b", "b_norm", "b_more", "b_sum"};
+    for (size_t s = 0; s < 3; s++)
+        for (int form = 0; form < 4; form++) {
+            const bool norm = form & 1, sum = form & 2;
+            struct ys_build *b = begin_graph(&shapes[s]);
+            struct ys_graph *graph = NULL;
+            REQUIRE(b);
+            int v = ys_build_relu(b, tail_of(b, &shapes[s], norm, sum, left), "a_act");
+            const int other = ys_build_clip(b, tail_of(b, &shapes[s], norm, sum, right), -0.75, 0.5, "b_act");
+            v = ys_build_plain(b, YS_OP_TANH, ys_build_add(b, v, other, "both"), "tanh");
+            v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
+            REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+            compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
+            ys_graph_free(graph);
+        }
 }
 
 /** A sum before all other nodes, and a normalisation there. */
@@ -235,5 +283,5 @@ static void a_value_beyond_the_caches(void)
 }
 
 TAP_MAIN(TAP_CASE(activations), TAP_CASE(sums), TAP_CASE(normalisations), TAP_CASE(normalisations_of_sums),
-         TAP_CASE(sums_of_two_normalisations), TAP_CASE(tails_at_the_beginning), TAP_CASE(clips_that_move_zero),
-         TAP_CASE(joined_normalisations), TAP_CASE(a_value_beyond_the_caches))
+         TAP_CASE(sums_of_two_normalisations), TAP_CASE(tails_that_share_a_gradient), TAP_CASE(tails_at_the_beginning),
+         TAP_CASE(clips_that_move_zero), TAP_CASE(joined_normalisations), TAP_CASE(a_value_beyond_the_caches))

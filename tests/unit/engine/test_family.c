@@ -397,6 +397,18 @@ static void bf16_gradients_agree_with_ref(void)
         check_agreement(&smooth[f], &bf16, YS_ENGINE_TRAIN, bf16_loss_tolerance, bf16_gradient_tolerance);
 }
 
+/** How many of the numbers are of bfloat16. */
+static size_t rounded_count(const float *values, size_t count)
+{
+    size_t rounded = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        rounded += (bits & 0xffff) == 0;
+    }
+    return rounded;
+}
+
 /** Whatever is rounded on the way, logits are numbers of 24 bits. */
 static void bf16_logits_are_in_single_precision(void)
 {
@@ -409,17 +421,47 @@ static void bf16_logits_are_in_single_precision(void)
     void *x = net_rows(&n, "x");
     int64_t *y = net_labels(&n, "y");
     const size_t count = (size_t)n.batch * ys_engine_row_logits(e);
-    size_t rounded = 0;
     CHECK(ys_engine_forward(e, x, y, YS_ENGINE_EVAL, NULL) == 0);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        memcpy(&bits, (const float *)ys_engine_logits(e) + i, sizeof bits);
-        rounded += (bits & 0xffff) == 0;
-    }
-    CHECK(rounded < count);
+    CHECK(rounded_count(ys_engine_logits(e), count) < count);
     ys_engine_close(e);
     free(x);
     free(y);
+}
+
+static void transposed_net(struct net *n)
+{
+    family_input(n, 5);
+    net_conv_transpose(n, 6, STRIDED, 0, 1);
+    net_alike(n, YS_OP_TANH);
+    family_head(n, 5);
+}
+
+/** So are gradients of weights, whatever their products read. */
+static void bf16_gradients_are_in_single_precision(void)
+{
+    static const struct family of_weights[] = {{"lenet", family_lenet}, {"transposed", transposed_net}};
+    if (lacks_bf16())
+        return;
+    for (int f = 0; f < 2; f++) {
+        struct net n;
+        of_weights[f].build(&n);
+        struct ys_engine *e = open_case(&n, &bf16);
+        REQUIRE(e);
+        void *x = net_rows(&n, "x");
+        int64_t *y = net_labels(&n, "y");
+        CHECK(ys_engine_backward(e, x, y, YS_ENGINE_EVAL, NULL) == 0);
+        for (size_t p = 0; p < n.graph.param_count; p++) {
+            const size_t count = (size_t)ys_param_elements(&n.params[p]);
+            float *gradient = malloc(count * sizeof *gradient);
+            CHECK(ys_engine_gradient_get(e, p, YS_ENGINE_F32, gradient) == 0);
+            tap_check(rounded_count(gradient, count) < count, __LINE__, "%s: all of the gradient of %s is rounded",
+                      of_weights[f].name, n.params[p].name);
+            free(gradient);
+        }
+        ys_engine_close(e);
+        free(x);
+        free(y);
+    }
 }
 
 TAP_MAIN(TAP_CASE(families_are_valid_graphs), TAP_CASE(shares_of_many_readers_add_up_ref),
@@ -431,4 +473,5 @@ TAP_MAIN(TAP_CASE(families_are_valid_graphs), TAP_CASE(shares_of_many_readers_ad
          TAP_CASE(inference_takes_less_memory_ref), TAP_CASE(inference_takes_less_memory_onednn),
          TAP_CASE(inference_takes_less_memory_bf16), TAP_CASE(ref_f32_agrees_with_ref_f64),
          TAP_CASE(onednn_agrees_with_ref), TAP_CASE(bf16_losses_agree_with_ref),
-         TAP_CASE(bf16_gradients_agree_with_ref), TAP_CASE(bf16_logits_are_in_single_precision))
+         TAP_CASE(bf16_gradients_agree_with_ref), TAP_CASE(bf16_logits_are_in_single_precision),
+         TAP_CASE(bf16_gradients_are_in_single_precision))

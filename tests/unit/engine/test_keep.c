@@ -82,5 +82,22 @@ static void made_again_is_the_same_bf16(void)
         check_keep(&families[f], &bf16, false);
 }
 
-TAP_MAIN(TAP_CASE(the_bound_is_what_all_values_take), TAP_CASE(the_bound_is_what_all_values_take_bf16),
-         TAP_CASE(made_again_is_the_same), TAP_CASE(made_again_is_the_same_bf16))
+static void build_normalized(struct net *n)
+{
+    net_input(n, YS_F32, 3, 4, 6, 6);
+    net_batchnorm(n, 1e-5, 0.1);
+    net_relu(n);
+    net_conv(n, 8, THREE, 1);
+    net_flatten(n);
+    net_gemm(n, 5, 1);
+}
+
+/** The first node of all. */
+static void a_normalisation_of_the_pixels_is_made_again(void)
+{
+    check_keep(&(const struct family){"normalized", build_normalized}, &onednn2, true);
+}
+
+TAP_MAIN(TAP_CASE(a_normalisation_of_the_pixels_is_made_again), TAP_CASE(the_bound_is_what_all_values_take),
+         TAP_CASE(the_bound_is_what_all_values_take_bf16), TAP_CASE(made_again_is_the_same),
+         TAP_CASE(made_again_is_the_same_bf16))
