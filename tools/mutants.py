@@ -9,8 +9,9 @@ left out. It is compiled (those that do not compile are left out), linked into t
 in place of what it was made from, under AddressSanitizer, and the cases of the operators that the line belongs to are run:
 first those that noticed the mutants before it in the same function and file, then all, the shortest programs first.
 One of them must fail, or crash, or not end, or be skipped where it was not. What compiles, as the build compiles it, to the code of the source as it
-stands, is counted and not run: it is not spoiled. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
-cannot be noticed. --quick: one in fifty, of each file one at least, --lines: one of every line that has any; which ones hangs on file, function and text
+stands, is counted and not run: it is not spoiled. All mutants of a file are compiled and linked at once, each in a copy of its function that the
+program takes when it is told to; those in macros one by one. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
+cannot be noticed; then it is not tried where no other line of its file reads the same. --quick: one in fifty, of each file one at least, --lines: one of every line that has any; which ones hangs on file, function and text
 alone, so that a change elsewhere chooses no other.
 --list: says what would be spoiled, and ends.
 """
@@ -38,7 +39,7 @@ CPU_FACTOR, CPU_MORE_S = 4, 3  # so much more: many a mutant runs for ever
 TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other things too, a mutant takes long
 QUICK_SHARE = 1 / 50
 KEPT_CASES = 6  # of those that noticed mutants of a function or file, so many are asked first
-NOTICED, SURVIVED, NOT_COMPILED, SAME_CODE = "noticed", "survived", "not compiled", "same code"
+NOTICED, SURVIVED, NOT_COMPILED, SAME_CODE, EXCUSED = "noticed", "survived", "not compiled", "same code", "excused"
 
 # What a mutant reads or writes beside a buffer of a guarded engine, of the heap, of the stack or of an array within a struct ends it, and what it does
 # not free.
@@ -54,6 +55,7 @@ PRODUCT = "tests/test_backend_product"
 DROPOUT = "tests/test_backend_dropout"
 HIDDEN = "tests/test_backend_hidden"  # losses of targets that do not count
 TAIL = "tests/test_backend_tail"
+DEPTHWISE = "tests/test_backend_depthwise"
 CACHED = "tests/test_backend_cached"  # rows a few positions at a time
 MODE = "tests/test_engine_mode"  # what only a step of training shows, and only an evaluation
 KEEP = "tests/test_engine_keep"  # values that are made again in the backward pass
@@ -61,7 +63,8 @@ OPTIMIZER = "tests/test_engine_optimizer"
 NETWORK = "tests/test_engine_network"  # operators behind each other, where one does another's work
 OF_TAILS = (OPERATORS, tuple(op + "_*_onednn*" for op in ("add", "batchnorm", "clip", "relu")))
 REFUSED = "tests/test_backend_refused"  # what oneDNN has not
-FAMILY = ("tests/test_engine_family", ("onednn_agrees_*", "bf16_*", "both_readers_*_onednn", "inference_*_onednn"))
+FAMILY = ("tests/test_engine_family", ("onednn_agrees_*", "bf16_*", "both_readers_*_onednn", "inference_*_onednn", "inference_*_bf16"))
+OF_WEIGHTS = (FAMILY[0], ("bf16_gradients_are_in_single_precision",))
 
 
 def object_of_backend(name):
@@ -94,13 +97,14 @@ SOURCES = {
     "ref_sequence.c": Tried(object_of_backend("ref_sequence.c"), (), (SEQUENCE, CACHED)),
     "ref_product.inc": OF_PRODUCT, "ref_tile.inc": OF_PRODUCT,
     **{name: onednn(name) for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_pair.c")},
-    **{name: onednn(name, REFUSED, NETWORK, FAMILY) for name in ("onednn_dense.c", "onednn_pool.c", "onednn_shape.c")},
+    **{name: onednn(name, REFUSED, NETWORK, FAMILY) for name in ("onednn_pool.c", "onednn_shape.c")},
+    "onednn_dense.c": onednn("onednn_dense.c", REFUSED, NETWORK, FAMILY, (DEPTHWISE, ("kernels_*",))),
     "onednn_misc.c": onednn("onednn_misc.c", REFUSED, NETWORK, DROPOUT),
     "onednn_places.c": onednn("onednn_places.c", CACHED),
     "onednn_recurrent.c": Tried(object_of_backend("onednn_recurrent.c"), (), (RECURRENT,)),
     "onednn_sequence.c": Tried(object_of_backend("onednn_sequence.c"), (), (SEQUENCE, CACHED)),
     "onednn_tail.c": Tried(object_of_backend("onednn_tail.c"), (), (NETWORK, OF_TAILS, MODE, ROWS, KEEP, FAMILY, TAIL)),
-    "onednn_transposed.c": onednn("onednn_transposed.c", REFUSED),
+    "onednn_transposed.c": onednn("onednn_transposed.c", REFUSED, OF_WEIGHTS),
     "kernels.inc": Tried(object_of_kernels("f32"), (), (TAIL,)),
     "kernels_softmax.c": Tried(object_of_kernels("softmax"), (), (SEQUENCE,)),
     "kernels_line.c": Tried(object_of_kernels("line"), (), (LINE,)),
@@ -123,13 +127,15 @@ CASES = {
 LOSSES = {name for name, cases in CASES.items() if cases[0].startswith("loss_")}  # HIDDEN tries them too
 # Operators with no case in OPERATORS: of what others share with them, the others' cases show enough.
 ELSEWHERE = {"attention", "last", "lstm", "gru"}
-DEPTHWISE = (OPERATORS, ["conv_*depthwise*_onednn"])
+OF_DEPTHWISE = (DEPTHWISE, ["*"])
 # What other programs try than those of the file: of what only a step of training shows, and of what a tail does not use.
 PROGRAMS = {
     ("ref_norm.inc", "running_run"): (MODE, ["*"]),
     ("kernels_curve.h", "load_filled"): (SEQUENCE, ["*"]),
     ("kernels_curve.h", "total"): (LINE, ["*"]),
-    **{("kernels.inc", name): DEPTHWISE for name in ("inside_of", "DEPTHWISE_ROW", "depthwise_block", "depthwise_part", "depthwise_weights")},
+    **{("kernels.inc", name): OF_DEPTHWISE for name in ("inside_of", "DEPTHWISE_ROW", "depthwise_block", "depthwise_part", "depthwise_weights")},
+    **{("onednn_dense.c", name): (SEQUENCE, ["the_gradient_of_many_classes_and_lines"]) for name in ("wants_plain_weight", "describe_backward_weight")},
+    ("onednn_misc.c", "ys_onednn_update"): (OPTIMIZER, ["*_onednn"]),
     **{("kernels.inc", name): (OPERATORS, ["add_*_onednn"]) for name in ("add_part", "add")},
     **{("kernels.inc", name): (OPERATORS, ["mul_*_onednn"]) for name in ("multiply_part", "multiply")},
 }
@@ -179,9 +185,9 @@ MACRO = re.compile(r"^(EACH_OF_\d|FUNCTION|PAIR|LINEAR)\((\w+),")
 class Source:
     """A file as lines, and which function each line of code belongs to."""
 
-    def __init__(self, name):
+    def __init__(self, name, folder=os.path.join(ROOT, "src/backend")):
         self.name = name
-        self.path = os.path.join(ROOT, "src/backend", name)
+        self.path = os.path.join(folder, name)
         with open(self.path, encoding="utf-8") as file:
             self.lines = file.read().split("\n")
         self.function = {}  # line -> name
@@ -211,6 +217,74 @@ class Source:
 
     def text(self):
         return "\n".join(self.lines)
+
+    def extent(self, number):
+        """Where the function of a line begins, has its first brace and ends; None of a line of a macro."""
+        brace = end = number
+        while brace > 0 and not self.lines[brace].startswith(("{", "}")):
+            brace -= 1
+        if self.lines[brace] != "{":
+            return None
+        head = brace
+        while head > 0 and self.lines[head - 1].strip() and not re.search(r"(\*/|[};])$|^#", self.lines[head - 1]):
+            head -= 1
+        while not self.lines[end].startswith("}"):
+            end += 1
+        return head, brace, end
+
+
+# Ahead of a source with many mutants: which of them is in force.
+CHOICE = ["#ifndef YS_MUTANT", "#define YS_MUTANT", "extern char *getenv(const char *name);", "extern int atoi(const char *text);", "static int ys_mutant;",
+          "__attribute__((constructor)) static void ys_mutant_choose(void)", "{",
+          '    ys_mutant = getenv("YS_MUTANT") ? atoi(getenv("YS_MUTANT")) : 0;', "}", "#endif"]
+
+
+def names_of(arguments):
+    """The names of a function's arguments; None where one is more than a type and a name."""
+    if arguments == "void":
+        return []
+    found = [re.search(r"\w[\s*]+(\w+)(?:\[[^\]]*\])*$", argument) for argument in arguments.split(",")]
+    return [match.group(1) for match in found] if all(found) and "(" not in arguments else None
+
+
+def copies_of(source, extent, mutants, first):
+    """A function as it is and with each of its mutants, and in its place one that calls that of the mutant in force: lines, and of each the
+    mutant that it is of; None where it is not written plainly enough. Their numbers begin with `first`."""
+    head, brace, end = extent
+    text = " ".join(line.strip() for line in source.lines[head:brace])
+    match = re.fullmatch(r"(.*?)\b(TILE\(\w+\)|{0})\((.*)\)".format(source.function[mutants[0][0]]), text)
+    names = match and names_of(match.group(3))
+    if names is None:
+        return None
+    kind, name, arguments = re.sub(r"\binline |__attribute__\(\(always_inline\)\) ?", "", match.group(1)), match.group(2), match.group(3)
+    copy = re.sub(r"(\w+)(\)?)$", r"\1__%d\2", name)
+    lines, of, call = [], {}, "(%s)" % ", ".join(names)
+    for index, (number, spoiled) in enumerate([(None, None)] + mutants):
+        lines.append("static %s%s(%s)" % (kind.replace("static ", ""), copy % (index and first + index - 1), arguments))
+        for at in range(brace, end + 1):
+            of[len(lines)] = (number, spoiled)
+            lines.append(spoiled if at == number else source.lines[at])
+    lines += ["%s%s(%s)" % (kind, name, arguments), "{", "    switch (ys_mutant) {"]
+    lines += ["    case %d: return %s%s;" % (number, copy % number, call) for number in range(first, first + len(mutants))]
+    return lines + ["    }", "    return %s%s;" % (copy % 0, call), "}"], of
+
+
+def many_of(source, mutants):
+    """The source with all of `mutants`, [(line, text)], as lines; {mutant: its number} of those that are in it; {line: mutant that it is of}."""
+    functions = {}
+    for mutant in mutants:
+        functions.setdefault(source.extent(mutant[0]), []).append(mutant)
+    lines, numbers, owners, done = list(CHOICE), {}, {}, 0
+    for extent in sorted(filter(None, functions)):
+        copies = copies_of(source, extent, functions[extent], len(numbers) + 1)
+        if copies is None:
+            continue
+        lines += source.lines[done:extent[0]]
+        owners.update({len(lines) + at: mutant for at, mutant in copies[1].items()})
+        lines += copies[0]
+        numbers.update({mutant: len(numbers) + 1 + at for at, mutant in enumerate(functions[extent])})
+        done = extent[2] + 1
+    return lines + source.lines[done:], numbers, owners
 
 
 def closure(functions, roots):
@@ -285,6 +359,7 @@ class Builder:
         self.skips, self.seconds, self.joints, self.plain = {}, {}, {}, {}
         self.cpu_s = {}  # program, patterns -> what it may take, by what it took with the source as it stands, compiled as mutants are
         self.noticed_by = {}  # file, or file and function -> [(program, case)], the latest first
+        self.many = {}  # file, object -> (folder, object with many mutants, {(line, text): number})
         self.lock = threading.Lock()
 
     def command(self, target):
@@ -321,6 +396,10 @@ class Builder:
     def compile(self, folder, made, checks=True):
         """The object with the mutant that lies in `folder`, to be run or, without checks, as the build makes it; None where it
         does not compile."""
+        return self.compile_or_say(folder, made, checks)[0]
+
+    def compile_or_say(self, folder, made, checks=True):
+        """The same, and what the compiler says."""
         words = self.compiles[made]
         place, out = words.index("-c"), os.path.join(folder, "checked.o" if checks else "plain.o")
         copy = os.path.join(folder, "backend", os.path.basename(words[place + 1]))
@@ -329,8 +408,22 @@ class Builder:
         left = ("-g", "-MD", "-Werror") + (("-O",) if checks else ())
         kept = [w for i, w in enumerate(words) if i > 0 and i not in skip and not w.startswith(left)]
         more = CHECKS + [LEVELS.get(made, "-O0"), "-ftrivial-auto-var-init=pattern"] if checks else ["-ffile-prefix-map=%s=." % folder]
-        done = subprocess.run([words[0], "-I" + folder] + kept + more + ["-w", "-o", out, "-c", source], cwd=self.build, capture_output=True)
-        return None if done.returncode else out
+        done = subprocess.run([words[0], "-I" + folder] + kept + more + ["-w", "-o", out, "-c", source], cwd=self.build, capture_output=True, text=True,
+                              errors="replace")
+        return None if done.returncode else out, done.stderr
+
+    def compile_many(self, source, made, mutants):
+        """Compiles mutants of a file, [(line, text)], at once; those that do not compile, and those of macros, are left out."""
+        while mutants:
+            lines, numbers, owners = many_of(source, mutants)
+            folder = tempfile.mkdtemp(dir=self.folder)
+            write_source(folder, source, lines)
+            out, said = self.compile_or_say(folder, made)
+            if out:
+                self.many[source.name, made] = folder, out, numbers
+                return
+            wrong = {owners.get(int(line) - 1) for line in re.findall(re.escape(source.name) + r":(\d+):\d+: error", said)} - {None, (None, None)}
+            mutants = [mutant for mutant in mutants if mutant not in wrong] if wrong else []
 
     def is_same_code(self, folder, source, made):
         """Whether the mutant in `folder` is, as the build compiles it, what the source is as it stands."""
@@ -368,10 +461,11 @@ class Builder:
         link, exe = list(self.links[program]), os.path.join(folder, os.path.basename(program))
         if os.path.exists(exe):
             return exe
-        link[link.index("-o") + 1] = exe
+        link[link.index("-o") + 1] = own = "%s.%d" % (exe, threading.get_ident())
         first = next(i for i, w in enumerate(link) if w.endswith(".o"))
         link[first:first + 1] = [out] if link[first] == made else [out, self.joint(program, made)]
         subprocess.run(link + CHECKS + ["-s"], cwd=self.build, check=True, capture_output=True)
+        os.replace(own, exe)
         return exe
 
     def asked_first(self, source, function, tries):
@@ -410,22 +504,25 @@ def write_source(folder, source, lines):
 def judged(builder, source, number, text, tries):
     """What becomes of a mutant that `tries`, [(program, patterns of cases)], are there to notice."""
     made, function = object_of(source, number), source.function[number]
-    with tempfile.TemporaryDirectory() as folder:
-        write_source(folder, source, source.lines[:number] + [text] + source.lines[number + 1:])
-        out = builder.compile(folder, made)
+    is_mutant = text != source.lines[number]
+    with tempfile.TemporaryDirectory() as own:
+        write_source(own, source, source.lines[:number] + [text] + source.lines[number + 1:])
+        folder, out, numbers = builder.many.get((source.name, made), (None, None, {}))
+        mutant = numbers.get((number, text)) if is_mutant else 0
+        if not (folder and mutant is not None):
+            folder, out, mutant = own, builder.compile(own, made), 0
         if not out:
             return NOT_COMPILED
-        first = builder.asked_first(source, function, tries)
-        for program, cases in first:
-            if not passes([builder.link(folder, out, program, made)] + cases, builder.build, builder.all_skipped(program), builder.limit(program)):
+        for program, cases in builder.asked_first(source, function, tries):
+            command = [builder.link(folder, out, program, made)] + cases
+            if not passes(command, builder.build, builder.all_skipped(program), builder.limit(program), mutant):
                 return NOTICED
-        is_mutant = text != source.lines[number]
-        if is_mutant and builder.is_same_code(folder, source, made):
+        if is_mutant and builder.is_same_code(own, source, made):
             return SAME_CODE
         for program, patterns in sorted(tries, key=lambda at: builder.skipped(*at)[1]):
             command, skips = [builder.link(folder, out, program, made)] + patterns, builder.skipped(program, patterns)[0]
             began = time.monotonic()
-            done = cases_before_failure(command, builder.build, skips, builder.limit(program, patterns))
+            done = cases_before_failure(command, builder.build, skips, builder.limit(program, patterns), mutant)
             if done is None and not is_mutant:
                 builder.cpu_s[program, tuple(patterns)] = min(CPU_LIMIT_S, CPU_MORE_S + CPU_FACTOR * (time.monotonic() - began))
             if done is not None:
@@ -451,8 +548,8 @@ def die_with(parent, cpu_s):
     signal.alarm(2 * TIME_LIMIT_S)
 
 
-def environment():
-    return dict(os.environ, YS_SOURCE_ROOT=ROOT, YARDSTICK_HOME=ROOT, OMP_WAIT_POLICY="passive", ASAN_OPTIONS="detect_leaks=1")
+def environment(mutant=0):
+    return dict(os.environ, YS_SOURCE_ROOT=ROOT, YARDSTICK_HOME=ROOT, OMP_WAIT_POLICY="passive", ASAN_OPTIONS="detect_leaks=1", YS_MUTANT=str(mutant))
 
 
 def skipped_case(line):
@@ -461,11 +558,11 @@ def skipped_case(line):
     return match and match.group(1)
 
 
-def cases_before_failure(command, folder, skipped=(), cpu_s=CPU_LIMIT_S):
+def cases_before_failure(command, folder, skipped=(), cpu_s=CPU_LIMIT_S, mutant=0):
     """How many cases pass before one that does not, or not in time, or is skipped and not one of `skipped`, which ends it; None
-    where there is no such case."""
+    where there is no such case. `mutant`: its number, in a program of many."""
     parent, done, failed = os.getpid(), 0, False
-    with subprocess.Popen(command, cwd=folder, env=environment(), preexec_fn=lambda: die_with(parent, cpu_s), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    with subprocess.Popen(command, cwd=folder, env=environment(mutant), preexec_fn=lambda: die_with(parent, cpu_s), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           errors="replace") as program:
         timer = threading.Timer(TIME_LIMIT_S, program.kill)
         timer.start()
@@ -479,14 +576,19 @@ def cases_before_failure(command, folder, skipped=(), cpu_s=CPU_LIMIT_S):
     return done if failed or program.returncode != 0 else None
 
 
-def passes(command, folder, skipped=(), cpu_s=CPU_LIMIT_S):
+def passes(command, folder, skipped=(), cpu_s=CPU_LIMIT_S, mutant=0):
     """Whether every case passes, in time, and none is skipped but those of `skipped`."""
-    return cases_before_failure(command, folder, skipped, cpu_s) is None
+    return cases_before_failure(command, folder, skipped, cpu_s, mutant) is None
 
 
 def key_of(source, number, text):
     """What a mutant is known by in tools/mutants_allowed.txt: file, line, spoiled line."""
     return source.name, source.lines[number].rstrip("\\ ").strip(), text.rstrip("\\ ").strip()
+
+
+def stands_once(source, number):
+    """Whether no other line of the file reads the same, for which tools/mutants_allowed.txt would speak too."""
+    return [line.rstrip("\\ ").strip() for line in source.lines].count(key_of(source, number, "")[1]) == 1
 
 
 def read_allowed():
@@ -580,8 +682,8 @@ def unfit_patterns(builder, mutants):
 
 def broken_objects(builder, mutants):
     """Objects that pass no more once they are compiled as mutants are: each of theirs would count as noticed."""
-    first = {object_of(source, number): (source, number, tries) for source, number, _, _, tries in reversed(mutants)}
-    return [made for made, (source, number, tries) in sorted(first.items())
+    first = {(object_of(source, number), source.name): (source, number, tries) for source, number, _, _, tries in reversed(mutants)}
+    return [at for at, (source, number, tries) in sorted(first.items(), key=lambda item: item[0])
             if judged(builder, source, number, source.lines[number], tries) != SURVIVED]
 
 
@@ -617,39 +719,40 @@ def main():
 def sweep(builder, mutants, allowed, options):
     """Judges every mutant, says what survives, and returns the exit code."""
     builder.prepare()
-    unused = set(allowed)
-    unfit = unfit_patterns(builder, mutants)
+    unused = set(allowed) - {key_of(source, number, text) for source, number, text, _, _ in mutants}
+    tried = [mutant for mutant in mutants if key_of(*mutant[:3]) not in allowed or not stands_once(*mutant[:2])]
+    unfit = unfit_patterns(builder, tried)
     for program, pattern in unfit:
         print("FAIL: %s has no case %s" % (program, pattern))
-    broken = [] if unfit else broken_objects(builder, mutants)
-    for made in broken:
-        print("FAIL: tests fail with %s as it stands, made as mutants are" % made)
+    together = {}
+    for source, number, text, _, _ in tried:
+        together.setdefault((source.name, object_of(source, number)), (source, []))[1].append((number, text))
+    for (_, made), (source, those) in together.items():
+        builder.compile_many(source, made, those)
+    broken = [] if unfit else broken_objects(builder, tried)
+    for made, name in broken:
+        print("FAIL: tests fail with %s as it stands, made as mutants of %s are" % (made, name))
     if unfit or broken:
         return 1
     counts = collections.Counter()
-    excused = 0
 
     def judge(mutant):
         source, number, text, _, tries = mutant
         return mutant, judged(builder, source, number, text, tries)
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (source, number, text, _, _), verdict in pool.map(judge, mutants):
+        for (source, number, text, _, _), verdict in pool.map(judge, tried):
             key = key_of(source, number, text)
-            unused.discard(key)
-            if verdict == SURVIVED and key in allowed:
-                excused += 1
-                continue
-            counts[verdict] += 1
-            if verdict == SURVIVED:
+            counts[EXCUSED if verdict == SURVIVED and key in allowed else verdict] += 1
+            if verdict == SURVIVED and key not in allowed:
                 print("FAIL: survived: %s:%d\n  - %s\n  + %s" % (source.name, number + 1, key[1], key[2]), flush=True)
     print("%d mutants noticed, %d allowed, %d the same code, %d did not compile" %
-          (counts[NOTICED], excused, counts[SAME_CODE], counts[NOT_COMPILED]))
+          (counts[NOTICED], len(mutants) - len(tried) + counts[EXCUSED], counts[SAME_CODE], counts[NOT_COMPILED]))
     if not options.quick and not options.lines and not options.file and not options.function:
         for key in sorted(unused):
             print("FAIL: tools/mutants_allowed.txt allows what nobody makes: %s" % " @@ ".join(key))
             counts[SURVIVED] += 1
-    if not counts[NOTICED] and mutants:
+    if not counts[NOTICED] and tried:
         print("FAIL: no mutant was noticed: were they compiled?")
         counts[SURVIVED] += 1
     print("%d passed, %d failed, 0 skipped" % (counts[NOTICED], counts[SURVIVED]))

@@ -1,4 +1,5 @@
-"""tools/mutants.py: a mutant, which may run for ever, does not outlive the tool, however that ends; and what is allowed is made."""
+"""tools/mutants.py: a mutant, which may run for ever, does not outlive the tool, however that ends; many at once are what each is alone; and
+what is allowed is made."""
 import os
 import signal
 import subprocess
@@ -12,6 +13,51 @@ sys.path.insert(0, TOOLS)
 import mutants  # noqa: E402
 
 JUDGE = "import sys; sys.path.insert(0, sys.argv[1]); import mutants; mutants.passes(['sh', '-c', sys.argv[2]], '.')"
+
+# What tools/mutants.py looks for: a macro, a function that is inlined, one without arguments, one without a result.
+SMALL = """#include <stdio.h>
+#define DOUBLED(v) \\
+    (2 * (v))
+
+/** The larger one. */
+static inline __attribute__((always_inline)) int larger(int a, int b)
+{
+    return a > b ? a : DOUBLED(b);
+}
+static int answer(void)
+{
+    return 40 + 2;
+}
+
+static void put(const int *from, int to[4],
+                int count)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = larger(from[i], 3);
+}
+
+int main(void)
+{
+    int to[4] = {answer(), 7, 7, 7};
+    put((const int[4]){1, 3, 5, 9}, to, 3);
+    printf("%d %d %d %d %d\\n", answer(), to[0], to[1], to[2], to[3]);
+    return 0;
+}
+"""
+
+
+def built(folder, lines):
+    """A program of these lines."""
+    path = os.path.join(folder, "program%d" % len(os.listdir(folder)))
+    with open(path + ".c", "w") as file:
+        file.write("\n".join(lines))
+    subprocess.run([os.environ.get("CC", "cc"), "-w", "-o", path, path + ".c"], check=True)
+    return path
+
+
+def said(program, mutant=0):
+    done = subprocess.run([program], env=mutants.environment(mutant), capture_output=True, text=True)
+    return done.returncode, done.stdout
 
 
 def is_alive(pid):
@@ -45,6 +91,25 @@ class Mutants(unittest.TestCase):
                     os.kill(mutant, signal.SIGKILL)
                 self.assertFalse(alive, "after signal %d" % number)
 
+    def test_many_mutants_at_once_do_what_each_does_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "small.c"), "w") as file:
+                file.write(SMALL)
+            source = mutants.Source("small.c", folder)
+            spoiled = [(number, text) for number in sorted(source.function) for text in mutants.mutations(source.lines[number])]
+            lines, numbers, owners = mutants.many_of(source, spoiled)
+            alone = [at for at in spoiled if at not in numbers]
+            self.assertEqual({source.function[number] for number, _ in alone}, {"DOUBLED"})
+            self.assertEqual(sorted(numbers.values()), list(range(1, len(spoiled) - len(alone) + 1)))
+            self.assertEqual({owner: lines[at] for at, owner in owners.items() if owner[1] == lines[at]}, {at: at[1] for at in numbers})
+            together, plain = built(folder, lines), said(built(folder, source.lines))
+            self.assertEqual(said(together), plain)
+            different = 0
+            for (number, text), mutant in numbers.items():
+                expected = said(built(folder, source.lines[:number] + [text] + source.lines[number + 1:]))
+                self.assertEqual(said(together, mutant), expected, text)
+                different += expected != plain
+            self.assertGreater(different, 10)
 
     def test_what_is_allowed_to_survive_is_made(self):
         made = {mutants.key_of(source, number, text) for source, number, text, _, _ in mutants.plan(None, None)}
