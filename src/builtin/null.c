@@ -4,13 +4,15 @@
  * losses and saves nothing, and says so (`no_work`). One of several ranks takes as long as its share of the batch, and
  * waits for no other, unless the option `exchange` has them take a mean of so many numbers after each step, over the
  * ring of the built-in engine (`transport`: tcp or shared); with `late_ms` the rank `late_rank` takes so much longer
- * for each step, for its own work or, where `late_part` says input, waiting for rows. */
+ * for each step, for its own work or, where `late_part` says input, waiting for rows. With `timetable` its steps take
+ * as long as those of a measured run did, one by one, and what ranks exchange is what that run would have. */
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/record.h"
 #include "base/words.h"
+#include "builtin/timetable.h"
 #include "dist/dist.h"
 #include "protocol/adapter.h"
 #include <errno.h>
@@ -26,11 +28,14 @@ struct null_adapter {
                         average */
     struct ys_dist *dist;        /* NULL: this is the only one, or nothing is exchanged */
     struct ys_dist_part numbers; /* that are, floats */
+    bool has_timetable;
+    struct ys_timetable timetable;
+    int64_t rank, world;
 };
 
 struct options {
     const ys_json *rate, *exchange, *late_ms, *late_rank;
-    const char *wire;
+    const char *wire, *timetable;
     int transport; /* enum ys_dist_transport */
     int late_part; /* enum late_part */
 };
@@ -44,6 +49,7 @@ static const struct ys_field options_fields[] = {
     YS_FIELD(struct options, late_ms, YS_FIELD_JSON, "ms", YS_FIELD_NULL, "that one rank takes longer for a step"),
     YS_FIELD(struct options, late_rank, YS_FIELD_JSON, "1", YS_FIELD_NULL, "which; 0 without"),
     YS_FIELD_NAMED(struct options, late_part, &late_parts, YS_FIELD_NULL, "what it takes longer for; null: compute"),
+    YS_FIELD(struct options, timetable, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "path of what tools/timetable.py wrote"),
     YS_FIELD(struct options, wire, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of that mean; null: the loopback interface"),
     YS_FIELD_NAMED(struct options, transport, &ys_dist_transports, YS_FIELD_NULL, "of that mean; null: tcp"),
 };
@@ -88,7 +94,47 @@ static void close_plan(void *self)
     struct null_adapter *null = self;
     ys_dist_close(null->dist);
     ys_free(null->numbers.values);
+    if (null->has_timetable)
+        ys_timetable_fini(&null->timetable);
     *null = (struct null_adapter){0};
+}
+
+/* As far as there is one; *numbers is then what its ranks exchange. */
+static ys_status read_timetable(struct null_adapter *null, const struct ys_plan *plan, const struct options *said,
+                                double *numbers)
+{
+    if (!said->timetable)
+        return YS_OK;
+    if (said->timetable[0] != '/')
+        return ys_fail(YS_EINVAL, "option timetable is \"%s\"; it must be a path that begins with a /",
+                       said->timetable);
+    if (said->rate || said->exchange)
+        return ys_fail(YS_EINVAL, "option timetable says how long steps take and what is exchanged: leave %s out",
+                       said->rate ? "rate" : "exchange");
+    if (plan->mode != YS_MODE_TRAIN)
+        return ys_fail(YS_EUNSUPPORTED, "a timetable is of training: leave option timetable out");
+    YS_TRY(ys_timetable_read(said->timetable, &null->timetable));
+    null->has_timetable = true;
+    null->rank = plan->dist.rank;
+    null->world = plan->dist.world;
+    *numbers = (double)null->timetable.numbers;
+    return YS_OK;
+}
+
+/* What a reader of its row has to know beside that it does no work. */
+static ys_status tell_deviations(const struct null_adapter *null, ys_json *reply)
+{
+    const char *deviations[] = {NULL, NULL};
+    char *told = NULL;
+    if (null->has_timetable) {
+        told = ys_format("sleeps a timetable in the place of computing: %s", null->timetable.of);
+        if (!told)
+            return ys_out_of_memory();
+        deviations[0] = told;
+    }
+    ys_status status = ys_adapter_set_names(reply, "deviations", deviations);
+    ys_free(told);
+    return status;
 }
 
 static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *reply)
@@ -108,7 +154,9 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
         null->step_ns = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
     if (plan->dist.rank == (int64_t)late_rank)
         *(said.late_part == LATE_INPUT ? &null->input_ns : &null->step_ns) += 1e6 * late_ms;
-    ys_status status = meet(null, plan, numbers, &said);
+    ys_status status = read_timetable(null, plan, &said, &numbers);
+    if (status == YS_OK)
+        status = meet(null, plan, numbers, &said);
     if (status != YS_OK)
         close_plan(null);
     YS_TRY(status);
@@ -116,7 +164,7 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
     YS_TRY(ys_adapter_set_names(reply, "libraries", none));
-    return ys_adapter_set_names(reply, "deviations", none);
+    return tell_deviations(null, reply);
 }
 
 static ys_status reset(void *self)
@@ -142,7 +190,7 @@ static void pass_time(struct null_adapter *null, double duration_ns)
     null->late_ns += (double)(ys_time_ns() - start_ns) - duration_ns;
 }
 
-/* Sleeps as long as `steps` steps take. */
+/* Sleeps as long as `steps` steps take, of one rank until its gradients are there. */
 static void pass_steps(struct null_adapter *null, int64_t steps, struct ys_block *block)
 {
     const uint64_t before_ns = ys_time_ns();
@@ -161,19 +209,30 @@ static ys_status exchange(struct null_adapter *null, struct ys_block *block)
     return YS_OK;
 }
 
+static ys_status pass_step(struct null_adapter *null, int64_t step, struct ys_block *block)
+{
+    struct ys_timetable_step of_table = {0, 0};
+    if (null->has_timetable)
+        of_table = ys_timetable_at(&null->timetable, null->rank, null->world, step);
+    pass_time(null, (double)of_table.before_ns);
+    pass_steps(null, 1, block);
+    if (null->dist)
+        YS_TRY(exchange(null, block));
+    pass_time(null, (double)of_table.after_ns);
+    return YS_OK;
+}
+
 static ys_status train(void *self, int64_t first, int64_t count, struct ys_block *block)
 {
     struct null_adapter *null = self;
-    (void)first;
+    const bool is_one_by_one = null->dist || null->has_timetable;
     const struct ys_dist_counters before = null->dist ? ys_dist_counters(null->dist) : (struct ys_dist_counters){0, 0};
     block->t_start_ns = ys_time_ns();
-    for (int64_t i = 0; null->dist && i < count; i++) {
-        pass_steps(null, 1, block);
-        YS_TRY(exchange(null, block));
-    }
+    for (int64_t i = 0; is_one_by_one && i < count; i++)
+        YS_TRY(pass_step(null, first + i, block));
     if (null->dist)
         block->sent_bytes = (int64_t)(ys_dist_counters(null->dist).sent_bytes - before.sent_bytes);
-    if (!null->dist)
+    if (!is_one_by_one)
         pass_steps(null, count, block);
     block->t_end_ns = ys_time_ns();
     return YS_OK;

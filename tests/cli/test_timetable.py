@@ -1,0 +1,114 @@
+"""Timetables: what a measured run computed, slept by ranks for which there are no cores, and what a step is predicted to take."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+from harness import ROOT, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+
+TOOL = os.path.join(ROOT, "tools", "timetable.py")
+NULL = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--repeat=1"]
+WORK = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--repeat=1", "--block=1", "--audit=off"]
+
+
+class Timetables(Case):
+    def take(self, *words):
+        """Path of the timetable of the last study, and what is in it."""
+        exported, _ = self.yardstick("export")
+        told = subprocess.run([sys.executable, TOOL, "take", *words], input=exported, capture_output=True, text=True)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        return self.write("table.json", told.stdout), json.loads(told.stdout)
+
+    def facts(self):
+        out, _ = self.yardstick("export")
+        run, = [line for line in map(json.loads, out.splitlines()) if line["type"] == "run"]
+        return run["facts"]
+
+    def made(self, ranks, numbers=1000):
+        """A file of steps (before, after) in ms, by rank."""
+        return self.write("made.json", json.dumps({"format": "yardstick/timetable/1", "of": "a test", "numbers": numbers, "ranks": [
+            {"before_ns": [int(1e6 * before) for before, _ in steps], "after_ns": [int(1e6 * after) for _, after in steps]}
+            for steps in ranks]}))
+
+    def test_ranks_that_sleep_take_as_long_as_those_that_were_measured(self):
+        self.yardstick("run", *NULL, "--ranks=2", "--steps=21", "--block=4", "--opt.null.rate=800", "--opt.null.exchange=1000",
+                       "--opt.null.late_ms=15", "--opt.null.late_rank=1")
+        path, table = self.take()
+        self.assertEqual(len(table["ranks"]), 2)
+        for rank in table["ranks"]:
+            self.assertEqual((len(rank["before_ns"]), len(rank["after_ns"])), (20, 20))
+            self.assertTrue(all(time >= 0 for time in rank["before_ns"] + rank["after_ns"]))
+        measured = self.facts()["ranks"]
+        means_s = [(sum(rank["before_ns"]) + sum(rank["after_ns"])) / 20e9 for rank in table["ranks"]]
+        for rank, mean_s in zip(measured, means_s):
+            self.assertAlmostEqual(rank["compute_s"], mean_s, delta=1e-6)  # the same sums, another way
+        self.assertGreater(means_s[1] - means_s[0], 0.01)
+        out, _ = self.result("run", *NULL, "--ranks=2", "--steps=21", "--block=4", "--opt.null.timetable=" + path)
+        trial, = out["trials"]
+        self.assertEqual(trial["status"], "ok")
+        for told, mean_s in zip(trial["ranks"], means_s):
+            self.assertGreater(told["compute_s"], 0.95 * mean_s)  # sleep is not shorter than it is meant to be
+            # As many numbers as the network has parameters, and 16 bytes that say so.
+            self.assertEqual(told["sent_bytes"], 4 * table["numbers"] + 16)
+
+    def test_its_rows_say_that_they_sleep_and_what(self):
+        out, _ = self.result("run", *NULL, "--ranks=2", "--steps=6", "--opt.null.timetable=" + self.made([[(1, 0), (2, 1)]]))
+        trial, = out["trials"]
+        self.assertIn("sleeps a timetable in the place of computing: a test", trial["deviations"])
+        self.assertIn("sleeps a timetable in the place of computing: a test", " ".join(self.yardstick("show", "last")[0].split()))
+        self.assertEqual(trial["proof"]["verdict"], "none")
+
+    def test_one_process_that_computed_becomes_as_many_ranks_as_are_asked_for(self):
+        self.yardstick("run", *WORK, "--steps=12")
+        path, table = self.take()
+        self.assertEqual(len(table["ranks"]), 1)
+        self.assertEqual(len(table["ranks"][0]["before_ns"]), 11)
+        self.assertEqual(set(table["ranks"][0]["after_ns"]), {0})
+        self.assertEqual(table["numbers"], self.facts()["work"]["parameters"])
+        self.assertIn("mlp, one process of 8 rows, 11 steps", table["of"])
+        out, _ = self.result("run", *NULL, "--ranks=4", "--steps=12", "--block=1", "--opt.null.timetable=" + path)
+        trial, = out["trials"]
+        self.assertEqual([rank["status"] for rank in trial["ranks"]], ["ok"] * 4)
+        for rank in trial["ranks"]:  # three of four shares, twice; shares differ by one number
+            self.assertAlmostEqual(rank["sent_bytes"], 2 * 3 / 4 * 4 * table["numbers"], delta=16 + 24)
+
+    def test_two_ranks_that_computed_are_told_apart_from_their_exchange(self):
+        self.yardstick("run", *WORK, "--ranks=2", "--steps=12", "--opt.builtin.transport=shared")
+        _, table = self.take()
+        self.assertIn("mlp, 2 ranks of 8 rows, 11 steps", table["of"])
+        for told, rank in zip(self.facts()["ranks"], table["ranks"]):
+            self.assertAlmostEqual((sum(rank["before_ns"]) + sum(rank["after_ns"])) / 11e9, told["compute_s"] + told["input_s"], delta=1e-6)
+
+    def test_what_is_predicted_is_the_slowest_rank_and_the_formula(self):
+        path = self.made([[(10, 1), (10, 1), (10, 1)], [(10, 1), (30, 1), (12, 1)]], numbers=250000)
+        told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "2", "--rate", "100mbit", "--delay", "2ms"],
+                              capture_output=True, text=True, check=True).stdout
+        # 31 and 13 ms; 500 kB twice, each with its headers 41.82 ms, and three times 2 ms.
+        self.assertEqual(told, "computing 22.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 6, 22 + 2 * 41.823 + 6))
+        told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "1", "--rate", "100mbit"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(told, "computing 11.000 ms, exchanging 0.000 ms, a step 11.000 ms\n")
+
+    def test_what_cannot_be_a_timetable_is_named(self):
+        good = self.made([[(1, 0)]])
+        broken = self.write("broken.json", '{"format": "yardstick/timetable/1", "of": "x", "numbers": 0, "ranks": []}')
+        for option, words in ((["--opt.null.timetable=made.json"], "a path that begins with a /"),
+                              (["--opt.null.timetable=" + good, "--opt.null.rate=5"], "leave rate out"),
+                              (["--opt.null.timetable=" + good, "--opt.null.exchange=5"], "leave exchange out"),
+                              (["--opt.null.timetable=" + broken], "0 numbers to exchange"),
+                              (["--opt.null.timetable=" + os.path.join(self.folder, "none.json")], "none.json")):
+            with self.subTest(words):
+                self.yardstick("run", *NULL, "--ranks=2", "--steps=4", *option, code=1)
+                self.assertIn(words, self.facts()["message"])
+
+    def test_a_run_that_cannot_be_taken_is_named(self):
+        self.yardstick("run", *NULL, "--ranks=2", "--steps=4", "--opt.null.rate=5000")
+        exported, _ = self.yardstick("export")
+        for words, expected in ((["take"], "rank 0 does not tell when its gradients were there"), (["take", "--trial", "none"], "--trial is none; the study has: ")):
+            told = subprocess.run([sys.executable, TOOL, *words], input=exported, capture_output=True, text=True)
+            self.assertEqual((told.returncode, told.stdout), (1, ""))
+            self.assertIn(expected, told.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Timetables: when ranks computed, for yardstick-null to sleep where there are fewer cores than ranks.
+
+    yardstick export last | tools/timetable.py take --trial NAME > FILE
+    tools/timetable.py predict FILE --ranks 4 --rate 1gbit --delay 0.5ms
+
+`take` reads a stored study and writes what the steps of one of its trials took, all rounds one after the other: of ranks that tell
+(docs/distributed.md) until a step's own gradients were there, and from when they were those of all; of one process the whole
+step. The first step of a run is left out, as it is where the parts of a step are told. What the backward pass hides of an
+exchange no run tells, so take runs of one bucket. The file goes with --opt.null.timetable=/PATH/OF/FILE.
+
+`predict` says how long a step takes on a wire of that bandwidth and latency, once each rank has computed as the file says: the
+mean over the steps of the slowest rank's time, and of an exchange of n bytes between w ranks
+
+    2 (w - 1) (n / (w B) + L) + L
+
+which is what a ring takes (Patarasuk and Yuan, 2009) on wires that take n / B + L (Hockney, 1994), and once more L for the 16 bytes by
+which the built-in engine first says what is to come. B counts the headers of TCP and Ethernet, 66 bytes for each 1448.
+"""
+import argparse
+import json
+import sys
+
+FORMAT = "yardstick/timetable/1"
+FRAME_BYTES, PAYLOAD_BYTES = 1514, 1448
+UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "us": 1e-6, "ms": 1e-3, "s": 1}
+
+
+class Failed(Exception):
+    pass
+
+
+def of_rank(series, name, rank):
+    """The columns of one rank of the series `name`_...: a dict."""
+    columns = {key[len(name) + 1:]: values for key, values in series.items() if key.startswith(name + "_")}
+    ranks = columns.get("rank") or [0] * max(map(len, columns.values()), default=0)
+    return {key: [value for value, whose in zip(values, ranks) if whose == rank] for key, values in columns.items() if len(values) == len(ranks)}
+
+
+def blocks_of(series, rank):
+    """(first step, steps, start, end) of each block."""
+    block = of_rank(series, "block", rank)
+    return list(zip(block["first"], block["count"], block["start_ns"], block["end_ns"]))
+
+
+def steps_of_one(series):
+    """Of one process: the whole step comes before there are gradients that nobody else has."""
+    steps = [(end - start) // count for first, count, start, end in blocks_of(series, 0) if first > 0 for _ in range(count)]
+    return {"before_ns": steps, "after_ns": [0] * len(steps)}
+
+
+def steps_of_rank(series, rank):
+    told = of_rank(series, "exchange", rank)
+    at = {step: (ready, reduced) for step, ready, reduced in zip(*(told.get(name, []) for name in ("step", "ready_ns", "reduced_ns")))}
+    before_ns, after_ns = [], []
+    for first, count, start, end in blocks_of(series, rank):
+        for step in range(first, first + count):
+            if step not in at:
+                raise Failed("rank %d does not tell when its gradients were there: take a run of one process with as many rows" % rank)
+            ready, start_of_next = at[step]
+            before_ns.append(ready - start)
+            after_ns.append(end - start_of_next if step == first + count - 1 else 0)
+            start = start_of_next
+    return {"before_ns": before_ns[1:], "after_ns": after_ns[1:]}
+
+
+def take(lines, trial_name):
+    trials, runs = {}, []
+    for line in map(json.loads, lines):
+        if line["type"] == "trial":
+            trials[line["id"]] = line
+        elif line["type"] == "run" and line["facts"]["status"] == "ok":
+            runs.append(line)
+    if trial_name is None and len(trials) == 1:
+        trial_name, = trials
+    if trial_name not in trials:
+        raise Failed("--trial is %s; the study has: %s" % (trial_name, ", ".join(trials) or "none"))
+    runs = [run for run in runs if run["trial"] == trial_name]
+    if not runs:
+        raise Failed("trial %s has no run that ended well" % trial_name)
+    count = len(runs[0]["facts"].get("ranks") or [None])
+    ranks = [{"before_ns": [], "after_ns": []} for _ in range(count)]
+    for run in runs:
+        for rank, table in enumerate(ranks):
+            more = steps_of_one(run["series"]) if count == 1 else steps_of_rank(run["series"], rank)
+            for name in table:
+                table[name] += more[name]
+    steps = min(len(table["before_ns"]) for table in ranks)
+    if steps == 0:
+        raise Failed("trial %s has no step after the first" % trial_name)
+    trial = trials[trial_name]
+    keys, framework = trial["keys"], trial["framework"]
+    of = "%s %s, %s, %s of %d rows, %d steps" % (framework["name"], framework["version"], keys["model"],
+                                                 "%d ranks" % count if count > 1 else "one process", keys["batch"], steps)
+    return {"format": FORMAT, "of": of, "numbers": runs[0]["facts"]["work"]["parameters"], "ranks": ranks}
+
+
+def read(text):
+    at = next((i for i, letter in enumerate(text) if letter.isalpha()), len(text))
+    try:
+        return float(text[:at]) * UNITS[text[at:]]
+    except (ValueError, KeyError):
+        raise Failed("%s is no bandwidth or time: write 1gbit, or 0.5ms" % text)
+
+
+def at(table, rank, world, step):
+    """(before, after) in s, as yardstick-null takes them (src/builtin/timetable.h)."""
+    tables = table["ranks"]
+    own, turns = tables[rank % len(tables)], (world + len(tables) - 1) // len(tables)
+    steps = len(own["before_ns"])
+    place = (rank // len(tables) * steps // turns + step) % steps
+    return own["before_ns"][place] / 1e9, own["after_ns"][place] / 1e9
+
+
+def predict(table, world, rate_bps, delay_s):
+    """(computing of the slowest, exchange) of a step, in s."""
+    steps = len(table["ranks"][0]["before_ns"])
+    slowest = [max(at(table, rank, world, step - 1)[1] + at(table, rank, world, step)[0] for rank in range(world)) for step in range(1, steps)]
+    bits = 8 * 4 * table["numbers"] / world * FRAME_BYTES / PAYLOAD_BYTES
+    exchange_s = 2 * (world - 1) * (bits / rate_bps + delay_s) + delay_s if world > 1 else 0
+    return sum(slowest) / max(1, len(slowest)), exchange_s
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    taker = verbs.add_parser("take", help="a timetable out of an export on stdin")
+    taker.add_argument("--trial", help="its name, as `yardstick show` has it; not needed of a study of one")
+    teller = verbs.add_parser("predict", help="how long a step takes on a wire")
+    teller.add_argument("file")
+    teller.add_argument("--ranks", type=int, required=True)
+    teller.add_argument("--rate", required=True, help="1gbit")
+    teller.add_argument("--delay", default="0ms", help="one way: 0.5ms; 0 without")
+    asked = parser.parse_args()
+    try:
+        if asked.verb == "take":
+            json.dump(take(sys.stdin, asked.trial), sys.stdout)
+            print()
+        else:
+            with open(asked.file, encoding="utf-8") as file:
+                compute_s, exchange_s = predict(json.load(file), asked.ranks, read(asked.rate), read(asked.delay))
+            print("computing %.3f ms, exchanging %.3f ms, a step %.3f ms" % (1e3 * compute_s, 1e3 * exchange_s, 1e3 * (compute_s + exchange_s)))
+    except (Failed, OSError) as failed:
+        print("timetable: %s" % failed, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
