@@ -1,10 +1,8 @@
 """Frameworks that train in several processes, against the single process of the oracle; and mistakes made on purpose, which
 the proof has to catch. Prints TAP; FRAMEWORKS names those to try, of which the others train alone."""
 
-import glob
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -25,8 +23,6 @@ TIMED = ("pytorch",)
 SHARDED = ("pytorch",)
 # Who exchanges gradients in buckets of the size that is asked for.
 BUCKETS = ("pytorch",)
-# Whose gloo tools/gloo_calls.c can stand before.
-HEARD = ("pytorch",)
 # What is asked of the adapter that is made wrong, the mistake, and the first thing that differs: a check, or the reason where it
 # came to none; None: nothing is wrong. One `verify` for all mistakes of one work, so that the oracle is asked once.
 WRONG = {"pytorch": (
@@ -97,25 +93,6 @@ def trains(framework, folder):
         loss = [trial["metrics"]["final_loss"]["value"] for trial in trials]
         good = good and abs(loss[0] - loss[1]) < 1e-3 * loss[0]  # thirty steps in float
     return good, json.dumps([trial.get("ranks") for trial in trials]) + err
-
-
-def hears_gloo(framework, folder):
-    """What tools/gloo_calls.c counts in each rank: one exchange a step at least, and more where buckets are small."""
-    library = os.path.join(os.environ["YS_BUILD_ROOT"], "tools", "libgloo-calls.so")
-    counted = []
-    for bucket in ("1GiB", "1kB"):
-        results = os.path.join(folder, "heard-" + bucket)
-        code, _, err = yardstick("run", "--results=" + results, "--framework=" + framework, *MLP, "--ranks=2", "--steps=30", "--repeat=1", "--audit=off",
-                                 "--bucket=" + bucket, "--env.LD_PRELOAD=" + library)
-        if code != 0:
-            return False, err
-        found = []
-        for log in glob.glob(os.path.join(results, "*", "runs", "**", "adapter.log"), recursive=True):
-            with open(log, encoding="utf-8") as file:
-                found += [int(calls) for calls in re.findall(r"^gloo-calls: (\d+) of allreduce, \d", file.read(), re.M)]
-        counted.append(found)
-    few, many = counted
-    return len(few) == len(many) == 2 and min(few) >= 30 and min(many) > max(few) + 30, str(counted)
 
 
 def hosts(*words):
@@ -190,8 +167,6 @@ def cases(ready, folder):
         else:
             yield framework + ": says that it cannot divide the network", *refuses_sharded(framework)
         yield framework + ": a run", *trains(framework, folder)
-        if framework in HEARD:
-            yield framework + ": its exchanges are counted from inside its processes", *hears_gloo(framework, folder)
         for asked, mistakes in WRONG.get(framework, ()):
             for mistake, good, found in judge_wrong(framework, asked, mistakes):
                 yield "%s made wrong: %s" % (framework, mistake), good, found

@@ -24,6 +24,7 @@ MODELS = {  # what is proven: the network, and flags
     "lstm-char, state carried": ("lstm-char", CARRIED),
     "gru-char, state carried": ("gru-char", CARRIED),
     "gpt-nano, a prompt": ("gpt-nano", SMALL + ["--mode=infer", "--prompt=40"]),
+    "gpt-nano, a prompt of one row": ("gpt-nano", SMALL + ["--mode=infer", "--prompt=40", "--batch=1"]),
 }
 MORE = {
     "bert-mini": ("bert-mini", SMALL),
@@ -34,7 +35,7 @@ MORE = {
 ALL = dict(MODELS, **MORE)
 DATA = {"gpt-nano, targets hidden": "lines"}  # else synthetic
 # What frameworks answer by `unsupported`, and with which words.
-NO_PROMPT = {"gpt-nano, a prompt": "no prompt that is answered before the tokens behind it"}
+NO_PROMPT = dict.fromkeys(("gpt-nano, a prompt", "gpt-nano, a prompt of one row"), "no prompt that is answered before the tokens behind it")
 NO_LSTM, NO_GRU, NO_ERF = "no operator LSTM", "no operator GRU", "Gelu by erf"
 LACKS = {
     "mxnet": NO_PROMPT,
@@ -47,7 +48,8 @@ def verify(frameworks, what, seed):
     """{framework: (verdict, reason, largest error of the meaning half)}"""
     model, flags = ALL[what]
     data = DATA.get(what, "synthetic")
-    command = [PROGRAM, "verify", "--framework=" + ",".join(frameworks), "--model=" + model, "--data=" + data, "--batch=4",
+    flags = flags if "--batch=1" in flags else ["--batch=4"] + flags
+    command = [PROGRAM, "verify", "--framework=" + ",".join(frameworks), "--model=" + model, "--data=" + data,
                "--threads=1", "--seed=%d" % seed, "--lr=0.02", "--momentum=0.9", "--weight-decay=0.0005", "--clip-norm=0.5", "--format=json", "--fresh"]
     with prove_seeds.with_lines(PROGRAM) if data == "lines" else contextlib.nullcontext() as variables:
         done = subprocess.run(command + flags, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=variables)
