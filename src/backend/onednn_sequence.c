@@ -2,6 +2,7 @@
  * are products of matrices whose rows lie apart, which the library's plain product takes as they are; the table of
  * scores is made again for the backward pass, so that no more than one a thread is kept. */
 #include "backend/kernels.h"
+#include "backend/matrices.h"
 #include "backend/onednn_state.h"
 #include "backend/parallel.h"
 
@@ -348,15 +349,9 @@ ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_
     return YS_OK;
 }
 
-/** Of MatMul: so many pairs of matrices (rows, inner) and (inner, columns). */
-struct matrices {
-    int threads;
-    int64_t pairs, rows, inner, columns;
-};
-
 static void matmul_part(const void *context, void *const *operand, size_t first, size_t end)
 {
-    const struct matrices *m = context;
+    const struct ys_matrices *m = context;
     for (int64_t i = (int64_t)first; i < (int64_t)end; i++)
         dnnl_sgemm('N', 'N', m->rows, m->columns, m->inner, 1, (const float *)operand[0] + i * m->rows * m->inner,
                    m->inner, (const float *)operand[1] + i * m->inner * m->columns, m->columns, 0,
@@ -366,14 +361,14 @@ static void matmul_part(const void *context, void *const *operand, size_t first,
 /** a, b, y */
 static ys_status matmul_run(void *context, void *const *operand)
 {
-    const struct matrices *m = context;
+    const struct ys_matrices *m = context;
     ys_parallel_for(m->threads, (size_t)m->pairs, 1, matmul_part, context, operand);
     return YS_OK;
 }
 
 static void matmul_backward_part(const void *context, void *const *operand, size_t first, size_t end)
 {
-    const struct matrices *m = context;
+    const struct ys_matrices *m = context;
     for (int64_t i = (int64_t)first; i < (int64_t)end; i++) {
         const float *dy = (const float *)operand[2] + i * m->rows * m->columns;
         dnnl_sgemm('N', 'T', m->rows, m->inner, m->columns, 1, dy, m->columns,
@@ -387,27 +382,14 @@ static void matmul_backward_part(const void *context, void *const *operand, size
 /** a, b, dy, da, db */
 static ys_status matmul_backward_run(void *context, void *const *operand)
 {
-    const struct matrices *m = context;
+    const struct ys_matrices *m = context;
     ys_parallel_for(m->threads, (size_t)m->pairs, 1, matmul_backward_part, context, operand);
     return YS_OK;
 }
 
-static struct matrices matrices_of(const struct ys_lowering *low, const struct ys_node *node)
-{
-    const struct ys_value *a = &low->graph->values[node->in[0]], *b = &low->graph->values[node->in[1]];
-    struct matrices m = {.threads = low->config.threads,
-                         .pairs = low->config.batch,
-                         .rows = a->shape[a->rank - 2],
-                         .inner = a->shape[a->rank - 1],
-                         .columns = b->shape[b->rank - 1]};
-    for (size_t i = 1; i + 2 < a->rank; i++)
-        m.pairs *= a->shape[i];
-    return m;
-}
-
 ys_status ys_onednn_forward_matmul(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct matrices m = matrices_of(low, node);
+    const struct ys_matrices m = ys_matrices_of(low, node);
     struct ys_operand operands[3] = {{0}};
     for (size_t i = 0; i < 2; i++)
         YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
@@ -420,7 +402,7 @@ ys_status ys_onednn_forward_matmul(struct ys_lowering *low, const struct ys_node
 
 ys_status ys_onednn_backward_matmul(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct matrices m = matrices_of(low, node);
+    const struct ys_matrices m = ys_matrices_of(low, node);
     struct ys_operand operands[5] = {{0}};
     ys_layout plain;
     for (size_t i = 0; i < 2; i++) {
