@@ -110,7 +110,7 @@ ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, con
     snprintf(limit, sizeof limit, "%.3fs", seconds);
     const struct ys_pairs_key ways[] = {
         {"env.DOCTOR_TWIN", "{a,b}"}, {"time_limit", limit}, {"repeat", "10000"}, {NULL, NULL}};
-    const struct ys_pairs_wish wish = {keys, key_count, ways, recipe_dirs, NULL};
+    const struct ys_pairs_wish wish = {keys, key_count, ways, recipe_dirs};
     struct ys_pairs pairs;
     ys_record_init(&record, noise);
     YS_TRY(ys_pairs_measure(&wish, 2, &pairs));

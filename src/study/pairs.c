@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A run of some seconds, with blocks enough to tell where its warm-up ends. */
+/* Short runs, yet of blocks enough to tell where their warm-up ends: an interval needs pairs more than it needs steps,
+ * and a minute is to hold them. */
 static const struct ys_pairs_key usual[] = {{"framework", "builtin"}, {"model", "lenet"}, {"data", "digits"},
-                                            {"steps", "320"},         {"block", "10"},    {"batch", "64"}};
+                                            {"steps", "96"},          {"block", "3"},     {"batch", "64"}};
 static const struct ys_pairs_key always[] = {
     {"audit", "off"}, {"anchor", "off"}, {"keep_log", "off"}, {"name", "doctor"}, {"max_runs", "100000"}};
 enum { USUAL = sizeof usual / sizeof usual[0], ALWAYS = sizeof always / sizeof always[0], MOST_WAYS = 8 };
@@ -63,20 +64,12 @@ static const char *value_of(const struct ys_job_flag *keys, size_t count, const 
     return NULL;
 }
 
-static const char *usual_value(const struct ys_pairs_wish *wish, const struct ys_pairs_key *key)
-{
-    for (const struct ys_pairs_key *own = wish->usual; own && own->key; own++)
-        if (strcmp(own->key, key->key) == 0)
-            return own->value;
-    return key->value;
-}
-
 static const char *chosen(const struct ys_pairs_wish *wish, const char *key)
 {
     const char *value = value_of(wish->keys, wish->key_count, key);
     for (size_t i = 0; !value && i < USUAL; i++)
         if (strcmp(usual[i].key, key) == 0)
-            value = usual_value(wish, &usual[i]);
+            value = usual[i].value;
     return value;
 }
 
@@ -112,7 +105,7 @@ static ys_status load_job(const struct ys_pairs_wish *wish, struct ys_job *job)
     ys_status status = flags ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; flags && i < USUAL; i++)
         if (!is_replaced(wish, usual[i].key))
-            flags[count++] = flag_of(&(struct ys_pairs_key){usual[i].key, usual_value(wish, &usual[i])});
+            flags[count++] = flag_of(&usual[i]);
     for (size_t i = 0; flags && i < wish->key_count; i++)
         flags[count++] = wish->keys[i];
     for (size_t i = 0; status == YS_OK && i < ALWAYS; i++)

@@ -11,14 +11,13 @@ struct ys_pairs_key {
 };
 
 /* What is asked for. Keys that are not given are those of a LeNet on the made digits, trained by the built-in engine in
- * runs of some seconds. */
+ * runs of a few seconds. */
 struct ys_pairs_wish {
     const struct ys_job_flag *keys; /* of the user */
     size_t key_count;
     const struct ys_pairs_key *ways; /* what tells the trials apart, and how long: "sample_hz" "{10,0}"; ended by NULL
                                       */
     const char *const *recipe_dirs;
-    const struct ys_pairs_key *usual; /* in place of such a key that is not given; ended by NULL. May be NULL */
 };
 
 struct ys_pairs_trial {

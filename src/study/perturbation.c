@@ -17,9 +17,6 @@ static const struct {
 } compared[] = {{"10 samples a second", WATCHED, ALONE}, {"perf = on", WATCHED_WITH_PERF, WATCHED}};
 enum { COMPARED = sizeof compared / sizeof compared[0], MOST_FRAMEWORKS = 2 };
 
-/* Short runs, still of 32 blocks: an interval needs pairs more than it needs steps. */
-static const struct ys_pairs_key usual[] = {{"steps", "96"}, {"block", "3"}, {NULL, NULL}};
-
 #define OF_ONE(member, kind, flags, what) YS_FIELD(struct ys_perturbed, member, kind, NULL, flags, what)
 static const struct ys_field one_fields[] = {
     OF_ONE(trial, YS_FIELD_TEXT, 0, "what was watched"),
@@ -96,7 +93,7 @@ static ys_status measure_one(const struct asked *asked, struct ys_perturbation *
                                         {"exclude", "sample_hz=0 perf=on"},
                                         {"repeat", repeat},
                                         {NULL, NULL}};
-    const struct ys_pairs_wish wish = {asked->keys, asked->key_count, ways, asked->recipe_dirs, usual};
+    const struct ys_pairs_wish wish = {asked->keys, asked->key_count, ways, asked->recipe_dirs};
     struct ys_pairs pairs;
     struct ys_perturbed *found = perturbation->found.items;
     YS_TRY(ys_pairs_measure(&wish, TRIALS, &pairs));
