@@ -193,16 +193,19 @@ ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const c
     return each(graph, role, &sides, errors);
 }
 
-static ys_status worst_of(const struct ys_graph *graph, enum ys_role role, const struct sides *sides,
-                          struct ys_worst *worst)
+/* Raises `all` by every parameter, and `matrices`, unless it is NULL, by those of more than one dimension. */
+static ys_status raise_by(const struct ys_graph *graph, enum ys_role role, const struct sides *sides,
+                          struct ys_worst *all, struct ys_worst *matrices)
 {
     double *errors = ys_alloc(graph->param_count, sizeof *errors);
     if (!errors)
         return ys_out_of_memory();
-    *worst = (struct ys_worst){0};
     ys_status status = each(graph, role, sides, errors);
-    for (size_t p = 0; status == YS_OK && p < graph->param_count; p++)
-        ys_worst_raise(worst, errors[p], graph->params[p].name);
+    for (size_t p = 0; status == YS_OK && p < graph->param_count; p++) {
+        ys_worst_raise(all, errors[p], graph->params[p].name);
+        if (matrices && graph->params[p].rank > 1)
+            ys_worst_raise(matrices, errors[p], graph->params[p].name);
+    }
     ys_free(errors);
     return status;
 }
@@ -212,14 +215,23 @@ ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, c
                               const struct ys_safetensors *start, struct ys_worst *worst)
 {
     const struct sides sides = {.prefix = prefix, .a = a, .ref = ref, .start = start};
-    return worst_of(graph, role, &sides, worst);
+    *worst = (struct ys_worst){0};
+    return raise_by(graph, role, &sides, worst, NULL);
+}
+
+ys_status ys_error_gradients(const struct ys_graph *graph, const struct ys_safetensors *a,
+                             const struct ys_safetensors *ref, struct ys_worst *all, struct ys_worst *matrices)
+{
+    const struct sides sides = {.prefix = "grad.", .a = a, .ref = ref};
+    return raise_by(graph, YS_ROLE_WEIGHT, &sides, all, matrices);
 }
 
 ys_status ys_error_saved(const struct ys_graph *graph, enum ys_role role, const struct ys_safetensors *a,
                          const struct ys_safetensors *ref, const struct ys_safetensors *start, struct ys_worst *worst)
 {
     const struct sides sides = {.prefix = "", .a = a, .ref = ref, .start = start, .saved = true};
-    return worst_of(graph, role, &sides, worst);
+    *worst = (struct ys_worst){0};
+    return raise_by(graph, role, &sides, worst, NULL);
 }
 
 bool ys_tensors_equal(const struct ys_tensor *a, const struct ys_tensor *b)

@@ -27,13 +27,19 @@ ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, c
                               const struct ys_safetensors *a, const struct ys_safetensors *ref,
                               const struct ys_safetensors *start, struct ys_worst *worst) YS_MUST_CHECK;
 
-/** The same of weights that were to be saved in double, and that may have been saved as float32: what that rounding
- * explains is no difference. */
+/** Raises `all` to the worst such error of the weights' gradients, which are named "grad." + their weights, and
+ * `matrices` to the worst of the weights of more than one dimension. YS_ENOMEM. */
+ys_status ys_error_gradients(const struct ys_graph *graph, const struct ys_safetensors *a,
+                             const struct ys_safetensors *ref, struct ys_worst *all,
+                             struct ys_worst *matrices) YS_MUST_CHECK;
+
+/** As ys_error_parameters(), of weights that were to be saved in double, and that may have been saved as float32: what
+ * that rounding explains is no difference. */
 ys_status ys_error_saved(const struct ys_graph *graph, enum ys_role role, const struct ys_safetensors *a,
                          const struct ys_safetensors *ref, const struct ys_safetensors *start,
                          struct ys_worst *worst) YS_MUST_CHECK;
 
-/** The same of each parameter: errors[p] for graph->params[p], 0 for those of the other role. */
+/** As ys_error_parameters(), of each parameter: errors[p] for graph->params[p], 0 for those of the other role. */
 ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix,
                         const struct ys_safetensors *a, const struct ys_safetensors *ref,
                         const struct ys_safetensors *start, double *errors) YS_MUST_CHECK;

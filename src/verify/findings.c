@@ -1,6 +1,5 @@
 #include "verify/findings.h"
 
-#include "base/mem.h"
 #include <stdio.h>
 
 void ys_findings_fini(struct ys_findings *findings)
@@ -74,18 +73,7 @@ static ys_status add_backward(const struct ys_reference *reference, const struct
     const struct ys_safetensors *ref = reference->batch[findings->batch].backward;
     ys_worst_raise(&findings->loss,
                    ys_error_scalar(ys_safetensors_find(file, "loss"), ys_safetensors_find(ref, "loss")), "loss");
-    const struct ys_graph *graph = reference->graph;
-    double *errors = ys_alloc(graph->param_count, sizeof *errors);
-    if (!errors)
-        return ys_out_of_memory();
-    ys_status status = ys_error_each(graph, YS_ROLE_WEIGHT, "grad.", file, ref, NULL, errors);
-    for (size_t p = 0; status == YS_OK && p < graph->param_count; p++) {
-        ys_worst_raise(&findings->gradients, errors[p], graph->params[p].name);
-        if (graph->params[p].rank > 1)
-            ys_worst_raise(&findings->matrices, errors[p], graph->params[p].name);
-    }
-    ys_free(errors);
-    return status;
+    return ys_error_gradients(reference->graph, file, ref, &findings->gradients, &findings->matrices);
 }
 
 static void add_start(const struct ys_reference *reference, const struct ys_safetensors *file,

@@ -73,6 +73,27 @@ static void gradients_are_judged_by_the_worst_tensor(void)
     ys_safetensors_close(a);
 }
 
+static void gradients_of_matrices_are_judged_among_all_and_by_themselves(void)
+{
+    double g1[] = {3, 4}, g2[] = {6, 8}, wrong1[] = {3, 4.5}, wrong2[] = {6, 8.1};
+    struct ys_graph graph = {.params = params, .param_count = 2};
+    struct ys_safetensors *ref = two("ref", vector64("grad.a", g1, 2), vector64("grad.b", g2, 2));
+    struct ys_safetensors *a = two("a", vector64("grad.a", wrong1, 2), vector64("grad.b", wrong2, 2));
+    struct ys_worst all = {0}, matrices = {0};
+    params[0].rank = 1;
+    params[1].rank = 2;
+    params[1].role = YS_ROLE_WEIGHT;
+    CHECK(ys_error_gradients(&graph, a, ref, &all, &matrices) == YS_OK);
+    CHECK_TEXT(all.name, "a");
+    CHECK_NEAR(all.error, 0.1, 0); /* 0.5 / 5 */
+    CHECK_TEXT(matrices.name, "b");
+    CHECK_NEAR(matrices.error, 0.01, 1e-15); /* as above */
+    CHECK(ys_error_gradients(&graph, ref, ref, &all, &matrices) == YS_OK);
+    CHECK_NEAR(all.error, 0.1, 0); /* raised, never lowered */
+    ys_safetensors_close(ref);
+    ys_safetensors_close(a);
+}
+
 static void weights_and_buffers_are_judged_apart(void)
 {
     double w[] = {3, 4}, b[] = {6, 8}, wrong[] = {6, 8.1};
@@ -210,8 +231,9 @@ static void what_saving_single_precision_rounds_is_no_difference_and_more_is(voi
 
 TAP_MAIN(TAP_CASE(the_error_of_logits_is_relative_to_the_largest),
          TAP_CASE(a_tensor_that_is_missing_or_of_another_shape_is_infinitely_wrong), TAP_CASE(nan_is_infinitely_wrong),
-         TAP_CASE(gradients_are_judged_by_the_worst_tensor), TAP_CASE(weights_and_buffers_are_judged_apart),
-         TAP_CASE(a_tensor_that_is_noise_is_judged_against_the_largest),
+         TAP_CASE(gradients_are_judged_by_the_worst_tensor),
+         TAP_CASE(gradients_of_matrices_are_judged_among_all_and_by_themselves),
+         TAP_CASE(weights_and_buffers_are_judged_apart), TAP_CASE(a_tensor_that_is_noise_is_judged_against_the_largest),
          TAP_CASE(weights_are_judged_relative_to_the_way_gone),
          TAP_CASE(long_tensors_of_two_formats_are_compared_to_their_end), TAP_CASE(columns_are_judged_apart),
          TAP_CASE(equality_is_by_value_over_formats),
