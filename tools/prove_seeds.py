@@ -141,18 +141,6 @@ def judge(model, seed, found, framework="pytorch"):
         yield holds, "%s, %sseed %d" % (mistake, "" if framework == "pytorch" else framework + ", ", seed), "%s %s %s" % (verdict, failed, reason)
 
 
-def tell(cases):
-    """Prints (holds, name, why not) of every case as TAP, each as soon as it is there. Whether all hold."""
-    number, all_hold = 0, True
-    for number, (holds, name, why) in enumerate(cases, 1):
-        all_hold &= holds
-        if not holds:
-            print("# " + why.replace("\n", " "))
-        print("%s %d - %s" % ("ok" if holds else "not ok", number, name), flush=True)
-    print("1..%d" % number)
-    return all_hold
-
-
 def cases_of(framework):
     """The models on which something is made wrong in it."""
     return [model for model in MODELS if mistakes_of(model, framework)]

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 FRAMEWORKS = os.environ.get("FRAMEWORKS", "pytorch tensorflow jax mxnet keras paddle chainer tinygrad theano").split()
 NO_BF16 = ("mxnet", "paddle", "chainer", "tinygrad", "theano")
@@ -28,7 +30,7 @@ CASES = (
 
 
 def audit(framework, case, folder):
-    """(whether it is as it should be, what is the matter, whether nothing could be asked)"""
+    """(whether it is as it should be, what was found, whether nothing could be asked)"""
     rule, momentum, rate, precision, verdicts, (tensors, *work) = case
     found = subprocess.run(
         [PROGRAM, "run", "--results=" + folder, "--framework=" + framework, *work,
@@ -45,28 +47,24 @@ def audit(framework, case, folder):
     return good and judged["tensors"] == tensors, "%s %s: %s" % (trial["status"], trial["reason"], json.dumps(judged)), False
 
 
+def cases(ready, folder):
+    """(whether it holds, its name, what was found) of each."""
+    for framework in ready:
+        for case in CASES:
+            if case[3] == "bf16" and framework in NO_BF16:
+                continue
+            good, found, skipped = audit(framework, case, folder)
+            name = "%s %s %s momentum %g %s" % (framework, case[5][1], case[0], case[1], case[3])
+            yield good, name + (" # SKIP " + found if skipped else ""), found
+
+
 def main():
-    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
-    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
-    ready = [name for name in FRAMEWORKS if state.get(name) == "ready"]
+    ready = tap.ready(FRAMEWORKS)
     if not ready:
         print("1..0 # SKIP none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS))
         return 0
-    number, bad = 0, False
     with tempfile.TemporaryDirectory() as folder:
-        for framework in ready:
-            for case in CASES:
-                if case[3] == "bf16" and framework in NO_BF16:
-                    continue
-                good, why, skipped = audit(framework, case, folder)
-                number += 1
-                bad |= not good
-                if not good:
-                    print("# " + why.replace("\n", " "))
-                print("%s %d - %s %s %s momentum %g %s%s" % ("ok" if good else "not ok", number, framework, case[5][1], case[0], case[1], case[3],
-                                                          " # SKIP " + why if skipped else ""), flush=True)
-    print("1..%d" % number)
-    return 1 if bad else 0
+        return tap.tell(cases(ready, folder))
 
 
 if __name__ == "__main__":

@@ -37,12 +37,7 @@ SKIP = "1..0 # SKIP "
 sys.path.insert(0, MAKERS)
 import exports_known  # noqa: E402
 import graph_form  # noqa: E402
-
-
-def ready():
-    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
-    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
-    return [framework for framework in FRAMEWORKS if state.get(framework) == "ready"]
+import tap  # noqa: E402
 
 
 def lacking(maker):
@@ -88,17 +83,6 @@ def judge_trained(path, frameworks):
     return found
 
 
-class Tap:
-    count, bad = 0, False
-
-    def say(self, name, wrong):
-        self.count += 1
-        if wrong:
-            self.bad = True
-            print("# " + wrong.replace("\n", "\n# "))
-        print("%s %d - %s" % ("not ok" if wrong else "ok", self.count, name), flush=True)
-
-
 def form_of(path, folder):
     """That of the graph which the file becomes; None where it is refused."""
     graph, weights = os.path.join(folder, "net.json"), os.path.join(folder, "net.safetensors")
@@ -106,45 +90,45 @@ def form_of(path, folder):
     return graph_form.form_of(graph, weights) if done.returncode == 0 else None
 
 
-def judge(tap, maker, words, frameworks, proven):
-    """`proven`: the forms that were, each to the case's name and the frameworks in which it failed."""
+def judge(maker, words, frameworks, proven):
+    """(whether it holds, its name, what was found) of each case. `proven`: the forms that were, each to the case's name and the
+    frameworks in which it failed."""
     name = " ".join(words)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "net.onnx")
         why = export(maker, words, path)
         if why:
-            return tap.say("%s is exported" % name, why)
+            yield False, "%s is exported" % name, why
+            return
         form = form_of(path, folder)
         if form in proven:
             other, failed = proven[form]
-            return tap.say("%s is the graph of %s, under other names" % (name, other), "it failed in " + failed if failed else None)
+            yield not failed, "%s is the graph of %s, under other names" % (name, other), "it failed in " + failed
+            return
         found = judge_trained(path, frameworks)
     for framework, (wrong, near) in found.items():
         print("# %s in %s: %s" % (name, framework, near))
-        tap.say("%s trains %d proven steps in %s" % (name, STEPS, framework), wrong)
+        yield not wrong, "%s trains %d proven steps in %s" % (name, STEPS, framework), wrong
     if form:
         proven[form] = name, ", ".join(framework for framework, (wrong, _) in found.items() if wrong)
 
 
 def main(maker, words):
-    frameworks = ready()
+    frameworks = tap.ready(FRAMEWORKS)
     if not frameworks or (frameworks == ["builtin"] != FRAMEWORKS):
         print(SKIP + "none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS))
         return 0
     if lacking(maker):
         print(SKIP + "%s are not all in %s: YS_EXPORTS_PYTHON names an interpreter that has them" % (", ".join(PACKAGES[maker]), PYTHON))
         return 0
-    tap, proven = Tap(), {}
+    proven = {}
     ways = {"torch": exports_known.IDIOMS.get(words[0], exports_known.WAYS) if words else None,
             "sequences": exports_known.SEQUENCE_WAYS.get(words[0]) if words else None}
     if maker in ways:
         cases = [[words[0], way] for way in words[1:] or ways[maker]]
     else:
         cases = [[network] for network in words or OTHERS[maker]]
-    for case in cases:
-        judge(tap, maker, case, frameworks, proven)
-    print("1..%d" % tap.count)
-    return 1 if tap.bad else 0
+    return tap.tell(told for case in cases for told in judge(maker, case, frameworks, proven))
 
 
 if __name__ == "__main__":

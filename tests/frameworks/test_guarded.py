@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 ROOT = os.environ["YS_SOURCE_ROOT"]
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 CACHE = os.environ.get("YARDSTICK_CACHE") or os.path.join(
@@ -53,20 +55,8 @@ def judge(framework, flags, modes, folder):
     return None
 
 
-def main():
-    doctor = json.loads(subprocess.run([PROGRAM, "doctor", "--format=json"], capture_output=True, text=True, check=True).stdout)
-    lines = doctor["lines"] if isinstance(doctor, dict) else doctor
-    if not any("Landlock" in line["found"] and line["state"] == "good" for line in lines):
-        print("1..0 # SKIP this kernel has no Landlock")
-        return 0
-    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
-    wanted = os.environ.get("FRAMEWORKS", "").split()
-    ready = [entry for entry in json.loads(listed.stdout)["frameworks"] if entry["state"] == "ready" and entry["kind"] in ("packages", "shared")
-             and (not wanted or entry["name"] in wanted or entry["spec"] in wanted)]
-    if not ready:
-        print("1..0 # SKIP no Python framework is installed: yardstick install pytorch")
-        return 0
-    number, bad = 0, False
+def cases(ready):
+    """(whether it holds, its name, what was found) of each."""
     for entry in ready:
         for flags in MODES.get(entry["name"], ((),)):
             why = lacks = None
@@ -75,13 +65,22 @@ def main():
                     why = judge(entry["spec"], flags, entry["modes"], folder)
                 except Unsupported as unsupported:
                     lacks = str(unsupported).replace("\n", " ")
-            number += 1
-            bad |= why is not None
-            if why:
-                print("# " + why.replace("\n", " "))
-            print("%s %d - %s%s" % ("not ok" if why else "ok", number, " ".join((entry["spec"],) + flags), " # SKIP " + lacks if lacks else ""), flush=True)
-    print("1..%d" % number)
-    return 1 if bad else 0
+            yield why is None, " ".join((entry["spec"],) + flags) + (" # SKIP " + lacks if lacks else ""), why
+
+
+def main():
+    doctor = json.loads(subprocess.run([PROGRAM, "doctor", "--format=json"], capture_output=True, text=True, check=True).stdout)
+    lines = doctor["lines"] if isinstance(doctor, dict) else doctor
+    if not any("Landlock" in line["found"] and line["state"] == "good" for line in lines):
+        print("1..0 # SKIP this kernel has no Landlock")
+        return 0
+    wanted = os.environ.get("FRAMEWORKS", "").split()
+    ready = [entry for entry in tap.listed() if entry["state"] == "ready" and entry["kind"] in ("packages", "shared")
+             and (not wanted or entry["name"] in wanted or entry["spec"] in wanted)]
+    if not ready:
+        print("1..0 # SKIP no Python framework is installed: yardstick install pytorch")
+        return 0
+    return tap.tell(cases(ready))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 ROOT = os.environ["YS_SOURCE_ROOT"]
 BIN = os.environ["YARDSTICK_BIN"]
 PROGRAM = os.path.join(BIN, "yardstick")
@@ -29,15 +31,27 @@ def drawn(folder):
     return path
 
 
+def cases(document):
+    """(whether it holds, its name, what was found) of each."""
+    rows = document["work"][0]["train_count"]
+    yield rows * ROW_BYTES >= 4 * LIMIT_MIB << 20, "there are four times as many bytes of rows", "%d rows" % rows
+    for trial in document["trials"]:
+        framework, kind = trial["keys"]["framework"], trial["keys"]["input"]
+        expected = "oom_host" if (framework, kind) in KEEPS_ALL else "ok" if kind != "own" or framework in HAS_OWN else "unsupported"
+        metrics = {name: value["value"] for name, value in trial["metrics"].items() if isinstance(value, dict) and "value" in value}
+        held = metrics.get("memory_peak_bytes") or 0
+        yield (trial["status"] == expected and held <= LIMIT_MIB << 20,
+               "%s, input %s: %s, %.0f MB held, %s s waited" % (framework, kind, trial["status"], held / 1e6, metrics.get("input_s")),
+               "expected %s: %s" % (expected, trial["reason"]))
+
+
 def main():
     doctor = json.loads(subprocess.run([PROGRAM, "doctor", "--format=json"], capture_output=True, text=True, check=True).stdout)
     lines = doctor["lines"] if isinstance(doctor, dict) else doctor
     if not any("limits are kept by the kernel" in line["found"] for line in lines):
         print("1..0 # SKIP no control group keeps memory_limit here: yardstick doctor, memory of a run")
         return 0
-    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
-    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
-    ready = [name for name in FRAMEWORKS if state.get(name) == "ready"]
+    ready = tap.ready(FRAMEWORKS)
     with tempfile.TemporaryDirectory() as folder:
         found = subprocess.run(
             [PROGRAM, "run", "--results=" + folder, "--framework=" + ",".join(ready), "--input=file,ring,own", "--batch=64", "--lr=0.01",
@@ -48,21 +62,7 @@ def main():
     except ValueError:
         print("1..0\nBail out! " + found.stderr.replace("\n", " "))
         return 1
-    bad = document["work"][0]["train_count"] * ROW_BYTES < 4 * LIMIT_MIB << 20
-    print("%s 1 - there are four times as many bytes of rows" % ("not ok" if bad else "ok"))
-    for number, trial in enumerate(document["trials"], 2):
-        framework, kind = trial["keys"]["framework"], trial["keys"]["input"]
-        expected = "oom_host" if (framework, kind) in KEEPS_ALL else "ok" if kind != "own" or framework in HAS_OWN else "unsupported"
-        metrics = {name: value["value"] for name, value in trial["metrics"].items() if isinstance(value, dict) and "value" in value}
-        held = metrics.get("memory_peak_bytes") or 0
-        good = trial["status"] == expected and held <= LIMIT_MIB << 20
-        bad |= not good
-        print("%s %d - %s, input %s: %s, %.0f MB held, %s s waited" % ("ok" if good else "not ok", number, framework, kind, trial["status"],
-                                                                   held / 1e6, metrics.get("input_s")))
-        if not good:
-            print("# expected %s: %s" % (expected, trial["reason"]))
-    print("1..%d" % (len(document["trials"]) + 1))
-    return 1 if bad else 0
+    return tap.tell(cases(document))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+import tap
+
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 RECIPES = os.path.join(os.environ["YS_SOURCE_ROOT"], "tests", "frameworks")
 RANKED = ("pytorch", "jax", "tensorflow")
@@ -174,21 +176,12 @@ def cases(ready, folder):
 
 
 def main():
-    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
-    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
-    ready = [name for name in FRAMEWORKS if state.get(name) == "ready"]
+    ready = tap.ready(FRAMEWORKS)
     if not ready:
         print("1..0 # SKIP none of %s is installed: yardstick install pytorch" % ", ".join(RANKED))
         return 0
-    number, bad = 0, False
     with tempfile.TemporaryDirectory() as folder:
-        for name, good, why in cases(ready, folder):
-            number += 1
-            bad |= not good
-            print("# " + why.replace("\n", " ")[:3000])
-            print("%s %d - %s" % ("ok" if good else "not ok", number, name), flush=True)
-    print("1..%d" % number)
-    return 1 if bad else 0
+        return tap.tell(((good, name, found[:3000]) for name, good, found in cases(ready, folder)), always=True)
 
 
 if __name__ == "__main__":

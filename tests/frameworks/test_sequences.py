@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.environ["YS_SOURCE_ROOT"], "tools"))
 import prove_seeds  # noqa: E402
+import tap  # noqa: E402
 
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 FRAMEWORKS = ("pytorch", "jax", "tensorflow", "keras", "paddle", "chainer", "mxnet", "tinygrad")
@@ -76,29 +77,24 @@ def holds(framework, what, verdict, reason):
     return verdict == "pass" if words is None else verdict == "none" and words in reason
 
 
+def cases(frameworks):
+    """(whether it holds, its name, what was found) of each."""
+    for name in FRAMEWORKS:
+        if name not in frameworks:
+            yield True, "all in %s # SKIP it is not installed: yardstick install %s" % (name, name), ""
+    for what, seed in itertools.product(ALL if os.environ.get("YS_SEQUENCES") == "all" else MODELS, range(1, 1 + int(os.environ.get("YS_SEEDS", "1")))):
+        for framework, (verdict, reason, _) in verify(frameworks, what, seed).items():
+            yield (holds(framework, what, verdict, reason),
+                   "%s in %s, seed %d%s" % (what, framework, seed, ", refused by name" if lacks(framework, what) else ""),
+                   "%s %s" % (verdict, reason))
+
+
 def main():
-    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
-    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
-    frameworks = [name for name in FRAMEWORKS if state.get(name) == "ready"]
+    frameworks = tap.ready(FRAMEWORKS)
     if not frameworks:
         print("1..0 # SKIP none of %s is installed: yardstick install pytorch" % ", ".join(FRAMEWORKS))
         return 0
-    number, bad = 0, False
-    for name in FRAMEWORKS:
-        if name not in frameworks:
-            number += 1
-            print("ok %d - all in %s # SKIP it is not installed: yardstick install %s" % (number, name, name), flush=True)
-    for what, seed in itertools.product(ALL if os.environ.get("YS_SEQUENCES") == "all" else MODELS, range(1, 1 + int(os.environ.get("YS_SEEDS", "1")))):
-        for framework, (verdict, reason, _) in verify(frameworks, what, seed).items():
-            number += 1
-            good = holds(framework, what, verdict, reason)
-            bad |= not good
-            if not good:
-                print("# %s %s" % (verdict, reason.replace("\n", " ")))
-            print("%s %d - %s in %s, seed %d%s" % ("ok" if good else "not ok", number, what, framework, seed,
-                                                   ", refused by name" if lacks(framework, what) else ""), flush=True)
-    print("1..%d" % number)
-    return 1 if bad else 0
+    return tap.tell(cases(frameworks))
 
 
 if __name__ == "__main__":

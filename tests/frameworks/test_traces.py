@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import tap
+
 ROOT = os.environ["YS_SOURCE_ROOT"]
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 RECIPES = os.path.join(ROOT, "tests", "frameworks")
@@ -43,22 +45,19 @@ def judge(found, forward, backward):
     return "backward: %s" % (said,) if not forward and said != backward else None
 
 
-def main():
-    listed = subprocess.run([PROGRAM, "list", "frameworks", "--format=json"], capture_output=True, text=True, check=True)
-    state = {entry["spec"]: entry["state"] for entry in json.loads(listed.stdout)["frameworks"]}
-    if state.get("pytorch") != "ready":
-        print("1..0 # SKIP PyTorch is not installed: yardstick install pytorch")
-        return 0
-    bad = False
-    for number, (mistake, model, data, forward, backward) in enumerate(CASES, 1):
+def cases():
+    """(whether it holds, its name, what was found) of each."""
+    for mistake, model, data, forward, backward in CASES:
         found, why = trace(mistake, model, data)
         why = why if found is None else judge(found, forward, backward)
-        bad |= bool(why)
-        if why:
-            print("# " + why.replace("\n", " "))
-        print("%s %d - %s on %s" % ("not ok" if why else "ok", number, mistake, model), flush=True)
-    print("1..%d" % len(CASES))
-    return 1 if bad else 0
+        yield not why, "%s on %s" % (mistake, model), why
+
+
+def main():
+    if not tap.ready(["pytorch"]):
+        print("1..0 # SKIP PyTorch is not installed: yardstick install pytorch")
+        return 0
+    return tap.tell(cases())
 
 
 if __name__ == "__main__":
