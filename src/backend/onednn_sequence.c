@@ -404,21 +404,19 @@ ys_status ys_onednn_backward_matmul(struct ys_lowering *low, const struct ys_nod
 {
     const struct ys_matrices m = ys_matrices_of(low, node);
     struct ys_operand operands[5] = {{0}};
-    ys_layout plain;
+    ys_layout in[2], out;
     for (size_t i = 0; i < 2; i++) {
         YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
-        YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
-        YS_TRY(ys_onednn_buffer(low, &plain, &operands[3 + i].buffer));
+        YS_TRY(ys_onednn_plain(low, node->in[i], &in[i]));
+        YS_TRY(ys_onednn_buffer(low, &in[i], &operands[3 + i].buffer));
     }
-    YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
-    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[2]));
+    YS_TRY(ys_onednn_plain(low, node->out[0], &out));
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &out, &operands[2]));
     YS_TRY(ys_onednn_append_own(low, node->name, matmul_backward_run, &m, sizeof m, operands, 5));
     ys_lower_mark(low, YS_CALL_PRODUCT);
-    for (size_t i = 0; i < 2; i++) {
-        YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
+    for (size_t i = 0; i < 2; i++)
         if (low->value_gradient[node->in[i]])
-            YS_TRY(ys_onednn_give(low, node->name, node->in[i], &plain, operands[3 + i]));
-    }
+            YS_TRY(ys_onednn_give(low, node->name, node->in[i], &in[i], operands[3 + i]));
     return YS_OK;
 }
 
