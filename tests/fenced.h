@@ -1,4 +1,5 @@
-/* Memory that ends at a page without access: who reads or writes behind its last byte ends the test program. */
+/* Memory that ends at a page without access: who reads or writes behind its last byte ends the test program. So does
+ * who goes before its pages, by as many bytes as they have at most. */
 #ifndef YS_TESTS_FENCED_H
 #define YS_TESTS_FENCED_H
 
@@ -17,18 +18,18 @@ static inline size_t fenced_pages_bytes(size_t bytes)
  * `bytes` is, up to a page. */
 static inline void *fenced_new(size_t bytes)
 {
-    const size_t before = fenced_pages_bytes(bytes), page = (size_t)sysconf(_SC_PAGESIZE);
-    char *all = mmap(NULL, before + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (all == MAP_FAILED || mprotect(all + before, page, PROT_NONE) != 0)
+    const size_t own = fenced_pages_bytes(bytes), page = (size_t)sysconf(_SC_PAGESIZE);
+    char *all = mmap(NULL, own + own + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED || mprotect(all + own, own, PROT_READ | PROT_WRITE) != 0)
         abort();
-    memset(all, 0xff, before);
-    return all + before - bytes;
+    memset(all + own, 0xff, own);
+    return all + own + own - bytes;
 }
 
 static inline void fenced_free(void *memory, size_t bytes)
 {
-    const size_t before = fenced_pages_bytes(bytes), page = (size_t)sysconf(_SC_PAGESIZE);
-    munmap((char *)memory + bytes - before, before + page);
+    const size_t own = fenced_pages_bytes(bytes), page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap((char *)memory + bytes - own - own, own + own + page);
 }
 
 #endif

@@ -62,6 +62,7 @@ KEEP = "tests/test_engine_keep"  # values that are made again in the backward pa
 OPTIMIZER = "tests/test_engine_optimizer"
 NETWORK = "tests/test_engine_network"  # operators behind each other, where one does another's work
 OF_TAILS = (OPERATORS, tuple(op + "_*_onednn*" for op in ("add", "batchnorm", "clip", "relu")))
+CALLS = ("tests/test_engine_calls", ("products_are_marked_onednn",))  # which calls are products
 REFUSED = "tests/test_backend_refused"  # what oneDNN has not
 FAMILY = ("tests/test_engine_family", ("onednn_agrees_*", "bf16_*", "both_readers_*_onednn", "inference_*_onednn", "inference_*_bf16"))
 OF_WEIGHTS = (FAMILY[0], ("bf16_gradients_are_in_single_precision",))
@@ -98,7 +99,7 @@ SOURCES = {
     "ref_product.inc": OF_PRODUCT, "ref_tile.inc": OF_PRODUCT,
     **{name: onednn(name) for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_pair.c")},
     **{name: onednn(name, REFUSED, NETWORK, FAMILY) for name in ("onednn_pool.c", "onednn_shape.c")},
-    "onednn_dense.c": onednn("onednn_dense.c", REFUSED, NETWORK, FAMILY, (DEPTHWISE, ("kernels_*",))),
+    "onednn_dense.c": onednn("onednn_dense.c", REFUSED, NETWORK, CALLS, FAMILY, (DEPTHWISE, ("kernels_*",))),
     "onednn_misc.c": onednn("onednn_misc.c", REFUSED, NETWORK, DROPOUT),
     "onednn_places.c": onednn("onednn_places.c", CACHED),
     "onednn_recurrent.c": Tried(object_of_backend("onednn_recurrent.c"), (), (RECURRENT,)),
@@ -111,9 +112,17 @@ SOURCES = {
     "kernels_recurrent.c": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
     "kernels_curve.h": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
     "update.inc": Tried(REF.object, (), (OPTIMIZER,)),
+    "kernels.c": Tried(object_of_backend("kernels.c"), (), (TAIL, MODE, (OPERATORS, ("batchnorm_*_onednn",)))),
+    "kernels_tail.h": Tried(object_of_kernels("f32"), (), (TAIL,)),
+    "dropout.c": Tried(object_of_backend("dropout.c"), (), (DROPOUT, (OPERATORS, ("dropout_*",)))),
+    "broadcast.c": Tried(object_of_backend("broadcast.c"), (), ((OPERATORS, ("add_*", "sub_*", "mul_*", "div_*")), ROWS)),
+    "broadcast.h": REF._replace(programs=(ROWS,)), "padding.h": REF,
+    "padding.c": Tried(object_of_backend("padding.c"), (), ((OPERATORS, ("pad_*",)),)),
+    "matrices.h": Tried(object_of_backend("onednn_sequence.c"), (), (SEQUENCE,)),
 }
 # What lies behind a line's end is not 0 for the kernels of softmax alone; those of LSTM and GRU add up no lanes.
-OBJECTS = {("kernels_curve.h", "load_filled"): object_of_kernels("softmax"), ("kernels_curve.h", "total"): object_of_kernels("line")}
+OBJECTS = {("kernels_curve.h", "load_filled"): object_of_kernels("softmax"), ("kernels_curve.h", "total"): object_of_kernels("line"),
+           ("kernels_tail.h", "tail_total"): object_of_backend("kernels.c")}
 # Kernels of long vectors take a minute of tests without any optimisation.
 LEVELS = {made: "-O1" for made in {tried.object for tried in SOURCES.values()} if made.startswith("src/libys_kernels_")}
 # Functions that no entry of an operator names: the cases that need them, without their ends.

@@ -536,6 +536,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(add_stretched_first, YS_F32, 3, 3, 4, 5, net_stretch(n, YS_OP_ADD, true))                                        \
     X(sub_three, YS_F32, 2, 3, 4, 5, net_combine(n, YS_OP_SUB))                                                        \
     X(sub_16_channels, YS_F32, 1, 16, 4, 4, net_combine(n, YS_OP_SUB))                                                 \
+    X(sub_one_number, YS_F32, 1, 1, 1, 1, (net_combine(n, YS_OP_SUB), net_flatten(n), net_gemm(n, 3, 1)))              \
     X(sub_stretched, YS_F32, 2, 3, 4, 5, net_stretch(n, YS_OP_SUB, false))                                             \
     X(sub_stretched_first, YS_F32, 3, 3, 4, 5, net_stretch(n, YS_OP_SUB, true))                                        \
     X(mul_stretched, YS_F32, 2, 3, 4, 5, net_stretch(n, YS_OP_MUL, false))                                             \

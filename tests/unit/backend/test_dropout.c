@@ -43,6 +43,25 @@ static void a_mask_is_what_its_definition_says(void)
     }
 }
 
+/** The words of a block, each as the threshold of a ratio, which is exact: it is kept, by the ratio next to it dropped.
+ */
+static void a_word_at_the_threshold_is_kept(void)
+{
+    struct ys_rng rng;
+    ys_rng_init(&rng, 5, "drop");
+    uint32_t counter[4] = {0, 0, 1, 0}, word[4];
+    philox_4x32_10(counter, rng.key, word);
+    for (int e = 0; e < 4; e++) {
+        unsigned char keep[4];
+        struct ys_dropout at = dropout_of(5, "drop", word[e] * 0x1p-32),
+                          above = dropout_of(5, "drop", (word[e] + 1.0) * 0x1p-32);
+        ys_dropout_mask(&at, 0, 0, 4, keep);
+        CHECK_INT(keep[e], 1);
+        ys_dropout_mask(&above, 0, 0, 4, keep);
+        CHECK_INT(keep[e], 0);
+    }
+}
+
 /** However the elements are split among calls: what threads and layouts do. */
 static void pieces_of_a_mask_fit_together(void)
 {
@@ -112,5 +131,6 @@ static void masks_differ_by_seed_node_step_and_place(void)
     check_unrelated(&d, 5, 0, &d, 5, 1ULL << 34);
 }
 
-TAP_MAIN(TAP_CASE(a_mask_is_what_its_definition_says), TAP_CASE(pieces_of_a_mask_fit_together),
-         TAP_CASE(the_share_that_is_kept_is_one_minus_ratio), TAP_CASE(masks_differ_by_seed_node_step_and_place))
+TAP_MAIN(TAP_CASE(a_mask_is_what_its_definition_says), TAP_CASE(a_word_at_the_threshold_is_kept),
+         TAP_CASE(pieces_of_a_mask_fit_together), TAP_CASE(the_share_that_is_kept_is_one_minus_ratio),
+         TAP_CASE(masks_differ_by_seed_node_step_and_place))
