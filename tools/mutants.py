@@ -65,6 +65,7 @@ OF_TAILS = (OPERATORS, tuple(op + "_*_onednn*" for op in ("add", "batchnorm", "c
 CALLS = ("tests/test_engine_calls", ("products_are_marked_onednn",))  # which calls are products
 REFUSED = "tests/test_backend_refused"  # what oneDNN has not
 FAMILY = ("tests/test_engine_family", ("onednn_agrees_*", "bf16_*", "both_readers_*_onednn", "inference_*_onednn", "inference_*_bf16"))
+OF_CLASSES = (SEQUENCE, ("the_gradient_of_many_classes_and_lines",))
 OF_WEIGHTS = (FAMILY[0], ("bf16_gradients_are_in_single_precision",))
 
 
@@ -99,7 +100,7 @@ SOURCES = {
     "ref_product.inc": OF_PRODUCT, "ref_tile.inc": OF_PRODUCT,
     **{name: onednn(name) for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_pair.c")},
     **{name: onednn(name, REFUSED, NETWORK, FAMILY) for name in ("onednn_pool.c", "onednn_shape.c")},
-    "onednn_dense.c": onednn("onednn_dense.c", REFUSED, NETWORK, CALLS, FAMILY, (DEPTHWISE, ("kernels_*",))),
+    "onednn_dense.c": onednn("onednn_dense.c", REFUSED, NETWORK, CALLS, FAMILY, (DEPTHWISE, ("kernels_*",)), OF_CLASSES),
     "onednn_misc.c": onednn("onednn_misc.c", REFUSED, NETWORK, DROPOUT),
     "onednn_places.c": onednn("onednn_places.c", CACHED),
     "onednn_recurrent.c": Tried(object_of_backend("onednn_recurrent.c"), (), (RECURRENT,)),
@@ -143,7 +144,7 @@ PROGRAMS = {
     ("kernels_curve.h", "load_filled"): (SEQUENCE, ["*"]),
     ("kernels_curve.h", "total"): (LINE, ["*"]),
     **{("kernels.inc", name): OF_DEPTHWISE for name in ("inside_of", "DEPTHWISE_ROW", "depthwise_block", "depthwise_part", "depthwise_weights")},
-    **{("onednn_dense.c", name): (SEQUENCE, ["the_gradient_of_many_classes_and_lines"]) for name in ("wants_plain_weight", "describe_backward_weight")},
+    ("onednn_dense.c", "wants_plain_weight"): (OF_CLASSES[0], list(OF_CLASSES[1])),
     ("onednn_misc.c", "ys_onednn_update"): (OPTIMIZER, ["*_onednn"]),
     **{("kernels.inc", name): (OPERATORS, ["add_*_onednn"]) for name in ("add_part", "add")},
     **{("kernels.inc", name): (OPERATORS, ["mul_*_onednn"]) for name in ("multiply_part", "multiply")},

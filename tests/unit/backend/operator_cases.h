@@ -563,6 +563,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
 
 #define MOVES(X)                                                                                                       \
     X(flatten_alone, YS_F32, 2, 3, 2, 3, (void)n)                                                                      \
+    X(flatten_twice, YS_F32, 2, 3, 2, 3,                                                                               \
+      (net_branch(n, 17), net_flatten(n), net_flatten(n), (void)net_alike(n, YS_OP_TANH)))                             \
     X(concat_channels, YS_F32, 2, 3, 4, 5, net_join(n, 1))                                                             \
     X(concat_16_channels, YS_F32, 2, 16, 3, 3, net_join(n, 1))                                                         \
     X(concat_rows, YS_F32, 2, 3, 4, 5, net_join(n, 2))                                                                 \

@@ -170,7 +170,7 @@ static void a_product_is_its_formula(void)
     check_product("onednn", YS_ENGINE_F32);
 }
 
-static void compare_classes(int64_t classes, int64_t positions, double smoothing)
+static void compare_classes(int64_t classes, int64_t positions, int64_t width, double smoothing)
 {
     const struct drawing tokens = {
         .purpose = "many", .seed = SEED, .batch = BATCH, .vocabulary = (int32_t)classes, .tried = 9};
@@ -179,7 +179,7 @@ static void compare_classes(int64_t classes, int64_t positions, double smoothing
     if (!CHECK(ys_build_new("many", (const int64_t[]){positions}, 1, YS_I32, &b) == YS_OK))
         return;
     ys_build_draw(b, YS_DRAW_UNIFORM_FAN_IN(3), YS_DRAW_UNIFORM(0.3));
-    const int v = ys_build_embedding(b, ys_build_input(b), classes, 12, "embed");
+    const int v = ys_build_embedding(b, ys_build_input(b), classes, width, "embed");
     ys_build_target(b, YS_TARGET_CLASSES);
     if (!CHECK(ys_build_finish(b, ys_build_gemm(b, v, classes, "head"), &graph) == YS_OK))
         return;
@@ -191,16 +191,17 @@ static void compare_classes(int64_t classes, int64_t positions, double smoothing
  */
 static void the_loss_of_many_classes(void)
 {
-    compare_classes(155, POSITIONS, 0);
-    compare_classes(155, POSITIONS, 0.1);
+    compare_classes(155, POSITIONS, 12, 0);
+    compare_classes(155, POSITIONS, 12, 0.1);
 }
 
 /** So many classes that the gradient behind them is a product with the weight in C order: in float of 128 lines, and in
  * bf16 where a single tile of its result would be left unwritten. */
 static void the_gradient_of_many_classes_and_lines(void)
 {
-    compare_classes(8195, 64, 0);
-    compare_classes(2051, POSITIONS, 0);
+    compare_classes(8195, 64, 12, 0);
+    compare_classes(2051, POSITIONS, 12, 0);
+    compare_classes(2051, POSITIONS, 64, 0); /* the widest such tile */
 }
 
 /** Lines of lengths around a vector's and around what is summed in float: to 4 units in the last place of a float, and
