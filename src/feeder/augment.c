@@ -83,53 +83,72 @@ static struct ys_box draw_area(struct ys_rng *rng, int64_t full_height, int64_t 
     return ys_box_centre(full_height, full_width, height, width);
 }
 
-static int64_t between(int64_t low, int64_t value, int64_t high)
+/** What is cut out of an image. */
+struct cut {
+    struct ys_resampling of;       /* its window may be empty */
+    int64_t row_height, row_width; /* of a place: of what it is cut out of */
+    int64_t above, before;         /* rows and columns of 0, outside of that */
+};
+
+/* Of `size` pixels those from `start` on that there are, and how many of `made` come before them. */
+static void clip(int64_t start, int64_t made, int64_t size, int64_t *first, int64_t *count, int64_t *before)
 {
-    return value < low ? low : value > high ? high : value;
+    const int64_t end = start + made < size ? start + made : size;
+    *first = start > 0 ? start : 0;
+    *count = end - *first;
+    *before = *first - start;
 }
 
-/* Row `y` of one channel, from column `left` on. What lies outside of the image is 0. */
-static void cut_row(const struct ys_image *image, int64_t y, int64_t left, int c, int64_t width, uint8_t *row)
+/* The row that a place is cut out of is the middle of the image, resampled; where it is the image itself, that changes
+ * nothing. False: it is too small. */
+static bool draw_place(const struct ys_augmentation *a, const struct ys_augment_draw *draw, struct ys_rng *rng,
+                       int64_t full_height, int64_t full_width, int64_t height, int64_t width, struct cut *cut)
 {
-    const int64_t begin = between(0, -left, width), end = between(begin, image->width - left, width);
-    memset(row, 0, (size_t)width);
-    if (y < 0 || y >= image->height)
-        return;
-    const uint8_t *from = image->pixels + (y * image->width + left) * image->channels + c;
-    for (int64_t x = begin; x < end; x++)
-        row[x] = from[x * image->channels];
-}
-
-static ys_status draw_place(struct ys_rng *rng, const struct ys_image *image, const char *name, int64_t pad,
-                            bool evaluates, int64_t height, int64_t width, uint8_t *planes)
-{
-    const int64_t down = image->height + 2 * pad - height, across = image->width + 2 * pad - width;
+    const int64_t pad = a->crop == YS_CROP_PAD ? YS_AUGMENT_PAD : 0;
+    cut->row_height = draw->prepared_height ? draw->prepared_height : full_height;
+    cut->row_width = draw->prepared_width ? draw->prepared_width : full_width;
+    const int64_t down = cut->row_height + 2 * pad - height, across = cut->row_width + 2 * pad - width;
     if (down < 0 || across < 0)
-        return ys_fail(YS_EFORMAT, "%s: an image of %lldx%lld pixels is too small for a crop of %lldx%lld", name,
-                       (long long)image->width, (long long)image->height, (long long)width, (long long)height);
-    const int64_t top = (evaluates ? down / 2 : ys_rng_below(rng, (uint32_t)down + 1)) - pad;
-    const int64_t left = (evaluates ? across / 2 : ys_rng_below(rng, (uint32_t)across + 1)) - pad;
-    for (int c = 0; c < image->channels; c++)
-        for (int64_t y = 0; y < height; y++, planes += width)
-            cut_row(image, top + y, left, c, width, planes);
-    return YS_OK;
+        return false;
+    const int64_t top = (draw->evaluates ? down / 2 : ys_rng_below(rng, (uint32_t)down + 1)) - pad;
+    const int64_t left = (draw->evaluates ? across / 2 : ys_rng_below(rng, (uint32_t)across + 1)) - pad;
+    const struct ys_box box = ys_box_centre(full_height, full_width, cut->row_height, cut->row_width);
+    cut->of = ys_resampling_whole(&box, cut->row_height, cut->row_width);
+    clip(top, height, cut->row_height, &cut->of.window.top, &cut->of.window.height, &cut->above);
+    clip(left, width, cut->row_width, &cut->of.window.left, &cut->of.window.width, &cut->before);
+    return true;
 }
 
-static struct ys_box find_box(const struct ys_augmentation *a, struct ys_rng *rng, bool evaluates, int64_t full_height,
-                              int64_t full_width, int64_t height, int64_t width)
+/* Of an image of that size. False: it is too small. */
+static bool draw_cut(const struct ys_augmentation *a, const struct ys_augment_draw *draw, struct ys_rng *rng,
+                     int64_t full_height, int64_t full_width, int64_t height, int64_t width, struct cut *cut)
 {
-    return a->crop == YS_CROP_AREA && !evaluates ? draw_area(rng, full_height, full_width, height, width)
-                                                 : ys_box_centre(full_height, full_width, height, width);
-}
-
-static ys_status draw_crop(const struct ys_augmentation *a, struct ys_rng *rng, const struct ys_image *image,
-                           const char *name, bool evaluates, int64_t height, int64_t width, uint8_t *planes)
-{
+    *cut = (struct cut){0};
     if (a->crop == YS_CROP_PLACE || a->crop == YS_CROP_PAD)
-        return draw_place(rng, image, name, a->crop == YS_CROP_PAD ? YS_AUGMENT_PAD : 0, evaluates, height, width,
-                          planes);
-    const struct ys_box box = find_box(a, rng, evaluates, image->full_height, image->full_width, height, width);
-    return ys_image_resize(image, &box, height, width, planes);
+        return draw_place(a, draw, rng, full_height, full_width, height, width, cut);
+    const struct ys_box box = a->crop == YS_CROP_AREA && !draw->evaluates
+                                  ? draw_area(rng, full_height, full_width, height, width)
+                                  : ys_box_centre(full_height, full_width, height, width);
+    cut->of = ys_resampling_whole(&box, height, width);
+    return true;
+}
+
+static bool is_empty(const struct ys_window *window)
+{
+    return window->height < 1 || window->width < 1;
+}
+
+/* Into [channels, height, width]. */
+static ys_status make_cut(const struct ys_image *image, const struct cut *cut, int64_t height, int64_t width,
+                          uint8_t *planes)
+{
+    const struct ys_window *window = &cut->of.window;
+    if (window->height < height || window->width < width)
+        memset(planes, 0, (size_t)(image->channels * height * width));
+    if (is_empty(window))
+        return YS_OK;
+    const struct ys_planes inside = {planes + cut->above * width + cut->before, width, height * width};
+    return ys_image_resample(image, &cut->of, &inside);
 }
 
 static double mean_of(const double *values, int64_t count)
@@ -237,8 +256,12 @@ static ys_status cut_out(const struct ys_augmentation *a, const struct ys_image 
                          uint8_t *bytes)
 {
     struct ys_rng rng;
+    struct cut cut;
     *lot = begin_row(a, draw, &rng);
-    YS_TRY(draw_crop(a, &rng, image, name, draw->evaluates, height, width, bytes));
+    if (!draw_cut(a, draw, &rng, image->full_height, image->full_width, height, width, &cut))
+        return ys_fail(YS_EFORMAT, "%s: an image of %lldx%lld pixels is too small for a crop of %lldx%lld", name,
+                       (long long)cut.row_width, (long long)cut.row_height, (long long)width, (long long)height);
+    YS_TRY(make_cut(image, &cut, height, width, bytes));
     for (int64_t y = 0; lot->flip && !draw->evaluates && y < image->channels * height; y++)
         turn_row(bytes + y * width, width);
     return changes_colours(a) && !a->standardises && !draw->evaluates
@@ -276,9 +299,9 @@ struct ys_image_part ys_augment_part(const struct ys_augmentation *augmentation,
                                      bool reduces)
 {
     struct ys_rng rng;
-    if (augmentation->crop == YS_CROP_PLACE || augmentation->crop == YS_CROP_PAD)
-        return (struct ys_image_part){0, 0, full_height, full_width, 1};
+    struct cut cut;
     (void)begin_row(augmentation, draw, &rng);
-    const struct ys_box box = find_box(augmentation, &rng, draw->evaluates, full_height, full_width, height, width);
-    return ys_box_part(&box, height, width, reduces);
+    if (!draw_cut(augmentation, draw, &rng, full_height, full_width, height, width, &cut) || is_empty(&cut.of.window))
+        return (struct ys_image_part){0, 0, 1, 1, 1}; /* of an image that is refused, or of which nothing is seen */
+    return ys_resampling_part(&cut.of, reduces);
 }

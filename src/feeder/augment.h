@@ -38,6 +38,9 @@ const struct ys_augmentation *ys_augmentation_find(const char *name);
 struct ys_augment_draw {
     uint64_t seed, epoch, row;
     bool evaluates;
+    /* Of the prepared row that a place is cut out of, where the image is still to be cut and resampled to it: no more
+     * of that is done than the place holds. 0: the image is the row. */
+    int64_t prepared_height, prepared_width;
 };
 
 /** One row of `height` x `width`. `name` begins messages.

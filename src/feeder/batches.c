@@ -220,16 +220,46 @@ static struct ys_image_part choose(const void *context, int64_t full_height, int
                            look->reduces);
 }
 
-/* As bytes: of its file no more is decoded than is looked at. */
-static ys_status decode_row(const struct ys_batches *b, const struct look *look, uint32_t row, uint8_t *planes)
+/* Nothing is to be done where they were made in their place. */
+static void put_bytes(const struct ys_tensor *to, const uint8_t *bytes, void *place)
+{
+    const size_t count = row_bytes(to) / ys_dtype_size(to->dtype);
+    if (to->dtype == YS_U8 && bytes != place)
+        memcpy(place, bytes, count);
+    for (size_t i = 0; to->dtype == YS_F32 && i < count; i++)
+        ((float *)place)[i] = bytes[i];
+}
+
+/* The row that is made of an image, of that name. */
+static ys_status make_row(const struct ys_batches *b, const struct bench *bench, const struct look *look,
+                          const struct ys_image *image, const char *name, void *place)
+{
+    const struct ys_tensor *to = &b->array[b->pixels];
+    uint8_t *bytes = to->dtype == YS_U8 ? place : bench->bytes;
+    if (ys_augmentation_makes_floats(look->augmentation))
+        return ys_augment(look->augmentation, image, name, &look->draw, look->height, look->width, place);
+    YS_TRY(ys_augment_bytes(look->augmentation, image, name, &look->draw, look->height, look->width, bytes));
+    put_bytes(to, bytes, place);
+    return YS_OK;
+}
+
+/* Of its file no more is decoded than is looked at. */
+static ys_status decode(const struct ys_batches *b, const struct look *look, uint32_t row, struct ys_image *image)
 {
     const struct ys_image_chooser chooser = {choose, look};
+    YS_TRY(ys_image_files_decode(&b->files, row, &chooser, image));
+    const ys_status status = ys_image_set_channels(image, (int)b->files.channels);
+    if (status != YS_OK)
+        ys_image_fini(image);
+    return status;
+}
+
+static ys_status make_row_of_file(const struct ys_batches *b, const struct bench *bench, const struct look *look,
+                                  uint32_t row, void *place)
+{
     struct ys_image image = {0};
-    YS_TRY(ys_image_files_decode(&b->files, row, &chooser, &image));
-    ys_status status = ys_image_set_channels(&image, (int)b->files.channels);
-    if (status == YS_OK)
-        status = ys_augment_bytes(look->augmentation, &image, ys_image_files_path(&b->files, row), &look->draw,
-                                  look->height, look->width, planes);
+    YS_TRY(decode(b, look, row, &image));
+    const ys_status status = make_row(b, bench, look, &image, ys_image_files_path(&b->files, row), place);
     ys_image_fini(&image);
     return status;
 }
@@ -243,47 +273,44 @@ static ys_status source_row(const struct ys_batches *b, uint32_t row, uint8_t *r
                               .height = from->shape[2],
                               .width = from->shape[3],
                               .reduces = b->asked.reduces};
+    struct ys_image image = {0};
+    if (!b->is_listed) {
+        *planes = (const uint8_t *)from->data + row * row_bytes(from);
+        return YS_OK;
+    }
     *planes = room;
-    if (b->is_listed)
-        return decode_row(b, &look, row, room);
-    *planes = (const uint8_t *)from->data + row * row_bytes(from);
-    return YS_OK;
+    YS_TRY(decode(b, &look, row, &image));
+    const ys_status status = ys_augment_bytes(look.augmentation, &image, ys_image_files_path(&b->files, row),
+                                              &look.draw, look.height, look.width, room);
+    ys_image_fini(&image);
+    return status;
 }
 
-/* Nothing is to be done where they were made in their place. */
-static void put_bytes(const struct ys_tensor *to, const uint8_t *bytes, void *place)
+/* Where there is a file, boxes by lot are some of its pixels, and places are cut out of it with the bytes that they
+ * have in the prepared row. A box in the middle is one of that row, which is resampled again. */
+static bool looks_at_file(const struct ys_batches *b)
 {
-    const size_t count = row_bytes(to) / ys_dtype_size(to->dtype);
-    if (to->dtype == YS_U8 && bytes != place)
-        memcpy(place, bytes, count);
-    for (size_t i = 0; to->dtype == YS_F32 && i < count; i++)
-        ((float *)place)[i] = bytes[i];
-}
-
-/* A box by lot is one of the file's own pixels, where there is a file. */
-static bool looks_at_file(const struct ys_batches *b, const struct ys_augment_draw *draw)
-{
-    return b->is_listed && b->augmentation->crop == YS_CROP_AREA && !draw->evaluates;
+    const enum ys_crop crop = b->augmentation->crop;
+    return b->is_listed && (crop == YS_CROP_PLACE || crop == YS_CROP_PAD || (crop == YS_CROP_AREA && !b->evaluates));
 }
 
 static ys_status change_row(const struct ys_batches *b, const struct bench *bench, int64_t number, uint32_t row,
                             void *place)
 {
     const struct ys_tensor *from = b->from[b->pixels], *to = &b->array[b->pixels];
-    uint8_t *bytes = to->dtype == YS_U8 ? place : bench->bytes;
     const uint8_t *planes = NULL;
-    const struct look look = {
+    struct look look = {
         .augmentation = b->augmentation,
         .draw = {.seed = b->asked.seed, .epoch = b->epochs[number], .row = row, .evaluates = b->evaluates},
         .height = to->shape[2],
         .width = to->shape[3],
         .reduces = b->asked.reduces};
-    if (looks_at_file(b, &look.draw)) {
-        YS_TRY(decode_row(b, &look, row, bytes));
-        put_bytes(to, bytes, place);
-        return YS_OK;
+    if (looks_at_file(b)) {
+        look.draw.prepared_height = from->shape[2];
+        look.draw.prepared_width = from->shape[3];
+        return make_row_of_file(b, bench, &look, row, place);
     }
-    YS_TRY(source_row(b, row, b->is_plain ? bytes : bench->planes, &planes));
+    YS_TRY(source_row(b, row, bench->planes, &planes));
     if (b->is_plain) {
         put_bytes(to, planes, place);
         return YS_OK;
@@ -296,11 +323,7 @@ static ys_status change_row(const struct ys_batches *b, const struct bench *benc
                              .full_width = from->shape[3],
                              .reduction = 1};
     gather_pixels(planes, &image);
-    if (ys_augmentation_makes_floats(b->augmentation))
-        return ys_augment(b->augmentation, &image, "a row", &look.draw, look.height, look.width, place);
-    YS_TRY(ys_augment_bytes(b->augmentation, &image, "a row", &look.draw, look.height, look.width, bytes));
-    put_bytes(to, bytes, place);
-    return YS_OK;
+    return make_row(b, bench, &look, &image, "a row", place);
 }
 
 static ys_status change_rows(const struct ys_batches *b, int64_t number, unsigned char *place)

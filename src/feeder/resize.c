@@ -9,8 +9,39 @@ struct taps {
     int64_t room, most;
     int64_t *first, *count;
     double *weight;
-    float *rough; /* the same, rounded */
+    float *rough;  /* the same, rounded */
+    bool is_plain; /* each is a whole number of 256ths */
 };
+
+/** One direction of a resampling: of the `all` results from the `length` pixels that begin at `start`, of `size` that
+ * there are, `made` from number `from` on. */
+struct way {
+    double start, length;
+    int64_t all, from, made, size;
+};
+
+static double step_of(const struct way *way)
+{
+    return way->length / (double)way->all;
+}
+
+/* How far a result's pixels lie from it. */
+static double support_of(const struct way *way)
+{
+    const double step = step_of(way);
+    return step > 1 ? step : 1;
+}
+
+static double centre_of(const struct way *way, int64_t i)
+{
+    return way->start + ((double)(way->from + i) + 0.5) * step_of(way);
+}
+
+/* Whether each result is one pixel. */
+static bool is_copy(const struct way *way)
+{
+    return step_of(way) == 1 && way->start == floor(way->start);
+}
 
 static void taps_fini(struct taps *taps)
 {
@@ -39,29 +70,31 @@ static void fill_tap(struct taps *taps, int64_t i, double centre, double support
         last--;
     for (int64_t j = first; j < last; j++)
         sum += weight[j - first] = triangle(((double)j + 0.5 - centre) / support);
-    for (int64_t j = first; j < last; j++)
+    for (int64_t j = first; j < last; j++) {
         rough[j - first] = (float)(weight[j - first] /= sum);
+        taps->is_plain &= weight[j - first] * 256 == floor(weight[j - first] * 256);
+    }
     taps->first[i] = first;
     taps->count[i] = last - first;
     if (taps->count[i] > taps->most)
         taps->most = taps->count[i];
 }
 
-/* `made` results from the `length` pixels that begin at `start`, of `size` that there are. */
-static ys_status taps_init(struct taps *taps, double start, double length, int64_t made, int64_t size)
+static ys_status taps_init(struct taps *taps, const struct way *way)
 {
-    const double step = length / (double)made, support = step > 1 ? step : 1;
-    *taps = (struct taps){.room = (int64_t)ceil(2 * support) + 2};
-    taps->first = ys_alloc((size_t)made, sizeof *taps->first);
-    taps->count = ys_alloc((size_t)made, sizeof *taps->count);
-    taps->weight = ys_alloc((size_t)made * (size_t)taps->room, sizeof *taps->weight);
-    taps->rough = ys_alloc((size_t)made * (size_t)taps->room, sizeof *taps->rough);
+    const double support = support_of(way);
+    const size_t made = (size_t)way->made;
+    *taps = (struct taps){.room = (int64_t)ceil(2 * support) + 2, .is_plain = true};
+    taps->first = ys_alloc(made, sizeof *taps->first);
+    taps->count = ys_alloc(made, sizeof *taps->count);
+    taps->weight = ys_alloc(made * (size_t)taps->room, sizeof *taps->weight);
+    taps->rough = ys_alloc(made * (size_t)taps->room, sizeof *taps->rough);
     if (!taps->first || !taps->count || !taps->weight || !taps->rough) {
         taps_fini(taps);
         return ys_out_of_memory();
     }
-    for (int64_t i = 0; i < made; i++)
-        fill_tap(taps, i, start + ((double)i + 0.5) * step, support, size);
+    for (int64_t i = 0; i < way->made; i++)
+        fill_tap(taps, i, centre_of(way, i), support, way->size);
     return YS_OK;
 }
 
@@ -72,7 +105,8 @@ static ys_status taps_init(struct taps *taps, double start, double length, int64
  * How far off is the rough one? All terms are positive, so that errors are relative: of u = 2^-24 each, the rounding of
  * a weight, of a product and of every sum, in both directions taps + 1 at most. Of 255 and in 65536ths, in which
  * results are looked at, that is less than one of those for each. One more for the sum with one half, and two to spare.
- */
+ * Where all weights are whole numbers of 256ths it is off by nothing: a sum of bytes is a whole number of 65536ths
+ * then, below 2^24 of them, of which a float has every one. */
 enum { ONE = 65536, HALF = ONE / 2, SPARE = 5 };
 
 /* The three colours of a pixel lie together, so that one tap is one operation of the processor for all of them, and for
@@ -85,8 +119,9 @@ typedef uint8_t sixteen_bytes __attribute__((vector_size(SIXTEEN), aligned(1), m
 /** What one resampling needs. */
 struct bench {
     const struct ys_image *image;
+    const struct ys_planes *planes;
+    int64_t height, width; /* of what is made */
     const struct taps *across, *down;
-    int64_t height, width;
     int64_t line_size, row_size; /* values of what is looked at of a row, and of a row of results */
     int32_t margin;              /* in 65536ths: how far a rough result may be off */
     int64_t kept;
@@ -165,25 +200,42 @@ static void mend(const struct bench *b, int64_t y, int64_t first)
 #define RESIZE(name)  name##_avx2
 #define RESIZE_TARGET __attribute__((target("avx2")))
 #include "feeder/resize_lines.inc"
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
 #endif
 
-static void resize_lines(const struct bench *b, uint8_t *planes)
+static void resize_lines(const struct bench *b)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) {
-        resize_avx2(b, planes);
+    if (has_avx2()) {
+        resize_avx2(b);
         return;
     }
 #endif
-    resize_plain(b, planes);
+    resize_plain(b);
 }
 
-static ys_status resize(struct bench *b, uint8_t *planes)
+static void copy_lines(const struct bench *b, int64_t top, int64_t left)
+{
+#if defined(__x86_64__)
+    if (has_avx2()) {
+        copy_avx2(b, top, left);
+        return;
+    }
+#endif
+    copy_plain(b, top, left);
+}
+
+static ys_status resize(struct bench *b)
 {
     const int64_t channels = b->image->channels;
     b->line_size = (last_column(b) - first_column(b)) * channels;
     b->row_size = b->width * channels;
-    b->margin = (int32_t)(b->across->most + b->down->most + SPARE);
+    if (!b->across->is_plain || !b->down->is_plain)
+        b->margin = (int32_t)(b->across->most + b->down->most + SPARE);
     b->kept = b->down->most;
     b->rows = ys_alloc((size_t)(b->kept * (b->line_size + PART)), sizeof *b->rows);
     b->from = ys_alloc((size_t)b->kept, sizeof *b->from);
@@ -192,7 +244,7 @@ static ys_status resize(struct bench *b, uint8_t *planes)
     b->bytes = ys_alloc((size_t)(b->row_size + PART), 1);
     const ys_status status = b->rows && b->from && b->line && b->row && b->bytes ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)
-        resize_lines(b, planes);
+        resize_lines(b);
     ys_free(b->rows);
     ys_free(b->from);
     ys_free(b->line);
@@ -201,22 +253,62 @@ static ys_status resize(struct bench *b, uint8_t *planes)
     return status;
 }
 
+static struct way way_down(const struct ys_resampling *r, int reduction)
+{
+    return (struct way){.start = r->box.top / reduction,
+                        .length = r->box.height / reduction,
+                        .all = r->height,
+                        .from = r->window.top,
+                        .made = r->window.height};
+}
+
+static struct way way_across(const struct ys_resampling *r, int reduction)
+{
+    return (struct way){.start = r->box.left / reduction,
+                        .length = r->box.width / reduction,
+                        .all = r->width,
+                        .from = r->window.left,
+                        .made = r->window.width};
+}
+
+static ys_status resize_by(struct bench *b, const struct way *down, const struct way *across)
+{
+    struct taps taps_down, taps_across;
+    YS_TRY(taps_init(&taps_across, across));
+    ys_status status = taps_init(&taps_down, down);
+    if (status == YS_OK) {
+        b->across = &taps_across;
+        b->down = &taps_down;
+        status = resize(b);
+        taps_fini(&taps_down);
+    }
+    taps_fini(&taps_across);
+    return status;
+}
+
+ys_status ys_image_resample(const struct ys_image *image, const struct ys_resampling *resampling,
+                            const struct ys_planes *planes)
+{
+    struct way down = way_down(resampling, image->reduction), across = way_across(resampling, image->reduction);
+    struct bench bench = {.image = image, .planes = planes, .height = down.made, .width = across.made};
+    down.size = ys_image_reduced(image->full_height, image->reduction);
+    across.size = ys_image_reduced(image->full_width, image->reduction);
+    if (!is_copy(&down) || !is_copy(&across))
+        return resize_by(&bench, &down, &across);
+    copy_lines(&bench, (int64_t)down.start + down.from, (int64_t)across.start + across.from);
+    return YS_OK;
+}
+
+struct ys_resampling ys_resampling_whole(const struct ys_box *box, int64_t height, int64_t width)
+{
+    return (struct ys_resampling){*box, height, width, {0, 0, height, width}};
+}
+
 ys_status ys_image_resize(const struct ys_image *image, const struct ys_box *box, int64_t height, int64_t width,
                           uint8_t *planes)
 {
-    struct taps across, down;
-    const double d = image->reduction;
-    YS_TRY(taps_init(&across, box->left / d, box->width / d, width,
-                     ys_image_reduced(image->full_width, image->reduction)));
-    ys_status status =
-        taps_init(&down, box->top / d, box->height / d, height, ys_image_reduced(image->full_height, image->reduction));
-    if (status == YS_OK) {
-        struct bench bench = {.image = image, .across = &across, .down = &down, .height = height, .width = width};
-        status = resize(&bench, planes);
-        taps_fini(&down);
-    }
-    taps_fini(&across);
-    return status;
+    const struct ys_resampling whole = ys_resampling_whole(box, height, width);
+    return ys_image_resample(image, &whole, &(struct ys_planes){planes, width, height * width});
 }
 
 struct ys_box ys_box_centre(int64_t full_height, int64_t full_width, int64_t height, int64_t width)
@@ -231,24 +323,27 @@ struct ys_box ys_box_centre(int64_t full_height, int64_t full_width, int64_t hei
     return box;
 }
 
-/* Pixels of which the taps of a direction are some: one more each way, for edges here are not rounded as they are
- * there.
- */
-static void find_part(double start, double length, int64_t made, int64_t *first, int64_t *count)
+/* Pixels of which the taps of a direction are some: where there are weights, one more each way than has one. */
+static void find_part(const struct way *way, int64_t *first, int64_t *count)
 {
-    const double step = length / (double)made, support = step > 1 ? step : 1;
-    *first = (int64_t)floor(start + 0.5 * step - support) - 1;
-    *count = (int64_t)ceil(start + length - 0.5 * step + support) + 1 - *first;
+    if (is_copy(way)) {
+        *first = (int64_t)way->start + way->from;
+        *count = way->made;
+        return;
+    }
+    *first = (int64_t)floor(centre_of(way, 0) - support_of(way)) - 1;
+    *count = (int64_t)ceil(centre_of(way, way->made - 1) + support_of(way)) + 1 - *first;
 }
 
-struct ys_image_part ys_box_part(const struct ys_box *box, int64_t height, int64_t width, bool reduces)
+struct ys_image_part ys_resampling_part(const struct ys_resampling *resampling, bool reduces)
 {
+    const struct ys_resampling *r = resampling;
     struct ys_image_part part = {.reduction = 1};
-    while (reduces && part.reduction < 8 && box->height >= (double)(2 * part.reduction * height) &&
-           box->width >= (double)(2 * part.reduction * width))
+    while (reduces && part.reduction < 8 && r->box.height >= (double)(2 * part.reduction * r->height) &&
+           r->box.width >= (double)(2 * part.reduction * r->width))
         part.reduction *= 2;
-    const double d = part.reduction;
-    find_part(box->top / d, box->height / d, height, &part.top, &part.height);
-    find_part(box->left / d, box->width / d, width, &part.left, &part.width);
+    const struct way down = way_down(r, part.reduction), across = way_across(r, part.reduction);
+    find_part(&down, &part.top, &part.height);
+    find_part(&across, &part.left, &part.width);
     return part;
 }

@@ -16,14 +16,38 @@ struct ys_box {
 /** The largest box in the middle of an image of that size that has the proportions of height x width. */
 struct ys_box ys_box_centre(int64_t full_height, int64_t full_width, int64_t height, int64_t width);
 
-/** Which pixels resampling the box to height x width looks at, among others. `reduces`: at the largest reduction of
- * which the box still has as many pixels each way as are made. */
-struct ys_image_part ys_box_part(const struct ys_box *box, int64_t height, int64_t width, bool reduces);
+/** Some of the pixels that a row of height x width has: not empty. */
+struct ys_window {
+    int64_t top, left, height, width;
+};
 
-/** Resamples the box to `height` x `width` pixels. Of a reduced image it is the same box of its pixels, each edge
- * divided by the reduction. The pixels of ys_box_part() must be there.
- * @param planes  [out] [channels, height, width], rounded half up to 0 .. 255
- * YS_ENOMEM. */
+/** A box resampled to `height` x `width` pixels, of which those of the window are made. Of a reduced image it is the
+ * same box of its pixels, each edge divided by the reduction. */
+struct ys_resampling {
+    struct ys_box box;
+    int64_t height, width;
+    struct ys_window window;
+};
+
+/** All that the box gives. */
+struct ys_resampling ys_resampling_whole(const struct ys_box *box, int64_t height, int64_t width);
+
+/** Which pixels it looks at, among others; where it moves none between pixels, those of the window alone. `reduces`: at
+ * the largest reduction of which the box still has as many pixels each way as all that it gives. */
+struct ys_image_part ys_resampling_part(const struct ys_resampling *resampling, bool reduces);
+
+/** Where results are put: [channels, rows, columns]. */
+struct ys_planes {
+    uint8_t *first;
+    int64_t row, plane; /* bytes from one to the next */
+};
+
+/** Makes the pixels of the window, each as it is among all that the box gives, rounded half up to 0 .. 255. Those of
+ * ys_resampling_part() must be there. YS_ENOMEM. */
+ys_status ys_image_resample(const struct ys_image *image, const struct ys_resampling *resampling,
+                            const struct ys_planes *planes) YS_MUST_CHECK;
+
+/** All that the box gives: planes is [channels, height, width]. YS_ENOMEM. */
 ys_status ys_image_resize(const struct ys_image *image, const struct ys_box *box, int64_t height, int64_t width,
                           uint8_t *planes) YS_MUST_CHECK;
 

@@ -134,14 +134,15 @@ static void a_box_of_a_part_is_that_of_the_whole(void)
         struct ys_box box = {.height = 1 + 374 * ys_rng_uniform(&rng), .width = 1 + 499 * ys_rng_uniform(&rng)};
         box.top = (375 - box.height) * ys_rng_uniform(&rng);
         box.left = (500 - box.width) * ys_rng_uniform(&rng);
-        struct ys_image_part part = ys_box_part(&box, 40, 50, false);
+        const struct ys_resampling all = ys_resampling_whole(&box, 40, 50);
+        struct ys_image_part part = ys_resampling_part(&all, false);
         CHECK_INT(part.reduction, 1);
         REQUIRE(decode_part(&file, &part, &some));
         REQUIRE(ys_image_resize(&whole, &box, 40, 50, expected) == YS_OK);
         REQUIRE(ys_image_resize(&some, &box, 40, 50, planes) == YS_OK);
         CHECK(memcmp(planes, expected, sizeof planes) == 0);
         ys_image_fini(&some);
-        part = ys_box_part(&box, 40, 50, true);
+        part = ys_resampling_part(&all, true);
         const double least = box.height / 40 < box.width / 50 ? box.height / 40 : box.width / 50;
         CHECK(part.reduction <= least || part.reduction == 1);
         CHECK(2 * part.reduction > least || part.reduction == 8);
@@ -153,14 +154,15 @@ static void a_box_of_a_part_is_that_of_the_whole(void)
     ys_buf_free(&file);
 }
 
-enum { FILES = 6, SIDE = 24, CUT = 16, STEPS = 7, BATCH = 4, ROW = 3 * SIDE * SIDE };
+enum { FILES = 6, SIDE = 24, CUT = 16, STEPS = 7, BATCH = 4, ROW = 3 * SIDE * SIDE, MOST = 3 * 120 * 100 };
 
 static const char *const paths[FILES] = {"a.jpg", "b.jpg", "c.png", "d.jpg", "e.png", "f.jpg"};
 
-/* Files, a list of them, a prepared file of them, and an order. */
-static void make_sets(void)
+/* Files, a list of them, a prepared file of them with rows of that size, and an order. */
+static void make_sets(int height, int width)
 {
-    static uint8_t rows[FILES][ROW], sums[FILES][YS_LISTED_SUM_BYTES];
+    static uint8_t rows[FILES * MOST], sums[FILES][YS_LISTED_SUM_BYTES];
+    char said[32];
     static int64_t starts[FILES], sizes[FILES], times[FILES], labels[FILES];
     static uint32_t order[STEPS][BATCH], epochs[STEPS];
     static double lr[STEPS];
@@ -193,7 +195,7 @@ static void make_sets(void)
             order[s][i] = (uint32_t)((s * 5 + i) % FILES);
     }
     const struct ys_feeder_preparation p = {
-        .paths = names, .count = FILES, .channels = 3, .height = SIDE, .width = SIDE, .threads = 2};
+        .paths = names, .count = FILES, .channels = 3, .height = height, .width = width, .threads = 2};
     struct ys_feeder_preparation check = p;
     check.checks = true;
     if (ys_feeder_prepare(&p, rows) != YS_OK || ys_feeder_prepare(&check, sums) != YS_OK)
@@ -204,8 +206,10 @@ static void make_sets(void)
     ys_sha256(first.data, first.size, sum);
     CHECK(memcmp(sum, sums[0], sizeof sum) == 0);
     ys_buf_free(&first);
-    const struct ys_tensor set[] = {{"x", YS_U8, 4, {FILES, 3, SIDE, SIDE}, rows, sizeof rows},
-                                    {"y", YS_I64, 1, {FILES}, labels, sizeof labels}};
+    snprintf(said, sizeof said, "3x%dx%d", height, width);
+    const struct ys_tensor set[] = {
+        {"x", YS_U8, 4, {FILES, 3, height, width}, rows, (size_t)(FILES * 3 * height * width)},
+        {"y", YS_I64, 1, {FILES}, labels, sizeof labels}};
     const struct ys_tensor list[] = {{YS_LISTED_PATHS, YS_U8, 1, {(int64_t)text.size}, text.data, text.size},
                                      {YS_LISTED_STARTS, YS_I64, 1, {FILES}, starts, sizeof starts},
                                      {YS_LISTED_SIZES, YS_I64, 1, {FILES}, sizes, sizeof sizes},
@@ -215,7 +219,7 @@ static void make_sets(void)
                                      {"epoch", YS_U32, 1, {STEPS}, epochs, sizeof epochs},
                                      {"lr", YS_F64, 1, {STEPS}, lr, sizeof lr}};
     ys_json *meta = ys_json_object();
-    if (ys_json_set_string(meta, YS_LISTED_ROWS, "3x24x24") != YS_OK ||
+    if (ys_json_set_string(meta, YS_LISTED_ROWS, said) != YS_OK ||
         ys_safetensors_write(scratch("set"), set, 2, NULL) != YS_OK ||
         ys_safetensors_write(scratch("list"), list, 5, meta) != YS_OK ||
         ys_safetensors_write(scratch("order"), plan, 3, NULL) != YS_OK)
@@ -254,30 +258,40 @@ static size_t make_x(const struct ys_batches *batches, int64_t number, void *x)
     return size;
 }
 
+static void check_live(const struct ys_batches_asked *asked)
+{
+    static float expected[BATCH * MOST], got[BATCH * MOST];
+    struct ys_batches *prepared = batches_of("set", *asked), *live = batches_of("list", *asked);
+    REQUIRE(prepared && live);
+    for (int64_t step = STEPS - 1; step >= 0; step--) {
+        const size_t size = make_x(prepared, step, expected);
+        CHECK_INT(make_x(live, step, got), size);
+        tap_check(memcmp(got, expected, size) == 0, __LINE__, "%s, cut to %lld, batch %lld is another",
+                  asked->augment ? asked->augment : "none", (long long)asked->crop, (long long)step);
+    }
+    ys_batches_close(prepared);
+    ys_batches_close(live);
+}
+
+/* Rows smaller than the images, as large as some are, once with edges between two pixels, and larger ones. */
 static void live_rows_are_those_of_a_prepared_file(void)
 {
+    static const int sizes[][2] = {{SIDE, SIDE}, {60, 90}, {65, 65}, {54, 50}, {120, 100}};
     static const struct ys_batches_asked kinds[] = {{0},
                                                     {.augment = "flip"},
                                                     {.augment = "crop+flip"},
                                                     {.augment = "place", .crop = CUT},
                                                     {.crop = CUT},
+                                                    {.augment = "crop+flip", .crop = 3}, /* some see nothing but 0 */
                                                     {.augment = "cifar", .crop = CUT},
                                                     {.floats = true},
                                                     {.augment = "flip", .floats = true, .crop = CUT},
-                                                    {.evaluates = true, .augment = "place", .crop = CUT}};
-    static float expected[BATCH * ROW], got[BATCH * ROW];
-    make_sets();
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        struct ys_batches *prepared = batches_of("set", kinds[k]), *live = batches_of("list", kinds[k]);
-        REQUIRE(prepared && live);
-        for (int64_t step = STEPS - 1; step >= 0; step--) {
-            const size_t size = make_x(prepared, step, expected);
-            CHECK_INT(make_x(live, step, got), size);
-            tap_check(memcmp(got, expected, size) == 0, __LINE__, "kind %zu, batch %lld is another", k,
-                      (long long)step);
-        }
-        ys_batches_close(prepared);
-        ys_batches_close(live);
+                                                    {.evaluates = true, .augment = "place", .crop = CUT},
+                                                    {.evaluates = true, .augment = "area", .crop = CUT}};
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        make_sets(sizes[s][0], sizes[s][1]);
+        for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+            check_live(&kinds[k]);
     }
 }
 
@@ -285,7 +299,7 @@ static void live_rows_are_those_of_a_prepared_file(void)
 static void an_area_is_cut_out_of_the_file(void)
 {
     static uint8_t got[BATCH * 3 * CUT * CUT], expected[3 * CUT * CUT];
-    make_sets();
+    make_sets(SIDE, SIDE);
     struct ys_batches *live = batches_of("list", (struct ys_batches_asked){.augment = "area", .crop = CUT});
     REQUIRE(live);
     for (int64_t step = 0; step < STEPS; step++) {
@@ -309,7 +323,7 @@ static void an_area_is_cut_out_of_the_file(void)
 static void a_reduced_image_is_no_other_picture(void)
 {
     static uint8_t full[BATCH * ROW], reduced[BATCH * ROW];
-    make_sets();
+    make_sets(SIDE, SIDE);
     struct ys_batches *one = batches_of("list", (struct ys_batches_asked){0});
     struct ys_batches *other = batches_of("list", (struct ys_batches_asked){.reduces = true});
     REQUIRE(one && other);
@@ -329,7 +343,7 @@ static void files_that_changed_are_refused(void)
     struct ys_image image = {0};
     struct ys_image_files files;
     struct ys_safetensors *list = NULL;
-    make_sets();
+    make_sets(SIDE, SIDE);
     REQUIRE(ys_safetensors_open(scratch("list"), &list) == YS_OK);
     REQUIRE(ys_image_files_open(list, "list", &files) == YS_OK);
     CHECK_INT(files.count, FILES);

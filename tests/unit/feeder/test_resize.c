@@ -141,6 +141,95 @@ static void the_same_size_changes_nothing(void)
     ys_image_fini(&image);
 }
 
+/* Bytes around a window that nothing is to be put into. */
+enum { AROUND = 3, UNTOUCHED = 0xA5 };
+
+static void check_window(const struct ys_image *image, const struct ys_resampling *r, const uint8_t *whole)
+{
+    const struct ys_window *w = &r->window;
+    const int64_t row = w->width + 2 * AROUND, plane = (w->height + 2) * row, size = image->channels * plane;
+    uint8_t *planes = ys_alloc((size_t)size, 1);
+    REQUIRE(planes);
+    memset(planes, UNTOUCHED, (size_t)size);
+    const struct ys_planes to = {planes + row + AROUND, row, plane};
+    CHECK(ys_image_resample(image, r, &to) == YS_OK);
+    for (int64_t i = 0; i < size; i++) {
+        const int64_t y = i % plane / row - 1, x = i % row - AROUND;
+        const bool inside = y >= 0 && y < w->height && x >= 0 && x < w->width;
+        const int expected = inside ? whole[(i / plane * r->height + w->top + y) * r->width + w->left + x] : UNTOUCHED;
+        tap_check(planes[i] == expected, __LINE__, "%lldx%lld from %lld, %lld of %lldx%lld, value %lld: %d, not %d",
+                  (long long)w->width, (long long)w->height, (long long)w->left, (long long)w->top, (long long)r->width,
+                  (long long)r->height, (long long)i, planes[i], expected);
+    }
+    ys_free(planes);
+}
+
+static void check_windows(struct ys_rng *rng, const struct ys_image *image, const struct ys_box *box, int64_t height,
+                          int64_t width)
+{
+    static uint8_t whole[3 * SIDE * SIDE];
+    struct ys_resampling r = ys_resampling_whole(box, height, width);
+    if (!CHECK(ys_image_resize(image, box, height, width, whole) == YS_OK))
+        return;
+    check_window(image, &r, whole);
+    for (int corner = 0; corner < 4; corner++) {
+        r.window.height = 1 + ys_rng_below(rng, (uint32_t)height);
+        r.window.width = 1 + ys_rng_below(rng, (uint32_t)width);
+        r.window.top = corner / 2 ? height - r.window.height : 0;
+        r.window.left = corner % 2 ? width - r.window.width : 0;
+        check_window(image, &r, whole);
+        r.window.top = ys_rng_below(rng, (uint32_t)(height - r.window.height) + 1);
+        r.window.left = ys_rng_below(rng, (uint32_t)(width - r.window.width) + 1);
+        check_window(image, &r, whole);
+    }
+}
+
+/* At scales below, at and above 1, of whole edges and others; also of an image that was decoded at half its size. */
+static void a_window_has_the_bytes_of_all(void)
+{
+    static const struct {
+        struct ys_box box; /* of 60 x 80 pixels */
+        int64_t height, width;
+    } kinds[] = {{{0, 0, 60, 80}, 60, 80},     {{0, 10.5, 60, 59}, 60, 59},      {{7, 3, 33, 40}, 33, 40},
+                 {{0.5, 0.5, 50, 70}, 50, 70}, {{0, 0, 60, 80}, 30, 40},         {{4, 6.25, 48, 72}, 12, 96},
+                 {{1, 2, 20, 24}, 60, 72},     {{3.3, 4.7, 31.1, 50.9}, 37, 53}, {{0, 0, 60, 80}, 90, 40}};
+    struct ys_rng rng;
+    ys_rng_init(&rng, seed, "windows");
+    for (size_t i = 0; i < 4 * sizeof kinds / sizeof kinds[0]; i++) {
+        const int reduction = i % 4 < 2 ? 1 : 2;
+        struct ys_image image = random_image(&rng, 60 / reduction, 80 / reduction, i % 2 ? 3 : 1);
+        image.full_height = 60;
+        image.full_width = 80;
+        image.reduction = reduction;
+        check_windows(&rng, &image, &kinds[i / 4].box, kinds[i / 4].height, kinds[i / 4].width);
+        ys_image_fini(&image);
+    }
+}
+
+/* Of a box as large as what it gives nothing is looked at beside the window, where its edges are whole. */
+static void no_more_is_looked_at_than_the_window_needs(void)
+{
+    const struct ys_box whole = {0, 0, 375, 500}, middle = {0, 62.5, 375, 375};
+    struct ys_resampling r = ys_resampling_whole(&whole, 375, 500);
+    r.window = (struct ys_window){100, 244, 256, 256};
+    struct ys_image_part part = ys_resampling_part(&r, true);
+    CHECK(part.top == 100 && part.left == 244 && part.height == 256 && part.width == 256 && part.reduction == 1);
+    r = ys_resampling_whole(&middle, 375, 375);
+    r.window = (struct ys_window){100, 50, 256, 256};
+    part = ys_resampling_part(&r, false);
+    CHECK(part.top == 100 && part.height == 256);
+    CHECK(part.left <= 112 && part.left >= 109 && part.left + part.width >= 369 && part.width <= 262);
+    r = ys_resampling_whole(&middle, 256, 256);
+    r.window = (struct ys_window){16, 16, 224, 224};
+    part = ys_resampling_part(&r, false);
+    /* 224 results, 1.46 apart, and as much on both sides; two and what rounding adds to it */
+    CHECK(part.height <= 224 * 375 / 256 + 6 && part.width <= 224 * 375 / 256 + 6);
+    CHECK(part.top >= 19 && part.left >= 62 + 19);
+    r = ys_resampling_whole(&middle, 90, 90);
+    r.window = (struct ys_window){0, 0, 10, 10};
+    CHECK_INT(ys_resampling_part(&r, true).reduction, 4); /* that of all that is given: 375 / 4 is above 90 */
+}
+
 static void channels_become_planes(void)
 {
     struct ys_image image;
@@ -182,5 +271,6 @@ static void without_memory_it_says_so(void)
 }
 
 TAP_MAIN(TAP_CASE(every_pixel_is_what_the_formula_says), TAP_CASE(every_byte_is_that_of_the_formula_in_its_order),
-         TAP_CASE(the_same_size_changes_nothing), TAP_CASE(channels_become_planes),
+         TAP_CASE(the_same_size_changes_nothing), TAP_CASE(a_window_has_the_bytes_of_all),
+         TAP_CASE(no_more_is_looked_at_than_the_window_needs), TAP_CASE(channels_become_planes),
          TAP_CASE(the_middle_has_the_proportions_of_a_row), TAP_CASE(without_memory_it_says_so))
