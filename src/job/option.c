@@ -66,6 +66,8 @@ static const struct ys_option options[] = {
      .help = "images of a folder: decoded once, into a prepared file; or by the feeder each time that they are wanted; reduced: likewise, large JPEG at a half, a quarter or an eighth of its size"},
     {"input.size", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 16384, .unit = "pixels", .none = "auto",
      .help = "side of the images that data are prepared in whose form follows the model; auto: the model's usual one"},
+    {"input.width", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 16384, .unit = "pixels", .none = "auto",
+     .help = "columns of those images, where they are no squares; auto: as many as input.size says, or the model's usual ones"},
     {"input.crop", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 1, .high = 16384, .unit = "pixels", .none = "none",
      .help = "side of the square that is cut out of each image, by lot where augment says so, else in its middle; needs input = ring"},
     {"input.dtype", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "uint8|float32", .standard = "uint8",

@@ -72,7 +72,8 @@ struct ys_trial_settings {
     int on_bad_row;                    /* enum ys_on_bad_row */
     int64_t input_threads;             /* key "input.threads" */
     int input_decode, input_dtype;     /* enum ys_input_decode, enum ys_input_dtype; keys "input.decode" ... */
-    int64_t input_size, input_crop;    /* none: as the model or the data have it */
+    int64_t input_size, input_width;   /* none: as the model has it; a width as input.size says */
+    int64_t input_crop;                /* none: as the data have it */
     char *augment;                     /* name of an augmentation, or "none" */
     int64_t threads;                   /* none until it is resolved: all */
     struct ys_list cpus;               /* int64_t; empty: chosen by `threads` */

@@ -76,8 +76,11 @@ static struct ys_rows form_of(const struct ys_trial_settings *keys, const struct
 {
     struct ys_rows form = *usual;
     struct ys_row_array *x = &form.inputs[0];
-    if (keys->input_size != YS_FIELD_NONE && form.input_count == 1 && x->rank == 3)
+    const bool is_image = form.input_count == 1 && x->rank == 3;
+    if (is_image && keys->input_size != YS_FIELD_NONE)
         x->shape[1] = x->shape[2] = keys->input_size;
+    if (is_image && keys->input_width != YS_FIELD_NONE)
+        x->shape[2] = keys->input_width;
     return form;
 }
 

@@ -21,7 +21,8 @@ static void keys_are_typed_and_defaults_filled_in(void)
     CHECK_TEXT(
         keys,
         "{\"mode\":\"train\",\"framework\":\"builtin\",\"device\":\"cpu\",\"model\":\"lenet\",\"data\":\"digits\","
-        "\"input\":\"file\",\"input.threads\":1,\"input.decode\":\"once\",\"input.size\":null,\"input.crop\":null,"
+        "\"input\":\"file\",\"input.threads\":1,\"input.decode\":\"once\",\"input.size\":null,\"input.width\":null,"
+        "\"input.crop\":null,"
         "\"input.dtype\":\"uint8\",\"augment\":\"none\",\"batch\":64,\"global_batch\":null,"
         "\"ranks\":null,\"nodes\":null,\"ranks_per_node\":null,\"launch\":null,\"hosts\":null,\"strategy\":null,\"bn\":"
         "null,"
