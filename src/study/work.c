@@ -330,9 +330,11 @@ static ys_status check_input(const struct ys_trial_settings *keys, const struct 
                        "input.decode: the rows of %s are no files of images, which alone are decoded: write "
                        "once",
                        data->name);
-    if (keys->input_size != YS_FIELD_NONE && !data->form)
-        return ys_fail(YS_EINVAL, "input.size = %lld: the rows of %s have a size of their own: write auto",
-                       (long long)keys->input_size, data->name);
+    if ((keys->input_size != YS_FIELD_NONE || keys->input_width != YS_FIELD_NONE) && !data->form)
+        return ys_fail(YS_EINVAL, "%s = %lld: the rows of %s have a size of their own: write auto",
+                       keys->input_size != YS_FIELD_NONE ? "input.size" : "input.width",
+                       (long long)(keys->input_size != YS_FIELD_NONE ? keys->input_size : keys->input_width),
+                       data->name);
     if (is_changed(keys) && (keys->mode != YS_MODE_TRAIN || keys->compare == YS_COMPARE_SAME_WEIGHTS))
         return ys_fail(YS_EINVAL, "augment = %s: nothing is drawn by lot where requests are answered: write none",
                        keys->augment);
@@ -432,9 +434,15 @@ static ys_status key_of_files(const struct making *m, char key[YS_SHA256_TEXT])
         return ys_out_of_memory();
     ys_sha256_text(m->lr, (size_t)m->steps * sizeof *m->lr, rates);
     const struct ys_trial_settings *keys = &m->trial->record.keys;
-    char *all = ys_format("%d|%s|%s|%llu|%lld|%lld|%s%s%s", WORK_VERSION, graph, m->trial->data->train_hash,
-                          (unsigned long long)m->seed, (long long)m->batch, (long long)m->steps, rates,
-                          is_changed(keys) ? "|" : "", is_changed(keys) ? keys->augment : "");
+    const struct ys_dataset *data = m->trial->data;
+    /* The hash of images that are only listed is of their files, whatever rows are made of them. */
+    char *rows = ys_format("%s%s%s%s%s", is_changed(keys) ? "|" : "", is_changed(keys) ? keys->augment : "",
+                           data->is_listed ? "|" : "", data->is_listed ? data->form : "",
+                           keys->input_decode == YS_DECODE_REDUCED ? "|reduced" : "");
+    char *all = rows ? ys_format("%d|%s|%s|%llu|%lld|%lld|%s%s", WORK_VERSION, graph, data->train_hash,
+                                 (unsigned long long)m->seed, (long long)m->batch, (long long)m->steps, rates, rows)
+                     : NULL;
+    ys_free(rows);
     ys_free(graph);
     return hash_text(all, key);
 }

@@ -1,7 +1,8 @@
 """input.decode = live: images of a folder that yardstick-feeder decodes while a framework works, and what is done to them."""
 import os
+import subprocess
 
-from harness import Case, tearDownModule  # noqa: F401
+from harness import BIN, Case, tearDownModule  # noqa: F401
 from test_feeder import Fed
 from test_folders import png
 
@@ -58,6 +59,31 @@ class Live(Fed, Case):
         self.assertEqual(self.of(numbers, "test_loss"), self.of(plain, "test_loss"))
         self.assertNotEqual(self.of(plain, "final_loss"), self.of(self.run_of(*SHORT, "--data=digits"), "final_loss"))
 
+    def test_places_of_rectangles_are_the_pixels_of_the_files(self):
+        """Of rows that are what the files hold, and of larger ones, decoded once or no more than is cut out."""
+        for label, grey in (("dark", 20), ("light", 200)):
+            for i in range(12):
+                self.put("photos/%s/%02d.png" % (label, i), png(40, 50, lambda x, y: (grey + x // 2, grey + y // 2, grey + i)))
+        for size in (["--input.size=40", "--input.width=50"], ["--input.size=64", "--input.width=70"]):
+            words = [*SHORT, "--data=photos", "--input=ring", "--augment=place", "--input.crop=28", *size]
+            document, _ = self.result("run", *words, "--input.decode=live")
+            live = document["trials"][0]
+            self.proven(live)
+            self.assertEqual(document["work"][0]["form"], "1x%sx%s live" % (size[0][-2:], size[1][-2:]))
+            once = self.run_of(*words)
+            self.proven(once)
+            for metric in ("final_loss", "test_loss"):
+                self.assertEqual(self.of(live, metric), self.of(once, metric))
+
+    def test_what_is_kept_of_live_rows_is_not_taken_for_reduced_ones(self):
+        subprocess.run([os.path.join(BIN, "yardstick-feeder"), "draw", "--out", "drawn", "--size", "3x64x64", "--count", "40"],
+                       cwd=self.folder, check=True)
+        words = [*SHORT, "--data=drawn", "--input=ring"]
+        live, reduced = self.run_of(*words, "--input.decode=live"), self.run_of(*words, "--input.decode=reduced")
+        self.proven(live)
+        self.proven(reduced)
+        self.assertNotEqual(self.of(reduced, "final_loss"), self.of(live, "final_loss"))
+
     def test_bad_images_are_found_before_and_counted(self):
         self.photos()
         torn = self.put("photos/dark/50.png", png(30, 30, lambda x, y: (x, y, 9))[:200])
@@ -98,6 +124,7 @@ class Live(Fed, Case):
                 ([*folder, "--input.dtype=float32"], "input.dtype = float32: the pixels of a file are bytes"),
                 ([*ring, "--data=digits", "--input.decode=reduced"], "the rows of digits are no files of images"),
                 ([*ring, "--data=digits", "--input.size=32"], "the rows of digits have a size of their own: write auto"),
+                ([*ring, "--data=digits", "--input.width=32"], "input.width = 32: the rows of digits have a size of their own"),
                 ([*ring, "--data=photos", "--input.crop=29"], "have 28x28 pixels: write at most 28, or a larger input.size"),
                 (["--mode=infer", "--model=lenet", "--data=digits", "--input=own"], "input = own: a loader of batches is for training")):
             self.assertIn(said, self.refusal("run", *words))
