@@ -8,6 +8,7 @@
 #include "protocol/ring.h"
 #include "protocol/status.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -486,5 +487,6 @@ int ys_adapter_serve_environment(const struct ys_adapter_ops *ops, void *self)
                      text ? text : "not set");
         return 2;
     }
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that can be said */
     return ys_adapter_serve(ops, self, (int)fd);
 }
