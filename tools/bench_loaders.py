@@ -3,7 +3,7 @@
 of frameworks, of the same JPEG files, to the same size by the same interpolation.
 
 usage: bench_loaders.py ring [--shape 3x224x224] [--batch 64]     batches of a mapped file, each read by this program
-       bench_loaders.py feeder FOLDER [--augment area|none] [--size 224] [--threads N]
+       bench_loaders.py feeder FOLDER [--augment area|place|none] [--size 224] [--threads N]
        bench_loaders.py torch FOLDER ...                          in an interpreter with PyTorch and Pillow; 0 threads: no worker
        bench_loaders.py tensorflow FOLDER ...                     in one with TensorFlow
        bench_loaders.py dali FOLDER ...                           in one with nvidia.dali, which needs no device
@@ -11,8 +11,9 @@ usage: bench_loaders.py ring [--shape 3x224x224] [--batch 64]     batches of a m
                                                                   all of them in turn, by lot in each round: a table, and how many
                                                                   times the others at their best the feeder makes at its best
 
-FOLDER has halves and classes (docs/data.md); `yardstick-feeder draw` makes one. All but `rounds` print one line. Programs are looked
-for in YARDSTICK_BIN, otherwise beside this folder."""
+FOLDER has halves and classes (docs/data.md); `yardstick-feeder draw` makes one. `area` is a box by lot and `none` the middle, both
+resampled to SIZE; `place` is a square of SIZE pixels by lot, as they are, out of images of 500x375. All but `rounds` print one line.
+Programs are looked for in YARDSTICK_BIN, otherwise beside this folder."""
 
 import argparse
 import glob
@@ -31,6 +32,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.environ.get("YARDSTICK_BIN", os.path.dirname(HERE))
 WARM_UP = 8
+ROWS = (375, 500)  # height and width of the rows that the feeder cuts a place out of
 
 
 def cpu_s(pid=None):
@@ -119,23 +121,30 @@ def bench_ring(args):
           (args.batch, args.shape, rate, rate * args.batch * math.prod(shape) / 1e9))
 
 
-def list_of(folder, size, cache):
+def rows_of(augment, size):
+    """Height and width of the rows that the feeder has."""
+    return ROWS if augment == "place" else (size, size)
+
+
+def list_of(folder, height, width, cache):
     """The list of images that yardstick prepares."""
     env = dict(os.environ, YARDSTICK_CACHE=cache)
     subprocess.run([os.path.join(BIN, "yardstick"), "check", "--framework=null", "--model=squeezenet", "--data=" + os.path.abspath(folder),
-                    "--input=ring", "--input.decode=live", "--input.size=%d" % size, "--steps=1", "--batch=1"],
-                   env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    "--input=ring", "--input.decode=live", "--input.size=%d" % height, "--input.width=%d" % width, "--steps=1",
+                    "--batch=1"], env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return glob.glob(os.path.join(cache, "data", "folder-*", "*", "train.safetensors"))[0]
 
 
 def bench_feeder(args):
     import common
     with tempfile.TemporaryDirectory() as cache:
-        data = args.list or list_of(args.folder, args.size, cache)
+        data = args.list or list_of(args.folder, *rows_of(args.augment, args.size), cache)
         rows = len(common.read_safetensors(data)["y"])
         input_ = {"path": data, "order": write_order(cache, rows, args.batch, 1000), "threads": args.threads, "seed": args.seed}
         if args.augment != "none":
             input_["augment"] = args.augment
+        if args.augment == "place":
+            input_["crop"] = args.size
         if args.reduced:
             input_["decode"] = "reduced"
         ring = Ring(input_, args.batch)
@@ -153,6 +162,9 @@ def say(what, args, found):
 
 def draw_box(args, height, width):
     """left, top, right, bottom, as docs/data.md has them: by lot, or the largest square in the middle."""
+    if args.augment == "place":
+        left, top = random.randint(0, width - args.size), random.randint(0, height - args.size)
+        return left, top, left + args.size, top + args.size
     for _ in range(10 if args.augment == "area" else 0):
         area, ratio = height * width * random.uniform(0.08, 1), random.uniform(1, 4 / 3) ** random.choice((-1, 1))
         wide, high = math.sqrt(area * ratio), math.sqrt(area / ratio)
@@ -182,7 +194,10 @@ def bench_torch(args):
         def __getitem__(self, row):
             with Image.open(self.paths[row % len(self.paths)]) as image:
                 box = draw_box(args, image.height, image.width)
-                made = image.convert("RGB").resize((args.size, args.size), Image.BILINEAR, box)
+                if args.augment == "place":
+                    made = image.crop(box).convert("RGB")
+                else:
+                    made = image.convert("RGB").resize((args.size, args.size), Image.BILINEAR, box)
             return torch.from_numpy(np.array(made)).permute(2, 0, 1).contiguous()
 
     batches = torch.utils.data.DataLoader(Photos(), batch_size=args.batch, num_workers=args.threads)
@@ -196,7 +211,10 @@ def bench_tensorflow(args):
 
     def choose(height, width):
         """Of the image that has so many pixels: first row and column, rows, columns."""
-        if args.augment != "area":
+        if args.augment == "place":
+            return tf.stack([tf.random.uniform([], 0, height - args.size + 1, tf.int32),
+                             tf.random.uniform([], 0, width - args.size + 1, tf.int32), args.size, args.size])
+        if args.augment == "none":
             side = tf.minimum(height, width)
             return tf.stack([(height - side) // 2, (width - side) // 2, side, side])
         begin, size, _ = tf.image.sample_distorted_bounding_box(
@@ -208,8 +226,9 @@ def bench_tensorflow(args):
         data = tf.io.read_file(path)
         box = choose(*tf.unstack(tf.io.extract_jpeg_shape(data)[:2]))
         image = tf.io.decode_and_crop_jpeg(data, box, channels=3, dct_method="INTEGER_ACCURATE")
-        image = tf.image.resize(image, (args.size, args.size), antialias=True)
-        return tf.transpose(tf.cast(tf.round(image), tf.uint8), (2, 0, 1))
+        if args.augment != "place":
+            image = tf.cast(tf.round(tf.image.resize(image, (args.size, args.size), antialias=True)), tf.uint8)
+        return tf.transpose(image, (2, 0, 1))
 
     files = tf.data.Dataset.from_tensor_slices(paths_of(args.folder)).repeat().shuffle(1000, seed=args.seed)
     options = tf.data.Options()
@@ -224,7 +243,10 @@ def bench_dali(args):
     @pipeline_def(batch_size=args.batch, num_threads=args.threads, device_id=None, seed=args.seed)
     def photos():
         data, _ = fn.readers.file(files=paths_of(args.folder), random_shuffle=True)
-        if args.augment == "area":
+        if args.augment == "place":
+            image = fn.decoders.image_crop(data, crop=[args.size, args.size], crop_pos_x=fn.random.uniform(range=[0, 1]),
+                                           crop_pos_y=fn.random.uniform(range=[0, 1]))
+        elif args.augment == "area":
             image = fn.decoders.image_random_crop(data, random_area=[0.08, 1], random_aspect_ratio=[3 / 4, 4 / 3])
             image = fn.resize(image, size=[args.size, args.size], interp_type=types.INTERP_LINEAR, antialias=True)
         else:
@@ -243,8 +265,9 @@ def bench_dali(args):
 
 
 NAMES = {"feeder": "yardstick-feeder", "torch": "torch.utils.data.DataLoader with Pillow", "tensorflow": "tf.data", "dali": "DALI"}
-SIZES = {"area": 224, "none": 256}
-THREADS = [("area", 1), ("area", 2), ("none", 1)]
+SIZES = {"area": 224, "place": 256, "none": 256}
+WORDS = {"area": "`area` to 224", "place": "`place`, 256 of its pixels", "none": "the middle to 256"}
+THREADS = [("area", 1), ("area", 2), ("place", 1), ("place", 2), ("none", 1)]
 
 
 def cases_of(whats):
@@ -271,19 +294,18 @@ def spread(values, form="%.0f"):
 def print_rounds(cases, found):
     """`found` has for each case a list of (images a second, images a second of processor time), one of each round."""
     print("| what | images a second | a second of processor time |\n| --- | --- | --- |")
-    for case in sorted(cases, key=lambda case: (case[1], list(NAMES).index(case[0]), case[2])):
+    for case in sorted(cases, key=lambda case: (list(SIZES).index(case[1]), list(NAMES).index(case[0]), case[2])):
         what, augment, threads = case
         unit = "worker" if what == "torch" else "thread"
-        print("| %s, %s to %d, %d %s%s | %s | %s |" %
-              (NAMES[what], "`area`" if augment == "area" else "the middle", SIZES[augment], threads, unit, "" if threads == 1 else "s",
-               *(spread(values) for values in zip(*found[case]))))
+        print("| %s, %s, %d %s%s | %s | %s |" % (NAMES[what], WORDS[augment], threads, unit, "" if threads == 1 else "s",
+                                                *(spread(values) for values in zip(*found[case]))))
     for augment in SIZES:
         best = {what: [max(spent) for spent in zip(*([pair[1] for pair in found[case]] for case in cases if case[:2] == (what, augment)))]
                 for what in {case[0] for case in cases}}
         for what in (what for what in NAMES if what in best and what != "feeder"):
             ratios = [own / other for own, other in zip(best["feeder"], best[what])]
-            print("%s to %d, a second of processor time of the feeder makes %s times what one of %s makes, each at its best setting" %
-                  (augment, SIZES[augment], spread(ratios, "%.2f"), NAMES[what]))
+            print("%s: a second of processor time of the feeder makes %s times what one of %s makes, each at its best setting" %
+                  (WORDS[augment], spread(ratios, "%.2f"), NAMES[what]))
 
 
 def bench_rounds(args):
@@ -291,7 +313,7 @@ def bench_rounds(args):
     cases = cases_of([what for what in NAMES if what in pythons])
     found = {case: [] for case in cases}
     with tempfile.TemporaryDirectory() as cache:
-        lists = {augment: list_of(args.folder, size, os.path.join(cache, augment)) for augment, size in SIZES.items()}
+        lists = {augment: list_of(args.folder, *rows_of(augment, size), os.path.join(cache, augment)) for augment, size in SIZES.items()}
         for _ in range(args.rounds):
             for case in random.sample(cases, len(cases)):
                 found[case].append(measure_case(case, pythons, lists, args))
@@ -304,7 +326,7 @@ def main():
     parser.add_argument("folder", nargs="?")
     parser.add_argument("--shape", default="3x224x224")
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--augment", choices=("none", "area"), default="area")
+    parser.add_argument("--augment", choices=("none", "place", "area"), default="area")
     parser.add_argument("--reduced", action="store_true", help="of the feeder: input.decode = reduced")
     parser.add_argument("--size", type=int, default=224)
     parser.add_argument("--threads", type=int, default=1)
