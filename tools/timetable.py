@@ -2,7 +2,7 @@
 """Timetables: when ranks computed, for yardstick-null to sleep where there are fewer cores than ranks.
 
     yardstick export last | tools/timetable.py take --trial NAME > FILE
-    tools/timetable.py predict FILE --ranks 4 --rate 1gbit --delay 0.5ms
+    tools/timetable.py predict FILE --ranks 4 --rate 1gbit --delay 0.5ms --handling 0.8ms
 
 `take` reads a stored study and writes what the steps of one of its trials took, all rounds one after the other: of ranks that tell
 (docs/distributed.md) until a step's own gradients were there, and from when they were those of all; of one process the whole
@@ -10,12 +10,14 @@ step. The first step of a run is left out, as it is where the parts of a step ar
 exchange no run tells, so take runs of one bucket. The file goes with --opt.null.timetable=/PATH/OF/FILE.
 
 `predict` says how long a step takes on a wire of that bandwidth and latency, once each rank has computed as the file says: the
-mean over the steps of the slowest rank's time, and of an exchange of n bytes between w ranks
+mean over the steps (as many as the file has, or as --steps says a run has, the first left out) of the slowest rank's time, and of
+an exchange of n bytes between w ranks
 
     2 (w - 1) (n / (w B) + L) + L
 
 which is what a ring takes (Patarasuk and Yuan, 2009) on wires that take n / B + L (Hockney, 1994), and once more L for the 16 bytes by
 which the built-in engine first says what is to come. B counts the headers of TCP and Ethernet, 66 bytes for each 1448.
+--handling is what comes on top: what such an exchange takes without a wire, copying, summing and waking up.
 """
 import argparse
 import json
@@ -112,12 +114,11 @@ def at(table, rank, world, step):
     return own["before_ns"][place] / 1e9, own["after_ns"][place] / 1e9
 
 
-def predict(table, world, rate_bps, delay_s):
+def predict(table, world, rate_bps, delay_s, handling_s, steps):
     """(computing of the slowest, exchange) of a step, in s."""
-    steps = len(table["ranks"][0]["before_ns"])
     slowest = [max(at(table, rank, world, step - 1)[1] + at(table, rank, world, step)[0] for rank in range(world)) for step in range(1, steps)]
     bits = 8 * 4 * table["numbers"] / world * FRAME_BYTES / PAYLOAD_BYTES
-    exchange_s = 2 * (world - 1) * (bits / rate_bps + delay_s) + delay_s if world > 1 else 0
+    exchange_s = 2 * (world - 1) * (bits / rate_bps + delay_s) + delay_s + handling_s if world > 1 else 0
     return sum(slowest) / max(1, len(slowest)), exchange_s
 
 
@@ -131,6 +132,8 @@ def main():
     teller.add_argument("--ranks", type=int, required=True)
     teller.add_argument("--rate", required=True, help="1gbit")
     teller.add_argument("--delay", default="0ms", help="one way: 0.5ms; 0 without")
+    teller.add_argument("--handling", default="0ms", help="of an exchange without a wire: 0.8ms; 0 without")
+    teller.add_argument("--steps", type=int, help="of the run that is predicted; as many as the file has without")
     asked = parser.parse_args()
     try:
         if asked.verb == "take":
@@ -138,7 +141,9 @@ def main():
             print()
         else:
             with open(asked.file, encoding="utf-8") as file:
-                compute_s, exchange_s = predict(json.load(file), asked.ranks, read(asked.rate), read(asked.delay))
+                table = json.load(file)
+            steps = asked.steps or len(table["ranks"][0]["before_ns"])
+            compute_s, exchange_s = predict(table, asked.ranks, read(asked.rate), read(asked.delay), read(asked.handling), steps)
             print("computing %.3f ms, exchanging %.3f ms, a step %.3f ms" % (1e3 * compute_s, 1e3 * exchange_s, 1e3 * (compute_s + exchange_s)))
     except (Failed, OSError) as failed:
         print("timetable: %s" % failed, file=sys.stderr)

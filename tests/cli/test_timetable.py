@@ -86,6 +86,9 @@ class Timetables(Case):
                               capture_output=True, text=True, check=True).stdout
         # 31 and 13 ms; 500 kB twice, each with its headers 41.82 ms, and three times 2 ms.
         self.assertEqual(told, "computing 22.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 6, 22 + 2 * 41.823 + 6))
+        told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "2", "--rate", "100mbit", "--delay", "2ms", "--handling", "1.5ms",
+                               "--steps", "2"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(told, "computing 31.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 7.5, 31 + 2 * 41.823 + 7.5))
         told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "1", "--rate", "100mbit"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(told, "computing 11.000 ms, exchanging 0.000 ms, a step 11.000 ms\n")
 
