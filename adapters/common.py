@@ -64,7 +64,8 @@ class Plan:
     mapped.  hides_targets: whether some positions have the target -1 and no loss, whose mean is over the
     others of the batch.  carries_state: whether each row goes on from the state of the batch before.  mode, steps, precision, seed, loss, label_smoothing, optimizer, threads, device, options, folder: as in
     docs/protocol.md.  batch_size: rows of its own of each batch.  lr: the learning rate of every step, zeros where none is trained.
-    rank, world, rendezvous, address, statistics, strategy, bucket_bytes: as in its `dist`.  own_seed: the seed, of several processes another for each.
+    rank, world, rendezvous, address, statistics, strategy, bucket_bytes: as in its `dist`.  exchanges: whether gradients are to be those of
+    several processes.  own_seed: the seed, of several processes another for each.
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
     training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.  prompt, tokens: positions of
     each row that are answered together, and those behind them, one by one; None and 0 where rows are answered whole.
@@ -96,6 +97,7 @@ class Plan:
         self.address = dist.get("address") or "127.0.0.1"
         self.statistics, self.bucket_bytes = dist.get("statistics") or "local", dist.get("bucket_bytes")
         self.strategy = dist.get("strategy") or "data"
+        self.exchanges = self.world > 1 and self.strategy != "alone"
         if rows % self.world or not 0 <= self.rank < self.world:
             raise ProtocolError("rank %s of %s has no equal share of %s rows" % (self.rank, self.world, rows))
         self.batch_size = rows // self.world
@@ -276,7 +278,8 @@ class Adapter:
     # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
     # "sync", those of all. Empty: it is one process alone.
     statistics = ()
-    strategies = ("data",)  # "sharded" where the processes can divide the network too
+    # "sharded" where the processes can divide the network too; "alone" where they can also exchange nothing (Plan.exchanges).
+    strategies = ("data",)
     weighs = False      # whether their mean is by the targets that the rows of each rank do not hide, `weight` or likewise
     buckets = False     # whether gradients of several processes are exchanged in buckets of the size that the plan asks for
     loader = ""         # the framework's own of batches, where load() is there: "torch.utils.data.DataLoader"
@@ -551,6 +554,8 @@ class _Server:
         _check_supported(self.adapter, plan)
         self.adapter.plan = plan
         reply = self.adapter.build(plan)
+        if plan.world > 1 and not plan.exchanges:
+            reply["deviations"] = [*reply["deviations"], "gradients are not exchanged"]
         if plan.by_own_loader:
             reply["deviations"] = [*reply["deviations"], "batches by %s, %d beside the loop"
                                    % (self.adapter.loader, plan.loader_threads)]

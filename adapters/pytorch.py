@@ -92,7 +92,7 @@ class PyTorch(common.Adapter):
               "operands", "positions", "hidden", "carried", "prompt")
     options = {"channels_last": False, "compile": "off"}
     statistics = ("local", "sync")
-    strategies = ("data", "sharded")
+    strategies = ("data", "sharded", "alone")
     weighs = True
     buckets = True
     loader = "torch.utils.data.DataLoader"
@@ -106,7 +106,7 @@ class PyTorch(common.Adapter):
                                      % self.option("compile"))
         deviations = ["channels_last memory format"] if self.option("channels_last") else []
         self.model = self.run = self.network()
-        if plan.world > 1:
+        if plan.exchanges:
             self.run = self.distribute()
         if self.option("compile") != "off":
             need_compiler()

@@ -10,7 +10,8 @@ const struct ys_names ys_precisions = YS_NAMES("precision", precision_words);
 static const char *const statistics_words[] = {[YS_STATISTICS_LOCAL] = "local", [YS_STATISTICS_SYNC] = "sync"};
 const struct ys_names ys_statistics = YS_NAMES("batch normalisation", statistics_words);
 
-static const char *const strategy_words[] = {[YS_STRATEGY_DATA] = "data", [YS_STRATEGY_SHARDED] = "sharded"};
+static const char *const strategy_words[] = {
+    [YS_STRATEGY_DATA] = "data", [YS_STRATEGY_SHARDED] = "sharded", [YS_STRATEGY_ALONE] = "alone"};
 const struct ys_names ys_strategies = YS_NAMES("strategy", strategy_words);
 
 static const char *const launcher_words[] = {

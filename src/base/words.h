@@ -15,9 +15,10 @@ enum ys_statistics { YS_STATISTICS_LOCAL, YS_STATISTICS_SYNC };
 extern const struct ys_names ys_statistics; /* "local", "sync" */
 
 /** What several ranks divide: the rows of a batch alone, or also the network, of which each keeps a part of every
- * parameter, of its gradient and of what the optimizer keeps for it. */
-enum ys_strategy { YS_STRATEGY_DATA, YS_STRATEGY_SHARDED };
-extern const struct ys_names ys_strategies; /* "data", "sharded" */
+ * parameter, of its gradient and of what the optimizer keeps for it. Alone: the rows, and they exchange nothing, which
+ * is other work, to see what exchanging takes. */
+enum ys_strategy { YS_STRATEGY_DATA, YS_STRATEGY_SHARDED, YS_STRATEGY_ALONE };
+extern const struct ys_names ys_strategies; /* "data", "sharded", "alone" */
 
 /** How the agents of several hosts are started: by yardstick on its own host, through ssh, or by a program that knows
  * the hosts of an allocation. */

@@ -235,6 +235,8 @@ static ys_status describe(const struct adapter *a, const struct options *options
         deviations[count++] = "gradients go through shared memory";
     if (a->dist && options->wire)
         deviations[count++] = "gradients go through network namespaces";
+    if (a->world > 1 && !a->dist)
+        deviations[count++] = "gradients are not exchanged";
     YS_TRY(ys_json_set_int(reply, "parameters", ys_graph_parameter_count(a->graph)));
     YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(engine)));
     YS_TRY(ys_adapter_set_names(reply, "libraries", libraries));
@@ -385,7 +387,7 @@ static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const 
         .world = (int)dist->world,
         .context = a};
     size_t spans;
-    if (dist->world == 1)
+    if (dist->world == 1 || dist->strategy == YS_STRATEGY_ALONE)
         return YS_OK;
     YS_TRY(ys_engine_set_exchange(a->engine, &exchange));
     ys_engine_bucket_count(a->engine, &spans);
@@ -754,7 +756,8 @@ int ys_builtin_serve(void)
                                                  .precisions = abilities.precisions,
                                                  .ops = abilities.ops,
                                                  .optimizers = abilities.optimizers,
-                                                 .dist = true},
+                                                 .dist = true,
+                                                 .alone = true},
                                        .open = open_plan,
                                        .reset = reset,
                                        .forward = forward,

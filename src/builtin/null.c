@@ -87,7 +87,7 @@ static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, dou
                                           .wire = said->wire,
                                           .transport =
                                               said->transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};
-    if (plan->dist.world == 1 || numbers < 1)
+    if (plan->dist.world == 1 || plan->dist.strategy == YS_STRATEGY_ALONE || numbers < 1)
         return YS_OK;
     null->numbers = (struct ys_dist_part){ys_alloc((size_t)numbers, sizeof(float)), (size_t)numbers};
     return null->numbers.values ? ys_dist_open(&config, &null->dist) : ys_out_of_memory();
@@ -273,7 +273,8 @@ int ys_null_serve(void)
                                                         .ops = none,
                                                         .optimizers = optimizers,
                                                         .no_work = true,
-                                                        .dist = true},
+                                                        .dist = true,
+                                                        .alone = true},
                                               .open = open_plan,
                                               .reset = reset,
                                               .train = train,

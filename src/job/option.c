@@ -97,9 +97,10 @@ static const struct ys_option options[] = {
     {"hosts", YS_OPTION_WORK, YS_OPTION_HOSTS, .mode = "train", .none = "none",
      .help = "of launch = ssh, a host a node, each with the address at which the others reach it behind its name where that "
              "is not the one that ssh has; FILE has a host a line"},
-    {"strategy", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "data|sharded", .standard = "data",
+    {"strategy", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "data|sharded|alone",
+     .standard = "data",
      .help = "what several ranks divide: data, of which each has its rows, while all hold the whole network; sharded: the "
-             "network too, of which each keeps a part"},
+             "network too, of which each keeps a part; alone: data, and they exchange nothing, which is not proven"},
     {"bn", YS_OPTION_WORK, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "local|sync", .standard = "local",
      .help = "batch normalisation of several ranks: local, each by the rows of its own share, or sync, by those of all"},
     {"bucket", YS_OPTION_WORK, YS_OPTION_SIZE, .mode = "train", .axis = true, .low = 1, .high = 1099511627776.0,

@@ -107,5 +107,10 @@ static const struct ys_field comparison_fields[] = {
     OF_PAIR(efficiency, YS_FIELD_REAL, YS_FIELD_NULL | YS_FIELD_LATER, "that ratio over the number of ranks"),
     OF_PAIR(efficiency_ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY | YS_FIELD_LATER,
             "ci over the number of ranks"),
+    OF_PAIR(
+        exposed_s, YS_FIELD_REAL, YS_FIELD_NULL | YS_FIELD_LATER,
+        "of the speed of ranks that exchange against that of ranks that do not: by how much step_s is longer, median"),
+    OF_PAIR(exposed_s_ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY | YS_FIELD_LATER,
+            "rank interval of that median, as ci"),
 };
 const struct ys_record ys_comparison_record = YS_RECORD("comparison", struct ys_comparison_record, comparison_fields);

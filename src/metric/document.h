@@ -84,13 +84,15 @@ struct ys_comparison_record {
     int scaling; /* enum ys_scaling; YS_NAME_NONE where the ratio is no speed-up */
     double efficiency;
     struct ys_list efficiency_ci; /* as ci */
+    double exposed_s;             /* NaN where the two do not differ in exchanging alone */
+    struct ys_list exposed_s_ci;  /* as ci */
 };
 extern const struct ys_record ys_comparison_record;
 
 /** One comparison of a result, which keeps the ends of its intervals; what `told` says of them counts for nothing. */
 struct ys_result_comparison {
     struct ys_comparison_record told; /* borrows all texts but its reason */
-    struct ys_interval interval, single, settled, efficiency;
+    struct ys_interval interval, single, settled, efficiency, exposed;
 };
 
 struct ys_metric_view;

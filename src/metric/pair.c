@@ -278,6 +278,42 @@ static void tell_scaling(const struct pair *pair, int m, struct ys_result_compar
     comparison->efficiency.hi /= (double)ranks;
 }
 
+static bool is_alone(const struct ys_metric_view_trial *trial)
+{
+    return trial->record->keys.strategy == YS_STRATEGY_ALONE;
+}
+
+/* Place in ys_compared of a metric that is there. */
+static int place_of(const char *metric)
+{
+    int m = 0;
+    while (strcmp(ys_compared[m], metric) != 0)
+        m++;
+    return m;
+}
+
+/* Of the speed of ranks that exchange against that of ranks that do the same but for that: what the exchange adds to a
+ * step. The others' lack of a proof, which forbids any other comparison, is what this one is about. */
+static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_comparison *comparison)
+{
+    const struct ys_metric_view_trial *a = is_alone(pair->a) ? pair->b : pair->a,
+                                      *b = is_alone(pair->a) ? pair->a : pair->b;
+    struct matched rounds;
+    struct ys_comparison found = ys_compare_invalid(0, "");
+    comparison->told.exposed_s = NAN;
+    comparison->exposed = (struct ys_interval){.known = false};
+    if (strcmp(pair->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
+        !is_alone(b))
+        return YS_OK;
+    ys_status status = match(a, b, place_of("step_s"), &rounds);
+    if (status == YS_OK)
+        status = ys_compare_difference(rounds.a, rounds.b, rounds.n, YS_BETTER_LOWER, 0, &found);
+    ys_free(rounds.a);
+    comparison->told.exposed_s = found.value;
+    comparison->exposed = found.interval;
+    return status;
+}
+
 static ys_status compare_one(const struct pair *pair, int m, struct ys_result *result)
 {
     const char *name = ys_compared[m];
@@ -349,7 +385,9 @@ static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
         if (!known && !(failed && m == 0))
             continue;
         YS_TRY(compare_one(pair, m, result));
-        tell_scaling(pair, m, &result->comparisons[result->comparison_count - 1]);
+        struct ys_result_comparison *comparison = &result->comparisons[result->comparison_count - 1];
+        tell_scaling(pair, m, comparison);
+        YS_TRY(tell_exposed(pair, m, comparison));
     }
     return YS_OK;
 }

@@ -100,11 +100,12 @@ static ys_json *comparisons_of(ys_status *status, const struct ys_result *result
     for (size_t i = 0; *status == YS_OK && i < result->comparison_count; i++) {
         const struct ys_result_comparison *comparison = &result->comparisons[i];
         struct ys_comparison_record told = comparison->told; /* borrows */
-        double ends[2], single_ends[2], settled_ends[2], efficiency_ends[2];
+        double ends[2], single_ends[2], settled_ends[2], efficiency_ends[2], exposed_ends[2];
         told.ci = list_ends(&comparison->interval, ends);
         told.single.ci = list_ends(&comparison->single, single_ends);
         told.settled_ci = list_ends(&comparison->settled, settled_ends);
         told.efficiency_ci = list_ends(&comparison->efficiency, efficiency_ends);
+        told.exposed_s_ci = list_ends(&comparison->exposed, exposed_ends);
         ys_add(status, array, ys_record_json(&ys_comparison_record, &told));
     }
     return array;

@@ -145,6 +145,8 @@ static ys_status open_plan(struct server *server, const struct request *request)
                        ys_name_of(&ys_modes, plan->mode), (long long)plan->dist.world);
     if (plan->dist.world > 1 && plan->dist.strategy == YS_STRATEGY_SHARDED)
         return ys_fail(YS_EUNSUPPORTED, "strategy \"sharded\": each process of this adapter holds the whole network");
+    if (plan->dist.world > 1 && plan->dist.strategy == YS_STRATEGY_ALONE && !server->ops->about.alone)
+        return ys_fail(YS_EUNSUPPORTED, "strategy \"alone\": processes of this adapter always exchange gradients");
     if (server->infers && !server->ops->infer)
         return ys_fail(YS_EUNSUPPORTED, "mode \"infer\" is not among those of this adapter, which has \"train\"");
     if (ys_plan_has_prompt(plan) && !server->ops->infer_piece)

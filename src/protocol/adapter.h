@@ -21,7 +21,8 @@ struct ys_adapter_about {
     const char *adapter, *framework;
     const char *const *precisions, *const *ops, *const *optimizers;
     bool no_work;
-    bool dist; /* several processes train together: it reads the plan's `dist` */
+    bool dist;  /* several processes train together: it reads the plan's `dist` */
+    bool alone; /* and where its strategy says so they exchange nothing */
 };
 
 /** The logits of a request, where they lie: valid until the adapter is called again. */

@@ -250,6 +250,18 @@ static void put_efficiency(struct ys_buf *out, const struct ys_view_comparison *
         ys_buf_printf(out, " (%.3g to %.3g)", comparison->efficiency_lo, comparison->efficiency_hi);
 }
 
+/** Of ranks that exchange against ranks that do not. */
+static void put_exposed(struct ys_buf *out, const struct ys_view_comparison *comparison)
+{
+    if (!isfinite(comparison->exposed_s))
+        return;
+    ys_buf_printf(out, "; exposed communication by difference: %s a step",
+                  ys_label_value(YS_KIND_SPAN, comparison->exposed_s).text);
+    if (isfinite(comparison->exposed_lo_s))
+        ys_buf_printf(out, " (%s to %s)", ys_label_value(YS_KIND_SPAN, comparison->exposed_lo_s).text,
+                      ys_label_value(YS_KIND_SPAN, comparison->exposed_hi_s).text);
+}
+
 void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
     const char *metric = ys_view_or(comparison->metric, ""), *reason = ys_view_or(comparison->reason, "");
@@ -269,6 +281,7 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const
         ys_text_clean(out, reason, false);
     }
     put_efficiency(out, comparison);
+    put_exposed(out, comparison);
 }
 
 void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comparison)

@@ -92,6 +92,7 @@ struct ys_view_comparison {
     double round_correlation, bias_bound, window_from; /* NAN */
     int scaling;                                       /* enum ys_scaling, or YS_NAME_NONE */
     double efficiency, efficiency_lo, efficiency_hi;   /* NAN */
+    double exposed_s, exposed_lo_s, exposed_hi_s;      /* likewise */
 };
 
 /** What a result says of its study, borrowed from it. */

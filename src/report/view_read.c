@@ -133,8 +133,8 @@ struct figure {
     const char *rounds, *metric, *a, *b, *varies, *reason;
     int kind, scale, verdict;
     int scaling;
-    double efficiency;
-    const ys_json *ci, *settled_ci, *efficiency_ci, *values;
+    double efficiency, exposed_s;
+    const ys_json *ci, *settled_ci, *efficiency_ci, *exposed_s_ci, *values;
 };
 #define FIGURE struct figure
 static const struct ys_field metric_fields[] = {
@@ -167,6 +167,8 @@ static const struct ys_field comparison_fields[] = {
     NAMED(FIGURE, scaling, &ys_scalings),
     REAL(FIGURE, efficiency),
     VALUE(FIGURE, efficiency_ci),
+    REAL(FIGURE, exposed_s),
+    VALUE(FIGURE, exposed_s_ci),
 };
 static const struct ys_record comparison_record = YS_RECORD("comparison", FIGURE, comparison_fields);
 
@@ -237,7 +239,10 @@ struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
                                        .scaling = found.scaling,
                                        .efficiency = found.efficiency,
                                        .efficiency_lo = ys_json_number(ys_json_at(found.efficiency_ci, 0), NAN),
-                                       .efficiency_hi = ys_json_number(ys_json_at(found.efficiency_ci, 1), NAN)};
+                                       .efficiency_hi = ys_json_number(ys_json_at(found.efficiency_ci, 1), NAN),
+                                       .exposed_s = found.exposed_s,
+                                       .exposed_lo_s = ys_json_number(ys_json_at(found.exposed_s_ci, 0), NAN),
+                                       .exposed_hi_s = ys_json_number(ys_json_at(found.exposed_s_ci, 1), NAN)};
 }
 
 static struct ys_view_comparison take_comparison(const struct ys_result_comparison *comparison)
@@ -268,7 +273,10 @@ static struct ys_view_comparison take_comparison(const struct ys_result_comparis
                                        .scaling = told->scaling,
                                        .efficiency = told->efficiency,
                                        .efficiency_lo = comparison->efficiency.known ? comparison->efficiency.lo : NAN,
-                                       .efficiency_hi = comparison->efficiency.known ? comparison->efficiency.hi : NAN};
+                                       .efficiency_hi = comparison->efficiency.known ? comparison->efficiency.hi : NAN,
+                                       .exposed_s = told->exposed_s,
+                                       .exposed_lo_s = comparison->exposed.known ? comparison->exposed.lo : NAN,
+                                       .exposed_hi_s = comparison->exposed.known ? comparison->exposed.hi : NAN};
 }
 
 static struct ys_view_metric read_metric(const ys_json *json)

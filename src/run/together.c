@@ -294,13 +294,14 @@ static ys_status join_losses(const struct ys_plan *plan, struct ys_run_record *c
     return YS_OK;
 }
 
-/** Weights and checkpoints of rank `rank` against those of rank 0; its own are removed. *differs: a new sentence, or
- * NULL. */
+/** Weights and checkpoints of rank `rank` against those of rank 0, where they exchange gradients; its own are removed.
+ * *differs: a new sentence, or NULL. */
 static ys_status compare_file(const struct ys_plan *plan, const struct ys_graph *graph, int64_t rank, const char *name,
                               char **differs)
 {
     struct ys_safetensors *first = NULL, *other = NULL;
     char *folder = NULL, *at_first = ys_path_join(plan->folder, name), *at_other = NULL;
+    const bool holds_same = plan->dist.strategy != YS_STRATEGY_ALONE;
     ys_status status = ys_rank_folder(plan->folder, rank, &folder);
     if (status == YS_OK && (!at_first || !(at_other = ys_path_join(folder, name))))
         status = ys_out_of_memory();
@@ -315,7 +316,7 @@ static ys_status compare_file(const struct ys_plan *plan, const struct ys_graph 
     for (size_t p = 0; status == YS_OK && first && other && !*differs && p < graph->param_count; p++) {
         const struct ys_tensor *a = ys_safetensors_find(first, graph->params[p].name),
                                *b = ys_safetensors_find(other, graph->params[p].name);
-        if (graph->params[p].role == YS_ROLE_WEIGHT &&
+        if (holds_same && graph->params[p].role == YS_ROLE_WEIGHT &&
             (!a || !b || a->size_bytes != b->size_bytes || memcmp(a->data, b->data, a->size_bytes) != 0))
             *differs = ys_format("rank %" PRId64 " of %" PRId64
                                  " saved other weights than rank 0 in %s: %s differs; ranks that train together hold "

@@ -296,6 +296,10 @@ static ys_status check_ranks(const struct ys_trial *trial)
     if (keys->perf)
         return ys_fail(YS_EINVAL, "perf = on samples one process, and ranks = %lld are several: write perf = off",
                        (long long)ranks);
+    if (keys->strategy == YS_STRATEGY_ALONE && keys->bn == YS_STATISTICS_SYNC)
+        return ys_fail(YS_EINVAL,
+                       "strategy = alone exchanges nothing, and bn = sync takes the statistics of all ranks: write "
+                       "bn = local");
     const int64_t sharers = ys_settings_sharers(keys);
     if (keys->threads != YS_FIELD_NONE)
         YS_TRY(check_shares("threads", keys->threads, sharers));

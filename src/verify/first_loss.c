@@ -28,7 +28,8 @@ ys_status ys_first_loss_is_known(const struct ys_plan *plan, bool is_behind_chec
     struct ys_graph *graph = NULL;
     YS_TRY(ys_graph_read(plan->graph, &graph));
     *is_known = !ys_plan_is_apart(plan, ys_graph_has(graph, YS_OP_BATCHNORM)) &&
-                !(is_behind_checkpoint && graph->carries_state) && !ys_proof_drop_dropout(graph);
+                !(is_behind_checkpoint && (graph->carries_state || plan->dist.strategy == YS_STRATEGY_ALONE)) &&
+                !ys_proof_drop_dropout(graph);
     ys_graph_free(graph);
     return YS_OK;
 }

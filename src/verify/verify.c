@@ -587,6 +587,11 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
     ys_proof_init(proof);
     if (request->framework->no_work)
         return ys_proof_settle(proof, YS_PROOF_NONE, "this adapter does no work, so there is nothing to prove");
+    if (request->plan->dist.strategy == YS_STRATEGY_ALONE) {
+        proof->lasting = true;
+        return ys_proof_settle(proof, YS_PROOF_NONE,
+                               "strategy = alone: ranks that exchange nothing do not do the work of one process");
+    }
     YS_TRY(open_work(verifier, request, &few, &whole));
     ys_status status = find_proof(verifier, request, &few, &whole, proof);
     ys_reference_close(&few);

@@ -236,6 +236,24 @@ class Ranks(Case):
             self.assertEqual({c["scaling"] for c in out["comparisons"] if c["metric"] != "rate_per_s"}, {None})
             self.assertIn(kind + " scaling, efficiency ", self.yardstick("show", "last")[0].replace("\n  ", " "))
 
+    def test_ranks_that_exchange_nothing_are_labelled_and_tell_what_the_exchange_adds(self):
+        out, _ = self.result("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=2", "--steps=21",
+                             "--block=1", "--repeat=6", "--opt.null.rate=2000", "--opt.null.exchange=3000000", "--strategy=data,alone")
+        found = [c for c in out["comparisons"] if c["exposed_s"] is not None]
+        self.assertEqual([(c["metric"], c["varies"]) for c in found], [("rate_per_s", "strategy")])
+        low, high = found[0]["exposed_s_ci"]
+        self.assertTrue(0 < found[0]["exposed_s"] and low <= found[0]["exposed_s"] <= high, found)
+        self.assertIn("exposed communication by difference: ", " ".join(self.yardstick("show", "last")[0].split()))
+
+    def test_the_built_in_engine_that_exchanges_nothing_is_never_proven(self):
+        out, _ = self.result("run", *MLP, "--batch=8", "--ranks=2", "--repeat=1", "--strategy=alone")
+        trial, = out["trials"]
+        self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "none"))
+        self.assertIn("strategy = alone", trial["proof"]["reason"])
+        self.assertIn("gradients are not exchanged", trial["deviations"])
+        self.assertEqual({rank["communication_s"] for rank in trial["ranks"]}, {None})
+        self.refusal("run", *MLP, "--batch=8", "--ranks=2", "--strategy=alone", "--bn=sync", words=["strategy = alone", "bn = sync"])
+
     def test_a_rank_that_is_late_is_found_and_the_part_that_makes_it_so(self):
         work = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=3", "--steps=11", "--block=2",
                 "--repeat=6", "--opt.null.rate=2000", "--opt.null.exchange=1000", "--opt.null.late_ms=40"]
