@@ -1,13 +1,16 @@
 """Chainer on the CPU: define-by-run, its links and functions over NumPy."""
 
 import contextlib
+import functools
 import json
 import math
 import os
+import time
 import warnings
 
 import common
 import common_graph
+import common_meeting
 import common_places
 import numpy as np
 
@@ -297,10 +300,12 @@ RECURRENT = {"LSTM": LSTM, "GRU": GRU}
 
 
 class Network(chainer.Chain):
-    """The graph: its links and functions, called in its order. owned: name in the graph -> its link and the name there."""
+    """The graph: its links and functions, called in its order. owned: name in the graph -> its link and the name there.
+    batch_norm: the link that normalises by a batch."""
 
-    def __init__(self, plan, dtype):
+    def __init__(self, plan, dtype, batch_norm):
         super().__init__()
+        self.batch_norm = batch_norm
         self.plan, self.dtype, self.nodes, self.owned, self.made, self.recurrents = plan, dtype, [], {}, {}, {}
         self.place = common_places.Place()
         for node in plan.graph["nodes"]:
@@ -358,8 +363,8 @@ class Network(chainer.Chain):
             return self.own(Linear(inputs, units, "bias" not in names, 0), names, ROLES)
         if op == "BatchNormalization":
             channels, = self.plan.weights[names["weight"]].shape
-            return self.own(L.BatchNormalization(channels, 1 - attrs["momentum"], attrs["epsilon"], self.dtype), names,
-                            BATCH_NORM)
+            link = self.batch_norm(channels, decay=1 - attrs["momentum"], eps=attrs["epsilon"], dtype=self.dtype)
+            return self.own(link, names, BATCH_NORM)
         return Pool(op, attrs)
 
     def operand(self, combine, names, shape):
@@ -453,12 +458,17 @@ class Chainer(common.Adapter):
     optimizers = tuple(OPTIMIZERS)
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "hidden",
               "carried", "prompt")
+    statistics = ("local", "sync")
+    strategies = ("data", "alone")
+    weighs = True
+    communicator = None  # of several ranks
 
     def build(self, plan):
         self.dtype = DTYPES[plan.precision]
         chainer.global_config.dtype = self.dtype
         chainer.global_config.train = plan.mode == "train"
-        self.net = Network(plan, self.dtype)
+        batch_norm = self.distribute() if plan.exchanges else L.BatchNormalization
+        self.net = Network(plan, self.dtype, batch_norm)
         self.reset()
         return {
             "parameters": self.net.count_params() - plan.untrained(),
@@ -467,8 +477,21 @@ class Chainer(common.Adapter):
             "deviations": [],
         }
 
+    def distribute(self):
+        """This process as one of several ranks; gives the link by which they normalise."""
+        interface = common_meeting.interface_of(self.plan.address)
+        if interface != "lo":  # between hosts MPICH is to use their wire, as it does within one what is fastest
+            os.environ.setdefault("UCX_TLS", "tcp,self")
+            os.environ.setdefault("UCX_NET_DEVICES", interface)
+        import chainer_ranks
+
+        self.communicator, self.exchanged = chainer_ranks.meet(self.plan), []
+        if self.plan.statistics == "local":
+            return L.BatchNormalization
+        return functools.partial(chainer_ranks.BatchNormalization, comm=self.communicator)
+
     def reset(self):
-        np.random.seed(self.plan.seed % 2**32)  # Chainer's dropout draws from NumPy
+        np.random.seed(self.plan.own_seed % 2**32)  # Chainer's dropout draws from NumPy
         for name in self.net.owned:
             np.copyto(self.net.array(name), self.plan.weights[name])
         self.net.cleargrads()
@@ -540,13 +563,22 @@ class Chainer(common.Adapter):
     def train_step(self, x, y, lr):
         self.net.cleargrads()
         loss = self.loss(self.net(x), y)
-        loss.backward()
+        self.run_backward(loss)
         self.set_rate(lr)
         self.optimizer.update()
         self.steps += 1
         for link in self.net.recurrents.values() if self.plan.carries_state else ():
             link.start = link.end
         return loss.array
+
+    def run_backward(self, loss):
+        """Afterwards gradients are those of all ranks: their mean, in which each has the weight of its targets. ChainerMN's own
+        optimizer would spend its first batch on a broadcast of the weights, and then do the same."""
+        (loss if self.weight == 1 else loss * self.weight).backward()
+        if self.communicator is not None:
+            ready_ns = time.monotonic_ns()
+            self.communicator.multi_node_mean_grad(self.net)
+            self.exchanged.append((ready_ns, time.monotonic_ns()))
 
     @contextlib.contextmanager
     def unchanged(self, train):
@@ -584,7 +616,7 @@ class Chainer(common.Adapter):
         with self.unchanged(train):
             self.net.cleargrads()
             loss = self.loss(self.net(x), y)
-            loss.backward()
+            self.run_backward(loss)
         gradients = {}
         for entry in self.plan.params:
             if entry["role"] == "weight":

@@ -26,32 +26,35 @@ def interface_of(address):
 def share_places(plan):
     """"ADDRESS:PORT" of every rank. All ports are held until all are known, so that they differ; from then on this one's own
     is free for its server."""
-    host, port = plan.rendezvous.rsplit(":", 1)
     with socket.socket() as holder:
         holder.bind((plan.address, 0))
-        own = "%s:%d" % (plan.address, holder.getsockname()[1])
-        return gather((host, int(port)), own, plan.world) if plan.rank == 0 else tell((host, int(port)), plan.rank, own)
+        return share(plan, "%s:%d" % (plan.address, holder.getsockname()[1]))
+
+
+def share(plan, own):
+    """What each rank has to tell the others, anything that JSON has: a list, by rank."""
+    host, port = plan.rendezvous.rsplit(":", 1)
+    return gather((host, int(port)), own, plan.world) if plan.rank == 0 else tell((host, int(port)), plan.rank, own)
 
 
 def gather(place, own, world):
-    """Rank 0 hears where the others are, and tells all."""
-    places, connections = [own] + [None] * (world - 1), []
+    """Rank 0 hears the others, and tells all."""
+    told, connections = [own] + [None] * (world - 1), []
     with socket.socket() as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.settimeout(PATIENCE_S)
         server.bind(place)
         server.listen(world)
-        while None in places:
+        while len(connections) < world - 1:
             connection, _ = server.accept()
             connection.settimeout(PATIENCE_S)
             with connection.makefile("r") as lines:
-                rank, its = json.loads(lines.readline())
-            places[rank] = its
+                rank, told[rank] = json.loads(lines.readline())
             connections.append(connection)
         for connection in connections:
             with connection:
-                connection.sendall(json.dumps(places).encode() + b"\n")
-    return places
+                connection.sendall(json.dumps(told).encode() + b"\n")
+    return told
 
 
 def tell(place, rank, own):

@@ -105,6 +105,10 @@ class MXNet(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "hidden",
               "carried")
     options = {"executor": "gluon"}
+    statistics = ("local",)
+    strategies = ("data", "alone")
+    weighs = True
+    store = None  # of several ranks, what takes the mean of their gradients
     ends = ()
     loader = "mxnet.gluon.data.DataLoader"
 
@@ -131,6 +135,8 @@ class MXNet(common.Adapter):
         else:
             self.net.hybridize(static_alloc=True, static_shape=True)
             self.loss.hybridize(static_alloc=True, static_shape=True)
+        if plan.exchanges:
+            self.store = self.distribute()
         self.reset()
         return {
             "parameters": sum(value.size for value in self.values) - plan.untrained(),
@@ -139,8 +145,19 @@ class MXNet(common.Adapter):
             "deviations": ["symbolic executor"] if self.bound else [],
         }
 
+    def distribute(self):
+        if self.dtype == "float64":
+            raise common.Unsupported("several processes in f64: MXNet's key-value store sends float64 as float32")
+        import mxnet_ranks
+
+        return mxnet_ranks.Store(self.plan, self.gradients)
+
+    def close(self):
+        if self.store is not None:
+            self.store.close()
+
     def reset(self):
-        mx.random.seed(self.plan.seed)
+        mx.random.seed(self.plan.own_seed)
         for name, param in self.net.owned.items():
             param.set_data(mx.nd.array(self.plan.weights[name], dtype=self.dtype))
         self.steps, self.rate = 0, None
@@ -180,16 +197,18 @@ class MXNet(common.Adapter):
         return mx.nd.from_numpy(values)
 
     def differentiate(self, x, y, train=True):
-        """The loss; its gradients are in the parameters."""
+        """The loss; its gradients, of several ranks the mean of all, are in the parameters."""
         if self.bound:
             if not train:
                 raise common.Unsupported("gradients in evaluation: the symbolic executor has them in training alone")
             loss, _ = self.bound.forward(True, x=x, y=y)
             self.bound.executor.backward(self.bound.slopes)
-            return loss
-        with autograd.record(train):
-            loss = self.loss(self.network(x), y)
-        loss.backward(train_mode=train)
+        else:
+            with autograd.record(train):
+                loss = self.loss(self.network(x), y)
+            loss.backward(train_mode=train)
+        if self.store is not None:
+            self.store.take_mean(self.weight)
         return loss
 
     def network(self, x):

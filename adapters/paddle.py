@@ -6,8 +6,11 @@ the difference.
 """
 
 import contextlib
+import os
+import time
 
 import common
+import common_meeting
 import numpy as np
 from common_feed import Rows
 
@@ -74,6 +77,10 @@ class Paddle(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions",
               "hidden", "carried", "prompt")
     options = {"to_static": False}
+    statistics = ("local",)  # nn.SyncBatchNorm wants a GPU
+    strategies = ("data", "alone")
+    weighs = True
+    buckets = True
     loader = "paddle.io.DataLoader"
 
     def build(self, plan):
@@ -88,6 +95,8 @@ class Paddle(common.Adapter):
                                          % ("state that is carried" if plan.carries_state else "prompt that is answered before its tokens"))
             paddle.set_flags({"FLAGS_new_executor_serial_run": True})  # else it has threads of its own
             self.run = paddle.jit.to_static(Static(self.net), full_graph=True)
+        if plan.exchanges:
+            self.run = self.distribute()
         self.trained = {entry["name"]: self.net.owned[entry["name"]] for entry in plan.params if entry["role"] == "weight"}
         self.reset()
         if plan.mode == "infer":
@@ -99,8 +108,33 @@ class Paddle(common.Adapter):
             "deviations": ["paddle.jit.to_static"] if self.option("to_static") else [],
         }
 
+    def distribute(self):
+        """The network as one of several ranks trains it: after each backward pass gradients are the means of all. Each bucket is
+        exchanged as soon as it is complete, and the pass waits for that: Paddle's gloo has no other way."""
+        if self.option("to_static"):
+            raise common.Unsupported("several processes through paddle.jit.to_static: opt.paddle.to_static = off")
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", common_meeting.interface_of(self.plan.address))
+        os.environ.update(PADDLE_DISTRI_BACKEND="gloo", PADDLE_MASTER=self.plan.rendezvous,
+                          PADDLE_TRAINERS_NUM=str(self.plan.world), PADDLE_TRAINER_ID=str(self.plan.rank),
+                          PADDLE_CURRENT_ENDPOINT=self.plan.address + ":0")  # has to be there, and is not asked for its port
+        paddle.distributed.init_parallel_env()
+        for param in self.net.parameters():
+            if not param.stop_gradient:
+                param.register_hook(self.note_gradient)
+        size = {}
+        if self.plan.bucket_bytes is not None:
+            size = dict.fromkeys(("comm_buffer_size", "last_comm_buffer_size"), self.plan.bucket_bytes / 2**20)
+        run = paddle.DataParallel(self.net, **size)
+        if len(run.group_indices) == 1:  # of several the first would count as computing
+            self.exchanged = []
+        return run
+
+    def note_gradient(self, _gradient):
+        """The last of these calls in a step comes when all gradients of this rank are there."""
+        self.ready_ns = time.monotonic_ns()
+
     def reset(self):
-        paddle.seed(self.plan.seed)
+        paddle.seed(self.plan.own_seed)
         for name, tensor in self.net.owned.items():
             values = self.plan.weights[name].astype(self.dtype)
             if name in self.net.statistics:
@@ -167,7 +201,9 @@ class Paddle(common.Adapter):
         double = self.dtype == "float64"
         before = {name: self.net.owned[name].clone() for name in self.net.statistics} if double else {}
         loss = self.loss(self.run(paddle.to_tensor(x)), paddle.to_tensor(y))
-        loss.backward()
+        self.run_backward(loss)
+        if self.exchanged is not None:
+            self.exchanged.append((self.ready_ns, time.monotonic_ns()))
         with paddle.no_grad():
             if self.plan.optimizer["clip_norm"] is not None:
                 self.clip(self.plan.optimizer["clip_norm"])
@@ -181,6 +217,10 @@ class Paddle(common.Adapter):
         for name, old in before.items():
             self.net.statistics[name].refine(self.net.owned[name], old)
         return loss.detach()
+
+    def run_backward(self, loss):
+        """The mean that ranks take of their gradients gives each the same weight; that of its targets is put on its loss."""
+        (loss if self.weight == 1 else loss * self.weight).backward()
 
     def clip(self, limit):
         """As nn.ClipGradByGlobalNorm, which takes the norm of each group of parameters by itself."""
@@ -238,7 +278,8 @@ class Paddle(common.Adapter):
 
     def forward(self, x, y, train):
         x, y = paddle.to_tensor(x), paddle.to_tensor(y)
-        run = self.run if train or self.plan.mode == "infer" else self.net  # to_static cannot do both with one network
+        # to_static cannot do both with one network; ranks have nothing to exchange here.
+        run = self.run if self.plan.world == 1 and (train or self.plan.mode == "infer") else self.net
         with self.unchanged(train), paddle.no_grad() if run is self.net else contextlib.nullcontext():
             logits = self.pass_pieces(x) if self.plan.prompt else run(x)
             loss = self.loss(logits, y)
@@ -257,7 +298,7 @@ class Paddle(common.Adapter):
     def backward(self, x, y, train):
         with self.unchanged(train):
             loss = self.loss(self.run(paddle.to_tensor(x)), paddle.to_tensor(y))
-            loss.backward()
+            self.run_backward(loss)
         gradients = {name: self.turned(name, param.grad.numpy()) for name, param in self.trained.items()}
         self.clear()
         return loss.numpy(), gradients

@@ -4,7 +4,7 @@ them as it does in wrong_pytorch.py, by the same names. YS_WRONG_OF, which the r
 
 What is a matter of the graph, of the order in which weights lie or of when state begins anew is made wrong for all of them, by
 another plan. The rest lies in the adapter, where it has it: MXNet's RNN knows no other place of the reset and no state that is
-not detached; tinygrad's adapter has neither LSTM nor GRU.
+not detached; tinygrad's adapter has neither LSTM nor GRU. wrong_ranks.py has those of several processes.
 """
 
 import importlib.util
@@ -18,6 +18,7 @@ import common  # noqa: E402
 import common_graph  # noqa: E402
 import numpy as np  # noqa: E402
 import wrong_one  # noqa: E402
+import wrong_ranks  # noqa: E402
 
 OF = os.environ["YS_WRONG_OF"]
 EPSILON = 1e-6  # that of PyTorch's clip_grad_norm_
@@ -482,7 +483,7 @@ def both(name, mistake):
     return type(name, (mistake, RIGHT), {"__doc__": mistake.__doc__})
 
 
-WRONG = {"nothing": RIGHT, **{name: both(name, mistake) for name, mistake in {**EVERYWHERE, **OF_LAYERS}.items()}, **OWN}
+WRONG = {"nothing": RIGHT, **{name: both(name, mistake) for name, mistake in {**EVERYWHERE, **OF_LAYERS, **wrong_ranks.mistakes(OF)}.items()}, **OWN}
 Wrong = wrong_one.one_of(RIGHT, WRONG)
 
 
