@@ -53,6 +53,14 @@ static void a_speed_up_says_what_each_rank_brings(void)
               "better; weak scaling, efficiency 0.75 (0.7 to 0.8)\n");
 }
 
+static void ranks_that_exchange_nothing_say_what_the_exchange_adds(void)
+{
+    CHECK_HAS(markdown(made_json("{'study':{'rounds':6},'trials':[],'comparisons':[{'metric':'rate_per_s','a':'x','b':"
+                                 "'y','n':6,'verdict':'invalid','reason':'no proof','exposed_s':0.0125,"
+                                 "'exposed_s_ci':[0.012,0.014]}]}")),
+              "invalid, no proof; exposed communication by difference: 12.5 ms a step (12.0 ms to 14.0 ms)\n");
+}
+
 static void markup_in_names_is_escaped(void)
 {
     const char *text = markdown(made_result((const char *[]){"a|b*<i>[x](y)`"}, 1, 6, NULL));
@@ -93,5 +101,6 @@ static void every_row_has_the_cells_of_its_table(void)
 }
 
 TAP_MAIN(TAP_CASE(a_study_is_a_table_a_list_and_sentences), TAP_CASE(comparisons_say_what_bounds_them),
-         TAP_CASE(a_speed_up_says_what_each_rank_brings), TAP_CASE(markup_in_names_is_escaped),
+         TAP_CASE(a_speed_up_says_what_each_rank_brings),
+         TAP_CASE(ranks_that_exchange_nothing_say_what_the_exchange_adds), TAP_CASE(markup_in_names_is_escaped),
          TAP_CASE(failures_are_rows), TAP_CASE(every_row_has_the_cells_of_its_table))
