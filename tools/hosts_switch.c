@@ -7,8 +7,10 @@
  * one that is named `switch`; then it goes on in the background, until it is killed. A frame leaves as fast as
  * BITS_PER_S allow (0: at once) behind those that its host sent before, reaches another host no faster than that
  * either, where several send to it, and is there DELAY_NS later. Headers count, of each segment that a network card
- * would make of a large frame. Between two hosts frames keep their order, and none is lost unless a host is so far
- * ahead of the wire that the queue of its device is full. */
+ * would make of a large frame. Between two hosts frames keep their order, but for acknowledgements without payload:
+ * they wait for one segment at most, as they do in the fair queues that hosts have (fq_codel), where behind all that
+ * their host sends they would keep the other end waiting. None is lost unless a host is so far ahead of the wire that
+ * the queue of its device is full. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,7 +34,8 @@
 enum {
     PORTS_MOST = 65,          /* 64 hosts, and the namespace of the switch itself */
     FRAME_BYTES_MOST = 65600, /* with the header that the kernel puts before it */
-    FRAMES_AT_ONCE = 32       /* of one port, until the others have their turn */
+    FRAMES_AT_ONCE = 32,      /* of one port, until the others have their turn */
+    SEGMENT_BYTES = 1514      /* that a network card makes of a large frame */
 };
 /* A host that is further ahead of its wire than this waits: what it sends stays in the queue of its device. */
 static const uint64_t AHEAD_NS = 100000000, FOREVER_NS = UINT64_MAX;
@@ -48,7 +51,7 @@ struct port {
     int fd;                            /* -1: the device is there no more */
     unsigned char address[ETH_ALEN];   /* from which its last frame came; zero: none did */
     uint64_t sending_ns, receiving_ns; /* until when it does */
-    struct frame *first, *last;        /* on their way to it; each is due no earlier than the one before */
+    struct frame *first, *last;        /* on their way to it, in the order in which they are due */
 };
 
 struct wire {
@@ -87,26 +90,56 @@ static size_t wire_bytes(const unsigned char *data, size_t bytes)
     return payload + headers * ((payload + about.gso_size - 1) / about.gso_size);
 }
 
+/** Whether it is TCP's, has no payload and says nothing but up to where data have come. */
+static bool acknowledges(const unsigned char *data, size_t bytes)
+{
+    enum { LEAST = 20, IP_LENGTH_AT = 2, IP_PROTOCOL_AT = 9, PROTOCOL_TCP = 6, TCP_LENGTH_AT = 12, TCP_FLAGS_AT = 13 };
+    enum { FLAG_ACK = 16 };
+    const unsigned char *ip = data + sizeof(struct virtio_net_hdr) + ETH_HLEN;
+    if (bytes < sizeof(struct virtio_net_hdr) + ETH_HLEN + 2 * LEAST || ip[-2] != 8 || ip[-1] != 0)
+        return false;
+    const size_t header = 4U * (ip[0] & 15U), whole = 256U * ip[IP_LENGTH_AT] + ip[IP_LENGTH_AT + 1];
+    const unsigned char *tcp = ip + header;
+    if (header < LEAST || ip[IP_PROTOCOL_AT] != PROTOCOL_TCP ||
+        bytes < sizeof(struct virtio_net_hdr) + ETH_HLEN + header + LEAST)
+        return false;
+    return tcp[TCP_FLAGS_AT] == FLAG_ACK && whole == header + 4U * (tcp[TCP_LENGTH_AT] >> 4);
+}
+
 static bool is_ahead(const struct port *port, uint64_t at_ns)
 {
     return port->sending_ns > at_ns + AHEAD_NS;
 }
 
-/** A frame that `from` has sent by `sent_ns`, and took `length_ns` for. */
-static void put(const struct wire *w, struct port *to, const unsigned char *data, size_t bytes, uint64_t sent_ns,
-                uint64_t length_ns)
+/** Frames lie in the order in which they are due. */
+static void insert(struct port *to, struct frame *frame)
+{
+    struct frame **at = to->first && to->last->due_ns <= frame->due_ns ? &to->last->next : &to->first;
+    while (*at && (*at)->due_ns <= frame->due_ns)
+        at = &(*at)->next;
+    frame->next = *at;
+    *at = frame;
+    if (!frame->next)
+        to->last = frame;
+}
+
+/* A frame on its way. */
+struct passing {
+    uint64_t sent_ns, length_ns; /* that it leaves by, and takes */
+    bool is_first;               /* it waits for no other at its end either */
+};
+
+static void put(const struct wire *w, struct port *to, const unsigned char *data, size_t bytes, struct passing passing)
 {
     struct frame *frame = to->fd >= 0 ? malloc(sizeof *frame + bytes) : NULL;
     if (!frame)
         return; /* as a wire that leads nowhere; a switch without memory drops frames */
-    const uint64_t behind_ns = to->receiving_ns + length_ns;
-    to->receiving_ns = sent_ns > behind_ns ? sent_ns : behind_ns;
-    frame->next = NULL;
-    frame->due_ns = to->receiving_ns + w->delay_ns;
+    const uint64_t behind_ns = to->receiving_ns + passing.length_ns;
+    to->receiving_ns = passing.sent_ns > behind_ns ? passing.sent_ns : behind_ns;
+    frame->due_ns = (passing.is_first ? passing.sent_ns : to->receiving_ns) + w->delay_ns;
     frame->bytes = bytes;
     memcpy(frame->data, data, bytes);
-    *(to->first ? &to->last->next : &to->first) = frame;
-    to->last = frame;
+    insert(to, frame);
 }
 
 /** The port of that address; NULL: it is that of many, or of nobody who has sent anything. */
@@ -119,18 +152,28 @@ static struct port *find(struct wire *w, const unsigned char *address)
     return NULL;
 }
 
+/** How long a wire is busy with so much. */
+static uint64_t length_of(const struct wire *w, size_t bytes)
+{
+    return w->rate_bps > 0 ? (uint64_t)(8e9 * (double)bytes / w->rate_bps) : 0;
+}
+
 static void pass_on(struct wire *w, struct port *from, const unsigned char *data, size_t bytes, uint64_t at_ns)
 {
     const unsigned char *addresses = data + sizeof(struct virtio_net_hdr);
-    const uint64_t length_ns = w->rate_bps > 0 ? (uint64_t)(8e9 * (double)wire_bytes(data, bytes) / w->rate_bps) : 0;
+    const uint64_t length_ns = length_of(w, wire_bytes(data, bytes));
     from->sending_ns = (from->sending_ns > at_ns ? from->sending_ns : at_ns) + length_ns;
+    const uint64_t soon_ns = at_ns + length_of(w, SEGMENT_BYTES) + length_ns;
+    const bool is_first = acknowledges(data, bytes);
+    const struct passing passing = {is_first && soon_ns < from->sending_ns ? soon_ns : from->sending_ns, length_ns,
+                                    is_first};
     memcpy(from->address, addresses + ETH_ALEN, ETH_ALEN);
     struct port *to = find(w, addresses);
     if (to && to != from)
-        put(w, to, data, bytes, from->sending_ns, length_ns);
+        put(w, to, data, bytes, passing);
     for (int i = 0; !to && i < w->count; i++)
         if (&w->ports[i] != from)
-            put(w, &w->ports[i], data, bytes, from->sending_ns, length_ns);
+            put(w, &w->ports[i], data, bytes, passing);
 }
 
 static void take_frames(struct wire *w, struct port *from)
@@ -239,10 +282,11 @@ static int open_host(const char *host)
     return open_device("eth0", host);
 }
 
-/** What it emulates needs no processor, so others must not make it wait for one; without the right to it is as any. */
+/** What it emulates needs no processor, so others must not make it wait for one, ranks that sleep a timetable and go
+ * before all else among them; without the right to it is as any. */
 static void be_punctual(void)
 {
-    const struct sched_param first = {.sched_priority = 1};
+    const struct sched_param first = {.sched_priority = 2};
     if (sched_setscheduler(0, SCHED_RR, &first) != 0)
         (void)setpriority(PRIO_PROCESS, 0, -20);
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
