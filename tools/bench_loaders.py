@@ -244,8 +244,8 @@ def bench_dali(args):
     def photos():
         data, _ = fn.readers.file(files=paths_of(args.folder), random_shuffle=True)
         if args.augment == "place":
-            image = fn.decoders.image_crop(data, crop=[args.size, args.size], crop_pos_x=fn.random.uniform(range=[0, 1]),
-                                           crop_pos_y=fn.random.uniform(range=[0, 1]))
+            image = fn.decoders.image_crop(data, crop=[args.size, args.size], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]),
+                                           crop_pos_y=fn.random.uniform(range=[0.0, 1.0]))
         elif args.augment == "area":
             image = fn.decoders.image_random_crop(data, random_area=[0.08, 1], random_aspect_ratio=[3 / 4, 4 / 3])
             image = fn.resize(image, size=[args.size, args.size], interp_type=types.INTERP_LINEAR, antialias=True)

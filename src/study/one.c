@@ -403,6 +403,15 @@ static void note_seen(struct ys_trial *trial, const struct ys_facts *facts)
                                          .peak_bytes = facts->observed.rss_peak_bytes};
 }
 
+/* Once a run of it went well: where none does, it says itself what is wrong, and the oracle lacked the same. */
+static void warn_of_proof(struct ys_trial *trial)
+{
+    if (trial->broke_off)
+        ys_log_warn("%s is not proven: %s", trial->record.id,
+                    ys_json_get_text(trial->record.proof, "reason", "see the proof"));
+    trial->broke_off = false;
+}
+
 /* What this run's end means for the study and for the trial's later runs. */
 static void judge(const struct one *one, const struct ys_facts *facts)
 {
@@ -415,6 +424,8 @@ static void judge(const struct one *one, const struct ys_facts *facts)
     bool lacks = facts->status == YS_RUN_UNSUPPORTED, failed = ys_run_status_is_failure(facts->status);
     if (failed || lacks)
         warn_of_failure(id, facts, one->folder);
+    else
+        warn_of_proof(trial);
     study->run_failed |= failed;
     study->runs_done += !lacks;
     ys_past_count(trial, one->round, facts->status);
