@@ -155,7 +155,9 @@ void ys_feeder_end(struct ys_feeder *feeder, struct ys_session_end *end, struct 
         ys_json_free(reply);
     ys_session_close(feeder->session, own_end);
     feeder->session = NULL;
-    const bool has_failed = own_end->status != YS_RUN_OK && own_end->status != YS_RUN_CANCELLED;
+    /* Who was only slow to leave had just answered. */
+    const bool lingered = own_end->status == YS_RUN_STALLED && own_end->stage == YS_STAGE_STOP;
+    const bool has_failed = own_end->status != YS_RUN_OK && own_end->status != YS_RUN_CANCELLED && !lingered;
     const bool lacks = !end->exec_ns || (end->status != YS_RUN_OK && end->status != YS_RUN_CANCELLED);
     if (has_failed && lacks)
         blame(own_end, end);

@@ -132,6 +132,13 @@ class Feeder(Fed, Case):
                                   "\\(stall_limit\\)")
         self.assert_nothing_left()
 
+    def test_an_oracle_that_may_not_write_says_so(self):
+        def limit():  # of files: less than the gradients in double, more than the weights
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3400 << 10, 3400 << 10))
+        document, err = self.result("run", *RING, "--seed=19", "--audit=off", preexec_fn=limit)  # of which nothing is kept
+        self.assertEqual(document["trials"][0]["status"], "ok")
+        self.assertRegex(err, "is not proven: the oracle ended as crashed: cannot write /.*: File too large; so there was nothing")
+
     def test_shared_memory_that_is_full_is_one_sentence(self):
         def limit():  # of files and of shared memory: less than the ring's 12.2 MB, more than a run that is proven writes
             resource.setrlimit(resource.RLIMIT_FSIZE, (11 << 20, 11 << 20))
