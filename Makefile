@@ -56,7 +56,7 @@ help:
 	@echo "make                     build ./yardstick and its helpers"
 	@echo "make run                 build, set up PyTorch, run the first study, print its table, write its report"
 	@echo "make test                the tests"
-	@echo "make test-mutants        spoils the operators' kernels, one place at a time: a test must notice (an hour)"
+	@echo "make test-mutants        spoils the operators' kernels, one place at a time: a test must notice (hours)"
 	@echo "make test-statistics     intervals and verdicts in thousands of made-up studies, as tables (ten minutes)"
 	@echo "make test-adversaries    adapters that cheat in their runs: each must be found"
 	@echo "make test-handicap       frameworks under yardstick against loops of their own, in turn; on a quiet machine"

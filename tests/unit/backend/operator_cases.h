@@ -159,6 +159,15 @@ static void net_join(struct net *n, int axis)
     net_concat(n, axis, 2, (const int[]){0, first});
 }
 
+/** Two convolutions of the pixels, to so many channels, joined along them. */
+static void net_join_branches(struct net *n, int64_t first, int64_t second)
+{
+    const int behind = net_branch(n, second);
+    net_from(n, 0);
+    net_branch(n, first);
+    net_concat(n, 1, 1, &behind);
+}
+
 /** One value read by a convolution, a sum, a view and a join. */
 static void net_read_often(struct net *n)
 {
@@ -567,6 +576,9 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
       (net_branch(n, 17), net_flatten(n), net_flatten(n), (void)net_alike(n, YS_OP_TANH)))                             \
     X(concat_channels, YS_F32, 2, 3, 4, 5, net_join(n, 1))                                                             \
     X(concat_16_channels, YS_F32, 2, 16, 3, 3, net_join(n, 1))                                                         \
+    X(concat_within_blocks, YS_F32, 2, 16, 4, 4, net_join_branches(n, 20, 12))                                         \
+    X(concat_behind_normalize, YS_F32, 2, 3, 4, 5,                                                                     \
+      (net_normalize(n, 3, 0.5), net_concat(n, 1, 1, &(const int){n->last})))                                          \
     X(concat_rows, YS_F32, 2, 3, 4, 5, net_join(n, 2))                                                                 \
     X(concat_columns, YS_F32, 2, 2, 3, 3, net_join(n, 3))                                                              \
     X(concat_eight, YS_F32, 2, 3, 2, 3, net_join_many(n, 1, 7))                                                        \
@@ -575,6 +587,8 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(concat_ten_rows, YS_F32, 2, 5, 2, 3, (net_branch(n, 17), net_join_many(n, 2, 9)))                                \
     X(split_channels, YS_F32, 2, 7, 3, 4, net_parts(n, 1, 3, (const int64_t[]){2, 4, 1}, false))                       \
     X(split_16_channels, YS_F32, 2, 32, 3, 3, net_parts(n, 1, 2, (const int64_t[]){16, 16}, false))                    \
+    X(split_within_blocks, YS_F32, 2, 16, 4, 4,                                                                        \
+      (net_branch(n, 32), net_parts(n, 1, 2, (const int64_t[]){20, 12}, false)))                                       \
     X(split_rows, YS_F32, 2, 2, 5, 4, net_parts(n, 2, 2, (const int64_t[]){2, 3}, false))                              \
     X(split_behind_conv, YS_F32, 2, 3, 3, 4,                                                                           \
       (net_branch(n, 8), net_parts(n, 1, 4, (const int64_t[]){1, 2, 3, 2}, false)))                                    \
