@@ -259,6 +259,16 @@ static void net_stretch(struct net *n, enum ys_op op, bool turned)
     net_pair(n, op, turned ? few : image, turned ? image : few);
 }
 
+/** A number for each column of each channel, and a convolution of the pixels, along whose rows it is repeated. */
+static void net_repeat_along_rows(struct net *n, enum ys_op op)
+{
+    const int image = net_branch(n, n->values[0].shape[1]);
+    net_from(n, 0);
+    net_alike(n, YS_OP_SIGMOID);
+    net_mean_kept(n, 0x4);
+    net_pair(n, op, n->last, image);
+}
+
 /** A convolution of the pixels, positive, and a parameter of these extents (0: an axis that it has not). */
 static void net_with_param(struct net *n, enum ys_op op, int64_t channels, int64_t height, int64_t width)
 {
@@ -551,6 +561,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(mul_stretched, YS_F32, 2, 3, 4, 5, net_stretch(n, YS_OP_MUL, false))                                             \
     X(mul_stretched_first, YS_F32, 3, 3, 4, 5, net_stretch(n, YS_OP_MUL, true))                                        \
     X(mul_each_along_another_axis, YS_F32, 2, 3, 4, 5, net_cross(n, YS_OP_MUL))                                        \
+    X(mul_stretched_along_rows, YS_F32, 2, 3, 4, 5, net_repeat_along_rows(n, YS_OP_MUL))                               \
     X(div_two, YS_F32, 2, 3, 4, 5, net_divide(n))                                                                      \
     X(div_stretched, YS_F32, 2, 3, 4, 5, net_stretch(n, YS_OP_DIV, false))                                             \
     X(div_stretched_first, YS_F32, 3, 3, 4, 5, net_stretch(n, YS_OP_DIV, true))                                        \
