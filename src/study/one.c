@@ -406,10 +406,10 @@ static void note_seen(struct ys_trial *trial, const struct ys_facts *facts)
 /* Once a run of it went well: where none does, it says itself what is wrong, and the oracle lacked the same. */
 static void warn_of_proof(struct ys_trial *trial)
 {
-    if (trial->broke_off)
-        ys_log_warn("%s is not proven: %s", trial->record.id,
-                    ys_json_get_text(trial->record.proof, "reason", "see the proof"));
-    trial->broke_off = false;
+    if (trial->unproven)
+        ys_log_warn("%s is not proven: %s", trial->record.id, trial->unproven);
+    ys_free(trial->unproven);
+    trial->unproven = NULL;
 }
 
 /* What this run's end means for the study and for the trial's later runs. */

@@ -55,7 +55,10 @@ static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, cons
         study->proof_failed = true;
         ys_log_warn("%s does not do the work that was asked for: %s", trial->record.id, reason);
     }
-    trial->broke_off = has_broken_off(proof);
+    ys_free(trial->unproven);
+    trial->unproven = has_broken_off(proof) ? ys_strdup(reason) : NULL;
+    if (has_broken_off(proof) && !trial->unproven)
+        return ys_out_of_memory();
     ys_json *made = ys_proof_json(proof);
     ys_status kept = made ? ys_study_keep_audit(study, trial->record.proof, made) : ys_out_of_memory();
     ys_json_free(trial->record.proof);

@@ -34,6 +34,7 @@ void ys_trials_fini(struct ys_trial_set *set)
         ys_trial_record_fini(&set->items[i].record);
         ys_framework_free(set->items[i].framework);
         ys_free(set->items[i].cpus);
+        ys_free(set->items[i].unproven);
     }
     for (size_t i = 0; i < set->dataset_count; i++)
         ys_dataset_fini(&set->datasets[i]);

@@ -35,7 +35,7 @@ struct ys_trial {
     const char *given_up;    /* why it gets no more runs, in words that follow its name (study/past.h); NULL */
     int64_t last_round;      /* that it has a run of */
     int failures, successes; /* stored runs so far */
-    bool broke_off;          /* its proof did, for want of the oracle, and that is not yet said */
+    char *unproven;          /* why its proof broke off, which is not yet said; owned; NULL */
     struct ys_trial_seen seen;
 };
 
