@@ -144,6 +144,43 @@ static void normalisations_of_sums(void)
     compare_tails(true, true);
 }
 
+/** Between convolutions, which read what pads the channels: of the value, and of its gradient. */
+static void normalisations_that_keep_padding(void)
+{
+    const struct shape *s = &shapes[1];
+    struct ys_build *b = begin_graph(s);
+    struct ys_graph *graph = NULL;
+    REQUIRE(b);
+    int v = ys_build_conv(b, branch(b, s, "left"), s->channels, 1, 1, 0, "ahead");
+    v = ys_build_conv(b, ys_build_batchnorm(b, v, "norm"), 7, 3, 1, 1, "behind");
+    v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
+    REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+    compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
+    ys_graph_free(graph);
+}
+
+/** Whose statistics do not hang on the batch. */
+static void gradients_of_an_evaluation(void)
+{
+    for (int sum = 0; sum < 2; sum++) {
+        struct ys_graph *graph = make_graph(&(const struct tail){&shapes[1], true, sum, false, RELU, .twice = sum});
+        REQUIRE(graph);
+        struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64, &rows);
+        struct ys_engine *e = open_engine(graph, "onednn", YS_ENGINE_F32, &rows);
+        REQUIRE(ref);
+        CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_EVAL, NULL) == 0);
+        if (e) {
+            CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_EVAL, NULL) == 0);
+            for (size_t p = 0; p < ys_engine_param_count(ref); p++)
+                compare_gradient(ref, e, p, &allowed_norm);
+            CHECK(ys_engine_check(e) == 0);
+        }
+        ys_engine_close(e);
+        ys_engine_close(ref);
+        ys_graph_free(graph);
+    }
+}
+
 /** One normalisation takes the sum, the other is left to itself. */
 static void sums_of_two_normalisations(void)
 {
@@ -283,5 +320,6 @@ static void a_value_beyond_the_caches(void)
 }
 
 TAP_MAIN(TAP_CASE(activations), TAP_CASE(sums), TAP_CASE(normalisations), TAP_CASE(normalisations_of_sums),
+         TAP_CASE(normalisations_that_keep_padding), TAP_CASE(gradients_of_an_evaluation),
          TAP_CASE(sums_of_two_normalisations), TAP_CASE(tails_that_share_a_gradient), TAP_CASE(tails_at_the_beginning),
          TAP_CASE(clips_that_move_zero), TAP_CASE(joined_normalisations), TAP_CASE(a_value_beyond_the_caches))
