@@ -574,7 +574,7 @@ class Chainer(common.Adapter):
     def run_backward(self, loss):
         """Afterwards gradients are those of all ranks: their mean, in which each has the weight of its targets. ChainerMN's own
         optimizer would spend its first batch on a broadcast of the weights, and then do the same."""
-        (loss if self.weight == 1 else loss * self.weight).backward()
+        super().run_backward(loss)
         if self.communicator is not None:
             ready_ns = time.monotonic_ns()
             self.communicator.multi_node_mean_grad(self.net)

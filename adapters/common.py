@@ -313,6 +313,11 @@ class Adapter:
         """One step. Returns a handle of its loss without waiting for it."""
         raise NotImplementedError
 
+    def run_backward(self, loss):
+        """For train_step() and backward() of who `weighs` by the loss: the mean that ranks take of their gradients gives each the same
+        weight; that of its targets is put on its loss."""
+        (loss if self.weight == 1 else loss * self.weight).backward()
+
     def load(self, first, last):
         """Iterates over x and y of the batches of steps `first` to `last` - 1, by the framework's own loader of batches with
         the rows and the order of the plan: what train_step() takes."""

@@ -218,10 +218,6 @@ class Paddle(common.Adapter):
             self.net.statistics[name].refine(self.net.owned[name], old)
         return loss.detach()
 
-    def run_backward(self, loss):
-        """The mean that ranks take of their gradients gives each the same weight; that of its targets is put on its loss."""
-        (loss if self.weight == 1 else loss * self.weight).backward()
-
     def clip(self, limit):
         """As nn.ClipGradByGlobalNorm, which takes the norm of each group of parameters by itself."""
         gradients = [param.grad for param in self.trained.values()]

@@ -415,10 +415,6 @@ class PyTorch(common.Adapter):
         self.model.zero_grad(set_to_none=True)
         return loss.detach().numpy(), gradients
 
-    def run_backward(self, loss):
-        """The mean that ranks take of their gradients gives each the same weight; that of its targets is put on its loss."""
-        (loss if self.weight == 1 else loss * self.weight).backward()
-
     def load(self, first, last):
         x, y, order = self.plan.stored()
         batches = torch.utils.data.DataLoader(Rows(x, y), batch_sampler=order[first:last].tolist(),

@@ -50,6 +50,8 @@ ys_status ys_metric_named(const char *name, const struct ys_metric_info **info) 
  * alone. */
 enum { YS_COMPARED = 10 };
 extern const char *const ys_compared[YS_COMPARED];
+/** Where a metric stands there, which it must; else the last place. */
+int ys_compared_place(const char *metric);
 
 /** What `list metrics` says of each. */
 extern const struct ys_record ys_metric_listed_record;

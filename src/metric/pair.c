@@ -14,6 +14,14 @@ const char *const ys_compared[YS_COMPARED] = {"rate_per_s", "step_s",         "l
                                               "accuracy",   "bits_per_token", "wall_s",        "start_s",
                                               "cpu_s",      "rss_peak_bytes"};
 
+int ys_compared_place(const char *metric)
+{
+    int place = 0;
+    while (place < YS_COMPARED - 1 && strcmp(ys_compared[place], metric) != 0)
+        place++;
+    return place;
+}
+
 /* Of what was learned: the same whatever else the machine did, and whatever work it was learned by. */
 static bool is_learned(int m)
 {
@@ -283,15 +291,6 @@ static bool is_alone(const struct ys_metric_view_trial *trial)
     return trial->record->keys.strategy == YS_STRATEGY_ALONE;
 }
 
-/* Place in ys_compared of a metric that is there. */
-static int place_of(const char *metric)
-{
-    int m = 0;
-    while (strcmp(ys_compared[m], metric) != 0)
-        m++;
-    return m;
-}
-
 /* Of the speed of ranks that exchange against that of ranks that do the same but for that: what the exchange adds to a
  * step. The others' lack of a proof, which forbids any other comparison, is what this one is about. */
 static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_comparison *comparison)
@@ -305,7 +304,7 @@ static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_c
     if (strcmp(pair->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
         !is_alone(b))
         return YS_OK;
-    ys_status status = match(a, b, place_of("step_s"), &rounds);
+    ys_status status = match(a, b, ys_compared_place("step_s"), &rounds);
     if (status == YS_OK)
         status = ys_compare_difference(rounds.a, rounds.b, rounds.n, YS_BETTER_LOWER, 0, &found);
     ys_free(rounds.a);

@@ -4,19 +4,10 @@
 #include "stat/summary.h"
 
 #include <math.h>
-#include <string.h>
-
-static int place_of(const char *metric)
-{
-    int place = 0;
-    while (place < YS_COMPARED - 1 && strcmp(ys_compared[place], metric) != 0)
-        place++;
-    return place;
-}
 
 static double median(const struct ys_metric_view_trial *trial, const char *metric, double *values)
 {
-    const int place = place_of(metric);
+    const int place = ys_compared_place(metric);
     size_t count = 0;
     for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];

@@ -98,6 +98,16 @@ static void compare_one(const struct tail *t)
     ys_graph_free(graph);
 }
 
+/* What `b` has built up to the value `v`, with classes behind it. */
+static void compare_built(struct ys_build *b, int v)
+{
+    struct ys_graph *graph = NULL;
+    v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
+    REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
+    compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
+    ys_graph_free(graph);
+}
+
 static void compare_tails(bool norm, bool sum)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
@@ -114,14 +124,10 @@ static void clips_that_move_zero(void)
     compare_one(&(const struct tail){&shapes[1], false, false, false, CLIP_ABOVE, true});
     compare_one(&(const struct tail){&shapes[1], true, true, false, CLIP_ABOVE, false});
     struct ys_build *b = begin_graph(&shapes[1]);
-    struct ys_graph *graph = NULL;
     REQUIRE(b);
     int v = ys_build_clip(b, branch(b, &shapes[1], "left"), 0.125, 1, "act");
     v = ys_build_conv(b, v, 7, 3, 1, 1, "behind"); /* what pads its weights must not move */
-    v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
-    REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
-    compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
-    ys_graph_free(graph);
+    compare_built(b, v);
 }
 
 static void activations(void)
@@ -149,14 +155,10 @@ static void normalisations_that_keep_padding(void)
 {
     const struct shape *s = &shapes[1];
     struct ys_build *b = begin_graph(s);
-    struct ys_graph *graph = NULL;
     REQUIRE(b);
     int v = ys_build_conv(b, branch(b, s, "left"), s->channels, 1, 1, 0, "ahead");
     v = ys_build_conv(b, ys_build_batchnorm(b, v, "norm"), 7, 3, 1, 1, "behind");
-    v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
-    REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
-    compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
-    ys_graph_free(graph);
+    compare_built(b, v);
 }
 
 /** Whose statistics do not hang on the batch. */
@@ -208,15 +210,11 @@ static void tails_that_share_a_gradient(void)
         for (int form = 0; form < 4; form++) {
             const bool norm = form & 1, sum = form & 2;
             struct ys_build *b = begin_graph(&shapes[s]);
-            struct ys_graph *graph = NULL;
             REQUIRE(b);
             int v = ys_build_relu(b, tail_of(b, &shapes[s], norm, sum, left), "a_act");
             const int other = ys_build_clip(b, tail_of(b, &shapes[s], norm, sum, right), -0.75, 0.5, "b_act");
             v = ys_build_plain(b, YS_OP_TANH, ys_build_add(b, v, other, "both"), "tanh");
-            v = ys_build_gemm(b, ys_build_flatten(b, v, "flatten"), 5, "fc");
-            REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
-            compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
-            ys_graph_free(graph);
+            compare_built(b, v);
         }
 }
 
@@ -225,14 +223,10 @@ static void tails_at_the_beginning(void)
 {
     for (int norm = 0; norm < 2; norm++) {
         struct ys_build *b;
-        struct ys_graph *graph = NULL;
         REQUIRE(ys_build_new("first", (const int64_t[]){5, 4, 4}, 3, YS_F32, &b) == YS_OK);
         const int x = ys_build_input(b);
         int v = norm ? ys_build_batchnorm(b, x, "norm") : ys_build_add(b, x, x, "add");
-        v = ys_build_gemm(b, ys_build_flatten(b, ys_build_relu(b, v, "act"), "flatten"), 5, "fc");
-        REQUIRE(ys_build_finish(b, v, &graph) == YS_OK);
-        compare_precision(graph, YS_ENGINE_F32, &rows, &allowed_norm);
-        ys_graph_free(graph);
+        compare_built(b, ys_build_relu(b, v, "act"));
     }
 }
 
