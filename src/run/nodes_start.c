@@ -306,7 +306,10 @@ static const char *remedy(const struct ys_nodes *nodes, const struct ys_node *st
             return "; yardstick has to be at the same path on all hosts";
         return code == 255 ? "; ssh has to get there without asking anything" : "";
     case YS_LAUNCHER_MPI:
-        return "; mpirun has to know a host for each node, with yardstick at the same path";
+        return geteuid() == 0
+                   ? "; mpirun has to know a host for each node, with yardstick at the same path, and that of Open MPI "
+                     "runs as root only where OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are set"
+                   : "; mpirun has to know a host for each node, with yardstick at the same path";
     case YS_LAUNCHER_SLURM:
         return "; srun has to start a program on each node of the allocation, with yardstick at the same path";
     case YS_LAUNCHER_LOCAL:
