@@ -562,10 +562,13 @@ class Chainer(common.Adapter):
 
     def train_step(self, x, y, lr):
         self.net.cleargrads()
+        began_ns = time.monotonic_ns()
         loss = self.loss(self.net(x), y)
         self.run_backward(loss)
         self.set_rate(lr)
         self.optimizer.update()
+        if self.exchanged is not None:
+            self.exchanged.append((began_ns, *self.reduced, time.monotonic_ns()))
         self.steps += 1
         for link in self.net.recurrents.values() if self.plan.carries_state else ():
             link.start = link.end
@@ -578,7 +581,7 @@ class Chainer(common.Adapter):
         if self.communicator is not None:
             ready_ns = time.monotonic_ns()
             self.communicator.multi_node_mean_grad(self.net)
-            self.exchanged.append((ready_ns, time.monotonic_ns()))
+            self.reduced = ready_ns, time.monotonic_ns()
 
     @contextlib.contextmanager
     def unchanged(self, train):

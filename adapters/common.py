@@ -286,8 +286,8 @@ class Adapter:
 
     plan = None
     weight = 1.0        # of this rank's gradients in the mean of the batch at hand (Plan.weight())
-    # Of several processes a list where train_step() can tell, for each step, two times of time.monotonic_ns(): its own
-    # gradients were there, and they were those of all.
+    # Of several processes a list where train_step() can tell, of each step, four times of time.monotonic_ns(): its forward
+    # pass began, its own gradients were there, they were those of all, and the weights had changed; or the middle two alone.
     exchanged = None
 
     def build(self, plan):
@@ -637,7 +637,9 @@ class _Server:
         told = {"type": "block", "first": first, "count": last - first, "t_start_ns": start, "t_end_ns": end,
                 "input_ns": input_ns, "loss": [_spell(loss) for loss in losses]}
         if exchanged:
-            told.update(ready_ns=[ready - start for ready, _ in exchanged], reduced_ns=[done - start for _, done in exchanged])
+            names = ("began_ns", "ready_ns", "reduced_ns", "updated_ns")
+            told.update((name, [time_ns - start for time_ns in times])
+                        for name, times in zip(names if len(exchanged[0]) == 4 else names[1:3], zip(*exchanged)))
         return told
 
     def _run_steps(self, first, last):

@@ -200,16 +200,19 @@ class Paddle(common.Adapter):
     def train_step(self, x, y, lr):
         double = self.dtype == "float64"
         before = {name: self.net.owned[name].clone() for name in self.net.statistics} if double else {}
-        loss = self.loss(self.run(paddle.to_tensor(x)), paddle.to_tensor(y))
+        x, y = paddle.to_tensor(x), paddle.to_tensor(y)
+        began_ns = time.monotonic_ns()
+        loss = self.loss(self.run(x), y)
         self.run_backward(loss)
-        if self.exchanged is not None:
-            self.exchanged.append((self.ready_ns, time.monotonic_ns()))
+        reduced_ns = time.monotonic_ns()
         with paddle.no_grad():
             if self.plan.optimizer["clip_norm"] is not None:
                 self.clip(self.plan.optimizer["clip_norm"])
             self.optimizer.set_lr(lr)
             with self.refined(lr) if double else contextlib.nullcontext():
                 self.optimizer.step()
+        if self.exchanged is not None:
+            self.exchanged.append((began_ns, self.ready_ns, reduced_ns, time.monotonic_ns()))
         self.clear()
         self.steps += 1
         for layer in self.net.recurrents.values() if self.plan.carries_state else ():

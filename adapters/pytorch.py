@@ -427,13 +427,15 @@ class PyTorch(common.Adapter):
         for group in self.optimizer.param_groups:
             group["lr"] = lr * group["lr_mult"]
         self.optimizer.zero_grad(set_to_none=True)
+        began_ns = time.monotonic_ns()
         _, loss = self.pass_forward(self.run, x, y)
         self.run_backward(loss)
-        if self.exchanged is not None:
-            self.exchanged.append((self.ready_ns, time.monotonic_ns()))
+        reduced_ns = time.monotonic_ns()
         if self.plan.optimizer["clip_norm"] is not None:
             self.clip(self.plan.optimizer["clip_norm"])
         self.optimizer.step()
+        if self.exchanged is not None:
+            self.exchanged.append((began_ns, self.ready_ns, reduced_ns, time.monotonic_ns()))
         if self.plan.carries_state:
             self.carry_state()
         return loss.detach()

@@ -5,8 +5,8 @@
     tools/timetable.py predict FILE --ranks 4 --rate 1gbit --delay 0.5ms --handling 0.8ms
 
 `take` reads a stored study and writes what the steps of one of its trials took, all rounds one after the other: of ranks that tell
-(docs/distributed.md) until a step's own gradients were there, and from when they were those of all; of one process the whole
-step. The first step of a run is left out, as it is where the parts of a step are told. What the backward pass hides of an
+(docs/distributed.md) until a step's own gradients were there, and from when they were those of all until the weights had
+changed, where that is told; of one process the whole step. The first step of a run is left out, as it is where the parts of a step are told. What the backward pass hides of an
 exchange no run tells, so take runs of one bucket. The file goes with --opt.null.timetable=/PATH/OF/FILE.
 
 `predict` says how long a step takes on a wire of that bandwidth and latency, once each rank has computed as the file says: the
@@ -53,16 +53,17 @@ def steps_of_one(series):
 
 def steps_of_rank(series, rank):
     told = of_rank(series, "exchange", rank)
-    at = {step: (ready, reduced) for step, ready, reduced in zip(*(told.get(name, []) for name in ("step", "ready_ns", "reduced_ns")))}
+    reduced_ns = told.get("reduced_ns", [])
+    at = {step: times for step, *times in zip(told.get("step", []), told.get("ready_ns", []), reduced_ns, told.get("updated_ns", reduced_ns))}
     before_ns, after_ns = [], []
     for first, count, start, end in blocks_of(series, rank):
         for step in range(first, first + count):
             if step not in at:
                 raise Failed("rank %d does not tell when its gradients were there: take a run of one process with as many rows" % rank)
-            ready, start_of_next = at[step]
+            ready, reduced, updated = at[step]
             before_ns.append(ready - start)
-            after_ns.append(end - start_of_next if step == first + count - 1 else 0)
-            start = start_of_next
+            start = end if step == first + count - 1 else updated
+            after_ns.append(start - reduced)
     return {"before_ns": before_ns[1:], "after_ns": after_ns[1:]}
 
 

@@ -4,8 +4,8 @@
 #define YARDSTICK_PROTOCOL_H
 
 #define YS_PROTOCOL_VERSION         1        /* of the protocol */
-#define YS_PROTOCOL_LINE_LIMIT      16777216 /* bytes of a message, without its newline */
-#define YS_PROTOCOL_BLOCK_LIMIT     262144   /* steps in one block: its losses must fit one message */
+#define YS_PROTOCOL_LINE_LIMIT      33554432 /* bytes of a message, without its newline */
+#define YS_PROTOCOL_BLOCK_LIMIT     262144   /* steps in one block: its losses and times must fit one message */
 #define YS_PROTOCOL_LATENCIES_LIMIT 4096     /* requests that one message reports */
 
 #endif

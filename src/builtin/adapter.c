@@ -36,7 +36,7 @@ struct adapter {
     double weight;              /* of this one in the batch at hand: its share times `world`; 1 where all are alike */
     struct ys_dist_part *parts; /* of the gradient, of all buckets in a row, */
     size_t part_count;          /* of which so many are under way */
-    struct ys_block *timed;     /* that its steps are noted in; NULL: nobody asks when they exchange */
+    struct ys_block *timed;     /* that its step is noted in; NULL: nobody asks when it exchanges */
     enum ys_engine_precision format; /* of what the engine gives out: double in f64, else float */
 };
 
@@ -359,7 +359,7 @@ static int end_buckets(void *context)
     ys_status status = ys_dist_wait(a->dist);
     if (a->timed) {
         a->timed->ready_ns[a->timed->stamp_count] = ready_ns;
-        a->timed->reduced_ns[a->timed->stamp_count++] = ys_time_ns();
+        a->timed->reduced_ns[a->timed->stamp_count] = ys_time_ns();
     }
     return status;
 }
@@ -693,8 +693,12 @@ static ys_status train_steps(struct adapter *a, int64_t first, int64_t count, st
     for (int64_t s = first; s < first + count; s++) {
         uint64_t before_ns = ys_time_ns();
         YS_TRY(gather(a, s));
-        block->input_ns += ys_time_ns() - before_ns;
+        const size_t place = block->stamp_count;
+        block->began_ns[place] = ys_time_ns();
+        block->input_ns += block->began_ns[place] - before_ns;
         YS_TRY(ys_engine_step(a->engine, NULL, NULL, a->lr[s], &block->loss[block->loss_count]));
+        block->updated_ns[place] = ys_time_ns();
+        block->stamp_count += a->dist != NULL; /* which has noted the other two */
         end_step(a, s);
         block->loss_count++;
     }

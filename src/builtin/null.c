@@ -4,9 +4,10 @@
  * losses and saves nothing, and says so (`no_work`). One of several ranks takes as long as its share of the batch, and
  * waits for no other, unless the option `exchange` has them take a mean of so many numbers after each step, over the
  * ring of the built-in engine (`transport`: tcp or shared); with `late_ms` the rank `late_rank` takes so much longer
- * for each step, for its own work or, where `late_part` says input, waiting for rows. With `timetable` its steps take
- * as long as those of a measured run did, one by one, and what ranks exchange is what that run would have; they stand
- * for processes on hosts of their own, so they go before all others where that is allowed. */
+ * for each step, for its own work or, as `late_part` says, waiting for rows, in its optimizer or in what lies around
+ * that (framework). With `timetable` its steps take as long as those of a measured run did, one by one, and what ranks
+ * exchange is what that run would have; they stand for processes on hosts of their own, so they go before all others
+ * where that is allowed. */
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
@@ -25,11 +26,12 @@
 #include <sys/resource.h>
 #include <time.h>
 
+enum late_part { COMPUTE, INPUT, OPTIMIZER, FRAMEWORK, LATE_PARTS };
+
 struct null_adapter {
-    double step_ns;  /* 0: as fast as possible */
-    double input_ns; /* of a step, before it: that rows are waited for */
-    double late_ns;  /* what earlier sleeps took too long; later ones are shortened by it, so that the rate holds on
-                        average */
+    double part_ns[LATE_PARTS];  /* of a step; 0, all of them: as fast as possible */
+    double late_ns[LATE_PARTS];  /* what earlier sleeps for it took too long; later ones are shortened by it, so that
+                                    each part, and so the rate, holds on average */
     struct ys_dist *dist;        /* NULL: this is the only one, or nothing is exchanged */
     struct ys_dist_part numbers; /* that are, floats */
     bool has_timetable;
@@ -43,8 +45,8 @@ struct options {
     int transport; /* enum ys_dist_transport */
     int late_part; /* enum late_part */
 };
-enum late_part { LATE_COMPUTE, LATE_INPUT };
-static const char *const late_words[] = {[LATE_COMPUTE] = "compute", [LATE_INPUT] = "input"};
+static const char *const late_words[LATE_PARTS] = {
+    [COMPUTE] = "compute", [INPUT] = "input", [OPTIMIZER] = "optimizer", [FRAMEWORK] = "framework"};
 static const struct ys_names late_parts = YS_NAMES("part of a step", late_words);
 static const struct ys_field options_fields[] = {
     YS_FIELD(struct options, rate, YS_FIELD_JSON, "1/s", YS_FIELD_NULL, "rows; as fast as possible without"),
@@ -164,9 +166,9 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
         return ys_fail(YS_EUNSUPPORTED, "null exchanges all of its numbers after a step: bucket = auto");
     *null = (struct null_adapter){0};
     if (rate_per_s > 0)
-        null->step_ns = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
+        null->part_ns[COMPUTE] = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
     if (plan->dist.rank == (int64_t)late_rank)
-        *(said.late_part == LATE_INPUT ? &null->input_ns : &null->step_ns) += 1e6 * late_ms;
+        null->part_ns[said.late_part == YS_NAME_NONE ? COMPUTE : said.late_part] += 1e6 * late_ms;
     ys_status status = read_timetable(null, plan, &said, &numbers);
     if (status == YS_OK)
         status = meet(null, plan, numbers, &said);
@@ -185,7 +187,7 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
 static ys_status reset(void *self)
 {
     struct null_adapter *null = self;
-    null->late_ns = 0;
+    memset(null->late_ns, 0, sizeof null->late_ns);
     return YS_OK;
 }
 
@@ -196,44 +198,51 @@ static void sleep_until(uint64_t t_ns)
         continue;
 }
 
-static void pass_time(struct null_adapter *null, double duration_ns)
+static void pass_time(struct null_adapter *null, enum late_part part, double duration_ns)
 {
     uint64_t start_ns = ys_time_ns();
-    double wait_ns = duration_ns - null->late_ns;
+    double wait_ns = duration_ns - null->late_ns[part];
     if (duration_ns > 0 && wait_ns > 0)
         sleep_until(start_ns + (uint64_t)fmin(wait_ns, 1e18)); /* a rate near 0 must not pass 64 bits */
-    null->late_ns += (double)(ys_time_ns() - start_ns) - duration_ns;
+    null->late_ns[part] += (double)(ys_time_ns() - start_ns) - duration_ns;
 }
 
-/* Sleeps as long as `steps` steps take, of one rank until its gradients are there. */
-static void pass_steps(struct null_adapter *null, int64_t steps, struct ys_block *block)
+/* Sleeps as long as rows of `steps` steps are waited for. */
+static void pass_input(struct null_adapter *null, int64_t steps, struct ys_block *block)
 {
     const uint64_t before_ns = ys_time_ns();
-    if (null->input_ns > 0) {
-        pass_time(null, null->input_ns * (double)steps);
-        block->input_ns += ys_time_ns() - before_ns;
-    }
-    pass_time(null, null->step_ns * (double)steps);
+    if (null->part_ns[INPUT] == 0)
+        return;
+    pass_time(null, INPUT, null->part_ns[INPUT] * (double)steps);
+    block->input_ns += ys_time_ns() - before_ns;
 }
 
-static ys_status exchange(struct null_adapter *null, struct ys_block *block)
+/* Sleeps as long as `steps` steps take that exchange nothing. */
+static void pass_steps(struct null_adapter *null, int64_t steps, struct ys_block *block)
 {
-    block->ready_ns[block->stamp_count] = ys_time_ns();
-    YS_TRY(ys_dist_mean(null->dist, &null->numbers, 1, false));
-    block->reduced_ns[block->stamp_count++] = ys_time_ns();
-    return YS_OK;
+    pass_input(null, steps, block);
+    pass_time(null, COMPUTE,
+              (null->part_ns[COMPUTE] + null->part_ns[OPTIMIZER] + null->part_ns[FRAMEWORK]) * (double)steps);
 }
 
+/* One step after another, each part of it by itself. */
 static ys_status pass_step(struct null_adapter *null, int64_t step, struct ys_block *block)
 {
     struct ys_timetable_step of_table = {0, 0};
+    const size_t place = block->stamp_count;
     if (null->has_timetable)
         of_table = ys_timetable_at(&null->timetable, null->rank, null->world, step);
-    pass_time(null, (double)of_table.before_ns);
-    pass_steps(null, 1, block);
+    pass_input(null, 1, block);
+    block->began_ns[place] = ys_time_ns();
+    pass_time(null, COMPUTE, null->part_ns[COMPUTE] + (double)of_table.before_ns);
+    block->ready_ns[place] = ys_time_ns();
     if (null->dist)
-        YS_TRY(exchange(null, block));
-    pass_time(null, (double)of_table.after_ns);
+        YS_TRY(ys_dist_mean(null->dist, &null->numbers, 1, false));
+    block->reduced_ns[place] = ys_time_ns();
+    pass_time(null, OPTIMIZER, null->part_ns[OPTIMIZER] + (double)of_table.after_ns);
+    block->updated_ns[place] = ys_time_ns();
+    pass_time(null, FRAMEWORK, null->part_ns[FRAMEWORK]);
+    block->stamp_count += null->dist != NULL;
     return YS_OK;
 }
 
@@ -258,7 +267,7 @@ static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logi
     (void)batch;
     (void)logits;
     struct null_adapter *null = self;
-    pass_time(null, null->step_ns);
+    pass_time(null, COMPUTE, null->part_ns[COMPUTE]);
     return YS_OK;
 }
 

@@ -9,8 +9,11 @@
 #define OF_RANK(member, kind, unit, flags, what) YS_FIELD(struct ys_result_rank, member, kind, unit, flags, what)
 #define REAL(member, unit, what)                 OF_RANK(member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
 #define ENDS(member, what)                       OF_RANK(member, YS_FIELD_JSON, "s", YS_FIELD_NULL, what)
-static const char *const part_words[] = {
-    [YS_RANK_COMPUTE] = "compute", [YS_RANK_INPUT] = "input", [YS_RANK_REST] = "rest"};
+static const char *const part_words[] = {[YS_RANK_COMPUTE] = "compute",
+                                         [YS_RANK_OPTIMIZER] = "optimizer",
+                                         [YS_RANK_FRAMEWORK] = "framework",
+                                         [YS_RANK_INPUT] = "input",
+                                         [YS_RANK_REST] = "rest"};
 const struct ys_names ys_rank_parts = YS_NAMES("part of a step", part_words);
 
 static const struct ys_field rank_fields[] = {
@@ -28,11 +31,15 @@ static const struct ys_field rank_fields[] = {
     REAL(compute_s, "s", "of a step, median"),
     REAL(communication_s, "s", "of a step, median"),
     REAL(waiting_s, "s", "of a step, median"),
+    OF_RANK(optimizer_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of a step, median"),
+    OF_RANK(framework_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of a step, median"),
     REAL(input_s, "s", "of a step, median"),
     REAL(rest_s, "s", "of a step, median"),
     ENDS(compute_ci, "of that median"),
     ENDS(communication_ci, "of that median"),
     ENDS(waiting_ci, "of that median"),
+    OF_RANK(optimizer_ci, YS_FIELD_JSON, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of that median"),
+    OF_RANK(framework_ci, YS_FIELD_JSON, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of that median"),
     ENDS(input_ci, "of that median"),
     ENDS(rest_ci, "of that median"),
     REAL(level, "1", "true level of these intervals"),
@@ -60,6 +67,8 @@ static struct ys_result_rank read_rank(const struct ys_facts_rank *rank)
                                    .compute_s = rank->compute_s,
                                    .communication_s = rank->communication_s,
                                    .waiting_s = rank->waiting_s,
+                                   .optimizer_s = rank->optimizer_s,
+                                   .framework_s = rank->framework_s,
                                    .input_s = rank->input_s,
                                    .rest_s = rank->rest_s,
                                    .sent_bytes = rank->sent_bytes};
@@ -84,13 +93,18 @@ static const struct {
                {AT(compute_s), AT(compute_ci)},
                {AT(communication_s), AT(communication_ci)},
                {AT(waiting_s), AT(waiting_ci)},
+               {AT(optimizer_s), AT(optimizer_ci)},
+               {AT(framework_s), AT(framework_ci)},
                {AT(input_s), AT(input_ci)},
                {AT(rest_s), AT(rest_ci)},
                {AT(sent_bytes), NO_CI}};
 
 /* Those that make a rank late. */
-static const size_t late_parts[] = {
-    [YS_RANK_COMPUTE] = AT(compute_s), [YS_RANK_INPUT] = AT(input_s), [YS_RANK_REST] = AT(rest_s)};
+static const size_t late_parts[] = {[YS_RANK_COMPUTE] = AT(compute_s),
+                                    [YS_RANK_OPTIMIZER] = AT(optimizer_s),
+                                    [YS_RANK_FRAMEWORK] = AT(framework_s),
+                                    [YS_RANK_INPUT] = AT(input_s),
+                                    [YS_RANK_REST] = AT(rest_s)};
 
 /* Where the ranks of a trial are told. */
 struct telling {

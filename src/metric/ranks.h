@@ -14,8 +14,8 @@ struct ys_result_rank {
     double rate_per_s, cpu_s, cpu_wait_s, rss_peak_bytes, threads_peak; /* medians */
     /* Of a step: medians of what the runs have, each of which add up within its run; and both ends of their intervals,
      * of that level, or NULL of fewer than YS_STAT_INTERVAL_MIN runs. */
-    double compute_s, communication_s, waiting_s, input_s, rest_s;
-    ys_json *compute_ci, *communication_ci, *waiting_ci, *input_ci, *rest_ci;
+    double compute_s, communication_s, waiting_s, optimizer_s, framework_s, input_s, rest_s;
+    ys_json *compute_ci, *communication_ci, *waiting_ci, *optimizer_ci, *framework_ci, *input_ci, *rest_ci;
     double level;
     int late_part;     /* enum ys_rank_part; YS_NAME_NONE where parts are not known */
     double late_s;     /* median of how much longer than the others it takes for that part of a step */
@@ -25,8 +25,8 @@ struct ys_result_rank {
 extern const struct ys_record ys_result_rank_record;
 
 /* What of a step can make a rank late: the rest of it depends on others. */
-enum ys_rank_part { YS_RANK_COMPUTE, YS_RANK_INPUT, YS_RANK_REST };
-extern const struct ys_names ys_rank_parts; /* "compute", "input", "rest" */
+enum ys_rank_part { YS_RANK_COMPUTE, YS_RANK_OPTIMIZER, YS_RANK_FRAMEWORK, YS_RANK_INPUT, YS_RANK_REST };
+extern const struct ys_names ys_rank_parts; /* "compute", "optimizer" and so on */
 
 /** Array of struct ys_result_rank, by their number; NULL where no run of it was of several processes. */
 ys_json *ys_ranks_block(ys_status *status, const struct ys_metric_view_trial *trial);

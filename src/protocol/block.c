@@ -8,15 +8,15 @@
 /* The longest of "%.17g": sign, 17 digits, point, "e-308"; and a comma. */
 enum { LOSS_BYTES = 26, FRAME_BYTES = 320 };
 /* A time of a step is written as what has passed since the block began: at most 14 digits, and a comma. */
-enum { STAMP_BYTES = 15 };
+enum { STAMP_BYTES = 15, STAMPS = 4 };
 static const uint64_t MOST_PASSED_NS = UINT64_C(99999999999999);
 
 ys_status ys_block_line_init(struct ys_block_line *line, size_t steps)
 {
-    struct ys_block_line made = {.capacity = FRAME_BYTES + steps * (LOSS_BYTES + 2 * STAMP_BYTES), .steps = steps};
+    struct ys_block_line made = {.capacity = FRAME_BYTES + steps * (LOSS_BYTES + STAMPS * STAMP_BYTES), .steps = steps};
     made.text = ys_alloc(made.capacity, 1);
     made.loss = ys_alloc(steps, sizeof *made.loss);
-    made.stamps = ys_alloc(2 * steps, sizeof *made.stamps);
+    made.stamps = ys_alloc(STAMPS * steps, sizeof *made.stamps);
     if (!made.text || !made.loss || !made.stamps) {
         ys_block_line_fini(&made);
         return ys_out_of_memory();
@@ -43,29 +43,38 @@ static const char *special_name(double value)
 
 struct ys_block ys_block_begin(const struct ys_block_line *line)
 {
-    return (struct ys_block){
-        .loss = line->loss, .ready_ns = line->stamps, .reduced_ns = line->stamps + line->steps, .sent_bytes = -1};
+    return (struct ys_block){.loss = line->loss,
+                             .began_ns = line->stamps,
+                             .ready_ns = line->stamps + line->steps,
+                             .reduced_ns = line->stamps + 2 * line->steps,
+                             .updated_ns = line->stamps + 3 * line->steps,
+                             .sent_bytes = -1};
 }
 
 /* Whether all of them can be told. */
 static bool have_stamps(const struct ys_block *block)
 {
+    const uint64_t *const lists[STAMPS] = {block->began_ns, block->ready_ns, block->reduced_ns, block->updated_ns};
     bool fit = block->stamp_count > 0;
-    for (size_t i = 0; fit && i < block->stamp_count; i++)
-        fit = block->ready_ns[i] >= block->t_start_ns && block->reduced_ns[i] >= block->t_start_ns &&
-              block->ready_ns[i] - block->t_start_ns <= MOST_PASSED_NS &&
-              block->reduced_ns[i] - block->t_start_ns <= MOST_PASSED_NS;
+    for (size_t i = 0; fit && i < STAMPS * block->stamp_count; i++) {
+        const uint64_t t_ns = lists[i % STAMPS][i / STAMPS];
+        fit = t_ns >= block->t_start_ns && t_ns - block->t_start_ns <= MOST_PASSED_NS;
+    }
     return fit;
 }
 
-static size_t put_stamps(const struct ys_block_line *line, size_t used, const char *name, const uint64_t *stamps,
-                         const struct ys_block *block)
+static size_t put_stamps(const struct ys_block_line *line, size_t used, const struct ys_block *block)
 {
-    used += (size_t)snprintf(line->text + used, line->capacity - used, ",\"%s\":[", name);
-    for (size_t i = 0; i < block->stamp_count; i++)
-        used += (size_t)snprintf(line->text + used, line->capacity - used, "%s%" PRIu64, i ? "," : "",
-                                 stamps[i] - block->t_start_ns);
-    return used + (size_t)snprintf(line->text + used, line->capacity - used, "]");
+    static const char *const names[STAMPS] = {"began_ns", "ready_ns", "reduced_ns", "updated_ns"};
+    const uint64_t *const lists[STAMPS] = {block->began_ns, block->ready_ns, block->reduced_ns, block->updated_ns};
+    for (size_t k = 0; k < STAMPS; k++) {
+        used += (size_t)snprintf(line->text + used, line->capacity - used, ",\"%s\":[", names[k]);
+        for (size_t i = 0; i < block->stamp_count; i++)
+            used += (size_t)snprintf(line->text + used, line->capacity - used, "%s%" PRIu64, i ? "," : "",
+                                     lists[k][i] - block->t_start_ns);
+        used += (size_t)snprintf(line->text + used, line->capacity - used, "]");
+    }
+    return used;
 }
 
 size_t ys_block_line_format(struct ys_block_line *line, int64_t first, int64_t count, const struct ys_block *block)
@@ -84,10 +93,8 @@ size_t ys_block_line_format(struct ys_block_line *line, int64_t first, int64_t c
         used += (size_t)wrote;
     }
     used += (size_t)snprintf(text + used, line->capacity - used, "]");
-    if (have_stamps(block)) {
-        used = put_stamps(line, used, "ready_ns", block->ready_ns, block);
-        used = put_stamps(line, used, "reduced_ns", block->reduced_ns, block);
-    }
+    if (have_stamps(block))
+        used = put_stamps(line, used, block);
     if (block->sent_bytes >= 0)
         used += (size_t)snprintf(text + used, line->capacity - used, ",\"sent_bytes\":%" PRId64, block->sent_bytes);
     used += (size_t)snprintf(text + used, line->capacity - used, "}\n");

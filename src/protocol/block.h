@@ -13,8 +13,9 @@ struct ys_block {
     uint64_t input_ns;             /* the part of it in which the loop waited for its batches */
     double *loss;                  /* room for one loss a step; those written may be NaN or infinite */
     size_t loss_count;             /* [out] losses written: one for every step; 0 for an adapter that does no work */
-    /* Of one of several ranks, room for one time a step each: its own gradients were there; they were those of all. */
-    uint64_t *ready_ns, *reduced_ns;
+    /* Of one of several ranks, room for one time a step each: its forward pass began; its own gradients were there;
+     * they were those of all; the weights had changed. */
+    uint64_t *began_ns, *ready_ns, *reduced_ns, *updated_ns;
     size_t stamp_count; /* [out] of each of them: one for every step, or 0 where it cannot tell */
     int64_t sent_bytes; /* [out] to other ranks; below 0 where it cannot tell */
 };
@@ -23,7 +24,7 @@ struct ys_block_line {
     size_t capacity; /* bytes of `text` */
     char *text;
     double *loss;     /* room for the losses of one block */
-    uint64_t *stamps; /* and for its ready_ns, followed by its reduced_ns */
+    uint64_t *stamps; /* and for its times, one list of the struct above after the other */
     size_t steps;     /* that there is room for */
 };
 

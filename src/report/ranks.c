@@ -21,10 +21,15 @@ static const struct {
     {.metric = "compute_s", .is_part = true},
     {"ex-\nchanging", "Exchanging", NULL, false},
     {"wait-\ning", "Waiting", NULL, false},
+    {"opti-\nmizer", "Optimizer", NULL, false},
+    {"frame-\nwork", "Framework", NULL, false},
     {.metric = "input_s", .is_part = true},
     {.metric = "rest_s", .is_part = true},
     {"sent", "Sent", NULL, false},
 };
+
+/* As a share of a step: more is said. */
+static const double REST_MOST = 0.02;
 
 struct ys_label ys_ranks_head(size_t column, bool narrow)
 {
@@ -39,9 +44,12 @@ struct ys_label ys_ranks_head(size_t column, bool narrow)
 
 const char ys_ranks_heading[] = "Ranks (medians of the runs; brackets hold intervals)";
 const char ys_ranks_remark[] =
-    "A step of a rank: computing; waiting for the gradients of the slowest rank; exchanging, from then until all have "
-    "their mean; waiting for rows; the rest between blocks; and what it sent to others. What an adapter does not tell "
-    "is \"-\".";
+    "A step of a rank: computing, forward and backward; waiting for the gradients of the slowest rank; exchanging, "
+    "from "
+    "then until all have their mean; the optimizer; the framework, from there to the next forward pass; waiting for "
+    "rows; "
+    "the rest between blocks; and what it sent to others. What an adapter does not tell is \"-\"; optimizer and "
+    "framework are then a part of computing.";
 
 size_t ys_ranks_count(const struct ys_view_trial *trial)
 {
@@ -88,12 +96,13 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     const double figures[] = {found.cpu_s, found.cpu_wait_s, found.rss_peak_bytes};
     for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++)
         row.cells[3 + k] = label_figure(3 + k, figures[k]);
-    const double parts_s[] = {found.compute_s, found.communication_s, found.waiting_s, found.input_s, found.rest_s};
-    const ys_json *const ends[] = {found.compute_ci, found.communication_ci, found.waiting_ci, found.input_ci,
-                                   found.rest_ci};
+    const double parts_s[] = {found.compute_s,   found.communication_s, found.waiting_s, found.optimizer_s,
+                              found.framework_s, found.input_s,         found.rest_s};
+    const ys_json *const ends[] = {found.compute_ci,   found.communication_ci, found.waiting_ci, found.optimizer_ci,
+                                   found.framework_ci, found.input_ci,         found.rest_ci};
     for (size_t k = 0; k < sizeof parts_s / sizeof parts_s[0]; k++)
         row.cells[6 + k] = label_measure(parts_s[k], ends[k]);
-    row.cells[11] = ys_label_value(YS_KIND_BYTES, found.sent_bytes);
+    row.cells[13] = ys_label_value(YS_KIND_BYTES, found.sent_bytes);
     return row;
 }
 
@@ -116,8 +125,11 @@ static void put_clocks(struct ys_buf *out, const struct ys_view_trial *trial)
 
 static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    static const char *const metrics[] = {
-        [YS_RANK_COMPUTE] = "compute_s", [YS_RANK_INPUT] = "input_s", [YS_RANK_REST] = "rest_s"};
+    const char *const parts[] = {[YS_RANK_COMPUTE] = ys_view_part("compute_s"),
+                                 [YS_RANK_OPTIMIZER] = "the optimizer",
+                                 [YS_RANK_FRAMEWORK] = "the framework",
+                                 [YS_RANK_INPUT] = ys_view_part("input_s"),
+                                 [YS_RANK_REST] = ys_view_part("rest_s")};
     struct ys_result_rank last = {.late_part = YS_NAME_NONE};
     for (size_t i = 0; i < ys_ranks_count(trial); i++) {
         struct ys_result_rank found;
@@ -130,22 +142,48 @@ static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
     const double least_s = ys_json_number(ys_json_at(last.late_ci, 0), NAN);
     ys_buf_printf(out, "%s: %s %lld %s: %s takes it %s a step longer than the other ranks", trial->name,
                   least_s <= 0 ? "no rank is the last in all rounds; rank" : "rank", (long long)last.rank,
-                  least_s <= 0 ? "is by most" : "is the last", ys_view_part(metrics[last.late_part]),
+                  least_s <= 0 ? "is by most" : "is the last", parts[last.late_part],
                   label_measure(last.late_s, last.late_ci).text);
     if (isnan(least_s))
         ys_buf_printf(out, " (%s: no interval)", ys_label_plural(last.runs, "run").text);
     ys_buf_puts(out, ".");
 }
 
+/** What of a step is in no part that has a name: it should be at most 2 %. */
+static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    double most = REST_MOST;
+    int64_t rank = -1;
+    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
+        struct ys_result_rank found;
+        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        const double around_s = found.optimizer_s + found.framework_s, /* NaN: a part of computing */
+            whole_s = found.compute_s + found.communication_s + found.waiting_s + found.input_s + found.rest_s +
+                      (isnan(around_s) ? 0 : around_s),
+                     share = found.rest_s / whole_s;
+        if (share > most) {
+            most = share;
+            rank = found.rank;
+        }
+    }
+    if (rank >= 0)
+        ys_buf_printf(out,
+                      "%s: of a step of rank %lld %.1f %% lie between blocks, which is no part of training: longer "
+                      "blocks have less of it.",
+                      trial->name, (long long)rank, 100 * most);
+}
+
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    struct ys_buf clocks = {0};
-    put_last(out, trial);
-    put_clocks(&clocks, trial);
-    if (clocks.size > 0)
-        ys_buf_printf(out, "%s%s", out->size > 0 ? " " : "", ys_buf_text(&clocks));
-    out->failed |= clocks.failed;
-    ys_buf_free(&clocks);
+    static void (*const sentences[])(struct ys_buf *, const struct ys_view_trial *) = {put_last, put_rest, put_clocks};
+    for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
+        struct ys_buf text = {0};
+        sentences[i](&text, trial);
+        if (text.size > 0)
+            ys_buf_printf(out, "%s%s", out->size > 0 ? " " : "", ys_buf_text(&text));
+        out->failed |= text.failed;
+        ys_buf_free(&text);
+    }
 }
 
 static void put_lasts(struct ys_buf *out, const struct ys_view *view)
@@ -187,7 +225,8 @@ static void put_table(struct ys_buf *out, const struct ys_view *view, const size
 
 void ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
 {
-    static const size_t whole[] = {0, 1, 2, 3, 4, 5, 11}, parts[] = {0, 6, 7, 8, 9, 10}; /* too wide for one table */
+    static const size_t whole[] = {0, 1, 2, 3, 4, 5, 13},
+                        parts[] = {0, 6, 7, 8, 9, 10, 11, 12}; /* too wide for one table */
     size_t total = 0;
     if (!ys_ranks_any(view))
         return;

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "report/view.h"
 
-enum { YS_RANKS_COLUMNS = 12 };
+enum { YS_RANKS_COLUMNS = 14 };
 /** How a column is headed: in the text table, where it is narrow ("top\nbottom"), and elsewhere. The first is the
  * rank's number, with its host where there are several. */
 struct ys_label ys_ranks_head(size_t column, bool narrow);
@@ -18,8 +18,9 @@ struct ys_ranks_row {
     bool failed; /* it did not end well, in the failure that the trial tells of */
 };
 
-/** A sentence about each trial that tells where the steps of its ranks go: which rank is the last, and by what; and one
- * where clocks of several hosts had to be related, within what. */
+/** A sentence about each trial that tells where the steps of its ranks go: which rank is the last, and by what; one
+ * where more than 2 % of a step lies between blocks; and one where clocks of several hosts had to be related, within
+ * what. */
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial);
 
 /** How many ranks the trial tells of: 0 of one process. */

@@ -93,32 +93,70 @@ static ys_status take_losses(struct ys_run *run, const ys_json *losses, int64_t 
     return ys_session_fail(run->session, YS_RUN_DIVERGED, "the loss of step %" PRId64 " is %s", diverged_at, text);
 }
 
-/** When each step's own gradients were there, and when they were those of all ranks: times of the block, one after the
- * other. */
-static ys_status take_stamps(struct ys_run *run, const ys_json *ready, const ys_json *reduced, int64_t count,
-                             int64_t start_ns, int64_t end_ns)
+/* The times of each step, in their order. */
+enum { BEGAN, READY, REDUCED, UPDATED, STAMPS };
+static const struct {
+    const char *name, *series;
+} stamps[STAMPS] = {[BEGAN] = {"began_ns", "exchange_began_ns"},
+                    [READY] = {"ready_ns", "exchange_ready_ns"},
+                    [REDUCED] = {"reduced_ns", "exchange_reduced_ns"},
+                    [UPDATED] = {"updated_ns", "exchange_updated_ns"}};
+
+/** There is one for each step; `began_ns` and `updated_ns` may lack, both of them. */
+static ys_status check_stamps(const struct ys_run *run, const ys_json *const *lists, int64_t count)
 {
-    int64_t last_ns = 0;
-    if (!ready && !reduced)
-        return YS_OK;
-    if (ys_json_size(ready) != (size_t)count || ys_json_size(reduced) != (size_t)count)
-        return ys_fail(YS_EPROTOCOL,
-                       "the block from step %" PRId64 " has %zu times \"ready_ns\" and %zu \"reduced_ns\" "
-                       "for %" PRId64 " steps",
-                       run->next_step, ys_json_size(ready), ys_json_size(reduced), count);
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t ready_ns = ys_json_integer(ys_json_at(ready, (size_t)i), -1),
-                      reduced_ns = ys_json_integer(ys_json_at(reduced, (size_t)i), -1);
-        if (ready_ns < last_ns || reduced_ns < ready_ns || reduced_ns > end_ns - start_ns)
+    for (size_t k = 0; k < STAMPS; k++)
+        if (ys_json_size(lists[k]) != (size_t)count && (k == READY || k == REDUCED || lists[BEGAN] || lists[UPDATED]))
             return ys_fail(YS_EPROTOCOL,
-                           "step %" PRId64 " says that its gradients were ready after %" PRId64 " ns of its block and "
-                           "reduced after %" PRId64 ": these are not times one after the other inside the block",
-                           run->next_step + i, ready_ns, reduced_ns);
-        last_ns = reduced_ns;
-        YS_TRY(ys_series_add_int(run->series, "exchange_step", run->next_step + i));
-        YS_TRY(ys_series_add_int(run->series, "exchange_ready_ns", start_ns + ready_ns));
-        YS_TRY(ys_series_add_int(run->series, "exchange_reduced_ns", start_ns + reduced_ns));
+                           "the block from step %" PRId64 " has %zu times \"%s\" for %" PRId64 " steps: "
+                           "\"ready_ns\" and \"reduced_ns\" go together, and so do \"began_ns\" and \"updated_ns\"",
+                           run->next_step, ys_json_size(lists[k]), stamps[k].name, count);
+    return YS_OK;
+}
+
+/** Of step `step`, the `place`-th of its block: one after the other, from *last_ns on. */
+static ys_status take_step(struct ys_run *run, const ys_json *const *lists, int64_t place, int64_t start_ns,
+                           int64_t span_ns, int64_t *last_ns)
+{
+    for (size_t k = 0; k < STAMPS; k++) {
+        if (!lists[k])
+            continue;
+        const int64_t t_ns = ys_json_integer(ys_json_at(lists[k], (size_t)place), -1);
+        if (t_ns < *last_ns || t_ns > span_ns)
+            return ys_fail(YS_EPROTOCOL,
+                           "step %" PRId64 " has as \"%s\" %" PRId64 " ns behind another time of %" PRId64
+                           " ns, in a block of %" PRId64
+                           " ns: these are not times one after the other inside the block",
+                           run->next_step + place, stamps[k].name, t_ns, *last_ns, span_ns);
+        YS_TRY(ys_series_add_int(run->series, stamps[k].series, start_ns + t_ns));
+        *last_ns = t_ns;
     }
+    return ys_series_add_int(run->series, "exchange_step", run->next_step + place);
+}
+
+/** When each step began, its own gradients were there, they were those of all ranks, and the weights had changed. Data
+ * are waited for between that and the next step. */
+static ys_status take_stamps(struct ys_run *run, const struct ys_message *message)
+{
+    const ys_json *const lists[STAMPS] = {message->block.began_ns, message->block.ready_ns, message->block.reduced_ns,
+                                          message->block.updated_ns};
+    const int64_t count = message->block.count, start_ns = message->block.t_start_ns,
+                  span_ns = message->block.t_end_ns - start_ns;
+    int64_t last_ns = 0, between_ns = span_ns;
+    if (!lists[BEGAN] && !lists[READY] && !lists[REDUCED] && !lists[UPDATED])
+        return YS_OK;
+    YS_TRY(check_stamps(run, lists, count));
+    for (int64_t i = 0; i < count; i++) {
+        YS_TRY(take_step(run, lists, i, start_ns, span_ns, &last_ns));
+        if (lists[BEGAN])
+            between_ns -= ys_json_integer(ys_json_at(lists[UPDATED], (size_t)i), 0) -
+                          ys_json_integer(ys_json_at(lists[BEGAN], (size_t)i), 0);
+    }
+    if (message->block.input_ns > between_ns)
+        return ys_fail(YS_EPROTOCOL,
+                       "the block from step %" PRId64 " says that it waited %" PRId64 " ns for data, and %" PRId64
+                       " ns passed between its steps",
+                       run->next_step, message->block.input_ns, between_ns);
     return YS_OK;
 }
 
@@ -161,7 +199,7 @@ ys_status ys_run_take_block(void *context, const ys_json *json)
     YS_TRY(check_input(run, message.block.input_ns, end_ns - start_ns));
     YS_TRY(keep_span(run, count, start_ns, end_ns));
     YS_TRY(ys_series_add_int(run->series, "block_input_ns", message.block.input_ns));
-    YS_TRY(take_stamps(run, message.block.ready_ns, message.block.reduced_ns, count, start_ns, end_ns));
+    YS_TRY(take_stamps(run, &message));
     if (message.block.sent_bytes >= 0)
         YS_TRY(ys_series_add_int(run->series, "exchange_sent_bytes", message.block.sent_bytes));
     YS_TRY(take_losses(run, message.block.loss, count));

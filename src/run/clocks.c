@@ -98,8 +98,9 @@ static ys_status shift_pauses(const struct ys_clock_pair *pair, struct ys_facts_
 
 ys_status ys_clock_record(const struct ys_clock_pair *pair, struct ys_run_record *record)
 {
-    static const char *const names[] = {"block_start_ns", "block_end_ns",      "request_sent_ns",    "request_done_ns",
-                                        "sample_t_ns",    "exchange_ready_ns", "exchange_reduced_ns"};
+    static const char *const names[] = {"block_start_ns",    "block_end_ns",        "request_sent_ns",
+                                        "request_done_ns",   "sample_t_ns",         "exchange_began_ns",
+                                        "exchange_ready_ns", "exchange_reduced_ns", "exchange_updated_ns"};
     struct ys_facts_times *times = &record->facts.times;
     int64_t *const places[] = {&times->exec_ns,  &times->hello_ns,   &times->open_ns,  &times->opened_ns,
                                &times->train_ns, &times->trained_ns, &times->infer_ns, &times->inferred_ns,

@@ -135,8 +135,8 @@ struct ys_facts_rank {
     double cpu_s;      /* processor time */
     double cpu_wait_s; /* its threads were ready and had no CPU, summed */
     int64_t rss_peak_bytes, threads_peak;
-    double compute_s, communication_s, waiting_s, input_s, rest_s; /* of a step, the mean (run/step_parts.h); NaN: the
-                                                                      adapters do not tell */
+    /* of a step, the mean (run/step_parts.h); NaN: the adapters do not tell */
+    double compute_s, communication_s, waiting_s, optimizer_s, framework_s, input_s, rest_s;
     double sent_bytes;   /* of a step, to other ranks; NaN: the adapter does not tell */
     struct ys_list cpus; /* int64_t: that it was bound to */
 };

@@ -11,6 +11,7 @@ struct told {
     const int64_t *first, *count, *start_ns, *end_ns, *input_ns; /* of blocks */
     size_t blocks;
     const int64_t *ready_ns, *reduced_ns; /* of steps */
+    const int64_t *began_ns, *updated_ns; /* of steps; NULL, both: not told of all */
     int64_t steps;
     const struct ys_series *asked; /* first steps of questions */
 };
@@ -39,6 +40,11 @@ static struct told read_series(const struct ys_series_set *set)
     for (int64_t i = 0; i < told.steps; i++)
         if (step[i] != i) /* some block did not tell */
             told.steps = 0;
+    size_t whole = (size_t)told.steps;
+    told.began_ns = column(set, "exchange_began_ns", &whole);
+    told.updated_ns = column(set, "exchange_updated_ns", &whole);
+    if (whole < (size_t)told.steps)
+        told.began_ns = told.updated_ns = NULL;
     return told;
 }
 
@@ -63,20 +69,25 @@ static bool add_block(const struct told *ranks, size_t count, size_t rank, size_
 {
     const struct told *own = &ranks[rank];
     const int64_t begin = own->first[b], end = begin + own->count[b];
-    int64_t from_ns = own->start_ns[b], compute_ns = -own->input_ns[b];
+    int64_t from_ns = own->start_ns[b], around_ns = -own->input_ns[b];
     for (size_t r = 0; r < count; r++)
         if (begin < 0 || end > ranks[r].steps)
             return false;
     for (int64_t step = begin; step < end; step++) {
-        const int64_t ready_ns = own->ready_ns[step], reduced_ns = own->reduced_ns[step];
+        const int64_t ready_ns = own->ready_ns[step], reduced_ns = own->reduced_ns[step],
+                      began_ns = own->began_ns ? own->began_ns[step] : ready_ns,
+                      updated_ns = own->updated_ns ? own->updated_ns[step] : reduced_ns;
         int64_t all_ns = slowest_ns(ranks, count, step);
         all_ns = all_ns > reduced_ns ? reduced_ns : all_ns; /* nobody has the mean before all have given theirs */
-        compute_ns += ready_ns - from_ns;
+        around_ns += began_ns - from_ns;
+        sum->compute_s += (double)(ready_ns - began_ns) / NS_PER_S;
         sum->waiting_s += (double)(all_ns - ready_ns) / NS_PER_S;
         sum->communication_s += (double)(reduced_ns - all_ns) / NS_PER_S;
-        from_ns = reduced_ns;
+        sum->optimizer_s += (double)(updated_ns - reduced_ns) / NS_PER_S;
+        from_ns = updated_ns;
     }
-    sum->compute_s += (double)(compute_ns + own->end_ns[b] - from_ns) / NS_PER_S;
+    around_ns += own->end_ns[b] - from_ns;
+    *(own->began_ns ? &sum->framework_s : &sum->compute_s) += (double)around_ns / NS_PER_S;
     sum->input_s += (double)own->input_ns[b] / NS_PER_S;
     if (!begins_question(own, begin))
         sum->rest_s += (double)(own->start_ns[b] - own->end_ns[b - 1]) / NS_PER_S;
@@ -90,9 +101,14 @@ static struct ys_step_parts parts_of(const struct told *ranks, size_t count, siz
     for (size_t b = 1; b < ranks[rank].blocks; b++)
         if (add_block(ranks, count, rank, b, &sum))
             steps += ranks[rank].count[b];
-    const double n = steps > 0 ? (double)steps : NAN;
-    return (struct ys_step_parts){sum.compute_s / n, sum.communication_s / n, sum.waiting_s / n, sum.input_s / n,
-                                  sum.rest_s / n};
+    const double n = steps > 0 ? (double)steps : NAN, n_apart = ranks[rank].began_ns ? n : NAN;
+    return (struct ys_step_parts){.compute_s = sum.compute_s / n,
+                                  .optimizer_s = sum.optimizer_s / n_apart,
+                                  .framework_s = sum.framework_s / n_apart,
+                                  .communication_s = sum.communication_s / n,
+                                  .waiting_s = sum.waiting_s / n,
+                                  .input_s = sum.input_s / n,
+                                  .rest_s = sum.rest_s / n};
 }
 
 void ys_step_parts_find(struct ys_run_record *const *own, size_t count, struct ys_step_parts *parts)

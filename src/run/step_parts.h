@@ -7,7 +7,9 @@
 /** Of one rank, seconds a step: the mean over the steps after the first. They add up to what passes from the start of
  * one block to that of the next, saves and questions in between left out, over its steps. */
 struct ys_step_parts {
-    double compute_s;       /* forward, backward, the update and what the framework does around them */
+    double compute_s;       /* forward and backward; where that is all that it tells, the next two as well */
+    double optimizer_s;     /* clipping and the update; NaN: the rank does not tell when it begins a step */
+    double framework_s;     /* between an update and the next forward pass, less input_s; NaN likewise */
     double communication_s; /* from the time when the last rank had its gradients until these were those of all */
     double waiting_s;       /* its own gradients were there, and those of the slowest rank of this step were not */
     double input_s;         /* the loop waited for its batches */

@@ -197,6 +197,8 @@ static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_recor
     told->compute_s = parts->compute_s;
     told->communication_s = parts->communication_s;
     told->waiting_s = parts->waiting_s;
+    told->optimizer_s = parts->optimizer_s;
+    told->framework_s = parts->framework_s;
     told->input_s = parts->input_s;
     told->rest_s = parts->rest_s;
     told->sent_bytes = sent_of(&own->series);

@@ -13,6 +13,7 @@ MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--
        "--precision=f64", "--steps=30", "--block=5"]
 LONG = ["--framework=builtin", "--model=lenet", "--data=synthetic", "--batch=8", "--steps=100000", "--block=1", "--audit=off",
         "--repeat=1", "--ranks=4", "--precision=f32"]
+PARTS = ("compute", "communication", "waiting", "optimizer", "framework", "input", "rest")  # of a step
 
 
 class Ranks(Case):
@@ -53,8 +54,9 @@ class Ranks(Case):
         self.assertEqual(glob.glob(os.path.join(folder, "**", "*.safetensors"), recursive=True), [])
         self.assert_nothing_left()
         for rank in ranks:  # they add up to the time of a step, of which the whole took no longer than training did
-            parts = [rank[name + "_s"] for name in ("compute", "communication", "waiting", "input", "rest")]
+            parts = [rank[name + "_s"] for name in PARTS]
             self.assertTrue(all(part >= 0 for part in parts), parts)
+            self.assertGreater(min(rank[name + "_s"] for name in ("compute", "optimizer", "framework", "input")), 0)
             self.assertLessEqual(sum(parts) * 29e9, facts["times"]["trained_ns"] - facts["times"]["train_ns"])
         trial, = self.result("show", "last")[0]["trials"]
         self.assertEqual([rank["status"] for rank in trial["ranks"]], ["ok", "ok"])
@@ -257,7 +259,8 @@ class Ranks(Case):
     def test_a_rank_that_is_late_is_found_and_the_part_that_makes_it_so(self):
         work = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=3", "--steps=11", "--block=2",
                 "--repeat=6", "--opt.null.rate=2000", "--opt.null.exchange=1000", "--opt.null.late_ms=40"]
-        for rank, part, word in ((1, "compute", "computing"), (2, "input", "waiting for data"), (0, "compute", "computing")):
+        for rank, part, word in ((1, "compute", "computing"), (2, "input", "waiting for data"), (0, "optimizer", "the optimizer"),
+                                 (1, "framework", "the framework")):
             which = ["--opt.null.late_rank=%d" % rank] if rank > 0 else []
             out, _ = self.result("run", *work, *which, "--opt.null.late_part=" + part)
             ranks = out["trials"][0]["ranks"]
@@ -268,7 +271,7 @@ class Ranks(Case):
             # The others wait for it, and it for nobody.
             self.assertEqual(min(ranks, key=lambda told: told["waiting_s"])["rank"], rank)
             for told in ranks:
-                for name in ("compute", "communication", "waiting", "input", "rest"):
+                for name in PARTS:
                     low, high = told[name + "_ci"]
                     self.assertTrue(low <= told[name + "_s"] <= high)
                 self.assertAlmostEqual(told["level"], 1 - 2 / 2**6)

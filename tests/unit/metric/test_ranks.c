@@ -134,6 +134,39 @@ static void who_is_late_is_told_with_the_part_that_makes_it_so(void)
     ys_json_free(block);
 }
 
+static void an_optimizer_or_a_framework_can_make_a_rank_late(void)
+{
+    struct ys_metric_view_run runs[ROUNDS];
+    struct ys_facts_rank ranks[ROUNDS][THREE];
+    const struct ys_metric_view_trial trial = {.runs = runs, .run_count = ROUNDS};
+    struct ys_result_rank told;
+    ys_status status = YS_OK;
+    fill_steps(runs, ranks, 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        ranks[i][0].optimizer_s = 0.050;
+        ranks[i][2].framework_s = 0.060;
+    }
+    ys_json *block = ys_ranks_block(&status, &trial);
+    of(block, 0, &told);
+    CHECK_INT(told.late_part, YS_RANK_OPTIMIZER);
+    CHECK_NEAR(told.late_s, 0.050, 1e-15);
+    CHECK_NEAR(told.optimizer_s, 0.050, 1e-15);
+    CHECK_NEAR(ys_json_number(ys_json_at(told.optimizer_ci, 1), NAN), 0.050, 1e-15);
+    of(block, 2, &told);
+    CHECK_INT(told.late_part, YS_RANK_FRAMEWORK);
+    CHECK_NEAR(told.late_s, 0.060, 1e-15);
+    ys_json_free(block);
+    for (int i = 0; i < ROUNDS; i++)
+        for (int r = 0; r < THREE; r++)
+            ranks[i][r].optimizer_s = ranks[i][r].framework_s = NAN; /* nobody tells */
+    block = ys_ranks_block(&status, &trial);
+    of(block, 2, &told);
+    CHECK(isnan(told.framework_s) && isnan(told.optimizer_s));
+    CHECK_INT(told.late_part, YS_RANK_INPUT);
+    CHECK_INT(status, YS_OK);
+    ys_json_free(block);
+}
+
 static void how_each_ended_is_told_of_the_failure_that_the_trial_tells_of(void)
 {
     struct made made;
@@ -159,5 +192,6 @@ static void of_one_process_there_is_nothing_to_tell(void)
 
 TAP_MAIN(TAP_CASE(figures_are_of_the_runs_that_are_ok), TAP_CASE(parts_of_a_step_have_the_interval_of_their_median),
          TAP_CASE(who_is_late_is_told_with_the_part_that_makes_it_so),
+         TAP_CASE(an_optimizer_or_a_framework_can_make_a_rank_late),
          TAP_CASE(how_each_ended_is_told_of_the_failure_that_the_trial_tells_of),
          TAP_CASE(of_one_process_there_is_nothing_to_tell))

@@ -70,9 +70,9 @@ static void the_longest_block_fits_one_message(void)
     block.t_end_ns = block.input_ns = UINT64_MAX;
     block.loss_count = block.stamp_count = steps;
     for (size_t i = 0; i < steps; i++)
-        block.ready_ns[i] = block.reduced_ns[i] = UINT64_C(99999999999999);
+        block.began_ns[i] = block.ready_ns[i] = block.reduced_ns[i] = block.updated_ns[i] = UINT64_C(99999999999999);
     size_t size = ys_block_line_format(&line, INT64_MAX, INT64_MAX, &block);
-    CHECK(size > (24 + 2 * 15) * steps && size - 1 <= YS_CHANNEL_LINE_LIMIT);
+    CHECK(size > (24 + 4 * 15) * steps && size - 1 <= YS_CHANNEL_LINE_LIMIT);
     ys_block_line_fini(&line);
 }
 
@@ -130,17 +130,23 @@ static void times_of_an_exchange_are_since_the_block_began(void)
     struct ys_block block = ys_block_begin(&line);
     block.t_start_ns = 1000;
     block.t_end_ns = 5000;
+    block.began_ns[0] = 1000;
+    block.began_ns[1] = 2000;
     block.ready_ns[0] = 1100;
     block.ready_ns[1] = 2100;
     block.reduced_ns[0] = 1200;
-    block.reduced_ns[1] = 1000 + UINT64_C(99999999999999);
+    block.reduced_ns[1] = 2200;
+    block.updated_ns[0] = 1300;
+    block.updated_ns[1] = 1000 + UINT64_C(99999999999999);
     block.stamp_count = 2;
     ys_block_line_format(&line, 0, 2, &block);
-    CHECK_HAS(line.text, "\"loss\":[],\"ready_ns\":[100,1100],\"reduced_ns\":[200,99999999999999]}");
-    block.reduced_ns[1]++;
+    CHECK_HAS(line.text, "\"loss\":[],\"began_ns\":[0,1000],\"ready_ns\":[100,1100],\"reduced_ns\":[200,1200],"
+                         "\"updated_ns\":[300,99999999999999]}");
+    block.updated_ns[1]++;
     ys_block_line_format(&line, 0, 2, &block);
     CHECK(!strstr(line.text, "ready_ns"));
-    block.reduced_ns[1] = 999;
+    block.updated_ns[1] = 2300;
+    block.began_ns[0] = 999;
     ys_block_line_format(&line, 0, 2, &block);
     CHECK(!strstr(line.text, "ready_ns"));
     CHECK(!strstr(line.text, "sent_bytes"));

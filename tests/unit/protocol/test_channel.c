@@ -233,7 +233,7 @@ static void a_line_over_the_limit_ends_the_conversation(void)
     char type[64] = "";
     REQUIRE(pair_open(&pair));
     CHECK_INT(receive_long(&pair, YS_CHANNEL_LINE_LIMIT + 1, true), YS_EPROTOCOL);
-    CHECK_HAS(ys_error(), "16777216");
+    CHECK_HAS(ys_error(), "33554432");
     CHECK(!ys_channel_eof(pair.channel));
     CHECK_INT(next(&pair, type), YS_EPROTOCOL);
     pair_close(&pair);

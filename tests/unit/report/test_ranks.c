@@ -12,7 +12,8 @@ static ys_json *made_ranks(void)
         ys_json_at(ys_json_get(result, "trials"), 0), "ranks",
         made_json("[{'rank':0,'status':'cancelled','runs':3,'rate_per_s':512,'cpu_s':1.5,'cpu_wait_s':0.25,"
                   "'rss_peak_bytes':64000000,'threads_peak':1,'compute_s':0.012,'communication_s':0.0021,'waiting_s':"
-                  "0.0048,'input_s':0.0001,'rest_s':0.00002,'compute_ci':[0.0118,0.0123],'late_part':'compute','late_s'"
+                  "0.0048,'optimizer_s':0.0031,'framework_s':0.0007,'input_s':0.0001,'rest_s':0.00002,'compute_ci':[0."
+                  "0118,0.0123],'late_part':'compute','late_s'"
                   ":0.002,"
                   "'late_ci':[0.0017,0.0024]},{'rank':1,'status':'killed','runs':3,'rate_per_s':null,"
                   "'cpu_s':null,'cpu_wait_s':null,'rss_peak_bytes':null,'threads_peak':null,'compute_s':null,"
@@ -33,6 +34,8 @@ static void the_table_has_a_row_for_each_rank(void)
     CHECK_HAS(text, "64.0 MB");
     CHECK_HAS(text, "4.80 ms");
     CHECK_HAS(text, "2.10 ms");
+    CHECK_HAS(text, "3.10 ms");
+    CHECK_HAS(text, "700 us");
     CHECK_HAS(text, "100 us");
     CHECK_HAS(text, "12.0 [11.8, 12.3] ms");
     CHECK_HAS(text, "builtin: rank 0 is the last: computing takes it 2.00 [1.70, 2.40] ms");
@@ -57,7 +60,8 @@ static void markdown_has_a_row_for_each_rank(void)
     ys_buf_clear(&out);
     REQUIRE(ys_report_markdown(result, &out) == YS_OK);
     CHECK_HAS(ys_buf_text(&out), "| Ranks | Rank | Ended |");
-    CHECK_HAS(ys_buf_text(&out), "| Computing | Exchanging | Waiting | Waiting for data | Rest |");
+    CHECK_HAS(ys_buf_text(&out),
+              "| Computing | Exchanging | Waiting | Optimizer | Framework | Waiting for data | Rest |");
     CHECK_HAS(ys_buf_text(&out), "| builtin | 1 | killed | - |");
     CHECK_HAS(ys_buf_text(&out), "- builtin: rank 0 is the last: computing takes it");
     ys_json_free(result);
@@ -86,6 +90,33 @@ static void it_says_when_rounds_do_not_agree_who_is_last_or_are_too_few(void)
     CHECK_HAS(sentence("null"), "1.00 ms a step longer than the other ranks (3 runs: no interval).");
 }
 
+/* What is said of a rank with so much rest; computing and waiting are 20 ms. */
+static const char *rest_sentence(const char *rest, const char *around)
+{
+    ys_json *result = made_ranks(),
+            *first = ys_json_at(ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "ranks"), 0);
+    (void)!ys_json_set(first, "compute_s", made_json("0.016"));
+    (void)!ys_json_set(first, "communication_s", made_json("0"));
+    (void)!ys_json_set(first, "waiting_s", made_json("0.004"));
+    (void)!ys_json_set(first, "optimizer_s", made_json(around));
+    (void)!ys_json_set(first, "framework_s", made_json(around));
+    (void)!ys_json_set(first, "input_s", made_json("0"));
+    (void)!ys_json_set(first, "rest_s", made_json(rest));
+    ys_buf_clear(&out);
+    CHECK(ys_report_table(result, 200, false, &out) == YS_OK);
+    ys_json_free(result);
+    return ys_buf_text(&out);
+}
+
+static void it_says_when_much_of_a_step_is_rest(void)
+{
+    CHECK_HAS(rest_sentence("0.005", "null"), "builtin: of a step of rank 0 20.0 % lie between blocks");
+    CHECK_HAS(rest_sentence("0.005", "0.0125"), "of a step of rank 0 10.0 % lie between blocks");
+    CHECK(!strstr(rest_sentence("0.0004", "null"), "between blocks,")); /* 1.96 % */
+    CHECK(strstr(rest_sentence("0.00042", "null"), "2.1 % lie between blocks,"));
+    CHECK(!strstr(rest_sentence("null", "null"), "between blocks,"));
+}
+
 static void of_one_process_there_is_no_word_of_it(void)
 {
     static const char *const frameworks[] = {"builtin"};
@@ -104,4 +135,5 @@ static void free_all(void)
 
 TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_rank), TAP_CASE(the_page_marks_the_rank_that_failed),
          TAP_CASE(markdown_has_a_row_for_each_rank), TAP_CASE(of_one_process_there_is_no_word_of_it),
+         TAP_CASE(it_says_when_much_of_a_step_is_rest),
          TAP_CASE(it_says_when_rounds_do_not_agree_who_is_last_or_are_too_few), TAP_CASE(free_all))

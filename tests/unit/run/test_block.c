@@ -141,6 +141,51 @@ static void times_of_an_exchange_are_kept(void)
     CHECK_INT(ys_series_find(&setup.series, "exchange_step")->ints[2], 16);
     CHECK_INT(ys_series_find(&setup.series, "exchange_ready_ns")->ints[0], start_ns + 10);
     CHECK_INT(ys_series_find(&setup.series, "exchange_reduced_ns")->ints[2], start_ns + 3000);
+    CHECK(!ys_series_find(&setup.series, "exchange_began_ns")); /* said by nobody */
+    finish(&setup);
+    begin(&setup);
+    put_times(&setup, "began_ns", 10, 1000, 2500);
+    put_times(&setup, "ready_ns", 10, 1000, 2999);
+    put_times(&setup, "reduced_ns", 900, 1000, 3000);
+    put_times(&setup, "updated_ns", 950, 1200, 3000);
+    const int64_t all_start_ns = ys_json_get_int(setup.message, "t_start_ns", 0);
+    CHECK_INT(ys_run_take_block(&setup.run, setup.message), YS_OK);
+    CHECK_INT(ys_series_find(&setup.series, "exchange_began_ns")->ints[0], all_start_ns + 10);
+    CHECK_INT(ys_series_find(&setup.series, "exchange_updated_ns")->ints[1], all_start_ns + 1200);
+    finish(&setup);
+}
+
+/* A block of three steps in which `began` and `updated` of the second are these. */
+static void begin_with(struct setup *setup, int64_t began_ns, int64_t updated_ns)
+{
+    begin(setup);
+    put_times(setup, "began_ns", 0, began_ns, 2000);
+    put_times(setup, "ready_ns", 100, 1100, 2100);
+    put_times(setup, "reduced_ns", 200, 1200, 2200);
+    put_times(setup, "updated_ns", 300, updated_ns, 2300);
+}
+
+static void a_step_begins_behind_the_update_of_that_before_and_its_data(void)
+{
+    struct setup setup;
+    begin_with(&setup, 299, 1300);
+    check_refused(&setup, "step 15 has as \"began_ns\" 299 ns behind another time of 300 ns");
+    begin_with(&setup, 1101, 1300);
+    check_refused(&setup, "step 15 has as \"ready_ns\" 1100 ns behind another time of 1101 ns");
+    begin_with(&setup, 1000, 1199);
+    check_refused(&setup, "step 15 has as \"updated_ns\" 1199 ns behind another time of 1200 ns");
+    begin_with(&setup, 1000, 2001);
+    check_refused(&setup, "step 16 has as \"began_ns\" 2000 ns behind another time of 2001 ns");
+    begin_with(&setup, 1000, 1300);
+    ys_json_remove(setup.message, "updated_ns");
+    check_refused(&setup, "0 times \"updated_ns\" for 3 steps");
+    const int64_t between_ns = 700 + 700 + 700; /* of 3000 that the block takes */
+    begin_with(&setup, 1000, 1300);
+    ys_json_set(setup.message, "input_ns", ys_json_int(between_ns + 1));
+    check_refused(&setup, "waited 2101 ns for data, and 2100 ns passed between its steps");
+    begin_with(&setup, 1000, 1300);
+    ys_json_set(setup.message, "input_ns", ys_json_int(between_ns));
+    CHECK_INT(ys_run_take_block(&setup.run, setup.message), YS_OK);
     finish(&setup);
 }
 
@@ -161,7 +206,11 @@ static void times_of_an_exchange_lie_inside_the_block_one_after_the_other(void)
     }
     begin(&setup);
     put_times(&setup, "ready_ns", 10, 20, 30);
-    check_refused(&setup, "3 times \"ready_ns\" and 0 \"reduced_ns\" for 3 steps");
+    check_refused(&setup, "0 times \"reduced_ns\" for 3 steps");
+    begin(&setup);
+    put_times(&setup, "began_ns", 10, 20, 30);
+    put_times(&setup, "updated_ns", 10, 20, 30);
+    check_refused(&setup, "0 times \"ready_ns\" for 3 steps");
 }
 
 TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(one_carries_its_rank),
@@ -169,4 +218,5 @@ TAP_MAIN(TAP_CASE(one_that_is_right_is_kept), TAP_CASE(one_carries_its_rank),
          TAP_CASE(blocks_lie_between_question_and_answer), TAP_CASE(waiting_for_data_is_a_part_of_the_block),
          TAP_CASE(there_is_a_loss_for_each_step), TAP_CASE(one_that_does_no_work_needs_no_losses),
          TAP_CASE(a_loss_is_a_number), TAP_CASE(times_of_an_exchange_are_kept),
+         TAP_CASE(a_step_begins_behind_the_update_of_that_before_and_its_data),
          TAP_CASE(times_of_an_exchange_lie_inside_the_block_one_after_the_other))

@@ -82,8 +82,9 @@ static int64_t first_of(const struct ys_run_record *record, const char *name)
 
 static void a_record_gets_our_times_and_keeps_its_spans(void)
 {
-    static const char *const times[] = {"block_start_ns", "block_end_ns",      "request_sent_ns",    "request_done_ns",
-                                        "sample_t_ns",    "exchange_ready_ns", "exchange_reduced_ns"};
+    static const char *const times[] = {"block_start_ns",    "block_end_ns",        "request_sent_ns",
+                                        "request_done_ns",   "sample_t_ns",         "exchange_began_ns",
+                                        "exchange_ready_ns", "exchange_reduced_ns", "exchange_updated_ns"};
     struct ys_run_record record = {.has_facts = true};
     const struct ys_clock_pair pair = {.before = {.is_known = true, .at_ns = 1, .offset_ns = 1000}};
     ys_facts_init(&record.facts);
