@@ -236,8 +236,7 @@ static ys_status put_time(struct ys_buf *out, const struct ys_view *view)
     YS_TRY(ys_html_time_chart(out, view));
     YS_TRY(ys_observed_perf_charts(out, view));
     ys_html_times(out, view);
-    ys_html_ranks(out, view);
-    return YS_OK;
+    return ys_html_ranks(out, view);
 }
 
 static ys_status put_trust(struct ys_buf *out, const struct ys_view *view)

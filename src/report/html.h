@@ -42,8 +42,9 @@ ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view) YS_MUS
 void ys_html_latencies(struct ys_buf *out, const struct ys_view *view);
 /** What was predicted with the same weights, with the errors along the network drawn. */
 ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-/** Each process of the trials that are of several. */
-void ys_html_ranks(struct ys_buf *out, const struct ys_view *view);
+/** Each process of the trials that are of several, and the chart in the midst of that: where its step goes. */
+ys_status ys_html_ranks(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 void ys_html_times(struct ys_buf *out, const struct ys_view *view);
 /** Nested objects and arrays as a table of paths and values. */
 void ys_html_object(struct ys_buf *out, const ys_json *object);

@@ -96,12 +96,13 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     const double figures[] = {found.cpu_s, found.cpu_wait_s, found.rss_peak_bytes};
     for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++)
         row.cells[3 + k] = label_figure(3 + k, figures[k]);
-    const double parts_s[] = {found.compute_s,   found.communication_s, found.waiting_s, found.optimizer_s,
-                              found.framework_s, found.input_s,         found.rest_s};
+    const double parts_s[YS_RANKS_PARTS] = {found.compute_s,   found.communication_s, found.waiting_s,
+                                            found.optimizer_s, found.framework_s,     found.input_s,
+                                            found.rest_s};
     const ys_json *const ends[] = {found.compute_ci,   found.communication_ci, found.waiting_ci, found.optimizer_ci,
                                    found.framework_ci, found.input_ci,         found.rest_ci};
-    for (size_t k = 0; k < sizeof parts_s / sizeof parts_s[0]; k++)
-        row.cells[6 + k] = label_measure(parts_s[k], ends[k]);
+    for (size_t k = 0; k < YS_RANKS_PARTS; k++)
+        row.cells[YS_RANKS_FIRST_PART + k] = label_measure(parts_s[k], ends[k]);
     row.cells[13] = ys_label_value(YS_KIND_BYTES, found.sent_bytes);
     return row;
 }
@@ -223,19 +224,22 @@ static void put_table(struct ys_buf *out, const struct ys_view *view, const size
     ys_buf_puts(out, "</table>\n</div>\n");
 }
 
-void ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
 {
-    static const size_t whole[] = {0, 1, 2, 3, 4, 5, 13},
-                        parts[] = {0, 6, 7, 8, 9, 10, 11, 12}; /* too wide for one table */
+    /* Too wide for one table: the rank as a whole, what of its step is its own, and what it has with others. */
+    static const size_t whole[] = {0, 1, 2, 3, 4, 5}, own[] = {0, 6, 9, 10, 11, 12}, others[] = {0, 8, 7, 13};
     size_t total = 0;
     if (!ys_ranks_any(view))
-        return;
+        return YS_OK;
     for (size_t i = 0; i < view->count; i++)
         total += ys_ranks_count(&view->trials[i]);
     ys_html_put(out, "h2", NULL, ys_ranks_heading);
     ys_html_put(out, "p", "soft", ys_ranks_remark);
+    YS_TRY(ys_html_ranks_chart(out, view));
     put_table(out, view, whole, sizeof whole / sizeof whole[0]);
-    put_table(out, view, parts, sizeof parts / sizeof parts[0]);
+    put_table(out, view, own, sizeof own / sizeof own[0]);
+    put_table(out, view, others, sizeof others / sizeof others[0]);
     ys_html_say_cut(out, view, YS_HTML_MOST, total, "ranks");
     put_lasts(out, view);
+    return YS_OK;
 }

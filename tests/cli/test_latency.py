@@ -150,21 +150,22 @@ class Wires(unittest.TestCase):
 
 class Parts(Case):
     def steps(self, ranks, numbers, *more):
-        """(ready, reduced) of each rank in each step after the first, in s."""
+        """What is told of the ranks, and when each of them began its steps after the first, was ready, had the mean, and had updated,
+        in s."""
         self.yardstick("run", *NULL, "--ranks=%d" % ranks, "--opt.null.exchange=%d" % numbers, *more)
         out, _ = self.yardstick("export")
         run, = [line for line in map(json.loads, out.splitlines()) if line["type"] == "run"]
         self.assertEqual(run["facts"]["status"], "ok")
         series = run["series"]
-        columns = [series[name] for name in ("exchange_ready_ns", "exchange_reduced_ns")]
+        columns = [series["exchange_%s_ns" % name] for name in ("began", "ready", "reduced", "updated")]
         of_rank = len(columns[0]) // ranks
         self.assertEqual(series["exchange_step"], list(range(of_rank)) * ranks)
-        ready, reduced = ([[time / 1e9 for time in column[r * of_rank + 1:(r + 1) * of_rank]] for r in range(ranks)] for column in columns)
-        return run["facts"]["ranks"], ready, reduced
+        return (run["facts"]["ranks"],
+                *([[time / 1e9 for time in column[r * of_rank + 1:(r + 1) * of_rank]] for r in range(ranks)] for column in columns))
 
     def exchange_s(self, ranks, numbers):
         """The least, over steps, of what passes from when all have their gradients until all have the mean."""
-        _, ready, reduced = self.steps(ranks, numbers)
+        _, _, ready, reduced, _ = self.steps(ranks, numbers)
         return min(max(ends) - max(begins) for ends, begins in zip(zip(*reduced), zip(*ready)))
 
     def test_a_known_latency_and_a_known_bandwidth_are_found(self):
@@ -184,7 +185,7 @@ class Parts(Case):
 
     def test_a_known_delay_of_one_rank_is_found_beside_them(self):
         known_s = 0.03
-        told, ready, reduced = self.steps(2, 10000, "--opt.null.rate=800", "--opt.null.late_ms=%d" % (1e3 * known_s), "--opt.null.late_rank=1")
+        told, _, ready, reduced, _ = self.steps(2, 10000, "--opt.null.rate=800", "--opt.null.late_ms=%d" % (1e3 * known_s), "--opt.null.late_rank=1")
         # Each from the end of its own step before: that of the other is earlier or later, by the latency.
         computed_s = [statistics.median(end - begin for begin, end in zip(ends, begins[1:])) for begins, ends in zip(ready, reduced)]
         self.assertAlmostEqual(computed_s[1] - computed_s[0], known_s, delta=tolerance(known_s))
@@ -194,6 +195,24 @@ class Parts(Case):
         expected_s = 3 * DELAY_S + 2 * 8 * 20000 * FRAME_BYTES / PAYLOAD_BYTES / RATE_BPS
         least_s = min(max(ends) - max(begins) for ends, begins in zip(zip(*reduced), zip(*ready)))
         self.assertAlmostEqual(least_s, expected_s, delta=tolerance(expected_s))
+
+    def test_a_known_delay_is_found_in_the_part_of_the_step_where_it_is(self):
+        known_s = 0.03
+        for late in ("compute", "optimizer", "framework", "input"):
+            with self.subTest(late):
+                told, *times = self.steps(2, 1000, "--opt.null.rate=800", "--opt.null.late_ms=%d" % (1e3 * known_s), "--opt.null.late_rank=1",
+                                          "--opt.null.late_part=" + late)
+                found_s = [self.parts(*(column[rank] for column in times), told[rank]["input_s"]) for rank in range(2)]
+                for part, of_first_s in found_s[0].items():
+                    expected_s = known_s if part == late else 0
+                    self.assertAlmostEqual(found_s[1][part] - of_first_s, expected_s, delta=tolerance(expected_s), msg=part)
+
+    def parts(self, began, ready, reduced, updated, input_s):
+        """Of a rank, in the middle of its steps; what lies between two blocks is one of five that lie between two steps."""
+        between_s = statistics.median(begin - end for end, begin in zip(updated, began[1:]))
+        return {"compute": statistics.median(end - begin for begin, end in zip(began, ready)),
+                "optimizer": statistics.median(end - begin for begin, end in zip(reduced, updated)),
+                "input": input_s, "framework": between_s - input_s}
 
 
 if __name__ == "__main__":

@@ -51,6 +51,10 @@ static void the_page_marks_the_rank_that_failed(void)
     CHECK_HAS(ys_buf_text(&out), "waiting for the gradients of the slowest rank");
     CHECK_HAS(ys_buf_text(&out), "<td class=\"n\">12.0 [11.8, 12.3] ms</td>");
     CHECK_HAS(ys_buf_text(&out), "<li>builtin: rank 0 is the last: computing takes it");
+    CHECK_HAS(ys_buf_text(&out), "id=\"ranks-title\"");
+    CHECK_HAS(ys_buf_text(&out), "builtin, rank 0<");
+    CHECK_HAS(ys_buf_text(&out), ">22.8 ms<");             /* the sum of its parts */
+    CHECK(!strstr(ys_buf_text(&out), "builtin, rank 1<")); /* of which none is known */
     ys_json_free(result);
 }
 
