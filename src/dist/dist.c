@@ -93,21 +93,13 @@ void ys_dist_close(struct ys_dist *dist)
 
 static ys_status take(struct ys_dist_link *link, const struct job *job)
 {
-    const size_t size = job->is_double ? sizeof(double) : sizeof(float);
-    size_t all = 0, at = 0;
+    struct ys_dist_numbers numbers = {.parts = job->parts,
+                                      .part_count = job->count,
+                                      .size = job->is_double ? sizeof(double) : sizeof(float),
+                                      .world = link->world};
     for (size_t i = 0; i < job->count; i++)
-        all += job->parts[i].count;
-    YS_TRY(ys_dist_ring_agree(link, all, size));
-    if (all == 0)
-        return YS_OK;
-    YS_TRY(link->ops->reserve(link, all * size, (all / (size_t)link->world + 1) * size));
-    for (size_t i = 0; i < job->count; at += job->parts[i++].count)
-        memcpy(link->numbers + at * size, job->parts[i].values, job->parts[i].count * size);
-    YS_TRY(ys_dist_ring_mean(link, all, job->is_double));
-    at = 0;
-    for (size_t i = 0; i < job->count; at += job->parts[i++].count)
-        memcpy(job->parts[i].values, link->numbers + at * size, job->parts[i].count * size);
-    return YS_OK;
+        numbers.count += job->parts[i].count;
+    return ys_dist_ring_mean(link, &numbers);
 }
 
 static ys_status fail_again(const struct ys_dist *dist)

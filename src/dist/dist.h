@@ -8,6 +8,8 @@
  * fixed by the number of ranks and the place of the number, all ranks hold the same bits afterwards, whichever the
  * transport, and each sends 2 (w - 1) / w of the numbers. Sums are taken in the format of the numbers.
  *
+ * Through TCP nobody waits for the end of a piece: what has come in and is summed goes on at once (tcp.c).
+ *
  * Means that are begun are taken one after the other by a thread of their own, while the caller goes on. Nobody spins:
  * whoever waits sleeps. One thread calls these functions. */
 #ifndef YS_DIST_DIST_H

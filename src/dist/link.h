@@ -1,4 +1,4 @@
-/* How pieces of numbers go round the ring: the transports. Of this room alone. */
+/* How numbers go round the ring: the transports. Of this room alone. */
 #ifndef YS_DIST_LINK_H
 #define YS_DIST_LINK_H
 
@@ -10,10 +10,23 @@ struct ys_dist_link {
     struct ys_dist_ring ring;
     char *numbers; /* place of the numbers of a mean, which reserve() made */
     size_t numbers_bytes;
-    char *came; /* TCP: a piece on its way in; shared: the numbers of the rank before, where it has them */
+    char *came; /* the numbers of the rank before, where it has them; TCP: what came in and is not added yet */
     size_t came_bytes;
     uint64_t sent_bytes;
 };
+
+/* The numbers of one mean, where they lie; pieces of them, as many as there are ranks, go round. */
+struct ys_dist_numbers {
+    const struct ys_dist_part *parts;
+    size_t part_count;
+    size_t count, size; /* of numbers in all parts, and of one in bytes: that of a double, or of a float */
+    int world;
+};
+/** Where piece `piece` begins among the numbers, which is where the one before ends. They differ in length by one at
+ * most; that of number `world` begins at the end. */
+size_t ys_dist_piece_begin(const struct ys_dist_numbers *numbers, int piece);
+/** Piece `piece` counted round the ring, which may be below 0. */
+int ys_dist_around(int world, int piece);
 
 /* A piece out, and another in. */
 struct ys_dist_passing {
@@ -31,13 +44,26 @@ struct ys_dist_link_ops {
     /** Returns when the next rank needs these numbers no more. */
     ys_status (*finish)(struct ys_dist_link *link);
     void (*fini)(struct ys_dist_link *link);
+    /** The whole mean, of a transport that need not wait for the end of a piece to pass on its beginning: it has none
+     * of the above but fini. NULL: it goes by pieces. The order of every sum is the same. */
+    ys_status (*mean)(struct ys_dist_link *link, const struct ys_dist_numbers *numbers);
 };
 extern const struct ys_dist_link_ops ys_dist_link_tcp, ys_dist_link_shared;
 
-/** The mean of numbers that lie in link->numbers. */
-ys_status ys_dist_ring_mean(struct ys_dist_link *link, size_t count, bool is_double) YS_MUST_CHECK;
-/** Ranks that sum different things would hang, or mix numbers up: each tells the next one what it is about to send. */
-ys_status ys_dist_ring_agree(struct ys_dist_link *link, size_t count, size_t size) YS_MUST_CHECK;
+/** Replaces the numbers by their mean, whichever the transport. */
+ys_status ys_dist_ring_mean(struct ys_dist_link *link, const struct ys_dist_numbers *numbers) YS_MUST_CHECK;
+
+/* What a rank tells the next one before it sends numbers: ranks that sum different things would hang, or mix numbers
+ * up. */
+struct ys_dist_notice {
+    uint64_t count, size;
+};
+/** YS_EPROTOCOL: the rank before told something else than what these numbers are. */
+ys_status ys_dist_agree(const struct ys_dist_link *link, const struct ys_dist_numbers *numbers,
+                        struct ys_dist_notice theirs) YS_MUST_CHECK;
+
+/* values[i] = came[i] + values[i], and where `divisor` is not 1 that over it. */
+void ys_dist_add(void *values, const void *came, size_t count, size_t size, int divisor);
 
 /* What goes out through one socket and comes in through another, both at once: were each rank to send all before it
  * receives, all would wait for all. */
@@ -53,5 +79,7 @@ struct ys_dist_transfer {
 ys_status ys_dist_transfer(struct ys_dist_transfer t) YS_MUST_CHECK;
 /** From the rank before to the next one. */
 struct ys_dist_transfer ys_dist_along(const struct ys_dist_link *link);
+/** YS_EIO, with a message that says so. */
+ys_status ys_dist_fail_gone(int rank, const char *why);
 
 #endif

@@ -156,4 +156,4 @@ static void fini(struct ys_dist_link *link)
     unmap(&link->came, &link->came_bytes);
 }
 
-const struct ys_dist_link_ops ys_dist_link_shared = {reserve, pass, finish, fini};
+const struct ys_dist_link_ops ys_dist_link_shared = {.reserve = reserve, .pass = pass, .finish = finish, .fini = fini};

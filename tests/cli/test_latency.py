@@ -169,30 +169,33 @@ class Parts(Case):
         return min(max(ends) - max(begins) for ends, begins in zip(zip(*reduced), zip(*ready)))
 
     def test_a_known_latency_and_a_known_bandwidth_are_found(self):
-        """A mean of n bytes over w ranks passes 2 (w - 1) times a piece of n / w bytes to the next rank (Patarasuk and Yuan, 2009),
-        each of which takes n / (w B) + L where a wire has the bandwidth B and the latency L (Hockney, 1994). The ring of the
-        engine first tells the next rank what is to come, in 16 bytes: L once more."""
+        """In a mean of n bytes over w ranks each sends 2 (w - 1) pieces of n / w bytes (Patarasuk and Yuan, 2009), on a wire that takes
+        n / B + L for n bytes (Hockney, 1994). Of few bytes each piece waits for the one that it is made of, of many none does: they
+        leave one behind the other, and the last takes L to arrive."""
         for ranks in (2, 3):
             with self.subTest(ranks):
                 few, many = 6, 300000
                 short_s, long_s = self.exchange_s(ranks, few), self.exchange_s(ranks, many)
                 passes = 2 * (ranks - 1)
-                self.assertAlmostEqual(short_s / (passes + 1), DELAY_S, delta=tolerance(DELAY_S))
+                found_s = short_s / passes
+                self.assertAlmostEqual(found_s, DELAY_S, delta=tolerance(DELAY_S))
                 piece_bits = 8 * 4 * many / ranks * FRAME_BYTES / PAYLOAD_BYTES
-                self.assertAlmostEqual(passes * piece_bits / (long_s - short_s), RATE_BPS, delta=0.05 * RATE_BPS)
-                expected_s = passes * (piece_bits / RATE_BPS + DELAY_S) + DELAY_S
+                self.assertAlmostEqual(passes * piece_bits / (long_s - found_s), RATE_BPS, delta=0.05 * RATE_BPS)
+                expected_s = passes * piece_bits / RATE_BPS + DELAY_S
                 self.assertAlmostEqual(long_s, expected_s, delta=tolerance(expected_s))
 
     def test_a_known_delay_of_one_rank_is_found_beside_them(self):
         known_s = 0.03
-        told, _, ready, reduced, _ = self.steps(2, 10000, "--opt.null.rate=800", "--opt.null.late_ms=%d" % (1e3 * known_s), "--opt.null.late_rank=1")
-        # Each from the end of its own step before: that of the other is earlier or later, by the latency.
+        told, _, ready, reduced, _ = self.steps(2, 60000, "--opt.null.rate=800", "--opt.null.late_ms=%d" % (1e3 * known_s), "--opt.null.late_rank=1")
+        # Each from the end of its own step before: that of the other is earlier or later. What rank 0 sends is there before rank 1
+        # has computed, so rank 1 has the mean as soon as its own piece has gone and come back summed, rank 0 one piece later.
+        piece_s = 8 * 120000 * FRAME_BYTES / PAYLOAD_BYTES / RATE_BPS
         computed_s = [statistics.median(end - begin for begin, end in zip(ends, begins[1:])) for begins, ends in zip(ready, reduced)]
         self.assertAlmostEqual(computed_s[1] - computed_s[0], known_s, delta=tolerance(known_s))
         self.assertAlmostEqual(told[1]["compute_s"] - told[0]["compute_s"], known_s, delta=2 * tolerance(known_s))
-        self.assertGreater(told[0]["waiting_s"], known_s - DELAY_S - tolerance(known_s))
-        # The wire is as long as it was: 10000 floats, of which each piece is half.
-        expected_s = 3 * DELAY_S + 2 * 8 * 20000 * FRAME_BYTES / PAYLOAD_BYTES / RATE_BPS
+        self.assertGreater(told[0]["waiting_s"], known_s - piece_s - tolerance(known_s))
+        # The wire is as long as it was: 60000 floats, in two pieces of half of them, one behind the other.
+        expected_s = 2 * piece_s + DELAY_S
         least_s = min(max(ends) - max(begins) for ends, begins in zip(zip(*reduced), zip(*ready)))
         self.assertAlmostEqual(least_s, expected_s, delta=tolerance(expected_s))
 

@@ -25,6 +25,7 @@ struct shared {
     char error[MOST][200];
     int ranks;
     bool is_as_said[MOST]; /* what was sent */
+    int wrong[MOST];       /* numbers of a rank that are not the mean */
 };
 
 struct world {
@@ -102,10 +103,10 @@ static void take_means(struct ys_dist *dist, int rank, struct shared *shared)
         shared->status[rank] = ys_dist_mean(dist, narrow, 1, false);
 }
 
-/* The sum of place `i` in the order of the ring: from the rank that has the number of its piece on. */
-static double mean_by_hand(int world, size_t i, bool is_double)
+/* The mean of place `i` of `count`, in the order of the ring: from the rank that has the number of its piece on. */
+static double mean_of(int world, size_t count, size_t i, bool is_double)
 {
-    const size_t w = (size_t)world, longer = NUMBERS % w, size = NUMBERS / w;
+    const size_t w = (size_t)world, longer = count % w, size = count / w;
     const size_t begin = longer * (size + 1);
     const size_t piece = i < begin ? i / (size + 1) : longer + (i - begin) / size;
     double sum = number_of((int)piece, i);
@@ -116,6 +117,11 @@ static double mean_by_hand(int world, size_t i, bool is_double)
         narrow += (float)more;
     }
     return is_double ? sum / (double)world : (double)(narrow / (float)world);
+}
+
+static double mean_by_hand(int world, size_t i, bool is_double)
+{
+    return mean_of(world, NUMBERS, i, is_double);
 }
 
 static void check_named_order(enum ys_dist_transport transport)
@@ -230,6 +236,52 @@ static void one_mean_in_double_is_that_by_hand(void)
     }
 }
 
+/* More than is received at once, which ends in the middle of a number, in more parts than go out at once, of 1 to 5001
+ * numbers and some of none. */
+enum { MANY = 400009, PARTS_MOST = 4096 };
+
+static size_t cut(char *values, size_t count, size_t size, struct ys_dist_part *parts)
+{
+    size_t at = 0, found = 0;
+    for (; at < count && found < PARTS_MOST; found++) {
+        size_t length = found % 7 == 3 ? 0 : found % 50 == 49 ? 5001 : 1 + found % 13;
+        length = length < count - at && found + 1 < PARTS_MOST ? length : count - at;
+        parts[found] = (struct ys_dist_part){values + at * size, length};
+        at += length;
+    }
+    return found;
+}
+
+static void take_many(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    static struct ys_dist_part parts[PARTS_MOST];
+    static double doubles[MANY];
+    static float floats[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        doubles[i] = number_of(rank, i);
+        floats[i] = (float)doubles[i];
+    }
+    shared->status[rank] = ys_dist_mean(dist, parts, cut((char *)doubles, MANY, sizeof *doubles, parts), true);
+    if (shared->status[rank] == YS_OK)
+        shared->status[rank] = ys_dist_mean(dist, parts, cut((char *)floats, MANY, sizeof *floats, parts), false);
+    for (size_t i = 0; i < MANY; i++)
+        shared->wrong[rank] += doubles[i] != mean_of(shared->ranks, MANY, i, true) ||
+                               (double)floats[i] != mean_of(shared->ranks, MANY, i, false);
+}
+
+static void many_numbers_in_many_parts_have_the_bits_of_the_named_order(void)
+{
+    for (int ranks = 2; ranks <= MOST; ranks++)
+        for (int t = YS_DIST_TCP; t <= (int)YS_DIST_SHARED; t++) {
+            struct world world = {.ranks = ranks, .act = take_many, .transport = (enum ys_dist_transport)t};
+            run_world(&world, 0);
+            for (int r = 0; r < ranks; r++) {
+                CHECK_INT(world.shared->status[r], YS_OK);
+                CHECK_INT(world.shared->wrong[r], 0);
+            }
+        }
+}
+
 static void take_few(struct ys_dist *dist, int rank, struct shared *shared)
 {
     shared->values[rank][0] = rank + 1;
@@ -241,11 +293,13 @@ static void take_few(struct ys_dist *dist, int rank, struct shared *shared)
 
 static void fewer_numbers_than_ranks_are_no_special_case(void)
 {
-    struct world world = {.ranks = 4, .act = take_few};
-    run_world(&world, 0);
-    for (int r = 0; r < 4; r++) {
-        CHECK_INT(world.shared->status[r], YS_OK);
-        CHECK(world.shared->values[r][0] == 2.5);
+    for (int ranks = 2; ranks <= MOST; ranks++) {
+        struct world world = {.ranks = ranks, .act = take_few};
+        run_world(&world, 0);
+        for (int r = 0; r < ranks; r++) {
+            CHECK_INT(world.shared->status[r], YS_OK);
+            CHECK(world.shared->values[r][0] == (ranks + 1) / 2.0);
+        }
     }
 }
 
@@ -270,6 +324,31 @@ static void a_rank_that_dies_ends_the_others_who_name_a_neighbour(void)
         CHECK_HAS(world.shared->error[r], "has gone");
     }
     CHECK_HAS(world.shared->error[3], "rank 2 has gone");
+}
+
+/* Rank 1 has sent what fits between two sockets, and nobody has taken it yet, when it dies. */
+static void die_while_sending(struct ys_dist *dist, int rank, struct shared *shared)
+{
+    enum { COUNT = 3000000 }; /* of which a half is more than fits */
+    const struct ys_dist_part part = {ys_alloc(COUNT, sizeof(float)), COUNT};
+    if (!part.values)
+        _exit(1);
+    if (rank == 1) {
+        shared->status[rank] = ys_dist_begin(dist, &part, 1, false);
+        usleep(100000);
+        raise(SIGKILL);
+    }
+    usleep(300000);
+    shared->status[rank] = ys_dist_mean(dist, &part, 1, false);
+    ys_free(part.values);
+}
+
+static void a_rank_that_dies_while_it_sends_is_named(void)
+{
+    struct world world = {.ranks = 2, .act = die_while_sending};
+    run_world(&world, 0);
+    CHECK_INT(world.shared->status[0], YS_EIO);
+    CHECK_HAS(world.shared->error[0], "rank 1 has gone");
 }
 
 static void take_unequal(struct ys_dist *dist, int rank, struct shared *shared)
@@ -436,7 +515,8 @@ static void places_that_are_held_differ(void)
 TAP_MAIN(TAP_CASE(means_are_those_of_the_named_order_to_the_bit), TAP_CASE(means_through_shared_memory_are_too),
          TAP_CASE(buckets_have_the_same_bits_whichever_the_transport), TAP_CASE(whoever_leaves_breaks_its_means_off),
          TAP_CASE(ranks_of_two_transports_do_not_meet), TAP_CASE(one_mean_in_double_is_that_by_hand),
-         TAP_CASE(fewer_numbers_than_ranks_are_no_special_case),
+         TAP_CASE(many_numbers_in_many_parts_have_the_bits_of_the_named_order),
+         TAP_CASE(fewer_numbers_than_ranks_are_no_special_case), TAP_CASE(a_rank_that_dies_while_it_sends_is_named),
          TAP_CASE(a_rank_that_dies_ends_the_others_who_name_a_neighbour),
          TAP_CASE(ranks_that_leave_numbers_out_are_told), TAP_CASE(who_does_not_come_is_named_when_patience_ends),
          TAP_CASE(strangers_are_sent_away), TAP_CASE(what_is_no_place_or_no_rank_is_refused),
