@@ -2,7 +2,7 @@
 """Timetables: when ranks computed, for yardstick-null to sleep where there are fewer cores than ranks.
 
     yardstick export last | tools/timetable.py take --trial NAME > FILE
-    tools/timetable.py predict FILE --ranks 4 --rate 1gbit --delay 0.5ms --handling 0.8ms
+    tools/timetable.py predict FILE --ranks 4 --rate 1gbit --delay 0.5ms --bucket 4MiB --handling 0.8ms
 
 `take` reads a stored study and writes what the steps of one of its trials took, all rounds one after the other: of ranks that tell
 (docs/distributed.md) until a step's own gradients were there, and from when they were those of all until the weights had
@@ -13,19 +13,31 @@ exchange no run tells, so take runs of one bucket. The file goes with --opt.null
 mean over the steps (as many as the file has, or as --steps says a run has, the first left out) of the slowest rank's time, and of
 an exchange of n bytes between w ranks
 
-    2 (w - 1) (n / (w B) + L) + L
+    (2 w - 3) max(n / (w B), L) + n / (w B) + L
 
-which is what a ring takes (Patarasuk and Yuan, 2009) on wires that take n / B + L (Hockney, 1994), and once more L for the 16 bytes by
-which the built-in engine first says what is to come. B counts the headers of TCP and Ethernet, 66 bytes for each 1448.
+of a ring, in which each rank sends 2 (w - 1) pieces of n / w bytes (Patarasuk and Yuan, 2009), on wires that take n / B + L (Hockney,
+1994). The ring of the built-in engine passes on what comes in while it comes, so the next piece begins as soon as the one before
+has left, and the first byte of what it is made of is here: the later of the two. B counts the headers of TCP and Ethernet, 66 bytes
+for each 1448.
 --handling is what comes on top, copying, summing and waking up: what a step on a fast wire takes longer than is said without it.
+
+With --bucket the numbers go in equal buckets of so many bytes at most, as yardstick-null has them with the key `bucket`: the last is
+ready when a step has computed, the others evenly before, over the last two thirds of it. A bucket begins when it is ready in all
+ranks and the one before is exchanged, and the step ends with the last: what of that is behind the computing counts as exchanging.
 """
 import argparse
+import collections
 import json
+import math
 import sys
 
 FORMAT = "yardstick/timetable/1"
 FRAME_BYTES, PAYLOAD_BYTES = 1514, 1448
-UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "us": 1e-6, "ms": 1e-3, "s": 1}
+UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "us": 1e-6, "ms": 1e-3, "s": 1, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10,
+         "MiB": 2**20, "GiB": 2**30}
+
+
+Wire = collections.namedtuple("Wire", "rate_bps delay_s handling_s")
 
 
 class Failed(Exception):
@@ -103,7 +115,7 @@ def read(text):
     try:
         return float(text[:at]) * UNITS[text[at:]]
     except (ValueError, KeyError):
-        raise Failed("%s is no bandwidth or time: write 1gbit, or 0.5ms" % text)
+        raise Failed("%s is no bandwidth, time or size: write 1gbit, 0.5ms or 25MiB" % text)
 
 
 def at(table, rank, world, step):
@@ -115,12 +127,32 @@ def at(table, rank, world, step):
     return own["before_ns"][place] / 1e9, own["after_ns"][place] / 1e9
 
 
-def predict(table, world, rate_bps, delay_s, handling_s, steps):
-    """(computing of the slowest, exchange) of a step, in s."""
-    slowest = [max(at(table, rank, world, step - 1)[1] + at(table, rank, world, step)[0] for rank in range(world)) for step in range(1, steps)]
-    bits = 8 * 4 * table["numbers"] / world * FRAME_BYTES / PAYLOAD_BYTES
-    exchange_s = 2 * (world - 1) * (bits / rate_bps + delay_s) + delay_s + handling_s if world > 1 else 0
-    return sum(slowest) / max(1, len(slowest)), exchange_s
+def mean_s(count, world, wire):
+    """Of that many numbers."""
+    piece_s = 8 * 4 * count / world * FRAME_BYTES / PAYLOAD_BYTES / wire.rate_bps
+    return (2 * world - 3) * max(piece_s, wire.delay_s) + piece_s + wire.delay_s if world > 1 else 0
+
+
+def step_s(times, buckets, bucket_s):
+    """From the start of a step to its last mean; `times` of each rank: (from when it goes on, how long it then computes)."""
+    free_s = 0
+    for bucket in range(1, buckets + 1):
+        part = 1 / 3 + 2 / 3 * bucket / buckets
+        free_s = max(free_s, *(start + part * compute for start, compute in times)) + bucket_s
+    return free_s
+
+
+def predict(table, world, wire, most_bytes, steps):
+    """(computing of the slowest, exchange behind it) of a step, in s."""
+    buckets = math.ceil(4 * table["numbers"] / most_bytes) if most_bytes else 1
+    bucket_s = mean_s(table["numbers"] / buckets, world, wire)
+    computing, all_s = [], []
+    for step in range(1, steps):
+        times = [(at(table, rank, world, step - 1)[1], at(table, rank, world, step)[0]) for rank in range(world)]
+        computing.append(max(map(sum, times)))
+        all_s.append(step_s(times, buckets, bucket_s))
+    count = max(1, len(computing))
+    return sum(computing) / count, sum(all_s) / count - sum(computing) / count + (wire.handling_s if world > 1 else 0)
 
 
 def main():
@@ -133,6 +165,7 @@ def main():
     teller.add_argument("--ranks", type=int, required=True)
     teller.add_argument("--rate", required=True, help="1gbit")
     teller.add_argument("--delay", default="0ms", help="one way: 0.5ms; 0 without")
+    teller.add_argument("--bucket", help="the most that one holds: 4MiB; without, all is exchanged after the computing")
     teller.add_argument("--handling", default="0ms", help="that an exchange takes more than on its wire: 0.8ms; 0 without")
     teller.add_argument("--steps", type=int, help="of the run that is predicted; as many as the file has without")
     asked = parser.parse_args()
@@ -144,7 +177,8 @@ def main():
             with open(asked.file, encoding="utf-8") as file:
                 table = json.load(file)
             steps = asked.steps or len(table["ranks"][0]["before_ns"])
-            compute_s, exchange_s = predict(table, asked.ranks, read(asked.rate), read(asked.delay), read(asked.handling), steps)
+            wire = Wire(read(asked.rate), read(asked.delay), read(asked.handling))
+            compute_s, exchange_s = predict(table, asked.ranks, wire, read(asked.bucket) if asked.bucket else None, steps)
             print("computing %.3f ms, exchanging %.3f ms, a step %.3f ms" % (1e3 * compute_s, 1e3 * exchange_s, 1e3 * (compute_s + exchange_s)))
     except (Failed, OSError) as failed:
         print("timetable: %s" % failed, file=sys.stderr)

@@ -5,9 +5,11 @@
  * waits for no other, unless the option `exchange` has them take a mean of so many numbers after each step, over the
  * ring of the built-in engine (`transport`: tcp or shared); with `late_ms` the rank `late_rank` takes so much longer
  * for each step, for its own work or, as `late_part` says, waiting for rows, in its optimizer or in what lies around
- * that (framework). With `timetable` its steps take as long as those of a measured run did, one by one, and what ranks
- * exchange is what that run would have; they stand for processes on hosts of their own, so they go before all others
- * where that is allowed. */
+ * that (framework). With the key `bucket` the numbers are exchanged in as many equal buckets as it takes that none
+ * holds more, begun evenly over the last two thirds of the time that a step computes: a backward pass takes about twice
+ * as long as what comes before it. With `timetable` its steps take as long as those of a measured run did, one by one,
+ * and what ranks exchange is what that run would have; they stand for processes on hosts of their own, so they go
+ * before all others where that is allowed. */
 #include "builtin/builtin.h"
 
 #include "base/clock.h"
@@ -29,11 +31,13 @@
 enum late_part { COMPUTE, INPUT, OPTIMIZER, FRAMEWORK, LATE_PARTS };
 
 struct null_adapter {
-    double part_ns[LATE_PARTS];  /* of a step; 0, all of them: as fast as possible */
-    double late_ns[LATE_PARTS];  /* what earlier sleeps for it took too long; later ones are shortened by it, so that
-                                    each part, and so the rate, holds on average */
-    struct ys_dist *dist;        /* NULL: this is the only one, or nothing is exchanged */
-    struct ys_dist_part numbers; /* that are, floats */
+    double part_ns[LATE_PARTS];   /* of a step; 0, all of them: as fast as possible */
+    double late_ns[LATE_PARTS];   /* what earlier sleeps for it took too long; later ones are shortened by it, so that
+                                     each part, and so the rate, holds on average */
+    struct ys_dist *dist;         /* NULL: this is the only one, or nothing is exchanged */
+    float *numbers;               /* that are */
+    struct ys_dist_part *buckets; /* of them */
+    size_t bucket_count;
     bool has_timetable;
     struct ys_timetable timetable;
     int64_t rank, world;
@@ -79,6 +83,25 @@ static ys_status read_number(const char *name, const ys_json *option, const char
     return YS_OK;
 }
 
+/* Cuts the numbers into buckets of `bucket_bytes` at most; they differ by one number. */
+static ys_status fill_buckets(struct null_adapter *null, size_t count, int64_t bucket_bytes)
+{
+    const size_t most = bucket_bytes == YS_FIELD_NONE ? count : (size_t)bucket_bytes / sizeof(float);
+    const size_t buckets = most > 0 ? (count + most - 1) / most : count;
+    null->numbers = ys_alloc(count, sizeof *null->numbers);
+    null->buckets = ys_alloc(buckets, sizeof *null->buckets);
+    if (!null->numbers || !null->buckets)
+        return ys_out_of_memory();
+    null->bucket_count = buckets;
+    size_t begin = 0;
+    for (size_t i = 0; i < buckets; i++) {
+        const size_t length = count / buckets + (i < count % buckets);
+        null->buckets[i] = (struct ys_dist_part){null->numbers + begin, length};
+        begin += length;
+    }
+    return YS_OK;
+}
+
 /* As far as several ranks are asked for, and exchange something. */
 static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, double numbers, const struct options *said)
 {
@@ -91,15 +114,16 @@ static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, dou
                                               said->transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};
     if (plan->dist.world == 1 || plan->dist.strategy == YS_STRATEGY_ALONE || numbers < 1)
         return YS_OK;
-    null->numbers = (struct ys_dist_part){ys_alloc((size_t)numbers, sizeof(float)), (size_t)numbers};
-    return null->numbers.values ? ys_dist_open(&config, &null->dist) : ys_out_of_memory();
+    YS_TRY(fill_buckets(null, (size_t)numbers, plan->dist.bucket_bytes));
+    return ys_dist_open(&config, &null->dist);
 }
 
 static void close_plan(void *self)
 {
     struct null_adapter *null = self;
     ys_dist_close(null->dist);
-    ys_free(null->numbers.values);
+    ys_free(null->buckets);
+    ys_free(null->numbers);
     if (null->has_timetable)
         ys_timetable_fini(&null->timetable);
     *null = (struct null_adapter){0};
@@ -162,8 +186,6 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     YS_TRY(read_number("exchange", said.exchange, "a count of numbers, at most 1e9,", 1e9, &numbers));
     YS_TRY(read_number("late_ms", said.late_ms, "a number of milliseconds", 1e9, &late_ms));
     YS_TRY(read_number("late_rank", said.late_rank, "the number of a rank", YS_DIST_RANKS_MOST, &late_rank));
-    if (plan->dist.bucket_bytes != YS_FIELD_NONE)
-        return ys_fail(YS_EUNSUPPORTED, "null exchanges all of its numbers after a step: bucket = auto");
     *null = (struct null_adapter){0};
     if (rate_per_s > 0)
         null->part_ns[COMPUTE] = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
@@ -225,6 +247,27 @@ static void pass_steps(struct null_adapter *null, int64_t steps, struct ys_block
               (null->part_ns[COMPUTE] + null->part_ns[OPTIMIZER] + null->part_ns[FRAMEWORK]) * (double)steps);
 }
 
+/* Sleeps as long as a step computes until its gradients are there, and begins each bucket when its are. */
+static ys_status compute(struct null_adapter *null, double compute_ns)
+{
+    if (!null->dist || null->bucket_count == 1) {
+        pass_time(null, COMPUTE, compute_ns);
+        return YS_OK;
+    }
+    pass_time(null, COMPUTE, compute_ns / 3);
+    for (size_t i = 0; i < null->bucket_count; i++) {
+        pass_time(null, COMPUTE, compute_ns * 2 / 3 / (double)null->bucket_count);
+        YS_TRY(ys_dist_begin(null->dist, &null->buckets[i], 1, false));
+    }
+    return YS_OK;
+}
+
+/* Nothing is hidden of one bucket, which no other thread has to take then. */
+static ys_status end_exchange(struct null_adapter *null)
+{
+    return null->bucket_count == 1 ? ys_dist_mean(null->dist, null->buckets, 1, false) : ys_dist_wait(null->dist);
+}
+
 /* One step after another, each part of it by itself. */
 static ys_status pass_step(struct null_adapter *null, int64_t step, struct ys_block *block)
 {
@@ -234,10 +277,10 @@ static ys_status pass_step(struct null_adapter *null, int64_t step, struct ys_bl
         of_table = ys_timetable_at(&null->timetable, null->rank, null->world, step);
     pass_input(null, 1, block);
     block->began_ns[place] = ys_time_ns();
-    pass_time(null, COMPUTE, null->part_ns[COMPUTE] + (double)of_table.before_ns);
+    YS_TRY(compute(null, null->part_ns[COMPUTE] + (double)of_table.before_ns));
     block->ready_ns[place] = ys_time_ns();
     if (null->dist)
-        YS_TRY(ys_dist_mean(null->dist, &null->numbers, 1, false));
+        YS_TRY(end_exchange(null));
     block->reduced_ns[place] = ys_time_ns();
     pass_time(null, OPTIMIZER, null->part_ns[OPTIMIZER] + (double)of_table.after_ns);
     block->updated_ns[place] = ys_time_ns();

@@ -86,13 +86,42 @@ class Timetables(Case):
         path = self.made([[(10, 1), (10, 1), (10, 1)], [(10, 1), (30, 1), (12, 1)]], numbers=250000)
         told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "2", "--rate", "100mbit", "--delay", "2ms"],
                               capture_output=True, text=True, check=True).stdout
-        # 31 and 13 ms; 500 kB twice, each with its headers 41.82 ms, and three times 2 ms.
-        self.assertEqual(told, "computing 22.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 6, 22 + 2 * 41.823 + 6))
+        # 31 and 13 ms; 500 kB twice, each with its headers 41.82 ms, one behind the other, and once 2 ms.
+        self.assertEqual(told, "computing 22.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 2, 22 + 2 * 41.823 + 2))
         told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "2", "--rate", "100mbit", "--delay", "2ms", "--handling", "1.5ms",
                                "--steps", "2"], capture_output=True, text=True, check=True).stdout
-        self.assertEqual(told, "computing 31.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 7.5, 31 + 2 * 41.823 + 7.5))
+        self.assertEqual(told, "computing 31.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 3.5, 31 + 2 * 41.823 + 3.5))
+        told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "3", "--rate", "100mbit", "--delay", "50ms"],
+                              capture_output=True, text=True, check=True).stdout
+        # A third takes 27.88 ms, so each of the four waits for the beginning of what comes.
+        self.assertEqual(told, "computing 22.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (27.882 + 200, 22 + 27.882 + 200))
         told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "1", "--rate", "100mbit"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(told, "computing 11.000 ms, exchanging 0.000 ms, a step 11.000 ms\n")
+
+    def predicted(self, path, *words):
+        told = subprocess.run([sys.executable, TOOL, "predict", path, *words], capture_output=True, text=True, check=True).stdout
+        return [float(number) for number in told.replace(",", "").split() if number[0].isdigit()]
+
+    def test_buckets_are_exchanged_while_a_step_computes(self):
+        """250000 floats at 100 Mbit/s between two ranks: 41.823 ms of a half of the bytes with headers, twice."""
+        wire = ["--ranks", "2", "--rate", "100mbit", "--delay", "2ms"]
+        long = self.made([[(300, 1)] * 3], numbers=250000)
+        # Two buckets, of 41.823 + 2 ms each. The first is ready after 200 ms and exchanged before the second is.
+        self.assertEqual(self.predicted(long, *wire, "--bucket", "500kB"), [301, 43.823, 344.823])
+        # Of ten, each of 8.365 + 2 ms, all are but the last.
+        self.assertEqual(self.predicted(long, *wire, "--bucket", "100000B"), [301, 10.365, 311.365])
+        # In the second file the wire is never free again: the first is ready after 12 ms, and from then on 10 times 10.365.
+        short = self.made([[(30, 0)] * 3, [(10, 0)] * 3], numbers=250000)
+        self.assertEqual(self.predicted(short, *wire, "--bucket", "100000B"), [30, 85.646, 115.646])
+
+    def test_ranks_that_sleep_exchange_as_many_buckets_as_it_takes(self):
+        path = self.made([[(9, 0)] * 5], numbers=1001)
+        for bucket, count in (("1000B", 5), ("4004B", 1), ("1GiB", 1)):
+            with self.subTest(bucket):
+                out, _ = self.result("run", *NULL, "--ranks=2", "--steps=6", "--block=1", "--opt.null.timetable=" + path, "--bucket=" + bucket)
+                trial, = out["trials"]
+                self.assertEqual(trial["status"], "ok")
+                self.assertEqual(sum(rank["sent_bytes"] for rank in trial["ranks"]), 2 * (4 * 1001 + 16 * count))
 
     def test_what_cannot_be_a_timetable_is_named(self):
         good = self.made([[(1, 0)]])
