@@ -289,6 +289,7 @@ class Adapter:
     # Of several processes a list where train_step() can tell, of each step, four times of time.monotonic_ns(): its forward
     # pass began, its own gradients were there, they were those of all, and the weights had changed; or the middle two alone.
     exchanged = None
+    untimed = ""        # why it cannot, once build() is done: "a step is one compiled program"
 
     def build(self, plan):
         """Makes network and optimizer, with the plan's initial weights; in mode "infer" the network alone, for
@@ -561,6 +562,9 @@ class _Server:
         reply = self.adapter.build(plan)
         if plan.world > 1 and not plan.exchanges:
             reply["deviations"] = [*reply["deviations"], "gradients are not exchanged"]
+        untimed = self.adapter.untimed if plan.exchanges else "its ranks exchange nothing"
+        if plan.world > 1 and self.adapter.exchanged is None and untimed:
+            reply["untimed"] = untimed
         if plan.by_own_loader:
             reply["deviations"] = [*reply["deviations"], "batches by %s, %d beside the loop"
                                    % (self.adapter.loader, plan.loader_threads)]

@@ -440,6 +440,7 @@ class JAX(common.Adapter):
     statistics = ("local", "sync") if hasattr(jax, "shard_map") else ()
     weighs = True
     mesh = None  # of several processes
+    untimed = "a step is one compiled program, and its exchange a part of that"
 
     def build(self, plan):
         fused = self.option("fused") and any(node["op"] == "Attention" for node in plan.graph["nodes"])

@@ -127,6 +127,8 @@ class Paddle(common.Adapter):
         run = paddle.DataParallel(self.net, **size)
         if len(run.group_indices) == 1:  # of several the first would count as computing
             self.exchanged = []
+        else:
+            self.untimed = "each bucket is exchanged before the backward pass goes on; with one, as by bucket = 1GiB, it tells"
         return run
 
     def note_gradient(self, _gradient):

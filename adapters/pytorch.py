@@ -134,12 +134,15 @@ class PyTorch(common.Adapter):
         torch.distributed.init_process_group("gloo", init_method="tcp://" + self.plan.rendezvous,
                                              rank=self.plan.rank, world_size=self.plan.world)
         if self.plan.strategy == "sharded":
+            self.untimed = "each layer is exchanged by itself, in the forward and the backward pass"
             return self.shard()
         weights = list(self.model.parameters())
         if all(hasattr(weight, "register_post_accumulate_grad_hook") for weight in weights):  # since 2.1
             self.exchanged = []
             for weight in weights:
                 weight.register_post_accumulate_grad_hook(self.note_gradient)
+        else:
+            self.untimed = "PyTorch %s does not say when a gradient is complete, 2.1 is the first that does" % torch.__version__
         # Rank 0's running statistics are those of all. Constants of the network need not travel.
         size = {} if self.plan.bucket_bytes is None else {"bucket_cap_mb": self.plan.bucket_bytes / 2**20}
         return DistributedDataParallel(self.model, broadcast_buffers=bool(self.buffers()), **size)

@@ -27,6 +27,7 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     statistics = ("local",)  # MultiWorkerMirroredStrategy averages what a layer keeps, not what it normalises by
     weighs = True
     strategy = None          # of several processes, what their means are taken by
+    untimed = "a step is one tf.function, and its exchange a part of that"
 
     def build(self, plan):
         if self.option("xla") and not self.option("function"):

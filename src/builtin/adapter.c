@@ -235,8 +235,10 @@ static ys_status describe(const struct adapter *a, const struct options *options
         deviations[count++] = "gradients go through shared memory";
     if (a->dist && options->wire)
         deviations[count++] = "gradients go through network namespaces";
-    if (a->world > 1 && !a->dist)
+    if (a->world > 1 && !a->dist) {
         deviations[count++] = "gradients are not exchanged";
+        YS_TRY(ys_json_set_string(reply, "untimed", YS_ADAPTER_ALONE));
+    }
     YS_TRY(ys_json_set_int(reply, "parameters", ys_graph_parameter_count(a->graph)));
     YS_TRY(ys_json_set_int(reply, "threads", ys_engine_threads(engine)));
     YS_TRY(ys_adapter_set_names(reply, "libraries", libraries));

@@ -200,6 +200,8 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     if (null->has_timetable)
         go_before_others();
     static const char *const none[] = {NULL};
+    if (plan->dist.world > 1 && !null->dist)
+        YS_TRY(ys_json_set_string(reply, "untimed", YS_ADAPTER_ALONE));
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
     YS_TRY(ys_adapter_set_names(reply, "libraries", none));

@@ -48,6 +48,7 @@ static const struct ys_field rank_fields[] = {
     REAL(late_s, "s", "by how much for a step, median"),
     ENDS(late_ci, "of that median"),
     REAL(sent_bytes, "B", "to other ranks for a step, median"),
+    OF_RANK(untimed, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "why the parts of its step are null"),
 };
 const struct ys_record ys_result_rank_record = YS_RECORD("rank", struct ys_result_rank, rank_fields);
 
@@ -176,7 +177,8 @@ static ys_status tell_figures(const struct telling *telling, struct ys_result_ra
 static ys_status tell_late(const struct telling *telling, struct ys_result_rank *told)
 {
     struct ys_interval interval = {.known = false};
-    for (size_t k = 0; telling->ranks > 1 && k < sizeof late_parts / sizeof late_parts[0]; k++) {
+    for (size_t k = 0; telling->ranks > 1 && !isnan(told->compute_s) && k < sizeof late_parts / sizeof late_parts[0];
+         k++) {
         struct ys_summary summary;
         YS_TRY(summarize(telling, (size_t)told->rank, late_parts[k], true, &summary));
         if (isnan(summary.median) || summary.median <= told->late_s)
@@ -186,6 +188,18 @@ static ys_status tell_late(const struct telling *telling, struct ys_result_rank 
         interval = summary.interval;
     }
     return tell_ends(&interval, &told->late_ci);
+}
+
+/** As the adapter says it, where it does. */
+static void tell_untimed(const struct ys_metric_view_trial *trial, struct ys_result_rank *told)
+{
+    if (!isnan(told->compute_s) || told->runs == 0)
+        return;
+    ys_facts_set_text(&told->untimed, "its adapter does not say when gradients were there and when they were those of "
+                                      "all");
+    for (size_t i = 0; i < trial->run_count; i++)
+        if (trial->runs[i].counted && trial->runs[i].ok && trial->runs[i].facts.said.untimed)
+            ys_facts_set_text(&told->untimed, trial->runs[i].facts.said.untimed);
 }
 
 static const struct ys_facts_node *node_of(const struct ys_facts *facts, int64_t node)
@@ -220,6 +234,7 @@ static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys
     for (size_t i = 0; i < trial->run_count; i++)
         told->runs += trial->runs[i].counted && trial->runs[i].ok;
     YS_TRY(tell_figures(telling, told));
+    tell_untimed(trial, told);
     return tell_late(telling, told);
 }
 

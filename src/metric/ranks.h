@@ -21,6 +21,7 @@ struct ys_result_rank {
     double late_s;     /* median of how much longer than the others it takes for that part of a step */
     ys_json *late_ci;  /* as the intervals above */
     double sent_bytes; /* of a step, to other ranks; median */
+    char *untimed;     /* why the parts of its step are not known; NULL: they are, or nothing ended well */
 };
 extern const struct ys_record ys_result_rank_record;
 

@@ -79,6 +79,9 @@ int ys_adapter_serve(const struct ys_adapter_ops *ops, void *self, int fd);
  */
 int ys_adapter_serve_environment(const struct ys_adapter_ops *ops, void *self);
 
+/** What one of several says as `untimed` where they do not speak to each other. */
+#define YS_ADAPTER_ALONE "its ranks exchange nothing"
+
 /** Sets member `key` of `object` to an array of the strings in `names`, which ends with NULL. */
 ys_status ys_adapter_set_names(ys_json *object, const char *key, const char *const *names);
 

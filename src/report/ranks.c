@@ -3,6 +3,7 @@
 #include "metric/metric.h"
 #include "metric/ranks.h"
 #include "report/html.h"
+#include "report/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,6 +151,19 @@ static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
     ys_buf_puts(out, ".");
 }
 
+/** Why nothing is known of its steps. */
+static void put_untimed(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    struct ys_result_rank found = {.untimed = NULL};
+    for (size_t i = 0; i < ys_ranks_count(trial) && !found.untimed; i++)
+        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+    if (!found.untimed)
+        return;
+    ys_buf_printf(out, "%s: where its steps go is not known: ", trial->name);
+    ys_text_clean(out, found.untimed, false);
+    ys_buf_puts(out, ".");
+}
+
 /** What of a step is in no part that has a name: it should be at most 2 %. */
 static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
 {
@@ -176,7 +190,8 @@ static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
 
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    static void (*const sentences[])(struct ys_buf *, const struct ys_view_trial *) = {put_last, put_rest, put_clocks};
+    static void (*const sentences[])(struct ys_buf *, const struct ys_view_trial *) = {put_last, put_untimed, put_rest,
+                                                                                       put_clocks};
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         struct ys_buf text = {0};
         sentences[i](&text, trial);

@@ -19,9 +19,8 @@ struct ys_ranks_row {
     bool failed; /* it did not end well, in the failure that the trial tells of */
 };
 
-/** A sentence about each trial that tells where the steps of its ranks go: which rank is the last, and by what; one
- * where more than 2 % of a step lies between blocks; and one where clocks of several hosts had to be related, within
- * what. */
+/** Sentences about a trial: which of its ranks is the last, and by what, or why nothing is known of its steps; where
+ * more than 2 % of one lies between blocks; and, where clocks of several hosts had to be related, within what. */
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial);
 
 /** How many ranks the trial tells of: 0 of one process. */

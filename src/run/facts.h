@@ -135,7 +135,7 @@ struct ys_facts_rank {
     double cpu_s;      /* processor time */
     double cpu_wait_s; /* its threads were ready and had no CPU, summed */
     int64_t rss_peak_bytes, threads_peak;
-    /* of a step, the mean (run/step_parts.h); NaN: the adapters do not tell */
+    /* of a step, the mean (run/step_parts.h); NaN, but for the last two: the adapters do not tell */
     double compute_s, communication_s, waiting_s, optimizer_s, framework_s, input_s, rest_s;
     double sent_bytes;   /* of a step, to other ranks; NaN: the adapter does not tell */
     struct ys_list cpus; /* int64_t: that it was bound to */
@@ -164,6 +164,7 @@ struct ys_facts_said {
     bool no_work;
     int64_t parameters, threads;
     const ys_json *libraries, *deviations; /* arrays of texts */
+    const char *untimed;                   /* why it cannot tell the times of its steps; NULL: it did not say */
 };
 
 struct ys_facts {

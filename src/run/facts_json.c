@@ -278,6 +278,7 @@ void ys_facts_derive(struct ys_facts *facts)
         .threads = ys_json_get_int(opened, "threads", YS_FIELD_NONE),
         .libraries = ys_json_get(opened, "libraries"),
         .deviations = ys_json_get(opened, "deviations"),
+        .untimed = ys_json_get_text(opened, "untimed", NULL),
     };
     facts->times.paused_ns = 0;
     for (size_t i = 0; i < ys_json_size(pauses); i++) {

@@ -35,6 +35,7 @@ static const struct rule {
     RULE(opened, threads, WHOLE, false),
     RULE(opened, libraries, TEXTS, false),
     RULE(opened, deviations, TEXTS, false),
+    RULE(opened, untimed, TEXT, false),
     RULE(tensors, path, PATH, true),
     RULE(tensors, multiply_adds, WHOLE, false),
     RULE(block, first, WHOLE, true),

@@ -23,6 +23,7 @@ struct ys_message {
     struct {
         int64_t parameters, threads;
         const ys_json *libraries, *deviations; /* arrays of texts */
+        const char *untimed;
     } opened;
     struct {
         const char *path;

@@ -64,6 +64,14 @@ static int64_t slowest_ns(const struct told *ranks, size_t count, int64_t step)
     return last_ns;
 }
 
+/* Of block `b` what needs no times of steps. */
+static void add_blocks_own(const struct told *own, size_t b, struct ys_step_parts *sum)
+{
+    sum->input_s += (double)own->input_ns[b] / NS_PER_S;
+    if (!begins_question(own, own->first[b]))
+        sum->rest_s += (double)(own->start_ns[b] - own->end_ns[b - 1]) / NS_PER_S;
+}
+
 /* Adds block `b` of rank `rank`; false: not all ranks have told of its steps. */
 static bool add_block(const struct told *ranks, size_t count, size_t rank, size_t b, struct ys_step_parts *sum)
 {
@@ -88,10 +96,27 @@ static bool add_block(const struct told *ranks, size_t count, size_t rank, size_
     }
     around_ns += own->end_ns[b] - from_ns;
     *(own->began_ns ? &sum->framework_s : &sum->compute_s) += (double)around_ns / NS_PER_S;
-    sum->input_s += (double)own->input_ns[b] / NS_PER_S;
-    if (!begins_question(own, begin))
-        sum->rest_s += (double)(own->start_ns[b] - own->end_ns[b - 1]) / NS_PER_S;
+    add_blocks_own(own, b, sum);
     return true;
+}
+
+/* What blocks alone say. */
+static struct ys_step_parts untimed_parts_of(const struct told *own)
+{
+    struct ys_step_parts sum = {0};
+    int64_t steps = 0;
+    for (size_t b = 1; b < own->blocks; b++) {
+        add_blocks_own(own, b, &sum);
+        steps += own->count[b];
+    }
+    const double n = steps > 0 ? (double)steps : NAN;
+    return (struct ys_step_parts){.compute_s = NAN,
+                                  .optimizer_s = NAN,
+                                  .framework_s = NAN,
+                                  .communication_s = NAN,
+                                  .waiting_s = NAN,
+                                  .input_s = sum.input_s / n,
+                                  .rest_s = sum.rest_s / n};
 }
 
 static struct ys_step_parts parts_of(const struct told *ranks, size_t count, size_t rank)
@@ -101,7 +126,9 @@ static struct ys_step_parts parts_of(const struct told *ranks, size_t count, siz
     for (size_t b = 1; b < ranks[rank].blocks; b++)
         if (add_block(ranks, count, rank, b, &sum))
             steps += ranks[rank].count[b];
-    const double n = steps > 0 ? (double)steps : NAN, n_apart = ranks[rank].began_ns ? n : NAN;
+    if (steps == 0)
+        return untimed_parts_of(&ranks[rank]);
+    const double n = (double)steps, n_apart = ranks[rank].began_ns ? n : NAN;
     return (struct ys_step_parts){.compute_s = sum.compute_s / n,
                                   .optimizer_s = sum.optimizer_s / n_apart,
                                   .framework_s = sum.framework_s / n_apart,

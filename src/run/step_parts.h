@@ -16,8 +16,8 @@ struct ys_step_parts {
     double rest_s;          /* between two blocks of one question */
 };
 
-/** From the series of all ranks, whose clock is one: `parts`, one for each. NaN, all of them, where some rank does not
- * tell of all its steps (`exchange_*`), or there is none after the first. */
+/** From the series of all ranks, whose clock is one: `parts`, one for each. NaN where some rank does not tell of all
+ * its steps (`exchange_*`), but for `input_s` and `rest_s`; all of them where there is no step after the first. */
 void ys_step_parts_find(struct ys_run_record *const *own, size_t count, struct ys_step_parts *parts);
 
 #endif

@@ -253,7 +253,7 @@ class Ranks(Case):
         self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "none"))
         self.assertIn("strategy = alone", trial["proof"]["reason"])
         self.assertIn("gradients are not exchanged", trial["deviations"])
-        self.assertEqual({rank["communication_s"] for rank in trial["ranks"]}, {None})
+        self.assertEqual({(rank["communication_s"], rank["untimed"]) for rank in trial["ranks"]}, {(None, "its ranks exchange nothing")})
         self.refusal("run", *MLP, "--batch=8", "--ranks=2", "--strategy=alone", "--bn=sync", words=["strategy = alone", "bn = sync"])
 
     def test_a_rank_that_is_late_is_found_and_the_part_that_makes_it_so(self):

@@ -124,7 +124,9 @@ def trains(framework, folder):
     if good:
         one, two = trials
         good = two["proof"]["audit"]["verdict"] == "pass" and "ranks" not in one and len(two["ranks"]) == 2
-        good = good and all((rank["communication_s"] is not None) == (framework in TIMED) for rank in two["ranks"])
+        parts = [rank[name] for rank in two["ranks"] for name in ("communication_s", "optimizer_s", "framework_s")]
+        good = good and all((part is not None) == (framework in TIMED) for part in parts)
+        good = good and all((rank["untimed"] is None) == (framework in TIMED) for rank in two["ranks"])
         loss = [trial["metrics"]["final_loss"]["value"] for trial in trials]
         good = good and abs(loss[0] - loss[1]) < 1e-3 * loss[0]  # thirty steps in float
     return good, json.dumps([trial.get("ranks") for trial in trials]) + err

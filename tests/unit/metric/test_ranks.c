@@ -167,6 +167,29 @@ static void an_optimizer_or_a_framework_can_make_a_rank_late(void)
     ys_json_free(block);
 }
 
+static void why_parts_are_not_known_is_told(void)
+{
+    struct made made;
+    fill(&made);
+    CHECK(!rank_of(&made.trial, 0).untimed); /* they are */
+    for (int i = 0; i < RUNS; i++)
+        for (int r = 0; r < RANKS; r++)
+            made.ranks[i][r].compute_s = NAN;
+    ys_json *block = ys_ranks_block(&(ys_status){YS_OK}, &made.trial);
+    CHECK_HAS(ys_json_get_text(ys_json_at(block, 1), "untimed", ""), "its adapter does not say when gradients were");
+    ys_json_free(block);
+    made.runs[3].facts.said.untimed = "a step is one program";
+    made.runs[2].facts.said.untimed = "it failed";
+    block = ys_ranks_block(&(ys_status){YS_OK}, &made.trial);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(block, 0), "untimed", ""), "a step is one program");
+    ys_json_free(block);
+    for (int i = 0; i < RUNS; i++)
+        made.runs[i].ok = false;
+    block = ys_ranks_block(&(ys_status){YS_OK}, &made.trial);
+    CHECK_INT(ys_json_type_of(ys_json_get(ys_json_at(block, 0), "untimed")), YS_JSON_NULL); /* nothing ended well */
+    ys_json_free(block);
+}
+
 static void how_each_ended_is_told_of_the_failure_that_the_trial_tells_of(void)
 {
     struct made made;
@@ -192,6 +215,6 @@ static void of_one_process_there_is_nothing_to_tell(void)
 
 TAP_MAIN(TAP_CASE(figures_are_of_the_runs_that_are_ok), TAP_CASE(parts_of_a_step_have_the_interval_of_their_median),
          TAP_CASE(who_is_late_is_told_with_the_part_that_makes_it_so),
-         TAP_CASE(an_optimizer_or_a_framework_can_make_a_rank_late),
+         TAP_CASE(an_optimizer_or_a_framework_can_make_a_rank_late), TAP_CASE(why_parts_are_not_known_is_told),
          TAP_CASE(how_each_ended_is_told_of_the_failure_that_the_trial_tells_of),
          TAP_CASE(of_one_process_there_is_nothing_to_tell))

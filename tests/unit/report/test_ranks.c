@@ -112,6 +112,21 @@ static const char *rest_sentence(const char *rest, const char *around)
     return ys_buf_text(&out);
 }
 
+static void it_says_why_nothing_is_known_of_steps(void)
+{
+    ys_json *result = made_ranks(),
+            *first = ys_json_at(ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "ranks"), 0);
+    (void)!ys_json_set(first, "late_part", ys_json_null());
+    (void)!ys_json_set(first, "untimed", made_json("'a step is <one> program'"));
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_table(result, 200, false, &out) == YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "builtin: where its steps go is not known: a step is <one> program.");
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_html(result, &out) == YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "a step is &lt;one&gt; program.</li>");
+    ys_json_free(result);
+}
+
 static void it_says_when_much_of_a_step_is_rest(void)
 {
     CHECK_HAS(rest_sentence("0.005", "null"), "builtin: of a step of rank 0 20.0 % lie between blocks");
@@ -139,5 +154,5 @@ static void free_all(void)
 
 TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_rank), TAP_CASE(the_page_marks_the_rank_that_failed),
          TAP_CASE(markdown_has_a_row_for_each_rank), TAP_CASE(of_one_process_there_is_no_word_of_it),
-         TAP_CASE(it_says_when_much_of_a_step_is_rest),
+         TAP_CASE(it_says_when_much_of_a_step_is_rest), TAP_CASE(it_says_why_nothing_is_known_of_steps),
          TAP_CASE(it_says_when_rounds_do_not_agree_who_is_last_or_are_too_few), TAP_CASE(free_all))

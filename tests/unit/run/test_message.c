@@ -32,6 +32,7 @@ static void another_type_is_named(void)
     check("{\"type\":\"hello\",\"protocol\":1,\"no_work\":0}", "a boolean");
     check("{\"type\":\"hello\",\"protocol\":1,\"version\":null}", "a string");
     check("{\"type\":\"opened\",\"parameters\":\"many\"}", "parameters");
+    check("{\"type\":\"opened\",\"untimed\":true}", "untimed");
     check("{\"type\":\"tensors\",\"path\":3}", "an absolute path");
     check("{\"type\":\"tensors\",\"path\":\"x.safetensors\"}", "an absolute path");
     check("{\"type\":\"error\",\"code\":3}", "code");

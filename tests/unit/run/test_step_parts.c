@@ -106,19 +106,23 @@ static void nobody_waits_longer_than_until_it_has_the_mean(void)
     free_all(records);
 }
 
-static void unless_all_tell_of_all_steps_nothing_is_known(void)
+static void unless_all_tell_of_all_steps_data_and_rest_alone_are_known(void)
 {
     struct ys_run_record records[RANKS], *own[RANKS];
     struct ys_step_parts parts[RANKS];
     fill_all(records, own);
     ys_series_get(&records[2].series, "exchange_step", 0)->ints[0] = 1;
     ys_step_parts_find(own, RANKS, parts);
-    for (int r = 0; r < RANKS; r++)
-        CHECK(isnan(parts[r].compute_s) && isnan(parts[r].waiting_s) && isnan(parts[r].rest_s));
+    for (int r = 0; r < RANKS; r++) {
+        CHECK(isnan(parts[r].compute_s) && isnan(parts[r].waiting_s) && isnan(parts[r].communication_s) &&
+              isnan(parts[r].optimizer_s) && isnan(parts[r].framework_s));
+        CHECK_NEAR(parts[r].input_s, 1e-3, 1e-12); /* that blocks say by themselves */
+        CHECK_NEAR(parts[r].rest_s, 3 * 3e-3 / 8, 1e-12);
+    }
     free_all(records);
     struct ys_run_record none = {0}, *nobody[] = {&none, &none};
     ys_step_parts_find(nobody, 2, parts);
-    CHECK(isnan(parts[0].compute_s) && isnan(parts[1].communication_s));
+    CHECK(isnan(parts[0].compute_s) && isnan(parts[1].communication_s) && isnan(parts[1].input_s));
 }
 
 static void a_rank_that_broke_off_leaves_the_steps_that_all_took(void)
@@ -227,7 +231,7 @@ static void the_parts_of_a_rank_with_another_clock_add_up_as_well(void)
 
 TAP_MAIN(TAP_CASE(who_is_late_computes_and_the_others_wait), TAP_CASE(the_parts_add_up_to_the_time_of_a_step),
          TAP_CASE(nobody_waits_longer_than_until_it_has_the_mean),
-         TAP_CASE(unless_all_tell_of_all_steps_nothing_is_known),
+         TAP_CASE(unless_all_tell_of_all_steps_data_and_rest_alone_are_known),
          TAP_CASE(a_rank_that_tells_all_has_optimizer_and_framework_apart_from_computing),
          TAP_CASE(the_parts_of_a_rank_with_another_clock_add_up_as_well),
          TAP_CASE(a_rank_that_broke_off_leaves_the_steps_that_all_took))
