@@ -136,13 +136,7 @@ class PyTorch(common.Adapter):
         if self.plan.strategy == "sharded":
             self.untimed = "each layer is exchanged by itself, in the forward and the backward pass"
             return self.shard()
-        weights = list(self.model.parameters())
-        if all(hasattr(weight, "register_post_accumulate_grad_hook") for weight in weights):  # since 2.1
-            self.exchanged = []
-            for weight in weights:
-                weight.register_post_accumulate_grad_hook(self.note_gradient)
-        else:
-            self.untimed = "PyTorch %s does not say when a gradient is complete, 2.1 is the first that does" % torch.__version__
+        self.note_gradients()
         # Rank 0's running statistics are those of all. Constants of the network need not travel.
         size = {} if self.plan.bucket_bytes is None else {"bucket_cap_mb": self.plan.bucket_bytes / 2**20}
         return DistributedDataParallel(self.model, broadcast_buffers=bool(self.buffers()), **size)
@@ -165,6 +159,16 @@ class PyTorch(common.Adapter):
         fully_shard(self.model, mesh=mesh, reshard_after_forward=True)  # parts are what is written, and read again
         self.params = {name: getattr(layer, role) for name, (layer, role) in self.owned.items()}
         return self.model
+
+    def note_gradients(self):
+        """From now on ranks tell how long they exchange."""
+        weights = list(self.model.parameters())
+        if all(hasattr(weight, "register_post_accumulate_grad_hook") for weight in weights):  # since 2.1
+            self.exchanged = []
+            for weight in weights:
+                weight.register_post_accumulate_grad_hook(self.note_gradient)
+        else:
+            self.untimed = "PyTorch %s does not say when a gradient is complete, 2.1 is the first that does" % torch.__version__
 
     def note_gradient(self, _weight):
         """The last of these calls in a step comes when all gradients of this rank are there."""
@@ -414,9 +418,12 @@ class PyTorch(common.Adapter):
             self.model.zero_grad(set_to_none=True)
             _, loss = self.pass_forward(self.run, self.tensors(x), torch.from_numpy(y))
             self.run_backward(loss)
-        gradients = {name: whole(param.grad).numpy() for name, param in self.params.items() if param.grad is not None}
+        gradients = {name: self.gradient(param) for name, param in self.params.items()}
         self.model.zero_grad(set_to_none=True)
-        return loss.detach().numpy(), gradients
+        return loss.detach().numpy(), {name: value.numpy() for name, value in gradients.items() if value is not None}
+
+    def gradient(self, param):
+        return None if param.grad is None else whole(param.grad)
 
     def load(self, first, last):
         x, y, order = self.plan.stored()
@@ -436,12 +443,15 @@ class PyTorch(common.Adapter):
         reduced_ns = time.monotonic_ns()
         if self.plan.optimizer["clip_norm"] is not None:
             self.clip(self.plan.optimizer["clip_norm"])
-        self.optimizer.step()
+        self.update()
         if self.exchanged is not None:
             self.exchanged.append((began_ns, self.ready_ns, reduced_ns, time.monotonic_ns()))
         if self.plan.carries_state:
             self.carry_state()
         return loss.detach()
+
+    def update(self):
+        self.optimizer.step()
 
     def clip(self, limit):
         """As torch.nn.utils.clip_grad_norm_, which however adds 1e-6 to the norm."""
@@ -468,10 +478,13 @@ class PyTorch(common.Adapter):
         kept = {"momentum_buffer": "velocity", "exp_avg": "exp_avg", "exp_avg_sq": "exp_avg_sq", "square_avg": "exp_avg_sq"}
         found = {}
         for name, param in self.params.items():
-            for key, value in self.optimizer.state.get(param, {}).items():
+            for key, value in self.state_of(param).items():
                 if key in kept and value is not None:
                     found.setdefault(kept[key], {})[name] = whole(value).numpy()
         return found
+
+    def state_of(self, param):
+        return self.optimizer.state.get(param, {})
 
     def is_out_of_memory(self, error):
         return super().is_out_of_memory(error) or "allocate memory" in str(error) or "not enough memory" in str(error)
