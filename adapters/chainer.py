@@ -459,6 +459,7 @@ class Chainer(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "hidden",
               "carried", "prompt")
     statistics = ("local", "sync")
+    exchanges_by = "mean"
     strategies = ("data", "alone")
     weighs = True
     communicator = None  # of several ranks

@@ -280,6 +280,8 @@ class Adapter:
     statistics = ()
     # "sharded" where the processes can divide the network too; "alone" where they can also exchange nothing (Plan.exchanges).
     strategies = ("data",)
+    # How they exchange gradients, a word of docs/protocol.md that yardstick holds the bytes of the wire against; "" says nothing.
+    exchanges_by = ""
     weighs = False      # whether their mean is by the targets that the rows of each rank do not hide, `weight` or likewise
     buckets = False     # whether gradients of several processes are exchanged in buckets of the size that the plan asks for
     loader = ""         # the framework's own of batches, where load() is there: "torch.utils.data.DataLoader"
@@ -565,6 +567,8 @@ class _Server:
         untimed = self.adapter.untimed if plan.exchanges else "its ranks exchange nothing"
         if plan.world > 1 and self.adapter.exchanged is None and untimed:
             reply["untimed"] = untimed
+        if plan.world > 1 and plan.exchanges and self.adapter.exchanges_by:
+            reply["exchange"] = self.adapter.exchanges_by
         if plan.by_own_loader:
             reply["deviations"] = [*reply["deviations"], "batches by %s, %d beside the loop"
                                    % (self.adapter.loader, plan.loader_threads)]

@@ -438,6 +438,7 @@ class JAX(common.Adapter):
               "operands", "positions", "hidden", "carried", "prompt")
     options = {"fused": False}
     statistics = ("local", "sync") if hasattr(jax, "shard_map") else ()
+    exchanges_by = "ring"
     weighs = True
     mesh = None  # of several processes
     untimed = "a step is one compiled program, and its exchange a part of that"

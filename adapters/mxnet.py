@@ -106,6 +106,7 @@ class MXNet(common.Adapter):
               "carried")
     options = {"executor": "gluon"}
     statistics = ("local",)
+    exchanges_by = "servers"
     strategies = ("data", "alone")
     weighs = True
     store = None  # of several ranks, what takes the mean of their gradients

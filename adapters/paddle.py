@@ -78,6 +78,7 @@ class Paddle(common.Adapter):
               "hidden", "carried", "prompt")
     options = {"to_static": False}
     statistics = ("local",)  # nn.SyncBatchNorm wants a GPU
+    exchanges_by = "ring"
     strategies = ("data", "alone")
     weighs = True
     buckets = True

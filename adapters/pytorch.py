@@ -92,6 +92,7 @@ class PyTorch(common.Adapter):
               "operands", "positions", "hidden", "carried", "prompt")
     options = {"channels_last": False, "compile": "off"}
     statistics = ("local", "sync")
+    exchanges_by = "ring"
     strategies = ("data", "sharded", "alone")
     weighs = True
     buckets = True
@@ -135,6 +136,7 @@ class PyTorch(common.Adapter):
                                              rank=self.plan.rank, world_size=self.plan.world)
         if self.plan.strategy == "sharded":
             self.untimed = "each layer is exchanged by itself, in the forward and the backward pass"
+            self.exchanges_by = "shards"
             return self.shard()
         self.note_gradients()
         # Rank 0's running statistics are those of all. Constants of the network need not travel.

@@ -25,6 +25,7 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     options = {"function": True, "xla": False}
     loader = "tf.data, which keeps all rows in memory"
     statistics = ("local",)  # MultiWorkerMirroredStrategy averages what a layer keeps, not what it normalises by
+    exchanges_by = "ring"
     weighs = True
     strategy = None          # of several processes, what their means are taken by
     untimed = "a step is one tf.function, and its exchange a part of that"

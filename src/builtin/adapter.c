@@ -1,6 +1,7 @@
 /* The adapter of the built-in engine. */
 #include "builtin/builtin.h"
 #include "builtin/cached.h"
+#include "builtin/exchange.h"
 #include "builtin/command.h"
 #include "builtin/rows.h"
 
@@ -441,6 +442,8 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(open_engines(a, plan));
     YS_TRY(ys_shares_open(plan->input.path, plan->input.order, a->world, &a->shares));
     YS_TRY(meet(a, &plan->dist, &options));
+    if (a->dist)
+        YS_TRY(ys_builtin_tell_exchange(&plan->dist, options.wire, reply));
     return describe(a, &options, reply);
 }
 

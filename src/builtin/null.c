@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/record.h"
 #include "base/words.h"
+#include "builtin/exchange.h"
 #include "builtin/timetable.h"
 #include "dist/dist.h"
 #include "protocol/adapter.h"
@@ -202,6 +203,10 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     static const char *const none[] = {NULL};
     if (plan->dist.world > 1 && !null->dist)
         YS_TRY(ys_json_set_string(reply, "untimed", YS_ADAPTER_ALONE));
+    if (null->dist) {
+        YS_TRY(ys_builtin_tell_exchange(&plan->dist, said.wire, reply));
+        YS_TRY(ys_json_set_int(reply, "exchange_bytes", (int64_t)((size_t)numbers * sizeof(float))));
+    }
     YS_TRY(ys_json_set_int(reply, "parameters", 0));
     YS_TRY(ys_json_set_int(reply, "threads", 1));
     YS_TRY(ys_adapter_set_names(reply, "libraries", none));

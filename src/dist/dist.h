@@ -40,6 +40,10 @@ struct ys_dist_config {
 
 #define YS_DIST_PATIENCE_S 120.0
 
+enum { YS_DIST_WIRE_PATH = 300 };
+/** The file of the network namespace in which rank `rank` has its connections over the wire of that name. */
+void ys_dist_wire_path(const char *wire, int rank, char path[YS_DIST_WIRE_PATH]);
+
 /** Meets the other ranks; returns once all of them are there. A world of 1 meets nobody, whatever the rendezvous.
  * YS_EINVAL: the rank, the world, the rendezvous or the address are none, or memory is to be shared over a wire or with
  * another host; YS_ENOTFOUND: a

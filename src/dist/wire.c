@@ -1,5 +1,6 @@
 #include "dist/wire.h"
 
+#include "dist/dist.h"
 #include "dist/place.h"
 
 #include <errno.h>
@@ -18,10 +19,15 @@ static ys_status fail(const char *name, int rank, const char *what)
                    is_absent ? "tools/hosts makes it" : "entering one takes root");
 }
 
+void ys_dist_wire_path(const char *wire, int rank, char path[YS_DIST_WIRE_PATH])
+{
+    snprintf(path, YS_DIST_WIRE_PATH, "/run/netns/%.200s%d", wire, rank);
+}
+
 static ys_status enter(const char *name, int rank)
 {
-    char path[300];
-    snprintf(path, sizeof path, "/run/netns/%.200s%d", name, rank);
+    char path[YS_DIST_WIRE_PATH];
+    ys_dist_wire_path(name, rank, path);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail(name, rank, "cannot be opened");

@@ -211,6 +211,8 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
         ys_put(&status, object, "ranks", ys_list_json(&ys_facts_rank_record, &run->facts.ranks));
     if (run->facts.nodes.count > 0)
         ys_put(&status, object, "nodes", ys_list_json(&ys_facts_node_record, &run->facts.nodes));
+    if (run->facts.networks.count > 0)
+        ys_put(&status, object, "networks", ys_list_json(&ys_facts_network_record, &run->facts.networks));
     ys_add(&status, runs, object);
     ys_series_set_free(&series);
     return status;

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "metric/build.h"
+#include "metric/wire.h"
 #include "stat/summary.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 #define OF_RANK(member, kind, unit, flags, what) YS_FIELD(struct ys_result_rank, member, kind, unit, flags, what)
 #define REAL(member, unit, what)                 OF_RANK(member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
 #define ENDS(member, what)                       OF_RANK(member, YS_FIELD_JSON, "s", YS_FIELD_NULL, what)
+#define WIRE(member, what)                       OF_RANK(member, YS_FIELD_REAL, "B", YS_FIELD_LATER | YS_FIELD_NULL, what)
 static const char *const part_words[] = {[YS_RANK_COMPUTE] = "compute",
                                          [YS_RANK_OPTIMIZER] = "optimizer",
                                          [YS_RANK_FRAMEWORK] = "framework",
@@ -49,6 +51,10 @@ static const struct ys_field rank_fields[] = {
     ENDS(late_ci, "of that median"),
     REAL(sent_bytes, "B", "to other ranks for a step, median"),
     OF_RANK(untimed, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "why the parts of its step are null"),
+    OF_RANK(interface, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "of its host, which the next ones are of"),
+    WIRE(wire_sent_bytes, "that went out for a step, median"),
+    WIRE(wire_received_bytes, "that came in for a step, median"),
+    WIRE(wire_needed_bytes, "that the way named has to send from there for a step"),
 };
 const struct ys_record ys_result_rank_record = YS_RECORD("rank", struct ys_result_rank, rank_fields);
 
@@ -58,8 +64,9 @@ static double number(int64_t count)
 }
 
 /* What one run says of a rank, as the trial says it. */
-static struct ys_result_rank read_rank(const struct ys_facts_rank *rank)
+static struct ys_result_rank read_rank(const struct ys_facts *facts, int precision, const struct ys_facts_rank *rank)
 {
+    const struct ys_wire wire = ys_wire_of(facts, precision, ys_wire_find(facts, rank->rank));
     return (struct ys_result_rank){.rate_per_s = rank->rate_per_s,
                                    .cpu_s = rank->cpu_s,
                                    .cpu_wait_s = rank->cpu_wait_s,
@@ -72,7 +79,10 @@ static struct ys_result_rank read_rank(const struct ys_facts_rank *rank)
                                    .framework_s = rank->framework_s,
                                    .input_s = rank->input_s,
                                    .rest_s = rank->rest_s,
-                                   .sent_bytes = rank->sent_bytes};
+                                   .sent_bytes = rank->sent_bytes,
+                                   .wire_sent_bytes = wire.sent_bytes,
+                                   .wire_received_bytes = wire.received_bytes,
+                                   .wire_needed_bytes = wire.needed_bytes};
 }
 
 static const struct ys_facts_rank *rank_of(const struct ys_facts *facts, size_t rank)
@@ -98,7 +108,10 @@ static const struct {
                {AT(framework_s), AT(framework_ci)},
                {AT(input_s), AT(input_ci)},
                {AT(rest_s), AT(rest_ci)},
-               {AT(sent_bytes), NO_CI}};
+               {AT(sent_bytes), NO_CI},
+               {AT(wire_sent_bytes), NO_CI},
+               {AT(wire_received_bytes), NO_CI},
+               {AT(wire_needed_bytes), NO_CI}};
 
 /* Those that make a rank late. */
 static const size_t late_parts[] = {[YS_RANK_COMPUTE] = AT(compute_s),
@@ -114,12 +127,12 @@ struct telling {
     double *values, *others, *scratch; /* room for one of each run, for one of each rank, and for either */
 };
 
-static double figure_of(const struct ys_metric_view_run *run, size_t rank, size_t figure)
+static double figure_of(const struct telling *telling, const struct ys_metric_view_run *run, size_t rank, size_t figure)
 {
     const struct ys_facts_rank *told = rank_of(&run->facts, rank);
     if (!run->counted || !run->ok || !told)
         return NAN;
-    const struct ys_result_rank one = read_rank(told);
+    const struct ys_result_rank one = read_rank(&run->facts, telling->trial->record->keys.precision, told);
     return *(const double *)((const char *)&one + figure);
 }
 
@@ -128,13 +141,13 @@ static double excess_of(const struct telling *telling, const struct ys_metric_vi
 {
     size_t count = 0;
     for (size_t r = 0; r < telling->ranks; r++) {
-        const double value = figure_of(run, r, figure);
+        const double value = figure_of(telling, run, r, figure);
         if (isnan(value))
             return NAN;
         if (r != rank)
             telling->others[count++] = value;
     }
-    return figure_of(run, rank, figure) - ys_stat_median(telling->others, count, telling->scratch);
+    return figure_of(telling, run, rank, figure) - ys_stat_median(telling->others, count, telling->scratch);
 }
 
 /** Over the runs of which it is known. */
@@ -144,7 +157,7 @@ static ys_status summarize(const struct telling *telling, size_t rank, size_t fi
     size_t count = 0;
     for (size_t i = 0; i < telling->trial->run_count; i++) {
         const struct ys_metric_view_run *run = &telling->trial->runs[i];
-        const double value = excess ? excess_of(telling, run, rank, figure) : figure_of(run, rank, figure);
+        const double value = excess ? excess_of(telling, run, rank, figure) : figure_of(telling, run, rank, figure);
         if (!isnan(value))
             telling->values[count++] = value;
     }
@@ -223,6 +236,17 @@ static void tell_host(const struct ys_metric_view_trial *trial, struct ys_result
     }
 }
 
+static void tell_interface(const struct ys_metric_view_trial *trial, struct ys_result_rank *told)
+{
+    for (size_t i = 0; i < trial->run_count && !told->interface; i++) {
+        const struct ys_metric_view_run *run = &trial->runs[i];
+        const size_t network = ys_wire_find(&run->facts, told->rank);
+        if (run->counted && run->ok)
+            ys_facts_set_text(&told->interface,
+                              ys_wire_of(&run->facts, trial->record->keys.precision, network).interface);
+    }
+}
+
 static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys_result_rank *told)
 {
     const struct ys_metric_view_trial *trial = telling->trial;
@@ -230,6 +254,7 @@ static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys
     ys_record_init(&ys_result_rank_record, told);
     told->rank = (int64_t)rank;
     tell_host(trial, told);
+    tell_interface(trial, told);
     told->status = failed ? failed->status : trial->failure ? YS_NAME_NONE : (int)YS_RUN_OK;
     for (size_t i = 0; i < trial->run_count; i++)
         told->runs += trial->runs[i].counted && trial->runs[i].ok;

@@ -22,6 +22,10 @@ struct ys_result_rank {
     ys_json *late_ci;  /* as the intervals above */
     double sent_bytes; /* of a step, to other ranks; median */
     char *untimed;     /* why the parts of its step are not known; NULL: they are, or nothing ended well */
+    /* Of its host's network interface (metric/wire.h), which it shares with the other ranks there: what passed in a
+     * step, and what has to leave it; medians. */
+    char *interface;
+    double wire_sent_bytes, wire_received_bytes, wire_needed_bytes;
 };
 extern const struct ys_record ys_result_rank_record;
 

@@ -13,6 +13,7 @@
 #include "metric/perf.h"
 #include "metric/quiet.h"
 #include "metric/ranks.h"
+#include "metric/wire.h"
 #include "metric/trial.h"
 #include "run/ranks.h"
 #include "stat/steady.h"
@@ -138,6 +139,22 @@ static ys_json *harness_block(ys_status *status, const struct ys_metric_study *s
     return object;
 }
 
+/* Of the first run in which less, or more, went through interfaces than the way to exchange gradients needs. */
+static void tell_of_wire(ys_status *status, ys_json *array, const struct ys_metric_view_trial *trial,
+                         enum ys_wire_fault fault)
+{
+    char said[400], text[440];
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_metric_view_run *run = &trial->runs[r];
+        if (!run->counted || !run->ok ||
+            ys_wire_judge(&run->facts, trial->record->keys.precision, said, sizeof said) != fault)
+            continue;
+        snprintf(text, sizeof text, "in round %lld %s", (long long)run->round + 1, said);
+        ys_add_text_once(status, array, text);
+        return;
+    }
+}
+
 static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
@@ -162,6 +179,7 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
         ys_free(value);
         ys_add_text_once(status, array, text);
     }
+    tell_of_wire(status, array, trial, YS_WIRE_LESS);
     if (keys->precision != YS_PRECISION_F32) {
         snprintf(text, sizeof text, "precision %s", ys_name_of(&ys_precisions, keys->precision));
         ys_add_text_once(status, array, text);
@@ -217,6 +235,7 @@ static ys_json *warnings(ys_status *status, const struct ys_metric_view *view, c
 {
     ys_json *array = ys_json_array();
     size_t unsteady = 0, few = 0, ok = 0;
+    tell_of_wire(status, array, trial, YS_WIRE_MORE);
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
         char *const *said = run->facts.warnings.items;

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
     const char *head, *title;
@@ -27,6 +28,7 @@ static const struct {
     {.metric = "input_s", .is_part = true},
     {.metric = "rest_s", .is_part = true},
     {"sent", "Sent", NULL, false},
+    {"host\nsent", "Sent by its host", NULL, false},
 };
 
 /* As a share of a step: more is said. */
@@ -49,8 +51,8 @@ const char ys_ranks_remark[] =
     "from "
     "then until all have their mean; the optimizer; the framework, from there to the next forward pass; waiting for "
     "rows; "
-    "the rest between blocks; and what it sent to others. What an adapter does not tell is \"-\"; optimizer and "
-    "framework are then a part of computing.";
+    "the rest between blocks; what it sent to others; and what its host's network interface sent, for whichever "
+    "program. What an adapter does not tell is \"-\"; optimizer and framework are then a part of computing.";
 
 size_t ys_ranks_count(const struct ys_view_trial *trial)
 {
@@ -105,6 +107,7 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     for (size_t k = 0; k < YS_RANKS_PARTS; k++)
         row.cells[YS_RANKS_FIRST_PART + k] = label_measure(parts_s[k], ends[k]);
     row.cells[13] = ys_label_value(YS_KIND_BYTES, found.sent_bytes);
+    row.cells[14] = ys_label_value(YS_KIND_BYTES, found.wire_sent_bytes);
     return row;
 }
 
@@ -123,6 +126,33 @@ static void put_clocks(struct ys_buf *out, const struct ys_view_trial *trial)
             "%s: the clocks of its hosts are related to within %s, so waiting and exchanging are known no more "
             "finely.",
             trial->name, label_measure(most_s, NULL).text);
+}
+
+/** What went through the interfaces of its hosts, beside what had to. */
+static void put_wire(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    double least_bytes = NAN, most_bytes = NAN, needed_bytes = NAN;
+    const char *interface = NULL;
+    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
+        struct ys_result_rank found;
+        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        interface = interface ? interface : found.interface;
+        least_bytes = fmin(least_bytes, found.wire_sent_bytes); /* NaN is passed over */
+        most_bytes = fmax(most_bytes, found.wire_sent_bytes);
+        needed_bytes = fmax(needed_bytes, found.wire_needed_bytes);
+    }
+    if (!interface)
+        return;
+    const struct ys_label least = ys_label_value(YS_KIND_BYTES, least_bytes),
+                          most = ys_label_value(YS_KIND_BYTES, most_bytes);
+    if (isnan(needed_bytes))
+        ys_buf_printf(out, "%s: %s sent %s a step, of all ranks and of whatever else went there.", trial->name,
+                      interface, most.text);
+    else
+        ys_buf_printf(out, "%s: each host sent %s%s%s a step through %s, and had to send %s.", trial->name, least.text,
+                      strcmp(least.text, most.text) != 0 ? " to " : "",
+                      strcmp(least.text, most.text) != 0 ? most.text : "", interface,
+                      ys_label_value(YS_KIND_BYTES, needed_bytes).text);
 }
 
 static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
@@ -191,7 +221,7 @@ static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     static void (*const sentences[])(struct ys_buf *, const struct ys_view_trial *) = {put_last, put_untimed, put_rest,
-                                                                                       put_clocks};
+                                                                                       put_clocks, put_wire};
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         struct ys_buf text = {0};
         sentences[i](&text, trial);
@@ -242,7 +272,7 @@ static void put_table(struct ys_buf *out, const struct ys_view *view, const size
 ys_status ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
 {
     /* Too wide for one table: the rank as a whole, what of its step is its own, and what it has with others. */
-    static const size_t whole[] = {0, 1, 2, 3, 4, 5}, own[] = {0, 6, 9, 10, 11, 12}, others[] = {0, 8, 7, 13};
+    static const size_t whole[] = {0, 1, 2, 3, 4, 5}, own[] = {0, 6, 9, 10, 11, 12}, others[] = {0, 8, 7, 13, 14};
     size_t total = 0;
     if (!ys_ranks_any(view))
         return YS_OK;

@@ -6,7 +6,7 @@
 #include "report/view.h"
 
 /* Columns, those of the parts of a step among them, in a row. */
-enum { YS_RANKS_COLUMNS = 14, YS_RANKS_FIRST_PART = 6, YS_RANKS_PARTS = 7 };
+enum { YS_RANKS_COLUMNS = 15, YS_RANKS_FIRST_PART = 6, YS_RANKS_PARTS = 7 };
 /** How a column is headed: in the text table, where it is narrow ("top\nbottom"), and elsewhere. The first is the
  * rank's number, with its host where there are several. */
 struct ys_label ys_ranks_head(size_t column, bool narrow);
@@ -20,7 +20,8 @@ struct ys_ranks_row {
 };
 
 /** Sentences about a trial: which of its ranks is the last, and by what, or why nothing is known of its steps; where
- * more than 2 % of one lies between blocks; and, where clocks of several hosts had to be related, within what. */
+ * more than 2 % of one lies between blocks; where clocks of several hosts had to be related, within what; and what its
+ * hosts sent. */
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial);
 
 /** How many ranks the trial tells of: 0 of one process. */

@@ -7,6 +7,7 @@
 #include "run/phase.h"
 #include "run/ranks.h"
 #include "run/run_internal.h"
+#include "run/traffic.h"
 
 #include <inttypes.h>
 
@@ -113,6 +114,7 @@ static ys_status end_run(struct ys_run *run, struct ys_session_end *end, const c
     ys_run_check_cpus(run, end);
     ys_status status = ys_run_facts(run, end, &fed, run->facts);
     ys_session_end_fini(&fed);
+    ys_traffic_fini(run);
     ys_json_free(run->libraries);
     ys_json_free(run->opened);
     ys_free(run->folder);

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "probe/maps.h"
 #include "run/run_internal.h"
+#include "run/traffic.h"
 #include <math.h>
 #include <string.h>
 
@@ -192,6 +193,7 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     YS_TRY(fill_observed(run, &end->peak, &facts->observed));
     YS_TRY(fill_observation(run, end, facts));
     YS_TRY(fill_perf(&end->perf, facts));
+    YS_TRY(ys_traffic_fill(run, facts));
     facts->disturbance = ys_host_disturbance(&run->before, &after);
     return facts->disturbance ? YS_OK : ys_out_of_memory();
 }

@@ -152,6 +152,17 @@ struct ys_facts_node {
     int64_t clock_looks;        /* at its clock, before, during and after the run; 0 of one clock */
 };
 
+/** A network namespace that ranks of a run had their connections in: of a host, or of several on one machine. */
+struct ys_facts_network {
+    char *space;          /* which kernel and namespace (probe/interfaces.h); NULL: not known */
+    struct ys_list ranks; /* int64_t: those in it */
+    int64_t node;         /* as of struct ys_facts_rank */
+    char *host;
+    int64_t steps;             /* those after the first, during which all that follows passed */
+    struct ys_list interfaces; /* struct ys_interface: by whichever program */
+    char *reason;              /* why nothing is known of them; NULL */
+};
+
 /** How much work one row was, and how many parameters the network has. */
 struct ys_facts_work {
     int64_t parameters, multiply_adds; /* forward, of one row */
@@ -165,6 +176,8 @@ struct ys_facts_said {
     int64_t parameters, threads;
     const ys_json *libraries, *deviations; /* arrays of texts */
     const char *untimed;                   /* why it cannot tell the times of its steps; NULL: it did not say */
+    const char *exchange;                  /* how its ranks exchange gradients, a word of docs/protocol.md */
+    int64_t exchange_bytes;
 };
 
 struct ys_facts {
@@ -191,6 +204,7 @@ struct ys_facts {
     ys_json *disturbance;       /* of the whole machine meanwhile (probe/host.h) */
     struct ys_list ranks;       /* struct ys_facts_rank; empty of one process */
     struct ys_list nodes;       /* struct ys_facts_node; empty of one host */
+    struct ys_list networks;    /* struct ys_facts_network; empty of one process */
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
     int64_t weights_bytes;
     struct ys_facts_evaluation *evaluation;
@@ -202,6 +216,7 @@ struct ys_facts {
 extern const struct ys_record ys_facts_record;
 extern const struct ys_record ys_facts_rank_record;
 extern const struct ys_record ys_facts_node_record;
+extern const struct ys_record ys_facts_network_record;
 extern const struct ys_record ys_facts_evaluation_record;
 extern const struct ys_record ys_facts_observation_record;
 extern const struct ys_record ys_facts_agreement_record;

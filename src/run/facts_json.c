@@ -1,5 +1,6 @@
 /* The facts of a run to JSON and back: the one list of what is stored of them. */
 #include "base/mem.h"
+#include "probe/interfaces.h"
 #include "run/facts.h"
 
 enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIELD_MAY_LACK };
@@ -223,6 +224,18 @@ static const struct ys_field node_fields[] = {
 };
 const struct ys_record ys_facts_node_record = YS_RECORD("node", struct ys_facts_node, node_fields);
 
+#define OF_NETWORK(member, kind, unit, flags, what) YS_FIELD(struct ys_facts_network, member, kind, unit, flags, what)
+static const struct ys_field network_fields[] = {
+    OF_NETWORK(space, YS_FIELD_TEXT, NULL, OPTIONAL, "kernel and network namespace: equal texts are one"),
+    OF_NETWORK(ranks, YS_FIELD_INTS, NULL, 0, "that have their connections there"),
+    OF_NETWORK(node, YS_FIELD_INT, NULL, LACKS, "host of the run; absent where there is one"),
+    OF_NETWORK(host, YS_FIELD_TEXT, NULL, LACKS, "its name"),
+    OF_NETWORK(steps, YS_FIELD_INT, "steps", 0, "after the first, which all that follows is of"),
+    YS_FIELD_OF(struct ys_facts_network, interfaces, YS_FIELD_LIST, &ys_interface_record, 0, "what passed"),
+    OF_NETWORK(reason, YS_FIELD_TEXT, NULL, OPTIONAL, "why nothing is known of them"),
+};
+const struct ys_record ys_facts_network_record = YS_RECORD("network", struct ys_facts_network, network_fields);
+
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct ys_facts_work, parameters, YS_FIELD_INT, "1", OPTIONAL, "of the network"),
     YS_FIELD(struct ys_facts_work, multiply_adds, YS_FIELD_INT, "1", OPTIONAL, "forward, of one row"),
@@ -259,6 +272,7 @@ static const struct ys_field facts_fields[] = {
     FACT(disturbance, YS_FIELD_JSON, NULL, OPTIONAL, "what else went on on the machine"),
     PART(ranks, YS_FIELD_LIST, &ys_facts_rank_record, LACKS, "of several processes; absent of one"),
     PART(nodes, YS_FIELD_LIST, &ys_facts_node_record, LACKS, "of several hosts; absent of one"),
+    PART(networks, YS_FIELD_LIST, &ys_facts_network_record, LACKS, "what passed by interface; absent of one process"),
     PART(work, YS_FIELD_OBJECT_OWNED, &work_record, LACKS, "what it was asked to do"),
     EVALUATION(struct ys_facts),
     PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_facts_agreement_record, LACKS,
@@ -279,6 +293,8 @@ void ys_facts_derive(struct ys_facts *facts)
         .libraries = ys_json_get(opened, "libraries"),
         .deviations = ys_json_get(opened, "deviations"),
         .untimed = ys_json_get_text(opened, "untimed", NULL),
+        .exchange = ys_json_get_text(opened, "exchange", NULL),
+        .exchange_bytes = ys_json_get_int(opened, "exchange_bytes", YS_FIELD_NONE),
     };
     facts->times.paused_ns = 0;
     for (size_t i = 0; i < ys_json_size(pauses); i++) {

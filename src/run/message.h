@@ -24,6 +24,9 @@ struct ys_message {
         int64_t parameters, threads;
         const ys_json *libraries, *deviations; /* arrays of texts */
         const char *untimed;
+        const char *exchange;   /* how gradients are exchanged */
+        int64_t exchange_bytes; /* of how many a step takes the mean */
+        const char *network;    /* file of the network namespace of its connections */
     } opened;
     struct {
         const char *path;

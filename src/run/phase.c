@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "run/message.h"
+#include "run/traffic.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -182,12 +183,14 @@ static ys_status look_at_last_answer(struct ys_run *run)
 static ys_status look_at_first_step(struct ys_run *run)
 {
     run->first_cpu_s = ys_session_cpu_s(run->session);
+    ys_traffic_begin(run);
     ys_session_profile(run->session, YS_PROFILE_STEADY);
     return YS_OK;
 }
 
 static ys_status look_at_threads(struct ys_run *run)
 {
+    ys_traffic_end(run);
     run->worked_cpu_s = ys_session_cpu_s(run->session);
     ys_session_profile(run->session, YS_PROFILE_AFTER);
     ys_session_phase(run->session);

@@ -3,6 +3,7 @@
 #define YS_RUN_RUN_INTERNAL_H
 
 #include "probe/host.h"
+#include "probe/interfaces.h"
 #include "protocol/plan.h"
 #include "run/feeder.h"
 #include "run/run.h"
@@ -10,6 +11,12 @@
 #include <stdbool.h>
 
 struct ys_order;
+
+/* At the counters of network interfaces. */
+struct ys_run_look {
+    struct ys_interfaces seen;
+    int64_t step; /* that came next; 0: nobody looked */
+};
 
 struct ys_run {
     const struct ys_run_spec *spec;
@@ -43,6 +50,7 @@ struct ys_run {
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
     bool tells_own;      /* what it takes from then on falls to this process, so that the sum of all counts it once */
     struct ys_host_counters before;
+    struct ys_run_look traffic_before, traffic_after; /* run/traffic.h */
 };
 
 /** User and system time of yardstick itself so far. */

@@ -26,6 +26,7 @@
 #include "base/json.h"
 #include "base/working.h"
 #include "base/status.h"
+#include "probe/interfaces.h"
 #include "probe/perf.h"
 #include "probe/tree.h"
 #include "protocol/status.h"
@@ -157,6 +158,9 @@ double ys_session_cpu_s(struct ys_session *session);
 
 /** Says that what its processes do from now on is of another phase, where `perf` was asked for. */
 void ys_session_profile(struct ys_session *session, enum ys_profile_phase phase);
+
+/** What went through the network interfaces that the adapter's process has. Never while timing. */
+void ys_session_interfaces(const struct ys_session *session, struct ys_interfaces *seen);
 
 /** How many threads shared the tree's work so far (probe/threads.h); 0 when unknown. Never while timing. */
 double ys_session_threads(struct ys_session *session);

@@ -296,6 +296,11 @@ ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries)
     return YS_OK;
 }
 
+void ys_session_interfaces(const struct ys_session *session, struct ys_interfaces *seen)
+{
+    ys_interfaces_of(ys_procfs_root(), session->process.pid, seen);
+}
+
 double ys_session_threads(struct ys_session *session)
 {
     const struct ys_tree_member *members;

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "run/ranks.h"
 #include "run/step_parts.h"
+#include "run/traffic.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -374,7 +375,7 @@ static void join_facts(struct ys_facts *all, struct ys_facts *more)
 ys_status ys_run_join(const struct ys_plan *plan, struct ys_run_record *const *own, size_t count, size_t culprit,
                       size_t sharers, struct ys_list *hosts, struct ys_run_record *record)
 {
-    struct ys_list ranks = {0}, warnings = {0};
+    struct ys_list ranks = {0}, warnings = {0}, networks = {0};
     struct ys_step_parts parts[YS_SESSIONS_MOST];
     ys_status status = YS_OK;
     ys_step_parts_find(own, count, parts);
@@ -383,11 +384,14 @@ ys_status ys_run_join(const struct ys_plan *plan, struct ys_run_record *const *o
                            &parts[r], &ranks);
     if (status == YS_OK)
         status = join_warnings(own, count, ranks.items, &warnings);
+    if (status == YS_OK)
+        status = ys_traffic_join(own, count, ranks.items, &networks);
     *record = *own[0];
     *own[0] = (struct ys_run_record){0};
     struct ys_facts *all = &record->facts;
     all->ranks = ranks;
     all->nodes = *hosts;
+    all->networks = networks;
     replace_texts(&all->warnings, warnings);
     *hosts = (struct ys_list){0};
     if (status == YS_OK)

@@ -47,6 +47,8 @@ Of several ranks, any network:
     ranks_decay             the weights after 1 step: rank 1 leaves the weight decay out
     ranks_stale             the weights after more steps: each step takes the gradients of the one before
     ranks_bucket            the gradients: one bucket of several is left out of the exchange
+    ranks_half              the gradients: they are exchanged in half precision, which a run on hosts of their own shows by its
+                            bytes too
     ranks_local             the logits, of those with batch normalisation, where bn = sync was asked: each rank normalises by
                             its own rows
 """
@@ -424,6 +426,15 @@ class RanksBucket(pytorch.PyTorch):
         return run
 
 
+class RanksHalf(pytorch.PyTorch):
+    """Gradients are compressed to half precision for their exchange."""
+
+    def distribute(self):
+        run = super().distribute()
+        run.register_comm_hook(None, default_hooks.fp16_compress_hook)
+        return run
+
+
 class RanksStale(pytorch.PyTorch):
     """A step takes the gradients of the step before, as where it does not wait for the exchange; the first its own."""
 
@@ -615,6 +626,7 @@ WRONG = {
     "ranks_decay": RanksDecay,
     "ranks_stale": RanksStale,
     "ranks_bucket": RanksBucket,
+    "ranks_half": RanksHalf,
     "ranks_local": RanksLocal,
 }
 # Nothing is wrong where there is no such layer, no such weight and no such limit.

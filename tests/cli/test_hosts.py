@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import PROGRAM, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+from harness import PROGRAM, RECIPES, tearDownModule  # noqa: F401  (removes the cache that the cases share)
 from made_hosts import FOLDER, HOSTS, LONG, MLP, NAME, NULL, HostsCase, make
 
 KEYS = os.path.join(FOLDER, "keys")
@@ -34,6 +34,30 @@ class Hosts(HostsCase):
             self.assertGreater(self.sent_bytes(HOSTS[place]) - before[place], 21 * facts["ranks"][rank]["sent_bytes"])
         self.assert_hosts_are_empty()
         self.assert_nothing_left()
+
+    def about_wire(self, *work, code=0):
+        trial, = self.result("run", "--recipes=" + RECIPES, "--framework=ranked", *MLP[1:], "--nodes=2", "--launch=ssh", "--hosts=" + ",".join(HOSTS),
+                             "--env.RANKED_BIN=" + os.path.dirname(PROGRAM), *work, env=self.env.items(), code=code)[0]["trials"]
+        self.assertEqual(trial["status"], "ok")
+        self.assert_hosts_are_empty()
+        return trial, [said for said in trial["deviations"] + trial["warnings"] if "MB a step, where" in said]
+
+    def test_a_bypassed_network_is_found_by_its_bytes(self):
+        trial, said = self.about_wire()
+        self.assertEqual(said, [])
+        for rank in trial["ranks"]:
+            self.assertEqual(rank["interface"], "eth0")
+            self.assertGreater(rank["wire_sent_bytes"], 0.98 * rank["wire_needed_bytes"])
+        home = NAME + "home"
+        subprocess.run(["ip", "netns", "attach", home, str(os.getpid())], check=True)
+        try:
+            trial, said = self.about_wire("--env.RANKED_WRONG=bypass", "--env.RANKED_HOME=/run/netns/" + home)
+        finally:
+            subprocess.run(["ip", "netns", "delete", home], check=True)
+        self.assertEqual((trial["proof"]["verdict"], len(said)), ("pass", 1))  # the work is the same: nothing else tells
+        self.assertIn("eth0 of host %s sent" % HOSTS[0], said[0])
+        self.assertIn("a ring of 2 ranks needs 4.29 MB: what was exchanged is compressed, or went another way", said[0])
+        self.assertIn(said[0], trial["deviations"])
 
     def test_the_bits_are_those_of_one_host(self):
         losses = []

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from harness import Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+from harness import RECIPES, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
 
 ROOT = os.environ.get("YS_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 NAME = "yst%d-" % os.getpid()
@@ -29,6 +29,11 @@ class Wires(Case):
         told = subprocess.run(["ip", "-n", "%s%d" % (NAME, rank), "-s", "-j", "link", "show", "eth0"], capture_output=True, check=True)
         return json.loads(told.stdout)[0]["stats64"]["tx"]["bytes"]
 
+    def networks(self):
+        out, _ = self.yardstick("export")
+        facts, = [line["facts"] for line in map(json.loads, out.splitlines()) if line["type"] == "run"]
+        return facts["networks"]
+
     def test_gradients_go_over_the_wire_and_no_faster_than_it_is(self):
         before = [self.sent_bytes(rank) for rank in range(3)]
         out, _ = self.result("run", *NULL, "--ranks=3", "--steps=%d" % STEPS, "--opt.null.exchange=%d" % NUMBERS, "--opt.null.wire=" + NAME)
@@ -40,8 +45,17 @@ class Wires(Case):
             # Beside them headers, of 66 bytes for each 1448 at most, and acknowledgements of as many packets that come in.
             self.assertGreater(wire, STEPS * rank["sent_bytes"])
             self.assertLess(wire, 1.12 * STEPS * rank["sent_bytes"] + 1e5)
+            # yardstick's own account leaves out the first step, the last acknowledgements and the end.
+            self.assertEqual((rank["interface"], rank["wire_needed_bytes"]), ("eth0", 2 * 2 / 3 * 4 * NUMBERS))
+            self.assertGreater(rank["wire_sent_bytes"], 0.98 * rank["sent_bytes"])
+            self.assertLessEqual((STEPS - 1) * rank["wire_sent_bytes"], wire)
             # What the token bucket lets out at once at the beginning of a step is a small part of it.
             self.assertLess(8 * rank["sent_bytes"] / (rank["communication_s"] + rank["waiting_s"]), 1.3 * RATE_BPS)
+        self.assertEqual([said for said in trial["deviations"] + trial["warnings"] if "MB a step, where" in said], [])
+        networks = self.networks()
+        self.assertEqual([(network["ranks"], network["steps"], network["reason"]) for network in networks],
+                         [([rank], STEPS - 1, None) for rank in range(3)])
+        self.assertEqual(len({network["space"] for network in networks}), 3)
 
     def test_the_bits_are_those_of_any_transport(self):
         work = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--global-batch=24", "--ranks=3", "--steps=12",
@@ -67,6 +81,17 @@ class Wires(Case):
         self.yardstick("run", *NULL, "--ranks=2", "--steps=4", "--opt.null.exchange=10", "--opt.null.wire=" + NAME,
                        "--opt.null.transport=shared", code=1)
         self.assertIn("take the transport tcp", self.yardstick("show", "last")[0].replace("\n", " "))
+
+
+    def test_a_namespace_that_cannot_be_looked_at_is_a_reason(self):
+        self.yardstick("run", "--recipes=" + RECIPES, "--framework=ranked", *NULL[1:], "--ranks=2", "--steps=10", "--env.RANKED_WRONG=nowhere")
+        networks = self.networks()
+        self.assertEqual([network["ranks"] for network in networks], [[0], [1]])
+        for network in networks:
+            self.assertEqual(network["interfaces"], [])
+            self.assertIn("the network namespace /run/netns/nowhere cannot be opened: No such file", network["reason"])
+        trial, = self.result("show", "last")[0]["trials"]
+        self.assertEqual([(rank["wire_sent_bytes"], rank["interface"]) for rank in trial["ranks"]], [(None, None)] * 2)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 
 enum { RUNS = 4, RANKS = 2 };
 
+static const struct ys_trial_record record = {.keys = {.precision = YS_PRECISION_F32}};
+
 struct made {
     struct ys_metric_view_run runs[RUNS];
     struct ys_facts_rank ranks[RUNS][RANKS];
@@ -17,7 +19,7 @@ struct made {
 static void fill(struct made *made)
 {
     static const double cpu_s[RUNS] = {1, 5, 100, 3}, waiting_s[RUNS] = {0.1, 0.2, 100, 0.6};
-    *made = (struct made){.trial = {.runs = made->runs, .run_count = RUNS}};
+    *made = (struct made){.trial = {.runs = made->runs, .record = &record, .run_count = RUNS}};
     for (int i = 0; i < RUNS; i++) {
         made->runs[i] = (struct ys_metric_view_run){.round = i, .ok = i != 2, .counted = true};
         for (int r = 0; r < RANKS; r++)
@@ -86,7 +88,7 @@ static void parts_of_a_step_have_the_interval_of_their_median(void)
 {
     struct ys_metric_view_run runs[ROUNDS];
     struct ys_facts_rank ranks[ROUNDS][THREE];
-    const struct ys_metric_view_trial trial = {.runs = runs, .run_count = ROUNDS};
+    const struct ys_metric_view_trial trial = {.runs = runs, .record = &record, .run_count = ROUNDS};
     struct ys_result_rank told;
     ys_status status = YS_OK;
     fill_steps(runs, ranks, 0.020);
@@ -112,7 +114,7 @@ static void who_is_late_is_told_with_the_part_that_makes_it_so(void)
 {
     struct ys_metric_view_run runs[ROUNDS];
     struct ys_facts_rank ranks[ROUNDS][THREE];
-    const struct ys_metric_view_trial trial = {.runs = runs, .run_count = ROUNDS};
+    const struct ys_metric_view_trial trial = {.runs = runs, .record = &record, .run_count = ROUNDS};
     struct ys_result_rank told[THREE];
     ys_status status = YS_OK;
     fill_steps(runs, ranks, 0.020);
@@ -138,7 +140,7 @@ static void an_optimizer_or_a_framework_can_make_a_rank_late(void)
 {
     struct ys_metric_view_run runs[ROUNDS];
     struct ys_facts_rank ranks[ROUNDS][THREE];
-    const struct ys_metric_view_trial trial = {.runs = runs, .run_count = ROUNDS};
+    const struct ys_metric_view_trial trial = {.record = &record, .runs = runs, .run_count = ROUNDS};
     struct ys_result_rank told;
     ys_status status = YS_OK;
     fill_steps(runs, ranks, 0);
