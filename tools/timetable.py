@@ -10,20 +10,21 @@ changed, where that is told; of one process the whole step. The first step of a 
 exchange no run tells, so take runs of one bucket. The file goes with --opt.null.timetable=/PATH/OF/FILE.
 
 `predict` says how long a step takes on a wire of that bandwidth and latency, once each rank has computed as the file says: the
-mean over the steps (as many as the file has, or as --steps says a run has, the first left out) of the slowest rank's time, and of
-an exchange of n bytes between w ranks
+mean over the steps (as many as the file has, or as --steps says a run has, the first left out). It follows what has to wait for
+what. In a mean of n bytes between w ranks each sends 2 (w - 1) pieces of n / w bytes, one behind the other (Patarasuk and Yuan,
+2009), on a wire that takes n / B + L for n bytes (Hockney, 1994). The ring of the built-in engine passes on what comes in while it
+comes, so a piece begins when the one before has left, and the first frame of what it is made of is here: the later of the two. Where
+all ranks begin at once, and pieces take longer than a frame and the latency, that is
 
-    (2 w - 3) max(n / (w B), L) + n / (w B) + L
+    2 (w - 1) n / (w B) + L
 
-of a ring, in which each rank sends 2 (w - 1) pieces of n / w bytes (Patarasuk and Yuan, 2009), on wires that take n / B + L (Hockney,
-1994). The ring of the built-in engine passes on what comes in while it comes, so the next piece begins as soon as the one before
-has left, and the first byte of what it is made of is here: the later of the two. B counts the headers of TCP and Ethernet, 66 bytes
-for each 1448.
---handling is what comes on top, copying, summing and waking up: what a step on a fast wire takes longer than is said without it.
+and what ranks that are early have sent before the last one begins shortens it for that one. B counts the headers of TCP and
+Ethernet, 66 bytes for each 1448, and a frame is what network cards cut and join, of 45 such segments at most. What is behind the computing of the slowest rank counts as exchanging. --handling comes on top,
+copying, summing and waking up: what a step on a fast wire takes longer than is said without it.
 
 With --bucket the numbers go in equal buckets of so many bytes at most, as yardstick-null has them with the key `bucket`: the last is
-ready when a step has computed, the others evenly before, over the last two thirds of it. A bucket begins when it is ready in all
-ranks and the one before is exchanged, and the step ends with the last: what of that is behind the computing counts as exchanging.
+ready when a step has computed, the others evenly before, over the last two thirds of it. A rank begins a bucket when it is ready and
+it has the mean of the one before.
 """
 import argparse
 import collections
@@ -32,7 +33,7 @@ import math
 import sys
 
 FORMAT = "yardstick/timetable/1"
-FRAME_BYTES, PAYLOAD_BYTES = 1514, 1448
+FRAME_BYTES, PAYLOAD_BYTES, SEGMENTS = 1514, 1448, 45
 UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "us": 1e-6, "ms": 1e-3, "s": 1, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10,
          "MiB": 2**20, "GiB": 2**30}
 
@@ -127,32 +128,38 @@ def at(table, rank, world, step):
     return own["before_ns"][place] / 1e9, own["after_ns"][place] / 1e9
 
 
-def mean_s(count, world, wire):
-    """Of that many numbers."""
-    piece_s = 8 * 4 * count / world * FRAME_BYTES / PAYLOAD_BYTES / wire.rate_bps
-    return (2 * world - 3) * max(piece_s, wire.delay_s) + piece_s + wire.delay_s if world > 1 else 0
+def pass_round(ready_s, free_s, piece_s, wire):
+    """When each rank has the mean, and when its wire is free; from when its numbers are ready, and its wire was free."""
+    world = len(ready_s)
+    first_s = min(piece_s, 8 * SEGMENTS * FRAME_BYTES / wire.rate_bps) + wire.delay_s
+    begins_s = [max(times) for times in zip(ready_s, free_s)]
+    for _ in range(2 * world - 3):
+        begins_s = [max(begins_s[rank] + piece_s, begins_s[rank - 1] + first_s) for rank in range(world)]
+    return [max(ready_s[rank], begins_s[rank - 1] + piece_s + wire.delay_s) for rank in range(world)], [begin + piece_s for begin in begins_s]
 
 
-def step_s(times, buckets, bucket_s):
-    """From the start of a step to its last mean; `times` of each rank: (from when it goes on, how long it then computes)."""
-    free_s = 0
-    for bucket in range(1, buckets + 1):
-        part = 1 / 3 + 2 / 3 * bucket / buckets
-        free_s = max(free_s, *(start + part * compute for start, compute in times)) + bucket_s
-    return free_s
+def ends(table, world, wire, buckets, steps):
+    """Of each step, when the last rank has the mean of its last bucket, in s."""
+    piece_s = 8 * 4 * table["numbers"] / buckets / world * FRAME_BYTES / PAYLOAD_BYTES / wire.rate_bps
+    goes_on_s, free_s = [0] * world, [0] * world
+    for step in range(steps):
+        begun_s, has_s = goes_on_s, [0] * world
+        for bucket in range(1, buckets + 1):
+            part = 1 / 3 + 2 / 3 * bucket / buckets
+            ready_s = [max(has_s[rank], begun_s[rank] + part * at(table, rank, world, step)[0]) for rank in range(world)]
+            has_s, free_s = pass_round(ready_s, free_s, piece_s, wire) if world > 1 else (ready_s, free_s)
+        has_s = [end + wire.handling_s * (world > 1) for end in has_s]
+        goes_on_s = [has_s[rank] + at(table, rank, world, step)[1] for rank in range(world)]
+        yield max(has_s)
 
 
 def predict(table, world, wire, most_bytes, steps):
-    """(computing of the slowest, exchange behind it) of a step, in s."""
+    """(computing of the slowest, what a step takes beyond it) in s."""
     buckets = math.ceil(4 * table["numbers"] / most_bytes) if most_bytes else 1
-    bucket_s = mean_s(table["numbers"] / buckets, world, wire)
-    computing, all_s = [], []
-    for step in range(1, steps):
-        times = [(at(table, rank, world, step - 1)[1], at(table, rank, world, step)[0]) for rank in range(world)]
-        computing.append(max(map(sum, times)))
-        all_s.append(step_s(times, buckets, bucket_s))
-    count = max(1, len(computing))
-    return sum(computing) / count, sum(all_s) / count - sum(computing) / count + (wire.handling_s if world > 1 else 0)
+    slowest_s = [max(at(table, rank, world, step - 1)[1] + at(table, rank, world, step)[0] for rank in range(world)) for step in range(1, steps)]
+    end_s = list(ends(table, world, wire, buckets, steps))
+    count = max(1, len(slowest_s))
+    return sum(slowest_s) / count, (end_s[-1] - end_s[0] - sum(slowest_s)) / count
 
 
 def main():

@@ -86,15 +86,17 @@ class Timetables(Case):
         path = self.made([[(10, 1), (10, 1), (10, 1)], [(10, 1), (30, 1), (12, 1)]], numbers=250000)
         told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "2", "--rate", "100mbit", "--delay", "2ms"],
                               capture_output=True, text=True, check=True).stdout
-        # 31 and 13 ms; 500 kB twice, each with its headers 41.82 ms, one behind the other, and once 2 ms.
-        self.assertEqual(told, "computing 22.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 2, 22 + 2 * 41.823 + 2))
+        # 31 and 13 ms; 500 kB twice, each with its headers 41.82 ms, one behind the other, and once 2 ms. In the second step rank 1
+        # is late by 20 ms: it has the mean when its own piece has gone and come back, at 192.3 ms, rank 0 at 212.3. In the third it
+        # begins when its wire is free, at 210.3, rank 0 at 223.3, which has sent all 2 ms before rank 1 has the mean: at 308.9. The
+        # first took until 95.6.
+        self.assertEqual(told, "computing 22.000 ms, exchanging 84.646 ms, a step 106.646 ms\n")
         told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "2", "--rate", "100mbit", "--delay", "2ms", "--handling", "1.5ms",
                                "--steps", "2"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(told, "computing 31.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (2 * 41.823 + 3.5, 31 + 2 * 41.823 + 3.5))
-        told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "3", "--rate", "100mbit", "--delay", "50ms"],
-                              capture_output=True, text=True, check=True).stdout
-        # A third takes 27.88 ms, so each of the four waits for the beginning of what comes.
-        self.assertEqual(told, "computing 22.000 ms, exchanging %.3f ms, a step %.3f ms\n" % (27.882 + 200, 22 + 27.882 + 200))
+        even = self.made([[(10, 1)] * 3], numbers=250000)
+        # A third takes 27.882 ms, so each piece but the first waits for a frame of 5.450 ms, and the latency.
+        self.assertEqual(self.predicted(even, "--ranks", "3", "--rate", "100mbit", "--delay", "50ms"), [11, 244.233, 255.233])
         told = subprocess.run([sys.executable, TOOL, "predict", path, "--ranks", "1", "--rate", "100mbit"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(told, "computing 11.000 ms, exchanging 0.000 ms, a step 11.000 ms\n")
 
@@ -108,11 +110,11 @@ class Timetables(Case):
         long = self.made([[(300, 1)] * 3], numbers=250000)
         # Two buckets, of 41.823 + 2 ms each. The first is ready after 200 ms and exchanged before the second is.
         self.assertEqual(self.predicted(long, *wire, "--bucket", "500kB"), [301, 43.823, 344.823])
-        # Of ten, each of 8.365 + 2 ms, all are but the last.
-        self.assertEqual(self.predicted(long, *wire, "--bucket", "100000B"), [301, 10.365, 311.365])
-        # In the second file the wire is never free again: the first is ready after 12 ms, and from then on 10 times 10.365.
+        # Of ten all are but the last. Their pieces are of one frame each, so each of the two takes 4.182 + 2 ms.
+        self.assertEqual(self.predicted(long, *wire, "--bucket", "100000B"), [301, 12.365, 313.365])
+        # In the second file the wire is never free again: the first is ready after 12 ms, and from then on 10 times 12.365.
         short = self.made([[(30, 0)] * 3, [(10, 0)] * 3], numbers=250000)
-        self.assertEqual(self.predicted(short, *wire, "--bucket", "100000B"), [30, 85.646, 115.646])
+        self.assertEqual(self.predicted(short, *wire, "--bucket", "100000B"), [30, 105.646, 135.646])
 
     def test_ranks_that_sleep_exchange_as_many_buckets_as_it_takes(self):
         path = self.made([[(9, 0)] * 5], numbers=1001)
