@@ -62,6 +62,25 @@ class Forms(Case):
                 self.assertGreaterEqual(block["ts"], train["ts"] - 0.001)
                 self.assertLessEqual(block["ts"] + block["dur"], train["ts"] + train["dur"] + 0.001)
 
+    def test_each_rank_has_its_slices_and_its_counters(self):
+        self.yardstick("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=2", "--steps=6",
+                       "--block=5", "--repeat=1", "--opt.null.rate=800", "--opt.null.exchange=100", "--results=ranked", "--quiet")
+        events = json.loads(self.yardstick("export", "--format=trace", "--results=ranked")[0])["traceEvents"]
+        threads = {event["args"]["name"]: event["tid"] for event in events if event["name"] == "thread_name"}
+        self.assertEqual(set(threads), {"phases", "rank 0", "rank 1"})
+        for rank in ("rank 0", "rank 1"):
+            slices = [e for e in events if e["ph"] == "X" and e["tid"] == threads[rank]]
+            blocks = [e for e in slices if e["name"] == "block"]
+            self.assertEqual([e["args"]["first_step"] for e in blocks], [0, 1])
+            for part in ("computing", "exchange", "optimizer"):
+                self.assertEqual([e["args"]["step"] for e in slices if e["name"] == part], list(range(6)))
+            for event in slices:  # inside the block of its step
+                if "step" in event["args"]:
+                    block = blocks[event["args"]["step"] > 0]
+                    self.assertGreaterEqual(event["ts"], block["ts"] - 0.001)
+                    self.assertLessEqual(event["ts"] + event["dur"], block["ts"] + block["dur"] + 0.001)
+            self.assertTrue(any(e["ph"] == "C" and e["name"] == "memory, " + rank for e in events))
+
     def test_requests_and_names_that_need_care(self):
         self.study("[quote]", "framework = null", "model = mlp", "data = digits", "threads = 1", "mode = infer",
                    "batch = 8", "requests = 6", "opt.null.rate = 4000", "env.QUOTED = {\"a'b\", c}", head="version = 1\nname = test\nrepeat = 1\n")
