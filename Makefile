@@ -1,7 +1,8 @@
 # yardstick: a thin front on meson. `make help` says what there is.
 BUILD ?= build
 PREFIX ?= /usr/local
-PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-feeder yardstick-node yardstick-launch
+PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-feeder yardstick-node yardstick-launch \
+  yardstick-collectives.so
 
 .PHONY: all packages run test test-mutants test-statistics test-adversaries test-handicap test-frameworks install format clean help
 

@@ -719,8 +719,11 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
     ys_status status = train_steps(a, first, count, block);
     a->timed = NULL;
     block->t_end_ns = ys_time_ns();
-    if (a->dist)
-        block->sent_bytes = (int64_t)(ys_dist_counters(a->dist).sent_bytes - before.sent_bytes);
+    if (a->dist) {
+        const struct ys_dist_counters now = ys_dist_counters(a->dist);
+        block->sent_bytes = (int64_t)(now.sent_bytes - before.sent_bytes);
+        block->exchange_ns = (int64_t)(now.busy_ns - before.busy_ns);
+    }
     return status;
 }
 

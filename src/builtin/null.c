@@ -304,8 +304,11 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
     block->t_start_ns = ys_time_ns();
     for (int64_t i = 0; is_one_by_one && i < count; i++)
         YS_TRY(pass_step(null, first + i, block));
-    if (null->dist)
-        block->sent_bytes = (int64_t)(ys_dist_counters(null->dist).sent_bytes - before.sent_bytes);
+    if (null->dist) {
+        const struct ys_dist_counters now = ys_dist_counters(null->dist);
+        block->sent_bytes = (int64_t)(now.sent_bytes - before.sent_bytes);
+        block->exchange_ns = (int64_t)(now.busy_ns - before.busy_ns);
+    }
     if (!is_one_by_one)
         pass_steps(null, count, block);
     block->t_end_ns = ys_time_ns();

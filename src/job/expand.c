@@ -253,7 +253,7 @@ static ys_status find_ranks(ys_json *keys, bool has_ranks)
  * ranks. */
 static ys_status finish_ranks(ys_json *keys, bool has_ranks)
 {
-    static const char *const of_several[] = {"ranks", "strategy", "bn", "bucket"};
+    static const char *const of_several[] = {"ranks", "strategy", "bn", "bucket", "listen"};
     YS_TRY(find_ranks(keys, has_ranks));
     const int64_t all = ys_json_get_int(keys, "global_batch", 0), ranks = ys_json_get_int(keys, "ranks", 1);
     if (all > 0)

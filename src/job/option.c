@@ -228,6 +228,10 @@ static const struct ys_option options[] = {
     {"sample_hz", YS_OPTION_OBSERVATION, YS_OPTION_REAL, .axis = true, .low = 0, .high = 1000, .unit = "1/s",
      .standard = "10",
      .help = "how often CPU time, memory and threads are read during a run; 0 for never"},
+    {"listen", YS_OPTION_OBSERVATION, YS_OPTION_WORD, .mode = "train", .axis = true, .choices = "off|on",
+     .standard = "on",
+     .help = "of several ranks: hear the calls of gloo and MPI in the framework, by a library that is loaded into it "
+             "(LD_PRELOAD): how many bytes a step hands over, how long that takes, and what of it the backward pass hides"},
     {"perf", YS_OPTION_OBSERVATION, YS_OPTION_BOOL, .axis = true, .standard = "off",
      .help = "sample where the processor time goes, by the files that the code lies in: kernel, interpreter, BLAS, framework"},
     {"keep_log", YS_OPTION_OBSERVATION, YS_OPTION_BOOL, .standard = "on",

@@ -122,6 +122,8 @@ static const struct ys_field fields[] = {
     KEY(run_time_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of a run; null: none"),
     KEY(stall_limit, YS_FIELD_REAL, "s", YS_FIELD_NULL, "that a run may say nothing; null: any"),
     KEY(sample_hz, YS_FIELD_REAL, "1/s", 0, "how often the processes are looked at; 0: never"),
+    {"listen", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, listen), NULL, YS_FIELD_LATER | YS_FIELD_NULL,
+     "whether collectives are heard; null of one process", NULL, &switches},
     KEY(perf, YS_FIELD_FLAG, NULL, 0, "whether processor time is sampled by where its code lies"),
     KEY(keep_log, YS_FIELD_FLAG, NULL, 0, "whether what the framework prints is kept"),
     KEY(beta1, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the optimizer; null where its rule has no such number"),

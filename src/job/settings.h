@@ -80,6 +80,7 @@ struct ys_trial_settings {
     struct ys_list input_cpus;         /* int64_t, of the feeder; empty: all */
     int64_t memory_limit;
     double cpu_time_limit, run_time_limit, stall_limit, sample_hz;
+    int listen; /* enum ys_switch: to collectives; YS_NAME_NONE of one process */
     bool perf, keep_log;
     double beta1, beta2, alpha, epsilon; /* numbers of the optimizer, where its rule has them */
 };

@@ -11,6 +11,7 @@
 #define REAL(member, unit, what)                 OF_RANK(member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
 #define ENDS(member, what)                       OF_RANK(member, YS_FIELD_JSON, "s", YS_FIELD_NULL, what)
 #define WIRE(member, what)                       OF_RANK(member, YS_FIELD_REAL, "B", YS_FIELD_LATER | YS_FIELD_NULL, what)
+#define HEARD(member, kind, unit, what)          OF_RANK(member, kind, unit, YS_FIELD_LATER | YS_FIELD_NULL, what)
 static const char *const part_words[] = {[YS_RANK_COMPUTE] = "compute",
                                          [YS_RANK_OPTIMIZER] = "optimizer",
                                          [YS_RANK_FRAMEWORK] = "framework",
@@ -55,6 +56,12 @@ static const struct ys_field rank_fields[] = {
     WIRE(wire_sent_bytes, "that went out for a step, median"),
     WIRE(wire_received_bytes, "that came in for a step, median"),
     WIRE(wire_needed_bytes, "that the way named has to send from there for a step"),
+    HEARD(collective_library, YS_FIELD_TEXT, NULL, "whose collectives; null: nothing is known of them"),
+    HEARD(collective_reason, YS_FIELD_TEXT, NULL, "why something is not known of them"),
+    HEARD(collective_calls, YS_FIELD_REAL, "1", "of a step, median"),
+    HEARD(collective_bytes, YS_FIELD_REAL, "B", "handed to them for a step, median"),
+    HEARD(collective_s, YS_FIELD_REAL, "s", "of a step: at least one was under way; median"),
+    HEARD(hidden_s, YS_FIELD_REAL, "s", "of that, while it did not wait for its gradients; median"),
 };
 const struct ys_record ys_result_rank_record = YS_RECORD("rank", struct ys_result_rank, rank_fields);
 
@@ -67,6 +74,7 @@ static double number(int64_t count)
 static struct ys_result_rank read_rank(const struct ys_facts *facts, int precision, const struct ys_facts_rank *rank)
 {
     const struct ys_wire wire = ys_wire_of(facts, precision, ys_wire_find(facts, rank->rank));
+    const struct ys_facts_collectives *heard = rank->collectives;
     return (struct ys_result_rank){.rate_per_s = rank->rate_per_s,
                                    .cpu_s = rank->cpu_s,
                                    .cpu_wait_s = rank->cpu_wait_s,
@@ -82,7 +90,11 @@ static struct ys_result_rank read_rank(const struct ys_facts *facts, int precisi
                                    .sent_bytes = rank->sent_bytes,
                                    .wire_sent_bytes = wire.sent_bytes,
                                    .wire_received_bytes = wire.received_bytes,
-                                   .wire_needed_bytes = wire.needed_bytes};
+                                   .wire_needed_bytes = wire.needed_bytes,
+                                   .collective_calls = heard ? heard->step_calls : NAN,
+                                   .collective_bytes = heard ? heard->step_bytes : NAN,
+                                   .collective_s = heard ? heard->busy_s : NAN,
+                                   .hidden_s = heard ? heard->hidden_s : NAN};
 }
 
 static const struct ys_facts_rank *rank_of(const struct ys_facts *facts, size_t rank)
@@ -111,7 +123,11 @@ static const struct {
                {AT(sent_bytes), NO_CI},
                {AT(wire_sent_bytes), NO_CI},
                {AT(wire_received_bytes), NO_CI},
-               {AT(wire_needed_bytes), NO_CI}};
+               {AT(wire_needed_bytes), NO_CI},
+               {AT(collective_calls), NO_CI},
+               {AT(collective_bytes), NO_CI},
+               {AT(collective_s), NO_CI},
+               {AT(hidden_s), NO_CI}};
 
 /* Those that make a rank late. */
 static const size_t late_parts[] = {[YS_RANK_COMPUTE] = AT(compute_s),
@@ -247,6 +263,19 @@ static void tell_interface(const struct ys_metric_view_trial *trial, struct ys_r
     }
 }
 
+/** As the last run has it. */
+static void tell_library(const struct ys_metric_view_trial *trial, struct ys_result_rank *told)
+{
+    for (size_t i = 0; i < trial->run_count; i++) {
+        const struct ys_metric_view_run *run = &trial->runs[i];
+        const struct ys_facts_rank *rank = run->counted && run->ok ? rank_of(&run->facts, (size_t)told->rank) : NULL;
+        if (!rank || !rank->collectives)
+            continue;
+        ys_facts_set_text(&told->collective_library, rank->collectives->library);
+        ys_facts_set_text(&told->collective_reason, rank->collectives->reason);
+    }
+}
+
 static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys_result_rank *told)
 {
     const struct ys_metric_view_trial *trial = telling->trial;
@@ -255,6 +284,7 @@ static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys
     told->rank = (int64_t)rank;
     tell_host(trial, told);
     tell_interface(trial, told);
+    tell_library(trial, told);
     told->status = failed ? failed->status : trial->failure ? YS_NAME_NONE : (int)YS_RUN_OK;
     for (size_t i = 0; i < trial->run_count; i++)
         told->runs += trial->runs[i].counted && trial->runs[i].ok;

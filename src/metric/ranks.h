@@ -26,6 +26,11 @@ struct ys_result_rank {
      * step, and what has to leave it; medians. */
     char *interface;
     double wire_sent_bytes, wire_received_bytes, wire_needed_bytes;
+    /* In collectives (struct ys_facts_collectives): whose they are and why something of it is not known, as the last
+     * run has it, or NULL; of a step, medians: calls, bytes that were handed over, at least one was under way, and of
+     * that while the rank did not wait for its gradients. */
+    char *collective_library, *collective_reason;
+    double collective_calls, collective_bytes, collective_s, hidden_s;
 };
 extern const struct ys_record ys_result_rank_record;
 

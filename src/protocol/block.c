@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* The longest of "%.17g": sign, 17 digits, point, "e-308"; and a comma. */
-enum { LOSS_BYTES = 26, FRAME_BYTES = 320 };
+enum { LOSS_BYTES = 26, FRAME_BYTES = 360 };
 /* A time of a step is written as what has passed since the block began: at most 14 digits, and a comma. */
 enum { STAMP_BYTES = 15, STAMPS = 4 };
 static const uint64_t MOST_PASSED_NS = UINT64_C(99999999999999);
@@ -48,7 +48,8 @@ struct ys_block ys_block_begin(const struct ys_block_line *line)
                              .ready_ns = line->stamps + line->steps,
                              .reduced_ns = line->stamps + 2 * line->steps,
                              .updated_ns = line->stamps + 3 * line->steps,
-                             .sent_bytes = -1};
+                             .sent_bytes = -1,
+                             .exchange_ns = -1};
 }
 
 /* Whether all of them can be told. */
@@ -97,6 +98,8 @@ size_t ys_block_line_format(struct ys_block_line *line, int64_t first, int64_t c
         used = put_stamps(line, used, block);
     if (block->sent_bytes >= 0)
         used += (size_t)snprintf(text + used, line->capacity - used, ",\"sent_bytes\":%" PRId64, block->sent_bytes);
+    if (block->exchange_ns >= 0)
+        used += (size_t)snprintf(text + used, line->capacity - used, ",\"exchange_ns\":%" PRId64, block->exchange_ns);
     used += (size_t)snprintf(text + used, line->capacity - used, "}\n");
     YS_ASSERT(used < line->capacity);
     return used;

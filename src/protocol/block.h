@@ -16,8 +16,9 @@ struct ys_block {
     /* Of one of several ranks, room for one time a step each: its forward pass began; its own gradients were there;
      * they were those of all; the weights had changed. */
     uint64_t *began_ns, *ready_ns, *reduced_ns, *updated_ns;
-    size_t stamp_count; /* [out] of each of them: one for every step, or 0 where it cannot tell */
-    int64_t sent_bytes; /* [out] to other ranks; below 0 where it cannot tell */
+    size_t stamp_count;  /* [out] of each of them: one for every step, or 0 where it cannot tell */
+    int64_t sent_bytes;  /* [out] to other ranks; below 0 where it cannot tell */
+    int64_t exchange_ns; /* [out] an exchange with them was under way; likewise */
 };
 
 struct ys_block_line {

@@ -29,6 +29,8 @@ static const struct {
     {.metric = "rest_s", .is_part = true},
     {"sent", "Sent", NULL, false},
     {"host\nsent", "Sent by its host", NULL, false},
+    {"collec-\ntives", "In collectives", NULL, false},
+    {"of it\nhidden", "Of it hidden", NULL, false},
 };
 
 /* As a share of a step: more is said. */
@@ -51,8 +53,9 @@ const char ys_ranks_remark[] =
     "from "
     "then until all have their mean; the optimizer; the framework, from there to the next forward pass; waiting for "
     "rows; "
-    "the rest between blocks; what it sent to others; and what its host's network interface sent, for whichever "
-    "program. What an adapter does not tell is \"-\"; optimizer and framework are then a part of computing.";
+    "the rest between blocks; what it sent to others; what its host's network interface sent, for whichever program; "
+    "for how long some collective was under way, and what of that was hidden, while it did not wait for its gradients. "
+    "What is not known is \"-\"; optimizer and framework are then a part of computing.";
 
 size_t ys_ranks_count(const struct ys_view_trial *trial)
 {
@@ -108,6 +111,8 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
         row.cells[YS_RANKS_FIRST_PART + k] = label_measure(parts_s[k], ends[k]);
     row.cells[13] = ys_label_value(YS_KIND_BYTES, found.sent_bytes);
     row.cells[14] = ys_label_value(YS_KIND_BYTES, found.wire_sent_bytes);
+    row.cells[15] = label_measure(found.collective_s, NULL);
+    row.cells[16] = label_measure(found.hidden_s, NULL);
     return row;
 }
 
@@ -218,10 +223,31 @@ static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
                       trial->name, (long long)rank, 100 * most);
 }
 
+/** What was heard of collectives, or why nothing was. */
+static void put_heard(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    struct ys_result_rank most = {.collective_bytes = NAN};
+    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
+        struct ys_result_rank found;
+        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        if (found.collective_reason) {
+            ys_buf_printf(out, "%s: what passes in collectives is not known of rank %lld: %s.", trial->name,
+                          (long long)found.rank, found.collective_reason);
+            return;
+        }
+        if (isnan(most.collective_bytes) || found.collective_bytes > most.collective_bytes)
+            most = found;
+    }
+    if (!isnan(most.collective_bytes))
+        ys_buf_printf(out, "%s: a rank hands %s to %s for a step, in %.3g calls.", trial->name,
+                      ys_label_value(YS_KIND_BYTES, most.collective_bytes).text, most.collective_library,
+                      most.collective_calls);
+}
+
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    static void (*const sentences[])(struct ys_buf *, const struct ys_view_trial *) = {put_last, put_untimed, put_rest,
-                                                                                       put_clocks, put_wire};
+    static void (*const sentences[])(struct ys_buf *, const struct ys_view_trial *) = {
+        put_last, put_untimed, put_rest, put_heard, put_clocks, put_wire};
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         struct ys_buf text = {0};
         sentences[i](&text, trial);
@@ -272,7 +298,8 @@ static void put_table(struct ys_buf *out, const struct ys_view *view, const size
 ys_status ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
 {
     /* Too wide for one table: the rank as a whole, what of its step is its own, and what it has with others. */
-    static const size_t whole[] = {0, 1, 2, 3, 4, 5}, own[] = {0, 6, 9, 10, 11, 12}, others[] = {0, 8, 7, 13, 14};
+    static const size_t whole[] = {0, 1, 2, 3, 4, 5}, own[] = {0, 6, 9, 10, 11, 12},
+                        others[] = {0, 8, 7, 13, 14, 15, 16};
     size_t total = 0;
     if (!ys_ranks_any(view))
         return YS_OK;

@@ -6,7 +6,7 @@
 #include "report/view.h"
 
 /* Columns, those of the parts of a step among them, in a row. */
-enum { YS_RANKS_COLUMNS = 15, YS_RANKS_FIRST_PART = 6, YS_RANKS_PARTS = 7 };
+enum { YS_RANKS_COLUMNS = 17, YS_RANKS_FIRST_PART = 6, YS_RANKS_PARTS = 7 };
 /** How a column is headed: in the text table, where it is narrow ("top\nbottom"), and elsewhere. The first is the
  * rank's number, with its host where there are several. */
 struct ys_label ys_ranks_head(size_t column, bool narrow);

@@ -160,6 +160,19 @@ static ys_status take_stamps(struct ys_run *run, const struct ys_message *messag
     return YS_OK;
 }
 
+/** For how long an exchange was under way; below 0 where the adapter does not tell. */
+static ys_status take_exchange(struct ys_run *run, int64_t exchange_ns, int64_t span_ns)
+{
+    if (exchange_ns < 0)
+        return YS_OK;
+    if (exchange_ns > span_ns)
+        return ys_fail(YS_EPROTOCOL,
+                       "the block from step %" PRId64 " says that it exchanged gradients for %" PRId64 " ns of %" PRId64
+                       " ns",
+                       run->next_step, exchange_ns, span_ns);
+    return ys_series_add_int(run->series, "exchange_busy_ns", exchange_ns);
+}
+
 static void tell(struct ys_run *run)
 {
     static const uint64_t between_ns = 100000000;
@@ -202,6 +215,7 @@ ys_status ys_run_take_block(void *context, const ys_json *json)
     YS_TRY(take_stamps(run, &message));
     if (message.block.sent_bytes >= 0)
         YS_TRY(ys_series_add_int(run->series, "exchange_sent_bytes", message.block.sent_bytes));
+    YS_TRY(take_exchange(run, message.block.exchange_ns, end_ns - start_ns));
     YS_TRY(take_losses(run, message.block.loss, count));
     go_on(run, count, end_ns);
     return YS_OK;

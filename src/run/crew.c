@@ -100,8 +100,9 @@ static void begin(struct ys_run *run, struct ys_run_record *record)
 
 /** Closes the session and writes down what is known. `failed` is why the run broke off where that is no fault of the
  * adapter's, NULL otherwise. */
-static ys_status end_run(struct ys_run *run, struct ys_session_end *end, const char *failed)
+static ys_status end_run(struct ys_run *run, struct ys_crew_member *member, const char *failed)
 {
+    struct ys_session_end *end = &member->end;
     struct ys_session_end fed;
     ys_session_close(run->session, end);
     ys_feeder_end(&run->feeder, end, &fed);
@@ -113,6 +114,8 @@ static ys_status end_run(struct ys_run *run, struct ys_session_end *end, const c
     ys_run_check_threads(run, end);
     ys_run_check_cpus(run, end);
     ys_status status = ys_run_facts(run, end, &fed, run->facts);
+    if (run->spec->plan->dist.world > 1 && status == YS_OK)
+        status = ys_listening_end(&member->listening, run->series, &run->facts->collectives);
     ys_session_end_fini(&fed);
     ys_traffic_fini(run);
     ys_json_free(run->libraries);
@@ -169,6 +172,8 @@ ys_status ys_crew_open(const struct ys_run_spec *spec, const struct ys_plan *pla
         member->spec.launch.folder = run->folder;
         if (status == YS_OK)
             status = prepare(run);
+        if (status == YS_OK && plans[i].dist.world > 1)
+            status = ys_listening_begin(spec->listens, &member->spec.launch, &member->listening);
     }
     return status;
 }
@@ -254,7 +259,7 @@ ys_status ys_crew_end(struct ys_crew *crew, const char *failed)
     ys_status status = YS_OK;
     ys_ranks_bye(crew->sessions, crew->count);
     for (size_t i = 0; i < crew->count; i++) {
-        ys_status written = end_run(&crew->runs[i], &crew->members[i].end, failed);
+        ys_status written = end_run(&crew->runs[i], &crew->members[i], failed);
         if (written != YS_OK)
             ys_facts_fini(crew->runs[i].facts);
         else

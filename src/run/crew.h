@@ -15,6 +15,7 @@
 #define YS_RUN_CREW_H
 
 #include "protocol/plan.h"
+#include "run/listening.h"
 #include "run/run.h"
 #include "run/session.h"
 
@@ -25,6 +26,7 @@ struct ys_crew_member {
     struct ys_run_spec spec; /* of the run, with its own share */
     int *cpus;               /* owned; of one process alone NULL */
     struct ys_session_end end;
+    struct ys_listening listening;
 };
 
 struct ys_crew {

@@ -118,6 +118,17 @@ struct ys_facts_checkpoint {
     struct ys_facts_evaluation *evaluation; /* owned; NULL: none */
 };
 
+/** What one of several ranks did in collectives, as they were heard from outside (probe/collectives.h), or, of an
+ * adapter that counts by itself, as it says. Numbers of a step are means over those behind the first. */
+struct ys_facts_collectives {
+    char *library;        /* "gloo", "mpi", "gloo, mpi", or "own": the adapter's own count; NULL: nothing is known */
+    char *reason;         /* why something is not known that else would be; NULL */
+    int64_t calls, bytes; /* in its whole life; bytes: that it handed over */
+    double step_calls, step_bytes;
+    double busy_s;   /* of a step: at least one was under way */
+    double hidden_s; /* of that, while the rank did not wait for its gradients; NaN also where it has no stamps */
+};
+
 /** One of the processes of a run that was of several, as docs/results.md has it. The run's own facts are then of all:
  * `status`, `stage`, `exit_code`, `signal`, `message` and `log_tail` those of the rank that was to blame, phases from
  * the first rank's beginning to the last one's end, processor time, memory and threads the sums (peaks of ranks need
@@ -137,7 +148,9 @@ struct ys_facts_rank {
     int64_t rss_peak_bytes, threads_peak;
     /* of a step, the mean (run/step_parts.h); NaN, but for the last two: the adapters do not tell */
     double compute_s, communication_s, waiting_s, optimizer_s, framework_s, input_s, rest_s;
-    double sent_bytes;   /* of a step, to other ranks; NaN: the adapter does not tell */
+    double sent_bytes; /* of a step, to other ranks; NaN: the adapter does not tell */
+    /* Owned; NULL: of a version that did not listen. */
+    struct ys_facts_collectives *collectives;
     struct ys_list cpus; /* int64_t: that it was bound to */
 };
 
@@ -200,11 +213,13 @@ struct ys_facts {
     char *weights;              /* file in the run's folder */
     struct ys_list checkpoints; /* struct ys_facts_checkpoint */
     struct ys_facts_harness harness;
-    struct ys_list disturbed;   /* char *: what of that passed its share (study/disturbed.h) */
-    ys_json *disturbance;       /* of the whole machine meanwhile (probe/host.h) */
-    struct ys_list ranks;       /* struct ys_facts_rank; empty of one process */
-    struct ys_list nodes;       /* struct ys_facts_node; empty of one host */
-    struct ys_list networks;    /* struct ys_facts_network; empty of one process */
+    struct ys_list disturbed; /* char *: what of that passed its share (study/disturbed.h) */
+    ys_json *disturbance;     /* of the whole machine meanwhile (probe/host.h) */
+    struct ys_list ranks;     /* struct ys_facts_rank; empty of one process */
+    struct ys_list nodes;     /* struct ys_facts_node; empty of one host */
+    struct ys_list networks;  /* struct ys_facts_network; empty of one process */
+    /* Owned; of one of several ranks by itself, until it stands in `ranks`. */
+    struct ys_facts_collectives *collectives;
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
     int64_t weights_bytes;
     struct ys_facts_evaluation *evaluation;
@@ -217,6 +232,7 @@ extern const struct ys_record ys_facts_record;
 extern const struct ys_record ys_facts_rank_record;
 extern const struct ys_record ys_facts_node_record;
 extern const struct ys_record ys_facts_network_record;
+extern const struct ys_record ys_facts_collectives_record;
 extern const struct ys_record ys_facts_evaluation_record;
 extern const struct ys_record ys_facts_observation_record;
 extern const struct ys_record ys_facts_agreement_record;

@@ -180,6 +180,20 @@ static const struct ys_field checkpoint_fields[] = {
 static const struct ys_record checkpoint_record =
     YS_RECORD("checkpoint", struct ys_facts_checkpoint, checkpoint_fields);
 
+#define HEARD(member, kind, unit, what) YS_FIELD(struct ys_facts_collectives, member, kind, unit, OPTIONAL, what)
+static const struct ys_field collectives_fields[] = {
+    HEARD(library, YS_FIELD_TEXT, NULL, "whose they are; null: nothing is known"),
+    HEARD(reason, YS_FIELD_TEXT, NULL, "why something is not known"),
+    HEARD(calls, YS_FIELD_INT, "1", "in its whole life"),
+    HEARD(bytes, YS_FIELD_INT, "B", "that it handed over, likewise"),
+    HEARD(step_calls, YS_FIELD_REAL, "1", "of a step"),
+    HEARD(step_bytes, YS_FIELD_REAL, "B", "of a step"),
+    HEARD(busy_s, YS_FIELD_REAL, "s", "of a step: at least one was under way"),
+    HEARD(hidden_s, YS_FIELD_REAL, "s", "of that, while the rank did not wait for its gradients"),
+};
+const struct ys_record ys_facts_collectives_record =
+    YS_RECORD("collectives", struct ys_facts_collectives, collectives_fields);
+
 #define OF_RANK(member, kind, unit, what) YS_FIELD(struct ys_facts_rank, member, kind, unit, OPTIONAL, what)
 static const struct ys_field rank_fields[] = {
     YS_FIELD(struct ys_facts_rank, rank, YS_FIELD_INT, "1", 0, "counted from 0"),
@@ -205,6 +219,8 @@ static const struct ys_field rank_fields[] = {
     OF_RANK(input_s, YS_FIELD_REAL, "s", "of a step: for its rows"),
     OF_RANK(rest_s, YS_FIELD_REAL, "s", "of a step: between blocks"),
     OF_RANK(sent_bytes, YS_FIELD_REAL, "B", "of a step: to other ranks"),
+    YS_FIELD_OF(struct ys_facts_rank, collectives, YS_FIELD_OBJECT_OWNED, &ys_facts_collectives_record, LACKS,
+                "what it did in collectives"),
     OF_RANK(cpus, YS_FIELD_INTS, NULL, "CPUs that it was bound to"),
 };
 const struct ys_record ys_facts_rank_record = YS_RECORD("rank", struct ys_facts_rank, rank_fields);
@@ -273,6 +289,7 @@ static const struct ys_field facts_fields[] = {
     PART(ranks, YS_FIELD_LIST, &ys_facts_rank_record, LACKS, "of several processes; absent of one"),
     PART(nodes, YS_FIELD_LIST, &ys_facts_node_record, LACKS, "of several hosts; absent of one"),
     PART(networks, YS_FIELD_LIST, &ys_facts_network_record, LACKS, "what passed by interface; absent of one process"),
+    PART(collectives, YS_FIELD_OBJECT_OWNED, &ys_facts_collectives_record, LACKS, "of a rank by itself; see ranks"),
     PART(work, YS_FIELD_OBJECT_OWNED, &work_record, LACKS, "what it was asked to do"),
     EVALUATION(struct ys_facts),
     PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_facts_agreement_record, LACKS,

@@ -52,6 +52,7 @@ static const struct rule {
     RULE(block, reduced_ns, ARRAY, false),
     RULE(block, updated_ns, ARRAY, false),
     RULE(block, sent_bytes, WHOLE, false),
+    RULE(block, exchange_ns, WHOLE, false),
     RULE(latencies, first, WHOLE, true),
     RULE(latencies, count, WHOLE, true),
     RULE(latencies, t_start_ns, WHOLE, true),

@@ -36,8 +36,8 @@ struct ys_message {
         int64_t first, count, t_start_ns, t_end_ns, input_ns;
         const ys_json *loss; /* array of numbers, or of the words for those that are not finite */
         const ys_json *began_ns, *ready_ns, *reduced_ns,
-            *updated_ns;    /* arrays, of one of several ranks that can tell */
-        int64_t sent_bytes; /* likewise */
+            *updated_ns;                 /* arrays, of one of several ranks that can tell */
+        int64_t sent_bytes, exchange_ns; /* likewise */
     } block;
     struct {
         int64_t first, count, t_start_ns, t_end_ns;

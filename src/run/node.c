@@ -303,6 +303,7 @@ static ys_status do_job(struct agent *agent, const struct ys_node_job *job)
         status = ys_fail(YS_EPROTOCOL, "the study has no rank for %s", agent->host.nodename);
     const struct ys_run_spec spec = {
         .round = job->round,
+        .listens = job->listens,
         .launch = {.argv = argv,
                    .env = env,
                    .kept = job->kept,

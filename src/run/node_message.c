@@ -63,6 +63,7 @@ static const struct ys_field job_fields[] = {
     JOB(stop_grace_s, YS_FIELD_REAL, "s", 0, "patience after bye; 0: as usual"),
     JOB(memory_limit_bytes, YS_FIELD_INT, "B", 0, "of all ranks of the run; 0: none"),
     JOB(round, YS_FIELD_INT, "1", 0, "of the study"),
+    JOB(listens, YS_FIELD_FLAG, NULL, 0, "whether collectives are listened to"),
 };
 const struct ys_record ys_node_job_record = YS_RECORD("job", struct ys_node_job, job_fields);
 

@@ -75,6 +75,7 @@ struct ys_node_job {
     struct ys_list files;              /* struct ys_node_file */
     double stall_limit_s, run_time_limit_s, cpu_time_limit_s, sample_hz, stop_grace_s;
     int64_t memory_limit_bytes, round;
+    bool listens;
 };
 
 /** alive: where the host's first rank is. */

@@ -65,6 +65,7 @@ static ys_status describe_job(const struct ys_run_spec *spec, struct ys_node_job
     job->stop_grace_s = launch->stop_grace_s;
     job->memory_limit_bytes = (int64_t)launch->memory_limit_bytes;
     job->round = spec->round;
+    job->listens = spec->listens;
     job->kept = launch->kept ? ys_strdup(launch->kept) : NULL;
     YS_TRY(add_texts(&job->argv, launch->argv));
     YS_TRY(add_texts(&job->env, launch->env));

@@ -37,6 +37,7 @@ struct ys_run_spec {
                       them are processes of this one, and no agent is started */
     int launcher;  /* enum ys_launcher: how agents are started */
     const struct ys_run_host *hosts; /* of YS_LAUNCHER_SSH: one for each node, borrowed */
+    bool listens;                    /* to the collectives of several ranks (probe/collectives.h) */
     int64_t round;
     const struct ys_run_audit *audit; /* NULL: an ordinary run */
     bool looks_at_answers;            /* in mode "infer": an adapter with the feature `answers` shows them */
@@ -56,7 +57,7 @@ struct ys_run_spec {
  * sample_rss_bytes sample_threads sample_processes sample_switches; of several ranks that can tell exchange_step
  * exchange_ready_ns exchange_reduced_ns (a row a step: the rank's own gradients were there, and then those of all), and
  * perhaps exchange_began_ns exchange_updated_ns (its forward pass began, and the weights had changed),
- * exchange_sent_bytes (a row a block: to other ranks);
+ * exchange_sent_bytes (a row a block: to other ranks), exchange_busy_ns (likewise: an exchange was under way);
  * block_rank, sample_rank and so on where a rank is not 0 (ys_series_rank()). Adapters that do no work send no losses
  * and save nothing. */
 struct ys_run_record {

@@ -176,7 +176,7 @@ static const struct ys_facts_node *host_of(const struct ys_list *hosts, int64_t 
     return hosts->count > 0 ? &items[rank * (int64_t)hosts->count / world] : NULL;
 }
 
-static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_record *own, int64_t rank, int64_t sharers,
+static ys_status tell_rank(const struct ys_plan *plan, struct ys_run_record *own, int64_t rank, int64_t sharers,
                            const struct ys_facts_node *host, const struct ys_step_parts *parts, struct ys_list *ranks)
 {
     const struct ys_facts *facts = &own->facts;
@@ -206,6 +206,8 @@ static ys_status tell_rank(const struct ys_plan *plan, const struct ys_run_recor
     told->rss_peak_bytes = facts->observed.rss_peak_bytes;
     told->threads_peak = facts->observed.threads_peak;
     told->stage = facts->stage;
+    told->collectives = facts->collectives; /* which are the rank's from here on */
+    own->facts.collectives = NULL;
     ys_facts_set_text(&told->message, facts->message);
     ys_facts_set_text(&told->log_tail, facts->log_tail);
     return copy_cpus(plan, sharers, rank % sharers, &told->cpus);

@@ -38,7 +38,8 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "\"threads\":null,\"cpus\":[0,1,2],\"input.cpus\":null,"
         "\"cpu_time_limit\":null,\"memory_limit\":null,\"run_time_limit\":90.0,"
         "\"stall_limit\":120.0,\"sample_hz\":10.0,"
-        "\"perf\":false,\"keep_log\":false,\"beta1\":null,\"beta2\":null,\"alpha\":null,\"epsilon\":null}");
+        "\"listen\":null,\"perf\":false,\"keep_log\":false,\"beta1\":null,\"beta2\":null,\"alpha\":null,\"epsilon\":"
+        "null}");
     ys_free(keys);
     ys_job_fini(&study.job);
 }

@@ -136,6 +136,31 @@ static void who_is_late_is_told_with_the_part_that_makes_it_so(void)
     ys_json_free(block);
 }
 
+static void what_was_heard_of_collectives_is_a_median_with_the_last_runs_library(void)
+{
+    struct made made;
+    fill(&made);
+    struct ys_facts_collectives heard[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        ys_record_init(&ys_facts_collectives_record, &heard[i]);
+        heard[i].library = i == 3 ? NULL : (char *)(uintptr_t) "gloo";
+        heard[i].reason = i == 3 ? (char *)(uintptr_t) "listen = off" : NULL;
+        heard[i].busy_s = i == 3 ? (double)NAN : 0.001 * (i + 1);
+        heard[i].step_bytes = 4096;
+        made.ranks[i][0].collectives = &heard[i];
+    }
+    const struct ys_result_rank first = rank_of(&made.trial, 0), second = rank_of(&made.trial, 1);
+    CHECK_NEAR(first.collective_s, 0.0015, 1e-15); /* of 1 and 2 ms; the third run failed, the last one does not know */
+    CHECK_NEAR(first.collective_bytes, 4096, 0);
+    CHECK(isnan(first.hidden_s) && isnan(first.collective_calls));
+    CHECK(isnan(second.collective_s));
+    ys_status status = YS_OK;
+    ys_json *block = ys_ranks_block(&status, &made.trial);
+    CHECK_TEXT(ys_json_get_text(ys_json_at(block, 0), "collective_reason", ""), "listen = off");
+    CHECK_INT(ys_json_type_of(ys_json_get(ys_json_at(block, 0), "collective_library")), YS_JSON_NULL);
+    ys_json_free(block);
+}
+
 static void an_optimizer_or_a_framework_can_make_a_rank_late(void)
 {
     struct ys_metric_view_run runs[ROUNDS];
@@ -215,7 +240,8 @@ static void of_one_process_there_is_nothing_to_tell(void)
     CHECK_INT(status, YS_OK);
 }
 
-TAP_MAIN(TAP_CASE(figures_are_of_the_runs_that_are_ok), TAP_CASE(parts_of_a_step_have_the_interval_of_their_median),
+TAP_MAIN(TAP_CASE(what_was_heard_of_collectives_is_a_median_with_the_last_runs_library),
+         TAP_CASE(figures_are_of_the_runs_that_are_ok), TAP_CASE(parts_of_a_step_have_the_interval_of_their_median),
          TAP_CASE(who_is_late_is_told_with_the_part_that_makes_it_so),
          TAP_CASE(an_optimizer_or_a_framework_can_make_a_rank_late), TAP_CASE(why_parts_are_not_known_is_told),
          TAP_CASE(how_each_ended_is_told_of_the_failure_that_the_trial_tells_of),

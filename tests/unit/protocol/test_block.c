@@ -42,7 +42,7 @@ static void losses_that_are_no_numbers_are_spelled(void)
     line.loss[0] = NAN;
     line.loss[1] = HUGE_VAL;
     line.loss[2] = -HUGE_VAL;
-    struct ys_block block = {.loss = line.loss, .loss_count = 3, .sent_bytes = -1};
+    struct ys_block block = {.loss = line.loss, .loss_count = 3, .sent_bytes = -1, .exchange_ns = -1};
     ys_block_line_format(&line, 0, 3, &block);
     CHECK_HAS(line.text, "\"loss\":[\"nan\",\"inf\",\"-inf\"]}");
     ys_block_line_fini(&line);
@@ -52,7 +52,7 @@ static void a_block_without_work_has_no_losses(void)
 {
     struct ys_block_line line;
     REQUIRE(ys_block_line_init(&line, 5) == YS_OK);
-    struct ys_block block = {.loss = line.loss, .sent_bytes = -1};
+    struct ys_block block = {.loss = line.loss, .sent_bytes = -1, .exchange_ns = -1};
     ys_block_line_format(&line, 0, 5, &block);
     CHECK_HAS(line.text, "\"count\":5,");
     CHECK_HAS(line.text, "\"loss\":[]}");
@@ -153,6 +153,9 @@ static void times_of_an_exchange_are_since_the_block_began(void)
     block.sent_bytes = 96;
     ys_block_line_format(&line, 0, 2, &block);
     CHECK_HAS(line.text, "\"loss\":[],\"sent_bytes\":96}");
+    block.exchange_ns = 0;
+    ys_block_line_format(&line, 0, 2, &block);
+    CHECK_HAS(line.text, "\"sent_bytes\":96,\"exchange_ns\":0}");
     ys_block_line_fini(&line);
 }
 

@@ -12,7 +12,9 @@ static ys_json *made_ranks(void)
         ys_json_at(ys_json_get(result, "trials"), 0), "ranks",
         made_json("[{'rank':0,'status':'cancelled','runs':3,'rate_per_s':512,'cpu_s':1.5,'cpu_wait_s':0.25,"
                   "'rss_peak_bytes':64000000,'threads_peak':1,'compute_s':0.012,'communication_s':0.0021,'waiting_s':"
-                  "0.0048,'optimizer_s':0.0031,'framework_s':0.0007,'input_s':0.0001,'rest_s':0.00002,'compute_ci':[0."
+                  "0.0048,'optimizer_s':0.0031,'framework_s':0.0007,'input_s':0.0001,'rest_s':0.00002,'collective_s':0."
+                  "0061,'hidden_s':0.0039,'collective_bytes':2143272,'collective_calls':1.25,'collective_library':'"
+                  "gloo','compute_ci':[0."
                   "0118,0.0123],'late_part':'compute','late_s'"
                   ":0.002,"
                   "'late_ci':[0.0017,0.0024]},{'rank':1,'status':'killed','runs':3,'rate_per_s':null,"
@@ -36,6 +38,9 @@ static void the_table_has_a_row_for_each_rank(void)
     CHECK_HAS(text, "2.10 ms");
     CHECK_HAS(text, "3.10 ms");
     CHECK_HAS(text, "700 us");
+    CHECK_HAS(text, "6.10 ms");
+    CHECK_HAS(text, "3.90 ms");
+    CHECK_HAS(text, "builtin: a rank hands 2.14 MB to gloo for a step, in 1.25 calls.");
     CHECK_HAS(text, "100 us");
     CHECK_HAS(text, "12.0 [11.8, 12.3] ms");
     CHECK_HAS(text, "builtin: rank 0 is the last: computing takes it 2.00 [1.70, 2.40] ms");
@@ -123,7 +128,7 @@ static void it_says_why_nothing_is_known_of_steps(void)
     CHECK_HAS(ys_buf_text(&out), "builtin: where its steps go is not known: a step is <one> program.");
     ys_buf_clear(&out);
     REQUIRE(ys_report_html(result, &out) == YS_OK);
-    CHECK_HAS(ys_buf_text(&out), "a step is &lt;one&gt; program.</li>");
+    CHECK_HAS(ys_buf_text(&out), "a step is &lt;one&gt; program. builtin: a rank hands");
     ys_json_free(result);
 }
 
@@ -134,6 +139,17 @@ static void it_says_when_much_of_a_step_is_rest(void)
     CHECK(!strstr(rest_sentence("0.0004", "null"), "between blocks,")); /* 1.96 % */
     CHECK(strstr(rest_sentence("0.00042", "null"), "2.1 % lie between blocks,"));
     CHECK(!strstr(rest_sentence("null", "null"), "between blocks,"));
+}
+
+static void it_says_why_nothing_was_heard(void)
+{
+    ys_json *result = made_ranks(), *ranks = ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "ranks");
+    (void)!ys_json_set(ys_json_at(ranks, 1), "collective_reason", made_json("'listen = off'"));
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_table(result, 200, false, &out) == YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "builtin: what passes in collectives is not known of rank 1: listen = off.");
+    CHECK(!strstr(ys_buf_text(&out), "to gloo"));
+    ys_json_free(result);
 }
 
 static void of_one_process_there_is_no_word_of_it(void)
@@ -155,4 +171,5 @@ static void free_all(void)
 TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_rank), TAP_CASE(the_page_marks_the_rank_that_failed),
          TAP_CASE(markdown_has_a_row_for_each_rank), TAP_CASE(of_one_process_there_is_no_word_of_it),
          TAP_CASE(it_says_when_much_of_a_step_is_rest), TAP_CASE(it_says_why_nothing_is_known_of_steps),
+         TAP_CASE(it_says_when_much_of_a_step_is_rest), TAP_CASE(it_says_why_nothing_was_heard),
          TAP_CASE(it_says_when_rounds_do_not_agree_who_is_last_or_are_too_few), TAP_CASE(free_all))
