@@ -134,9 +134,10 @@ static const struct ys_field option_fields[] = {
 };
 static const struct ys_record options_record = YS_RECORD("options", struct options, option_fields);
 
-static bool is_shared(const struct options *options)
+static enum ys_dist_transport transport_of(const struct options *options)
 {
-    return ys_name_find(&ys_dist_transports, options->transport) == (int)YS_DIST_SHARED;
+    const int named = ys_name_find(&ys_dist_transports, options->transport);
+    return named == YS_NAME_NONE ? YS_DIST_TCP : (enum ys_dist_transport)named;
 }
 
 static ys_status read_options(const struct ys_plan *plan, struct options *options)
@@ -232,8 +233,9 @@ static ys_status describe(const struct adapter *a, const struct options *options
     size_t count = 0;
     if (options->backend)
         deviations[count++] = deviation;
-    if (a->dist && is_shared(options))
-        deviations[count++] = "gradients go through shared memory";
+    if (a->dist && transport_of(options) != YS_DIST_TCP)
+        deviations[count++] =
+            transport_of(options) == YS_DIST_MPI ? "gradients go through MPI" : "gradients go through shared memory";
     if (a->dist && options->wire)
         deviations[count++] = "gradients go through network namespaces";
     if (a->world > 1 && !a->dist) {
@@ -381,7 +383,7 @@ static ys_status meet(struct adapter *a, const struct ys_plan_dist *dist, const 
                                           .rendezvous = dist->rendezvous,
                                           .address = dist->address,
                                           .wire = options->wire,
-                                          .transport = is_shared(options) ? YS_DIST_SHARED : YS_DIST_TCP};
+                                          .transport = transport_of(options)};
     const struct ys_engine_exchange exchange = {
         .bucket_bytes = dist->bucket_bytes == YS_FIELD_NONE ? BUCKET_BYTES : (size_t)dist->bucket_bytes,
         .begin = begin_bucket,

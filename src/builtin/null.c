@@ -3,12 +3,12 @@
  * seconds, and its requests batch / rate seconds, slept and not computed; without it they take no time. It has no
  * losses and saves nothing, and says so (`no_work`). One of several ranks takes as long as its share of the batch, and
  * waits for no other, unless the option `exchange` has them take a mean of so many numbers after each step, over the
- * ring of the built-in engine (`transport`: tcp or shared); with `late_ms` the rank `late_rank` takes so much longer
- * for each step, for its own work or, as `late_part` says, waiting for rows, in its optimizer or in what lies around
- * that (framework). With the key `bucket` the numbers are exchanged in as many equal buckets as it takes that none
- * holds more, begun evenly over the last two thirds of the time that a step computes: a backward pass takes about twice
- * as long as what comes before it. With `timetable` its steps take as long as those of a measured run did, one by one,
- * and what ranks exchange is what that run would have; they stand for processes on hosts of their own, so they go
+ * ring of the built-in engine (`transport`: tcp, shared or mpi); with `late_ms` the rank `late_rank` takes so much
+ * longer for each step, for its own work or, as `late_part` says, waiting for rows, in its optimizer or in what lies
+ * around that (framework). With the key `bucket` the numbers are exchanged in as many equal buckets as it takes that
+ * none holds more, begun evenly over the last two thirds of the time that a step computes: a backward pass takes about
+ * twice as long as what comes before it. With `timetable` its steps take as long as those of a measured run did, one by
+ * one, and what ranks exchange is what that run would have; they stand for processes on hosts of their own, so they go
  * before all others where that is allowed. */
 #include "builtin/builtin.h"
 
@@ -106,13 +106,13 @@ static ys_status fill_buckets(struct null_adapter *null, size_t count, int64_t b
 /* As far as several ranks are asked for, and exchange something. */
 static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, double numbers, const struct options *said)
 {
-    const struct ys_dist_config config = {.rank = (int)plan->dist.rank,
-                                          .world = (int)plan->dist.world,
-                                          .rendezvous = plan->dist.rendezvous,
-                                          .address = plan->dist.address,
-                                          .wire = said->wire,
-                                          .transport =
-                                              said->transport == YS_DIST_SHARED ? YS_DIST_SHARED : YS_DIST_TCP};
+    const struct ys_dist_config config = {
+        .rank = (int)plan->dist.rank,
+        .world = (int)plan->dist.world,
+        .rendezvous = plan->dist.rendezvous,
+        .address = plan->dist.address,
+        .wire = said->wire,
+        .transport = said->transport == YS_NAME_NONE ? YS_DIST_TCP : (enum ys_dist_transport)said->transport};
     if (plan->dist.world == 1 || plan->dist.strategy == YS_STRATEGY_ALONE || numbers < 1)
         return YS_OK;
     YS_TRY(fill_buckets(null, (size_t)numbers, plan->dist.bucket_bytes));

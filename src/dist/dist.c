@@ -3,13 +3,16 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "dist/link.h"
+#include "dist/place.h"
 
+#include <net/if.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const char *const transport_words[] = {[YS_DIST_TCP] = "tcp", [YS_DIST_SHARED] = "shared"};
+static const char *const transport_words[] = {
+    [YS_DIST_TCP] = "tcp", [YS_DIST_SHARED] = "shared", [YS_DIST_MPI] = "mpi"};
 const struct ys_names ys_dist_transports = YS_NAMES("transport", transport_words);
 
 /* A mean that was begun. */
@@ -35,6 +38,19 @@ struct ys_dist {
     bool is_closing;
 };
 
+static const struct ys_dist_link_ops *const links[] = {
+    [YS_DIST_TCP] = &ys_dist_link_tcp, [YS_DIST_SHARED] = &ys_dist_link_shared, [YS_DIST_MPI] = &ys_dist_link_mpi};
+
+/** The ring, and what the transport has beside it. */
+static ys_status connect_ring(const struct ys_dist_config *config, struct ys_dist_link *link)
+{
+    char interface[IF_NAMESIZE];
+    YS_TRY(ys_dist_meet(config, &link->ring));
+    return link->ops->open
+               ? link->ops->open(link, ys_dist_place_interface(config->address, interface) ? interface : "lo")
+               : YS_OK;
+}
+
 ys_status ys_dist_open(const struct ys_dist_config *config, struct ys_dist **dist)
 {
     if (config->world < 1 || config->world > YS_DIST_RANKS_MOST || config->rank < 0 || config->rank >= config->world)
@@ -43,19 +59,16 @@ ys_status ys_dist_open(const struct ys_dist_config *config, struct ys_dist **dis
     struct ys_dist *made = ys_alloc(1, sizeof *made);
     if (!made)
         return ys_out_of_memory();
-    *made =
-        (struct ys_dist){.link = {.ops = config->transport == YS_DIST_SHARED ? &ys_dist_link_shared : &ys_dist_link_tcp,
-                                  .rank = config->rank,
-                                  .world = config->world,
-                                  .ring = {-1, -1}},
-                         .lock = PTHREAD_MUTEX_INITIALIZER,
-                         .begun = PTHREAD_COND_INITIALIZER,
-                         .taken = PTHREAD_COND_INITIALIZER};
-    ys_status status = config->world > 1 ? ys_dist_meet(config, &made->link.ring) : YS_OK;
+    *made = (struct ys_dist){
+        .link = {.ops = links[config->transport], .rank = config->rank, .world = config->world, .ring = {-1, -1}},
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .begun = PTHREAD_COND_INITIALIZER,
+        .taken = PTHREAD_COND_INITIALIZER};
+    ys_status status = config->world > 1 ? connect_ring(config, &made->link) : YS_OK;
     if (status == YS_OK)
         *dist = made;
     else
-        ys_free(made);
+        ys_dist_close(made);
     return status;
 }
 
@@ -79,11 +92,11 @@ void ys_dist_close(struct ys_dist *dist)
         return;
     if (dist->has_thread)
         end_thread(dist);
+    dist->link.ops->fini(&dist->link);
     if (dist->link.ring.next_fd >= 0)
         close(dist->link.ring.next_fd);
     if (dist->link.ring.before_fd >= 0)
         close(dist->link.ring.before_fd);
-    dist->link.ops->fini(&dist->link);
     pthread_mutex_destroy(&dist->lock);
     pthread_cond_destroy(&dist->begun);
     pthread_cond_destroy(&dist->taken);

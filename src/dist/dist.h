@@ -1,6 +1,7 @@
 /* Data parallelism of the engine's own: the ranks of one run, processes of one host or of several, form a ring and take
  * means of their gradients over it: through TCP connections between the addresses of their hosts or, where each has a
- * network namespace of its own, over the wire between these, or on one host through memory that neighbours share.
+ * network namespace of its own, over the wire between these, on one host through memory that neighbours share, or by
+ * messages of MPI where such a library is there.
  *
  * A mean is taken in two turns of the ring (Patarasuk and Yuan, 2009: bandwidth-optimal). The numbers are cut into as
  * many pieces as there are ranks. In the first turn each piece goes from rank to rank, each of which adds its own, and
@@ -23,8 +24,8 @@
 
 #define YS_DIST_RANKS_MOST 64 /* of one run */
 
-enum ys_dist_transport { YS_DIST_TCP, YS_DIST_SHARED };
-extern const struct ys_names ys_dist_transports; /* "tcp", "shared" */
+enum ys_dist_transport { YS_DIST_TCP, YS_DIST_SHARED, YS_DIST_MPI };
+extern const struct ys_names ys_dist_transports; /* "tcp", "shared", "mpi" */
 
 struct ys_dist;
 
@@ -47,8 +48,9 @@ void ys_dist_wire_path(const char *wire, int rank, char path[YS_DIST_WIRE_PATH])
 /** Meets the other ranks; returns once all of them are there. A world of 1 meets nobody, whatever the rendezvous.
  * YS_EINVAL: the rank, the world, the rendezvous or the address are none, or memory is to be shared over a wire or with
  * another host; YS_ENOTFOUND: a
- * network namespace is not there, or has no address; YS_ETIMEOUT: somebody did not come, the message says who;
- * YS_EPROTOCOL: a rank came twice, counts another world, or has another transport; YS_EIO, YS_ENOMEM. */
+ * network namespace is not there, or has no address, or no library of MPI; YS_ETIMEOUT: somebody did not come, the
+ * message says who; YS_EPROTOCOL: a rank came twice, counts another world, or has another transport; YS_EIO, YS_ENOMEM.
+ */
 ys_status ys_dist_open(const struct ys_dist_config *config, struct ys_dist **dist) YS_MUST_CHECK;
 /** Means that are under way are broken off. NULL is fine. */
 void ys_dist_close(struct ys_dist *dist);

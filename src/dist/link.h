@@ -13,6 +13,7 @@ struct ys_dist_link {
     char *came; /* the numbers of the rank before, where it has them; TCP: what came in and is not added yet */
     size_t came_bytes;
     uint64_t sent_bytes;
+    void *own; /* what the transport keeps beside that */
 };
 
 /* The numbers of one mean, where they lie; pieces of them, as many as there are ranks, go round. */
@@ -36,6 +37,9 @@ struct ys_dist_passing {
 };
 
 struct ys_dist_link_ops {
+    /** After the ranks have met; fini() is called also where it fails. `interface`: of the network between them.
+     * NULL: there is nothing to do. */
+    ys_status (*open)(struct ys_dist_link *link, const char *interface);
     /** Room for numbers of so many bytes, in pieces of at most `piece_bytes`; what was there is lost. All ranks ask for
      * the same sizes in the same order. */
     ys_status (*reserve)(struct ys_dist_link *link, size_t bytes, size_t piece_bytes);
@@ -43,12 +47,13 @@ struct ys_dist_link_ops {
     ys_status (*pass)(struct ys_dist_link *link, const struct ys_dist_passing *passing, const char **came);
     /** Returns when the next rank needs these numbers no more. */
     ys_status (*finish)(struct ys_dist_link *link);
+    /** The connections of the ring are still there. */
     void (*fini)(struct ys_dist_link *link);
     /** The whole mean, of a transport that need not wait for the end of a piece to pass on its beginning: it has none
      * of the above but fini. NULL: it goes by pieces. The order of every sum is the same. */
     ys_status (*mean)(struct ys_dist_link *link, const struct ys_dist_numbers *numbers);
 };
-extern const struct ys_dist_link_ops ys_dist_link_tcp, ys_dist_link_shared;
+extern const struct ys_dist_link_ops ys_dist_link_tcp, ys_dist_link_shared, ys_dist_link_mpi;
 
 /** Replaces the numbers by their mean, whichever the transport. */
 ys_status ys_dist_ring_mean(struct ys_dist_link *link, const struct ys_dist_numbers *numbers) YS_MUST_CHECK;

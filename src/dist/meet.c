@@ -87,6 +87,9 @@ static ys_status parse_places(const struct ys_dist_config *config, struct ys_dis
                        config->rendezvous ? config->rendezvous : "");
     if (inet_pton(AF_INET, own, &wire->own) != 1)
         return ys_fail(YS_EINVAL, "the address of rank %d is \"%s\"; it is one of IPv4", config->rank, own);
+    if (config->wire && config->transport == YS_DIST_MPI)
+        return ys_fail(YS_EINVAL, "MPI makes connections of its own, in no network namespace but that of the process: "
+                                  "over a wire take the transport tcp");
     if (config->transport != YS_DIST_SHARED)
         return YS_OK;
     if (config->wire)
@@ -378,5 +381,7 @@ ys_status ys_dist_meet(const struct ys_dist_config *config, struct ys_dist_ring 
         close(ring->next_fd);
     if (status != YS_OK && ring->before_fd >= 0)
         close(ring->before_fd);
+    if (status != YS_OK)
+        *ring = (struct ys_dist_ring){-1, -1};
     return status;
 }

@@ -26,6 +26,23 @@ ys_status ys_dist_place_find(struct in_addr *address)
     return one ? YS_OK : ys_fail(YS_ENOTFOUND, "no interface that is up has an address");
 }
 
+bool ys_dist_place_interface(const char *address, char name[IF_NAMESIZE])
+{
+    struct in_addr wanted;
+    struct ifaddrs *all;
+    if (!address || inet_pton(AF_INET, address, &wanted) != 1 || getifaddrs(&all) != 0)
+        return false;
+    const struct ifaddrs *one = all;
+    while (one && (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET ||
+                   ((const struct sockaddr_in *)(const void *)one->ifa_addr)->sin_addr.s_addr != wanted.s_addr))
+        one = one->ifa_next;
+    const bool is_found = one && !(one->ifa_flags & IFF_LOOPBACK);
+    if (is_found)
+        snprintf(name, IF_NAMESIZE, "%s", one->ifa_name);
+    freeifaddrs(all);
+    return is_found;
+}
+
 bool ys_dist_place_read(const char *text, struct in_addr *address, uint16_t *port)
 {
     const char *colon = text ? strrchr(text, ':') : NULL;

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 
@@ -18,6 +19,10 @@ struct ys_dist_place {
 /** The first address of IPv4 of an interface that is up, the loopback interface apart, in the network namespace of the
  * calling thread. YS_ENOTFOUND: there is none; YS_EIO: the kernel does not tell. */
 ys_status ys_dist_place_find(struct in_addr *address) YS_MUST_CHECK;
+
+/** The name of the interface that has this address of IPv4; false where it is that of the loopback interface, or of
+ * none. NULL is the loopback interface's. */
+bool ys_dist_place_interface(const char *address, char name[IF_NAMESIZE]);
 
 /** Takes a free port of this host's `address`, which is of IPv4, and holds it without listening there, until it is
  * given back. A program that sets SO_REUSEADDR, as servers do, can listen there all the same, for Linux refuses that

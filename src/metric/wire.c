@@ -79,15 +79,21 @@ static double needed_bytes(const struct ys_facts *facts, int precision, const st
     }
 }
 
-/** The most that such a way may send from there: a mean of few numbers is taken in the fewest turns, log2 of w, and
- * each passes all of them on. */
+/** The most that such a way may send from there. A mean of few numbers is taken in the fewest turns, log2 of w, and
+ * each passes all of them on; of shards gloo sums gradients whole, as a ring does that leaves all of them everywhere.
+ */
 static double most_bytes(const struct ys_facts *facts, int precision, const struct ys_facts_network *network)
 {
     const double needed = needed_bytes(facts, precision, network);
-    if (ys_name_find(&ys_exchanges, facts->said.exchange) != YS_EXCHANGE_MEAN)
+    switch (ys_name_find(&ys_exchanges, facts->said.exchange)) {
+    case YS_EXCHANGE_MEAN:
+        return fmax(needed, ceil(log2((double)facts->ranks.count)) * (double)network->ranks.count *
+                                exchanged_bytes(facts, precision));
+    case YS_EXCHANGE_SHARDS:
+        return needed * 4 / 3;
+    default:
         return needed;
-    return fmax(needed, ceil(log2((double)facts->ranks.count)) * (double)network->ranks.count *
-                            exchanged_bytes(facts, precision));
+    }
 }
 
 struct ys_wire ys_wire_of(const struct ys_facts *facts, int precision, size_t at)

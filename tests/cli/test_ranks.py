@@ -1,4 +1,5 @@
 """Several processes that train together: the same work as one, proven; and what becomes of a run when one of them fails."""
+import ctypes
 import glob
 import json
 import os
@@ -114,6 +115,19 @@ class Ranks(Case):
         self.assertEqual([trial["status"] for trial in out["trials"]], ["ok"] * 4)
         losses = [trial["metrics"]["final_loss"]["value"] for trial in out["trials"]]
         self.assertEqual(len(set(losses)), 1)
+
+    def test_mpi_has_the_bits_of_tcp_or_says_what_to_install(self):
+        try:
+            ctypes.CDLL("libmpi.so.12")
+        except OSError:
+            self.yardstick("run", *MLP, "--global-batch=24", "--ranks=2", "--repeat=1", "--audit=off", "--opt.builtin.transport=mpi", code=5)
+            facts = self.facts()
+            self.assertEqual(facts["status"], "load_failed")
+            self.assertRegex(facts["message"], "rank . of 2: the transport mpi loads libmpi.so.12, which is not there.*install MPICH.*transport tcp")
+            return
+        out, _ = self.result("run", *MLP, "--global-batch=24", "--ranks=3", "--repeat=1", "--bucket=1kB", "--opt.builtin.transport=tcp,mpi")
+        self.assertEqual([(trial["status"], trial["proof"]["verdict"]) for trial in out["trials"]], [("ok", "pass")] * 2)
+        self.assertEqual(len({trial["metrics"]["final_loss"]["value"] for trial in out["trials"]}), 1)
 
     def test_deliberate_mistakes_are_caught(self):
         for wrong, word in (("decay", "of rank 1 is not that of rank 0"), ("rows", "batch"), ("sum", "weights after 1 step"),

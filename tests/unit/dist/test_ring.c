@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "dist/dist.h"
+#include "dist/mpi.h"
 #include "dist/place.h"
 #include "tap.h"
 
@@ -465,6 +466,8 @@ static void what_is_no_place_or_no_rank_is_refused(void)
         {{.world = 2, .rendezvous = "127.0.0.1:9", .address = "there"}, "the address of rank 0 is \"there\""},
         {{.world = 2, .rendezvous = "127.0.0.2:9", .transport = YS_DIST_SHARED},
          "rank 0, at 127.0.0.1, shares no memory"},
+        {{.world = 2, .rendezvous = "127.0.0.1:9", .transport = YS_DIST_MPI, .wire = "h"},
+         "over a wire take the transport tcp"},
         {{.rank = 2, .world = 2, .rendezvous = "127.0.0.1:9"}, "rank 2 of 2 is none"},
         {{.world = 65, .rendezvous = "127.0.0.1:9"}, "at most 64"},
     };
@@ -512,9 +515,75 @@ static void places_that_are_held_differ(void)
     ys_dist_place_give_back(&places[0]);
 }
 
-TAP_MAIN(TAP_CASE(means_are_those_of_the_named_order_to_the_bit), TAP_CASE(means_through_shared_memory_are_too),
-         TAP_CASE(buckets_have_the_same_bits_whichever_the_transport), TAP_CASE(whoever_leaves_breaks_its_means_off),
-         TAP_CASE(ranks_of_two_transports_do_not_meet), TAP_CASE(one_mean_in_double_is_that_by_hand),
+/* In a process of its own, for such a library is loaded for good. */
+static bool has_mpi(void)
+{
+    int status = 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct ys_dist_mpi *mpi;
+        _exit(ys_dist_mpi_load("lo", &mpi) == YS_OK ? 0 : 1);
+    }
+    const bool is_there = waitpid(child, &status, 0) == child && status == 0;
+    if (!is_there)
+        tap_skip("no libmpi.so.12 of MPICH's kind here (LD_LIBRARY_PATH may name its folder)");
+    return is_there;
+}
+
+static void means_through_mpi_have_the_same_bits(void)
+{
+    if (!has_mpi())
+        return;
+    check_named_order(YS_DIST_MPI);
+    struct world world = {.ranks = 3, .act = take_many, .transport = YS_DIST_MPI};
+    run_world(&world, 0);
+    for (int r = 0; r < world.ranks; r++) {
+        CHECK_INT(world.shared->status[r], YS_OK);
+        CHECK_INT(world.shared->wrong[r], 0);
+    }
+}
+
+static void a_rank_of_mpi_that_dies_ends_the_others(void)
+{
+    if (!has_mpi())
+        return;
+    struct world world = {.ranks = 4, .act = die_at_the_second, .transport = YS_DIST_MPI};
+    run_world(&world, 0);
+    for (int r = 0; r < 4; r++) {
+        if (r == 2)
+            continue;
+        CHECK_INT(world.shared->status[r], YS_EIO);
+        CHECK_HAS(world.shared->error[r], "has gone");
+    }
+    world = (struct world){.ranks = 2, .act = leave_at_once, .transport = YS_DIST_MPI};
+    run_world(&world, 0);
+    CHECK_INT(world.shared->status[0], YS_OK);
+    CHECK_INT(world.shared->status[1], YS_OK);
+}
+
+/* As where an mpirun has started the agent that has started the rank. */
+static void ranks_of_mpi_are_nobodys(void)
+{
+    if (!has_mpi())
+        return;
+    setenv("PMI_RANK", "3", 1);
+    setenv("PMI_SIZE", "7", 1);
+    setenv("PMI_FD", "99", 1);
+    setenv("OMPI_COMM_WORLD_SIZE", "7", 1);
+    setenv("PMIX_RANK", "3", 1);
+    struct world world = {.ranks = 2, .act = take_one_mean, .transport = YS_DIST_MPI};
+    run_world(&world, 0);
+    CHECK_INT(world.shared->status[0], YS_OK);
+    CHECK_INT(world.shared->status[1], YS_OK);
+    CHECK(world.shared->values[0][5] == mean_by_hand(2, 5, true));
+}
+
+TAP_MAIN(TAP_CASE(means_through_mpi_have_the_same_bits), TAP_CASE(a_rank_of_mpi_that_dies_ends_the_others),
+         TAP_CASE(ranks_of_mpi_are_nobodys), TAP_CASE(means_are_those_of_the_named_order_to_the_bit),
+         TAP_CASE(means_through_shared_memory_are_too), TAP_CASE(buckets_have_the_same_bits_whichever_the_transport),
+         TAP_CASE(whoever_leaves_breaks_its_means_off), TAP_CASE(ranks_of_two_transports_do_not_meet),
+         TAP_CASE(one_mean_in_double_is_that_by_hand),
          TAP_CASE(many_numbers_in_many_parts_have_the_bits_of_the_named_order),
          TAP_CASE(fewer_numbers_than_ranks_are_no_special_case), TAP_CASE(a_rank_that_dies_while_it_sends_is_named),
          TAP_CASE(a_rank_that_dies_ends_the_others_who_name_a_neighbour),

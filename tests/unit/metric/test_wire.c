@@ -123,6 +123,8 @@ static void less_and_more_than_is_needed_are_found(void)
     CHECK_HAS(text, "the interfaces of all hosts sent 8 MB a step, where servers beside 3 ranks need 16 MB");
     CHECK_INT(judge("mean", 4, 1.34, text), YS_WIRE_NONE); /* log2(4) n are 1.33 times the least */
     CHECK_INT(judge("mean", 4, 2, text), YS_WIRE_MORE);
+    CHECK_INT(judge("shards", 2, 1.34, text), YS_WIRE_NONE); /* four turns in place of three */
+    CHECK_INT(judge("shards", 2, 2, text), YS_WIRE_MORE);
     CHECK_INT(judge("gossip", 2, 0.1, text), YS_WIRE_NONE);
 }
 
