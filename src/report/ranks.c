@@ -50,12 +50,11 @@ struct ys_label ys_ranks_head(size_t column, bool narrow)
 const char ys_ranks_heading[] = "Ranks (medians of the runs; brackets hold intervals)";
 const char ys_ranks_remark[] =
     "A step of a rank: computing, forward and backward; waiting for the gradients of the slowest rank; exchanging, "
-    "from "
-    "then until all have their mean; the optimizer; the framework, from there to the next forward pass; waiting for "
-    "rows; "
-    "the rest between blocks; what it sent to others; what its host's network interface sent, for whichever program; "
-    "for how long some collective was under way, and what of that was hidden, while it did not wait for its gradients. "
-    "What is not known is \"-\"; optimizer and framework are then a part of computing.";
+    "from then until all have their mean; the optimizer; the framework, from there to the next forward pass; waiting "
+    "for rows; the rest between blocks. Then what it sent to others; what its host's network interface sent, for "
+    "whichever program; for how long some collective was under way, and what of that was hidden, while it did not wait "
+    "for its gradients. What is not known is \"-\"; where that are optimizer and framework alone, they are a part of "
+    "computing.";
 
 size_t ys_ranks_count(const struct ys_view_trial *trial)
 {
