@@ -96,7 +96,7 @@ static ys_status read_notes(int fd, const char *path, struct ys_collectives *hea
 ys_status ys_collectives_read(const char *path, struct ys_collectives *heard)
 {
     *heard = (struct ys_collectives){.is_whole = true};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); /* whatever it has become */
     if (fd < 0)
         return ys_fail(errno == ENOENT ? YS_ENOTFOUND : YS_EIO, "cannot read %s: %s", path, strerror(errno));
     ys_status status = read_notes(fd, path, heard);

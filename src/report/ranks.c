@@ -238,7 +238,7 @@ static void put_heard(struct ys_buf *out, const struct ys_view_trial *trial)
             most = found;
     }
     if (!isnan(most.collective_bytes))
-        ys_buf_printf(out, "%s: a rank hands %s to %s for a step, in %.3g calls.", trial->name,
+        ys_buf_printf(out, "%s: for a step a rank hands %s to %s (calls: %.3g).", trial->name,
                       ys_label_value(YS_KIND_BYTES, most.collective_bytes).text, most.collective_library,
                       most.collective_calls);
 }

@@ -114,8 +114,10 @@ static ys_status end_run(struct ys_run *run, struct ys_crew_member *member, cons
     ys_run_check_threads(run, end);
     ys_run_check_cpus(run, end);
     ys_status status = ys_run_facts(run, end, &fed, run->facts);
-    if (run->spec->plan->dist.world > 1 && status == YS_OK)
-        status = ys_listening_end(&member->listening, run->series, &run->facts->collectives);
+    if (run->spec->plan->dist.world > 1) {
+        const ys_status heard = ys_listening_end(&member->listening, run->series, &run->facts->collectives);
+        status = status == YS_OK ? heard : status;
+    }
     ys_session_end_fini(&fed);
     ys_traffic_fini(run);
     ys_json_free(run->libraries);

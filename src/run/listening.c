@@ -140,8 +140,8 @@ static void add_calls(const struct ys_collectives *heard, uint64_t start_ns, uin
         if (call->begin_ns < start_ns || call->is_wait)
             continue;
         sums->calls++;
-        sums->bytes += call->bytes > 0 ? call->bytes : 0;
-        sums->is_sized = sums->is_sized && call->bytes >= 0;
+        if (call->bytes < 0 || __builtin_add_overflow(sums->bytes, call->bytes, &sums->bytes))
+            sums->is_sized = false;
     }
 }
 

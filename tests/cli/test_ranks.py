@@ -54,6 +54,11 @@ class Ranks(Case):
         self.assertTrue(os.path.exists(os.path.join(folder, "rank-1", "adapter.log")))
         self.assertEqual(glob.glob(os.path.join(folder, "**", "*.safetensors"), recursive=True), [])
         self.assert_nothing_left()
+        for rank in ranks:  # which count their exchange by themselves
+            told = rank["collectives"]
+            self.assertEqual([told["library"], told["reason"], told["calls"]], ["own", None, None])
+            self.assertGreater(told["busy_s"], 0)
+            self.assertLessEqual(told["hidden_s"], told["busy_s"])
         for rank in ranks:  # they add up to the time of a step, of which the whole took no longer than training did
             parts = [rank[name + "_s"] for name in PARTS]
             self.assertTrue(all(part >= 0 for part in parts), parts)

@@ -21,6 +21,10 @@ NORMALISED = ["--model=check_BatchNormalization", "--data=synthetic", *WORK]
 SYNC = ("pytorch", "jax", "chainer")
 # Who tells how long a step exchanges gradients, and what is asked of it for that.
 TIMED = {"pytorch": [], "paddle": ["--bucket=1GiB"], "chainer": []}
+# Whose collectives are heard from outside, and which they are. PyTorch's ranks tell one another once how buckets are put together
+# anew, in a few numbers.
+HEARD = {"pytorch": "gloo", "paddle": "gloo", "chainer": "mpi"}
+ONCE_BYTES = {"pytorch": 64}
 # Who divides the network too.
 SHARDED = ("pytorch",)
 # Who exchanges what is double as float.
@@ -115,6 +119,16 @@ def refuses_buckets(framework):
     return [trial["proof"]["verdict"] for trial in trials or []] == ["none"] and "bucket = 1048576 bytes" in text, text
 
 
+def hears(framework, rank, gradient):
+    """Of the steps after the first, whose gradient has so many bytes, each rank hands it over once, and nothing else."""
+    told = [rank["collective_library"], rank["collective_reason"], rank["collective_bytes"], rank["collective_s"], rank["hidden_s"]]
+    if framework not in HEARD:
+        return told[0] is None and "no call of gloo or MPI was heard" in told[1] and told[2:] == [None] * 3
+    once = 29 * (told[2] - gradient)
+    return (told[:2] == [HEARD[framework], None] and -0.5 < once <= ONCE_BYTES.get(framework, 0.5) and rank["collective_calls"] >= 1 and
+            0 < told[3] and 0 <= told[4] <= told[3])
+
+
 def trains(framework, folder):
     """A whole run, in which ranks' weights are compared to the bit, and which tells where a step's time goes."""
     code, result, err = yardstick("run", "--results=" + folder, "--framework=" + framework, *MLP, "--ranks=1,2", "--steps=30",
@@ -127,6 +141,7 @@ def trains(framework, folder):
         parts = [rank[name] for rank in two["ranks"] for name in ("communication_s", "optimizer_s", "framework_s")]
         good = good and all((part is not None) == (framework in TIMED) for part in parts)
         good = good and all((rank["untimed"] is None) == (framework in TIMED) for rank in two["ranks"])
+        good = good and all(hears(framework, rank, 4 * result["work"][0]["parameters"]) for rank in two["ranks"])
         loss = [trial["metrics"]["final_loss"]["value"] for trial in trials]
         good = good and abs(loss[0] - loss[1]) < 1e-3 * loss[0]  # thirty steps in float
     return good, json.dumps([trial.get("ranks") for trial in trials]) + err

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -205,6 +206,12 @@ static void notes_that_are_none_are_refused(void)
     close(fd);
     unlink(notes);
     CHECK_INT(ys_collectives_read(notes, &heard), YS_ENOTFOUND);
+    CHECK_INT(mkfifo(notes, 0600), 0); /* nobody will ever write into it */
+    CHECK_INT(ys_collectives_read(notes, &heard), YS_EFORMAT);
+    unlink(notes);
+    CHECK_INT(symlink("/dev/zero", notes), 0);
+    CHECK_INT(ys_collectives_read(notes, &heard), YS_EIO);
+    unlink(notes);
     CHECK_INT(ys_collectives_make("/nowhere/notes"), YS_EIO);
     CHECK_HAS(ys_error(), "/nowhere/notes");
 }

@@ -40,7 +40,7 @@ static void the_table_has_a_row_for_each_rank(void)
     CHECK_HAS(text, "700 us");
     CHECK_HAS(text, "6.10 ms");
     CHECK_HAS(text, "3.90 ms");
-    CHECK_HAS(text, "builtin: a rank hands 2.14 MB to gloo for a step, in 1.25 calls.");
+    CHECK_HAS(text, "builtin: for a step a rank hands 2.14 MB to gloo (calls: 1.25).");
     CHECK_HAS(text, "100 us");
     CHECK_HAS(text, "12.0 [11.8, 12.3] ms");
     CHECK_HAS(text, "builtin: rank 0 is the last: computing takes it 2.00 [1.70, 2.40] ms");
@@ -128,7 +128,7 @@ static void it_says_why_nothing_is_known_of_steps(void)
     CHECK_HAS(ys_buf_text(&out), "builtin: where its steps go is not known: a step is <one> program.");
     ys_buf_clear(&out);
     REQUIRE(ys_report_html(result, &out) == YS_OK);
-    CHECK_HAS(ys_buf_text(&out), "a step is &lt;one&gt; program. builtin: a rank hands");
+    CHECK_HAS(ys_buf_text(&out), "a step is &lt;one&gt; program. builtin: for a step a rank hands");
     ys_json_free(result);
 }
 
