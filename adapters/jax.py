@@ -588,7 +588,11 @@ class JAX(common.Adapter):
             return found, gradients
         if weight is not None:
             gradients = jax.tree.map(lambda gradient: gradient * weight[0], gradients)
-        return found, lax.pmean(gradients, RANKS)
+        return found, self.mean(gradients)
+
+    def mean(self, gradients):
+        """Of those of all processes."""
+        return lax.pmean(gradients, RANKS)
 
     def logits_and_loss(self, state, x, y, train):
         loss, (logits, _) = self.objective(state["params"], state, x, y, train)

@@ -49,6 +49,7 @@ Of several ranks, any network:
     ranks_bucket            the gradients: one bucket of several is left out of the exchange
     ranks_half              the gradients: they are exchanged in half precision, which a run on hosts of their own shows by its
                             bytes too
+    ranks_even              the gradients, where rows hide different numbers of targets: each rank counts for as many
     ranks_local             the logits, of those with batch normalisation, where bn = sync was asked: each rank normalises by
                             its own rows
 """
@@ -628,6 +629,7 @@ WRONG = {
     "ranks_bucket": RanksBucket,
     "ranks_half": RanksHalf,
     "ranks_local": RanksLocal,
+    "ranks_even": type("RanksEven", (wrong_one.Even, pytorch.PyTorch), {}),
 }
 # Nothing is wrong where there is no such layer, no such weight and no such limit.
 OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",

@@ -1,4 +1,4 @@
-"""Paddle and Chainer made wrong on purpose as several processes train them, to show that the proof finds each mistake in them as it
+"""Paddle, Chainer and MXNet made wrong on purpose as several processes train them, to show that the proof finds each mistake in them as it
 does in wrong_pytorch.py, by the same names, and two more:
 
     ranks_alone      the gradients of rank 1, which are not rank 0's: nothing is exchanged
@@ -6,6 +6,8 @@ does in wrong_pytorch.py, by the same names, and two more:
 
 Each is what stands before the adapter among the parents of a class: wrong_sequences.py puts them together.
 """
+
+import wrong_one
 
 
 def of_paddle():
@@ -62,7 +64,8 @@ def of_paddle():
             run.grad_need_sync = False
             return run
 
-    return {"ranks_summed": Summed, "ranks_rows": Rows, "ranks_decay": Decay, "ranks_stale": Stale, "ranks_bucket": Bucket, "ranks_alone": Alone}
+    return {"ranks_summed": Summed, "ranks_rows": Rows, "ranks_decay": Decay, "ranks_stale": Stale, "ranks_bucket": Bucket, "ranks_alone": Alone,
+            "ranks_even": wrong_one.Even}
 
 
 def of_chainer():
@@ -141,7 +144,65 @@ def of_chainer():
             self.optimizer = chainermn.create_multi_node_optimizer(self.optimizer, self.communicator)
 
     return {"ranks_summed": Summed, "ranks_rows": Rows, "ranks_decay": Decay, "ranks_stale": Stale, "ranks_bucket": Bucket,
-            "ranks_alone": Alone, "ranks_local": Local, "ranks_broadcast": Broadcast}
+            "ranks_alone": Alone, "ranks_local": Local, "ranks_broadcast": Broadcast, "ranks_even": wrong_one.Even}
+
+
+def of_mxnet():
+    class Exchange:
+        """Something else is done in the place of the mean."""
+
+        def exchange(self, store, weight):
+            raise NotImplementedError
+
+        def distribute(self):
+            store = super().distribute()
+            self.mean = store.take_mean
+            store.take_mean = lambda weight: self.exchange(store, weight)
+            return store
+
+    class Summed(Exchange):
+        """The gradients of ranks are summed, as the store does, where their mean is due."""
+
+        def exchange(self, store, weight):
+            self.mean(weight * store.world)
+
+    class Rows:
+        """Every rank takes the rows of rank 0."""
+
+        def distribute(self):
+            wrong_one.take_rows_of_rank_0(self.plan)
+            return super().distribute()
+
+    class Stale:
+        """A step takes the gradients of the step before, as where it does not wait for the exchange; the first its own."""
+
+        def make_optimizer(self):
+            super().make_optimizer()
+            self.before = {}
+
+        def set_rate(self, lr):
+            for key, gradient in enumerate(self.gradients):
+                own = gradient.copy()
+                gradient[:] = self.before.get(key, own)
+                self.before[key] = own
+            super().set_rate(lr)
+
+    class Bucket:
+        """The keys of the network's end are left out of the store."""
+
+        def distribute(self):
+            store = super().distribute()
+            store.keys, store.gradients = store.keys[:-2], store.gradients[:-2]
+            return store
+
+    class Alone(Exchange):
+        """Nothing is exchanged."""
+
+        def exchange(self, store, weight):
+            pass
+
+    return {"ranks_summed": Summed, "ranks_rows": Rows, "ranks_decay": Decay, "ranks_stale": Stale, "ranks_bucket": Bucket, "ranks_alone": Alone,
+            "ranks_even": wrong_one.Even}
 
 
 class Decay:
@@ -155,4 +216,4 @@ class Decay:
 
 def mistakes(framework):
     """{name: class} of a framework; none of those that do not train in several processes."""
-    return {"paddle": of_paddle, "chainer": of_chainer}.get(framework, dict)()
+    return {"paddle": of_paddle, "chainer": of_chainer, "mxnet": of_mxnet}.get(framework, dict)()

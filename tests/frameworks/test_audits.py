@@ -11,8 +11,8 @@ import tempfile
 import tap
 
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
-FRAMEWORKS = os.environ.get("FRAMEWORKS", "pytorch tensorflow jax mxnet keras paddle chainer tinygrad theano").split()
-NO_BF16 = ("mxnet", "paddle", "chainer", "tinygrad", "theano")
+FRAMEWORKS = os.environ.get("FRAMEWORKS", "pytorch deepspeed tensorflow jax mxnet keras paddle chainer tinygrad theano").split()
+NO_BF16 = ("deepspeed", "mxnet", "paddle", "chainer", "tinygrad", "theano")
 PLAIN = (6, "--model=mlp", "--data=digits", "--batch=32", "--weight-decay=0.01", "--clip-norm=0.5", "--schedule=cosine")
 # A bias whose gradient adds up 256 values, in some frameworks in bfloat16.
 LONG = (9, "--model=lstm-char", "--model.width=12", "--data=chars", "--batch=4")

@@ -7,20 +7,25 @@ import subprocess
 import sys
 import tempfile
 
-import tap
+sys.path.insert(0, os.path.join(os.environ["YS_SOURCE_ROOT"], "tools"))
+import prove_seeds  # noqa: E402
+import tap  # noqa: E402
 
 PROGRAM = os.path.join(os.environ["YARDSTICK_BIN"], "yardstick")
 RECIPES = os.path.join(os.environ["YS_SOURCE_ROOT"], "tests", "frameworks")
-RANKED = ("pytorch", "jax", "tensorflow", "paddle", "chainer", "mxnet")
+RANKED = ("pytorch", "deepspeed", "jax", "tensorflow", "paddle", "chainer", "mxnet")
 FRAMEWORKS = [name for name in os.environ.get("FRAMEWORKS", " ".join(RANKED)).split() if name in RANKED]
 # A core for each rank, as far as there are two.
 WORK = ["--global-batch=16", "--threads=%d" % min(2, len(os.sched_getaffinity(0))), "--lr=0.05", "--momentum=0.9", "--weight-decay=0.01", "--clip-norm=0.5"]
 MLP = ["--model=mlp", "--data=digits", *WORK]
+UNCLIPPED = [*MLP[:-1]]
 NORMALISED = ["--model=check_BatchNormalization", "--data=synthetic", *WORK]
+# Lines of text of their own lengths, behind whose end targets are hidden.
+LINES = ["--model=gru-char", "--model.width=12", "--data=lines", *WORK]
 # Who has batch normalisation by the rows of all ranks.
-SYNC = ("pytorch", "jax", "chainer")
+SYNC = ("pytorch", "deepspeed", "jax", "chainer")
 # Who tells how long a step exchanges gradients, and what is asked of it for that.
-TIMED = {"pytorch": [], "paddle": ["--bucket=1GiB"], "chainer": []}
+TIMED = {"pytorch": [], "deepspeed": [], "paddle": ["--bucket=1GiB"], "chainer": []}
 # Whose collectives are heard from outside, and which they are. PyTorch's ranks tell one another once how buckets are put together
 # anew, in a few numbers.
 HEARD = {"pytorch": "gloo", "paddle": "gloo", "chainer": "mpi"}
@@ -29,10 +34,14 @@ ONCE_BYTES = {"pytorch": 64}
 SHARDED = ("pytorch",)
 # Who exchanges what is double as float.
 SINGLE = ("mxnet",)
+# What is asked of whom that is not done in double, and with which words it says so.
+WEAK = {"mxnet": (MLP, "sends float64 as float32"), "deepspeed": ([*MLP, "--opt.deepspeed.zero=1,2"], "float32 copies")}
 # Who can exchange nothing.
 ALONE = ("pytorch", "paddle", "chainer", "mxnet")
 # Who exchanges gradients in buckets of the size that is asked for.
 BUCKETS = ("pytorch", "paddle")
+# The gradients of ranks whose rows show other numbers of targets, each counted for as many.
+EVEN = {"nothing": None, "ranks_even": "gradients"}
 # What is asked of the adapter that is made wrong, the mistake, and the first thing that differs: a check, or the reason where it
 # came to none; None: nothing is wrong. One `verify` for all mistakes of one work, so that the oracle is asked once.
 WRONG = {"pytorch": (
@@ -40,18 +49,39 @@ WRONG = {"pytorch": (
            "ranks_stale": "weights after 10 steps", "ranks_bucket": "of rank 1 is not that of rank 0", "ranks_half": "gradients"}),
     ([*MLP, "--strategy=sharded"], {"nothing": None, "ranks_decay": "weights after 1 step"}),
     ([*NORMALISED, "--bn=sync"], {"nothing": None, "ranks_local": "logits"}),
+    (LINES, EVEN),
+), "deepspeed": (
+    (UNCLIPPED, {"nothing": None, "clipped": "weights after 1 step", "masters": "gradients", "summed": "gradients", "ranks_rows": "batches",
+                 "ranks_decay": "of rank 1 is not that of rank 0", "ranks_stale": "weights after 10 steps",
+                 "alone": "of rank 1 is not that of rank 0"}),
+    (LINES, EVEN),
 ), "tensorflow": (
-    (MLP, {"nothing": None, "summed": "gradients", "share": "gradients", "alone": "of rank 1 is not that of rank 0"}),
+    (MLP, {"nothing": None, "summed": "gradients", "share": "gradients", "rows": "batches", "decay": "of rank 1 is not that of rank 0",
+           "stale": "weights after 10 steps", "left_out": "of rank 1 is not that of rank 0", "alone": "of rank 1 is not that of rank 0"}),
+    (LINES, {"nothing": None, "even": "gradients"}),
+), "jax": (
+    (MLP, {"nothing": None, "summed": "gradients", "rows": "batches", "decay": "of rank 1 is not that of rank 0",
+           "stale": "weights after 10 steps", "left_out": "of rank 1 is not that of rank 0", "alone": "of rank 1 is not that of rank 0"}),
+    ([*NORMALISED, "--bn=sync"], {"nothing": None, "local": "logits"}),
+    (LINES, {"nothing": None, "even": "gradients"}),
 ), "paddle": (
     (MLP, {"nothing": None, "ranks_summed": "gradients", "ranks_rows": "batches", "ranks_decay": "of rank 1 is not that of rank 0",
            "ranks_stale": "weights after 10 steps", "ranks_bucket": "of rank 1 is not that of rank 0",
            "ranks_alone": "of rank 1 is not that of rank 0"}),
+    (LINES, EVEN),
 ), "chainer": (
     (MLP, {"nothing": None, "ranks_summed": "gradients", "ranks_rows": "batches", "ranks_decay": "of rank 1 is not that of rank 0",
            "ranks_stale": "weights after 10 steps", "ranks_bucket": "of rank 1 is not that of rank 0",
            "ranks_alone": "of rank 1 is not that of rank 0", "ranks_broadcast": "weights after 1 step"}),
     ([*NORMALISED, "--bn=sync"], {"nothing": None, "ranks_local": "logits"}),
+    (LINES, EVEN),
+), "mxnet": (
+    (MLP, {"nothing": None, "ranks_summed": "gradients", "ranks_rows": "batches", "ranks_bucket": "of rank 1 is not that of rank 0",
+           "ranks_alone": "of rank 1 is not that of rank 0"}),
+    (LINES, EVEN),
 )}
+# A proof in single precision alone does not train: the mistakes of whole steps are caught in a run, by what it says or its audit.
+WRONG_RUNS = {"mxnet": {"nothing": None, "ranks_decay": "rank 1 of 2 saved other weights than rank 0", "ranks_stale": "audit"}}
 BOUND = 1e-9  # of what is done in double, as of one process
 
 
@@ -70,9 +100,9 @@ def worst_meaning(proof):
                default=None)
 
 
-def proven(framework, count, *asked):
+def proven(framework, count, *asked, env=None):
     """Whether so many trials are proven to do the same in double, and what they showed."""
-    code, trials, err = yardstick("verify", "--framework=" + framework, *asked)
+    code, trials, err = yardstick("verify", "--framework=" + framework, *asked, env=env)
     proofs = [trial["proof"] for trial in trials or []]
     told = [(proof["verdict"], worst_meaning(proof), proof["reason"]) for proof in proofs]
     good = code == 0 and len(told) == count and all(verdict == "pass" and error is not None and error <= BOUND
@@ -80,15 +110,15 @@ def proven(framework, count, *asked):
     return good, "%s %s" % (told, "" if good else err)
 
 
-def weak(framework):
-    """Of who exchanges what is double as float: ranks in single precision alone, and why."""
-    _, trials, err = yardstick("verify", "--framework=" + framework, *MLP, "--ranks=2,4")
+def weak(framework, asked, words, env=None):
+    """Of who does not train in double: ranks in single precision alone, and why."""
+    _, trials, err = yardstick("verify", "--framework=" + framework, *asked, "--ranks=2,4", env=env)
     proofs = [trial["proof"] for trial in trials or []]
-    _, doubles, more = yardstick("verify", "--framework=" + framework, *MLP, "--ranks=2", "--precision=f64")
-    text = json.dumps(doubles) + more
-    good = [proof["verdict"] for proof in proofs] == ["weak", "weak"] and all("in double" in proof["reason"] for proof in proofs)
-    good = good and [trial["proof"]["verdict"] for trial in doubles or []] == ["none"] and "sends float64 as float32" in text
-    return good, "%s %s %s" % ([(proof["verdict"], proof["reason"]) for proof in proofs], err, text)
+    _, doubles, more = yardstick("verify", "--framework=" + framework, *asked, "--ranks=2", "--precision=f64", env=env)
+    reasons = [trial["proof"]["reason"] for trial in doubles or [] if trial["proof"]["verdict"] == "none"]
+    good = proofs and all(proof["verdict"] == "weak" and "in double" in proof["reason"] for proof in proofs)
+    good = good and len(reasons) == len(doubles or []) and all(words in reason for reason in reasons)
+    return good, "%s %s %s" % ([(proof["verdict"], proof["reason"]) for proof in proofs], err, json.dumps(doubles) + more)
 
 
 def exchanges_nothing(framework, folder):
@@ -210,25 +240,50 @@ def on_hosts(ready, folder):
         hosts("down", name, "2")
 
 
-def judge_wrong(framework, asked, mistakes):
+def judge_wrong(framework, asked, mistakes, env):
     """(mistake, whether it is caught by what it should be caught by, what was found) of each."""
     asked = [*asked, "--opt.wrong-%s.wrong=%s" % (framework, ",".join(mistakes))]
-    code, trials, err = yardstick("verify", "--recipes=" + RECIPES, "--framework=wrong-" + framework, "--ranks=2", *asked)
+    code, trials, err = yardstick("verify", "--recipes=" + RECIPES, "--framework=wrong-" + framework, "--ranks=2", *asked, env=env)
     found = {trial["id"].split("=")[-1]: trial["proof"] for trial in trials or []}
     for mistake, word in mistakes.items():
         proof = found.get(mistake) or {"verdict": None, "reason": err, "checks": []}
         failed = [check["name"] for check in proof["checks"] if not check["pass"]]
         first = failed[0] if failed else proof["reason"] or ""
-        good = code == 5 and (proof["verdict"] == "pass" if word is None else proof["verdict"] == "fail" and word in first)
+        good = code == 5 and (proof["verdict"] == ("weak" if framework in SINGLE else "pass") if word is None else proof["verdict"] == "fail" and word in first)
         yield mistake, good, "%s: %s %s" % (proof["verdict"], proof["reason"], failed)
 
 
-def cases(ready, folder):
-    """(name, whether it is so, what was found) of each."""
-    for framework in ready:
-        if framework in SINGLE:
-            yield framework + ": ranks are not proven in double, and it says why", *weak(framework)
+def judge_wrong_runs(framework, mistakes, folder):
+    """The same of runs."""
+    code, result, err = yardstick("run", "--results=" + folder, "--recipes=" + RECIPES, "--framework=wrong-" + framework, *MLP, "--ranks=2",
+                                  "--steps=40", "--block=4", "--repeat=1", "--audit=all", "--opt.wrong-%s.wrong=%s" % (framework, ",".join(mistakes)))
+    found = {trial["id"].split("=")[-1]: trial for trial in (result or {}).get("trials", [])}
+    for mistake, word in mistakes.items():
+        trial = found.get(mistake) or {"status": None, "reason": err, "proof": {}}
+        audit = trial["proof"].get("audit") or {"verdict": None}
+        if word == "audit":
+            good = trial["status"] == "ok" and audit["verdict"] == "fail"
+        elif word is None:
+            good = trial["status"] == "ok" and audit["verdict"] == "pass"
         else:
+            good = trial["status"] == "wrong_output" and word in (trial["reason"] or "")
+        yield mistake, code == 5 and good, "%s: %s %s" % (trial["status"], trial["reason"], json.dumps(audit))
+
+
+def hidden(framework, lines):
+    """Ranks whose rows show other numbers of targets."""
+    name = framework + ": ranks count by the targets that their rows show"
+    if framework in SINGLE:
+        return (name, *weak(framework, LINES, WEAK[framework][1], env=lines))
+    return (name, *proven(framework, 3, *LINES, "--ranks=1,2,4", env=lines))
+
+
+def cases(ready, folder, lines):
+    """(name, whether it is so, what was found) of each. lines: the variables with which there is a data set of that name."""
+    for framework in ready:
+        if framework in WEAK:
+            yield framework + ": what is not proven in double, and why", *weak(framework, *WEAK[framework])
+        if framework not in SINGLE:
             yield framework + ": 1, 2 and 4 ranks do what one process does", *proven(framework, 3, *MLP, "--ranks=1,2,4")
         if framework in SYNC:
             yield (framework + ": batch normalisation by each rank's own rows, and by those of all",
@@ -246,12 +301,16 @@ def cases(ready, folder):
                 framework, 2, *MLP, "--ranks=2,4", "--strategy=sharded")
         else:
             yield framework + ": says that it cannot divide the network", *refuses_sharded(framework)
+        yield hidden(framework, lines)
         yield framework + ": a run", *trains(framework, folder)
         if framework in ALONE:
             yield framework + ": ranks that exchange nothing", *exchanges_nothing(framework, folder)
         for asked, mistakes in WRONG.get(framework, ()):
-            for mistake, good, found in judge_wrong(framework, asked, mistakes):
+            for mistake, good, found in judge_wrong(framework, asked, mistakes, lines if asked is LINES else None):
                 yield "%s made wrong: %s" % (framework, mistake), good, found
+        if framework in WRONG_RUNS:
+            for mistake, good, found in judge_wrong_runs(framework, WRONG_RUNS[framework], folder):
+                yield "%s made wrong, a run: %s" % (framework, mistake), good, found
     yield from on_hosts(ready, folder)
 
 
@@ -260,8 +319,8 @@ def main():
     if not ready:
         print("1..0 # SKIP none of %s is installed: yardstick install pytorch" % ", ".join(RANKED))
         return 0
-    with tempfile.TemporaryDirectory() as folder:
-        return tap.tell(((good, name, found[:3000]) for name, good, found in cases(ready, folder)), always=True)
+    with tempfile.TemporaryDirectory() as folder, prove_seeds.with_lines(PROGRAM) as lines:
+        return tap.tell(((good, name, found[:3000]) for name, good, found in cases(ready, folder, lines)), always=True)
 
 
 if __name__ == "__main__":
