@@ -5,6 +5,7 @@
 #include "report/html.h"
 #include "report/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,9 +128,8 @@ static void put_clocks(struct ys_buf *out, const struct ys_view_trial *trial)
     if (most_s > 0)
         ys_buf_printf(
             out,
-            "%s: the clocks of its hosts are related to within %s, so waiting and exchanging are known no more "
-            "finely.",
-            trial->name, label_measure(most_s, NULL).text);
+            "the clocks of its hosts are related to within %s, so waiting and exchanging are known no more finely.",
+            label_measure(most_s, NULL).text);
 }
 
 /** What went through the interfaces of its hosts, beside what had to. */
@@ -150,10 +150,10 @@ static void put_wire(struct ys_buf *out, const struct ys_view_trial *trial)
     const struct ys_label least = ys_label_value(YS_KIND_BYTES, least_bytes),
                           most = ys_label_value(YS_KIND_BYTES, most_bytes);
     if (isnan(needed_bytes))
-        ys_buf_printf(out, "%s: %s sent %s a step, of all ranks and of whatever else went there.", trial->name,
-                      interface, most.text);
+        ys_buf_printf(out, "interface %s sent %s a step, of all ranks and of whatever else went there.", interface,
+                      most.text);
     else
-        ys_buf_printf(out, "%s: each host sent %s%s%s a step through %s, and had to send %s.", trial->name, least.text,
+        ys_buf_printf(out, "each host sent %s%s%s a step through %s, and had to send %s.", least.text,
                       strcmp(least.text, most.text) != 0 ? " to " : "",
                       strcmp(least.text, most.text) != 0 ? most.text : "", interface,
                       ys_label_value(YS_KIND_BYTES, needed_bytes).text);
@@ -176,7 +176,7 @@ static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
     if (last.late_part == YS_NAME_NONE)
         return;
     const double least_s = ys_json_number(ys_json_at(last.late_ci, 0), NAN);
-    ys_buf_printf(out, "%s: %s %lld %s: %s takes it %s a step longer than the other ranks", trial->name,
+    ys_buf_printf(out, "%s %lld %s: %s takes it %s a step longer than the other ranks",
                   least_s <= 0 ? "no rank is the last in all rounds; rank" : "rank", (long long)last.rank,
                   least_s <= 0 ? "is by most" : "is the last", parts[last.late_part],
                   label_measure(last.late_s, last.late_ci).text);
@@ -193,7 +193,7 @@ static void put_untimed(struct ys_buf *out, const struct ys_view_trial *trial)
         ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
     if (!found.untimed)
         return;
-    ys_buf_printf(out, "%s: where its steps go is not known: ", trial->name);
+    ys_buf_puts(out, "where its steps go is not known: ");
     ys_text_clean(out, found.untimed, false);
     ys_buf_puts(out, ".");
 }
@@ -217,9 +217,9 @@ static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
     }
     if (rank >= 0)
         ys_buf_printf(out,
-                      "%s: of a step of rank %lld %.1f %% lie between blocks, which is no part of training: longer "
+                      "of a step of rank %lld %.1f %% lie between blocks, which is no part of training: longer "
                       "blocks have less of it.",
-                      trial->name, (long long)rank, 100 * most);
+                      (long long)rank, 100 * most);
 }
 
 /** What was heard of collectives, or why nothing was. */
@@ -230,15 +230,15 @@ static void put_heard(struct ys_buf *out, const struct ys_view_trial *trial)
         struct ys_result_rank found;
         ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
         if (found.collective_reason) {
-            ys_buf_printf(out, "%s: what passes in collectives is not known of rank %lld: %s.", trial->name,
-                          (long long)found.rank, found.collective_reason);
+            ys_buf_printf(out, "what passes in collectives is not known of rank %lld: %s.", (long long)found.rank,
+                          found.collective_reason);
             return;
         }
         if (isnan(most.collective_bytes) || found.collective_bytes > most.collective_bytes)
             most = found;
     }
     if (!isnan(most.collective_bytes))
-        ys_buf_printf(out, "%s: for a step a rank hands %s to %s (calls: %.3g).", trial->name,
+        ys_buf_printf(out, "for a step a rank hands %s to %s (calls: %.3g).",
                       ys_label_value(YS_KIND_BYTES, most.collective_bytes).text, most.collective_library,
                       most.collective_calls);
 }
@@ -250,8 +250,11 @@ void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         struct ys_buf text = {0};
         sentences[i](&text, trial);
-        if (text.size > 0)
-            ys_buf_printf(out, "%s%s", out->size > 0 ? " " : "", ys_buf_text(&text));
+        const char *sentence = ys_buf_text(&text);
+        if (text.size > 0 && out->size == 0)
+            ys_buf_printf(out, "%s: %s", trial->name, sentence);
+        else if (text.size > 0)
+            ys_buf_printf(out, " %c%s", toupper((unsigned char)*sentence), sentence + 1);
         out->failed |= text.failed;
         ys_buf_free(&text);
     }

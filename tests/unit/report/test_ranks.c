@@ -40,7 +40,7 @@ static void the_table_has_a_row_for_each_rank(void)
     CHECK_HAS(text, "700 us");
     CHECK_HAS(text, "6.10 ms");
     CHECK_HAS(text, "3.90 ms");
-    CHECK_HAS(text, "builtin: for a step a rank hands 2.14 MB to gloo (calls: 1.25).");
+    CHECK_HAS(text, "For a step a rank hands 2.14 MB to gloo (calls: 1.25).");
     CHECK_HAS(text, "100 us");
     CHECK_HAS(text, "12.0 [11.8, 12.3] ms");
     CHECK_HAS(text, "builtin: rank 0 is the last: computing takes it 2.00 [1.70, 2.40] ms");
@@ -128,14 +128,14 @@ static void it_says_why_nothing_is_known_of_steps(void)
     CHECK_HAS(ys_buf_text(&out), "builtin: where its steps go is not known: a step is <one> program.");
     ys_buf_clear(&out);
     REQUIRE(ys_report_html(result, &out) == YS_OK);
-    CHECK_HAS(ys_buf_text(&out), "a step is &lt;one&gt; program. builtin: for a step a rank hands");
+    CHECK_HAS(ys_buf_text(&out), "a step is &lt;one&gt; program. For a step a rank hands");
     ys_json_free(result);
 }
 
 static void it_says_when_much_of_a_step_is_rest(void)
 {
-    CHECK_HAS(rest_sentence("0.005", "null"), "builtin: of a step of rank 0 20.0 % lie between blocks");
-    CHECK_HAS(rest_sentence("0.005", "0.0125"), "of a step of rank 0 10.0 % lie between blocks");
+    CHECK_HAS(rest_sentence("0.005", "null"), "Of a step of rank 0 20.0 % lie between blocks");
+    CHECK_HAS(rest_sentence("0.005", "0.0125"), "Of a step of rank 0 10.0 % lie between blocks");
     CHECK(!strstr(rest_sentence("0.0004", "null"), "between blocks,")); /* 1.96 % */
     CHECK(strstr(rest_sentence("0.00042", "null"), "2.1 % lie between blocks,"));
     CHECK(!strstr(rest_sentence("null", "null"), "between blocks,"));
@@ -147,7 +147,7 @@ static void it_says_why_nothing_was_heard(void)
     (void)!ys_json_set(ys_json_at(ranks, 1), "collective_reason", made_json("'listen = off'"));
     ys_buf_clear(&out);
     REQUIRE(ys_report_table(result, 200, false, &out) == YS_OK);
-    CHECK_HAS(ys_buf_text(&out), "builtin: what passes in collectives is not known of rank 1: listen = off.");
+    CHECK_HAS(ys_buf_text(&out), "What passes in collectives is not known of rank 1: listen = off.");
     CHECK(!strstr(ys_buf_text(&out), "to gloo"));
     ys_json_free(result);
 }
