@@ -27,9 +27,9 @@ SYNC = ("pytorch", "deepspeed", "jax", "chainer")
 # Who tells how long a step exchanges gradients, and what is asked of it for that.
 TIMED = {"pytorch": [], "deepspeed": [], "paddle": ["--bucket=1GiB"], "chainer": []}
 # Whose collectives are heard from outside, and which they are. PyTorch's ranks tell one another once how buckets are put together
-# anew, in a few numbers; DeepSpeed's may exchange more than the gradient.
+# anew, in a few numbers.
 HEARD = {"pytorch": "gloo", "deepspeed": "gloo", "paddle": "gloo", "chainer": "mpi"}
-ONCE_BYTES = {"pytorch": 64, "deepspeed": float("inf")}
+ONCE_BYTES = {"pytorch": 64}
 # Who divides the network too.
 SHARDED = ("pytorch",)
 # Who exchanges what is double as float.
