@@ -345,13 +345,14 @@ ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys
         return ys_out_of_memory();
     }
     next_name(root, name);
+    errno = 0;
     make_version_2(made, name);
     make_version_1(made, name);
     if (!made->has[PART_CPU]) {
         int error = errno;
         bool is_there = exists(root, "/proc/self", "cgroup") && exists(root, "/sys/fs/cgroup", ".");
         ys_group_close(made);
-        if (!is_there)
+        if (!is_there || error == 0) /* in `ip netns exec` the folder is there, and empty */
             return ys_fail(YS_ENOTFOUND, "the kernel's control groups are not mounted");
         return ys_fail(YS_ENOTFOUND,
                        "yardstick may not make one here (%s); start it as root, or with `systemd-run --user --scope -p "
