@@ -635,7 +635,7 @@ WRONG = {
 OF_SEQUENCES = ("gate_order", "bias_second_trained", "reset_before", "state_not_carried", "state_not_detached",
                 "hidden_counted", "hidden_by_row", "padding_counted", "last_of_all", "layernorm_epsilon", "mask_off_by_one", "scale_left_out", "position_off_by_one", "tie_lost",
                 "norm_by_parameter", "clip_epsilon", "cache_off_by_one", "cache_first_lost", "token_place_off_by_one")
-OF_RANKS = ("ranks_summed", "ranks_rows", "ranks_decay", "ranks_stale", "ranks_bucket", "ranks_local")  # nothing is wrong in one process
+OF_RANKS = tuple(name for name in WRONG if name.startswith("ranks_"))  # nothing is wrong in one process
 Wrong = wrong_one.one_of(pytorch.PyTorch, WRONG)
 
 
