@@ -136,8 +136,7 @@ static const struct ys_record options_record = YS_RECORD("options", struct optio
 
 static enum ys_dist_transport transport_of(const struct options *options)
 {
-    const int named = ys_name_find(&ys_dist_transports, options->transport);
-    return named == YS_NAME_NONE ? YS_DIST_TCP : (enum ys_dist_transport)named;
+    return ys_builtin_transport(ys_name_find(&ys_dist_transports, options->transport));
 }
 
 static ys_status read_options(const struct ys_plan *plan, struct options *options)
@@ -721,11 +720,8 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
     ys_status status = train_steps(a, first, count, block);
     a->timed = NULL;
     block->t_end_ns = ys_time_ns();
-    if (a->dist) {
-        const struct ys_dist_counters now = ys_dist_counters(a->dist);
-        block->sent_bytes = (int64_t)(now.sent_bytes - before.sent_bytes);
-        block->exchange_ns = (int64_t)(now.busy_ns - before.busy_ns);
-    }
+    if (a->dist)
+        ys_builtin_count_exchange(a->dist, &before, block);
     return status;
 }
 

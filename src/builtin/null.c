@@ -106,13 +106,12 @@ static ys_status fill_buckets(struct null_adapter *null, size_t count, int64_t b
 /* As far as several ranks are asked for, and exchange something. */
 static ys_status meet(struct null_adapter *null, const struct ys_plan *plan, double numbers, const struct options *said)
 {
-    const struct ys_dist_config config = {
-        .rank = (int)plan->dist.rank,
-        .world = (int)plan->dist.world,
-        .rendezvous = plan->dist.rendezvous,
-        .address = plan->dist.address,
-        .wire = said->wire,
-        .transport = said->transport == YS_NAME_NONE ? YS_DIST_TCP : (enum ys_dist_transport)said->transport};
+    const struct ys_dist_config config = {.rank = (int)plan->dist.rank,
+                                          .world = (int)plan->dist.world,
+                                          .rendezvous = plan->dist.rendezvous,
+                                          .address = plan->dist.address,
+                                          .wire = said->wire,
+                                          .transport = ys_builtin_transport(said->transport)};
     if (plan->dist.world == 1 || plan->dist.strategy == YS_STRATEGY_ALONE || numbers < 1)
         return YS_OK;
     YS_TRY(fill_buckets(null, (size_t)numbers, plan->dist.bucket_bytes));
@@ -304,11 +303,8 @@ static ys_status train(void *self, int64_t first, int64_t count, struct ys_block
     block->t_start_ns = ys_time_ns();
     for (int64_t i = 0; is_one_by_one && i < count; i++)
         YS_TRY(pass_step(null, first + i, block));
-    if (null->dist) {
-        const struct ys_dist_counters now = ys_dist_counters(null->dist);
-        block->sent_bytes = (int64_t)(now.sent_bytes - before.sent_bytes);
-        block->exchange_ns = (int64_t)(now.busy_ns - before.busy_ns);
-    }
+    if (null->dist)
+        ys_builtin_count_exchange(null->dist, &before, block);
     if (!is_one_by_one)
         pass_steps(null, count, block);
     block->t_end_ns = ys_time_ns();

@@ -7,22 +7,6 @@
 
 #include <math.h>
 
-/** The parts of a step, as far as they are known, and their sum; NaN: none is. */
-static double find_parts(const struct ys_view_trial *trial, size_t index, double *parts, int64_t *rank)
-{
-    struct ys_result_rank found;
-    ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, index), &found);
-    const double all[YS_RANKS_PARTS] = {found.compute_s,   found.communication_s, found.waiting_s, found.optimizer_s,
-                                        found.framework_s, found.input_s,         found.rest_s};
-    double sum_s = found.compute_s;
-    for (size_t k = 0; k < YS_RANKS_PARTS; k++) {
-        parts[k] = all[k];
-        sum_s += k > 0 && isfinite(all[k]) ? all[k] : 0;
-    }
-    *rank = found.rank;
-    return sum_s;
-}
-
 struct drawn {
     struct ys_chart_bar *bars;
     struct ys_label *values;
@@ -34,11 +18,11 @@ struct drawn {
 static void add_bar(struct drawn *drawn, const struct ys_view_trial *trial, size_t index)
 {
     struct ys_chart_bar *bar = &drawn->bars[drawn->count];
-    int64_t rank;
-    const double step_s = find_parts(trial, index, bar->parts, &rank);
+    const struct ys_result_rank told = ys_ranks_told(trial, index);
+    const double step_s = ys_ranks_parts(&told, bar->parts);
     if (isnan(step_s))
         return;
-    drawn->labels[drawn->count] = ys_format("%s, rank %lld", trial->name, (long long)rank);
+    drawn->labels[drawn->count] = ys_format("%s, rank %lld", trial->name, (long long)told.rank);
     drawn->failed |= !drawn->labels[drawn->count];
     drawn->values[drawn->count] = ys_label_value(YS_KIND_SPAN, step_s);
     bar->label = drawn->labels[drawn->count];

@@ -88,11 +88,29 @@ static struct ys_label label_figure(size_t column, double value)
     return ys_label_value(info ? info->kind : YS_KIND_NUMBER, value);
 }
 
+struct ys_result_rank ys_ranks_told(const struct ys_view_trial *trial, size_t index)
+{
+    struct ys_result_rank told;
+    ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, index), &told);
+    return told;
+}
+
+double ys_ranks_parts(const struct ys_result_rank *rank, double parts_s[YS_RANKS_PARTS])
+{
+    const double all_s[YS_RANKS_PARTS] = {rank->compute_s,   rank->communication_s, rank->waiting_s, rank->optimizer_s,
+                                          rank->framework_s, rank->input_s,         rank->rest_s};
+    double sum_s = rank->compute_s;
+    for (size_t k = 0; k < YS_RANKS_PARTS; k++) {
+        parts_s[k] = all_s[k];
+        sum_s += k > 0 && isfinite(all_s[k]) ? all_s[k] : 0;
+    }
+    return sum_s;
+}
+
 struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index)
 {
-    struct ys_result_rank found;
+    const struct ys_result_rank found = ys_ranks_told(trial, index);
     struct ys_ranks_row row = {.failed = false};
-    ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, index), &found);
     row.failed = found.status != YS_NAME_NONE && found.status != (int)YS_RUN_OK;
     snprintf(row.cells[0].text, sizeof row.cells[0].text, "%lld%s%.30s", (long long)found.rank, found.host ? " " : "",
              found.host ? found.host : "");
@@ -102,9 +120,8 @@ struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index
     const double figures[] = {found.cpu_s, found.cpu_wait_s, found.rss_peak_bytes};
     for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++)
         row.cells[3 + k] = label_figure(3 + k, figures[k]);
-    const double parts_s[YS_RANKS_PARTS] = {found.compute_s,   found.communication_s, found.waiting_s,
-                                            found.optimizer_s, found.framework_s,     found.input_s,
-                                            found.rest_s};
+    double parts_s[YS_RANKS_PARTS];
+    (void)ys_ranks_parts(&found, parts_s);
     const ys_json *const ends[] = {found.compute_ci,   found.communication_ci, found.waiting_ci, found.optimizer_ci,
                                    found.framework_ci, found.input_ci,         found.rest_ci};
     for (size_t k = 0; k < YS_RANKS_PARTS; k++)
@@ -121,8 +138,7 @@ static void put_clocks(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     double most_s = 0;
     for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        struct ys_result_rank found;
-        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        const struct ys_result_rank found = ys_ranks_told(trial, i);
         most_s = fmax(most_s, found.clock_error_s); /* passes NaN over */
     }
     if (most_s > 0)
@@ -138,8 +154,7 @@ static void put_wire(struct ys_buf *out, const struct ys_view_trial *trial)
     double least_bytes = NAN, most_bytes = NAN, needed_bytes = NAN;
     const char *interface = NULL;
     for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        struct ys_result_rank found;
-        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        const struct ys_result_rank found = ys_ranks_told(trial, i);
         interface = interface ? interface : found.interface;
         least_bytes = fmin(least_bytes, found.wire_sent_bytes); /* NaN is passed over */
         most_bytes = fmax(most_bytes, found.wire_sent_bytes);
@@ -168,8 +183,7 @@ static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
                                  [YS_RANK_REST] = ys_view_part("rest_s")};
     struct ys_result_rank last = {.late_part = YS_NAME_NONE};
     for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        struct ys_result_rank found;
-        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        const struct ys_result_rank found = ys_ranks_told(trial, i);
         if (found.late_part != YS_NAME_NONE && (last.late_part == YS_NAME_NONE || found.late_s > last.late_s))
             last = found;
     }
@@ -190,7 +204,7 @@ static void put_untimed(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     struct ys_result_rank found = {.untimed = NULL};
     for (size_t i = 0; i < ys_ranks_count(trial) && !found.untimed; i++)
-        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        found = ys_ranks_told(trial, i);
     if (!found.untimed)
         return;
     ys_buf_puts(out, "where its steps go is not known: ");
@@ -204,12 +218,9 @@ static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
     double most = REST_MOST;
     int64_t rank = -1;
     for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        struct ys_result_rank found;
-        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
-        const double around_s = found.optimizer_s + found.framework_s, /* NaN: a part of computing */
-            whole_s = found.compute_s + found.communication_s + found.waiting_s + found.input_s + found.rest_s +
-                      (isnan(around_s) ? 0 : around_s),
-                     share = found.rest_s / whole_s;
+        const struct ys_result_rank found = ys_ranks_told(trial, i);
+        double parts_s[YS_RANKS_PARTS];
+        const double share = found.rest_s / ys_ranks_parts(&found, parts_s);
         if (share > most) {
             most = share;
             rank = found.rank;
@@ -227,8 +238,7 @@ static void put_heard(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     struct ys_result_rank most = {.collective_bytes = NAN};
     for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        struct ys_result_rank found;
-        ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, i), &found);
+        const struct ys_result_rank found = ys_ranks_told(trial, i);
         if (found.collective_reason) {
             ys_buf_printf(out, "what passes in collectives is not known of rank %lld: %s.", (long long)found.rank,
                           found.collective_reason);

@@ -3,6 +3,7 @@
 #define YS_REPORT_RANKS_H
 
 #include "base/buf.h"
+#include "metric/ranks.h"
 #include "report/view.h"
 
 /* Columns, those of the parts of a step among them, in a row. */
@@ -26,6 +27,11 @@ void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial);
 
 /** How many ranks the trial tells of: 0 of one process. */
 size_t ys_ranks_count(const struct ys_view_trial *trial);
+/** What the result document says of rank `index`; what it has is borrowed. */
+struct ys_result_rank ys_ranks_told(const struct ys_view_trial *trial, size_t index);
+/** The parts of a step of it, in the order of their columns, in s; NaN: not known. Returns the sum of those that are;
+ * NaN where computing is not. */
+double ys_ranks_parts(const struct ys_result_rank *rank, double parts_s[YS_RANKS_PARTS]);
 struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index);
 /** Whether some trial tells of ranks. */
 bool ys_ranks_any(const struct ys_view *view);

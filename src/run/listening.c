@@ -95,27 +95,18 @@ struct blocks {
     const int64_t *busy_ns; /* its own count; NULL: it has none */
 };
 
-static const int64_t *column(const struct ys_series_set *set, const char *name, size_t *count)
-{
-    const struct ys_series *series = ys_series_find(set, name);
-    *count = series ? series->count : 0;
-    return series ? series->ints : NULL;
-}
-
 static struct blocks read_blocks(const struct ys_series_set *set)
 {
-    struct blocks read = {0};
-    size_t counts[6];
-    read.steps = column(set, "block_count", &counts[0]);
-    read.start_ns = column(set, "block_start_ns", &counts[1]);
-    read.end_ns = column(set, "block_end_ns", &counts[2]);
-    read.ready_ns = column(set, "exchange_ready_ns", &counts[3]);
-    read.reduced_ns = column(set, "exchange_reduced_ns", &counts[4]);
-    read.busy_ns = column(set, "exchange_busy_ns", &counts[5]);
-    read.count = counts[0] < counts[1] ? counts[0] : counts[1];
-    read.count = counts[2] < read.count ? counts[2] : read.count;
-    read.stamps = counts[3] < counts[4] ? counts[3] : counts[4];
-    read.busy_ns = counts[5] == counts[0] ? read.busy_ns : NULL;
+    struct blocks read = {.count = SIZE_MAX, .stamps = SIZE_MAX};
+    read.steps = ys_series_column(set, "block_count", &read.count);
+    read.start_ns = ys_series_column(set, "block_start_ns", &read.count);
+    read.end_ns = ys_series_column(set, "block_end_ns", &read.count);
+    read.ready_ns = ys_series_column(set, "exchange_ready_ns", &read.stamps);
+    read.reduced_ns = ys_series_column(set, "exchange_reduced_ns", &read.stamps);
+    size_t counted = SIZE_MAX;
+    read.busy_ns = ys_series_column(set, "exchange_busy_ns", &counted);
+    if (counted < read.count)
+        read.busy_ns = NULL;
     return read;
 }
 

@@ -16,33 +16,25 @@ struct told {
     const struct ys_series *asked; /* first steps of questions */
 };
 
-static const int64_t *column(const struct ys_series_set *set, const char *name, size_t *rows)
-{
-    const struct ys_series *series = ys_series_find(set, name);
-    const size_t count = series ? series->count : 0;
-    *rows = count < *rows ? count : *rows;
-    return series ? series->ints : NULL;
-}
-
 static struct told read_series(const struct ys_series_set *set)
 {
     struct told told = {.blocks = SIZE_MAX, .asked = ys_series_find(set, "request_first")};
     size_t steps = SIZE_MAX;
-    told.first = column(set, "block_first", &told.blocks);
-    told.count = column(set, "block_count", &told.blocks);
-    told.start_ns = column(set, "block_start_ns", &told.blocks);
-    told.end_ns = column(set, "block_end_ns", &told.blocks);
-    told.input_ns = column(set, "block_input_ns", &told.blocks);
-    const int64_t *step = column(set, "exchange_step", &steps);
-    told.ready_ns = column(set, "exchange_ready_ns", &steps);
-    told.reduced_ns = column(set, "exchange_reduced_ns", &steps);
+    told.first = ys_series_column(set, "block_first", &told.blocks);
+    told.count = ys_series_column(set, "block_count", &told.blocks);
+    told.start_ns = ys_series_column(set, "block_start_ns", &told.blocks);
+    told.end_ns = ys_series_column(set, "block_end_ns", &told.blocks);
+    told.input_ns = ys_series_column(set, "block_input_ns", &told.blocks);
+    const int64_t *step = ys_series_column(set, "exchange_step", &steps);
+    told.ready_ns = ys_series_column(set, "exchange_ready_ns", &steps);
+    told.reduced_ns = ys_series_column(set, "exchange_reduced_ns", &steps);
     told.steps = (int64_t)steps;
     for (int64_t i = 0; i < told.steps; i++)
         if (step[i] != i) /* some block did not tell */
             told.steps = 0;
     size_t whole = (size_t)told.steps;
-    told.began_ns = column(set, "exchange_began_ns", &whole);
-    told.updated_ns = column(set, "exchange_updated_ns", &whole);
+    told.began_ns = ys_series_column(set, "exchange_began_ns", &whole);
+    told.updated_ns = ys_series_column(set, "exchange_updated_ns", &whole);
     if (whole < (size_t)told.steps)
         told.began_ns = told.updated_ns = NULL;
     return told;

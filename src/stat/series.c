@@ -19,6 +19,14 @@ const struct ys_series *ys_series_find(const struct ys_series_set *set, const ch
     return find(set, name);
 }
 
+const int64_t *ys_series_column(const struct ys_series_set *set, const char *name, size_t *rows)
+{
+    const struct ys_series *series = ys_series_find(set, name);
+    const size_t count = series ? series->count : 0;
+    *rows = count < *rows ? count : *rows;
+    return series ? series->ints : NULL;
+}
+
 struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int is_real)
 {
     struct ys_series *series = find(set, name);

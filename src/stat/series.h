@@ -24,6 +24,8 @@ struct ys_series_set {
 struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int is_real);
 /** NULL when absent. */
 const struct ys_series *ys_series_find(const struct ys_series_set *set, const char *name);
+/** The integers of a series, NULL: there is none; *rows becomes smaller where it has fewer. */
+const int64_t *ys_series_column(const struct ys_series_set *set, const char *name, size_t *rows);
 ys_status ys_series_add_int(struct ys_series_set *set, const char *name, int64_t value);
 ys_status ys_series_add_real(struct ys_series_set *set, const char *name, double value);
 /** Notes that row `row` of a table of series is of process `rank` among those of one run. Of rank 0 nothing is noted: a

@@ -314,16 +314,22 @@ static void die_at_the_second(struct ys_dist *dist, int rank, struct shared *sha
         shared->status[rank] = ys_dist_mean(dist, &part, 1, true);
 }
 
+/** Of four, rank 2 has died. */
+static void check_that_others_end(const struct world *world)
+{
+    for (int r = 0; r < 4; r++) {
+        if (r == 2)
+            continue;
+        CHECK_INT(world->shared->status[r], YS_EIO);
+        CHECK_HAS(world->shared->error[r], "has gone");
+    }
+}
+
 static void a_rank_that_dies_ends_the_others_who_name_a_neighbour(void)
 {
     struct world world = {.ranks = 4, .act = die_at_the_second};
     run_world(&world, 0);
-    for (int r = 0; r < 4; r++) {
-        if (r == 2)
-            continue;
-        CHECK_INT(world.shared->status[r], YS_EIO);
-        CHECK_HAS(world.shared->error[r], "has gone");
-    }
+    check_that_others_end(&world);
     CHECK_HAS(world.shared->error[3], "rank 2 has gone");
 }
 
@@ -550,12 +556,7 @@ static void a_rank_of_mpi_that_dies_ends_the_others(void)
         return;
     struct world world = {.ranks = 4, .act = die_at_the_second, .transport = YS_DIST_MPI};
     run_world(&world, 0);
-    for (int r = 0; r < 4; r++) {
-        if (r == 2)
-            continue;
-        CHECK_INT(world.shared->status[r], YS_EIO);
-        CHECK_HAS(world.shared->error[r], "has gone");
-    }
+    check_that_others_end(&world);
     world = (struct world){.ranks = 2, .act = leave_at_once, .transport = YS_DIST_MPI};
     run_world(&world, 0);
     CHECK_INT(world.shared->status[0], YS_OK);
