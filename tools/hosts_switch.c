@@ -6,11 +6,11 @@
  * gives each HOST, a network namespace of `ip netns`, a TAP device `eth0`, and the namespace in which it was started
  * one that is named `switch`; then it goes on in the background, until it is killed. A frame leaves as fast as
  * BITS_PER_S allow (0: at once) behind those that its host sent before, reaches another host no faster than that
- * either, where several send to it, and is there DELAY_NS later. Headers count, of each segment that a network card
- * would make of a large frame. Between two hosts frames keep their order, but for acknowledgements without payload:
- * they wait for one segment at most, as they do in the fair queues that hosts have (fq_codel), where behind all that
- * their host sends they would keep the other end waiting. None is lost unless a host is so far ahead of the wire that
- * the queue of its device is full. */
+ * either, behind those that left for it before, where several send to it, and is there DELAY_NS later. Headers count,
+ * of each segment that a network card would make of a large frame. Between two hosts frames keep their order, but for
+ * acknowledgements without payload: they wait for one segment at most, as they do in the fair queues that hosts have
+ * (fq_codel), where behind all that their host sends they would keep the other end waiting. None is lost unless a host
+ * is so far ahead of the wire that the queue of its device is full. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -42,16 +42,22 @@ static const uint64_t AHEAD_NS = 100000000, FOREVER_NS = UINT64_MAX;
 
 struct frame {
     struct frame *next;
-    uint64_t due_ns;
+    uint64_t sent_ns, length_ns; /* when it has left its host, and how long its end is busy with it */
     size_t bytes;
     unsigned char data[]; /* a struct virtio_net_hdr, and what is on the wire */
 };
 
+struct queue {
+    struct frame *first, *last; /* in the order in which they leave their hosts */
+};
+
 struct port {
-    int fd;                            /* -1: the device is there no more */
-    unsigned char address[ETH_ALEN];   /* from which its last frame came; zero: none did */
-    uint64_t sending_ns, receiving_ns; /* until when it does */
-    struct frame *first, *last;        /* on their way to it, in the order in which they are due */
+    int fd;                          /* -1: the device is there no more */
+    unsigned char address[ETH_ALEN]; /* from which its last frame came; zero: none did */
+    uint64_t sending_ns;             /* until when it does */
+    uint64_t received_ns;            /* when it had received what it was given last */
+    struct queue frames;             /* on their way to it, one behind the other */
+    struct queue acknowledgements;   /* that wait for no others at its end */
 };
 
 struct wire {
@@ -111,16 +117,17 @@ static bool is_ahead(const struct port *port, uint64_t at_ns)
     return port->sending_ns > at_ns + AHEAD_NS;
 }
 
-/** Frames lie in the order in which they are due. */
-static void insert(struct port *to, struct frame *frame)
+/** Behind those that leave before it. What is put in later leaves later than all that have left by then, so of those
+ * the order is settled. */
+static void insert(struct queue *queue, struct frame *frame)
 {
-    struct frame **at = to->first && to->last->due_ns <= frame->due_ns ? &to->last->next : &to->first;
-    while (*at && (*at)->due_ns <= frame->due_ns)
+    struct frame **at = queue->first && queue->last->sent_ns <= frame->sent_ns ? &queue->last->next : &queue->first;
+    while (*at && (*at)->sent_ns <= frame->sent_ns)
         at = &(*at)->next;
     frame->next = *at;
     *at = frame;
     if (!frame->next)
-        to->last = frame;
+        queue->last = frame;
 }
 
 /* A frame on its way. */
@@ -129,17 +136,33 @@ struct passing {
     bool is_first;               /* it waits for no other at its end either */
 };
 
-static void put(const struct wire *w, struct port *to, const unsigned char *data, size_t bytes, struct passing passing)
+static void put(struct port *to, const unsigned char *data, size_t bytes, struct passing passing)
 {
     struct frame *frame = to->fd >= 0 ? malloc(sizeof *frame + bytes) : NULL;
     if (!frame)
         return; /* as a wire that leads nowhere; a switch without memory drops frames */
-    const uint64_t behind_ns = to->receiving_ns + passing.length_ns;
-    to->receiving_ns = passing.sent_ns > behind_ns ? passing.sent_ns : behind_ns;
-    frame->due_ns = (passing.is_first ? passing.sent_ns : to->receiving_ns) + w->delay_ns;
+    frame->sent_ns = passing.sent_ns;
+    frame->length_ns = passing.length_ns;
     frame->bytes = bytes;
     memcpy(frame->data, data, bytes);
-    insert(to, frame);
+    insert(passing.is_first ? &to->acknowledgements : &to->frames, frame);
+}
+
+/** When a port that is given this frame next has received it, but for the delay. */
+static uint64_t receives_at_ns(const struct port *to, const struct frame *frame)
+{
+    const uint64_t behind_ns = to->received_ns + frame->length_ns;
+    return frame->sent_ns > behind_ns ? frame->sent_ns : behind_ns;
+}
+
+static uint64_t frame_due_ns(const struct wire *w, const struct port *to)
+{
+    return to->frames.first ? receives_at_ns(to, to->frames.first) + w->delay_ns : FOREVER_NS;
+}
+
+static uint64_t acknowledgement_due_ns(const struct wire *w, const struct port *to)
+{
+    return to->acknowledgements.first ? to->acknowledgements.first->sent_ns + w->delay_ns : FOREVER_NS;
 }
 
 /** The port of that address; NULL: it is that of many, or of nobody who has sent anything. */
@@ -170,10 +193,10 @@ static void pass_on(struct wire *w, struct port *from, const unsigned char *data
     memcpy(from->address, addresses + ETH_ALEN, ETH_ALEN);
     struct port *to = find(w, addresses);
     if (to && to != from)
-        put(w, to, data, bytes, passing);
+        put(to, data, bytes, passing);
     for (int i = 0; !to && i < w->count; i++)
         if (&w->ports[i] != from)
-            put(w, &w->ports[i], data, bytes, passing);
+            put(&w->ports[i], data, bytes, passing);
 }
 
 static void take_frames(struct wire *w, struct port *from)
@@ -190,14 +213,24 @@ static void take_frames(struct wire *w, struct port *from)
     }
 }
 
-static void deliver(struct port *to, uint64_t at_ns)
+static void deliver_first(struct port *to, struct queue *queue)
 {
-    while (to->first && to->first->due_ns <= at_ns) {
-        struct frame *frame = to->first;
-        to->first = frame->next;
-        if (to->fd >= 0)
-            (void)!write(to->fd, frame->data, frame->bytes); /* a device that is down takes none */
-        free(frame);
+    struct frame *frame = queue->first;
+    queue->first = frame->next;
+    if (to->fd >= 0)
+        (void)!write(to->fd, frame->data, frame->bytes); /* a device that is down takes none */
+    free(frame);
+}
+
+static void deliver(const struct wire *w, struct port *to, uint64_t at_ns)
+{
+    while (acknowledgement_due_ns(w, to) <= at_ns) {
+        to->received_ns += to->acknowledgements.first->length_ns; /* between two segments of what it receives */
+        deliver_first(to, &to->acknowledgements);
+    }
+    while (frame_due_ns(w, to) <= at_ns) {
+        to->received_ns = receives_at_ns(to, to->frames.first);
+        deliver_first(to, &to->frames);
     }
 }
 
@@ -208,9 +241,9 @@ static uint64_t next_ns(const struct wire *w, uint64_t at_ns)
     for (int i = 0; i < w->count; i++) {
         const struct port *port = &w->ports[i];
         const uint64_t reads_ns = is_ahead(port, at_ns) ? port->sending_ns - AHEAD_NS : FOREVER_NS;
-        const uint64_t due_ns = port->first ? port->first->due_ns : FOREVER_NS;
-        next = reads_ns < next ? reads_ns : next;
-        next = due_ns < next ? due_ns : next;
+        const uint64_t due_ns[] = {reads_ns, frame_due_ns(w, port), acknowledgement_due_ns(w, port)};
+        for (size_t k = 0; k < sizeof due_ns / sizeof *due_ns; k++)
+            next = due_ns[k] < next ? due_ns[k] : next;
     }
     return next;
 }
@@ -232,7 +265,7 @@ static _Noreturn void go_on(struct wire *w)
         struct pollfd sources[PORTS_MOST];
         wait_for_frames(w, sources);
         for (int i = 0; i < w->count; i++) {
-            deliver(&w->ports[i], now_ns());
+            deliver(w, &w->ports[i], now_ns());
             if (sources[i].revents & (POLLERR | POLLNVAL)) { /* its namespace has gone, and the device with it */
                 close(w->ports[i].fd);
                 w->ports[i].fd = -1;

@@ -101,6 +101,18 @@ SEND_NUMBERED = """
         time.sleep(max(0, began + i * float(sys.argv[3]) - time.monotonic()))
         outbox.sendto(struct.pack("!I", i) + bytes(1400), (sys.argv[1], 7001))
 """
+FLOOD = """
+    import itertools, socket, sys, time
+    outbox = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    outbox.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    for i in itertools.count():
+        if i == 200:  # what is sent waits 50 ms for the wire by now
+            print("flooding", flush=True)
+        for _ in range(12):  # half as much again as the wire takes in a millisecond
+            outbox.sendto(bytes(1400), (sys.argv[1], 7001))
+        outbox.sendto(bytes(10), ("10.97.0.255", 7001))
+        time.sleep(0.001)
+"""
 
 
 class Wires(unittest.TestCase):
@@ -141,6 +153,17 @@ class Wires(unittest.TestCase):
         self.assertEqual(list(map(int, numbers)), list(range(2000)))
         told = subprocess.run(["ip", "-n", NAME + "0", "-s", "-j", "link", "show", "eth0"], capture_output=True, check=True)
         self.assertEqual(json.loads(told.stdout)[0]["stats64"]["tx"]["dropped"], 0)
+
+    def test_a_frame_that_has_not_left_yet_keeps_no_other_waiting(self):
+        """What one host sends to all waits behind all that it sends to another; meanwhile others reach the rest as they did."""
+        flood = start(2, FLOOD, "10.97.0.1")
+        self.addCleanup(flood.communicate)
+        self.addCleanup(flood.kill)
+        self.assertEqual(flood.stdout.readline(), "flooding\n")
+        out, _ = start(1, PING, "10.97.0.1", 20, 56).communicate(timeout=60)
+        times = list(map(float, out.split()))
+        self.assertEqual(len(times), 20)
+        self.assertAlmostEqual(min(times), 2 * DELAY_S, delta=tolerance(2 * DELAY_S))
 
     def test_what_is_no_delay_is_refused(self):
         told = hosts("up", NAME + "x", "2", "--delay", "fast")
