@@ -82,6 +82,18 @@ class Wires(Case):
                        "--opt.null.transport=shared", code=1)
         self.assertIn("take the transport tcp", self.yardstick("show", "last")[0].replace("\n", " "))
 
+    def test_hosts_that_are_there_stay_as_they_are(self):
+        process = subprocess.Popen(["ip", "netns", "exec", NAME + "1", "sleep", "1000"])
+        try:
+            for count in ("2", "4"):  # each has hosts of these
+                again = hosts("up", NAME, count)
+                self.assertEqual((again.returncode, again.stdout, again.stderr), (
+                    1, "", "hosts: %s0 is there already: tools/hosts down %s %s, or another name\n" % (NAME, NAME, count)))
+            self.assertEqual(process.poll(), None)
+            self.sent_bytes(1)  # raises where its interface is gone
+        finally:
+            process.kill()
+            process.wait()
 
     def test_a_namespace_that_cannot_be_looked_at_is_a_reason(self):
         self.yardstick("run", "--recipes=" + RECIPES, "--framework=ranked", *NULL[1:], "--ranks=2", "--steps=10", "--env.RANKED_WRONG=nowhere")
