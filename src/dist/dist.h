@@ -45,7 +45,8 @@ enum { YS_DIST_WIRE_PATH = 300 };
 /** The file of the network namespace in which rank `rank` has its connections over the wire of that name. */
 void ys_dist_wire_path(const char *wire, int rank, char path[YS_DIST_WIRE_PATH]);
 
-/** Meets the other ranks; returns once all of them are there. A world of 1 meets nobody, whatever the rendezvous.
+/** Meets the other ranks; returns once all of them are there. A world of 1 meets nobody, whatever the rendezvous. Who
+ * connects and does not say within 2 s which rank it is, is sent away.
  * YS_EINVAL: the rank, the world, the rendezvous or the address are none, or memory is to be shared over a wire or with
  * another host; YS_ENOTFOUND: a
  * network namespace is not there, or has no address, or no library of MPI; YS_ETIMEOUT: somebody did not come, the

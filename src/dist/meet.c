@@ -21,6 +21,8 @@
 
 /* Between two attempts to reach a rank that does not listen yet. */
 static const long RETRY_NS = 5000000;
+/* A rank greets as soon as it is connected: who has not by then is none, and keeps no others waiting. */
+static const uint64_t GREETING_NS = 2000000000;
 
 /* What a rank says of itself when it connects. Both ends are of one version, which yardstick sees to. */
 struct greeting {
@@ -141,15 +143,15 @@ static ys_status listen_at(struct address *place, int *listen_fd)
     return status;
 }
 
-/** Sleeps until `fd` has what is waited for, or patience ends. */
-static ys_status wait_for(const struct meeting *m, int fd, short events)
+/** Sleeps until `fd` has what is waited for, or it is `until_ns`. */
+static ys_status wait_for(const struct meeting *m, int fd, short events, uint64_t until_ns)
 {
     for (;;) {
         const uint64_t now_ns = ys_time_ns();
-        if (now_ns >= m->until_ns)
+        if (now_ns >= until_ns)
             return ys_fail(YS_ETIMEOUT, "the ranks did not meet in %g s", m->config->patience_s);
         struct pollfd source = {.fd = fd, .events = events};
-        const uint64_t left_ms = (m->until_ns - now_ns) / 1000000 + 1;
+        const uint64_t left_ms = (until_ns - now_ns) / 1000000 + 1;
         int found = poll(&source, 1, left_ms > 60000 ? 60000 : (int)left_ms);
         if (found > 0)
             return YS_OK;
@@ -166,14 +168,14 @@ static ys_status send_all(const struct meeting *m, int fd, const void *data, siz
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return fail_errno("a rank has gone before all had met");
         if (sent < 0)
-            YS_TRY(wait_for(m, fd, POLLOUT));
+            YS_TRY(wait_for(m, fd, POLLOUT, m->until_ns));
         at += sent > 0 ? sent : 0;
         size -= sent > 0 ? (size_t)sent : 0;
     }
     return YS_OK;
 }
 
-static ys_status receive_all(const struct meeting *m, int fd, void *data, size_t size)
+static ys_status receive_all(const struct meeting *m, int fd, void *data, size_t size, uint64_t until_ns)
 {
     char *at = data;
     while (size > 0) {
@@ -183,7 +185,7 @@ static ys_status receive_all(const struct meeting *m, int fd, void *data, size_t
         if (got < 0 && errno != EAGAIN && errno != EINTR)
             return fail_errno("a rank has gone before all had met");
         if (got < 0)
-            YS_TRY(wait_for(m, fd, POLLIN));
+            YS_TRY(wait_for(m, fd, POLLIN, until_ns));
         at += got > 0 ? got : 0;
         size -= got > 0 ? (size_t)got : 0;
     }
@@ -231,27 +233,26 @@ static bool is_ours(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid == 0 || peer.uid == geteuid();
 }
 
-/** The next connection whose greeting is one; whoever says something else is no rank, and is sent away. */
+/** The next connection whose greeting is one; whoever says something else, or nothing, is no rank, and is sent away. */
 static ys_status accept_greeted(const struct meeting *m, const struct address *place, int listen_fd,
                                 struct greeting *greeting, int *accepted)
 {
     for (;;) {
-        YS_TRY(wait_for(m, listen_fd, POLLIN));
+        YS_TRY(wait_for(m, listen_fd, POLLIN, m->until_ns));
         int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EAGAIN))
             continue;
         if (fd < 0)
             return fail_errno("waiting for the other ranks");
+        const uint64_t until_ns = ys_time_ns() + GREETING_NS;
         ys_status status = prepare(fd, place);
         if (status == YS_OK)
-            status = receive_all(m, fd, greeting, sizeof *greeting);
+            status = receive_all(m, fd, greeting, sizeof *greeting, until_ns < m->until_ns ? until_ns : m->until_ns);
         if (status == YS_OK && memcmp(greeting->magic, MAGIC, sizeof MAGIC) == 0 && is_ours(fd)) {
             *accepted = fd;
             return YS_OK;
         }
         close(fd);
-        if (status == YS_ETIMEOUT)
-            return status;
     }
 }
 
@@ -323,7 +324,7 @@ static ys_status follow(struct meeting *m)
 {
     int fd;
     YS_TRY(reach(m, &m->place, 0, m->spots[m->config->rank], &fd));
-    ys_status status = receive_all(m, fd, m->spots, (size_t)m->config->world * sizeof *m->spots);
+    ys_status status = receive_all(m, fd, m->spots, (size_t)m->config->world * sizeof *m->spots, m->until_ns);
     close(fd);
     return status == YS_ETIMEOUT ? ys_fail_in(status, "rank 0 waits for another rank") : status;
 }

@@ -380,51 +380,60 @@ static void who_does_not_come_is_named_when_patience_ends(void)
     CHECK_HAS(world.shared->error[1], "rank 0 did not come");
 }
 
-/* A port scanner, say: connects before the others, and says something else. */
-static void be_stranger(const char *rendezvous)
+/* A port scanner, say: connects once somebody listens. Its connection, or -1. */
+static int come_as_stranger(const char *rendezvous)
 {
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     place.sin_port = htons((uint16_t)atoi(strchr(rendezvous, ':') + 1));
-    for (;;) {
-        int fd = socket(AF_INET, SOCK_STREAM, 0);
-        if (connect(fd, (const struct sockaddr *)&place, sizeof place) == 0) {
-            static const char said[64] = "GET / HTTP/1.0\r\n\r\n";
-            ssize_t sent = send(fd, said, sizeof said, MSG_NOSIGNAL);
-            _exit(sent != (ssize_t)sizeof said);
-        }
+    for (int tries = 0; tries < 10000; tries++) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(fd, (const struct sockaddr *)&place, sizeof place) == 0)
+            return fd;
         close(fd);
         usleep(2000);
     }
+    return -1;
 }
 
-static void strangers_are_sent_away(void)
+static pid_t start_rank(const struct world *world, int rank)
 {
-    struct world world = {.ranks = 2, .act = take_few};
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0)
+        be_rank(world, rank);
+    return pid;
+}
+
+/* Rank 0 listens, a stranger comes, says so many bytes and stays, and only then rank 1 comes. */
+static void check_that_ranks_meet_beside(const char *said, size_t size)
+{
+    struct world world = {.ranks = 2, .act = take_few, .patience_s = 30};
     struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(shared != MAP_FAILED && ys_dist_place_take(YS_DIST_LOOPBACK, &world.place) == YS_OK);
     world.shared = shared;
-    int states[3] = {-1, -1, -1};
-    pid_t pids[3];
-    fflush(stdout);
-    for (int i = 0; i < 2; i++) { /* rank 0 listens, the stranger comes, and only then rank 1 */
-        pids[i] = fork();
-        if (pids[i] == 0 && i == 0)
-            be_rank(&world, 0);
-        if (pids[i] == 0)
-            be_stranger(world.place.text);
-    }
-    waitpid(pids[1], &states[1], 0);
-    pids[2] = fork();
-    if (pids[2] == 0)
-        be_rank(&world, 1);
-    waitpid(pids[0], &states[0], 0);
-    waitpid(pids[2], &states[2], 0);
-    CHECK_INT(states[1], 0);
+    const pid_t first = start_rank(&world, 0);
+    const int fd = come_as_stranger(world.place.text);
+    CHECK(fd >= 0 && send(fd, said, size, MSG_NOSIGNAL) == (ssize_t)size);
+    const pid_t second = start_rank(&world, 1);
+    waitpid(first, NULL, 0);
+    waitpid(second, NULL, 0);
+    close(fd);
     CHECK_INT(shared->status[0], YS_OK);
     CHECK_INT(shared->status[1], YS_OK);
     CHECK(shared->values[0][0] == 1.5 && shared->values[1][0] == 1.5);
     ys_dist_place_give_back(&world.place);
     munmap(shared, sizeof *shared);
+}
+
+static void strangers_are_sent_away(void)
+{
+    static const char said[64] = "GET / HTTP/1.0\r\n\r\n";
+    check_that_ranks_meet_beside(said, sizeof said);
+}
+
+static void strangers_that_say_nothing_are_sent_away(void)
+{
+    check_that_ranks_meet_beside("", 0);
 }
 
 static void be_of_another_transport(const struct world *world)
@@ -589,6 +598,6 @@ TAP_MAIN(TAP_CASE(means_through_mpi_have_the_same_bits), TAP_CASE(a_rank_of_mpi_
          TAP_CASE(fewer_numbers_than_ranks_are_no_special_case), TAP_CASE(a_rank_that_dies_while_it_sends_is_named),
          TAP_CASE(a_rank_that_dies_ends_the_others_who_name_a_neighbour),
          TAP_CASE(ranks_that_leave_numbers_out_are_told), TAP_CASE(who_does_not_come_is_named_when_patience_ends),
-         TAP_CASE(strangers_are_sent_away), TAP_CASE(what_is_no_place_or_no_rank_is_refused),
-         TAP_CASE(ranks_of_several_addresses_meet), TAP_CASE(a_place_is_at_an_address_of_this_host),
-         TAP_CASE(places_that_are_held_differ))
+         TAP_CASE(strangers_are_sent_away), TAP_CASE(strangers_that_say_nothing_are_sent_away),
+         TAP_CASE(what_is_no_place_or_no_rank_is_refused), TAP_CASE(ranks_of_several_addresses_meet),
+         TAP_CASE(a_place_is_at_an_address_of_this_host), TAP_CASE(places_that_are_held_differ))
