@@ -66,21 +66,41 @@ static const struct ys_field options_fields[] = {
 };
 static const struct ys_record options_record = YS_RECORD("options", struct options, options_fields);
 
-/* A number, or a number written as text, as command lines give it; absent is 0. */
+/* A number, or a number written as text, as command lines give it; NAN: it is none. */
+static double number_of(const ys_json *option)
+{
+    const char *text = ys_json_text(option, NULL);
+    if (!text)
+        return ys_json_number(option, NAN);
+    char *rest;
+    const double number = strtod(text, &rest);
+    return *text && !*rest ? number : NAN;
+}
+
+/* Absent is 0. */
 static ys_status read_number(const char *name, const ys_json *option, const char *what, double most, double *number)
 {
-    *number = ys_json_number(option, 0);
-    const char *text = ys_json_text(option, NULL), *end = "";
-    if (text) {
-        char *rest;
-        *number = strtod(text, &rest);
-        end = rest;
-    } else if (ys_json_type_of(option) == YS_JSON_NULL) {
+    *number = 0;
+    if (ys_json_type_of(option) == YS_JSON_NULL)
         return YS_OK;
-    }
-    if (*end || !isfinite(*number) || *number <= 0 || *number > most)
+    *number = number_of(option);
+    if (!isfinite(*number) || *number <= 0 || *number > most)
         return ys_fail(YS_EINVAL, "option %s is \"%s\"; it must be %s above 0", name,
-                       text ? text : "not a positive number", what);
+                       ys_json_text(option, "not a positive number"), what);
+    return YS_OK;
+}
+
+/* Absent is 0. */
+static ys_status read_rank(const ys_json *option, int64_t world, int64_t *rank)
+{
+    *rank = 0;
+    if (ys_json_type_of(option) == YS_JSON_NULL)
+        return YS_OK;
+    const double number = number_of(option);
+    if (!(number >= 0 && number < (double)world) || number != floor(number))
+        return ys_fail(YS_EINVAL, "option late_rank is \"%s\"; it must be the number of a rank: whole, from 0 to %lld",
+                       ys_json_text(option, "none of them"), (long long)world - 1);
+    *rank = (int64_t)number;
     return YS_OK;
 }
 
@@ -180,16 +200,17 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
 {
     struct null_adapter *null = self;
     struct options said;
-    double rate_per_s, numbers, late_ms, late_rank;
+    double rate_per_s, numbers, late_ms;
+    int64_t late_rank;
     ys_record_glance(&options_record, plan->options, &said);
     YS_TRY(read_number("rate", said.rate, "a number of rows a second", INFINITY, &rate_per_s));
     YS_TRY(read_number("exchange", said.exchange, "a count of numbers, at most 1e9,", 1e9, &numbers));
     YS_TRY(read_number("late_ms", said.late_ms, "a number of milliseconds", 1e9, &late_ms));
-    YS_TRY(read_number("late_rank", said.late_rank, "the number of a rank", YS_DIST_RANKS_MOST, &late_rank));
+    YS_TRY(read_rank(said.late_rank, plan->dist.world, &late_rank));
     *null = (struct null_adapter){0};
     if (rate_per_s > 0)
         null->part_ns[COMPUTE] = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
-    if (plan->dist.rank == (int64_t)late_rank)
+    if (plan->dist.rank == late_rank)
         null->part_ns[said.late_part == YS_NAME_NONE ? COMPUTE : said.late_part] += 1e6 * late_ms;
     ys_status status = read_timetable(null, plan, &said, &numbers);
     if (status == YS_OK)

@@ -278,9 +278,9 @@ class Ranks(Case):
     def test_a_rank_that_is_late_is_found_and_the_part_that_makes_it_so(self):
         work = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=3", "--steps=11", "--block=2",
                 "--repeat=6", "--opt.null.rate=2000", "--opt.null.exchange=1000", "--opt.null.late_ms=40"]
-        for rank, part, word in ((1, "compute", "computing"), (2, "input", "waiting for data"), (0, "optimizer", "the optimizer"),
-                                 (1, "framework", "the framework")):
-            which = ["--opt.null.late_rank=%d" % rank] if rank > 0 else []
+        for rank, which, part, word in ((1, "1", "compute", "computing"), (2, "2", "input", "waiting for data"),
+                                        (0, None, "optimizer", "the optimizer"), (0, "0", "framework", "the framework")):
+            which = ["--opt.null.late_rank=" + which] if which else []
             out, _ = self.result("run", *work, *which, "--opt.null.late_part=" + part)
             ranks = out["trials"][0]["ranks"]
             last = max(ranks, key=lambda told: told["late_s"])
@@ -295,6 +295,11 @@ class Ranks(Case):
                     self.assertTrue(low <= told[name + "_s"] <= high)
                 self.assertAlmostEqual(told["level"], 1 - 2 / 2**6)
             self.assertIn("rank %d is the last: %s takes it" % (rank, word), self.yardstick("show", "last")[0].replace("\n    ", " "))
+
+    def test_a_late_rank_that_there_is_not_is_named_with_those_that_there_are(self):
+        self.yardstick("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=3", "--steps=2",
+                       "--repeat=1", "--opt.null.late_ms=1", "--opt.null.late_rank=3", code=1)
+        self.assertIn('option late_rank is "3"; it must be the number of a rank: whole, from 0 to 2', self.facts()["message"])
 
     def test_keys_take_each_others_place(self):
         path = self.study("repeat = 1", "audit = off", "[global]", "framework = builtin", "model = mlp", "data = digits",

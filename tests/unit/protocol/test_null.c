@@ -182,12 +182,32 @@ static void rates_that_are_no_rates_are_refused(void)
     struct child child;
     if (!child_start(&child))
         return;
-    static const char *const bad[] = {"{\"rate\":0}",      "{\"rate\":-3}",       "{\"rate\":\"fast\"}",
-                                      "{\"rate\":\"\"}",   "{\"rate\":\"inf\"}",  "{\"rate\":true}",
-                                      "{\"exchange\":-1}", "{\"late_ms\":\"x\"}", "{\"late_rank\":65}"};
+    static const char *const bad[] = {"{\"rate\":0}",      "{\"rate\":-3}",      "{\"rate\":\"fast\"}",
+                                      "{\"rate\":\"\"}",   "{\"rate\":\"inf\"}", "{\"rate\":true}",
+                                      "{\"exchange\":-1}", "{\"late_ms\":\"x\"}"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         open_with(&child, bad[i], "build_failed");
     CHECK_INT(child_finish(&child), 0);
+}
+
+/* Of one, whose number is 0. */
+static void ranks_that_there_are_not_are_refused(void)
+{
+    static const char *const bad[] = {"1", "-1", "0.5", "\"1\"", "\"\"", "\"0x\"", "\"nan\"", "true"};
+    static const char *const good[] = {"0", "\"0\"", "null"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        struct child child;
+        char options[64];
+        if (!child_start(&child))
+            return;
+        for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+            snprintf(options, sizeof options, "{\"late_rank\":%s}", bad[k]);
+            open_with(&child, options, "build_failed");
+        }
+        snprintf(options, sizeof options, "{\"late_rank\":%s}", good[i]);
+        open_with(&child, options, "opened");
+        CHECK_INT(child_finish(&child), 0);
+    }
 }
 
 static void it_saves_nothing_and_says_so(void)
@@ -205,4 +225,4 @@ static void it_saves_nothing_and_says_so(void)
 TAP_MAIN(TAP_CASE(it_says_that_it_does_no_work), TAP_CASE(blocks_last_as_long_as_the_rate_says),
          TAP_CASE(the_rate_may_be_given_as_text), TAP_CASE(requests_last_as_long_as_the_rate_says),
          TAP_CASE(without_a_rate_it_trains_at_once), TAP_CASE(rates_that_are_no_rates_are_refused),
-         TAP_CASE(it_saves_nothing_and_says_so))
+         TAP_CASE(ranks_that_there_are_not_are_refused), TAP_CASE(it_saves_nothing_and_says_so))
