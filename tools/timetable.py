@@ -6,7 +6,7 @@
 
 `take` reads a stored study and writes what the steps of one of its trials took, all rounds one after the other: of ranks that tell
 (docs/distributed.md) until a step's own gradients were there, and from when they were those of all until the weights had
-changed, where that is told; of one process the whole step. The first step of a run is left out, as it is where the parts of a step are told. What the backward pass hides of an
+changed, where that is told; of one process the whole step. Of a round that was tried several times the last attempt counts. The first step of a run is left out, as it is where the parts of a step are told. What the backward pass hides of an
 exchange no run tells, so take runs of one bucket. The file goes with --opt.null.timetable=/PATH/OF/FILE.
 
 `predict` says how long a step takes on a wire of that bandwidth and latency, once each rank has computed as the file says: the
@@ -30,12 +30,15 @@ import argparse
 import collections
 import json
 import math
+import re
 import sys
 
 FORMAT = "yardstick/timetable/1"
 FRAME_BYTES, PAYLOAD_BYTES, SEGMENTS = 1514, 1448, 45
-UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "us": 1e-6, "ms": 1e-3, "s": 1, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10,
-         "MiB": 2**20, "GiB": 2**30}
+RATES_BPS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
+TIMES_S = {"us": 1e-6, "ms": 1e-3, "s": 1}
+SIZES_BYTES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+DAY_NS = 86400 * 10**9  # a step's longest
 
 
 Wire = collections.namedtuple("Wire", "rate_bps delay_s handling_s")
@@ -80,18 +83,40 @@ def steps_of_rank(series, rank):
     return {"before_ns": before_ns[1:], "after_ns": after_ns[1:]}
 
 
+def read_export(lines):
+    """(trials by their id, runs)"""
+    trials, runs, count = {}, [], 0
+    try:
+        for line in lines:
+            count += 1
+            line = json.loads(line)
+            if line["type"] == "trial":
+                trials[line["id"]] = line
+            elif line["type"] == "run":
+                runs.append(line)
+    except (ValueError, KeyError, TypeError):
+        raise Failed("line %d of stdin is none of an export: `yardstick export last | tools/timetable.py take`" % max(count, 1))
+    if not trials:
+        raise Failed("stdin has %d lines and no trial: `yardstick export last | tools/timetable.py take`" % count)
+    return trials, runs
+
+
+def those_that_count(runs):
+    """Of each round the last attempt that was not cancelled, where it ended well."""
+    last = {}
+    for run in sorted(runs, key=lambda run: (run["round"], run["attempt"])):
+        if run["facts"]["status"] != "cancelled":
+            last[run["round"]] = run
+    return [run for run in last.values() if run["facts"]["status"] == "ok"]
+
+
 def take(lines, trial_name):
-    trials, runs = {}, []
-    for line in map(json.loads, lines):
-        if line["type"] == "trial":
-            trials[line["id"]] = line
-        elif line["type"] == "run" and line["facts"]["status"] == "ok":
-            runs.append(line)
+    trials, runs = read_export(lines)
     if trial_name is None and len(trials) == 1:
         trial_name, = trials
     if trial_name not in trials:
-        raise Failed("--trial is %s; the study has: %s" % (trial_name, ", ".join(trials) or "none"))
-    runs = [run for run in runs if run["trial"] == trial_name]
+        raise Failed("--trial %s; the study has: %s" % ("is " + trial_name if trial_name else "is not given", ", ".join(trials)))
+    runs = those_that_count(run for run in runs if run["trial"] == trial_name)
     if not runs:
         raise Failed("trial %s has no run that ended well" % trial_name)
     count = len(runs[0]["facts"].get("ranks") or [None])
@@ -111,12 +136,31 @@ def take(lines, trial_name):
     return {"format": FORMAT, "of": of, "numbers": runs[0]["facts"]["work"]["parameters"], "ranks": ranks}
 
 
-def read(text):
-    at = next((i for i, letter in enumerate(text) if letter.isalpha()), len(text))
+def read(flag, text, units, may_be_0):
+    """What "0.5ms" says, of a flag whose units these are."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)", text)
+    if not found or found.group(2) not in units or not may_be_0 and float(found.group(1)) == 0:
+        raise Failed("%s is %s: write a number%s with one of %s" % (flag, text, "" if may_be_0 else " above 0", ", ".join(units)))
+    return float(found.group(1)) * units[found.group(2)]
+
+
+def are_times(times_ns, steps):
+    return len(times_ns) == steps > 0 and all(isinstance(time, int) and 0 <= time <= DAY_NS for time in times_ns)
+
+
+def read_table(path):
+    """A timetable, as yardstick-null reads it too (src/builtin/timetable.c)."""
     try:
-        return float(text[:at]) * UNITS[text[at:]]
-    except (ValueError, KeyError):
-        raise Failed("%s is no bandwidth, time or size: write 1gbit, 0.5ms or 25MiB" % text)
+        with open(path, encoding="utf-8") as file:
+            table = json.load(file)
+        steps = len(table["ranks"][0]["before_ns"])
+        good = table["format"] == FORMAT and isinstance(table["numbers"], int) and table["numbers"] > 0
+        good = good and all(are_times(rank[name], steps) for rank in table["ranks"] for name in ("before_ns", "after_ns"))
+    except (ValueError, LookupError, TypeError):
+        good = False
+    if not good:
+        raise Failed("%s is no timetable: `yardstick export last | tools/timetable.py take` writes one" % path)
+    return table
 
 
 def at(table, rank, world, step):
@@ -154,12 +198,27 @@ def ends(table, world, wire, buckets, steps):
 
 
 def predict(table, world, wire, most_bytes, steps):
-    """(computing of the slowest, what a step takes beyond it) in s."""
+    """(computing of the slowest, what a step takes beyond it) in s, of 2 steps or more."""
     buckets = math.ceil(4 * table["numbers"] / most_bytes) if most_bytes else 1
     slowest_s = [max(at(table, rank, world, step - 1)[1] + at(table, rank, world, step)[0] for rank in range(world)) for step in range(1, steps)]
     end_s = list(ends(table, world, wire, buckets, steps))
-    count = max(1, len(slowest_s))
-    return sum(slowest_s) / count, (end_s[-1] - end_s[0] - sum(slowest_s)) / count
+    return sum(slowest_s) / (steps - 1), (end_s[-1] - end_s[0] - sum(slowest_s)) / (steps - 1)
+
+
+def tell(asked):
+    wire = Wire(read("--rate", asked.rate, RATES_BPS, False), read("--delay", asked.delay, TIMES_S, True),
+                read("--handling", asked.handling, TIMES_S, True))
+    most_bytes = read("--bucket", asked.bucket, SIZES_BYTES, False) if asked.bucket is not None else None
+    if asked.ranks < 1:
+        raise Failed("--ranks is %d: write a number above 0" % asked.ranks)
+    if asked.steps is not None and asked.steps < 2:
+        raise Failed("--steps is %d: write 2 or more, for the first is left out" % asked.steps)
+    table = read_table(asked.file)
+    steps = asked.steps or len(table["ranks"][0]["before_ns"])
+    if steps < 2:
+        raise Failed("%s has one step, and the first is left out: say with --steps how many the run has, which has it again and again" % asked.file)
+    compute_s, exchange_s = predict(table, asked.ranks, wire, most_bytes, steps)
+    print("computing %.3f ms, exchanging %.3f ms, a step %.3f ms" % (1e3 * compute_s, 1e3 * exchange_s, 1e3 * (compute_s + exchange_s)))
 
 
 def main():
@@ -174,19 +233,14 @@ def main():
     teller.add_argument("--delay", default="0ms", help="one way: 0.5ms; 0 without")
     teller.add_argument("--bucket", help="the most that one holds: 4MiB; without, all is exchanged after the computing")
     teller.add_argument("--handling", default="0ms", help="that an exchange takes more than on its wire: 0.8ms; 0 without")
-    teller.add_argument("--steps", type=int, help="of the run that is predicted; as many as the file has without")
+    teller.add_argument("--steps", type=int, help="of the run that is predicted, 2 or more; as many as the file has without")
     asked = parser.parse_args()
     try:
         if asked.verb == "take":
             json.dump(take(sys.stdin, asked.trial), sys.stdout)
             print()
         else:
-            with open(asked.file, encoding="utf-8") as file:
-                table = json.load(file)
-            steps = asked.steps or len(table["ranks"][0]["before_ns"])
-            wire = Wire(read(asked.rate), read(asked.delay), read(asked.handling))
-            compute_s, exchange_s = predict(table, asked.ranks, wire, read(asked.bucket) if asked.bucket else None, steps)
-            print("computing %.3f ms, exchanging %.3f ms, a step %.3f ms" % (1e3 * compute_s, 1e3 * exchange_s, 1e3 * (compute_s + exchange_s)))
+            tell(asked)
     except (Failed, OSError) as failed:
         print("timetable: %s" % failed, file=sys.stderr)
         return 1

@@ -137,6 +137,66 @@ class Timetables(Case):
                 self.yardstick("run", *NULL, "--ranks=2", "--steps=4", *option, code=1)
                 self.assertIn(words, self.facts()["message"])
 
+    def refused(self, *words, text=""):
+        """The one sentence that it says."""
+        told = subprocess.run([sys.executable, TOOL, *words], input=text, capture_output=True, text=True)
+        self.assertEqual((told.returncode, told.stdout, told.stderr.count("\n")), (1, "", 1), told.stderr)
+        return told.stderr
+
+    def test_what_cannot_be_predicted_is_named_with_its_remedy(self):
+        path, wire = self.made([[(1, 0)] * 3]), {"--ranks": "2", "--rate": "1gbit"}
+        for flag, value, remedy in (("--rate", "125MB", "above 0 with one of kbit, mbit, gbit"), ("--rate", "5ms", "above 0 with one of kbit"),
+                                    ("--rate", "0gbit", "above 0 with one of kbit"), ("--rate", "fast", "above 0 with one of kbit"),
+                                    ("--rate", "infgbit", "above 0 with one of kbit"), ("--delay", "1gbit", "a number with one of us, ms, s"),
+                                    ("--delay", "1", "a number with one of us"), ("--handling", "1MiB", "a number with one of us"),
+                                    ("--bucket", "0B", "above 0 with one of B, kB"), ("--bucket", "1ms", "above 0 with one of B"),
+                                    ("--bucket", "", "above 0 with one of B"), ("--ranks", "0", "above 0"), ("--ranks", "-2", "above 0"),
+                                    ("--steps", "-1", "2 or more"), ("--steps", "0", "2 or more"), ("--steps", "1", "2 or more")):
+            with self.subTest(flag + " " + value):
+                flags = ["=".join(pair) for pair in dict(wire, **{flag: value}).items()]
+                said = self.refused("predict", path, *flags)
+                self.assertIn("timetable: %s is %s: write " % (flag, value), said)
+                self.assertIn(remedy, said)
+        flags = ["=".join(pair) for pair in wire.items()]
+        self.assertIn("made.json has one step, and the first is left out: say with --steps", self.refused("predict", self.made([[(1, 0)]]), *flags))
+        times = '{"before_ns": [1, 2], "after_ns": [0, 0]}'
+        right = '{"format": "yardstick/timetable/1", "of": "x", "numbers": 9, "ranks": [%s]}'
+        for text in ("", "[]", "7", "{}", "no", right % "", right % "7", right % (times + ', {"before_ns": [1], "after_ns": [0]}'),
+                     right % times.replace("[1, 2]", '["1", "2"]'), right % times.replace("[1, 2]", "[1, -2]"), (right % times).replace("9", "0"),
+                     (right % times).replace("/1", "/2")):
+            with self.subTest(text):
+                short = self.write("short.json", text)
+                self.assertIn("short.json is no timetable: `yardstick export last | tools/timetable.py take` writes one", self.refused("predict", short, *flags))
+        self.assertEqual(self.predicted(self.write("short.json", right % times), *flags)[0], 0)  # 2 ns, so that those above are of one fault each
+
+    def test_what_is_no_export_is_named(self):
+        for text, place in (("", "stdin has 0 lines"), ("no\n", "line 1 of stdin"), ('{"type": "study"}\n7\n', "line 2 of stdin"),
+                            ('{"type": "study"}\n{}\n', "line 2 of stdin"), ('{"type": "study"}\n', "stdin has 1 lines and no trial")):
+            with self.subTest(text):
+                said = self.refused("take", text=text)
+                self.assertIn(place, said)
+                self.assertIn("yardstick export last | tools/timetable.py take", said)
+
+    def test_of_attempts_at_a_round_the_last_counts(self):
+        self.yardstick("run", *NULL[:-1], "--repeat=2", "--ranks=2", "--steps=11", "--block=5", "--opt.null.timetable=" + self.made([[(1, 0)]]))
+        lines = [json.loads(line) for line in self.yardstick("export")[0].splitlines()]
+        runs = {run["round"]: run for run in lines if run["type"] == "run"}
+        self.assertEqual([run["attempt"] for run in runs.values()], [0, 0])
+
+        def again(run, attempt, status):
+            return dict(run, attempt=attempt, facts=dict(run["facts"], status=status))
+
+        def steps_with(*more):
+            told = subprocess.run([sys.executable, TOOL, "take"], input="\n".join(map(json.dumps, [*lines, *more])), capture_output=True, text=True)
+            self.assertEqual(told.returncode, 0, told.stderr)
+            return [rank["before_ns"] for rank in json.loads(told.stdout)["ranks"]]
+
+        both = steps_with()
+        self.assertEqual([len(steps) for steps in both], [20, 20])
+        self.assertEqual(steps_with(again(runs[1], 1, "ok")), both)
+        self.assertEqual(steps_with(again(runs[1], 1, "cancelled")), both)
+        self.assertEqual(steps_with(again(runs[1], 1, "crashed")), [steps[:10] for steps in both])
+
     def test_a_run_that_cannot_be_taken_is_named(self):
         self.yardstick("run", *NULL, "--ranks=2", "--steps=4", "--opt.null.rate=5000")
         exported, _ = self.yardstick("export")
