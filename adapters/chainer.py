@@ -480,10 +480,10 @@ class Chainer(common.Adapter):
 
     def distribute(self):
         """This process as one of several ranks; gives the link by which they normalise."""
-        interface = common_meeting.interface_of(self.plan.address)
-        if interface != "lo":  # between hosts MPICH is to use their wire, as it does within one what is fastest
+        if not self.plan.address.startswith("127."):  # between hosts MPICH is to use their wire, as it does within one what is fastest
             os.environ.setdefault("UCX_TLS", "tcp,self")
-            os.environ.setdefault("UCX_NET_DEVICES", interface)
+            if "UCX_NET_DEVICES" not in os.environ:  # UCX knows devices, and not their labels
+                os.environ["UCX_NET_DEVICES"] = common_meeting.interface_of(self.plan.address, "UCX_NET_DEVICES").partition(":")[0]
         import chainer_ranks
 
         self.communicator, self.exchanged = chainer_ranks.meet(self.plan), []

@@ -1,26 +1,44 @@
 """Processes that train together, for frameworks that want to know of each of them where it listens."""
 
+import array
 import fcntl
 import json
+import os
 import socket
 import struct
 import time
 
+from common_channel import BuildFailed
+
 PATIENCE_S = 120
 
 
-def interface_of(address):
-    """The name of this host's network interface that has an address ("10.0.0.2"); "lo" where none has."""
-    SIOCGIFADDR = 0x8915
+def addresses():
+    """(interface, address of IPv4) of this host, as ("eth0", "10.0.0.2"); an interface has as many as it has. Where an address was
+    given a label of its own ("eth0:1"), the kernel says that for the interface."""
+    SIOCGIFCONF, ROOM = 0x8912, 1 << 16
+    entry = struct.Struct("16s4x4s%dx" % (struct.calcsize("2LHBBB0L") - 8))  # struct ifreq with a struct sockaddr_in
+    told = array.array("B", bytes(ROOM))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker:
-        for _, name in socket.if_nameindex():
-            try:
-                its = fcntl.ioctl(asker.fileno(), SIOCGIFADDR, struct.pack("256s", name.encode()))[20:24]
-            except OSError:  # it has none
-                continue
-            if socket.inet_ntoa(its) == address:
-                return name
-    return "lo"
+        size, _ = struct.unpack("iP", fcntl.ioctl(asker.fileno(), SIOCGIFCONF, struct.pack("iP", ROOM, told.buffer_info()[0])))
+    return [(name.partition(b"\0")[0].decode(), socket.inet_ntoa(address)) for name, address in entry.iter_unpack(told.tobytes()[:size])]
+
+
+def interface_of(address, variable):
+    """The network interface by which this host has an address; `variable` is what says another."""
+    if address.startswith("127."):  # all of 127.0.0.0/8, of which an interface lists one
+        return "lo"
+    for interface, its in addresses():
+        if its == address:
+            return interface
+    raise BuildFailed("no network interface of this host has the address %s: say with env.%s which one leads to the other hosts, or name the "
+                      "host's own address in hosts" % (address, variable))
+
+
+def name_interface(address):
+    """For gloo, unless its own variable says which."""
+    if "GLOO_SOCKET_IFNAME" not in os.environ:
+        os.environ["GLOO_SOCKET_IFNAME"] = interface_of(address, "GLOO_SOCKET_IFNAME")
 
 
 def share_places(plan):

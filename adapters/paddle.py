@@ -114,7 +114,7 @@ class Paddle(common.Adapter):
         exchanged as soon as it is complete, and the pass waits for that: Paddle's gloo has no other way."""
         if self.option("to_static"):
             raise common.Unsupported("several processes through paddle.jit.to_static: opt.paddle.to_static = off")
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", common_meeting.interface_of(self.plan.address))
+        common_meeting.name_interface(self.plan.address)
         os.environ.update(PADDLE_DISTRI_BACKEND="gloo", PADDLE_MASTER=self.plan.rendezvous,
                           PADDLE_TRAINERS_NUM=str(self.plan.world), PADDLE_TRAINER_ID=str(self.plan.rank),
                           PADDLE_CURRENT_ENDPOINT=self.plan.address + ":0")  # has to be there, and is not asked for its port

@@ -131,7 +131,7 @@ class PyTorch(common.Adapter):
     def distribute(self):
         """The network as one of several ranks trains it: after each backward pass gradients are the means of all, taken in
         buckets while the pass goes on."""
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", common_meeting.interface_of(self.plan.address))
+        common_meeting.name_interface(self.plan.address)
         torch.distributed.init_process_group("gloo", init_method="tcp://" + self.plan.rendezvous,
                                              rank=self.plan.rank, world_size=self.plan.world)
         if self.plan.strategy == "sharded":

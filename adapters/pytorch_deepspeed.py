@@ -50,7 +50,7 @@ class DeepSpeed(PyTorch):
 
     def meet(self):
         """Without a launcher of DeepSpeed's: it asks the environment for one thing alone."""
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", common_meeting.interface_of(self.plan.address))
+        common_meeting.name_interface(self.plan.address)
         os.environ.setdefault("LOCAL_RANK", "0")
         deepspeed.init_distributed("gloo", auto_mpi_discovery=False, rank=self.plan.rank, world_size=self.plan.world,
                                    init_method="tcp://" + (self.plan.rendezvous or "127.0.0.1:0"))

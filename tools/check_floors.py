@@ -241,7 +241,7 @@ def check_adapters(folder):
     """Yields what in the folder imports against the direction: adapter, network, operators, common, what it is made of."""
     def level(name):
         ends = ('_operators', 2), ('_network', 1)
-        made_of = {'common': 3, 'common_limits': 5, 'common_tensors': 5}  # common_feed and the others lie between
+        made_of = {'common': 3, 'common_channel': 5, 'common_tensors': 5, 'common_limits': 6}  # the others lie between
         return made_of.get(name) or (4 if name.startswith('common_') else next((n for end, n in ends if name.endswith(end)), 0))
     names = sorted(name[:-3] for name in os.listdir(folder) if name.endswith('.py')) if os.path.isdir(folder) else []
     for name in names:

@@ -4,11 +4,15 @@ import json
 import os
 import socket
 import struct
+import subprocess
+import sys
 import tempfile
 import unittest
+from unittest import mock
 
 import driver
 import common
+import common_meeting
 import numpy as np
 from common_feed import Feed
 
@@ -32,6 +36,41 @@ class Places(unittest.TestCase):
 
     def test_of_another_where_none_of_its_own_was_run(self):
         self.assertRegex(self.fail(common.Adapter.__new__(common.Adapter), "{"), r" \(decoder\.py, line \d+\)$")
+
+
+class Interfaces(unittest.TestCase):
+    """common_meeting.py: which leads to the other hosts."""
+
+    SECOND = """
+ip link set lo up
+ip link add ysa type veth peer name ysb
+ip address add 10.97.3.1/24 dev ysa
+ip address add 10.97.3.2/24 dev ysa
+ip address add 10.97.3.3/24 dev ysa label ysa:1
+cd "$1" && shift && exec "$@"
+"""
+
+    def test_every_address_of_an_interface_finds_it(self):
+        inside = ["unshare", "--user", "--map-root-user", "--net", "sh", "-ec", self.SECOND, "sh", os.path.dirname(common.__file__)]
+        tried = subprocess.run([*inside, "true"], capture_output=True, text=True)
+        if tried.returncode != 0:
+            self.skipTest("no network interfaces can be made here: " + tried.stderr.strip())
+        program = "import common_meeting\nfor i in range(1, 4): print(common_meeting.interface_of('10.97.3.%d' % i, 'X'))"
+        told = subprocess.run([*inside, sys.executable, "-c", program], capture_output=True, text=True)
+        self.assertEqual((told.stdout.split(), told.stderr), (["ysa", "ysa", "ysa:1"], ""))
+
+    def test_the_loopback_interface_is_among_them(self):
+        self.assertIn(("lo", "127.0.0.1"), common_meeting.addresses())
+
+    def test_an_address_of_no_interface_is_named_with_what_to_say(self):
+        with mock.patch.object(common_meeting, "addresses", lambda: [("lo", "127.0.0.1"), ("eth0", "10.0.0.1"), ("eth0", "10.0.0.2")]):
+            self.assertEqual(common_meeting.interface_of("10.0.0.2", "X"), "eth0")
+            self.assertEqual(common_meeting.interface_of("127.0.1.9", "X"), "lo")
+            with self.assertRaisesRegex(common.BuildFailed, r"10\.0\.0\.3: say with env\.GLOO_SOCKET_IFNAME "):
+                common_meeting.interface_of("10.0.0.3", "GLOO_SOCKET_IFNAME")
+            with mock.patch.dict(os.environ, {"GLOO_SOCKET_IFNAME": "eth7"}):  # who says it is not asked for more
+                common_meeting.name_interface("10.0.0.3")
+                self.assertEqual(os.environ["GLOO_SOCKET_IFNAME"], "eth7")
 
 
 class Feeding(unittest.TestCase):
