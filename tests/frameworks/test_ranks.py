@@ -117,8 +117,8 @@ def weak(framework, asked, words, env=None):
     _, doubles, more = yardstick("verify", "--framework=" + framework, *asked, "--ranks=2", "--precision=f64", env=env)
     reasons = [trial["proof"]["reason"] for trial in doubles or [] if trial["proof"]["verdict"] == "none"]
     good = proofs and all(proof["verdict"] == "weak" and "in double" in proof["reason"] for proof in proofs)
-    good = good and len(reasons) == len(doubles or []) and all(words in reason for reason in reasons)
-    return good, "%s %s %s" % ([(proof["verdict"], proof["reason"]) for proof in proofs], err, json.dumps(doubles) + more)
+    good = good and doubles and len(reasons) == len(doubles) and all(words in reason for reason in reasons)
+    return bool(good), "%s %s %s" % ([(proof["verdict"], proof["reason"]) for proof in proofs], err, json.dumps(doubles) + more)
 
 
 def exchanges_nothing(framework, folder):
