@@ -213,6 +213,8 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
         ys_put(&status, object, "nodes", ys_list_json(&ys_facts_node_record, &run->facts.nodes));
     if (run->facts.networks.count > 0)
         ys_put(&status, object, "networks", ys_list_json(&ys_facts_network_record, &run->facts.networks));
+    if (run->facts.machines.count > 0)
+        ys_put(&status, object, "machines", ys_list_json(&ys_facts_machine_record, &run->facts.machines));
     ys_add(&status, runs, object);
     ys_series_set_free(&series);
     return status;

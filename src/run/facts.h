@@ -163,6 +163,18 @@ struct ys_facts_node {
     int64_t clock_error_ns;     /* of that, at most */
     double clock_drift;         /* what its clock gained, as a part of the time that passed */
     int64_t clock_looks;        /* at its clock, before, during and after the run; 0 of one clock */
+    int64_t machine;            /* the first of the run's nodes that has the same kernel: itself, or one before it */
+};
+
+/** One of the machines of a run that was on several, and what else went on there meanwhile. */
+struct ys_facts_machine {
+    int64_t node;         /* its first */
+    char *host;           /* of that */
+    double used_s;        /* processor time of its ranks; NaN, as the next ones: not known */
+    double harness_s;     /* of yardstick's processes beside them */
+    double cpu_wait_s;    /* the ranks' threads were ready and had no CPU, summed */
+    double threads_busy;  /* as in struct ys_facts_observed, of its ranks together */
+    ys_json *disturbance; /* of the whole machine (probe/host.h), while its first rank ran; owned */
 };
 
 /** A network namespace that ranks of a run had their connections in: of a host, or of several on one machine. */
@@ -218,6 +230,7 @@ struct ys_facts {
     struct ys_list ranks;     /* struct ys_facts_rank; empty of one process */
     struct ys_list nodes;     /* struct ys_facts_node; empty of one host */
     struct ys_list networks;  /* struct ys_facts_network; empty of one process */
+    struct ys_list machines;  /* struct ys_facts_machine; empty of one machine */
     /* Owned; of one of several ranks by itself, until it stands in `ranks`. */
     struct ys_facts_collectives *collectives;
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
@@ -232,6 +245,7 @@ extern const struct ys_record ys_facts_record;
 extern const struct ys_record ys_facts_rank_record;
 extern const struct ys_record ys_facts_node_record;
 extern const struct ys_record ys_facts_network_record;
+extern const struct ys_record ys_facts_machine_record;
 extern const struct ys_record ys_facts_collectives_record;
 extern const struct ys_record ys_facts_evaluation_record;
 extern const struct ys_record ys_facts_observation_record;
@@ -251,6 +265,10 @@ ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts 
 ys_status ys_facts_parse(const char *text, size_t size, const char *label, struct ys_facts *facts) YS_MUST_CHECK;
 /** Fills `said` and `times.paused_ns` from the JSON that they are taken from. */
 void ys_facts_derive(struct ys_facts *facts);
+/** In seconds; NaN: none. */
+double ys_facts_seconds(int64_t span_ns);
+/** Processor time of the run, and of what fed it, in seconds; NaN: not known. */
+double ys_facts_used_s(const struct ys_facts *facts);
 /** A copy with owners of its own. */
 ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_MUST_CHECK;
 

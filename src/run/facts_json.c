@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "probe/interfaces.h"
 #include "run/facts.h"
+#include <math.h>
 
 enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIELD_MAY_LACK };
 
@@ -237,6 +238,7 @@ static const struct ys_field node_fields[] = {
     OF_NODE(clock_error_ns, YS_FIELD_INT, "ns", "error of that, at most"),
     OF_NODE(clock_drift, YS_FIELD_REAL, "1", "what its clock gained, as a part of the time that passed"),
     OF_NODE(clock_looks, YS_FIELD_INT, "1", "at its clock, before, during and after the run; 0 of one clock"),
+    OF_NODE(machine, YS_FIELD_INT, NULL, "the first node that has the same kernel"),
 };
 const struct ys_record ys_facts_node_record = YS_RECORD("node", struct ys_facts_node, node_fields);
 
@@ -251,6 +253,18 @@ static const struct ys_field network_fields[] = {
     OF_NETWORK(reason, YS_FIELD_TEXT, NULL, OPTIONAL, "why nothing is known of them"),
 };
 const struct ys_record ys_facts_network_record = YS_RECORD("network", struct ys_facts_network, network_fields);
+
+#define OF_MACHINE(member, kind, unit, what) YS_FIELD(struct ys_facts_machine, member, kind, unit, OPTIONAL, what)
+static const struct ys_field machine_fields[] = {
+    OF_MACHINE(node, YS_FIELD_INT, NULL, "the first of its hosts"),
+    OF_MACHINE(host, YS_FIELD_TEXT, NULL, "the name of that"),
+    OF_MACHINE(used_s, YS_FIELD_REAL, "s", "processor time of its ranks"),
+    OF_MACHINE(harness_s, YS_FIELD_REAL, "s", "of yardstick's processes beside them"),
+    OF_MACHINE(cpu_wait_s, YS_FIELD_REAL, "s", "the ranks' threads were ready and had no CPU"),
+    OF_MACHINE(threads_busy, YS_FIELD_REAL, "threads", "of its ranks, that did most of the work"),
+    OF_MACHINE(disturbance, YS_FIELD_JSON, NULL, "what else went on there"),
+};
+const struct ys_record ys_facts_machine_record = YS_RECORD("machine", struct ys_facts_machine, machine_fields);
 
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct ys_facts_work, parameters, YS_FIELD_INT, "1", OPTIONAL, "of the network"),
@@ -289,6 +303,7 @@ static const struct ys_field facts_fields[] = {
     PART(ranks, YS_FIELD_LIST, &ys_facts_rank_record, LACKS, "of several processes; absent of one"),
     PART(nodes, YS_FIELD_LIST, &ys_facts_node_record, LACKS, "of several hosts; absent of one"),
     PART(networks, YS_FIELD_LIST, &ys_facts_network_record, LACKS, "what passed by interface; absent of one process"),
+    PART(machines, YS_FIELD_LIST, &ys_facts_machine_record, LACKS, "what else they did; absent of one machine"),
     PART(collectives, YS_FIELD_OBJECT_OWNED, &ys_facts_collectives_record, LACKS, "of a rank by itself; see ranks"),
     PART(work, YS_FIELD_OBJECT_OWNED, &work_record, LACKS, "what it was asked to do"),
     EVALUATION(struct ys_facts),
@@ -296,6 +311,22 @@ static const struct ys_field facts_fields[] = {
          "of same weights: predictions against the built-in engine's"),
 };
 const struct ys_record ys_facts_record = YS_RECORD("facts", struct ys_facts, facts_fields);
+
+double ys_facts_seconds(int64_t span_ns)
+{
+    return span_ns == YS_FIELD_NONE ? NAN : (double)span_ns * 1e-9;
+}
+
+double ys_facts_used_s(const struct ys_facts *facts)
+{
+    const struct ys_facts_usage *own = facts->usage;
+    const struct ys_facts_feeder *feeder = facts->feeder;
+    if (!own)
+        return NAN;
+    const double own_s =
+        ys_facts_seconds(own->user_ns) + ys_facts_seconds(own->system_ns) + ys_facts_seconds(own->unwaited_ns);
+    return feeder ? own_s + ys_facts_seconds(feeder->user_ns) + ys_facts_seconds(feeder->system_ns) : own_s;
+}
 
 void ys_facts_derive(struct ys_facts *facts)
 {

@@ -42,6 +42,19 @@ static int64_t whole_or_none(double value)
     return value >= 0 && value < 0x1p62 ? (int64_t)value : YS_FIELD_NONE;
 }
 
+static ys_status list_cpus(struct ys_list *order)
+{
+    const int count = ys_host_cpus_allowed();
+    int *picked = ys_alloc((size_t)count + 1, sizeof *picked);
+    int64_t *items = ys_alloc((size_t)count + 1, sizeof *items);
+    ys_status status = picked && items ? ys_host_cpu_pick(count, picked) : ys_out_of_memory();
+    for (int i = 0; status == YS_OK && i < count; i++)
+        items[i] = picked[i];
+    *order = (struct ys_list){items, status == YS_OK ? (size_t)count : 0};
+    ys_free(picked);
+    return status;
+}
+
 static ys_status say_hello(const struct agent *agent)
 {
     struct ys_node_hello hello;
@@ -64,8 +77,10 @@ static ys_status say_hello(const struct agent *agent)
     hello.cpus = whole_or_none(known.cpu.allowed);
     hello.memory_bytes = whole_or_none(known.memory.effective_bytes);
     ys_status status = hello.token && hello.version && hello.host && hello.clock && hello.address && hello.place
-                           ? ys_node_send(agent->channel, YS_NODE_HELLO, &ys_node_hello_record, &hello)
+                           ? list_cpus(&hello.cpu_order)
                            : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_node_send(agent->channel, YS_NODE_HELLO, &ys_node_hello_record, &hello);
     ys_record_fini(&ys_node_hello_record, &hello);
     ys_json_free(machine);
     return status;

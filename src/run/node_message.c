@@ -38,6 +38,7 @@ static const struct ys_field hello_fields[] = {
     HELLO(kernel, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "release of its kernel"),
     HELLO(cpus, YS_FIELD_INT, "1", YS_FIELD_NULL, "that it may use"),
     HELLO(memory_bytes, YS_FIELD_INT, "B", YS_FIELD_NULL, "that it may use"),
+    HELLO(cpu_order, YS_FIELD_INTS, NULL, 0, "CPUs that it may use, in the order in which a run takes them"),
 };
 const struct ys_record ys_node_hello_record = YS_RECORD("hello", struct ys_node_hello, hello_fields);
 

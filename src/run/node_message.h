@@ -60,6 +60,7 @@ struct ys_node_hello {
     char *place;   /* "ADDRESS:PORT" there, which it holds as long as it runs: where the ranks meet if it has rank 0 */
     char *cpu, *kernel;
     int64_t cpus, memory_bytes; /* that it may use */
+    struct ys_list cpu_order;   /* int64_t: those, in the order in which a run takes them (probe/host.h) */
 };
 
 /** A file that ranks read: what is in it, as the study reads it. */

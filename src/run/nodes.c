@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "run/guard.h"
 #include "run/nodes_internal.h"
+#include "run/ranks.h"
 #include "run/run_internal.h"
 #include "run/together.h"
 
@@ -90,6 +91,90 @@ static void check_addresses(struct ys_nodes *nodes)
                          "name in hosts",
                          ys_node_title(node, title), node->hello.address);
     }
+}
+
+/** The first node with the same kernel as node i: its clock is named by it, and by the time namespace
+ * (ys_node_clock()). */
+static int64_t machine_of(const struct ys_nodes *nodes, size_t i)
+{
+    const char *clock = nodes->items[i].hello.clock;
+    const size_t length = clock ? strcspn(clock, " ") : 0;
+    for (size_t first = 0; length > 0 && first < i; first++) {
+        const char *other = nodes->items[first].hello.clock;
+        if (other && strcspn(other, " ") == length && strncmp(other, clock, length) == 0)
+            return nodes->items[first].number;
+    }
+    return nodes->items[i].number;
+}
+
+static bool has_cpu(const struct ys_list *list, int64_t cpu)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (((const int64_t *)list->items)[i] == cpu)
+            return true;
+    return false;
+}
+
+/** Whether a host has what its ranks are to get; else it is lost. */
+static bool check_cpus(struct ys_node *node, const struct ys_run_spec *spec)
+{
+    const struct ys_list *order = &node->hello.cpu_order, *named = &spec->plan->cpus;
+    char title[128];
+    for (size_t i = 0; spec->names_cpus && i < named->count; i++) {
+        const int64_t cpu = ((const int64_t *)named->items)[i];
+        if (has_cpu(order, cpu))
+            continue;
+        ys_node_lose(node, YS_RUN_LOAD_FAILED,
+                     "cpus names CPU %" PRId64
+                     ", which %s may not use (it may use %zu): name others, or leave cpus out",
+                     cpu, ys_node_title(node, title), order->count);
+        return false;
+    }
+    if (spec->names_cpus || (size_t)spec->plan->threads <= order->count)
+        return true;
+    ys_node_lose(node, YS_RUN_LOAD_FAILED, "threads = %" PRId64 ": %s may use %zu CPU%s; write fewer, or give it more",
+                 spec->plan->threads, ys_node_title(node, title), order->count, order->count == 1 ? "" : "s");
+    return false;
+}
+
+/** How many CPUs nodes before node i have of the same machine. */
+static size_t taken_before(const struct ys_nodes *nodes, size_t i)
+{
+    size_t before = 0;
+    for (size_t other = 0; other < i; other++)
+        before += machine_of(nodes, other) == machine_of(nodes, i);
+    return before * (size_t)nodes->spec->plan->threads;
+}
+
+/** Its share of what its host's ranks have, of which the first is at `from` in the order, which goes round. */
+static ys_status put_cpus(struct ys_plan *plan, const struct ys_list *order, size_t from, size_t count, int64_t sharers)
+{
+    size_t first;
+    const size_t share = ys_rank_cpus(count, sharers, plan->dist.local_rank, &first);
+    int64_t *items = ys_alloc(share + 1, sizeof *items);
+    if (!items)
+        return ys_out_of_memory();
+    for (size_t k = 0; k < share; k++)
+        items[k] = ((const int64_t *)order->items)[(from + first + k) % order->count];
+    ys_free(plan->cpus.items);
+    plan->cpus = (struct ys_list){items, share};
+    return YS_OK;
+}
+
+/** Ranks of another host have CPUs of that one: those that `cpus` names, or the first of its own, of which hosts that
+ * are one machine take others each as long as there are some. All agents are there. */
+static ys_status give_cpus(struct ys_nodes *nodes)
+{
+    const struct ys_run_spec *spec = nodes->spec;
+    for (size_t i = 0; spec->launcher != YS_LAUNCHER_LOCAL && i < nodes->count; i++) {
+        struct ys_node *node = &nodes->items[i];
+        if (!check_cpus(node, spec) || spec->names_cpus)
+            continue;
+        for (size_t r = 0; r < node->count; r++)
+            YS_TRY(put_cpus(&nodes->plans->items[node->first + r], &node->hello.cpu_order, taken_before(nodes, i),
+                            (size_t)spec->plan->threads, (int64_t)node->count));
+    }
+    return YS_OK;
 }
 
 /** Ranks meet where rank 0 is, at the port that its agent holds. All agents are there. */
@@ -271,6 +356,7 @@ static ys_status describe_hosts(const struct ys_nodes *nodes, struct ys_list *ho
         if (!told)
             return ys_out_of_memory();
         told->node = node->number;
+        told->machine = machine_of(nodes, i);
         if (!node->hello.host)
             continue;
         ys_facts_set_text(&told->host, node->hello.host);
@@ -293,7 +379,6 @@ static ys_status join(struct ys_nodes *nodes, struct ys_run_record *record)
     struct ys_run_record *parts[YS_SESSIONS_MOST];
     struct ys_list hosts = {0};
     const size_t count = nodes->plans->count;
-    const size_t sharers = nodes->spec->launcher == YS_LAUNCHER_LOCAL ? count : count / nodes->count;
     ys_status status = describe_hosts(nodes, &hosts);
     for (size_t i = 0; status == YS_OK && i < nodes->count; i++)
         for (size_t r = 0; status == YS_OK && r < nodes->items[i].count; r++)
@@ -301,8 +386,8 @@ static ys_status join(struct ys_nodes *nodes, struct ys_run_record *record)
     for (size_t r = 0; r < count; r++)
         parts[r] = &nodes->own[r];
     if (status == YS_OK)
-        status =
-            ys_run_join(nodes->spec->plan, parts, count, ys_ranks_culprit(nodes->ends, count), sharers, &hosts, record);
+        status = ys_run_join(nodes->spec->plan, nodes->plans->items, parts, count, ys_ranks_culprit(nodes->ends, count),
+                             &hosts, record);
     ys_list_fini(&ys_facts_node_record, &hosts);
     if (status != YS_OK)
         ys_facts_fini(&record->facts);
@@ -363,6 +448,8 @@ static ys_status go(struct ys_nodes *nodes)
         status = ys_nodes_ping(nodes, false);
     if (status == YS_OK && !has_any_failed(nodes))
         status = say_where_ranks_meet(nodes);
+    if (status == YS_OK && !has_any_failed(nodes))
+        status = give_cpus(nodes);
     if (status == YS_OK && !has_any_failed(nodes))
         status = send_jobs(nodes);
     if (status == YS_OK && !has_any_failed(nodes))

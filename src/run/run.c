@@ -32,8 +32,8 @@ void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction)
 }
 
 /** Makes one record of those of the ranks, whose crew has ended. */
-static ys_status join(const struct ys_run_spec *spec, const struct ys_crew *crew, struct ys_run_record *own,
-                      struct ys_run_record *record)
+static ys_status join(const struct ys_run_spec *spec, const struct ys_plan *plans, const struct ys_crew *crew,
+                      struct ys_run_record *own, struct ys_run_record *record)
 {
     struct ys_run_record *parts[YS_SESSIONS_MOST];
     struct ys_session_end ends[YS_SESSIONS_MOST]; /* borrowed from the crew */
@@ -42,8 +42,8 @@ static ys_status join(const struct ys_run_spec *spec, const struct ys_crew *crew
         parts[r] = &own[r];
         ends[r] = crew->members[r].end;
     }
-    ys_status status = ys_run_join(spec->plan, parts, crew->count, ys_ranks_culprit(ends, crew->count), crew->count,
-                                   &one_host, record);
+    ys_status status =
+        ys_run_join(spec->plan, plans, parts, crew->count, ys_ranks_culprit(ends, crew->count), &one_host, record);
     if (status != YS_OK)
         ys_facts_fini(&record->facts);
     record->has_facts = status == YS_OK;
@@ -75,7 +75,7 @@ static ys_status execute(const struct ys_run_spec *spec, const struct ys_plan *p
     const char *said = message ? message : "out of memory";
     ys_status written = ys_crew_end(&crew, is_own_failure ? said : NULL);
     if (written == YS_OK && own != record)
-        written = join(spec, &crew, own, record);
+        written = join(spec, plans, &crew, own, record);
     ys_crew_close(&crew);
     if (written != YS_OK)
         status = written;

@@ -37,6 +37,7 @@ struct ys_run_spec {
                       them are processes of this one, and no agent is started */
     int launcher;  /* enum ys_launcher: how agents are started */
     const struct ys_run_host *hosts; /* of YS_LAUNCHER_SSH: one for each node, borrowed */
+    bool names_cpus;                 /* the job says which CPUs of each host, and not only how many threads */
     bool listens;                    /* to the collectives of several ranks (probe/collectives.h) */
     int64_t round;
     const struct ys_run_audit *audit; /* NULL: an ordinary run */

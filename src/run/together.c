@@ -5,6 +5,7 @@
 #include "base/safetensors.h"
 #include "data/share.h"
 #include "graph/graph.h"
+#include "run/machines.h"
 #include "run/ranks.h"
 #include "run/step_parts.h"
 #include "run/traffic.h"
@@ -156,16 +157,13 @@ static double sent_of(const struct ys_series_set *series)
     return bytes / steps;
 }
 
-static ys_status copy_cpus(const struct ys_plan *plan, int64_t sharers, int64_t number, struct ys_list *cpus)
+static ys_status copy_cpus(const struct ys_list *from, struct ys_list *cpus)
 {
-    size_t first;
-    const size_t count = ys_rank_cpus(plan->cpus.count, sharers, number, &first);
-    int64_t *items = ys_alloc(count + 1, sizeof *items);
+    int64_t *items = ys_alloc(from->count + 1, sizeof *items);
     if (!items)
         return ys_out_of_memory();
-    for (size_t i = 0; i < count; i++)
-        items[i] = ((const int64_t *)plan->cpus.items)[first + i];
-    *cpus = (struct ys_list){items, count};
+    memcpy(items, from->items, from->count * sizeof *items);
+    *cpus = (struct ys_list){items, from->count};
     return YS_OK;
 }
 
@@ -176,8 +174,9 @@ static const struct ys_facts_node *host_of(const struct ys_list *hosts, int64_t 
     return hosts->count > 0 ? &items[rank * (int64_t)hosts->count / world] : NULL;
 }
 
-static ys_status tell_rank(const struct ys_plan *plan, struct ys_run_record *own, int64_t rank, int64_t sharers,
-                           const struct ys_facts_node *host, const struct ys_step_parts *parts, struct ys_list *ranks)
+static ys_status tell_rank(const struct ys_plan *plan, struct ys_run_record *own, int64_t rank,
+                           const struct ys_plan *its, const struct ys_facts_node *host,
+                           const struct ys_step_parts *parts, struct ys_list *ranks)
 {
     const struct ys_facts *facts = &own->facts;
     struct ys_facts_rank *told = ys_list_add(&ys_facts_rank_record, ranks);
@@ -210,7 +209,7 @@ static ys_status tell_rank(const struct ys_plan *plan, struct ys_run_record *own
     own->facts.collectives = NULL;
     ys_facts_set_text(&told->message, facts->message);
     ys_facts_set_text(&told->log_tail, facts->log_tail);
-    return copy_cpus(plan, sharers, rank % sharers, &told->cpus);
+    return copy_cpus(&its->cpus, &told->cpus);
 }
 
 static bool lists_text(const struct ys_list *list, const char *text)
@@ -374,26 +373,29 @@ static void join_facts(struct ys_facts *all, struct ys_facts *more)
         all->steps_done = more->steps_done;
 }
 
-ys_status ys_run_join(const struct ys_plan *plan, struct ys_run_record *const *own, size_t count, size_t culprit,
-                      size_t sharers, struct ys_list *hosts, struct ys_run_record *record)
+ys_status ys_run_join(const struct ys_plan *plan, const struct ys_plan *plans, struct ys_run_record *const *own,
+                      size_t count, size_t culprit, struct ys_list *hosts, struct ys_run_record *record)
 {
-    struct ys_list ranks = {0}, warnings = {0}, networks = {0};
+    struct ys_list ranks = {0}, warnings = {0}, networks = {0}, machines = {0};
     struct ys_step_parts parts[YS_SESSIONS_MOST];
     ys_status status = YS_OK;
     ys_step_parts_find(own, count, parts);
     for (size_t r = 0; status == YS_OK && r < count; r++)
-        status = tell_rank(plan, own[r], (int64_t)r, (int64_t)sharers, host_of(hosts, (int64_t)r, (int64_t)count),
-                           &parts[r], &ranks);
+        status = tell_rank(plan, own[r], (int64_t)r, &plans[r], host_of(hosts, (int64_t)r, (int64_t)count), &parts[r],
+                           &ranks);
     if (status == YS_OK)
         status = join_warnings(own, count, ranks.items, &warnings);
     if (status == YS_OK)
         status = ys_traffic_join(own, count, ranks.items, &networks);
+    if (status == YS_OK)
+        status = ys_machines_join(own, &ranks, hosts, &machines);
     *record = *own[0];
     *own[0] = (struct ys_run_record){0};
     struct ys_facts *all = &record->facts;
     all->ranks = ranks;
     all->nodes = *hosts;
     all->networks = networks;
+    all->machines = machines;
     replace_texts(&all->warnings, warnings);
     *hosts = (struct ys_list){0};
     if (status == YS_OK)

@@ -32,53 +32,71 @@ static const struct ys_field fields[] = {
 };
 static const struct ys_record record = YS_RECORD("disturbance", struct beside, fields);
 
-static void YS_PRINTF(2, 3) add(struct ys_facts *facts, const char *format, ...)
+/* What a run took of the machine that was looked at. */
+struct share {
+    const char *host; /* its name; NULL where the run was on one machine */
+    double used_s, harness_s, wait_s, threads_busy;
+};
+
+static void YS_PRINTF(3, 4) add(struct ys_facts *facts, const char *host, const char *format, ...)
 {
-    char text[160];
+    char text[320];
+    const int named = host ? snprintf(text, 160, "%s: ", host) : 0;
+    const size_t at = named < 0 ? 0 : named < 160 ? (size_t)named : 159;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(text + at, sizeof text - at, format, arguments);
     va_end(arguments);
     (void)!ys_list_add_text(&facts->disturbed, text);
 }
 
-static double seconds_of(int64_t span_ns)
+static void look(int64_t threads, struct ys_facts *facts, const struct share *share, const struct beside *beside)
 {
-    return span_ns == YS_FIELD_NONE ? NAN : (double)span_ns * 1e-9;
+    const double seconds = beside->seconds;
+    const double foreign = (beside->busy_s - share->used_s - share->harness_s) / seconds;
+    const double wait = share->wait_s / share->used_s;
+    if (foreign > MOST_FOREIGN_CORES)
+        add(facts, share->host, "other programs used %.2f of a CPU", foreign);
+    /* Threads beyond the CPUs that the run is bound to wait for each other. */
+    if (wait > MOST_WAIT && foreign > FOREIGN_OF_WAIT && !(share->threads_busy > (double)threads + 0.5))
+        add(facts, share->host, "its threads waited for a CPU %.2f times as long as they ran", wait);
+    if (beside->steal_share > MOST_STEAL)
+        add(facts, share->host, "the hypervisor took %.3f of the CPUs' time", beside->steal_share);
+    if (beside->throttled_s / seconds > MOST_THROTTLED)
+        add(facts, share->host, "a quota stopped it for %.2f s", beside->throttled_s);
+    if (beside->memory_stalled_s / seconds > MOST_STALLED)
+        add(facts, share->host, "everything waited for memory for %.2f s", beside->memory_stalled_s);
+    if (beside->swapped_bytes > MOST_SWAPPED_BYTES)
+        add(facts, share->host, "the machine swapped %.0f bytes", beside->swapped_bytes);
 }
 
-static void look(int64_t threads, struct ys_facts *facts, const struct beside *beside)
+static void look_at(int64_t threads, struct ys_facts *facts, const struct share *share, const ys_json *disturbance)
 {
-    const struct ys_facts_usage *usage = facts->usage;
-    double used_s = seconds_of(usage->user_ns) + seconds_of(usage->system_ns) + seconds_of(usage->unwaited_ns);
-    if (facts->feeder)
-        used_s += seconds_of(facts->feeder->user_ns) + seconds_of(facts->feeder->system_ns);
-    double harness_s = seconds_of(facts->harness.cpu_ns), seconds = beside->seconds,
-           busy = facts->observed.threads_busy;
-    double foreign = (beside->busy_s - used_s - harness_s) / seconds;
-    double wait = facts->observation ? seconds_of(facts->observation->cpu_wait_ns) / used_s : NAN;
-    if (foreign > MOST_FOREIGN_CORES)
-        add(facts, "other programs used %.2f of a CPU", foreign);
-    /* Threads beyond the CPUs that the run is bound to wait for each other. */
-    if (wait > MOST_WAIT && foreign > FOREIGN_OF_WAIT && !(busy > (double)threads + 0.5))
-        add(facts, "its threads waited for a CPU %.2f times as long as they ran", wait);
-    if (beside->steal_share > MOST_STEAL)
-        add(facts, "the hypervisor took %.3f of the CPUs' time", beside->steal_share);
-    if (beside->throttled_s / seconds > MOST_THROTTLED)
-        add(facts, "a quota stopped it for %.2f s", beside->throttled_s);
-    if (beside->memory_stalled_s / seconds > MOST_STALLED)
-        add(facts, "everything waited for memory for %.2f s", beside->memory_stalled_s);
-    if (beside->swapped_bytes > MOST_SWAPPED_BYTES)
-        add(facts, "the machine swapped %.0f bytes", beside->swapped_bytes);
+    struct beside beside;
+    if (disturbance && ys_record_read(&record, disturbance, "disturbance", &beside) == YS_OK &&
+        beside.seconds >= SHORTEST_S)
+        look(threads, facts, share, &beside);
+}
+
+static struct share share_of(const struct ys_facts *facts)
+{
+    return (struct share){NULL, ys_facts_used_s(facts), ys_facts_seconds(facts->harness.cpu_ns),
+                          facts->observation ? ys_facts_seconds(facts->observation->cpu_wait_ns) : NAN,
+                          facts->observed.threads_busy};
 }
 
 bool ys_disturbed(int64_t threads, struct ys_facts *facts)
 {
-    struct beside beside;
-    if (!facts->usage || !facts->disturbance ||
-        ys_record_read(&record, facts->disturbance, "disturbance", &beside) != YS_OK)
-        return false;
-    if (beside.seconds >= SHORTEST_S)
-        look(threads, facts, &beside);
+    const struct ys_facts_machine *machines = facts->machines.items;
+    for (size_t i = 0; i < facts->machines.count; i++) {
+        const struct ys_facts_machine *m = &machines[i];
+        const struct share share = {m->host ? m->host : "another host", m->used_s, m->harness_s, m->cpu_wait_s,
+                                    m->threads_busy};
+        look_at(threads, facts, &share, m->disturbance);
+    }
+    if (facts->machines.count == 0 && facts->usage) {
+        const struct share share = share_of(facts);
+        look_at(threads, facts, &share, facts->disturbance);
+    }
     return facts->disturbed.count > 0;
 }

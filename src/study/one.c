@@ -210,6 +210,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
             .nodes = has_nodes ? keys->nodes : 1,
             .launcher = has_nodes ? keys->launch : YS_LAUNCHER_LOCAL,
             .hosts = hosts.items,
+            .names_cpus = keys->cpus.count > 0,
             .listens = keys->listen == YS_ON,
             .round = one->round,
             .audit = one->audit,

@@ -164,21 +164,23 @@ static ys_status pick_cpus(struct ys_trial *trial)
     struct ys_trial_settings *keys = &trial->record.keys;
     const int64_t *listed = keys->cpus.items;
     int allowed = ys_host_cpus_allowed();
+    const bool is_elsewhere = keys->nodes > 1 && keys->launch != YS_LAUNCHER_LOCAL;
     if (keys->threads == YS_FIELD_NONE)
         keys->threads = threads_of_all(allowed, ys_settings_sharers(keys));
     int threads = trial->threads = (int)keys->threads;
-    trial->cpu_count = keys->cpus.count ? keys->cpus.count : (size_t)threads;
+    const int own = is_elsewhere && threads > allowed ? allowed : threads; /* hosts have theirs; here it is proven */
+    trial->cpu_count = keys->cpus.count ? keys->cpus.count : (size_t)own;
     trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
     if (!trial->cpus)
         return ys_out_of_memory();
     for (size_t i = 0; i < keys->cpus.count; i++)
         trial->cpus[i] = (int)listed[i];
-    if (threads > allowed)
+    if (own > allowed)
         return skip(trial, ys_format("threads = %d: this machine has %d CPU%s that yardstick may use", threads, allowed,
                                      allowed == 1 ? "" : "s"));
     YS_TRY(check_cpus(trial, "cpus", &keys->cpus));
     YS_TRY(check_cpus(trial, "input.cpus", &keys->input_cpus));
-    return keys->cpus.count ? YS_OK : ys_host_cpu_pick(threads, trial->cpus);
+    return keys->cpus.count ? YS_OK : ys_host_cpu_pick(own, trial->cpus);
 }
 
 static ys_status describe_framework(struct ys_trial *trial)

@@ -28,7 +28,7 @@ struct ys_trial {
     int64_t positions;                 /* as in struct ys_facts_work */
     char model_hash[YS_SHA256_TEXT];   /* of the model's file; "" where the model has a name */
     int threads;
-    int *cpus; /* `threads` of them, or those of the key `cpus` */
+    int *cpus; /* `threads` of them, or those of the key `cpus`; where all ranks are on other hosts, fewer perhaps */
     size_t cpu_count;
     bool impossible;         /* unsupported because model, data and numbers do not go together: no framework could */
     bool left;               /* it could run when its study began, and cannot now */

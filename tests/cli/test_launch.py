@@ -29,8 +29,9 @@ bare) exec sh -c "exec /nowhere/yardstick-node" ;;
 loud) echo Welcome ;;
 apart*) address=127.0.2.${2#apart} ;;
 six) address=fd00::6 ;;
+on*) bound="taskset -c ${2#on}" ;;
 esac
-SSH_CONNECTION="127.0.0.1 40000 $address 22" exec sh -c "$3"
+SSH_CONNECTION="127.0.0.1 40000 $address 22" exec $bound sh -c "$3"
 """
 # As many processes as are asked for, each with its number; and the end of the worst.
 STARTER = """#!/bin/sh
@@ -88,8 +89,42 @@ class Launch(Case):
         for rank in self.facts()["ranks"]:
             self.assertEqual(len(rank["cpus"]), min(2, len(cpus)))
 
-    def failed(self, hosts, env=None):
-        self.yardstick("run", *SHORT, "--launch=ssh", "--hosts=" + hosts, env=(env or self.stand_in("ssh", SSH)).items(), code=1)
+    def two_cpus(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) < 2:
+            self.skipTest("there is one CPU")
+        return cpus[:2]
+
+    def cpus_of_ranks(self, hosts, *more, **options):
+        self.yardstick("run", *SHORT, *more, "--launch=ssh", "--hosts=" + hosts, env=self.stand_in("ssh", SSH).items(), **options)
+        return [rank["cpus"] for rank in self.facts()["ranks"]]
+
+    def test_hosts_have_cpus_of_their_own(self):
+        first, second = self.two_cpus()
+        self.assertEqual(self.cpus_of_ranks("on%d,on%d" % (second, first)), [[second], [first]])
+        self.assertEqual(self.cpus_of_ranks("on%d,on%d" % (second, second)), [[second], [second]])
+        # Two that are one machine do not take the same one while there is another.
+        self.assertEqual(len({cpu for cpus in self.cpus_of_ranks("n0,n1") for cpu in cpus}), 2)
+        self.assertEqual(self.cpus_of_ranks("n0,n1", "--cpus=%d" % second), [[second], [second]])
+
+    def test_hosts_may_have_more_cpus_than_the_study(self):
+        first, second = self.two_cpus()
+        work = [word for word in SHORT if not word.startswith("--threads")] + ["--threads=2"]
+        self.yardstick("run", *work, "--launch=ssh", "--hosts=on%d-%d,on%d-%d" % (first, second, first, second),
+                       env=self.stand_in("ssh", SSH).items(), preexec_fn=lambda: os.sched_setaffinity(0, {first}))
+        self.assertEqual([sorted(rank["cpus"]) for rank in self.facts()["ranks"]], [[first, second]] * 2)
+
+    def test_a_host_with_too_few_cpus_is_named(self):
+        first, second = self.two_cpus()
+        hosts = "n0,on%d" % first
+        self.assertRegex(self.failed(hosts, more=["--threads=2"]), r"threads = 2: node 1 \(.*\) may use 1 CPU; write fewer, or give it more")
+        self.assertRegex(self.failed(hosts, more=["--cpus=%d" % second]),
+                         r"cpus names CPU %d, which node 1 \(.*\) may not use \(it may use 1\): name others, or leave cpus out" % second)
+
+    def failed(self, hosts, env=None, more=()):
+        own = {word.partition("=")[0] for word in more}
+        words = [word for word in SHORT if word.partition("=")[0] not in own]
+        self.yardstick("run", *words, *more, "--launch=ssh", "--hosts=" + hosts, env=(env or self.stand_in("ssh", SSH)).items(), code=1)
         self.assert_nothing_left()
         facts = self.facts()
         self.assertEqual(facts["status"], "load_failed")

@@ -61,6 +61,42 @@ static void a_run_that_is_too_short_is_not_marked(void)
     CHECK(!is_disturbed("{\"seconds\":0.5,\"busy_s\":40,\"steal_share\":0.5}", 5, 2, ""));
 }
 
+/* On two machines, each with a rank that used 9 of 10 s. */
+static bool are_disturbed(const char *first, const char *second, double wait_s, const char *word)
+{
+    struct ys_facts facts;
+    const char *const disturbances[] = {first, second};
+    ys_facts_init(&facts);
+    for (size_t i = 0; i < 2; i++) {
+        struct ys_facts_machine *machine = ys_list_add(&ys_facts_machine_record, &facts.machines);
+        ys_facts_set_text(&machine->host, i == 0 ? "h0" : "h1");
+        machine->used_s = 9;
+        machine->harness_s = 0.02;
+        machine->cpu_wait_s = wait_s;
+        machine->threads_busy = 1;
+        CHECK(ys_json_parse(disturbances[i], strlen(disturbances[i]), "a test", &machine->disturbance) == YS_OK);
+    }
+    bool found = ys_disturbed(1, &facts);
+    if (found)
+        CHECK_TEXT(((char **)facts.disturbed.items)[0], word);
+    CHECK_INT(facts.disturbed.count, found ? 1 : 0);
+    ys_facts_fini(&facts);
+    return found;
+}
+
+static void each_machine_is_judged_by_itself(void)
+{
+    static const char quiet[] = "{\"seconds\":10,\"busy_s\":9.5,\"steal_share\":0}",
+                      burner[] = "{\"seconds\":10,\"busy_s\":14.02,\"steal_share\":0}",
+                      stolen[] = "{\"seconds\":10,\"busy_s\":9.5,\"steal_share\":0.02}",
+                      slow[] = "{\"seconds\":10,\"busy_s\":11.02,\"steal_share\":0}";
+    CHECK(!are_disturbed(quiet, quiet, 0, ""));
+    CHECK(are_disturbed(burner, quiet, 0, "h0: other programs used 0.50 of a CPU"));
+    CHECK(are_disturbed(quiet, burner, 0, "h1: other programs used 0.50 of a CPU"));
+    CHECK(are_disturbed(quiet, stolen, 0, "h1: the hypervisor took 0.020 of the CPUs' time"));
+    CHECK(are_disturbed(quiet, slow, 2.7, "h1: its threads waited for a CPU 0.30 times as long as they ran"));
+}
+
 TAP_MAIN(TAP_CASE(a_quiet_machine_disturbs_nothing), TAP_CASE(a_burner_of_half_a_core_is_seen),
          TAP_CASE(each_other_cause_has_its_share), TAP_CASE(load_that_the_trial_made_does_not_count),
-         TAP_CASE(a_run_that_is_too_short_is_not_marked))
+         TAP_CASE(a_run_that_is_too_short_is_not_marked), TAP_CASE(each_machine_is_judged_by_itself))

@@ -1,0 +1,14 @@
+/* The machines that a run of several ranks was on. What else a machine does slows the ranks that it has and no others,
+ * so where there are several each is looked at by itself. */
+#ifndef YS_RUN_MACHINES_H
+#define YS_RUN_MACHINES_H
+
+#include "run/run.h"
+
+/** Appends struct ys_facts_machine to `machines`, in the order of their ranks; nothing where all ranks were on one. Of
+ * each rank there is what was recorded of it, before it is joined to others, and a struct ys_facts_rank in `ranks`;
+ * `hosts` are the struct ys_facts_node of the run, in their order. */
+ys_status ys_machines_join(struct ys_run_record *const *own, const struct ys_list *ranks, const struct ys_list *hosts,
+                           struct ys_list *machines) YS_MUST_CHECK;
+
+#endif
