@@ -54,25 +54,32 @@ void ys_sha256_text(const void *data, size_t size, char text[YS_SHA256_TEXT])
 
 ys_status ys_sha256_file(const char *path, char text[YS_SHA256_TEXT])
 {
+    return ys_sha256_file_beside(path, NULL, NULL, text);
+}
+
+ys_status ys_sha256_file_beside(const char *path, ys_status (*beside)(void *context), void *context,
+                                char text[YS_SHA256_TEXT])
+{
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return ys_fail(errno == ENOENT ? YS_ENOTFOUND : YS_EIO, "cannot open %s: %s", path, strerror(errno));
-    SHA2_CTX context;
-    SHA256Init(&context);
+    SHA2_CTX sum;
+    SHA256Init(&sum);
     uint8_t block[65536];
+    ys_status status = YS_OK;
     ssize_t got;
-    while ((got = read(fd, block, sizeof block)) != 0) {
-        if (got > 0) {
-            add(&context, block, (size_t)got);
-        } else if (errno != EINTR) {
-            ys_status status = ys_fail(YS_EIO, "cannot read %s: %s", path, strerror(errno));
-            close(fd);
-            return status;
-        }
+    while (status == YS_OK && (got = read(fd, block, sizeof block)) != 0) {
+        if (got > 0)
+            add(&sum, block, (size_t)got);
+        else if (errno != EINTR)
+            status = ys_fail(YS_EIO, "cannot read %s: %s", path, strerror(errno));
+        if (status == YS_OK && beside)
+            status = beside(context);
     }
     close(fd);
+    YS_TRY(status);
     uint8_t digest[32];
-    SHA256Final(digest, &context);
+    SHA256Final(digest, &sum);
     ys_hex_text(digest, sizeof digest, text);
     return YS_OK;
 }

@@ -1,4 +1,5 @@
 #include "base/stop.h"
+#include "base/clock.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -6,17 +7,25 @@
 #include <string.h>
 #include <unistd.h>
 
+static const uint64_t ONE_WISH_NS = 1000000000;
+
 static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t insisted;
+static volatile uint64_t stopped_ns; /* when the first came; the handler's alone */
 static volatile sig_atomic_t continued;
 static int wake_pipe[2] = {-1, -1}; /* written once by the handler, never read: it stays readable */
 
 static void on_signal(int number)
 {
     int saved = errno;
+    const uint64_t now_ns = ys_time_ns();
     if (!stop_signal) {
+        stopped_ns = now_ns;
         stop_signal = number;
         ssize_t written = write(wake_pipe[1], "", 1);
         (void)written; /* the flag alone is enough for whoever does not poll */
+    } else if (now_ns >= stopped_ns + ONE_WISH_NS) {
+        insisted = 1;
     }
     errno = saved;
 }
@@ -73,6 +82,11 @@ void ys_stop_release(int heeded)
 int ys_stop_signal(void)
 {
     return stop_signal;
+}
+
+bool ys_stop_insisted(void)
+{
+    return insisted;
 }
 
 int ys_stop_continued(void)

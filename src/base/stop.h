@@ -16,6 +16,9 @@ void ys_stop_release(int heeded);
 bool ys_stop_renew(void);
 /** 0, or the signal that asked to stop. */
 int ys_stop_signal(void);
+/** Whether another one came, a second or more after the first: what is still waited for may be given up. (Those that
+ * come at once are one wish: timeout, say, sends each signal twice.) It interrupts what waits in poll(). */
+bool ys_stop_insisted(void);
 /** A descriptor that polls readable once a signal came; -1 before install. Never read from it. */
 int ys_stop_fd(void);
 /** How often this program was told to go on (SIGCONT): it may have been stopped before. 0 before install. */

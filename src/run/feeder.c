@@ -76,6 +76,8 @@ static ys_status start(const struct ys_plan *plan, const struct ys_launch *adapt
                                      .stall_limit_s = adapter->stall_limit_s,
                                      .run_time_limit_s = adapter->run_time_limit_s,
                                      .stop_grace_s = adapter->stop_grace_s,
+                                     .on_turn = adapter->on_turn,
+                                     .turn_context = adapter->turn_context,
                                      .passed = own,
                                      .passed_count = YS_FEEDER_PASSED};
     ys_json *reply = NULL;

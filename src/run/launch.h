@@ -31,9 +31,11 @@ struct ys_launch {
     size_t log_limit_bytes;      /* of adapter.log; 0: YS_LOG_LIMIT_BYTES */
     const int *passed;           /* descriptors that it gets beside the channel, as 6, 7, ...; they stay the caller's */
     size_t passed_count;         /* at most 8 */
-    const struct ys_group *group;  /* that the adapter joins before it begins; may be NULL */
-    bool is_trusted;               /* a program of yardstick's own, which may write what it may (run/guard.h) */
-    int64_t rank;                  /* of this adapter among those of one run; blocks and samples carry it */
+    const struct ys_group *group;   /* that the adapter joins before it begins; may be NULL */
+    bool is_trusted;                /* a program of yardstick's own, which may write what it may (run/guard.h) */
+    int64_t rank;                   /* of this adapter among those of one run; blocks and samples carry it */
+    void (*on_turn)(void *context); /* called whenever it was waited for, four times a second at least; may be NULL */
+    void *turn_context;
     struct ys_series_set *samples; /* where the looks go (sample_t_ns and so on); may be NULL */
 };
 

@@ -134,11 +134,19 @@ static ys_status say_alive(struct agent *agent)
 {
     struct ys_node_alive alive;
     const uint64_t now_ns = ys_time_ns();
-    if (now_ns < agent->alive_ns + ALIVE_NS || agent->crew.count == 0)
+    if (now_ns < agent->alive_ns + ALIVE_NS)
         return YS_OK;
     agent->alive_ns = now_ns;
-    alive.stage = (int)ys_crew_stage(&agent->crew, &alive.steps);
+    alive = (struct ys_node_alive){.stage = YS_STAGE_START};
+    if (agent->crew.count > 0)
+        alive.stage = (int)ys_crew_stage(&agent->crew, &alive.steps);
     return ys_node_send(agent->channel, YS_NODE_ALIVE, &ys_node_alive_record, &alive);
+}
+
+/** Its ranks are waited for: to start, to answer or to end. */
+static void live_on(void *context)
+{
+    (void)!say_alive(context); /* a study that has gone shows where it is listened to */
 }
 
 /** The study has said that the run is over, or has gone. */
@@ -189,7 +197,6 @@ static ys_status go_through(struct agent *agent)
             is_said = true;
         }
         YS_TRY(ys_crew_wait(crew, ys_channel_fd(agent->channel)));
-        YS_TRY(say_alive(agent));
         YS_TRY(listen_to_study(agent, 0, &may_go));
         if (!may_go)
             continue;
@@ -199,8 +206,22 @@ static ys_status go_through(struct agent *agent)
     return YS_OK;
 }
 
+/** Between two parts of a file. YS_EINTR: the run is over, or the agent was asked to end. */
+static ys_status look_up(void *context)
+{
+    struct agent *agent = context;
+    bool may_go;
+    if (ys_stop_signal())
+        return ys_stopped();
+    if (ys_time_ns() < agent->alive_ns + ALIVE_NS)
+        return YS_OK;
+    YS_TRY(say_alive(agent));
+    YS_TRY(listen_to_study(agent, 0, &may_go));
+    return agent->is_ended ? ys_fail(YS_EINTR, "the study has ended the run") : YS_OK;
+}
+
 /** That the study has the same folder for each rank, and reads the same in each file. */
-static ys_status check_files(const struct agent *agent, const struct ys_node_job *job)
+static ys_status check_files(struct agent *agent, const struct ys_node_job *job)
 {
     const struct ys_node_file *files = job->files.items;
     const struct ys_plan *plans = job->plans.items;
@@ -213,13 +234,14 @@ static ys_status check_files(const struct agent *agent, const struct ys_node_job
                 agent->host.nodename, plans[i].folder);
     for (size_t i = 0; i < job->files.count; i++) {
         char sha256[YS_SHA256_TEXT];
-        ys_status status = ys_sha256_file(files[i].path, sha256);
-        if (status != YS_OK)
+        ys_status status = ys_sha256_file_beside(files[i].path, look_up, agent, sha256);
+        if (status == YS_ENOTFOUND || status == YS_EIO)
             return ys_fail_in(
                 status,
                 "%s does not see what the study sees: the cache needs to lie in a folder that all hosts see, "
                 "at the same path (YARDSTICK_CACHE)",
                 agent->host.nodename);
+        YS_TRY(status);
         if (strcmp(sha256, files[i].sha256) != 0)
             return ys_fail(YS_EFORMAT,
                            "%s reads other bytes than the study in %s: all hosts need to see the same folder",
@@ -327,10 +349,14 @@ static ys_status do_job(struct agent *agent, const struct ys_node_job *job)
                    .memory_limit_bytes = (uint64_t)job->memory_limit_bytes,
                    .cpu_time_limit_s = job->cpu_time_limit_s,
                    .stop_grace_s = job->stop_grace_s,
-                   .sample_hz = job->sample_hz},
+                   .sample_hz = job->sample_hz,
+                   .on_turn = live_on,
+                   .turn_context = agent},
     };
     if (status == YS_OK)
         status = run_ranks(agent, job, &spec);
+    else if (agent->is_ended)
+        status = say(agent, YS_NODE_TOLD, true, YS_FIELD_NONE, NULL);
     else
         status = say(agent, YS_NODE_TOLD, true, status, ys_error());
     for (size_t i = 0; agent->records && i < job->plans.count; i++)

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "run/guard.h"
 #include "run/nodes_internal.h"
 #include "run/ranks.h"
@@ -21,13 +22,19 @@ static const char OTHERS[] = "it was ended because another rank had failed";
 
 /* What agents are told to do. */
 
+static ys_status heed_stop(void *context)
+{
+    (void)context;
+    return ys_stop_signal() ? ys_stopped() : YS_OK;
+}
+
 static ys_status add_file(struct ys_node_job *job, const char *path)
 {
     struct ys_node_file *file = (struct ys_node_file *)job->files.items + job->files.count;
     char sha256[YS_SHA256_TEXT];
     if (!path)
         return YS_OK;
-    YS_TRY(ys_sha256_file(path, sha256));
+    YS_TRY(ys_sha256_file_beside(path, heed_stop, NULL, sha256));
     *file = (struct ys_node_file){ys_strdup(path), ys_strdup(sha256)};
     job->files.count++;
     return file->path && file->sha256 ? YS_OK : ys_out_of_memory();
@@ -201,6 +208,7 @@ static ys_status send_jobs(struct ys_nodes *nodes)
             continue;
         job.plans = (struct ys_list){nodes->plans->items + node->first, node->count}; /* borrowed */
         status = ys_node_send(node->channel, YS_NODE_JOB, &ys_node_job_record, &job);
+        node->heard_ns = ys_time_ns(); /* from here on it has something to say */
         if (status == YS_OK)
             node->standing = YS_NODE_BUSY;
         else if (status != YS_ENOMEM)
@@ -283,7 +291,7 @@ static ys_status take_all(struct ys_nodes *nodes)
     while (status == YS_OK &&
            count_standing(nodes, YS_NODE_HAS_TOLD) + count_standing(nodes, YS_NODE_LOST) < nodes->count) {
         status = ys_nodes_listen(nodes, UINT64_MAX);
-        if (status == YS_EINTR) /* a second wish: what was measured is taken all the same */
+        if (status == YS_EINTR) /* a wish that comes now: what was measured is taken all the same */
             status = YS_OK;
     }
     return status;

@@ -397,12 +397,14 @@ ys_status ys_nodes_start(struct ys_nodes *nodes)
     return status;
 }
 
-/** Waits for a starter of agents elsewhere, to which nothing is said any more, to end as they do. */
-static void await_parting(struct ys_node *node, uint64_t patience_ns)
+/** Waits for a starter of agents elsewhere, to which nothing is said any more, to end as they do; where the user asks
+ * again to stop, no longer than `least_ns`. */
+static void await_parting(struct ys_node *node, uint64_t patience_ns, uint64_t least_ns)
 {
-    const uint64_t until_ns = ys_time_ns() + patience_ns;
+    const uint64_t begin_ns = ys_time_ns();
     ys_keeper_listen(&node->process);
-    while (!node->process.has_ended && !node->process.is_lost && ys_time_ns() < until_ns) {
+    while (!node->process.has_ended && !node->process.is_lost &&
+           ys_time_ns() < begin_ns + (ys_stop_insisted() ? least_ns : patience_ns)) {
         struct pollfd source = {.fd = node->process.note_fd, .events = POLLIN};
         poll(&source, 1, 100);
         if (node->log_path)
@@ -442,10 +444,10 @@ void ys_node_part(struct ys_node *node)
  */
 static void end_starter(struct ys_node *node)
 {
-    await_parting(node, PARTING_NS);
+    await_parting(node, PARTING_NS, 0);
     if (node->process.has_ended || node->process.is_lost || kill(node->process.pid, SIGTERM) != 0)
         return;
-    await_parting(node, ENDING_NS);
+    await_parting(node, ENDING_NS, ENDING_NS);
 }
 
 void ys_node_finish(struct ys_node *node)

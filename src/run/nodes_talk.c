@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Agents give a sign of life each second, but while they read files or end their ranks. */
-static const uint64_t SILENCE_NS = 30000000000, LONG_SILENCE_NS = 600000000000;
+/* Agents that have a job give a sign of life each second. */
+static const uint64_t SILENCE_NS = 30000000000;
 static const uint64_t LONGEST_SLEEP_NS = 250000000;
 
 enum { PINGS = 16 };
@@ -201,11 +201,15 @@ static ys_status listen_to(struct ys_nodes *nodes, struct ys_node *node)
 static void look_at_silence(struct ys_node *node)
 {
     char title[128];
-    const bool has_much_to_do = node->alive.steps == YS_FIELD_NONE || node->is_ending;
-    const uint64_t limit_ns = has_much_to_do ? LONG_SILENCE_NS : SILENCE_NS;
-    if (node->channel && node->standing != YS_NODE_HAS_TOLD && ys_time_ns() >= node->heard_ns + limit_ns)
+    if (node->standing != YS_NODE_BUSY && node->standing != YS_NODE_IS_READY && node->standing != YS_NODE_HAS_FAILED)
+        return;
+    if (ys_time_ns() >= node->heard_ns + SILENCE_NS)
         ys_node_lose(node, YS_RUN_STALLED, "nothing was heard of the agent of %s for %.0f s",
-                     ys_node_title(node, title), (double)limit_ns * 1e-9);
+                     ys_node_title(node, title), (double)SILENCE_NS * 1e-9);
+    else if (node->is_ending && ys_stop_insisted())
+        ys_node_lose(node, YS_RUN_CANCELLED,
+                     "the agent of %s had not told what it saw when yardstick was asked again to stop",
+                     ys_node_title(node, title));
 }
 
 ys_status ys_nodes_listen(struct ys_nodes *nodes, uint64_t until_ns)

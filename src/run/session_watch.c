@@ -259,6 +259,8 @@ void ys_session_turn_beside(struct ys_session *const *sessions, size_t count, ui
     for (size_t i = 0; i < living_count; i++)
         keep_up(living[i]);
     sleep_all(living, living_count, until_ns, beside_fd);
+    if (living_count > 0 && living[0]->launch.on_turn)
+        living[0]->launch.on_turn(living[0]->launch.turn_context);
 }
 
 void ys_session_phase(struct ys_session *session)

@@ -12,6 +12,8 @@ import sys
 import threading
 import time
 
+heard = []  # the words that the agent has said
+
 # Mounts of its own, for a user who may make them.
 UNSHARE = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-user"])
 
@@ -19,10 +21,13 @@ UNSHARE = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-use
 def changed(line, wrong):
     """What is said in place of `line`."""
     message = json.loads(line)
+    heard.append(message["type"])
     if wrong == "version" and message["type"] == "hello":
         message["version"] = "0.0.1"
     elif wrong == "bytes" and message["type"] == "job":
         message["files"][0]["sha256"] = "0" * 64
+    elif wrong in ("slow", "endless", "hang") and message["type"] == "job":
+        read_through_a_pipe(message["files"][0], wrong)
     elif wrong == "rubbish" and message["type"] == "ready":
         return b"{}\n"
     elif wrong == "rank" and message["type"] == "rank":
@@ -34,6 +39,28 @@ def changed(line, wrong):
     else:
         return line
     return json.dumps(message).encode() + b"\n"
+
+
+def read_through_a_pipe(file, wrong):
+    path, file["path"] = file["path"], os.environ["NODE_PIPE"]
+    os.mkfifo(file["path"])
+    if wrong != "hang":  # else whoever opens it waits for somebody who writes
+        threading.Thread(target=write_slowly, args=(path, file["path"], wrong), daemon=True).start()
+
+
+def write_slowly(path, pipe, wrong):
+    """A byte at a time, until the agent has said twice meanwhile that it lives; or until nobody reads any more."""
+    with open(path, "rb") as source, open(pipe, "wb", buffering=0) as target:
+        until = time.monotonic() + 60
+        try:
+            while time.monotonic() < until:
+                if wrong == "slow" and heard.count("alive") >= 2:
+                    target.write(source.read())
+                    return
+                target.write(source.read(1))
+                time.sleep(0.05)
+        except BrokenPipeError:
+            pass
 
 
 def carry(source, target, wrong):

@@ -41,7 +41,8 @@ class Nodes(Case):
         patch = unittest.mock.patch.object(harness, "PROGRAM", copy)
         patch.start()
         self.addCleanup(patch.stop)
-        return {"NODE_PROGRAM": program, "NODE_WRONG": wrong}.items()
+        self.pipe = os.path.join(folder, "pipe")
+        return {"NODE_PROGRAM": program, "NODE_WRONG": wrong, "NODE_PIPE": self.pipe}.items()
 
     def test_hosts_do_what_one_does_to_the_bit(self):
         for ranks, nodes in (("2", ["--nodes=2", "--ranks-per-node=1"]), ("4", ["--nodes=2", "--ranks-per-node=2"]), ("4", ["--nodes=4"])):
@@ -127,6 +128,33 @@ class Nodes(Case):
         self.assertEqual(facts["status"], "load_failed")
         self.assertIn("rank 1 of 2 (node 1, ", facts["message"])
         self.assertRegex(facts["message"], "%s reads other bytes than the study in /.*graph" % socket.gethostname())
+
+    def test_an_agent_lives_while_it_reads_a_file(self):
+        self.yardstick("run", *SHORT, "--steps=20", "--audit=off", env=self.between("1 slow"))
+        self.assertEqual(self.facts()["status"], "ok")  # which it is only where the agent was heard of meanwhile
+        self.assert_nothing_left()
+
+    def begin_to_read(self, wrong):
+        process = self.start("run", *SHORT, "--steps=20", "--audit=off", env=self.between(wrong))
+        self.wait_until(lambda: os.path.exists(self.pipe), process)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        return process
+
+    def test_a_study_that_is_asked_to_stop_waits_for_no_file(self):
+        process = self.begin_to_read("1 endless")
+        _, err = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130, err)
+        self.assert_nothing_left()
+
+    def test_a_study_that_is_asked_again_to_stop_gives_up_an_agent_that_hangs(self):
+        process = self.begin_to_read("1 hang")
+        time.sleep(1.2)
+        self.assertIsNone(process.poll())  # one that tells what it saw would be waited for
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=25)
+        self.assertEqual(process.returncode, 130, err)
+        self.assert_nothing_left()
 
     def test_a_clock_that_cannot_be_related_is_named_with_its_host(self):
         facts, _ = self.failed("1 mute")

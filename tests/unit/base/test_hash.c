@@ -59,6 +59,29 @@ static void a_file_hashes_as_its_bytes(void)
     ys_free(bytes);
 }
 
+static ys_status count(void *context)
+{
+    int *left = context;
+    return --*left > 0 ? YS_OK : ys_fail(YS_EINTR, "enough");
+}
+
+static void what_is_done_beside_is_done_often_and_can_end_it(void)
+{
+    enum { SIZE = 200000 };
+    static const char bytes[SIZE];
+    char of_bytes[YS_SHA256_TEXT], of_file[YS_SHA256_TEXT] = "untouched";
+    int left = 3;
+    ys_sha256_text(bytes, SIZE, of_bytes);
+    REQUIRE(ys_fs_write(scratch("zeros"), bytes, SIZE) == YS_OK);
+    CHECK_INT(ys_sha256_file_beside(scratch("zeros"), count, &left, of_file), YS_EINTR);
+    CHECK_TEXT(ys_error(), "enough");
+    CHECK_TEXT(of_file, "untouched");
+    left = 100;
+    CHECK_INT(ys_sha256_file_beside(scratch("zeros"), count, &left, of_file), YS_OK);
+    CHECK_TEXT(of_file, of_bytes);
+    CHECK(left <= 100 - SIZE / 65536);
+}
+
 static void a_file_that_cannot_be_read_is_named(void)
 {
     char text[YS_SHA256_TEXT] = "untouched";
@@ -70,4 +93,4 @@ static void a_file_that_cannot_be_read_is_named(void)
 
 TAP_MAIN(TAP_CASE(published_sums_come_out), TAP_CASE(joined_parts_hash_as_one),
          TAP_CASE(every_length_hashes_alike_from_any_place), TAP_CASE(a_file_hashes_as_its_bytes),
-         TAP_CASE(a_file_that_cannot_be_read_is_named))
+         TAP_CASE(what_is_done_beside_is_done_often_and_can_end_it), TAP_CASE(a_file_that_cannot_be_read_is_named))

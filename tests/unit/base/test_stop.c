@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int exit_code_of(int (*body)(void))
@@ -54,6 +55,27 @@ static int each_signal(void)
 static void the_first_signal_is_kept_and_later_ones_do_not_kill(void)
 {
     CHECK_INT(exit_code_of(each_signal), 10);
+}
+
+static int insists(void)
+{
+    const struct timespec wish = {.tv_sec = 1, .tv_nsec = 10000000};
+    if (ys_stop_install() != YS_OK)
+        return 1;
+    raise(SIGTERM);
+    raise(SIGTERM); /* as timeout sends it */
+    if (ys_stop_insisted())
+        return 2;
+    nanosleep(&wish, NULL);
+    if (ys_stop_insisted())
+        return 3;
+    raise(SIGINT);
+    return ys_stop_insisted() && ys_stop_signal() == SIGTERM ? 10 : 4;
+}
+
+static void a_later_signal_insists(void)
+{
+    CHECK_INT(exit_code_of(insists), 10);
 }
 
 static int ignored_before(void)
@@ -136,4 +158,5 @@ static void stopping_is_a_failure_that_names_the_signal(void)
 
 TAP_MAIN(TAP_CASE(what_was_ignored_before_stays_ignored), TAP_CASE(once_released_signals_end_the_program),
          TAP_CASE(nothing_is_set_before_install), TAP_CASE(the_first_signal_is_kept_and_later_ones_do_not_kill),
-         TAP_CASE(a_broken_pipe_does_not_kill), TAP_CASE(stopping_is_a_failure_that_names_the_signal))
+         TAP_CASE(a_broken_pipe_does_not_kill), TAP_CASE(a_later_signal_insists),
+         TAP_CASE(stopping_is_a_failure_that_names_the_signal))
