@@ -69,6 +69,9 @@ struct ys_nodes {
 ys_status ys_nodes_start(struct ys_nodes *nodes) YS_MUST_CHECK;
 /** Ends the agent and all that it started, and waits for that. Of one that has not come nothing is there to end. */
 void ys_node_finish(struct ys_node *node);
+/** Why the agent, which has gone, gave up by itself, as its last line says; waits a moment for that where it comes from
+ * elsewhere. False: it said nothing, as one that was killed. */
+bool ys_node_last_words(struct ys_nodes *nodes, struct ys_node *node, char *words, size_t size);
 /** Closes what it speaks by: it then ends its ranks and itself. */
 void ys_node_part(struct ys_node *node);
 

@@ -34,6 +34,9 @@ static const uint64_t KILL_PATIENCE_NS = 20000000000;
  * end them, and then so long before it is killed. */
 static const uint64_t PARTING_NS = 10000000000, ENDING_NS = 10000000000;
 
+/* What an agent said as it ended comes another way than that it has: by ssh, mpirun or srun. */
+static const uint64_t LAST_WORDS_NS = 500000000;
+
 /* Weights of a line that says why an agent did not come: by srun, of each program that fails; of anything; by an agent.
  */
 enum { OF_END = 1, OF_WORDS, OF_AGENT };
@@ -294,6 +297,33 @@ static int find_why(struct ys_node *starter, char *line, size_t size)
     return weight;
 }
 
+/** Whether that is a line of the agent of `node`, which says why it ends: what it says; else NULL. */
+static const char *words_of(const struct ys_node *node, const char *line)
+{
+    char begin[64];
+    const size_t size = (size_t)snprintf(begin, sizeof begin, YS_NODE_AGENT ": node %" PRId64 " on ", node->number);
+    const char *words = strncmp(line, begin, size) == 0 ? strstr(line + size, ": ") : NULL;
+    return words ? words + 2 : NULL;
+}
+
+/** Of what has come of its log. */
+static bool find_words(struct ys_node *starter, const struct ys_node *node, char *words, size_t size)
+{
+    bool is_found = false;
+    if (starter->log_path)
+        ys_log_file_drain(&starter->log);
+    char *rest = NULL, *tail = starter->log_path ? ys_log_file_tail(&starter->log) : NULL;
+    for (char *at = tail ? strtok_r(tail, "\n", &rest) : NULL; at; at = strtok_r(NULL, "\n", &rest)) {
+        const char *said = words_of(node, at);
+        if (!said)
+            continue;
+        is_found = true;
+        snprintf(words, size, "%s", said);
+    }
+    ys_free(tail);
+    return is_found;
+}
+
 /** What the user can do about an agent that was not brought. */
 static const char *remedy(const struct ys_nodes *nodes, const struct ys_node *starter)
 {
@@ -321,6 +351,19 @@ static const char *remedy(const struct ys_nodes *nodes, const struct ys_node *st
 static struct ys_node *starter_of(struct ys_nodes *nodes, struct ys_node *node)
 {
     return node->is_shared ? nodes->items : node;
+}
+
+bool ys_node_last_words(struct ys_nodes *nodes, struct ys_node *node, char *words, size_t size)
+{
+    struct ys_node *starter = starter_of(nodes, node);
+    const uint64_t until_ns = ys_time_ns() + (node->is_starter ? LAST_WORDS_NS : 0);
+    while (!find_words(starter, node, words, size)) {
+        if (!starter->log_path || starter->log.pipe_fd < 0 || ys_time_ns() >= until_ns)
+            return false;
+        struct pollfd source = {.fd = starter->log.pipe_fd, .events = POLLIN};
+        poll(&source, 1, 50);
+    }
+    return true;
 }
 
 /** An agent that has ended before it came, or what was to start it. */

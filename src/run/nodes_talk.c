@@ -171,6 +171,17 @@ static ys_status take(struct ys_nodes *nodes, struct ys_node *node, const ys_jso
     }
 }
 
+static void lose_gone(struct ys_nodes *nodes, struct ys_node *node)
+{
+    char title[128], words[512];
+    ys_node_title(node, title);
+    if (ys_node_last_words(nodes, node, words, sizeof words))
+        ys_node_lose(node, YS_RUN_KILLED, "the agent of %s ended, and its ranks with it: %s", title, words);
+    else
+        ys_node_lose(node, YS_RUN_KILLED,
+                     "the agent of %s was ended by something else than yardstick, and its ranks with it", title);
+}
+
 /** Takes all that has come of one. */
 static ys_status listen_to(struct ys_nodes *nodes, struct ys_node *node)
 {
@@ -189,9 +200,7 @@ static ys_status listen_to(struct ys_nodes *nodes, struct ys_node *node)
         if (status == YS_ENOMEM)
             return status;
         if (has_gone)
-            ys_node_lose(node, YS_RUN_KILLED,
-                         "the agent of %s was ended by something else than yardstick, and its ranks with it",
-                         ys_node_title(node, title));
+            lose_gone(nodes, node);
         else if (status != YS_OK)
             ys_node_lose(node, YS_RUN_PROTOCOL_ERROR, "the agent of %s: %s", ys_node_title(node, title), ys_error());
     }

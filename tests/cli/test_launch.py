@@ -41,6 +41,16 @@ while [ "${1%%yardstick-node}" = "$1" ]; do shift; done
 %s=0 "$@" & %s=1 "$@" & wait
 """
 
+# The same, and something stands between the study and each, which changes what the second is told. It says what the first does not.
+CHANGER = """#!/bin/sh
+while [ "${1%yardstick-node}" = "$1" ]; do shift; done
+export NODE_PROGRAM=$1
+SLURM_PROCID=0 NODE_WRONG="$3 nothing" "$BETWEEN" "$2" "$3" &
+echo "yardstick-node: node 0 on h0: what the other does not say" >&2
+SLURM_PROCID=1 NODE_WRONG="$3 job" "$BETWEEN" "$2" "$3" &
+wait
+"""
+
 
 class Launch(Case):
     def setUp(self):
@@ -181,6 +191,12 @@ class Launch(Case):
     def test_srun_starts_an_agent_a_host(self):
         self.assertEqual(self.started("slurm", "SLURM_PROCID", "srun", "", **ALLOCATION),
                          "--ntasks-per-node=1 --cpu-bind=none --mpi=none --export=ALL --nodes=2 --ntasks=2")
+
+    def test_an_agent_that_gives_up_is_told_by_its_own_words_and_not_by_anothers(self):
+        env = dict(self.stand_in("srun", CHANGER), BETWEEN=os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_between.py"), **ALLOCATION)
+        self.yardstick("run", *SHORT, "--launch=slurm", env=env.items(), code=1)
+        self.assert_nothing_left()
+        self.assertRegex(self.facts()["message"], r"the agent of node 1 \(.*\) ended, and its ranks with it: the study's job")
 
     def test_a_starter_that_ends_early_or_is_missing_is_said(self):
         said = "#!/bin/sh\necho 'srun: error: Unable to create step: Job credential expired' >&2\n%s\nexit 1\n"

@@ -171,6 +171,12 @@ class Nodes(Case):
                 self.assertIn("rank 1 of 2 (node 1, ", facts["message"])
                 self.assertIn(word, facts["message"])
 
+    def test_an_agent_that_gives_up_is_told_by_its_own_words(self):
+        facts, _ = self.failed("1 job")
+        self.assertEqual(facts["status"], "killed")
+        self.assertRegex(facts["message"], r"rank 1 of 2 \(node 1, {0}\): the agent of node 1 \({0}\) ended, and its ranks with it: the study's job.*argv"
+                         .format(re.escape(socket.gethostname())))
+
     def agents(self):
         """The agents that run, by the number of their node."""
         found = {}
