@@ -73,8 +73,8 @@ static const struct ys_record single_record = YS_RECORD("single", struct ys_comp
 #define WORD(member, names, what)          YS_FIELD_NAMED(struct ys_comparison_record, member, names, 0, what)
 static const struct ys_field comparison_fields[] = {
     OF_PAIR(metric, YS_FIELD_TEXT, 0, "that is compared"),
-    OF_PAIR(a, YS_FIELD_TEXT, 0, "id of the later trial of the job"),
-    OF_PAIR(b, YS_FIELD_TEXT, 0, "id of the earlier one, the base"),
+    OF_PAIR(a, YS_FIELD_TEXT, 0, "id of the later trial of the job, or of the one of several ranks"),
+    OF_PAIR(b, YS_FIELD_TEXT, 0, "id of the other one, the base"),
     OF_PAIR(a_index, YS_FIELD_INT, YS_FIELD_LATER, "number of that trial inside the study"),
     OF_PAIR(b_index, YS_FIELD_INT, YS_FIELD_LATER, "number of that trial inside the study"),
     OF_PAIR(varies, YS_FIELD_TEXT, 0, "the factor in which they differ"),

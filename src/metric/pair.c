@@ -292,20 +292,22 @@ static bool is_alone(const struct ys_metric_view_trial *trial)
 }
 
 /* Of the speed of ranks that exchange against that of ranks that do the same but for that: what the exchange adds to a
- * step. The others' lack of a proof, which forbids any other comparison, is what this one is about. */
+ * step. The others' lack of a proof, which forbids any other comparison, is what this one is about; what else forbids
+ * one forbids it too. */
 static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_comparison *comparison)
 {
     const struct ys_metric_view_trial *a = is_alone(pair->a) ? pair->b : pair->a,
                                       *b = is_alone(pair->a) ? pair->a : pair->b;
     struct matched rounds;
     struct ys_comparison found = ys_compare_invalid(0, "");
+    char reason[400];
     comparison->told.exposed_s = NAN;
     comparison->exposed = (struct ys_interval){.known = false};
     if (strcmp(pair->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
-        !is_alone(b))
+        !is_alone(b) || has_fault(a, b, reason, sizeof reason))
         return YS_OK;
     ys_status status = match(a, b, ys_compared_place("step_s"), &rounds);
-    if (status == YS_OK)
+    if (status == YS_OK && rounds.unequal == 0)
         status = ys_compare_difference(rounds.a, rounds.b, rounds.n, YS_BETTER_LOWER, 0, &found);
     ys_free(rounds.a);
     comparison->told.exposed_s = found.value;
@@ -391,7 +393,7 @@ static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
     return YS_OK;
 }
 
-/* A pair that is to be compared: places of its trials in the job, a > b. */
+/* A pair that is to be compared: places of its trials in the job. */
 struct chosen {
     size_t a, b;
     const char *varies;
@@ -404,9 +406,17 @@ struct choice {
     size_t count, capacity;
 };
 
+/* Along `ranks` speed-up is told against it. */
+static bool is_one_process(const struct ys_metric_view *view, const char *axis, size_t trial)
+{
+    return strcmp(axis, "ranks") == 0 && ys_settings_ranks(&view->trials[trial].record->keys) == 1;
+}
+
 static ys_status choose(struct choice *choice, const char *axis, size_t one, size_t other)
 {
-    size_t a = one > other ? one : other, b = one > other ? other : one;
+    const size_t later = one > other ? one : other, earlier = one > other ? other : one;
+    const bool is_base = is_one_process(choice->view, axis, later);
+    const size_t a = is_base ? earlier : later, b = is_base ? later : earlier;
     const char *varies = ys_pair_varies(choice->view->trials[a].record, choice->view->trials[b].record);
     if (!varies || strcmp(varies, axis) != 0)
         return YS_OK;
@@ -458,13 +468,15 @@ static int worth_of(const struct ys_metric_view_trial *trial)
     return 1 + 2 * !has_fault(trial, NULL, reason, sizeof reason) + !isnan(median_of(trial, 0));
 }
 
-/* The first of those that say most. */
-static const struct member *base_of(const struct ys_metric_view *view, const struct member *group, size_t size)
+/* The first of those that say most; along `ranks` that of one process, where it is one of them. */
+static const struct member *base_of(const struct ys_metric_view *view, const char *axis, const struct member *group,
+                                    size_t size)
 {
     const struct member *base = &group[0];
-    int most = worth_of(&view->trials[base->trial]);
-    for (size_t i = 1; i < size; i++) {
-        int worth = worth_of(&view->trials[group[i].trial]);
+    int most = -1;
+    for (size_t i = 0; i < size; i++) {
+        const size_t trial = group[i].trial;
+        const int worth = 2 * worth_of(&view->trials[trial]) + is_one_process(view, axis, trial);
         base = worth > most ? &group[i] : base;
         most = worth > most ? worth : most;
     }
@@ -473,7 +485,7 @@ static const struct member *base_of(const struct ys_metric_view *view, const str
 
 static ys_status choose_in_group(struct choice *choice, const char *axis, const struct member *group, size_t size)
 {
-    const struct member *base = base_of(choice->view, group, size);
+    const struct member *base = base_of(choice->view, axis, group, size);
     for (size_t i = 0; i < size; i++) {
         for (size_t k = 0; choice->all && k < i; k++)
             YS_TRY(choose(choice, axis, group[i].trial, group[k].trial));

@@ -247,11 +247,13 @@ class Ranks(Case):
         self.assertIn("is stopped", facts["message"])
 
     def test_speeds_of_several_ranks_are_told_as_speed_up_and_efficiency(self):
-        for batch, kind in (("--batch=8", "weak"), ("--global-batch=8", "strong")):
-            out, _ = self.result("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", batch, "--ranks=1,2",
-                                 "--steps=21", "--block=1", "--repeat=6", "--opt.null.rate=4000")
+        for batch, kind, ranks in (("--batch=8", "weak", "1,2"), ("--global-batch=8", "strong", "2,1")):
+            out, _ = self.result("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", batch, "--ranks=" + ranks,
+                                 "--steps=21", "--block=1", "--repeat=6", "--opt.null.rate=4000", "--on-disturbance=ignore")
             speeds = [c for c in out["comparisons"] if c["metric"] == "rate_per_s"]
             self.assertEqual([(c["varies"], c["scaling"]) for c in speeds], [("ranks", kind)])
+            trials = {trial["id"]: trial["keys"]["ranks"] or 1 for trial in out["trials"]}
+            self.assertEqual((trials[speeds[0]["a"]], trials[speeds[0]["b"]]), (2, 1))
             self.assertEqual(speeds[0]["efficiency"], speeds[0]["ratio"] / 2)
             self.assertEqual(speeds[0]["efficiency_ci"], [end / 2 for end in speeds[0]["ci"]])
             self.assertEqual({c["scaling"] for c in out["comparisons"] if c["metric"] != "rate_per_s"}, {None})
@@ -259,7 +261,8 @@ class Ranks(Case):
 
     def test_ranks_that_exchange_nothing_are_labelled_and_tell_what_the_exchange_adds(self):
         out, _ = self.result("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=2", "--steps=21",
-                             "--block=1", "--repeat=6", "--opt.null.rate=2000", "--opt.null.exchange=3000000", "--strategy=data,alone")
+                             "--block=1", "--repeat=6", "--opt.null.rate=2000", "--opt.null.exchange=3000000", "--strategy=data,alone",
+                             "--on-disturbance=ignore")
         found = [c for c in out["comparisons"] if c["exposed_s"] is not None]
         self.assertEqual([(c["metric"], c["varies"]) for c in found], [("rate_per_s", "strategy")])
         low, high = found[0]["exposed_s_ci"]

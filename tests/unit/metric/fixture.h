@@ -27,6 +27,8 @@ struct fake_trial {
     int64_t start_ns, build_ns, rss_bytes;
     int slow_blocks; /* of warm-up after the first step, twice as slow */
     bool no_work;
+    int ranks;            /* a factor; 0: none */
+    const char *strategy; /* likewise; NULL: none */
 };
 
 /* Rows have a class for each of so many positions; 0: one for the row. */
@@ -76,9 +78,19 @@ __attribute__((format(printf, 1, 2))) static ys_json *fake_jsonf(const char *for
     return fake_json(text);
 }
 
+/* A factor more, which is in the id too. */
+static void fake_factor(ys_json *trial, const char *name, const char *text, ys_json *value)
+{
+    char id[200];
+    snprintf(id, sizeof id, "%s,%s=%s", ys_json_get_text(trial, "id", ""), name, text);
+    ys_json_set_string(trial, "id", id);
+    ys_json_set(ys_json_get(trial, "factors"), name, ys_json_ref(value));
+    ys_json_set(ys_json_get(trial, "keys"), name, value);
+}
+
 static ys_json *fake_trial_json(const struct fake_trial *trial, int index)
 {
-    return fake_jsonf(
+    ys_json *json = fake_jsonf(
         "{\"id\":\"lenet:framework=%s,threads=%d\",\"index\":%d,\"section\":\"lenet\","
         "\"factors\":{\"framework\":\"%s\",\"threads\":%d},"
         "\"keys\":{\"mode\":\"train\",\"framework\":\"%s\",\"device\":\"cpu\",\"model\":\"lenet\",\"data\":\"digits\","
@@ -89,6 +101,13 @@ static ys_json *fake_trial_json(const struct fake_trial *trial, int index)
         "\"options\":{},\"env\":{},\"framework\":{\"name\":\"%s\",\"version\":\"%s\",\"title\":\"%s\"}}",
         trial->framework, trial->threads, index, trial->framework, trial->threads, trial->framework, FAKE_BATCH,
         FAKE_BLOCK, FAKE_STEPS, trial->threads, trial->framework, trial->version, trial->title);
+    char ranks[16];
+    snprintf(ranks, sizeof ranks, "%d", trial->ranks);
+    if (trial->ranks > 0)
+        fake_factor(json, "ranks", ranks, ys_json_int(trial->ranks));
+    if (trial->strategy)
+        fake_factor(json, "strategy", trial->strategy, ys_json_string(trial->strategy));
+    return json;
 }
 
 /* A trial as JSON into the store. */

@@ -446,7 +446,88 @@ static void bits_a_token_are_compared_by_their_ratio_whatever_disturbed(void)
     fake_disturbed = NULL;
 }
 
-TAP_MAIN(TAP_CASE(bits_a_token_are_compared_by_their_ratio_whatever_disturbed),
+/* Wherever it stands in the job: `ratio` is then the speed-up. */
+static void the_trial_of_one_process_is_the_base_of_those_of_several(void)
+{
+    static const int ranks[] = {4, 1, 2};
+    struct fake_trial trials[3];
+    struct study study;
+    ys_json *all = NULL;
+    for (int i = 0; i < 3; i++) {
+        trials[i] = fake_trials[0];
+        trials[i].ranks = ranks[i];
+    }
+    ys_json *result = compare(&study, trials, 3, 6, -1);
+    CHECK_TEXT(speed_pairs(result), "0-1 2-1");
+    const ys_json *rate = find(result, "rate_per_s", "ranks");
+    REQUIRE(rate);
+    CHECK_TEXT(ys_json_get_text(rate, "scaling", ""), "weak");
+    CHECK_NEAR(ys_json_get_number(rate, "ratio", 0), 4, 1e-9); /* the same steps, of four times the rows */
+    CHECK_NEAR(ys_json_get_number(rate, "efficiency", 0), 1, 1e-9);
+    REQUIRE(ys_metric_result(study.store, study.id, YS_RESULT_ALL, &all) == YS_OK);
+    CHECK_TEXT(speed_pairs(all), "0-1 2-0 2-1");
+    ys_json_free(all);
+    end(&study, result);
+    trials[1].verdict = "fail"; /* it can say nothing of the others */
+    result = compare(&study, trials, 3, 1, -1);
+    CHECK_TEXT(speed_pairs(result), "0-1 2-0");
+    end(&study, result);
+}
+
+/* Ranks that exchange, of which the proof says `verdict`, and ranks that do not, which are never proven. */
+static void fill_exchanging(struct fake_trial trials[2], const char *verdict)
+{
+    trials[0] = trials[1] = fake_trials[0];
+    trials[0].strategy = "data";
+    trials[0].verdict = verdict;
+    trials[1].strategy = "alone";
+    trials[1].verdict = "none";
+    trials[1].rate_per_s = 6500;
+}
+
+static void what_exchanging_adds_is_told_of_ranks_that_are_proven(void)
+{
+    struct fake_trial trials[2];
+    struct study study;
+    fill_exchanging(trials, "pass");
+    ys_json *result = compare(&study, trials, 2, 6, -1);
+    const ys_json *rate = find(result, "rate_per_s", "strategy");
+    CHECK_TEXT(ys_json_get_text(rate, "verdict", ""), "invalid");
+    /* A round scatters by 1.2 %, in both alike; 4 % are allowed of the median of six. */
+    CHECK_NEAR(ys_json_get_number(rate, "exposed_s", 0), FAKE_BATCH / 5200.0 - FAKE_BATCH / 6500.0, 1e-4);
+    CHECK_INT(ys_json_size(ys_json_get(rate, "exposed_s_ci")), 2);
+    end(&study, result);
+    fill_exchanging(trials, "fail");
+    result = compare(&study, trials, 2, 6, -1);
+    rate = find(result, "rate_per_s", "strategy");
+    CHECK(rate && ys_json_type_of(ys_json_get(rate, "exposed_s")) == YS_JSON_NULL);
+    CHECK(ys_json_type_of(ys_json_get(rate, "exposed_s_ci")) == YS_JSON_NULL);
+    end(&study, result);
+}
+
+static void what_exchanging_adds_is_not_told_of_unequal_marks(void)
+{
+    struct fake_trial trials[2];
+    struct study study;
+    fill_exchanging(trials, "pass");
+    ys_json *result = compare(&study, trials, 2, 6, -1);
+    ys_json_free(result);
+    add_run(&study, &trials[0], 0, (struct fake_run){6, 0, "ok"});
+    fake_disturbed = "builtin";
+    fake_disturbed_round = 6;
+    add_run(&study, &trials[1], 1, (struct fake_run){6, 0, "ok"});
+    fake_disturbed = NULL;
+    result = compare_again(&study);
+    const ys_json *rate = find(result, "rate_per_s", "strategy");
+    CHECK(rate && ys_json_type_of(ys_json_get(rate, "exposed_s")) == YS_JSON_NULL);
+    CHECK(ys_json_type_of(ys_json_get(rate, "exposed_s_ci")) == YS_JSON_NULL);
+    end(&study, result);
+}
+
+TAP_MAIN(TAP_CASE(the_trial_of_one_process_is_the_base_of_those_of_several),
+         TAP_CASE(what_exchanging_adds_is_told_of_ranks_that_are_proven),
+         TAP_CASE(what_exchanging_adds_is_not_told_of_unequal_marks),
+         TAP_CASE(bits_a_token_are_compared_by_their_ratio_whatever_disturbed),
          TAP_CASE(unequal_marks_have_no_verdict_and_equal_ones_have),
          TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section),
          TAP_CASE(options_of_one_framework_do_not_part_it_from_others),
