@@ -170,7 +170,7 @@ static ys_status take_exchange(struct ys_run *run, int64_t exchange_ns, int64_t 
                        "the block from step %" PRId64 " says that it exchanged gradients for %" PRId64 " ns of %" PRId64
                        " ns",
                        run->next_step, exchange_ns, span_ns);
-    return ys_series_add_int(run->series, "exchange_busy_ns", exchange_ns);
+    return ys_series_add_int(run->series, "block_exchange_ns", exchange_ns);
 }
 
 static void tell(struct ys_run *run)
@@ -214,7 +214,7 @@ ys_status ys_run_take_block(void *context, const ys_json *json)
     YS_TRY(ys_series_add_int(run->series, "block_input_ns", message.block.input_ns));
     YS_TRY(take_stamps(run, &message));
     if (message.block.sent_bytes >= 0)
-        YS_TRY(ys_series_add_int(run->series, "exchange_sent_bytes", message.block.sent_bytes));
+        YS_TRY(ys_series_add_int(run->series, "block_sent_bytes", message.block.sent_bytes));
     YS_TRY(take_exchange(run, message.block.exchange_ns, end_ns - start_ns));
     YS_TRY(take_losses(run, message.block.loss, count));
     go_on(run, count, end_ns);

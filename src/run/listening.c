@@ -104,7 +104,7 @@ static struct blocks read_blocks(const struct ys_series_set *set)
     read.ready_ns = ys_series_column(set, "exchange_ready_ns", &read.stamps);
     read.reduced_ns = ys_series_column(set, "exchange_reduced_ns", &read.stamps);
     size_t counted = SIZE_MAX;
-    read.busy_ns = ys_series_column(set, "exchange_busy_ns", &counted);
+    read.busy_ns = ys_series_column(set, "block_exchange_ns", &counted);
     if (counted < read.count)
         read.busy_ns = NULL;
     return read;
@@ -216,7 +216,7 @@ ys_status ys_listening_end(struct ys_listening *listening, const struct ys_serie
 {
     struct ys_facts_collectives *told = NULL;
     ys_status status = YS_OK;
-    if (listening->path || listening->reason || ys_series_find(series, "exchange_busy_ns"))
+    if (listening->path || listening->reason || ys_series_find(series, "block_exchange_ns"))
         status = (told = ys_alloc(1, sizeof *told)) ? YS_OK : ys_out_of_memory();
     *facts = told;
     if (told) {

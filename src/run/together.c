@@ -146,7 +146,7 @@ static double rate_of(const struct ys_series_set *series, double rows)
 static double sent_of(const struct ys_series_set *series)
 {
     const struct ys_series *count = ys_series_find(series, "block_count"),
-                           *sent = ys_series_find(series, "exchange_sent_bytes");
+                           *sent = ys_series_find(series, "block_sent_bytes");
     double steps = 0, bytes = 0;
     if (!count || !sent || sent->count != count->count)
         return NAN;

@@ -197,7 +197,7 @@ static void a_program_of_yardsticks_own_counts_by_itself(void)
     CHECK(!launch.env && !listening.path);
     fill(&series, true);
     for (int block = 0; block < 4; block++)
-        add(&series, "exchange_busy_ns", (block == 0 ? 1 : 2) * 5 * MS);
+        add(&series, "block_exchange_ns", (block == 0 ? 1 : 2) * 5 * MS);
     CHECK_INT(ys_listening_end(&listening, &series, &facts), YS_OK);
     REQUIRE(facts);
     CHECK_TEXT(facts->library, "own");

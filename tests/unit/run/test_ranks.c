@@ -150,6 +150,23 @@ static void a_run_of_several_is_one_record(void)
     ys_free(null);
 }
 
+/* What is told of blocks has a row a block, and nothing in between, whichever rank tells it. */
+static void check_blocks(const struct ys_series_set *all, int64_t rank)
+{
+    static const char *const names[] = {"block_sent_bytes", "block_exchange_ns"};
+    struct ys_series_set own;
+    REQUIRE(ys_series_take_process(all, rank, &own) == YS_OK);
+    for (size_t k = 0; k < 2; k++) {
+        const struct ys_series *told = ys_series_find(&own, names[k]);
+        REQUIRE(told);
+        CHECK_INT(told->count, 5);
+        for (size_t i = 0; i < told->count; i++)
+            CHECK(told->ints[i] > 0);
+    }
+    CHECK_INT(ys_series_find(&own, "exchange_step")->count, 21);
+    ys_series_set_free(&own);
+}
+
 /* Ranks that exchange something, one of which takes 30 ms longer than the 3 ms of the others: they wait for it, and it
  * for nobody. Shares alone are looked at, with room for a machine that does much else. */
 static void a_rank_that_is_late_is_found(void)
@@ -174,6 +191,7 @@ static void a_rank_that_is_late_is_found(void)
         const double share = rank->waiting_s / all_s;
         tap_check(r == 1 ? share < 0.3 : share > 0.5, __LINE__, "rank %d waits %.3f of its step", (int)r, share);
         CHECK(rank->communication_s > 0 && rank->communication_s < all_s);
+        check_blocks(&record.series, r);
     }
     ys_run_record_fini(&record);
     ys_plan_fini(&plan);
