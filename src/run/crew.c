@@ -224,18 +224,23 @@ ys_status ys_crew_wait(struct ys_crew *crew, int beside_fd)
     return ys_answers_look(answers);
 }
 
-/* None is asked before all have answered, so that what one does between two questions (a save) falls into no other's
- * time. */
-ys_status ys_crew_go_on(struct ys_crew *crew, bool *is_done)
+ys_status ys_crew_take(struct ys_crew *crew, bool *is_done)
 {
     *is_done = true;
     for (size_t i = 0; i < crew->count; i++) {
         struct ys_run *run = &crew->runs[i];
         if (!run->has_hello)
             YS_TRY(take_hello(run));
-        YS_TRY(ys_order_go_on(run));
+        YS_TRY(ys_order_take(run));
         *is_done = *is_done && ys_order_is_done(run);
     }
+    return YS_OK;
+}
+
+ys_status ys_crew_ask(struct ys_crew *crew)
+{
+    for (size_t i = 0; i < crew->count; i++)
+        YS_TRY(ys_order_ask(&crew->runs[i]));
     return YS_OK;
 }
 

@@ -5,12 +5,15 @@
  *     ys_crew_begin(&crew)
  *     while it is not done:
  *         while ys_crew_is_busy(&crew) && ys_crew_wait(&crew, -1): nothing
- *         ys_crew_go_on(&crew, &is_done)
+ *         ys_crew_take(&crew, &is_done)
+ *         ys_crew_ask(&crew)
  *     ys_crew_end(&crew, NULL)
  *     ... records and crew.members[i].end
  *     ys_crew_close(&crew)
  *
- * A run on several hosts (run/nodes.h) goes on with all of its crews once the last of them is busy no more. */
+ * None is asked before all have answered and have been looked at: what one does between two questions (a save) falls
+ * into no other's time, and no look at one into the training of others. So in a run on several hosts (run/nodes.h) all
+ * crews are asked once the last of them has taken its answers. */
 #ifndef YS_RUN_CREW_H
 #define YS_RUN_CREW_H
 
@@ -54,9 +57,11 @@ bool ys_crew_has_failed(const struct ys_crew *crew);
  * are failed as cancelled (ys_ranks_wait()): the failure is then that of ys_session_answer(). Failures of looking at
  * answers are yardstick's own. */
 ys_status ys_crew_wait(struct ys_crew *crew, int beside_fd) YS_MUST_CHECK;
-/** None is busy, and none has failed: each goes on to its next question, or all are at the end of their order. Failures
- * are those of ys_session_request(). */
-ys_status ys_crew_go_on(struct ys_crew *crew, bool *is_done) YS_MUST_CHECK;
+/** None is busy, and none has failed: takes what each has answered, and looks at it. *is_done: all are at the end of
+ * their order. Failures are those of ys_session_request(). */
+ys_status ys_crew_take(struct ys_crew *crew, bool *is_done) YS_MUST_CHECK;
+/** Then: each is asked what is next, unless it is at the end of its order. Failures as before. */
+ys_status ys_crew_ask(struct ys_crew *crew) YS_MUST_CHECK;
 /** Where the first of them is, and how many steps it has done. */
 enum ys_stage ys_crew_stage(const struct ys_crew *crew, int64_t *steps);
 

@@ -192,7 +192,8 @@ static ys_status go_through(struct agent *agent)
     bool is_done = false, may_go, is_said = false;
     YS_TRY(ys_crew_begin(crew));
     while (!agent->is_ended) {
-        if (!ys_crew_is_busy(crew) && !is_said) {
+        if (!is_said && !ys_crew_is_busy(crew) && !ys_crew_has_failed(crew)) {
+            YS_TRY(ys_crew_take(crew, &is_done));
             YS_TRY(say(agent, YS_NODE_READY, is_done, YS_FIELD_NONE, NULL));
             is_said = true;
         }
@@ -200,7 +201,7 @@ static ys_status go_through(struct agent *agent)
         YS_TRY(listen_to_study(agent, 0, &may_go));
         if (!may_go)
             continue;
-        YS_TRY(ys_crew_go_on(crew, &is_done));
+        YS_TRY(ys_crew_ask(crew));
         is_said = false;
     }
     return YS_OK;

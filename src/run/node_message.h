@@ -8,7 +8,7 @@
  *     pong                    <->  ping, a few times: how its clock relates
  *                             <-   job: what its ranks are to do. They are started
  *     alive   each second     ->
- *     ready   all of its ranks have answered
+ *     ready   all of its ranks have answered, and have been looked at
  *                             ->
  *                             <-   go: to the next question, once all hosts are ready
  *     pong                    <->  ping, now and then: hosts whose clock is another

@@ -411,7 +411,7 @@ bool ys_order_is_done(const struct ys_run *run)
     return run->phase == run->order->count;
 }
 
-ys_status ys_order_go_on(struct ys_run *run)
+ys_status ys_order_take(struct ys_run *run)
 {
     while (!ys_order_is_done(run)) {
         const struct ys_phase *phase = &run->order->phases[run->phase];
@@ -420,15 +420,22 @@ ys_status ys_order_go_on(struct ys_run *run)
         } else if (phase->is_due && !phase->is_due(run)) {
             run->phase++;
             continue;
-        } else {
-            if (phase->tells)
-                ys_run_tell(run, phase->stage, phase->progress);
-            if (phase->request)
-                return ask(run, phase);
+        } else if (phase->request) {
+            return YS_OK;
         }
         if (phase->after)
             YS_TRY(phase->after(run));
         run->phase = phase->back ? run->phase - phase->back : run->phase + 1;
     }
     return YS_OK;
+}
+
+ys_status ys_order_ask(struct ys_run *run)
+{
+    if (ys_order_is_done(run))
+        return YS_OK;
+    const struct ys_phase *phase = &run->order->phases[run->phase];
+    if (phase->tells)
+        ys_run_tell(run, phase->stage, phase->progress);
+    return ask(run, phase);
 }

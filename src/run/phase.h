@@ -24,7 +24,7 @@ struct ys_phase {
     ys_status (*after)(struct ys_run *run);
     struct ys_phase_times times;               /* `asked` of its first request; `answered` once it `is_done` */
     bool (*is_done)(const struct ys_run *run); /* NULL: after each request */
-    bool tells;                                /* a progress line when it begins */
+    bool tells;                                /* a progress line when it is asked */
     double progress;                           /* the fraction that this line says */
     size_t back; /* after it, by so many phases; 0: to the next one. A phase that leads back must be `is_due` at times
                     and at times not */
@@ -43,10 +43,13 @@ const struct ys_order *ys_order_find(enum ys_mode mode);
 /** The order of a training under audit (struct ys_run_audit). */
 const struct ys_order *ys_order_audited(void);
 
-/** Goes on with run->order, at run->phase, as far as it can without waiting: until the session has been asked something
- * (it is busy: call again when it no longer is), or the order is at its end. Failures are those of
- * ys_session_request(). */
-ys_status ys_order_go_on(struct ys_run *run) YS_MUST_CHECK;
+/** Goes on with run->order, at run->phase, as far as it can without asking anything: takes the answer, if one has come,
+ * does what belongs to the phase's end, and is then where something is to be asked, or at the order's end. Failures are
+ * those of ys_session_request(). */
+ys_status ys_order_take(struct ys_run *run) YS_MUST_CHECK;
+/** Asks it, unless the order is at its end. The session is then busy: ys_order_take() comes next, when it no longer is.
+ * Failures as before. */
+ys_status ys_order_ask(struct ys_run *run) YS_MUST_CHECK;
 bool ys_order_is_done(const struct ys_run *run);
 
 #endif

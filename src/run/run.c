@@ -57,7 +57,8 @@ static ys_status go_through(struct ys_crew *crew)
     while (!is_done) {
         while (ys_crew_is_busy(crew))
             YS_TRY(ys_crew_wait(crew, -1));
-        YS_TRY(ys_crew_go_on(crew, &is_done));
+        YS_TRY(ys_crew_take(crew, &is_done));
+        YS_TRY(ys_crew_ask(crew));
     }
     return YS_OK;
 }

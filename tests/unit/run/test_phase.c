@@ -1,4 +1,5 @@
 /* The orders of phases: tables that the one loop can go through. */
+#include "run/crew.h"
 #include "run/phase.h"
 #include "run_fixture.h"
 
@@ -70,12 +71,48 @@ static void the_loop_follows_any_table(void)
     const struct ys_order order = {YS_MODE_TRAIN, false, phases, 3}, other = {YS_MODE_TRAIN, false, broken, 2};
     struct ys_run_spec spec = {0};
     struct ys_run run = {.spec = &spec, .order = &order}, stopped = {.spec = &spec, .order = &other};
-    CHECK_INT(ys_order_go_on(&run), YS_OK);
+    CHECK_INT(ys_order_take(&run), YS_OK);
     CHECK(ys_order_is_done(&run));
     CHECK(rounds == 3 && looks == 4);
-    CHECK_INT(ys_order_go_on(&stopped), YS_EIO);
+    CHECK_INT(ys_order_take(&stopped), YS_EIO);
     CHECK(!ys_order_is_done(&stopped));
     CHECK_INT(looks, 4);
 }
 
-TAP_MAIN(TAP_CASE(each_mode_has_its_order), TAP_CASE(the_loop_follows_any_table))
+/* Nothing can be sent, for there is no session. */
+static int asked;
+
+static ys_status ask_nothing(struct ys_run *run, ys_json *message)
+{
+    (void)run;
+    (void)message;
+    asked++;
+    return ys_out_of_memory();
+}
+
+/* What one does meanwhile would fall into what is looked at of the next. */
+static void no_rank_is_asked_before_all_were_looked_at(void)
+{
+    static const struct ys_phase phases[] = {{.after = look}, {.request = "train", .fill = ask_nothing}};
+    static const struct ys_phase broken[] = {{.after = refuse}, {.request = "train", .fill = ask_nothing}};
+    const struct ys_order order = {YS_MODE_TRAIN, false, phases, 2}, other = {YS_MODE_TRAIN, false, broken, 2};
+    struct ys_run_spec spec = {0};
+    struct ys_run runs[3];
+    struct ys_crew crew = {.count = 3, .runs = runs};
+    bool is_done = true;
+    for (size_t i = 0; i < 3; i++)
+        runs[i] = (struct ys_run){.spec = &spec, .order = &order, .has_hello = true};
+    looks = 0;
+    CHECK_INT(ys_crew_take(&crew, &is_done), YS_OK);
+    CHECK(!is_done && looks == 3 && asked == 0);
+    CHECK_INT(ys_crew_ask(&crew), YS_ENOMEM);
+    CHECK(looks == 3 && asked == 1);
+    /* One that fails then is no reason to ask the others. */
+    for (size_t i = 0; i < 3; i++)
+        runs[i] = (struct ys_run){.spec = &spec, .order = i == 1 ? &other : &order, .has_hello = true};
+    CHECK_INT(ys_crew_take(&crew, &is_done), YS_EIO);
+    CHECK(looks == 4 && asked == 1);
+}
+
+TAP_MAIN(TAP_CASE(each_mode_has_its_order), TAP_CASE(the_loop_follows_any_table),
+         TAP_CASE(no_rank_is_asked_before_all_were_looked_at))
