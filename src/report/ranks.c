@@ -233,14 +233,15 @@ static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
                       (long long)rank, 100 * most);
 }
 
-/** What was heard of collectives, or why nothing was. */
+/** What was heard of collectives, or why nothing or not all was. */
 static void put_heard(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     struct ys_result_rank most = {.collective_bytes = NAN};
     for (size_t i = 0; i < ys_ranks_count(trial); i++) {
         const struct ys_result_rank found = ys_ranks_told(trial, i);
-        if (found.collective_reason) {
-            ys_buf_printf(out, "what passes in collectives is not known of rank %lld: %s.", (long long)found.rank,
+        if (found.collective_reason && isnan(found.collective_bytes)) {
+            ys_buf_printf(out, "%s in collectives is not known of rank %lld: %s.",
+                          isnan(found.collective_calls) ? "what passes" : "how many bytes pass", (long long)found.rank,
                           found.collective_reason);
             return;
         }

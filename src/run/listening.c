@@ -9,10 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NS_PER_S    1e9
-#define PRELOAD     "LD_PRELOAD="
-#define NOT_HEARD   "no call of gloo or MPI was heard: the framework exports none, or made none"
-#define MANY_CALLS  "it made more calls than are noted one by one before its first step was over"
+#define NS_PER_S  1e9
+#define PRELOAD   "LD_PRELOAD="
+#define NOT_HEARD "no call of gloo or MPI was heard: the framework exports none, or made none"
+#define MANY_CALLS                                                                                                     \
+    "it made more calls than are noted one by one before its first block after the first step was over: take shorter " \
+    "blocks"
+#define NO_SIZES    "some calls do not show how many bytes they were handed"
 #define NO_STEP     "it did no step after the first"
 #define NO_LIBRARY  YS_COLLECTIVES_LIBRARY " is not found beside the programs: build or install it again"
 #define BAD_LIBRARY "LD_PRELOAD cannot have the path of " YS_COLLECTIVES_LIBRARY ", for it has a blank or a colon in it"
@@ -188,6 +191,8 @@ static void tell_heard(const struct ys_collectives *heard, const struct blocks *
     tell_steps(&sums, true, told);
     if (sums.steps == 0)
         ys_facts_set_text(&told->reason, blocks->count > 1 ? MANY_CALLS : NO_STEP);
+    else if (!sums.is_sized || heard->bytes < 0)
+        ys_facts_set_text(&told->reason, NO_SIZES);
 }
 
 static ys_status tell(const struct ys_listening *listening, const struct ys_series_set *series,

@@ -149,6 +149,11 @@ static void it_says_why_nothing_was_heard(void)
     REQUIRE(ys_report_table(result, 200, false, &out) == YS_OK);
     CHECK_HAS(ys_buf_text(&out), "What passes in collectives is not known of rank 1: listen = off.");
     CHECK(!strstr(ys_buf_text(&out), "to gloo"));
+    (void)!ys_json_set(ys_json_at(ranks, 0), "collective_reason", made_json("'some do not show it'"));
+    (void)!ys_json_set(ys_json_at(ranks, 0), "collective_bytes", ys_json_null());
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_table(result, 200, false, &out) == YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "How many bytes pass in collectives is not known of rank 0: some do not show it.");
     ys_json_free(result);
 }
 

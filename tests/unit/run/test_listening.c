@@ -47,17 +47,28 @@ static struct ys_launch launch_of(const char *program, const char *const *env)
 }
 
 /* Notes as a rank of these steps leaves them: of each step two calls at once, from 2 to 6 ms and from 3 to 5, the
- * larger of which waits 1 ms before it ends. Before the first step, and between blocks, one each. */
-static void write_notes(const char *path, uint64_t begun)
+ * larger of which waits 1 ms before it ends. Before the first step, and between blocks, one each. Of `begun` calls
+ * those of the first `steps` steps are noted; of step `unsized` one does not show its bytes. */
+struct notes {
+    uint64_t begun;
+    int steps, unsized;
+};
+
+static void write_notes(const char *path, const struct notes *made)
 {
-    struct ys_collectives_head head = {
-        .version = YS_COLLECTIVES_VERSION, .owner = 1, .begun = begun, .calls = begun, .bytes = 4000};
+    struct ys_collectives_head head = {.version = YS_COLLECTIVES_VERSION,
+                                       .owner = 1,
+                                       .begun = made->begun,
+                                       .calls = made->begun,
+                                       .bytes = 4000,
+                                       .unsized = made->unsized < made->steps};
     const int fd = open(path, O_WRONLY);
     off_t at = offsetof(struct ys_collectives_notes, items);
     REQUIRE(fd >= 0 && pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head);
-    for (int step = -1; step < STEPS; step++) {
+    for (int step = -1; step < made->steps; step++) {
         const uint64_t t_ns = (uint64_t)(step < 0 ? START_NS - 20 * MS : step_ns(step));
-        const struct ys_collective_note notes[] = {{t_ns + 2 * MS, t_ns + 6 * MS, 300, YS_COLLECTIVE_GLOO},
+        const int64_t large = step == made->unsized ? -1 : 300;
+        const struct ys_collective_note notes[] = {{t_ns + 2 * MS, t_ns + 6 * MS, large, YS_COLLECTIVE_GLOO},
                                                    {t_ns + 3 * MS, t_ns + 5 * MS, 100, YS_COLLECTIVE_GLOO},
                                                    {t_ns - 2 * MS, t_ns - 1 * MS, 7, YS_COLLECTIVE_GLOO}};
         const size_t size = step == 1 ? sizeof notes : 2 * sizeof notes[0];
@@ -67,7 +78,7 @@ static void write_notes(const char *path, uint64_t begun)
     close(fd);
 }
 
-static struct ys_facts_collectives *hear(bool has_stamps, uint64_t begun)
+static struct ys_facts_collectives *hear_notes(bool has_stamps, const struct notes *made)
 {
     struct ys_listening listening;
     struct ys_series_set series;
@@ -76,14 +87,19 @@ static struct ys_facts_collectives *hear(bool has_stamps, uint64_t begun)
     if (!CHECK(ys_listening_begin(true, &launch, &listening) == YS_OK && listening.path))
         return NULL;
     char *path = ys_strdup(listening.path);
-    if (begun > 0)
-        write_notes(path, begun);
+    if (made->begun > 0)
+        write_notes(path, made);
     fill(&series, has_stamps);
     CHECK_INT(ys_listening_end(&listening, &series, &facts), YS_OK);
     CHECK(!ys_fs_exists(path));
     ys_free(path);
     ys_series_set_free(&series);
     return facts;
+}
+
+static struct ys_facts_collectives *hear(bool has_stamps, uint64_t begun)
+{
+    return hear_notes(has_stamps, &(struct notes){begun, STEPS, STEPS});
 }
 
 static void drop(struct ys_facts_collectives *facts)
@@ -134,6 +150,30 @@ static void steps_are_those_whose_calls_are_known_one_by_one(void)
     CHECK_INT(facts->calls, INT64_C(1) << 40);
     CHECK_NEAR(facts->step_calls, 2, 1e-12);
     CHECK_NEAR(facts->busy_s, 0.004, 1e-12);
+    drop(facts);
+    /* They end in step 1, inside the block of steps 1 and 2. */
+    facts = hear_notes(true, &(struct notes){UINT64_C(1) << 40, 2, 2});
+    REQUIRE(facts);
+    CHECK(isnan(facts->step_calls) && isnan(facts->step_bytes) && isnan(facts->busy_s));
+    CHECK_HAS(facts->reason, "before its first block after the first step was over: take shorter blocks");
+    drop(facts);
+}
+
+static void calls_of_unknown_size_have_a_reason(void)
+{
+    struct ys_facts_collectives *facts = hear_notes(true, &(struct notes){2 * (STEPS + 1) + 1, STEPS, 3});
+    REQUIRE(facts);
+    CHECK_INT(facts->bytes, YS_FIELD_NONE);
+    CHECK(isnan(facts->step_bytes));
+    CHECK_NEAR(facts->step_calls, 2, 1e-12);
+    CHECK_HAS(facts->reason, "do not show how many bytes they were handed");
+    drop(facts);
+    /* Of the first step it is bytes in the whole life alone. */
+    facts = hear_notes(true, &(struct notes){2 * (STEPS + 1) + 1, STEPS, 0});
+    REQUIRE(facts);
+    CHECK_INT(facts->bytes, YS_FIELD_NONE);
+    CHECK_NEAR(facts->step_bytes, 400, 1e-12);
+    CHECK_HAS(facts->reason, "do not show how many bytes they were handed");
     drop(facts);
 }
 
@@ -215,5 +255,6 @@ static void a_program_of_yardsticks_own_counts_by_itself(void)
 
 TAP_MAIN(TAP_CASE(a_step_has_its_calls_bytes_and_time_and_what_was_hidden),
          TAP_CASE(without_stamps_nobody_knows_what_was_hidden), TAP_CASE(who_calls_nothing_has_a_reason),
-         TAP_CASE(steps_are_those_whose_calls_are_known_one_by_one), TAP_CASE(what_the_user_preloads_stays),
-         TAP_CASE(why_nobody_listens_is_told), TAP_CASE(a_program_of_yardsticks_own_counts_by_itself))
+         TAP_CASE(steps_are_those_whose_calls_are_known_one_by_one), TAP_CASE(calls_of_unknown_size_have_a_reason),
+         TAP_CASE(what_the_user_preloads_stays), TAP_CASE(why_nobody_listens_is_told),
+         TAP_CASE(a_program_of_yardsticks_own_counts_by_itself))
