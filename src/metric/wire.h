@@ -18,8 +18,8 @@ extern const struct ys_names ys_exchanges; /* "ring", "mean", "servers", "shards
 struct ys_wire {
     const char *interface; /* borrowed; NULL: none */
     double sent_bytes, received_bytes;
-    double needed_bytes; /* that have to leave it, without headers; NaN also where all ranks are in one network. Where
-                            each host has its own share of servers it is the mean over hosts */
+    double needed_bytes; /* that have to leave it, without headers; NaN also where all ranks are in one network. Of the
+                            ways `mean` and `servers`, which may divide that as they like, it is the mean over hosts */
 };
 struct ys_wire ys_wire_of(const struct ys_facts *facts, int precision, size_t network);
 

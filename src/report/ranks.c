@@ -148,7 +148,8 @@ static void put_clocks(struct ys_buf *out, const struct ys_view_trial *trial)
             label_measure(most_s, NULL).text);
 }
 
-/** What went through the interfaces of its hosts, beside what had to. */
+/** What went through the interfaces of its hosts, beside what had to: of some ways each host has to send as much, of
+ * others only all together (metric/wire.h), so the mean is said, which is true of either. */
 static void put_wire(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     double least_bytes = NAN, most_bytes = NAN, needed_bytes = NAN;
@@ -158,7 +159,7 @@ static void put_wire(struct ys_buf *out, const struct ys_view_trial *trial)
         interface = interface ? interface : found.interface;
         least_bytes = fmin(least_bytes, found.wire_sent_bytes); /* NaN is passed over */
         most_bytes = fmax(most_bytes, found.wire_sent_bytes);
-        needed_bytes = fmax(needed_bytes, found.wire_needed_bytes);
+        needed_bytes = fmin(needed_bytes, found.wire_needed_bytes);
     }
     if (!interface)
         return;
@@ -168,8 +169,9 @@ static void put_wire(struct ys_buf *out, const struct ys_view_trial *trial)
         ys_buf_printf(out, "interface %s sent %s a step, of all ranks and of whatever else went there.", interface,
                       most.text);
     else
-        ys_buf_printf(out, "each host sent %s%s%s a step through %s, and had to send %s.", least.text,
-                      strcmp(least.text, most.text) != 0 ? " to " : "",
+        ys_buf_printf(out,
+                      "each host sent %s%s%s a step through %s, where the mean over all hosts has to be %s at least.",
+                      least.text, strcmp(least.text, most.text) != 0 ? " to " : "",
                       strcmp(least.text, most.text) != 0 ? most.text : "", interface,
                       ys_label_value(YS_KIND_BYTES, needed_bytes).text);
 }

@@ -157,6 +157,22 @@ static void it_says_why_nothing_was_heard(void)
     ys_json_free(result);
 }
 
+/* Of a mean or of servers one host may send less than the others, so nothing is said of what a single one has to. */
+static void what_hosts_sent_stands_beside_the_mean_that_they_have_to(void)
+{
+    ys_json *result = made_ranks(), *ranks = ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "ranks");
+    for (size_t r = 0; r < 2; r++) {
+        (void)!ys_json_set(ys_json_at(ranks, r), "interface", made_json("'eth0'"));
+        (void)!ys_json_set(ys_json_at(ranks, r), "wire_sent_bytes", made_json(r ? "3000000" : "1200000"));
+        (void)!ys_json_set(ys_json_at(ranks, r), "wire_needed_bytes", made_json("2000000"));
+    }
+    ys_buf_clear(&out);
+    REQUIRE(ys_report_table(result, 200, false, &out) == YS_OK);
+    CHECK_HAS(ys_buf_text(&out), "Each host sent 1.20 MB to 3.00 MB a"); /* the line ends there */
+    CHECK_HAS(ys_buf_text(&out), "through eth0, where the mean over all hosts has to be 2.00 MB at least.");
+    ys_json_free(result);
+}
+
 static void of_one_process_there_is_no_word_of_it(void)
 {
     static const char *const frameworks[] = {"builtin"};
@@ -177,4 +193,5 @@ TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_rank), TAP_CASE(the_page_marks_th
          TAP_CASE(markdown_has_a_row_for_each_rank), TAP_CASE(of_one_process_there_is_no_word_of_it),
          TAP_CASE(it_says_when_much_of_a_step_is_rest), TAP_CASE(it_says_why_nothing_is_known_of_steps),
          TAP_CASE(it_says_when_much_of_a_step_is_rest), TAP_CASE(it_says_why_nothing_was_heard),
+         TAP_CASE(what_hosts_sent_stands_beside_the_mean_that_they_have_to),
          TAP_CASE(it_says_when_rounds_do_not_agree_who_is_last_or_are_too_few), TAP_CASE(free_all))
