@@ -459,6 +459,8 @@ static void the_schema_has_no_member_that_is_never_made(void)
     CHECK(ys_json_set(several, "ranks", ys_json_array()) == YS_OK);
     CHECK(ys_json_set(several, "nodes", ys_json_array()) == YS_OK);
     CHECK(ys_json_set(several, "networks", ys_json_array()) == YS_OK);
+    CHECK(ys_json_set(several, "machines", ys_json_array()) == YS_OK);
+    check_loosely(&ys_facts_machine_record, ys_json_get(member_rule(rule, "machines"), "items"));
     check_loosely(&ys_facts_network_record, ys_json_get(member_rule(rule, "networks"), "items"));
     check_loosely(&ys_facts_node_record, ys_json_get(member_rule(rule, "nodes"), "items"));
     check_loosely(&ys_facts_rank_record, ys_json_get(member_rule(rule, "ranks"), "items"));
