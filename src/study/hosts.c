@@ -51,12 +51,21 @@ static ys_status read_one(char *text, struct ys_hosts *hosts)
     return name ? add(name, address ? address : "", hosts) : YS_OK;
 }
 
-static ys_status read_list(char *text, const char *ends, struct ys_hosts *hosts)
+static ys_status read_list(char *text, struct ys_hosts *hosts)
 {
     char *rest = NULL;
-    for (char *one = strtok_r(text, ends, &rest); one; one = strtok_r(NULL, ends, &rest)) {
-        one[strcspn(one, "#")] = 0;
+    for (char *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
         YS_TRY(read_one(one, hosts));
+    return YS_OK;
+}
+
+/** Line by line: what stands behind a # may have commas too. */
+static ys_status read_lines(char *text, struct ys_hosts *hosts)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        line[strcspn(line, "#")] = 0;
+        YS_TRY(read_list(line, hosts));
     }
     return YS_OK;
 }
@@ -76,7 +85,7 @@ static ys_status read_all(const char *named, struct ys_hosts *hosts)
         return ys_fail_in(status == YS_ENOMEM ? status : YS_EINVAL, "hosts");
     if (!taken)
         return ys_out_of_memory();
-    status = read_list(taken, is_file ? "\n," : ",", hosts);
+    status = read_lines(taken, hosts);
     ys_free(taken);
     return status;
 }

@@ -9,7 +9,8 @@
 
 static void a_list_and_a_file_name_the_same(void)
 {
-    static const char text[] = "# of the second rack\ngpu1\n\n  me@gpu2\t10.0.0.2  # its second interface\r\n";
+    static const char text[] = "# of the second rack, and of no other\ngpu1 # alone, for now\n\n"
+                               "  me@gpu2\t10.0.0.2  # its second interface, not gpu3\r\n";
     char path[] = "/tmp/ys-hosts-XXXXXX";
     const int fd = mkstemp(path);
     REQUIRE(fd >= 0 && ys_fs_write(path, text, sizeof text - 1) == YS_OK);
