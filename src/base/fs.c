@@ -28,10 +28,15 @@ bool ys_fs_is_dir(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-bool ys_fs_is_executable(const char *path)
+bool ys_fs_is_file(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool ys_fs_is_executable(const char *path)
+{
+    return ys_fs_is_file(path) && access(path, X_OK) == 0;
 }
 
 static ys_status make_dir(const char *path)

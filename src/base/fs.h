@@ -9,6 +9,7 @@
 
 bool ys_fs_exists(const char *path);
 bool ys_fs_is_dir(const char *path);
+bool ys_fs_is_file(const char *path);                      /* a regular one */
 bool ys_fs_is_executable(const char *path);                /* a regular file that this user may execute */
 ys_status ys_fs_make_dirs(const char *path) YS_MUST_CHECK; /* as mkdir -p */
 /** Removes a file, or a folder of any depth; a missing path is fine, links are not followed. */

@@ -239,8 +239,8 @@ static ys_status check_files(struct agent *agent, const struct ys_node_job *job)
         if (status == YS_ENOTFOUND || status == YS_EIO)
             return ys_fail_in(
                 status,
-                "%s does not see what the study sees: the cache needs to lie in a folder that all hosts see, "
-                "at the same path (YARDSTICK_CACHE)",
+                "%s does not see what the study sees: the cache (YARDSTICK_CACHE), and files that options name, need "
+                "to lie in a folder that all hosts see, at the same path",
                 agent->host.nodename);
         YS_TRY(status);
         if (strcmp(sha256, files[i].sha256) != 0)

@@ -40,16 +40,22 @@ static ys_status add_file(struct ys_node_job *job, const char *path)
     return file->path && file->sha256 ? YS_OK : ys_out_of_memory();
 }
 
-/** What the plan's adapters read, with what is in it. */
+/** What the plan's adapters read, with what is in it: what an option names by its whole path too. */
 static ys_status add_files(struct ys_node_job *job, const struct ys_plan *plan)
 {
     const char *const paths[] = {plan->graph, plan->weights,    plan->onnx,
                                  plan->state, plan->input.path, plan->input.order};
-    job->files.items = ys_alloc(sizeof paths / sizeof paths[0], sizeof(struct ys_node_file));
+    const size_t count = sizeof paths / sizeof paths[0];
+    job->files.items = ys_alloc(count + ys_json_size(plan->options), sizeof(struct ys_node_file));
     if (!job->files.items)
         return ys_out_of_memory();
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+    for (size_t i = 0; i < count; i++)
         YS_TRY(add_file(job, paths[i]));
+    for (void *it = ys_json_iter(plan->options); it; it = ys_json_next(plan->options, it)) {
+        const char *said = ys_json_text(ys_json_iter_value(it), "");
+        if (said[0] == '/' && ys_fs_is_file(said))
+            YS_TRY(add_file(job, said));
+    }
     return YS_OK;
 }
 

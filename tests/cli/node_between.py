@@ -30,6 +30,10 @@ def changed(line, wrong):
         del message["argv"]
     elif wrong in ("slow", "endless", "hang") and message["type"] == "job":
         read_through_a_pipe(message["files"][0], wrong)
+    elif wrong in ("table", "lost") and message["type"] == "job":
+        for file in message["files"]:
+            if file["path"].endswith(".timetable"):
+                file.update({"sha256": "0" * 64} if wrong == "table" else {"path": "/nowhere/steps.timetable"})
     elif wrong == "rubbish" and message["type"] == "ready":
         return b"{}\n"
     elif wrong == "rank" and message["type"] == "rank":

@@ -93,9 +93,9 @@ class Nodes(Case):
         self.refusal(*base, "--nodes=16", "--ranks-per-node=8", words=["128 ranks", "64"])
         self.refusal(*base, "--nodes=2", "--launch=pbs", words=["launch", "pbs", "slurm"])
 
-    def failed(self, wrong, code=1):
+    def failed(self, wrong, code=1, work=()):
         """Facts of a run of which NODE_WRONG is `wrong`, and what yardstick said."""
-        _, err = self.yardstick("run", *SHORT, "--steps=20", "--audit=off", env=self.between(wrong), code=code)
+        _, err = self.yardstick("run", *SHORT, *work, "--steps=20", "--audit=off", env=self.between(wrong), code=code)
         self.assert_nothing_left()
         return self.facts(), err
 
@@ -155,6 +155,22 @@ class Nodes(Case):
         _, err = process.communicate(timeout=25)
         self.assertEqual(process.returncode, 130, err)
         self.assert_nothing_left()
+
+    def failed_by_a_file_of_an_option(self, wrong):
+        table = {"format": "yardstick/timetable/1", "of": "a millisecond a step", "numbers": 1000, "ranks": [{"before_ns": [1000000], "after_ns": [0]}]}
+        path = self.write("steps.timetable", json.dumps(table))
+        facts, _ = self.failed(wrong, work=["--opt.null.timetable=" + path])
+        self.assertEqual(facts["status"], "load_failed")
+        self.assertIn("rank 1 of 2 (node 1, ", facts["message"])
+        return facts["message"]
+
+    def test_a_file_of_an_option_is_compared_too(self):
+        self.assertRegex(self.failed_by_a_file_of_an_option("1 table"),
+                         "%s reads other bytes than the study in /.*/steps.timetable" % socket.gethostname())
+
+    def test_a_file_of_an_option_that_a_host_does_not_see_is_named(self):
+        self.assertRegex(self.failed_by_a_file_of_an_option("1 lost"),
+                         "%s does not see what the study sees: .*files that options name.*: .*/nowhere/steps.timetable" % socket.gethostname())
 
     def test_a_clock_that_cannot_be_related_is_named_with_its_host(self):
         facts, _ = self.failed("1 mute")

@@ -18,10 +18,10 @@ static void folders_are_made_with_their_parents(void)
 static void the_kinds_of_path_are_told_apart(void)
 {
     const char *file = scratch_text("kind", "x");
-    CHECK(ys_fs_exists(file) && !ys_fs_is_dir(file) && !ys_fs_is_executable(file));
+    CHECK(ys_fs_exists(file) && ys_fs_is_file(file) && !ys_fs_is_dir(file) && !ys_fs_is_executable(file));
     CHECK(chmod(file, 0755) == 0);
     CHECK(ys_fs_is_executable(file));
-    CHECK(!ys_fs_is_executable(scratch(".")));
+    CHECK(!ys_fs_is_executable(scratch(".")) && !ys_fs_is_file(scratch(".")));
     CHECK(!ys_fs_exists(scratch("nowhere")));
 }
 
