@@ -140,11 +140,15 @@ int64_t ys_settings_ranks(const struct ys_trial_settings *settings)
     return trains && settings->ranks > 1 ? settings->ranks : 1;
 }
 
+bool ys_settings_are_apart(const struct ys_trial_settings *settings)
+{
+    return settings->launch != YS_NAME_NONE && settings->launch != YS_LAUNCHER_LOCAL;
+}
+
 int64_t ys_settings_sharers(const struct ys_trial_settings *settings)
 {
-    const bool are_apart = settings->launch != YS_NAME_NONE && settings->launch != YS_LAUNCHER_LOCAL;
     const int64_t ranks = ys_settings_ranks(settings), each = settings->ranks_per_node;
-    return are_apart && each > 0 && each < ranks ? each : ranks;
+    return ys_settings_are_apart(settings) && each > 0 && each < ranks ? each : ranks;
 }
 
 int64_t ys_settings_rows(const struct ys_trial_settings *settings)

@@ -89,6 +89,8 @@ extern const struct ys_record ys_trial_settings_record;
 
 /** The processes of a run: 1 where the trial answers requests. */
 int64_t ys_settings_ranks(const struct ys_trial_settings *settings);
+/** Whether each node is a host of its own: threads and CPUs are then those of each. */
+bool ys_settings_are_apart(const struct ys_trial_settings *settings);
 /** Those of them that share the threads and CPUs that were asked for: all, or where each node is a host of its own
  * those of one. */
 int64_t ys_settings_sharers(const struct ys_trial_settings *settings);

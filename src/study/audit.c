@@ -97,6 +97,7 @@ static ys_status run_and_judge(struct auditing *a)
 static ys_status prepare_plan(struct auditing *a)
 {
     YS_TRY(ys_work_plan(&a->work, a->trial, a->study->seed + (uint64_t)a->round, a->folder, &a->plan));
+    ys_work_plan_here(a->trial, &a->plan);
     ys_status status = ys_audit_plan(&a->plan, &a->manner);
     if (status == YS_ENOTFOUND)
         return settle_none(a);

@@ -180,6 +180,7 @@ static ys_status check_run(const struct one *one, struct ys_facts *facts)
 static ys_status check_said(const struct one *one, struct ys_run_record *record)
 {
     uint64_t start_ns = ys_time_ns();
+    ys_work_plan_here(one->trial, one->plan);
     ys_status status = ys_losses_check(one->study, one->trial, one->work, one->plan, record);
     if (status == YS_OK)
         status = ys_losses_check_checkpoints(one->study, one->trial, one->plan, one->folder, record);

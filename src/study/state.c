@@ -237,6 +237,8 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
     struct proving proving = {.id = trial->record.id, .inputs = {.trial = trial, .work = &work}};
     struct ys_plan plan;
     ys_status status = ys_work_plan(&work, trial, study->seed, "", &plan);
+    if (status == YS_OK)
+        ys_work_plan_here(trial, &plan);
     struct ys_verify_request request = {
         .framework = trial->framework,
         .plan = &plan,

@@ -164,7 +164,7 @@ static ys_status pick_cpus(struct ys_trial *trial)
     struct ys_trial_settings *keys = &trial->record.keys;
     const int64_t *listed = keys->cpus.items;
     int allowed = ys_host_cpus_allowed();
-    const bool is_elsewhere = keys->nodes > 1 && keys->launch != YS_LAUNCHER_LOCAL;
+    const bool is_elsewhere = ys_settings_are_apart(keys);
     if (keys->threads == YS_FIELD_NONE)
         keys->threads = threads_of_all(allowed, ys_settings_sharers(keys));
     int threads = trial->threads = (int)keys->threads;
@@ -178,7 +178,8 @@ static ys_status pick_cpus(struct ys_trial *trial)
     if (own > allowed)
         return skip(trial, ys_format("threads = %d: this machine has %d CPU%s that yardstick may use", threads, allowed,
                                      allowed == 1 ? "" : "s"));
-    YS_TRY(check_cpus(trial, "cpus", &keys->cpus));
+    if (!is_elsewhere) /* of others it is asked when their agents are there */
+        YS_TRY(check_cpus(trial, "cpus", &keys->cpus));
     YS_TRY(check_cpus(trial, "input.cpus", &keys->input_cpus));
     return keys->cpus.count ? YS_OK : ys_host_cpu_pick(own, trial->cpus);
 }

@@ -11,6 +11,7 @@
 #include "job/optimizer.h"
 #include "job/schedule.h"
 #include "onnx/read.h"
+#include "probe/host.h"
 #include "protocol/feed.h"
 #include "run/feeder.h"
 #include "yardstick/protocol.h"
@@ -700,4 +701,16 @@ ys_status ys_work_plan(const struct ys_work *work, const struct ys_trial *trial,
     if (status != YS_OK)
         ys_plan_fini(plan);
     return status;
+}
+
+void ys_work_plan_here(const struct ys_trial *trial, struct ys_plan *plan)
+{
+    int64_t *cpus = plan->cpus.items;
+    size_t kept = 0;
+    if (!ys_settings_are_apart(&trial->record.keys))
+        return;
+    for (size_t i = 0; i < plan->cpus.count; i++)
+        if (ys_host_cpu_is_allowed((int)cpus[i]))
+            cpus[kept++] = cpus[i];
+    plan->cpus.count = kept;
 }

@@ -42,5 +42,8 @@ ys_status ys_work_shelve(const char *key, ys_shelf_fill fill, void *context, str
 /** The plan of one run. `plan` owns nothing after a failure. */
 ys_status ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
                        struct ys_plan *plan) YS_MUST_CHECK;
+/** Makes the plan of a trial one for this host, which proves and audits by itself what runs on others: of their CPUs
+ * it keeps those that yardstick may use here. Where there is none of them its ranks are bound to none. */
+void ys_work_plan_here(const struct ys_trial *trial, struct ys_plan *plan);
 
 #endif

@@ -124,6 +124,17 @@ class Launch(Case):
                        env=self.stand_in("ssh", SSH).items(), preexec_fn=lambda: os.sched_setaffinity(0, {first}))
         self.assertEqual([sorted(rank["cpus"]) for rank in self.facts()["ranks"]], [[first, second]] * 2)
 
+    def test_cpus_may_be_named_that_the_study_does_not_have(self):
+        first, second = self.two_cpus()
+        hosts = "on%d-%d" % (first, second)
+        for cpus in ([first, second], [second]):  # of which the study's host has one, and none: there it is proven
+            with self.subTest(cpus):
+                trial, = self.result("run", *MLP, "--fresh", "--cpus=" + ",".join(map(str, cpus)), "--nodes=2", "--launch=ssh", "--hosts=%s,%s" % (hosts, hosts),
+                                     env=self.stand_in("ssh", SSH).items(), preexec_fn=lambda: os.sched_setaffinity(0, {first}),
+                                     timeout=300)[0]["trials"]
+                self.assertEqual((trial["status"], trial["proof"]["verdict"], trial["proof"]["audit"]["verdict"]), ("ok", "pass", "pass"))
+                self.assertEqual([rank["cpus"] for rank in self.facts()["ranks"]], [cpus] * 2)
+
     def test_a_host_with_too_few_cpus_is_named(self):
         first, second = self.two_cpus()
         hosts = "n0,on%d" % first

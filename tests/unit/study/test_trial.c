@@ -80,5 +80,26 @@ static void without_defaults_a_trial_is_unsupported_and_needs_no_data(void)
     CHECK(ys_fs_remove_tree(cache) == YS_OK);
 }
 
-TAP_MAIN(TAP_CASE(same_weights_are_trained_so_long_and_predict_so_many_rows),
+static void cpus_of_other_hosts_are_not_looked_for_on_this_one(void)
+{
+#define TWO "model = mlp\nbatch = 8\nsteps = 4\nnodes = 2\nthreads = 1\ncpus = 4000-4095\n"
+    struct helper_study study;
+    struct ys_trial_set set;
+    begin();
+    if (resolve(TWO "launch = ssh\nhosts = h0, h1\n", &study, &set) && CHECK(set.items[0].cpu_count == 96)) {
+        CHECK(ys_trial_can_run(&set.items[0]));
+        CHECK_INT(set.items[0].cpus[95], 4095);
+    }
+    finish(&study, &set);
+    if (resolve(TWO, &study, &set)) { /* launch = local: this host is each of them */
+        CHECK_INT(set.items[0].record.status, YS_RUN_SKIPPED);
+        CHECK_HAS(set.items[0].record.reason, "cpus names CPU 4000, which yardstick may not use");
+    }
+    finish(&study, &set);
+    CHECK(ys_fs_remove_tree(cache) == YS_OK);
+#undef TWO
+}
+
+TAP_MAIN(TAP_CASE(cpus_of_other_hosts_are_not_looked_for_on_this_one),
+         TAP_CASE(same_weights_are_trained_so_long_and_predict_so_many_rows),
          TAP_CASE(without_defaults_a_trial_is_unsupported_and_needs_no_data))

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/safetensors.h"
+#include "probe/host.h"
 #include "study/work.h"
 
 #include <math.h>
@@ -227,7 +228,26 @@ static void rates_of_a_short_run_follow_the_run_not_the_proof(void)
     end();
 }
 
+static void a_plan_of_other_hosts_keeps_the_cpus_that_this_one_has(void)
+{
+    static const int launchers[] = {YS_LAUNCHER_LOCAL, YS_LAUNCHER_SSH, YS_LAUNCHER_MPI, YS_LAUNCHER_SLURM};
+    int own;
+    REQUIRE(ys_host_cpu_pick(1, &own) == YS_OK);
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+        const struct ys_trial trial = {.record.keys.launch = launchers[i]};
+        int64_t some[] = {1 << 20, own, 1 << 21}, none[] = {1 << 20};
+        struct ys_plan plan = {.cpus = {some, 3}}, other = {.cpus = {none, 1}};
+        const bool is_here = launchers[i] == YS_LAUNCHER_LOCAL;
+        ys_work_plan_here(&trial, &plan);
+        ys_work_plan_here(&trial, &other);
+        CHECK_INT(plan.cpus.count, is_here ? 3 : 1);
+        CHECK_INT(some[0], is_here ? 1 << 20 : own);
+        CHECK_INT(other.cpus.count, is_here);
+    }
+}
+
 TAP_MAIN(TAP_CASE(the_optimizer_of_a_plan_has_all_members), TAP_CASE(a_plan_says_mode_precision_loss_and_seed),
          TAP_CASE(the_graph_has_the_jobs_loss), TAP_CASE(resolving_counts_the_network_and_names_its_loss),
          TAP_CASE(trials_of_one_network_and_seed_share_their_weights),
-         TAP_CASE(rates_of_a_short_run_follow_the_run_not_the_proof))
+         TAP_CASE(rates_of_a_short_run_follow_the_run_not_the_proof),
+         TAP_CASE(a_plan_of_other_hosts_keeps_the_cpus_that_this_one_has))
