@@ -4,7 +4,6 @@
 #include "run/node_reach.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char help[] =
@@ -14,22 +13,24 @@ static const char help[] =
     "                                       for other hosts\n"
     "    STUDY    HOST:PORT, where it listens, its token in YARDSTICK_NODE_TOKEN; or - for what speaks to it\n"
     "             by its standard input and output\n"
-    "    NODE     the number of this host in the run, from 0 on; or - for that which mpirun or srun gave it\n"
+    "    NODE     the number of this host in the run, from 0 on; or the variable in which mpirun or srun gives it\n"
     "    ADDRESS  of IPv4, at which other hosts reach this one, where it is not that at which the study does\n"
     "  yardstick-node --version | --help\n";
 
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
-    char *end = NULL;
+    int64_t node;
     if (strcmp(word, "--help") == 0)
         return fputs(help, stdout) < 0;
     if (strcmp(word, "--version") == 0)
         return puts("yardstick-node " YS_VERSION) < 0;
-    const bool is_given = argc >= 3 && strcmp(argv[2], "-") == 0;
-    const int64_t node = argc < 3 || argc > 4 ? -1 : is_given ? ys_node_started_as() : strtol(argv[2], &end, 10);
-    if (node < 0 || (!is_given && (*end || end == argv[2]))) {
+    if (argc < 3 || argc > 4) {
         fprintf(stderr, "yardstick-node: expects a study and the number of this host in its run\n\n%s", help);
+        return 2;
+    }
+    if (ys_node_number(argv[2], &node) != YS_OK) {
+        fprintf(stderr, "yardstick-node: %s\n", ys_error());
         return 2;
     }
     if (ys_stop_install() != YS_OK)

@@ -86,15 +86,22 @@ void ys_node_leave(struct ys_node_reached *reached)
     *reached = (struct ys_node_reached){.fd = -1};
 }
 
-int64_t ys_node_started_as(void)
+static bool is_number(const char *text, int64_t *number)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *text = getenv(names[i]);
-        char *end;
-        const long number = text ? strtol(text, &end, 10) : -1;
-        if (text && *text && !*end && number >= 0)
-            return number;
-    }
-    return -1;
+    char *end;
+    *number = strtol(text, &end, 10);
+    return *text && !*end && *number >= 0;
+}
+
+ys_status ys_node_number(const char *word, int64_t *number)
+{
+    if (is_number(word, number))
+        return YS_OK;
+    const char *text = getenv(word);
+    return text && is_number(text, number)
+               ? YS_OK
+               : ys_fail(YS_EINVAL,
+                         "\"%s\" is no number of a host, and no variable that has one: what starts agents elsewhere "
+                         "has to set it for each (%s is %s)",
+                         word, word, text ? text : "not set");
 }

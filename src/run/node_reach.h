@@ -19,7 +19,8 @@ struct ys_node_reached {
 ys_status ys_node_reach(const char *study, const char *own, struct ys_node_reached *reached) YS_MUST_CHECK;
 void ys_node_leave(struct ys_node_reached *reached);
 
-/** The number of this process among those that mpirun or srun has started; -1: neither has. */
-int64_t ys_node_started_as(void);
+/** The number of a host in its run, from 0 on: `word` is that, or the name of the variable that has it, which whoever
+ * starts the agents sets for each. Others may be set too, by what has started the study. YS_EINVAL: neither. */
+ys_status ys_node_number(const char *word, int64_t *number) YS_MUST_CHECK;
 
 #endif

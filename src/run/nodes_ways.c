@@ -30,12 +30,14 @@ static const char *const ssh[] = {"/bin/sh",
                                   "ServerAliveCountMax=3",
                                   "--"};
 
-/* Open MPI passes no variables on unless it is told to, and binds to one core; MPICH passes all. */
+/* Open MPI passes no variables on unless it is told to, and binds to one core; MPICH passes all. Behind all else comes
+ * the variable that has the number of each agent. */
 static const char *const mpirun[] = {
     "/bin/sh", "-c",
     "case $(mpirun --version 2>&1) in\n"
-    "*'Open MPI'*) exec mpirun --map-by ppr:1:node --bind-to none -x " YS_NODE_TOKEN_VARIABLE " -n \"$@\" ;;\n"
-    "*) exec mpirun -ppn 1 -n \"$@\" ;;\n"
+    "*'Open MPI'*) exec mpirun --map-by ppr:1:node --bind-to none -x " YS_NODE_TOKEN_VARIABLE
+    " -n \"$@\" OMPI_COMM_WORLD_RANK ;;\n"
+    "*) exec mpirun -ppn 1 -n \"$@\" PMI_RANK ;;\n"
     "esac",
     "sh"};
 
@@ -102,20 +104,21 @@ ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_nod
         return ys_fail(YS_EIO, "the program " YS_NODE_AGENT
                                " is not found beside yardstick; build or install it again, or name its "
                                "folder in YARDSTICK_BIN");
-    const char *const at_door[] = {command->program, address, "-"}, *const here[] = {command->program, address};
+    const char *const here[] = {command->program, address}, *const of_slurm[] = {"SLURM_PROCID"};
     switch ((enum ys_launcher)nodes->spec->launcher) {
     case YS_LAUNCHER_SSH:
         return add_ssh(&nodes->spec->hosts[node->number], node->number, command);
     case YS_LAUNCHER_MPI:
         ADD(command, mpirun);
         YS_TRY(add_options(bare, 1, nodes->count, command));
-        ADD(command, at_door);
+        ADD(command, here);
         return YS_OK;
     case YS_LAUNCHER_SLURM:
         YS_TRY(check_allocation(nodes->count));
         ADD(command, srun);
         YS_TRY(add_options(of_srun, 2, nodes->count, command));
-        ADD(command, at_door);
+        ADD(command, here);
+        ADD(command, of_slurm);
         return YS_OK;
     case YS_LAUNCHER_LOCAL:
         break;
