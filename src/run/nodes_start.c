@@ -366,15 +366,14 @@ bool ys_node_last_words(struct ys_nodes *nodes, struct ys_node *node, char *word
     return true;
 }
 
-/** An agent that has ended before it came, or what was to start it. */
+/** An agent that has ended before it came, or what was to start it. What starts others too goes on with them. */
 static void look_for_end(struct ys_nodes *nodes, struct ys_node *node)
 {
     char title[128], line[200];
     struct ys_node *starter = starter_of(nodes, node);
-    if (starter->log_path)
-        ys_log_file_drain(&starter->log);
+    const bool has_said_why = find_words(starter, node, line, sizeof line);
     ys_keeper_listen(&starter->process);
-    if (!starter->process.has_ended || !is_awaited(node))
+    if (!is_awaited(node) || (!starter->process.has_ended && !(node->is_shared && has_said_why)))
         return;
     const int weight = find_why(starter, line, sizeof line);
     ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s ended before it had come%s%s%s", ys_node_title(node, title),

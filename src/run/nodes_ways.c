@@ -30,18 +30,22 @@ static const char *const ssh[] = {"/bin/sh",
                                   "ServerAliveCountMax=3",
                                   "--"};
 
-/* Open MPI passes no variables on unless it is told to, and binds to one core; MPICH passes all. Behind all else comes
+/* Open MPI passes no variables on unless it is told to, and binds to one core; MPICH passes all. Both end all agents
+ * once one is killed unless they are told not to, and the others could not tell what they saw. Behind all else comes
  * the variable that has the number of each agent. */
 static const char *const mpirun[] = {
     "/bin/sh", "-c",
     "case $(mpirun --version 2>&1) in\n"
-    "*'Open MPI'*) exec mpirun --map-by ppr:1:node --bind-to none -x " YS_NODE_TOKEN_VARIABLE
+    "*'Open MPI'*) exec mpirun --map-by ppr:1:node --bind-to none --enable-recovery -x " YS_NODE_TOKEN_VARIABLE
     " -n \"$@\" OMPI_COMM_WORLD_RANK ;;\n"
+    "*HYDRA*) exec mpirun -ppn 1 -disable-auto-cleanup -n \"$@\" PMI_RANK ;;\n"
     "*) exec mpirun -ppn 1 -n \"$@\" PMI_RANK ;;\n"
     "esac",
     "sh"};
 
-static const char *const srun[] = {"srun", "--ntasks-per-node=1", "--cpu-bind=none", "--mpi=none", "--export=ALL"};
+/* The last two: as for mpirun, whatever the cluster has set. */
+static const char *const srun[] = {"srun",         "--ntasks-per-node=1",  "--cpu-bind=none", "--mpi=none",
+                                   "--export=ALL", "--kill-on-bad-exit=0", "--wait=0"};
 
 #define ADD(command, words) add((command), (words), sizeof(words) / sizeof *(words))
 

@@ -3,6 +3,7 @@ import atexit
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -57,6 +58,21 @@ class HostsCase(Case):
     def program(self, host, name, folder=""):
         """The process of that name which works in such a folder."""
         return min(pid for pid, found in self.programs(host).items() if found == name and os.readlink("/proc/%d/cwd" % pid).endswith(folder))
+
+    def kill_one_agent_while_the_other_is_slow(self):
+        """That of the second host. The first one's is stopped meanwhile: whatever is done to it, it has no time to tell before."""
+        slow = self.program(HOSTS[0], "yardstick-node")
+        os.kill(slow, signal.SIGSTOP)
+        os.kill(self.program(HOSTS[1], "yardstick-node"), signal.SIGKILL)
+        time.sleep(5)
+        os.kill(slow, signal.SIGCONT)
+
+    def assert_the_first_host_has_told(self, facts):
+        self.assertEqual(facts["status"], "killed")
+        node = [told["host"] for told in facts["nodes"]].index(HOSTS[1])
+        self.assertIn("rank %d of 4 (node %d, %s): the agent of node %d" % (2 * node, node, HOSTS[1], node), facts["message"])
+        others = [told for told in facts["ranks"] if told["node"] != node]
+        self.assertTrue(all(told["steps_done"] > 0 and told["cpu_s"] is not None for told in others), others)
 
     def assert_hosts_are_empty(self, patience_s=20):
         until = time.monotonic() + patience_s

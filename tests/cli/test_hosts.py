@@ -105,20 +105,30 @@ class Hosts(HostsCase):
         self.assert_hosts_are_empty(60)
         self.assert_nothing_left()
 
-    def test_mpirun_starts_the_agents_too(self):
+    def by_mpirun(self, *work):
         if not shutil.which("mpirun"):
             self.skipTest("there is no mpirun")
         # mpirun has to be where its daemons find it: in the namespace of the switch. It starts them by ssh.
-        env = {"PATH": KEYS + ":" + os.environ["PATH"], "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_plm_rsh_agent": "ssh", "OMPI_MCA_orte_default_hostfile": self.write("rack", "\n".join(HOSTS) + "\n"),
-               "OMPI_MCA_oob_tcp_if_include": "10.97.0.0/24"}
-        done = subprocess.run(["ip", "netns", "exec", NAME + "s", PROGRAM, "run", *NULL, "--steps=21", "--launch=mpi"], cwd=self.folder,
-                              env=dict(self.environment(), **env), capture_output=True, text=True, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        env = dict(self.env, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_plm_rsh_agent="ssh",
+                   OMPI_MCA_orte_default_hostfile=self.write("rack", "\n".join(HOSTS) + "\n"), OMPI_MCA_oob_tcp_if_include="10.97.0.0/24")
+        return self.start("netns", "exec", NAME + "s", PROGRAM, "run", *work, "--launch=mpi", program="ip", env=env.items())
+
+    def test_mpirun_starts_the_agents_too(self):
+        process = self.by_mpirun(*NULL, "--steps=21")
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, out + err)
         facts = self.facts()
         self.assertEqual(sorted(node["host"] for node in facts["nodes"]), HOSTS)
         self.assertEqual([rank["status"] for rank in facts["ranks"]], ["ok"] * 4)
         self.assert_hosts_are_empty()
+
+    def test_an_agent_of_mpirun_that_is_killed_leaves_the_others_time_to_tell(self):
+        process = self.wait_for_ranks(self.by_mpirun(*LONG))
+        self.kill_one_agent_while_the_other_is_slow()
+        process.communicate(timeout=120)
+        self.assert_the_first_host_has_told(self.facts())
+        self.assert_hosts_are_empty()
+        self.assert_nothing_left()
 
 
 if __name__ == "__main__":

@@ -41,13 +41,13 @@ while [ "${1%%yardstick-node}" = "$1" ]; do shift; done
 %s=0 "$@" & %s=1 "$@" & wait
 """
 
-# The same, and something stands between the study and each, which changes what the second is told. It says what the first does not.
+# The same, and something stands between the study and each, which changes what the second is told. It also says what is of none of the two.
 CHANGER = """#!/bin/sh
 while [ "${1%yardstick-node}" = "$1" ]; do shift; done
 export NODE_PROGRAM=$1
 SLURM_PROCID=0 NODE_WRONG="$3 nothing" "$BETWEEN" "$2" "$3" &
-echo "yardstick-node: node 0 on h0: what the other does not say" >&2
 SLURM_PROCID=1 NODE_WRONG="$3 job" "$BETWEEN" "$2" "$3" &
+echo "yardstick-node: node 11 on h11: what another says" >&2
 wait
 """
 
@@ -196,20 +196,27 @@ class Launch(Case):
 
     def test_mpirun_of_open_mpi_starts_an_agent_a_host(self):
         self.assertEqual(self.started("mpi", "OMPI_COMM_WORLD_RANK", "mpirun", "mpirun (Open MPI) 4.1.4"),
-                         "--map-by ppr:1:node --bind-to none -x YARDSTICK_NODE_TOKEN -n 2")
+                         "--map-by ppr:1:node --bind-to none --enable-recovery -x YARDSTICK_NODE_TOKEN -n 2")
 
     def test_mpirun_of_mpich_starts_an_agent_a_host(self):
-        self.assertEqual(self.started("mpi", "PMI_RANK", "mpirun", "HYDRA build details:"), "-ppn 1 -n 2")
+        self.assertEqual(self.started("mpi", "PMI_RANK", "mpirun", "HYDRA build details:"), "-ppn 1 -disable-auto-cleanup -n 2")
+
+    def test_mpirun_of_others_is_asked_for_less(self):
+        self.assertEqual(self.started("mpi", "PMI_RANK", "mpirun", "A library of messages"), "-ppn 1 -n 2")
 
     def test_srun_starts_an_agent_a_host(self):
         self.assertEqual(self.started("slurm", "SLURM_PROCID", "srun", "", **ALLOCATION),
-                         "--ntasks-per-node=1 --cpu-bind=none --mpi=none --export=ALL --nodes=2 --ntasks=2")
+                         "--ntasks-per-node=1 --cpu-bind=none --mpi=none --export=ALL --kill-on-bad-exit=0 --wait=0 --nodes=2 --ntasks=2")
 
     def test_an_agent_that_gives_up_is_told_by_its_own_words_and_not_by_anothers(self):
         env = dict(self.stand_in("srun", CHANGER), BETWEEN=os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_between.py"), **ALLOCATION)
         self.yardstick("run", *SHORT, "--launch=slurm", env=env.items(), code=1)
         self.assert_nothing_left()
         self.assertRegex(self.facts()["message"], r"the agent of node 1 \(.*\) ended, and its ranks with it: the study's job")
+
+    def test_an_agent_that_ends_before_it_came_is_not_waited_for_while_others_stay(self):
+        env = self.stand_in("srun", '#!/bin/sh\necho "yardstick-node: node 1 on h1: cannot reach the study" >&2\nexec sleep 1000\n')
+        self.assertRegex(self.not_started("slurm", env), r"the agent of node 1 ended before it had come: .* cannot reach the study$")
 
     def test_a_starter_that_ends_early_or_is_missing_is_said(self):
         said = "#!/bin/sh\necho 'srun: error: Unable to create step: Job credential expired' >&2\n%s\nexit 1\n"

@@ -90,6 +90,14 @@ class Slurm(HostsCase):
                 self.assertTrue(all(told["steps_done"] > 0 and told["cpu_s"] is not None for told in others), others)
             self.forget()
 
+    def test_an_agent_that_is_killed_leaves_the_others_time_to_tell(self):
+        self.env.update(SLURM_KILL_BAD_EXIT="1", SLURM_WAIT="1")  # as a cluster may have it
+        process = self.begin()
+        self.kill_one_agent_while_the_other_is_slow()
+        process.communicate(timeout=120)
+        self.assert_the_first_host_has_told(self.facts())
+        self.assert_nodes_are_idle()
+
     def forget(self):
         """What has been measured, so that the next run is the only one."""
         for name in os.listdir(self.folder):
