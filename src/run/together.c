@@ -162,7 +162,8 @@ static ys_status copy_cpus(const struct ys_list *from, struct ys_list *cpus)
     int64_t *items = ys_alloc(from->count + 1, sizeof *items);
     if (!items)
         return ys_out_of_memory();
-    memcpy(items, from->items, from->count * sizeof *items);
+    for (size_t i = 0; i < from->count; i++)
+        items[i] = ((const int64_t *)from->items)[i];
     *cpus = (struct ys_list){items, from->count};
     return YS_OK;
 }
