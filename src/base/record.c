@@ -150,6 +150,19 @@ void *ys_list_add(const struct ys_record *record, struct ys_list *list)
     return item;
 }
 
+ys_status ys_list_copy_ints(const struct ys_list *list, struct ys_list *copy)
+{
+    *copy = (struct ys_list){0};
+    if (list->count == 0)
+        return YS_OK;
+    copy->items = ys_alloc(list->count, sizeof(int64_t));
+    if (!copy->items)
+        return ys_out_of_memory();
+    memcpy(copy->items, list->items, list->count * sizeof(int64_t));
+    copy->count = list->count;
+    return YS_OK;
+}
+
 ys_status ys_list_add_text(struct ys_list *list, const char *text)
 {
     char **place = make_room(list, sizeof *place), *copy = ys_strdup(text);

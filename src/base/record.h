@@ -114,6 +114,8 @@ ys_json *ys_record_json(const struct ys_record *record, const void *item);
 void *ys_list_add(const struct ys_record *record, struct ys_list *list);
 ys_json *ys_list_json(const struct ys_record *record, const struct ys_list *list);
 void ys_list_fini(const struct ys_record *record, struct ys_list *list);
+/** A copy of a list of int64_t. YS_ENOMEM. */
+ys_status ys_list_copy_ints(const struct ys_list *list, struct ys_list *copy) YS_MUST_CHECK;
 /** One more text, copied, of a list of texts. YS_ENOMEM. */
 ys_status ys_list_add_text(struct ys_list *list, const char *text) YS_MUST_CHECK;
 /** Reads `object` into `item`, which is overwritten. Members that the table does not know are passed over: a newer

@@ -265,10 +265,6 @@ ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts 
 ys_status ys_facts_parse(const char *text, size_t size, const char *label, struct ys_facts *facts) YS_MUST_CHECK;
 /** Fills `said` and `times.paused_ns` from the JSON that they are taken from. */
 void ys_facts_derive(struct ys_facts *facts);
-/** In seconds; NaN: none. */
-double ys_facts_seconds(int64_t span_ns);
-/** Processor time of the run, and of what fed it, in seconds; NaN: not known. */
-double ys_facts_used_s(const struct ys_facts *facts);
 /** A copy with owners of its own. */
 ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_MUST_CHECK;
 

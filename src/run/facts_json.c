@@ -2,7 +2,6 @@
 #include "base/mem.h"
 #include "probe/interfaces.h"
 #include "run/facts.h"
-#include <math.h>
 
 enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIELD_MAY_LACK };
 
@@ -311,22 +310,6 @@ static const struct ys_field facts_fields[] = {
          "of same weights: predictions against the built-in engine's"),
 };
 const struct ys_record ys_facts_record = YS_RECORD("facts", struct ys_facts, facts_fields);
-
-double ys_facts_seconds(int64_t span_ns)
-{
-    return span_ns == YS_FIELD_NONE ? NAN : (double)span_ns * 1e-9;
-}
-
-double ys_facts_used_s(const struct ys_facts *facts)
-{
-    const struct ys_facts_usage *own = facts->usage;
-    const struct ys_facts_feeder *feeder = facts->feeder;
-    if (!own)
-        return NAN;
-    const double own_s =
-        ys_facts_seconds(own->user_ns) + ys_facts_seconds(own->system_ns) + ys_facts_seconds(own->unwaited_ns);
-    return feeder ? own_s + ys_facts_seconds(feeder->user_ns) + ys_facts_seconds(feeder->system_ns) : own_s;
-}
 
 void ys_facts_derive(struct ys_facts *facts)
 {

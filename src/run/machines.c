@@ -13,11 +13,27 @@ static int64_t machine_of(const struct ys_facts_rank *rank, const struct ys_list
     return rank->node;
 }
 
-static void add(struct ys_facts_machine *machine, const struct ys_facts *facts)
+static double seconds_of(int64_t span_ns)
 {
-    machine->used_s += ys_facts_used_s(facts);
-    machine->harness_s += ys_facts_seconds(facts->harness.cpu_ns);
-    machine->cpu_wait_s += facts->observation ? ys_facts_seconds(facts->observation->cpu_wait_ns) : NAN;
+    return span_ns == YS_FIELD_NONE ? NAN : (double)span_ns * 1e-9;
+}
+
+/** Processor time of it, and of what fed it. */
+static double used_s(const struct ys_facts *facts)
+{
+    const struct ys_facts_usage *own = facts->usage;
+    const struct ys_facts_feeder *feeder = facts->feeder;
+    if (!own)
+        return NAN;
+    const double own_s = seconds_of(own->user_ns) + seconds_of(own->system_ns) + seconds_of(own->unwaited_ns);
+    return feeder ? own_s + seconds_of(feeder->user_ns) + seconds_of(feeder->system_ns) : own_s;
+}
+
+void ys_machine_add(struct ys_facts_machine *machine, const struct ys_facts *facts)
+{
+    machine->used_s += used_s(facts);
+    machine->harness_s += seconds_of(facts->harness.cpu_ns);
+    machine->cpu_wait_s += facts->observation ? seconds_of(facts->observation->cpu_wait_ns) : NAN;
     machine->threads_busy += facts->observed.threads_busy;
 }
 
@@ -50,7 +66,7 @@ ys_status ys_machines_join(struct ys_run_record *const *own, const struct ys_lis
             at++;
         if (at == machines->count)
             YS_TRY(begin(&items[r], node, &own[r]->facts, machines));
-        add(&((struct ys_facts_machine *)machines->items)[at], &own[r]->facts);
+        ys_machine_add(&((struct ys_facts_machine *)machines->items)[at], &own[r]->facts);
     }
     return YS_OK;
 }

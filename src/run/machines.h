@@ -5,6 +5,9 @@
 
 #include "run/run.h"
 
+/** Adds what a process, or a run on one machine, took of it: all but node, host and disturbance. */
+void ys_machine_add(struct ys_facts_machine *machine, const struct ys_facts *facts);
+
 /** Appends struct ys_facts_machine to `machines`, in the order of their ranks; nothing where all ranks were on one. Of
  * each rank there is what was recorded of it, before it is joined to others, and a struct ys_facts_rank in `ranks`;
  * `hosts` are the struct ys_facts_node of the run, in their order. */

@@ -157,17 +157,6 @@ static double sent_of(const struct ys_series_set *series)
     return bytes / steps;
 }
 
-static ys_status copy_cpus(const struct ys_list *from, struct ys_list *cpus)
-{
-    int64_t *items = ys_alloc(from->count + 1, sizeof *items);
-    if (!items)
-        return ys_out_of_memory();
-    for (size_t i = 0; i < from->count; i++)
-        items[i] = ((const int64_t *)from->items)[i];
-    *cpus = (struct ys_list){items, from->count};
-    return YS_OK;
-}
-
 /** The host of rank `rank`; NULL where there is one. */
 static const struct ys_facts_node *host_of(const struct ys_list *hosts, int64_t rank, int64_t world)
 {
@@ -210,7 +199,7 @@ static ys_status tell_rank(const struct ys_plan *plan, struct ys_run_record *own
     own->facts.collectives = NULL;
     ys_facts_set_text(&told->message, facts->message);
     ys_facts_set_text(&told->log_tail, facts->log_tail);
-    return copy_cpus(&its->cpus, &told->cpus);
+    return ys_list_copy_ints(&its->cpus, &told->cpus);
 }
 
 static bool lists_text(const struct ys_list *list, const char *text)

@@ -1,5 +1,7 @@
 #include "study/disturbed.h"
 
+#include "run/machines.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,12 +34,6 @@ static const struct ys_field fields[] = {
 };
 static const struct ys_record record = YS_RECORD("disturbance", struct beside, fields);
 
-/* What a run took of the machine that was looked at. */
-struct share {
-    const char *host; /* its name; NULL where the run was on one machine */
-    double used_s, harness_s, wait_s, threads_busy;
-};
-
 static void YS_PRINTF(3, 4) add(struct ys_facts *facts, const char *host, const char *format, ...)
 {
     char text[320];
@@ -50,53 +46,40 @@ static void YS_PRINTF(3, 4) add(struct ys_facts *facts, const char *host, const 
     (void)!ys_list_add_text(&facts->disturbed, text);
 }
 
-static void look(int64_t threads, struct ys_facts *facts, const struct share *share, const struct beside *beside)
-{
-    const double seconds = beside->seconds;
-    const double foreign = (beside->busy_s - share->used_s - share->harness_s) / seconds;
-    const double wait = share->wait_s / share->used_s;
-    if (foreign > MOST_FOREIGN_CORES)
-        add(facts, share->host, "other programs used %.2f of a CPU", foreign);
-    /* Threads beyond the CPUs that the run is bound to wait for each other. */
-    if (wait > MOST_WAIT && foreign > FOREIGN_OF_WAIT && !(share->threads_busy > (double)threads + 0.5))
-        add(facts, share->host, "its threads waited for a CPU %.2f times as long as they ran", wait);
-    if (beside->steal_share > MOST_STEAL)
-        add(facts, share->host, "the hypervisor took %.3f of the CPUs' time", beside->steal_share);
-    if (beside->throttled_s / seconds > MOST_THROTTLED)
-        add(facts, share->host, "a quota stopped it for %.2f s", beside->throttled_s);
-    if (beside->memory_stalled_s / seconds > MOST_STALLED)
-        add(facts, share->host, "everything waited for memory for %.2f s", beside->memory_stalled_s);
-    if (beside->swapped_bytes > MOST_SWAPPED_BYTES)
-        add(facts, share->host, "the machine swapped %.0f bytes", beside->swapped_bytes);
-}
-
-static void look_at(int64_t threads, struct ys_facts *facts, const struct share *share, const ys_json *disturbance)
+/** `host`: its name; NULL where the run was on one machine. */
+static void look(int64_t threads, struct ys_facts *facts, const struct ys_facts_machine *machine, const char *host)
 {
     struct beside beside;
-    if (disturbance && ys_record_read(&record, disturbance, "disturbance", &beside) == YS_OK &&
-        beside.seconds >= SHORTEST_S)
-        look(threads, facts, share, &beside);
-}
-
-static struct share share_of(const struct ys_facts *facts)
-{
-    return (struct share){NULL, ys_facts_used_s(facts), ys_facts_seconds(facts->harness.cpu_ns),
-                          facts->observation ? ys_facts_seconds(facts->observation->cpu_wait_ns) : NAN,
-                          facts->observed.threads_busy};
+    if (!machine->disturbance || ys_record_read(&record, machine->disturbance, "disturbance", &beside) != YS_OK ||
+        beside.seconds < SHORTEST_S)
+        return;
+    const double seconds = beside.seconds;
+    const double foreign = (beside.busy_s - machine->used_s - machine->harness_s) / seconds;
+    const double wait = machine->cpu_wait_s / machine->used_s;
+    if (foreign > MOST_FOREIGN_CORES)
+        add(facts, host, "other programs used %.2f of a CPU", foreign);
+    /* Threads beyond the CPUs that the run is bound to wait for each other. */
+    if (wait > MOST_WAIT && foreign > FOREIGN_OF_WAIT && !(machine->threads_busy > (double)threads + 0.5))
+        add(facts, host, "its threads waited for a CPU %.2f times as long as they ran", wait);
+    if (beside.steal_share > MOST_STEAL)
+        add(facts, host, "the hypervisor took %.3f of the CPUs' time", beside.steal_share);
+    if (beside.throttled_s / seconds > MOST_THROTTLED)
+        add(facts, host, "a quota stopped it for %.2f s", beside.throttled_s);
+    if (beside.memory_stalled_s / seconds > MOST_STALLED)
+        add(facts, host, "everything waited for memory for %.2f s", beside.memory_stalled_s);
+    if (beside.swapped_bytes > MOST_SWAPPED_BYTES)
+        add(facts, host, "the machine swapped %.0f bytes", beside.swapped_bytes);
 }
 
 bool ys_disturbed(int64_t threads, struct ys_facts *facts)
 {
     const struct ys_facts_machine *machines = facts->machines.items;
-    for (size_t i = 0; i < facts->machines.count; i++) {
-        const struct ys_facts_machine *m = &machines[i];
-        const struct share share = {m->host ? m->host : "another host", m->used_s, m->harness_s, m->cpu_wait_s,
-                                    m->threads_busy};
-        look_at(threads, facts, &share, m->disturbance);
-    }
+    for (size_t i = 0; i < facts->machines.count; i++)
+        look(threads, facts, &machines[i], machines[i].host ? machines[i].host : "another host");
     if (facts->machines.count == 0 && facts->usage) {
-        const struct share share = share_of(facts);
-        look_at(threads, facts, &share, facts->disturbance);
+        struct ys_facts_machine only = {.disturbance = facts->disturbance}; /* borrowed */
+        ys_machine_add(&only, facts);
+        look(threads, facts, &only, NULL);
     }
     return facts->disturbed.count > 0;
 }

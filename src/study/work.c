@@ -603,18 +603,6 @@ static ys_status plan_optimizer(const struct ys_trial_settings *keys, struct ys_
 }
 
 /* A list that is empty in the plan. */
-static ys_status plan_feeder_cpus(const struct ys_list *listed, struct ys_list *cpus)
-{
-    if (listed->count == 0)
-        return YS_OK;
-    int64_t *items = ys_alloc(listed->count, sizeof *items);
-    if (!items)
-        return ys_out_of_memory();
-    memcpy(items, listed->items, listed->count * sizeof *items);
-    *cpus = (struct ys_list){items, listed->count};
-    return YS_OK;
-}
-
 static ys_status plan_cpus(const struct ys_trial *trial, struct ys_list *cpus)
 {
     int64_t *items = ys_alloc(trial->cpu_count, sizeof *items);
@@ -687,7 +675,7 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
         plan->input.crop = keys->input_crop;
         plan->input.channel = YS_FEED_CHANNEL_FD;
         plan->input.memory = YS_FEED_MEMORY_FD;
-        YS_TRY(plan_feeder_cpus(&keys->input_cpus, &plan->input.cpus));
+        YS_TRY(ys_list_copy_ints(&keys->input_cpus, &plan->input.cpus));
     }
     YS_TRY(plan_optimizer(keys, &plan->optimizer));
     YS_TRY(plan_cpus(trial, &plan->cpus));
