@@ -277,14 +277,21 @@ static int weigh(const char *line)
     return line[strspn(line, "-=*# \t\r")] ? OF_WORDS : 0;
 }
 
+/** What has come of its log, new; NULL: it has none. */
+static char *log_of(struct ys_node *starter)
+{
+    if (!starter->log_path)
+        return NULL;
+    ys_log_file_drain(&starter->log);
+    return ys_log_file_tail(&starter->log);
+}
+
 /** Why an agent did not come: of the log of it, or of what was to start it, the last line of those that weigh most.
  * Their weight; 0: there is none. */
 static int find_why(struct ys_node *starter, char *line, size_t size)
 {
     int weight = 0;
-    if (starter->log_path)
-        ys_log_file_drain(&starter->log);
-    char *rest = NULL, *tail = starter->log_path ? ys_log_file_tail(&starter->log) : NULL;
+    char *rest = NULL, *tail = log_of(starter);
     line[0] = 0;
     for (char *at = tail ? strtok_r(tail, "\n", &rest) : NULL; at; at = strtok_r(NULL, "\n", &rest)) {
         const int own = weigh(at);
@@ -310,9 +317,7 @@ static const char *words_of(const struct ys_node *node, const char *line)
 static bool find_words(struct ys_node *starter, const struct ys_node *node, char *words, size_t size)
 {
     bool is_found = false;
-    if (starter->log_path)
-        ys_log_file_drain(&starter->log);
-    char *rest = NULL, *tail = starter->log_path ? ys_log_file_tail(&starter->log) : NULL;
+    char *rest = NULL, *tail = log_of(starter);
     for (char *at = tail ? strtok_r(tail, "\n", &rest) : NULL; at; at = strtok_r(NULL, "\n", &rest)) {
         const char *said = words_of(node, at);
         if (!said)
