@@ -30,6 +30,7 @@ test-mutants: all
 test-statistics: all
 	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_simulate
+	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_disturbed
 
 test-adversaries: all
 	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }

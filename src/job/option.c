@@ -40,9 +40,10 @@ static const struct ys_option options[] = {
      .help = "folder of the results, relative to the folder in which yardstick is started"},
     {"margin", YS_OPTION_STUDY, YS_OPTION_SHARE, .low = 0, .high = 1, .standard = "2%",
      .help = "difference too small to matter: below it two trials count as the same"},
-    {"on_disturbance", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "mark|repeat|ignore", .standard = "mark",
-     .help = "runs during which the machine did much else: they are marked, and pairs of unequal marks have no verdict; or "
-             "the whole round is run once more; or it is not looked at"},
+    {"on_disturbance", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "mark|repeat|ignore", .standard = "repeat",
+     .help = "runs during which the machine did much else: what that took bounds the verdict, and where nobody knows how "
+             "much the round is left out, and (repeat) run again behind all others, up to half as many; or it is not "
+             "looked at"},
     {"comparisons", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "axes|all", .standard = "axes",
      .help = "which trials that differ in one factor are compared: each with the first along that axis, or all pairs"},
     {"max_runs", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 100000, .standard = "1000",

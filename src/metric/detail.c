@@ -174,6 +174,8 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_facts
     for (size_t i = 0; i < facts->disturbed.count; i++)
         ys_add(status, disturbed, ys_json_string(causes[i]));
     ys_put(status, object, "disturbed", disturbed);
+    ys_put(status, object, "taken",
+           facts->taken ? ys_record_json(&ys_facts_taken_record, facts->taken) : ys_json_null());
 }
 
 static ys_status keep_shown(struct ys_series_set *series)

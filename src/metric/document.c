@@ -69,6 +69,15 @@ static const struct ys_field single_fields[] = {
 };
 static const struct ys_record single_record = YS_RECORD("single", struct ys_comparison_single, single_fields);
 
+#define OF_TAKEN(member, kind, flags, what) YS_FIELD(struct ys_comparison_taken, member, kind, NULL, flags, what)
+static const struct ys_field taken_fields[] = {
+    OF_TAKEN(rounds, YS_FIELD_INT, 0, "from a run of which something was taken, at most so much"),
+    OF_TAKEN(least, YS_FIELD_REAL, YS_FIELD_NULL, "share of the time of its CPUs"),
+    OF_TAKEN(most, YS_FIELD_REAL, YS_FIELD_NULL, "share of the time of its CPUs"),
+    OF_TAKEN(by_host, YS_FIELD_FLAG, 0, "by nothing but the hypervisor"),
+};
+const struct ys_record ys_comparison_taken_record = YS_RECORD("taken", struct ys_comparison_taken, taken_fields);
+
 #define OF_PAIR(member, kind, flags, what) YS_FIELD(struct ys_comparison_record, member, kind, NULL, flags, what)
 #define WORD(member, names, what)          YS_FIELD_NAMED(struct ys_comparison_record, member, names, 0, what)
 static const struct ys_field comparison_fields[] = {
@@ -92,6 +101,10 @@ static const struct ys_field comparison_fields[] = {
     OF_PAIR(bias_bound, YS_FIELD_REAL, YS_FIELD_NULL, "what is left of warm-up may make of it"),
     OF_PAIR(window_from, YS_FIELD_REAL, YS_FIELD_NULL | YS_FIELD_LATER, "where the window that both share begins"),
     OF_PAIR(n, YS_FIELD_INT, 0, "matched rounds"),
+    OF_PAIR(left_out, YS_FIELD_INT, YS_FIELD_LATER,
+            "rounds beside these from which the machine took nobody knows how much"),
+    YS_FIELD_OF(struct ys_comparison_record, taken, YS_FIELD_OBJECT, &ys_comparison_taken_record, YS_FIELD_LATER,
+                "what it took from the others, which is in ci"),
     OF_PAIR(margin, YS_FIELD_REAL, 0, "what counted as the same, on that scale"),
     WORD(verdict, &ys_verdicts, "what a is against b"),
     OF_PAIR(resolution, YS_FIELD_REAL, YS_FIELD_NULL,

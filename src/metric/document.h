@@ -59,6 +59,15 @@ struct ys_comparison_single {
     double level;
 };
 
+/** What the machine took from rounds of a comparison, which its interval holds. */
+struct ys_comparison_taken {
+    int64_t rounds;     /* from a run of which something was taken, at most so much */
+    double least, most; /* shares of the time of the CPUs that the runs might use; NaN where there are none */
+    bool by_host;       /* by nothing but the hypervisor */
+};
+
+extern const struct ys_record ys_comparison_taken_record;
+
 /** One comparison. */
 struct ys_comparison_record {
     char *metric;
@@ -73,7 +82,8 @@ struct ys_comparison_record {
     struct ys_list settled_ci; /* as ci */
     int rounds;                /* enum ys_rounds_say */
     double round_correlation, bias_bound, window_from;
-    int64_t n;
+    int64_t n, left_out;
+    struct ys_comparison_taken taken;
     double margin;
     int verdict; /* enum ys_verdict */
     double resolution;

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "metric/build.h"
 #include "metric/document.h"
+#include "metric/taken.h"
 #include "metric/together.h"
 
 #include <math.h>
@@ -102,52 +103,95 @@ static bool next_pair(const struct ys_metric_view_trial *a, const struct ys_metr
 
 struct matched {
     double *a, *b;
-    double *bias; /* of a / b of the metric: the change were what is left of warm-up gone in both */
-    double *from; /* where the common window begins, as a share of the run; NaN where it is not known */
+    double *bias;        /* of a / b of the metric: the change were what is left of warm-up gone in both */
+    double *from;        /* where the common window begins, as a share of the run; NaN where it is not known */
+    double *of_a, *of_b; /* what was taken from each run (ys_taken_part()) */
     size_t n, bias_known;
-    int64_t last_round;
-    size_t unequal; /* rounds in which one of the two was disturbed and the other was not */
-    bool was_unequal;
+    struct ys_comparison_taken taken;
 };
+
+/* Two runs of one round and attempt. */
+struct runs {
+    const struct ys_metric_view_run *a, *b;
+};
+
+static bool is_untold(const struct runs *runs)
+{
+    return isnan(runs->a->taken.work_s) || isnan(runs->b->taken.work_s);
+}
+
+/* Pairs that have both a value of metric `m`, one a round; of several attempts the last, but none from which nobody
+ * knows what was taken in place of one of which that is known: by what was seen of the machine, never by a value. */
+static size_t choose_runs(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
+                          struct runs *chosen)
+{
+    size_t n = 0;
+    for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
+        const struct runs runs = {&a->runs[i], &b->runs[k]};
+        if (!runs.a->ok || !runs.b->ok || isnan(runs.a->compared[m]) || isnan(runs.b->compared[m]))
+            continue;
+        if (n == 0 || chosen[n - 1].a->round != runs.a->round)
+            chosen[n++] = runs;
+        else if (!is_untold(&runs) || is_untold(&chosen[n - 1]))
+            chosen[n - 1] = runs;
+    }
+    return n;
+}
 
 static ys_status alloc_rounds(size_t most, struct matched *rounds)
 {
-    *rounds = (struct matched){.last_round = -1};
-    rounds->a = ys_alloc(4 * most, sizeof(double));
+    *rounds = (struct matched){.taken = YS_TAKEN_NOTHING};
+    rounds->a = ys_alloc(6 * most, sizeof(double));
     if (!rounds->a)
         return ys_out_of_memory();
     rounds->b = rounds->a + most;
     rounds->bias = rounds->b + most;
     rounds->from = rounds->bias + most;
+    rounds->of_a = rounds->from + most;
+    rounds->of_b = rounds->of_a + most;
     return YS_OK;
 }
 
-/* Values of metric `m` round by round, each pair over one window; of several matched attempts of one round the last. */
+/* Values of metric `m` round by round, each pair over one window. */
 static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                        struct matched *rounds)
 {
-    YS_TRY(alloc_rounds(a->run_count, rounds));
-    bool is_speed = ys_metric_find(ys_compared[m])->better == YS_BETTER_HIGHER; /* others are times: they fall */
-    for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
-        const struct ys_metric_view_run *run = &a->runs[i], *other = &b->runs[k];
-        if (!run->ok || !other->ok || isnan(run->compared[m]) || isnan(other->compared[m]))
-            continue;
-        if (rounds->n > 0 && rounds->last_round == run->round) {
-            rounds->n--;
-            rounds->unequal -= rounds->was_unequal;
-        }
-        rounds->was_unequal = run->disturbed != other->disturbed;
-        rounds->unequal += rounds->was_unequal;
+    const bool is_speed = ys_metric_find(ys_compared[m])->better == YS_BETTER_HIGHER; /* others are times: they fall */
+    struct runs *chosen = ys_alloc(a->run_count, sizeof *chosen);
+    if (!chosen)
+        return ys_out_of_memory();
+    ys_status status = alloc_rounds(a->run_count, rounds);
+    const size_t n = status == YS_OK ? choose_runs(a, b, m, chosen) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ys_metric_view_run *run = chosen[i].a, *other = chosen[i].b;
         const struct ys_run_window window = ys_window_common(&run->windows, &other->windows);
-        rounds->a[rounds->n] = ys_window_value(&run->windows, &window, m, run->compared[m]);
-        rounds->b[rounds->n] = ys_window_value(&other->windows, &window, m, other->compared[m]);
-        rounds->bias[rounds->n] = is_speed ? window.bias : -window.bias;
-        rounds->from[rounds->n++] = window.from;
-        rounds->last_round = run->round;
-    }
-    for (size_t i = 0; i < rounds->n; i++)
+        rounds->a[i] = ys_window_value(&run->windows, &window, m, run->compared[m]);
+        rounds->b[i] = ys_window_value(&other->windows, &window, m, other->compared[m]);
+        rounds->bias[i] = is_speed ? window.bias : -window.bias;
+        rounds->from[i] = window.from;
+        rounds->of_a[i] = ys_taken_part(run, &window, m);
+        rounds->of_b[i] = ys_taken_part(other, &window, m);
         rounds->bias_known += isfinite(rounds->bias[i]);
-    return YS_OK;
+        if (!isnan(rounds->of_a[i]) && !isnan(rounds->of_b[i]) && rounds->of_a[i] + rounds->of_b[i] > 0)
+            ys_taken_add(run, other, &rounds->taken);
+    }
+    rounds->n = n;
+    ys_free(chosen);
+    return status;
+}
+
+/* By how much the value of a round could be less and more were what was taken from its runs given back. `part` of a
+ * time less makes a speed 1 / (1 - part) times as high. */
+static void bound(const struct matched *rounds, bool is_speed, bool is_difference, double *down, double *up)
+{
+    for (size_t i = 0; i < rounds->n; i++) {
+        double of_a = is_difference ? rounds->of_a[i] * rounds->a[i] : -log1p(-rounds->of_a[i]);
+        double of_b = is_difference ? rounds->of_b[i] * rounds->b[i] : -log1p(-rounds->of_b[i]);
+        of_a = isnan(of_a) ? INFINITY : of_a;
+        of_b = isnan(of_b) ? INFINITY : of_b;
+        down[i] = is_speed ? of_b : of_a;
+        up[i] = is_speed ? of_a : of_b;
+    }
 }
 
 /* Why nothing may be concluded from this trial beside `other` (NULL: any that works); false when something may. What
@@ -208,8 +252,8 @@ struct pair {
 
 /* What is found of one metric of a pair, beside the comparison itself. */
 struct judged {
-    size_t unequal;
     double window_from; /* the latest of all rounds; NaN where it is not known or no question */
+    struct ys_comparison_taken taken;
 };
 
 static double latest(const double *from, size_t n)
@@ -218,6 +262,21 @@ static double latest(const double *from, size_t n)
     for (size_t i = 0; i < n; i++)
         most = fmax(most, from[i]); /* which passes over NaN */
     return most;
+}
+
+/* The rule with what the machine took from the rounds. */
+static ys_status compare_rounds(const struct matched *rounds, struct ys_compare_rule rule, bool is_speed,
+                                struct ys_comparison *found)
+{
+    double *down = ys_alloc(2 * rounds->n, sizeof *down), *up = down + rounds->n;
+    if (!down)
+        return ys_out_of_memory();
+    bound(rounds, is_speed, rule.difference, down, up);
+    rule.down = down;
+    rule.up = up;
+    ys_status status = ys_compare(rounds->a, rounds->b, rounds->n, &rule, found);
+    ys_free(down);
+    return status;
 }
 
 static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found,
@@ -234,8 +293,8 @@ static ys_status judge(const struct pair *pair, int m, double margin, struct ys_
                                          .bias = has_bias ? rounds.bias : NULL,
                                          .bias_untold = is_of_steady && !has_bias};
     if (status == YS_OK)
-        status = ys_compare(rounds.a, rounds.b, rounds.n, &rule, found);
-    *beside = (struct judged){rounds.unequal, is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN};
+        status = compare_rounds(&rounds, rule, info->better == YS_BETTER_HIGHER, found);
+    *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN, rounds.taken};
     ys_free(rounds.a);
     return status;
 }
@@ -306,9 +365,10 @@ static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_c
     if (strcmp(pair->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
         !is_alone(b) || has_fault(a, b, reason, sizeof reason))
         return YS_OK;
+    const struct ys_compare_rule rule = {.better = YS_BETTER_LOWER, .difference = true, .stretch = 1};
     ys_status status = match(a, b, ys_compared_place("step_s"), &rounds);
-    if (status == YS_OK && rounds.unequal == 0)
-        status = ys_compare_difference(rounds.a, rounds.b, rounds.n, YS_BETTER_LOWER, 0, &found);
+    if (status == YS_OK)
+        status = compare_rounds(&rounds, rule, false, &found);
     ys_free(rounds.a);
     comparison->told.exposed_s = found.value;
     comparison->exposed = found.interval;
@@ -325,16 +385,9 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     struct ys_comparison found;
     struct judged beside;
     YS_TRY(judge(pair, m, margin, &found, &beside));
-    if (!invalid && !learned && beside.unequal > 0) {
-        snprintf(reason, sizeof reason,
-                 "in %zu of %zu rounds one of the two was disturbed and the other was not: run them again on a quieter "
-                 "machine, or with on_disturbance = repeat",
-                 beside.unequal, found.n);
-        invalid = true;
-    }
     if (invalid) {
         found = ys_compare_invalid(found.n, reason);
-        beside.window_from = NAN;
+        beside = (struct judged){NAN, YS_TAKEN_NOTHING};
     }
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
@@ -363,6 +416,8 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
                                                      .bias_bound = found.bias_bound,
                                                      .window_from = beside.window_from,
                                                      .n = (int64_t)found.n,
+                                                     .left_out = (int64_t)found.left_out,
+                                                     .taken = beside.taken,
                                                      .margin = margin,
                                                      .verdict = (int)found.verdict,
                                                      .resolution = found.resolution,

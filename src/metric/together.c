@@ -89,7 +89,7 @@ static void fill(const struct gathering *all, int metric, bool by_ratio, double 
             const struct slot key = {run->round, run->attempt};
             const struct slot *slot = bsearch(&key, all->slots, all->slot_count, sizeof key, by_slot);
             double value = by_ratio ? log(run->compared[metric]) : run->compared[metric];
-            if (run->ok && isfinite(value))
+            if (run->ok && isfinite(value) && !(by_ratio && isnan(run->taken.work_s)))
                 values[(all->place[t] - 1) * all->slot_count + (size_t)(slot - all->slots)] = value;
         }
     }

@@ -24,13 +24,15 @@ struct ys_metric_view_run {
     int attempt;
     enum ys_run_status status;
     bool ok;
-    bool disturbed; /* the machine did much else meanwhile: its fact `disturbed` says what */
-    bool counted;   /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made
-                       of */
+    bool disturbed;              /* the machine did much else meanwhile: its fact `disturbed` says what */
+    struct ys_facts_taken taken; /* what that took from it; all NaN where it was disturbed and nobody knows, else 0 */
+    bool counted; /* of the highest attempt in its round that was not cancelled: what the trial's own figures are made
+                     of */
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of. Known
                      once ys_metric_view_match() was called */
     bool detailed;                /* it is in the trial's `runs_detail` */
     double compared[YS_COMPARED]; /* values of ys_compared; NaN where it has none */
+    double steady_s;              /* seconds of the part that its speed is of; NaN */
     struct ys_windows windows;    /* what of them they are in parts of the run that another run shares */
 };
 

@@ -180,6 +180,8 @@ static void note_values(struct ys_metric_view_run *run)
     ys_window_take(rate->windows, rate->steady_from, rate->left, &run->windows);
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
+    const double trained_s = ys_metric_view_value(run, "train_s");
+    run->steady_s = isfinite(trained_s) ? trained_s : ys_metric_view_value(run, "infer_s");
 }
 
 /* Those that cannot be read are warned of: YS_EFORMAT, and the run is left out. */
@@ -267,6 +269,9 @@ static ys_status begin_run(void *context, const struct ys_run_row *row)
     run->status = (enum ys_run_status)run->facts.status;
     run->ok = run->status == YS_RUN_OK;
     run->disturbed = run->facts.disturbed.count > 0;
+    run->taken = run->facts.taken ? *run->facts.taken : (struct ys_facts_taken){0};
+    if (run->disturbed && !run->facts.taken)
+        run->taken = (struct ys_facts_taken){NAN, NAN, NAN, false};
     loading->trial->run_count++;
     loading->run = run;
     loading->version = NAN;

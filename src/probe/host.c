@@ -490,6 +490,42 @@ void ys_host_count(struct ys_host_counters *counters)
         counters->memory_stalled_s = strtod(total + 6, NULL) * 1e-6;
 }
 
+/* Whether a list of CPUs, or of those that we may use, has that one. */
+static bool has_cpu(const int64_t *cpus, size_t count, int cpu)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cpus[i] == cpu)
+            return true;
+    return count == 0 && ys_host_cpu_is_allowed(cpu);
+}
+
+void ys_host_count_cpus(const int64_t *cpus, size_t count, struct ys_host_cpu_counters *counters)
+{
+    const double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    struct ys_buf text = {0};
+    *counters = (struct ys_host_cpu_counters){.t_ns = ys_time_ns()};
+    const ys_status status = ys_procfs_read_all(ys_procfs_root(), "/proc/stat", &text);
+    for (const char *line = status == YS_OK ? ys_buf_text(&text) : NULL; line; line = strchr(line, '\n')) {
+        double user, nice, system, idle, wait, interrupt, soft, steal;
+        int cpu;
+        line += *line == '\n';
+        if (sscanf(line, "cpu%d %lf %lf %lf %lf %lf %lf %lf %lf", &cpu, &user, &nice, &system, &idle, &wait, &interrupt,
+                   &soft, &steal) != 9 ||
+            !has_cpu(cpus, count, cpu))
+            continue;
+        counters->busy_s += (user + nice + system + interrupt + soft) * tick_s;
+        counters->steal_s += steal * tick_s;
+        counters->tick_s += tick_s;
+        counters->cpus++;
+    }
+    ys_buf_free(&text);
+    struct ys_cgroup cgroup;
+    ys_cgroup_count(ys_procfs_root(), &cgroup);
+    counters->throttled_s = cgroup.throttled_s;
+    if (counters->cpus == 0)
+        counters->busy_s = counters->steal_s = -1;
+}
+
 static ys_json *known(double value, bool is_known)
 {
     return is_known ? ys_json_real(value) : ys_json_null();
@@ -512,6 +548,22 @@ ys_json *ys_host_disturbance(const struct ys_host_counters *before, const struct
                 known((double)(after->swapped_bytes - before->swapped_bytes), before->swapped_bytes >= 0));
     ys_json_set(made, "load_before", known(before->load_1min, before->load_1min >= 0));
     if (made && ys_json_set(made, "load_after", known(after->load_1min, after->load_1min >= 0)) != YS_OK) {
+        ys_json_free(made);
+        return NULL;
+    }
+    return made;
+}
+
+ys_json *ys_host_cpus_between(const struct ys_host_cpu_counters *before, const struct ys_host_cpu_counters *after)
+{
+    const bool has_times = before->cpus > 0 && before->cpus == after->cpus;
+    ys_json *made = ys_json_object();
+    ys_json_set_real(made, "seconds", (double)(after->t_ns - before->t_ns) * 1e-9);
+    ys_json_set_int(made, "cpus", after->cpus);
+    ys_json_set(made, "busy_s", known(after->busy_s - before->busy_s, has_times));
+    ys_json_set(made, "steal_s", known(after->steal_s - before->steal_s, has_times));
+    ys_json_set(made, "throttled_s", known(after->throttled_s - before->throttled_s, before->throttled_s >= 0));
+    if (made && ys_json_set_real(made, "tick_s", after->tick_s) != YS_OK) {
         ys_json_free(made);
         return NULL;
     }

@@ -61,6 +61,20 @@ struct ys_host_counters {
         oom_kills; /* processes killed for want of memory: in our control group where counted, else on the machine */
 };
 void ys_host_count(struct ys_host_counters *counters);
+/** What some CPUs did since boot, in seconds; negative: unknown. The kernel counts each in ticks, and so tells of each
+ * as much less as one of them at most: `tick_s`, of all these CPUs together. */
+struct ys_host_cpu_counters {
+    int64_t cpus;                        /* how many of them there are */
+    double busy_s, steal_s, throttled_s; /* throttled: our control group, whatever the CPU */
+    double tick_s;
+    uint64_t t_ns;
+};
+/** Of cpus[count]; of all that this process may use where count is 0. Takes two small files. */
+void ys_host_count_cpus(const int64_t *cpus, size_t count, struct ys_host_cpu_counters *counters);
+/** What happened between the two: {"seconds", "cpus" (how many), "busy_s", "steal_s", "throttled_s", "tick_s"}, unknown
+ * ones null. New object; NULL without memory. */
+ys_json *ys_host_cpus_between(const struct ys_host_cpu_counters *before, const struct ys_host_cpu_counters *after);
+
 /** Its oom_kills alone, for less. */
 int64_t ys_host_oom_kills(void);
 /** What happened between the two: {"seconds", "steal_s", "steal_share" (of all CPU time that could be had), "busy_s",

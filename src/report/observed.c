@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_SENTENCES = 20, CODES = 9, PHASES = 2 };
+enum { CODES = 9, PHASES = 2 };
 
 /* What is read of the machine. */
 struct row {
@@ -52,46 +52,39 @@ static const struct ys_field document_fields[] = {
 };
 static const struct ys_record document_record = YS_RECORD("result", struct document, document_fields);
 
-static void put_disturbed(struct ys_buf *text, const struct ys_view *view, const struct ys_view_trial *trial)
+/* By how much a trial's speed is another without its disturbed runs; NaN where none is left, or none has one. */
+static double change_of(const struct ys_view_trial *trial)
 {
-    const struct ys_view_told *told = &trial->told;
-    const enum ys_kind kind = trial->infers ? YS_KIND_SPAN : YS_KIND_RATE;
     const double with = ys_view_number(trial, trial->infers ? "latency_p50_s" : "rate_per_s"),
-                 without = trial->infers ? told->quiet.latency_p50_s : told->quiet.rate_per_s;
-    ys_buf_printf(text, "%lld of %s of %s %s disturbed", (long long)told->disturbed,
-                  ys_label_plural(told->runs, "run").text, trial->name, told->disturbed == 1 ? "was" : "were");
-    if (isfinite(with)) {
-        ys_buf_printf(text, ": %s ", ys_label_value(kind, with).text);
-        if (trial->infers)
-            ys_buf_puts(text, "a request");
-        else
-            ys_buf_printf(text, "%s per second", view->unit);
-        ys_buf_printf(text, " with %s, ", told->disturbed == 1 ? "it" : "them");
-        if (isfinite(without))
-            ys_buf_printf(text, "%s without", ys_label_value(kind, without).text);
-        else
-            ys_buf_puts(text, "nothing without");
-    }
-    ys_buf_puts(text, ".");
+                 without = trial->infers ? trial->told.quiet.latency_p50_s : trial->told.quiet.rate_per_s;
+    return fabs(without / with - 1);
 }
 
 ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences)
 {
-    struct ys_buf text = {0};
-    size_t told = 0;
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < view->count; i++) {
-        if (view->trials[i].told.disturbed <= 0 || told++ >= MOST_SENTENCES)
+    int64_t runs = 0, disturbed = 0, bare = 0;
+    double change = NAN;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_trial *trial = &view->trials[i];
+        runs += trial->told.runs;
+        disturbed += trial->told.disturbed > 0 ? trial->told.disturbed : 0;
+        if (trial->told.disturbed <= 0)
             continue;
-        put_disturbed(&text, view, &view->trials[i]);
-        status = text.failed ? ys_out_of_memory() : ys_json_append(sentences, ys_json_string(ys_buf_text(&text)));
-        ys_buf_clear(&text);
+        change = fmax(change, change_of(trial)); /* which passes over NaN */
+        bare += isnan(change_of(trial));
     }
-    if (status == YS_OK && told > MOST_SENTENCES) {
-        ys_buf_printf(&text, "Runs of %s more were disturbed as well.",
-                      ys_label_plural((int64_t)(told - MOST_SENTENCES), "trial").text);
-        status = ys_json_append(sentences, ys_json_string(ys_buf_text(&text)));
-    }
+    if (disturbed == 0)
+        return YS_OK;
+    struct ys_buf text = {0};
+    ys_buf_printf(&text, "%lld of %s %s disturbed", (long long)disturbed, ys_label_plural(runs, "run").text,
+                  disturbed == 1 ? "was" : "were");
+    if (isfinite(change))
+        ys_buf_printf(&text, "; without such runs the speed of no trial is more than %s another",
+                      ys_label_share(change).text);
+    if (bare > 0)
+        ys_buf_printf(&text, "; %s no other", bare == 1 ? "one trial has" : "some trials have");
+    ys_buf_puts(&text, ".");
+    ys_status status = text.failed ? ys_out_of_memory() : ys_json_append(sentences, ys_json_string(ys_buf_text(&text)));
     ys_buf_free(&text);
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "report/view.h"
 
-/** A sentence for each trial with disturbed runs (the first 20, and how many more): its speed with and without them.
+/** A sentence on disturbed runs, where there are some: how many, and by how much a trial's speed is another without.
  * Added to `sentences`, an array. YS_ENOMEM. */
 ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences) YS_MUST_CHECK;
 

@@ -262,6 +262,24 @@ static void put_exposed(struct ys_buf *out, const struct ys_view_comparison *com
                       ys_label_value(YS_KIND_SPAN, comparison->exposed_hi_s).text);
 }
 
+void ys_section_taken(struct ys_buf *out, const struct ys_view_comparison *comparison, bool is_short)
+{
+    const struct ys_comparison_taken *taken = &comparison->taken;
+    if (taken->rounds > 0 && is_short) {
+        ys_buf_printf(out, ", %lld of them disturbed", (long long)taken->rounds);
+    } else if (taken->rounds > 0) {
+        const struct ys_label most = ys_label_share(taken->most), least = ys_label_share(taken->least);
+        ys_buf_printf(out, "; %lld of them with ", (long long)taken->rounds);
+        if (strcmp(least.text, most.text) != 0)
+            ys_buf_printf(out, "%s to ", least.text);
+        ys_buf_printf(out, "%s of the processors taken by %s, which is in the interval", most.text,
+                      taken->by_host ? "the host" : "others");
+    }
+    if (comparison->left_out > 0)
+        ys_buf_printf(out, "%s%s left out", is_short ? ", " : "; ",
+                      ys_label_plural(comparison->left_out, "more round").text);
+}
+
 void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
 {
     const char *metric = ys_view_or(comparison->metric, ""), *reason = ys_view_or(comparison->reason, "");
@@ -272,8 +290,10 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const
         ys_buf_printf(out, "%s", effect.value.text);
         if (!comparison->is_difference)
             ys_buf_printf(out, " %s", ys_view_ratio_words(view, metric));
-        ys_buf_printf(out, " (%s, %s): ", effect.range.text[0] ? effect.range.text : "no interval",
+        ys_buf_printf(out, " (%s, %s", effect.range.text[0] ? effect.range.text : "no interval",
                       ys_label_plural(rounds, "round").text);
+        ys_section_taken(out, comparison, true);
+        ys_buf_puts(out, "): ");
     }
     ys_buf_puts(out, ys_view_verdict_word(comparison));
     if (reason[0] && !few) {

@@ -51,6 +51,10 @@ struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison)
 /** "Brackets hold the rank interval of the median, at a level of 98.4 %." Nothing without an interval. */
 void ys_section_level(struct ys_buf *out, const struct ys_view *view);
 
+/** What the machine took from its rounds: "; 2 of them with 1.1 % to 2.9 % of the processors taken by the host, which
+ * is in the interval; 1 more round left out", or short: ", 2 of them disturbed, 1 more round left out". Nothing of
+ * quiet ones. */
+void ys_section_taken(struct ys_buf *out, const struct ys_view_comparison *comparison, bool is_short);
 /** "1.93x as fast (1.85 to 2.01, 6 rounds): better". */
 void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
 /** Appends what bounds it: over which part both were compared, what may be left of warm-up there, whether its rounds

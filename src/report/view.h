@@ -87,8 +87,9 @@ struct ys_view_comparison {
     double ratio, difference, lo, hi;
     double settled_lo, settled_hi; /* the interval were what is left of warm-up gone; NAN */
     double a_value, b_value, margin, resolution;
-    int64_t n;                                         /* matched rounds */
-    const char *rounds;                                /* whether they are independent; NULL */
+    int64_t n, left_out;              /* matched rounds; beside them those of which nobody knows what was taken */
+    struct ys_comparison_taken taken; /* from how many of the former, and how much; none: its `rounds` is not above 0 */
+    const char *rounds;               /* whether they are independent; NULL */
     double round_correlation, bias_bound, window_from; /* NAN */
     int scaling;                                       /* enum ys_scaling, or YS_NAME_NONE */
     double efficiency, efficiency_lo, efficiency_hi;   /* NAN */

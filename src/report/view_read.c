@@ -129,7 +129,8 @@ static const struct ys_record rest_record = YS_RECORD("result", struct rest, res
 struct figure {
     double value, level, ratio, difference, a_value, b_value, margin, resolution, round_correlation, bias_bound,
         window_from;
-    int64_t n;
+    int64_t n, left_out;
+    struct ys_comparison_taken taken;
     const char *rounds, *metric, *a, *b, *varies, *reason;
     int kind, scale, verdict;
     int scaling;
@@ -158,6 +159,8 @@ static const struct ys_field comparison_fields[] = {
     REAL(FIGURE, margin),
     REAL(FIGURE, resolution),
     COUNT(FIGURE, n),
+    COUNT(FIGURE, left_out),
+    YS_FIELD_OF(FIGURE, taken, YS_FIELD_OBJECT, &ys_comparison_taken_record, 0, ""),
     VALUE(FIGURE, ci),
     VALUE(FIGURE, settled_ci),
     TEXT(FIGURE, rounds),
@@ -232,6 +235,8 @@ struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
                                        .margin = found.margin,
                                        .resolution = found.resolution,
                                        .n = found.n,
+                                       .left_out = found.left_out,
+                                       .taken = found.taken,
                                        .rounds = found.rounds,
                                        .round_correlation = found.round_correlation,
                                        .bias_bound = found.bias_bound,
@@ -266,6 +271,8 @@ static struct ys_view_comparison take_comparison(const struct ys_result_comparis
                                        .margin = told->margin,
                                        .resolution = told->resolution,
                                        .n = told->n,
+                                       .left_out = told->left_out,
+                                       .taken = told->taken,
                                        .rounds = ys_name_of(&ys_rounds_say, told->rounds),
                                        .round_correlation = told->round_correlation,
                                        .bias_bound = told->bias_bound,

@@ -134,9 +134,11 @@ static void put_evidence(struct words *w, const struct ys_view_comparison *compa
     long long rounds = comparison->n;
     struct ys_label count = ys_label_plural(rounds, "round");
     if (isfinite(r->lo) && isfinite(r->hi))
-        ys_buf_printf(&w->text, "(%.*f to %.*f, %s)", r->decimals, r->lo, r->decimals, r->hi, count.text);
+        ys_buf_printf(&w->text, "(%.*f to %.*f, %s", r->decimals, r->lo, r->decimals, r->hi, count.text);
     else
-        ys_buf_printf(&w->text, rounds < 6 ? "(%s: too few for an interval)" : "(%s, no interval)", count.text);
+        ys_buf_printf(&w->text, rounds < 6 ? "(%s: too few for an interval" : "(%s, no interval", count.text);
+    ys_section_taken(&w->text, comparison, false);
+    ys_buf_puts(&w->text, ")");
 }
 
 /** The comparison of another metric between the same two trials, NULL when there is none. */

@@ -96,6 +96,7 @@ static void begin(struct ys_run *run, struct ys_run_record *record)
     run->libraries = ys_json_array();
     run->own_cpu_ns = ys_run_own_cpu_ns();
     ys_host_count(&run->before);
+    ys_run_count_cpus(run, &run->cpus_before);
 }
 
 /** Closes the session and writes down what is known. `failed` is why the run broke off where that is no fault of the

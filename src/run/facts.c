@@ -174,11 +174,28 @@ static uint64_t own_cpu_ns(const struct ys_run *run)
     return run->tells_own ? ys_run_own_cpu_ns() - run->own_cpu_ns : 0;
 }
 
+/* What else the machine did, and its CPUs that the run may use, in all of the run and while it worked. */
+static ys_status fill_disturbance(const struct ys_run *run, ys_json **disturbance)
+{
+    struct ys_host_counters after;
+    struct ys_host_cpu_counters cpus_after;
+    ys_host_count(&after);
+    ys_run_count_cpus(run, &cpus_after);
+    ys_json *made = ys_host_disturbance(&run->before, &after);
+    ys_json_set(made, "cpus", ys_host_cpus_between(&run->cpus_before, &cpus_after));
+    const bool has_worked = run->work_before.t_ns && run->work_after.t_ns;
+    ys_json *work = has_worked ? ys_host_cpus_between(&run->work_before, &run->work_after) : ys_json_null();
+    if (ys_json_set(made, "work", work) != YS_OK) {
+        ys_json_free(made);
+        return ys_out_of_memory();
+    }
+    *disturbance = made;
+    return YS_OK;
+}
+
 static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
                       struct ys_facts *facts)
 {
-    struct ys_host_counters after;
-    ys_host_count(&after);
     facts->round = run->spec->round;
     facts->steps_done = run->next_step;
     facts->harness = (struct ys_facts_harness){
@@ -194,8 +211,7 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     YS_TRY(fill_observation(run, end, facts));
     YS_TRY(fill_perf(&end->perf, facts));
     YS_TRY(ys_traffic_fill(run, facts));
-    facts->disturbance = ys_host_disturbance(&run->before, &after);
-    return facts->disturbance ? YS_OK : ys_out_of_memory();
+    return fill_disturbance(run, &facts->disturbance);
 }
 
 ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,

@@ -177,6 +177,14 @@ struct ys_facts_machine {
     ys_json *disturbance; /* of the whole machine (probe/host.h), while its first rank ran; owned */
 };
 
+/** What a disturbed run lost. A run that nothing had disturbed would have taken between so much less and as long. */
+struct ys_facts_taken {
+    double run_s, work_s; /* at most, of all of it and of the steps after the first, or the requests; NaN: nobody knows
+                             how much, as where another program used caches and memory */
+    double share;         /* of the time of its CPUs while it worked; NaN likewise */
+    bool by_host;         /* by nothing but the hypervisor */
+};
+
 /** A network namespace that ranks of a run had their connections in: of a host, or of several on one machine. */
 struct ys_facts_network {
     char *space;          /* which kernel and namespace (probe/interfaces.h); NULL: not known */
@@ -225,12 +233,13 @@ struct ys_facts {
     char *weights;              /* file in the run's folder */
     struct ys_list checkpoints; /* struct ys_facts_checkpoint */
     struct ys_facts_harness harness;
-    struct ys_list disturbed; /* char *: what of that passed its share (study/disturbed.h) */
-    ys_json *disturbance;     /* of the whole machine meanwhile (probe/host.h) */
-    struct ys_list ranks;     /* struct ys_facts_rank; empty of one process */
-    struct ys_list nodes;     /* struct ys_facts_node; empty of one host */
-    struct ys_list networks;  /* struct ys_facts_network; empty of one process */
-    struct ys_list machines;  /* struct ys_facts_machine; empty of one machine */
+    struct ys_list disturbed;     /* char *: what of that passed its share (study/disturbed.h) */
+    struct ys_facts_taken *taken; /* owned; NULL: nothing did, or a version stored it that did not say how much */
+    ys_json *disturbance;         /* of the whole machine meanwhile (probe/host.h) */
+    struct ys_list ranks;         /* struct ys_facts_rank; empty of one process */
+    struct ys_list nodes;         /* struct ys_facts_node; empty of one host */
+    struct ys_list networks;      /* struct ys_facts_network; empty of one process */
+    struct ys_list machines;      /* struct ys_facts_machine; empty of one machine */
     /* Owned; of one of several ranks by itself, until it stands in `ranks`. */
     struct ys_facts_collectives *collectives;
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
@@ -252,6 +261,7 @@ extern const struct ys_record ys_facts_observation_record;
 extern const struct ys_record ys_facts_agreement_record;
 extern const struct ys_record ys_facts_layer_record;
 extern const struct ys_record ys_facts_perf_record;
+extern const struct ys_record ys_facts_taken_record;
 
 /** All unknown; YS_RUN_OK. */
 void ys_facts_init(struct ys_facts *facts);

@@ -265,6 +265,15 @@ static const struct ys_field machine_fields[] = {
 };
 const struct ys_record ys_facts_machine_record = YS_RECORD("machine", struct ys_facts_machine, machine_fields);
 
+#define OF_TAKEN(member, kind, unit, what) YS_FIELD(struct ys_facts_taken, member, kind, unit, OPTIONAL, what)
+static const struct ys_field taken_fields[] = {
+    OF_TAKEN(run_s, YS_FIELD_REAL, "s", "from the run, at most; null: nobody knows"),
+    OF_TAKEN(work_s, YS_FIELD_REAL, "s", "from its steps after the first, or its requests; null: nobody knows"),
+    OF_TAKEN(share, YS_FIELD_REAL, "1", "of the time of its CPUs while it worked; null: nobody knows"),
+    YS_FIELD(struct ys_facts_taken, by_host, YS_FIELD_FLAG, NULL, 0, "by nothing but the hypervisor"),
+};
+const struct ys_record ys_facts_taken_record = YS_RECORD("taken", struct ys_facts_taken, taken_fields);
+
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct ys_facts_work, parameters, YS_FIELD_INT, "1", OPTIONAL, "of the network"),
     YS_FIELD(struct ys_facts_work, multiply_adds, YS_FIELD_INT, "1", OPTIONAL, "forward, of one row"),
@@ -298,6 +307,7 @@ static const struct ys_field facts_fields[] = {
     PART(checkpoints, YS_FIELD_LIST, &checkpoint_record, OPTIONAL, "weights saved between steps"),
     PART(harness, YS_FIELD_OBJECT, &harness_record, OPTIONAL, "what yardstick itself took"),
     FACT(disturbed, YS_FIELD_TEXTS, NULL, LACKS, "what of that passed its share"),
+    PART(taken, YS_FIELD_OBJECT_OWNED, &ys_facts_taken_record, LACKS, "from a disturbed run; absent of a quiet one"),
     FACT(disturbance, YS_FIELD_JSON, NULL, OPTIONAL, "what else went on on the machine"),
     PART(ranks, YS_FIELD_LIST, &ys_facts_rank_record, LACKS, "of several processes; absent of one"),
     PART(nodes, YS_FIELD_LIST, &ys_facts_node_record, LACKS, "of several hosts; absent of one"),

@@ -172,6 +172,7 @@ static ys_status look_at_opened(struct ys_run *run)
     if (run->infers)
         ys_session_profile(run->session, YS_PROFILE_STEADY);
     ys_session_phase(run->session);
+    ys_run_count_cpus(run, &run->work_before);
     return YS_OK;
 }
 
@@ -185,11 +186,13 @@ static ys_status look_at_first_step(struct ys_run *run)
     run->first_cpu_s = ys_session_cpu_s(run->session);
     ys_traffic_begin(run);
     ys_session_profile(run->session, YS_PROFILE_STEADY);
+    ys_run_count_cpus(run, &run->work_before);
     return YS_OK;
 }
 
 static ys_status look_at_threads(struct ys_run *run)
 {
+    ys_run_count_cpus(run, &run->work_after);
     ys_traffic_end(run);
     run->worked_cpu_s = ys_session_cpu_s(run->session);
     ys_session_profile(run->session, YS_PROFILE_AFTER);

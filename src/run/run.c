@@ -25,6 +25,13 @@ void ys_run_record_fini(struct ys_run_record *record)
     *record = (struct ys_run_record){0};
 }
 
+void ys_run_count_cpus(const struct ys_run *run, struct ys_host_cpu_counters *counters)
+{
+    const struct ys_plan *plan = run->spec->plan;
+    const struct ys_list *cpus = &plan->cpus;
+    ys_host_count_cpus(cpus->items, plan->dist.world > 1 ? 0 : cpus->count, counters);
+}
+
 void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction)
 {
     if (run->spec->on_progress)

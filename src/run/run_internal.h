@@ -50,6 +50,8 @@ struct ys_run {
     uint64_t own_cpu_ns; /* of yardstick, when the run began */
     bool tells_own;      /* what it takes from then on falls to this process, so that the sum of all counts it once */
     struct ys_host_counters before;
+    /* Of the CPUs that it may use: as it began, and around the steps after the first, or the requests. */
+    struct ys_host_cpu_counters cpus_before, work_before, work_after;
     struct ys_run_look traffic_before, traffic_after; /* run/traffic.h */
 };
 
@@ -67,6 +69,9 @@ ys_status ys_run_take_latencies(void *context, const ys_json *message);
 void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end);
 /** The same where some of its threads may run on CPUs that it was not given. */
 void ys_run_check_cpus(const struct ys_run *run, struct ys_session_end *end);
+
+/** Counts what the CPUs did that it may use: of several ranks all of this host, since each waits for the others. */
+void ys_run_count_cpus(const struct ys_run *run, struct ys_host_cpu_counters *counters);
 
 /** Tells of progress, where somebody wants to hear of it. */
 void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction);

@@ -105,21 +105,37 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
     return YS_VERDICT_UNCLEAR;
 }
 
-static void judge(struct ys_comparison *comparison, const struct ys_compare_rule *rule,
-                  const struct ys_compare_ends *on, const struct ys_compare_ends *settled)
+/* What a verdict is made of: ends of intervals with what is left of warm-up and without, and both again with the rounds
+ * that were left out put back. */
+struct evidence {
+    struct ys_compare_ends on, settled, restored, restored_settled;
+};
+
+static void judge(struct ys_comparison *comparison, const struct ys_compare_rule *rule, const struct evidence *evidence)
 {
+    const bool is_settled = comparison->settled.known;
+    const char *other = NULL;
     comparison->verdict = YS_VERDICT_UNCLEAR;
-    if (comparison->n == 0) {
+    if (comparison->left_out * 3 > comparison->n + comparison->left_out) {
+        comparison->reason = YS_COMPARE_MOST_OUT;
+    } else if (comparison->n == 0) {
         comparison->reason = "no round in which both trials succeeded";
     } else if (!comparison->single.known) {
-        comparison->reason = "fewer than 6 matched rounds give no interval of 95 %";
+        comparison->reason =
+            comparison->left_out ? YS_COMPARE_FEW_LEFT : "fewer than 6 matched rounds give no interval of 95 %";
     } else if (!comparison->interval.known) {
         comparison->reason = "too few and too equal values for an interval together with the other comparisons";
     } else if (rule->bias_untold) {
         comparison->reason = YS_COMPARE_UNTOLD;
     } else {
-        comparison->verdict = ys_compare_verdict_settled(on, comparison->settled.known ? settled : NULL, rule->better,
-                                                         &comparison->reason);
+        comparison->verdict = ys_compare_verdict_settled(&evidence->on, is_settled ? &evidence->settled : NULL,
+                                                         rule->better, &comparison->reason);
+        if (comparison->left_out && comparison->verdict != YS_VERDICT_UNCLEAR &&
+            ys_compare_verdict_settled(&evidence->restored, is_settled ? &evidence->restored_settled : NULL,
+                                       rule->better, &other) != comparison->verdict) {
+            comparison->verdict = YS_VERDICT_UNCLEAR;
+            comparison->reason = YS_COMPARE_HANGS;
+        }
     }
 }
 
@@ -142,55 +158,127 @@ static struct ys_interval ratios_of(struct ys_interval logarithms)
     return logarithms;
 }
 
-/* What is found of what is left of warm-up, with it and without: *settled is the interval without. */
-static ys_status settle(const double *values, double *scratch, const struct ys_compare_rule *rule,
-                        struct ys_comparison *comparison, struct ys_centre *settled)
+/* The rounds of a comparison as they are put together for one interval: `values` as measured, `low` and `high` were
+ * what was taken given back to the one trial or the other. One list each, n values. */
+struct rounds {
+    double *values, *low, *high, *bias;
+    size_t n;
+};
+
+/* The centre of values[i] + bias[i]; bias NULL: of the values. `scratch` has room for n. */
+static ys_status centre_of(const double *values, const double *bias, size_t n, double *scratch,
+                           struct ys_centre *centre)
 {
-    struct ys_centre bias;
-    YS_TRY(ys_signed_rank_centre(rule->bias, comparison->n, &bias));
-    for (size_t i = 0; i < comparison->n; i++)
-        scratch[i] = values[i] + rule->bias[i];
-    YS_TRY(ys_signed_rank_centre(scratch, comparison->n, settled));
-    if (bias.interval.known)
-        comparison->bias_bound = fmax(fabs(bias.interval.lo), fabs(bias.interval.hi));
-    settled->interval = stretched(settled, rule->stretch);
+    for (size_t i = 0; bias && i < n; i++)
+        scratch[i] = values[i] + bias[i];
+    return ys_signed_rank_centre(bias ? scratch : values, n, centre);
+}
+
+/* From the lower end of `low` to the upper end of `high`, both stretched; its own level where it was not. */
+static ys_status span(const struct rounds *rounds, const double *bias, double stretch, double *scratch,
+                      struct ys_interval *interval)
+{
+    struct ys_centre low, high;
+    YS_TRY(centre_of(rounds->low, bias, rounds->n, scratch, &low));
+    YS_TRY(centre_of(rounds->high, bias, rounds->n, scratch, &high));
+    const struct ys_interval lower = stretched(&low, stretch), upper = stretched(&high, stretch);
+    *interval = lower;
+    interval->hi = upper.hi;
     return YS_OK;
 }
 
-/* `values` are logarithms of ratios, or differences. */
-static ys_status conclude(const double *values, double *scratch, const struct ys_compare_rule *rule,
-                          struct ys_comparison *comparison)
+static struct ys_compare_ends ends_of(const struct ys_interval *interval, double margin)
 {
+    return (struct ys_compare_ends){interval->lo, interval->hi, -margin, margin};
+}
+
+static bool is_left_out(const struct ys_compare_rule *rule, size_t i)
+{
+    return rule->down && !(isfinite(rule->down[i]) && isfinite(rule->up[i]));
+}
+
+/* The rounds that count, in `kept`; and in `all` these and the ones that were left out, at their worse ends. */
+static void divide(const double *values, size_t n, const struct ys_compare_rule *rule, struct rounds *kept,
+                   struct rounds *all)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (is_left_out(rule, i))
+            continue;
+        kept->values[kept->n] = values[i];
+        kept->low[kept->n] = values[i] - (rule->down ? rule->down[i] : 0);
+        kept->high[kept->n] = values[i] + (rule->up ? rule->up[i] : 0);
+        kept->bias[kept->n] = rule->bias ? rule->bias[i] : 0;
+        least = fmin(least, kept->low[kept->n]);
+        most = fmax(most, kept->high[kept->n++]);
+    }
+    for (all->n = 0; all->n < n; all->n++) {
+        const size_t i = all->n;
+        const double down = rule->down ? rule->down[i] : 0, up = rule->up ? rule->up[i] : 0;
+        all->low[i] = isfinite(down) ? values[i] - down : fmin(values[i], least);
+        all->high[i] = isfinite(up) ? values[i] + up : fmax(values[i], most);
+        all->bias[i] = rule->bias ? rule->bias[i] : 0;
+    }
+}
+
+/* What is found of what is left of warm-up, with it and without. */
+static ys_status settle(const struct rounds *kept, const struct rounds *all, double *scratch, double stretch,
+                        struct ys_comparison *comparison, struct ys_interval *restored)
+{
+    struct ys_centre bias;
+    YS_TRY(ys_signed_rank_centre(kept->bias, kept->n, &bias));
+    if (bias.interval.known)
+        comparison->bias_bound = fmax(fabs(bias.interval.lo), fabs(bias.interval.hi));
+    YS_TRY(span(kept, kept->bias, stretch, scratch, &comparison->settled));
+    return comparison->left_out ? span(all, all->bias, stretch, scratch, restored) : YS_OK;
+}
+
+static struct ys_interval on_scale(struct ys_interval interval, const struct ys_compare_rule *rule)
+{
+    return rule->difference ? interval : ratios_of(interval);
+}
+
+/* `values` are logarithms of ratios, or differences. */
+static ys_status conclude(const struct rounds *kept, const struct rounds *all, double *scratch,
+                          const struct ys_compare_rule *rule, struct ys_comparison *comparison)
+{
+    const double margin = rule->difference ? rule->margin : log(1 + rule->margin), reach = ys_compare_reach(kept->n);
+    struct ys_interval interval, single, restored = {false, NAN, NAN, NAN}, restored_settled = restored;
     struct ys_centre centre, settled = {NAN, {false, NAN, NAN, NAN}};
-    YS_TRY(ys_signed_rank_centre(values, comparison->n, &centre));
-    if (rule->bias)
-        YS_TRY(settle(values, scratch, rule, comparison, &settled));
-    correlate(values, comparison->n, scratch, comparison);
-    struct ys_interval interval = stretched(&centre, rule->stretch);
-    double margin = rule->difference ? rule->margin : log(1 + rule->margin);
-    const struct ys_compare_ends on = {interval.lo, interval.hi, -margin, margin};
-    const struct ys_compare_ends without = {settled.interval.lo, settled.interval.hi, -margin, margin};
-    double reach = ys_compare_reach(comparison->n), smallest = reach * (interval.hi - interval.lo) / 2;
-    if (settled.interval.known)
-        smallest = fmax(smallest,
-                        fabs(settled.value - centre.value) + reach * (settled.interval.hi - settled.interval.lo) / 2);
+    comparison->n = kept->n;
+    YS_TRY(ys_signed_rank_centre(kept->values, kept->n, &centre));
+    YS_TRY(span(kept, NULL, 1, scratch, &single));
+    YS_TRY(span(kept, NULL, rule->stretch, scratch, &interval));
+    if (comparison->left_out)
+        YS_TRY(span(all, NULL, rule->stretch, scratch, &restored));
+    if (rule->bias) {
+        YS_TRY(settle(kept, all, scratch, rule->stretch, comparison, &restored_settled));
+        YS_TRY(centre_of(kept->values, kept->bias, kept->n, scratch, &settled));
+    }
+    correlate(kept->values, kept->n, scratch, comparison);
+    const struct evidence evidence = {ends_of(&interval, margin), ends_of(&comparison->settled, margin),
+                                      ends_of(&restored, margin), ends_of(&restored_settled, margin)};
+    double smallest = reach * (interval.hi - interval.lo) / 2;
+    if (comparison->settled.known)
+        smallest = fmax(smallest, fabs(settled.value - centre.value) +
+                                      reach * (comparison->settled.hi - comparison->settled.lo) / 2);
     comparison->value = rule->difference ? centre.value : exp(centre.value);
-    comparison->interval = rule->difference ? interval : ratios_of(interval);
-    comparison->single = rule->difference ? centre.interval : ratios_of(centre.interval);
-    comparison->settled = rule->difference ? settled.interval : ratios_of(settled.interval);
+    comparison->interval = on_scale(interval, rule);
+    comparison->single = on_scale(single, rule);
+    comparison->settled = on_scale(comparison->settled, rule);
     comparison->resolution = rule->difference ? margin + smallest : exp(margin + smallest) - 1;
-    judge(comparison, rule, &on, &without);
+    judge(comparison, rule, &evidence);
     return YS_OK;
 }
 
 struct ys_comparison ys_compare_invalid(size_t n, const char *reason)
 {
     const struct ys_interval none = {false, NAN, NAN, NAN};
-    return (struct ys_comparison){n,
-                                  NAN,
-                                  none,
-                                  none,
-                                  none,
+    return (struct ys_comparison){.n = n,
+                                  .value = NAN,
+                                  .interval = none,
+                                  .single = none,
+                                  .settled = none,
                                   .resolution = NAN,
                                   .correlation = NAN,
                                   .bias_bound = NAN,
@@ -201,9 +289,12 @@ struct ys_comparison ys_compare_invalid(size_t n, const char *reason)
 ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
                      struct ys_comparison *comparison)
 {
-    double *values = ys_alloc(3 * n + 1, sizeof *values);
+    enum { LISTS = 10 }; /* the values, two for correlate(), and those of two struct rounds */
+    double *values = ys_alloc(LISTS * n + 1, sizeof *values), *scratch = values + n;
     if (!values)
         return ys_out_of_memory();
+    struct rounds kept = {values + 3 * n, values + 4 * n, values + 5 * n, values + 6 * n, 0};
+    struct rounds all = {values, values + 7 * n, values + 8 * n, values + 9 * n, 0};
     bool valid = true;
     for (size_t i = 0; i < n; i++) {
         valid = valid && isfinite(a[i]) && isfinite(b[i]) && (rule->difference || (a[i] > 0 && b[i] > 0));
@@ -215,7 +306,9 @@ ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys
     ys_status status = YS_OK;
     if (valid) {
         comparison->reason = NULL;
-        status = conclude(values, values + n, rule, comparison);
+        divide(values, n, rule, &kept, &all);
+        comparison->left_out = n - kept.n;
+        status = conclude(&kept, &all, scratch, rule, comparison);
     }
     ys_free(values);
     return status;

@@ -30,13 +30,19 @@ struct ys_compare_rule {
      * `left` of a less that of b); NULL where that is no question. */
     const double *bias;
     bool bias_untold; /* there is a warm-up, and runs of too few blocks to tell what is left of it: no verdict */
+    /* Of each round by how much its value, a logarithm of a ratio or a difference, could be lower and higher were what
+     * the machine took from the two runs given back, >= 0; INFINITY: nobody knows by how much, and the round counts for
+     * no interval. Both NULL where nothing was taken. */
+    const double *down, *up;
 };
 
 struct ys_comparison {
-    size_t n;                    /* rounds */
+    size_t n;                    /* rounds, without those that are left out */
+    size_t left_out;             /* rounds from which the machine took nobody knows how much */
     double value;                /* the centre of the ratios or differences; NaN when there is none */
-    struct ys_interval interval; /* of that centre, together with those of its family: what the verdict is made of. Its
-                                    level is YS_STAT_LEVEL where it was stretched */
+    struct ys_interval interval; /* of that centre, together with those of its family, from the lower end were all that
+                                    was taken taken from the one trial to the upper end were all taken from the other:
+                                    what the verdict is made of. Its level is YS_STAT_LEVEL where it was stretched */
     struct ys_interval single;   /* as if it were the only comparison */
     struct ys_interval settled;  /* `interval` were what is left of warm-up gone, by its estimate in each round; unknown
                                     where that is no question or cannot be told */
@@ -67,6 +73,16 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
 /* Why there is no verdict, where it cannot be told what is left of warm-up. */
 #define YS_COMPARE_UNTOLD                                                                                              \
     "runs of fewer than 30 blocks cannot tell what is left of warm-up (take smaller blocks, or more steps)"
+/* Why there is none, where too little is left, or where it hangs on what was left out. */
+#define YS_COMPARE_MOST_OUT                                                                                            \
+    "in more than a third of the rounds the machine did something else, and nobody knows what that took: run it "      \
+    "again "                                                                                                           \
+    "on a quieter machine"
+#define YS_COMPARE_FEW_LEFT                                                                                            \
+    "fewer than 6 rounds are left without those in which the machine did something else: run more rounds, or on a "    \
+    "quieter machine"
+#define YS_COMPARE_HANGS                                                                                               \
+    "were the rounds that were left out put back at their worse end, the interval would say something else"
 /* Why there is none, where `on` alone would give one. */
 #define YS_COMPARE_BIASED "were what may be left of warm-up gone, the interval would say something else"
 
@@ -77,6 +93,12 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
  *   same                    1 / (1 + margin) <= lo and hi <= 1 + margin
  *   unclear                 anything else, or no interval
  *   invalid                 a value that is not a finite number (of a ratio: above 0)
+ *
+ * What was taken from runs bounds the verdict. The interval reaches from the lower end of that of all values less
+ * `down` to the upper end of that of all values plus `up`: its ends rise with each value, so it holds whatever part was
+ * really taken. With rounds left out the verdict must be the same with them put back, each at the worse of its own
+ * value and the farthest of those that were kept, on the side where nobody knows; and more than a third left out is
+ * unclear.
  *
  * A rule with bias_untold makes it unclear. With a bias the verdict must be that of the interval and that of `settled`
  * alike, else it is unclear. With YS_BETTER_NEITHER a clear difference is called unclear,

@@ -478,7 +478,7 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
     uint64_t check_ns = ys_time_ns();
     YS_TRY(note_work(one->trial, facts));
     if (study->keys.on_disturbance != YS_DISTURBANCE_IGNORE)
-        study->round_disturbed |= ys_disturbed(one->trial->threads, facts);
+        study->round_untold |= ys_disturbed(one->trial->threads, facts) == YS_DISTURBED_UNTOLD;
     ys_plausible(&one->trial->record.keys, &study->peak, facts);
     ys_said_check(one->trial->framework->version, facts);
     bool is_harmed = false;

@@ -28,7 +28,7 @@ struct ys_study {
     struct ys_live live;                   /* one entry a trial, while rounds are run; else empty */
     uint64_t deadline_ns;                  /* of the study's time limit; 0 for none */
     ys_json *warned;                       /* {warning: true}: said of a framework; NULL: nothing yet */
-    bool round_disturbed;                  /* a run of the round under way was */
+    bool round_untold;                     /* what a run of the round under way lost nobody knows */
     bool run_failed, proof_failed, out_of_time;
     bool lacking;                   /* runs of a trial that could run when the study began, and cannot now */
     int stopped_by;                 /* the signal; 0 */

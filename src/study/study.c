@@ -150,35 +150,75 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
     return status;
 }
 
-/* A round that was disturbed is run once more as a whole, so that pairs stay pairs, where the job asks for it. */
-static ys_status run_round_quietly(struct ys_study *study, int64_t round, int attempt)
+/* The rounds of which some run lost nobody knows how much. Run again, as wholes so that pairs stay pairs, behind all
+ * others: what disturbs a machine takes minutes, and may be over then. */
+struct untold {
+    bool *is_untold; /* of each round */
+    int *attempts;   /* likewise: what it is to be run under next; the past's */
+    int64_t run;     /* rounds, in this session */
+};
+
+static ys_status run_and_look(struct ys_study *study, int64_t round, struct untold *untold)
 {
-    bool repeats = study->keys.on_disturbance == YS_DISTURBANCE_REPEAT;
-    study->round_disturbed = false;
-    YS_TRY(run_round(study, round, attempt));
-    if (!repeats || !study->round_disturbed || must_end(study))
-        return YS_OK;
-    ys_log_info("round %lld was disturbed: it is run once more", (long long)round + 1);
-    for (size_t i = 0; i < study->set.count; i++)
-        study->runs_total += ys_trial_can_run(&study->set.items[i]) && !study->set.items[i].given_up;
-    return run_round(study, round, attempt + 1);
+    study->round_untold = false;
+    YS_TRY(run_round(study, round, untold->attempts[round]++));
+    untold->is_untold[round] = study->round_untold;
+    untold->run++;
+    return YS_OK;
+}
+
+/* At most half as many as were run, each once at a time. */
+static ys_status repeat_untold(struct ys_study *study, struct untold *untold)
+{
+    ys_status status = YS_OK;
+    bool is_any = true;
+    for (int64_t left = (untold->run + 1) / 2; is_any && left > 0;) {
+        is_any = false;
+        for (int64_t round = 0; status == YS_OK && round < study->rounds && left > 0 && !must_end(study); round++) {
+            if (!untold->is_untold[round])
+                continue;
+            ys_log_info("the machine did something else in round %lld: it is run once more", (long long)round + 1);
+            for (size_t i = 0; i < study->set.count; i++)
+                study->runs_total += ys_trial_can_run(&study->set.items[i]) && !study->set.items[i].given_up;
+            status = run_and_look(study, round, untold);
+            is_any = status == YS_OK;
+            left--;
+        }
+    }
+    return status;
+}
+
+static void tell_untold(const struct ys_study *study, const struct untold *untold)
+{
+    int64_t count = 0;
+    for (int64_t round = 0; round < study->rounds; round++)
+        count += untold->is_untold[round];
+    if (count > 0)
+        ys_log_warn("in %lld of %lld rounds the machine did something else to the end, and nobody knows what that took "
+                    "from their runs: comparisons leave them out",
+                    (long long)count, (long long)study->rounds);
 }
 
 /* With the machine's own speed before, between and after, as far as it is wished for and cheap. */
 static ys_status run_all(struct ys_study *study, const struct ys_past *past)
 {
-    int64_t behind = 0;
-    ys_status status = YS_OK;
+    const size_t rounds = study->rounds > 0 ? (size_t)study->rounds : 0;
+    struct untold untold = {.is_untold = ys_alloc(rounds + 1, sizeof(bool)), .attempts = past->attempts};
+    ys_status status = untold.is_untold ? YS_OK : ys_out_of_memory();
     for (int64_t round = 0; status == YS_OK && round < study->rounds && !must_end(study); round++) {
         if (!ys_past_wants(past, study, round))
             continue;
-        status = ys_study_anchor(study, behind ? YS_ANCHOR_BETWEEN : YS_ANCHOR_START, round);
+        status = ys_study_anchor(study, untold.run ? YS_ANCHOR_BETWEEN : YS_ANCHOR_START, round);
         if (status == YS_OK)
-            status = run_round_quietly(study, round, past->attempts[round]);
-        behind++;
+            status = run_and_look(study, round, &untold);
     }
-    if (status == YS_OK && behind && !must_end(study))
+    if (status == YS_OK && study->keys.on_disturbance == YS_DISTURBANCE_REPEAT)
+        status = repeat_untold(study, &untold);
+    if (status == YS_OK && untold.run && !must_end(study))
         status = ys_study_anchor(study, YS_ANCHOR_END, study->rounds);
+    if (status == YS_OK)
+        tell_untold(study, &untold);
+    ys_free(untold.is_untold);
     return status;
 }
 

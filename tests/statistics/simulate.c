@@ -1,6 +1,5 @@
 /* What the statistics of src/stat do in thousands of made-up studies whose truth is known. Prints the tables of
- * docs/statistics.md; each table also asserts what is claimed of it. YS_STATISTICS_STUDIES says how many studies a cell
- * has (default 100: quick, with wider limits). Seeds are fixed. */
+ * docs/statistics.md; each table also asserts what is claimed of it (cells.h). */
 #include "base/rng.h"
 #include "metric/window.h"
 #include "stat/compare.h"
@@ -9,44 +8,12 @@
 #include "stat/signed_rank.h"
 #include "stat/steady.h"
 #include "stat/unpaired.h"
+#include "statistics/cells.h"
 #include "tap.h"
 
 #include <stdlib.h>
 
-enum { SEED = 20261122, MAX_ROUNDS = YS_POWER_MOST_ROUNDS, MAX_TRIALS = 16, MAX_BLOCKS = 200 };
-
-static int studies(void)
-{
-    const char *text = getenv("YS_STATISTICS_STUDIES");
-    int count = text ? atoi(text) : 0;
-    return count > 0 ? count : 100;
-}
-
-static struct ys_rng stream(const char *name)
-{
-    struct ys_rng rng;
-    ys_rng_init(&rng, SEED, name);
-    return rng;
-}
-
-/* Of a share of `n` studies, in per cent: what the choice of seeds makes of it. */
-static double standard_error(double percent, int n)
-{
-    return sqrt(percent * (100 - percent) / n);
-}
-
-static double slack(double percent, int n)
-{
-    return 3 * standard_error(percent, n);
-}
-
-/* A cell of a table: the share of `hits`, with its standard error, which is never below that of one hit. */
-static double print_share(int hits, int n)
-{
-    double percent = 100.0 * hits / n;
-    printf(" %.1f ± %.1f |", percent, standard_error(100.0 * fmin(fmax(hits, 1), n - 1) / n, n));
-    return percent;
-}
+enum { MAX_ROUNDS = YS_POWER_MOST_ROUNDS, MAX_TRIALS = 16, MAX_BLOCKS = 200 };
 
 enum family { NORMAL, LOGNORMAL, BIMODAL, SPIKES, DRIFT, SHARED, OWN_5, OWN_8, OWN_95, FAMILIES };
 static const char *const family_names[FAMILIES] = {"normal",

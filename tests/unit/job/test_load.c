@@ -11,7 +11,7 @@ static void study_keys_are_typed_and_defaults_filled_in(void)
     CHECK_TEXT(text,
                "{\"name\":\"t\",\"repeat\":7,\"order\":\"random\",\"seed\":1,\"time_limit_s\":null,\"cooldown_s\":0.0,"
                "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"yardstick-results\",\"margin\":0.02,\"on_"
-               "disturbance\":\"mark\","
+               "disturbance\":\"repeat\","
                "\"comparisons\":\"axes\",\"max_runs\":1000}");
     ys_free(text);
     ys_job_fini(&study.job);
@@ -24,7 +24,7 @@ static void study_keys_are_typed_and_defaults_filled_in(void)
         text,
         "{\"name\":\"my-study\",\"repeat\":7,\"order\":\"fixed\",\"seed\":7,\"time_limit_s\":7200.0,\"cooldown_s\":0.5,"
         "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"/some "
-        "where\",\"margin\":0.05,\"on_disturbance\":\"mark\",\"comparisons\":\"axes\",\"max_runs\":1000}");
+        "where\",\"margin\":0.05,\"on_disturbance\":\"repeat\",\"comparisons\":\"axes\",\"max_runs\":1000}");
     ys_free(text);
     ys_job_fini(&study.job);
 }

@@ -37,6 +37,8 @@ __attribute__((unused)) static int fake_positions;
 /* Runs of this framework in this round are marked as disturbed; NULL: none, "": those of all. */
 __attribute__((unused)) static const char *fake_disturbed;
 __attribute__((unused)) static int64_t fake_disturbed_round;
+/* What was taken from them, as the fact of that name; NULL: nobody knows. */
+__attribute__((unused)) static const char *fake_taken;
 
 struct fake_run {
     int64_t round;
@@ -306,8 +308,11 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
         ys_json_set(facts, "work", fake_jsonf("{\"positions\":%d}", fake_positions));
     ys_json_set(facts, "times", times);
     if (fake_disturbed && fake_disturbed_round == run->round &&
-        (!*fake_disturbed || strcmp(fake_disturbed, trial->framework) == 0))
+        (!*fake_disturbed || strcmp(fake_disturbed, trial->framework) == 0)) {
         ys_json_set(facts, "disturbed", fake_json("[\"other programs used 0.51 of a CPU\"]"));
+        if (fake_taken)
+            ys_json_set(facts, "taken", fake_json(fake_taken));
+    }
     if (ok) {
         int64_t correct = 9632 + 7 * (run->round % 5) + (builtin ? 0 : 2);
         ys_json_set_string(facts, "weights", "weights.safetensors");

@@ -14,7 +14,7 @@ static ys_json *with_trial(const char *member, const char *text)
     return result;
 }
 
-static void disturbed_runs_are_told_with_and_without(void)
+static void one_sentence_tells_of_disturbed_runs(void)
 {
     ys_json *result =
                 with_trial("quiet", "{'runs':5,'rate_per_s':1234.0,'latency_p50_s':null,'wall_s':2.0,'cpu_s':2.0}"),
@@ -23,10 +23,7 @@ static void disturbed_runs_are_told_with_and_without(void)
     CHECK(ys_json_set_int(trial, "runs", 7) == YS_OK && ys_json_set_int(trial, "disturbed", 2) == YS_OK);
     REQUIRE(ys_report_words(result, &sentences) == YS_OK);
     const char *first = ys_json_text(ys_json_at(sentences, 0), "");
-    CHECK_HAS(first, "2 of 7 runs of builtin");
-    CHECK_HAS(first, "were disturbed");
-    CHECK_HAS(first, "with them");
-    CHECK_HAS(first, "without");
+    CHECK_HAS(first, "2 of 14 runs were disturbed; without such runs the speed of no trial is more than");
     ys_json_free(sentences);
     CHECK(ys_json_set_int(trial, "disturbed", 0) == YS_OK);
     REQUIRE(ys_report_words(result, &sentences) == YS_OK);
@@ -193,7 +190,7 @@ static void where_there_is_nothing_nothing_is_said(void)
     ys_json_free(result);
 }
 
-TAP_MAIN(TAP_CASE(disturbed_runs_are_told_with_and_without), TAP_CASE(time_by_library_is_drawn_and_listed),
+TAP_MAIN(TAP_CASE(one_sentence_tells_of_disturbed_runs), TAP_CASE(time_by_library_is_drawn_and_listed),
          TAP_CASE(where_it_could_not_be_sampled_the_reason_is_there), TAP_CASE(the_self_test_of_the_machine_is_shown),
          TAP_CASE(one_that_could_not_be_sampled_says_why_in_the_picture_of_the_others),
          TAP_CASE(an_audit_says_how_much_of_the_timed_run_was_the_same),
