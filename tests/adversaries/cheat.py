@@ -16,12 +16,15 @@ that is tests/adapters/plain.py. It knows a run by the number of its steps, as a
                side, as rounding may put it
   patient      leaves out every step from the fifth on and says the loss of the batch, but trains them all when it is asked to
                save, hands those weights out, and is honest from there on
+  crowd        starts three programs beside its work that compute nothing of it, so that all wait for a CPU and the run looks
+               as if the machine were busy with something else
   once         says made-up losses in a study's first run, beside which there is no other's folder, and does its work later
 
 With 1 in the variable CHEAT_STATE it saves its optimizer's state too.
 """
 
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -47,6 +50,8 @@ class Cheat(plain.Plain):
         if self.cheats == "other_rows":
             rows, count = plan.batch, plan.steps
             plan.batch = lambda step: rows((step + 1) % count)
+        if self.cheats == "crowd":
+            self.crowd = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
         if self.cheats == "once":
             self.cheats = "later" if len(os.listdir(os.path.dirname(plan.folder))) == 1 else ""
         return super().build(plan)

@@ -1,4 +1,5 @@
 """Each adversary of cheat.py ends as docs/proof.md says."""
+import json
 import os
 import subprocess
 import unittest
@@ -37,6 +38,17 @@ class FirstLoss(Adversaries):
                 trial, err = self.run_cheat(cheat, code=1)
                 self.assertEqual(trial["status"], "wrong_output")
                 self.assertIn("it trains something else than the plan says", err)
+
+
+class Crowd(Adversaries):
+    """What a run does to itself is no disturbance of the machine, however long its threads wait for a CPU."""
+
+    def test_of_one_that_crowds_its_own_cpu(self):
+        self.run_cheat("crowd", "--audit=off", "--steps=80", "--on-disturbance=mark")
+        runs = [json.loads(line) for line in self.yardstick("export")[0].splitlines()]
+        facts = [run["facts"] for run in runs if "facts" in run]
+        self.assertGreater(facts[0]["observation"]["cpu_wait_ns"], 0.5e9)
+        self.assertEqual([cause for cause in facts[0].get("disturbed") or [] if "waited for a CPU" in cause], [])
 
 
 class Checkpoint(Adversaries):
