@@ -1,4 +1,5 @@
 #include "backend/kernels_tail.h"
+#include "backend/level.h"
 
 #include <math.h>
 
@@ -16,22 +17,9 @@ extern ys_status ys_kernels_update_v3(void *context, void *const *operand);
 extern ys_status ys_kernels_update_v4(void *context, void *const *operand);
 #endif
 
-/** The widest of the x86-64 levels that were compiled: 1, 3 or 4. */
-static int width(void)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return 4;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma"))
-        return 3;
-#endif
-    return 1;
-}
-
 const struct ys_kernels *ys_kernels(bool bf16)
 {
-    switch (width()) {
+    switch (ys_level_width()) {
 #ifdef __x86_64__
     case 4:
         return bf16 ? &ys_kernels_bf16_v4 : &ys_kernels_f32_v4;
@@ -45,7 +33,7 @@ const struct ys_kernels *ys_kernels(bool bf16)
 
 ys_call_run ys_kernel_update(void)
 {
-    switch (width()) {
+    switch (ys_level_width()) {
 #ifdef __x86_64__
     case 4:
         return ys_kernels_update_v4;
@@ -59,7 +47,7 @@ ys_call_run ys_kernel_update(void)
 
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void)
 {
-    switch (width()) {
+    switch (ys_level_width()) {
 #ifdef __x86_64__
     case 4:
         return &ys_kernels_recurrent_v4;
@@ -73,7 +61,7 @@ const struct ys_recurrent_kernels *ys_recurrent_kernels(void)
 
 const struct ys_softmax_kernels *ys_softmax_kernels(void)
 {
-    switch (width()) {
+    switch (ys_level_width()) {
 #ifdef __x86_64__
     case 4:
         return &ys_kernels_softmax_v4;
@@ -87,7 +75,7 @@ const struct ys_softmax_kernels *ys_softmax_kernels(void)
 
 const struct ys_line_kernels *ys_line_kernels(void)
 {
-    switch (width()) {
+    switch (ys_level_width()) {
 #ifdef __x86_64__
     case 4:
         return &ys_kernels_line_v4;

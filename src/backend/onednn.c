@@ -1,4 +1,5 @@
 /* The oneDNN back end: decides layouts, and keeps parameters in them. */
+#include "backend/level.h"
 #include "backend/onednn_state.h"
 
 #include "base/mem.h"
@@ -71,9 +72,16 @@ const struct onednn_operator *ys_onednn_operator(enum ys_op op)
     return operators[op];
 }
 
+/** On some processors the library makes float numbers of bf16 ones for some operations, and has no others: that is no
+ * bf16 that is worth measuring, and no network can count on it. */
+static const char *onednn_lacks(enum ys_engine_precision precision)
+{
+    return precision == YS_ENGINE_BF16 ? ys_level_lacks_bf16() : NULL;
+}
+
 static bool onednn_supports(enum ys_op op, enum ys_engine_precision precision)
 {
-    return precision != YS_ENGINE_F64 && ys_onednn_operator(op)->forward;
+    return precision != YS_ENGINE_F64 && !onednn_lacks(precision) && ys_onednn_operator(op)->forward;
 }
 
 static const char *onednn_library(void)
@@ -276,6 +284,7 @@ const struct ys_backend ys_backend_onednn = {
     .name = "onednn",
     .library = onednn_library,
     .supports = onednn_supports,
+    .lacks = onednn_lacks,
     .begin = onednn_begin,
     .forward = onednn_forward,
     .loss = ys_onednn_loss,

@@ -8,6 +8,9 @@
 #include "engine/backend.h"
 #include <oneapi/dnnl/dnnl.h>
 
+/** What to do about a graph that this back end has not: `ref` has all of them, but no bf16. */
+#define YS_ONEDNN_REMEDY "take the back end \"ref\", in f32 or f64"
+
 /** Dimensions, number format (dnnl_f32, dnnl_bf16), and how the elements lie in memory ("any": the library is to
  * choose). */
 typedef struct {

@@ -97,8 +97,8 @@ ys_status ys_onednn_decide_conv(struct ys_lowering *low, const struct ys_node *n
     YS_TRY(ys_onednn_decide_value(low, node->in[0]));
     ys_onednn_set_layout(low, node->out[0], &out);
     if (o->params[node->weight].is_shared && node->window.group > 1)
-        return ys_fail(YS_EUNSUPPORTED, "the back end onednn shares no weight of a convolution in groups; take "
-                                        "\"ref\"");
+        return ys_fail(YS_EUNSUPPORTED,
+                       "the back end onednn shares no weight of a convolution in groups; " YS_ONEDNN_REMEDY);
     YS_TRY(decide_weight(low, node));
     if (node->window.group == 1)
         return YS_OK;

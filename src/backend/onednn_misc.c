@@ -40,8 +40,8 @@ static dnnl_engine_t engine_of(const struct ys_lowering *low)
 ys_status ys_onednn_describe_lrn(const struct ys_lowering *low, const struct ys_node *node, dnnl_primitive_desc_t *pd)
 {
     if (node->lrn.size % 2 == 0) /* the library leaves the last channel of the window out */
-        return ys_fail(YS_EUNSUPPORTED, "the back end onednn has no LRN over an even number of channels; take "
-                                        "\"ref\"");
+        return ys_fail(YS_EUNSUPPORTED,
+                       "the back end onednn has no LRN over an even number of channels; " YS_ONEDNN_REMEDY);
     return ys_onednn_lrn_forward(engine_of(low), layout_of(low, node), &node->lrn, low->config.training, pd);
 }
 

@@ -7,39 +7,6 @@
 
 enum { LEAST_REPEATS = 3, BUDGET_NS = 300000000 };
 
-/* Each includes the bits of those below it. */
-static const struct {
-    dnnl_cpu_isa_t isa;
-    const char *name;
-} instructions[] = {
-    {dnnl_cpu_isa_avx512_core_amx, "AVX512-BF16 and AMX"},
-    {dnnl_cpu_isa_avx512_core_bf16, "AVX512-BF16"},
-    {dnnl_cpu_isa_avx512_core_vnni, "AVX-512 with VNNI"},
-    {dnnl_cpu_isa_avx512_core, "AVX-512"},
-    {dnnl_cpu_isa_avx2_vnni, "AVX2 with VNNI"},
-    {dnnl_cpu_isa_avx2, "AVX2"},
-    {dnnl_cpu_isa_avx, "AVX"},
-    {dnnl_cpu_isa_sse41, "SSE4.1"},
-};
-
-static bool has(dnnl_cpu_isa_t isa)
-{
-    return ((unsigned)dnnl_get_effective_cpu_isa() & (unsigned)isa) == (unsigned)isa;
-}
-
-const char *ys_peak_instructions(void)
-{
-    for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++)
-        if (has(instructions[i].isa))
-            return instructions[i].name;
-    return "the instructions of every CPU of its kind";
-}
-
-bool ys_peak_has_bf16(void)
-{
-    return has(dnnl_cpu_isa_avx512_core_bf16);
-}
-
 /** Appends the product to the program; buffers[0] and [1] are the factors. */
 static ys_status append(struct ys_lowering *low, const struct ys_peak_product *p, dnnl_data_type_t type, int buffers[3])
 {

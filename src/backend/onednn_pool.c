@@ -17,10 +17,8 @@ static ys_status describe_pool(const struct ys_lowering *low, const struct ys_no
         if (after <= w->pad[d + 2])
             continue;
         if (pool->average && w->include_pad && is_padded)
-            return ys_fail(
-                YS_EUNSUPPORTED,
-                "the back end onednn has no average pool that counts padding and ends beyond it (ceil_mode); "
-                "take \"ref\"");
+            return ys_fail(YS_EUNSUPPORTED, "the back end onednn has no average pool that counts padding and ends "
+                                            "beyond it (ceil_mode); " YS_ONEDNN_REMEDY);
         w->pad[d + 2] = after;
     }
     w->include_pad = w->include_pad && is_padded;

@@ -9,9 +9,9 @@ ys_status ys_onednn_decide_normalize(struct ys_lowering *low, const struct ys_no
 {
     int input = ys_graph_input_of(low->graph, node->in[0]);
     if (input < 0)
-        return ys_fail(YS_EUNSUPPORTED, "the back end onednn normalizes the graph's inputs only; take \"ref\"");
+        return ys_fail(YS_EUNSUPPORTED, "the back end onednn normalizes the graph's inputs only; " YS_ONEDNN_REMEDY);
     if (low->graph->values[node->in[0]].rank > 4)
-        return ys_fail(YS_EUNSUPPORTED, "the back end onednn normalizes up to 4 dimensions; take \"ref\"");
+        return ys_fail(YS_EUNSUPPORTED, "the back end onednn normalizes up to 4 dimensions; " YS_ONEDNN_REMEDY);
     return YS_OK; /* the first to read the pixels has a wish, or ys_onednn_decide_value() takes C order */
 }
 

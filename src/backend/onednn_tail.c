@@ -174,7 +174,7 @@ ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *n
         YS_TRY(channels_last(low, tail->x, &tail->layout));
         if (!ys_layout_image(&tail->layout, &k->image))
             return ys_fail(YS_EUNSUPPORTED,
-                           "the back end onednn has no batch normalisation of this shape; take \"ref\"");
+                           "the back end onednn has no batch normalisation of this shape; " YS_ONEDNN_REMEDY);
     }
     if (tail->norm >= 0) {
         k->epsilon = low->graph->nodes[tail->norm].batchnorm.epsilon;

@@ -26,8 +26,8 @@ ys_status ys_onednn_decide_transposed(struct ys_lowering *low, const struct ys_n
     const struct ys_param *p = &low->graph->params[node->weight];
     struct ys_onednn_conv conv;
     if (weight->is_shared && node->window.group > 1)
-        return ys_fail(YS_EUNSUPPORTED, "the back end onednn shares no weight of a convolution in groups; take "
-                                        "\"ref\"");
+        return ys_fail(YS_EUNSUPPORTED,
+                       "the back end onednn shares no weight of a convolution in groups; " YS_ONEDNN_REMEDY);
     YS_TRY(describe(low, node, &conv));
     YS_TRY(ys_onednn_conv_forward(o->engine, &conv, true, false, &ys_onednn_node(low, node)->forward));
     if (node->window.group > 1) {

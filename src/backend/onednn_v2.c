@@ -16,7 +16,7 @@ ys_status ys_onednn_status(dnnl_status_t status, const char *what)
     case dnnl_out_of_memory:
         return ys_fail(YS_ENOMEM, "oneDNN has no memory for %s", what);
     case dnnl_unimplemented:
-        return ys_fail(YS_EUNSUPPORTED, "oneDNN has no %s of this kind; take the back end \"ref\"", what);
+        return ys_fail(YS_EUNSUPPORTED, "oneDNN has no %s of this kind; " YS_ONEDNN_REMEDY, what);
     default:
         return ys_fail(YS_EINTERNAL, "oneDNN refuses %s (status %d)", what, (int)status);
     }

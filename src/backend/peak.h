@@ -5,13 +5,7 @@
 
 #include "base/status.h"
 #include "yardstick/engine.h"
-#include <stdbool.h>
 #include <stdint.h>
-
-/** The widest instructions that the library computes with on this machine, for people: "AVX512-BF16". */
-const char *ys_peak_instructions(void);
-/** Whether they multiply bf16 numbers; without, the library makes them from float ones. */
-bool ys_peak_has_bf16(void);
 
 /** [rows, columns] = [rows, depth] x [depth, columns] */
 struct ys_peak_product {

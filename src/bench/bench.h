@@ -10,6 +10,10 @@ int ys_builtin_floor(int argc, char **argv);
  * above. */
 int ys_builtin_peak(int argc, char **argv);
 
+/** `--instructions`: prints those that the engine computes with, and on a second line why there is no bf16, where there
+ * is none; the program's exit code, as above. */
+int ys_builtin_instructions(int argc, char **argv);
+
 /** `--anchor [--format=table|json]`: prints what probe/anchor.h describes; the program's exit code, as above. */
 int ys_builtin_anchor(int argc, char **argv);
 

@@ -1,3 +1,4 @@
+#include "backend/level.h"
 #include "backend/peak.h"
 #include "base/mem.h"
 #include "base/record.h"
@@ -169,7 +170,7 @@ static ys_status print_table(const struct peak *p, const struct ys_builtin_cpu *
     for (size_t f = 0; f < p->format_count; f++)
         write_products(p, f, &out);
     if (p->format_count < FORMATS)
-        ys_buf_puts(&out, "bf16: this CPU has no instructions for it that oneDNN uses\n\n");
+        ys_buf_printf(&out, "%s\n\n", ys_level_lacks_bf16());
     write_memory(p, &out);
     write_handover(&p->handover, &out);
     return ys_builtin_print(&out);
@@ -236,7 +237,7 @@ static ys_status print_json(const struct peak *p, const struct ys_builtin_cpu *c
 
 static ys_status peak_of(const struct request *r)
 {
-    struct peak p = {.format_count = ys_peak_has_bf16() ? FORMATS : 1};
+    struct peak p = {.format_count = ys_level_lacks_bf16() ? 1 : FORMATS};
     struct ys_builtin_cpu cpu;
     bool is_json;
     YS_TRY(ys_builtin_format(r->format, &is_json));
@@ -247,6 +248,20 @@ static ys_status peak_of(const struct request *r)
     ys_status status = is_json ? print_json(&p, &cpu) : print_table(&p, &cpu);
     ys_record_fini(&ys_builtin_cpu_record, &cpu);
     return status;
+}
+
+int ys_builtin_instructions(int argc, char **argv)
+{
+    struct ys_buf out = {0};
+    ys_status status = ys_builtin_flags(argc, argv, "--instructions", NULL, 0);
+    const char *lacking = ys_level_lacks_bf16();
+    ys_buf_printf(&out, "%s\n", ys_level_name());
+    if (lacking)
+        ys_buf_printf(&out, "%s\n", lacking);
+    if (status == YS_OK)
+        return ys_builtin_end(ys_builtin_print(&out));
+    ys_buf_free(&out);
+    return ys_builtin_end(status);
 }
 
 int ys_builtin_peak(int argc, char **argv)

@@ -1,6 +1,6 @@
 #include "builtin/command.h"
 
-#include "backend/peak.h"
+#include "backend/level.h"
 #include "base/mem.h"
 #include "probe/host.h"
 #include <getopt.h>
@@ -90,7 +90,7 @@ ys_status ys_builtin_use_cpus(int64_t threads)
 static const struct ys_field cpu_fields[] = {
     YS_FIELD(struct ys_builtin_cpu, model, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "its name"),
     YS_FIELD(struct ys_builtin_cpu, isa, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "instruction sets that it has"),
-    YS_FIELD(struct ys_builtin_cpu, instructions, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "that oneDNN computes with"),
+    YS_FIELD(struct ys_builtin_cpu, instructions, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "that the engine computes with"),
 };
 const struct ys_record ys_builtin_cpu_record = YS_RECORD("cpu", struct ys_builtin_cpu, cpu_fields);
 
@@ -103,7 +103,7 @@ ys_status ys_builtin_cpu(struct ys_builtin_cpu *cpu)
     ys_host_read(host, &known);
     cpu->model = known.cpu.model ? ys_strdup(known.cpu.model) : NULL;
     cpu->isa = known.cpu.isa ? ys_json_ref(known.cpu.isa) : NULL;
-    cpu->instructions = ys_strdup(ys_peak_instructions());
+    cpu->instructions = ys_strdup(ys_level_name());
     bool whole = cpu->instructions && (cpu->model || !known.cpu.model);
     ys_json_free(host);
     if (whole)

@@ -17,6 +17,7 @@ static const char help[] =
     "                                        what a training step takes beside its convolutions and matrix products\n"
     "  yardstick-builtin --peak [--threads N] [--repeat TIMES] [--format table|json]\n"
     "                                        matrix products and memory of this machine at best\n"
+    "  yardstick-builtin --instructions      those that it computes with, as ONEDNN_MAX_CPU_ISA lets it\n"
     "  yardstick-builtin --anchor [--format table|json]\n"
     "                                        three fixed kernels: this machine's speed, to compare with another time\n"
     "  yardstick-builtin --version | --help\n";
@@ -34,6 +35,8 @@ int main(int argc, char **argv)
         return ys_builtin_floor(argc - 2, argv + 2);
     if (strcmp(word, "--peak") == 0)
         return ys_builtin_peak(argc - 2, argv + 2);
+    if (strcmp(word, "--instructions") == 0)
+        return ys_builtin_instructions(argc - 2, argv + 2);
     if (strcmp(word, "--anchor") == 0)
         return ys_builtin_anchor(argc - 2, argv + 2);
     if (argc > 1) {

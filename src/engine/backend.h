@@ -93,6 +93,9 @@ struct ys_backend {
     const char *(*library)(void);
     /** Whether it can do this operator in this format. */
     bool (*supports)(enum ys_op op, enum ys_engine_precision precision);
+    /** Why it has this format for no operator on this processor, and what to do; NULL: it has it, or never had. The
+     * member is NULL where no processor lacks any. */
+    const char *(*lacks)(enum ys_engine_precision precision);
     /** Makes the state, decides every parameter's layout and fills param_size. May lower config.threads to what it will
      * really use. */
     ys_status (*begin)(struct ys_lowering *low);

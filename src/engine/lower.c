@@ -21,7 +21,9 @@ ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_c
 {
     bool any = !config->backend || strcmp(config->backend, "auto") == 0;
     const struct ys_backend *named = NULL;
+    const char *reason = NULL;
     for (const struct ys_backend *const *b = ys_backends(); *b; b++) {
+        reason = !reason && (*b)->lacks ? (*b)->lacks(config->precision) : reason;
         if (!any && strcmp((*b)->name, config->backend) != 0)
             continue;
         named = *b;
@@ -32,6 +34,8 @@ ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_c
     }
     if (!named)
         return ys_fail(YS_EINVAL, "there is no back end \"%s\"; \"ref\" is always there", config->backend);
+    if (reason)
+        return ys_fail(YS_EUNSUPPORTED, "%s", reason);
     const char *op = ys_op_name(lacking(named, graph, config->precision)),
                *precision = ys_engine_precision_name(config->precision);
     if (any)

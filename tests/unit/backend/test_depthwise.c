@@ -1,6 +1,7 @@
 /* The gradient by the weight of a convolution in which every channel is a group of its own: the kernel against plain
  * loops, to the bit, in every layout that it takes; and `onednn` against `ref` where the library has no code for it. */
 #include "backend/kernels.h"
+#include "backend/level.h"
 
 #include "engine/program.h"
 #include "engines.h"
@@ -151,12 +152,9 @@ static void sums_are_those_of_plain_loops_bf16(void)
     check_kernels(true);
 }
 
-/** The library as on a processor without AVX-512, for which it has such code for few kernels and images; it looks when
- * it is first used. */
 static struct ys_build *begin(int64_t height, int64_t width)
 {
     struct ys_build *b = NULL;
-    setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1);
     CHECK(ys_build_new("depthwise", (const int64_t[]){3, height, width}, 3, YS_F32, &b) == YS_OK);
     return b;
 }
@@ -193,7 +191,7 @@ static void compare_networks(const struct ys_window *window, int64_t channels, i
         struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64, &rows);
         REQUIRE(ref);
         compare(graph, ref, YS_ENGINE_F32, &rows, &allowed_f32);
-        if (is_ours)
+        if (is_ours && ys_level_width() > 1) /* below AVX2 the library's own layouts are others */
             check_is_ours(graph);
         ys_engine_close(ref);
         ys_graph_free(graph);

@@ -1,5 +1,6 @@
 /* The matrix product of `ref`: the same bits for every width of registers, namely those of the plain sum in order. */
 #define REAL double
+#include "backend/level.h"
 #include "backend/ref.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 #ifndef YS_TESTS_ENGINE_OPEN_H
 #define YS_TESTS_ENGINE_OPEN_H
 
+#include "backend/level.h"
 #include "tap.h"
 #include "unit/engine/net.h"
 
@@ -76,15 +77,10 @@ __attribute__((unused)) static void small_net(struct net *n, int64_t batch)
 /** Ends the case as skipped where this processor cannot compute in the format. */
 __attribute__((unused)) static bool lacks_bf16(void)
 {
-    struct net n;
-    struct ys_engine *engine = NULL;
-    small_net(&n, 1);
-    const struct ys_engine_config config = config_of(&n, &bf16);
-    const bool lacks = ys_engine_open_graph(&n.graph, &config, &engine) == YS_EUNSUPPORTED;
-    if (lacks)
-        tap_skip("%s", ys_engine_error());
-    ys_engine_close(engine);
-    return lacks;
+    const char *reason = ys_level_lacks_bf16();
+    if (reason)
+        tap_skip("%s", reason);
+    return reason != NULL;
 }
 
 #endif
