@@ -108,10 +108,8 @@ static void write_head(const struct ys_floor *f, const struct request *r, const 
     const char *library = ys_engine_library(f->engine);
     ys_buf_printf(out, "%s, batch %lld, %s, %d thread%s\n", r->model, (long long)r->batch, r->precision,
                   ys_engine_threads(f->engine), ys_engine_threads(f->engine) == 1 ? "" : "s");
-    ys_buf_printf(out, "%s%s%s on %s", ys_engine_backend(f->engine), *library ? ", " : "", library,
-                  cpu->model ? cpu->model : "a CPU without a name");
-    if (*library)
-        ys_buf_printf(out, " with %s", cpu->instructions);
+    ys_buf_printf(out, "%s%s%s on %s with %s", ys_engine_backend(f->engine), *library ? ", " : "", library,
+                  cpu->model ? cpu->model : "a CPU without a name", cpu->instructions);
     ys_buf_printf(out, "\nmilliseconds, medians of %zu round%s; alone: again and again at its turn\n\n", f->rounds,
                   f->rounds == 1 ? "" : "s");
 }

@@ -5,6 +5,7 @@
 #include "builtin/command.h"
 #include "builtin/rows.h"
 
+#include "backend/level.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "data/order.h"
@@ -223,13 +224,16 @@ static void close_plan(void *self)
 
 static ys_status describe(const struct adapter *a, const struct options *options, ys_json *reply)
 {
-    const char *libraries[] = {NULL, NULL}, *deviations[] = {NULL, NULL, NULL};
+    const char *libraries[] = {NULL, NULL, NULL}, *deviations[] = {NULL, NULL, NULL};
     const struct ys_engine *engine = a->engine ? a->engine : a->cached.engine[0];
-    char deviation[64];
-    if (ys_engine_library(engine)[0])
-        libraries[0] = ys_engine_library(engine);
-    snprintf(deviation, sizeof deviation, "back end %s", ys_engine_backend(engine));
+    char deviation[64], level[64];
     size_t count = 0;
+    if (ys_engine_library(engine)[0])
+        libraries[count++] = ys_engine_library(engine);
+    snprintf(level, sizeof level, "instructions: %s", ys_level_name());
+    libraries[count] = level;
+    snprintf(deviation, sizeof deviation, "back end %s", ys_engine_backend(engine));
+    count = 0;
     if (options->backend)
         deviations[count++] = deviation;
     if (a->dist && transport_of(options) != YS_DIST_TCP)
