@@ -350,6 +350,7 @@ static const struct ys_record memory_record = YS_RECORD("memory", MEMORY, memory
 static const struct ys_field known_fields[] = {
     YS_FIELD_OF(KNOWN, cpu, YS_FIELD_OBJECT, &cpu_record, 0, ""),
     YS_FIELD_OF(KNOWN, memory, YS_FIELD_OBJECT, &memory_record, 0, ""),
+    YS_FIELD(KNOWN, environment, YS_FIELD_JSON, NULL, YS_FIELD_NULL, ""),
     YS_FIELD(KNOWN, reasons, YS_FIELD_JSON, NULL, YS_FIELD_NULL, ""),
 };
 static const struct ys_record known_record = YS_RECORD("host", KNOWN, known_fields);

@@ -44,7 +44,7 @@ struct ys_host_known {
     struct ys_host_known_memory {
         double available_bytes, effective_bytes, swap_bytes;
     } memory;
-    const ys_json *reasons;
+    const ys_json *environment, *reasons;
     double largest_cache_bytes;
 };
 void ys_host_read(const ys_json *host, struct ys_host_known *known);

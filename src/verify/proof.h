@@ -72,10 +72,10 @@ struct ys_proof {
     int64_t positions;     /* of a row that were proven, where it has more; YS_FIELD_NONE: all */
     char *date;            /* when it was made; NULL */
     struct ys_list checks; /* struct ys_proof_check; empty where nothing could be compared */
-    int ended;             /* enum ys_run_status with which the adapter broke off; YS_NAME_NONE */
-    int verdict;           /* enum ys_proof_verdict */
-    char *reason;          /* a sentence; NULL when it passed */
-    int lasting; /* 1: may be kept; 0: somebody broke off; YS_NAME_NONE: the work itself is no work to prove */
+    int ended;    /* enum ys_run_status with which the adapter broke off, or the twins lack the work; YS_NAME_NONE */
+    int verdict;  /* enum ys_proof_verdict */
+    char *reason; /* a sentence; NULL when it passed */
+    int lasting;  /* 1: may be kept; 0: somebody broke off; YS_NAME_NONE: the work itself is no work to prove */
     struct ys_proof_twins *twins;
     struct ys_proof_whole *whole;
     double seconds;               /* that it took; NaN */

@@ -33,12 +33,13 @@ struct asked {
 
 struct ys_verifier {
     const struct ys_framework *oracle;
-    char *machine;           /* CPU model and instruction sets: another machine proves anew */
+    char *machine;           /* CPU model, instruction sets, and what steers their use: another machine proves anew */
     struct ys_working work;  /* everything this verifier wrote; removed at the end */
     struct asked few, whole; /* of the work last proven: some rows of many batches, and whole batches */
 };
 
-/* What of a host its rounding depends on. */
+/* What of a host its rounding depends on. Which of the instruction sets compute is said by variables such as
+ * ONEDNN_MAX_CPU_ISA, each library has its own: they are among those that steer libraries, which sessions inherit. */
 static ys_status describe_machine(char **machine)
 {
     struct ys_host_known said;
@@ -46,8 +47,11 @@ static ys_status describe_machine(char **machine)
     YS_TRY(ys_host_describe(&host));
     ys_host_read(host, &said);
     char *isa = ys_json_dump(said.cpu.isa, YS_JSON_SORTED);
-    *machine = isa ? ys_format("%s %s", said.cpu.model ? said.cpu.model : "?", isa) : NULL;
+    char *steering = ys_json_dump(said.environment, YS_JSON_SORTED);
+    if (isa && steering)
+        *machine = ys_format("%s %s %s", said.cpu.model ? said.cpu.model : "?", isa, steering);
     ys_free(isa);
+    ys_free(steering);
     ys_json_free(host);
     return *machine ? YS_OK : ys_out_of_memory();
 }
@@ -173,12 +177,11 @@ static ys_status ask_twin(const struct ys_verifier *v, const struct asked *of, c
     ys_status status = ys_twin_write(&moved, twin, batch, folder);
     if (status == YS_OK)
         status = ask_moved(v, of, &moved, twin, &questions, worst);
-    if (status == YS_EUNSUPPORTED) { /* what the default back end lacks plain C has, and rounds alike */
+    /* What the default back end lacks plain C has, and rounds alike; but it has no bf16. */
+    if (status == YS_EUNSUPPORTED && plan->precision != YS_PRECISION_BF16) {
         status = ys_proof_plan_backend(&moved, "ref");
         if (status == YS_OK)
             status = ask_moved(v, of, &moved, twin, &questions, worst);
-        if (status == YS_EUNSUPPORTED) /* a format that this processor has not: there is no proof, but a study */
-            status = YS_EPROTOCOL;
     }
     ys_plan_fini(&moved);
     return status;
@@ -502,14 +505,17 @@ static ys_status ask_everybody(struct ys_verifier *v, const struct ys_verify_req
                            "compared: take a smaller learning rate");
 }
 
-/* Where yardstick's own engine breaks off (killed for want of memory, say) nothing is shown, of this work alone. */
-static ys_status settle_for_none(struct ys_proof *proof)
+/* Where yardstick's own engine breaks off (killed for want of memory, say) nothing is shown, of this work alone; nor
+ * where it `lacks` what the work needs, such as bf16 on this processor. */
+static ys_status settle_for_none(struct ys_proof *proof, bool lacks)
 {
-    char *reason = ys_format("%s; so there was nothing to compare with, and it will be tried again", ys_error());
+    char *reason = ys_format("%s; so there was nothing to compare with%s", ys_error(),
+                             lacks ? "" : ", and it will be tried again");
     ys_status status = reason ? ys_proof_settle(proof, YS_PROOF_NONE, reason) : ys_out_of_memory();
     ys_free(reason);
     ys_proof_drop_checks(proof);
     proof->lasting = false;
+    proof->ended = lacks ? YS_RUN_UNSUPPORTED : YS_NAME_NONE;
     return status;
 }
 
@@ -519,8 +525,8 @@ static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *re
     uint64_t start_ns = ys_time_ns();
     YS_TRY(describe(v, request, key, proof));
     ys_status status = ask_everybody(v, request, proof);
-    if (status == YS_EPROTOCOL) {
-        status = settle_for_none(proof);
+    if (status == YS_EPROTOCOL || status == YS_EUNSUPPORTED) {
+        status = settle_for_none(proof, status == YS_EUNSUPPORTED);
         forget_work(v); /* what the oracle has said of it may be half of it */
     }
     proof->seconds = (double)(ys_time_ns() - start_ns) * 1e-9;
