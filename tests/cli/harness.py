@@ -146,6 +146,16 @@ class Case(unittest.TestCase):
         if line["state"] != "good":
             self.skipTest(line["found"])
 
+    def instructions(self, **env):
+        """What the engine computes with here, and why it has no bf16, or None."""
+        out = subprocess.run([os.path.join(BIN, "yardstick-builtin"), "--instructions"], env=self.environment(**env),
+                             capture_output=True, text=True, timeout=60, check=True).stdout
+        return (out.splitlines() + [None])[:2]
+
+    def formats(self):
+        """The formats in which the engine computes on this machine."""
+        return ["f32", "f64"] if self.instructions()[1] else ["f32", "f64", "bf16"]
+
     def study(self, *lines, name="study.ys", head="version = 1\nname = test\n"):
         return self.write(name, head + "\n".join(lines) + "\n")
 
