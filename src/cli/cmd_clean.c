@@ -6,7 +6,7 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "framework/framework.h"
-#include "run/session.h"
+#include "run/temporary.h"
 #include "store/store.h"
 #include "study/sweep.h"
 
@@ -75,6 +75,6 @@ int ys_command_clean(const struct ys_args *args)
         return ys_command_fail(status);
     ys_cache_sweep(&sweep);
     ys_environments_sweep(&sweep);
-    ys_session_sweep(&sweep);
+    ys_temporary_sweep(&sweep);
     return print_total(&tally);
 }

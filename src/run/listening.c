@@ -3,7 +3,9 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "probe/collectives.h"
+#include "run/temporary.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +17,9 @@
 #define MANY_CALLS                                                                                                     \
     "it made more calls than are noted one by one before its first block after the first step was over: take shorter " \
     "blocks"
-#define NO_SIZES    "some calls do not show how many bytes they were handed"
-#define NO_STEP     "it did no step after the first"
-#define NO_LIBRARY  YS_COLLECTIVES_LIBRARY " is not found beside the programs: build or install it again"
-#define BAD_LIBRARY "LD_PRELOAD cannot have the path of " YS_COLLECTIVES_LIBRARY ", for it has a blank or a colon in it"
+#define NO_SIZES   "some calls do not show how many bytes they were handed"
+#define NO_STEP    "it did no step after the first"
+#define NO_LIBRARY YS_COLLECTIVES_LIBRARY " is not found beside the programs: build or install it again"
 
 /** A program that lies where this one does tells of its exchange by itself. */
 static bool is_own(const struct ys_launch *launch)
@@ -65,9 +66,26 @@ static ys_status do_without(struct ys_listening *listening, const char *reason)
     return listening->reason ? YS_OK : ys_out_of_memory();
 }
 
+/** Where `library` can be had in LD_PRELOAD, new: by a link, where its own path has one of the separators. Not as a
+ * descriptor of this process: programs that a rank starts close what they do not know. */
+static char *listable(const char *library, struct ys_working *linked)
+{
+    if (!strpbrk(library, YS_TEMPORARY_SEPARATORS))
+        return ys_strdup(library);
+    if (ys_temporary_make_listable(linked) != YS_OK)
+        return NULL;
+    char *link = ys_path_join(linked->path, YS_COLLECTIVES_LIBRARY);
+    if (link && symlink(library, link) != 0) {
+        ys_fail(YS_EIO, "cannot make a link %s: %s", link, strerror(errno));
+        ys_free(link);
+        return NULL;
+    }
+    return link;
+}
+
 ys_status ys_listening_begin(bool is_asked, struct ys_launch *launch, struct ys_listening *listening)
 {
-    *listening = (struct ys_listening){0};
+    *listening = (struct ys_listening){.linked.lock = YS_LOCK_NONE};
     if (is_own(launch))
         return YS_OK;
     if (!is_asked)
@@ -76,15 +94,17 @@ ys_status ys_listening_begin(bool is_asked, struct ys_launch *launch, struct ys_
     if (!library)
         return do_without(listening, NO_LIBRARY);
     ys_status status = YS_OK;
-    if (strpbrk(library, " :"))
-        status = do_without(listening, BAD_LIBRARY);
+    char *listed = listable(library, &listening->linked);
+    if (!listed)
+        status = do_without(listening, ys_error());
     else if (!(listening->path = ys_path_join(launch->folder, YS_COLLECTIVES_FILE)))
         status = ys_out_of_memory();
     else if (ys_collectives_make(listening->path) != YS_OK) {
         unlink(listening->path);
         status = do_without(listening, ys_error());
     } else
-        status = put_variables(library, launch, listening);
+        status = put_variables(listed, launch, listening);
+    ys_free(listed);
     ys_free(library);
     return status;
 }
@@ -230,6 +250,7 @@ ys_status ys_listening_end(struct ys_listening *listening, const struct ys_serie
     }
     if (listening->path)
         unlink(listening->path);
+    ys_working_remove(&listening->linked);
     ys_free(listening->path);
     ys_free(listening->reason);
     ys_free(listening->texts[0]);

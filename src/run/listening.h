@@ -3,6 +3,7 @@
 #ifndef YS_RUN_LISTENING_H
 #define YS_RUN_LISTENING_H
 
+#include "base/working.h"
 #include "run/facts.h"
 #include "run/launch.h"
 
@@ -12,6 +13,7 @@ struct ys_listening {
     char *reason;     /* owned: then, why; NULL: the adapter is a program of yardstick's own, which tells by itself */
     char *texts[2];   /* owned: variables */
     const char **env; /* owned: those of the launch, with these two */
+    struct ys_working linked; /* has a link to the library, where LD_PRELOAD cannot have its path */
 };
 
 /** Makes the file of notes in the folder of `launch`, and has the library loaded into the adapter by what launch->env

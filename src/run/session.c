@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "run/message.h"
 #include "run/session_internal.h"
+#include "run/temporary.h"
 #include "yardstick/protocol.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define TEMPORARY_PREFIX "yardstick-run-"
 
 enum { RESERVED_SECONDS = 3600, MOST_RESERVED = 1 << 20 };
 
@@ -65,37 +64,13 @@ static const char *adapter_name(const char *const *argv)
     return is_script ? ys_path_base(argv[1]) : program;
 }
 
-static char *temporary_parent(void)
-{
-    const char *set = getenv("TMPDIR");
-    return ys_path_absolute(set && *set ? set : "/tmp");
-}
-
-void ys_session_sweep(const struct ys_sweep *sweep)
-{
-    char *parent = temporary_parent();
-    if (parent)
-        ys_working_sweep(parent, TEMPORARY_PREFIX, sweep);
-    ys_free(parent);
-}
-
 /** The adapter's own folder for temporary files: frameworks leave some behind when they are killed, or compile into it
  * what the next run would find there. Not below the run's folder, whose path may be too long for a socket's name. */
 static ys_status make_temporary(struct ys_session *session)
 {
-    static bool has_swept;
-    char *parent = temporary_parent();
-    if (!parent)
-        return ys_out_of_memory();
-    if (!has_swept)
-        ys_working_sweep(parent, TEMPORARY_PREFIX, NULL);
-    has_swept = true;
-    ys_status status = ys_working_make(parent, TEMPORARY_PREFIX, &session->temporary);
-    if (status != YS_OK && status != YS_ENOMEM && status != YS_EINTR)
-        status = ys_fail_in(status, "no place for temporary files (name another in TMPDIR)");
-    ys_free(parent);
+    YS_TRY(ys_temporary_make(&session->temporary));
     session->launch.temporary = session->temporary.path;
-    return status;
+    return YS_OK;
 }
 
 /** What it samples is what is started from here on. That it may not is a fact of the run. */

@@ -177,7 +177,4 @@ void ys_session_bye(struct ys_session *session);
  * must be freed with ys_session_end_fini(). */
 void ys_session_close(struct ys_session *session, struct ys_session_end *end);
 
-/** Removes the temporary folders of adapters that killed sessions left. `sweep` as for ys_working_sweep(). */
-void ys_session_sweep(const struct ys_sweep *sweep);
-
 #endif

@@ -5,7 +5,9 @@
 #include "run_fixture.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 
 enum { MS = 1000000, STEPS = 7 };
 static const int64_t START_NS = 5000 * (int64_t)MS;
@@ -204,6 +206,48 @@ static void what_the_user_preloads_stays(void)
     drop(facts);
 }
 
+/** Of a library in `folder`, where TMPDIR is too: the rank gets a path of it without a separator. */
+static void check_reached(const char *folder)
+{
+    struct ys_listening listening;
+    struct ys_series_set series = {0};
+    struct ys_facts_collectives *facts;
+    struct ys_launch launch = launch_of("python3", (const char *const[]){"LD_PRELOAD=", NULL});
+    char *library = ys_path_join(folder, YS_COLLECTIVES_LIBRARY), found[PATH_MAX] = "";
+    REQUIRE(ys_fs_make_dirs(folder) == YS_OK && ys_fs_write(library, "", 0) == YS_OK);
+    setenv("YARDSTICK_BIN", folder, 1);
+    setenv("TMPDIR", folder, 1);
+    REQUIRE(ys_listening_begin(true, &launch, &listening) == YS_OK);
+    char *preload = ys_strdup(value_of(&launch, "LD_PRELOAD"));
+    CHECK(preload && !strpbrk(preload, " :"));
+    CHECK(realpath(preload, found));
+    CHECK_TEXT(found, library);
+    CHECK_INT(ys_listening_end(&listening, &series, &facts), YS_OK);
+    CHECK(!ys_fs_exists(preload));
+    drop(facts);
+    ys_free(preload);
+    ys_free(library);
+}
+
+/* LD_PRELOAD separates paths by blanks and colons, and has no quotes. */
+static void a_library_in_a_folder_with_a_blank_is_reached_by_a_path_without(void)
+{
+    static const char *const names[] = {"a blank", "a:colon"};
+    const char *programs = getenv("YARDSTICK_BIN"), *temporary = getenv("TMPDIR");
+    char *usual[] = {programs ? ys_strdup(programs) : NULL, temporary ? ys_strdup(temporary) : NULL};
+    char top[PATH_MAX] = "";
+    REQUIRE(realpath(fixture_open(), top));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *folder = ys_path_join(top, names[i]);
+        check_reached(folder);
+        ys_free(folder);
+    }
+    usual[0] ? setenv("YARDSTICK_BIN", usual[0], 1) : unsetenv("YARDSTICK_BIN");
+    usual[1] ? setenv("TMPDIR", usual[1], 1) : unsetenv("TMPDIR");
+    ys_free(usual[0]);
+    ys_free(usual[1]);
+}
+
 static void why_nobody_listens_is_told(void)
 {
     struct ys_listening listening;
@@ -256,5 +300,6 @@ static void a_program_of_yardsticks_own_counts_by_itself(void)
 TAP_MAIN(TAP_CASE(a_step_has_its_calls_bytes_and_time_and_what_was_hidden),
          TAP_CASE(without_stamps_nobody_knows_what_was_hidden), TAP_CASE(who_calls_nothing_has_a_reason),
          TAP_CASE(steps_are_those_whose_calls_are_known_one_by_one), TAP_CASE(calls_of_unknown_size_have_a_reason),
-         TAP_CASE(what_the_user_preloads_stays), TAP_CASE(why_nobody_listens_is_told),
-         TAP_CASE(a_program_of_yardsticks_own_counts_by_itself))
+         TAP_CASE(what_the_user_preloads_stays),
+         TAP_CASE(a_library_in_a_folder_with_a_blank_is_reached_by_a_path_without),
+         TAP_CASE(why_nobody_listens_is_told), TAP_CASE(a_program_of_yardsticks_own_counts_by_itself))
