@@ -73,6 +73,20 @@ static char *find_argument(const struct ys_recipe *recipe, const char *word)
     return ys_strdup(word);
 }
 
+/* The word that begins at *at, new, and *at behind the blanks behind it. A blank behind a backslash is part of it. */
+static char *take_word(const char **at)
+{
+    char *word = ys_alloc(strlen(*at) + 1, 1);
+    size_t length = 0;
+    for (; word && **at && **at != ' '; ++*at) {
+        if ((*at)[0] == '\\' && (*at)[1] == ' ')
+            ++*at;
+        word[length++] = **at;
+    }
+    *at += strspn(*at, " ");
+    return word;
+}
+
 #define MAX_WORDS 32
 
 static ys_status use_program(struct ys_framework *framework, const struct ys_recipe *recipe, struct ys_buf *closure)
@@ -82,10 +96,9 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
         return ys_out_of_memory();
     size_t count = 0;
     for (const char *at = recipe->program + strspn(recipe->program, " "); *at;) {
-        size_t length = strcspn(at, " ");
         if (count == MAX_WORDS)
             return ys_fail(YS_EFORMAT, "%s: program has more than %d words", recipe->path, MAX_WORDS);
-        char *word = ys_strndup(at, length);
+        char *word = take_word(&at);
         if (!word)
             return ys_out_of_memory();
         bool beside = count > 0 || (strchr(word, '/') && word[0] != '/');
@@ -97,7 +110,6 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
             YS_TRY(ys_closure_mix_code(closure, framework->argv[count++]));
         else
             ys_closure_mix_file(closure, framework->argv[count++]);
-        at += length + strspn(at + length, " ");
     }
     if (ys_fs_is_executable(framework->argv[0]))
         return YS_OK;

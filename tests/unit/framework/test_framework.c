@@ -176,6 +176,21 @@ static void a_program_beside_its_recipe_is_found_with_its_arguments(void)
     ys_framework_free(framework);
 }
 
+static void a_blank_behind_a_backslash_is_part_of_a_path(void)
+{
+    struct ys_framework *framework = NULL;
+    scratch_write("recipes/own.recipe", "name = own\nprogram = ./my\\ own/a\\dapter  my\\ own/data --flag=\\ \\ x\n");
+    chmod(scratch_write("recipes/my own/a\\dapter", "#!/bin/sh\n"), 0755);
+    scratch_write("recipes/my own/data", "");
+    REQUIRE(ys_framework_find("own", dirs(), &framework) == YS_OK);
+    CHECK_INT(framework->state, YS_FRAMEWORK_READY);
+    CHECK_HAS(framework->argv[0], "recipes/./my own/a\\dapter");
+    CHECK_HAS(framework->argv[1], "recipes/my own/data");
+    CHECK_TEXT(framework->argv[2], "--flag=  x");
+    CHECK(!framework->argv[3]);
+    ys_framework_free(framework);
+}
+
 /* A python3 beside an installed yardstick is not the one of the user's PATH, which may be that of an environment. */
 static void a_program_of_the_path_is_not_one_beside_yardstick(void)
 {
@@ -468,6 +483,7 @@ TAP_MAIN(TAP_CASE(one_that_is_not_installed_is_missing_with_the_command), TAP_CA
          TAP_CASE(an_interrupted_installation_is_noticed), TAP_CASE(the_closure_changes_with_the_adapter),
          TAP_CASE(a_version_that_the_recipe_lacks_is_not_found),
          TAP_CASE(a_program_beside_its_recipe_is_found_with_its_arguments),
+         TAP_CASE(a_blank_behind_a_backslash_is_part_of_a_path),
          TAP_CASE(a_program_of_the_path_is_not_one_beside_yardstick), TAP_CASE(a_program_that_is_not_there_is_missing),
          TAP_CASE(an_adapter_may_use_the_environment_of_another_recipe),
          TAP_CASE(one_that_the_user_builds_is_missing_until_its_program_is_named),
