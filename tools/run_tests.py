@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and counts their cases.
 
-    tools/run_tests.py BUILD [--suite NAME ...] [--except NAME ...] [--all] [--frameworks [NAME ...]] [--jobs N] [--slowest N] [--verbose]
+    tools/run_tests.py BUILD [--suite NAME ...] [--test NAME ...] [--except NAME ...] [--all] [--frameworks [NAME ...]] [--jobs N] [--slowest N] [--verbose]
 
 Every test is a program that speaks TAP. Prints what failed or was skipped, then `N passed, N failed, N skipped`.
 Those that took longest the last time (BUILD/test-seconds.json) start first, so that no long one is left alone at the end.
@@ -10,6 +10,7 @@ Without --suite four suites are left out: `slow`, what takes long and rarely fai
 `exports`, hours of networks that other programs exported, and `memory`, gigabytes through every framework. --all runs the first
 two too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
+--test runs the program of that name (cli/life), beside what --suite names.
 --except leaves out what is in that suite, whatever else it is in.
 --frameworks runs the suites that need one installed, then `yardstick list frameworks --check` of every framework that is
 installed, each of whose cases counts; those that are not are skipped. With names, only the tests and checks of those.
@@ -211,6 +212,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("--suite", action="append", default=[])
+    parser.add_argument("--test", action="append", default=[])
     parser.add_argument("--except", action="append", default=[], dest="left_out")
     parser.add_argument("--frameworks", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true")
@@ -222,8 +224,10 @@ def main():
     tests = list_tests(arguments.build)
     checks = prepare_checks(arguments.build, arguments.frameworks) if arguments.frameworks is not None else []
     wanted = set(arguments.suite) | ({FRAMEWORK_SUITE} if arguments.frameworks is not None else set())
-    if wanted:
-        tests = [t for t in tests if wanted & suites_of(t)]
+    if unknown := set(arguments.test) - {t["name"] for t in tests}:
+        sys.exit("run_tests: there is no test %s: `meson test -C %s --list` lists them" % (" ".join(sorted(unknown)), arguments.build))
+    if wanted or arguments.test:
+        tests = [t for t in tests if wanted & suites_of(t) or t["name"] in arguments.test]
     else:
         left_out = BY_NAME_ALONE if arguments.all else BY_NAME_ALONE | {SLOW_SUITE, FRAMEWORK_SUITE}
         tests = [t for t in tests if not left_out & suites_of(t)]
@@ -232,7 +236,7 @@ def main():
     tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
     cores = os.sched_getaffinity(0)
     jobs = arguments.jobs or len(cores)
-    with workers_of_a_core(jobs if arguments.jobs or wanted or arguments.all else 2 * jobs) as pool:
+    with workers_of_a_core(jobs if arguments.jobs or wanted or arguments.test or arguments.all else 2 * jobs) as pool:
         for job in concurrent.futures.as_completed([pool.submit(run_timed, t, seconds, cores) for t in tests if t["is_parallel"]]):
             totals = [a + b for a, b in zip(totals, count(*job.result(), arguments.verbose))]
     for test in tests:

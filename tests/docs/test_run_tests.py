@@ -66,6 +66,12 @@ class RunTests(unittest.TestCase):
         self.assertEqual(self.ran("--suite", "memory"), ["large"])
         self.assertEqual(sorted(self.ran("--all")), ["framework", "long", "quick", "slow"])
 
+    def test_programs_are_named_one_by_one_beside_suites(self):
+        self.assertEqual(self.ran("--test", "quick"), ["quick"])
+        self.assertEqual(sorted(self.ran("--test", "large", "--suite", "b", "--test", "long")), ["large", "long", "slow"])
+        with self.assertRaisesRegex(SystemExit, "there is no test nonsuch: `meson test -C .* --list` lists them"):
+            self.ran("--test", "nonsuch", "--test", "quick")
+
     def test_what_is_in_a_suite_can_be_left_out(self):
         self.assertEqual(self.ran("--all", "--except", "slow", "--except", "a"), ["framework"])
 
@@ -83,7 +89,12 @@ class RunTests(unittest.TestCase):
 
     def test_what_took_longest_starts_first(self):
         self.ran("--all")
+        seconds = run_tests.read_seconds(self.build)
+        self.assertGreaterEqual(seconds["long"], 0.3)
+        known = dict.fromkeys(seconds, 0.2) | {"long": 0.3}  # on a busy machine another may have taken longer
+        run_tests.write_seconds(self.build, known)
         self.assertEqual(self.ran("--all")[0], "long")
+        run_tests.write_seconds(self.build, known)
         new = [fake("new", ["a"], "echo ok 1 - new")]  # nobody knows how long it takes
         self.assertEqual(re.findall(r"^ok   (\w+):", self.run_them(tests=TESTS + new), flags=re.M)[:2], ["new", "long"])
 

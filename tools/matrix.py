@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""Runs the tests in surroundings that they may not assume to be otherwise, and counts the cases of all of them.
+
+    tools/matrix.py BUILD [--quick] [--row NAME ...] [--list]
+
+Each row of the table below is one: an instruction set, one CPU, an ordinary user, blanks in every path, a decimal comma, a umask, a HOME
+that is of no use, no network. In each, tools/run_tests.py runs the tests of `make test`; with --quick those that are most likely to
+mind, about four minutes of two cores in all. Prints what fails and a line for each row, then `N passed, N failed, N skipped`. What
+this machine cannot make is skipped with its reason. --list names the rows.
+"""
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import pwd
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Callable, Optional
+
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
+BUILT = "meson-private"  # is in every build folder
+NOT_COPIED = {".git", "__pycache__", "yardstick-results"}
+OF_OBJECTS = (".p", ".a")  # what the linker has used is not needed to run
+HOME_VARIABLES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "YARDSTICK_CACHE")
+LOCALE = "de_DE.UTF-8"
+SAY_DECIMAL_POINT = "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.localeconv()['decimal_point'])"
+# In a network of its own loopback is there, but down: SIOCSIFFLAGS with IFF_UP.
+WITH_LOOPBACK = "import fcntl, os, socket, struct, sys\n" \
+                "fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sH22x', b'lo', 1))\n" \
+                "os.execvp(sys.argv[1], sys.argv[1:])"
+
+
+class Skip(Exception):
+    """This machine cannot make these surroundings."""
+
+
+class Broken(Exception):
+    """The surroundings could be made, and are not what they should be."""
+
+
+@dataclasses.dataclass
+class Place:
+    """Where and how the tests of a row run."""
+    root: str
+    build: str
+    env: dict
+    prefix: tuple = ()  # a command that starts another one
+    options: dict = dataclasses.field(default_factory=dict)  # of Popen
+
+    def start(self, command, **more):
+        return subprocess.Popen([*self.prefix, *command], cwd=self.root, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, errors="replace", **self.options, **more)
+
+    def output(self, command):
+        """What a command that must succeed says."""
+        process = self.start(command)
+        out = process.communicate()[0]
+        if process.returncode:
+            raise Broken("%s ended with %d: %s" % (" ".join(command), process.returncode, out.strip()[-2000:]))
+        return out.strip()
+
+
+def plain(build):
+    return Place(ROOT, build, dict(os.environ))
+
+
+def scratch(made, prefix):
+    """A folder that goes when the row has ended, and that any user may enter."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    made.callback(shutil.rmtree, folder, ignore_errors=True)
+    os.chmod(folder, 0o755)
+    return folder
+
+
+def copy_checkout(root, build=None):
+    """Copies the checkout; of build folders `build` alone, with the programs that it has, which then knows itself to be in its new place."""
+    def left_out(folder, names):
+        in_build = build and os.path.commonpath([folder, build]) == build
+        return [name for name in names if name in NOT_COPIED or in_build and name.endswith(OF_OBJECTS) or
+                os.path.exists(os.path.join(folder, name, BUILT)) and os.path.join(folder, name) != build]
+
+    shutil.copytree(ROOT, root, symlinks=True, ignore=left_out)
+    if not build:
+        return None
+    copied = os.path.join(root, os.path.relpath(build, ROOT))
+    told = os.path.join(copied, "meson-info", "intro-tests.json")  # what run_tests.py reads
+    with open(told, encoding="utf-8") as file:
+        text = file.read().replace(ROOT, root)
+    with open(told, "w", encoding="utf-8") as file:
+        file.write(text)
+    return copied
+
+
+def is_open(path):
+    """Whether every user may go to what is at this path."""
+    path = os.path.realpath(path)
+    return os.path.exists(path) and (path == "/" or bool(os.stat(path).st_mode & 0o001) and is_open(os.path.dirname(path)))
+
+
+def use_open_programs(copied, search):
+    """The interpreters of the tests are those of `search`, where every user can go, and not of the home of the one who configured the build."""
+    told = os.path.join(copied, "meson-info", "intro-tests.json")
+    with open(told, encoding="utf-8") as file:
+        tests = json.load(file)
+    for test in tests:
+        if not is_open(test["cmd"][0]):
+            test["cmd"][0] = shutil.which(os.path.basename(test["cmd"][0]), path=search) or test["cmd"][0]
+    with open(told, "w", encoding="utf-8") as file:
+        json.dump(tests, file)
+
+
+def need_build_inside(build):
+    if os.path.commonpath([ROOT, build]) != ROOT:
+        raise Skip("%s is not below the checkout, and is not copied with it" % build)
+
+
+def with_isa(isa):
+    def make(build, made):
+        place = plain(build)
+        place.env["ONEDNN_MAX_CPU_ISA"] = isa
+        return place
+    return make
+
+
+def on_one_cpu(build, made):
+    first = min(os.sched_getaffinity(0))
+    return dataclasses.replace(plain(build), options={"preexec_fn": lambda: os.sched_setaffinity(0, {first})})
+
+
+def as_user(build, made):
+    if os.geteuid() != 0:
+        raise Skip("the user is an ordinary one, in every row")
+    need_build_inside(build)
+    try:
+        entry = pwd.getpwnam("nobody")
+    except KeyError as lacking:
+        raise Skip("there is no user nobody") from lacking
+    folder = scratch(made, "ys-user-")
+    home, root = os.path.join(folder, "home"), os.path.join(folder, "yardstick")
+    copied = copy_checkout(root, build)
+    os.mkdir(home)
+    for below, folders, files in os.walk(folder):
+        for name in [".", *folders, *files]:
+            os.chown(os.path.join(below, name), entry.pw_uid, entry.pw_gid, follow_symlinks=False)
+    search = os.pathsep.join(filter(is_open, os.environ["PATH"].split(os.pathsep)))
+    use_open_programs(copied, search)
+    env = {name: value for name, value in os.environ.items() if name not in HOME_VARIABLES}
+    return Place(root, copied, dict(env, HOME=home, USER=entry.pw_name, LOGNAME=entry.pw_name, PATH=search),
+                 options={"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []})
+
+
+def with_blanks(made):
+    """A folder for temporary files whose name has a blank, and one of a checkout in it."""
+    folder = scratch(made, "ys blank ")
+    temporary = os.path.join(folder, "t m p")
+    os.mkdir(temporary)
+    os.chmod(temporary, 0o1777)  # as /tmp is
+    return dict(os.environ, TMPDIR=temporary), os.path.join(folder, "my yardstick")
+
+
+def in_blank(build, made):
+    need_build_inside(build)
+    env, root = with_blanks(made)
+    return Place(root, copy_checkout(root, build), env)
+
+
+def built_in_blank(build, made):
+    env, root = with_blanks(made)
+    copy_checkout(root)
+    place = Place(root, os.path.join(root, "build"), env)
+    place.output(["make", "BUILD=build"])
+    place.output(["ninja", "-C", "build", "--quiet"])
+    return place
+
+
+def with_comma(build, made):
+    if not shutil.which("localedef") or not os.path.exists("/usr/share/i18n/locales/de_DE"):
+        raise Skip("no localedef or no source of %s; on Debian: apt-get install locales" % LOCALE)
+    folder = scratch(made, "ys-locale-")
+    place = plain(build)
+    place.output(["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.join(folder, LOCALE)])
+    place.env.update(LOCPATH=folder, LC_ALL=LOCALE)
+    if (point := place.output(["python3", "-c", SAY_DECIMAL_POINT])) != ",":
+        raise Broken("%s did not take: the decimal point is %s" % (LOCALE, point))
+    return place
+
+
+def with_umask(build, made):
+    return dataclasses.replace(plain(build), options={"umask": 0o077})
+
+
+def without_home(build, made):
+    place = plain(build)
+    for name in HOME_VARIABLES:
+        place.env.pop(name, None)
+    return place
+
+
+def with_locked_home(build, made):
+    place = without_home(build, made)
+    place.env["HOME"] = "/dev/null"  # below it not even root can make anything
+    return place
+
+
+def with_network(start):
+    """A network of its own, in which `start` is to start the command."""
+    def make(build, made):
+        prefix = ("unshare", "--net") if os.geteuid() == 0 else ("unshare", "--user", "--map-current-user", "--keep-caps", "--net")
+        place = dataclasses.replace(plain(build), prefix=(*prefix, *start))
+        try:
+            place.output(["true"])
+        except (OSError, Broken) as refused:
+            raise Skip("no network of its own can be made: %s" % refused) from refused
+        return place
+    return make
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    make: Callable  # (build, ExitStack) -> Place
+    quick: Optional[tuple]  # what run_tests.py is told; None: not one of the quick ones
+    full: tuple = ()  # all that `make test` runs
+
+
+def suites(*names):
+    return tuple("--suite=" + name for name in names)
+
+
+def programs(*names):
+    return tuple("--test=" + name for name in names)
+
+
+KERNELS = suites("backend", "engine", "builtin", "verify")
+# Numbers in and out, files and their modes, paths handed on.
+HANDED_ON = suites("base", "job", "run", "report", "store") + programs("cli/export_forms", "cli/folders", "cli/pipes", "cli/clean")
+ROWS = [
+    Row("isa-sse41", with_isa("SSE41"), KERNELS),
+    Row("isa-avx2", with_isa("AVX2"), KERNELS),
+    Row("one-cpu", on_one_cpu, suites("base", "run", "study") + programs("cli/life")),
+    Row("user", as_user, HANDED_ON),
+    Row("blank", in_blank, HANDED_ON, ("--except=library",)),  # which is built, where it was configured; of build-blank
+    Row("build-blank", built_in_blank, None),
+    Row("locale", with_comma, HANDED_ON),
+    Row("umask", with_umask, HANDED_ON),
+    Row("home-unset", without_home, suites("base", "framework") + programs("cli/install", "cli/pipes")),
+    Row("home-locked", with_locked_home, suites("base", "framework") + programs("cli/install", "cli/pipes")),
+    Row("no-network", with_network(("python3", "-c", WITH_LOOPBACK)), suites("dist", "run")),
+    Row("no-loopback", with_network(()), suites("base", "framework"), suites("base", "framework", "job", "store", "report", "study")),
+]
+
+
+def run_row(row, build, selection):
+    """The counts of one row, whose failures it prints."""
+    counts = None
+    with contextlib.ExitStack() as made:
+        place = row.make(build, made)
+        process = place.start(["python3", "tools/run_tests.py", place.build, *selection])
+        is_told = False
+        for line in process.stdout:
+            counts = COUNTS.match(line) or counts
+            is_told = line.startswith(("FAIL", "run_tests:")) or is_told and line.startswith("     ")
+            if is_told:
+                print(line, end="", flush=True)
+        code = process.wait()
+    if not counts:
+        raise Broken("run_tests.py ended with %d and printed no counts" % code)
+    passed, failed, skipped = map(int, counts.groups())
+    return passed, failed or (1 if code else 0), skipped
+
+
+def tell_row(row, build, is_quick):
+    """The same, and prints its line."""
+    def used_s():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    before_s, reason = used_s(), ""
+    try:
+        counts = run_row(row, build, row.quick if is_quick else row.full)
+    except Skip as why:
+        counts, reason = (0, 0, 1), ": " + str(why)
+    except Broken as why:
+        counts, reason = (0, 1, 0), ": " + str(why)
+    print("row %-11s %d passed, %d failed, %d skipped (%.0f s of processor time)%s" % (row.name, *counts, used_s() - before_s, reason),
+          flush=True)
+    return counts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", nargs="?")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--row", action="append", default=[], choices=[row.name for row in ROWS])
+    parser.add_argument("--list", action="store_true")
+    arguments = parser.parse_args()
+    rows = [row for row in ROWS if row.name in arguments.row or not arguments.row and (row.quick or not arguments.quick)]
+    if arguments.list:
+        print("\n".join(row.name for row in rows))
+        return 0
+    if not arguments.build:
+        parser.error("which build folder? (make makes one: build)")
+    build = os.path.realpath(arguments.build)
+    totals = [0, 0, 0]
+    for row in rows:
+        totals = [a + b for a, b in zip(totals, tell_row(row, build, arguments.quick and row.quick))]
+    print("%d passed, %d failed, %d skipped" % tuple(totals))
+    return 1 if totals[1] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
