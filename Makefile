@@ -8,7 +8,7 @@ PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-
 
 all: packages
 	@tools/protocol_limits.py
-	@[ -f $(BUILD)/build.ninja ] || { log=$$(meson setup $(BUILD) --prefix=$(abspath $(PREFIX)) 2>&1) || { echo "$$log"; exit 1; }; }
+	@[ -f $(BUILD)/build.ninja ] || { log=$$(meson setup $(BUILD) --prefix="$$(realpath -ms "$(PREFIX)")" 2>&1) || { echo "$$log"; exit 1; }; }
 	@ninja -C $(BUILD) --quiet $(addprefix src/,$(PROGRAMS)) >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
 	@for program in $(PROGRAMS); do cp -u --remove-destination $(BUILD)/src/$$program $$program; done
 
@@ -45,7 +45,7 @@ test-frameworks: all
 
 install: all
 	@ninja -C $(BUILD) --quiet engine-libraries texts >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
-	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
+	@meson setup --reconfigure $(BUILD) -Dprefix="$$(realpath -ms "$(PREFIX)")" >/dev/null
 	meson install -C $(BUILD) --no-rebuild
 
 format:
