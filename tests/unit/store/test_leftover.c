@@ -53,10 +53,12 @@ static void a_journal_in_a_folder_that_cannot_be_written_is_read_too(void)
     struct fixture f;
     struct stat file;
     char journal[300], index[300];
+    const mode_t usual = umask(022); /* others may read */
     fixture_open(&f);
     ys_store_close(f.store);
     f.store = NULL;
     CHECK_INT(store_and_die(f.folder), 0);
+    umask(usual);
     snprintf(journal, sizeof journal, "%s/results.db-wal", f.folder);
     snprintf(index, sizeof index, "%s/results.db-shm", f.folder);
     REQUIRE(stat(journal, &file) == 0 && file.st_size > 0);

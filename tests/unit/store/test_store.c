@@ -231,9 +231,11 @@ static int read_as_nobody(const char *folder)
 static void results_in_a_folder_that_cannot_be_written_can_be_read(void)
 {
     struct fixture f;
+    const mode_t usual = umask(022); /* others may read */
     fixture_open(&f);
     begin_study(f.store, "first");
     check_as_nobody(&f, read_as_nobody);
+    umask(usual);
 }
 
 static int fill_until_the_limit(const char *folder)
