@@ -150,7 +150,7 @@ class Versions(Cache):
         return process
 
     def ended(self, process, code):
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, code, err)
         return [line for line in err.splitlines() if "error: " in line], err
 

@@ -79,7 +79,7 @@ class Clean(Case):
         self.assertIn("process %d" % process.pid, err)
         self.assertTrue(os.path.exists(path))
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
     def test_the_cache_and_environments(self):
         left = [(self.make("cache", "proofs", "working-a1b2c3/"), "1 kB"), (self.make("cache", "work", "working-AbCdEf/", size=12), "12 B"),

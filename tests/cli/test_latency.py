@@ -117,7 +117,7 @@ FLOOD = """
 
 class Wires(unittest.TestCase):
     def ask(self, program, *words):
-        out, _ = start(0, program, *words).communicate(timeout=60)
+        out, _ = start(0, program, *words).communicate(timeout=120)
         return out.split()
 
     def between(self, receive, words, send, *more):
@@ -125,7 +125,7 @@ class Wires(unittest.TestCase):
         receiver = start(1, receive, *words)
         self.assertEqual(receiver.stdout.readline(), "listening\n")
         self.ask(send, "10.97.0.2", *more)
-        out, _ = receiver.communicate(timeout=60)
+        out, _ = receiver.communicate(timeout=120)
         self.assertEqual(receiver.returncode, 0)
         return out.split()
 
@@ -160,7 +160,7 @@ class Wires(unittest.TestCase):
         self.addCleanup(flood.communicate)
         self.addCleanup(flood.kill)
         self.assertEqual(flood.stdout.readline(), "flooding\n")
-        out, _ = start(1, PING, "10.97.0.1", 20, 56).communicate(timeout=60)
+        out, _ = start(1, PING, "10.97.0.1", 20, 56).communicate(timeout=120)
         times = list(map(float, out.split()))
         self.assertEqual(len(times), 20)
         self.assertAlmostEqual(min(times), 2 * DELAY_S, delta=tolerance(2 * DELAY_S))

@@ -143,7 +143,7 @@ class Nodes(Case):
 
     def test_a_study_that_is_asked_to_stop_waits_for_no_file(self):
         process = self.begin_to_read("1 endless")
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)
         self.assert_nothing_left()
 
@@ -152,7 +152,7 @@ class Nodes(Case):
         time.sleep(1.2)
         self.assertIsNone(process.poll())  # one that tells what it saw would be waited for
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=25)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)
         self.assert_nothing_left()
 

@@ -81,7 +81,7 @@ class Pipes(Case):
                 return file.read().split()[0] in ("7", "271", "73")  # poll, ppoll on x86-64 and arm64
         self.wait_until(waits, process)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130)
 
     def test_what_a_recipe_is_is_not_waited_for(self):
@@ -98,7 +98,7 @@ class Pipes(Case):
         folder = os.path.join(self.folder, "yardstick-results", "001-run")
         self.wait_until(lambda: os.path.exists(os.path.join(folder, "job.json")), process)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         self.assertEqual(process.returncode, 143)
         with open(os.path.join(folder, "job.ys")) as file:
             self.assertEqual(file.read(), text)

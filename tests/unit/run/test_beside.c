@@ -247,7 +247,7 @@ static void one_that_does_not_read_delays_no_other(void)
     const char *deaf = "def on(k, m):\n    if k != 'hello': return False\n"
                        "    send(type='hello', protocol=1, adapter='t', version='1')\n    time.sleep(60)\n"
                        "serve(on)\n";
-    struct ys_session *sessions[2] = {open_python("deaf.py", deaf, 2),
+    struct ys_session *sessions[2] = {open_python("deaf.py", deaf, 10),
                                       open_python("hears.py", "serve(lambda k, m: False)\n", 30)};
     struct ys_session_end ends[2];
     ys_json *reply = NULL;

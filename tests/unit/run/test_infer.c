@@ -269,7 +269,7 @@ static void one_that_falls_silent_is_stalled(void)
 {
     check_end("        tell(0, [50] * 3)\n"
               "        time.sleep(60)\n",
-              1, "stalled", "stall_limit", 3);
+              10, "stalled", "stall_limit", 3);
 }
 
 static void done_too_early_is_a_protocol_error(void)

@@ -98,7 +98,7 @@ static void a_segmentation_fault_is_crashed(void)
 static void one_that_hangs_is_stalled(void)
 {
     struct bad_run bad;
-    check_status("hang", 3, "stalled", "open", &bad);
+    check_status("hang", 10, "stalled", "open", &bad);
     ys_run_record_fini(&bad.record);
 }
 
@@ -149,7 +149,7 @@ static void children_left_behind_are_killed_with_a_warning(void)
 static void one_that_hangs_after_some_blocks_keeps_them(void)
 {
     struct bad_run bad;
-    check_status("hang_after_blocks", 3, "stalled", "train", &bad);
+    check_status("hang_after_blocks", 10, "stalled", "train", &bad);
     if (bad.facts) {
         CHECK_INT(length_of(&bad, "block_first"), 3); /* the first step alone, then two blocks */
         CHECK_INT(ys_json_get_int(bad.facts, "steps_done", -1), 11);

@@ -237,7 +237,7 @@ static void an_answer_of_the_wrong_type_is_a_protocol_error(void)
 static void silence_is_stalled(void)
 {
     struct ys_session_end end;
-    const struct ys_launch launch = {.stall_limit_s = 3}; /* Python itself needs a while to begin on a busy machine */
+    const struct ys_launch launch = {.stall_limit_s = 10}; /* Python itself needs a while to begin on a busy machine */
     if (!opened("serve(lambda k, m: k == 'open' and (time.sleep(600), True)[1])", launch, YS_ETIMEOUT, &end))
         return;
     CHECK_TEXT(ys_run_status_name(end.status), "stalled");
@@ -728,7 +728,7 @@ static void a_keeper_that_is_killed_takes_the_session_with_it(void)
                 "        os.setsid()\n"
                 "        time.sleep(600)\n"
                 "    open('told', 'w').write(str(worker))\n"
-                "    time.sleep(0.5)\n"
+                "    time.sleep(3)\n" /* a hundred and fifty samples: on a busy machine one at least */
                 "    os.kill(os.getppid(), signal.SIGKILL)\n"
                 "    time.sleep(600)\n"
                 "serve(on)",
