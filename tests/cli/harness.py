@@ -53,6 +53,11 @@ def seal(database, table):
     database.execute("update %s set sum = row_sum('%s', %s)" % (table, table, ", ".join(names)))
 
 
+def recipe_word(path):
+    """A path as one word of a recipe's `program`."""
+    return path.replace(" ", "\\ ")
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="ys-cli-")

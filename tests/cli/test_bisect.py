@@ -2,7 +2,7 @@
 import json
 import os
 
-from harness import NULL, ROOT, Case, tearDownModule  # noqa: F401
+from harness import NULL, ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 
 ADAPTER = os.path.join(ROOT, "tests", "adapters", "misbehaving.py")
 # A block is a sleep of so long, which no load makes shorter: 10 ms against 50 ms are told apart by far.
@@ -15,7 +15,7 @@ class Bisect(Case):
         os.makedirs(os.path.join(self.folder, "recipes"), exist_ok=True)
         for number, behaviour in enumerate(behaviours, 1):
             self.write("recipes/toy@%d.0.recipe" % number, "name = toy\nversions = %d.0\nprogram = python3 %s\nno_work = yes\n"
-                       "env.MISBEHAVE = %s\n" % (number, ADAPTER, behaviour))
+                       "env.MISBEHAVE = %s\n" % (number, recipe_word(ADAPTER), behaviour))
         return ["--recipes=recipes", "--good=toy@1.0", "--bad=toy@%d.0" % len(behaviours)]
 
     def bisect(self, *arguments, code=0):

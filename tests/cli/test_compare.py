@@ -4,7 +4,7 @@ import math
 import os
 import unittest
 
-from harness import RECIPES, ROOT, Case, tearDownModule  # noqa: F401
+from harness import RECIPES, ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 
 SAME = ["--compare=same-weights", "--model=mlp", "--data=digits", "--threads=1", "--batch=32", "--lr=0.1", "--repeat=1"]
 
@@ -84,7 +84,7 @@ class SameWeights(Case):
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "the toy adapter needs NumPy")
     def test_predictions_and_layers_that_cannot_be_had_say_why(self):
         """The toy answers with logits of two classes, and knows no Concat."""
-        self.write("toy.recipe", "name = toy\nprogram = python3 %s\n" % os.path.join(ROOT, "tests", "python", "toy_adapter.py"))
+        self.write("toy.recipe", "name = toy\nprogram = python3 %s\n" % recipe_word(os.path.join(ROOT, "tests", "python", "toy_adapter.py")))
         result, found, err = self.agreement("--framework=toy", "--recipes=" + self.folder, *SAME, "--steps=0", "--rows=40", code=5)
         trial, one = result["trials"][0], found[0]
         self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "fail"), err)

@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from harness import ROOT, Case, tearDownModule  # noqa: F401
+from harness import ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 
 ADAPTER = os.path.join(ROOT, "tests", "adapters", "plain.py")
 # A step is a sleep of so long, which no load makes shorter: 2 ms against 20 ms are told apart by far. Enough of them to tell what is
@@ -19,7 +19,7 @@ class Confirm(Case):
     def measured(self, name, pause, more=""):
         """The results folder of a study of the adapter in the folder `name`."""
         os.makedirs(os.path.join(self.folder, name), exist_ok=True)
-        self.write(name + "/mine.recipe", "name = mine\nprogram = python3 %s\ndouble = yes\nenv.PLAIN_PAUSE = %s\n%s" % (ADAPTER, pause, more))
+        self.write(name + "/mine.recipe", "name = mine\nprogram = python3 %s\ndouble = yes\nenv.PLAIN_PAUSE = %s\n%s" % (recipe_word(ADAPTER), pause, more))
         self.yardstick("run", *WORK, "--recipes=" + name, "--results=of-" + name)
         return self.write(name + ".jsonl", self.yardstick("export", "--results=of-" + name)[0])
 
@@ -39,7 +39,7 @@ class Confirm(Case):
         check = self.gate(old, new, "--rule=rate_per_s >= -30 %", "--budget=1ms", code=4)
         self.assertIn("the budget ended after 0 rounds", check["reason"])
         self.assertIsNone(check["fresh_rounds"])
-        self.write("new/mine.recipe", "name = mine\ntitle = other\nprogram = python3 %s\ndouble = yes\n" % ADAPTER)
+        self.write("new/mine.recipe", "name = mine\ntitle = other\nprogram = python3 %s\ndouble = yes\n" % recipe_word(ADAPTER))
         self.assertIn("have changed since", self.gate(old, new, "--rule=rate_per_s >= -30 %", code=4)["reason"])
         os.unlink(os.path.join(self.folder, "new", "mine.recipe"))
         self.assertIn("its recipe", self.gate(old, new, "--rule=rate_per_s >= -30 %", code=4)["reason"])

@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import shlex
 import signal
 import sys
 import time
@@ -17,19 +18,19 @@ here=%(folder)s
 case "$1 $2" in
 "-c "*) echo 3.11 ;;
 "-m venv")
-    echo "$$" >> $here/made
-    while [ -e $here/hold ]; do sleep 0.02; done
-    mkdir -p "$4/bin" && cp $here/bin/python3.11 "$4/bin/python" ;;
+    echo "$$" >> "$here/made"
+    while [ -e "$here/hold" ]; do sleep 0.02; done
+    mkdir -p "$4/bin" && cp "$here/bin"/python3.11 "$4/bin/python" ;;
 "-m pip")
-    env > $here/environment
-    echo "$*" > $here/asked
-    echo "$*" >> $here/all_asked
-    for word; do case $word in *.txt) cat "$word" > $here/wanted ;; esac; done
-    [ -e $here/full ] && { touch "$TMPDIR/unpacked"; echo "ERROR: Could not install packages due to an OSError: [Errno 28] $(cat $here/full)"; exit 1; }
-    [ -e $here/refuse ] && { echo "ERROR: No matching distribution found for toy==1.0"; exit 1; }
-    case "$*" in *" --index-url"*) [ -e $here/offline ] && { echo "ERROR: No matching distribution found for toy==2.5"; exit 1; } ;; esac
-    mkdir -p $(dirname "$0")/../lib && echo "$$" >> $(dirname "$0")/../lib/toy.py
-    echo "toy" > $(dirname "$0")/../lib/other.py ;;
+    env > "$here/environment"
+    echo "$*" > "$here/asked"
+    echo "$*" >> "$here/all_asked"
+    for word; do case $word in *.txt) cat "$word" > "$here/wanted" ;; esac; done
+    [ -e "$here/full" ] && { touch "$TMPDIR/unpacked"; echo "ERROR: Could not install packages due to an OSError: [Errno 28] $(cat "$here/full")"; exit 1; }
+    [ -e "$here/refuse" ] && { echo "ERROR: No matching distribution found for toy==1.0"; exit 1; }
+    case "$*" in *" --index-url"*) [ -e "$here/offline" ] && { echo "ERROR: No matching distribution found for toy==2.5"; exit 1; } ;; esac
+    mkdir -p "$(dirname "$0")/../lib" && echo "$$" >> "$(dirname "$0")/../lib/toy.py"
+    echo "toy" > "$(dirname "$0")/../lib/other.py" ;;
 *) echo "unexpected: $*" >&2; exit 9 ;;
 esac
 """
@@ -51,7 +52,7 @@ class Install(Case):
     def setUp(self):
         super().setUp()
         os.mkdir(os.path.join(self.folder, "bin"))
-        self.program("python3.11", PYTHON % {"folder": self.folder})
+        self.program("python3.11", PYTHON % {"folder": shlex.quote(self.folder)})
         for other in ("python3", "python"):  # so that no recipe finds a Python that is real
             os.symlink("python3.11", os.path.join(self.folder, "bin", other))
         self.program("uv", "#!/bin/sh\nexit 1\n")
@@ -181,14 +182,14 @@ class Install(Case):
         self.refusal("uninstall", "toy", "--recipes=.", env=self.env, words=[str(first.pid), "toy@1.0"])
         self.assertEqual(self.row()["reason"], "it is being installed by process %d" % first.pid)
         os.unlink(os.path.join(self.folder, "hold"))
-        _, err = first.communicate(timeout=30)
+        _, err = first.communicate(timeout=120)
         self.assertEqual(first.returncode, 0, err)
         self.assertEqual((self.row()["state"], self.made()), ("ready", 1))
 
     def test_ctrl_c_leaves_it_interrupted_and_repeatable(self):
         process = self.begun()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130)
         self.assert_nothing_left()
         row = self.row()
@@ -200,7 +201,7 @@ class Install(Case):
     def test_kill_9_leaves_it_interrupted_and_repeatable(self):
         process = self.begun()
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         self.assertEqual(self.row()["reason"], "its installation was interrupted")
         os.unlink(os.path.join(self.folder, "hold"))
         self.install()
@@ -215,7 +216,7 @@ class Install(Case):
             time.sleep(0.7)
             self.assertIsNone(process.poll())
             self.assertEqual(self.made(), 0)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual((self.row()["state"], self.made()), ("ready", 1))
 
@@ -293,7 +294,7 @@ class Install(Case):
     def test_an_interrupted_one_can_be_removed(self):
         process = self.begun()
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         _, err = self.yardstick("uninstall", "toy", "--recipes=.", env=self.env)
         self.assertIn("removed", err)
         self.assertEqual(self.row()["reason"], "it is not installed")
@@ -379,7 +380,7 @@ class Install(Case):
         self.refusal("install", "built", "--from=nothing", "--recipes=.", env=self.env, words=["nothing"])
         self.refusal("install", "toy", broken, "--recipes=.", env=self.env, words=["packages"])
         self.refusal("install", "all", broken, "--recipes=.", env=self.env, words=["of one framework"])
-        good = self.launcher('exec %s "$@"\n' % sys.executable)
+        good = self.launcher('exec %s "$@"\n' % shlex.quote(sys.executable))
         _, err = self.yardstick("install", "built", good, "--recipes=.", env=self.env)
         self.assertIn("runs Made 1.0-rc3", err)
         out, _ = self.yardstick("list", "frameworks", "built", "--recipes=.", "--format=json", env=self.env)

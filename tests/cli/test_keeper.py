@@ -9,9 +9,10 @@ import time
 import unittest
 
 import harness
-from harness import BIN, NULL, PROGRAM, ROOT, Case, tearDownModule  # noqa: F401
+import shlex
+from harness import BIN, NULL, PROGRAM, ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 
-LAZY = "name = lazy\nprogram = python3 %s/tests/adapters/misbehaving.py\n" % ROOT
+LAZY = "name = lazy\nprogram = python3 %s\n" % recipe_word(os.path.join(ROOT, "tests", "adapters", "misbehaving.py"))
 MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8"]
 
 
@@ -39,7 +40,7 @@ class Keeper(Case):
         command = ["sh", "-c", script, "sh", PROGRAM, "run", *NULL, "--repeat=2", "--opt.null.rate=400"]
         with open(os.path.join(self.folder, "err"), "w") as err:
             done = subprocess.run(command, cwd=self.folder, env=self.environment(), stdout=subprocess.PIPE, stderr=err,
-                                  timeout=60, stdin=subprocess.DEVNULL)
+                                  timeout=120, stdin=subprocess.DEVNULL)
         sleeper = int(done.stdout.split()[0])
         try:
             self.assertEqual(done.returncode, 0)
@@ -73,7 +74,7 @@ class Keeper(Case):
         process.send_signal(signal.SIGSTOP)
         time.sleep(3.5)
         process.send_signal(signal.SIGCONT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, err)
         self.assertIn("yardstick itself was stopped for", err)
         self.assertTrue(any("was stopped for" in warning for warning in json.loads(out)["trials"][0]["warnings"]))
@@ -111,8 +112,9 @@ class BrokenEngine(Case):
         self.addCleanup(setattr, harness, "PROGRAM", PROGRAM)
 
     def breaks(self, condition):
-        script = ("#!/bin/sh\nn=$(cat {0}/count 2>/dev/null || echo 0)\necho $((n + 1)) > {0}/count\n"
-                  "if {1}; then kill -9 $$; fi\nexec {2}/yardstick-builtin \"$@\"\n").format(self.bin, condition, BIN)
+        script = ("#!/bin/sh\nn=$(cat {0} 2>/dev/null || echo 0)\necho $((n + 1)) > {0}\n"
+                  "if {1}; then kill -9 $$; fi\nexec {2} \"$@\"\n").format(
+                      shlex.quote(os.path.join(self.bin, "count")), condition, shlex.quote(os.path.join(BIN, "yardstick-builtin")))
         with open(os.path.join(self.bin, "yardstick-builtin"), "w") as file:
             file.write(script)
         os.chmod(file.name, 0o755)

@@ -243,7 +243,7 @@ class Launch(Case):
         return facts["message"]
 
     def test_an_allocation_that_is_not_there_or_too_small_is_said_before_srun_is_asked(self):
-        env = self.stand_in("srun", "#!/bin/sh\ntouch $SAID\n")
+        env = self.stand_in("srun", "#!/bin/sh\ntouch \"$SAID\"\n")
         with unittest.mock.patch.dict(ALLOCATION, SLURM_JOB_NUM_NODES="1", SLURM_JOB_NODELIST="h0"):
             self.assertIn("allocation 7 has 1 of 2 nodes (h0): ask for more, by salloc -N 2", self.not_started("slurm", env))
         with unittest.mock.patch.dict(ALLOCATION, clear=True):

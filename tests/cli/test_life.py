@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -9,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from harness import CACHE, NULL, PROGRAM, ROOT, Case, tearDownModule  # noqa: F401
+from harness import CACHE, NULL, PROGRAM, ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 
 # Paced, so that there is time to interrupt it: 20 steps of 8 rows at 800 rows a second take 0.2 s.
 SLOW = NULL + ["--opt.null.rate=800", "--repeat=20"]
@@ -32,7 +33,7 @@ class Life(Case):
         process = self.start("run", *SLOW)
         self.wait_for_runs(2, process)
         process.send_signal(how)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         self.assertEqual(process.returncode, code)
         self.assertGreaterEqual(self.stored_runs(), 2)
         self.assert_nothing_left()
@@ -63,8 +64,8 @@ class Life(Case):
 
     def hung(self, *flags, no_work=True):
         """A study whose adapter hangs in `open`; returns when it does."""
-        self.write("lazy.recipe", "name = lazy\nprogram = python3 %s/tests/adapters/misbehaving.py\n%s" %
-                   (ROOT, "no_work = yes\n" if no_work else ""))
+        self.write("lazy.recipe", "name = lazy\nprogram = python3 %s\n%s" %
+                   (recipe_word(os.path.join(ROOT, "tests", "adapters", "misbehaving.py")), "no_work = yes\n" if no_work else ""))
         process = self.start("run", "--recipes=.", "--framework=lazy", "--env.MISBEHAVE=hang", *NULL[1:], *flags)
 
         def opened():
@@ -87,14 +88,14 @@ class Life(Case):
     def test_ctrl_c_ends_a_hanging_adapter(self):
         process = self.hung()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130)
         self.assert_nothing_left()
 
     def test_resume_needs_the_recipes_that_the_study_had(self):
         process = self.hung()
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         self.assertEqual(process.returncode, 143)
         self.refusal("resume", words=["lazy", "--recipes"])
         with open(os.path.join(self.folder, "lazy.recipe"), "w") as file:
@@ -105,7 +106,7 @@ class Life(Case):
     def test_ctrl_c_while_a_framework_is_proven(self):
         process = self.hung(no_work=False)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)
         self.assert_nothing_left()
         self.assertEqual([name for name in os.listdir(os.path.join(CACHE, "proofs")) if name.startswith("working")], [])
@@ -120,7 +121,7 @@ class Life(Case):
         process = self.start("check", *many, env={"YARDSTICK_CACHE": cache})
         self.wait_until(lambda: os.path.exists(cache), process)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
         self.assertEqual((process.returncode, out), (130, ""), err)
         self.assert_nothing_left()
         self.yardstick("check", *NULL, env={"YARDSTICK_CACHE": cache})
@@ -129,7 +130,7 @@ class Life(Case):
         process = self.start("run", *NULL, "--repeat=2", "--cooldown=10min")
         self.wait_for_runs(1, process)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130)
 
     def test_the_time_limit_ends_a_cooldown(self):
@@ -143,7 +144,7 @@ class Life(Case):
         _, err = self.yardstick("run", *NULL, "--repeat=1", code=2)
         self.assertIn(str(process.pid), err)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
     def test_results_that_cannot_be_written_are_exit_7_before_any_run(self):
         self.write("plain", "a file, no folder\n")
@@ -153,13 +154,13 @@ class Life(Case):
     def test_a_full_disk_is_exit_7_and_what_was_stored_stays(self):
         results = os.path.join(self.folder, "small")
         os.mkdir(results)
-        mount = "mount -t tmpfs -o size=400k tmpfs %s && exec \"$@\"" % results
-        if subprocess.run(["unshare", "-m", "sh", "-c", mount, "sh", "true"], capture_output=True).returncode != 0:
+        mount = "mount -t tmpfs -o size=400k tmpfs %s" % shlex.quote(results)
+        if subprocess.run(["unshare", "-m", "sh", "-c", mount], capture_output=True).returncode != 0:
             self.skipTest("this user may not mount a small file system")
         keep = os.path.join(self.folder, "kept")
         os.mkdir(keep)
         # With its journal: a database that could not be closed for want of space is read from both.
-        script = "mount -t tmpfs -o size=400k tmpfs %s; \"$@\"; code=$?; cp %s/results.db* %s; exit $code" % (results, results, keep)
+        script = "%s; \"$@\"; code=$?; cp %s/results.db* %s; exit $code" % (mount, shlex.quote(results), shlex.quote(keep))
         command = ["unshare", "-m", "sh", "-c", script, "sh", PROGRAM, "run"] + NULL + ["--repeat=500", "--results=" + results]
         done = subprocess.run(command, cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=240)
         self.assertEqual(done.returncode, 7, done.stderr[-1000:])

@@ -1,6 +1,7 @@
 """Going on with a study: what was stored of it decides what is left, whatever happened in between."""
 import contextlib
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -23,7 +24,7 @@ class Resume(Case):
     def setUp(self):
         super().setUp()
         self.write("mine.recipe", "name = mine\nprogram = ./mine\nno_work = yes\n")
-        self.program = self.write("mine", SCRIPT % {"folder": self.folder, "bin": BIN})
+        self.program = self.write("mine", SCRIPT % {"folder": shlex.quote(self.folder), "bin": shlex.quote(BIN)})
         os.chmod(self.program, 0o755)
         self.database = os.path.join(self.folder, "yardstick-results", "results.db")
 
@@ -46,7 +47,7 @@ class Resume(Case):
 
         self.wait_until(lambda: self.count_runs() >= count, process)
         process.send_signal(how)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 143 if how == signal.SIGTERM else -how)
         return err
 
@@ -59,7 +60,7 @@ class Resume(Case):
         process = self.start("run", *many)
         self.wait_until(lambda: os.path.exists(folder), process)
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
         stored = self.query("select count(*) from trial")[0][0]
         self.assertIn(stored, (0, 300))
         result, _ = self.result("run", *NULL, "--repeat=1")
@@ -71,7 +72,7 @@ class Resume(Case):
             process = self.start(*command)
             self.wait_until(lambda: self.count_runs() >= len(kept) + more, process)
             process.kill()
-            process.communicate(timeout=30)
+            process.communicate(timeout=120)
             rows = self.query("select * from run order by id")
             self.assertEqual([row[:7] for row in rows[:len(kept)]], [row[:7] for row in kept])
             kept, command = rows, ["resume", "--recipes=."]
@@ -199,7 +200,8 @@ class Resume(Case):
         """Runs `script` with a results folder $small of `size` that can be made larger."""
         small = os.path.join(self.folder, "small")
         os.mkdir(small)
-        head = "small=%s; yardstick=%s; mount -t tmpfs -o size=%s tmpfs $small || exit 99\n" % (small, PROGRAM, size)
+        head = "small=%s; yardstick() { %s \"$@\"; }; mount -t tmpfs -o size=%s tmpfs \"$small\" || exit 99\n" % (
+            shlex.quote(small), shlex.quote(PROGRAM), size)
         done = subprocess.run(["unshare", "-m", "sh", "-c", head + script], cwd=self.folder, env=self.environment(),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
         if done.returncode in (1, 99):
@@ -207,14 +209,14 @@ class Resume(Case):
         return done
 
     def test_weights_that_do_not_fit_end_the_study_and_resume_makes_the_run_again(self):
-        job = "--framework=builtin --model=mlp --data=digits --threads=1 --batch=16 --steps=5 --repeat=2 --results=$small"
+        job = "--framework=builtin --model=mlp --data=digits --threads=1 --batch=16 --steps=5 --repeat=2 --results=\"$small\""
         done = self.on_small_disk("1500k", """
-            $yardstick run %s >/dev/null; echo first $?
-            find $small -name '*.safetensors*'
-            mount -o remount,size=50m tmpfs $small
-            $yardstick resume --results=$small --format=csv; echo second $?
-            find $small -name '*.safetensors*'
-            $yardstick show --verify --results=$small; exit 0""" % job)
+            yardstick run %s >/dev/null; echo first $?
+            find "$small" -name '*.safetensors*'
+            mount -o remount,size=50m tmpfs "$small"
+            yardstick resume --results="$small" --format=csv; echo second $?
+            find "$small" -name '*.safetensors*'
+            yardstick show --verify --results="$small"; exit 0""" % job)
         self.assertIn("first 7", done.stdout, done.stderr)
         self.assertIn("no space left in", done.stderr)
         self.assertIn("second 0", done.stdout, done.stderr)
@@ -223,13 +225,13 @@ class Resume(Case):
         self.assertNotIn("crashed", done.stdout)
 
     def test_a_study_that_does_not_fit_is_not_stored_half(self):
-        job = "--framework=null --model=mlp --data=digits --threads=1 --batch=8 --steps=2 --repeat=2 --lr=%s --results=$small" % (
+        job = "--framework=null --model=mlp --data=digits --threads=1 --batch=8 --steps=2 --repeat=2 --lr=%s --results=\"$small\"" % (
             ",".join("0.%04d" % i for i in range(1, 301)))
         done = self.on_small_disk("200k", """
-            $yardstick run %s >/dev/null; echo first $?
-            ls $small
-            mount -o remount,size=50m tmpfs $small
-            $yardstick show --results=$small; exit 0""" % job)
+            yardstick run %s >/dev/null; echo first $?
+            ls "$small"
+            mount -o remount,size=50m tmpfs "$small"
+            yardstick show --results="$small"; exit 0""" % job)
         self.assertIn("first 7", done.stdout, done.stderr)
         self.assertIn("no space left", done.stderr)
         self.assertNotIn("001-run", done.stdout)
@@ -249,7 +251,7 @@ class Resume(Case):
         self.refusal("run", *NULL, "--repeat=1", words=[str(process.pid)])
         self.yardstick("show")
         process.send_signal(signal.SIGCONT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, err)
         self.assertEqual(len(self.runs()), 5)
 

@@ -16,7 +16,7 @@ from test_doctor import unpack
 from test_live import read_all
 
 # What is pasted stays whole: a command, a path, one long word, a key of a job file, a link.
-WHOLE = re.compile(r"^ *(run: .+|Repeat with .+|recipe: \S+|from: \S+|(removed|left over) .+|\S+|[a-z_.]+ = .+|; .+|\S*`[^`]+`\S*)$")
+WHOLE = re.compile(r"^ *(run: .+|Repeat with .+|recipe: .+|from: .+|/.+: changed, left out, assumed|(removed|left over) .+|\S+|[a-z_.]+ = .+|; .+|\S*`[^`]+`\S*)$")
 BUILTIN = ["--framework=builtin", *NULL[1:], "--repeat=1", "--anchor=off", "--audit=off"]
 
 

@@ -1,6 +1,7 @@
 """tools/mutants.py: a mutant, which may run for ever, does not outlive the tool, however that ends; many at once are what each is alone; and
 what is allowed is made."""
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -74,7 +75,7 @@ class Mutants(unittest.TestCase):
         for number in (signal.SIGKILL, signal.SIGTERM):
             with tempfile.TemporaryDirectory() as folder:
                 note = os.path.join(folder, "pid")
-                tool = subprocess.Popen([sys.executable, "-B", "-c", JUDGE, TOOLS, "echo $$ > %s.part; mv %s.part %s; exec sleep 60" % (note, note, note)])
+                tool = subprocess.Popen([sys.executable, "-B", "-c", JUDGE, TOOLS, "echo $$ > {0}.part; mv {0}.part {0}; exec sleep 60".format(shlex.quote(note))])
                 try:
                     until = time.monotonic() + 30
                     while not os.path.exists(note) and time.monotonic() < until:

@@ -143,11 +143,12 @@ static void what_a_program_leaves_running_is_not_waited_for(void)
 static void what_a_program_leaves_in_other_sessions_ends_too(void)
 {
     struct ys_buf output = {0};
-    CHECK_INT(
-        ys_child_run(shell("setsid sh -c 'echo $$; exec sleep 1000' & (setsid sh -c 'echo $$; exec sleep 1000' &); "
-                           "sleep 0.3"),
-                     NULL, &output, NULL),
-        YS_OK);
+    setenv("PIDS", scratch("sessions"), 1);
+    CHECK_INT(ys_child_run(shell("setsid sh -c 'echo $$ >> \"$PIDS\"; exec sleep 1000' & "
+                                 "(setsid sh -c 'echo $$ >> \"$PIDS\"; exec sleep 1000' &); "
+                                 "until [ \"$(grep -c . \"$PIDS\")\" = 2 ]; do sleep 0.01; done; cat \"$PIDS\""),
+                           NULL, &output, NULL),
+              YS_OK);
     int pids[2] = {0, 0};
     CHECK_INT(sscanf(ys_buf_text(&output), "%d %d", &pids[0], &pids[1]), 2);
     for (int i = 0; i < 2; i++)
@@ -176,12 +177,11 @@ static bool read_pids(const char *path, int *pids, size_t count)
 static void nothing_outlives_us_and_the_lock_is_then_free(void)
 {
     char *lock = ys_strdup(scratch("lock")), *pids_path = ys_strdup(scratch("pids"));
-    char script[1024];
+    static const char script[] = "setsid sh -c 'echo $$ >> \"$PIDS\"; while :; do echo x; sleep 0.01; done' & "
+                                 "(setsid sh -c 'echo $$ >> \"$PIDS\"; exec sleep 1000' &); "
+                                 "echo $$ >> \"$PIDS\"; exec sleep 1000";
     int pids[3] = {0};
-    snprintf(script, sizeof script,
-             "setsid sh -c 'echo $$ >> %s; while :; do echo x; sleep 0.01; done' & "
-             "(setsid sh -c 'echo $$ >> %s; exec sleep 1000' &); echo $$ >> %s; exec sleep 1000",
-             pids_path, pids_path, pids_path);
+    setenv("PIDS", pids_path, 1);
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {

@@ -19,18 +19,30 @@ static const int64_t MPI_BYTES = 40 + INT64_C(48000000000) + 56 + 48 + 32 + 48 +
 static char folder[] = "/tmp/ys-collectives-XXXXXX";
 static char *notes, *preload, *variable, *linked, *loader, *module;
 
+/** LD_PRELOAD of the library, by a path without blanks, wherever the programs are. */
+static char *preload_of(const char *programs)
+{
+    char *library = ys_format("%s/" YS_COLLECTIVES_LIBRARY, programs ? programs : "src");
+    char *path = ys_path_absolute(library), *listed = ys_path_join(folder, YS_COLLECTIVES_LIBRARY);
+    char *text = path && listed && symlink(path, listed) == 0 ? ys_format("LD_PRELOAD=%s", listed) : NULL;
+    ys_free(listed);
+    ys_free(path);
+    ys_free(library);
+    return text;
+}
+
 static bool begin(void)
 {
     const char *programs = getenv("YARDSTICK_BIN");
     if (!notes) {
         notes = mkdtemp(folder) ? ys_path_join(folder, "notes") : NULL;
-        preload = ys_format("LD_PRELOAD=%s/" YS_COLLECTIVES_LIBRARY, programs ? programs : "src");
+        preload = preload_of(programs);
         variable = ys_format(YS_COLLECTIVES_VARIABLE "=%s", notes);
         linked = ys_format("%s/unit/probe/collectives_linked", ys_exe_dir());
         loader = ys_format("%s/unit/probe/collectives_loader", ys_exe_dir());
         module = ys_format("%s/unit/probe/collectives_module.so", ys_exe_dir());
     }
-    return CHECK(notes && ys_collectives_make(notes) == YS_OK);
+    return CHECK(notes && preload && ys_collectives_make(notes) == YS_OK);
 }
 
 /** Runs the linked or the loaded framework with these words; its exit code, -1 where it did not run. */
@@ -102,7 +114,8 @@ static void children_are_not_counted(void)
     if (!begin())
         return;
     struct ys_collectives heard;
-    char *script = ys_format("%s none; %s gloo; %s gloo", linked, linked, linked); /* the first that calls is it */
+    char *script =
+        ys_format("'%s' none; '%s' gloo; '%s' gloo", linked, linked, linked); /* the first that calls is it */
     const char *argv[] = {"sh", "-c", script, NULL}, *env[] = {preload, variable, NULL};
     const struct ys_child_options options = {.env = env, .timeout_s = 60};
     int code = -1;
@@ -220,6 +233,8 @@ static void remove_all(void)
 {
     char *const all[] = {notes, preload, variable, linked, loader, module};
     unlink(notes);
+    if (preload)
+        unlink(preload + strlen("LD_PRELOAD="));
     rmdir(folder);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         ys_free(all[i]);
