@@ -1,5 +1,6 @@
 """tools/run_tests.py: which tests it runs, in which order, and what it says of their times."""
 import contextlib
+import glob
 import importlib.util
 import io
 import os
@@ -65,6 +66,17 @@ class RunTests(unittest.TestCase):
         self.assertEqual(self.ran("--suite", "exports"), ["export"])
         self.assertEqual(self.ran("--suite", "memory"), ["large"])
         self.assertEqual(sorted(self.ran("--all")), ["framework", "long", "quick", "slow"])
+
+    def test_no_program_of_the_tests_is_forgotten(self):
+        root = os.environ["YS_SOURCE_ROOT"]
+        told = ""
+        for path in glob.glob(os.path.join(root, "tests", "**", "meson.build"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                told += file.read()
+        names = [os.path.splitext(os.path.basename(path))[0] for path in glob.glob(os.path.join(root, "tests", "**", "test_*"), recursive=True)]
+        self.assertGreater(len(names), 200)
+        self.assertEqual([name for name in names if not {"'%s'" % name, "'%s'" % name[len("test_"):]} & set(re.findall(r"'\w+'", told)) and
+                          name + ".py" not in told], [])
 
     def test_programs_are_named_one_by_one_beside_suites(self):
         self.assertEqual(self.ran("--test", "quick"), ["quick"])
