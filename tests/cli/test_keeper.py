@@ -67,12 +67,13 @@ class Keeper(Case):
         self.assertEqual(os.listdir(temporary), [])
 
     def test_a_stop_of_yardstick_alone_is_no_stall_and_is_told(self):
-        # Two seconds of work in blocks of half a second.
-        process = self.start("run", *NULL, "--repeat=1", "--opt.null.rate=80", "--stall-limit=2s", "--format=json")
+        # Four seconds of work in blocks of half a second.
+        long = [word for word in NULL if not word.startswith("--steps")] + ["--steps=40"]
+        process = self.start("run", *long, "--repeat=1", "--opt.null.rate=80", "--stall-limit=4s", "--format=json")
         self.wait_until(lambda: self.running(b"yardstick-null"), process)
         time.sleep(0.3)
         process.send_signal(signal.SIGSTOP)
-        time.sleep(3.5)
+        time.sleep(6)
         process.send_signal(signal.SIGCONT)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, err)

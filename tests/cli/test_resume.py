@@ -245,7 +245,7 @@ class Resume(Case):
         self.assertEqual(sorted(left), ["adapter.log", "job.json", "job.ys", "report.html"])
 
     def test_a_stopped_writer_keeps_the_folder_and_goes_on(self):
-        process = self.start("run", *NULL, "--opt.null.rate=1600", "--repeat=5")
+        process = self.start("run", *NULL, "--opt.null.rate=320", "--repeat=5")
         self.wait_until(lambda: self.count_runs() > 0, process)
         process.send_signal(signal.SIGSTOP)
         self.refusal("run", *NULL, "--repeat=1", words=[str(process.pid)])

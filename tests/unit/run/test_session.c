@@ -443,7 +443,12 @@ static void processor_time_that_nobody_waited_for_is_told(void)
 {
     struct ys_session_end end;
     setenv("YARDSTICK_CGROUP", "off", 1);
-    const bool has_run = opened(UNWAITED, (struct ys_launch){.sample_hz = 50}, YS_OK, &end);
+    bool has_run = opened(UNWAITED, (struct ys_launch){.sample_hz = 50}, YS_OK, &end);
+    /* On a busy machine samples are rare, and most of it may come after the last one: then it is done again. */
+    for (int tries = 1; has_run && end.unwaited_ns <= 300000000 && tries < 10; tries++) {
+        ys_session_end_fini(&end);
+        has_run = opened(UNWAITED, (struct ys_launch){.sample_hz = 50}, YS_OK, &end);
+    }
     unsetenv("YARDSTICK_CGROUP");
     if (!has_run)
         return;
