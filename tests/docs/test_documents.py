@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import subprocess
+import tempfile
 import unittest
 
 ROOT, BIN = os.environ["YS_SOURCE_ROOT"], os.environ["YARDSTICK_BIN"]
@@ -61,10 +62,14 @@ class Documents(unittest.TestCase):
         shown = [(page, *found) for page in pages() for found in
                  re.findall(r"^    \$ (\./yardstick .*)\n((?:    (?!\$ ).*\n|\n(?=    (?!\$ )))+)", read(page), flags=re.M)]
         self.assertGreaterEqual(len(shown), 6)
+        cache = tempfile.TemporaryDirectory()
+        self.addCleanup(cache.cleanup)
+        env = dict(os.environ, YARDSTICK_CACHE=cache.name)
         for page, command, text in shown:
             with self.subTest(page=page, command=command):
                 words = shlex.split(command)
-                done = subprocess.run([os.path.join(BIN, "yardstick")] + words[1:], cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+                done = subprocess.run([os.path.join(BIN, "yardstick")] + words[1:], cwd=ROOT, env=env, capture_output=True, text=True,
+                                      stdin=subprocess.DEVNULL)
                 said = done.stdout + done.stderr
                 at = 0
                 for part in re.sub(r"^    ", "", text, flags=re.M).split("...\n"):
