@@ -25,7 +25,8 @@ from typing import Callable, Optional
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
 BUILT = "meson-private"  # is in every build folder
-NOT_COPIED = {".git", "__pycache__", "yardstick-results"}
+NOT_COPIED = {".git", "__pycache__"}
+OF_MAKE = "yardstick"  # begins the names of programs beside the Makefile, and of results
 OF_OBJECTS = (".p", ".a")  # what the linker has used is not needed to run
 HOME_VARIABLES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "YARDSTICK_CACHE")
 LOCALE = "de_DE.UTF-8"
@@ -83,6 +84,7 @@ def copy_checkout(root, build=None):
     def left_out(folder, names):
         in_build = build and os.path.commonpath([folder, build]) == build
         return [name for name in names if name in NOT_COPIED or in_build and name.endswith(OF_OBJECTS) or
+                folder == ROOT and name.startswith(OF_MAKE) or
                 os.path.exists(os.path.join(folder, name, BUILT)) and os.path.join(folder, name) != build]
 
     shutil.copytree(ROOT, root, symlinks=True, ignore=left_out)
@@ -240,12 +242,13 @@ def programs(*names):
 KERNELS = suites("backend", "engine", "builtin", "verify")
 # Numbers in and out, files and their modes, paths handed on.
 HANDED_ON = suites("base", "job", "run", "report", "store") + programs("cli/export_forms", "cli/folders", "cli/pipes", "cli/clean")
+COPIED = ("--except=library",)  # which installs from where the build was configured: of build-blank
 ROWS = [
     Row("isa-sse41", with_isa("SSE41"), KERNELS),
     Row("isa-avx2", with_isa("AVX2"), KERNELS),
     Row("one-cpu", on_one_cpu, suites("base", "run", "study") + programs("cli/life")),
-    Row("user", as_user, HANDED_ON),
-    Row("blank", in_blank, HANDED_ON, ("--except=library",)),  # which is built, where it was configured; of build-blank
+    Row("user", as_user, HANDED_ON, COPIED),
+    Row("blank", in_blank, HANDED_ON, COPIED),
     Row("build-blank", built_in_blank, None),
     Row("locale", with_comma, HANDED_ON),
     Row("umask", with_umask, HANDED_ON),
