@@ -89,7 +89,7 @@ class Case(unittest.TestCase):
         for pid in self.marked_processes():
             os.kill(pid, signal.SIGKILL)
 
-    def yardstick(self, *arguments, code=0, timeout=120, text=None, **options):
+    def yardstick(self, *arguments, code=0, timeout=300, text=None, **options):
         """Runs to the end, `text` on its standard input, checks the exit code; gives stdout and stderr."""
         if text is not None:
             options["stdin"] = subprocess.PIPE
@@ -119,7 +119,7 @@ class Case(unittest.TestCase):
             self.assertIn(word, message)
         return message
 
-    def wait_until(self, holds, process, limit_s=60):
+    def wait_until(self, holds, process, limit_s=300):
         """Waits until `holds()`; fails when `process` ends first or it takes too long."""
         until = time.monotonic() + limit_s
         while not holds():
@@ -179,7 +179,7 @@ class Case(unittest.TestCase):
                 found.append(int(pid))
         return found
 
-    def assert_nothing_left(self, patience_s=3.0):
+    def assert_nothing_left(self, patience_s=20):
         """No process of this test is left; the kernel gets a moment to finish the killed."""
         until = time.monotonic() + patience_s
         while self.marked_processes() and time.monotonic() < until:

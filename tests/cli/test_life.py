@@ -21,7 +21,7 @@ class Life(Case):
         with sqlite3.connect("file:%s/yardstick-results/results.db?mode=ro" % self.folder, uri=True) as db:
             return db.execute("select count(*) from run").fetchone()[0]
 
-    def wait_for_runs(self, count, process, limit_s=60):
+    def wait_for_runs(self, count, process, limit_s=300):
         def stored():
             try:
                 return self.stored_runs() >= count

@@ -105,7 +105,7 @@ class Box:
                 found.append(int(pid))
         return found
 
-    def require_no_process(self, patience_s=5.0):
+    def require_no_process(self, patience_s=20):
         until = time.monotonic() + patience_s
         while self.processes() and time.monotonic() < until:
             time.sleep(0.02)

@@ -97,7 +97,7 @@ static void output_is_bounded_and_the_program_goes_on(void)
 /** Whether the process is gone, or a zombie that its new parent has not looked at; waits for a while. */
 static bool is_gone(pid_t pid)
 {
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 3000; i++) {
         char path[64];
         struct ys_buf state = {0};
         snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -159,7 +159,7 @@ static void what_a_program_leaves_in_other_sessions_ends_too(void)
 /** Waits until `script` has written `count` numbers of processes. */
 static bool read_pids(const char *path, int *pids, size_t count)
 {
-    for (int tries = 0; tries < 1000; tries++) {
+    for (int tries = 0; tries < 6000; tries++) {
         FILE *file = fopen(path, "r");
         size_t got = 0;
         while (file && got < count && fscanf(file, "%d", &pids[got]) == 1)

@@ -79,10 +79,10 @@ __attribute__((unused)) static bool fixture_is_one(int64_t count)
 #endif
 }
 
-/** Whether the process is gone, or a zombie that its new parent has not looked at; waits five seconds for it. */
+/** Whether the process is gone, or a zombie that its new parent has not looked at; waits half a minute for it. */
 __attribute__((unused)) static bool fixture_is_gone(pid_t pid)
 {
-    for (int tries = 0; tries < 500; tries++) {
+    for (int tries = 0; tries < 3000; tries++) {
         char path[64];
         struct ys_buf state = {0};
         snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
