@@ -565,10 +565,12 @@ static void no_place_for_temporary_files_is_our_failure_and_is_named(void)
     const char *argv[] = {null, NULL};
     struct ys_launch launch = launch_of(argv);
     struct ys_session *session;
-    setenv("TMPDIR", "/nonexistent", 1);
+    char nowhere[128];
+    snprintf(nowhere, sizeof nowhere, "%s/not-there", fixture_folder);
+    setenv("TMPDIR", nowhere, 1);
     CHECK_INT(ys_session_open(&launch, &session), YS_EIO);
     CHECK(session == NULL);
-    CHECK_HAS(ys_error(), "/nonexistent/yardstick-");
+    CHECK_HAS(ys_error(), "/not-there/yardstick-");
     CHECK_HAS(ys_error(), "TMPDIR");
     if (before)
         setenv("TMPDIR", before, 1);
