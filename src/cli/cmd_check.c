@@ -159,6 +159,7 @@ int ys_command_check_framework(const struct ys_args *args)
         put_mode(&printer.out, args);
     const struct ys_conformance_options options = {.recipe_dirs = args->recipe_dirs,
                                                    .fresh = args->fresh,
+                                                   .quick = args->quick,
                                                    .keys = args->flags.items,
                                                    .key_count = args->flags.count,
                                                    .on_case = as_json ? NULL : on_case,

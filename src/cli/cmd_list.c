@@ -432,8 +432,9 @@ int ys_command_list(const struct ys_args *args)
     if (args->recipe_dirs[0] && strcmp(what, "frameworks") != 0)
         return ys_command_fail(
             ys_fail(YS_EINVAL, "--recipes=%s: only list frameworks reads recipes", args->recipe_dirs[0]));
-    if (args->fresh && !args->check)
-        return ys_command_fail(ys_fail(YS_EINVAL, "--fresh says how a framework is checked: name it, --check=NAME"));
+    if ((args->fresh || args->quick) && !args->check)
+        return ys_command_fail(ys_fail(YS_EINVAL, "--%s says how a framework is checked: name it, --check=NAME",
+                                       args->fresh ? "fresh" : "quick"));
     if (args->word_count > 2 && strcmp(what, "keys") != 0)
         return ys_command_fail(ys_fail(YS_EINVAL, "list %s: give one name, not %zu", what, args->word_count - 1));
     if (args->check && args->word_count > 1)

@@ -93,6 +93,7 @@ static const struct ys_flag flags[] = {
      "of frameworks: check the adapter of this one, in the mode that --opt.NAME.OPTION=VALUE and --env.NAME=VALUE say",
      TEXT(check)},
     {"fresh", NULL, "list", "with --check: prove again what was proven before", SWITCH(fresh)},
+    {"quick", NULL, "list", "with --check: each operator in one shape, two networks, one optimizer", SWITCH(quick)},
     {"model", "NAME", "export", "the network to write, or the FILE.json of a graph", TEXT(model)},
     {"out", "FILE", "export", "where to: FILE.onnx, or without weights FILE.json", TEXT(out)},
     {"data", "NAME", "export", "data set whose rows and classes the network gets", TEXT(data)},

@@ -1,8 +1,8 @@
 /* The check of an adapter: does it do exactly what it declares?
  *
  * Its hello; every operator that it declares, over a grid of shapes and attributes (verify/check_models.h); whole
- * networks; optimizers, schedules, losses, formats; the errors of the protocol; weights saved and loaded. Operators and
- * networks are judged by the proof of `verify`, in double alone where a small network is only there for its meaning. */
+ * networks; optimizers, schedules, losses, formats; the errors of the protocol; weights saved and loaded. A quick check
+ * has each operator in one shape and few of the rest. Operators and networks are judged by the proof of `verify`, in double alone where a small network is only there for its meaning. */
 #ifndef YS_STUDY_CONFORMANCE_H
 #define YS_STUDY_CONFORMANCE_H
 
@@ -40,6 +40,7 @@ const struct ys_record *ys_conformance_case_record(enum ys_conformance_about abo
 struct ys_conformance_options {
     const char *const *recipe_dirs; /* ended by NULL, or NULL */
     bool fresh;                     /* prove again although proofs are cached */
+    bool quick;                     /* not all of it, and few starts of the framework */
     const struct ys_job_flag *keys; /* the mode to check it in: opt.FRAMEWORK.OPTION and env.NAME, one value each */
     size_t key_count;
     /** Called with every case as it is known. May be NULL. */

@@ -7,8 +7,10 @@
 /* Every schedule occurs, here or below: rates come as numbers, but one that changes at every step finds what one that
  * never changes hides. */
 static const struct ys_conformance_item networks[] = {
-    {"mlp, momentum, decay", {"model=mlp", "lr=0.02", "momentum=0.9", DECAY}},
-    {"lenet, momentum, decay, inv", {"model=lenet", "lr=0.02", "momentum=0.9", DECAY, "schedule=inv(0.1,0.75)"}},
+    {"mlp, momentum, decay", {"model=mlp", "lr=0.02", "momentum=0.9", DECAY}, .quick = true},
+    {"lenet, momentum, decay, inv",
+     {"model=lenet", "lr=0.02", "momentum=0.9", DECAY, "schedule=inv(0.1,0.75)"},
+     .quick = true},
     {"resnet20, Nesterov, decay, cosine",
      {"model=resnet20", "lr=0.02", "optimizer=nesterov", "momentum=0.9", DECAY, "schedule=cosine(20)"}},
     {"mobilenet-v2, SGD, warm-up", {"model=mobilenet-v2", "lr=0.01", "schedule=warmup(3) constant"}},
@@ -36,7 +38,8 @@ static const struct ys_conformance_item training[] = {
     {"momentum, decay, inv(DECAY)",
      {"lr=0.05", "momentum=0.9", "weight_decay=0.05", "schedule=inv(0.2)"},
      .small = true,
-     .needs = "sgd"},
+     .needs = "sgd",
+     .quick = true},
     {"Nesterov, cosine to the end",
      {"lr=0.05", "optimizer=nesterov", "momentum=0.9", "schedule=cosine"},
      .small = true,
@@ -69,7 +72,7 @@ static const struct ys_conformance_item training[] = {
     {"loss: nll behind LogSoftmax", {"lr=0.05"}, .small = true, .nll = true, .needs = "train"},
     {"training in single precision", {"lr=0.05", "momentum=0.9"}, .small = true, .needs = "train", .whole = true},
     {"training in bf16", {"lr=0.05", "momentum=0.9", "precision=bf16"}, .small = true, .needs = "bf16", .whole = true},
-    {"inference", {"mode=infer"}, .small = true, .needs = "infer", .whole = true},
+    {"inference", {"mode=infer"}, .small = true, .needs = "infer", .whole = true, .quick = true},
     {"inference in bf16", {"mode=infer", "precision=bf16"}, .small = true, .needs = "bf16", .whole = true},
     {NULL},
 };

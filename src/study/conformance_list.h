@@ -14,6 +14,7 @@ struct ys_conformance_item {
     bool nll;                              /* on that which ends in LogSoftmax */
     const char *needs; /* what it must declare for this: a word of its hello's lists; NULL for nothing */
     bool whole;        /* prove the numerics too, although it is small */
+    bool quick;        /* in a quick check too */
 };
 
 /** Networks that others have published, each with another schedule; ended by a NULL name. Key `model` is among the

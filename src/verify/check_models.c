@@ -422,6 +422,24 @@ const struct ys_check_group *ys_check_groups(void)
     return groups;
 }
 
+#define ADDS(OP) adds_##OP,
+
+static ys_status build_each(const struct ys_model_input *input, struct ys_graph **graph)
+{
+    static add_case *const *const adds[] = {YS_OPS(ADDS)};
+    const struct ys_check_group *all = ys_check_groups();
+    struct ys_model first[YS_OP_COUNT];
+    add_case *add[YS_OP_COUNT];
+    size_t count = 0;
+    for (size_t op = 0; op < YS_OP_COUNT; op++) {
+        if (all[op].cases->rows)
+            continue;
+        first[count] = all[op].cases[0];
+        add[count++] = adds[op][0];
+    }
+    return build(YS_CHECK_PREFIX "each", first, add, count, input, graph);
+}
+
 /* Small, but with everything that an optimizer may treat in its own way: weights of rank 4, 2 and 1, biases, the two of
  * batch normalisation, buffers, and factors on rate and decay. */
 static int add_images(struct site *s)
@@ -617,7 +635,7 @@ static const struct ys_model networks[] = {
     {.name = YS_CHECK_PREFIX "numbers", .title = TITLE, .build = build_numbers, .rows = &rows_of_numbers},
     {.name = YS_CHECK_PREFIX "padded", .title = TITLE, .build = build_padded, .rows = &rows_of_padded},
     {.name = YS_CHECK_PREFIX "pieces", .title = TITLE, .build = build_pieces, .rows = &rows_of_pieces},
-    ENTER_MODEL(shared, 0){NULL}};
+    ENTER_MODEL(shared, 0) ENTER_MODEL(each, 0){NULL}};
 
 const struct ys_model *ys_check_networks(void)
 {

@@ -29,7 +29,8 @@ const struct ys_check_group *ys_check_groups(void);
  * sum and product, and a class for each position; "check_numbers", of int32 inputs, a shared layer and a vector as
  * target; "check_padded", of tokens that end before the row does, whose attention hides what is behind them;
  * "check_pieces", of tokens that can be answered one by one, with all that knows its place;
- * "check_shared", of images, whose layers stand at two places each. */
+ * "check_shared", of images, whose layers stand at two places each;
+ * "check_each", the first case of every operator that reads images, side by side. */
 const struct ys_model *ys_check_networks(void);
 /** Any of the above; NULL when there is none of that name. */
 const struct ys_model *ys_check_find(const char *name);

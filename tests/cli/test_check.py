@@ -53,6 +53,16 @@ class Checks(Case):
                          {"hello", "operators", "networks", "training", "protocol", "weights"})
         self.assert_nothing_left()
 
+    def test_quick_is_each_operator_once_and_little_else(self):
+        out, _ = self.yardstick(*PLAIN, "--quick", "--format=json", timeout=600)
+        report = json.loads(out)
+        lines = {line["name"]: line for line in report["cases"]}
+        self.assertEqual((report["failed"], self.failed(lines)), (0, []))
+        # It does not declare all that reads images, so each is proven alone, in its first shape.
+        self.assertEqual((lines["conv_1x1"]["verdict"], lines["LRN"]["verdict"]), ("pass", "unsupported"))
+        self.assertFalse({"conv_3x3_pad", "SGD", "resnet20, Nesterov, decay, cosine"} & set(lines))
+        self.assertTrue({"mlp, momentum, decay", "momentum, decay, inv(DECAY)", "inference", "saved weights are loaded as they are"} <= set(lines))
+
     def test_of_one_that_means_something_else(self):
         own = os.path.join(self.folder, "cache")  # proofs of what is wrong are kept too
         _, lines = self.check(PLAIN_WRONG="side", YARDSTICK_CACHE=own, code=5)
@@ -123,6 +133,7 @@ class Rest(Case):
         self.refusal("list", "frameworks", "--check=builtin", "--env.A=1,2", words=["one mode at a time"])
         self.refusal("list", "frameworks", "--check=builtin", "--opt.pytorch.channels_last=on", words=["pytorch"])
         self.refusal("list", "frameworks", "--env.A=1", words=["--env.A", "--check=NAME"])
+        self.refusal("list", "frameworks", "--quick", words=["--quick", "--check=NAME"])
         self.refusal("list", "models", "--check=builtin", words=["list frameworks --check=NAME"])
 
     def test_of_what_there_is_not(self):

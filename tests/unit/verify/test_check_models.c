@@ -147,7 +147,11 @@ static void the_networks_have_what_optimizers_treat_differently(void)
     }
     CHECK(counts[0] == 0 && counts[1] == 6 && counts[2] == 6); /* widen, fc1, logits; conv, depthwise, fc2 */
     ys_graph_free(graph);
-    CHECK(networks[9].name == NULL);
+    graph = build(&networks[9]);
+    for (int op = 0; op < YS_OP_COUNT; op++)
+        CHECK(!graph || ys_check_groups()[op].cases->rows || count_op(graph, (enum ys_op)op) > 0);
+    ys_graph_free(graph);
+    CHECK(networks[10].name == NULL);
 }
 
 /* Whatever its descriptor says of it, or the writer has for it. */
