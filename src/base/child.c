@@ -221,13 +221,14 @@ static ys_status read_available(struct child *child)
 /** Milliseconds that poll may sleep; 0 when the limit has passed. */
 static int sleep_ms(const struct child *child)
 {
+    const uint64_t most_ms = child->options->on_wait ? 1000 : 1000000;
     if (child->end_ns == 0)
-        return -1;
+        return child->options->on_wait ? (int)most_ms : -1;
     uint64_t now_ns = ys_time_ns();
     if (now_ns >= child->end_ns)
         return 0;
     uint64_t left_ms = (child->end_ns - now_ns) / 1000000 + 1;
-    return left_ms > 1000000 ? 1000000 : (int)left_ms;
+    return (int)(left_ms > most_ms ? most_ms : left_ms);
 }
 
 /** Takes the keeper's report: YS_OK with the program's state when it has ended. */
@@ -255,10 +256,13 @@ static ys_status follow(struct child *child, int *state)
             {.fd = child->note_fd, .events = POLLIN},
             {.fd = ys_stop_fd(), .events = POLLIN},
         };
-        if (poll(sources, 3, sleep_ms(child)) < 0 && errno != EINTR)
+        const int ready = poll(sources, 3, sleep_ms(child));
+        if (ready < 0 && errno != EINTR)
             return ys_fail(YS_EIO, "cannot wait for a child process: %s", strerror(errno));
         if (ys_stop_signal())
             return ys_stopped();
+        if (ready == 0 && child->options->on_wait)
+            child->options->on_wait(child->options->context);
         if (sources[1].revents) { /* whoever could write has ended: all of it is in the pipe */
             YS_TRY(take_report(child, state));
             return read_available(child);

@@ -14,6 +14,7 @@ struct ys_child_options {
     bool merge_stderr;      /* stderr goes where stdout goes; otherwise to the parent's stderr */
     /** Called with every complete line as it arrives (without the newline); may be NULL. */
     void (*on_line)(void *context, const char *line);
+    void (*on_wait)(void *context); /* called after each second in which it said nothing; may be NULL */
     void *context;
 };
 

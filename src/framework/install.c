@@ -24,6 +24,8 @@
 
 #define MAX_ARGUMENTS 24
 
+static const double SAID_EVERY_S = 10; /* where there is no terminal */
+
 struct attempt {
     const char *how;                 /* for messages */
     const char *argv[MAX_ARGUMENTS]; /* ended by NULL */
@@ -31,8 +33,11 @@ struct attempt {
 
 /* Follows what the installer says: for the progress line, and to find the reason of a failure in. */
 struct listener {
-    const char *what;    /* is being installed */
-    uint64_t need_bytes; /* of the disk; 0 unknown */
+    const char *what;               /* is being installed */
+    const struct ys_recipe *recipe; /* of it */
+    const char *tmp;                /* the installer's temporary files: what it has downloaded so far */
+    uint64_t start_ns;              /* of this attempt */
+    char last[112];                 /* what it said last */
     int begun, packages;
     char error[512];
     bool unreachable; /* an index did not answer: "no such package" then only means "nobody to ask" */
@@ -69,6 +74,35 @@ static bool says_full(const char *line)
     return has_one_of(line, signs);
 }
 
+/* " 120 MB of about 210 MB downloaded, about 40 s left;", as far as that is known. */
+static void put_download(const struct listener *listener, char *text, size_t size)
+{
+    char have[YS_SIZE_TEXT], all[YS_SIZE_TEXT], left[32];
+    uint64_t have_bytes = 0;
+    const uint64_t all_bytes = listener->recipe->download_bytes;
+    text[0] = 0;
+    /* Small files are wrappers, and above what there is to download something is being unpacked. */
+    if (ys_fs_tree_size(listener->tmp, &have_bytes) != YS_OK || have_bytes < 1000000 || have_bytes >= all_bytes)
+        return;
+    const double spent_s = (double)(ys_time_ns() - listener->start_ns) * 1e-9;
+    snprintf(text, size, " %s of about %s downloaded, about %s left;", ys_size_text(have_bytes, have),
+             ys_size_text(all_bytes, all),
+             ys_span_text(spent_s * (double)(all_bytes - have_bytes) / (double)have_bytes, left, sizeof left));
+}
+
+static void show(const struct listener *listener)
+{
+    char download[128];
+    put_download(listener, download, sizeof download);
+    if (listener->begun && !listener->packages)
+        ys_progress("%s: package %d:%s %s", listener->what, listener->begun, download, listener->last);
+    else if (listener->begun)
+        ys_progress("%s: %d of %d packages:%s %s", listener->what, listener->begun, listener->packages, download,
+                    listener->last);
+    else
+        ys_progress("%s:%s %s", listener->what, download, listener->last);
+}
+
 static void on_line(void *context, const char *line)
 {
     struct listener *listener = context;
@@ -77,14 +111,14 @@ static void on_line(void *context, const char *line)
     listener->unreachable |= says_unreachable(line);
     listener->full |= says_full(line);
     listener->begun += strncmp(line, "Collecting ", 11) == 0;
-    line += strspn(line, " ");
-    if (listener->begun && !listener->packages)
-        ys_progress("%s: package %d: %.100s", listener->what, listener->begun, line);
-    else if (listener->begun)
-        ys_progress("%s: %d of %d packages: %.100s", listener->what, listener->begun, listener->packages, line);
-    else
-        ys_progress("%s: %.100s", listener->what, line);
+    snprintf(listener->last, sizeof listener->last, "%.100s", line + strspn(line, " "));
+    show(listener);
     ys_log_debug("%s", line);
+}
+
+static void on_wait(void *context)
+{
+    show(context);
 }
 
 /* The variables of every interpreter, and a folder of its own for what the installer unpacks: what a killed one leaves
@@ -109,11 +143,19 @@ static ys_status run(const struct attempt *attempt, const char *folder, struct l
 {
     char *tmp = NULL;
     const char **env = installer_env(folder, &tmp);
-    struct ys_child_options options = {
-        .env = env, .folder = folder, .merge_stderr = true, .on_line = on_line, .context = listener};
+    struct ys_child_options options = {.env = env,
+                                       .folder = folder,
+                                       .merge_stderr = true,
+                                       .on_line = on_line,
+                                       .on_wait = on_wait,
+                                       .context = listener};
     struct ys_buf output = {0};
     int code = 0;
-    ys_progress("%s: %s", listener->what, attempt->how);
+    listener->tmp = tmp ? tmp + strlen("TMPDIR=") : "";
+    listener->start_ns = ys_time_ns();
+    snprintf(listener->last, sizeof listener->last, "%s", attempt->how);
+    ys_progress_every(SAID_EVERY_S);
+    show(listener);
     ys_status status = env ? ys_child_run(attempt->argv, &options, &output, &code) : ys_out_of_memory();
     ys_progress_clear();
     ys_buf_free(&output);
@@ -215,10 +257,12 @@ uint64_t ys_environment_need_bytes(uint64_t download_bytes, uint64_t disk_bytes)
 static ys_status fail_full(const struct listener *listener, const char *folder)
 {
     char size[YS_SIZE_TEXT];
-    if (!listener->need_bytes)
+    const uint64_t need_bytes =
+        ys_environment_need_bytes(listener->recipe->download_bytes, listener->recipe->disk_bytes);
+    if (!need_bytes)
         return ys_fail(YS_EIO, "no space left in %s: make room, then try again", folder);
     return ys_fail(YS_EIO, "no space left in %s: it needs about %s while it is installed", folder,
-                   ys_size_text(listener->need_bytes, size));
+                   ys_size_text(need_bytes, size));
 }
 
 /* Tries each way in turn until one works. */
@@ -245,8 +289,7 @@ static ys_status try_all(const struct attempt *attempts, size_t count, const cha
 static ys_status make_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *python,
                           const char *env, bool uv)
 {
-    struct listener listener = {.what = what,
-                                .need_bytes = ys_environment_need_bytes(recipe->download_bytes, recipe->disk_bytes)};
+    struct listener listener = {.what = what, .recipe = recipe};
     struct attempt attempts[] = {
         {.how = "uv venv", .argv = {"uv", "venv", "--quiet", "--python", python, env, NULL}},
         {.how = "python -m venv", .argv = {python, "-m", "venv", "--clear", env, NULL}},
@@ -326,9 +369,8 @@ static struct attempt ask(bool uv, const char *python, const char *env, const st
 static ys_status fill_from(const struct ys_recipe *recipe, const char *what, const char *folder, const char *python,
                            const char *env, const struct packages *packages, bool uv)
 {
-    struct listener listener = {.what = what,
-                                .packages = packages->resolve ? 0 : count_packages(packages->file),
-                                .need_bytes = ys_environment_need_bytes(recipe->download_bytes, recipe->disk_bytes)};
+    struct listener listener = {
+        .what = what, .recipe = recipe, .packages = packages->resolve ? 0 : count_packages(packages->file)};
     const char *index = recipe->index;
     const enum indexes first = packages->resolve && index ? ALSO : USUAL;
     const struct attempt attempts[] = {ask(uv, python, env, packages, first, index),
@@ -341,7 +383,7 @@ static ys_status fill_from(const struct ys_recipe *recipe, const char *what, con
 static ys_status fill_from_makers(const struct ys_recipe *recipe, const char *what, const char *folder,
                                   const char *python, const char *env, const char *file, bool uv)
 {
-    struct listener listener = {.what = what, .packages = 1};
+    struct listener listener = {.what = what, .recipe = recipe, .packages = 1};
     const struct packages first = {.file = file};
     const struct attempt attempt = ask(uv, python, env, &first, ONLY, recipe->index);
     ys_status status = try_all(&attempt, 1, folder, &listener);

@@ -84,6 +84,21 @@ static void lines_arrive_one_by_one(void)
     ys_buf_free(&lines);
 }
 
+static void mark(void *context)
+{
+    ys_buf_puts(context, ".");
+}
+
+static void while_a_program_says_nothing_its_caller_may_speak(void)
+{
+    struct ys_buf said = {0};
+    struct ys_child_options options = {.on_line = collect, .on_wait = mark, .context = &said};
+    CHECK_INT(ys_child_run(shell("echo a; sleep 1.5; echo b"), &options, NULL, NULL), YS_OK);
+    CHECK(strncmp(ys_buf_text(&said), "<a>.", 4) == 0);
+    CHECK_HAS(ys_buf_text(&said), ".<b>");
+    ys_buf_free(&said);
+}
+
 static void output_is_bounded_and_the_program_goes_on(void)
 {
     struct ys_buf output = {0};
@@ -263,7 +278,8 @@ static void the_wish_to_stop_kills_the_program(void)
 
 TAP_MAIN(TAP_CASE(output_and_exit_code_come_back), TAP_CASE(stdin_is_empty), TAP_CASE(a_missing_program_is_named),
          TAP_CASE(variables_and_folder_are_set), TAP_CASE(errors_join_the_output_when_asked),
-         TAP_CASE(lines_arrive_one_by_one), TAP_CASE(output_is_bounded_and_the_program_goes_on),
+         TAP_CASE(lines_arrive_one_by_one),
+         TAP_CASE(while_a_program_says_nothing_its_caller_may_speak), TAP_CASE(output_is_bounded_and_the_program_goes_on),
          TAP_CASE(a_limit_kills_the_whole_group), TAP_CASE(a_limit_holds_when_the_output_is_closed),
          TAP_CASE(what_a_program_leaves_running_is_not_waited_for),
          TAP_CASE(what_a_program_leaves_in_other_sessions_ends_too),
