@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and counts their cases.
 
-    tools/run_tests.py BUILD [--suite NAME ...] [--test NAME ...] [--except NAME ...] [--all] [--frameworks [NAME ...]] [--jobs N] [--slowest N] [--verbose]
+    tools/run_tests.py BUILD [--suite NAME ...] [--except NAME ...] [--all] [--frameworks [NAME ...]] [--quick NAME ...] [--jobs N]
+                       [--slowest N] [--verbose]
 
-Every test is a program that speaks TAP. Prints what failed or was skipped, then `N passed, N failed, N skipped`.
+Every test is a program that speaks TAP. Prints what failed, a line for each reason to skip what was skipped (--verbose: each of
+those too), then `N passed, N failed, N skipped`. How far it is stands on stderr, with the time left where a run before tells it.
 Those that took longest the last time (BUILD/test-seconds.json) start first, so that no long one is left alone at the end.
 As many run side by side as there are cores, without --suite and the like twice as many: half of what those take is waiting.
 Without --suite four suites are left out: `slow`, what takes long and rarely fails, `frameworks`, what needs one installed,
 `exports`, hours of networks that other programs exported, and `memory`, gigabytes through every framework. --all runs the first
 two too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
---test runs the program of that name (cli/life), beside what --suite names.
 --except leaves out what is in that suite, whatever else it is in.
 --frameworks runs the suites that need one installed, then `yardstick list frameworks --check` of every framework that is
 installed, each of whose cases counts; those that are not are skipped. With names, only the tests and checks of those.
+--quick names frameworks of which only the tests of the adapter are run, and the check with --quick.
 """
 import argparse
+import collections
 import concurrent.futures
 import contextlib
 import itertools
@@ -35,6 +38,8 @@ SLOW_SUITE = "slow"
 BY_NAME_ALONE = {"exports", "memory"}
 OF_ONE_CORE = {FRAMEWORK_SUITE, "one-core"}  # what starts programs of one thread, which takes the first core that it may use
 LEFT_OPEN_S = 10  # what a program that took too long had printed is waited for
+SAID_EVERY_S = 30  # how far it is, where stderr is no terminal
+PLACES = 4  # named of those where something was skipped for one reason
 
 
 def list_tests(build):
@@ -71,6 +76,58 @@ def write_seconds(build, seconds):
     with open(seconds_file(build) + ".new", "w", encoding="utf-8") as file:
         json.dump(seconds, file, indent=0, sort_keys=True)
     os.replace(seconds_file(build) + ".new", seconds_file(build))
+
+
+class Teller:
+    """What is printed while tests run: failures at once, how far it is, and at the end why what was skipped."""
+
+    def __init__(self, names, before, jobs, verbose):
+        self.left, self.all, self.before, self.jobs, self.verbose = set(names), len(names), before, jobs, verbose
+        self.skips = collections.defaultdict(list)  # reason -> where, once for each case
+        self.said, self.shown = time.monotonic(), False
+
+    def print(self, lines):
+        if lines:
+            self.clear()
+            print("\n".join(lines), flush=True)
+
+    def skip(self, where, name, reason):
+        self.skips[reason].append(where)
+        if self.verbose:
+            self.print(["skip %s: %s (%s)" % (where, name, reason)])
+
+    def end_of(self, name):
+        self.left.discard(name)
+        self.show()
+
+    def text(self):
+        known = [self.before[name] for name in self.left if name in self.before]
+        text = "%d of %d programs" % (self.all - len(self.left), self.all)
+        if len(known) < 0.9 * len(self.left) or not known:
+            return text
+        left_s = max(sum(known) / self.jobs, max(known))
+        return text + ", about %s left" % ("%d min" % round(left_s / 60) if left_s >= 90 else "%d s" % left_s)
+
+    def show(self):
+        if sys.stderr.isatty():
+            print("\r\033[K" + self.text(), end="", file=sys.stderr, flush=True)
+            self.shown = True
+        elif time.monotonic() - self.said >= SAID_EVERY_S:
+            self.said = time.monotonic()
+            print(self.text(), file=sys.stderr, flush=True)
+
+    def clear(self):
+        if self.shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            self.shown = False
+
+    def sum_up(self):
+        """A line for each reason, the most frequent first."""
+        self.clear()
+        for reason, where in sorted(self.skips.items(), key=lambda item: (-len(item[1]), item[0])):
+            names = sorted(set(where))
+            names[PLACES:] = ["%d more programs" % (len(names) - PLACES)] if len(names) > PLACES + 1 else names[PLACES:]
+            print("skip %d %s: %s (%s)" % (len(where), "cases" if len(where) > 1 else "case", reason, ", ".join(names)))
 
 
 @contextlib.contextmanager
@@ -115,14 +172,14 @@ def said_until_ended(process, late):
         return (late.stdout or b"").decode(errors="replace")
 
 
-def count(test, code, out, err, verbose):
+def count(test, code, out, err, teller):
     passed = failed = skipped = 0
     notes, lines = [], []
     for line in out.splitlines():
         whole, match = SKIPPED.match(line), LINE.match(line)
         if whole:
             skipped += 1
-            lines.append("skip %s: all of it (%s)" % (test["name"], whole.group(1)))
+            teller.skip(test["name"], "all of it", whole.group(1))
             continue
         if not match:
             notes.append(line)
@@ -134,10 +191,10 @@ def count(test, code, out, err, verbose):
             lines += ["     " + note for note in notes[-12:]]
         elif reason is not None:
             skipped += 1
-            lines.append("skip %s: %s (%s)" % (test["name"], name, reason))
+            teller.skip(test["name"], name, reason or "without a reason")
         else:
             passed += 1
-            if verbose:
+            if teller.verbose:
                 lines.append("ok   %s: %s" % (test["name"], name))
         notes = []
     if code != 0 and not failed:
@@ -147,9 +204,13 @@ def count(test, code, out, err, verbose):
     elif not passed + failed + skipped:
         failed += 1
         lines.append("FAIL %s: no case ran" % test["name"])
-    if lines:
-        print("\n".join(lines), flush=True)
+    teller.print(lines)
+    teller.end_of(test["name"])
     return passed, failed, skipped
+
+
+def spec_of(entry):
+    return entry.get("spec", entry["name"])
 
 
 def list_frameworks(program, env, names):
@@ -157,43 +218,49 @@ def list_frameworks(program, env, names):
     text = subprocess.run([program, "list", "frameworks", "--format=json"], check=True, capture_output=True, text=True, env=env).stdout
     known = json.loads(text)["frameworks"]
     for name in names:
-        if name not in [entry.get("spec", entry["name"]) for entry in known]:
+        if name not in [spec_of(entry) for entry in known]:
             sys.exit("run_tests: there is no framework %s" % name)
-    wanted = [entry for entry in known if not names or entry.get("spec", entry["name"]) in names]
+    wanted = [entry for entry in known if not names or spec_of(entry) in names]
     return sorted(wanted, key=lambda entry: -(entry.get("size_bytes") or 0))
 
 
-def check_framework(program, env, entry, verbose):
-    """The counts of one framework's check."""
-    spec = entry.get("spec", entry["name"])
-    if entry["state"] == "damaged":
-        print("FAIL %s: %s" % (spec, entry.get("reason")), flush=True)
-        return 0, 1, 0
+def run_check(program, env, entry, quick):
+    """What came of one framework's check; None: it is not there to be checked."""
     if entry["state"] != "ready":
-        print("skip %s: %s%s" % (spec, entry.get("reason"), "; run: " + entry["command"] if entry.get("command") else ""), flush=True)
+        return None
+    command = [program, "list", "frameworks", "--check=" + spec_of(entry), "--format=json"] + ["--quick"] * quick
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", env=env, stdin=subprocess.DEVNULL)
+
+
+def count_check(entry, done, quick, teller):
+    """The counts of one framework's check."""
+    spec, lines = spec_of(entry), []
+    if done is None and entry["state"] != "damaged":
+        teller.skip("check of " + spec, "all of it", "%s%s" % (entry.get("reason"), "; run: " + entry["command"] if entry.get("command") else ""))
         return 0, 0, 1
-    done = subprocess.run([program, "list", "frameworks", "--check=" + spec, "--format=json"], capture_output=True, text=True,
-                          errors="replace", env=env, stdin=subprocess.DEVNULL)
     try:
-        report = json.loads(done.stdout)
+        report = json.loads(done.stdout) if done else None
     except ValueError:
-        print("FAIL %s: its check ended with %s: %s" % (spec, done.returncode, done.stderr.strip()[-1000:]), flush=True)
+        report = None
+    if not report:
+        why = "its check ended with %s: %s" % (done.returncode, done.stderr.strip()[-1000:]) if done else entry.get("reason")
+        teller.print(["FAIL %s: %s" % (spec, why)])
         return 0, 1, 0
     for line in report["cases"]:
         if line["verdict"] == "fail":
             figures = "%s %s, bound %s, in %s" % (line.get("check"), line.get("error"), line.get("bound"), line.get("worst"))
-            print("FAIL %s, %s: %s; %s" % (spec, line["name"], figures, line.get("message")))
-        elif verbose or line["verdict"] == "unsupported":
-            print("%-4s %s, %s: %s" % ({"pass": "ok", "unsupported": "no"}.get(line["verdict"], line["verdict"]), spec, line["name"],
-                                       line.get("message") or ""))
+            lines.append("FAIL %s, %s: %s; %s" % (spec, line["name"], figures, line.get("message")))
+        elif teller.verbose or line["verdict"] == "unsupported":
+            lines.append("%-4s %s, %s: %s" % ({"pass": "ok", "unsupported": "no"}.get(line["verdict"], line["verdict"]), spec, line["name"],
+                                              line.get("message") or ""))
     failed = report["failed"] or (1 if done.returncode else 0)
     counts = "%d passed, %d failed, %d unsupported" % (report["passed"], failed, report["unsupported"])
-    print("check %s: %s" % (" ".join(filter(None, (spec, report["version"]))), counts), flush=True)
+    teller.print(lines + ["%s %s: %s" % ("quick check" if quick else "check", " ".join(filter(None, (spec, report["version"]))), counts)])
     return report["passed"], failed, 0
 
 
 def prepare_checks(build, names):
-    """What check_framework() is to be called with, for each framework; an unknown name ends the program."""
+    """What run_check() is to be called with, for each framework; an unknown name ends the program."""
     folder, root = os.path.abspath(os.path.join(build, "src")), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     env = dict(os.environ, YARDSTICK_BIN=folder, YARDSTICK_HOME=root)
     program = os.path.join(folder, "yardstick")
@@ -208,44 +275,80 @@ def workers_of_a_core(jobs):
     return concurrent.futures.ThreadPoolExecutor(jobs, initializer=lambda: os.sched_setaffinity(0, {next(cores)}))
 
 
+def as_they_end(jobs, teller):
+    left = set(jobs)
+    while left:
+        ended, left = concurrent.futures.wait(left, 1 if sys.stderr.isatty() else SAID_EVERY_S, concurrent.futures.FIRST_COMPLETED)
+        yield from ended
+        teller.show()
+
+
+def timed_check(check, seconds):
+    started = time.monotonic()
+    done = run_check(*check)
+    if done:
+        seconds["check of " + spec_of(check[2])] = round(time.monotonic() - started, 2)
+    return done
+
+
+def choose(arguments):
+    """The tests, the checks of frameworks, and whether it is about frameworks at all."""
+    tests, whole, quick = list_tests(arguments.build), arguments.frameworks, arguments.quick
+    checks = [] if whole is None else [(*check, False) for check in prepare_checks(arguments.build, whole)]
+    checks += [(*check, True) for check in prepare_checks(arguments.build, quick)] if quick else []
+    of_frameworks = whole is not None or bool(quick)
+    wanted = set(arguments.suite) | ({FRAMEWORK_SUITE} if of_frameworks else set())
+    if wanted:
+        tests = [t for t in tests if wanted & suites_of(t)]
+    else:
+        left_out = BY_NAME_ALONE if arguments.all else BY_NAME_ALONE | {SLOW_SUITE, FRAMEWORK_SUITE}
+        tests = [t for t in tests if not left_out & suites_of(t)]
+    tests = [t for t in tests if not set(arguments.left_out) & suites_of(t) and of_those(t, (whole or []) + quick if whole != [] else [])]
+    if quick and whole is None:
+        tests = [t for t in tests if any(suite.startswith(FRAMEWORK_OF) for suite in suites_of(t))]
+    if whole:  # those of all that are installed ask for it
+        os.environ["FRAMEWORKS"] = " ".join(whole)
+    return tests, checks, of_frameworks
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("--suite", action="append", default=[])
-    parser.add_argument("--test", action="append", default=[])
     parser.add_argument("--except", action="append", default=[], dest="left_out")
     parser.add_argument("--frameworks", nargs="*", metavar="NAME")
+    parser.add_argument("--quick", nargs="*", metavar="NAME", default=[])
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--slowest", type=int, default=0, metavar="N")
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs, and so in what they start
-    tests = list_tests(arguments.build)
-    checks = prepare_checks(arguments.build, arguments.frameworks) if arguments.frameworks is not None else []
-    wanted = set(arguments.suite) | ({FRAMEWORK_SUITE} if arguments.frameworks is not None else set())
-    if unknown := set(arguments.test) - {t["name"] for t in tests}:
-        sys.exit("run_tests: there is no test %s: `meson test -C %s --list` lists them" % (" ".join(sorted(unknown)), arguments.build))
-    if wanted or arguments.test:
-        tests = [t for t in tests if wanted & suites_of(t) or t["name"] in arguments.test]
-    else:
-        left_out = BY_NAME_ALONE if arguments.all else BY_NAME_ALONE | {SLOW_SUITE, FRAMEWORK_SUITE}
-        tests = [t for t in tests if not left_out & suites_of(t)]
-    tests = [t for t in tests if not set(arguments.left_out) & suites_of(t) and of_those(t, arguments.frameworks)]
+    tests, checks, of_frameworks = choose(arguments)
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
     tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
     cores = os.sched_getaffinity(0)
     jobs = arguments.jobs or len(cores)
-    with workers_of_a_core(jobs if arguments.jobs or wanted or arguments.test or arguments.all else 2 * jobs) as pool:
-        for job in concurrent.futures.as_completed([pool.submit(run_timed, t, seconds, cores) for t in tests if t["is_parallel"]]):
-            totals = [a + b for a, b in zip(totals, count(*job.result(), arguments.verbose))]
+    usual = not (arguments.jobs or arguments.suite or of_frameworks or arguments.all)
+    teller = Teller([t["name"] for t in tests] + ["check of " + spec_of(entry) for _, _, entry, _ in checks], before, jobs, arguments.verbose)
+
+    def add(counts):
+        totals[:] = [a + b for a, b in zip(totals, counts)]
+
+    with workers_of_a_core(2 * jobs if usual else jobs) as pool:
+        for job in as_they_end([pool.submit(run_timed, t, seconds, cores) for t in tests if t["is_parallel"]], teller):
+            add(count(*job.result(), teller))
     for test in tests:
         if not test["is_parallel"]:
-            totals = [a + b for a, b in zip(totals, count(*run_timed(test, seconds, cores), arguments.verbose))]
-    write_seconds(arguments.build, dict(before, **seconds))
+            add(count(*run_timed(test, seconds, cores), teller))
     with workers_of_a_core(jobs) as pool:
-        for counts in pool.map(lambda check: check_framework(*check, arguments.verbose), checks):
-            totals = [a + b for a, b in zip(totals, counts)]
+        started = {pool.submit(timed_check, check, seconds): check for check in checks}
+        for job in as_they_end(started, teller):
+            _, _, entry, quick = started[job]
+            add(count_check(entry, job.result(), quick, teller))
+            teller.end_of("check of " + spec_of(entry))
+    write_seconds(arguments.build, dict(before, **seconds))
+    teller.sum_up()
     if arguments.slowest:
         longest = sorted(seconds.items(), key=lambda item: -item[1])[:arguments.slowest]
         for name, took in longest:

@@ -32,10 +32,11 @@ class RunTests(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.build = folder.name
 
-    def run_them(self, *arguments, tests=TESTS, code=0):
-        out = io.StringIO()
+    def run_them(self, *arguments, tests=TESTS, code=0, verbose=True):
+        out, self.err = io.StringIO(), io.StringIO()
+        command = ["run_tests.py", self.build, "--jobs", "1"] + ["--verbose"] * verbose + list(arguments)
         with mock.patch.object(run_tests, "list_tests", lambda build: list(tests)), contextlib.redirect_stdout(out), \
-                mock.patch("sys.argv", ["run_tests.py", self.build, "--jobs", "1", "--verbose", *arguments]):
+                contextlib.redirect_stderr(self.err), mock.patch.dict(os.environ), mock.patch("sys.argv", command):
             self.assertEqual(run_tests.main(), code)
         return out.getvalue()
 
@@ -91,13 +92,52 @@ class RunTests(unittest.TestCase):
         named = [fake("one", ["frameworks", "of-one"], "echo ok 1 - one"), fake("two", ["frameworks", "of-two@2"], "echo ok 1 - two"),
                  fake("any", ["frameworks"], "echo ok 1 - any")]
 
-        def ran(*names):
+        def ran(*arguments):
             with mock.patch.object(run_tests, "prepare_checks", lambda build, names: []):
-                return sorted(re.findall(r"^ok   (\w+):", self.run_them("--frameworks", *names, tests=named), flags=re.M))
+                return sorted(re.findall(r"^ok   (\w+):", self.run_them(*arguments, tests=named), flags=re.M))
 
-        self.assertEqual(ran(), ["any", "one", "two"])
-        self.assertEqual(ran("one"), ["any", "one"])
-        self.assertEqual(ran("two@2"), ["any", "two"])
+        self.assertEqual(ran("--frameworks"), ["any", "one", "two"])
+        self.assertEqual(ran("--frameworks", "one"), ["any", "one"])
+        self.assertEqual(ran("--frameworks", "two@2"), ["any", "two"])
+        self.assertEqual(ran("--frameworks", "one", "--quick", "two@2"), ["any", "one", "two"])
+        self.assertEqual(ran("--quick", "two@2"), ["two"])
+
+    def test_what_asks_which_frameworks_are_whole_is_told(self):
+        asks = [fake("asks", ["frameworks"], "echo ok 1 - of $FRAMEWORKS")]
+        with mock.patch.object(run_tests, "prepare_checks", lambda build, names: []):
+            self.assertIn("ok   asks: of one three\n", self.run_them("--frameworks", "one", "three", "--quick", "two", tests=asks))
+
+    def test_checks_are_whole_or_quick(self):
+        """With a program that says with how many words it was called."""
+        program = os.path.join(self.build, "program")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\necho "{\\"cases\\": [], \\"passed\\": $#, \\"failed\\": 0, \\"unsupported\\": 0, \\"version\\": null}"\n')
+        os.chmod(program, 0o755)
+        entries = {"one": {"name": "one", "state": "ready"}, "two": {"name": "two", "state": "ready"},
+                   "gone": {"name": "gone", "state": "missing", "reason": "it is not installed", "command": "yardstick install gone"}}
+
+        with mock.patch.object(run_tests, "prepare_checks", lambda build, names: [(program, None, entries[name]) for name in names]):
+            out = self.run_them("--frameworks", "one", "gone", "--quick", "two", tests=[fake("any", ["frameworks"], "echo ok 1 - any")])
+        self.assertIn("\ncheck one: 4 passed, 0 failed, 0 unsupported\n", out)
+        self.assertIn("\nquick check two: 5 passed, 0 failed, 0 unsupported\n", out)
+        self.assertIn("\nskip 1 case: it is not installed; run: yardstick install gone (check of gone)\n", out)
+        self.assertTrue(out.endswith("10 passed, 0 failed, 1 skipped\n"))
+
+    SKIPS = [fake("p%d" % i, ["a"], "echo 'ok 1 - case # SKIP no bf16 here'; echo 'ok 2 - other # SKIP no bf16 here'") for i in range(7)] + \
+        [fake("whole", ["a"], "echo '1..0 # SKIP no network'")]
+
+    def test_what_was_skipped_is_summed_up_by_reason(self):
+        out = self.run_them(tests=self.SKIPS, verbose=False)
+        self.assertEqual(out, "skip 14 cases: no bf16 here (p0, p1, p2, p3, 3 more programs)\nskip 1 case: no network (whole)\n"
+                         "0 passed, 0 failed, 15 skipped\n")
+        self.assertIn("skip p3: other (no bf16 here)\n", self.run_them(tests=self.SKIPS))
+
+    def test_how_far_it_is_stands_on_stderr(self):
+        with mock.patch.object(run_tests, "SAID_EVERY_S", 0.01):
+            self.run_them()
+            self.assertRegex(self.err.getvalue(), r"(?m)^[01] of 2 programs$")
+            self.run_them()
+            self.assertRegex(self.err.getvalue(), r"(?m)^[01] of 2 programs, about \d+ s left$")
 
     def test_what_took_longest_starts_first(self):
         self.ran("--all")
