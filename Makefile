@@ -4,13 +4,13 @@ PREFIX ?= /usr/local
 PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-feeder yardstick-node yardstick-launch \
   yardstick-collectives.so
 
-.PHONY: all packages run test test-mutants test-statistics test-adversaries test-handicap test-frameworks install format clean help
+.PHONY: all whole packages run test test-mutants test-statistics test-adversaries test-handicap test-frameworks test-builds install format clean help
 
 all: packages
 	@tools/protocol_limits.py
-	@[ -f $(BUILD)/build.ninja ] || { log=$$(meson setup $(BUILD) --prefix="$$(realpath -ms "$(PREFIX)")" 2>&1) || { echo "$$log"; exit 1; }; }
-	@ninja -C $(BUILD) --quiet $(addprefix src/,$(PROGRAMS)) >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
-	@for program in $(PROGRAMS); do cp -u --remove-destination $(BUILD)/src/$$program $$program; done
+	@tools/build.py $(BUILD) --setup=--prefix=$(abspath $(PREFIX)) $(addprefix src/,$(PROGRAMS))
+	@for program in $(PROGRAMS); do \
+	  cmp -s $(BUILD)/src/$$program $$program || cp --remove-destination $(BUILD)/src/$$program $$program; done
 
 packages:
 	@tools/packages.sh
@@ -19,33 +19,35 @@ run: all
 	@./yardstick install pytorch || echo "make: PyTorch could not be set up; the study runs without it" >&2
 	./yardstick run studies/first.ys
 
-test: all
-	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
+whole: all
+	@tools/build.py $(BUILD)
+
+test: whole
 	@tools/run_tests.py $(BUILD)
 
-test-mutants: all
-	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
+test-mutants: whole
 	@tools/mutants.py $(BUILD)
 
-test-statistics: all
-	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
+test-statistics: whole
 	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_simulate
-	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_disturbed
 
-test-adversaries: all
-	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
+test-adversaries: whole
 	@tools/run_tests.py $(BUILD) --suite adversaries
 
 test-handicap: all
 	@tests/handicap/handicap.py $(FRAMEWORKS)
 
-test-frameworks: all
-	@ninja -C $(BUILD) --quiet >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
+test-frameworks: whole
 	@tools/run_tests.py $(BUILD) --frameworks $(FRAMEWORKS)
 
+test-builds: packages
+	@tools/packages.sh clang
+	@CC=gcc tools/build.py $(BUILD)/release --setup=--werror --setup=-Dbuildtype=release
+	@CC=clang tools/build.py $(BUILD)/clang --setup=--werror --setup=-Dbuildtype=debug
+
 install: all
-	@ninja -C $(BUILD) --quiet engine-libraries texts >$(BUILD)/make.log 2>&1 || { cat $(BUILD)/make.log; exit 1; }
-	@meson setup --reconfigure $(BUILD) -Dprefix="$$(realpath -ms "$(PREFIX)")" >/dev/null
+	@tools/build.py $(BUILD) engine-libraries texts
+	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
 	meson install -C $(BUILD) --no-rebuild
 
 format:
@@ -64,6 +66,7 @@ help:
 	@echo "make test-handicap       frameworks under yardstick against loops of their own, in turn; on a quiet machine"
 	@echo "make test-frameworks     the tests that need a framework, and the check of every one that is installed"
 	@echo "                         (yardstick install all); FRAMEWORKS='pytorch jax' names those to check"
+	@echo "make test-builds         builds that must give no warning: gcc's with -O3, clang's"
 	@echo "make install PREFIX=...  install programs, adapters, recipes, studies, metrics, and the"
 	@echo "                         engine as a library with its header and pkg-config file"
 	@echo "make format | clean"
