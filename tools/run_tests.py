@@ -13,7 +13,7 @@ Without --suite four suites are left out: `slow`, what takes long and rarely fai
 two too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
 --except leaves out what is in that suite, whatever else it is in.
---frameworks runs the suites that need one installed, then `yardstick list frameworks --check` of every framework that is
+--frameworks runs the suites that need one installed, and `yardstick list frameworks --check` of every framework that is
 installed, each of whose cases counts; those that are not are skipped. With names, only the tests and checks of those.
 --quick names frameworks of which only the tests of the adapter are run, and the check with --quick.
 """
@@ -21,6 +21,7 @@ import argparse
 import collections
 import concurrent.futures
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -141,15 +142,12 @@ def on_cores_for(test, cores):
         os.sched_setaffinity(0, own)
 
 
-def run_timed(test, seconds, cores):
-    started = time.monotonic()
+def run_one(test, cores):
     with on_cores_for(test, cores):
-        result = run_one(test)
-    seconds[test["name"]] = round(time.monotonic() - started, 2)
-    return result
+        return run_to_its_end(test)
 
 
-def run_one(test):
+def run_to_its_end(test):
     env = dict(os.environ, **test["env"])
     try:
         process = subprocess.Popen(test["cmd"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -205,7 +203,6 @@ def count(test, code, out, err, teller):
         failed += 1
         lines.append("FAIL %s: no case ran" % test["name"])
     teller.print(lines)
-    teller.end_of(test["name"])
     return passed, failed, skipped
 
 
@@ -225,11 +222,11 @@ def list_frameworks(program, env, names):
 
 
 def run_check(program, env, entry, quick):
-    """What came of one framework's check; None: it is not there to be checked."""
+    """The framework, what came of its check (None: it is not there to be checked), and whether it was a quick one."""
     if entry["state"] != "ready":
-        return None
+        return entry, None, quick
     command = [program, "list", "frameworks", "--check=" + spec_of(entry), "--format=json"] + ["--quick"] * quick
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", env=env, stdin=subprocess.DEVNULL)
+    return entry, subprocess.run(command, capture_output=True, text=True, errors="replace", env=env, stdin=subprocess.DEVNULL), quick
 
 
 def count_check(entry, done, quick, teller):
@@ -283,14 +280,6 @@ def as_they_end(jobs, teller):
         teller.show()
 
 
-def timed_check(check, seconds):
-    started = time.monotonic()
-    done = run_check(*check)
-    if done:
-        seconds["check of " + spec_of(check[2])] = round(time.monotonic() - started, 2)
-    return done
-
-
 def choose(arguments):
     """The tests, the checks of frameworks, and whether it is about frameworks at all."""
     tests, whole, quick = list_tests(arguments.build), arguments.frameworks, arguments.quick
@@ -326,27 +315,32 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background jobs, and so in what they start
     tests, checks, of_frameworks = choose(arguments)
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
-    tests.sort(key=lambda t: (-t["priority"], -before.get(t["name"], float("inf"))))
     cores = os.sched_getaffinity(0)
     jobs = arguments.jobs or len(cores)
     usual = not (arguments.jobs or arguments.suite or of_frameworks or arguments.all)
-    teller = Teller([t["name"] for t in tests] + ["check of " + spec_of(entry) for _, _, entry, _ in checks], before, jobs, arguments.verbose)
+    # Name, priority, whether others may run beside it, what to call, and what to call with what that returned.
+    tasks = [(t["name"], t["priority"], t["is_parallel"], functools.partial(run_one, t, cores), count) for t in tests]
+    tasks += [("check of " + spec_of(entry), 0, True, functools.partial(run_check, program, env, entry, quick), count_check)
+              for program, env, entry, quick in checks]
+    tasks.sort(key=lambda task: (-task[1], -before.get(task[0], float("inf"))))
+    teller = Teller([task[0] for task in tasks], before, jobs, arguments.verbose)
 
-    def add(counts):
-        totals[:] = [a + b for a, b in zip(totals, counts)]
+    def timed(task):
+        started = time.monotonic()
+        result = task[3]()
+        seconds[task[0]] = round(time.monotonic() - started, 2)
+        return task, result
+
+    def add(task, result):
+        totals[:] = [a + b for a, b in zip(totals, task[4](*result, teller))]
+        teller.end_of(task[0])
 
     with workers_of_a_core(2 * jobs if usual else jobs) as pool:
-        for job in as_they_end([pool.submit(run_timed, t, seconds, cores) for t in tests if t["is_parallel"]], teller):
-            add(count(*job.result(), teller))
-    for test in tests:
-        if not test["is_parallel"]:
-            add(count(*run_timed(test, seconds, cores), teller))
-    with workers_of_a_core(jobs) as pool:
-        started = {pool.submit(timed_check, check, seconds): check for check in checks}
-        for job in as_they_end(started, teller):
-            _, _, entry, quick = started[job]
-            add(count_check(entry, job.result(), quick, teller))
-            teller.end_of("check of " + spec_of(entry))
+        for job in as_they_end([pool.submit(timed, task) for task in tasks if task[2]], teller):
+            add(*job.result())
+    for task in tasks:
+        if not task[2]:
+            add(*timed(task))
     write_seconds(arguments.build, dict(before, **seconds))
     teller.sum_up()
     if arguments.slowest:
