@@ -8,7 +8,7 @@ PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-
 
 all: packages
 	@tools/protocol_limits.py
-	@tools/build.py $(BUILD) --setup=--prefix=$(abspath $(PREFIX)) $(addprefix src/,$(PROGRAMS))
+	@tools/build.py $(BUILD) --setup=--prefix="$$(realpath -ms "$(PREFIX)")" $(addprefix src/,$(PROGRAMS))
 	@for program in $(PROGRAMS); do \
 	  cmp -s $(BUILD)/src/$$program $$program || cp --remove-destination $(BUILD)/src/$$program $$program; done
 
@@ -17,7 +17,8 @@ packages:
 
 run: all
 	@./yardstick install pytorch || echo "make: PyTorch could not be set up; the study runs without it" >&2
-	./yardstick run studies/first.ys
+	@echo "./yardstick run studies/first.ys" >&2
+	@./yardstick run studies/first.ys
 
 whole: all
 	@tools/build.py $(BUILD)
@@ -47,7 +48,7 @@ test-builds: packages
 
 install: all
 	@tools/build.py $(BUILD) engine-libraries texts
-	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
+	@meson setup --reconfigure $(BUILD) -Dprefix="$$(realpath -ms "$(PREFIX)")" >/dev/null
 	meson install -C $(BUILD) --no-rebuild
 
 format:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and counts their cases.
 
-    tools/run_tests.py BUILD [--suite NAME ...] [--except NAME ...] [--all] [--frameworks [NAME ...]] [--quick NAME ...] [--jobs N]
-                       [--slowest N] [--verbose]
+    tools/run_tests.py BUILD [--suite NAME ...] [--test NAME ...] [--except NAME ...] [--all] [--frameworks [NAME ...]] [--quick NAME ...]
+                       [--jobs N] [--slowest N] [--verbose]
 
 Every test is a program that speaks TAP. Prints what failed, a line for each reason to skip what was skipped (--verbose: each of
 those too), then `N passed, N failed, N skipped`. How far it is stands on stderr, with the time left where a run before tells it.
@@ -12,6 +12,7 @@ Without --suite four suites are left out: `slow`, what takes long and rarely fai
 `exports`, hours of networks that other programs exported, and `memory`, gigabytes through every framework. --all runs the first
 two too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
+--test runs the program of that name (cli/life), beside what --suite names.
 --except leaves out what is in that suite, whatever else it is in.
 --frameworks runs the suites that need one installed, and `yardstick list frameworks --check` of every framework that is
 installed, each of whose cases counts; those that are not are skipped. With names, only the tests and checks of those.
@@ -287,8 +288,10 @@ def choose(arguments):
     checks += [(*check, True) for check in prepare_checks(arguments.build, quick)] if quick else []
     of_frameworks = whole is not None or bool(quick)
     wanted = set(arguments.suite) | ({FRAMEWORK_SUITE} if of_frameworks else set())
-    if wanted:
-        tests = [t for t in tests if wanted & suites_of(t)]
+    if unknown := set(arguments.test) - {t["name"] for t in tests}:
+        sys.exit("run_tests: there is no test %s: `meson test -C %s --list` lists them" % (" ".join(sorted(unknown)), arguments.build))
+    if wanted or arguments.test:
+        tests = [t for t in tests if wanted & suites_of(t) or t["name"] in arguments.test]
     else:
         left_out = BY_NAME_ALONE if arguments.all else BY_NAME_ALONE | {SLOW_SUITE, FRAMEWORK_SUITE}
         tests = [t for t in tests if not left_out & suites_of(t)]
@@ -304,6 +307,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
     parser.add_argument("--suite", action="append", default=[])
+    parser.add_argument("--test", action="append", default=[])
     parser.add_argument("--except", action="append", default=[], dest="left_out")
     parser.add_argument("--frameworks", nargs="*", metavar="NAME")
     parser.add_argument("--quick", nargs="*", metavar="NAME", default=[])
@@ -317,7 +321,7 @@ def main():
     totals, before, seconds = [0, 0, 0], read_seconds(arguments.build), {}
     cores = os.sched_getaffinity(0)
     jobs = arguments.jobs or len(cores)
-    usual = not (arguments.jobs or arguments.suite or of_frameworks or arguments.all)
+    usual = not (arguments.jobs or arguments.suite or arguments.test or of_frameworks or arguments.all)
     # Name, priority, whether others may run beside it, what to call, and what to call with what that returned.
     tasks = [(t["name"], t["priority"], t["is_parallel"], functools.partial(run_one, t, cores), count) for t in tests]
     tasks += [("check of " + spec_of(entry), 0, True, functools.partial(run_check, program, env, entry, quick), count_check)
