@@ -33,8 +33,8 @@ struct ys_args {
     const char *times;                 /* doctor --self-test, --perturbation: how often; NULL: as it sees fit */
     const char *noise;                 /* doctor: for how long; NULL: not asked for */
     enum ys_format format;
-    bool format_given, quick, quiet, debug, help, version, unverified, fresh, all_steps, trace, dry_run, repair, any_index,
-        verify, self_test;
+    bool format_given, quick, quiet, debug, help, version, unverified, fresh, all_steps, trace, dry_run, repair,
+        any_index, verify, self_test;
     bool perturbation, peak, follow, confirm, history;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };

@@ -37,7 +37,8 @@ struct listener {
     const struct ys_recipe *recipe; /* of it */
     const char *tmp;                /* the installer's temporary files: what it has downloaded so far */
     uint64_t start_ns;              /* of this attempt */
-    char last[112];                 /* what it said last */
+    char doing[80];                 /* the package that it collects, or what else it does */
+    bool collecting;
     int begun, packages;
     char error[512];
     bool unreachable; /* an index did not answer: "no such package" then only means "nobody to ask" */
@@ -74,7 +75,7 @@ static bool says_full(const char *line)
     return has_one_of(line, signs);
 }
 
-/* " 120 MB of about 210 MB downloaded, about 40 s left;", as far as that is known. */
+/* ", 120 MB of about 210 MB downloaded, about 40 s left", as far as that is known. */
 static void put_download(const struct listener *listener, char *text, size_t size)
 {
     char have[YS_SIZE_TEXT], all[YS_SIZE_TEXT], left[32];
@@ -85,22 +86,41 @@ static void put_download(const struct listener *listener, char *text, size_t siz
     if (ys_fs_tree_size(listener->tmp, &have_bytes) != YS_OK || have_bytes < 1000000 || have_bytes >= all_bytes)
         return;
     const double spent_s = (double)(ys_time_ns() - listener->start_ns) * 1e-9;
-    snprintf(text, size, " %s of about %s downloaded, about %s left;", ys_size_text(have_bytes, have),
+    snprintf(text, size, ", %s of about %s downloaded, about %s left", ys_size_text(have_bytes, have),
              ys_size_text(all_bytes, all),
              ys_span_text(spent_s * (double)(all_bytes - have_bytes) / (double)have_bytes, left, sizeof left));
 }
 
+/* "PyTorch 2.13.0: package 3 of 10, torch, 120 MB of about 210 MB downloaded, about 40 s left" */
 static void show(const struct listener *listener)
 {
-    char download[128];
+    char spent[32], of[32] = "", download[128];
+    ys_span_text((double)(ys_time_ns() - listener->start_ns) * 1e-9, spent, sizeof spent);
+    if (!listener->collecting) {
+        ys_progress("%s: %s, for %s", listener->what, listener->doing, spent);
+        return;
+    }
     put_download(listener, download, sizeof download);
-    if (listener->begun && !listener->packages)
-        ys_progress("%s: package %d:%s %s", listener->what, listener->begun, download, listener->last);
-    else if (listener->begun)
-        ys_progress("%s: %d of %d packages:%s %s", listener->what, listener->begun, listener->packages, download,
-                    listener->last);
-    else
-        ys_progress("%s:%s %s", listener->what, download, listener->last);
+    if (listener->packages)
+        snprintf(of, sizeof of, " of %d", listener->packages);
+    ys_progress("%s: package %d%s, %s%s", listener->what, listener->begun, of, listener->doing, download);
+}
+
+/* What of an installer's talk says where it is; its sentences themselves are for --debug. */
+static void follow(struct listener *listener, const char *line)
+{
+    static const char collecting[] = "Collecting ", installing[] = "Installing collected packages",
+                      building[] = "Building ";
+    line += strspn(line, " ");
+    if (strncmp(line, collecting, strlen(collecting)) == 0) {
+        const char *name = line + strlen(collecting);
+        listener->begun++;
+        listener->collecting = true;
+        snprintf(listener->doing, sizeof listener->doing, "%.*s", (int)strcspn(name, " =<>!~;[@"), name);
+    } else if (strncmp(line, installing, strlen(installing)) == 0 || strncmp(line, building, strlen(building)) == 0) {
+        listener->collecting = false;
+        snprintf(listener->doing, sizeof listener->doing, *line == 'I' ? "unpacking" : "building");
+    }
 }
 
 static void on_line(void *context, const char *line)
@@ -110,8 +130,7 @@ static void on_line(void *context, const char *line)
         snprintf(listener->error, sizeof listener->error, "%s", line);
     listener->unreachable |= says_unreachable(line);
     listener->full |= says_full(line);
-    listener->begun += strncmp(line, "Collecting ", 11) == 0;
-    snprintf(listener->last, sizeof listener->last, "%.100s", line + strspn(line, " "));
+    follow(listener, line);
     show(listener);
     ys_log_debug("%s", line);
 }
@@ -153,7 +172,8 @@ static ys_status run(const struct attempt *attempt, const char *folder, struct l
     int code = 0;
     listener->tmp = tmp ? tmp + strlen("TMPDIR=") : "";
     listener->start_ns = ys_time_ns();
-    snprintf(listener->last, sizeof listener->last, "%s", attempt->how);
+    listener->collecting = false;
+    snprintf(listener->doing, sizeof listener->doing, "%s", attempt->how);
     ys_progress_every(SAID_EVERY_S);
     show(listener);
     ys_status status = env ? ys_child_run(attempt->argv, &options, &output, &code) : ys_out_of_memory();

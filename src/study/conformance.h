@@ -2,7 +2,8 @@
  *
  * Its hello; every operator that it declares, over a grid of shapes and attributes (verify/check_models.h); whole
  * networks; optimizers, schedules, losses, formats; the errors of the protocol; weights saved and loaded. A quick check
- * has each operator in one shape and few of the rest. Operators and networks are judged by the proof of `verify`, in double alone where a small network is only there for its meaning. */
+ * has each operator in one shape and few of the rest. Operators and networks are judged by the proof of `verify`, in
+ * double alone where a small network is only there for its meaning. */
 #ifndef YS_STUDY_CONFORMANCE_H
 #define YS_STUDY_CONFORMANCE_H
 

@@ -278,10 +278,9 @@ static void the_wish_to_stop_kills_the_program(void)
 
 TAP_MAIN(TAP_CASE(output_and_exit_code_come_back), TAP_CASE(stdin_is_empty), TAP_CASE(a_missing_program_is_named),
          TAP_CASE(variables_and_folder_are_set), TAP_CASE(errors_join_the_output_when_asked),
-         TAP_CASE(lines_arrive_one_by_one),
-         TAP_CASE(while_a_program_says_nothing_its_caller_may_speak), TAP_CASE(output_is_bounded_and_the_program_goes_on),
-         TAP_CASE(a_limit_kills_the_whole_group), TAP_CASE(a_limit_holds_when_the_output_is_closed),
-         TAP_CASE(what_a_program_leaves_running_is_not_waited_for),
+         TAP_CASE(lines_arrive_one_by_one), TAP_CASE(while_a_program_says_nothing_its_caller_may_speak),
+         TAP_CASE(output_is_bounded_and_the_program_goes_on), TAP_CASE(a_limit_kills_the_whole_group),
+         TAP_CASE(a_limit_holds_when_the_output_is_closed), TAP_CASE(what_a_program_leaves_running_is_not_waited_for),
          TAP_CASE(what_a_program_leaves_in_other_sessions_ends_too),
          TAP_CASE(nothing_outlives_us_and_the_lock_is_then_free), TAP_CASE(a_keeper_that_is_killed_is_told),
          TAP_CASE(descriptors_are_not_leaked), TAP_CASE(lack_of_memory_stops_the_program),
