@@ -37,7 +37,7 @@ static void pixels_plane(const struct ys_onednn_pixels *p, int64_t plane, const 
 {
     size_t channel = statistics(p) > 1 ? (size_t)(plane % p->channels) : 0;
     int64_t from = plane * p->height * p->width, step = p->stride[3];
-    const float *table = p->table + (p->table ? 256 * channel : 0);
+    const float *table = p->table ? p->table + 256 * channel : NULL;
     for (int64_t i = 0; i < p->height; i++, from += p->width) {
         float *row = y + plane / p->channels * p->stride[0] + plane % p->channels * p->stride[1] + i * p->stride[2];
         if (table)

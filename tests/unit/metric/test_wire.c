@@ -104,9 +104,10 @@ static enum ys_wire_fault judge(const char *exchange, int hosts, double share, c
     struct made made;
     struct ys_facts *facts = make(&made, exchange, hosts, 1, 0);
     made.interfaces[hosts - 1][2].sent_bytes = 0;
-    for (int h = 0; h < hosts; h++)
-        made.interfaces[h][2].sent_bytes =
-            (int64_t)(share * STEPS * ys_wire_of(facts, YS_PRECISION_F32, (size_t)h).needed_bytes);
+    for (int h = 0; h < hosts; h++) {
+        const double needed_bytes = ys_wire_of(facts, YS_PRECISION_F32, (size_t)h).needed_bytes; /* NaN: not known */
+        made.interfaces[h][2].sent_bytes = isnan(needed_bytes) ? 0 : (int64_t)(share * STEPS * needed_bytes);
+    }
     return ys_wire_judge(facts, YS_PRECISION_F32, text, 400);
 }
 
