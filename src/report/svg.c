@@ -1,5 +1,6 @@
 #include "report/svg.h"
 #include "report/text.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -308,8 +309,10 @@ int ys_axis_ticks(const struct ys_chart_axis *axis)
     int count;
     if (axis->at)
         return axis->at_count;
-    if (axis->step > 0)
-        return (int)floor((axis->hi - first_tick(axis)) / axis->step + 1e-6) + 1;
+    if (axis->step > 0) {
+        const double steps = floor((axis->hi - first_tick(axis)) / axis->step + 1e-6);
+        return steps < INT_MAX ? (int)steps + 1 : 0; /* numbers beyond all sense have none */
+    }
     log_tick(axis, 0, &count);
     return count;
 }
