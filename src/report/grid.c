@@ -24,15 +24,31 @@ void ys_grid_fini(struct ys_grid *grid)
             ys_free(grid->rows[r].cells[c].text);
         ys_free(grid->rows[r].note);
     }
+    for (size_t c = 0; c < grid->columns; c++)
+        ys_free(grid->column[c].head);
     ys_free(grid->rows);
     *grid = (struct ys_grid){0};
+}
+
+static char *clean_copy(struct ys_grid *grid, const char *text, bool keep_lines)
+{
+    struct ys_buf clean = {0};
+    ys_buf_puts(&clean, "");
+    ys_text_clean(&clean, text, keep_lines);
+    char *copy = ys_buf_take(&clean);
+    ys_buf_free(&clean);
+    grid->failed |= !copy;
+    return copy;
 }
 
 void ys_grid_column(struct ys_grid *grid, const char *head, bool right)
 {
     if (grid->columns == YS_GRID_COLUMNS)
         return;
-    grid->column[grid->columns].head = head;
+    char *copy = clean_copy(grid, head, true);
+    if (!copy)
+        return;
+    grid->column[grid->columns].head = copy;
     grid->column[grid->columns++].right = right;
 }
 
@@ -47,24 +63,13 @@ void ys_grid_row(struct ys_grid *grid)
     grid->rows[grid->count++] = (struct ys_grid_row){0};
 }
 
-static char *clean_copy(struct ys_grid *grid, const char *text)
-{
-    struct ys_buf clean = {0};
-    ys_buf_puts(&clean, "");
-    ys_text_clean(&clean, text, false);
-    char *copy = ys_buf_take(&clean);
-    ys_buf_free(&clean);
-    grid->failed |= !copy;
-    return copy;
-}
-
 void ys_grid_cell(struct ys_grid *grid, size_t column, enum ys_grid_style style, const char *text)
 {
     if (grid->failed || grid->count == 0 || column >= grid->columns)
         return;
     struct ys_grid_cell *cell = &grid->rows[grid->count - 1].cells[column];
     ys_free(cell->text);
-    cell->text = clean_copy(grid, text);
+    cell->text = clean_copy(grid, text, false);
     cell->style = style;
 }
 
@@ -74,7 +79,7 @@ void ys_grid_note(struct ys_grid *grid, const char *text)
         return;
     struct ys_grid_row *row = &grid->rows[grid->count - 1];
     ys_free(row->note);
-    row->note = clean_copy(grid, text);
+    row->note = clean_copy(grid, text, false);
 }
 
 /** Line `line` (0 or 1, counted from the last) of a heading: the bottom line of a one-line heading is all of it. */

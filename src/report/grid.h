@@ -26,8 +26,8 @@ struct ys_grid {
     size_t naming; /* leading columns that name the row */
     size_t columns;
     struct {
-        const char *head; /* borrowed; "top\nbottom" for two lines */
-        bool right;       /* aligned right */
+        char *head; /* owned, cleaned; "top\nbottom" for two lines */
+        bool right; /* aligned right */
     } column[YS_GRID_COLUMNS];
     struct ys_grid_row *rows;
     size_t count, capacity;
@@ -36,7 +36,8 @@ struct ys_grid {
 
 void ys_grid_init(struct ys_grid *grid, size_t naming);
 void ys_grid_fini(struct ys_grid *grid);
-/** Adds a column; beyond YS_GRID_COLUMNS it is dropped. `head` is borrowed until fini. */
+/** Adds a column; beyond YS_GRID_COLUMNS it is dropped. `head` is copied, without what a terminal would take for a
+ * command. */
 void ys_grid_column(struct ys_grid *grid, const char *head, bool right);
 void ys_grid_row(struct ys_grid *grid);
 /** Sets a cell of the last row; `text` is copied and cleaned. */
