@@ -244,7 +244,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
         .plan = &plan,
         .env = trial->record.env,
         .stall_limit_s = ys_trial_limit_s(trial->record.keys.stall_limit),
-        .fresh = study->options->fresh_proofs,
+        .fresh = study->options->fresh_proofs && !trial->is_proven_aside,
         .all_steps = study->options->all_steps,
         .meaning_only = study->options->meaning_only,
         .on_progress = on_progress,

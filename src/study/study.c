@@ -1,6 +1,7 @@
 /* The sequence of a study. What each step means is in the rooms below; what happens when is here. */
 #include "study/sequence.h"
 
+#include "base/aside.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -8,6 +9,7 @@
 #include "base/rng.h"
 #include "base/stop.h"
 #include "probe/host.h"
+#include "run/guard.h"
 #include "study/anchor.h"
 #include "study/found.h"
 #include "study/one.h"
@@ -67,20 +69,105 @@ static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, cons
     return ys_store_proof_put(study->store, trial->record.trial_id, trial->record.proof);
 }
 
+/* A proof that is made in a copy of this process, beside another. The copy leaves it in the cache, where this one finds
+ * it; where it could not make it this one makes it. */
+struct proving_aside {
+    struct ys_study *study;
+    struct ys_trial *trial; /* NULL: none */
+    struct ys_aside aside;
+};
+
+static ys_status prove_aside(void *context, struct ys_buf *told)
+{
+    struct proving_aside *proving = context;
+    struct ys_study *study = proving->study;
+    struct ys_proof proof;
+    (void)told;
+    YS_TRY(ys_verifier_move(study->verifier));
+    ys_status status = ys_study_prove_one(study, proving->trial, &proof);
+    if (status == YS_OK)
+        ys_proof_fini(&proof);
+    ys_verifier_close(study->verifier);
+    study->verifier = NULL;
+    return status;
+}
+
+/* Two at once need their memory twice, and neither may be able to spoil what both read. */
+static bool may_be_proven_aside(const struct ys_trial *trial)
+{
+    enum { MOST_PARAMETERS = 20000000 };
+    static const int64_t least_room_bytes = (int64_t)4 << 30;
+    const char *reason;
+    return trial->parameters <= MOST_PARAMETERS && trial->multiply_adds <= YS_VERIFY_LARGE &&
+           ys_host_memory_room() >= least_room_bytes && ys_host_cpus_allowed() > 1 && ys_guard_version(&reason) > 0 &&
+           !trial->framework->no_work;
+}
+
+static bool is_to_be_proven(const struct ys_trial *trial)
+{
+    return ys_trial_can_run(trial) && !trial->given_up;
+}
+
+static ys_status end_aside(struct proving_aside *proving)
+{
+    struct ys_buf told = {0};
+    if (!proving->trial)
+        return YS_OK;
+    ys_progress("proving %s", proving->trial->record.id);
+    ys_status status = ys_aside_end(&proving->aside, &told);
+    ys_buf_free(&told);
+    proving->trial->is_proven_aside = status == YS_OK;
+    proving->trial = NULL;
+    return status == YS_EINTR ? status : YS_OK;
+}
+
+/* All behind the first, which has asked the oracle, two at once. */
+static ys_status prove_aside_from(struct ys_study *study, size_t from)
+{
+    struct proving_aside lanes[2] = {{.study = study}, {.study = study}};
+    size_t lane = 0;
+    ys_status status = YS_OK;
+    for (size_t i = from; status == YS_OK && i < study->set.count; i++) {
+        struct ys_trial *trial = &study->set.items[i];
+        if (!is_to_be_proven(trial) || !may_be_proven_aside(trial))
+            continue;
+        struct proving_aside *proving = &lanes[lane++ % 2];
+        status = end_aside(proving);
+        proving->trial = trial;
+        proving->aside = YS_ASIDE_NONE;
+        if (status != YS_OK || ys_aside_begin(prove_aside, proving, &proving->aside) != YS_OK)
+            proving->trial = NULL;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const ys_status ended = end_aside(&lanes[lane++ % 2]);
+        status = status == YS_OK ? ended : status;
+    }
+    ys_progress_clear();
+    return status;
+}
+
+static ys_status prove_and_note(struct ys_study *study, struct ys_trial *trial)
+{
+    struct ys_proof proof;
+    YS_TRY(ys_study_prove_one(study, trial, &proof));
+    proof.cached = proof.cached && !trial->is_proven_aside;
+    ys_status status = note_proof(study, trial, &proof);
+    ys_proof_fini(&proof);
+    return status;
+}
+
 ys_status ys_study_prove_all(struct ys_study *study)
 {
     uint64_t start_ns = ys_time_ns();
     ys_status status = YS_OK;
+    bool is_first = true;
     for (size_t i = 0; status == YS_OK && i < study->set.count; i++) {
-        struct ys_trial *trial = &study->set.items[i];
-        struct ys_proof proof;
-        if (!ys_trial_can_run(trial) || trial->given_up)
+        if (!is_to_be_proven(&study->set.items[i]))
             continue;
-        status = ys_study_prove_one(study, trial, &proof);
-        if (status != YS_OK)
-            break;
-        status = note_proof(study, trial, &proof);
-        ys_proof_fini(&proof);
+        status = prove_and_note(study, &study->set.items[i]);
+        if (status == YS_OK && is_first && study->verifier)
+            status = prove_aside_from(study, i + 1);
+        is_first = false;
     }
     study->prove_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     return status;

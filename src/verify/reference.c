@@ -227,6 +227,21 @@ ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder
     return open_reference(plan, folder, ys_proof_extent_whole, reference);
 }
 
+static void swap_texts(char **a, char **b)
+{
+    char *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+void ys_reference_swap_files(struct ys_reference *a, struct ys_reference *b)
+{
+    swap_texts(&a->graph_path, &b->graph_path);
+    swap_texts(&a->order_path, &b->order_path);
+    swap_texts(&a->weights_path, &b->weights_path);
+    swap_texts(&a->data_path, &b->data_path);
+}
+
 /* A prompt keeps its part of a row. */
 static ys_status point_at_shorter(const struct ys_reference *reference, struct ys_plan *made)
 {

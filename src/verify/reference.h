@@ -36,6 +36,8 @@ ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, bool
 /** The same with the trial's whole batches (ys_proof_extent_whole()). */
 ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder,
                                   struct ys_reference *reference) YS_MUST_CHECK;
+/** The files that the two wrote change places, and nothing else. */
+void ys_reference_swap_files(struct ys_reference *a, struct ys_reference *b);
 /** Asks the oracle for a batch, once; with the first also for the steps. YS_EIO: among others when `folder` has no room
  * for the files of a proof. YS_EPROTOCOL: the oracle broke off (it was killed, say), which proves nothing of anybody.
  */

@@ -104,6 +104,15 @@ void ys_verifier_close(struct ys_verifier *verifier)
     ys_free(verifier);
 }
 
+/* The folder before, and its lock, are those of the process that was copied. */
+ys_status ys_verifier_move(struct ys_verifier *verifier)
+{
+    struct ys_working work;
+    YS_TRY(ys_working_in_cache("proofs", &work));
+    verifier->work = work;
+    return YS_OK;
+}
+
 static void say(const struct ys_verify_request *request, const char *what)
 {
     if (request->on_progress)
@@ -533,11 +542,12 @@ static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *re
     return status;
 }
 
-/* Goes on with what oracle and twins have said already where `next` is the work of last time. `next` becomes the
- * verifier's, or is closed. */
+/* Goes on with what oracle and twins have said already where `next` is the work of last time; its files are then those
+ * of `next`, which lie in this verifier's folder also after it moved. `next` becomes the verifier's, or is closed. */
 static void take_work(struct asked *of, struct ys_reference *next)
 {
     if (strcmp(of->reference.identity, next->identity) == 0) {
+        ys_reference_swap_files(&of->reference, next);
         ys_reference_close(next);
     } else {
         forget(of);

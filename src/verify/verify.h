@@ -68,6 +68,10 @@ struct ys_verifier;
 ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier **verifier) YS_MUST_CHECK;
 void ys_verifier_close(struct ys_verifier *verifier); /* removes what lay on disk; NULL is fine */
 
+/** In a copy of the process (base/aside.h): what the verifier writes from now on goes into a folder of the copy's own,
+ * which its close removes. YS_EIO. */
+ys_status ys_verifier_move(struct ys_verifier *verifier) YS_MUST_CHECK;
+
 struct ys_verify_request {
     const struct ys_framework *framework; /* ready */
     const struct ys_plan *plan;           /* of the trial's first round; its order file holds YS_VERIFY_STEPS or more */

@@ -73,7 +73,10 @@ class Case(unittest.TestCase):
         """Starts yardstick, or what starts it; `env` are variables over the usual ones."""
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stdin", subprocess.DEVNULL)
-        process = subprocess.Popen([program or PROGRAM] + list(arguments), cwd=self.folder, env=dict(self.environment(), **dict(env)),
+        arguments = list(arguments)
+        if arguments[:1] == ["run"] and arguments[1:] and not any(word.startswith("--on-disturbance") for word in arguments):
+            arguments.insert(1, "--on-disturbance=mark")  # what runs beside the tests is not to add rounds
+        process = subprocess.Popen([program or PROGRAM] + arguments, cwd=self.folder, env=dict(self.environment(), **dict(env)),
                                    stderr=subprocess.PIPE, text=True, errors="replace", **options)
         self.addCleanup(self.end, process)
         return process

@@ -27,6 +27,7 @@ RANKS, ROUNDS = 4, 2
 STUDY = """version = 1
 name = ranks
 repeat = %d
+on_disturbance = mark
 audit = off
 [run]
 framework = builtin

@@ -21,7 +21,7 @@ import time
 ROOT = os.environ.get("YS_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 BIN = os.environ.get("YARDSTICK_BIN", ROOT)
 PROGRAM = os.path.join(BIN, "yardstick")
-NULL = ["--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=4", "--block=2"]
+NULL = ["--on-disturbance=mark", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=4", "--block=2"]
 LIMIT_S = 120
 
 # Names that only something half done has.
@@ -220,7 +220,7 @@ class Builtin(Study):
 
     def flags(self):
         return ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=16", "--steps=6", "--block=3", "--lr=0.01,0.02",
-                "--repeat=1"]
+                "--repeat=1", "--on-disturbance=mark"]
 
     def aims(self, trace):
         return [number for number, _, path in trace if "/cache/" in path]
@@ -250,7 +250,7 @@ class Import(Scenario):
     """While a data set is imported, over one that is there."""
     name = "import"
     fault_codes = (0, 1, 7)
-    study = ["--framework=builtin", "--model=mlp", "--data=mnist", "--threads=1", "--batch=8", "--steps=4", "--block=2", "--repeat=1"]
+    study = ["--framework=builtin", "--model=mlp", "--data=mnist", "--threads=1", "--batch=8", "--steps=4", "--block=2", "--repeat=1", "--on-disturbance=mark"]
 
     def prepare(self, box):
         write_mnist(os.path.join(box.folder, "first"), 1)
