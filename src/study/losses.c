@@ -23,13 +23,14 @@ struct asking {
     const struct ys_study *study;
     const struct ys_work *work;
     const struct ys_plan *plan;
+    bool with_twins;
 };
 
 static ys_status fill(void *context, const char *folder)
 {
     const struct asking *asking = context;
     struct ys_first_loss first;
-    YS_TRY(ys_first_loss_ask(asking->study->oracle, asking->plan, &first));
+    YS_TRY(ys_first_loss_ask(asking->study->oracle, asking->plan, asking->with_twins, &first));
     ys_json *json = ys_record_json(&first_loss_record, &first);
     char *path = ys_path_join(folder, NAME);
     ys_status status = path && json ? ys_json_write(path, json) : ys_out_of_memory();
@@ -40,9 +41,10 @@ static ys_status fill(void *context, const char *folder)
 
 static ys_status key_of(const struct asking *asking, char key[YS_SHA256_TEXT])
 {
-    char *all = ys_format("first loss %d|%s|%s|%s|%s|%s", YS_FIRST_LOSS_VERSION, asking->work->key,
-                          asking->work->values_key, ys_name_of(&ys_precisions, asking->plan->precision),
-                          asking->study->oracle->closure, asking->study->oracle->fingerprint);
+    char *all =
+        ys_format("first loss %d|%s|%s|%s|%s|%s|%s", YS_FIRST_LOSS_VERSION, asking->work->key, asking->work->values_key,
+                  ys_name_of(&ys_precisions, asking->plan->precision), asking->study->oracle->closure,
+                  asking->study->oracle->fingerprint, asking->with_twins ? "with twins" : "");
     if (!all)
         return ys_out_of_memory();
     ys_sha256_text(all, strlen(all), key);
@@ -62,7 +64,7 @@ static ys_status read_first(const char *folder, struct ys_first_loss *first)
     return status;
 }
 
-static ys_status first_loss_of(const struct asking *asking, struct ys_first_loss *first)
+static ys_status look_up(const struct asking *asking, struct ys_first_loss *first)
 {
     struct ys_shelf_item item = {0};
     char key[YS_SHA256_TEXT];
@@ -71,6 +73,17 @@ static ys_status first_loss_of(const struct asking *asking, struct ys_first_loss
     ys_status status = read_first(item.folder, first);
     ys_shelf_release(&item);
     return status;
+}
+
+/* Twins cost eight times as much, for each round: they are asked where a loss is farther off than any rounding needs.
+ */
+static ys_status first_loss_of(struct asking *asking, double said, struct ys_first_loss *first)
+{
+    YS_TRY(look_up(asking, first));
+    if (ys_first_loss_holds(first, said))
+        return YS_OK;
+    asking->with_twins = true;
+    return look_up(asking, first);
 }
 
 /* `whose` names the step and the weights it began with. */
@@ -144,14 +157,14 @@ ys_status ys_losses_check_checkpoints(struct ys_study *study, const struct ys_tr
 ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
                           const struct ys_plan *plan, struct ys_run_record *record)
 {
-    const struct asking asking = {.study = study, .work = work, .plan = plan};
+    struct asking asking = {.study = study, .work = work, .plan = plan};
     const struct ys_series *losses;
     struct ys_first_loss first;
     YS_TRY(find_losses(trial, plan, record, false, &losses));
     if (!losses)
         return YS_OK;
     YS_TRY(ys_study_find_oracle(study));
-    ys_status status = first_loss_of(&asking, &first);
+    ys_status status = first_loss_of(&asking, losses->reals[0], &first);
     if (status == YS_EPROTOCOL || status == YS_EUNSUPPORTED) {
         ys_log_warn("the first loss of %s is not compared: %s", trial->record.id, ys_error());
         return YS_OK;

@@ -62,13 +62,9 @@ bool ys_first_loss_holds(const struct ys_first_loss *first, double loss)
     return fabs(loss - first->loss) <= first->bound * (first->loss != 0 ? fabs(first->loss) : 1);
 }
 
-ys_status ys_first_loss_ask(const struct ys_framework *oracle, const struct ys_plan *plan, struct ys_first_loss *first)
-{
-    return ys_first_loss_after(oracle, plan, plan->weights, 0, NAN, first);
-}
-
-ys_status ys_first_loss_after(const struct ys_framework *oracle, const struct ys_plan *plan, const char *weights,
-                              int64_t step, double said, struct ys_first_loss *first)
+/* Twins are asked where `said` holds not without them; NULL: never. */
+static ys_status ask(const struct ys_framework *oracle, const struct ys_plan *plan, const char *weights, int64_t step,
+                     const double *said, struct ys_first_loss *first)
 {
     struct ys_working work = {0};
     bool in_double = false;
@@ -88,9 +84,22 @@ ys_status ys_first_loss_after(const struct ys_framework *oracle, const struct ys
     replay.backend = NULL;
     replay.weights = moved;
     first->bound = YS_FIRST_LOSS_LEAST;
-    if (status == YS_OK && !ys_first_loss_holds(first, said))
+    if (status == YS_OK && said && !ys_first_loss_holds(first, *said))
         status = ask_twins(&replay, weights, moved, first);
     ys_free(moved);
     ys_working_remove(&work);
     return status;
+}
+
+ys_status ys_first_loss_ask(const struct ys_framework *oracle, const struct ys_plan *plan, bool with_twins,
+                            struct ys_first_loss *first)
+{
+    static const double nothing = NAN;
+    return ask(oracle, plan, plan->weights, 0, with_twins ? &nothing : NULL, first);
+}
+
+ys_status ys_first_loss_after(const struct ys_framework *oracle, const struct ys_plan *plan, const char *weights,
+                              int64_t step, double said, struct ys_first_loss *first)
+{
+    return ask(oracle, plan, weights, step, &said, first);
 }

@@ -14,9 +14,10 @@ struct ys_first_loss {
                      the plan's format, YS_FIRST_LOSS_LEAST at least */
 };
 
-/** Asks the oracle (the built-in engine, ready) for `plan`'s first batch, in double where that is affordable, and eight
- * twins. YS_EPROTOCOL: it broke off, or the loss is no finite number. */
-ys_status ys_first_loss_ask(const struct ys_framework *oracle, const struct ys_plan *plan,
+/** Asks the oracle (the built-in engine, ready) for `plan`'s first batch, in double where that is affordable; and eight
+ * twins, without which the bound is YS_FIRST_LOSS_LEAST. YS_EPROTOCOL: it broke off, or the loss is no finite number.
+ */
+ys_status ys_first_loss_ask(const struct ys_framework *oracle, const struct ys_plan *plan, bool with_twins,
                             struct ys_first_loss *first) YS_MUST_CHECK;
 
 /** The same of a later step, whose weights are those of the file `weights` (float32). `said` is the loss to be judged:

@@ -232,6 +232,35 @@ static void steal_between_two_moments_is_a_share(void)
     ys_json_free(disturbance);
 }
 
+/* Of CPU 1 alone, and of both: what another one lost is not its own. */
+static void what_was_taken_is_of_the_cpus_that_are_named(void)
+{
+    static const int64_t second[] = {1};
+    struct ys_host_cpu_counters before, after, both;
+    const double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    make_laptop();
+    setenv("YS_ROOT", machine_root, 1);
+    machine_file("/proc/stat", "cpu  9 0 9 9 0 0 0 9 0 0\ncpu0 10 0 5 100 0 0 0 3 0 0\ncpu1 20 1 5 100 0 2 1 7 0 0\n");
+    ys_host_count_cpus(second, 1, &before);
+    machine_file("/proc/stat", "cpu  9 0 9 9 0 0 0 9 0 0\ncpu0 90 0 5 100 0 0 0 50 0 0\ncpu1 30 1 5 100 0 2 1 9 0 0\n");
+    ys_host_count_cpus(second, 1, &after);
+    const int64_t pair[] = {0, 1};
+    ys_host_count_cpus(pair, 2, &both);
+    unsetenv("YS_ROOT");
+    CHECK_NEAR(before.busy_s, 29 * tick_s, 1e-12);
+    CHECK_INT(before.cpus, 1);
+    CHECK_INT(both.cpus, 2);
+    CHECK_NEAR(both.steal_s, 59 * tick_s, 1e-12);
+    CHECK_NEAR(both.tick_s, 2 * tick_s, 1e-12);
+    after.t_ns = before.t_ns + 2000000000;
+    ys_json *between = ys_host_cpus_between(&before, &after);
+    CHECK_NEAR(ys_json_get_number(between, "steal_s", -1), 2 * tick_s, 1e-9);
+    CHECK_NEAR(ys_json_get_number(between, "busy_s", -1), 10 * tick_s, 1e-9);
+    CHECK_NEAR(ys_json_get_number(between, "seconds", -1), 2, 1e-9);
+    CHECK_NEAR(ys_json_get_number(between, "tick_s", -1), tick_s, 1e-12);
+    ys_json_free(between);
+}
+
 static void unknown_counters_give_nulls(void)
 {
     struct ys_host_counters before, after;
@@ -281,5 +310,6 @@ TAP_MAIN(TAP_CASE(a_machine_is_described), TAP_CASE(what_makes_it_a_poor_one_is_
          TAP_CASE(a_machine_that_shows_nothing_has_reasons),
          TAP_CASE(variables_that_steer_libraries_are_kept_and_no_others), TAP_CASE(a_guest_says_so),
          TAP_CASE(guests_are_told_by_clocks_and_makers), TAP_CASE(a_container_is_told_by_what_its_root_is),
-         TAP_CASE(steal_between_two_moments_is_a_share), TAP_CASE(unknown_counters_give_nulls),
-         TAP_CASE(cpus_are_picked_among_the_allowed), TAP_CASE(this_machine_is_described))
+         TAP_CASE(steal_between_two_moments_is_a_share), TAP_CASE(what_was_taken_is_of_the_cpus_that_are_named),
+         TAP_CASE(unknown_counters_give_nulls), TAP_CASE(cpus_are_picked_among_the_allowed),
+         TAP_CASE(this_machine_is_described))

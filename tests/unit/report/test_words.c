@@ -57,6 +57,21 @@ static void a_slower_first_trial_is_told_with_the_faster_one_first(void)
     CHECK_HAS(words(result), "beta trains lenet 2.0 times as fast as alpha on 2 threads (1.6 to 2.5, 7 rounds)");
 }
 
+static void what_the_machine_took_is_told_where_the_interval_is(void)
+{
+    ys_json *result = made_result(two, 2, 6, "better");
+    (void)!ys_json_set(made_comparison(result), "taken",
+                       made_json("{'rounds':2,'least':0.011,'most':0.029,'by_host':true}"));
+    CHECK_HAS(words(result), "(1.9 to 2.0, 6 rounds; 2 of them with 1.1 % to 2.9 % of the processors taken by the "
+                             "host, which is in the interval)");
+    result = made_result(two, 2, 6, "better");
+    (void)!ys_json_set(made_comparison(result), "taken",
+                       made_json("{'rounds':1,'least':0.02,'most':0.02,'by_host':false}"));
+    (void)!ys_json_set_int(made_comparison(result), "left_out", 1);
+    CHECK_HAS(words(result), "6 rounds; 1 of them with 2.0 % of the processors taken by others, which is in the "
+                             "interval; 1 more round left out)");
+}
+
 static void an_option_that_only_the_slower_trial_has_is_told(void)
 {
     ys_json *result = made_result(two, 2, 6, "better");
@@ -241,6 +256,7 @@ TAP_MAIN(TAP_CASE(better_names_the_ratio_its_interval_and_the_accuracy),
          TAP_CASE(tokens_are_told_by_their_bits_and_not_by_their_accuracy),
          TAP_CASE(the_same_accuracy_is_said_only_when_it_was_found),
          TAP_CASE(a_slower_first_trial_is_told_with_the_faster_one_first),
+         TAP_CASE(what_the_machine_took_is_told_where_the_interval_is),
          TAP_CASE(an_option_that_only_the_slower_trial_has_is_told),
          TAP_CASE(a_wide_interval_over_an_even_number_is_not_turned_round), TAP_CASE(same_names_the_margin),
          TAP_CASE(unclear_names_what_could_have_been_shown),
