@@ -5,17 +5,17 @@
 
 Each row of the table below is one: an instruction set, one CPU, an ordinary user, blanks in every path, a decimal comma, a umask, a HOME
 that is of no use, no network. In each, tools/run_tests.py runs the tests of `make test`; with --quick those that are most likely to
-mind, about four minutes of two cores in all. Prints what fails and a line for each row, then `N passed, N failed, N skipped`. What
+mind, four rows side by side, as most of them wait. Prints what fails and a line for each row, then `N passed, N failed, N skipped`. What
 this machine cannot make is skipped with its reason. --list names the rows.
 """
 import argparse
+import concurrent.futures
 import contextlib
 import dataclasses
 import json
 import os
 import pwd
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -30,6 +30,7 @@ OF_MAKE = "yardstick"  # begins the names of programs beside the Makefile, and o
 OF_OBJECTS = (".p", ".a")  # what the linker has used is not needed to run
 HOME_VARIABLES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "YARDSTICK_CACHE")
 LOCALE = "de_DE.UTF-8"
+SIDE_BY_SIDE = 4
 SAY_DECIMAL_POINT = "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.localeconv()['decimal_point'])"
 # In a network of its own loopback is there, but down: SIOCSIFFLAGS with IFF_UP.
 WITH_LOOPBACK = "import fcntl, os, socket, struct, sys\n" \
@@ -259,8 +260,8 @@ ROWS = [
 ]
 
 
-def run_row(row, build, selection):
-    """The counts of one row, whose failures it prints."""
+def run_row(row, build, selection, told):
+    """The counts of one row, whose failures it adds to `told`."""
     counts = None
     with contextlib.ExitStack() as made:
         place = row.make(build, made)
@@ -270,7 +271,7 @@ def run_row(row, build, selection):
             counts = COUNTS.match(line) or counts
             is_told = line.startswith(("FAIL", "run_tests:")) or is_told and line.startswith("     ")
             if is_told:
-                print(line, end="", flush=True)
+                told.append(line.rstrip("\n"))
         code = process.wait()
     if not counts:
         raise Broken("run_tests.py ended with %d and printed no counts" % code)
@@ -279,21 +280,16 @@ def run_row(row, build, selection):
 
 
 def tell_row(row, build, is_quick):
-    """The same, and prints its line."""
-    def used_s():
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
-
-    before_s, reason = used_s(), ""
+    """The same, and what is to be printed: what was told, and the row's line."""
+    told, reason = [], ""
     try:
-        counts = run_row(row, build, row.quick if is_quick else row.full)
+        counts = run_row(row, build, row.quick if is_quick else row.full, told)
     except Skip as why:
         counts, reason = (0, 0, 1), ": " + str(why)
     except Broken as why:
         counts, reason = (0, 1, 0), ": " + str(why)
-    print("row %-11s %d passed, %d failed, %d skipped (%.0f s of processor time)%s" % (row.name, *counts, used_s() - before_s, reason),
-          flush=True)
-    return counts
+    told.append("row %-11s %d passed, %d failed, %d skipped%s" % (row.name, *counts, reason))
+    return counts, "\n".join(told)
 
 
 def main():
@@ -311,8 +307,10 @@ def main():
         parser.error("which build folder? (make makes one: build)")
     build = os.path.realpath(arguments.build)
     totals = [0, 0, 0]
-    for row in rows:
-        totals = [a + b for a, b in zip(totals, tell_row(row, build, arguments.quick and row.quick))]
+    with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE if arguments.quick else 1) as pool:
+        for counts, text in pool.map(lambda row: tell_row(row, build, arguments.quick and row.quick), rows):
+            print(text, flush=True)
+            totals = [a + b for a, b in zip(totals, counts)]
     print("%d passed, %d failed, %d skipped" % tuple(totals))
     return 1 if totals[1] else 0
 

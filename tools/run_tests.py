@@ -75,9 +75,10 @@ def read_seconds(build):
 
 
 def write_seconds(build, seconds):
-    with open(seconds_file(build) + ".new", "w", encoding="utf-8") as file:
+    new = "%s.%d" % (seconds_file(build), os.getpid())  # several may run at once (tools/matrix.py)
+    with open(new, "w", encoding="utf-8") as file:
         json.dump(seconds, file, indent=0, sort_keys=True)
-    os.replace(seconds_file(build) + ".new", seconds_file(build))
+    os.replace(new, seconds_file(build))
 
 
 class Teller:

@@ -75,9 +75,8 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
     "runs of fewer than 30 blocks cannot tell what is left of warm-up (take smaller blocks, or more steps)"
 /* Why there is none, where too little is left, or where it hangs on what was left out. */
 #define YS_COMPARE_MOST_OUT                                                                                            \
-    "in more than a third of the rounds the machine did something else, and nobody knows what that took: run it "      \
-    "again "                                                                                                           \
-    "on a quieter machine"
+    "in more than a third of the rounds the machine did something else, and nobody knows what that took: run it on a " \
+    "quieter machine, or with on_disturbance = ignore where it always is like that"
 #define YS_COMPARE_FEW_LEFT                                                                                            \
     "fewer than 6 rounds are left without those in which the machine did something else: run more rounds, or on a "    \
     "quieter machine"

@@ -104,7 +104,7 @@ class Matrix(unittest.TestCase):
 
     def test_counts_are_added_up_and_failures_shown(self):
         out = self.run_rows("--row=umask", "--row=isa-sse41", "--quick", code=1)
-        told = "\n".join(["FAIL one: %s", "     # at " + self.root, r"row %s 3 passed, 1 failed, 2 skipped \(\d+ s of processor time\)", ""])
+        told = "\n".join(["FAIL one: %s", "     # at " + self.root, r"row %s 3 passed, 1 failed, 2 skipped", ""])
         rows = [row for row in matrix.ROWS if row.name in ("umask", "isa-sse41")]
         self.assertRegex(out, "^%s6 passed, 2 failed, 4 skipped\n$" % "".join(told % (" ".join(row.quick), row.name.ljust(11)) for row in rows))
         self.assertIn("FAIL one: \n", self.run_rows("--row=umask", code=1))
