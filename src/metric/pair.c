@@ -268,9 +268,10 @@ static double latest(const double *from, size_t n)
 static ys_status compare_rounds(const struct matched *rounds, struct ys_compare_rule rule, bool is_speed,
                                 struct ys_comparison *found)
 {
-    double *down = ys_alloc(2 * rounds->n, sizeof *down), *up = down + rounds->n;
+    double *down = ys_alloc(2 * rounds->n, sizeof *down);
     if (!down)
         return ys_out_of_memory();
+    double *up = down + rounds->n;
     bound(rounds, is_speed, rule.difference, down, up);
     rule.down = down;
     rule.up = up;

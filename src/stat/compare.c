@@ -290,9 +290,10 @@ ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys
                      struct ys_comparison *comparison)
 {
     enum { LISTS = 10 }; /* the values, two for correlate(), and those of two struct rounds */
-    double *values = ys_alloc(LISTS * n + 1, sizeof *values), *scratch = values + n;
+    double *values = ys_alloc(LISTS * n + 1, sizeof *values);
     if (!values)
         return ys_out_of_memory();
+    double *scratch = values + n;
     struct rounds kept = {values + 3 * n, values + 4 * n, values + 5 * n, values + 6 * n, 0};
     struct rounds all = {values, values + 7 * n, values + 8 * n, values + 9 * n, 0};
     bool valid = true;
