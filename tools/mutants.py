@@ -34,8 +34,8 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-CPU_LIMIT_S = 20  # twice what the longest program takes on a machine that does other things too; of others, CPU_FACTOR times what they take and
-CPU_FACTOR, CPU_MORE_S = 4, 3  # so much more: many a mutant runs for ever
+CPU_LIMIT_S = 240  # until it is known what a program takes: the longest took 31 s on a slow machine; then CPU_FACTOR times that and so
+CPU_FACTOR, CPU_MORE_S = 3, 3  # much more: many a mutant runs for ever
 TIME_LIMIT_S = 300  # of one that waits for ever; on a machine that does other things too, a mutant takes long
 QUICK_SHARE = 1 / 50
 KEPT_CASES = 6  # of those that noticed mutants of a function or file, so many are asked first
