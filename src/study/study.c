@@ -82,11 +82,12 @@ static ys_status prove_aside(void *context, struct ys_buf *told)
     struct proving_aside *proving = context;
     struct ys_study *study = proving->study;
     struct ys_proof proof;
-    (void)told;
     YS_TRY(ys_verifier_move(study->verifier));
     ys_status status = ys_study_prove_one(study, proving->trial, &proof);
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        status = proof.cached ? YS_OK : ys_buf_puts(told, "made");
         ys_proof_fini(&proof);
+    }
     ys_verifier_close(study->verifier);
     study->verifier = NULL;
     return status;
@@ -115,8 +116,8 @@ static ys_status end_aside(struct proving_aside *proving)
         return YS_OK;
     ys_progress("proving %s", proving->trial->record.id);
     ys_status status = ys_aside_end(&proving->aside, &told);
+    proving->trial->is_proven_aside = status == YS_OK && told.size > 0;
     ys_buf_free(&told);
-    proving->trial->is_proven_aside = status == YS_OK;
     proving->trial = NULL;
     return status == YS_EINTR ? status : YS_OK;
 }

@@ -34,7 +34,7 @@ struct ys_trial {
     bool left;               /* it could run when its study began, and cannot now */
     const char *given_up;    /* why it gets no more runs, in words that follow its name (study/past.h); NULL */
     int64_t last_round;      /* that it has a run of */
-    bool is_proven_aside;    /* its proof was made beside another's, and lies in the cache */
+    bool is_proven_aside;    /* its proof was made now, beside another's, and lies in the cache */
     int failures, successes; /* stored runs so far */
     char *unproven;          /* why its proof broke off, which is not yet said; owned; NULL */
     struct ys_trial_seen seen;

@@ -126,3 +126,13 @@ class WholeBatch(Case):
     def test_finds_losses_that_are_not_those_of_the_batch(self):
         _, failed = self.verify("train_loss")
         self.assertEqual(failed, ["loss of training", "loss of training, whole batch"])
+
+
+class BesideEachOther(Case):
+    """Proofs behind the first are made beside one another, and are told as those that are made by themselves."""
+
+    def test_what_was_made_now_is_not_told_as_kept_nor_the_other_way_round(self):
+        words = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8,12,16", "--steps=2", "--repeat=1", "--audit=off"]
+        for flags, cached in ((["--fresh"], False), ([], True), (["--fresh"], False)):
+            result, _ = self.result("run", *words, *flags)
+            self.assertEqual([(trial["proof"]["verdict"], trial["proof"]["cached"]) for trial in result["trials"]], [("pass", cached)] * 3)
