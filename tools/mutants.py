@@ -367,7 +367,7 @@ class Builder:
     def __init__(self, build, folder):
         self.build, self.folder = build, folder  # `folder` is for what is made once
         self.skips, self.seconds, self.joints, self.plain = {}, {}, {}, {}
-        self.cpu_s = {}  # program, patterns -> what it may take, by what it took with the source as it stands, compiled as mutants are
+        self.cpu_s = {}  # object, program, patterns -> what it may take, by what it took with the source as it stands, compiled as mutants are
         self.noticed_by = {}  # file, or file and function -> [(program, case)], the latest first
         self.many = {}  # file, object -> (folder, object with many mutants, {(line, text): number})
         self.lock = threading.Lock()
@@ -494,9 +494,9 @@ class Builder:
                 others = [at for at in self.noticed_by.get(key, []) if at != (program, case)]
                 self.noticed_by[key] = ([(program, case)] + others)[:KEPT_CASES]
 
-    def limit(self, program, patterns=None):
-        """Seconds of processor time that the program may take; without patterns, for any of its cases."""
-        known = [seconds for (name, those), seconds in self.cpu_s.items() if name == program and patterns in (None, list(those))]
+    def limit(self, made, program, patterns=None):
+        """Seconds of processor time that the program may take with its own `made` replaced; without patterns, for any of its cases."""
+        known = [seconds for (out, name, those), seconds in self.cpu_s.items() if (out, name) == (made, program) and patterns in (None, list(those))]
         return max(known, default=CPU_LIMIT_S)
 
     def all_skipped(self, program):
@@ -525,16 +525,17 @@ def judged(builder, source, number, text, tries):
             return NOT_COMPILED
         for program, cases in builder.asked_first(source, function, tries):
             command = [builder.link(folder, out, program, made)] + cases
-            if not passes(command, builder.build, builder.all_skipped(program), builder.limit(program), mutant):
+            if not passes(command, builder.build, builder.all_skipped(program), builder.limit(made, program), mutant):
                 return NOTICED
         if is_mutant and builder.is_same_code(own, source, made):
             return SAME_CODE
         for program, patterns in sorted(tries, key=lambda at: builder.skipped(*at)[1]):
             command, skips = [builder.link(folder, out, program, made)] + patterns, builder.skipped(program, patterns)[0]
             began = time.monotonic()
-            done = cases_before_failure(command, builder.build, skips, builder.limit(program, patterns), mutant)
+            done = cases_before_failure(command, builder.build, skips, builder.limit(made, program, patterns) if is_mutant else CPU_LIMIT_S, mutant)
             if done is None and not is_mutant:
-                builder.cpu_s[program, tuple(patterns)] = min(CPU_LIMIT_S, CPU_MORE_S + CPU_FACTOR * (time.monotonic() - began))
+                took = CPU_MORE_S + CPU_FACTOR * (time.monotonic() - began)
+                builder.cpu_s[made, program, tuple(patterns)] = min(CPU_LIMIT_S, max(took, builder.cpu_s.get((made, program, tuple(patterns)), 0)))
             if done is not None:
                 fitting = builder.fitting(program, patterns)
                 if done < len(fitting):  # otherwise it is what was left at the end
