@@ -143,7 +143,7 @@ PROGRAMS = {
     ("ref_norm.inc", "running_run"): (MODE, ["*"]),
     ("kernels_curve.h", "load_filled"): (SEQUENCE, ["*"]),
     ("kernels_curve.h", "total"): (LINE, ["*"]),
-    **{("kernels.inc", name): OF_DEPTHWISE for name in ("inside_of", "DEPTHWISE_ROW", "depthwise_block", "depthwise_part", "depthwise_weights")},
+    **{("kernels.inc", name): OF_DEPTHWISE for name in ("inside_of", "depthwise_row", "depthwise_channels", "depthwise_part", "depthwise_weights")},
     ("onednn_dense.c", "wants_plain_weight"): (OF_CLASSES[0], list(OF_CLASSES[1])),
     ("onednn_misc.c", "ys_onednn_update"): (OPTIMIZER, ["*_onednn"]),
     **{("kernels.inc", name): (OPERATORS, ["add_*_onednn"]) for name in ("add_part", "add")},

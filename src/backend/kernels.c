@@ -3,88 +3,57 @@
 
 #include <math.h>
 
-extern const struct ys_kernels ys_kernels_f32, ys_kernels_bf16;
-extern const struct ys_recurrent_kernels ys_kernels_recurrent;
-extern const struct ys_softmax_kernels ys_kernels_softmax;
-extern const struct ys_line_kernels ys_kernels_line;
-extern ys_status ys_kernels_update(void *context, void *const *operand);
+/* Each is compiled for every level (src/meson.build): what is there of it on this processor. */
 #ifdef __x86_64__
-extern const struct ys_kernels ys_kernels_f32_v3, ys_kernels_bf16_v3, ys_kernels_f32_v4, ys_kernels_bf16_v4;
-extern const struct ys_recurrent_kernels ys_kernels_recurrent_v3, ys_kernels_recurrent_v4;
-extern const struct ys_softmax_kernels ys_kernels_softmax_v3, ys_kernels_softmax_v4;
-extern const struct ys_line_kernels ys_kernels_line_v3, ys_kernels_line_v4;
-extern ys_status ys_kernels_update_v3(void *context, void *const *operand);
-extern ys_status ys_kernels_update_v4(void *context, void *const *operand);
+#define FORMS(type, name) extern type name, name##_v3, name##_v4
+#define FORM(name)        (ys_level_width() == 4 ? &name##_v4 : ys_level_width() == 3 ? &name##_v3 : &name)
+#else
+#define FORMS(type, name) extern type name
+#define FORM(name)        (&name)
 #endif
+typedef ys_status update_function(void *context, void *const *operand);
 
-const struct ys_kernels *ys_kernels(bool bf16)
-{
-    switch (ys_level_width()) {
+FORMS(const struct ys_kernels, ys_kernels_f32);
+FORMS(const struct ys_recurrent_kernels, ys_kernels_recurrent);
+FORMS(const struct ys_softmax_kernels, ys_kernels_softmax);
+FORMS(const struct ys_line_kernels, ys_kernels_line);
+FORMS(update_function, ys_kernels_update);
+
 #ifdef __x86_64__
-    case 4:
-        return bf16 ? &ys_kernels_bf16_v4 : &ys_kernels_f32_v4;
-    case 3:
-        return bf16 ? &ys_kernels_bf16_v3 : &ys_kernels_f32_v3;
-#endif
-    default:
-        return bf16 ? &ys_kernels_bf16 : &ys_kernels_f32;
-    }
+extern const struct ys_kernels ys_kernels_bf16_v4;
+
+const struct ys_kernels *ys_kernels(bool bf16, int64_t lanes)
+{
+    if (bf16)
+        return &ys_kernels_bf16_v4;
+    return ys_level_width() == 4 && lanes < YS_LANES ? &ys_kernels_f32_v3 : FORM(ys_kernels_f32);
 }
+#else
+const struct ys_kernels *ys_kernels(bool bf16, int64_t lanes)
+{
+    (void)lanes;
+    return bf16 ? NULL : FORM(ys_kernels_f32);
+}
+#endif
 
 ys_call_run ys_kernel_update(void)
 {
-    switch (ys_level_width()) {
-#ifdef __x86_64__
-    case 4:
-        return ys_kernels_update_v4;
-    case 3:
-        return ys_kernels_update_v3;
-#endif
-    default:
-        return ys_kernels_update;
-    }
+    return FORM(ys_kernels_update);
 }
 
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void)
 {
-    switch (ys_level_width()) {
-#ifdef __x86_64__
-    case 4:
-        return &ys_kernels_recurrent_v4;
-    case 3:
-        return &ys_kernels_recurrent_v3;
-#endif
-    default:
-        return &ys_kernels_recurrent;
-    }
+    return FORM(ys_kernels_recurrent);
 }
 
 const struct ys_softmax_kernels *ys_softmax_kernels(void)
 {
-    switch (ys_level_width()) {
-#ifdef __x86_64__
-    case 4:
-        return &ys_kernels_softmax_v4;
-    case 3:
-        return &ys_kernels_softmax_v3;
-#endif
-    default:
-        return &ys_kernels_softmax;
-    }
+    return FORM(ys_kernels_softmax);
 }
 
 const struct ys_line_kernels *ys_line_kernels(void)
 {
-    switch (ys_level_width()) {
-#ifdef __x86_64__
-    case 4:
-        return &ys_kernels_line_v4;
-    case 3:
-        return &ys_kernels_line_v3;
-#endif
-    default:
-        return &ys_kernels_line;
-    }
+    return FORM(ys_kernels_line);
 }
 
 /** Two doubles for each lane of each unit. */

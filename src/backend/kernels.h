@@ -1,15 +1,16 @@
 /* Kernels of our own beside oneDNN's: what the library has not, or not as one pass over memory.
  *
- * They are compiled for several widths of vector registers (kernels.inc) and chosen when the program runs; all give the
- * same bits, because every sum runs in sixteen lanes in a fixed order and nothing is contracted. Work is split into
- * units of one row of the batch and up to sixteen channels, so the number of threads does not change a result either.
- * Values are float or bfloat16 in memory and float in registers. */
+ * They are compiled for several widths of vector registers, a vector being one register, and chosen when the program
+ * runs. Where channels lie in the lanes (kernels.inc), all widths give the same bits; a sum along a line
+ * (kernels_line.c, kernels_softmax.c) goes in as many lanes as a register has, so its last bits hang on the width.
+ * Nothing is contracted. Work is split into units of one row of the batch and a vector of channels, so the number of
+ * threads does not change a result. Values are float or bfloat16 in memory and float in registers. */
 #ifndef YS_BACKEND_KERNELS_H
 #define YS_BACKEND_KERNELS_H
 
 #include "engine/backend.h"
 
-#define YS_LANES 16 /* channels of a unit */
+#define YS_LANES 16 /* the most channels of a block, and lanes of a vector */
 
 /** A value of shape (rows, channels, positions): element [n, c, p] lies at n * row + (c / lanes) * block +
  * p * position + c % lanes. Where lanes does not divide the channels, a blocked layout has room for the missing ones,
@@ -142,8 +143,9 @@ const struct ys_line_kernels *ys_line_kernels(void);
 const struct ys_softmax_kernels *ys_softmax_kernels(void);
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void);
 
-/** For values in float or bfloat16, in the widest form that this processor runs. */
-const struct ys_kernels *ys_kernels(bool bf16);
+/** For values in blocks of so many lanes, in float or bfloat16 (where ys_level_lacks_bf16() is NULL), in the widest
+ * form that this processor runs and a block fills. */
+const struct ys_kernels *ys_kernels(bool bf16, int64_t lanes);
 /** The optimizer. Context: ys_update; operands: weights, gradients, [state1], [state2]. */
 ys_call_run ys_kernel_update(void);
 

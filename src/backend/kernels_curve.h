@@ -1,4 +1,4 @@
-/* exp, sixteen numbers at a time, and lines of floats in such vectors, whose last may be a part of one. Included by the
+/* exp, a vector at a time, and lines of floats in such vectors, whose last may be a part of one. Included by the
  * kernels' own files. */
 #ifndef YS_BACKEND_KERNELS_CURVE_H
 #define YS_BACKEND_KERNELS_CURVE_H
@@ -10,7 +10,7 @@
 static inline vector load_filled(const float *p, int64_t lanes, float behind)
 {
     vector v = (vector){0} + behind;
-    if (lanes >= YS_LANES)
+    if (lanes >= LANES)
         memcpy(&v, p, sizeof v);
     else
         for (int64_t i = 0; i < lanes; i++)
@@ -25,7 +25,7 @@ static inline vector load(const float *p, int64_t lanes)
 
 static inline void store(float *p, vector v, int64_t lanes)
 {
-    if (lanes >= YS_LANES)
+    if (lanes >= LANES)
         memcpy(p, &v, sizeof v);
     else
         for (int64_t i = 0; i < lanes; i++)
@@ -38,14 +38,16 @@ static inline vector choose(truth where, vector a, vector b)
     return (vector)((where & (truth)a) | (~where & (truth)b));
 }
 
-/** The sum of the lanes, four side by side: one after another they would take most of a short line's time. */
+/** The sum of the lanes: halves of the vector side by side, since one after another they would take most of a short
+ * line's time. */
 static inline double total(wide v)
 {
-    double part[YS_LANES];
+    double part[LANES];
     memcpy(part, &v, sizeof part);
-    for (int i = 0; i < 4; i++)
-        part[i] = (part[i] + part[i + 4]) + (part[i + 8] + part[i + 12]);
-    return (part[0] + part[1]) + (part[2] + part[3]);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            part[i] += part[i + half];
+    return part[0];
 }
 
 /** exp of what lies between -87 and 88, and of these beyond: 2^n times exp(rest), |rest| <= log(2) / 2, by its series

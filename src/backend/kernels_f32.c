@@ -11,36 +11,28 @@
 
 extern const struct ys_kernels YS_KERNELS;
 
-static inline vector load16(const float *p)
+static inline vector load_all(const float *p)
 {
     vector v;
     memcpy(&v, p, sizeof v);
     return v;
 }
 
-static inline half_vector load8(const float *p)
-{
-    half_vector v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static inline void store16(float *p, vector v)
+static inline void store_all(float *p, vector v)
 {
     memcpy(p, &v, sizeof v);
 }
 
-static inline void stream16(float *p, vector v)
+static inline void stream_all(float *p, vector v)
 {
 #if defined(__AVX512F__)
     _mm512_stream_ps(p, (__m512)v);
+#elif defined(__AVX2__)
+    _mm256_stream_ps(p, (__m256)v);
 #elif defined(__SSE2__)
-    __m128 quarter[4];
-    memcpy(quarter, &v, sizeof quarter);
-    for (int i = 0; i < 4; i++)
-        _mm_stream_ps(p + 4 * i, quarter[i]);
+    _mm_stream_ps(p, (__m128)v);
 #else
-    store16(p, v);
+    store_all(p, v);
 #endif
 }
 

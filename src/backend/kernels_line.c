@@ -1,4 +1,4 @@
-/* Lines of a normalisation along the last axis, sixteen numbers at a time. YS_KERNELS names the table: compiled once
+/* Lines of a normalisation along the last axis, a vector at a time. YS_KERNELS names the table: compiled once
  * for each width of vector registers. What lies behind a line's end counts as 0 in a sum. */
 #include "backend/kernels_curve.h"
 
@@ -10,7 +10,7 @@ extern const struct ys_line_kernels YS_KERNELS;
 static inline wide centred(const float *x, int64_t lanes, double mean)
 {
     wide v = __builtin_convertvector(load(x, lanes), wide) - mean;
-    for (int64_t i = lanes; i < YS_LANES; i++)
+    for (int64_t i = lanes; i < LANES; i++)
         v[i] = 0;
     return v;
 }
@@ -18,10 +18,10 @@ static inline wide centred(const float *x, int64_t lanes, double mean)
 static struct ys_line_statistics statistics(const float *x, int64_t count, bool is_square, float epsilon)
 {
     wide sum = {0}, squares = {0};
-    for (int64_t k = 0; !is_square && k < count; k += YS_LANES)
+    for (int64_t k = 0; !is_square && k < count; k += LANES)
         sum += centred(x + k, count - k, 0);
     const double mean = is_square ? 0 : total(sum) / (double)count;
-    for (int64_t k = 0; k < count; k += YS_LANES) {
+    for (int64_t k = 0; k < count; k += LANES) {
         const wide v = centred(x + k, count - k, mean);
         squares += v * v;
     }
@@ -31,7 +31,7 @@ static struct ys_line_statistics statistics(const float *x, int64_t count, bool 
 static void forward(const struct ys_line_statistics *s, int64_t count, const float *x, const float *weight,
                     const float *bias, float *y)
 {
-    for (int64_t k = 0; k < count; k += YS_LANES) {
+    for (int64_t k = 0; k < count; k += LANES) {
         const vector z = (load(x + k, count - k) - s->mean) * s->inverse * load(weight + k, count - k);
         store(y + k, bias ? z + load(bias + k, count - k) : z, count - k);
     }
@@ -41,7 +41,7 @@ static void backward(const struct ys_line_statistics *s, bool is_square, int64_t
                      const float *weight, const float *dy, float *dx)
 {
     wide sum = {0}, product = {0};
-    for (int64_t k = 0; k < count; k += YS_LANES) {
+    for (int64_t k = 0; k < count; k += LANES) {
         const int64_t lanes = count - k;
         const vector g = load(dy + k, lanes) * load(weight + k, lanes);
         sum += __builtin_convertvector(g, wide);
@@ -49,7 +49,7 @@ static void backward(const struct ys_line_statistics *s, bool is_square, int64_t
     }
     const float mean = is_square ? 0 : (float)(total(sum) / (double)count),
                 slope = (float)(total(product) / (double)count);
-    for (int64_t k = 0; k < count; k += YS_LANES) {
+    for (int64_t k = 0; k < count; k += LANES) {
         const int64_t lanes = count - k;
         const vector g = load(dy + k, lanes) * load(weight + k, lanes);
         store(dx + k, s->inverse * (g - mean - (load(x + k, lanes) - s->mean) * s->inverse * slope), lanes);
@@ -59,7 +59,7 @@ static void backward(const struct ys_line_statistics *s, bool is_square, int64_t
 static void gather(const struct ys_line_statistics *s, int64_t count, const float *x, const float *dy, float *dweight,
                    float *dbias)
 {
-    for (int64_t k = 0; k < count; k += YS_LANES) {
+    for (int64_t k = 0; k < count; k += LANES) {
         const int64_t lanes = count - k;
         const vector g = load(dy + k, lanes);
         store(dweight + k, load(dweight + k, lanes) + g * ((load(x + k, lanes) - s->mean) * s->inverse), lanes);

@@ -1,4 +1,4 @@
-/* The steps of LSTM and GRU between their products, sixteen numbers at a time. YS_KERNELS names the table: compiled
+/* The steps of LSTM and GRU between their products, a vector at a time. YS_KERNELS names the table: compiled
  * once for each width of vector registers. exp and tanh are our own, good to some units in the last place of a float:
  * those of the C library would take longer than the products. */
 #include "backend/kernels_curve.h"
@@ -25,7 +25,7 @@ static inline vector hyperbolic(vector x)
 static void lstm(int64_t hidden, const float *bias, const float *cell_before, float *gate, float *cell, float *y)
 {
     float *const at[] = {gate, gate + hidden, gate + 2 * hidden, gate + 3 * hidden};
-    for (int64_t j = 0; j < hidden; j += YS_LANES) {
+    for (int64_t j = 0; j < hidden; j += LANES) {
         const int64_t lanes = hidden - j;
         const vector i = sigmoid(load(at[0] + j, lanes) + load(bias + j, lanes));
         const vector f = sigmoid(load(at[1] + j, lanes) + load(bias + hidden + j, lanes));
@@ -47,7 +47,7 @@ static void gru(int64_t hidden, const float *bias, const float *inner_bias, cons
                 float *inner, float *y)
 {
     float *const at[] = {gate, gate + hidden, gate + 2 * hidden};
-    for (int64_t j = 0; j < hidden; j += YS_LANES) {
+    for (int64_t j = 0; j < hidden; j += LANES) {
         const int64_t lanes = hidden - j;
         vector q = load(inner_bias + j, lanes);
         if (y_before)
@@ -69,7 +69,7 @@ static void gru(int64_t hidden, const float *bias, const float *inner_bias, cons
 static void lstm_backward(int64_t hidden, const float *gate, const float *cell_before, const float *cell,
                           const float *dy, const float *carried, const float *dcell_behind, float *dgate, float *dcell)
 {
-    for (int64_t j = 0; j < hidden; j += YS_LANES) {
+    for (int64_t j = 0; j < hidden; j += LANES) {
         const int64_t lanes = hidden - j;
         const vector i = load(gate + j, lanes), f = load(gate + hidden + j, lanes);
         const vector g = load(gate + 2 * hidden + j, lanes), o = load(gate + 3 * hidden + j, lanes);
@@ -92,7 +92,7 @@ static void lstm_backward(int64_t hidden, const float *gate, const float *cell_b
 static void gru_backward(int64_t hidden, const float *gate, const float *y_before, const float *inner, const float *dy,
                          bool is_last, float *carried, float *dgate, float *dinner)
 {
-    for (int64_t j = 0; j < hidden; j += YS_LANES) {
+    for (int64_t j = 0; j < hidden; j += LANES) {
         const int64_t lanes = hidden - j;
         const vector r = load(gate + j, lanes), z = load(gate + hidden + j, lanes);
         const vector n = load(gate + 2 * hidden + j, lanes);

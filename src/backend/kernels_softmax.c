@@ -1,4 +1,4 @@
-/* Lines of a softmax, sixteen numbers at a time. YS_KERNELS names the table: compiled once for each width of vector
+/* Lines of a softmax, a vector at a time. YS_KERNELS names the table: compiled once for each width of vector
  * registers. */
 #include "backend/kernels_curve.h"
 
@@ -9,18 +9,18 @@ extern const struct ys_softmax_kernels YS_KERNELS;
 static float largest(const float *z, int64_t count)
 {
     vector top = load_filled(z, count, -INFINITY);
-    for (int64_t k = YS_LANES; k < count; k += YS_LANES) {
+    for (int64_t k = LANES; k < count; k += LANES) {
         const vector v = load_filled(z + k, count - k, -INFINITY);
         top = choose(v > top, v, top);
     }
     float all = top[0];
-    for (int i = 1; i < YS_LANES; i++)
+    for (int i = 1; i < LANES; i++)
         all = top[i] > all ? top[i] : all;
     return all;
 }
 
 /* The vectors of one sum in float: beyond them it is kept in double. */
-#define RUN (64 * (int64_t)YS_LANES)
+#define RUN (64 * (int64_t)LANES)
 
 static double exponents(const float *z, int64_t count, float top, float scale, float *to)
 {
@@ -28,9 +28,9 @@ static double exponents(const float *z, int64_t count, float top, float scale, f
     for (int64_t first = 0; first < count; first += RUN) {
         const int64_t end = first + RUN < count ? first + RUN : count;
         vector part = {0};
-        for (int64_t k = first; k < end; k += YS_LANES) {
+        for (int64_t k = first; k < end; k += LANES) {
             vector e = exponential((load(z + k, end - k) - top) * scale);
-            for (int64_t i = end - k; i < YS_LANES; i++)
+            for (int64_t i = end - k; i < LANES; i++)
                 e[i] = 0;
             if (to)
                 store(to + k, e, end - k);
@@ -43,7 +43,7 @@ static double exponents(const float *z, int64_t count, float top, float scale, f
 
 static void times(float *z, int64_t count, float factor, float shift)
 {
-    for (int64_t k = 0; k < count; k += YS_LANES)
+    for (int64_t k = 0; k < count; k += LANES)
         store(z + k, load(z + k, count - k) * factor + shift, count - k);
 }
 
@@ -53,11 +53,11 @@ static void backward(const float *p, int64_t count, float scale, float *dp)
     for (int64_t first = 0; first < count; first += RUN) {
         const int64_t end = first + RUN < count ? first + RUN : count;
         vector part = {0};
-        for (int64_t k = first; k < end; k += YS_LANES)
+        for (int64_t k = first; k < end; k += LANES)
             part += load(p + k, end - k) * load(dp + k, end - k);
         sum += total(__builtin_convertvector(part, wide));
     }
-    for (int64_t k = 0; k < count; k += YS_LANES)
+    for (int64_t k = 0; k < count; k += LANES)
         store(dp + k, load(p + k, count - k) * scale * (load(dp + k, count - k) - (float)sum), count - k);
 }
 

@@ -1,14 +1,23 @@
-/* What the kernels of all formats share about a tail's statistics. Included by the kernels' own files. */
+/* What the kernels of all formats share: vectors as wide as the registers that a file is compiled for, and a tail's
+ * statistics. Included by the kernels' own files. */
 #ifndef YS_BACKEND_KERNELS_TAIL_H
 #define YS_BACKEND_KERNELS_TAIL_H
 
 #include "backend/kernels.h"
 #include <string.h>
 
-typedef float vector __attribute__((vector_size(64)));
-typedef int32_t truth __attribute__((vector_size(64))); /* of a comparison: all bits or none */
-typedef double wide __attribute__((vector_size(128)));
-typedef float half_vector __attribute__((vector_size(32), may_alias)); /* eight channels */
+/* Lanes of a vector. Of two registers the compiler makes an array in memory. */
+#if defined(__AVX512F__)
+enum { LANES = 16 };
+#elif defined(__AVX2__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+
+typedef float vector __attribute__((vector_size(4 * LANES)));
+typedef int32_t truth __attribute__((vector_size(4 * LANES))); /* of a comparison: all bits or none */
+typedef double wide __attribute__((vector_size(8 * LANES)));
 
 struct tail_channel { /* of one unit */
     vector mean, inverse, scale, bias, mean_dz, slope_dz;
@@ -28,28 +37,31 @@ static inline struct ys_tail tail_whole(const struct ys_tail *t)
     return whole;
 }
 
-/** Of the blocks that are being worked on. */
+/** Vectors that a block of channels takes. */
+static inline int64_t tail_parts(const struct ys_value_layout *im)
+{
+    return (im->lanes + LANES - 1) / LANES;
+}
+
+/** Of the blocks that are being worked on: a unit is one vector of channels in one row. */
 static inline size_t tail_units(const struct ys_tail *t)
 {
-    return (size_t)(t->image.rows * t->block_count);
+    return (size_t)(t->image.rows * t->block_count * tail_parts(&t->image));
+}
+
+/** Lanes of the vector that begins at `channel`, lane `lane` of its block, that are in memory; 0 or less: none. */
+static inline int tail_width(const struct ys_value_layout *im, int64_t channel, int64_t lane)
+{
+    const int64_t left = im->has_padding ? im->lanes - lane : im->channels - channel;
+    const int64_t most = im->lanes < LANES ? im->lanes : LANES;
+    return (int)(left < most ? left : most);
 }
 
 struct tail_unit {
-    int64_t row, block, channel, place; /* place: of its first element */
-    int lanes, width;                   /* channels, and how many of them are in memory */
+    int64_t channel, first, place; /* first: where its channels begin in row 0; place: in its own */
+    int width;                     /* lanes in memory */
+    double *sums;                  /* of the first quantity; those of the second lie YS_LANES behind */
 };
-
-static inline struct tail_unit tail_unit(const struct ys_tail *t, size_t index)
-{
-    const struct ys_value_layout *im = &t->image;
-    struct tail_unit u = {.row = (int64_t)index / t->block_count,
-                          .block = t->first_block + (int64_t)index % t->block_count};
-    u.channel = u.block * im->lanes;
-    u.place = u.row * im->row + u.block * im->block;
-    u.lanes = (int)(im->channels - u.channel < im->lanes ? im->channels - u.channel : im->lanes);
-    u.width = im->has_padding ? (int)im->lanes : u.lanes;
-    return u;
-}
 
 /** Length of one array of statistics: a vector may be read from any channel that begins a block. */
 static inline int64_t tail_stride(const struct ys_tail *t)
@@ -61,6 +73,19 @@ static inline double *tail_sums(const struct ys_tail *t, void *stats, int64_t ro
 {
     int64_t unit = row * tail_blocks(t) + block;
     return (double *)(void *)((float *)stats + YS_STATS_COUNT * tail_stride(t)) + unit * (2 * YS_LANES);
+}
+
+static inline struct tail_unit tail_unit(const struct ys_tail *t, void *stats, size_t index)
+{
+    const struct ys_value_layout *im = &t->image;
+    const int64_t parts = tail_parts(im), lane = (int64_t)index % parts * LANES;
+    const int64_t block = t->first_block + (int64_t)index / parts % t->block_count;
+    const int64_t row = (int64_t)index / parts / t->block_count;
+    struct tail_unit u = {.channel = block * im->lanes + lane, .first = block * im->block + lane};
+    u.place = row * im->row + u.first;
+    u.width = tail_width(im, u.channel, lane);
+    u.sums = stats ? tail_sums(t, stats, row, block) + lane : NULL;
+    return u;
 }
 
 static inline vector tail_load(const float *p)

@@ -350,8 +350,8 @@ static ys_status depthwise_weights(struct ys_lowering *low, const struct ys_node
     operands[2] = made;
     if (node->bias >= 0)
         YS_TRY(ys_lower_param_share(low, node->bias, &operands[3], &more_bias));
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_kernels(o->type == dnnl_bf16)->depthwise_weights, d, sizeof *d,
-                                operands, 3 + (node->bias >= 0)));
+    YS_TRY(ys_onednn_append_own(low, node->name, ys_kernels(o->type == dnnl_bf16, d->x.lanes)->depthwise_weights, d,
+                                sizeof *d, operands, 3 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     YS_TRY(ys_onednn_append_reorder(low, node->name, &weight->canonical, made, &weight->stored, target));
     YS_TRY(ys_onednn_add_param(low, node, node->weight, target, more_weight));

@@ -143,7 +143,7 @@ static ys_status append_multiply(struct ys_lowering *low, const struct ys_node *
 {
     const struct onednn *o = low->state;
     struct ys_elements c = {low->config.threads, ys_layout_elements(&o->values[node->out[0]].layout)};
-    return ys_onednn_append_own(low, node->name, ys_kernels(false)->multiply, &c, sizeof c,
+    return ys_onednn_append_own(low, node->name, ys_kernels(false, YS_LANES)->multiply, &c, sizeof c,
                                 (struct ys_operand[]){a, b, y}, 3);
 }
 

@@ -86,7 +86,7 @@ static ys_status append_mask(struct ys_lowering *low, const struct ys_node *node
     if (ys_lower_gradient_holders(low, gradient->buffer) > 1)
         YS_TRY(ys_onednn_buffer(low, layout, &operands[2].buffer));
     *gradient = operands[2];
-    return ys_onednn_append_own(low, node->name, ys_kernels(ys_layout_is_bf16(layout))->tail_mask, &kernel,
+    return ys_onednn_append_own(low, node->name, ys_kernels(ys_layout_is_bf16(layout), YS_LANES)->tail_mask, &kernel,
                                 sizeof kernel, operands, 3);
 }
 

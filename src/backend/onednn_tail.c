@@ -181,8 +181,7 @@ ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *n
         k->momentum = low->graph->nodes[tail->norm].batchnorm.momentum;
         k->mode = low->config.training ? low->mode : NULL;
         k->lowering = low;
-        k->streams =
-            k->image.lanes == YS_LANES && k->image.has_padding && ys_layout_bytes(&tail->layout) > STREAM_BYTES;
+        k->streams = k->image.has_padding && ys_layout_bytes(&tail->layout) > STREAM_BYTES;
     } else {
         if (tail->act >= 0 && !keeps_zero(&low->graph->nodes[tail->act]))
             YS_TRY(ys_onednn_plain(low, tail->x, &tail->layout));
@@ -194,7 +193,7 @@ ys_status ys_onednn_decide_tail(struct ys_lowering *low, const struct ys_node *n
 
 static const struct ys_kernels *kernels(const struct onednn_tail *tail)
 {
-    return ys_kernels(ys_layout_is_bf16(&tail->layout));
+    return ys_kernels(ys_layout_is_bf16(&tail->layout), tail->kernel.image.lanes);
 }
 
 static ys_status append_kernel(struct ys_lowering *low, const struct ys_node *node, ys_call_run run,
