@@ -55,7 +55,7 @@ PRODUCT = "tests/test_backend_product"
 DROPOUT = "tests/test_backend_dropout"
 HIDDEN = "tests/test_backend_hidden"  # losses of targets that do not count
 TAIL = "tests/test_backend_tail"
-DEPTHWISE = "tests/test_backend_depthwise"
+WINDOW = "tests/test_backend_window"
 CACHED = "tests/test_backend_cached"  # rows a few positions at a time
 MODE = "tests/test_engine_mode"  # what only a step of training shows, and only an evaluation
 KEEP = "tests/test_engine_keep"  # values that are made again in the backward pass
@@ -100,7 +100,7 @@ SOURCES = {
     "ref_product.inc": OF_PRODUCT, "ref_tile.inc": OF_PRODUCT,
     **{name: onednn(name) for name in ("onednn_ops.c", "onednn_line.c", "onednn_padding.c", "onednn_pair.c")},
     **{name: onednn(name, REFUSED, NETWORK, FAMILY) for name in ("onednn_pool.c", "onednn_shape.c")},
-    "onednn_dense.c": onednn("onednn_dense.c", REFUSED, NETWORK, CALLS, FAMILY, (DEPTHWISE, ("kernels_*",)), OF_CLASSES),
+    "onednn_dense.c": onednn("onednn_dense.c", REFUSED, NETWORK, CALLS, FAMILY, (WINDOW, ("kernels_*",)), OF_CLASSES),
     "onednn_misc.c": onednn("onednn_misc.c", REFUSED, NETWORK, DROPOUT),
     "onednn_places.c": onednn("onednn_places.c", CACHED),
     "onednn_recurrent.c": Tried(object_of_backend("onednn_recurrent.c"), (), (RECURRENT,)),
@@ -108,6 +108,7 @@ SOURCES = {
     "onednn_tail.c": Tried(object_of_backend("onednn_tail.c"), (), (NETWORK, OF_TAILS, MODE, ROWS, KEEP, FAMILY, TAIL)),
     "onednn_transposed.c": onednn("onednn_transposed.c", REFUSED, OF_WEIGHTS),
     "kernels.inc": Tried(object_of_kernels("f32"), (), (TAIL,)),
+    "kernels_window.inc": Tried(object_of_kernels("f32"), (), (WINDOW,)),
     "kernels_softmax.c": Tried(object_of_kernels("softmax"), (), (SEQUENCE,)),
     "kernels_line.c": Tried(object_of_kernels("line"), (), (LINE,)),
     "kernels_recurrent.c": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
@@ -137,13 +138,11 @@ CASES = {
 LOSSES = {name for name, cases in CASES.items() if cases[0].startswith("loss_")}  # HIDDEN tries them too
 # Operators with no case in OPERATORS: of what others share with them, the others' cases show enough.
 ELSEWHERE = {"attention", "last", "lstm", "gru"}
-OF_DEPTHWISE = (DEPTHWISE, ["*"])
 # What other programs try than those of the file: of what only a step of training shows, and of what a tail does not use.
 PROGRAMS = {
     ("ref_norm.inc", "running_run"): (MODE, ["*"]),
     ("kernels_curve.h", "load_filled"): (SEQUENCE, ["*"]),
     ("kernels_curve.h", "total"): (LINE, ["*"]),
-    **{("kernels.inc", name): OF_DEPTHWISE for name in ("inside_of", "depthwise_row", "depthwise_channels", "depthwise_part", "depthwise_weights")},
     ("onednn_dense.c", "wants_plain_weight"): (OF_CLASSES[0], list(OF_CLASSES[1])),
     ("onednn_misc.c", "ys_onednn_update"): (OPTIMIZER, ["*_onednn"]),
     **{("kernels.inc", name): (OPERATORS, ["add_*_onednn"]) for name in ("add_part", "add")},

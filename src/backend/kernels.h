@@ -57,15 +57,29 @@ size_t ys_tail_stats_bytes(const struct ys_tail *tail);
 /** Mean of the last batch and its variance with n - 1, [channels]; after tail_stats in training. */
 void ys_tail_batch(const struct ys_tail *tail, const void *stats, const float **mean, const float **unbiased);
 
-/** The gradient by the weight of a convolution in which every channel is a group of its own. */
+/** The gradient by the weight of a convolution in which every channel is a group of its own, or whose x has one
+ * channel.
+ */
 struct ys_depthwise {
-    struct ys_value_layout x, dy; /* with the same lanes */
+    struct ys_value_layout x, dy; /* with the same lanes; of an x of one channel the rows alone count, in C order */
     int threads;
     bool has_bias;
     int64_t extent[2], out[2]; /* height and width of x and of dy */
     struct ys_window window;   /* at most YS_DEPTHWISE_TAPS elements */
 };
 enum { YS_DEPTHWISE_TAPS = 256 };
+
+/** A pool whose result is the largest element under each window. */
+struct ys_maxpool {
+    struct ys_value_layout x, y; /* with the same lanes */
+    int threads;
+    int64_t extent[2], out[2]; /* height and width of x and of y */
+    struct ys_window window;   /* at most YS_MAXPOOL_TAPS elements */
+    bool has_winners;
+};
+/* Winners are bytes, laid out as y is: the element of the window that won, row by row; YS_MAXPOOL_TAPS: all is padding.
+ */
+enum { YS_MAXPOOL_TAPS = 255 };
 
 struct ys_elements {
     int threads;
@@ -88,8 +102,12 @@ struct ys_kernels {
     ys_call_run tail_backward;
     ys_call_run tail_mask;         /* ys_tail without norm. dy, y, dz (may be dy), [second dy] */
     ys_call_run depthwise_weights; /* x, dy, dw in C order (channels, kernel height, kernel width), [dbias] */
-    ys_call_run add;               /* ys_elements. a += b */
-    ys_call_run multiply;          /* ys_elements. y = a * b */
+    ys_call_run narrow_weights;    /* the same of an x of one channel */
+    /* ys_maxpool. x, y, [winners]. The first of equal elements wins, and a NaN over all others. */
+    ys_call_run maxpool;
+    ys_call_run maxpool_backward; /* ys_maxpool. dy, winners, dx */
+    ys_call_run add;              /* ys_elements. a += b */
+    ys_call_run multiply;         /* ys_elements. y = a * b */
 };
 
 /* A step of LSTM and of GRU for one row, in float: backend/recurrent.h, docs/graph.md. `hidden` numbers of each array,

@@ -3,6 +3,7 @@
 #include "backend/parallel.h"
 
 #include "backend/kernels_tail.h"
+#include <math.h>
 #include <immintrin.h>
 
 #define ELEMENT uint16_t
@@ -18,6 +19,14 @@ static inline vector load_all(const uint16_t *p)
     half_bits half;
     memcpy(&half, p, sizeof half);
     return (vector)(__builtin_convertvector(half, bits) << 16);
+}
+
+static inline float number(const uint16_t *p)
+{
+    const uint32_t b = (uint32_t)*p << 16;
+    float v;
+    memcpy(&v, &b, sizeof v);
+    return v;
 }
 
 static inline half_bits rounded(vector v)

@@ -2,6 +2,7 @@
 #include "backend/parallel.h"
 
 #include "backend/kernels_tail.h"
+#include <math.h>
 #ifdef __SSE2__
 #include <immintrin.h>
 #endif
@@ -16,6 +17,11 @@ static inline vector load_all(const float *p)
     vector v;
     memcpy(&v, p, sizeof v);
     return v;
+}
+
+static inline float number(const float *p)
+{
+    return *p;
 }
 
 static inline void store_all(float *p, vector v)

@@ -1,4 +1,5 @@
 #include "backend/list.h"
+#include "backend/level.h"
 #include "backend/onednn_state.h"
 
 #include "base/mem.h"
@@ -335,8 +336,26 @@ static bool is_depthwise(const struct ys_lowering *low, const struct ys_node *no
            ys_layout_image(&dst, &d->dy) && d->x.lanes == d->dy.lanes && d->x.has_padding == d->dy.has_padding;
 }
 
-static ys_status depthwise_weights(struct ys_lowering *low, const struct ys_node *node, struct ys_operand gradient,
-                                   const struct ys_depthwise *d)
+/** That of a convolution of images of one channel, which the library below AVX-512 pads to eight: it computes seven
+ * times for nothing. */
+static bool is_narrow(const struct ys_lowering *low, const struct ys_node *node, struct ys_depthwise *d)
+{
+    const struct ys_value *x = &low->graph->values[node->in[0]];
+    const ys_layout src = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_SRC);
+    const ys_layout dst = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_DST);
+    int64_t strides[YS_MAX_RANK];
+    (void)is_depthwise(low, node, d);
+    if (x->shape[1] != 1 || ys_level_width() == 4 || node->connected || d->window.kernel[1] > YS_DEPTHWISE_TAPS ||
+        !ys_layout_strides(&src, strides) || strides[3] != 1 || strides[2] != x->shape[3] ||
+        !ys_layout_image(&dst, &d->dy))
+        return false;
+    d->x = (struct ys_value_layout){.rows = d->dy.rows, .channels = 1, .row = strides[0], .position = 1};
+    return true;
+}
+
+/** By the kernel `run`. */
+static ys_status own_weights(struct ys_lowering *low, const struct ys_node *node, struct ys_operand gradient,
+                             const struct ys_depthwise *d, ys_call_run run)
 {
     const struct onednn *o = low->state;
     const struct onednn_param *weight = &o->params[node->weight];
@@ -350,8 +369,7 @@ static ys_status depthwise_weights(struct ys_lowering *low, const struct ys_node
     operands[2] = made;
     if (node->bias >= 0)
         YS_TRY(ys_lower_param_share(low, node->bias, &operands[3], &more_bias));
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_kernels(o->type == dnnl_bf16, d->x.lanes)->depthwise_weights, d,
-                                sizeof *d, operands, 3 + (node->bias >= 0)));
+    YS_TRY(ys_onednn_append_own(low, node->name, run, d, sizeof *d, operands, 3 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     YS_TRY(ys_onednn_append_reorder(low, node->name, &weight->canonical, made, &weight->stored, target));
     YS_TRY(ys_onednn_add_param(low, node, node->weight, target, more_weight));
@@ -371,10 +389,14 @@ ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node 
     packed = conv.weight;
     conv.weight = ys_layout_cast(&conv.weight, dnnl_f32);
     YS_TRY(ys_onednn_conv_backward_weights(o->engine, &conv, state->forward, &pd));
-    struct ys_depthwise depthwise;
-    const bool is_ours = ys_onednn_is_generic(pd) && is_depthwise(low, node, &depthwise);
-    ys_status status =
-        is_ours ? depthwise_weights(low, node, gradient, &depthwise) : backward_weights(low, node, gradient, &dst, pd);
+    struct ys_depthwise d;
+    ys_status status;
+    if (is_narrow(low, node, &d))
+        status = own_weights(low, node, gradient, &d, ys_kernels(o->type == dnnl_bf16, d.dy.lanes)->narrow_weights);
+    else if (ys_onednn_is_generic(pd) && is_depthwise(low, node, &d))
+        status = own_weights(low, node, gradient, &d, ys_kernels(o->type == dnnl_bf16, d.x.lanes)->depthwise_weights);
+    else
+        status = backward_weights(low, node, gradient, &dst, pd);
     dnnl_primitive_desc_destroy(pd);
     if (status != YS_OK || !low->value_gradient[node->in[0]])
         return status;

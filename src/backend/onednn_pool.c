@@ -25,6 +25,22 @@ static ys_status describe_pool(const struct ys_lowering *low, const struct ys_no
     return YS_OK;
 }
 
+/** Whether a kernel of ours does it: the library's for maxima takes several times what memory would, at AVX2 most of
+ * all (docs/performance.md). */
+static bool is_ours(const struct ys_lowering *low, const struct ys_node *node, struct ys_maxpool *p)
+{
+    const struct onednn *o = low->state;
+    const struct ys_value *x = &low->graph->values[node->in[0]], *y = &low->graph->values[node->out[0]];
+    *p = (struct ys_maxpool){.threads = low->config.threads,
+                             .extent = {x->shape[2], x->shape[3]},
+                             .out = {y->shape[2], y->shape[3]},
+                             .window = node->window,
+                             .has_winners = low->config.training};
+    return node->op == YS_OP_MAXPOOL && node->window.kernel[0] * node->window.kernel[1] <= YS_MAXPOOL_TAPS &&
+           ys_layout_image(&o->values[node->in[0]].layout, &p->x) &&
+           ys_layout_image(&o->values[node->out[0]].layout, &p->y);
+}
+
 ys_status ys_onednn_decide_pool(struct ys_lowering *low, const struct ys_node *node)
 {
     struct onednn *o = low->state;
@@ -36,9 +52,10 @@ ys_status ys_onednn_decide_pool(struct ys_lowering *low, const struct ys_node *n
     pool.src = o->values[node->in[0]].layout;
     ys_onednn_dims(low, node->out[0], dims);
     YS_TRY(ys_layout_like(&pool.dst, &pool.src, dims));
-    YS_TRY(ys_onednn_pool_forward(o->engine, &pool, low->config.training, &state->forward));
     ys_onednn_set_layout(low, node->out[0], &pool.dst);
-    return YS_OK;
+    struct ys_maxpool own;
+    return is_ours(low, node, &own) ? YS_OK
+                                    : ys_onednn_pool_forward(o->engine, &pool, low->config.training, &state->forward);
 }
 
 static bool has_workspace(const struct ys_lowering *low, const struct ys_node *node)
@@ -46,10 +63,34 @@ static bool has_workspace(const struct ys_lowering *low, const struct ys_node *n
     return low->config.training && (node->op == YS_OP_MAXPOOL || node->op == YS_OP_GLOBAL_MAXPOOL);
 }
 
+static const struct ys_kernels *kernels(const ys_layout *layout, const struct ys_maxpool *own)
+{
+    return ys_kernels(ys_layout_is_bf16(layout), own->x.lanes);
+}
+
+static ys_status forward_own(struct ys_lowering *low, const struct ys_node *node, const struct ys_maxpool *own)
+{
+    const struct onednn *o = low->state;
+    struct onednn_node *state = ys_onednn_node(low, node);
+    const ys_layout *src = &o->values[node->in[0]].layout, *dst = &o->values[node->out[0]].layout;
+    struct ys_operand operands[3];
+    YS_TRY(ys_onednn_value(low, node->name, node->in[0], src, &operands[0]));
+    YS_TRY(ys_onednn_output(low, node->out[0]));
+    operands[1] = ys_at(low->value[node->out[0]]);
+    if (own->has_winners)
+        YS_TRY(ys_program_buffer(low->program, ys_layout_elements(dst), false, &state->workspace));
+    operands[2] = ys_at(state->workspace);
+    return ys_onednn_append_own(low, node->name, kernels(src, own)->maxpool, own, sizeof *own, operands,
+                                2 + own->has_winners);
+}
+
 ys_status ys_onednn_forward_pool(struct ys_lowering *low, const struct ys_node *node)
 {
     struct onednn_node *state = ys_onednn_node(low, node);
     struct onednn_argument arguments[3] = {{.id = DNNL_ARG_SRC}, {.id = DNNL_ARG_DST}, {.id = DNNL_ARG_WORKSPACE}};
+    struct ys_maxpool own;
+    if (is_ours(low, node, &own))
+        return forward_own(low, node, &own);
     ys_layout src = ys_layout_of(state->forward, DNNL_ARG_SRC);
     YS_TRY(ys_onednn_value(low, node->name, node->in[0], &src, &arguments[0].operand));
     YS_TRY(ys_onednn_output(low, node->out[0]));
@@ -74,6 +115,20 @@ static struct onednn_tail *maskable(const struct ys_lowering *low, const struct 
     return tail->in_producer ? tail : NULL;
 }
 
+static ys_status backward_library(struct ys_lowering *low, const struct ys_node *node,
+                                  const struct ys_onednn_pool *pool, struct ys_operand dy, struct ys_operand dx)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    const struct onednn_argument arguments[3] = {
+        {DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_SRC, dx}, {DNNL_ARG_WORKSPACE, ys_at(state->workspace)}};
+    dnnl_primitive_desc_t pd = NULL;
+    YS_TRY(ys_onednn_pool_backward(o->engine, pool, state->forward, &pd));
+    ys_status status = ys_onednn_append(low, node->name, pd, arguments, 2 + has_workspace(low, node));
+    dnnl_primitive_desc_destroy(pd);
+    return status;
+}
+
 static ys_status append_mask(struct ys_lowering *low, const struct ys_node *node, const ys_layout *layout,
                              const struct onednn_tail *like, struct ys_operand *gradient)
 {
@@ -93,23 +148,25 @@ static ys_status append_mask(struct ys_lowering *low, const struct ys_node *node
 ys_status ys_onednn_backward_pool(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct onednn *o = low->state;
-    const struct onednn_node *state = ys_onednn_node(low, node);
     struct onednn_tail *tail = maskable(low, node);
     struct ys_onednn_pool pool;
-    dnnl_primitive_desc_t pd = NULL;
-    struct onednn_argument arguments[3] = {
-        {.id = DNNL_ARG_DIFF_DST}, {.id = DNNL_ARG_DIFF_SRC}, {DNNL_ARG_WORKSPACE, ys_at(state->workspace)}};
+    struct ys_maxpool own;
+    struct ys_operand dy, dx = ys_at(-1);
     YS_TRY(describe_pool(low, node, &pool));
     pool.src = o->values[node->in[0]].layout;
     pool.dst = o->values[node->out[0]].layout;
-    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &pool.dst, &arguments[0].operand));
+    YS_TRY(ys_onednn_take(low, node->name, node->out[0], &pool.dst, &dy));
     if (tail) {
-        YS_TRY(append_mask(low, node, &pool.dst, tail, &arguments[0].operand));
+        YS_TRY(append_mask(low, node, &pool.dst, tail, &dy));
         tail->is_masked = true;
     }
-    YS_TRY(ys_onednn_buffer(low, &pool.src, &arguments[1].operand.buffer));
-    YS_TRY(ys_onednn_pool_backward(o->engine, &pool, state->forward, &pd));
-    ys_status status = ys_onednn_append(low, node->name, pd, arguments, 2 + has_workspace(low, node));
-    dnnl_primitive_desc_destroy(pd);
-    return status == YS_OK ? ys_onednn_give(low, node->name, node->in[0], &pool.src, arguments[1].operand) : status;
+    YS_TRY(ys_onednn_buffer(low, &pool.src, &dx.buffer));
+    if (is_ours(low, node, &own)) {
+        const struct ys_operand operands[3] = {dy, ys_at(ys_onednn_node(low, node)->workspace), dx};
+        YS_TRY(ys_onednn_append_own(low, node->name, kernels(&pool.src, &own)->maxpool_backward, &own, sizeof own,
+                                    operands, 3));
+    } else {
+        YS_TRY(backward_library(low, node, &pool, dy, dx));
+    }
+    return ys_onednn_give(low, node->name, node->in[0], &pool.src, dx);
 }
