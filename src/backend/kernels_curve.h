@@ -9,12 +9,15 @@
  * several times as long. */
 static inline vector load_filled(const float *p, int64_t lanes, float behind)
 {
-    vector v = (vector){0} + behind;
-    if (lanes >= LANES)
+    vector v;
+    if (lanes >= LANES) {
         memcpy(&v, p, sizeof v);
-    else
-        for (int64_t i = 0; i < lanes; i++)
-            v[i] = p[i];
+    } else { /* not v[i] = p[i]: that would keep v in memory in both cases */
+        float few[LANES];
+        for (int64_t i = 0; i < LANES; i++)
+            few[i] = i < lanes ? p[i] : behind;
+        memcpy(&v, few, sizeof v);
+    }
     return v;
 }
 
@@ -25,11 +28,27 @@ static inline vector load(const float *p, int64_t lanes)
 
 static inline void store(float *p, vector v, int64_t lanes)
 {
-    if (lanes >= LANES)
+    if (lanes >= LANES) {
         memcpy(p, &v, sizeof v);
-    else
+    } else {
+        float few[LANES];
+        memcpy(few, &v, sizeof v);
         for (int64_t i = 0; i < lanes; i++)
-            p[i] = v[i];
+            p[i] = few[i];
+    }
+}
+
+/** v with 0 from lane `lanes` on. */
+static inline vector cut(vector v, int64_t lanes)
+{
+    if (lanes < LANES) {
+        float few[LANES];
+        memcpy(few, &v, sizeof v);
+        for (int64_t i = lanes; i < LANES; i++)
+            few[i] = 0;
+        memcpy(&v, few, sizeof v);
+    }
+    return v;
 }
 
 /** a where `where` holds, else b. */
@@ -38,15 +57,30 @@ static inline vector choose(truth where, vector a, vector b)
     return (vector)((where & (truth)a) | (~where & (truth)b));
 }
 
+/* The lanes of a vector in double: two registers, which the compiler would keep in memory as one. */
+typedef float half __attribute__((vector_size(2 * LANES)));
+typedef double doubles __attribute__((vector_size(4 * LANES)));
+struct pair {
+    doubles low, high;
+};
+
+static inline struct pair widen(vector v)
+{
+    half part[2];
+    memcpy(part, &v, sizeof part);
+    return (struct pair){__builtin_convertvector(part[0], doubles), __builtin_convertvector(part[1], doubles)};
+}
+
 /** The sum of the lanes: halves of the vector side by side, since one after another they would take most of a short
  * line's time. */
-static inline double total(wide v)
+static inline double total(struct pair v)
 {
-    double part[LANES];
-    memcpy(part, &v, sizeof part);
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            part[i] += part[i + half];
+    double part[LANES / 2];
+    v.low += v.high;
+    memcpy(part, &v.low, sizeof part);
+    for (int left = LANES / 4; left > 0; left /= 2)
+        for (int i = 0; i < left; i++)
+            part[i] += part[i + left];
     return part[0];
 }
 

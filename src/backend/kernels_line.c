@@ -6,25 +6,31 @@
 
 extern const struct ys_line_kernels YS_KERNELS;
 
-/* The numbers of a line from `k` on, in double, less `mean`. */
-static inline wide centred(const float *x, int64_t lanes, double mean)
+/* Adds the numbers of a vector, `lanes` of which count, less `mean`: them, or their squares. */
+static inline void gather_centred(struct pair *sum, vector x, int64_t lanes, double mean, bool squares)
 {
-    wide v = __builtin_convertvector(load(x, lanes), wide) - mean;
-    for (int64_t i = lanes; i < LANES; i++)
-        v[i] = 0;
-    return v;
+    struct pair v = widen(x);
+    v.low -= mean;
+    v.high -= mean;
+    if (lanes < LANES) {
+        double few[LANES];
+        memcpy(few, &v, sizeof v);
+        for (int64_t i = lanes; i < LANES; i++)
+            few[i] = 0;
+        memcpy(&v, few, sizeof v);
+    }
+    sum->low += squares ? v.low * v.low : v.low;
+    sum->high += squares ? v.high * v.high : v.high;
 }
 
 static struct ys_line_statistics statistics(const float *x, int64_t count, bool is_square, float epsilon)
 {
-    wide sum = {0}, squares = {0};
+    struct pair sum = {{0}, {0}}, squares = {{0}, {0}};
     for (int64_t k = 0; !is_square && k < count; k += LANES)
-        sum += centred(x + k, count - k, 0);
+        gather_centred(&sum, load(x + k, count - k), count - k, 0, false);
     const double mean = is_square ? 0 : total(sum) / (double)count;
-    for (int64_t k = 0; k < count; k += LANES) {
-        const wide v = centred(x + k, count - k, mean);
-        squares += v * v;
-    }
+    for (int64_t k = 0; k < count; k += LANES)
+        gather_centred(&squares, load(x + k, count - k), count - k, mean, true);
     return (struct ys_line_statistics){(float)mean, (float)(1 / sqrt(total(squares) / (double)count + epsilon))};
 }
 
@@ -40,12 +46,12 @@ static void forward(const struct ys_line_statistics *s, int64_t count, const flo
 static void backward(const struct ys_line_statistics *s, bool is_square, int64_t count, const float *x,
                      const float *weight, const float *dy, float *dx)
 {
-    wide sum = {0}, product = {0};
+    struct pair sum = {{0}, {0}}, product = {{0}, {0}};
     for (int64_t k = 0; k < count; k += LANES) {
         const int64_t lanes = count - k;
         const vector g = load(dy + k, lanes) * load(weight + k, lanes);
-        sum += __builtin_convertvector(g, wide);
-        product += __builtin_convertvector(g * ((load(x + k, lanes) - s->mean) * s->inverse), wide);
+        gather_centred(&sum, g, LANES, 0, false);
+        gather_centred(&product, g * ((load(x + k, lanes) - s->mean) * s->inverse), LANES, 0, false);
     }
     const float mean = is_square ? 0 : (float)(total(sum) / (double)count),
                 slope = (float)(total(product) / (double)count);

@@ -29,14 +29,12 @@ static double exponents(const float *z, int64_t count, float top, float scale, f
         const int64_t end = first + RUN < count ? first + RUN : count;
         vector part = {0};
         for (int64_t k = first; k < end; k += LANES) {
-            vector e = exponential((load(z + k, end - k) - top) * scale);
-            for (int64_t i = end - k; i < LANES; i++)
-                e[i] = 0;
+            const vector e = cut(exponential((load(z + k, end - k) - top) * scale), end - k);
             if (to)
                 store(to + k, e, end - k);
             part += e;
         }
-        sum += total(__builtin_convertvector(part, wide));
+        sum += total(widen(part));
     }
     return sum;
 }
@@ -55,7 +53,7 @@ static void backward(const float *p, int64_t count, float scale, float *dp)
         vector part = {0};
         for (int64_t k = first; k < end; k += LANES)
             part += load(p + k, end - k) * load(dp + k, end - k);
-        sum += total(__builtin_convertvector(part, wide));
+        sum += total(widen(part));
     }
     for (int64_t k = 0; k < count; k += LANES)
         store(dp + k, load(p + k, count - k) * scale * (load(dp + k, count - k) - (float)sum), count - k);
