@@ -40,7 +40,7 @@ class Instructions(Case):
     def test_bf16_without_instructions_for_it_is_unsupported_everywhere_alike(self):
         env = {LIMIT: "AVX2"}
         lacking = self.instructions(**env)[1]
-        self.assertIn("bf16 needs a processor with AVX512-BF16", lacking)
+        self.assertIn("bf16 needs ", lacking)
         for model, more in ("mlp", []), ("gpt-nano", ["--model.width=16", "--model.layers=1", "--model.heads=2"]):
             for backend in [], ["--opt.builtin.backend=ref"]:
                 result, _ = self.result("run", "--framework=builtin", "--model=" + model, "--data=synthetic", "--threads=1", "--batch=2", "--lr=0.01",
