@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/** Of those that kernels of ours are compiled for, or that tell an older processor; nothing here computes with others.
- */
+/** Of the levels that kernels of ours know; nothing here computes with what the others add. */
 static bool processor_has(enum ys_level level)
 {
 #ifdef __x86_64__

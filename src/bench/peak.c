@@ -166,7 +166,7 @@ static void write_handover(const struct ys_peak_handover *h, struct ys_buf *out)
 
 static ys_status print_table(const struct peak *p, const struct ys_builtin_cpu *cpu)
 {
-    const char *lacking = lacks_products();
+    const bool is_lacking = lacks_products() != NULL;
     struct ys_buf out = {0};
     ys_buf_printf(&out, "%s\n", cpu->model ? cpu->model : "a CPU without a name");
     for (size_t i = 0; i < ys_json_size(cpu->isa); i++)
@@ -174,13 +174,12 @@ static ys_status print_table(const struct peak *p, const struct ys_builtin_cpu *
     ys_buf_printf(&out, "\nthe engine computes with %s\n\n%-26s", cpu->instructions, "threads");
     for (size_t column = 0; column < p->threads_count; column++)
         ys_buf_printf(&out, " %8d", p->threads[column]);
-    if (lacking)
-        ys_buf_printf(&out, "\nno matrix products: %s\n\n", lacking);
-    else
-        ys_buf_puts(&out, "\nmatrix products, GFLOP/s, rows x columns x depth\n");
+    ys_buf_puts(&out, is_lacking
+                          ? "\nno matrix products: those of oneDNN, which is not built in (--backends says more)\n\n"
+                          : "\nmatrix products, GFLOP/s, rows x columns x depth\n");
     for (size_t f = 0; f < p->format_count; f++)
         write_products(p, f, &out);
-    if (p->format_count < FORMATS && !lacking)
+    if (p->format_count < FORMATS && !is_lacking)
         ys_buf_printf(&out, "%s\n\n", ys_level_lacks_bf16());
     write_memory(p, &out);
     write_handover(&p->handover, &out);
