@@ -46,6 +46,7 @@ test-builds: packages
 	@tools/packages.sh clang
 	@CC=gcc tools/build.py $(BUILD)/release --setup=--werror --setup=-Dbuildtype=release
 	@CC=clang tools/build.py $(BUILD)/clang --setup=--werror --setup=-Dbuildtype=debug
+	@CC=gcc tools/build.py $(BUILD)/no-onednn --setup=--werror --setup=-Donednn=disabled
 
 install: all
 	@tools/build.py $(BUILD) engine-libraries texts
@@ -68,7 +69,7 @@ help:
 	@echo "make test-handicap       frameworks under yardstick against loops of their own, in turn; on a quiet machine"
 	@echo "make test-frameworks     the tests that need a framework, and the check of every one that is installed"
 	@echo "                         (yardstick install all); FRAMEWORKS='pytorch jax' names those to check"
-	@echo "make test-builds         builds that must give no warning: gcc's with -O3, clang's"
+	@echo "make test-builds         builds that must give no warning: gcc's with -O3, clang's, one without oneDNN"
 	@echo "make install PREFIX=...  install programs, adapters, recipes, studies, metrics, and the"
 	@echo "                         engine as a library with its header and pkg-config file"
 	@echo "make format | clean"

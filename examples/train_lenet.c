@@ -34,7 +34,7 @@ int main(void)
         fprintf(stderr, "%s\n", ys_engine_error());
         return 1;
     }
-    printf("%d steps on %s: a loss of %.1e on new rows\n", STEPS, ys_engine_library(net), loss);
+    printf("%d steps on %s: a loss of %.1e on new rows\n", STEPS, ys_engine_backend(net), loss);
     ys_engine_close(net);
     return 0;
 }

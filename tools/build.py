@@ -16,6 +16,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STATUS = re.compile(r"^\[(\d+)/(\d+)\] ")
+MESSAGE = re.compile(r"^Message: (.*)", re.MULTILINE)  # what meson.build says itself
 SAID_EVERY_S = 5  # where stderr is no terminal
 
 
@@ -47,6 +48,8 @@ def set_up(build, options):
     done = subprocess.run(["meson", "setup", build, ROOT] + options, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     if done.returncode:
         print(done.stdout, end="", file=sys.stderr)
+    for told in MESSAGE.findall(done.stdout):
+        say(told)
     return done.returncode
 
 

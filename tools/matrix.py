@@ -4,7 +4,7 @@
     tools/matrix.py BUILD [--quick] [--row NAME ...] [--list]
 
 Each row of the table below is one: an instruction set, one CPU, an ordinary user, blanks in every path, a decimal comma, a umask, a HOME
-that is of no use, no network. In each, tools/run_tests.py runs the tests of `make test`; with --quick those that are most likely to
+that is of no use, no network, no oneDNN, another kind of processor (emulated: nothing is timed there). In each, tools/run_tests.py runs the tests of `make test`; with --quick those that are most likely to
 mind, four rows side by side, as most of them wait. Prints what fails and a line for each row, then `N passed, N failed, N skipped`. What
 this machine cannot make is skipped with its reason. --list names the rows.
 """
@@ -25,7 +25,8 @@ from typing import Callable, Optional
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
 BUILT = "meson-private"  # is in every build folder
-NOT_COPIED = {".git", "__pycache__"}
+NO_ONEDNN, AARCH64 = "no-onednn", "aarch64"  # builds of rows below BUILD
+NOT_COPIED = {".git", "__pycache__", NO_ONEDNN, AARCH64}
 OF_MAKE = "yardstick"  # begins the names of programs beside the Makefile, and of results
 OF_OBJECTS = (".p", ".a")  # what the linker has used is not needed to run
 HOME_VARIABLES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "YARDSTICK_CACHE")
@@ -36,6 +37,25 @@ SAY_DECIMAL_POINT = "import locale; locale.setlocale(locale.LC_ALL, ''); print(l
 WITH_LOOPBACK = "import fcntl, os, socket, struct, sys\n" \
                 "fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sH22x', b'lo', 1))\n" \
                 "os.execvp(sys.argv[1], sys.argv[1:])"
+# Of Debian, for meson.build; of its tests, those of the engine alone are built.
+FOREIGN = ("libjansson-dev", "libjansson4", "libmd-dev", "libmd0", "libsqlite3-dev", "libsqlite3-0", "zlib1g-dev", "zlib1g",
+           "libjpeg62-turbo-dev", "libjpeg62-turbo", "libpng-dev", "libpng16-16")
+EMULATOR = ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
+CROSS = """[binaries]
+c = 'aarch64-linux-gnu-gcc'
+ar = 'aarch64-linux-gnu-ar'
+strip = 'aarch64-linux-gnu-strip'
+pkgconfig = 'pkg-config'
+exe_wrapper = """ + repr(list(EMULATOR)) + """
+[properties]
+sys_root = '%(root)s'
+pkg_config_libdir = '%(libraries)s/pkgconfig'
+[host_machine]
+system = 'linux'
+cpu_family = 'aarch64'
+cpu = 'aarch64'
+endian = 'little'
+"""
 
 
 class Skip(Exception):
@@ -106,16 +126,25 @@ def is_open(path):
     return os.path.exists(path) and (path == "/" or bool(os.stat(path).st_mode & 0o001) and is_open(os.path.dirname(path)))
 
 
-def use_open_programs(copied, search):
-    """The interpreters of the tests are those of `search`, where every user can go, and not of the home of the one who configured the build."""
-    told = os.path.join(copied, "meson-info", "intro-tests.json")
+def change_tests(build, change):
+    """What the tests of a build start is changed, in what run_tests.py reads."""
+    told = os.path.join(build, "meson-info", "intro-tests.json")
     with open(told, encoding="utf-8") as file:
         tests = json.load(file)
     for test in tests:
-        if not is_open(test["cmd"][0]):
-            test["cmd"][0] = shutil.which(os.path.basename(test["cmd"][0]), path=search) or test["cmd"][0]
+        test["cmd"] = change(test["cmd"])
     with open(told, "w", encoding="utf-8") as file:
         json.dump(tests, file)
+
+
+def use_open_programs(copied, search):
+    """The interpreters of the tests are those of `search`, where every user can go, and not of the home of the one who configured the build."""
+    def change(command):
+        if is_open(command[0]):
+            return command
+        return [shutil.which(os.path.basename(command[0]), path=search) or command[0], *command[1:]]
+
+    change_tests(copied, change)
 
 
 def need_build_inside(build):
@@ -224,6 +253,53 @@ def with_network(start):
     return make
 
 
+def without_onednn(build, made):
+    place = plain(os.path.join(build, NO_ONEDNN))
+    place.output(["python3", "tools/build.py", place.build, "--setup=-Donednn=disabled", "engine-tests"])
+    return place
+
+
+def fetch_libraries(place, root):
+    """What meson.build asks for, as Debian has it for aarch64, unpacked below `root`: nothing of it is installed on this machine."""
+    if os.path.exists(root):
+        return
+    folder = root + ".new"
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in ("lists/partial", "archives/partial", "debs", "root"):
+        os.makedirs(os.path.join(folder, name))
+    with open(os.path.join(folder, "status"), "w", encoding="utf-8"):
+        pass
+    settings = {"APT::Architecture": "arm64", "APT::Architectures::": "arm64", "Dir::State": folder, "Dir::State::status": folder + "/status",
+                "Dir::Cache": folder}
+    apt = ["apt-get", "-qq", *("-o%s=%s" % setting for setting in settings.items())]
+    try:
+        place.output([*apt, "update"])
+        place.output(["sh", "-c", 'cd "$0" && "$@"', folder + "/debs", *apt, "download", *FOREIGN])
+    except (OSError, Broken) as lacking:
+        raise Skip("the libraries for aarch64 cannot be had: %s" % lacking) from lacking
+    for name in os.listdir(folder + "/debs"):
+        place.output(["dpkg-deb", "-x", os.path.join(folder, "debs", name), folder + "/root"])
+    os.rename(folder + "/root", root)
+    shutil.rmtree(folder)
+
+
+def on_aarch64(build, made):
+    folder = os.path.join(build, AARCH64)
+    root, cross, place = os.path.join(folder, "root"), os.path.join(folder, "cross.ini"), plain(os.path.join(folder, "build"))
+    try:
+        place.output(["tools/packages.sh", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"])
+    except Broken as lacking:
+        raise Skip("no compiler for aarch64 and no emulator of it: %s" % lacking) from lacking
+    fetch_libraries(place, root)
+    libraries = os.path.join(root, "usr/lib/aarch64-linux-gnu")
+    with open(cross, "w", encoding="utf-8") as file:
+        file.write(CROSS % {"root": root, "libraries": libraries})
+    place.output(["python3", "tools/build.py", place.build, "--setup=--cross-file=" + cross, "--setup=-Donednn=disabled", "engine-tests"])
+    change_tests(place.build, lambda command: command if command[0] == EMULATOR[0] else
+                 [*EMULATOR, "-E", "LD_LIBRARY_PATH=" + libraries, *command])
+    return place
+
+
 @dataclasses.dataclass
 class Row:
     name: str
@@ -240,11 +316,14 @@ def programs(*names):
     return tuple("--test=" + name for name in names)
 
 
-KERNELS = suites("backend", "engine", "builtin", "verify")
+ENGINE = suites("backend", "engine")
+KERNELS = ENGINE + suites("builtin", "verify")
 # Numbers in and out, files and their modes, paths handed on.
 HANDED_ON = suites("base", "job", "run", "report", "store") + programs("cli/export_forms", "cli/folders", "cli/pipes", "cli/clean")
 COPIED = ("--except=library",)  # which installs from where the build was configured: of build-blank
 ROWS = [
+    Row("no-onednn", without_onednn, ENGINE, ENGINE),
+    Row("aarch64", on_aarch64, None, ENGINE),
     Row("isa-sse41", with_isa("SSE41"), KERNELS),
     Row("isa-avx2", with_isa("AVX2"), KERNELS),
     Row("one-cpu", on_one_cpu, suites("base", "run", "study") + programs("cli/life")),

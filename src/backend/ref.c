@@ -2,12 +2,18 @@
 #include "backend/ref_lower.h"
 
 #include "base/mem.h"
+#include "backend/level.h"
 #include "backend/list.h"
 #include <string.h>
 
 static bool ref_supports(enum ys_op op, enum ys_engine_precision precision)
 {
     return precision != YS_ENGINE_BF16 && ys_ref_kernels_f64.op[op]->lower_forward;
+}
+
+static const char *ref_lacks(enum ys_engine_precision precision)
+{
+    return precision == YS_ENGINE_BF16 ? ys_level_lacks_bf16() : NULL;
 }
 
 static ys_status ref_begin(struct ys_lowering *low)
@@ -95,6 +101,7 @@ static ys_status ref_param_load(struct ys_lowering *low, size_t param, const voi
 const struct ys_backend ys_backend_ref = {
     .name = "ref",
     .supports = ref_supports,
+    .lacks = ref_lacks,
     .begin = ref_begin,
     .forward = ref_forward,
     .loss = ref_loss,

@@ -14,6 +14,10 @@ int ys_builtin_peak(int argc, char **argv);
  * is none; the program's exit code, as above. */
 int ys_builtin_instructions(int argc, char **argv);
 
+/** `--backends`: prints those that are built in, best first, and on a second line what to do about the one that is not,
+ * where there is one; the program's exit code, as above. */
+int ys_builtin_backends(int argc, char **argv);
+
 /** `--anchor [--format=table|json]`: prints what probe/anchor.h describes; the program's exit code, as above. */
 int ys_builtin_anchor(int argc, char **argv);
 

@@ -5,6 +5,7 @@
 #include "bench/bench.h"
 #include "bench/machine.h"
 #include "builtin/command.h"
+#include "engine/backend.h"
 #include "probe/host.h"
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +38,12 @@ struct request {
     const char *format;
     int64_t threads, repeat;
 };
+
+/** Why no product is measured: what back ends of our own make of it is no measure of the machine. NULL: they are. */
+static const char *lacks_products(void)
+{
+    return ys_backend_left_out("onednn");
+}
 
 /** Powers of two up to `most`, and `most`. */
 static void choose_threads(struct peak *p, int most)
@@ -159,17 +166,20 @@ static void write_handover(const struct ys_peak_handover *h, struct ys_buf *out)
 
 static ys_status print_table(const struct peak *p, const struct ys_builtin_cpu *cpu)
 {
+    const bool is_lacking = lacks_products() != NULL;
     struct ys_buf out = {0};
     ys_buf_printf(&out, "%s\n", cpu->model ? cpu->model : "a CPU without a name");
     for (size_t i = 0; i < ys_json_size(cpu->isa); i++)
         ys_buf_printf(&out, "%s%s", i % 10 ? " " : i ? "\n" : "", ys_json_text(ys_json_at(cpu->isa, i), ""));
-    ys_buf_printf(&out, "\noneDNN computes with %s\n\n%-26s", cpu->instructions, "threads");
+    ys_buf_printf(&out, "\nthe engine computes with %s\n\n%-26s", cpu->instructions, "threads");
     for (size_t column = 0; column < p->threads_count; column++)
         ys_buf_printf(&out, " %8d", p->threads[column]);
-    ys_buf_puts(&out, "\nmatrix products, GFLOP/s, rows x columns x depth\n");
+    ys_buf_puts(&out, is_lacking
+                          ? "\nno matrix products: those of oneDNN, which is not built in (--backends says more)\n\n"
+                          : "\nmatrix products, GFLOP/s, rows x columns x depth\n");
     for (size_t f = 0; f < p->format_count; f++)
         write_products(p, f, &out);
-    if (p->format_count < FORMATS)
+    if (p->format_count < FORMATS && !is_lacking)
         ys_buf_printf(&out, "%s\n\n", ys_level_lacks_bf16());
     write_memory(p, &out);
     write_handover(&p->handover, &out);
@@ -215,6 +225,7 @@ static ys_json *handover_json(const struct ys_peak_handover *h)
 
 static ys_status print_json(const struct peak *p, const struct ys_builtin_cpu *cpu)
 {
+    const char *lacking = lacks_products();
     ys_json *all = ys_json_object(), *each = ys_json_array(), *best = ys_json_array(), *memory = ys_json_array();
     for (size_t column = 0; column < p->threads_count; column++) {
         for (size_t f = 0; f < p->format_count; f++) {
@@ -227,6 +238,7 @@ static ys_status print_json(const struct peak *p, const struct ys_builtin_cpu *c
     ys_json_set(all, "cpu", ys_record_json(&ys_builtin_cpu_record, cpu));
     ys_json_set_bool(all, "has_bf16", p->format_count == FORMATS);
     ys_json_set(all, "products", each);
+    ys_json_set(all, "products_reason", lacking ? ys_json_string(lacking) : ys_json_null());
     ys_json_set(all, "peaks", best);
     ys_json_set(all, "memory", memory);
     ys_json_set(all, "handover", handover_json(&p->handover));
@@ -237,7 +249,7 @@ static ys_status print_json(const struct peak *p, const struct ys_builtin_cpu *c
 
 static ys_status peak_of(const struct request *r)
 {
-    struct peak p = {.format_count = ys_level_lacks_bf16() ? 1 : FORMATS};
+    struct peak p = {.format_count = lacks_products() ? 0 : ys_level_lacks_bf16() ? 1 : FORMATS};
     struct ys_builtin_cpu cpu;
     bool is_json;
     YS_TRY(ys_builtin_format(r->format, &is_json));
@@ -250,18 +262,34 @@ static ys_status peak_of(const struct request *r)
     return status;
 }
 
-int ys_builtin_instructions(int argc, char **argv)
+/** What there is, and on a second line what is lacking, where something is. */
+static int print_what_is_there(int argc, char **argv, const char *there, const char *lacking)
 {
     struct ys_buf out = {0};
-    ys_status status = ys_builtin_flags(argc, argv, "--instructions", NULL, 0);
-    const char *lacking = ys_level_lacks_bf16();
-    ys_buf_printf(&out, "%s\n", ys_level_name());
-    if (lacking)
-        ys_buf_printf(&out, "%s\n", lacking);
+    ys_status status = ys_builtin_flags(argc, argv, argv[-1], NULL, 0);
+    ys_buf_printf(&out, lacking ? "%s\n%s\n" : "%s\n", there, lacking);
     if (status == YS_OK)
         return ys_builtin_end(ys_builtin_print(&out));
     ys_buf_free(&out);
     return ys_builtin_end(status);
+}
+
+int ys_builtin_instructions(int argc, char **argv)
+{
+    return print_what_is_there(argc, argv, ys_level_name(), ys_level_lacks_bf16());
+}
+
+int ys_builtin_backends(int argc, char **argv)
+{
+    struct ys_buf list = {0};
+    for (const struct ys_backend *const *b = ys_backends(); *b; b++) {
+        ys_buf_printf(&list, "%s%s", list.size ? ", " : "", (*b)->name);
+        if ((*b)->library)
+            ys_buf_printf(&list, " (%s)", (*b)->library());
+    }
+    int code = print_what_is_there(argc, argv, ys_buf_text(&list), ys_backend_left_out("onednn"));
+    ys_buf_free(&list);
+    return code;
 }
 
 int ys_builtin_peak(int argc, char **argv)

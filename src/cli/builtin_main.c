@@ -18,6 +18,7 @@ static const char help[] =
     "  yardstick-builtin --peak [--threads N] [--repeat TIMES] [--format table|json]\n"
     "                                        matrix products and memory of this machine at best\n"
     "  yardstick-builtin --instructions      those that it computes with, as ONEDNN_MAX_CPU_ISA lets it\n"
+    "  yardstick-builtin --backends          those that are built in, and what to do about one that is not\n"
     "  yardstick-builtin --anchor [--format table|json]\n"
     "                                        three fixed kernels: this machine's speed, to compare with another time\n"
     "  yardstick-builtin --version | --help\n";
@@ -37,6 +38,8 @@ int main(int argc, char **argv)
         return ys_builtin_peak(argc - 2, argv + 2);
     if (strcmp(word, "--instructions") == 0)
         return ys_builtin_instructions(argc - 2, argv + 2);
+    if (strcmp(word, "--backends") == 0)
+        return ys_builtin_backends(argc - 2, argv + 2);
     if (strcmp(word, "--anchor") == 0)
         return ys_builtin_anchor(argc - 2, argv + 2);
     if (argc > 1) {

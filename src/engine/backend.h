@@ -93,8 +93,8 @@ struct ys_backend {
     const char *(*library)(void);
     /** Whether it can do this operator in this format. */
     bool (*supports)(enum ys_op op, enum ys_engine_precision precision);
-    /** Why it has this format for no operator on this processor, and what to do; NULL: it has it, or never had. The
-     * member is NULL where no processor lacks any. */
+    /** Why it has this format for no operator, on this processor or in this build, and what to do; NULL: it has it, or
+     * never had. The member is NULL where that is so everywhere. */
     const char *(*lacks)(enum ys_engine_precision precision);
     /** Makes the state, decides every parameter's layout and fills param_size. May lower config.threads to what it will
      * really use. */
@@ -121,6 +121,8 @@ struct ys_backend {
 
 /** Every back end that was compiled in, best first, ended by NULL. Defined in backend/list.c. */
 const struct ys_backend *const *ys_backends(void);
+/** Why this build has not the back end of that name, and what to do; NULL where it has, and for a name that is none. */
+const char *ys_backend_left_out(const char *name);
 
 /** What becomes of a node's share of a gradient to which other nodes may have given theirs. */
 enum ys_share {

@@ -32,6 +32,9 @@ ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_c
             return YS_OK;
         }
     }
+    const char *left_out = named || any ? NULL : ys_backend_left_out(config->backend);
+    if (left_out)
+        return ys_fail(YS_EUNSUPPORTED, "%s", left_out);
     if (!named)
         return ys_fail(YS_EINVAL, "there is no back end \"%s\"; \"ref\" is always there", config->backend);
     if (reason)

@@ -25,7 +25,7 @@
 /* Other work above this share of the CPUs shows in what is measured; steal likewise. */
 static const double QUIET_LOAD = 0.05, QUIET_STEAL = 0.005;
 static const double LOOK_S = 0.5;
-static const double INSTRUCTIONS_S = 60; /* for a program that says three words */
+static const double BUILTIN_S = 60; /* for a program that says three words */
 /* A framework, its data and its weights want about this much beside what others hold. */
 static const double ROOMY_BYTES = 2e9;
 
@@ -313,44 +313,49 @@ static void look_at_perf(struct doctor *doctor)
         say_good(doctor, "perf", text);
 }
 
-/* What `yardstick-builtin --instructions` prints; in `text` afterwards too. */
-static ys_status ask_for_instructions(struct ys_buf *text)
+/* What yardstick-builtin prints with this argument; in `text` afterwards too. */
+static ys_status ask_builtin(const char *argument, struct ys_buf *text)
 {
     char *program = ys_find_support("yardstick-builtin");
-    const char *const argv[] = {program, "--instructions", NULL};
-    const struct ys_child_options options = {.timeout_s = INSTRUCTIONS_S};
+    const char *const argv[] = {program, argument, NULL};
+    const struct ys_child_options options = {.timeout_s = BUILTIN_S};
     int code = 0;
     ys_status status = program ? ys_child_run(argv, &options, text, &code)
                                : ys_fail(YS_ENOTFOUND, "the program yardstick-builtin is not found beside yardstick; "
                                                        "build or install it again");
     ys_free(program);
     if (status == YS_OK && (code != 0 || text->size == 0))
-        status = ys_fail(YS_EIO, "yardstick-builtin --instructions ended with exit code %d", code);
+        status = ys_fail(YS_EIO, "yardstick-builtin %s ended with exit code %d", argument, code);
     return status;
 }
 
-/* What the built-in engine computes with, and so what oracle and twins do; of a machine that is shown from files nobody
- * knows. */
-static void look_at_instructions(struct doctor *doctor)
+/* What the built-in engine has and computes with, and so what oracle and twins do; of a machine that is shown from
+ * files nobody knows. */
+static void look_at_builtin(struct doctor *doctor)
 {
-    struct ys_buf text = {0};
-    if (doctor->root[0])
-        return;
-    if (ask_for_instructions(&text) != YS_OK) {
-        say(doctor, "instructions", YS_DOCTOR_UNKNOWN, ys_error(), "the built-in engine may not run here",
-            "`yardstick-builtin --instructions` says more");
-    } else {
-        char *found = text.data, *lacking = strchr(found, '\n');
-        if (lacking)
-            *lacking++ = 0;
-        if (lacking && *lacking)
-            say(doctor, "instructions", YS_DOCTOR_POOR, found,
-                "without AVX512-BF16 nothing runs in bf16 in the built-in engine, nor is anything proven in it",
-                "a processor that has it, and no ONEDNN_MAX_CPU_ISA that keeps it from being used");
-        else
-            say_good(doctor, "instructions", found);
+    static const struct {
+        const char *name, *argument, *lost; /* where a second line says what is lacking, and what to do */
+    } asked[] = {
+        {"back ends", "--backends", "the built-in engine computes slower, proofs and evaluations with it"},
+        {"instructions", "--instructions", "nothing runs in bf16 in the built-in engine, nor is anything proven in it"},
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0] && !doctor->root[0]; i++) {
+        struct ys_buf text = {0};
+        if (ask_builtin(asked[i].argument, &text) != YS_OK) {
+            say(doctor, asked[i].name, YS_DOCTOR_UNKNOWN, ys_error(), "the built-in engine may not run here",
+                "`yardstick-builtin --help` says more");
+        } else {
+            char *found = text.data, *lacking = found + strcspn(found, "\n");
+            if (*lacking)
+                *lacking++ = 0;
+            lacking[strcspn(lacking, "\n")] = 0;
+            if (*lacking)
+                say(doctor, asked[i].name, YS_DOCTOR_POOR, found, asked[i].lost, lacking);
+            else
+                say_good(doctor, asked[i].name, found);
+        }
+        ys_buf_free(&text);
     }
-    ys_buf_free(&text);
 }
 
 /* The machine's own speed now, which studies are compared by; of a machine that is shown from files there is none. */
@@ -412,7 +417,7 @@ ys_status ys_doctor_look(struct ys_list *lines)
     look_at_cpus(&doctor);
     look_at_memory(&doctor);
     look_at_perf(&doctor);
-    look_at_instructions(&doctor);
+    look_at_builtin(&doctor);
     look_at_anchor(&doctor);
     look_at_kept(&doctor);
     ys_json_free(host);

@@ -17,7 +17,8 @@ struct product {
     double flops_per_s;
 };
 struct peak {
-    struct ys_list peaks; /* struct product: the best of each format and number of threads */
+    struct ys_list peaks;  /* struct product: the best of each format and number of threads */
+    char *products_reason; /* why there are none; NULL: there are */
 };
 static const struct ys_field product_fields[] = {
     YS_FIELD_NAMED(struct product, format, &ys_precisions, 0, "f32 or bf16"),
@@ -27,6 +28,7 @@ static const struct ys_field product_fields[] = {
 static const struct ys_record product_record = YS_RECORD("product", struct product, product_fields);
 static const struct ys_field fields[] = {
     YS_FIELD_OF(struct peak, peaks, YS_FIELD_LIST, &product_record, 0, "best products"),
+    YS_FIELD(struct peak, products_reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_LATER, "why there are none"),
 };
 static const struct ys_record record = YS_RECORD("peak", struct peak, fields);
 
@@ -47,6 +49,17 @@ static ys_status ask(const char *program, int repeat, ys_json **peak)
     return status;
 }
 
+/* What holds no product would be no limit, and is not kept. */
+static ys_status need_products(const ys_json *made)
+{
+    struct peak peak;
+    YS_TRY(ys_record_read(&record, made, "what yardstick-builtin --peak says", &peak));
+    ys_status status =
+        peak.products_reason ? ys_fail(YS_EUNSUPPORTED, "no products were measured: %s", peak.products_reason) : YS_OK;
+    ys_record_fini(&record, &peak);
+    return status;
+}
+
 ys_status ys_peak_measure(int repeat, ys_json **peak)
 {
     char *program = ys_find_support("yardstick-builtin"), *date = ys_found_date(), *host = ys_found_host();
@@ -54,6 +67,8 @@ ys_status ys_peak_measure(int repeat, ys_json **peak)
     ys_status status = program ? ask(program, repeat, &made)
                                : ys_fail(YS_ENOTFOUND, "the program yardstick-builtin is not found beside yardstick; "
                                                        "build or install it again");
+    if (status == YS_OK)
+        status = need_products(made);
     if (status == YS_OK)
         status = ys_json_set_string(made, "date", date);
     if (status == YS_OK)

@@ -1,7 +1,9 @@
 """Running yardstick as a user would: what the tests of the command line share."""
+import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -56,6 +58,14 @@ def seal(database, table):
 def recipe_word(path):
     """A path as one word of a recipe's `program`."""
     return path.replace(" ", "\\ ")
+
+
+@functools.cache
+def other_backend():
+    """The first back end of this build that is not `ref`, which `auto` takes in single precision; None: there is none."""
+    out = subprocess.run([os.path.join(BIN, "yardstick-builtin"), "--backends"], capture_output=True, text=True, timeout=60, check=True).stdout
+    first = re.match(r"\w+", out).group()
+    return None if first == "ref" else first
 
 
 class Case(unittest.TestCase):
@@ -159,6 +169,11 @@ class Case(unittest.TestCase):
         out = subprocess.run([os.path.join(BIN, "yardstick-builtin"), "--instructions"], env=self.environment(**env),
                              capture_output=True, text=True, timeout=60, check=True).stdout
         return (out.splitlines() + [None])[:2]
+
+    def need_other_backend(self):
+        """Skips the test where the engine was built with `ref` alone, and so there are no two trials that differ in the back end."""
+        if not other_backend():
+            self.skipTest("this build has no back end but ref")
 
     def formats(self):
         """The formats in which the engine computes on this machine."""

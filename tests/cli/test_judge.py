@@ -7,9 +7,9 @@ import random
 import sqlite3
 from xml.etree import ElementTree
 
-from harness import Case, tearDownModule  # noqa: F401
+from harness import Case, other_backend, tearDownModule  # noqa: F401
 
-SMALL = ["--framework=builtin", "--opt.builtin.backend=onednn,ref", "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
+SMALL = ["--framework=builtin", "--opt.builtin.backend=%s,ref" % other_backend(), "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
          "--steps=4", "--block=2", "--repeat=6"]
 
 
@@ -29,6 +29,7 @@ class Judged(Case):
 
     def setUp(self):
         super().setUp()
+        self.need_other_backend()
         if not Judged.exported:
             self.yardstick("run", *SMALL, "--anchor=off", "--quiet", "--results=first")
             Judged.exported = self.yardstick("export", "--results=first")[0]

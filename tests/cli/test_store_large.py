@@ -7,13 +7,13 @@ import shutil
 import sqlite3
 import tempfile
 
-from harness import Case, row_sum, tearDownModule  # noqa: F401
+from harness import Case, other_backend, row_sum, tearDownModule  # noqa: F401
 
 STUDIES, ROUNDS = 500, 100  # of two trials each
 CHANGED = 300  # the first of those studies in which the fast trial is a tenth slower
 FAST, REF = 200.0, 100.0
 LIMIT_S = 300  # generous: the slowest takes a few seconds
-SMALL = ["--framework=builtin", "--opt.builtin.backend=onednn,ref", "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
+SMALL = ["--framework=builtin", "--opt.builtin.backend=%s,ref" % other_backend(), "--model=mlp", "--data=digits", "--threads=1", "--batch=8",
          "--steps=4", "--block=2", "--repeat=1", "--audit=off", "--anchor=off", "--quiet"]
 KEPT = ("rate_per_s", "step_s", "accuracy", "wall_s", "start_s", "cpu_s", "rss_peak_bytes", "metrics_version")
 
@@ -102,6 +102,7 @@ class Large(Case):
 
     def setUp(self):
         super().setUp()
+        self.need_other_backend()
         if not Large.results:
             Large.results = tempfile.mkdtemp(prefix="ys-cli-large-")
             self.make()
@@ -115,7 +116,7 @@ class Large(Case):
             database.execute("pragma synchronous = off")
             database.execute("begin")
             copies = Copies(database)
-            self.assertIn("onednn", copies.trials[0]["name"])
+            self.assertIn(other_backend(), copies.trials[0]["name"])
             for number in range(STUDIES):
                 copies.add_study(number, 1 + noise.uniform(-0.002, 0.002))
             database.execute("commit")
@@ -161,7 +162,7 @@ class Large(Case):
 
     def test_recommend(self):
         found = self.read("recommend", "--wish=fastest")
-        self.assertIn("onednn", found["choice"])
+        self.assertIn(other_backend(), found["choice"])
         self.assertEqual((found["rounds"], found["alike"]), (ROUNDS, []))
         other, = [trial for trial in found["trials"] if trial["trial"] != found["choice"]]
         self.assertEqual(other["verdict"], "worse")

@@ -96,6 +96,22 @@ class Matrix(unittest.TestCase):
                 self.assertIn(" ", path)
         self.assertFalse(os.path.exists(os.path.dirname(place.root)))
 
+    def test_programs_of_another_processor_are_started_by_the_emulator(self):
+        folder = os.path.join(self.build, matrix.AARCH64)
+        shutil.copytree(os.path.join(self.build, "meson-info"), os.path.join(folder, "build", "meson-info"))
+        os.mkdir(os.path.join(folder, "root"))  # as if fetched before
+        for _ in range(2):  # a build that is there already has them changed
+            with mock.patch.object(matrix.Place, "output") as output, self.place("aarch64") as place:
+                pass
+            with open(os.path.join(place.build, "meson-info", "intro-tests.json"), encoding="utf-8") as file:
+                commands = [test["cmd"] for test in json.load(file)]
+            self.assertEqual([(command[:3], command[5:]) for command in commands],
+                             [(list(matrix.EMULATOR), ["/bin/sh", self.build]), (list(matrix.EMULATOR), ["/nowhere/sh"])])
+            self.assertIn("engine-tests", output.call_args.args[0])
+        with mock.patch.object(matrix.Place, "output", side_effect=matrix.Broken("run: apt-get install")):
+            self.assertRaisesRegex(matrix.Skip, "no compiler for aarch64 and no emulator of it: run: apt-get install",
+                                   matrix.on_aarch64, self.build, mock.Mock())
+
     def run_rows(self, *arguments, code):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), mock.patch("sys.argv", ["matrix.py", self.build, *arguments]):

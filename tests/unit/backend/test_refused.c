@@ -1,4 +1,5 @@
 /* What `onednn` has not is refused when the engine is opened, by a sentence that says what to take; `ref` has it. */
+#include "engine/backend.h"
 #include "engine/engine.h"
 #include "graph/build.h"
 #include "tap.h"
@@ -17,8 +18,13 @@ static void check_refused(struct ys_build *b, int v, const char *said)
     e = NULL;
     config.backend = "onednn";
     CHECK_INT(ys_engine_open_graph(graph, &config, &e), YS_EUNSUPPORTED);
-    CHECK_HAS(ys_engine_error(), said);
-    CHECK_HAS(ys_engine_error(), "take the back end \"ref\", in f32 or f64");
+    if (ys_backend_left_out("onednn")) {
+        CHECK_TEXT(ys_engine_error(), ys_backend_left_out("onednn"));
+        tap_skip("%s", ys_engine_error());
+    } else {
+        CHECK_HAS(ys_engine_error(), said);
+        CHECK_HAS(ys_engine_error(), "take the back end \"ref\", in f32 or f64");
+    }
     ys_engine_close(e);
     ys_graph_free(graph);
 }

@@ -3,6 +3,7 @@
 #define YS_TESTS_ENGINE_OPEN_H
 
 #include "backend/level.h"
+#include "engine/backend.h"
 #include "tap.h"
 #include "unit/engine/net.h"
 
@@ -32,9 +33,21 @@ static struct ys_engine_config config_of(const struct net *n, const struct backe
                                      .optimizer.weight_decay = 5e-4};
 }
 
+/** Marks the case as skipped where this build has not the back end. */
+__attribute__((unused)) static bool is_left_out(const char *backend)
+{
+    const char *reason = ys_backend_left_out(backend);
+    if (reason)
+        tap_skip("%s", reason);
+    return reason != NULL;
+}
+
+/** NULL where the case is to end: the engine cannot be opened, or this build has not its back end. */
 __attribute__((unused)) static struct ys_engine *open_with(const struct net *n, const struct ys_engine_config *config)
 {
     struct ys_engine *engine = NULL;
+    if (config->backend && is_left_out(config->backend))
+        return NULL;
     CHECK_TEXT(ys_engine_open_graph(&n->graph, config, &engine) == 0 ? "" : ys_engine_error(), "");
     if (engine)
         CHECK(net_fill(engine, n, 0) == 0);
