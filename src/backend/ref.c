@@ -1,4 +1,6 @@
-/* The reference back end. Lowering by operator is in ref_lower.c, arithmetic in ref_kernels.inc. */
+/* The reference back end and the portable one, `simd`, which lower a graph alike: to canonical layouts, without fusion.
+ * Lowering by operator is in ref_lower.c, arithmetic in ref_kernels.inc, which `simd` compiles for the processor's
+ * vector registers, and shares among threads. */
 #include "backend/ref_lower.h"
 
 #include "base/mem.h"
@@ -10,14 +12,19 @@ static bool ref_supports(enum ys_op op, enum ys_engine_precision precision)
     return precision != YS_ENGINE_BF16 && ys_ref_kernels_f64.op[op]->lower_forward;
 }
 
-static ys_status ref_begin(struct ys_lowering *low)
+static bool simd_supports(enum ys_op op, enum ys_engine_precision precision)
+{
+    return precision == YS_ENGINE_F32 && ys_simd_kernels()->op[op]->lower_forward;
+}
+
+static ys_status begin(struct ys_lowering *low, const struct ys_ref_kernels *kernels, int threads)
 {
     struct ys_ref *ref = ys_alloc(1, sizeof *ref);
     if (!ref)
         return ys_out_of_memory();
     low->state = ref;
-    low->config.threads = 1;
-    ref->kernels = low->config.precision == YS_ENGINE_F64 ? &ys_ref_kernels_f64 : &ys_ref_kernels_f32;
+    low->config.threads = threads;
+    ref->kernels = kernels;
     ref->saved = ys_alloc(low->graph->node_count, sizeof *ref->saved);
     if (!ref->saved)
         return ys_out_of_memory();
@@ -25,7 +32,18 @@ static ys_status ref_begin(struct ys_lowering *low)
         ref->saved[i] = -1;
     for (size_t p = 0; p < low->graph->param_count; p++)
         low->param_size[p] = (size_t)ys_param_elements(&low->graph->params[p]);
-    return ys_program_buffer(low->program, YS_REF_WORKSPACE_BYTES(low->real_size), false, &ref->workspace);
+    return ys_program_buffer(low->program, (size_t)threads * kernels->workspace_bytes, false, &ref->workspace);
+}
+
+static ys_status ref_begin(struct ys_lowering *low)
+{
+    return begin(low, low->config.precision == YS_ENGINE_F64 ? &ys_ref_kernels_f64 : &ys_ref_kernels_f32, 1);
+}
+
+static ys_status simd_begin(struct ys_lowering *low)
+{
+    const int threads = low->config.threads;
+    return begin(low, ys_simd_kernels(), threads < YS_REF_MOST_THREADS ? threads : YS_REF_MOST_THREADS);
 }
 
 static void ref_end(struct ys_lowering *low)
@@ -92,15 +110,9 @@ static ys_status ref_param_load(struct ys_lowering *low, size_t param, const voi
     return YS_OK;
 }
 
-const struct ys_backend ys_backend_ref = {
-    .name = "ref",
-    .supports = ref_supports,
-    .begin = ref_begin,
-    .forward = ref_forward,
-    .loss = ref_loss,
-    .backward = ref_backward,
-    .update = ref_update,
-    .end = ref_end,
-    .param_store = ref_param_store,
-    .param_load = ref_param_load,
-};
+#define LOWERING                                                                                                       \
+    .forward = ref_forward, .loss = ref_loss, .backward = ref_backward, .update = ref_update, .end = ref_end,          \
+    .param_store = ref_param_store, .param_load = ref_param_load
+
+const struct ys_backend ys_backend_ref = {.name = "ref", .supports = ref_supports, .begin = ref_begin, LOWERING};
+const struct ys_backend ys_backend_simd = {.name = "simd", .supports = simd_supports, .begin = simd_begin, LOWERING};

@@ -10,12 +10,6 @@
 #include "backend/padding.h"
 #include "engine/backend.h"
 
-/* The workspace of a matrix product: a block of the left matrix, then a panel of the right one. */
-#define YS_REF_BLOCK_ROWS                 256
-#define YS_REF_BLOCK_DEPTH                192
-#define YS_REF_PANEL_BYTES                192 /* of a row of the panel */
-#define YS_REF_WORKSPACE_BYTES(real_size) (YS_REF_BLOCK_DEPTH * (YS_REF_BLOCK_ROWS * (real_size) + YS_REF_PANEL_BYTES))
-
 /* The gradient by a convolution's input is made in pieces: some channels, all taps of each, at some output positions.
  */
 #define YS_REF_PIECE_POSITIONS ((int64_t)512)
@@ -47,7 +41,7 @@ struct ys_ref_walk {
 struct ys_ref_context {
     const struct ys_lowering *low;
     const struct ys_node *node;
-    int64_t batch;
+    int64_t first_row, batch;          /* of the batch, the rows that the call is of */
     int64_t in[3], out[3];             /* channels, height, width of one row of in[0] and out[0]; lacking ones are 1 */
     int64_t in_features, out_features; /* elements of one row */
     size_t count;                      /* elements of an elementwise call */
@@ -77,6 +71,7 @@ struct ys_ref_op {
 
 /** The operands of each kernel stand above it in the .inc files. */
 struct ys_ref_kernels {
+    size_t workspace_bytes; /* that a matrix product needs, of each thread */
     const struct ys_ref_op *op[YS_OP_COUNT];
     ys_call_run loss[YS_LOSS_COUNT];
     ys_call_run input, copy, accumulate, zero;
@@ -84,5 +79,7 @@ struct ys_ref_kernels {
 };
 
 extern const struct ys_ref_kernels ys_ref_kernels_f64, ys_ref_kernels_f32;
+/** Those of `simd`, in the widest form that this processor runs. */
+const struct ys_ref_kernels *ys_simd_kernels(void);
 
 #endif
