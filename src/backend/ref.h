@@ -20,6 +20,15 @@ static inline int64_t ys_ref_piece_channels(int64_t kernel_elements)
     return kernel_elements < YS_REF_PIECE_TAPS ? YS_REF_PIECE_TAPS / kernel_elements : 1;
 }
 
+/** The share of a thread in `count`, cut at multiples of `grain`. */
+static inline void ys_ref_share(size_t thread, int threads, int64_t count, int64_t grain, int64_t *first, int64_t *end)
+{
+    const int64_t grains = (count + grain - 1) / grain, at = (int64_t)thread;
+    *first = grains * at / threads * grain;
+    *end = grains * (at + 1) / threads * grain;
+    *end = *end < count ? *end : count;
+}
+
 /** An axis: element k of line i lies at i / inner * count * inner + i % inner + k * inner. */
 struct ys_ref_line {
     int64_t outer, count, inner;

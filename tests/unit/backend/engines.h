@@ -1,5 +1,5 @@
 /* Engines of one graph that hold the same weights and rows: gradients of `ref` in double against differences of its own
- * loss, and every gradient of `onednn` against those of `ref`. */
+ * loss, and every gradient of the other back ends against those of `ref`. */
 #ifndef YS_TEST_ENGINES_H
 #define YS_TEST_ENGINES_H
 
@@ -130,17 +130,24 @@ static inline void compare_engines(struct ys_engine *ref, struct ys_engine *e, c
     CHECK(ys_engine_check(e) == 0);
 }
 
-/** The same with an engine that it opens. Skips without `onednn`. */
+/** The same with an engine that it opens of each other back end that has the format; skips
+ * where none has. */
 static inline void compare(const struct ys_graph *graph, struct ys_engine *ref, enum ys_engine_precision precision,
                            const struct drawing *drawing, const struct allowed *allowed)
 {
-    struct ys_engine *e = open_engine(graph, "onednn", precision, drawing);
-    if (!e) {
-        tap_skip("%s", ys_engine_error());
-        return;
+    static const char *const others[] = {"onednn", "simd"};
+    int opened = 0;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct ys_engine *e = open_engine(graph, others[i], precision, drawing);
+        struct ys_engine *fresh = e && opened ? open_engine(graph, "ref", YS_ENGINE_F64, drawing) : NULL;
+        if (e)
+            compare_engines(fresh ? fresh : ref, e, allowed); /* which moves both */
+        opened += e != NULL;
+        ys_engine_close(fresh);
+        ys_engine_close(e);
     }
-    compare_engines(ref, e, allowed);
-    ys_engine_close(e);
+    if (!opened)
+        tap_skip("%s", ys_engine_error());
 }
 
 /** Gradients of `ref` by differences; then `onednn` in single precision, and with bfloat16 where that is allowed to be
