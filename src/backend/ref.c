@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "backend/list.h"
+#include "backend/simd.h"
 #include <string.h>
 
 static bool ref_supports(enum ys_op op, enum ys_engine_precision precision)
@@ -25,6 +26,8 @@ static ys_status begin(struct ys_lowering *low, const struct ys_ref_kernels *ker
     low->state = ref;
     low->config.threads = threads;
     ref->kernels = kernels;
+    for (int op = 0; op < YS_OP_COUNT; op++)
+        ref->op[op] = *kernels->op[op];
     ref->saved = ys_alloc(low->graph->node_count, sizeof *ref->saved);
     if (!ref->saved)
         return ys_out_of_memory();
@@ -43,7 +46,9 @@ static ys_status ref_begin(struct ys_lowering *low)
 static ys_status simd_begin(struct ys_lowering *low)
 {
     const int threads = low->config.threads;
-    return begin(low, ys_simd_kernels(), threads < YS_REF_MOST_THREADS ? threads : YS_REF_MOST_THREADS);
+    YS_TRY(begin(low, ys_simd_kernels(), threads < YS_REF_MOST_THREADS ? threads : YS_REF_MOST_THREADS));
+    ys_simd_ops(((struct ys_ref *)low->state)->op);
+    return YS_OK;
 }
 
 static void ref_end(struct ys_lowering *low)
@@ -78,20 +83,27 @@ static ys_status ref_loss(struct ys_lowering *low)
                          3 + c->has_input_gradient);
 }
 
-static ys_status ref_update(struct ys_lowering *low)
+static ys_status call_update(struct ys_lowering *low, const struct ys_operand *operands, size_t count)
 {
     const struct ys_ref *ref = low->state;
+    if (ref->kernels->multiply)
+        return ys_simd_update(low, operands, count);
     struct ys_ref_context *c = ys_alloc(1, sizeof *c);
     if (!c)
         return ys_out_of_memory();
     c->low = low;
+    return ys_lower_call(low, "update", ref->kernels->update, c, ys_free, operands, count);
+}
+
+static ys_status ref_update(struct ys_lowering *low)
+{
     struct ys_operand operands[4] = {{low->weights}, {low->gradients}};
     size_t count = 2;
     if (low->state1 >= 0)
         operands[count++].buffer = low->state1;
     if (low->state2 >= 0)
         operands[count++].buffer = low->state2;
-    YS_TRY(ys_lower_call(low, "update", ref->kernels->update, c, ys_free, operands, count));
+    YS_TRY(call_update(low, operands, count));
     for (size_t i = 0; i < low->graph->node_count; i++)
         if (low->node_live[i] && ys_ref_op(low, &low->graph->nodes[i])->update)
             YS_TRY(ys_ref_running(low, &low->graph->nodes[i]));

@@ -7,6 +7,7 @@
 #define YS_BACKEND_REF_H
 
 #include "backend/broadcast.h"
+#include "backend/multiply.h"
 #include "backend/padding.h"
 #include "engine/backend.h"
 
@@ -85,10 +86,10 @@ struct ys_ref_kernels {
     ys_call_run loss[YS_LOSS_COUNT];
     ys_call_run input, copy, accumulate, zero;
     ys_call_run update; /* the optimizer */
+    ys_multiply
+        multiply; /* of `simd`, whose recurrent layers, attention and optimizer are others (simd.h); else NULL */
 };
 
 extern const struct ys_ref_kernels ys_ref_kernels_f64, ys_ref_kernels_f32;
-/** Those of `simd`, in the widest form that this processor runs. */
-const struct ys_ref_kernels *ys_simd_kernels(void);
 
 #endif

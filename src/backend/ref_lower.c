@@ -6,7 +6,7 @@
 
 const struct ys_ref_op *ys_ref_op(const struct ys_lowering *low, const struct ys_node *node)
 {
-    return ((const struct ys_ref *)low->state)->kernels->op[node->op];
+    return &((const struct ys_ref *)low->state)->op[node->op];
 }
 
 /** Channels, height, width of a value; lacking ones are 1. */

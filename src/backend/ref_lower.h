@@ -10,6 +10,7 @@
 /** The back end's state. */
 struct ys_ref {
     const struct ys_ref_kernels *kernels;
+    struct ys_ref_op op[YS_OP_COUNT]; /* the kernels', or what `simd` has in their place */
     int *saved;    /* [node_count]: what forward keeps for backward (winners, statistics), -1 for nothing */
     int workspace; /* of every matrix product: a part for each thread */
 };
