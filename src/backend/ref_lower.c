@@ -517,13 +517,20 @@ static struct ys_operand second_of(const struct ys_lowering *low, const struct y
                                : ys_lower_param_at(low, low->weights, node->weight);
 }
 
+/** How the operands move with the rows of the batch: a parameter does not. */
+static const char *moves_of(const struct ys_node *node)
+{
+    return node->in_count == 2 ? "rrrr" : "r-rr";
+}
+
 ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node)
 {
     YS_TRY(ys_ref_inputs(low, node));
     YS_TRY(ys_ref_output(low, node->out[0]));
     const struct ys_operand operands[] = {ys_ref_at(low->value[node->in[0]]), second_of(low, node),
                                           ys_ref_at(low->value[node->out[0]])};
-    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, pair_context(low, node, 0), operands, 3);
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, pair_context(low, node, 0), moves_of(node),
+                            operands, 3);
 }
 
 /** The gradient of operand k into `share`. Where it is made of the operands: a, b, dy, dx; else dy, dx. */
@@ -537,7 +544,10 @@ static ys_status backward_of(struct ys_lowering *low, const struct ys_node *node
     }
     operands[count++] = ys_ref_at(low->gradient[node->out[0]]);
     operands[count++] = share;
-    return ys_ref_call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count);
+    if (k >= (int)node->in_count) /* a parameter's, to which all rows add */
+        return ys_ref_call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count);
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k),
+                            count == 4 ? moves_of(node) : "rr", operands, count);
 }
 
 ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *node)

@@ -26,6 +26,9 @@ static ys_status run_rows(const struct rows *r, void *const *operand, size_t thr
     c.piece.outer = c.piece.outer / all * c.batch;
     c.padding.rows = c.padding.rows / all * c.batch;
     c.walk.extent[0] = c.batch;
+    c.broadcast.extent[0] = c.broadcast.extent[0] / all * c.batch; /* the batch, and what runs on behind it */
+    c.broadcast.count = c.broadcast.count / all * c.batch;
+    c.broadcast.from[c.stretched] = c.broadcast.from[c.stretched] / all * c.batch;
     for (size_t i = 0; i < r->count; i++)
         at[i] = (char *)operand[i] + (size_t)c.first_row * r->row_bytes[i] + thread * r->thread_bytes[i];
     return c.batch ? r->run(&c, at) : YS_OK;
