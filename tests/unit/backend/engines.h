@@ -29,13 +29,14 @@ struct allowed {
 static const struct allowed allowed_f32 = {1e-5, 1e-7};
 
 /** NULL: `backend` has not what the graph needs, and ys_engine_error() says what. */
-static inline struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
-                                            enum ys_engine_precision precision, const struct drawing *drawing)
+static inline struct ys_engine *open_engine_of(const struct ys_graph *graph, const char *backend,
+                                               enum ys_engine_precision precision, int threads,
+                                               const struct drawing *drawing)
 {
     struct ys_engine_config config = {.batch = drawing->batch,
                                       .precision = precision,
                                       .backend = backend,
-                                      .threads = 2,
+                                      .threads = threads,
                                       .training = true,
                                       .guarded = true,
                                       .input_gradient = drawing->input_gradient,
@@ -54,6 +55,12 @@ static inline struct ys_engine *open_engine(const struct ys_graph *graph, const 
     ys_rows_draw(&rows.target, rows.classes, &rng, drawing->batch, ys_engine_target(e));
     CHECK(ys_engine_draw(e, drawing->seed) == 0);
     return e;
+}
+
+static inline struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
+                                            enum ys_engine_precision precision, const struct drawing *drawing)
+{
+    return open_engine_of(graph, backend, precision, 2, drawing);
 }
 
 /** Of the parameter's elements about `tried`, each against the central difference of step h: wrong by about h^2 times
