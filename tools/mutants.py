@@ -52,6 +52,7 @@ SEQUENCE = "tests/test_backend_sequence"
 LINE = "tests/test_backend_line"
 RECURRENT = "tests/test_backend_recurrent"
 PRODUCT = "tests/test_backend_product"
+SIMD = "tests/test_backend_simd"
 DROPOUT = "tests/test_backend_dropout"
 HIDDEN = "tests/test_backend_hidden"  # losses of targets that do not count
 TAIL = "tests/test_backend_tail"
@@ -65,6 +66,7 @@ OF_TAILS = (OPERATORS, tuple(op + "_*_onednn*" for op in ("add", "batchnorm", "c
 CALLS = ("tests/test_engine_calls", ("products_are_marked_onednn",))  # which calls are products
 REFUSED = "tests/test_backend_refused"  # what oneDNN has not
 FAMILY = ("tests/test_engine_family", ("onednn_agrees_*", "bf16_*", "both_readers_*_onednn", "inference_*_onednn", "inference_*_bf16"))
+FAMILY_SIMD = (FAMILY[0], ("simd_agrees_*",))
 OF_CLASSES = (SEQUENCE, ("the_gradient_of_many_classes_and_lines",))
 OF_WEIGHTS = (FAMILY[0], ("bf16_gradients_are_in_single_precision",))
 
@@ -88,6 +90,10 @@ REF = Tried(object_of_backend("ref_f64.c"), ("_ref",))
 OF_PRODUCT = Tried(PRODUCT + ".p/unit_backend_test_product.c.o", (), (PRODUCT,))
 
 
+def simd(name, *programs):
+    return Tried(object_of_backend(name), ("_simd",), programs)
+
+
 def onednn(name, *programs):
     return Tried(object_of_backend(name), ("_onednn", "_onednn_bf16"), programs)
 
@@ -104,6 +110,12 @@ SOURCES = {
     "onednn_misc.c": onednn("onednn_misc.c", REFUSED, NETWORK, DROPOUT),
     "onednn_places.c": onednn("onednn_places.c", CACHED),
     "onednn_recurrent.c": Tried(object_of_backend("onednn_recurrent.c"), (), (RECURRENT,)),
+    "recurrent.c": Tried(object_of_backend("recurrent.c"), (), (RECURRENT,)),
+    "attention.c": Tried(object_of_backend("attention.c"), (), (SEQUENCE, CACHED)),
+    "line.c": onednn("line.c", LINE),
+    "simd_lower.c": simd("simd_lower.c", SEQUENCE, RECURRENT, CACHED, OPTIMIZER), "ref_rows.c": simd("ref_rows.c", SEQUENCE, ROWS, FAMILY_SIMD),
+    "simd_product.inc": Tried(SIMD + ".p/unit_backend_test_simd.c.o", (), (SIMD,)), "product.inc": OF_PRODUCT,
+    "kernels_curves.c": Tried(object_of_kernels("curves"), ("_simd",)),
     "onednn_sequence.c": Tried(object_of_backend("onednn_sequence.c"), (), (SEQUENCE, CACHED)),
     "onednn_tail.c": Tried(object_of_backend("onednn_tail.c"), (), (NETWORK, OF_TAILS, MODE, ROWS, KEEP, FAMILY, TAIL)),
     "onednn_transposed.c": onednn("onednn_transposed.c", REFUSED, OF_WEIGHTS),

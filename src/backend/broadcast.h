@@ -17,14 +17,15 @@ struct ys_broadcast {
 /** Of a node that is an Add, Sub, Mul or Div. */
 struct ys_broadcast ys_broadcast_of(const struct ys_lowering *low, const struct ys_node *node);
 
-/** A walk over the result in C order: the places of both values that go with it. Zeroed at the first element. */
+/** A walk over the result in C order, from line to line along its last axis: the places of both values that go with its
+ * first element. Zeroed at the first line. */
 struct ys_broadcast_walk {
     int64_t index[YS_MAX_RANK], at[2];
 };
 
-static inline void ys_broadcast_next(const struct ys_broadcast *b, struct ys_broadcast_walk *walk)
+static inline void ys_broadcast_next_line(const struct ys_broadcast *b, struct ys_broadcast_walk *walk)
 {
-    for (size_t axis = b->rank; axis-- > 0;) {
+    for (size_t axis = b->rank - 1; axis-- > 0;) {
         walk->at[0] += b->step[0][axis];
         walk->at[1] += b->step[1][axis];
         if (++walk->index[axis] < b->extent[axis])

@@ -1,5 +1,5 @@
-/* exp, a vector at a time, and lines of floats in such vectors, whose last may be a part of one. Included by the
- * kernels' own files. */
+/* exp and what is made of it, a vector at a time, and lines of floats in such vectors, whose last may be a part of one.
+ * Included by the kernels' own files. */
 #ifndef YS_BACKEND_KERNELS_CURVE_H
 #define YS_BACKEND_KERNELS_CURVE_H
 
@@ -101,6 +101,23 @@ static inline vector exponential(vector x)
     series = series * rest * rest + rest + 1.0F;
     const truth power = ((truth)shifted - (truth)shift + 127) << 23;
     return series * (vector)power;
+}
+
+static inline vector sigmoid(vector x)
+{
+    return 1.0F / (1.0F + exponential(-x));
+}
+
+/** Near 0 by Cephes' series, as the other form would lose what is small. */
+static inline vector hyperbolic(vector x)
+{
+    const vector square = x * x, e = exponential(x + x);
+    vector series = (vector){0} - 5.70498872745e-3F;
+    series = series * square + 2.06390887954e-2F;
+    series = series * square - 5.37397155531e-2F;
+    series = series * square + 1.33314422036e-1F;
+    series = series * square - 3.33332819422e-1F;
+    return choose(square < 0.390625F, x + x * square * series, 1.0F - 2.0F / (e + 1.0F));
 }
 
 #endif

@@ -5,23 +5,6 @@
 
 extern const struct ys_recurrent_kernels YS_KERNELS;
 
-static inline vector sigmoid(vector x)
-{
-    return 1.0F / (1.0F + exponential(-x));
-}
-
-/** Near 0 by Cephes' series, as the other form would lose what is small. */
-static inline vector hyperbolic(vector x)
-{
-    const vector square = x * x, e = exponential(x + x);
-    vector series = (vector){0} - 5.70498872745e-3F;
-    series = series * square + 2.06390887954e-2F;
-    series = series * square - 5.37397155531e-2F;
-    series = series * square + 1.33314422036e-1F;
-    series = series * square - 3.33332819422e-1F;
-    return choose(square < 0.390625F, x + x * square * series, 1.0F - 2.0F / (e + 1.0F));
-}
-
 static void lstm(int64_t hidden, const float *bias, const float *cell_before, float *gate, float *cell, float *y)
 {
     float *const at[] = {gate, gate + hidden, gate + 2 * hidden, gate + 3 * hidden};

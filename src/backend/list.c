@@ -8,6 +8,7 @@ const struct ys_backend *const *ys_backends(void)
 #if YS_HAS_ONEDNN
         &ys_backend_onednn,
 #endif
+        &ys_backend_simd,
         &ys_backend_ref,
         NULL
     };

@@ -4,7 +4,7 @@
 
 #include "engine/backend.h"
 
-extern const struct ys_backend ys_backend_ref;
+extern const struct ys_backend ys_backend_ref, ys_backend_simd;
 extern const struct ys_backend ys_backend_onednn;
 
 #endif

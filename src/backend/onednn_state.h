@@ -231,4 +231,9 @@ ys_status ys_onednn_give(struct ys_lowering *low, const char *name, int value, c
 ys_status ys_onednn_take(struct ys_lowering *low, const char *name, int value, const ys_layout *want,
                          struct ys_operand *operand);
 
+/** ys_multiply. */
+ys_status ys_onednn_multiply(char turn_a, char turn_b, int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
+                             const float *b, int64_t b_row, float beta, float *c, int64_t c_row, int threads,
+                             void *workspace);
+
 #endif

@@ -8,6 +8,7 @@
 #ifndef YS_BACKEND_RECURRENT_H
 #define YS_BACKEND_RECURRENT_H
 
+#include "backend/multiply.h"
 #include "engine/backend.h"
 
 struct ys_recurrent {
@@ -72,5 +73,15 @@ static inline size_t ys_recurrent_gradient(const struct ys_recurrent *r)
 {
     return (size_t)(ys_recurrent_places(r) * (r->gates + 2) * r->hidden);
 }
+
+/** What the calls in float, of any back end, take as their context. */
+struct ys_recurrent_call {
+    struct ys_recurrent r;
+    const struct ys_recurrent_kernels *kernels;
+    ys_multiply multiply;
+    size_t workspace_bytes; /* of each thread, in YS_RECURRENT_SCRATCH */
+};
+ys_status ys_recurrent_run(void *context, void *const *operand);
+ys_status ys_recurrent_backward_run(void *context, void *const *operand);
 
 #endif

@@ -7,14 +7,9 @@
 #define YS_BACKEND_REF_H
 
 #include "backend/broadcast.h"
+#include "backend/multiply.h"
 #include "backend/padding.h"
 #include "engine/backend.h"
-
-/* The workspace of a matrix product: a block of the left matrix, then a panel of the right one. */
-#define YS_REF_BLOCK_ROWS                 256
-#define YS_REF_BLOCK_DEPTH                192
-#define YS_REF_PANEL_BYTES                192 /* of a row of the panel */
-#define YS_REF_WORKSPACE_BYTES(real_size) (YS_REF_BLOCK_DEPTH * (YS_REF_BLOCK_ROWS * (real_size) + YS_REF_PANEL_BYTES))
 
 /* The gradient by a convolution's input is made in pieces: some channels, all taps of each, at some output positions.
  */
@@ -24,6 +19,15 @@
 static inline int64_t ys_ref_piece_channels(int64_t kernel_elements)
 {
     return kernel_elements < YS_REF_PIECE_TAPS ? YS_REF_PIECE_TAPS / kernel_elements : 1;
+}
+
+/** The share of a thread in `count`, cut at multiples of `grain`. */
+static inline void ys_ref_share(size_t thread, int threads, int64_t count, int64_t grain, int64_t *first, int64_t *end)
+{
+    const int64_t grains = (count + grain - 1) / grain, at = (int64_t)thread;
+    *first = grains * at / threads * grain;
+    *end = grains * (at + 1) / threads * grain;
+    *end = *end < count ? *end : count;
 }
 
 /** An axis: element k of line i lies at i / inner * count * inner + i % inner + k * inner. */
@@ -47,7 +51,7 @@ struct ys_ref_walk {
 struct ys_ref_context {
     const struct ys_lowering *low;
     const struct ys_node *node;
-    int64_t batch;
+    int64_t first_row, batch;          /* of the batch, the rows that the call is of */
     int64_t in[3], out[3];             /* channels, height, width of one row of in[0] and out[0]; lacking ones are 1 */
     int64_t in_features, out_features; /* elements of one row */
     size_t count;                      /* elements of an elementwise call */
@@ -77,10 +81,13 @@ struct ys_ref_op {
 
 /** The operands of each kernel stand above it in the .inc files. */
 struct ys_ref_kernels {
+    size_t workspace_bytes; /* that a matrix product needs, of each thread */
     const struct ys_ref_op *op[YS_OP_COUNT];
     ys_call_run loss[YS_LOSS_COUNT];
     ys_call_run input, copy, accumulate, zero;
     ys_call_run update; /* the optimizer */
+    ys_multiply
+        multiply; /* of `simd`, whose recurrent layers, attention and optimizer are others (simd.h); else NULL */
 };
 
 extern const struct ys_ref_kernels ys_ref_kernels_f64, ys_ref_kernels_f32;

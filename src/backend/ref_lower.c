@@ -6,7 +6,7 @@
 
 const struct ys_ref_op *ys_ref_op(const struct ys_lowering *low, const struct ys_node *node)
 {
-    return ((const struct ys_ref *)low->state)->kernels->op[node->op];
+    return &((const struct ys_ref *)low->state)->op[node->op];
 }
 
 /** Channels, height, width of a value; lacking ones are 1. */
@@ -53,7 +53,7 @@ static ys_status call_each(struct ys_lowering *low, const struct ys_node *node, 
         c->count = (size_t)(c->batch * ys_value_row_elements(&low->graph->values[value]));
         c->dtype = low->graph->values[value].dtype;
     }
-    return ys_ref_call(low, node, run, c, operands, count);
+    return ys_ref_call_rows(low, node, run, c, "rr", operands, count);
 }
 
 ys_status ys_ref_value_buffer(struct ys_lowering *low, int value, int *buffer)
@@ -116,6 +116,15 @@ ys_status ys_ref_end_share(struct ys_lowering *low, const struct ys_node *node, 
 
 /* ---- convolutions and dense layers */
 
+/** Threads share the rows of a convolution, and of a matrix product the whole. */
+static ys_status call_product(struct ys_lowering *low, const struct ys_node *node, ys_call_run run, const char *moves,
+                              const struct ys_operand *operands, size_t count)
+{
+    struct ys_ref_context *c = ys_ref_context(low, node);
+    return node->op == YS_OP_CONV ? ys_ref_call_rows(low, node, run, c, moves, operands, count)
+                                  : ys_ref_call(low, node, run, c, operands, count);
+}
+
 ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
@@ -128,7 +137,7 @@ ys_status ys_ref_forward_product(struct ys_lowering *low, const struct ys_node *
         operands[count++] = ys_lower_param_at(low, low->weights, node->bias);
     operands[count++] = ys_ref_at(ref->workspace);
     operands[count++] = ys_ref_at(low->value[node->out[0]]);
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, count));
+    YS_TRY(call_product(low, node, ys_ref_op(low, node)->forward, node->bias >= 0 ? "r--tr" : "r-tr", operands, count));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -170,7 +179,8 @@ static ys_status make_piece(struct ys_lowering *low, const struct ys_node *node,
 {
     int64_t kernel = node->window.kernel[0] * node->window.kernel[1];
     int64_t elements = ys_ref_piece_channels(kernel) * kernel * YS_REF_PIECE_POSITIONS;
-    return ys_program_buffer(low->program, (size_t)elements * low->real_size, false, &piece->buffer);
+    return ys_program_buffer(low->program, (size_t)low->config.threads * (size_t)elements * low->real_size, false,
+                             &piece->buffer);
 }
 
 ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node *node)
@@ -188,7 +198,7 @@ ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node 
     if (node->op == YS_OP_CONV)
         YS_TRY(make_piece(low, node, &operands[count++]));
     operands[count++] = ys_ref_at(share);
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, count));
+    YS_TRY(call_product(low, node, ys_ref_op(low, node)->backward, "-rttr", operands, count));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return ys_ref_end_share(low, node, node->in[0], share);
 }
@@ -223,8 +233,8 @@ ys_status ys_ref_forward_transposed(struct ys_lowering *low, const struct ys_nod
     YS_TRY(make_piece(low, node, &operands[3]));
     if (node->bias >= 0)
         operands[5] = ys_lower_param_at(low, low->weights, node->bias);
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, turned_context(low, node, node->bias >= 0), operands,
-                       5 + (node->bias >= 0)));
+    YS_TRY(ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, turned_context(low, node, node->bias >= 0),
+                            "-rttr-", operands, 5 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -241,7 +251,8 @@ ys_status ys_ref_backward_transposed(struct ys_lowering *low, const struct ys_no
     const struct ys_operand operands[] = {ys_ref_at(low->gradient[node->out[0]]),
                                           ys_lower_param_at(low, low->weights, node->weight), ys_ref_at(ref->workspace),
                                           ys_ref_at(share)};
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, turned_context(low, node, false), operands, 4));
+    YS_TRY(ys_ref_call_rows(low, node, ys_ref_op(low, node)->backward, turned_context(low, node, false), "r-tr",
+                            operands, 4));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return ys_ref_end_share(low, node, node->in[0], share);
 }
@@ -350,8 +361,8 @@ ys_status ys_ref_forward_unary(struct ys_lowering *low, const struct ys_node *no
     YS_TRY(make_saved(low, node));
     struct ys_operand operands[3] = {ys_ref_at(low->value[node->in[0]]), ys_ref_at(low->value[node->out[0]]),
                                      ys_ref_at(saved_of(low, node))};
-    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, unary_context(low, node), operands,
-                       2 + (saved_of(low, node) >= 0));
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, unary_context(low, node), "rrr", operands,
+                            2 + (saved_of(low, node) >= 0));
 }
 
 /** [x], [y], [saved], dy, dx */
@@ -372,7 +383,8 @@ ys_status ys_ref_backward_unary(struct ys_lowering *low, const struct ys_node *n
         operands[count++] = ys_ref_at(saved_of(low, node));
     operands[count++] = ys_ref_at(low->gradient[node->out[0]]);
     operands[count++] = ys_ref_at(share);
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, unary_context(low, node), operands, count));
+    YS_TRY(ys_ref_call_rows(low, node, ys_ref_op(low, node)->backward, unary_context(low, node), "rrrrr", operands,
+                            count));
     return ys_ref_end_share(low, node, node->in[0], share);
 }
 
@@ -456,8 +468,8 @@ ys_status ys_ref_forward_layernorm(struct ys_lowering *low, const struct ys_node
                                      ys_lower_param_at(low, low->weights, node->weight)};
     if (node->bias >= 0)
         operands[3] = ys_lower_param_at(low, low->weights, node->bias);
-    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, line_context(low, node, false), operands,
-                       3 + (node->bias >= 0));
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, line_context(low, node, false), "rr--", operands,
+                            3 + (node->bias >= 0));
 }
 
 ys_status ys_ref_backward_layernorm(struct ys_lowering *low, const struct ys_node *node)
@@ -505,13 +517,20 @@ static struct ys_operand second_of(const struct ys_lowering *low, const struct y
                                : ys_lower_param_at(low, low->weights, node->weight);
 }
 
+/** How the operands move with the rows of the batch: a parameter does not. */
+static const char *moves_of(const struct ys_node *node)
+{
+    return node->in_count == 2 ? "rrrr" : "r-rr";
+}
+
 ys_status ys_ref_forward_pair(struct ys_lowering *low, const struct ys_node *node)
 {
     YS_TRY(ys_ref_inputs(low, node));
     YS_TRY(ys_ref_output(low, node->out[0]));
     const struct ys_operand operands[] = {ys_ref_at(low->value[node->in[0]]), second_of(low, node),
                                           ys_ref_at(low->value[node->out[0]])};
-    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, pair_context(low, node, 0), operands, 3);
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, pair_context(low, node, 0), moves_of(node),
+                            operands, 3);
 }
 
 /** The gradient of operand k into `share`. Where it is made of the operands: a, b, dy, dx; else dy, dx. */
@@ -525,7 +544,10 @@ static ys_status backward_of(struct ys_lowering *low, const struct ys_node *node
     }
     operands[count++] = ys_ref_at(low->gradient[node->out[0]]);
     operands[count++] = share;
-    return ys_ref_call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count);
+    if (k >= (int)node->in_count) /* a parameter's, to which all rows add */
+        return ys_ref_call(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k), operands, count);
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->backward, pair_context(low, node, k),
+                            count == 4 ? moves_of(node) : "rr", operands, count);
 }
 
 ys_status ys_ref_backward_pair(struct ys_lowering *low, const struct ys_node *node)
@@ -597,7 +619,7 @@ static ys_status call_piece(struct ys_lowering *low, const struct ys_node *node,
     piece.to_row = into_whole ? row : piece.length;
     *(into_whole ? &piece.to_first : &piece.from_first) = first * inner;
     c->piece = piece;
-    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, c, (struct ys_operand[]){from, to}, 2);
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, c, "rr", (struct ys_operand[]){from, to}, 2);
 }
 
 ys_status ys_ref_forward_concat(struct ys_lowering *low, const struct ys_node *node)

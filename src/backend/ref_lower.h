@@ -4,11 +4,15 @@
 
 #include "backend/ref.h"
 
+/* The most threads that are taken. */
+#define YS_REF_MOST_THREADS 256
+
 /** The back end's state. */
 struct ys_ref {
     const struct ys_ref_kernels *kernels;
+    struct ys_ref_op op[YS_OP_COUNT]; /* the kernels', or what `simd` has in their place */
     int *saved;    /* [node_count]: what forward keeps for backward (winners, statistics), -1 for nothing */
-    int workspace; /* of every matrix product */
+    int workspace; /* of every matrix product: a part for each thread */
 };
 
 /** A new context, the shapes of the node filled in. NULL without memory. */
@@ -28,6 +32,11 @@ static inline struct ys_operand ys_ref_at(int buffer)
 /** `c` may be NULL: without memory. It is the program's from here on. */
 ys_status ys_ref_call(struct ys_lowering *low, const struct ys_node *node, ys_call_run run, struct ys_ref_context *c,
                       const struct ys_operand *operands, size_t count) YS_MUST_CHECK;
+/** The same where rows of the batch do not see each other: threads share them. `moves`, a letter an operand: r, a part
+ * of it belongs to each row; t, to each thread; -, all threads see all of it. */
+ys_status ys_ref_call_rows(struct ys_lowering *low, const struct ys_node *node, ys_call_run run,
+                           struct ys_ref_context *c, const char *moves, const struct ys_operand *operands,
+                           size_t count) YS_MUST_CHECK;
 /** Makes sure that every input of the node has a buffer: an input of the graph is widened for the first that computes
  * on it. */
 ys_status ys_ref_inputs(struct ys_lowering *low, const struct ys_node *node) YS_MUST_CHECK;

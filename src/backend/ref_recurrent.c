@@ -1,6 +1,7 @@
 /* How the reference back end lowers LSTM and GRU. */
 #include "backend/recurrent.h"
 #include "backend/ref_lower.h"
+#include "backend/simd.h"
 
 /** x and the parameters, what is kept, y and the workspace. */
 static void fill_operands(const struct ys_lowering *low, const struct ys_node *node, struct ys_operand *operands)
@@ -19,6 +20,15 @@ static void fill_operands(const struct ys_lowering *low, const struct ys_node *n
     operands[YS_RECURRENT_SCRATCH] = ys_ref_at(ref->workspace);
 }
 
+static ys_status call(struct ys_lowering *low, const struct ys_node *node, bool backward,
+                      const struct ys_operand *operands, size_t count)
+{
+    const struct ys_ref_op *op = ys_ref_op(low, node);
+    if (((const struct ys_ref *)low->state)->kernels->multiply)
+        return ys_simd_call_recurrent(low, node, backward, operands, count);
+    return ys_ref_call(low, node, backward ? op->backward : op->forward, ys_ref_context(low, node), operands, count);
+}
+
 ys_status ys_ref_forward_recurrent(struct ys_lowering *low, const struct ys_node *node)
 {
     struct ys_ref *ref = low->state;
@@ -29,8 +39,7 @@ ys_status ys_ref_forward_recurrent(struct ys_lowering *low, const struct ys_node
     YS_TRY(ys_program_buffer(low->program, ys_recurrent_kept(&r) * low->real_size, false,
                              &ref->saved[node - low->graph->nodes]));
     fill_operands(low, node, operands);
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands,
-                       YS_RECURRENT_FORWARD));
+    YS_TRY(call(low, node, false, operands, YS_RECURRENT_FORWARD));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -53,8 +62,7 @@ ys_status ys_ref_backward_recurrent(struct ys_lowering *low, const struct ys_nod
             YS_TRY(ys_lower_param_share(low, params[i], &operands[YS_RECURRENT_DW + i], &more[i]));
     if (node->recurrent_bias < 0)
         operands[YS_RECURRENT_DRB] = operands[YS_RECURRENT_DB];
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands,
-                       YS_RECURRENT_BACKWARD));
+    YS_TRY(call(low, node, true, operands, YS_RECURRENT_BACKWARD));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     for (size_t i = 0; i < 4; i++)
         if (more[i])

@@ -12,7 +12,7 @@ ys_status ys_ref_forward_embedding(struct ys_lowering *low, const struct ys_node
     YS_TRY(ys_ref_output(low, node->out[0]));
     const struct ys_operand operands[] = {tokens_of(low, node, 0), ys_lower_param_at(low, low->weights, node->weight),
                                           ys_ref_at(low->value[node->out[0]])};
-    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 3);
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), "r-r", operands, 3);
 }
 
 ys_status ys_ref_backward_embedding(struct ys_lowering *low, const struct ys_node *node)
@@ -84,7 +84,7 @@ ys_status ys_ref_forward_matmul(struct ys_lowering *low, const struct ys_node *n
     YS_TRY(ys_ref_output(low, node->out[0]));
     const struct ys_operand operands[] = {ys_ref_at(low->value[node->in[0]]), ys_ref_at(low->value[node->in[1]]),
                                           ys_ref_at(ref->workspace), ys_ref_at(low->value[node->out[0]])};
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 4));
+    YS_TRY(ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), "rrtr", operands, 4));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -101,7 +101,8 @@ ys_status ys_ref_backward_matmul(struct ys_lowering *low, const struct ys_node *
     }
     operands[2] = ys_ref_at(low->gradient[node->out[0]]);
     operands[3] = ys_ref_at(ref->workspace);
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, 6));
+    YS_TRY(
+        ys_ref_call_rows(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), "rrrtrr", operands, 6));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     for (size_t i = 0; i < 2; i++)
         if (low->value_gradient[node->in[i]])
@@ -115,7 +116,7 @@ ys_status ys_ref_forward_last(struct ys_lowering *low, const struct ys_node *nod
     YS_TRY(ys_ref_output(low, node->out[0]));
     const struct ys_operand operands[] = {ys_ref_at(low->value[node->in[0]]), tokens_of(low, node, 1),
                                           ys_ref_at(low->value[node->out[0]])};
-    return ys_ref_call(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), operands, 3);
+    return ys_ref_call_rows(low, node, ys_ref_op(low, node)->forward, ys_ref_context(low, node), "rrr", operands, 3);
 }
 
 ys_status ys_ref_backward_last(struct ys_lowering *low, const struct ys_node *node)
@@ -126,6 +127,6 @@ ys_status ys_ref_backward_last(struct ys_lowering *low, const struct ys_node *no
     YS_TRY(ys_ref_begin_share(low, node->in[0], &share));
     const struct ys_operand operands[] = {ys_ref_at(low->gradient[node->out[0]]), tokens_of(low, node, 1),
                                           ys_ref_at(share)};
-    YS_TRY(ys_ref_call(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), operands, 3));
+    YS_TRY(ys_ref_call_rows(low, node, ys_ref_op(low, node)->backward, ys_ref_context(low, node), "rrr", operands, 3));
     return ys_ref_end_share(low, node, node->in[0], share);
 }

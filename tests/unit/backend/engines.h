@@ -1,5 +1,5 @@
 /* Engines of one graph that hold the same weights and rows: gradients of `ref` in double against differences of its own
- * loss, and every gradient of `onednn` against those of `ref`. */
+ * loss, and every gradient of the other back ends against those of `ref`. */
 #ifndef YS_TEST_ENGINES_H
 #define YS_TEST_ENGINES_H
 
@@ -29,13 +29,14 @@ struct allowed {
 static const struct allowed allowed_f32 = {1e-5, 1e-7};
 
 /** NULL: `backend` has not what the graph needs, and ys_engine_error() says what. */
-static inline struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
-                                            enum ys_engine_precision precision, const struct drawing *drawing)
+static inline struct ys_engine *open_engine_of(const struct ys_graph *graph, const char *backend,
+                                               enum ys_engine_precision precision, int threads,
+                                               const struct drawing *drawing)
 {
     struct ys_engine_config config = {.batch = drawing->batch,
                                       .precision = precision,
                                       .backend = backend,
-                                      .threads = 2,
+                                      .threads = threads,
                                       .training = true,
                                       .guarded = true,
                                       .input_gradient = drawing->input_gradient,
@@ -54,6 +55,12 @@ static inline struct ys_engine *open_engine(const struct ys_graph *graph, const 
     ys_rows_draw(&rows.target, rows.classes, &rng, drawing->batch, ys_engine_target(e));
     CHECK(ys_engine_draw(e, drawing->seed) == 0);
     return e;
+}
+
+static inline struct ys_engine *open_engine(const struct ys_graph *graph, const char *backend,
+                                            enum ys_engine_precision precision, const struct drawing *drawing)
+{
+    return open_engine_of(graph, backend, precision, 2, drawing);
 }
 
 /** Of the parameter's elements about `tried`, each against the central difference of step h: wrong by about h^2 times
@@ -109,10 +116,11 @@ static inline void compare_gradient(struct ys_engine *ref, struct ys_engine *oth
     ys_free(theirs);
 }
 
-/** A cross entropy near 0 is exp(-d) of a difference d of logits, so it has d's absolute error as its relative one. */
-static inline double allowed_loss(const struct allowed *allowed, double ours)
+/** What the error of a loss is a part of. One that is exp of minus the distance of logits, as it is of a label that is
+ * far ahead, is off by so large a part of itself as that distance is off. */
+static inline double size_of_loss(double loss)
 {
-    return ours == 0 ? 0 : allowed->relative * fabs(ours) * fmax(1, -log(fabs(ours)));
+    return loss > 0 && loss < 1 ? loss * (1 - log(loss)) : fabs(loss);
 }
 
 /** Loss and gradients, the loss of the third step of a training: each step can add a part of its own error; and then of
@@ -122,31 +130,38 @@ static inline void compare_engines(struct ys_engine *ref, struct ys_engine *e, c
     double ours, theirs;
     CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, &ours) == 0);
     CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, &theirs) == 0);
-    CHECK_NEAR(theirs, ours, allowed_loss(allowed, ours));
+    CHECK_NEAR(theirs, ours, allowed->relative * size_of_loss(ours));
     for (size_t p = 0; p < ys_engine_param_count(ref); p++)
         compare_gradient(ref, e, p, allowed);
     for (int step = 0; step < 3; step++) {
         CHECK(ys_engine_step(ref, NULL, NULL, 0.05, &ours) == 0);
         CHECK(ys_engine_step(e, NULL, NULL, 0.05, &theirs) == 0);
     }
-    CHECK_NEAR(theirs, ours, 4 * allowed_loss(allowed, ours));
+    CHECK_NEAR(theirs, ours, 4 * allowed->relative * size_of_loss(ours));
     CHECK(ys_engine_forward(ref, NULL, NULL, YS_ENGINE_EVAL, &ours) == 0);
     CHECK(ys_engine_forward(e, NULL, NULL, YS_ENGINE_EVAL, &theirs) == 0);
-    CHECK_NEAR(theirs, ours, 4 * allowed_loss(allowed, ours));
+    CHECK_NEAR(theirs, ours, 4 * allowed->relative * size_of_loss(ours));
     CHECK(ys_engine_check(e) == 0);
 }
 
-/** The same with an engine that it opens. Skips without `onednn`. */
+/** The same with an engine that it opens of each other back end that has the format; skips
+ * where none has. */
 static inline void compare(const struct ys_graph *graph, struct ys_engine *ref, enum ys_engine_precision precision,
                            const struct drawing *drawing, const struct allowed *allowed)
 {
-    struct ys_engine *e = open_engine(graph, "onednn", precision, drawing);
-    if (!e) {
-        tap_skip("%s", ys_engine_error());
-        return;
+    static const char *const others[] = {"onednn", "simd"};
+    int opened = 0;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        struct ys_engine *e = open_engine(graph, others[i], precision, drawing);
+        struct ys_engine *fresh = e && opened ? open_engine(graph, "ref", YS_ENGINE_F64, drawing) : NULL;
+        if (e)
+            compare_engines(fresh ? fresh : ref, e, allowed); /* which moves both */
+        opened += e != NULL;
+        ys_engine_close(fresh);
+        ys_engine_close(e);
     }
-    compare_engines(ref, e, allowed);
-    ys_engine_close(e);
+    if (!opened)
+        tap_skip("%s", ys_engine_error());
 }
 
 /** Gradients of `ref` by differences; then `onednn` in single precision, and with bfloat16 where that is allowed to be

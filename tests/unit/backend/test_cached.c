@@ -130,9 +130,15 @@ static void rows_in_pieces_onednn(void)
     check_rows("onednn", YS_ENGINE_F32, 1e-5);
 }
 
+static void rows_in_pieces_simd(void)
+{
+    check_rows("simd", YS_ENGINE_F32, 1e-5);
+}
+
 static void rows_in_pieces_onednn_bf16(void)
 {
     check_rows("onednn", YS_ENGINE_BF16, 0.1);
 }
 
-TAP_MAIN(TAP_CASE(rows_in_pieces_ref), TAP_CASE(rows_in_pieces_onednn), TAP_CASE(rows_in_pieces_onednn_bf16))
+TAP_MAIN(TAP_CASE(rows_in_pieces_ref), TAP_CASE(rows_in_pieces_onednn), TAP_CASE(rows_in_pieces_simd),
+         TAP_CASE(rows_in_pieces_onednn_bf16))

@@ -1,5 +1,5 @@
 /* Losses of targets some of which are hidden: the mean over the others of the whole batch, by the formulas and by
- * differences; `onednn` against `ref`. */
+ * differences; `onednn` and `simd` against `ref`. */
 #include "engines.h"
 
 #include "graph/build.h"
@@ -49,12 +49,12 @@ static double loss_of(enum ys_loss loss, double smoothing, const double *z, int6
                                                 : log(sum) - (1 - smoothing) * z[label] - smoothing / CLASSES * all;
 }
 
-static void check_loss(enum ys_loss loss, double smoothing)
+static void check_loss_of(const char *backend, enum ys_loss loss, double smoothing)
 {
     struct ys_graph *graph = make_graph(loss, smoothing);
     REQUIRE(graph);
     struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64, &tokens);
-    struct ys_engine *onednn = open_engine(graph, "onednn", YS_ENGINE_F32, &tokens);
+    struct ys_engine *e = open_engine(graph, backend, YS_ENGINE_F32, &tokens);
     double sum = 0, found = 0, other = 0;
     int count = 0;
     REQUIRE(ref);
@@ -70,20 +70,26 @@ static void check_loss(enum ys_loss loss, double smoothing)
     CHECK_NEAR(found, sum / count, 1e-14);
     for (size_t p = 0; p < ys_engine_param_count(ref); p++)
         check_differences(ref, p, tokens.tried);
-    if (onednn) {
+    if (e) {
         double gradient[2][3 * CLASSES];
-        hide(onednn);
+        hide(e);
         CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
-        CHECK(ys_engine_backward(onednn, NULL, NULL, YS_ENGINE_TRAIN, &other) == 0);
+        CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, &other) == 0);
         CHECK_NEAR(other, found, 1e-5); /* logarithms of sums, in float */
         CHECK(ys_engine_gradient_get(ref, 0, YS_ENGINE_F64, gradient[0]) == 0);
-        CHECK(ys_engine_gradient_get(onednn, 0, YS_ENGINE_F64, gradient[1]) == 0);
+        CHECK(ys_engine_gradient_get(e, 0, YS_ENGINE_F64, gradient[1]) == 0);
         for (int i = 0; i < 3 * CLASSES; i++)
             CHECK_NEAR(gradient[1][i], gradient[0][i], 1e-6);
     }
-    ys_engine_close(onednn);
+    ys_engine_close(e);
     ys_engine_close(ref);
     ys_graph_free(graph);
+}
+
+static void check_loss(enum ys_loss loss, double smoothing)
+{
+    check_loss_of("onednn", loss, smoothing);
+    check_loss_of("simd", loss, smoothing);
 }
 
 static void the_mean_is_of_the_targets_that_are_not_hidden(void)

@@ -4,8 +4,8 @@
  * NAME_ref: `ref` in double, logits and loss against the formulas of docs/graph.md (operator_naive.h), gradients
  * against finite differences of its loss.
  *
- * NAME_onednn: logits, loss and gradients of `onednn` in float against `ref` in double, within derived bounds
- * (operator_bounds.h).
+ * NAME_onednn, NAME_simd: logits, loss and gradients of that back end in float against `ref` in double, within derived
+ * bounds (operator_bounds.h).
  *
  * NAME_onednn_bf16: the same in bf16.
  *
@@ -336,9 +336,9 @@ static void compare(const struct net *n, struct ys_engine *r, struct ys_engine *
     free(y);
 }
 
-static void check_against_ref(const struct net *n, enum ys_engine_precision precision)
+static void check_against_ref(const struct net *n, const char *backend, enum ys_engine_precision precision)
 {
-    struct ys_engine *o = open_engine(n, "onednn", precision), *r = o ? open_engine(n, "ref", YS_ENGINE_F64) : NULL;
+    struct ys_engine *o = open_engine(n, backend, precision), *r = o ? open_engine(n, "ref", YS_ENGINE_F64) : NULL;
     for (int m = 0; r && m < mode_count(n); m++)
         compare(n, r, o, precision == YS_ENGINE_BF16 ? 0x1p-8 : 0x1p-24, modes[m]);
     if (o)
@@ -358,13 +358,19 @@ static void check_against_ref(const struct net *n, enum ys_engine_precision prec
     {                                                                                                                  \
         struct net n;                                                                                                  \
         name##_net(&n);                                                                                                \
-        check_against_ref(&n, YS_ENGINE_F32);                                                                          \
+        check_against_ref(&n, "onednn", YS_ENGINE_F32);                                                                \
+    }                                                                                                                  \
+    static void name##_simd(void)                                                                                      \
+    {                                                                                                                  \
+        struct net n;                                                                                                  \
+        name##_net(&n);                                                                                                \
+        check_against_ref(&n, "simd", YS_ENGINE_F32);                                                                  \
     }                                                                                                                  \
     static void name##_onednn_bf16(void)                                                                               \
     {                                                                                                                  \
         struct net n;                                                                                                  \
         name##_net(&n);                                                                                                \
-        check_against_ref(&n, YS_ENGINE_BF16);                                                                         \
+        check_against_ref(&n, "onednn", YS_ENGINE_BF16);                                                               \
     }
 CASES(CASE_FUNCTIONS)
 
@@ -431,6 +437,11 @@ static void maxpool_ties_onednn(void)
     check_ties("onednn", YS_ENGINE_F32);
 }
 
+static void maxpool_ties_simd(void)
+{
+    check_ties("simd", YS_ENGINE_F32);
+}
+
 /** Padding is less than every number: a window of negative numbers at the border gives the largest of them. */
 static void check_padding_never_wins(const char *backend, enum ys_engine_precision precision)
 {
@@ -456,6 +467,11 @@ static void maxpool_padding_ref(void)
 static void maxpool_padding_onednn(void)
 {
     check_padding_never_wins("onednn", YS_ENGINE_F32);
+}
+
+static void maxpool_padding_simd(void)
+{
+    check_padding_never_wins("simd", YS_ENGINE_F32);
 }
 
 /** The derivative of each operator at its kinks is what docs/graph.md says: the loss is minus one element, so its
@@ -529,6 +545,11 @@ static void softmax_of_large_arguments_onednn(void)
     check_large_arguments(YS_OP_SOFTMAX, "onednn", YS_ENGINE_F32);
 }
 
+static void softmax_of_large_arguments_simd(void)
+{
+    check_large_arguments(YS_OP_SOFTMAX, "simd", YS_ENGINE_F32);
+}
+
 static void log_softmax_of_large_arguments_ref(void)
 {
     check_large_arguments(YS_OP_LOG_SOFTMAX, "ref", YS_ENGINE_F64);
@@ -537,6 +558,11 @@ static void log_softmax_of_large_arguments_ref(void)
 static void log_softmax_of_large_arguments_onednn(void)
 {
     check_large_arguments(YS_OP_LOG_SOFTMAX, "onednn", YS_ENGINE_F32);
+}
+
+static void log_softmax_of_large_arguments_simd(void)
+{
+    check_large_arguments(YS_OP_LOG_SOFTMAX, "simd", YS_ENGINE_F32);
 }
 
 /** Lines of numbers 2^20 from 0, an eighth and more apart: float holds them exactly, and the distances from 2^20, of
@@ -596,6 +622,11 @@ static void layernorm_far_from_zero_onednn(void)
     check_far_from_zero("onednn", YS_ENGINE_F32);
 }
 
+static void layernorm_far_from_zero_simd(void)
+{
+    check_far_from_zero("simd", YS_ENGINE_F32);
+}
+
 /** The loss of logits that far apart; those of the second row are larger. */
 static void check_large_logits(const char *backend, enum ys_engine_precision precision)
 {
@@ -624,6 +655,11 @@ static void loss_label_far_apart_onednn(void)
     check_large_logits("onednn", YS_ENGINE_F32);
 }
 
+static void loss_label_far_apart_simd(void)
+{
+    check_large_logits("simd", YS_ENGINE_F32);
+}
+
 static void kinks_ref(void)
 {
     check_kinks("ref", YS_ENGINE_F64);
@@ -634,12 +670,21 @@ static void kinks_onednn(void)
     check_kinks("onednn", YS_ENGINE_F32);
 }
 
-#define CASE_ENTRIES(name, ...) TAP_CASE(name##_ref), TAP_CASE(name##_onednn), TAP_CASE(name##_onednn_bf16),
+static void kinks_simd(void)
+{
+    check_kinks("simd", YS_ENGINE_F32);
+}
+
+#define CASE_ENTRIES(name, ...)                                                                                        \
+    TAP_CASE(name##_ref), TAP_CASE(name##_onednn), TAP_CASE(name##_simd), TAP_CASE(name##_onednn_bf16),
 
 TAP_MAIN(CASES(CASE_ENTRIES) TAP_CASE(every_operator_with_kinks_has_its_formula_here),
          TAP_CASE(every_operator_and_loss_has_a_case), TAP_CASE(maxpool_ties_ref), TAP_CASE(maxpool_ties_onednn),
-         TAP_CASE(maxpool_padding_ref), TAP_CASE(maxpool_padding_onednn), TAP_CASE(softmax_of_large_arguments_ref),
-         TAP_CASE(softmax_of_large_arguments_onednn), TAP_CASE(log_softmax_of_large_arguments_ref),
-         TAP_CASE(log_softmax_of_large_arguments_onednn), TAP_CASE(layernorm_far_from_zero_ref),
-         TAP_CASE(layernorm_far_from_zero_onednn), TAP_CASE(loss_label_far_apart_ref),
-         TAP_CASE(loss_label_far_apart_onednn), TAP_CASE(kinks_ref), TAP_CASE(kinks_onednn))
+         TAP_CASE(maxpool_ties_simd), TAP_CASE(maxpool_padding_ref), TAP_CASE(maxpool_padding_onednn),
+         TAP_CASE(maxpool_padding_simd), TAP_CASE(softmax_of_large_arguments_ref),
+         TAP_CASE(softmax_of_large_arguments_onednn), TAP_CASE(softmax_of_large_arguments_simd),
+         TAP_CASE(log_softmax_of_large_arguments_ref), TAP_CASE(log_softmax_of_large_arguments_onednn),
+         TAP_CASE(log_softmax_of_large_arguments_simd), TAP_CASE(layernorm_far_from_zero_ref),
+         TAP_CASE(layernorm_far_from_zero_onednn), TAP_CASE(layernorm_far_from_zero_simd),
+         TAP_CASE(loss_label_far_apart_ref), TAP_CASE(loss_label_far_apart_onednn), TAP_CASE(loss_label_far_apart_simd),
+         TAP_CASE(kinks_ref), TAP_CASE(kinks_onednn), TAP_CASE(kinks_simd))

@@ -208,6 +208,7 @@ static void a_batch_goes_on_from_the_one_before(void)
     for (size_t i = 0; i < 2; i++) {
         check_halves(ops[i], "ref", YS_ENGINE_F64, 1e-14);
         check_halves(ops[i], "onednn", YS_ENGINE_F32, 2e-6);
+        check_halves(ops[i], "simd", YS_ENGINE_F32, 2e-6);
     }
 }
 
@@ -245,8 +246,8 @@ static double difference(struct ys_engine *e, size_t param, double *values, size
 
 enum { MOST = 4 * LARGEST * LARGEST };
 
-/** All parameters of `ref` against differences, and `onednn` (NULL: it lacks something) against `ref`. */
-static void check_gradients(struct ys_engine *ref, struct ys_engine *onednn)
+/** All parameters of `ref` against differences, and `e` (NULL: it lacks something) against `ref`. */
+static void check_gradients(struct ys_engine *ref, struct ys_engine *e)
 {
     for (size_t p = 0; p < ys_engine_param_count(ref); p++) {
         struct ys_engine_param param;
@@ -255,13 +256,13 @@ static void check_gradients(struct ys_engine *ref, struct ys_engine *onednn)
         CHECK(ys_engine_param_get(ref, p, YS_ENGINE_F64, values) == 0);
         CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
         CHECK(ys_engine_gradient_get(ref, p, YS_ENGINE_F64, gradient) == 0);
-        if (onednn) {
-            CHECK(ys_engine_backward(onednn, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
-            CHECK(ys_engine_gradient_get(onednn, p, YS_ENGINE_F64, other) == 0);
+        if (e) {
+            CHECK(ys_engine_backward(e, NULL, NULL, YS_ENGINE_TRAIN, NULL) == 0);
+            CHECK(ys_engine_gradient_get(e, p, YS_ENGINE_F64, other) == 0);
         }
         for (size_t i = 0; i < param.elements; i++) {
             CHECK_NEAR(difference(ref, p, values, i), gradient[i], 1e-8);
-            CHECK_NEAR(onednn ? other[i] : gradient[i], gradient[i], 1e-6);
+            CHECK_NEAR(e ? other[i] : gradient[i], gradient[i], 1e-6);
         }
     }
 }
@@ -270,15 +271,16 @@ static void gradients_know_the_state_that_was_carried(void)
 {
     static const enum ys_op ops[] = {YS_OP_LSTM, YS_OP_GRU};
     const struct shape s = {3, 4, 5, 0.7, false};
-    for (size_t i = 0; i < 2; i++) {
-        struct ys_graph *graph = make_graph(ops[i], &s);
+    static const char *const backends[] = {"onednn", "simd"};
+    for (size_t i = 0; i < 4; i++) {
+        struct ys_graph *graph = make_graph(ops[i / 2], &s);
         REQUIRE(graph);
         graph->carries_state = true;
         struct ys_engine *ref = open_carrying(graph, &s, "ref", YS_ENGINE_F64);
-        struct ys_engine *onednn = open_carrying(graph, &s, "onednn", YS_ENGINE_F32);
+        struct ys_engine *e = open_carrying(graph, &s, backends[i % 2], YS_ENGINE_F32);
         REQUIRE(ref);
-        check_gradients(ref, onednn);
-        ys_engine_close(onednn);
+        check_gradients(ref, e);
+        ys_engine_close(e);
         ys_engine_close(ref);
         ys_graph_free(graph);
     }
@@ -286,7 +288,7 @@ static void gradients_know_the_state_that_was_carried(void)
 
 /** What goes beyond the range of exp ends at the bounds of the gates, and a NaN stays one. Twice 0.8665 lies in the
  * middle between two multiples of log(2), where the series of exp needs all its terms. */
-static void sums_may_be_of_any_size(void)
+static void check_sums_of_any_size(const char *backend)
 {
     static const float driven[] = {0,   0.8665F, -0.8665F, 1e-4F, 0.6F,      -0.7F,    30,
                                    -80, 90,      -1e4F,    1e30F, -INFINITY, INFINITY, NAN};
@@ -294,7 +296,7 @@ static void sums_may_be_of_any_size(void)
     const struct shape s = {COUNT, 1, 1, 0, false};
     struct ys_graph *graph = make_graph(YS_OP_LSTM, &s);
     REQUIRE(graph);
-    struct ys_engine *e = open_engine(graph, "onednn", YS_ENGINE_F32, &numbers);
+    struct ys_engine *e = open_engine(graph, backend, YS_ENGINE_F32, &numbers);
     if (!e) {
         tap_skip("%s", ys_engine_error());
         ys_graph_free(graph);
@@ -317,6 +319,16 @@ static void sums_may_be_of_any_size(void)
     ys_graph_free(graph);
 }
 
+static void sums_may_be_of_any_size_onednn(void)
+{
+    check_sums_of_any_size("onednn");
+}
+
+static void sums_may_be_of_any_size_simd(void)
+{
+    check_sums_of_any_size("simd");
+}
+
 TAP_MAIN(TAP_CASE(lstm_is_its_formula), TAP_CASE(gru_is_its_formula), TAP_CASE(lstm_gradients), TAP_CASE(gru_gradients),
          TAP_CASE(a_batch_goes_on_from_the_one_before), TAP_CASE(gradients_know_the_state_that_was_carried),
-         TAP_CASE(sums_may_be_of_any_size))
+         TAP_CASE(sums_may_be_of_any_size_onednn), TAP_CASE(sums_may_be_of_any_size_simd))

@@ -168,6 +168,7 @@ static void a_product_is_its_formula(void)
 {
     check_product("ref", YS_ENGINE_F64);
     check_product("onednn", YS_ENGINE_F32);
+    check_product("simd", YS_ENGINE_F32);
 }
 
 static void compare_classes(int64_t classes, int64_t positions, int64_t width, double smoothing)
@@ -365,6 +366,11 @@ static void attention_of_large_scores_onednn(void)
     check_large_scores("onednn", YS_ENGINE_F32);
 }
 
+static void attention_of_large_scores_simd(void)
+{
+    check_large_scores("simd", YS_ENGINE_F32);
+}
+
 /** Keys hidden at the end of a row, and in its middle. */
 static const int32_t some_hidden[BATCH * KEYS] = {5, 2, 0, 1, 0, -3};
 
@@ -379,6 +385,12 @@ static void attention_hides_padding_onednn(void)
 {
     check_formula_of((struct ys_attention){2, 1, false, 0}, some_hidden, "onednn", YS_ENGINE_F32, 32 * 0x1p-24);
     check_formula_of((struct ys_attention){4, 2, true, 0.5}, some_hidden, "onednn", YS_ENGINE_F32, 32 * 0x1p-24);
+}
+
+static void attention_hides_padding_simd(void)
+{
+    check_formula_of((struct ys_attention){2, 1, false, 0}, some_hidden, "simd", YS_ENGINE_F32, 32 * 0x1p-24);
+    check_formula_of((struct ys_attention){4, 2, true, 0.5}, some_hidden, "simd", YS_ENGINE_F32, 32 * 0x1p-24);
 }
 
 /** What the engine says of rows that hide all keys, or the first, which a causal query has alone. */
@@ -409,8 +421,8 @@ static void refuse_hidden(const char *backend, bool causal, const int32_t tokens
 static void padding_that_hides_everything_is_refused(void)
 {
     static const int32_t last[BATCH * POSITIONS] = {1, 2, 0, 0, 0, 0, 0, 0, 0, 6}, none[BATCH * POSITIONS] = {6, 1};
-    static const char *const backends[] = {"ref", "onednn"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const backends[] = {"ref", "onednn", "simd"};
+    for (size_t i = 0; i < 3; i++) {
         refuse_hidden(backends[i], false, last, NULL);
         refuse_hidden(backends[i], true, last,
                       "query 0 of row 1 sees no key: all tokens that it could see are the padding");
@@ -486,6 +498,11 @@ static void embedding_ref(void)
 static void embedding_onednn(void)
 {
     check_embedding("onednn", YS_ENGINE_F32);
+}
+
+static void embedding_simd(void)
+{
+    check_embedding("simd", YS_ENGINE_F32);
 }
 
 enum { LAST_ROWS = 4, LAST_WIDTH = 3 };
@@ -575,6 +592,12 @@ static void last_position_onednn(void)
     check_last("onednn", YS_ENGINE_F32, true);
 }
 
+static void last_position_simd(void)
+{
+    check_last("simd", YS_ENGINE_F32, false);
+    check_last("simd", YS_ENGINE_F32, true);
+}
+
 /** The state behind the last token of rows that end somewhere, as lstm-classifier reads it. */
 static void last_position_of_states(void)
 {
@@ -626,9 +649,11 @@ static void dense_of_positions_is_that_of_rows(void)
 TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(the_gradient_of_many_classes_and_lines),
          TAP_CASE(lines_of_a_softmax), TAP_CASE(gradients_of_a_softmax), TAP_CASE(attention_is_its_formula),
          TAP_CASE(attention_of_large_scores_ref), TAP_CASE(attention_hides_padding_ref),
-         TAP_CASE(attention_hides_padding_onednn), TAP_CASE(padding_that_hides_everything_is_refused),
-         TAP_CASE(attention_of_large_scores_onednn), TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal),
+         TAP_CASE(attention_hides_padding_onednn), TAP_CASE(attention_hides_padding_simd),
+         TAP_CASE(padding_that_hides_everything_is_refused), TAP_CASE(attention_of_large_scores_onednn),
+         TAP_CASE(attention_of_large_scores_simd), TAP_CASE(attention_of_heads), TAP_CASE(attention_is_causal),
          TAP_CASE(attention_of_grouped_heads), TAP_CASE(attention_of_one_value), TAP_CASE(products_of_values),
          TAP_CASE(a_product_is_its_formula), TAP_CASE(attention_to_what_is_given), TAP_CASE(last_position_ref),
-         TAP_CASE(last_position_onednn), TAP_CASE(last_position_of_states), TAP_CASE(embedding_ref),
-         TAP_CASE(embedding_onednn), TAP_CASE(dense_of_positions_is_that_of_rows))
+         TAP_CASE(last_position_onednn), TAP_CASE(last_position_simd), TAP_CASE(last_position_of_states),
+         TAP_CASE(embedding_ref), TAP_CASE(embedding_onednn), TAP_CASE(embedding_simd),
+         TAP_CASE(dense_of_positions_is_that_of_rows))

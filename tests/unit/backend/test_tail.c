@@ -164,11 +164,13 @@ static void normalisations_that_keep_padding(void)
 /** Whose statistics do not hang on the batch. */
 static void gradients_of_an_evaluation(void)
 {
-    for (int sum = 0; sum < 2; sum++) {
+    static const char *const backends[] = {"onednn", "simd"};
+    for (int i = 0; i < 4; i++) {
+        const int sum = i % 2;
         struct ys_graph *graph = make_graph(&(const struct tail){&shapes[1], true, sum, false, RELU, .twice = sum});
         REQUIRE(graph);
         struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64, &rows);
-        struct ys_engine *e = open_engine(graph, "onednn", YS_ENGINE_F32, &rows);
+        struct ys_engine *e = open_engine(graph, backends[i / 2], YS_ENGINE_F32, &rows);
         REQUIRE(ref);
         CHECK(ys_engine_backward(ref, NULL, NULL, YS_ENGINE_EVAL, NULL) == 0);
         if (e) {
@@ -260,12 +262,12 @@ static void join(struct ys_engine *e, int *asked)
     CHECK(ys_engine_set_exchange(e, &exchange) == 0);
 }
 
-static void compare_joined(const struct ys_graph *graph)
+static void compare_joined(const struct ys_graph *graph, const char *backend)
 {
     static const struct drawing joined = {.purpose = "joined", .seed = 3, .batch = 3, .input_gradient = true};
     int asked = 0, asked_ref = 0;
     struct ys_engine *ref = open_engine(graph, "ref", YS_ENGINE_F64, &joined);
-    struct ys_engine *e = open_engine(graph, "onednn", YS_ENGINE_F32, &joined);
+    struct ys_engine *e = open_engine(graph, backend, YS_ENGINE_F32, &joined);
     REQUIRE(ref);
     if (e) {
         join(ref, &asked_ref);
@@ -286,7 +288,8 @@ static void joined_normalisations(void)
                 const struct tail t = {&shapes[s], true, sum, false, (enum activation)act, false};
                 struct ys_graph *graph = make_graph(&t);
                 REQUIRE(graph);
-                compare_joined(graph);
+                compare_joined(graph, "onednn");
+                compare_joined(graph, "simd");
                 ys_graph_free(graph);
             }
 }

@@ -20,6 +20,8 @@ __attribute__((unused)) static const struct backend_case ref64 = {"ref", YS_ENGI
                                                          ref32 = {"ref", YS_ENGINE_F32, 1},
                                                          onednn1 = {"onednn", YS_ENGINE_F32, 1},
                                                          onednn2 = {"onednn", YS_ENGINE_F32, 2},
+                                                         simd1 = {"simd", YS_ENGINE_F32, 1},
+                                                         simd2 = {"simd", YS_ENGINE_F32, 2},
                                                          bf16 = {"onednn", YS_ENGINE_BF16, 2};
 
 static struct ys_engine_config config_of(const struct net *n, const struct backend_case *b)

@@ -105,6 +105,11 @@ static void buckets_are_complete_when_they_come_onednn(void)
     check_families(&onednn1);
 }
 
+static void buckets_are_complete_when_they_come_simd(void)
+{
+    check_families(&simd1);
+}
+
 /** That it is the doubled gradient which is clipped and taken, and the plain one again without an exchange. */
 static void a_step_takes_what_the_exchange_leaves(void)
 {
@@ -158,4 +163,5 @@ static void an_exchange_that_fails_fails_the_step(void)
 }
 
 TAP_MAIN(TAP_CASE(buckets_are_complete_when_they_come_ref), TAP_CASE(buckets_are_complete_when_they_come_onednn),
-         TAP_CASE(a_step_takes_what_the_exchange_leaves), TAP_CASE(an_exchange_that_fails_fails_the_step))
+         TAP_CASE(buckets_are_complete_when_they_come_simd), TAP_CASE(a_step_takes_what_the_exchange_leaves),
+         TAP_CASE(an_exchange_that_fails_fails_the_step))

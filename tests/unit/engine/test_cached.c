@@ -192,6 +192,13 @@ static void pieces_make_what_the_whole_makes_onednn(void)
     check_prompt_and_tokens(&onednn2, POSITIONS - 1);
 }
 
+static void pieces_make_what_the_whole_makes_simd(void)
+{
+    check_prompt_and_tokens(&simd1, 5);
+    check_prompt_and_tokens(&simd2, 1);
+    check_prompt_and_tokens(&simd2, POSITIONS - 1);
+}
+
 static void pieces_make_what_the_whole_makes_bf16(void)
 {
     if (!lacks_bf16())
@@ -220,6 +227,7 @@ static void windows_slide_over_the_row(void)
     check_windows(&ref64);
     check_windows(&ref32);
     check_windows(&onednn2);
+    check_windows(&simd2);
 }
 
 /** Back at an earlier place, with other tokens from there on: what lay behind it counts no more. */
@@ -251,6 +259,7 @@ static void earlier_places_are_passed_again(void)
 {
     check_going_back(&ref64);
     check_going_back(&onednn2);
+    check_going_back(&simd2);
 }
 
 /** What the other cases would see of a cache that is off by one, or that has lost its first key. */
@@ -332,10 +341,12 @@ static void a_token_beyond_the_vocabulary_is_an_error(void)
 {
     check_token_beyond(&ref64);
     check_token_beyond(&onednn2);
+    check_token_beyond(&simd2);
 }
 
 TAP_MAIN(TAP_CASE(pieces_make_what_the_whole_makes_ref_f64), TAP_CASE(pieces_make_what_the_whole_makes_ref_f32),
-         TAP_CASE(pieces_make_what_the_whole_makes_onednn), TAP_CASE(pieces_make_what_the_whole_makes_bf16),
-         TAP_CASE(windows_slide_over_the_row), TAP_CASE(earlier_places_are_passed_again), TAP_CASE(a_wrong_place_shows),
+         TAP_CASE(pieces_make_what_the_whole_makes_onednn), TAP_CASE(pieces_make_what_the_whole_makes_simd),
+         TAP_CASE(pieces_make_what_the_whole_makes_bf16), TAP_CASE(windows_slide_over_the_row),
+         TAP_CASE(earlier_places_are_passed_again), TAP_CASE(a_wrong_place_shows),
          TAP_CASE(what_the_cache_has_no_room_for_is_an_error), TAP_CASE(a_network_of_other_rows_has_no_cache),
          TAP_CASE(a_token_beyond_the_vocabulary_is_an_error))

@@ -96,6 +96,11 @@ static void products_are_marked_onednn(void)
     check_families(&onednn2, check_marks);
 }
 
+static void products_are_marked_simd(void)
+{
+    check_families(&simd2, check_marks);
+}
+
 static void products_are_marked_bf16(void)
 {
     if (lacks_bf16())
@@ -113,6 +118,11 @@ static void all_calls_are_a_step_onednn(void)
     check_families(&onednn2, check_step);
 }
 
+static void all_calls_are_a_step_simd(void)
+{
+    check_families(&simd2, check_step);
+}
+
 static void all_calls_are_a_step_bf16(void)
 {
     if (lacks_bf16())
@@ -120,5 +130,6 @@ static void all_calls_are_a_step_bf16(void)
     check_families(&onednn_bf16, check_step);
 }
 
-TAP_MAIN(TAP_CASE(products_are_marked_ref), TAP_CASE(products_are_marked_onednn), TAP_CASE(products_are_marked_bf16),
-         TAP_CASE(all_calls_are_a_step_ref), TAP_CASE(all_calls_are_a_step_onednn), TAP_CASE(all_calls_are_a_step_bf16))
+TAP_MAIN(TAP_CASE(products_are_marked_ref), TAP_CASE(products_are_marked_onednn), TAP_CASE(products_are_marked_simd),
+         TAP_CASE(products_are_marked_bf16), TAP_CASE(all_calls_are_a_step_ref), TAP_CASE(all_calls_are_a_step_onednn),
+         TAP_CASE(all_calls_are_a_step_simd), TAP_CASE(all_calls_are_a_step_bf16))

@@ -86,6 +86,11 @@ static void passes_change_nothing_onednn(void)
     check_passes_change_nothing(&onednn2);
 }
 
+static void passes_change_nothing_simd(void)
+{
+    check_passes_change_nothing(&simd2);
+}
+
 /** Ten steps in two engines; the second one guarded if asked. */
 static void check_same_bits(const struct backend_case *b, bool guarded)
 {
@@ -126,9 +131,19 @@ static void runs_repeat_to_the_bit_onednn_1_thread(void)
     check_same_bits(&onednn1, false);
 }
 
+static void runs_repeat_to_the_bit_simd_1_thread(void)
+{
+    check_same_bits(&simd1, false);
+}
+
 static void runs_repeat_to_the_bit_onednn_2_threads(void)
 {
     check_same_bits(&onednn2, false);
+}
+
+static void runs_repeat_to_the_bit_simd_2_threads(void)
+{
+    check_same_bits(&simd2, false);
 }
 
 /** Guarded engines share no memory and start from NaN: equal results mean that sharing overwrites nothing in use. */
@@ -140,6 +155,11 @@ static void shared_memory_changes_nothing_ref(void)
 static void shared_memory_changes_nothing_onednn(void)
 {
     check_same_bits(&onednn2, true);
+}
+
+static void shared_memory_changes_nothing_simd(void)
+{
+    check_same_bits(&simd2, true);
 }
 
 static void check_inference(const struct backend_case *b)
@@ -183,6 +203,11 @@ static void inference_gives_the_same_logits_onednn(void)
     check_inference(&onednn2);
 }
 
+static void inference_gives_the_same_logits_simd(void)
+{
+    check_inference(&simd2);
+}
+
 static void check_learning(const struct backend_case *b, int64_t batch)
 {
     struct net n;
@@ -210,6 +235,11 @@ static void lenet_learns_ref(void)
 static void lenet_learns_onednn(void)
 {
     check_learning(&onednn2, 8);
+}
+
+static void lenet_learns_simd(void)
+{
+    check_learning(&simd2, 8);
 }
 
 /* ---- memory */
@@ -330,6 +360,12 @@ static void open_survives_lack_of_memory_onednn(void)
 {
     for (int f = 0; f < FAMILIES; f++)
         check_failing_allocations(&families[f], &onednn2);
+}
+
+static void open_survives_lack_of_memory_simd(void)
+{
+    for (int f = 0; f < FAMILIES; f++)
+        check_failing_allocations(&families[f], &simd2);
 }
 
 /* ---- errors and files */
@@ -475,6 +511,11 @@ static void weights_survive_a_file_onednn(void)
     check_files(&onednn2);
 }
 
+static void weights_survive_a_file_simd(void)
+{
+    check_files(&simd2);
+}
+
 /** A product with `out` columns and its file, which other networks then read. */
 static void save_product(int64_t out, int bias, const char *path)
 {
@@ -558,6 +599,11 @@ static void absent_connections_stay_absent_onednn(void)
     check_connections(&onednn2);
 }
 
+static void absent_connections_stay_absent_simd(void)
+{
+    check_connections(&simd2);
+}
+
 static void buffers_have_no_gradient(void)
 {
     struct net n;
@@ -596,15 +642,20 @@ static void loss_of_known_logits(void)
 }
 
 TAP_MAIN(TAP_CASE(passes_change_nothing_ref), TAP_CASE(passes_change_nothing_onednn),
-         TAP_CASE(runs_repeat_to_the_bit_ref), TAP_CASE(runs_repeat_to_the_bit_onednn_1_thread),
-         TAP_CASE(runs_repeat_to_the_bit_onednn_2_threads), TAP_CASE(shared_memory_changes_nothing_ref),
-         TAP_CASE(shared_memory_changes_nothing_onednn), TAP_CASE(inference_gives_the_same_logits_ref),
-         TAP_CASE(inference_gives_the_same_logits_onednn), TAP_CASE(lenet_learns_ref), TAP_CASE(lenet_learns_onednn),
+         TAP_CASE(passes_change_nothing_simd), TAP_CASE(runs_repeat_to_the_bit_ref),
+         TAP_CASE(runs_repeat_to_the_bit_onednn_1_thread), TAP_CASE(runs_repeat_to_the_bit_simd_1_thread),
+         TAP_CASE(runs_repeat_to_the_bit_onednn_2_threads), TAP_CASE(runs_repeat_to_the_bit_simd_2_threads),
+         TAP_CASE(shared_memory_changes_nothing_ref), TAP_CASE(shared_memory_changes_nothing_onednn),
+         TAP_CASE(shared_memory_changes_nothing_simd), TAP_CASE(inference_gives_the_same_logits_ref),
+         TAP_CASE(inference_gives_the_same_logits_onednn), TAP_CASE(inference_gives_the_same_logits_simd),
+         TAP_CASE(lenet_learns_ref), TAP_CASE(lenet_learns_onednn), TAP_CASE(lenet_learns_simd),
          TAP_CASE(steps_allocate_nothing_ref), TAP_CASE(steps_keep_no_memory_onednn),
          TAP_CASE(steps_keep_no_memory_bf16), TAP_CASE(open_survives_lack_of_memory_ref),
-         TAP_CASE(open_survives_lack_of_memory_onednn), TAP_CASE(wrong_settings_are_named),
-         TAP_CASE(auto_takes_onednn_for_float_and_ref_for_double), TAP_CASE(labels_outside_the_classes_are_refused),
-         TAP_CASE(dead_nodes_are_left_out), TAP_CASE(weights_survive_a_file_ref),
-         TAP_CASE(weights_survive_a_file_onednn), TAP_CASE(files_of_other_networks_are_refused),
+         TAP_CASE(open_survives_lack_of_memory_onednn), TAP_CASE(open_survives_lack_of_memory_simd),
+         TAP_CASE(wrong_settings_are_named), TAP_CASE(auto_takes_onednn_for_float_and_ref_for_double),
+         TAP_CASE(labels_outside_the_classes_are_refused), TAP_CASE(dead_nodes_are_left_out),
+         TAP_CASE(weights_survive_a_file_ref), TAP_CASE(weights_survive_a_file_onednn),
+         TAP_CASE(weights_survive_a_file_simd), TAP_CASE(files_of_other_networks_are_refused),
          TAP_CASE(absent_connections_stay_absent_ref), TAP_CASE(absent_connections_stay_absent_onednn),
-         TAP_CASE(buffers_have_no_gradient), TAP_CASE(loss_of_known_logits))
+         TAP_CASE(absent_connections_stay_absent_simd), TAP_CASE(buffers_have_no_gradient),
+         TAP_CASE(loss_of_known_logits))

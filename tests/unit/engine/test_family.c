@@ -159,6 +159,11 @@ static void both_readers_give_to_the_input_onednn(void)
     check_input_read_twice(&onednn2);
 }
 
+static void both_readers_give_to_the_input_simd(void)
+{
+    check_input_read_twice(&simd2);
+}
+
 /* ---- repetition and memory */
 
 /** Three steps with everything that keeps a state; the second engine guarded: equal bits mean that runs repeat, and
@@ -330,6 +335,11 @@ static void families_repeat_to_the_bit_onednn(void)
     for_all(check_repeats, &onednn2);
 }
 
+static void families_repeat_to_the_bit_simd(void)
+{
+    for_all(check_repeats, &simd2);
+}
+
 static void families_repeat_to_the_bit_bf16(void)
 {
     if (lacks_bf16())
@@ -345,6 +355,11 @@ static void passes_change_nothing_ref(void)
 static void passes_change_nothing_onednn(void)
 {
     for_all(check_passes, &onednn2);
+}
+
+static void passes_change_nothing_simd(void)
+{
+    for_all(check_passes, &simd2);
 }
 
 static void passes_change_nothing_bf16(void)
@@ -364,6 +379,11 @@ static void inference_takes_less_memory_onednn(void)
     for_all(check_inference, &onednn2);
 }
 
+static void inference_takes_less_memory_simd(void)
+{
+    for_all(check_inference, &simd2);
+}
+
 static void inference_takes_less_memory_bf16(void)
 {
     if (lacks_bf16())
@@ -379,6 +399,11 @@ static void ref_f32_agrees_with_ref_f64(void)
 static void onednn_agrees_with_ref(void)
 {
     for_all(check_both_modes, &onednn2);
+}
+
+static void simd_agrees_with_ref(void)
+{
+    for_all(check_both_modes, &simd2);
 }
 
 static void bf16_losses_agree_with_ref(void)
@@ -467,11 +492,13 @@ static void bf16_gradients_are_in_single_precision(void)
 TAP_MAIN(TAP_CASE(families_are_valid_graphs), TAP_CASE(shares_of_many_readers_add_up_ref),
          TAP_CASE(residual_gradients_ref), TAP_CASE(a_part_that_nobody_reads_counts_as_zeros_ref),
          TAP_CASE(both_readers_give_to_the_input_ref), TAP_CASE(both_readers_give_to_the_input_onednn),
-         TAP_CASE(families_repeat_to_the_bit_ref), TAP_CASE(families_repeat_to_the_bit_onednn),
+         TAP_CASE(both_readers_give_to_the_input_simd), TAP_CASE(families_repeat_to_the_bit_ref),
+         TAP_CASE(families_repeat_to_the_bit_onednn), TAP_CASE(families_repeat_to_the_bit_simd),
          TAP_CASE(families_repeat_to_the_bit_bf16), TAP_CASE(passes_change_nothing_ref),
-         TAP_CASE(passes_change_nothing_onednn), TAP_CASE(passes_change_nothing_bf16),
-         TAP_CASE(inference_takes_less_memory_ref), TAP_CASE(inference_takes_less_memory_onednn),
+         TAP_CASE(passes_change_nothing_onednn), TAP_CASE(passes_change_nothing_simd),
+         TAP_CASE(passes_change_nothing_bf16), TAP_CASE(inference_takes_less_memory_ref),
+         TAP_CASE(inference_takes_less_memory_onednn), TAP_CASE(inference_takes_less_memory_simd),
          TAP_CASE(inference_takes_less_memory_bf16), TAP_CASE(ref_f32_agrees_with_ref_f64),
-         TAP_CASE(onednn_agrees_with_ref), TAP_CASE(bf16_losses_agree_with_ref),
+         TAP_CASE(onednn_agrees_with_ref), TAP_CASE(simd_agrees_with_ref), TAP_CASE(bf16_losses_agree_with_ref),
          TAP_CASE(bf16_gradients_agree_with_ref), TAP_CASE(bf16_logits_are_in_single_precision),
          TAP_CASE(bf16_gradients_are_in_single_precision))

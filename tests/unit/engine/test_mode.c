@@ -122,6 +122,11 @@ static void running_statistics_of_two_numbers_onednn(void)
     check_two_numbers(&onednn2);
 }
 
+static void running_statistics_of_two_numbers_simd(void)
+{
+    check_two_numbers(&simd2);
+}
+
 static void running_statistics_move_in_steps_only_ref(void)
 {
     check_running_statistics(&ref64);
@@ -130,6 +135,11 @@ static void running_statistics_move_in_steps_only_ref(void)
 static void running_statistics_move_in_steps_only_onednn(void)
 {
     check_running_statistics(&onednn2);
+}
+
+static void running_statistics_move_in_steps_only_simd(void)
+{
+    check_running_statistics(&simd2);
 }
 
 /** One element a channel has no variance: n - 1 would be 0. */
@@ -159,6 +169,11 @@ static void one_element_counts_as_variance_zero_ref(void)
 static void one_element_counts_as_variance_zero_onednn(void)
 {
     check_single_element(&onednn2);
+}
+
+static void one_element_counts_as_variance_zero_simd(void)
+{
+    check_single_element(&simd2);
 }
 
 static double logit(const struct ys_engine *e, size_t i)
@@ -222,6 +237,12 @@ static void statistics_follow_the_mode_onednn(void)
 {
     check_normalised(&onednn2, true);
     check_normalised(&onednn2, false);
+}
+
+static void statistics_follow_the_mode_simd(void)
+{
+    check_normalised(&simd2, true);
+    check_normalised(&simd2, false);
 }
 
 /* ---- dropout */
@@ -293,8 +314,16 @@ static void dropout_drops_what_its_mask_says_onednn(void)
     check_dropout(&onednn2);
 }
 
+static void dropout_drops_what_its_mask_says_simd(void)
+{
+    check_dropout(&simd2);
+}
+
 TAP_MAIN(TAP_CASE(running_statistics_of_two_numbers_ref), TAP_CASE(running_statistics_of_two_numbers_onednn),
-         TAP_CASE(running_statistics_move_in_steps_only_ref), TAP_CASE(one_element_counts_as_variance_zero_ref),
-         TAP_CASE(statistics_follow_the_mode_ref), TAP_CASE(dropout_drops_what_its_mask_says_ref),
-         TAP_CASE(running_statistics_move_in_steps_only_onednn), TAP_CASE(one_element_counts_as_variance_zero_onednn),
-         TAP_CASE(statistics_follow_the_mode_onednn), TAP_CASE(dropout_drops_what_its_mask_says_onednn))
+         TAP_CASE(running_statistics_of_two_numbers_simd), TAP_CASE(running_statistics_move_in_steps_only_ref),
+         TAP_CASE(one_element_counts_as_variance_zero_ref), TAP_CASE(statistics_follow_the_mode_ref),
+         TAP_CASE(dropout_drops_what_its_mask_says_ref), TAP_CASE(running_statistics_move_in_steps_only_onednn),
+         TAP_CASE(running_statistics_move_in_steps_only_simd), TAP_CASE(one_element_counts_as_variance_zero_onednn),
+         TAP_CASE(one_element_counts_as_variance_zero_simd), TAP_CASE(statistics_follow_the_mode_onednn),
+         TAP_CASE(statistics_follow_the_mode_simd), TAP_CASE(dropout_drops_what_its_mask_says_onednn),
+         TAP_CASE(dropout_drops_what_its_mask_says_simd))

@@ -1,4 +1,4 @@
-/* Whole networks: `onednn` (and `ref` in float) against `ref` in double. */
+/* Whole networks: `onednn` and `simd` (and `ref` in float) against `ref` in double. */
 #include "unit/engine/open.h"
 
 #define FIVE    ((struct ys_window){{5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2}, 1})
@@ -18,7 +18,7 @@ static double norm_of_difference(const double *a, const double *b, size_t count)
  * rms expectation is L sqrt(K) u = 2e-5; a wrong layout, mask or convention gives differences of the order of one. */
 static const double chain_tolerance = 1e-4;
 
-static void compare_nets(const struct net *n, const struct backend_case *b)
+static void compare_one(const struct net *n, const struct backend_case *b)
 {
     struct ys_engine *r = open_case(n, &ref64), *o = open_case(n, b);
     REQUIRE(r && o);
@@ -46,6 +46,14 @@ static void compare_nets(const struct net *n, const struct backend_case *b)
     ys_engine_close(o);
     free(x);
     free(y);
+}
+
+/** Of `onednn`, and of `simd` with as many threads. */
+static void compare_nets(const struct net *n, const struct backend_case *b)
+{
+    compare_one(n, b);
+    if (b == &onednn2)
+        compare_one(n, &simd2);
 }
 
 static void lenet_onednn_agrees_with_ref(void)

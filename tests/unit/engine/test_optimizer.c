@@ -168,15 +168,16 @@ static void check_rule(const struct backend_case *c, const struct ys_engine_opti
     {                                                                                                                  \
         check_rule(&ref64, &rule, 0.25);                                                                               \
     }
-#define ONEDNN_CASES(rule)                                                                                             \
-    static void rule##_follows_its_formula_onednn(void)                                                                \
+#define FAST_CASES(rule, backend)                                                                                      \
+    static void rule##_follows_its_formula_##backend(void)                                                             \
     {                                                                                                                  \
-        check_rule(&onednn2, &rule, 0);                                                                                \
+        check_rule(&backend##2, &rule, 0);                                                                             \
     }                                                                                                                  \
-    static void rule##_clipped_onednn(void)                                                                            \
+    static void rule##_clipped_##backend(void)                                                                         \
     {                                                                                                                  \
-        check_rule(&onednn2, &rule, 0.25);                                                                             \
+        check_rule(&backend##2, &rule, 0.25);                                                                          \
     }
+#define ONEDNN_CASES(rule) FAST_CASES(rule, onednn) FAST_CASES(rule, simd)
 
 REF_CASES(momentum_sgd)
 REF_CASES(nesterov_sgd)
@@ -229,6 +230,11 @@ static void a_limit_that_is_never_reached_changes_no_bit_onednn(void)
     check_limit_out_of_reach(&onednn2);
 }
 
+static void a_limit_that_is_never_reached_changes_no_bit_simd(void)
+{
+    check_limit_out_of_reach(&simd2);
+}
+
 /** Reset forgets both states and the count that the bias corrections use. */
 static void check_reset(const struct backend_case *c, const struct ys_engine_optimizer *o)
 {
@@ -265,6 +271,13 @@ static void reset_forgets_everything_onednn(void)
     check_reset(&onednn2, &momentum_sgd);
     check_reset(&onednn2, &adam);
     check_reset(&onednn2, &rmsprop_momentum);
+}
+
+static void reset_forgets_everything_simd(void)
+{
+    check_reset(&simd2, &momentum_sgd);
+    check_reset(&simd2, &adam);
+    check_reset(&simd2, &rmsprop_momentum);
 }
 
 /** What each rule keeps beside the weights: v of SGD with momentum, both moments of ADAM, one or two of RMSPROP. */
@@ -328,13 +341,16 @@ static void settings_outside_their_range_are_named(void)
 #define REF_CASES_OF(rule)                                                                                             \
     TAP_CASE(rule##_follows_its_formula_ref_f64), TAP_CASE(rule##_follows_its_formula_ref_f32),                        \
         TAP_CASE(rule##_clipped_ref)
-#define ONEDNN_CASES_OF(rule) TAP_CASE(rule##_follows_its_formula_onednn), TAP_CASE(rule##_clipped_onednn)
+#define ONEDNN_CASES_OF(rule)                                                                                          \
+    TAP_CASE(rule##_follows_its_formula_onednn), TAP_CASE(rule##_clipped_onednn),                                      \
+        TAP_CASE(rule##_follows_its_formula_simd), TAP_CASE(rule##_clipped_simd)
 
 TAP_MAIN(REF_CASES_OF(momentum_sgd), REF_CASES_OF(nesterov_sgd), REF_CASES_OF(plain_sgd), REF_CASES_OF(adam),
          REF_CASES_OF(adamw), REF_CASES_OF(rmsprop), REF_CASES_OF(rmsprop_momentum), ONEDNN_CASES_OF(momentum_sgd),
          ONEDNN_CASES_OF(nesterov_sgd), ONEDNN_CASES_OF(plain_sgd), ONEDNN_CASES_OF(adam), ONEDNN_CASES_OF(adamw),
          ONEDNN_CASES_OF(rmsprop), ONEDNN_CASES_OF(rmsprop_momentum),
          TAP_CASE(a_limit_that_is_never_reached_changes_no_bit_ref),
-         TAP_CASE(a_limit_that_is_never_reached_changes_no_bit_onednn), TAP_CASE(reset_forgets_everything_ref),
-         TAP_CASE(reset_forgets_everything_onednn), TAP_CASE(states_are_kept_only_where_a_rule_has_them),
-         TAP_CASE(settings_outside_their_range_are_named))
+         TAP_CASE(a_limit_that_is_never_reached_changes_no_bit_onednn),
+         TAP_CASE(a_limit_that_is_never_reached_changes_no_bit_simd), TAP_CASE(reset_forgets_everything_ref),
+         TAP_CASE(reset_forgets_everything_onednn), TAP_CASE(reset_forgets_everything_simd),
+         TAP_CASE(states_are_kept_only_where_a_rule_has_them), TAP_CASE(settings_outside_their_range_are_named))

@@ -117,6 +117,11 @@ static void both_go_on_alike_onednn(void)
     check_that_both_go_on_alike(&onednn1);
 }
 
+static void both_go_on_alike_simd(void)
+{
+    check_that_both_go_on_alike(&simd1);
+}
+
 /* Without its state an engine goes on otherwise: the test above would notice. */
 static void without_its_state_it_goes_on_otherwise(void)
 {
@@ -200,5 +205,5 @@ static void what_is_not_kept_is_refused(void)
 }
 
 TAP_MAIN(TAP_CASE(both_go_on_alike_ref_f64), TAP_CASE(both_go_on_alike_ref_f32), TAP_CASE(both_go_on_alike_onednn),
-         TAP_CASE(without_its_state_it_goes_on_otherwise), TAP_CASE(each_rule_names_what_it_keeps),
-         TAP_CASE(a_reset_forgets_it), TAP_CASE(what_is_not_kept_is_refused))
+         TAP_CASE(both_go_on_alike_simd), TAP_CASE(without_its_state_it_goes_on_otherwise),
+         TAP_CASE(each_rule_names_what_it_keeps), TAP_CASE(a_reset_forgets_it), TAP_CASE(what_is_not_kept_is_refused))

@@ -454,7 +454,7 @@ static void options_are_typed_and_wrong_values_say_what_is_allowed(void)
     CHECK_TEXT(ys_json_text(value, ""), "ref");
     ys_json_free(value);
     CHECK(ys_framework_option(framework, "backend", "cuda", &value) == YS_EINVAL);
-    CHECK_TEXT(ys_error(), "opt.builtin.backend = cuda: write one of onednn, ref");
+    CHECK_TEXT(ys_error(), "opt.builtin.backend = cuda: write one of onednn, simd, ref");
     CHECK(ys_framework_option(framework, "bakend", "ref", &value) == YS_EINVAL);
     CHECK_HAS(ys_error(), "builtin has no option \"bakend\"");
     ys_framework_free(framework);
