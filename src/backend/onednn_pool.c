@@ -26,7 +26,7 @@ static ys_status describe_pool(const struct ys_lowering *low, const struct ys_no
 }
 
 /** Whether a kernel of ours does it: the library's for maxima takes several times what memory would, at AVX2 most of
- * all (docs/performance.md). */
+ * all (docs/engine.md). */
 static bool is_ours(const struct ys_lowering *low, const struct ys_node *node, struct ys_maxpool *p)
 {
     const struct onednn *o = low->state;

@@ -19,6 +19,21 @@ static unsigned char guard_at(size_t offset_bytes)
     return (unsigned char)(word >> 8 * (offset_bytes % sizeof word));
 }
 
+/** What is mapped: an arena that begins anywhere in its first large page. */
+static size_t block_bytes(const struct ys_program *program)
+{
+    return program->arena_bytes + HUGE_PAGE;
+}
+
+static void free_arena(struct ys_program *program)
+{
+    if (!program->block)
+        return;
+    if (__asan_unpoison_memory_region)
+        __asan_unpoison_memory_region(program->arena, program->arena_bytes);
+    munmap(program->block, block_bytes(program));
+}
+
 void ys_program_fini(struct ys_program *program)
 {
     for (size_t i = 0; i < program->call_count; i++)
@@ -26,7 +41,7 @@ void ys_program_fini(struct ys_program *program)
             program->calls[i].free(program->calls[i].context);
     ys_free(program->calls);
     ys_free(program->buffers);
-    ys_free(program->block);
+    free_arena(program);
     memset(program, 0, sizeof *program);
 }
 
@@ -73,17 +88,19 @@ ys_status ys_program_call(struct ys_program *program, const struct ys_call *call
     return status;
 }
 
-/** The arena is aligned to large pages where it is large: fresh small pages cost more than the work done on them. It is
- * zero as the system gives it; the first step touches it, on all threads and where each needs it. */
+/** The arena is aligned to large pages: fresh small pages cost more than the work done on them. It is zero as the
+ * system gives it; the first step touches it, on all threads and where each needs it. It does not come from the C
+ * library, which clears what it hands out again, and so touches it first, where it is told to keep freed memory. */
 static ys_status allocate_arena(struct ys_program *program)
 {
-    size_t alignment = program->arena_bytes >= HUGE_PAGE ? HUGE_PAGE : YS_ALIGNMENT;
-    program->block = ys_alloc(1, program->arena_bytes + alignment);
-    if (!program->block)
+    const size_t large_bytes = program->arena_bytes / HUGE_PAGE * HUGE_PAGE;
+    void *block = mmap(NULL, block_bytes(program), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
         return ys_fail(YS_ENOMEM, "no memory for an arena of %zu bytes; take a smaller batch", program->arena_bytes);
-    program->arena = (unsigned char *)(((uintptr_t)program->block + alignment - 1) / alignment * alignment);
-    if (alignment == HUGE_PAGE)
-        (void)madvise(program->arena, program->arena_bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    program->block = block;
+    program->arena = (unsigned char *)(((uintptr_t)block + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+    if (large_bytes)
+        (void)madvise(program->arena, large_bytes, MADV_HUGEPAGE);
     if (!program->guarded)
         return YS_OK;
     for (size_t i = 0; i < program->arena_bytes; i++)
