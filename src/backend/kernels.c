@@ -3,21 +3,13 @@
 
 #include <math.h>
 
-/* Each is compiled for every level (src/meson.build): what is there of it on this processor. */
-#ifdef __x86_64__
-#define FORMS(type, name) extern type name, name##_v3, name##_v4
-#define FORM(name)        (ys_level_width() == 4 ? &name##_v4 : ys_level_width() == 3 ? &name##_v3 : &name)
-#else
-#define FORMS(type, name) extern type name
-#define FORM(name)        (&name)
-#endif
 typedef ys_status update_function(void *context, void *const *operand);
 
-FORMS(const struct ys_kernels, ys_kernels_f32);
-FORMS(const struct ys_recurrent_kernels, ys_kernels_recurrent);
-FORMS(const struct ys_softmax_kernels, ys_kernels_softmax);
-FORMS(const struct ys_line_kernels, ys_kernels_line);
-FORMS(update_function, ys_kernels_update);
+YS_FORMS(const struct ys_kernels, ys_kernels_f32);
+YS_FORMS(const struct ys_recurrent_kernels, ys_kernels_recurrent);
+YS_FORMS(const struct ys_softmax_kernels, ys_kernels_softmax);
+YS_FORMS(const struct ys_line_kernels, ys_kernels_line);
+YS_FORMS(update_function, ys_kernels_update);
 
 #ifdef __x86_64__
 extern const struct ys_kernels ys_kernels_bf16_v4;
@@ -26,34 +18,34 @@ const struct ys_kernels *ys_kernels(bool bf16, int64_t lanes)
 {
     if (bf16)
         return &ys_kernels_bf16_v4;
-    return ys_level_width() == 4 && lanes < YS_LANES ? &ys_kernels_f32_v3 : FORM(ys_kernels_f32);
+    return ys_level_width() == 4 && lanes < YS_LANES ? &ys_kernels_f32_v3 : YS_FORM(ys_kernels_f32);
 }
 #else
 const struct ys_kernels *ys_kernels(bool bf16, int64_t lanes)
 {
     (void)lanes;
-    return bf16 ? NULL : FORM(ys_kernels_f32);
+    return bf16 ? NULL : YS_FORM(ys_kernels_f32);
 }
 #endif
 
 ys_call_run ys_kernel_update(void)
 {
-    return FORM(ys_kernels_update);
+    return YS_FORM(ys_kernels_update);
 }
 
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void)
 {
-    return FORM(ys_kernels_recurrent);
+    return YS_FORM(ys_kernels_recurrent);
 }
 
 const struct ys_softmax_kernels *ys_softmax_kernels(void)
 {
-    return FORM(ys_kernels_softmax);
+    return YS_FORM(ys_kernels_softmax);
 }
 
 const struct ys_line_kernels *ys_line_kernels(void)
 {
-    return FORM(ys_kernels_line);
+    return YS_FORM(ys_kernels_line);
 }
 
 /** Two doubles for each lane of each unit. */

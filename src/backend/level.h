@@ -31,4 +31,13 @@ enum ys_level {
  * variable and the processor; both are for level.c. */
 bool ys_level_has(enum ys_level level);
 
+/* What is compiled for every level of x86-64 (src/meson.build): its declarations, and the one for this processor. */
+#ifdef __x86_64__
+#define YS_FORMS(type, name) extern type name, name##_v3, name##_v4
+#define YS_FORM(name)        (ys_level_width() == 4 ? &name##_v4 : ys_level_width() == 3 ? &name##_v3 : &name)
+#else
+#define YS_FORMS(type, name) extern type name
+#define YS_FORM(name)        (&name)
+#endif
+
 #endif

@@ -86,16 +86,6 @@ ys_status ys_onednn_append(struct ys_lowering *low, const char *name, const_dnnl
     return ys_program_call(low->program, &call);
 }
 
-ys_status ys_onednn_append_own(struct ys_lowering *low, const char *name, ys_call_run run, const void *context,
-                               size_t size, const struct ys_operand *operands, size_t count)
-{
-    void *copy = ys_alloc(1, size);
-    if (!copy)
-        return ys_out_of_memory();
-    memcpy(copy, context, size);
-    return ys_lower_call(low, name, run, copy, ys_free, operands, count);
-}
-
 ys_status ys_onednn_append_reorder(struct ys_lowering *low, const char *name, const ys_layout *from,
                                    struct ys_operand source, const ys_layout *to, struct ys_operand target)
 {
@@ -194,8 +184,8 @@ ys_status ys_onednn_plain_value(struct ys_lowering *low, const char *name, int v
 static ys_status append_add(struct ys_lowering *low, const char *name, const ys_layout *layout, int into, int share)
 {
     struct ys_elements c = {low->config.threads, ys_layout_elements(layout)};
-    YS_TRY(ys_onednn_append_own(low, name, ys_kernels(ys_layout_is_bf16(layout), YS_LANES)->add, &c, sizeof c,
-                                (struct ys_operand[]){ys_at(into), ys_at(share)}, 2));
+    YS_TRY(ys_lower_call_own(low, name, ys_kernels(ys_layout_is_bf16(layout), YS_LANES)->add, &c, sizeof c,
+                             (struct ys_operand[]){ys_at(into), ys_at(share)}, 2));
     ys_lower_mark(low, YS_CALL_POINTWISE);
     return YS_OK;
 }
@@ -206,8 +196,8 @@ ys_status ys_onednn_add_param(struct ys_lowering *low, const struct ys_node *nod
     if (!is_more) /* nor is there a parameter, where a node has no bias */
         return YS_OK;
     struct ys_elements c = {low->config.threads, low->param_size[param]};
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_kernels(false, YS_LANES)->add, &c, sizeof c,
-                                (struct ys_operand[]){ys_onednn_param(low, low->gradients, param), share}, 2));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_kernels(false, YS_LANES)->add, &c, sizeof c,
+                             (struct ys_operand[]){ys_onednn_param(low, low->gradients, param), share}, 2));
     ys_lower_mark(low, YS_CALL_POINTWISE);
     return YS_OK;
 }

@@ -319,6 +319,17 @@ static ys_status backward_weights(struct ys_lowering *low, const struct ys_node 
     return ys_node_connections(node) ? append_connections(low, node) : YS_OK;
 }
 
+/** What a kernel of ours for the gradient by the weight is to know, but for the layouts. */
+static struct ys_depthwise weights_of(const struct ys_lowering *low, const struct ys_node *node)
+{
+    const struct ys_value *x = &low->graph->values[node->in[0]], *y = &low->graph->values[node->out[0]];
+    return (struct ys_depthwise){.threads = low->config.threads,
+                                 .has_bias = node->bias >= 0,
+                                 .extent = {x->shape[2], x->shape[3]},
+                                 .out = {y->shape[2], y->shape[3]},
+                                 .window = node->window};
+}
+
 /** The gradient by the weight of a depthwise convolution, of which the library has fast code only where the image is at
  * least as large as the kernel and its padding a multiple of the stride. Whether ours can make it. */
 static bool is_depthwise(const struct ys_lowering *low, const struct ys_node *node, struct ys_depthwise *d)
@@ -326,11 +337,7 @@ static bool is_depthwise(const struct ys_lowering *low, const struct ys_node *no
     const struct ys_value *x = &low->graph->values[node->in[0]], *y = &low->graph->values[node->out[0]];
     const ys_layout src = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_SRC);
     const ys_layout dst = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_DST);
-    *d = (struct ys_depthwise){.threads = low->config.threads,
-                               .has_bias = node->bias >= 0,
-                               .extent = {x->shape[2], x->shape[3]},
-                               .out = {y->shape[2], y->shape[3]},
-                               .window = node->window};
+    *d = weights_of(low, node);
     return node->window.group == x->shape[1] && x->shape[1] == y->shape[1] && !node->connected &&
            node->window.kernel[0] * node->window.kernel[1] <= YS_DEPTHWISE_TAPS && ys_layout_image(&src, &d->x) &&
            ys_layout_image(&dst, &d->dy) && d->x.lanes == d->dy.lanes && d->x.has_padding == d->dy.has_padding;
@@ -344,7 +351,7 @@ static bool is_narrow(const struct ys_lowering *low, const struct ys_node *node,
     const ys_layout src = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_SRC);
     const ys_layout dst = ys_layout_of(ys_onednn_node(low, node)->forward, DNNL_ARG_DST);
     int64_t strides[YS_MAX_RANK];
-    (void)is_depthwise(low, node, d);
+    *d = weights_of(low, node);
     if (x->shape[1] != 1 || ys_level_width() == 4 || node->connected || d->window.kernel[1] > YS_DEPTHWISE_TAPS ||
         !ys_layout_strides(&src, strides) || strides[3] != 1 || strides[2] != x->shape[3] ||
         !ys_layout_image(&dst, &d->dy))
@@ -369,7 +376,7 @@ static ys_status own_weights(struct ys_lowering *low, const struct ys_node *node
     operands[2] = made;
     if (node->bias >= 0)
         YS_TRY(ys_lower_param_share(low, node->bias, &operands[3], &more_bias));
-    YS_TRY(ys_onednn_append_own(low, node->name, run, d, sizeof *d, operands, 3 + (node->bias >= 0)));
+    YS_TRY(ys_lower_call_own(low, node->name, run, d, sizeof *d, operands, 3 + (node->bias >= 0)));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     YS_TRY(ys_onednn_append_reorder(low, node->name, &weight->canonical, made, &weight->stored, target));
     YS_TRY(ys_onednn_add_param(low, node, node->weight, target, more_weight));

@@ -15,7 +15,7 @@ ys_status ys_onednn_forward_layernorm(struct ys_lowering *low, const struct ys_n
     operands[2] = ys_onednn_param(low, low->weights, node->weight);
     if (l.has_bias)
         operands[3] = ys_onednn_param(low, low->weights, node->bias);
-    return ys_onednn_append_own(low, node->name, ys_lines_run, &l, sizeof l, operands, 3 + l.has_bias);
+    return ys_lower_call_own(low, node->name, ys_lines_run, &l, sizeof l, operands, 3 + l.has_bias);
 }
 
 ys_status ys_onednn_backward_layernorm(struct ys_lowering *low, const struct ys_node *node)
@@ -40,7 +40,7 @@ ys_status ys_onednn_backward_layernorm(struct ys_lowering *low, const struct ys_
         YS_TRY(ys_lower_param_share(low, node->bias, &bias, &more_bias));
         operands[count++] = bias;
     }
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_lines_backward_run, &l, sizeof l, operands, count));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_lines_backward_run, &l, sizeof l, operands, count));
     YS_TRY(ys_onednn_add_param(low, node, node->weight, operands[3], more_weight));
     YS_TRY(ys_onednn_add_param(low, node, node->bias, bias, more_bias));
     return l.wants_dx ? ys_onednn_give(low, node->name, node->in[0], &plain, dx) : YS_OK;

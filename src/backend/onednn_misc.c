@@ -143,8 +143,8 @@ static ys_status append_multiply(struct ys_lowering *low, const struct ys_node *
 {
     const struct onednn *o = low->state;
     struct ys_elements c = {low->config.threads, ys_layout_elements(&o->values[node->out[0]].layout)};
-    return ys_onednn_append_own(low, node->name, ys_kernels(false, YS_LANES)->multiply, &c, sizeof c,
-                                (struct ys_operand[]){a, b, y}, 3);
+    return ys_lower_call_own(low, node->name, ys_kernels(false, YS_LANES)->multiply, &c, sizeof c,
+                             (struct ys_operand[]){a, b, y}, 3);
 }
 
 ys_status ys_onednn_forward_multiply(struct ys_lowering *low, const struct ys_node *node)
@@ -183,7 +183,7 @@ static ys_status append_hardsigmoid(struct ys_lowering *low, const struct ys_nod
     ys_layout plain;
     YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
     struct ys_onednn_hardsigmoid c = {ys_layout_elements(&plain), (float)node->slope, (float)node->shift};
-    return ys_onednn_append_own(low, node->name, run, &c, sizeof c, operands, count);
+    return ys_lower_call_own(low, node->name, run, &c, sizeof c, operands, count);
 }
 
 ys_status ys_onednn_forward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node)
@@ -235,8 +235,8 @@ ys_status ys_onednn_forward_mean(struct ys_lowering *low, const struct ys_node *
     YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
     YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
     YS_TRY(ys_onednn_output(low, node->out[0]));
-    return ys_onednn_append_own(low, node->name, ys_onednn_mean_run, &c, sizeof c,
-                                (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);
+    return ys_lower_call_own(low, node->name, ys_onednn_mean_run, &c, sizeof c,
+                             (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);
 }
 
 ys_status ys_onednn_backward_mean(struct ys_lowering *low, const struct ys_node *node)
@@ -249,7 +249,7 @@ ys_status ys_onednn_backward_mean(struct ys_lowering *low, const struct ys_node 
     YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &o->values[node->out[0]].layout, &dy));
     YS_TRY(ys_onednn_buffer(low, &plain, &dx.buffer));
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_onednn_spread_run, &c, sizeof c, (struct ys_operand[]){dy, dx}, 2));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_onednn_spread_run, &c, sizeof c, (struct ys_operand[]){dy, dx}, 2));
     return ys_onednn_give(low, node->name, node->in[0], &plain, dx);
 }
 
@@ -268,8 +268,8 @@ ys_status ys_onednn_forward_dropout(struct ys_lowering *low, const struct ys_nod
     YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     YS_TRY(ys_program_buffer(low->program, c.count, false, &state->workspace));
-    return ys_onednn_append_own(low, node->name, ys_onednn_dropout_run, &c, sizeof c,
-                                (struct ys_operand[]){x, ys_at(low->value[node->out[0]]), ys_at(state->workspace)}, 3);
+    return ys_lower_call_own(low, node->name, ys_onednn_dropout_run, &c, sizeof c,
+                             (struct ys_operand[]){x, ys_at(low->value[node->out[0]]), ys_at(state->workspace)}, 3);
 }
 
 ys_status ys_onednn_backward_dropout(struct ys_lowering *low, const struct ys_node *node)
@@ -282,8 +282,8 @@ ys_status ys_onednn_backward_dropout(struct ys_lowering *low, const struct ys_no
     c.count = ys_layout_elements(&plain);
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &dy));
     YS_TRY(ys_onednn_buffer(low, &plain, &dx.buffer));
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_onednn_dropout_backward_run, &c, sizeof c,
-                                (struct ys_operand[]){dy, dx, ys_at(state->workspace)}, 3));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_onednn_dropout_backward_run, &c, sizeof c,
+                             (struct ys_operand[]){dy, dx, ys_at(state->workspace)}, 3));
     return ys_onednn_give(low, node->name, node->in[0], &plain, dx);
 }
 
@@ -307,7 +307,7 @@ ys_status ys_onednn_loss(struct ys_lowering *low)
         YS_TRY(ys_onednn_buffer(low, &o->values[output].gradient, &low->gradient[output]));
         operands[4] = ys_at(low->gradient[output]);
     }
-    return ys_onednn_append_own(low, "loss", ys_onednn_loss_run, &c, sizeof c, operands, 4 + c.with_gradient);
+    return ys_lower_call_own(low, "loss", ys_onednn_loss_run, &c, sizeof c, operands, 4 + c.with_gradient);
 }
 
 ys_status ys_onednn_update(struct ys_lowering *low)
@@ -319,6 +319,6 @@ ys_status ys_onednn_update(struct ys_lowering *low)
         operands[count++] = ys_at(low->state1);
     if (low->state2 >= 0)
         operands[count++] = ys_at(low->state2);
-    YS_TRY(ys_onednn_append_own(low, "update", ys_kernel_update(), &c, sizeof c, operands, count));
+    YS_TRY(ys_lower_call_own(low, "update", ys_kernel_update(), &c, sizeof c, operands, count));
     return ys_onednn_update_running(low);
 }

@@ -66,8 +66,8 @@ ys_status ys_onednn_forward_padding(struct ys_lowering *low, const struct ys_nod
     struct ys_operand x;
     YS_TRY(ys_onednn_plain_value(low, node->name, node->in[0], &x));
     YS_TRY(ys_onednn_output(low, node->out[0]));
-    return ys_onednn_append_own(low, node->name, forward_run, &c, sizeof c,
-                                (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);
+    return ys_lower_call_own(low, node->name, forward_run, &c, sizeof c,
+                             (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);
 }
 
 ys_status ys_onednn_backward_padding(struct ys_lowering *low, const struct ys_node *node)
@@ -79,6 +79,6 @@ ys_status ys_onednn_backward_padding(struct ys_lowering *low, const struct ys_no
     YS_TRY(ys_onednn_plain(low, node->out[0], &padded));
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &padded, &dy));
     YS_TRY(ys_onednn_buffer(low, &plain, &dx.buffer));
-    YS_TRY(ys_onednn_append_own(low, node->name, backward_run, &c, sizeof c, (struct ys_operand[]){dy, dx}, 2));
+    YS_TRY(ys_lower_call_own(low, node->name, backward_run, &c, sizeof c, (struct ys_operand[]){dy, dx}, 2));
     return ys_onednn_give(low, node->name, node->in[0], &plain, dx);
 }

@@ -159,7 +159,7 @@ ys_status ys_onednn_forward_pair(struct ys_lowering *low, const struct ys_node *
     YS_TRY(plain_operands(low, node, operands));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     operands[2] = ys_at(low->value[node->out[0]]);
-    return ys_onednn_append_own(low, node->name, forward_run, &p, sizeof p, operands, 3);
+    return ys_lower_call_own(low, node->name, forward_run, &p, sizeof p, operands, 3);
 }
 
 static ys_status backward_weight(struct ys_lowering *low, const struct ys_node *node, struct pair *p,
@@ -168,7 +168,7 @@ static ys_status backward_weight(struct ys_lowering *low, const struct ys_node *
     bool is_more;
     p->stretched = 1;
     YS_TRY(ys_lower_param_share(low, node->weight, &operands[1], &is_more));
-    YS_TRY(ys_onednn_append_own(low, node->name, backward_run, p, sizeof *p, operands, count));
+    YS_TRY(ys_lower_call_own(low, node->name, backward_run, p, sizeof *p, operands, count));
     return ys_onednn_add_param(low, node, node->weight, operands[1], is_more);
 }
 
@@ -188,7 +188,7 @@ ys_status ys_onednn_backward_pair(struct ys_lowering *low, const struct ys_node 
             continue;
         YS_TRY(ys_onednn_plain(low, in, &plain));
         YS_TRY(ys_onednn_buffer(low, &plain, &operands[1].buffer));
-        YS_TRY(ys_onednn_append_own(low, node->name, backward_run, &p, sizeof p, operands, reads ? 4 : 2));
+        YS_TRY(ys_lower_call_own(low, node->name, backward_run, &p, sizeof p, operands, reads ? 4 : 2));
         YS_TRY(ys_onednn_give(low, node->name, in, &plain, operands[1]));
     }
     return node->weight < 0 ? YS_OK : backward_weight(low, node, &p, operands, reads ? 4 : 2);

@@ -114,7 +114,7 @@ static ys_status forward(struct ys_lowering *low, const struct ys_node *node, ys
     YS_TRY(ys_onednn_output(low, node->out[0]));
     operands[1] = ys_at(low->value[node->out[0]]);
     YS_TRY(make_table(low, &p, &operands[2]));
-    return ys_onednn_append_own(low, node->name, run, &p, sizeof p, operands, sizeof operands / sizeof *operands);
+    return ys_lower_call_own(low, node->name, run, &p, sizeof p, operands, sizeof operands / sizeof *operands);
 }
 
 ys_status ys_onednn_forward_rotary(struct ys_lowering *low, const struct ys_node *node)
@@ -136,8 +136,7 @@ ys_status ys_onednn_backward_rotary(struct ys_lowering *low, const struct ys_nod
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[0]));
     YS_TRY(ys_onednn_buffer(low, &plain, &operands[1].buffer));
     YS_TRY(make_table(low, &p, &operands[2]));
-    YS_TRY(
-        ys_onednn_append_own(low, node->name, rotary_run, &p, sizeof p, operands, sizeof operands / sizeof *operands));
+    YS_TRY(ys_lower_call_own(low, node->name, rotary_run, &p, sizeof p, operands, sizeof operands / sizeof *operands));
     return ys_onednn_give(low, node->name, node->in[0], &plain, operands[1]);
 }
 

@@ -80,8 +80,8 @@ static ys_status forward_own(struct ys_lowering *low, const struct ys_node *node
     if (own->has_winners)
         YS_TRY(ys_program_buffer(low->program, ys_layout_elements(dst), false, &state->workspace));
     operands[2] = ys_at(state->workspace);
-    return ys_onednn_append_own(low, node->name, kernels(src, own)->maxpool, own, sizeof *own, operands,
-                                2 + own->has_winners);
+    return ys_lower_call_own(low, node->name, kernels(src, own)->maxpool, own, sizeof *own, operands,
+                             2 + own->has_winners);
 }
 
 ys_status ys_onednn_forward_pool(struct ys_lowering *low, const struct ys_node *node)
@@ -141,8 +141,8 @@ static ys_status append_mask(struct ys_lowering *low, const struct ys_node *node
     if (ys_lower_gradient_holders(low, gradient->buffer) > 1)
         YS_TRY(ys_onednn_buffer(low, layout, &operands[2].buffer));
     *gradient = operands[2];
-    return ys_onednn_append_own(low, node->name, ys_kernels(ys_layout_is_bf16(layout), YS_LANES)->tail_mask, &kernel,
-                                sizeof kernel, operands, 3);
+    return ys_lower_call_own(low, node->name, ys_kernels(ys_layout_is_bf16(layout), YS_LANES)->tail_mask, &kernel,
+                             sizeof kernel, operands, 3);
 }
 
 ys_status ys_onednn_backward_pool(struct ys_lowering *low, const struct ys_node *node)
@@ -163,8 +163,8 @@ ys_status ys_onednn_backward_pool(struct ys_lowering *low, const struct ys_node 
     YS_TRY(ys_onednn_buffer(low, &pool.src, &dx.buffer));
     if (is_ours(low, node, &own)) {
         const struct ys_operand operands[3] = {dy, ys_at(ys_onednn_node(low, node)->workspace), dx};
-        YS_TRY(ys_onednn_append_own(low, node->name, kernels(&pool.src, &own)->maxpool_backward, &own, sizeof own,
-                                    operands, 3));
+        YS_TRY(ys_lower_call_own(low, node->name, kernels(&pool.src, &own)->maxpool_backward, &own, sizeof own,
+                                 operands, 3));
     } else {
         YS_TRY(backward_library(low, node, &pool, dy, dx));
     }

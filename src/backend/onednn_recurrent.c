@@ -27,7 +27,7 @@ ys_status ys_onednn_forward_recurrent(struct ys_lowering *low, const struct ys_n
     YS_TRY(ys_program_buffer(low->program, ys_recurrent_kept(&c.r) * sizeof(float), false,
                              &ys_onednn_node(low, node)->workspace));
     YS_TRY(fill_operands(low, node, operands));
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_recurrent_run, &c, sizeof c, operands, YS_RECURRENT_FORWARD));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_recurrent_run, &c, sizeof c, operands, YS_RECURRENT_FORWARD));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -51,8 +51,8 @@ ys_status ys_onednn_backward_recurrent(struct ys_lowering *low, const struct ys_
         operands[YS_RECURRENT_DRB] = operands[YS_RECURRENT_DB];
     YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
     YS_TRY(ys_onednn_buffer(low, &plain, &operands[YS_RECURRENT_DX].buffer));
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_recurrent_backward_run, &c, sizeof c, operands,
-                                YS_RECURRENT_BACKWARD));
+    YS_TRY(
+        ys_lower_call_own(low, node->name, ys_recurrent_backward_run, &c, sizeof c, operands, YS_RECURRENT_BACKWARD));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     for (size_t i = 0; i < 4; i++)
         YS_TRY(ys_onednn_add_param(low, node, params[i], operands[YS_RECURRENT_DW + i], more[i]));

@@ -92,7 +92,7 @@ ys_status ys_onednn_forward_embedding(struct ys_lowering *low, const struct ys_n
     const struct ys_operand operands[] = {ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[0])]),
                                           ys_onednn_param(low, low->weights, node->weight),
                                           ys_at(low->value[node->out[0]])};
-    return ys_onednn_append_own(low, node->name, embedding_run, &t, sizeof t, operands, 3);
+    return ys_lower_call_own(low, node->name, embedding_run, &t, sizeof t, operands, 3);
 }
 
 ys_status ys_onednn_backward_embedding(struct ys_lowering *low, const struct ys_node *node)
@@ -104,7 +104,7 @@ ys_status ys_onednn_backward_embedding(struct ys_lowering *low, const struct ys_
     YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[1]));
     YS_TRY(ys_lower_param_share(low, node->weight, &operands[2], &is_more));
-    YS_TRY(ys_onednn_append_own(low, node->name, embedding_weights_run, &t, sizeof t, operands, 3));
+    YS_TRY(ys_lower_call_own(low, node->name, embedding_weights_run, &t, sizeof t, operands, 3));
     ys_lower_mark(low, YS_CALL_WEIGHTS);
     return ys_onednn_add_param(low, node, node->weight, operands[2], is_more);
 }
@@ -136,8 +136,8 @@ ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_n
         operands[5] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[3])]);
     if (h.at)
         operands[5] = ys_at(low->cached[node - low->graph->nodes]);
-    YS_TRY(ys_onednn_append_own(low, node->name, h.at ? ys_attention_cached_run : ys_attention_run, &h, sizeof h,
-                                operands, h.padded || h.at ? 6 : 5));
+    YS_TRY(ys_lower_call_own(low, node->name, h.at ? ys_attention_cached_run : ys_attention_run, &h, sizeof h, operands,
+                             h.padded || h.at ? 6 : 5));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -157,7 +157,7 @@ ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_
     YS_TRY(make_scores(low, &h, 2, &operands[4].buffer));
     if (h.padded)
         operands[8] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[3])]);
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_attention_backward_run, &h, sizeof h, operands, h.padded ? 9 : 8));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_attention_backward_run, &h, sizeof h, operands, h.padded ? 9 : 8));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     for (size_t i = 0; i < 3; i++) {
         YS_TRY(ys_onednn_plain(low, node->in[i], &plain));
@@ -213,7 +213,7 @@ ys_status ys_onednn_forward_matmul(struct ys_lowering *low, const struct ys_node
         YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     operands[2] = ys_at(low->value[node->out[0]]);
-    YS_TRY(ys_onednn_append_own(low, node->name, matmul_run, &m, sizeof m, operands, 3));
+    YS_TRY(ys_lower_call_own(low, node->name, matmul_run, &m, sizeof m, operands, 3));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -230,7 +230,7 @@ ys_status ys_onednn_backward_matmul(struct ys_lowering *low, const struct ys_nod
     }
     YS_TRY(ys_onednn_plain(low, node->out[0], &out));
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &out, &operands[2]));
-    YS_TRY(ys_onednn_append_own(low, node->name, matmul_backward_run, &m, sizeof m, operands, 5));
+    YS_TRY(ys_lower_call_own(low, node->name, matmul_backward_run, &m, sizeof m, operands, 5));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     for (size_t i = 0; i < 2; i++)
         if (low->value_gradient[node->in[i]])
@@ -298,7 +298,7 @@ ys_status ys_onednn_forward_last(struct ys_lowering *low, const struct ys_node *
     YS_TRY(ys_onednn_output(low, node->out[0]));
     const struct ys_operand operands[] = {x, ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[1])]),
                                           ys_at(low->value[node->out[0]])};
-    return ys_onednn_append_own(low, node->name, last_run, &l, sizeof l, operands, 3);
+    return ys_lower_call_own(low, node->name, last_run, &l, sizeof l, operands, 3);
 }
 
 ys_status ys_onednn_backward_last(struct ys_lowering *low, const struct ys_node *node)
@@ -313,6 +313,6 @@ ys_status ys_onednn_backward_last(struct ys_lowering *low, const struct ys_node 
     YS_TRY(ys_onednn_buffer(low, &plain, &dx));
     const struct ys_operand operands[] = {dy, ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[1])]),
                                           ys_at(dx)};
-    YS_TRY(ys_onednn_append_own(low, node->name, last_backward_run, &l, sizeof l, operands, 3));
+    YS_TRY(ys_lower_call_own(low, node->name, last_backward_run, &l, sizeof l, operands, 3));
     return ys_onednn_give(low, node->name, node->in[0], &plain, ys_at(dx));
 }

@@ -60,8 +60,8 @@ ys_status ys_onednn_backward_normalize(struct ys_lowering *low, const struct ys_
     YS_TRY(ys_onednn_buffer(low, &plain, &share.buffer));
     struct ys_onednn_scale c = {low->config.batch, in->shape[1], ys_value_row_elements(in) / in->shape[1],
                                 &node->normalize};
-    YS_TRY(ys_onednn_append_own(low, node->name, ys_onednn_scale_run, &c, sizeof c,
-                                (struct ys_operand[]){gradient, share}, 2));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_onednn_scale_run, &c, sizeof c, (struct ys_operand[]){gradient, share},
+                             2));
     return ys_onednn_give(low, node->name, node->in[0], &plain, share);
 }
 

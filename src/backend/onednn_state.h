@@ -211,9 +211,6 @@ ys_status ys_onednn_output(struct ys_lowering *low, int value);
 /** Appends an operation; where it wants a scratchpad it gets a buffer for the time of its call. */
 ys_status ys_onednn_append(struct ys_lowering *low, const char *name, const_dnnl_primitive_desc_t pd,
                            const struct onednn_argument *arguments, size_t count);
-/** Appends a call of ours with a copy of `context`. */
-ys_status ys_onednn_append_own(struct ys_lowering *low, const char *name, ys_call_run run, const void *context,
-                               size_t size, const struct ys_operand *operands, size_t count);
 ys_status ys_onednn_append_reorder(struct ys_lowering *low, const char *name, const ys_layout *from,
                                    struct ys_operand source, const ys_layout *to, struct ys_operand target);
 /** *operand holds data laid out `have`; afterwards it names a place where the same data are laid out `want`. */

@@ -199,7 +199,7 @@ static const struct ys_kernels *kernels(const struct onednn_tail *tail)
 static ys_status append_kernel(struct ys_lowering *low, const struct ys_node *node, ys_call_run run,
                                const struct ys_tail *kernel, const struct ys_operand *operands, size_t count)
 {
-    return ys_onednn_append_own(low, node->name, run, kernel, sizeof *kernel, operands, count);
+    return ys_lower_call_own(low, node->name, run, kernel, sizeof *kernel, operands, count);
 }
 
 /** Statistics and y. */

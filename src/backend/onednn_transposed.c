@@ -116,7 +116,7 @@ ys_status ys_onednn_forward_transposed(struct ys_lowering *low, const struct ys_
     dnnl_primitive_desc_destroy(pd);
     if (status != YS_OK || node->bias < 0)
         return status;
-    return ys_onednn_append_own(
+    return ys_lower_call_own(
         low, node->name, add_bias_run, &c, sizeof c,
         (struct ys_operand[]){ys_onednn_param(low, low->weights, node->bias), ys_at(low->value[node->out[0]])}, 2);
 }
@@ -130,7 +130,7 @@ static ys_status backward_bias(struct ys_lowering *low, const struct ys_node *no
     YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[0]));
     YS_TRY(ys_lower_param_share(low, node->bias, &operands[1], &is_more));
-    YS_TRY(ys_onednn_append_own(low, node->name, sum_bias_run, &c, sizeof c, operands, 2));
+    YS_TRY(ys_lower_call_own(low, node->name, sum_bias_run, &c, sizeof c, operands, 2));
     return ys_onednn_add_param(low, node, node->bias, operands[1], is_more);
 }
 

@@ -7,20 +7,6 @@
 #include "backend/ref_lower.h"
 #include "backend/simd.h"
 
-#include "base/mem.h"
-#include <string.h>
-
-/** A call with a copy of `context` for its own. */
-static ys_status call_own(struct ys_lowering *low, const char *name, ys_call_run run, const void *context,
-                          size_t size_bytes, const struct ys_operand *operands, size_t count)
-{
-    void *own = ys_alloc(1, size_bytes);
-    if (!own)
-        return ys_out_of_memory();
-    memcpy(own, context, size_bytes);
-    return ys_lower_call(low, name, run, own, ys_free, operands, count);
-}
-
 static ys_status forward_lines(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_lines l = ys_lines_of(low, node);
@@ -30,7 +16,7 @@ static ys_status forward_lines(struct ys_lowering *low, const struct ys_node *no
                                      ys_lower_param_at(low, low->weights, node->weight)};
     if (l.has_bias)
         operands[3] = ys_lower_param_at(low, low->weights, node->bias);
-    return call_own(low, node->name, ys_lines_run, &l, sizeof l, operands, 3 + l.has_bias);
+    return ys_lower_call_own(low, node->name, ys_lines_run, &l, sizeof l, operands, 3 + l.has_bias);
 }
 
 static ys_status backward_lines(struct ys_lowering *low, const struct ys_node *node)
@@ -51,7 +37,7 @@ static ys_status backward_lines(struct ys_lowering *low, const struct ys_node *n
         YS_TRY(ys_lower_param_share(low, node->bias, &bias, &more_bias));
         operands[count++] = bias;
     }
-    YS_TRY(call_own(low, node->name, ys_lines_backward_run, &l, sizeof l, operands, count));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_lines_backward_run, &l, sizeof l, operands, count));
     if (more_weight)
         YS_TRY(ys_ref_end_param(low, node, node->weight, operands[3]));
     if (more_bias)
@@ -84,8 +70,8 @@ static ys_status forward_attention(struct ys_lowering *low, const struct ys_node
         operands[5].buffer = low->inputs[ys_graph_input_of(low->graph, node->in[3])];
     if (h.at)
         operands[5].buffer = low->cached[node - low->graph->nodes];
-    YS_TRY(call_own(low, node->name, h.at ? ys_attention_cached_run : ys_attention_run, &h, sizeof h, operands,
-                    h.padded || h.at ? 6 : 5));
+    YS_TRY(ys_lower_call_own(low, node->name, h.at ? ys_attention_cached_run : ys_attention_run, &h, sizeof h, operands,
+                             h.padded || h.at ? 6 : 5));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     return YS_OK;
 }
@@ -104,7 +90,7 @@ static ys_status backward_attention(struct ys_lowering *low, const struct ys_nod
     YS_TRY(make_scratch(low, &h, 2, &operands[4].buffer));
     if (h.padded)
         operands[8].buffer = low->inputs[ys_graph_input_of(low->graph, node->in[3])];
-    YS_TRY(call_own(low, node->name, ys_attention_backward_run, &h, sizeof h, operands, h.padded ? 9 : 8));
+    YS_TRY(ys_lower_call_own(low, node->name, ys_attention_backward_run, &h, sizeof h, operands, h.padded ? 9 : 8));
     ys_lower_mark(low, YS_CALL_PRODUCT);
     for (size_t i = 0; i < 3; i++)
         if (low->value_gradient[node->in[i]])
@@ -118,14 +104,14 @@ ys_status ys_simd_call_recurrent(struct ys_lowering *low, const struct ys_node *
     const struct ys_ref *ref = low->state;
     const struct ys_recurrent_call c = {ys_recurrent_of(low, node), ys_recurrent_kernels(), ref->kernels->multiply,
                                         ref->kernels->workspace_bytes};
-    return call_own(low, node->name, backward ? ys_recurrent_backward_run : ys_recurrent_run, &c, sizeof c, operands,
-                    count);
+    return ys_lower_call_own(low, node->name, backward ? ys_recurrent_backward_run : ys_recurrent_run, &c, sizeof c,
+                             operands, count);
 }
 
 ys_status ys_simd_update(struct ys_lowering *low, const struct ys_operand *operands, size_t count)
 {
     const struct ys_update c = {low->config.threads, low};
-    return call_own(low, "update", ys_kernel_update(), &c, sizeof c, operands, count);
+    return ys_lower_call_own(low, "update", ys_kernel_update(), &c, sizeof c, operands, count);
 }
 
 void ys_simd_ops(struct ys_ref_op op[YS_OP_COUNT])

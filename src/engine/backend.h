@@ -159,6 +159,9 @@ ys_status ys_lower_join_statistics(const struct ys_lowering *low, double *mean, 
 /** Appends a call to the current segment; `context` is the program's from here on, also on failure. */
 ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run run, void *context,
                         void (*free_context)(void *), const struct ys_operand *operands, size_t count) YS_MUST_CHECK;
+/** The same with a copy of `context`, of so many bytes, as the call's own. */
+ys_status ys_lower_call_own(struct ys_lowering *low, const char *name, ys_call_run run, const void *context,
+                            size_t size_bytes, const struct ys_operand *operands, size_t count) YS_MUST_CHECK;
 /** The call appended last is of this kind. The engine takes calls of a convolution or matrix product for pointwise
  * ones: a back end marks the products, and what it does beside a node's own work. */
 void ys_lower_mark(struct ys_lowering *low, enum ys_call_kind kind);

@@ -61,6 +61,16 @@ ys_status ys_lower_call(struct ys_lowering *low, const char *name, ys_call_run r
     return ys_program_call(low->program, &call);
 }
 
+ys_status ys_lower_call_own(struct ys_lowering *low, const char *name, ys_call_run run, const void *context,
+                            size_t size_bytes, const struct ys_operand *operands, size_t count)
+{
+    void *own = ys_alloc(1, size_bytes);
+    if (!own)
+        return ys_out_of_memory();
+    memcpy(own, context, size_bytes);
+    return ys_lower_call(low, name, run, own, ys_free, operands, count);
+}
+
 void ys_lower_mark(struct ys_lowering *low, enum ys_call_kind kind)
 {
     YS_ASSERT(low->program->call_count > 0);
