@@ -198,8 +198,9 @@ static const struct ys_option options[] = {
      .help = "heads of a named model of sequences, which divide its width"},
     {"model.classes", YS_OPTION_WORK, YS_OPTION_INT, .axis = true, .low = 2, .high = 65536, .unit = "1", .none = "auto",
      .help = "classes of a named model, at least those of the data; auto: just those"},
-    {"init", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "seed|file", .standard = "seed",
-     .help = "where initial values come from: drawn with the seed, or out of the ONNX file that the model is"},
+    {"init", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "auto|seed|file", .standard = "auto",
+     .help = "where initial values come from: drawn with the seed, or out of the ONNX file that the model is; auto: file where "
+             "mode is infer and the model such a file, else seed"},
     {"on_bad_row", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "refuse|skip", .standard = "refuse",
      .help = "image of a folder that cannot be decoded: the study does not begin, or it is left out and counted"},
     {"opt.FRAMEWORK.NAME", YS_OPTION_WORK, YS_OPTION_OPT, .axis = true,

@@ -6,7 +6,8 @@ static const char *const compare_words[] = {
     [YS_COMPARE_CONTROLLED] = "controlled", [YS_COMPARE_SAME_WEIGHTS] = "same-weights", [YS_COMPARE_OWN] = "own"};
 const struct ys_names ys_compares = YS_NAMES("way to compare", compare_words);
 
-static const char *const init_words[] = {[YS_INIT_FROM_SEED] = "seed", [YS_INIT_FROM_FILE] = "file"};
+static const char *const init_words[] = {[YS_INIT_FROM_SEED] = "seed", [YS_INIT_FROM_FILE] = "file",
+                                         [YS_INIT_AUTO] = "auto"};
 const struct ys_names ys_init_froms = YS_NAMES("source of initial values", init_words);
 
 static const char *const layout_words[] = {

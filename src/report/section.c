@@ -88,6 +88,23 @@ void ys_section_study(struct ys_buf *out, const struct ys_view *view)
         ys_buf_printf(out, ", %lld of %lld runs disturbed", (long long)disturbed, (long long)runs);
 }
 
+/* Of a network whose file holds weights: whether they are those. Where trials differ in it their names say so. */
+static void put_weights(struct ys_buf *out, const struct ys_view *view, const struct ys_view_work *work)
+{
+    const char *model = ys_view_or(work->model, ""), *ending = strrchr(model, '.'), *from = NULL;
+    for (size_t i = 0; i < view->count && ending && strcmp(ending, ".onnx") == 0; i++) {
+        const ys_json *keys = view->trials[i].told.keys;
+        const char *init = ys_json_get_text(keys, "init", "");
+        if (strcmp(ys_json_get_text(keys, "model", ""), model) != 0)
+            continue;
+        if (from && strcmp(from, init) != 0)
+            return;
+        from = init;
+    }
+    if (from)
+        ys_buf_puts(out, strcmp(from, "file") == 0 ? ", the file's weights" : ", weights drawn with the seed");
+}
+
 void ys_section_work(struct ys_buf *out, const struct ys_view *view)
 {
     for (size_t i = 0; i < view->work_count; i++) {
@@ -100,6 +117,7 @@ void ys_section_work(struct ys_buf *out, const struct ys_view *view)
             ys_buf_printf(out, ", %s parameters", ys_label_value(YS_KIND_COUNT, work->parameters).text);
         if (isfinite(work->multiply_adds))
             ys_buf_printf(out, ", %s multiply-adds a row", ys_label_value(YS_KIND_COUNT, work->multiply_adds).text);
+        put_weights(out, view, work);
         if (strcmp(ys_view_or(work->data, ""), "synthetic") == 0)
             ys_buf_puts(out, ", random data: accuracy means nothing");
         else if (ys_json_type_of(work->verified) == YS_JSON_BOOL)
