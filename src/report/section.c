@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "graph/model.h"
 #include "metric/metric.h"
 #include "report/section.h"
 #include "report/text.h"
@@ -91,18 +92,20 @@ void ys_section_study(struct ys_buf *out, const struct ys_view *view)
 /* Of a network whose file holds weights: whether they are those. Where trials differ in it their names say so. */
 static void put_weights(struct ys_buf *out, const struct ys_view *view, const struct ys_view_work *work)
 {
-    const char *model = ys_view_or(work->model, ""), *ending = strrchr(model, '.'), *from = NULL;
-    for (size_t i = 0; i < view->count && ending && strcmp(ending, ".onnx") == 0; i++) {
-        const ys_json *keys = view->trials[i].told.keys;
-        const char *init = ys_json_get_text(keys, "init", "");
-        if (strcmp(ys_json_get_text(keys, "model", ""), model) != 0)
+    const char *model = ys_view_or(work->model, "");
+    int from = YS_INIT_AUTO;
+    for (size_t i = 0; i < view->count && ys_model_is_onnx(model); i++) {
+        const struct ys_view_told *told = &view->trials[i].told;
+        if (strcmp(ys_view_or(told->model, ""), model) != 0)
             continue;
-        if (from && strcmp(from, init) != 0)
+        if (from != YS_INIT_AUTO && told->init != from)
             return;
-        from = init;
+        from = told->init;
     }
-    if (from)
-        ys_buf_puts(out, strcmp(from, "file") == 0 ? ", the file's weights" : ", weights drawn with the seed");
+    if (from == YS_INIT_FROM_FILE)
+        ys_buf_puts(out, ", the file's weights");
+    else if (from == YS_INIT_FROM_SEED)
+        ys_buf_puts(out, ", weights drawn with the seed");
 }
 
 void ys_section_work(struct ys_buf *out, const struct ys_view *view)

@@ -63,8 +63,10 @@ static const struct ys_record told_record = YS_RECORD("trial", TOLD, told_fields
 struct keys {
     const char *model;
     int mode; /* enum ys_mode */
+    int init; /* enum ys_init_from */
 };
-static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes)};
+static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes),
+                                              NAMED(struct keys, init, &ys_init_froms)};
 static const struct ys_record keys_record = YS_RECORD("keys", struct keys, keys_fields);
 struct factors {
     const char *framework;
@@ -354,6 +356,7 @@ static void note_asked(struct ys_view_told *told)
     ys_record_glance(&factors_record, told->factors, &factors);
     told->model = keys.model;
     told->infers = keys.mode == YS_MODE_INFER;
+    told->init = keys.init;
     if (!told->framework.name)
         told->framework.name = factors.framework;
 }
