@@ -370,7 +370,9 @@ const char *ys_view_proof_mark(const struct ys_view_trial *trial)
     static const char *const marks[] = {
         [YS_PROOF_PASS] = "", [YS_PROOF_WEAK] = " *", [YS_PROOF_FAIL] = " !", [YS_PROOF_NONE] = " ?"};
     const enum ys_proof_verdict verdict = ys_view_verdict(trial);
-    return (trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL ? "" : marks[verdict];
+    if ((trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL)
+        return "";
+    return verdict == YS_PROOF_PASS && ys_json_size(trial->told.doubts) > 0 ? " ~" : marks[verdict];
 }
 
 ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)

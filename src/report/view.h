@@ -39,8 +39,8 @@ struct ys_view_told {
     const ys_json *metrics;       /* of a document; else NULL */
     const char *model;            /* of the keys */
     bool infers;                  /* their mode */
-    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *agreement, *ranks, *runs_detail, *observed,
-        *said; /* the last two of a document; else NULL */
+    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *doubts, *agreement, *ranks, *runs_detail,
+        *observed, *said; /* the last two of a document; else NULL */
 };
 
 struct ys_view_trial {
@@ -209,8 +209,9 @@ enum ys_kind ys_view_kind_of(int found);
 enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial);
 /** The word for the verdict of a comparison; "unclear" where the document has none. */
 const char *ys_view_verdict_word(const struct ys_view_comparison *comparison);
-/** " *" for a weak proof, " !" for a failed one, " ?" for none, else "". A trial that was not
- * measured, or that does no work by declaration, has no mark unless its proof failed. */
+/** " *" for a weak proof, " !" for a failed one, " ?" for none, " ~" where a check of its runs was not made or its
+ * speed is known within bounds alone (`doubts`), else "". A trial that was not measured, or that does no work by
+ * declaration, has no mark unless its proof failed. */
 const char *ys_view_proof_mark(const struct ys_view_trial *trial);
 
 /** Appends why a trial has no numbers, or the runs that failed: "missing: not installed; to get it: `yardstick install
