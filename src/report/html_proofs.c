@@ -73,7 +73,8 @@ static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
     ys_buf_puts(out, verdict == YS_PROOF_FAIL ? "<details open>\n<summary>" : "<details>\n<summary>");
     ys_text_html(out, trial->name);
     ys_buf_puts(out, ": ");
-    ys_buf_printf(out, "<strong class=\"%s\">%s", ys_html_proof_css(verdict), ys_name_of(&ys_proof_verdicts, (int)verdict));
+    ys_buf_printf(out, "<strong class=\"%s\">%s", ys_html_proof_css(verdict),
+                  ys_name_of(&ys_proof_verdicts, (int)verdict));
     ys_buf_puts(out, reason[0] ? "</strong>, " : "</strong>");
     ys_text_html(out, reason);
     ys_buf_puts(out, "</summary>\n");
@@ -116,4 +117,3 @@ ys_status ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
     ys_html_say_cut(out, view, YS_HTML_MOST, view->count, "trials");
     return YS_OK;
 }
-
