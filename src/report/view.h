@@ -130,7 +130,8 @@ struct ys_view {
     const ys_json *host, *host_warnings, *metrics, *environment_differences;
     struct ys_view_trial *trials;
     size_t count;
-    size_t frameworks; /* groups of trials */
+    size_t frameworks; /* groups of trials that do work; where none does, of all */
+    bool works_at_all; /* some trial does work */
     struct ys_view_comparison *comparisons;
     size_t comparison_count;
     ys_json *places; /* {id: place in trials} */
@@ -184,6 +185,8 @@ void ys_view_put_factor(struct ys_buf *out, const char *name, const ys_json *val
 struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const char *name);
 /** Its value; NAN when unknown. */
 double ys_view_number(const struct ys_view_trial *trial, const char *name);
+/** Whether some trial has a value of it. */
+bool ys_view_is_known(const struct ys_view *view, const char *name);
 /** Value and interval, for people. */
 struct ys_measure ys_view_measure(struct ys_view_metric metric);
 /** Its value alone, to three digits: "5.18 ms". */
