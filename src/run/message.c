@@ -7,7 +7,7 @@ enum kind { TEXT, WHOLE, TRUTH, ARRAY, TEXTS, PATH };
 
 static const char *const KIND_NAMES[] = {
     [TEXT] = "a string",  [WHOLE] = "an integer of 0 or more", [TRUTH] = "a boolean",
-    [ARRAY] = "an array", [TEXTS] = "an array of strings", [PATH] = "an absolute path"};
+    [ARRAY] = "an array", [TEXTS] = "an array of strings",     [PATH] = "an absolute path"};
 
 /* The tables of docs/protocol.md. What stands in arrays of numbers is looked at where they are taken (block.c). */
 static const struct rule {

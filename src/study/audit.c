@@ -199,7 +199,7 @@ static ys_status end_auditing(struct auditing *a, struct ys_audit *audit)
         status = ys_aside_end(&a->aside, &told);
         if (status == YS_OK)
             status = read_verdict(&told, &a->audit);
-        else if (status == YS_EINTERNAL) /* the copy was killed, by whomever */
+        else if (status != YS_EINTR && status != YS_ENOMEM) /* the copy, or its launcher, was killed, by whomever */
             status = settle_broken(a, status);
     } else {
         status = run_and_judge(a);
