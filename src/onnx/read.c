@@ -677,11 +677,10 @@ static char *graph_name(const struct ys_onnx_file *file, bool own)
 static ys_status read_once(struct ys_onnx_file *file, const struct ys_model_feed *feed, struct ys_onnx_import **import,
                            bool *again)
 {
-    const char *own = "yardstick";
     struct ys_onnx_reading r = {.file = file, .folding = {.file = file}};
     if (feed)
         r.feed = *feed;
-    r.own = strcmp(file->producer, own) == 0;
+    r.own = strcmp(file->producer, "yardstick") == 0;
     r.import = ys_alloc(1, sizeof *r.import);
     char *name = graph_name(file, r.own);
     ys_status status = r.import && name ? ys_compose_new(name, &r.graph) : ys_out_of_memory();

@@ -51,6 +51,7 @@ static const struct ys_field told_fields[] = {
     VALUE(TOLD, env),
     VALUE(TOLD, deviations),
     VALUE(TOLD, warnings),
+    VALUE(TOLD, doubts),
     VALUE(TOLD, agreement),
     VALUE(TOLD, ranks),
     VALUE(TOLD, runs_detail),
@@ -399,6 +400,7 @@ static ys_status take_trial(const struct ys_result_trial *from, struct ys_view_t
                                   .env = from->env,
                                   .deviations = from->deviations,
                                   .warnings = from->warnings,
+                                  .doubts = from->doubts,
                                   .agreement = from->agreement,
                                   .ranks = from->ranks,
                                   .runs_detail = from->runs_detail};

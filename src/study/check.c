@@ -8,6 +8,7 @@
 #include "stat/steady.h"
 #include "stat/summary.h"
 #include "store/study.h"
+#include "study/due.h"
 #include "study/listing.h"
 #include "study/noise.h"
 #include "study/state.h"
@@ -191,6 +192,7 @@ static ys_status list(struct ys_study *study, const struct ys_trial *trial, stru
     if (ys_stop_signal())
         return ys_stopped();
     YS_TRY(estimate(study, trial, line));
+    YS_TRY(ys_due_plan(trial, (enum ys_audits)study->keys.audit, &line->due));
     listing->estimate_s += (line->run_s + guess_taught_s(&study->set, trial)) * (double)study->rounds;
     return YS_OK;
 }

@@ -35,6 +35,7 @@ void ys_trials_fini(struct ys_trial_set *set)
         ys_framework_free(set->items[i].framework);
         ys_free(set->items[i].cpus);
         ys_free(set->items[i].unproven);
+        ys_list_fini(&ys_due_record, &set->items[i].due);
     }
     for (size_t i = 0; i < set->dataset_count; i++)
         ys_dataset_fini(&set->datasets[i]);
