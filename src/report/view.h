@@ -39,14 +39,9 @@ struct ys_view_told {
     const ys_json *metrics;       /* of a document; else NULL */
     const char *model;            /* of the keys */
     bool infers;                  /* their mode */
-<<<<<<< HEAD
     int init;                     /* theirs: enum ys_init_from */
-    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *agreement, *ranks, *runs_detail, *observed,
-        *said; /* the last two of a document; else NULL */
-=======
     const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *doubts, *agreement, *ranks, *runs_detail,
         *observed, *said; /* the last two of a document; else NULL */
->>>>>>> main
 };
 
 struct ys_view_trial {
