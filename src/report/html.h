@@ -99,6 +99,8 @@ ys_status ys_html_reached_charts(struct ys_buf *out, const struct ys_view *view)
 ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+/** ys_ranks_put_last() of the trials that tell of ranks, in their order. */
+void ys_html_put_lasts(struct ys_buf *out, const struct ys_view *view);
 
 struct ys_chart_lines;
 /** Curves as a figure; with `view` (NULL: never), where they are more than six heavy ones of several frameworks, a
