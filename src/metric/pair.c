@@ -171,10 +171,18 @@ static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_m
            (learned || !is_other_work(a, b, reason, size));
 }
 
+/* In a group of more trials the best is compared by its speed alone: all pairs of a thousand are half a million. */
+#define GROUP_MANY 100
+
+static bool is_of_best(const struct ys_chosen *chosen, const struct ys_groups *groups, int m)
+{
+    return chosen->best != YS_NAME_NONE && (m == 0 || groups->items[chosen->group].count <= GROUP_MANY);
+}
+
 struct pair {
+    const struct ys_chosen *chosen;
+    const struct ys_groups *groups;
     const struct ys_metric_view_trial *a, *b;
-    const char *varies;
-    int best; /* enum ys_pair_best */
     double margin;
     const double *stretch; /* of the families that it is in, by metric */
 };
@@ -266,7 +274,8 @@ static void tell_scaling(const struct pair *pair, int m, struct ys_result_compar
     comparison->told.scaling = YS_NAME_NONE;
     comparison->told.efficiency = NAN;
     comparison->efficiency = (struct ys_interval){.known = false};
-    if (strcmp(pair->varies, "ranks") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || ys_settings_ranks(b) != 1)
+    if (strcmp(pair->chosen->varies, "ranks") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 ||
+        ys_settings_ranks(b) != 1)
         return;
     comparison->told.scaling = a->batch == b->batch ? YS_SCALING_WEAK : YS_SCALING_STRONG;
     comparison->told.efficiency = comparison->told.ratio / (double)ranks;
@@ -292,7 +301,7 @@ static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_c
     char reason[YS_TRIAL_FAULT_SIZE];
     comparison->told.exposed_s = NAN;
     comparison->exposed = (struct ys_interval){.known = false};
-    if (strcmp(pair->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
+    if (strcmp(pair->chosen->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
         !is_alone(b) || ys_trial_has_fault(a, b, reason, sizeof reason))
         return YS_OK;
     const struct ys_compare_rule rule = {.better = YS_BETTER_LOWER, .difference = true, .stretch = 1};
@@ -322,7 +331,7 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
     struct ys_result_comparison *comparison = add_comparison(result);
-    char *kept = ys_strdup(found.reason), *varies = ys_strdup(pair->varies);
+    char *kept = ys_strdup(found.reason), *varies = ys_strdup(pair->chosen->varies);
     if (!comparison || (found.reason && !kept) || !varies) {
         ys_free(kept);
         ys_free(varies);
@@ -331,33 +340,34 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     comparison->interval = found.interval;
     comparison->single = found.single;
     comparison->settled = found.settled;
-    comparison->told = (struct ys_comparison_record){.metric = borrowed(name),
-                                                     .a = a->id,
-                                                     .b = b->id,
-                                                     .a_index = a->index,
-                                                     .b_index = b->index,
-                                                     .varies = varies,
-                                                     .best = pair->best,
-                                                     .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
-                                                     .ratio = fraction ? NAN : found.value,
-                                                     .difference = fraction ? found.value : NAN,
-                                                     .level = level_of(&found.interval),
-                                                     .single = {.level = level_of(&found.single)},
-                                                     .rounds = rounds_of(&found),
-                                                     .round_correlation = found.correlation,
-                                                     .bias_bound = found.bias_bound,
-                                                     .window_from = beside.window_from,
-                                                     .n = (int64_t)found.n,
-                                                     .left_out = (int64_t)found.left_out,
-                                                     .taken = beside.taken,
-                                                     .margin = margin,
-                                                     .verdict = (int)found.verdict,
-                                                     .resolution = found.resolution,
-                                                     .reason = kept,
-                                                     .a_value = ys_trial_median(pair->a, ys_compared[m]),
-                                                     .b_value = ys_trial_median(pair->b, ys_compared[m]),
-                                                     .unit = borrowed(info->unit),
-                                                     .better = (int)info->better};
+    comparison->told = (struct ys_comparison_record){
+        .metric = borrowed(name),
+        .a = a->id,
+        .b = b->id,
+        .a_index = a->index,
+        .b_index = b->index,
+        .varies = varies,
+        .best = is_of_best(pair->chosen, pair->groups, m) ? pair->chosen->best : YS_NAME_NONE,
+        .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
+        .ratio = fraction ? NAN : found.value,
+        .difference = fraction ? found.value : NAN,
+        .level = level_of(&found.interval),
+        .single = {.level = level_of(&found.single)},
+        .rounds = rounds_of(&found),
+        .round_correlation = found.correlation,
+        .bias_bound = found.bias_bound,
+        .window_from = beside.window_from,
+        .n = (int64_t)found.n,
+        .left_out = (int64_t)found.left_out,
+        .taken = beside.taken,
+        .margin = margin,
+        .verdict = (int)found.verdict,
+        .resolution = found.resolution,
+        .reason = kept,
+        .a_value = ys_trial_median(pair->a, ys_compared[m]),
+        .b_value = ys_trial_median(pair->b, ys_compared[m]),
+        .unit = borrowed(info->unit),
+        .better = (int)info->better};
     result->comparison_count++;
     return YS_OK;
 }
@@ -371,7 +381,8 @@ static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
     for (int m = 0; m < YS_COMPARED; m++) {
         bool known =
             !isnan(ys_trial_median(pair->a, ys_compared[m])) && !isnan(ys_trial_median(pair->b, ys_compared[m]));
-        if (!known && !(failed && m == 0))
+        const bool is_wanted = pair->chosen->along || is_of_best(pair->chosen, pair->groups, m);
+        if (!is_wanted || (!known && !(failed && m == 0)))
             continue;
         YS_TRY(compare_one(pair, m, result));
         struct ys_result_comparison *comparison = &result->comparisons[result->comparison_count - 1];
@@ -462,7 +473,7 @@ static ys_status stretch_group(const struct ys_metric_view *view, const struct y
         status = ys_together_stretch(view, pairs, pair_count, m, !is_learned(m), &factor);
     for (size_t i = 0; status == YS_OK && i < choice->count; i++) {
         double *of_pair = &stretch[i * YS_COMPARED + (size_t)m];
-        if (choice->pairs[i].best != YS_NAME_NONE && choice->pairs[i].group == place)
+        if (is_of_best(&choice->pairs[i], groups, m) && choice->pairs[i].group == place)
             *of_pair = fmax(*of_pair, factor);
     }
     ys_free(pairs);
@@ -481,7 +492,7 @@ static ys_status stretch_all(const struct ys_metric_view *view, const struct ys_
             if (choice->pairs[i].along && stretch[i * YS_COMPARED + (size_t)m] == 0) /* its section was not done */
                 status = stretch_section(view, choice, i, m, pairs, stretch);
         for (size_t i = 0; status == YS_OK && i < groups->count; i++)
-            if (groups->items[i].best != YS_GROUP_NO_BEST)
+            if (groups->items[i].best != YS_GROUP_NO_BEST && (m == 0 || groups->items[i].count <= GROUP_MANY))
                 status = stretch_group(view, choice, groups, i, m, stretch);
     }
     ys_free(pairs);
@@ -501,10 +512,10 @@ ys_status ys_pair_comparisons(const struct ys_metric_view *view, const struct ys
         status = stretch_all(view, &choice, groups, stretch);
     for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
         const struct ys_chosen *chosen = &choice.pairs[i];
-        struct pair pair = {.a = &view->trials[chosen->a],
+        struct pair pair = {.chosen = chosen,
+                            .groups = groups,
+                            .a = &view->trials[chosen->a],
                             .b = &view->trials[chosen->b],
-                            .varies = chosen->varies,
-                            .best = chosen->best,
                             .margin = view->told.job.margin,
                             .stretch = &stretch[i * YS_COMPARED]};
         status = compare_pair(&pair, result);

@@ -51,6 +51,7 @@ static const struct ys_field told_fields[] = {
     VALUE(TOLD, env),
     VALUE(TOLD, deviations),
     VALUE(TOLD, warnings),
+    VALUE(TOLD, doubts),
     VALUE(TOLD, agreement),
     VALUE(TOLD, ranks),
     VALUE(TOLD, runs_detail),
@@ -63,8 +64,10 @@ static const struct ys_record told_record = YS_RECORD("trial", TOLD, told_fields
 struct keys {
     const char *model;
     int mode; /* enum ys_mode */
+    int init; /* enum ys_init_from */
 };
-static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes)};
+static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes),
+                                              NAMED(struct keys, init, &ys_init_froms)};
 static const struct ys_record keys_record = YS_RECORD("keys", struct keys, keys_fields);
 struct factors {
     const char *framework;
@@ -216,6 +219,21 @@ const char *ys_view_or(const char *text, const char *fallback)
     return text ? text : fallback;
 }
 
+struct told_group {
+    const ys_json *trials;
+    const char *best;
+};
+static const struct ys_field group_fields[] = {VALUE(struct told_group, trials), TEXT(struct told_group, best)};
+static const struct ys_record group_record = YS_RECORD("group", struct told_group, group_fields);
+
+void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best)
+{
+    struct told_group told;
+    ys_record_glance(&group_record, group, &told);
+    *trials = told.trials;
+    *best = told.best;
+}
+
 struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
 {
     struct figure found;
@@ -359,6 +377,7 @@ static void note_asked(struct ys_view_told *told)
     ys_record_glance(&factors_record, told->factors, &factors);
     told->model = keys.model;
     told->infers = keys.mode == YS_MODE_INFER;
+    told->init = keys.init;
     if (!told->framework.name)
         told->framework.name = factors.framework;
 }
@@ -401,6 +420,7 @@ static ys_status take_trial(const struct ys_result_trial *from, struct ys_view_t
                                   .env = from->env,
                                   .deviations = from->deviations,
                                   .warnings = from->warnings,
+                                  .doubts = from->doubts,
                                   .agreement = from->agreement,
                                   .ranks = from->ranks,
                                   .runs_detail = from->runs_detail};

@@ -8,6 +8,7 @@
 #include "stat/steady.h"
 #include "stat/summary.h"
 #include "store/study.h"
+#include "study/due.h"
 #include "study/listing.h"
 #include "study/noise.h"
 #include "study/state.h"
@@ -191,6 +192,7 @@ static ys_status list(struct ys_study *study, const struct ys_trial *trial, stru
     if (ys_stop_signal())
         return ys_stopped();
     YS_TRY(estimate(study, trial, line));
+    YS_TRY(ys_due_plan(trial, (enum ys_audits)study->keys.audit, &line->due));
     listing->estimate_s += (line->run_s + guess_taught_s(&study->set, trial)) * (double)study->rounds;
     return YS_OK;
 }
@@ -203,7 +205,7 @@ static bool was_there(const struct ys_trial_set *set, size_t index)
         const struct ys_trial_settings *b = &set->items[i].record.keys;
         if (!set->items[i].impossible && are_same(a->model, b->model) && are_same(a->model_freeze, b->model_freeze) &&
             are_same(a->model_train, b->model_train) && are_same(a->model_tie, b->model_tie) &&
-            are_same(a->model_untie, b->model_untie))
+            are_same(a->model_untie, b->model_untie) && a->init == b->init)
             return true;
     }
     return false;
@@ -222,6 +224,11 @@ static ys_status add_file(const struct ys_trial *trial, struct ys_listing *listi
         status =
             ys_json_append(notes, ys_json_string("the data are synthetic: rows drawn at random in the shape of its "
                                                  "inputs, in which there is nothing to learn; data = NAME has others"));
+    const bool is_file = trial->record.keys.init == YS_INIT_FROM_FILE;
+    if (status == YS_OK)
+        status = ys_json_append(notes, ys_json_string(is_file ? "the weights are those of the file"
+                                                              : "the weights are drawn with the seed: init = file "
+                                                                "takes those of the file"));
     if (status == YS_OK)
         status = ys_listing_add_file(listing, trial, graph, notes);
     ys_json_free(notes);

@@ -335,6 +335,32 @@ static void with_the_best_intervals_hold_for_all_pairs(void)
     end(&study, result);
 }
 
+/* All pairs of a thousand trials are half a million. */
+static void of_a_large_group_the_best_is_compared_by_its_speed_alone(void)
+{
+    enum { MANY = 101 };
+    static struct fake_trial trials[MANY];
+    struct study study;
+    for (int i = 0; i < MANY; i++) {
+        trials[i] = fake_trials[0];
+        trials[i].threads = i + 1;
+        trials[i].rate_per_s *= i == 50 ? 2 : 1;
+    }
+    ys_json *result = compare(&study, trials, MANY, 1, -1);
+    const ys_json *all = ys_json_get(result, "comparisons");
+    int of_speed = 0, of_others = 0;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *one = ys_json_at(all, i);
+        if (ys_json_type_of(ys_json_get(one, "best")) != YS_JSON_STRING)
+            continue;
+        of_speed += strcmp(ys_json_get_text(one, "metric", ""), "rate_per_s") == 0;
+        of_others += strcmp(ys_json_get_text(one, "metric", ""), "rate_per_s") != 0;
+    }
+    CHECK_INT(of_speed, MANY - 1);
+    CHECK_INT(of_others, 0);
+    end(&study, result);
+}
+
 /* Weak scaling is other work; of ranks that divide the same rows it is the same. */
 static void ranks_that_divide_the_rows_are_of_one_group(void)
 {
