@@ -17,7 +17,7 @@ static const struct ys_verb verbs[] = {
      1, "table json", YS_VERB_ALL_KEYS, ys_command_verify},
     {"resume", "[SELECTOR]", "go on with an interrupted study",
      1, "table json csv md", YS_VERB_NO_KEYS, ys_command_resume},
-    {"show", "[SELECTOR]", "the table of a stored study",
+    {"show", "[SELECTOR]", "the answer of a stored study and a line a trial; with --details all that it says",
      1, "table json csv md", YS_VERB_NO_KEYS, ys_command_show},
     {"compare", "BASE CANDIDATE [CANDIDATE ...]",
      "studies against each other: what differs, whether it was the same work, a verdict for each metric. Each is a "
@@ -124,6 +124,7 @@ static const struct ys_flag flags[] = {
     {"times", "N", "doctor", "with --self-test, --perturbation, --peak: how often each thing is done [20; of --perturbation 12]", TEXT(times)},
     {"dry-run", NULL, "clean", "list it, remove nothing", SWITCH(dry_run)},
     {"verify", NULL, "show", "in place of the table, whether every row of the study is as it was stored", SWITCH(verify)},
+    {"details", NULL, "run resume show", "everything that the study says, at length", SWITCH(details)},
     {"follow", NULL, "show", "of a study that runs: the table anew with each run on a terminal, else a line every 30 s; it ends "
      "with the study", SWITCH(follow)},
     {"rule", "RULE", "gate",
