@@ -57,7 +57,7 @@ static void put_done(struct summary *page)
     else if (state != YS_STUDY_DONE && state != YS_NAME_NONE)
         ys_buf_printf(&text, " (%s)", ys_name_of(&ys_study_states, state));
     const char *started = ys_view_or(view->study.started, "");
-    if (ys_text_width(ys_buf_text(&text)) + 12 <= page->width && strlen(started) >= 10)
+    if (ys_text_width(ys_buf_text(&text)) + 12 <= page->width && strspn(started, "0123456789-") == 10)
         ys_buf_printf(&text, ", %.10s", started);
     ys_buf_puts(page->out, page->colour ? "\x1B[1m" : "");
     ys_text_clip(page->out, ys_buf_text(&text), page->width);
@@ -204,6 +204,8 @@ static void say_fastest(struct ys_buf *out, const struct ys_view *view, const st
     if (standing->count == 1) {
         ys_buf_puts(out, " is ");
         put_times(out, view, next, standing->group, "");
+        ys_buf_puts(out, ": ");
+        put_speed(out, view, standing->best);
         ys_buf_puts(out, ".");
         return;
     }
@@ -325,7 +327,7 @@ static void say_alone(struct ys_buf *out, const struct summary *page)
     const struct ys_view_trial *only = NULL;
     size_t measured = 0;
     for (size_t i = 0; i < view->count; i++)
-        if (isfinite(speed_of(&view->trials[i]))) {
+        if (isfinite(speed_of(&view->trials[i])) && (!view->trials[i].no_work || !view->works_at_all)) {
             measured++;
             only = &view->trials[i];
         }

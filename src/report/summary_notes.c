@@ -148,8 +148,10 @@ static void note_texts(struct notes *notes, bool (*has)(const struct ys_view_tri
                 continue;
             if (doubts)
                 ys_buf_puts(&notes->text, "~ ");
-            put_those(notes, has, text);
-            ys_buf_puts(&notes->text, doubts ? ": " : " departs from the common work: ");
+            const size_t those = put_those(notes, has, text);
+            ys_buf_puts(&notes->text, doubts       ? ": "
+                                      : those == 1 ? " departs from the common work: "
+                                                   : " depart from the common work: ");
             ys_text_clean(&notes->text, text, false);
             ys_buf_puts(&notes->text, ".");
             finish(notes);
@@ -184,23 +186,23 @@ static void note_runs(struct notes *notes)
 {
     static const struct {
         enum ys_warned kind;
-        const char *words;
+        const char *one, *several, *words;
     } kinds[] = {
-        {YS_WARNED_UNSTEADY, "did not settle to a steady speed: their last half is what counts"},
-        {YS_WARNED_SHORT,
-         "are too short to see warm-up end, with fewer than 30 blocks: their last half is what counts"},
-        {YS_WARNED_LACKING, "are missing, where other trials have one"},
+        {YS_WARNED_UNSTEADY, "did", "did", "not settle to a steady speed: the last half counts"},
+        {YS_WARNED_SHORT, "is", "are", "too short to see warm-up end, with fewer than 30 blocks: the last half counts"},
+        {YS_WARNED_LACKING, "is", "are", "missing, where other trials have one"},
     };
     int64_t of;
     ys_observed_put_disturbed(&notes->text, notes->view);
     finish(notes);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         const int64_t runs = count_runs(notes->view, kinds[k].kind, &of);
-        if (runs > 0 && kinds[k].kind == YS_WARNED_LACKING)
-            ys_buf_printf(&notes->text, "%s %s.", ys_label_plural(runs, "run").text,
-                          runs == 1 ? "is missing, where other trials have one" : kinds[k].words);
-        else if (runs > 0)
-            ys_buf_printf(&notes->text, "%lld of %s %s.", (long long)runs, ys_label_plural(of, "run").text,
+        const char *verb = runs == 1 ? kinds[k].one : kinds[k].several;
+        if (runs > 0 && kinds[k].kind != YS_WARNED_LACKING)
+            ys_buf_printf(&notes->text, "%lld of ", (long long)runs);
+        if (runs > 0)
+            ys_buf_printf(&notes->text, "%s %s %s.",
+                          ys_label_plural(kinds[k].kind == YS_WARNED_LACKING ? runs : of, "run").text, verb,
                           kinds[k].words);
         finish(notes);
     }
@@ -264,6 +266,7 @@ static void note_said(struct notes *notes)
                     ys_buf_printf(&notes->text, "%s, ", said.trial->name);
                 ys_buf_printf(&notes->text, "%s: ", ys_label_plural(said.runs, "run").text);
                 ys_text_clean(&notes->text, said.text, false);
+                ys_buf_puts(&notes->text, ".");
             }
             ys_free(mask);
             if (ys_json_size(seen) > MOST_KINDS)
@@ -279,15 +282,6 @@ static void note_said(struct notes *notes)
 }
 
 /* ---- what of the surroundings */
-
-struct difference {
-    const char *what, *text;
-};
-static const struct ys_field difference_fields[] = {
-    YS_FIELD(struct difference, what, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, ""),
-    YS_FIELD(struct difference, text, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, ""),
-};
-static const struct ys_record difference_record = YS_RECORD("difference", struct difference, difference_fields);
 
 /* Two frameworks have two runtimes and other libraries: that is what is compared. */
 static bool is_expected(const char *what)
@@ -316,8 +310,7 @@ static void note_environment(struct notes *notes)
     size_t more = 0;
     bool is_said = false;
     for (size_t i = 0; i < ys_json_size(all); i++) {
-        struct difference one;
-        ys_record_glance(&difference_record, ys_json_at(all, i), &one);
+        const struct ys_view_difference one = ys_view_read_difference(ys_json_at(all, i));
         if (is_expected(one.what))
             continue;
         more += is_said;

@@ -166,6 +166,11 @@ void ys_view_fini(struct ys_view *view);
 /** Fills all that is told: `trials` as far as they are, and the rest but `places`, `axes` and what is made of them. */
 ys_status ys_view_read(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
 ys_status ys_view_read_result(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+/** One of its differences of environment; NULL: it has none of these members. */
+struct ys_view_difference {
+    const char *what, *text;
+};
+struct ys_view_difference ys_view_read_difference(const ys_json *difference);
 /** One entry of its `groups`: ids of trials, and of the best of them; NULL. */
 void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best);
 /** One comparison of a document. */

@@ -220,6 +220,17 @@ const char *ys_view_or(const char *text, const char *fallback)
     return text ? text : fallback;
 }
 
+static const struct ys_field difference_fields[] = {TEXT(struct ys_view_difference, what),
+                                                    TEXT(struct ys_view_difference, text)};
+static const struct ys_record difference_record = YS_RECORD("difference", struct ys_view_difference, difference_fields);
+
+struct ys_view_difference ys_view_read_difference(const ys_json *difference)
+{
+    struct ys_view_difference told;
+    ys_record_glance(&difference_record, difference, &told);
+    return told;
+}
+
 struct told_group {
     const ys_json *trials;
     const char *best;

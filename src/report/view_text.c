@@ -176,7 +176,7 @@ void ys_view_put_difference(struct ys_buf *out, const ys_json *difference)
     static const char *const members[] = {"text", "message", "sentence"};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         const char *text = ys_json_get_text(difference, members[i], NULL);
-        if (text && strcmp(ys_json_get_text(difference, "what", ""), "libraries") == 0) {
+        if (text && strcmp(ys_view_or(ys_view_read_difference(difference).what, ""), "libraries") == 0) {
             put_libraries(out, text);
             return;
         }

@@ -440,8 +440,11 @@ __attribute__((unused)) static ys_status fake_study(struct ys_store *store, cons
                                                     int rounds, int failing, int64_t *study_id)
 {
     ys_json *study = fake_study_json(rounds), *host = fake_host_json();
-    int64_t ids[16] = {0};
-    ys_json *json[16] = {0};
+    enum { MOST = 128 };
+    int64_t ids[MOST] = {0};
+    ys_json *json[MOST] = {0};
+    if (count > MOST)
+        abort();
     ys_status status = ys_store_study_begin(store, study, study_id);
     if (status == YS_OK)
         status = ys_store_host_put(store, *study_id, host);
