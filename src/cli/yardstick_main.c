@@ -29,6 +29,11 @@ static int dispatch(const struct ys_args *args)
         ys_verb_help(verb, &out);
         return ys_command_print(&out);
     }
+    if (!*args->verb) {
+        ys_verb_first_steps(&out);
+        const int code = ys_command_print(&out);
+        return code ? code : 2; /* nothing was asked for */
+    }
     return verb ? verb->run(args) : ys_command_fail(ys_verb_unknown(args->verb));
 }
 
