@@ -22,7 +22,7 @@ struct ys_args {
     const char *from;          /* data fetch --from PLACE, install --from PROGRAM */
     const char *check;         /* list frameworks --check NAME */
     /* export --model NAME --out FILE */
-    const char *model, *data, *seed, *precision, *weights, *out, *input, *layout;
+    const char *model, *data, *seed, *precision, *weights, *out, *input, *output, *layout;
     const char *wish;                  /* recommend */
     const char *good, *bad, *versions; /* bisect */
     const char *metric;                /* history, bisect: NULL is the speed */

@@ -86,7 +86,7 @@ static ys_status write_files(const struct ys_args *args, const struct ys_onnx_im
 int ys_command_import(const struct ys_args *args)
 {
     struct ys_onnx_import *import = NULL;
-    struct ys_model_feed feed = {.inputs = args->input};
+    struct ys_model_feed feed = {.inputs = args->input, .output = args->output};
     struct ys_buf out = {0};
     ys_status status = YS_OK;
     if (args->word_count != 1)

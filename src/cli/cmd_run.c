@@ -235,6 +235,15 @@ static void print_files(const struct ys_listing *listing, struct ys_buf *out)
     }
 }
 
+static void print_not_due(const struct ys_listing_trial *trial, struct ys_buf *out)
+{
+    const struct ys_due *due = trial->due.items;
+    for (size_t i = 0; i < trial->due.count; i++)
+        if (due[i].state == YS_DUE_NOT)
+            ys_command_wrap(out, 4, 8, "no check of its runs: %s (%s)", ys_name_of(&ys_due_checks, due[i].check),
+                            due[i].reason);
+}
+
 static void print_check(const struct ys_listing *listing, struct ys_buf *out)
 {
     const struct ys_listing_trial *trials = listing->trials.items;
@@ -251,6 +260,7 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
                         (long long)(infers ? trial->requests : trial->steps), infers ? "requests" : "steps",
                         trial->known ? "about" : "perhaps", ys_span_text(trial->run_s, span, sizeof span));
         ys_buf_free(&line);
+        print_not_due(trial, out);
     }
     print_files(listing, out);
     ys_buf_puts(out, "\n");

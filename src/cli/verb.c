@@ -151,6 +151,7 @@ static const struct ys_flag flags[] = {
     {"weights", "FILE", "import", "where the values of its parameters go, as safetensors", TEXT(weights)},
     {"data", "NAME", "import", "data set whose rows it gets [what the file says, bytes]", TEXT(data)},
     {"layout", "nchw|nhwc", "import", "axes of its rows [as it says, or as the data fit]", WORD(layout)},
+    {"output", "NAME", "import", "which of several outputs has the logits [it has one]", TEXT(output)},
     {"input", "'ARRAY=INPUT ...'", "import", "which array of the data feeds which input [that of its name]", TEXT(input)},
     {"from", "PROGRAM", "install", "the program that runs its adapter, of a framework that you built", TEXT(from)},
     {"any-index", NULL, "install", "take a version that is not pinned from any index, whatever it brings", SWITCH(any_index)},

@@ -251,6 +251,21 @@ static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT]
     names[count] = NULL;
 }
 
+/* What is written into results must be read back as it is. */
+static ys_status put_path(const char *path, ys_json **value)
+{
+    *value = ys_json_string(path);
+    if (!*value)
+        return ys_out_of_memory();
+    if (strcmp(ys_json_text(*value, ""), path) == 0)
+        return YS_OK;
+    ys_status status =
+        ys_fail(YS_EINVAL, "its path, %s, is no UTF-8 text: rename the folder or file", ys_json_text(*value, ""));
+    ys_json_free(*value);
+    *value = NULL;
+    return status;
+}
+
 /* A graph's file: its absolute path, links resolved, so that one file is one value. Not of an ONNX file, whose external
  * data lie beside its name: in the caches of model hubs that is a link. */
 static ys_status parse_model_file(const char *folder, const char *key, const char *text, ys_json **value)
@@ -260,10 +275,8 @@ static ys_status parse_model_file(const char *folder, const char *key, const cha
     free(real);
     ys_free(path);
     ys_status status = absolute ? ys_model_check(absolute) : ys_out_of_memory();
-    if (status == YS_OK) {
-        *value = ys_json_string(absolute);
-        status = *value ? YS_OK : ys_fail(YS_EINVAL, "its path is not UTF-8 text");
-    }
+    if (status == YS_OK)
+        status = put_path(absolute, value);
     ys_free(absolute);
     return status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
 }
@@ -277,8 +290,8 @@ static ys_status parse_data_path(const char *folder, const char *key, const char
     if (path && !real)
         status = ys_fail(YS_EINVAL, "%s = %s: there is no such folder of images: %s", key, text, strerror(error));
     if (real) {
-        *value = ys_json_string(real);
-        status = *value ? YS_OK : ys_fail(YS_EINVAL, "%s = %s: its path is not UTF-8 text", key, text);
+        status = put_path(real, value);
+        status = status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
     }
     ys_free(path);
     free(real);
@@ -296,8 +309,8 @@ static ys_status parse_hosts(const char *folder, const char *key, const char *te
     else if (strchr(text, '/') && !path)
         status = ys_out_of_memory();
     if (status == YS_OK) {
-        *value = ys_json_string(path ? path : text);
-        status = *value ? YS_OK : ys_fail(YS_EINVAL, "%s = %s: this is not UTF-8 text", key, text);
+        status = put_path(path ? path : text, value);
+        status = status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
     }
     ys_free(joined);
     ys_free(path);

@@ -6,7 +6,8 @@ static const char *const compare_words[] = {
     [YS_COMPARE_CONTROLLED] = "controlled", [YS_COMPARE_SAME_WEIGHTS] = "same-weights", [YS_COMPARE_OWN] = "own"};
 const struct ys_names ys_compares = YS_NAMES("way to compare", compare_words);
 
-static const char *const init_words[] = {[YS_INIT_FROM_SEED] = "seed", [YS_INIT_FROM_FILE] = "file"};
+static const char *const init_words[] = {
+    [YS_INIT_AUTO] = "auto", [YS_INIT_FROM_SEED] = "seed", [YS_INIT_FROM_FILE] = "file"};
 const struct ys_names ys_init_froms = YS_NAMES("source of initial values", init_words);
 
 static const char *const layout_words[] = {
@@ -90,6 +91,7 @@ static const struct ys_field fields[] = {
     MODEL_KEY(mean, "of the pixels that the network is fed; null: as the model says"),
     MODEL_KEY(std, "deviation of these pixels; null: as the model says"),
     MODEL_KEY(input, "arrays of the data that feed the inputs of an ONNX file; null: those of their names"),
+    MODEL_KEY(output, "of the outputs of an ONNX file, that which is the logits; null: it has one"),
     {"model.layout", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, model_layout), NULL, YS_FIELD_LATER,
      "of the images that an ONNX file reads", NULL, &ys_layouts},
     MODEL_SIZE(width, YS_FIELD_REAL, "of a named model; null: as it was published"),

@@ -36,6 +36,8 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(runs_lacking, YS_FIELD_INT, YS_FIELD_LATER, "those of which it has no run that counts"),
     OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
     OF_TRIAL(warnings, YS_FIELD_JSON, 0, "texts"),
+    OF_TRIAL(doubts, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER,
+             "texts: which checks of its runs were not made, and what its speed is known within"),
     OF_TRIAL(proof, YS_FIELD_JSON, 0, "object"),
     OF_TRIAL(metrics, YS_FIELD_JSON, 0, "name to metric object"),
     OF_TRIAL(agreement, YS_FIELD_JSON, YS_FIELD_NULL, "what was predicted with the same weights"),

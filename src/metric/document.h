@@ -41,7 +41,7 @@ struct ys_result_trial {
     int status, stage; /* enum ys_run_status, enum ys_stage */
     char *reason, *command;
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
-    ys_json *deviations, *warnings, *proof, *metrics, *agreement;
+    ys_json *deviations, *warnings, *doubts, *proof, *metrics, *agreement;
     ys_json *ranks;                /* NULL where its runs are of one process each */
     struct ys_result_quiet *quiet; /* NULL where none of its runs was disturbed */
     struct ys_facts_perf *perf;    /* the mean of its ok runs; NULL where it was not asked for */

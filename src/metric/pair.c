@@ -207,6 +207,8 @@ static bool has_fault(const struct ys_metric_view_trial *trial, const struct ys_
         snprintf(reason, size, "there is no proof that %s does the same work", trial->id);
     else if (trial->verdict == YS_PROOF_FAIL)
         snprintf(reason, size, "the proof that %s does the same work failed", trial->id);
+    else if (trial->fault)
+        snprintf(reason, size, "%s: %s", trial->id, trial->fault);
     else
         return false;
     return true;

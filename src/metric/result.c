@@ -17,6 +17,7 @@
 #include "metric/trial.h"
 #include "run/ranks.h"
 #include "stat/steady.h"
+#include "store/due.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -267,6 +268,15 @@ static ys_json *warnings(ys_status *status, const struct ys_metric_view *view, c
     return array;
 }
 
+/* Of a trial without numbers there is nothing to doubt. */
+static ys_json *doubts(ys_status *status, const struct ys_metric_view_trial *trial)
+{
+    ys_json *array = ys_json_array();
+    if (*status == YS_OK && array && trial->failed < trial->counted)
+        *status = ys_due_say(trial->record->proof, array);
+    return array;
+}
+
 static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial *trial)
 {
     const ys_json *proof = trial->record->proof;
@@ -386,11 +396,12 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     ys_status status = YS_OK;
     told->deviations = deviations(&status, trial);
     told->warnings = warnings(&status, building->view, trial);
+    told->doubts = doubts(&status, trial);
     told->proof = proof_block(&status, trial);
     told->agreement = ys_agreement_block(&status, trial);
     told->ranks = ys_ranks_block(&status, trial);
     told->observed = observed_block(&status, trial);
-    if (!told->deviations || !told->warnings) /* also where nothing was to be added to them */
+    if (!told->deviations || !told->warnings || !told->doubts) /* also where nothing was to be added to them */
         status = ys_out_of_memory();
     if (status == YS_OK)
         status = ys_perf_mean(trial, &told->perf);

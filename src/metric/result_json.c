@@ -124,8 +124,8 @@ ys_status ys_result_json(const struct ys_result *result, ys_json **document)
 
 static void free_trial(struct ys_result_trial *trial)
 {
-    ys_json *const made[] = {trial->deviations, trial->warnings, trial->proof,      trial->ranks,
-                             trial->agreement,  trial->observed, trial->runs_detail};
+    ys_json *const made[] = {trial->deviations, trial->warnings,  trial->doubts,   trial->proof,
+                             trial->ranks,      trial->agreement, trial->observed, trial->runs_detail};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ys_json_free(made[i]);
     ys_free(trial->quiet);

@@ -40,6 +40,8 @@ struct ys_metric_view_trial {
     const struct ys_trial_record *record; /* borrowed from the view's `records` */
     const char *id;
     enum ys_proof_verdict verdict;
+    char *fault; /* owned; why nothing may be concluded from its runs (store/due.h), in words that follow its name; NULL
+                  */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
     size_t disturbed;                         /* likewise, and that were disturbed */

@@ -219,6 +219,19 @@ static ys_status count_trial(struct ys_view *view, size_t place, ys_json *framew
     return ys_json_set_int(frameworks, trial->framework, (int64_t)place);
 }
 
+/** Groups of trials that do work. */
+static size_t count_working(const struct ys_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        bool is_first = !view->trials[i].no_work;
+        for (size_t k = 0; k < i && is_first; k++)
+            is_first = view->trials[k].group != view->trials[i].group;
+        count += is_first;
+    }
+    return count;
+}
+
 static ys_status number_trials(struct ys_view *view)
 {
     ys_json *names = ys_json_object(), *frameworks = ys_json_object();
@@ -232,7 +245,10 @@ static ys_status number_trials(struct ys_view *view)
         if (status == YS_OK && !ys_json_get(view->places, trial->id))
             status = ys_json_set_int(view->places, trial->id, (int64_t)i);
     }
-    view->frameworks = ys_json_size(frameworks);
+    view->frameworks = count_working(view);
+    view->works_at_all = view->frameworks > 0;
+    if (view->frameworks == 0)
+        view->frameworks = ys_json_size(frameworks);
     const bool alone = view->frameworks == 1;
     for (size_t i = 0; i < view->count; i++) {
         struct ys_view_trial *trial = &view->trials[i];
@@ -314,6 +330,14 @@ void ys_view_fini(struct ys_view *view)
     *view = (struct ys_view){0};
 }
 
+bool ys_view_is_known(const struct ys_view *view, const char *name)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (isfinite(ys_view_number(&view->trials[i], name)))
+            return true;
+    return false;
+}
+
 bool ys_view_has_mode(const struct ys_view *view, bool infers)
 {
     for (size_t i = 0; i < view->count; i++)
@@ -370,7 +394,9 @@ const char *ys_view_proof_mark(const struct ys_view_trial *trial)
     static const char *const marks[] = {
         [YS_PROOF_PASS] = "", [YS_PROOF_WEAK] = " *", [YS_PROOF_FAIL] = " !", [YS_PROOF_NONE] = " ?"};
     const enum ys_proof_verdict verdict = ys_view_verdict(trial);
-    return (trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL ? "" : marks[verdict];
+    if ((trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL)
+        return "";
+    return verdict == YS_PROOF_PASS && ys_json_size(trial->told.doubts) > 0 ? " ~" : marks[verdict];
 }
 
 ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)

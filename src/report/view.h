@@ -39,8 +39,9 @@ struct ys_view_told {
     const ys_json *metrics;       /* of a document; else NULL */
     const char *model;            /* of the keys */
     bool infers;                  /* their mode */
-    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *agreement, *ranks, *runs_detail, *observed,
-        *said; /* the last two of a document; else NULL */
+    int init;                     /* theirs: enum ys_init_from */
+    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *doubts, *agreement, *ranks, *runs_detail,
+        *observed, *said; /* the last two of a document; else NULL */
 };
 
 struct ys_view_trial {
@@ -130,7 +131,8 @@ struct ys_view {
     const ys_json *host, *host_warnings, *metrics, *environment_differences;
     struct ys_view_trial *trials;
     size_t count;
-    size_t frameworks; /* groups of trials */
+    size_t frameworks; /* groups of trials that do work; where none does, of all */
+    bool works_at_all; /* some trial does work */
     struct ys_view_comparison *comparisons;
     size_t comparison_count;
     ys_json *places; /* {id: place in trials} */
@@ -184,6 +186,8 @@ void ys_view_put_factor(struct ys_buf *out, const char *name, const ys_json *val
 struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const char *name);
 /** Its value; NAN when unknown. */
 double ys_view_number(const struct ys_view_trial *trial, const char *name);
+/** Whether some trial has a value of it. */
+bool ys_view_is_known(const struct ys_view *view, const char *name);
 /** Value and interval, for people. */
 struct ys_measure ys_view_measure(struct ys_view_metric metric);
 /** Its value alone, to three digits: "5.18 ms". */
@@ -209,8 +213,9 @@ enum ys_kind ys_view_kind_of(int found);
 enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial);
 /** The word for the verdict of a comparison; "unclear" where the document has none. */
 const char *ys_view_verdict_word(const struct ys_view_comparison *comparison);
-/** " *" for a weak proof, " !" for a failed one, " ?" for none, else "". A trial that was not
- * measured, or that does no work by declaration, has no mark unless its proof failed. */
+/** " *" for a weak proof, " !" for a failed one, " ?" for none, " ~" where a check of its runs was not made or its
+ * speed is known within bounds alone (`doubts`), else "". A trial that was not measured, or that does no work by
+ * declaration, has no mark unless its proof failed. */
 const char *ys_view_proof_mark(const struct ys_view_trial *trial);
 
 /** Appends why a trial has no numbers, or the runs that failed: "missing: not installed; to get it: `yardstick install

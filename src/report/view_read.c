@@ -51,6 +51,7 @@ static const struct ys_field told_fields[] = {
     VALUE(TOLD, env),
     VALUE(TOLD, deviations),
     VALUE(TOLD, warnings),
+    VALUE(TOLD, doubts),
     VALUE(TOLD, agreement),
     VALUE(TOLD, ranks),
     VALUE(TOLD, runs_detail),
@@ -63,8 +64,10 @@ static const struct ys_record told_record = YS_RECORD("trial", TOLD, told_fields
 struct keys {
     const char *model;
     int mode; /* enum ys_mode */
+    int init; /* enum ys_init_from */
 };
-static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes)};
+static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes),
+                                              NAMED(struct keys, init, &ys_init_froms)};
 static const struct ys_record keys_record = YS_RECORD("keys", struct keys, keys_fields);
 struct factors {
     const char *framework;
@@ -354,6 +357,7 @@ static void note_asked(struct ys_view_told *told)
     ys_record_glance(&factors_record, told->factors, &factors);
     told->model = keys.model;
     told->infers = keys.mode == YS_MODE_INFER;
+    told->init = keys.init;
     if (!told->framework.name)
         told->framework.name = factors.framework;
 }
@@ -396,6 +400,7 @@ static ys_status take_trial(const struct ys_result_trial *from, struct ys_view_t
                                   .env = from->env,
                                   .deviations = from->deviations,
                                   .warnings = from->warnings,
+                                  .doubts = from->doubts,
                                   .agreement = from->agreement,
                                   .ranks = from->ranks,
                                   .runs_detail = from->runs_detail};

@@ -9,6 +9,7 @@
 #include "stat/steady.h"
 #include "stat/summary.h"
 #include "store/study.h"
+#include "study/due.h"
 #include "study/listing.h"
 #include "study/noise.h"
 #include "study/state.h"
@@ -252,6 +253,7 @@ static ys_status list(struct ys_study *study, const struct ys_trial *trial, stru
         return YS_OK;
     if (ys_stop_signal())
         return ys_stopped();
+    YS_TRY(ys_due_plan(trial, (enum ys_audits)study->keys.audit, &line->due));
     return estimate(study, trial, line, listing, sums);
 }
 
@@ -263,7 +265,7 @@ static bool was_there(const struct ys_trial_set *set, size_t index)
         const struct ys_trial_settings *b = &set->items[i].record.keys;
         if (!set->items[i].impossible && are_same(a->model, b->model) && are_same(a->model_freeze, b->model_freeze) &&
             are_same(a->model_train, b->model_train) && are_same(a->model_tie, b->model_tie) &&
-            are_same(a->model_untie, b->model_untie))
+            are_same(a->model_untie, b->model_untie) && a->init == b->init)
             return true;
     }
     return false;
@@ -282,6 +284,11 @@ static ys_status add_file(const struct ys_trial *trial, struct ys_listing *listi
         status =
             ys_json_append(notes, ys_json_string("the data are synthetic: rows drawn at random in the shape of its "
                                                  "inputs, in which there is nothing to learn; data = NAME has others"));
+    const bool is_file = trial->record.keys.init == YS_INIT_FROM_FILE;
+    if (status == YS_OK)
+        status = ys_json_append(notes, ys_json_string(is_file ? "the weights are those of the file"
+                                                              : "the weights are drawn with the seed: init = file "
+                                                                "takes those of the file"));
     if (status == YS_OK)
         status = ys_listing_add_file(listing, trial, graph, notes);
     ys_json_free(notes);
