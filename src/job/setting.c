@@ -85,7 +85,7 @@ static ys_status name_key(const struct ys_resolver *resolver, const char *key, c
 }
 
 /* The value of a framework by the name that its recipe has; *text, new, becomes that name too. */
-static ys_status type_framework(const struct ys_resolver *resolver, char **text, ys_json **value)
+static ys_status type_framework(const struct ys_resolver *resolver, const char *key, char **text, ys_json **value)
 {
     const struct ys_job_hooks *hooks = resolver->hooks;
     char *name = NULL;
@@ -97,7 +97,7 @@ static ys_status type_framework(const struct ys_resolver *resolver, char **text,
     }
     ys_status status = hooks && hooks->check_framework ? hooks->check_framework(hooks->context, name) : YS_OK;
     if (status != YS_OK)
-        status = ys_fail_in(status, "framework = %.*s", SHOWN, *text);
+        status = ys_fail_in(status, "%s = %.*s", key, SHOWN, *text);
     ys_free(*text);
     *text = name;
     ys_json_free(*value);
@@ -145,7 +145,7 @@ static ys_status type_values(struct ys_resolver *resolver, struct ys_setting *se
         ys_json **value = &setting->values[i];
         YS_TRY(type_value(option, setting->key, *text, &setting->value_place, value));
         const bool is_framework = option->type == YS_OPTION_FRAMEWORK || strcmp(option->name, "own_of") == 0;
-        YS_TRY(is_framework ? type_framework(resolver, text, value) : spell(option, *value, text));
+        YS_TRY(is_framework ? type_framework(resolver, setting->key, text, value) : spell(option, *value, text));
     }
     return check_distinct(setting);
 }
@@ -176,7 +176,8 @@ static ys_status parse_values(struct ys_resolver *resolver, const char *text, en
 {
     const bool comma = has_comma(setting, text);
     const char *second = comma ? strchr(text, ',') + 1 : "";
-    if (second[0] == '0' && second[1])
+    const bool is_fraction = setting->option->type == YS_OPTION_REAL;
+    if (second[0] == '0' && (is_fraction ? second[1] != 0 : strlen(second) == 3))
         return fail_comma(setting, text);
     YS_TRY(ys_axis_parse(setting->option, setting->key, text, form, &setting->axis));
     resolver->value_count += setting->axis.count;
