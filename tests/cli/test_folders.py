@@ -66,14 +66,14 @@ class Folders(Case):
 
     def test_what_a_folder_was_taken_for_is_said(self):
         for half in ("Training", "Testing", "Valid"):
-            self.photos("photos/" + half, 3)
+            self.photos("photos/" + half, 4)
         self.put("photos/Training/dark/3.jfif", b"")
         self.put("photos/Training/dark/@eaDir/1.png/SYNOPHOTO_THUMB_M.jpg", b"")
-        said = ["2 classes", "6 images to train on and 6 to test on", "left out: 1 .jfif", "1 folder of a system or file server",
-                "6 of Valid (Testing is there to test on)"]
+        said = ["2 classes", "8 images to train on and 8 to test on", "left out: 1 .jfif", "1 folder of a system or file server",
+                "8 of Valid (Testing is there to test on)"]
         _, message = self.yardstick("check", *SHORT, "--data=photos", "--framework=null")
         _, work = self.work("--data=photos", "--framework=null")
-        self.assertEqual((work["classes"], work["train_count"], work["test_count"]), (2, 6, 6))
+        self.assertEqual((work["classes"], work["train_count"], work["test_count"]), (2, 8, 8))
         table = " ".join(self.yardstick("show")[0].split())
         for words in said:
             self.assertIn(words, message)
