@@ -216,8 +216,19 @@ static ys_status end_as_it_did(struct importing *in)
                                  ys_json_get_int(in->study, "ended_s", 0));
 }
 
-static ys_status import_lines(struct importing *in, const struct ys_buf *text)
+/* Lines end as they were written: what changed that on the way, as git may, changed nothing of the study. */
+static void end_lines_by_newlines(struct ys_buf *text)
 {
+    size_t kept = 0;
+    for (size_t i = 0; i < text->size; i++)
+        if (text->data[i] != '\r' || i + 1 == text->size || text->data[i + 1] != '\n')
+            text->data[kept++] = text->data[i];
+    text->size = kept;
+}
+
+static ys_status import_lines(struct importing *in, struct ys_buf *text)
+{
+    end_lines_by_newlines(text);
     const char *at = ys_buf_text(text), *end = at + text->size;
     for (in->line = 1; at < end; in->line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
