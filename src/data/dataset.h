@@ -77,6 +77,7 @@ struct ys_dataset {
     bool skips_bad;      /* as it was asked for */
     bool is_listed;      /* the file to train on lists images that are decoded when they are wanted (data/listed.h) */
     int64_t skipped;     /* images that were left out */
+    char *left_out;      /* what else lies there (data/folder.h); NULL: nothing */
     char *source;        /* where it came from, for people */
     char *form;          /* of one that follows the model: ys_data_form(); NULL */
 };

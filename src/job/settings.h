@@ -87,6 +87,13 @@ struct ys_trial_settings {
 
 extern const struct ys_record ys_trial_settings_record;
 
+/** Those that say where and how a trial runs, not what it computes; ended by NULL. */
+enum { YS_SETTINGS_SURROUNDINGS = 12 };
+extern const char *const ys_settings_surroundings[YS_SETTINGS_SURROUNDINGS];
+/** What it computes, as one text: equal where two trials do the same work. All settings but the surroundings; ranks
+ * that divide the rows of a batch do the work of one process with that batch. NULL without memory. */
+char *ys_settings_work(const struct ys_trial_settings *settings);
+
 /** The processes of a run: 1 where the trial answers requests. */
 int64_t ys_settings_ranks(const struct ys_trial_settings *settings);
 /** Whether each node is a host of its own: threads and CPUs are then those of each. */

@@ -459,7 +459,7 @@ static bool wants_all_pairs(const struct ys_metric_study *study, unsigned flags)
 }
 
 /* All of the document but trials and comparisons. */
-static ys_status tell_rest(struct building *building, bool all)
+static ys_status tell_rest(struct building *building, const struct ys_groups *groups, bool all)
 {
     const struct ys_metric_view *view = building->view;
     ys_json *object = ys_json_object(), *metrics = NULL, *differences = NULL;
@@ -475,6 +475,7 @@ static ys_status tell_rest(struct building *building, bool all)
     if (status == YS_OK)
         ys_put(&status, object, "metrics", metrics);
     ys_put(&status, object, "trials", ys_json_null());
+    ys_put(&status, object, "groups", ys_groups_json(&status, view, groups));
     ys_put(&status, object, "comparisons", ys_json_null());
     if (status == YS_OK)
         status = ys_environment_differences(&building->environment, &differences);
@@ -493,8 +494,13 @@ static ys_status build(struct building *building, unsigned flags)
         return ys_out_of_memory();
     building->choice = choose_runs(view, flags);
     YS_TRY(add_trials(building));
-    YS_TRY(tell_rest(building, all));
-    return ys_pair_comparisons(view, all, result);
+    struct ys_groups groups;
+    YS_TRY(ys_groups_find(view, &groups));
+    ys_status status = tell_rest(building, &groups, all);
+    if (status == YS_OK)
+        status = ys_pair_comparisons(view, &groups, all, result);
+    ys_groups_fini(&groups);
+    return status;
 }
 
 /* Of one trial one metric is read; `trial` NULL: all of all. */

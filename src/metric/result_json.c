@@ -139,8 +139,10 @@ void ys_result_fini(struct ys_result *result)
 {
     for (size_t i = 0; i < result->trial_count; i++)
         free_trial(&result->trials[i]);
-    for (size_t i = 0; i < result->comparison_count; i++)
+    for (size_t i = 0; i < result->comparison_count; i++) {
         ys_free(result->comparisons[i].told.reason);
+        ys_free(result->comparisons[i].told.varies);
+    }
     ys_free(result->trials);
     ys_free(result->comparisons);
     ys_json_free(result->rest);

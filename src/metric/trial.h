@@ -99,6 +99,14 @@ const struct ys_run_metric *ys_metric_view_metric(const struct ys_metric_view_ru
 /** The value of metric `name` in a run; NaN when it has none. */
 double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name);
 
+/** The median of metric `name` of a trial that has its metrics; NaN when it has none. */
+double ys_trial_median(const struct ys_metric_view_trial *trial, const char *name);
+enum { YS_TRIAL_FAULT_SIZE = 400 };
+/** Why nothing may be concluded from this trial beside `other` (NULL: any that works); false when something may. What
+ * does no work is compared with its like alone: a difference that is known is how the measuring itself is measured. */
+bool ys_trial_has_fault(const struct ys_metric_view_trial *trial, const struct ys_metric_view_trial *other,
+                        char *reason, size_t size);
+
 /** The metrics of a trial whose runs are loaded: new, one for each of ys_metric_infos(). */
 ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, struct ys_trial_metric **metrics) YS_MUST_CHECK;
 

@@ -290,12 +290,40 @@ static ys_status read_unit(struct ys_view *view)
     return view->unit ? YS_OK : ys_out_of_memory();
 }
 
+static ys_status find_group(const struct ys_view *view, const ys_json *told, struct ys_view_group *group)
+{
+    const char *best;
+    const ys_json *ids;
+    ys_view_read_group(told, &ids, &best);
+    group->trials = ys_alloc(ys_json_size(ids) + 1, sizeof(struct ys_view_trial *));
+    for (size_t i = 0; group->trials && i < ys_json_size(ids); i++) {
+        const struct ys_view_trial *trial = ys_view_find(view, ys_json_text(ys_json_at(ids, i), ""));
+        if (trial)
+            group->trials[group->count++] = trial;
+    }
+    group->best = ys_view_find(view, ys_view_or(best, ""));
+    return group->trials ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status find_groups(struct ys_view *view)
+{
+    const size_t count = ys_json_size(view->told_groups);
+    view->groups = ys_alloc(count + 1, sizeof *view->groups);
+    if (!view->groups)
+        return ys_out_of_memory();
+    for (; view->group_count < count; view->group_count++)
+        YS_TRY(find_group(view, ys_json_at(view->told_groups, view->group_count), &view->groups[view->group_count]));
+    return YS_OK;
+}
+
 static ys_status fill(struct ys_view *view, ys_status status)
 {
     if (status == YS_OK)
         status = read_unit(view);
     if (status == YS_OK)
         status = name_trials(view);
+    if (status == YS_OK)
+        status = find_groups(view);
     if (status != YS_OK)
         ys_view_fini(view);
     return status;
@@ -321,6 +349,9 @@ void ys_view_fini(struct ys_view *view)
         ys_free(view->trials[i].name);
         ys_json_free(view->trials[i].made_keys);
     }
+    for (size_t i = 0; i < view->group_count; i++)
+        ys_free(view->groups[i].trials);
+    ys_free(view->groups);
     ys_free(view->trials);
     ys_free(view->comparisons);
     ys_free(view->works);

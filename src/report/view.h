@@ -84,6 +84,7 @@ struct ys_view_metric {
 struct ys_view_comparison {
     const char *metric, *a, *b, *varies, *reason;
     int verdict;        /* enum ys_verdict */
+    int best;           /* enum ys_pair_best, or YS_NAME_NONE */
     bool is_difference; /* of shares, where others are ratios */
     double ratio, difference, lo, hi;
     double settled_lo, settled_hi; /* the interval were what is left of warm-up gone; NAN */
@@ -113,13 +114,21 @@ struct ys_view_study {
 /** A network on a data set. */
 struct ys_view_work {
     const char *model, *data, *title, *unit;
-    double parameters, multiply_adds;
-    const ys_json *verified; /* whether its data are */
+    double parameters, multiply_adds, classes, train_count, test_count;
+    const char *left_out;    /* of a folder of images: what lies there and is none of its rows */
+    const ys_json *verified; /* whether its data are; null of a folder of images */
 };
 
 /** Measuring itself: values of numbers, or of metrics. */
 struct ys_view_harness {
     double cpu_share, lateness_max_s, overhead_s;
+};
+
+/** Trials that do the same work. */
+struct ys_view_group {
+    const struct ys_view_trial **trials; /* in the order of the job */
+    size_t count;
+    const struct ys_view_trial *best; /* the fastest of those of which something may be said; NULL: there is none */
 };
 
 struct ys_view {
@@ -128,13 +137,15 @@ struct ys_view {
     struct ys_view_work *works;
     size_t work_count;
     struct ys_view_harness harness;
-    const ys_json *host, *host_warnings, *metrics, *environment_differences;
+    const ys_json *host, *host_warnings, *metrics, *environment_differences, *told_groups;
     struct ys_view_trial *trials;
     size_t count;
     size_t frameworks; /* groups of trials that do work; where none does, of all */
     bool works_at_all; /* some trial does work */
     struct ys_view_comparison *comparisons;
     size_t comparison_count;
+    struct ys_view_group *groups; /* none of a document of earlier versions */
+    size_t group_count;
     ys_json *places; /* {id: place in trials} */
     ys_json *axes;   /* array: names of the factors (not framework) with more than one value or absent in some trial */
     bool many_sections; /* trials come from more than one section */
@@ -156,6 +167,8 @@ void ys_view_fini(struct ys_view *view);
 /** Fills all that is told: `trials` as far as they are, and the rest but `places`, `axes` and what is made of them. */
 ys_status ys_view_read(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
 ys_status ys_view_read_result(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+/** One entry of its `groups`: ids of trials, and of the best of them; NULL. */
+void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best);
 /** One comparison of a document. */
 struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison);
 

@@ -219,6 +219,16 @@ static ys_status end_as_it_did(struct importing *in)
                                  ys_json_get_int(in->study, "ended_s", 0));
 }
 
+/* Lines end as they were written: what changed that on the way, as git may, changed nothing of the study. */
+static void end_lines_by_newlines(struct ys_buf *text)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < text->size; i++)
+        if (text->data[i] != '\r' || i + 1 == text->size || text->data[i + 1] != '\n')
+            text->data[kept++] = text->data[i];
+    text->size = kept;
+}
+
 static ys_status import_lines(struct importing *in, const struct ys_buf *text)
 {
     const char *at = ys_buf_text(text), *end = at + text->size;
@@ -292,6 +302,8 @@ ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *stu
     in.names = status == YS_OK ? ys_json_object() : NULL;
     if (status == YS_OK && !in.names)
         status = ys_out_of_memory();
+    if (status == YS_OK)
+        end_lines_by_newlines(&text);
     if (status == YS_OK && is_whole(&in, &text))
         status = find_imported(&in, &in.study_id);
     *was_there = in.study_id != 0;

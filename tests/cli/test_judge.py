@@ -388,6 +388,9 @@ class Gate(Judged):
                                      ("changed", text.replace('"round": 1', '"round": 9', 1), "was changed")):
             self.refusal("gate", self.write(name, damaged), base, words=(name, words))
             self.refusal("gate", base, name, words=(name, words))
+        self.write("carried", text.replace("\n", "\r\n"))  # by git, which changed nothing of the study
+        self.yardstick("compare", "carried", base)
+        self.refusal("gate", self.write("torn", text.replace("\n", "\r\n")[:-5]), base, words=("torn", "cut short"))
         self.refusal("gate", "nosuch.jsonl", base, words=("there is no file nosuch.jsonl", "yardstick export"))
         self.yardstick("results", "import", base)
         self.refusal("gate", "nosuch.jsonl", base, words=("nosuch.jsonl",))

@@ -158,6 +158,8 @@ class Names(Case):
         for _ in range(2):
             self.assertEqual(self.yardstick("results", "import", "one.jsonl", "--results=other")[0], "1\n")
         self.assertIn("study 1 already", self.yardstick("results", "import", self.write("copy.jsonl", exported), "--results=other")[1])
+        carried = self.write("carried.jsonl", exported.replace("\n", "\r\n"))  # by git
+        self.assertEqual(self.yardstick("results", "import", carried, "--results=other")[0], "1\n")
         self.yardstick("run", *NULL, "--repeat=1", "--name=two")
         self.write("two.jsonl", self.yardstick("export", "last")[0])
         self.assertEqual(self.yardstick("results", "import", "two.jsonl", "--results=other")[0], "2\n")
