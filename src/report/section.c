@@ -144,6 +144,17 @@ static void put_weights(struct ys_buf *out, const struct ys_view *view, const st
         ys_buf_puts(out, ", weights drawn with the seed");
 }
 
+/* What a folder was taken for. */
+static void put_images(struct ys_buf *out, const struct ys_view_work *work)
+{
+    ys_buf_printf(out, ", %.0f classes, %.0f images to train on and %.0f to test on", work->classes, work->train_count,
+                  work->test_count);
+    if (!work->left_out)
+        return;
+    ys_buf_puts(out, ", left out: ");
+    ys_text_clean(out, work->left_out, false);
+}
+
 void ys_section_work(struct ys_buf *out, const struct ys_view *view)
 {
     for (size_t i = 0; i < view->work_count; i++) {
@@ -161,6 +172,8 @@ void ys_section_work(struct ys_buf *out, const struct ys_view *view)
             ys_buf_puts(out, ", random data: accuracy means nothing");
         else if (ys_json_type_of(work->verified) == YS_JSON_BOOL)
             ys_buf_puts(out, ys_json_truth(work->verified, false) ? ", data verified" : ", data NOT verified");
+        else if (isfinite(work->classes))
+            put_images(out, work);
     }
 }
 

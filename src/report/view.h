@@ -114,8 +114,9 @@ struct ys_view_study {
 /** A network on a data set. */
 struct ys_view_work {
     const char *model, *data, *title, *unit;
-    double parameters, multiply_adds;
-    const ys_json *verified; /* whether its data are */
+    double parameters, multiply_adds, classes, train_count, test_count;
+    const char *left_out;    /* of a folder of images: what lies there and is none of its rows */
+    const ys_json *verified; /* whether its data are; null of a folder of images */
 };
 
 /** Measuring itself: values of numbers, or of metrics. */

@@ -105,11 +105,11 @@ static void unclear_says_why_and_no_number_that_nobody_understands(void)
     ys_json *result = made_result(two, 2, 6, "unclear");
     (void)!ys_json_set_real(made_comparison(result), "resolution", 63.94);
     (void)!ys_json_set_string(made_comparison(result), "reason", "the runs differ too much");
-    const char *text = words(result);
-    CHECK_HAS(text,
+    const char *said = words(result);
+    CHECK_HAS(said,
               "It is unclear whether alpha trains lenet faster or slower than beta on 2 threads: 1.93 times as fast "
               "(1.85 to 2.01, 6 rounds); the runs differ too much");
-    CHECK(!strstr(text, "6394"));
+    CHECK(!strstr(said, "6394"));
 }
 
 static void two_that_differ_in_more_than_one_thing_are_named_whole(void)
@@ -192,7 +192,7 @@ static void interrupted_studies_say_how_far_they_came(void)
     ys_json *result = made_result(two, 2, 6, "better"), *study = ys_json_get(result, "study");
     (void)!ys_json_set_string(study, "status", "interrupted");
     (void)!ys_json_set_int(study, "repeat", 10);
-    CHECK_HAS(words(result), "The study was interrupted: 6 of 10 rounds are complete.");
+    CHECK_HAS(words(result), "The study was interrupted: 6 of 10 rounds are complete; `yardstick resume 1` goes on.");
     CHECK_TEXT(words(made_json("{'trials':[]}")), "The study has no trials.\n");
     CHECK_TEXT(words(made_json("{}")), "The study has no trials.\n");
 }
