@@ -6,7 +6,7 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "framework/framework.h"
-#include "run/temporary.h"
+#include "base/temporary.h"
 #include "store/store.h"
 #include "probe/group.h"
 #include "study/sweep.h"

@@ -12,7 +12,7 @@
 /* What the data set feeds; images of its shape, as they are stored. */
 static ys_status find_data(const struct ys_args *args, struct ys_model_feed *feed)
 {
-    const struct ys_data_source *source = ys_data_find(args->data);
+    const struct ys_data_source *source = ys_data_named(args->data);
     if (!source)
         return ys_fail(YS_EINVAL, "--data=%s: there is no such data set; `yardstick list datasets` shows them",
                        args->data);

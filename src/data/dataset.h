@@ -51,6 +51,8 @@ const struct ys_data_source *ys_data_sources(void);
 bool ys_data_is_path(const char *folder, const char *text);
 /** NULL when there is none of that name. */
 const struct ys_data_source *ys_data_find(const char *name);
+/** The same by what a user wrote, which may differ in capitals, - and _. */
+const struct ys_data_source *ys_data_named(const char *name);
 
 /** The rows that are asked for; as in struct ys_dataset. */
 struct ys_data_wanted {

@@ -49,7 +49,8 @@ static const struct ys_option options[] = {
     {"max_runs", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 100000, .standard = "1000",
      .help = "refuse studies of more runs (trials times repeat) than this"},
 
-    {"mode", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "train|infer", .standard = "train",
+    {"mode", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "train|infer", .also = "training=train|inference=infer",
+     .standard = "train",
      .help = "what is measured: training, or answering requests with the untrained network"},
     {"framework", YS_OPTION_WORK, YS_OPTION_FRAMEWORK, .axis = true, .standard = "builtin",
      .help = "who does the work: a recipe's name, with @VERSION for another than its newest"},
@@ -150,6 +151,7 @@ static const struct ys_option options[] = {
      .help = "what is made small, as the mean over the batch; auto: the model's own; SMOOTHING of the labels; mse is "
              "mean_squared_error"},
     {"precision", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "f32|f64|bf16",
+     .also = "fp32=f32|float32=f32|float=f32|fp64=f64|float64=f64|double=f64|bfloat16=bf16",
      .standard = "f32",
      .help = "format of the numbers computed with; bf16 keeps weights, optimizer and loss in f32"},
     {"eval_every", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 100000000, .unit = "steps",

@@ -432,9 +432,13 @@ static void say_state(struct words *w)
         return;
     }
     if (state == YS_STUDY_INTERRUPTED)
-        ys_buf_printf(&w->text, "The study was interrupted: %lld of %lld rounds are complete.", rounds, repeat);
+        ys_buf_printf(&w->text,
+                      "The study was interrupted: %lld of %lld rounds are complete; `yardstick resume %lld` goes on.",
+                      rounds, repeat, (long long)w->view->study.id);
     else if (state == YS_STUDY_TIME_LIMIT)
         ys_buf_printf(&w->text, "The study reached its time limit: %lld of %lld rounds are complete.", rounds, repeat);
+    else if (state == YS_STUDY_FAILED && rounds == 0)
+        ys_buf_puts(&w->text, "Nothing of the study could run.");
     else if (state == YS_STUDY_RUNNING)
         ys_buf_printf(&w->text, "The study is not finished: %lld of %lld rounds are complete.", rounds, repeat);
     finish(w);

@@ -6,7 +6,7 @@
 #include "base/stop.h"
 #include "run/message.h"
 #include "run/session_internal.h"
-#include "run/temporary.h"
+#include "base/temporary.h"
 #include "yardstick/protocol.h"
 #include <errno.h>
 #include <inttypes.h>

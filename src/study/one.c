@@ -40,8 +40,9 @@ static const double AUDIT_STOP_GRACE_S = 0.001;
 
 struct progress {
     struct ys_study *study;
-    const char *id;
+    const struct ys_trial *trial;
     int64_t round;
+    uint64_t start_ns;
 };
 
 static void on_progress(void *context, enum ys_stage stage, double fraction)
@@ -49,14 +50,17 @@ static void on_progress(void *context, enum ys_stage stage, double fraction)
     const struct progress *p = context;
     const struct ys_study *study = p->study;
     char left[40] = "time left unknown", span[32];
-    double left_s = ys_live_left_s(&study->live);
+    const bool trains = stage == YS_STAGE_TRAIN || stage == YS_STAGE_INFER;
+    const struct ys_live_trial *current = study->live.trials ? &study->live.trials[p->trial - study->set.items] : NULL;
+    double left_s = ys_live_left_s(&study->live, current, (double)(ys_time_ns() - p->start_ns) * 1e-9,
+                                   trains && fraction > 0.1 ? fraction : 0);
     if (study->deadline_ns)
         left_s = fmin(left_s, fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 0));
     if (left_s > 0)
         snprintf(left, sizeof left, "about %s left", ys_span_text(left_s, span, sizeof span));
     ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1,
-                study->rounds, study->runs_done + 1, study->runs_total, p->id, ys_stage_name(stage), fraction * 100,
-                left);
+                study->rounds, study->runs_done + 1, study->runs_total, p->trial->record.id, ys_stage_name(stage),
+                fraction * 100, left);
 }
 
 static ys_status read_evaluation(const char *text, size_t size, struct ys_facts_evaluation **evaluation)
@@ -214,7 +218,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
     struct ys_study *study = one->study;
     const struct ys_trial *trial = one->trial;
     const struct ys_trial_settings *keys = &trial->record.keys;
-    struct progress progress = {.study = study, .id = trial->record.id, .round = one->round};
+    struct progress progress = {.study = study, .trial = trial, .round = one->round, .start_ns = ys_time_ns()};
     const bool has_nodes = !one->audit && keys->nodes != YS_FIELD_NONE;
     const int64_t sharers = has_nodes ? ys_settings_sharers(keys) : one->plan->dist.world;
     struct ys_hosts hosts = {0};

@@ -28,7 +28,7 @@ enum ys_study_state ys_study_end_state(const struct ys_study *study, int exit_co
         return YS_STUDY_TIME_LIMIT;
     if (exit_code > 128 || (study->lacking && exit_code != YS_EXIT_INTERNAL))
         return YS_STUDY_INTERRUPTED;
-    return exit_code == YS_EXIT_INTERNAL ? YS_STUDY_FAILED : YS_STUDY_DONE;
+    return exit_code == YS_EXIT_INTERNAL || exit_code == YS_EXIT_NOTHING_RAN ? YS_STUDY_FAILED : YS_STUDY_DONE;
 }
 
 /* A check that was due and was not made is a failed one. */

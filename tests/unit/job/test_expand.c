@@ -393,7 +393,7 @@ static ys_status typed(void *context, const char *framework, const char *option,
 static void hooks_check_frameworks_and_type_options(void)
 {
     int calls = 0;
-    struct ys_job_hooks hooks = {&calls, only_known, typed};
+    struct ys_job_hooks hooks = {&calls, NULL, only_known, typed};
     struct helper_study study = study_with(HEAD "framework = pytorch@2\nopt.pytorch.compile = on\n", NULL, 0, &hooks);
     REQUIRE(study.status == YS_OK);
     CHECK_TEXT(ys_json_get_text(ys_json_get(trial_at(&study, 0), "options"), "compile", ""), "on");
