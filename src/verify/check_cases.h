@@ -221,7 +221,8 @@
 
 #define YS_CASES_EXP(X)                                                                                                \
     X(exp_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_EXP))                                                         \
-    X(exp_features, alike(s, features(s, 37), .op = YS_OP_EXP))
+    X(exp_features,                                                                                                    \
+      alike(s, alike(s, features(s, 37), .op = YS_OP_TANH), .op = YS_OP_EXP)) /* bounded: else it diverges */
 
 #define YS_CASES_ELU(X)                                                                                                \
     X(elu_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_ELU, .slope = 1)))                                  \
