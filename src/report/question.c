@@ -260,7 +260,7 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
     if (known == 1)
         ys_buf_printf(out, "%s reaches a verified accuracy of ", high->name);
     else if (alike)
-        ys_buf_printf(out, "All %zu trials that have one reach the same verified accuracy, ", known);
+        ys_buf_printf(out, "%s that have one reach the same verified accuracy, ", ys_label_all(known, "trials").text);
     else
         ys_buf_puts(out, "Verified accuracy reaches from ");
     put_value(out, low, "accuracy");
@@ -359,7 +359,8 @@ static void answer_trust(struct ys_buf *out, const struct ys_view *view)
     else if (proofs[0] == working && working == 1)
         ys_buf_puts(out, "The one trial that was measured is proven to do the work asked for.");
     else if (proofs[0] == working)
-        ys_buf_printf(out, "All %zu trials that were measured are proven to do the same work.", working);
+        ys_buf_printf(out, "%s that were measured are proven to do the same work.",
+                      ys_label_all(working, "trials").text);
     else
         ys_buf_printf(
             out,

@@ -38,24 +38,18 @@ static void put_wrapped(struct summary *page, const char *lead, struct ys_buf *t
 
 /* ---- what was done */
 
-static void put_done(struct summary *page)
+/* `is_whole`: how many rounds there are stands nowhere else. */
+static void put_done(struct summary *page, bool is_whole)
 {
     const struct ys_view *view = &page->view;
-    const int state = view->study.status;
     struct ys_buf text = {0}, title = {0};
     ys_text_clean(&text, ys_view_or(view->study.name, "study"), false);
     ys_section_title(&title, view);
-    ys_buf_printf(&text, ": %s, ", ys_buf_text(&title));
-    if (view->rounds == view->repeat)
-        ys_buf_puts(&text, ys_label_plural(view->rounds, "round").text);
-    else
-        ys_buf_printf(&text, "%lld of %s", (long long)view->rounds, ys_label_plural(view->repeat, "round").text);
-    if (state == YS_STUDY_RUNNING)
-        ys_buf_puts(&text, " so far");
-    else if (state == YS_STUDY_TIME_LIMIT)
-        ys_buf_puts(&text, " (time limit)");
-    else if (state != YS_STUDY_DONE && state != YS_NAME_NONE)
-        ys_buf_printf(&text, " (%s)", ys_name_of(&ys_study_states, state));
+    ys_buf_printf(&text, ": %s", ys_buf_text(&title));
+    if (is_whole && view->rounds == view->repeat)
+        ys_buf_printf(&text, ", %s", ys_label_plural(view->rounds, "round").text);
+    else if (is_whole)
+        ys_buf_printf(&text, ", %lld of %s", (long long)view->rounds, ys_label_plural(view->repeat, "round").text);
     const char *started = ys_view_or(view->study.started, "");
     if (ys_text_width(ys_buf_text(&text)) + 12 <= page->width && strspn(started, "0123456789-") == 10)
         ys_buf_printf(&text, ", %.10s", started);
@@ -321,7 +315,30 @@ static void say_learned(struct ys_buf *out, const struct summary *page, size_t g
         ys_buf_printf(out, " Not all reach the same %s.", what);
 }
 
-static void say_alone(struct ys_buf *out, const struct summary *page)
+/* Of ranks that do more work the more there are, which are in no group. Returns how many sentences there are. */
+static size_t say_scaling(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < view->comparison_count && said < MOST_ANSWERS; i++) {
+        const struct ys_view_comparison *one = &view->comparisons[i];
+        const struct ys_view_trial *a = ys_view_find(view, ys_view_or(one->a, "")),
+                                   *b = ys_view_find(view, ys_view_or(one->b, ""));
+        if (one->scaling != YS_SCALING_WEAK || strcmp(ys_view_or(one->metric, ""), "rate_per_s") != 0 || !a || !b ||
+            !isfinite(one->ratio) || !isfinite(one->efficiency))
+            continue;
+        ys_buf_puts(out, said++ ? " " : "");
+        ys_view_put_phrase(out, view, a, NULL);
+        ys_buf_printf(out, " is %s times as fast as ", ys_label_ratio(one->ratio).text);
+        ys_view_put_phrase(out, view, b, NULL);
+        if (isfinite(one->lo))
+            ys_buf_printf(out, " (%s)", ys_label_ratio_range(one->ratio, one->lo, one->hi).text);
+        ys_buf_printf(out, ": a scaling efficiency of %s.", ys_label_share(one->efficiency).text);
+    }
+    return said;
+}
+
+/* `is_told`: why there is no result stands before it. */
+static void say_alone(struct ys_buf *out, const struct summary *page, bool is_told)
 {
     const struct ys_view *view = &page->view;
     const struct ys_view_trial *only = NULL;
@@ -331,6 +348,8 @@ static void say_alone(struct ys_buf *out, const struct summary *page)
             measured++;
             only = &view->trials[i];
         }
+    if (say_scaling(out, view) > 0)
+        return;
     if (measured > 1) {
         ys_buf_puts(out, "Each trial does work of its own");
         for (size_t i = 0; i < ys_view_axes(view); i++) {
@@ -343,17 +362,19 @@ static void say_alone(struct ys_buf *out, const struct summary *page)
         ys_buf_puts(out, only->infers ? " answers " : " trains at ");
         put_speed(out, view, only);
         ys_buf_puts(out, "; there is nothing to compare it with.");
-    } else {
+    } else if (!is_told) {
         ys_buf_puts(out, "There is no result.");
     }
 }
 
 /* A group each is a paragraph; one alone is told of with what it learned. */
-static void put_answer(struct summary *page)
+static void put_answer(struct summary *page, const ys_json *state)
 {
     const char *reason = NULL;
     size_t said = 0, unsaid = 0, groups = 0;
     ys_buf_puts(page->out, "\n");
+    for (size_t i = 0; i < ys_json_size(state); i++)
+        ys_text_wrap(page->out, ys_json_text(ys_json_at(state, i), ""), 0, 0, page->width);
     for (size_t g = 0; g < page->groups; g++)
         groups += measured_in(page, g) > 1 && !page->rows[page->begins[g]]->no_work;
     for (size_t g = 0; g < page->groups; g++) {
@@ -373,7 +394,7 @@ static void put_answer(struct summary *page)
     if (unsaid > 0)
         ys_buf_printf(&text, "%s more in the table.", ys_label_plural((long long)unsaid, "group").text);
     if (said == 0)
-        say_alone(&text, page);
+        say_alone(&text, page, ys_json_size(state) > 0);
     put_wrapped(page, "", &text);
 }
 
@@ -618,16 +639,19 @@ static ys_status put_notes(struct summary *page)
 
 static ys_status put_page(struct summary *page, const char *more)
 {
+    ys_json *state = NULL;
     ys_status status = order_rows(page);
+    if (status == YS_OK)
+        status = ys_words(&page->view, YS_WORDS_STATE, &state);
     if (status == YS_OK) {
-        put_done(page);
-        if (page->view.count > 0)
-            put_answer(page);
+        put_done(page, ys_json_size(state) == 0);
+        put_answer(page, state);
         if (page->view.count > 0)
             status = put_rows(page);
     }
     if (status == YS_OK)
         status = put_notes(page);
+    ys_json_free(state);
     if (status == YS_OK && more) {
         ys_buf_puts(page->out, "\n");
         ys_text_wrap(page->out, more, 0, 2, page->width);

@@ -677,13 +677,13 @@ ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentenc
         say_doubts(&w);
     if (parts & YS_WORDS_ANSWERS)
         say_agreements(&w);
-    if (parts & YS_WORDS_STATE)
+    if (parts & YS_WORDS_BOUNDS)
         say_rounds(&w);
     if (parts & YS_WORDS_FAILED)
         say_failures(&w);
     if (parts & YS_WORDS_PROOFS)
         say_all_proofs(&w);
-    if (parts & YS_WORDS_STATE)
+    if (parts & YS_WORDS_BOUNDS)
         say_no_work(&w);
     ys_buf_free(&w.text);
     if (w.status != YS_OK) {

@@ -157,6 +157,33 @@ static void one_trial_alone_is_compared_with_nothing(void)
     ys_json_free(result);
 }
 
+static void a_study_that_did_not_end_says_what_goes_on_with_it(void)
+{
+    ys_json *result = made_group((const char *[]){"alpha", "beta"}, 2, 6, "better");
+    ys_json *study = ys_json_get(result, "study");
+    (void)!ys_json_set_string(study, "status", "interrupted");
+    (void)!ys_json_set_int(study, "rounds", 3);
+    const char *text = summary(result, 120, false);
+    CHECK_HAS(text,
+              "\nThe study was interrupted: 3 of 6 rounds are complete; `yardstick resume 1` goes on.\nalpha is 1.93 ");
+    CHECK(!strstr(strstr(text, "3 of 6") + 1, "3 of 6"));
+    ys_json_free(result);
+}
+
+/* Twice as many ranks do twice the work: no trial has another of its group. */
+static void ranks_are_compared_by_what_they_add(void)
+{
+    ys_json *result = made_group((const char *[]){"alpha", "beta"}, 2, 6, "worse");
+    ys_json *one = made_comparison(result);
+    (void)!ys_json_set(result, "groups", made_json("[{'best':'t0','trials':['t0']},{'best':'t1','trials':['t1']}]"));
+    (void)!ys_json_set_string(one, "scaling", "weak");
+    (void)!ys_json_set_real(one, "efficiency", 0.965);
+    CHECK_HAS(summary(result, 120, false),
+              "\nalpha is 1.93 times as fast as beta (1.85 to 2.01): a scaling efficiency of 96 %.\n");
+    CHECK(!strstr(ys_buf_text(&out), "no speed is compared"));
+    ys_json_free(result);
+}
+
 static void more_trials_than_a_screen_has_lines_are_counted(void)
 {
     const char *frameworks[60];
@@ -207,5 +234,6 @@ TAP_MAIN(TAP_CASE(the_small_study_is_one_screen), TAP_CASE(each_trial_stands_bes
          TAP_CASE(the_two_that_would_be_deployed_have_a_verdict),
          TAP_CASE(every_sentence_is_for_people_who_read_no_manual), TAP_CASE(nothing_is_said_twice),
          TAP_CASE(a_kind_of_warning_is_one_line_with_its_runs), TAP_CASE(what_is_the_same_is_called_so),
+         TAP_CASE(a_study_that_did_not_end_says_what_goes_on_with_it), TAP_CASE(ranks_are_compared_by_what_they_add),
          TAP_CASE(one_trial_alone_is_compared_with_nothing), TAP_CASE(more_trials_than_a_screen_has_lines_are_counted),
          TAP_CASE(no_line_is_wider_than_asked_whatever_the_result), TAP_CASE(every_allocation_may_fail))
