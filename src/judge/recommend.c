@@ -216,7 +216,7 @@ static ys_status stretch_of(const struct matrix *matrix, double *stretch)
     for (size_t i = 1; i < matrix->trials; i++)
         for (size_t k = 0; k < i; k++)
             pairs[count++] = (struct ys_family_pair){i, k};
-    const struct ys_family family = {matrix->trials, matrix->rounds, matrix->values, pairs, count};
+    const struct ys_family family = {matrix->trials, matrix->rounds, matrix->values, pairs, count, YS_STAT_LEVEL};
     ys_status status = ys_family_stretch(&family, stretch);
     ys_free(pairs);
     return status;

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "metric/build.h"
 #include "metric/document.h"
+#include "metric/moments.h"
 #include "metric/taken.h"
 #include "metric/together.h"
 
@@ -120,14 +121,17 @@ static bool is_untold(const struct runs *runs)
     return isnan(runs->a->taken.work_s) || isnan(runs->b->taken.work_s);
 }
 
-/* Pairs that have both a value of metric `m`, one a round; of several attempts the last, but none from which nobody
- * knows what was taken in place of one of which that is known: by what was seen of the machine, never by a value. */
+/* Pairs of rounds before `end` that have both a value of metric `m`, one a round; of several attempts the last, but
+ * none from which nobody knows what was taken in place of one of which that is known: by what was seen of the machine,
+ * never by a value. */
 static size_t choose_runs(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
-                          struct runs *chosen)
+                          int64_t end, struct runs *chosen)
 {
     size_t n = 0;
     for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
         const struct runs runs = {&a->runs[i], &b->runs[k]};
+        if (runs.a->round >= end)
+            break;
         if (!runs.a->ok || !runs.b->ok || isnan(runs.a->compared[m]) || isnan(runs.b->compared[m]))
             continue;
         if (n == 0 || chosen[n - 1].a->round != runs.a->round)
@@ -152,8 +156,8 @@ static ys_status alloc_rounds(size_t most, struct matched *rounds)
     return YS_OK;
 }
 
-/* Values of metric `m` round by round, each pair over one window. */
-static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
+/* Values of metric `m` round by round, before `end`, each pair over one window. */
+static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m, int64_t end,
                        struct matched *rounds)
 {
     const bool is_speed = ys_metric_find(ys_compared[m])->better == YS_BETTER_HIGHER; /* others are times: they fall */
@@ -161,7 +165,7 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
     if (!chosen)
         return ys_out_of_memory();
     ys_status status = alloc_rounds(a->run_count, rounds);
-    const size_t n = status == YS_OK ? choose_runs(a, b, m, chosen) : 0;
+    const size_t n = status == YS_OK ? choose_runs(a, b, m, end, chosen) : 0;
     for (size_t i = 0; i < n; i++) {
         const struct ys_metric_view_run *run = chosen[i].a, *other = chosen[i].b;
         const struct ys_run_window window = ys_window_common(&run->windows, &other->windows);
@@ -247,13 +251,15 @@ struct pair {
     const struct ys_metric_view_trial *a, *b;
     const char *varies;
     double margin;
-    const double *stretch; /* of the families that it is in, by metric */
+    const struct ys_moments *moments;
+    const double *stretch[YS_LOOKS_MOST]; /* as of each of them, of the families that it is in, by metric */
 };
 
 /* What is found of one metric of a pair, beside the comparison itself. */
 struct judged {
     double window_from; /* the latest of all rounds; NaN where it is not known or no question */
     struct ys_comparison_taken taken;
+    size_t moment; /* that it is as of */
 };
 
 static double latest(const double *from, size_t n)
@@ -280,24 +286,56 @@ static ys_status compare_rounds(const struct matched *rounds, struct ys_compare_
     return status;
 }
 
-static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found,
-                       struct judged *beside)
+static ys_status judge_at(const struct pair *pair, int m, double margin, size_t moment, struct ys_comparison *found,
+                          struct judged *beside)
 {
     struct matched rounds;
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
-    ys_status status = match(pair->a, pair->b, m, &rounds);
+    ys_status status = match(pair->a, pair->b, m, pair->moments->items[moment].rounds, &rounds);
     bool is_of_steady = m < YS_WINDOW_METRICS, has_bias = is_of_steady && rounds.bias_known == rounds.n;
     const struct ys_compare_rule rule = {.better = info->better,
                                          .difference = is_difference(m),
                                          .margin = margin,
-                                         .stretch = pair->stretch[m],
+                                         .stretch = pair->stretch[moment][m],
+                                         .level = pair->moments->items[moment].level,
                                          .bias = has_bias ? rounds.bias : NULL,
                                          .bias_untold = is_of_steady && !has_bias};
     if (status == YS_OK)
         status = compare_rounds(&rounds, rule, info->better == YS_BETTER_HIGHER, found);
-    *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN, rounds.taken};
+    *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN, rounds.taken, moment};
     ys_free(rounds.a);
     return status;
+}
+
+static bool is_decided(const struct ys_comparison *found)
+{
+    return found->verdict == YS_VERDICT_BETTER || found->verdict == YS_VERDICT_WORSE ||
+           found->verdict == YS_VERDICT_SAME;
+}
+
+/* What a comparison by which the study is decided was at the look that decided it; else as of the last moment. */
+static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found,
+                       struct judged *beside)
+{
+    const size_t last = pair->moments->count - 1;
+    ys_status status = YS_OK;
+    for (size_t i = ys_moments_decide(pair->moments, pair->a, m) ? 0 : last; status == YS_OK; i++) {
+        status = judge_at(pair, m, margin, i, found, beside);
+        if (i == last || is_decided(found))
+            break;
+    }
+    return status;
+}
+
+/* More rounds change nothing of what is no comparison, or of runs that are too short to tell. */
+static int decision_of(const struct pair *pair, int m, const struct ys_comparison *found)
+{
+    if (!ys_moments_decide(pair->moments, pair->a, m))
+        return YS_NAME_NONE;
+    if (is_decided(found))
+        return YS_DECISION_MADE;
+    const bool is_untold = found->reason && strcmp(found->reason, YS_COMPARE_UNTOLD) == 0;
+    return found->verdict == YS_VERDICT_INVALID || is_untold ? YS_DECISION_NEVER : YS_DECISION_OPEN;
 }
 
 /* A text that a record borrows: nobody frees it there. */
@@ -366,8 +404,10 @@ static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_c
     if (strcmp(pair->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
         !is_alone(b) || has_fault(a, b, reason, sizeof reason))
         return YS_OK;
-    const struct ys_compare_rule rule = {.better = YS_BETTER_LOWER, .difference = true, .stretch = 1};
-    ys_status status = match(a, b, ys_compared_place("step_s"), &rounds);
+    const struct ys_moment *moment = &pair->moments->items[pair->moments->count - 1];
+    const struct ys_compare_rule rule = {
+        .better = YS_BETTER_LOWER, .difference = true, .stretch = 1, .level = moment->level};
+    ys_status status = match(a, b, ys_compared_place("step_s"), moment->rounds, &rounds);
     if (status == YS_OK)
         status = compare_rounds(&rounds, rule, false, &found);
     ys_free(rounds.a);
@@ -388,7 +428,7 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     YS_TRY(judge(pair, m, margin, &found, &beside));
     if (invalid) {
         found = ys_compare_invalid(found.n, reason);
-        beside = (struct judged){NAN, YS_TAKEN_NOTHING};
+        beside = (struct judged){NAN, YS_TAKEN_NOTHING, beside.moment};
     }
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
@@ -401,32 +441,35 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     comparison->interval = found.interval;
     comparison->single = found.single;
     comparison->settled = found.settled;
-    comparison->told = (struct ys_comparison_record){.metric = borrowed(name),
-                                                     .a = a->id,
-                                                     .b = b->id,
-                                                     .a_index = a->index,
-                                                     .b_index = b->index,
-                                                     .varies = borrowed(pair->varies),
-                                                     .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
-                                                     .ratio = fraction ? NAN : found.value,
-                                                     .difference = fraction ? found.value : NAN,
-                                                     .level = level_of(&found.interval),
-                                                     .single = {.level = level_of(&found.single)},
-                                                     .rounds = rounds_of(&found),
-                                                     .round_correlation = found.correlation,
-                                                     .bias_bound = found.bias_bound,
-                                                     .window_from = beside.window_from,
-                                                     .n = (int64_t)found.n,
-                                                     .left_out = (int64_t)found.left_out,
-                                                     .taken = beside.taken,
-                                                     .margin = margin,
-                                                     .verdict = (int)found.verdict,
-                                                     .resolution = found.resolution,
-                                                     .reason = kept,
-                                                     .a_value = median_of(pair->a, m),
-                                                     .b_value = median_of(pair->b, m),
-                                                     .unit = borrowed(info->unit),
-                                                     .better = (int)info->better};
+    comparison->told = (struct ys_comparison_record){
+        .metric = borrowed(name),
+        .a = a->id,
+        .b = b->id,
+        .a_index = a->index,
+        .b_index = b->index,
+        .varies = borrowed(pair->varies),
+        .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
+        .ratio = fraction ? NAN : found.value,
+        .difference = fraction ? found.value : NAN,
+        .level = level_of(&found.interval),
+        .single = {.level = level_of(&found.single)},
+        .rounds = rounds_of(&found),
+        .round_correlation = found.correlation,
+        .bias_bound = found.bias_bound,
+        .window_from = beside.window_from,
+        .n = (int64_t)found.n,
+        .left_out = (int64_t)found.left_out,
+        .taken = beside.taken,
+        .decision = decision_of(pair, m, &found),
+        .look_rounds = pair->moments->decides ? pair->moments->items[beside.moment].rounds : YS_FIELD_NONE,
+        .margin = margin,
+        .verdict = (int)found.verdict,
+        .resolution = found.resolution,
+        .reason = kept,
+        .a_value = median_of(pair->a, m),
+        .b_value = median_of(pair->b, m),
+        .unit = borrowed(info->unit),
+        .better = (int)info->better};
     result->comparison_count++;
     return YS_OK;
 }
@@ -604,9 +647,12 @@ static ys_status choose_pairs(struct choice *choice)
     return status;
 }
 
-/* Of each chosen pair and metric by how much its interval is stretched: [pair * YS_COMPARED + metric]. */
-static ys_status stretch_all(const struct choice *choice, double *stretch)
+/* As of a moment, of each chosen pair and metric by how much its interval is stretched: [pair * YS_COMPARED + metric].
+ */
+static ys_status stretch_at(const struct choice *choice, const struct ys_moments *moments, size_t moment,
+                            double *stretch)
 {
+    const bool is_last = moment + 1 == moments->count;
     const struct ys_metric_view *view = choice->view;
     struct ys_family_pair *pairs = ys_alloc(choice->count, sizeof *pairs);
     double **places = ys_alloc(choice->count, sizeof *places);
@@ -618,12 +664,14 @@ static ys_status stretch_all(const struct choice *choice, double *stretch)
         for (size_t i = 0; i < choice->count; i++) {
             const struct chosen *chosen = &choice->pairs[i];
             stretch[i * YS_COMPARED + (size_t)m] = 1;
+            if (!is_last && !ys_moments_decide(moments, &view->trials[chosen->a], m))
+                continue;
             if (!may_conclude(&view->trials[chosen->a], &view->trials[chosen->b], learned, reason, sizeof reason))
                 continue;
             pairs[count] = (struct ys_family_pair){chosen->a, chosen->b};
             places[count++] = &stretch[i * YS_COMPARED + (size_t)m];
         }
-        status = ys_together_stretch(view, pairs, count, m, !learned, places);
+        status = ys_together_stretch(view, &moments->items[moment], pairs, count, m, !learned, places);
     }
     ys_free(pairs);
     ys_free(places);
@@ -633,7 +681,7 @@ static ys_status stretch_all(const struct choice *choice, double *stretch)
 static ys_status take_two(const struct ys_metric_view *view, struct ys_list *ratios, struct ys_list *biases)
 {
     struct matched rounds;
-    ys_status status = match(&view->trials[0], &view->trials[1], 0, &rounds);
+    ys_status status = match(&view->trials[0], &view->trials[1], 0, INT64_MAX, &rounds);
     double *of = status == YS_OK ? ys_alloc(rounds.n, sizeof *of) : NULL,
            *left = status == YS_OK ? ys_alloc(rounds.n, sizeof *left) : NULL;
     for (size_t i = 0; of && left && i < rounds.n; i++) {
@@ -667,19 +715,23 @@ ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, stru
 ys_status ys_pair_comparisons(const struct ys_metric_view *view, bool all, struct ys_result *result)
 {
     struct choice choice = {.view = view, .all = all};
+    const struct ys_moments moments = ys_moments_of(view);
     double *stretch = NULL;
     ys_status status = choose_pairs(&choice);
-    if (status == YS_OK && !(stretch = ys_alloc(choice.count * YS_COMPARED, sizeof *stretch)))
+    const size_t each = choice.count * YS_COMPARED;
+    if (status == YS_OK && !(stretch = ys_alloc(each * moments.count, sizeof *stretch)))
         status = ys_out_of_memory();
-    if (status == YS_OK)
-        status = stretch_all(&choice, stretch);
+    for (size_t k = 0; status == YS_OK && k < moments.count; k++)
+        status = stretch_at(&choice, &moments, k, &stretch[k * each]);
     for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
         const struct chosen *chosen = &choice.pairs[i];
         struct pair pair = {.a = &view->trials[chosen->a],
                             .b = &view->trials[chosen->b],
                             .varies = chosen->varies,
                             .margin = view->told.job.margin,
-                            .stretch = &stretch[i * YS_COMPARED]};
+                            .moments = &moments};
+        for (size_t k = 0; k < moments.count; k++)
+            pair.stretch[k] = &stretch[k * each + i * YS_COMPARED];
         status = compare_pair(&pair, result);
     }
     ys_free(stretch);

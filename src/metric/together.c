@@ -23,6 +23,7 @@ static int by_slot(const void *a, const void *b)
 /* A section's trials that are compared, and the attempts at rounds that they have. */
 struct gathering {
     const struct ys_metric_view *view;
+    const struct ys_moment *moment;
     const char *section;
     size_t *place; /* of each trial of the view: 1 + its place in the family, 0 when it is not in it */
     struct slot *slots;
@@ -54,7 +55,8 @@ static ys_status find_slots(struct gathering *all)
     for (size_t t = 0; t < all->view->trial_count; t++) {
         const struct ys_metric_view_trial *trial = &all->view->trials[t];
         for (size_t i = 0; all->place[t] && i < trial->run_count; i++)
-            all->slots[all->slot_count++] = (struct slot){trial->runs[i].round, trial->runs[i].attempt};
+            if (trial->runs[i].round < all->moment->rounds)
+                all->slots[all->slot_count++] = (struct slot){trial->runs[i].round, trial->runs[i].attempt};
     }
     if (all->slot_count > 0)
         qsort(all->slots, all->slot_count, sizeof *all->slots, by_slot);
@@ -86,6 +88,8 @@ static void fill(const struct gathering *all, int metric, bool by_ratio, double 
         const struct ys_metric_view_trial *trial = &all->view->trials[t];
         for (size_t i = 0; all->place[t] && i < trial->run_count; i++) {
             const struct ys_metric_view_run *run = &trial->runs[i];
+            if (run->round >= all->moment->rounds)
+                continue;
             const struct slot key = {run->round, run->attempt};
             const struct slot *slot = bsearch(&key, all->slots, all->slot_count, sizeof key, by_slot);
             double value = by_ratio ? log(run->compared[metric]) : run->compared[metric];
@@ -104,7 +108,8 @@ static ys_status stretch_section(struct gathering *all, const struct ys_family_p
     if (!values)
         return ys_out_of_memory();
     fill(all, metric, by_ratio, values);
-    const struct ys_family family = {all->trials, all->slot_count, values, all->pairs, all->pair_count};
+    const struct ys_family family = {all->trials, all->slot_count, values,
+                                     all->pairs,  all->pair_count, all->moment->level};
     ys_status status = ys_family_stretch(&family, &common);
     for (size_t i = 0; i < count; i++) {
         if (strcmp(section_of(all->view, &pairs[i]), all->section) == 0)
@@ -114,8 +119,9 @@ static ys_status stretch_section(struct gathering *all, const struct ys_family_p
     return status;
 }
 
-ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_family_pair *pairs, size_t count,
-                              int metric, bool by_ratio, double *const *stretch)
+ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_moment *moment,
+                              const struct ys_family_pair *pairs, size_t count, int metric, bool by_ratio,
+                              double *const *stretch)
 {
     ys_status status = YS_OK;
     for (size_t i = 0; i < count; i++)
@@ -123,7 +129,7 @@ ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys
     for (size_t i = 0; status == YS_OK && i < count; i++) {
         if (*stretch[i] != 0) /* its section has been done */
             continue;
-        struct gathering all = {.view = view, .section = section_of(view, &pairs[i])};
+        struct gathering all = {.view = view, .moment = moment, .section = section_of(view, &pairs[i])};
         all.place = ys_alloc(view->trial_count, sizeof *all.place);
         all.pairs = ys_alloc(count, sizeof *all.pairs);
         status = all.place && all.pairs ? stretch_section(&all, pairs, count, metric, by_ratio, stretch)

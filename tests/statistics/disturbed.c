@@ -174,7 +174,7 @@ static bool is_false(const struct run runs[MOST_ROUNDS][TRIALS], int n)
         if (t > 0)
             pairs[t - 1] = (struct ys_family_pair){t, 0};
     }
-    const struct ys_family family = {TRIALS, (size_t)n, values, pairs, TRIALS - 1};
+    const struct ys_family family = {TRIALS, (size_t)n, values, pairs, TRIALS - 1, YS_STAT_LEVEL};
     CHECK(ys_family_stretch(&family, &stretch) == YS_OK);
     bool is_any = false;
     for (int t = 1; t < TRIALS; t++) {
