@@ -8,11 +8,11 @@ static void study_keys_are_typed_and_defaults_filled_in(void)
     struct helper_study study = study_of(HEAD);
     REQUIRE(study.status == YS_OK);
     char *text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
-    CHECK_TEXT(text,
-               "{\"name\":\"t\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"random\",\"seed\":1,\"time_limit_s\":null,\"cooldown_s\":0.0,"
-               "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"yardstick-results\",\"margin\":0.02,\"on_"
-               "disturbance\":\"repeat\","
-               "\"comparisons\":\"axes\",\"max_runs\":1000}");
+    CHECK_TEXT(text, "{\"name\":\"t\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"random\","
+                     "\"seed\":1,\"time_limit_s\":null,\"cooldown_s\":0.0,"
+                     "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"yardstick-results\",\"margin\":0.02,\"on_"
+                     "disturbance\":\"repeat\","
+                     "\"comparisons\":\"axes\",\"max_runs\":1000}");
     ys_free(text);
     ys_job_fini(&study.job);
     study = study_of(
@@ -20,11 +20,11 @@ static void study_keys_are_typed_and_defaults_filled_in(void)
         "results = /some where\n[a]\nmodel = lenet\ndata = digits\n");
     REQUIRE(study.status == YS_OK);
     text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
-    CHECK_TEXT(
-        text,
-        "{\"name\":\"my-study\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"fixed\",\"seed\":7,\"time_limit_s\":7200.0,\"cooldown_s\":0.5,"
-        "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"/some "
-        "where\",\"margin\":0.05,\"on_disturbance\":\"repeat\",\"comparisons\":\"axes\",\"max_runs\":1000}");
+    CHECK_TEXT(text,
+               "{\"name\":\"my-study\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"fixed\","
+               "\"seed\":7,\"time_limit_s\":7200.0,\"cooldown_s\":0.5,"
+               "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"/some "
+               "where\",\"margin\":0.05,\"on_disturbance\":\"repeat\",\"comparisons\":\"axes\",\"max_runs\":1000}");
     ys_free(text);
     ys_job_fini(&study.job);
 }
@@ -138,8 +138,9 @@ static void rounds_at_most_are_as_many_as_runs_may_be(void)
                    (char[]){"threads"}, (char[]){"1,2,3"}, (char[]){"max_runs"}, (char[]){"20"}};
     CHECK_INT(load_flags(few, 4, &job), YS_EINVAL); /* not even as many as the first look asks for */
     CHECK(strstr(ys_error(), "3 trials, each run 7 times, make 21 runs, more than max_runs = 20"));
-    struct helper_study study = study_of("version = 1\nrepeat = decide\nrepeat_most = 40\ndecide = step_s\nmax_runs = 39\n"
-                                         "[a]\nmodel = lenet\ndata = digits\n");
+    struct helper_study study =
+        study_of("version = 1\nrepeat = decide\nrepeat_most = 40\ndecide = step_s\nmax_runs = 39\n"
+                 "[a]\nmodel = lenet\ndata = digits\n");
     CHECK_INT(study.status, YS_EINVAL);
     study = study_of("version = 1\nrepeat = decide\nrepeat_most = 5\n[a]\nmodel = lenet\ndata = digits\n");
     CHECK_INT(study.status, YS_EINVAL);
