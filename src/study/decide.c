@@ -75,15 +75,18 @@ static void put_trial(struct ys_buf *out, const struct ys_result_trial *trial, c
     }
 }
 
-/* "pytorch threads=2 0.48 to 0.55 of builtin, decided" */
+/* "pytorch threads=2 0.48 to 0.55 of builtin, decided"; before the first look "pytorch 0.51 so far of builtin, open" */
 static void put_comparison(struct ys_buf *out, const struct ys_result *result,
                            const struct ys_result_comparison *comparison)
 {
     const struct ys_comparison_record *told = &comparison->told;
     const struct ys_interval *interval = &comparison->interval;
+    const double value = told->scale == YS_SCALE_RATIO ? told->ratio : told->difference;
     put_trial(out, trial_at(result, told->a_index), told->varies, true);
     if (interval->known)
         ys_buf_printf(out, " %.3g to %.3g", interval->lo, interval->hi);
+    else if (isfinite(value))
+        ys_buf_printf(out, " %.3g so far", value);
     else
         ys_buf_puts(out, " not yet known");
     ys_buf_puts(out, told->scale == YS_SCALE_RATIO ? " of " : " beside ");

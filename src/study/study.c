@@ -257,6 +257,7 @@ struct untold {
     int *attempts;   /* likewise: what it is to be run under next; the past's */
     int64_t run;     /* rounds, in this session */
     int64_t again;   /* of them those that were run once more */
+    int64_t looked;  /* rounds before it stay as they are: what they say was looked at */
 };
 
 static ys_status run_and_look(struct ys_study *study, int64_t round, struct untold *untold)
@@ -270,14 +271,14 @@ static ys_status run_and_look(struct ys_study *study, int64_t round, struct unto
     return YS_OK;
 }
 
-/* Of the rounds before `end` at most half as many as were run, each once at a time. */
+/* Of the rounds that were not looked at, up to `end`, at most half as many as were run, each once at a time. */
 static ys_status repeat_untold(struct ys_study *study, int64_t end, struct untold *untold)
 {
     ys_status status = YS_OK;
     bool is_any = study->keys.on_disturbance == YS_DISTURBANCE_REPEAT;
     for (int64_t left = (untold->run - untold->again + 1) / 2 - untold->again; is_any && left > 0;) {
         is_any = false;
-        for (int64_t round = 0; status == YS_OK && round < end && left > 0 && !must_end(study); round++) {
+        for (int64_t round = untold->looked; status == YS_OK && round < end && left > 0 && !must_end(study); round++) {
             if (!untold->is_untold[round])
                 continue;
             ys_log_info("the machine did something else in round %lld: it is run once more", (long long)round + 1);
@@ -312,6 +313,7 @@ static ys_status learn(struct ys_study *study, int64_t rounds, struct untold *un
         YS_TRY(repeat_untold(study, rounds, untold));
         if (!must_end(study))
             YS_TRY(ys_decide_look(study, rounds, is_over));
+        untold->looked = rounds;
     }
     return ys_decide_tell(study, rounds);
 }
