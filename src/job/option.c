@@ -272,9 +272,20 @@ const struct ys_option *ys_option_find(const char *key)
     return NULL;
 }
 
+/* What other programs call a key. */
+static const char *const elsewhere[][2] = {
+    {"batch_size", "batch"}, {"batchsize", "batch"},     {"bs", "batch"},    {"dataset", "data"},
+    {"dtype", "precision"},  {"iterations", "steps"},    {"iters", "steps"}, {"max_steps", "steps"},
+    {"network", "model"},    {"num_threads", "threads"}, {"runs", "repeat"}, {"rounds", "repeat"},
+    {"learning_rate", "lr"}, {"wd", "weight_decay"},
+};
+
 const char *ys_option_nearest(const char *key)
 {
     const char *names[sizeof options / sizeof options[0]] = {NULL};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+        if (ys_is_spelled(key, strlen(key), elsewhere[i][0]))
+            return elsewhere[i][1];
     for (size_t i = 0; options[i].name; i++)
         names[i] = options[i].name;
     return ys_nearest(key, names);

@@ -491,29 +491,29 @@ static bool is_asked(const struct stretching *of, const struct ys_chosen *chosen
            (chosen->along && ys_moments_decide(of->moments, &of->view->trials[chosen->a], m));
 }
 
-static bool is_of_section(const struct stretching *of, const struct ys_chosen *chosen, const char *section)
+static bool is_of_section(const struct stretching *of, const struct ys_chosen *chosen,
+                          const struct ys_trial_record *one)
 {
-    return chosen->along && strcmp(or_empty(of->view->trials[chosen->a].record->section), section) == 0;
+    return chosen->along && ys_pair_is_of_one_section(of->view->trials[chosen->a].record, one);
 }
 
 /* Those of the pairs of one section, beginning with `first`, that were chosen before anything was measured. */
 static ys_status stretch_section(const struct stretching *of, size_t first, int m, struct ys_family_pair *pairs)
 {
     const struct ys_choice *choice = of->choice;
-    const char *section = or_empty(of->view->trials[choice->pairs[first].a].record->section);
+    const struct ys_trial_record *one = of->view->trials[choice->pairs[first].a].record;
     char reason[YS_TRIAL_FAULT_SIZE];
     size_t count = 0;
     double factor;
     for (size_t i = first; i < choice->count; i++) {
         const struct ys_chosen *chosen = &choice->pairs[i];
-        if (is_of_section(of, chosen, section) &&
-            may_conclude(&of->view->trials[chosen->a], &of->view->trials[chosen->b], is_learned(m), reason,
-                         sizeof reason))
+        if (is_of_section(of, chosen, one) && may_conclude(&of->view->trials[chosen->a], &of->view->trials[chosen->b],
+                                                           is_learned(m), reason, sizeof reason))
             pairs[count++] = (struct ys_family_pair){chosen->a, chosen->b};
     }
     YS_TRY(ys_together_stretch(of->view, &of->moments->items[of->moment], pairs, count, m, !is_learned(m), &factor));
     for (size_t i = first; i < choice->count; i++)
-        if (is_of_section(of, &choice->pairs[i], section))
+        if (is_of_section(of, &choice->pairs[i], one))
             of->stretch[i * YS_COMPARED + (size_t)m] = factor;
     return YS_OK;
 }

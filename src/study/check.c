@@ -240,9 +240,10 @@ static void warn_of_few_blocks(const struct ys_trial_set *set)
         least = !least || blocks_of(trial) < blocks_of(least) ? trial : least;
     }
     if (least)
-        ys_log_warn("%zu of %zu trials have too few blocks to tell where warm-up ends: %s has %lld after the first "
+        ys_log_warn("too few blocks in %zu of %zu trial%s to tell where warm-up ends: %s has %lld after the first "
                     "step, %d are needed; lower `block` or raise `steps` (`requests`)",
-                    few, set->count, least->record.id, (long long)blocks_of(least), YS_STEADY_MIN_BLOCKS);
+                    few, set->count, set->count == 1 ? "" : "s", least->record.id, (long long)blocks_of(least),
+                    YS_STEADY_MIN_BLOCKS);
 }
 
 static ys_status list(struct ys_study *study, const struct ys_trial *trial, struct ys_listing *listing,
