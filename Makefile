@@ -7,7 +7,7 @@ PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-
 .PHONY: all whole packages run test test-mutants test-statistics test-adversaries test-handicap test-frameworks test-builds install format clean help
 
 all: packages
-	@tools/protocol_limits.py
+	@tools/protocol.py
 	@tools/build.py $(BUILD) --setup=--prefix="$$(realpath -ms "$(PREFIX)")" $(addprefix src/,$(PROGRAMS))
 	@for program in $(PROGRAMS); do \
 	  cmp -s $(BUILD)/src/$$program $$program || cp --remove-destination $(BUILD)/src/$$program $$program; done
