@@ -31,6 +31,7 @@ test-mutants: whole
 
 test-statistics: whole
 	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_simulate
+	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_decide
 	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_disturbed
 
 test-adversaries: whole
