@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "metric/build.h"
 #include "metric/document.h"
+#include "metric/moments.h"
 #include "stat/steady.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ void ys_warn_of_wire(ys_status *status, ys_json *array, const struct ys_metric_v
 
 int64_t ys_warnings_planned(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
 {
-    return ys_trial_record_can_run(trial->record) ? view->told.job.repeat : 0;
+    return ys_trial_record_can_run(trial->record) ? ys_moments_rounds(view) : 0;
 }
 
 int64_t ys_warnings_lacking(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)

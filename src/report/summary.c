@@ -356,7 +356,7 @@ static void say_alone(struct ys_buf *out, const struct summary *page, bool is_to
             ys_buf_puts(out, i ? ", " : " (they differ in ");
             ys_text_clean(out, ys_view_axis(view, i), false);
         }
-        ys_buf_puts(out, ys_view_axes(view) ? "): no speed is compared with another." : ": no speed is compared.");
+        ys_buf_puts(out, ys_view_axes(view) ? "): none is called the fastest." : ": none is called the fastest.");
     } else if (only) {
         ys_view_put_phrase(out, view, only, NULL);
         ys_buf_puts(out, only->infers ? " answers " : " trains at ");

@@ -101,15 +101,28 @@ static void note_proofs(struct notes *notes)
     }
 }
 
+static bool is_idle(const struct ys_view_trial *trial)
+{
+    return trial->no_work && trial->measured && trial->member == 0;
+}
+
 /* By frameworks. */
 static void note_no_work(struct notes *notes)
 {
-    for (size_t i = 0; i < notes->view->count; i++) {
-        const struct ys_view_trial *trial = &notes->view->trials[i];
-        if (trial->no_work && trial->measured && trial->member == 0)
-            ys_buf_printf(&notes->text, "%s does no work: its numbers show what measuring costs.", trial->title);
-        finish(notes);
-    }
+    const struct ys_view *view = notes->view;
+    size_t idle = 0, said = 0;
+    for (size_t i = 0; i < view->count; i++)
+        idle += is_idle(&view->trials[i]);
+    for (size_t i = 0; i < view->count; i++)
+        if (is_idle(&view->trials[i])) {
+            ys_buf_puts(&notes->text, said == 0 ? "" : said + 1 == idle ? " and " : ", ");
+            ys_buf_puts(&notes->text, view->trials[i].title);
+            said++;
+        }
+    if (idle > 0)
+        ys_buf_printf(&notes->text, " %s no work: %s numbers show what measuring costs.", idle == 1 ? "does" : "do",
+                      idle == 1 ? "its" : "their");
+    finish(notes);
 }
 
 static bool contains(const ys_json *texts, const char *text)

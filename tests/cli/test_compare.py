@@ -61,7 +61,7 @@ class SameWeights(Case):
         self.assertEqual(math.ceil(found[0]["rows"] / 32), result["trials"][0]["keys"]["requests"])
 
     def test_the_table_and_the_page_show_it(self):
-        out, _ = self.yardstick("run", "--framework=builtin,null", *SAME, "--steps=0", "--rows=40")
+        out, _ = self.yardstick("run", "--framework=builtin,null", *SAME, "--steps=0", "--rows=40", "--details")
         self.assertIn("Predictions with the same weights", out)
         self.assertIn(" of 40 ", out)
         self.assertLessEqual(max(map(len, out.splitlines())), 80)

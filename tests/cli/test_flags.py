@@ -84,7 +84,7 @@ class Flags(Case):
                                 "--run-time-limit", "3s", "--stall_limit=2s", "--lr", "0.5", "--env.A_B", "x=y,z", "--opt.null.rate=5,6")
         self.assertIn("opt.null.rate=6", out)
         self.assertIn("env.A_B=x=y,", out)
-        self.assertIn("4 trials, 28 runs", out)
+        self.assertIn("4 trials, at most 80 runs", out)
 
     def test_flags_stand_anywhere_and_words_follow_two_dashes(self):
         path = self.study("[a]", "framework = null", "model = mlp", "data = digits", "steps = 2", "batch = 8", "threads = 1", name="a.ys")
