@@ -93,7 +93,7 @@ class SameWeights(Case):
         self.assertIn("another shape", one["rounds"][0]["reason"])
         self.assertIn("Concat", one["layers_reason"])
         self.assertIn("its predictions could not be had", err)
-        out, _ = self.yardstick("show")
+        out, _ = self.yardstick("show", "--details")
         self.assertIn("another shape", " ".join(out.split()))
 
     def test_weights_that_cannot_be_trained_end_the_runs_and_not_the_study(self):
