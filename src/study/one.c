@@ -625,7 +625,13 @@ static ys_status execute(struct group *group)
         specs[i].by_turns = true;
     }
     ys_turn_group_turns(group->ones[0].study, group->ones[0].round, &turns);
-    return ys_turns_execute(specs, group->count, &turns, group->records);
+    for (size_t from = 0, started; from < group->count; from += started) {
+        YS_TRY(ys_turns_execute(&specs[from], group->count - from, &turns, &group->records[from], &started));
+        if (started < group->count - from)
+            ys_log_warn("%zu of %zu trials take turns: there is no memory for more of them at a time", started,
+                        group->count - from);
+    }
+    return YS_OK;
 }
 
 /* One that was done before the others were interrupted is not checked any more, and so it is none. */
