@@ -101,6 +101,15 @@ static void note_proofs(struct notes *notes)
     }
 }
 
+static void note_data(struct notes *notes)
+{
+    for (size_t i = 0; i < notes->view->work_count; i++)
+        if (strcmp(ys_view_or(notes->view->works[i].data, ""), "synthetic") == 0 &&
+            ys_view_is_known(notes->view, "accuracy") && notes->text.size == 0)
+            ys_buf_puts(&notes->text, "synthetic is random data: accuracy means nothing.");
+    finish(notes);
+}
+
 static bool is_idle(const struct ys_view_trial *trial)
 {
     return trial->no_work && trial->measured && trial->member == 0;
@@ -350,6 +359,7 @@ ys_status ys_summary_notes(const struct ys_view *view, ys_json *lines)
     struct notes notes = {.view = view, .lines = lines, .status = YS_OK};
     note_proofs(&notes);
     note_no_work(&notes);
+    note_data(&notes);
     note_texts(&notes, has_doubt, true, "kinds of doubt");
     note_texts(&notes, departs, false, "departures from the common work");
     note_runs(&notes);

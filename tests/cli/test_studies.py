@@ -45,7 +45,7 @@ class Datasets(Case):
                          {"mlp": "synthetic", "caffe-cifar10": "synthetic"})
         self.assertNotEqual(work["mlp"]["train_hash"], work["caffe-cifar10"]["train_hash"])
         self.assertEqual(work["mlp"]["parameters"], 535818)  # 784-512-256-10: the form is 1x28x28 with 10 classes
-        out, _ = self.yardstick("show", "last")
+        out, _ = self.yardstick("show", "last", "--details")
         self.assertIn("accuracy means nothing", " ".join(out.split()))
 
     def test_synthetic_cannot_be_fetched_or_be_too_small(self):

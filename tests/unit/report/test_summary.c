@@ -184,6 +184,15 @@ static void ranks_are_compared_by_what_they_add(void)
     ys_json_free(result);
 }
 
+static void an_accuracy_on_random_data_means_nothing(void)
+{
+    ys_json *result = made_group((const char *[]){"alpha", "beta"}, 2, 6, "better");
+    CHECK(!strstr(summary(result, 120, false), "means nothing"));
+    (void)!ys_json_set(result, "work", made_json("[{'model':'lenet','data':'synthetic'}]"));
+    CHECK_HAS(summary(result, 120, false), "\n- synthetic is random data: accuracy means nothing.\n");
+    ys_json_free(result);
+}
+
 static void more_trials_than_a_screen_has_lines_are_counted(void)
 {
     const char *frameworks[60];
@@ -235,5 +244,6 @@ TAP_MAIN(TAP_CASE(the_small_study_is_one_screen), TAP_CASE(each_trial_stands_bes
          TAP_CASE(every_sentence_is_for_people_who_read_no_manual), TAP_CASE(nothing_is_said_twice),
          TAP_CASE(a_kind_of_warning_is_one_line_with_its_runs), TAP_CASE(what_is_the_same_is_called_so),
          TAP_CASE(a_study_that_did_not_end_says_what_goes_on_with_it), TAP_CASE(ranks_are_compared_by_what_they_add),
-         TAP_CASE(one_trial_alone_is_compared_with_nothing), TAP_CASE(more_trials_than_a_screen_has_lines_are_counted),
+         TAP_CASE(an_accuracy_on_random_data_means_nothing), TAP_CASE(one_trial_alone_is_compared_with_nothing),
+         TAP_CASE(more_trials_than_a_screen_has_lines_are_counted),
          TAP_CASE(no_line_is_wider_than_asked_whatever_the_result), TAP_CASE(every_allocation_may_fail))
