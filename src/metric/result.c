@@ -202,6 +202,8 @@ static ys_json *doubts(ys_status *status, const struct ys_metric_view_trial *tri
     ys_json *array = ys_json_array();
     if (*status == YS_OK && array && trial->failed < trial->counted)
         *status = ys_due_say(trial->record->proof, array);
+    if (*status == YS_OK && array)
+        *status = ys_outside_say(trial, array);
     return array;
 }
 

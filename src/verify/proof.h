@@ -79,7 +79,10 @@ struct ys_proof {
     int lasting;  /* 1: may be kept; 0: somebody broke off; YS_NAME_NONE: the work itself is no work to prove */
     struct ys_proof_twins *twins;
     struct ys_proof_whole *whole;
-    double seconds;               /* that it took; NaN */
+    double seconds; /* that it took; NaN */
+    /* The longest `open`, and first question with a first step, of its sessions of some rows, with the most processor
+     * time of either; NaN: of an older version. */
+    double open_s, open_cpu_s, first_s, first_cpu_s;
     struct ys_proof_trace *trace; /* only where it was asked for */
     struct ys_audit *audit;       /* of the trial's runs, afterwards (study/audit.c); NULL */
     struct ys_list due;           /* struct ys_due: the checks of the trial's runs (store/due.h) */
