@@ -316,10 +316,9 @@ static void *flat_param(struct ys_engine *e, int buffer, size_t param)
     return flat + e->low.param_offset[param] * e->low.real_size;
 }
 
-static void enter(struct ys_engine *e)
+static ys_status enter(struct ys_engine *e)
 {
-    if (e->backend->enter)
-        e->backend->enter(&e->low);
+    return e->backend->enter ? e->backend->enter(&e->low) : YS_OK;
 }
 
 static void leave(struct ys_engine *e)
@@ -343,9 +342,11 @@ static ys_status set_flat(struct ys_engine *e, int buffer, size_t param, enum ys
         convert(own, e->low.real_size, values, size, count);
         ys_param_clear_absent(e->low.graph, param, e->low.real_size, own);
     }
-    enter(e);
-    ys_status status = e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, buffer, param));
-    leave(e);
+    ys_status status = enter(e);
+    if (status == YS_OK) {
+        status = e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, buffer, param));
+        leave(e);
+    }
     ys_free(own);
     return status;
 }
@@ -364,9 +365,11 @@ static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys
     void *own = size == e->low.real_size ? NULL : ys_alloc(count, e->low.real_size);
     if (size != e->low.real_size && !own)
         return ys_out_of_memory();
-    enter(e);
-    ys_status status = e->backend->param_load(&e->low, param, flat_param(e, buffer, param), own ? own : values);
-    leave(e);
+    ys_status status = enter(e);
+    if (status == YS_OK) {
+        status = e->backend->param_load(&e->low, param, flat_param(e, buffer, param), own ? own : values);
+        leave(e);
+    }
     if (status == YS_OK && own)
         convert(values, size, own, e->low.real_size, count);
     ys_free(own);
@@ -709,7 +712,7 @@ static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum 
         return ys_fail(YS_EINVAL, "this engine was opened for inference: it knows no training mode");
     YS_TRY(take_input(e, x, y));
     e->mode = mode;
-    enter(e);
+    YS_TRY(enter(e));
     ys_status status = run_segments(e, last);
     leave(e);
     if (status == YS_OK && loss)
@@ -764,7 +767,7 @@ int ys_engine_run_call(struct ys_engine *e, size_t call)
 {
     YS_ASSERT(call < e->program.call_count);
     e->mode = e->low.config.training ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL;
-    enter(e);
+    YS_TRY(enter(e));
     ys_status status = ys_program_run_call(&e->program, call);
     leave(e);
     return status;
