@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Which of the slower checks a change asks for, by tools/changed.txt.
 
-    tools/changed.py [BASE]
+    tools/changed.py [--under FOLDER] [BASE]
 
 Prints the groups that what changed since the commit BASE touches, one a line, and on stderr the first file that asks for each. BASE
 is otherwise where HEAD left origin/main; where that is HEAD itself, as in a clone of main, the newest commit that is four hours older
-than HEAD: what landed before has been checked. All groups, where there is no such commit (a shallow clone has none).
+than HEAD: what landed before has been checked. All groups, where there is no such commit (a shallow clone has none). With --under it prints the files of that folder that changed.
 """
+import argparse
 import os
 import subprocess
 import sys
@@ -44,13 +45,24 @@ def find_base():
     return before[0] if before else None
 
 
-def main():
-    table = read_table()
-    base = sys.argv[1] if len(sys.argv) > 1 else find_base()
-    # What is not committed counts too; both names of what was renamed.
+def changed_since(base):
+    """What is not committed counts too; both names of what was renamed. None: nobody knows."""
     changed = git("diff", "--name-only", "--no-renames", base, "--") if base else None
-    asks = {}
-    for path in ["all that there is"] if changed is None else changed + git("ls-files", "--others", "--exclude-standard"):
+    return None if changed is None else changed + git("ls-files", "--others", "--exclude-standard")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--under", metavar="FOLDER")
+    parser.add_argument("base", nargs="?", metavar="BASE")
+    arguments = parser.parse_args()
+    base = arguments.base or find_base()
+    changed = changed_since(base)
+    if arguments.under:
+        print("\n".join(path for path in (git("ls-files") if changed is None else changed) if path.startswith(arguments.under)))
+        return
+    table, asks = read_table(), {}
+    for path in ["all that there is"] if changed is None else changed:
         for group in groups_of(path, table):
             asks.setdefault(group, path)
     print("since %s: %s" % (base[:12] if base else "no commit that is known", ", ".join("%s (%s)" % item for item in sorted(asks.items())) or "none"),

@@ -26,6 +26,8 @@ def read_export(path: str) -> Study:
             if kind == "end":
                 end = entry
                 continue
+            if line.endswith(b"\r\n"):  # as git may have made of it
+                line = line[:-2] + b"\n"
             link = hashlib.sha256(link + line).digest()
             count += 1
             parts.setdefault(kind, []).append(entry)

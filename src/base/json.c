@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
@@ -45,48 +46,18 @@ static json_t *unconst(const ys_json *value)
     return (json_t *)(uintptr_t)value;
 }
 
-/** Bytes of the UTF-8 character at `text`, 0 when there is none (Unicode 15, table 3-7). */
-static size_t character_length(const unsigned char *text)
-{
-    unsigned char first = text[0], low = 0x80, high = 0xBF;
-    if (first < 0x80)
-        return 1;
-    size_t length = 0;
-    if (first >= 0xC2 && first <= 0xDF)
-        length = 2;
-    else if ((first & 0xF0) == 0xE0)
-        length = 3;
-    else if (first >= 0xF0 && first <= 0xF4)
-        length = 4;
-    if (first == 0xE0)
-        low = 0xA0;
-    else if (first == 0xED)
-        high = 0x9F;
-    else if (first == 0xF0)
-        low = 0x90;
-    else if (first == 0xF4)
-        high = 0x8F;
-    for (size_t i = 1; i < length; i++, low = 0x80, high = 0xBF)
-        if (text[i] < low || text[i] > high)
-            return 0;
-    return length;
-}
-
 /** `text` itself when it is valid UTF-8, otherwise `copy` with U+FFFD for each bad byte; NULL without memory. */
 static const char *valid_utf8(const char *text, struct ys_buf *copy)
 {
-    const unsigned char *c = (const unsigned char *)text;
+    const char *const end = text + strlen(text), *c = text;
     size_t length;
-    while (*c && (length = character_length(c)) > 0)
+    while ((length = ys_utf8_length(c, (size_t)(end - c))) > 0)
         c += length;
-    if (!*c)
+    if (c == end)
         return text;
-    for (c = (const unsigned char *)text; *c; c += length ? length : 1) {
-        length = character_length(c);
-        if (length > 0)
-            ys_buf_append(copy, c, length);
-        else
-            ys_buf_puts(copy, "\xEF\xBF\xBD");
+    for (c = text; c < end; c += length ? length : 1) {
+        length = ys_utf8_length(c, (size_t)(end - c));
+        ys_buf_append(copy, length ? c : "\xEF\xBF\xBD", length ? length : 3);
     }
     return copy->failed ? NULL : ys_buf_text(copy);
 }

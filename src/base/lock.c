@@ -30,7 +30,7 @@ static ys_status open_lock(const char *path, int *fd)
     struct stat file;
     bool is_folder = stat(path, &file) == 0 && S_ISDIR(file.st_mode);
     *fd = is_folder ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (*fd < 0 && errno == EACCES) /* another user's: enough to lock it */
+    if (*fd < 0 && (errno == EACCES || errno == EROFS)) /* another user's, or read-only: enough to lock it */
         *fd = open(path, O_RDONLY | O_CLOEXEC);
     if (*fd >= 0)
         return YS_OK;

@@ -24,9 +24,15 @@ void ys_log_set_level(enum ys_log_level level)
     pthread_mutex_unlock(&lock);
 }
 
+bool ys_log_is_terminal(int fd)
+{
+    const char *kind = getenv("TERM");
+    return isatty(fd) == 1 && kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
 static bool on_terminal(void)
 {
-    return isatty(STDERR_FILENO) == 1;
+    return ys_log_is_terminal(STDERR_FILENO);
 }
 
 static bool in_colour(void)

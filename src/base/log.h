@@ -8,6 +8,8 @@
 
 enum ys_log_level { YS_LOG_ERROR, YS_LOG_WARN, YS_LOG_INFO, YS_LOG_DEBUG };
 
+/** Whether `fd` is a terminal that colours and moves a cursor; TERM=dumb, or none, says that it does not. */
+bool ys_log_is_terminal(int fd);
 /** Messages above `level` are dropped; the default is YS_LOG_INFO, `--quiet` sets YS_LOG_WARN. */
 void ys_log_set_level(enum ys_log_level level);
 

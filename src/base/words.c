@@ -1,5 +1,8 @@
 #include "base/words.h"
 
+#include <ctype.h>
+#include <string.h>
+
 static const char *const mode_words[] = {[YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer"};
 const struct ys_names ys_modes = YS_NAMES("mode", mode_words);
 
@@ -23,3 +26,16 @@ static const char *const kind_words[] = {
     [YS_KIND_SPAN] = "span",     [YS_KIND_BYTES] = "bytes", [YS_KIND_SHARE] = "share",
 };
 const struct ys_names ys_kinds = YS_NAMES("kind of a number", kind_words);
+
+bool ys_is_spelled(const char *text, size_t length, const char *name)
+{
+    for (const char *end = text + length;; text++, name++) {
+        while (text < end && strchr("-_", *text))
+            text++;
+        name += strspn(name, "-_");
+        if (text == end || !*name)
+            return text == end && !*name;
+        if (tolower((unsigned char)*text) != tolower((unsigned char)*name))
+            return false;
+    }
+}

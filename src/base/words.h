@@ -36,4 +36,8 @@ enum ys_kind {
 };
 extern const struct ys_names ys_kinds; /* "number", "count", "rate", "span", "bytes", "share" */
 
+/** What a user may write for a name: whether the first `length` bytes of `text` are `name`, but for capitals, - and _.
+ */
+bool ys_is_spelled(const char *text, size_t length, const char *name);
+
 #endif

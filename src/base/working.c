@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -151,10 +152,20 @@ void ys_working_sweep_cache(const char *sub, const struct ys_sweep *sweep)
     ys_free(cache);
 }
 
+bool ys_working_cache_is_read_only(void)
+{
+    char *cache = ys_cache_dir();
+    const bool is = cache && access(cache, X_OK) == 0 && access(cache, W_OK) != 0;
+    ys_free(cache);
+    return is;
+}
+
 ys_status ys_working_in_cache(const char *sub, struct ys_working *working)
 {
     char *folder = NULL;
     *working = (struct ys_working){.lock = YS_LOCK_NONE};
+    if (ys_working_cache_is_read_only())
+        return ys_temporary_make(working);
     YS_TRY(ys_cache_path(sub, &folder));
     sweep_both(folder, NULL);
     ys_status status = ys_working_make(folder, YS_WORKING_IN_CACHE, working);

@@ -15,7 +15,10 @@ struct ys_working {
 
 /** Makes `parent`/`prefix`XXXXXX, for this user alone. YS_EIO names the folder. */
 ys_status ys_working_make(const char *parent, const char *prefix, struct ys_working *working) YS_MUST_CHECK;
-/** The same in cache_dir/<sub>, where what others left is swept away first. */
+/** Whether the cache is there and cannot be written: what is prepared in it is used, and nothing is added. */
+bool ys_working_cache_is_read_only(void);
+/** The same in cache_dir/<sub>, where what others left is swept away first; of a read-only cache where temporary files
+ * go. */
 ys_status ys_working_in_cache(const char *sub, struct ys_working *working) YS_MUST_CHECK;
 /** Removes the folder and all that is in it; where that fails a warning says so. ys_error() stays what it was. NULL
  * path is fine. */

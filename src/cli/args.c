@@ -162,6 +162,26 @@ static void list_flags(const struct ys_verb *verb, struct option *list)
                                             .has_arg = flag->kind == YS_FLAG_SWITCH ? no_argument : required_argument};
 }
 
+/* The switches that have a letter are those that every verb has. */
+static bool take_letter(struct ys_args *args, int letter)
+{
+    for (const struct ys_flag *flag = ys_flags(); flag->name; flag++)
+        if (flag->letter && flag->letter == letter)
+            return *(bool *)((char *)args + flag->field) = true;
+    return false;
+}
+
+/* They may stand before the verb too. */
+static bool take_early(struct ys_args *args, const char *argument)
+{
+    if (argument[0] == '-' && argument[1] && !argument[2])
+        return take_letter(args, argument[1]);
+    for (const struct ys_flag *flag = ys_flags(); flag->name; flag++)
+        if (flag->letter && strncmp(argument, "--", 2) == 0 && strcmp(argument + 2, flag->name) == 0)
+            return take_letter(args, flag->letter);
+    return false;
+}
+
 static ys_status split_rest(const struct split *split)
 {
     struct option list[FLAG_LIMIT + 1] = {{0}};
@@ -170,31 +190,17 @@ static ys_status split_rest(const struct split *split)
     opterr = 0;
     optind = 0; /* begins anew */
     /* '-': words in the order in which they come; ':': a missing value is told from an unknown flag. */
-    while (at = optind ? optind : 1, (found = getopt_long(split->argc, split->argv, "-:h", list, NULL)) != -1) {
+    while (at = optind ? optind : 1, (found = getopt_long(split->argc, split->argv, "-:hqvV", list, NULL)) != -1) {
         if (found == 1)
             YS_TRY(add_word(split, optarg));
         else if (strncmp(split->argv[at], "--", 2) == 0)
             YS_TRY(take_long(split, at, found));
-        else if (found == 'h')
-            split->args->help = true;
-        else
-            return ys_fail(YS_EINVAL, "%s: flags begin with two dashes", split->argv[at]);
+        else if (!take_letter(split->args, found))
+            return ys_fail(YS_EINVAL, "%s: flags begin with two dashes, but for -q, -v, -h and -V", split->argv[at]);
     }
     for (at = optind; at < split->argc; at++)
         YS_TRY(add_word(split, split->argv[at]));
     return YS_OK;
-}
-
-/* A switch that every verb has may stand before the verb too. */
-static bool take_early(struct ys_args *args, const char *argument)
-{
-    if (strcmp(argument, "-h") == 0)
-        return args->help = true;
-    for (const struct ys_flag *flag = ys_flags(); flag->name; flag++)
-        if (!flag->verbs && flag->kind == YS_FLAG_SWITCH && strncmp(argument, "--", 2) == 0 &&
-            strcmp(argument + 2, flag->name) == 0)
-            return *(bool *)((char *)args + flag->field) = true;
-    return false;
 }
 
 static bool is_file(const char *word)

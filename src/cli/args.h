@@ -22,7 +22,7 @@ struct ys_args {
     const char *from;          /* data fetch --from PLACE, install --from PROGRAM */
     const char *check;         /* list frameworks --check NAME */
     /* export --model NAME --out FILE */
-    const char *model, *data, *seed, *precision, *weights, *out, *input, *layout;
+    const char *model, *data, *seed, *precision, *weights, *out, *input, *output, *layout;
     const char *wish;                  /* recommend */
     const char *good, *bad, *versions; /* bisect */
     const char *metric;                /* history, bisect: NULL is the speed */
@@ -35,7 +35,7 @@ struct ys_args {
     enum ys_format format;
     bool format_given, quick, quiet, debug, help, version, unverified, fresh, all_steps, trace, dry_run, repair,
         any_index, verify, self_test;
-    bool perturbation, peak, follow, confirm, history;
+    bool perturbation, peak, follow, confirm, history, install;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/command.h"
+#include "framework/recipe.h"
 #include "report/judged.h"
 #include "study/bisect.h"
 
@@ -24,20 +25,20 @@ static ys_status check_words(const struct ys_args *args)
 }
 
 /* The folder is a key of the job, as for `run`. */
-static ys_status bisect(const struct ys_args *args, struct ys_bisected *found)
+static ys_status bisect(const struct ys_args *args, const char *good, const char *bad, struct ys_bisected *found)
 {
     const struct ys_bisect_wish wish = {.path = args->word_count ? args->words[0] : NULL,
                                         .flags = args->flags.items,
                                         .flag_count = args->flags.count,
-                                        .good = args->good,
-                                        .bad = args->bad,
+                                        .good = good,
+                                        .bad = bad,
+                                        .install = args->install,
                                         .versions = args->versions,
                                         .metric = args->metric ? args->metric : "rate_per_s",
                                         .recipe_dirs = args->recipe_dirs,
                                         .command = args->command};
     const char *results = ys_command_results(args);
     struct ys_store *store = NULL;
-    YS_TRY(check_words(args));
     for (size_t i = 0; i < args->flags.count; i++)
         if (strcmp(args->flags.items[i].key, "results") == 0)
             results = args->flags.items[i].value;
@@ -52,7 +53,16 @@ int ys_command_bisect(const struct ys_args *args)
     struct ys_bisected found;
     struct ys_buf out = {0};
     int printed;
-    ys_status status = bisect(args, &found);
+    char *good = NULL, *bad = NULL;
+    ys_status status = check_words(args);
+    if (status == YS_OK)
+        status = ys_recipe_named(args->good, args->recipe_dirs, &good);
+    if (status == YS_OK)
+        status = ys_recipe_named(args->bad, args->recipe_dirs, &bad);
+    if (status == YS_OK)
+        status = bisect(args, good, bad, &found);
+    ys_free(good);
+    ys_free(bad);
     if (status != YS_OK)
         return ys_command_fail(status);
     ys_stop_release(0);

@@ -6,8 +6,9 @@
 #include "base/size.h"
 #include "cli/command.h"
 #include "framework/framework.h"
-#include "run/temporary.h"
+#include "base/temporary.h"
 #include "store/store.h"
+#include "probe/group.h"
 #include "study/sweep.h"
 
 struct tally {
@@ -73,6 +74,8 @@ int ys_command_clean(const struct ys_args *args)
     }
     if (status != YS_OK)
         return ys_command_fail(status);
+    if (!args->dry_run)
+        ys_group_sweep("");
     ys_cache_sweep(&sweep);
     ys_environments_sweep(&sweep);
     ys_temporary_sweep(&sweep);

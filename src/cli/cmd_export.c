@@ -21,7 +21,7 @@ static bool ends_in(const char *path, const char *ending)
 static ys_status build_chosen(const struct ys_args *args, const struct ys_model_choice *model, struct ys_graph **graph)
 {
     struct ys_model_input input = model->usual;
-    const struct ys_data_source *data = args->data ? ys_data_find(args->data) : NULL;
+    const struct ys_data_source *data = args->data ? ys_data_named(args->data) : NULL;
     if (args->data && !data)
         return ys_fail(YS_EINVAL, "--data=%s: there is no such data set; `yardstick list datasets` shows them",
                        args->data);
@@ -91,9 +91,14 @@ static ys_status write_json(const struct ys_args *args, const struct ys_graph *g
 static ys_status export_model(const struct ys_args *args)
 {
     struct ys_graph *graph = NULL;
-    if (!args->model || !args->out || args->word_count || args->results || args->format_given)
+    if (args->word_count || args->results || args->format_given)
         return ys_fail(YS_EINVAL, "a network is written without SELECTOR, --results and --format: yardstick export "
                                   "--model=NAME --out=FILE.onnx");
+    if (!args->model)
+        return ys_fail(YS_EINVAL,
+                       "a network is written, which --model=NAME names; a study is exported by SELECTOR alone");
+    if (!args->out)
+        return ys_fail(YS_EINVAL, "say where %s is written: --out=FILE.onnx", args->model);
     if (!ends_in(args->out, ".onnx") && !ends_in(args->out, ".json"))
         return ys_fail(YS_EINVAL, "--out=%s: a model is written as FILE.onnx or, without weights, as FILE.json",
                        args->out);

@@ -94,7 +94,7 @@ static ys_status show_now(struct following *following, double pause_s)
 
 int ys_result_follow(const struct ys_args *args, struct ys_store *store, int64_t study_id)
 {
-    struct following following = {args, store, study_id, -1, 0, isatty(STDOUT_FILENO) == 1};
+    struct following following = {args, store, study_id, -1, 0, ys_log_is_terminal(STDOUT_FILENO)};
     const struct timespec pause = {.tv_sec = LOOK_S};
     bool on = true;
     double pause_s;

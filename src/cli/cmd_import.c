@@ -12,7 +12,7 @@
 /* What the data set feeds; images of its shape, as they are stored. */
 static ys_status find_data(const struct ys_args *args, struct ys_model_feed *feed)
 {
-    const struct ys_data_source *source = ys_data_find(args->data);
+    const struct ys_data_source *source = ys_data_named(args->data);
     if (!source)
         return ys_fail(YS_EINVAL, "--data=%s: there is no such data set; `yardstick list datasets` shows them",
                        args->data);
@@ -86,7 +86,7 @@ static ys_status write_files(const struct ys_args *args, const struct ys_onnx_im
 int ys_command_import(const struct ys_args *args)
 {
     struct ys_onnx_import *import = NULL;
-    struct ys_model_feed feed = {.inputs = args->input};
+    struct ys_model_feed feed = {.inputs = args->input, .output = args->output};
     struct ys_buf out = {0};
     ys_status status = YS_OK;
     if (args->word_count != 1)

@@ -261,8 +261,11 @@ static ys_status import_results(const struct ys_args *args, int64_t *study_id)
     if (!ys_fs_exists(args->words[1]) || ys_fs_is_dir(args->words[1]))
         return ys_fail(YS_ENOTFOUND, "%s: there is no such file", args->words[1]);
     YS_TRY(ys_store_open(ys_command_results(args), YS_STORE_WRITE, &store));
-    ys_status status = ys_store_import(store, args->words[1], study_id);
+    bool was_there = false;
+    ys_status status = ys_store_import(store, args->words[1], study_id, &was_there);
     ys_store_close(store);
+    if (status == YS_OK && was_there)
+        ys_log_info("%s is study %lld already: nothing was added", args->words[1], (long long)*study_id);
     return status;
 }
 

@@ -5,9 +5,11 @@
 #include "base/mem.h"
 #include "base/size.h"
 #include "base/stop.h"
+#include "base/words.h"
 #include "cli/command.h"
 #include "data/dataset.h"
 #include "framework/list.h"
+#include "framework/recipe.h"
 #include "graph/model.h"
 #include "job/option.h"
 #include "metric/metric.h"
@@ -38,7 +40,7 @@ static bool is_called(const struct ys_record *record, const void *entry, const c
     for (size_t i = 0; i < record->count; i++) {
         const struct ys_field *field = &record->fields[i];
         if ((is(field->name, "name") || is(field->name, "spec")) &&
-            is(*(char *const *)((const char *)entry + field->offset), name))
+            ys_is_spelled(name, strlen(name), *(char *const *)((const char *)entry + field->offset)))
             return true;
     }
     return false;
@@ -60,9 +62,11 @@ static void print_entries(const struct listing *listing, const struct ys_list *l
     }
 }
 
-static int print_list(const struct ys_args *args, const struct listing *listing, const struct ys_list *list)
+/* `wanted`: the one to print, NULL for all. */
+static int print_list(const struct ys_args *args, const struct listing *listing, const struct ys_list *list,
+                      const char *wanted)
 {
-    const char *kind = args->words[0], *wanted = args->word_count > 1 ? args->words[1] : NULL;
+    const char *kind = args->words[0];
     ys_json *all = ys_json_object(), *kept = ys_json_array();
     struct ys_buf out = {0};
     print_entries(listing, list, wanted, &out, kept);
@@ -78,6 +82,12 @@ static int print_list(const struct ys_args *args, const struct listing *listing,
     ys_json_free(all);
     return ys_command_fail(
         ys_fail(YS_EINVAL, "there is no \"%s\" among the %s: `yardstick list %s` shows them", wanted, kind, kind));
+}
+
+/* What stands behind `list KIND`; NULL. */
+static const char *wanted_of(const struct ys_args *args)
+{
+    return args->word_count > 1 ? args->words[1] : NULL;
 }
 
 static const char *text_or(const char *text, const char *fallback)
@@ -205,7 +215,7 @@ static int list_models(const struct ys_args *args)
     ys_status status = describe_models(ys_models(), &models);
     if (status == YS_OK)
         status = describe_models(ys_models_more(), &models);
-    int code = status == YS_OK ? print_list(args, &listing, &models) : ys_command_fail(status);
+    int code = status == YS_OK ? print_list(args, &listing, &models, wanted_of(args)) : ys_command_fail(status);
     struct model_entry *entries = models.items;
     for (size_t i = 0; i < models.count; i++)
         ys_list_fini(&key_record, &entries[i].keys);
@@ -346,11 +356,14 @@ static int list_frameworks(const struct ys_args *args)
     struct ys_list list;
     if (args->check)
         return ys_command_check_framework(args);
-    ys_status status = ys_framework_list(args->recipe_dirs, &list);
-    if (status != YS_OK)
-        return ys_command_fail(status);
-    int code = print_list(args, &listing, &list);
-    ys_list_fini(&ys_framework_entry_record, &list);
+    char *wanted = NULL;
+    ys_status status = wanted_of(args) ? ys_recipe_named(wanted_of(args), args->recipe_dirs, &wanted) : YS_OK;
+    if (status == YS_OK)
+        status = ys_framework_list(args->recipe_dirs, &list);
+    int code = status == YS_OK ? print_list(args, &listing, &list, wanted) : ys_command_fail(status);
+    if (status == YS_OK)
+        ys_list_fini(&ys_framework_entry_record, &list);
+    ys_free(wanted);
     return code;
 }
 
@@ -400,7 +413,7 @@ static int list_datasets(const struct ys_args *args)
     ys_status status = ys_data_list(&list);
     if (status != YS_OK)
         return ys_command_fail(status);
-    int code = print_list(args, &listing, &list);
+    int code = print_list(args, &listing, &list, wanted_of(args));
     ys_list_fini(&ys_data_entry_record, &list);
     return code;
 }
@@ -421,7 +434,7 @@ static int list_metrics(const struct ys_args *args)
     static const struct listing listing = {"", &ys_metric_listed_record, print_metric};
     struct ys_list list = {0};
     list.items = (void *)(uintptr_t)ys_metric_infos(&list.count);
-    return print_list(args, &listing, &list);
+    return print_list(args, &listing, &list, wanted_of(args));
 }
 
 int ys_command_list(const struct ys_args *args)
@@ -471,41 +484,4 @@ int ys_command_data(const struct ys_args *args)
         return 0;
     int code = ys_command_fail(status);
     return code == 7 ? 1 : code;
-}
-
-static const char EXAMPLE[] =
-    "; An example study. `yardstick check study.ys` says what would run, `yardstick run study.ys` runs it.\n"
-    "; Every key: yardstick list keys; one of them: yardstick list keys threads\n"
-    "version = 1\n"
-    "name = example\n"
-    "repeat = 7              ; rounds; six or more give an interval of at least 95 %\n"
-    "seed = 1                ; round r trains with seed + r in every trial\n"
-    "margin = 2%             ; differences below this count as the same\n"
-    "\n"
-    "[global]                ; holds for every section below\n"
-    "model = lenet\n"
-    "data = digits\n"
-    "batch = 64\n"
-    "steps = 60\n"
-    "block = 5               ; steps between two synchronisations, the unit of timing\n"
-    "lr = 0.02\n"
-    "momentum = 0.9\n"
-    "\n"
-    "[lenet]                 ; a job: braces make an axis, the product of the axes gives the trials\n"
-    "framework = {builtin, pytorch}\n"
-    "threads = {1, 2}\n"
-    "; opt.pytorch.channels_last = {off, on}\n"
-    "; exclude = framework=pytorch threads=1\n";
-
-int ys_command_init(const struct ys_args *args)
-{
-    const char *path = args->word_count ? args->words[0] : "study.ys";
-    if (ys_fs_exists(path))
-        return ys_command_fail(
-            ys_fail(YS_EINVAL, "%s exists already: give another name, yardstick init NAME.ys", path));
-    ys_status status = ys_fs_write(path, EXAMPLE, sizeof EXAMPLE - 1);
-    if (status != YS_OK)
-        return ys_command_fail(status);
-    ys_log_info("wrote %s; try: yardstick check %s", path, path);
-    return 0;
 }

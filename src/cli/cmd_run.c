@@ -9,6 +9,7 @@
 #include "job/settings.h"
 #include "report/report.h"
 #include "report/text.h"
+#include "store/study.h"
 #include "study/noise.h"
 #include "study/study.h"
 
@@ -57,6 +58,39 @@ static ys_status open_for_writing(const char *folder, struct ys_store **store)
     return status == YS_EFORMAT ? YS_EIO : status;
 }
 
+/* How the study is named on the command line: by its name where that is this one's, else by its folder. */
+static const char *selector_of(struct ys_store *store, int64_t study_id, const struct ys_study_record *told)
+{
+    int64_t found = 0;
+    if (told->name && ys_store_select(store, told->name, &found, NULL) == YS_OK && found == study_id)
+        return told->name;
+    return told->folder ? told->folder : "last";
+}
+
+/* The command that goes on with what was interrupted. */
+static void say_resume(struct ys_store *store, int64_t study_id)
+{
+    char *standard = ys_path_absolute("yardstick-results");
+    ys_json *document = NULL;
+    struct ys_study_record told;
+    struct ys_study_timing timing;
+    struct ys_buf command = {0};
+    if (ys_store_study_get(store, study_id, &document) == YS_OK) {
+        ys_study_record_read(document, &told, &timing);
+        ys_buf_puts(&command, "yardstick resume ");
+        ys_buf_put_word(&command, selector_of(store, study_id, &told));
+        if (!standard || strcmp(ys_store_folder(store), standard) != 0) {
+            ys_buf_puts(&command, " --results=");
+            ys_buf_put_word(&command, ys_store_folder(store));
+        }
+        if (told.status == YS_STUDY_INTERRUPTED)
+            ys_log_warn("what was measured is kept: `%s` goes on with it", ys_buf_text(&command));
+    }
+    ys_buf_free(&command);
+    ys_json_free(document);
+    ys_free(standard);
+}
+
 /* What a study leaves behind: its report and its table. The study's own exit code wins unless they cannot be written.
  */
 static int show_end(const struct ys_args *args, struct ys_store *store, int64_t study_id, int exit_code)
@@ -66,6 +100,7 @@ static int show_end(const struct ys_args *args, struct ys_store *store, int64_t 
         return ys_command_fail(YS_EIO);
     int printed = ys_result_print(args, store, study_id);
     ys_log_info("report: %s", path);
+    say_resume(store, study_id);
     ys_free(path);
     return printed ? printed : exit_code;
 }
@@ -147,7 +182,10 @@ static bool print_trial(const struct ys_listing_trial *trial, struct ys_buf *out
     ys_buf_printf(out, "%s\n", trial->id);
     if (trial->status == YS_RUN_OK)
         return true;
-    ys_command_wrap(out, 4, 8, "%s: %s", ys_run_status_name((enum ys_run_status)trial->status),
+    const bool is_missing = trial->status == YS_RUN_MISSING && trial->title;
+    ys_command_wrap(out, 4, 8, "%s: %s%s%s%s%s", ys_run_status_name((enum ys_run_status)trial->status),
+                    is_missing ? trial->title : "", is_missing && trial->version && *trial->version ? " " : "",
+                    is_missing && trial->version ? trial->version : "", is_missing ? ": " : "",
                     trial->reason ? trial->reason : "");
     if (trial->command)
         ys_buf_printf(out, "    run: %s\n", trial->command);
@@ -197,6 +235,15 @@ static void print_files(const struct ys_listing *listing, struct ys_buf *out)
     }
 }
 
+static void print_not_due(const struct ys_listing_trial *trial, struct ys_buf *out)
+{
+    const struct ys_due *due = trial->due.items;
+    for (size_t i = 0; i < trial->due.count; i++)
+        if (due[i].state == YS_DUE_NOT)
+            ys_command_wrap(out, 4, 8, "no check of its runs: %s (%s)", ys_name_of(&ys_due_checks, due[i].check),
+                            due[i].reason);
+}
+
 static void print_check(const struct ys_listing *listing, struct ys_buf *out)
 {
     const struct ys_listing_trial *trials = listing->trials.items;
@@ -213,6 +260,7 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
                         (long long)(infers ? trial->requests : trial->steps), infers ? "requests" : "steps",
                         trial->known ? "about" : "perhaps", ys_span_text(trial->run_s, span, sizeof span));
         ys_buf_free(&line);
+        print_not_due(trial, out);
     }
     print_files(listing, out);
     ys_buf_puts(out, "\n");

@@ -96,7 +96,7 @@ void ys_command_name(struct ys_buf *out, int indent, int width, const char *name
 bool ys_command_colour(void)
 {
     const char *no_color = getenv("NO_COLOR");
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color);
+    return ys_log_is_terminal(STDOUT_FILENO) && !(no_color && *no_color);
 }
 
 ys_status ys_command_write(struct ys_buf *buf, bool *left)

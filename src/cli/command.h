@@ -31,6 +31,7 @@ int ys_command_import(const struct ys_args *args);
 int ys_command_clean(const struct ys_args *args);
 int ys_command_doctor(const struct ys_args *args);
 int ys_command_init(const struct ys_args *args);
+extern const char ys_example_study[]; /* what it writes */
 int ys_command_help(const struct ys_args *args);
 
 /** Prints the recorded message as an error, and gives the exit code that belongs to the status. */

@@ -1,18 +1,60 @@
 #include "cli/completion.h"
 
 #include "cli/verb.h"
+#include "data/dataset.h"
+#include "graph/model.h"
 #include "job/option.h"
+#include "metric/metric.h"
 
 #include <string.h>
 
-/* What stands after a flag or a key. */
-enum after { AFTER_NOTHING, AFTER_TEXT, AFTER_FILE, AFTER_FOLDER, AFTER_FRAMEWORK, AFTER_WORDS };
+/* What stands after a flag or a key: models may be files too, data folders. */
+enum after {
+    AFTER_NOTHING,
+    AFTER_TEXT,
+    AFTER_FILE,
+    AFTER_FOLDER,
+    AFTER_FRAMEWORK,
+    AFTER_MODEL,
+    AFTER_DATA,
+    AFTER_METRIC,
+    AFTER_KEY,
+    AFTER_VERB,
+    AFTER_WORDS
+};
 
 /* A flag of a verb, or a key that it takes as one. */
 struct item {
     const char *name, *value, *help, *words; /* words: separated by blanks or bars; NULL */
     enum after after;
 };
+
+/* What stands behind the first word of a verb, and behind any other of it. */
+static const struct follower {
+    const char *verb, *word;
+    enum after after;
+} followers[] = {
+    {"list", "frameworks", AFTER_FRAMEWORK}, {"list", "models", AFTER_MODEL}, {"list", "datasets", AFTER_DATA},
+    {"list", "metrics", AFTER_METRIC},       {"list", "keys", AFTER_KEY},     {"data", "fetch", AFTER_DATA},
+    {"results", "import", AFTER_FILE},       {"help", "", AFTER_VERB},        {NULL},
+};
+
+/* Files that a verb reads by their name alone; those of others are studies' names. */
+static const struct reader {
+    const char *verb, *endings;
+} readers[] = {
+    {"run", ".ys"},        {"check", ".ys"},    {"verify", ".ys"},
+    {"bisect", ".ys"},     {"init", ".ys"},     {"gate", ".jsonl .ys"},
+    {"compare", ".jsonl"}, {"import", ".onnx"}, {NULL},
+};
+
+static const char *endings_of(const struct ys_verb *verb)
+{
+    for (const struct reader *reader = readers; reader->verb; reader++)
+        if (strcmp(reader->verb, verb->name) == 0)
+            return reader->endings;
+    return "";
+}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -36,6 +78,12 @@ static struct item item_of_flag(const struct ys_verb *verb, const struct ys_flag
         item.after = AFTER_FILE;
     else if (ends_with(flag->value, "@VERSION") || strcmp(flag->name, "check") == 0)
         item.after = AFTER_FRAMEWORK;
+    else if (strcmp(flag->name, "model") == 0)
+        item.after = AFTER_MODEL;
+    else if (strcmp(flag->name, "data") == 0)
+        item.after = AFTER_DATA;
+    else if (strcmp(flag->name, "metric") == 0)
+        item.after = AFTER_METRIC;
     return item;
 }
 
@@ -48,8 +96,13 @@ static struct item item_of_key(const struct ys_option *option)
         item = (struct item){option->name, "VALUE", option->help, "on|off", AFTER_WORDS};
     else if (option->type == YS_OPTION_FRAMEWORK)
         item.after = AFTER_FRAMEWORK;
-    else if (option->type == YS_OPTION_PATH || option->type == YS_OPTION_MODEL || option->type == YS_OPTION_DATA ||
-             option->type == YS_OPTION_HOSTS)
+    else if (option->type == YS_OPTION_MODEL)
+        item.after = AFTER_MODEL;
+    else if (option->type == YS_OPTION_DATA)
+        item.after = AFTER_DATA;
+    else if (strcmp(option->name, "results") == 0)
+        item.after = AFTER_FOLDER;
+    else if (option->type == YS_OPTION_HOSTS)
         item.after = AFTER_FILE;
     return item;
 }
@@ -74,11 +127,6 @@ static void each_item(const struct ys_verb *verb, struct ys_buf *out,
         if (is_flag_key(option) && !ys_verb_flag(verb, option->name, strlen(option->name)))
             put(out, verb, &item);
     }
-}
-
-static bool takes_study(const struct ys_verb *verb)
-{
-    return strncmp(verb->usage, "[STUDY.ys", 9) == 0 || strncmp(verb->usage, "FILE", 4) == 0;
 }
 
 static bool takes_framework(const struct ys_verb *verb)
@@ -106,6 +154,30 @@ static void put_words(struct ys_buf *out, const char *words)
         ys_buf_printf(out, "%c", *at == '|' ? ' ' : *at);
 }
 
+/* The kinds of names, each a function of the shells: _yardstick_models prints or offers models. */
+static const char *const kinds[] = {
+    [AFTER_FRAMEWORK] = "frameworks", [AFTER_MODEL] = "models", [AFTER_DATA] = "datasets",
+    [AFTER_METRIC] = "metrics",       [AFTER_KEY] = "keys",     [AFTER_VERB] = "verbs"};
+
+/* The names of a kind with blanks between; frameworks, which a recipe adds, are asked for when they are wanted. */
+static void put_names(struct ys_buf *out, enum after after)
+{
+    const struct ys_model *const models[] = {ys_models(), ys_models_more()};
+    size_t count = 0;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    for (size_t i = 0; after == AFTER_MODEL && i < sizeof models / sizeof models[0]; i++)
+        for (const struct ys_model *model = models[i]; model->name; model++)
+            ys_buf_printf(out, " %s", model->name);
+    for (const struct ys_data_source *source = ys_data_sources(); after == AFTER_DATA && source->name; source++)
+        ys_buf_printf(out, " %s", source->name);
+    for (size_t i = 0; after == AFTER_METRIC && i < count; i++)
+        ys_buf_printf(out, " %s", infos[i].name);
+    for (const struct ys_option *option = ys_options(); after == AFTER_KEY && option->name; option++)
+        ys_buf_printf(out, " %s", option->name);
+    for (const struct ys_verb *verb = ys_verbs(); after == AFTER_VERB && verb->name; verb++)
+        ys_buf_printf(out, " %s", verb->name);
+}
+
 /* Nothing that a shell would read as its own: compgen expands what it is given. */
 #define LIST_FRAMEWORKS                                                                                                \
     "yardstick list frameworks --format=json 2>/dev/null | sed -n 's/.*\"spec\": \"\\([A-Za-z0-9._@+-]*\\)\".*/\\1/p'"
@@ -119,73 +191,104 @@ static void put_bash_flag(struct ys_buf *out, const struct ys_verb *verb, const 
     ys_buf_printf(out, " --%s%s", item->name, item->after == AFTER_NOTHING ? "" : "=");
 }
 
+/* What sets `values` and `kind`, by which compgen offers names and files. */
+static void put_bash_kind(struct ys_buf *out, enum after after, const char *words)
+{
+    if (after == AFTER_WORDS) {
+        ys_buf_puts(out, "values='");
+        put_words(out, words);
+        ys_buf_puts(out, "'");
+    } else if (kinds[after]) {
+        ys_buf_printf(out, "values=$(_yardstick_%s)", kinds[after]);
+    }
+    ys_buf_puts(out, after == AFTER_FILE || after == AFTER_MODEL    ? " kind=-f"
+                     : after == AFTER_FOLDER || after == AFTER_DATA ? " kind=-d"
+                                                                    : "");
+    ys_buf_puts(out, " ;;\n");
+}
+
 static void put_bash_value(struct ys_buf *out, const struct ys_verb *verb, const struct item *item)
 {
     if (item->after == AFTER_NOTHING || item->after == AFTER_TEXT)
         return;
     ys_buf_printf(out, "    %s--%s) ", verb->name, item->name);
-    if (item->after == AFTER_WORDS) {
-        ys_buf_puts(out, "values='");
-        put_words(out, item->words);
-        ys_buf_puts(out, "'");
-    } else {
-        ys_buf_puts(out, item->after == AFTER_FRAMEWORK ? "values=$(_yardstick_frameworks)"
-                         : item->after == AFTER_FOLDER  ? "kind=-d"
-                                                        : "kind=-f");
-    }
-    ys_buf_puts(out, " ;;\n");
+    put_bash_kind(out, item->after, item->words);
 }
 
 static void put_bash_verb(struct ys_buf *out, const struct ys_verb *verb)
 {
     ys_buf_printf(out, "    %s)\n      flags='", verb->name);
     each_item(verb, out, put_bash_flag);
-    ys_buf_puts(out, "'\n      words=\"");
+    ys_buf_puts(out, "'\n      values=\"");
     put_own_words(out, verb);
     ys_buf_puts(out, takes_framework(verb)  ? " all $(_yardstick_frameworks)"
                      : takes_selector(verb) ? " last $(_yardstick_studies)"
                                             : "");
-    ys_buf_puts(out, "\" ;;\n");
+    ys_buf_printf(out, "\" endings='%s' ;;\n", endings_of(verb));
+}
+
+static void put_bash_functions(struct ys_buf *out)
+{
+    ys_buf_puts(out, "# bash completion of yardstick, made by `yardstick completion bash`\n\n"
+                     "_yardstick_frameworks() { " LIST_FRAMEWORKS "; }\n"
+                     "_yardstick_studies() { " LIST_STUDIES "; }\n");
+    for (enum after after = AFTER_MODEL; after < AFTER_WORDS; after++) {
+        ys_buf_printf(out, "_yardstick_%s() { echo", kinds[after]);
+        put_names(out, after);
+        ys_buf_puts(out, "; }\n");
+    }
 }
 
 void ys_completion_bash(struct ys_buf *out)
 {
-    ys_buf_puts(
-        out, "# bash completion of yardstick, made by `yardstick completion bash`\n\n"
-             "_yardstick_frameworks() { " LIST_FRAMEWORKS "; }\n"
-             "_yardstick_studies() { " LIST_STUDIES "; }\n\n"
-             "_yardstick() {\n"
-             "  local line=\"${COMP_LINE:0:COMP_POINT}\" verb= word flags= words= values= kind=\n"
-             "  local current=\"${line##*[[:space:]]}\"\n"
-             "  for word in ${line%\"$current\"}; do\n"
-             "    case $word in *yardstick | -*) ;; *.ys | */*) verb=${verb:-run} ;; *) verb=${verb:-$word} ;; esac\n"
-             "  done\n"
-             "  if [ -z \"$verb\" ]; then\n"
-             "    COMPREPLY=($(compgen -W '");
-    for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
-        ys_buf_printf(out, "%s ", verb->name);
-    ys_buf_puts(out, "--help --version' -- \"$current\") $(compgen -f -X '!*.ys' -- \"$current\"))\n"
-                     "    return\n"
-                     "  fi\n"
-                     "  case $current in\n"
-                     "  --*=*)\n"
-                     "    case $verb${current%%=*} in\n");
+    put_bash_functions(out);
+    ys_buf_puts(out,
+                "\n_yardstick() {\n"
+                "  local line=\"${COMP_LINE:0:COMP_POINT}\" verb= first= word flags= values= kind= endings= ending\n"
+                "  local current=\"${line##*[[:space:]]}\"\n"
+                "  for word in ${line%\"$current\"}; do\n"
+                "    case $word in\n"
+                "    *yardstick | -*) ;;\n"
+                "    *) if [ -n \"$verb\" ]; then first=${first:-$word}; else\n"
+                "      case $word in *.ys | */*) verb=run ;; *) verb=$word ;; esac; fi ;;\n"
+                "    esac\n"
+                "  done\n"
+                "  if [ -z \"$verb\" ]; then\n"
+                "    COMPREPLY=($(compgen -W \"$(_yardstick_verbs) --help --version\" -- \"$current\") $(compgen -f -X "
+                "'!*.ys' -- \"$current\"))\n"
+                "    return\n"
+                "  fi\n"
+                "  case $current in\n"
+                "  --*=*)\n"
+                "    case $verb${current%%=*} in\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
         each_item(verb, out, put_bash_value);
     ys_buf_puts(out, "    esac\n"
                      "    current=${current#*=}\n"
-                     "    COMPREPLY=($(compgen ${kind:--W \"$values\"} -- \"${current##*[,\\{]}\"))\n"
+                     "    COMPREPLY=($(compgen -W \"$values\" -- \"${current##*[,\\{]}\"))\n"
+                     "    [ -n \"$kind\" ] && COMPREPLY+=($(compgen $kind -- \"$current\"))\n"
                      "    return ;;\n"
                      "  esac\n"
                      "  case $verb in\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
         put_bash_verb(out, verb);
     ys_buf_puts(out, "  esac\n"
+                     "  case $verb/$first in\n");
+    for (const struct follower *follower = followers; follower->verb; follower++) {
+        ys_buf_printf(out, "    %s/%s) ", follower->verb, follower->word);
+        put_bash_kind(out, follower->after, NULL);
+    }
+    ys_buf_puts(out, "  esac\n"
                      "  case $current in\n"
                      "  -*)\n"
                      "    COMPREPLY=($(compgen -W \"$flags\" -- \"$current\"))\n"
                      "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace ;;\n"
-                     "  *) COMPREPLY=($(compgen -W \"$words\" -- \"$current\") $(compgen -f -- \"$current\")) ;;\n"
+                     "  *)\n"
+                     "    COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
+                     "    for ending in $endings; do\n"
+                     "      COMPREPLY+=($(compgen -f -X \"!*$ending\" -- \"$current\"))\n"
+                     "    done\n"
+                     "    [ -n \"$endings\" ] && COMPREPLY+=($(compgen -d -- \"$current\")) ;;\n"
                      "  esac\n"
                      "}\n\n"
                      "complete -o filenames -F _yardstick yardstick\n");
@@ -204,6 +307,22 @@ static void put_zsh_text(struct ys_buf *out, const char *text)
     }
 }
 
+/* The action that completes a word. */
+static void put_zsh_kind(struct ys_buf *out, enum after after, const char *words)
+{
+    if (after == AFTER_WORDS) {
+        ys_buf_puts(out, "(");
+        put_words(out, words);
+        ys_buf_puts(out, ")");
+    } else if (after == AFTER_MODEL || after == AFTER_DATA) {
+        ys_buf_printf(out, "{_yardstick_%s; _files%s}", kinds[after], after == AFTER_DATA ? " -/" : "");
+    } else if (kinds[after]) {
+        ys_buf_printf(out, "_yardstick_%s", kinds[after]);
+    } else {
+        ys_buf_puts(out, after == AFTER_FILE ? "_files" : after == AFTER_FOLDER ? "_files -/" : "");
+    }
+}
+
 static void put_zsh_item(struct ys_buf *out, const struct ys_verb *verb, const struct item *item)
 {
     (void)verb;
@@ -214,34 +333,73 @@ static void put_zsh_item(struct ys_buf *out, const struct ys_verb *verb, const s
     if (item->after != AFTER_NOTHING) {
         ys_buf_puts(out, ":");
         put_zsh_text(out, item->value ? item->value : "VALUE");
-        ys_buf_puts(out, item->after == AFTER_FILE        ? ":_files"
-                         : item->after == AFTER_FOLDER    ? ":_files -/"
-                         : item->after == AFTER_FRAMEWORK ? ":_yardstick_frameworks"
-                         : item->after == AFTER_WORDS     ? ":("
-                                                          : ":");
-        if (item->after == AFTER_WORDS) {
-            put_words(out, item->words);
-            ys_buf_puts(out, ")");
-        }
+        ys_buf_puts(out, ":");
+        put_zsh_kind(out, item->after, item->words);
     }
     ys_buf_puts(out, "'");
 }
 
+static bool has_followers(const struct ys_verb *verb)
+{
+    for (const struct follower *follower = followers; follower->verb; follower++)
+        if (strcmp(follower->verb, verb->name) == 0)
+            return true;
+    return false;
+}
+
+/* Files of these endings: "*.(jsonl|ys)". */
+static void put_zsh_files(struct ys_buf *out, const char *endings)
+{
+    ys_buf_puts(out, "_files -g \"*.(");
+    for (const char *at = endings; *at; at++)
+        ys_buf_printf(out, "%s", *at == ' ' ? "|" : *at == '.' ? "" : (const char[]){*at, 0});
+    ys_buf_puts(out, ")(-.)\"");
+}
+
 static void put_zsh_verb(struct ys_buf *out, const struct ys_verb *verb)
 {
+    const char *endings = endings_of(verb);
     ys_buf_printf(out, "  %s)\n    _arguments", verb->name);
     each_item(verb, out, put_zsh_item);
-    if (takes_selector(verb))
-        ys_buf_puts(out, " \\\n      '*:study:_yardstick_studies' ;;\n");
-    else if (takes_framework(verb))
-        ys_buf_puts(out, " \\\n      '*:framework:_yardstick_frameworks' ;;\n");
-    else if (takes_study(verb)) {
-        ys_buf_puts(out, " \\\n      '*:study:_files' ;;\n");
-    } else {
-        ys_buf_puts(out, " \\\n      '*:word:(");
-        put_own_words(out, verb);
-        ys_buf_puts(out, ")' ;;\n");
+    if (has_followers(verb)) {
+        ys_buf_puts(out, " $rest ;;\n");
+        return;
     }
+    ys_buf_puts(out, " \\\n      '*:word:");
+    if (takes_framework(verb)) {
+        ys_buf_puts(out, "_yardstick_frameworks");
+    } else if (takes_selector(verb) || *endings) {
+        ys_buf_printf(out, "{%s", takes_selector(verb) ? "_yardstick_studies; " : "");
+        if (*endings)
+            put_zsh_files(out, endings);
+        ys_buf_puts(out, "}");
+    } else {
+        ys_buf_puts(out, "(");
+        put_own_words(out, verb);
+        ys_buf_puts(out, ")");
+    }
+    ys_buf_puts(out, "' ;;\n");
+}
+
+/* `rest`: what stands behind the flags of verbs whose words follow one another. */
+static void put_zsh_followers(struct ys_buf *out)
+{
+    ys_buf_puts(out, "  local -a rest\n  case $verb/$words[3] in\n");
+    for (const struct follower *follower = followers; follower->verb; follower++) {
+        ys_buf_printf(out, "  %s/%s) rest=('*:word:", follower->verb, *follower->word ? follower->word : "*");
+        if (kinds[follower->after])
+            ys_buf_printf(out, "_yardstick_%s') ;;\n", kinds[follower->after]);
+        else
+            ys_buf_puts(out, "_files') ;;\n");
+    }
+    for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++) {
+        if (!has_followers(verb))
+            continue;
+        ys_buf_printf(out, "  %s/*) rest=('*:word:(", verb->name);
+        put_own_words(out, verb);
+        ys_buf_puts(out, ")') ;;\n");
+    }
+    ys_buf_puts(out, "  esac\n");
 }
 
 void ys_completion_zsh(struct ys_buf *out)
@@ -250,8 +408,13 @@ void ys_completion_zsh(struct ys_buf *out)
                      "_yardstick_frameworks() { local -a names; names=(all ${(f)\"$(" LIST_FRAMEWORKS
                      ")\"}); compadd -a names }\n"
                      "_yardstick_studies() { local -a names; names=(last ${(f)\"$(" LIST_STUDIES
-                     ")\"}); compadd -a names; _files }\n\n"
-                     "_yardstick() {\n"
+                     ")\"}); compadd -a names }\n");
+    for (enum after after = AFTER_MODEL; after < AFTER_WORDS; after++) {
+        ys_buf_printf(out, "_yardstick_%s() { compadd --", kinds[after]);
+        put_names(out, after);
+        ys_buf_puts(out, " }\n");
+    }
+    ys_buf_puts(out, "\n_yardstick() {\n"
                      "  local -a verbs\n"
                      "  verbs=(");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++) {
@@ -266,8 +429,9 @@ void ys_completion_zsh(struct ys_buf *out)
                      "    return\n"
                      "  fi\n"
                      "  local verb=$words[2]\n"
-                     "  [[ $verb == *.ys || $verb == */* ]] && verb=run\n"
-                     "  case $verb in\n");
+                     "  [[ $verb == *.ys || $verb == */* ]] && verb=run\n");
+    put_zsh_followers(out);
+    ys_buf_puts(out, "  case $verb in\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
         put_zsh_verb(out, verb);
     ys_buf_puts(out, "  esac\n}\n\n_yardstick \"$@\"\n");
@@ -284,21 +448,39 @@ static void put_fish_text(struct ys_buf *out, const char *text)
     ys_buf_puts(out, "'");
 }
 
+/* A substitution of a kind's names, and the files that it may name as well. */
+static void put_fish_kind(struct ys_buf *out, enum after after, const char *words)
+{
+    if (after == AFTER_WORDS)
+        put_words(out, words);
+    else if (kinds[after])
+        ys_buf_printf(out, "(__yardstick_%s)", kinds[after]);
+    if (after == AFTER_FOLDER || after == AFTER_DATA)
+        ys_buf_puts(out, " (__fish_complete_directories)");
+}
+
 static void put_fish_item(struct ys_buf *out, const struct ys_verb *verb, const struct item *item)
 {
+    const bool is_file = item->after == AFTER_FILE || item->after == AFTER_MODEL;
     ys_buf_printf(out, "complete -c yardstick -n '__yardstick_verb %s' -l %s", verb->name, item->name);
-    if (item->after == AFTER_WORDS) {
-        ys_buf_puts(out, " -xa '");
-        put_words(out, item->words);
+    ys_buf_puts(out, item->after == AFTER_NOTHING ? "" : is_file ? " -rF" : " -x");
+    if (item->after != AFTER_NOTHING && item->after != AFTER_TEXT && item->after != AFTER_FILE) {
+        ys_buf_puts(out, " -a '");
+        put_fish_kind(out, item->after, item->words);
         ys_buf_puts(out, "'");
-    } else if (item->after == AFTER_FRAMEWORK) {
-        ys_buf_puts(out, " -xa '(__yardstick_frameworks)'");
-    } else if (item->after != AFTER_NOTHING) {
-        ys_buf_puts(out, item->after == AFTER_TEXT ? " -x" : " -r");
     }
     ys_buf_puts(out, " -d ");
     put_fish_text(out, item->help);
     ys_buf_puts(out, "\n");
+}
+
+static void put_fish_endings(struct ys_buf *out, const char *endings)
+{
+    for (const char *at = endings; *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        ys_buf_printf(out, " (__fish_complete_suffix %.*s)", (int)length, at);
+        at += length;
+    }
 }
 
 static void put_fish_verb(struct ys_buf *out, const struct ys_verb *verb)
@@ -307,12 +489,25 @@ static void put_fish_verb(struct ys_buf *out, const struct ys_verb *verb)
     put_fish_text(out, verb->help);
     ys_buf_puts(out, "\n");
     each_item(verb, out, put_fish_item);
-    ys_buf_printf(out, "complete -c yardstick -n '__yardstick_verb %s' -a '", verb->name);
+    ys_buf_printf(out, "complete -c yardstick -n '__yardstick_verb %s%s' -a '", verb->name,
+                  has_followers(verb) ? " \"\"" : "");
     put_own_words(out, verb);
     ys_buf_puts(out, takes_framework(verb)  ? "all (__yardstick_frameworks)"
                      : takes_selector(verb) ? "last (__yardstick_studies)"
                                             : "");
+    put_fish_endings(out, endings_of(verb));
     ys_buf_puts(out, "'\n");
+}
+
+static void put_fish_followers(struct ys_buf *out)
+{
+    for (const struct follower *follower = followers; follower->verb; follower++) {
+        ys_buf_printf(out, "complete -c yardstick -n '__yardstick_verb %s \"%s\"'", follower->verb, follower->word);
+        if (follower->after == AFTER_FILE)
+            ys_buf_puts(out, " -F\n");
+        else
+            ys_buf_printf(out, " -a '(__yardstick_%s)'\n", kinds[follower->after]);
+    }
 }
 
 void ys_completion_fish(struct ys_buf *out)
@@ -320,13 +515,23 @@ void ys_completion_fish(struct ys_buf *out)
     ys_buf_puts(out, "# fish completion of yardstick, made by `yardstick completion fish`\n\n"
                      "function __yardstick_frameworks\n    " LIST_FRAMEWORKS "\nend\n\n"
                      "function __yardstick_studies\n    " LIST_STUDIES "\nend\n\n"
-                     "# Whether the line has that verb, a file being one of `run`; without a word, none yet.\n"
+                     "# Whether the line has that verb, a file being one of `run`, and that first word behind it;\n"
+                     "# without a word, none yet.\n"
                      "function __yardstick_verb\n"
                      "    set -l words (commandline -opc)\n"
                      "    set -l verb $words[2]\n"
                      "    string match -qr '\\.ys$|/' -- \"$verb\"; and set verb run\n"
-                     "    test \"$verb\" = \"$argv[1]\"\n"
+                     "    test \"$verb\" = \"$argv[1]\"; or return 1\n"
+                     "    test (count $argv) -lt 2; or test \"$words[3]\" = \"$argv[2]\"\n"
                      "end\n");
+    for (enum after after = AFTER_MODEL; after < AFTER_WORDS; after++) {
+        ys_buf_printf(out, "\nfunction __yardstick_%s\n    printf '%%s\\n'", kinds[after]);
+        put_names(out, after);
+        ys_buf_puts(out, "\nend\n");
+    }
+    ys_buf_puts(out, "\ncomplete -c yardstick -f\n"
+                     "complete -c yardstick -n '__yardstick_verb' -a '(__fish_complete_suffix .ys)'\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
         put_fish_verb(out, verb);
+    put_fish_followers(out);
 }

@@ -1,4 +1,5 @@
 /* The manual pages, as roff with the man macros (man 7 groff_man). */
+#include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/verb.h"
 #include "job/option.h"
@@ -51,6 +52,8 @@ static void put_flag(struct ys_buf *out, const struct ys_verb *verb, const struc
         ys_buf_puts(out, "=");
         put_text(out, flag->value);
     }
+    if (flag->letter)
+        ys_buf_printf(out, "\n.TQ\n.B \\-%c", flag->letter);
     ys_buf_puts(out, "\n");
     put_text(out, flag->help);
     ys_buf_puts(out, "\n");
@@ -77,6 +80,18 @@ static void put_verb(struct ys_buf *out, const struct ys_verb *verb)
             "an axis.\n");
 }
 
+static void put_examples(struct ys_buf *out)
+{
+    ys_buf_puts(out, ".SH EXAMPLES\n.nf\n");
+    for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
+        for (size_t i = 0; i < sizeof verb->examples / sizeof verb->examples[0]; i++) {
+            ys_buf_puts(out, "yardstick ");
+            put_text(out, verb->examples[i]);
+            ys_buf_puts(out, "\n");
+        }
+    ys_buf_puts(out, ".fi\n");
+}
+
 void ys_manual_program(struct ys_buf *out)
 {
     put_head(out, "yardstick", "1", "measures deep\\-learning frameworks");
@@ -86,6 +101,7 @@ void ys_manual_program(struct ys_buf *out)
                      "meant, with /TRIAL after it.\n.SH VERBS\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
         put_verb(out, verb);
+    put_examples(out);
     ys_buf_puts(out,
                 ".SH EXIT STATUS\n"
                 ".TP\n.B 0\nall done; a gate holds\n.TP\n.B 1\na run failed\n.TP\n.B 2\nusage or job error\n"
@@ -140,5 +156,7 @@ void ys_manual_study(struct ys_buf *out)
             if ((int)option->group == group)
                 put_key(out, option);
     }
-    ys_buf_puts(out, ".SH SEE ALSO\n.BR yardstick (1)\n");
+    ys_buf_puts(out, ".SH EXAMPLES\n.nf\n");
+    put_text(out, ys_example_study);
+    ys_buf_puts(out, ".fi\n.SH SEE ALSO\n.BR yardstick (1)\n");
 }

@@ -21,6 +21,7 @@ struct ys_verb {
     const char *formats; /* what it can print: "table json"; NULL: it has no --format */
     enum ys_verb_keys keys;
     int (*run)(const struct ys_args *args);
+    const char *examples[2]; /* what may follow "yardstick" */
 };
 
 enum ys_flag_kind {
@@ -39,6 +40,7 @@ struct ys_flag {
     const char *help;
     enum ys_flag_kind kind;
     size_t field; /* offset in struct ys_args */
+    char letter;  /* of a switch that all verbs have: -q; 0 */
 };
 
 /** Ended by a NULL name. */
@@ -54,6 +56,8 @@ bool ys_verb_has_word(const char *words, const char *word);
 
 /** The help of one verb, or with NULL that of the program. Appended. */
 void ys_verb_help(const struct ys_verb *verb, struct ys_buf *out);
+/** What to begin with, ten lines. Appended. */
+void ys_verb_first_steps(struct ys_buf *out);
 /** YS_EINVAL that names the verb nearest to `name`. */
 ys_status ys_verb_unknown(const char *name);
 /** YS_EINVAL for a flag `name` that the verb does not have: whose it is, or the nearest that the verb has. */

@@ -20,6 +20,8 @@ static void put_flag(const struct ys_verb *verb, const struct ys_flag *flag, str
         ys_buf_append(out, *formats == ' ' ? "|" : formats, 1);
     if (flag->value)
         ys_buf_puts(out, flag->value);
+    if (flag->letter)
+        ys_buf_printf(out, ", -%c", flag->letter);
 }
 
 static void put_flags(const struct ys_verb *verb, struct ys_buf *out)
@@ -40,8 +42,26 @@ static void put_flags(const struct ys_verb *verb, struct ys_buf *out)
 
 static void put_keys(struct ys_buf *out)
 {
-    ys_buf_puts(out, "\nKeys of a study, in its file or as flags (a comma makes an axis):\n");
-    ys_job_keys_text(out);
+    ys_buf_puts(out, "\n");
+    ys_text_wrap(
+        out,
+        "Every key of a study is a flag too, and a comma makes an axis: --framework, --model, --data, --threads, "
+        "--batch, --steps, --lr, --repeat and more. `yardstick list keys` lists them, `yardstick list keys "
+        "threads` says what one may be.",
+        0, 0, WIDTH);
+}
+
+static void put_examples(const struct ys_verb *verb, struct ys_buf *out)
+{
+    ys_buf_puts(out, "\nExamples:\n");
+    for (size_t i = 0; i < sizeof verb->examples / sizeof verb->examples[0]; i++) {
+        struct ys_buf line = {0};
+        ys_buf_printf(&line, "yardstick %s", verb->examples[i]);
+        ys_buf_puts(out, "  ");
+        ys_text_wrap(out, ys_buf_text(&line), 2, 2 + HELP_INDENT, WIDTH);
+        out->failed |= line.failed;
+        ys_buf_free(&line);
+    }
 }
 
 /* After `lead`, below which further lines begin. */
@@ -65,9 +85,9 @@ static void help_of_program(struct ys_buf *out)
         ys_buf_printf(out, "  %*s", HELP_INDENT, "");
         ys_text_wrap(out, verb->help, 2 + HELP_INDENT, 2 + HELP_INDENT, WIDTH);
     }
-    ys_buf_puts(out, "\n`yardstick VERB --help` lists the flags of a verb; every verb has --quiet,\n"
-                     "--debug, --help and --version.\n");
-    put_keys(out);
+    ys_buf_puts(out, "\n`yardstick help VERB` lists the flags of a verb; every verb has --quiet (-q),\n"
+                     "--debug (-v), --help (-h) and --version (-V).\n");
+    ys_buf_puts(out, "`yardstick list keys` lists the keys of a study: in its file, or flags of `run`.\n");
     ys_buf_puts(out, "\nExit codes: 0 all done, 1 a run failed, 2 usage or job error, 3 `gate`: a\n"
                      "rule is broken, 4 one is open, 5 a proof failed, 6 nothing could run, 7 internal\n"
                      "error or results could not be written, 124 time limit, 130/143 interrupted.\n");
@@ -89,6 +109,20 @@ void ys_verb_help(const struct ys_verb *verb, struct ys_buf *out)
     put_flags(verb, out);
     if (verb->keys == YS_VERB_ALL_KEYS)
         put_keys(out);
+    put_examples(verb, out);
+}
+
+void ys_verb_first_steps(struct ys_buf *out)
+{
+    ys_buf_puts(out, "yardstick measures deep-learning frameworks: the same work for each, proven,\n"
+                     "timed from outside. To begin with:\n\n"
+                     "  yardstick doctor              is this machine fit to measure?\n"
+                     "  yardstick init                write an example study, study.ys\n"
+                     "  yardstick check study.ys      what would run, how long, what is missing\n"
+                     "  yardstick run study.ys        measure; print a table, write a report\n"
+                     "  yardstick list frameworks     what there is (also models, datasets, keys)\n"
+                     "  yardstick help                all that it can do; `yardstick help VERB` one\n"
+                     "                                verb, its flags and two examples\n");
 }
 
 ys_status ys_verb_unknown(const char *name)
@@ -98,7 +132,7 @@ ys_status ys_verb_unknown(const char *name)
         names[i] = ys_verbs()[i].name;
     const char *near = ys_nearest(name, names);
     if (!*name)
-        return ys_fail(YS_EINVAL, "say what to do: yardstick run STUDY.ys, or yardstick --help");
+        return ys_fail(YS_EINVAL, "say what to do: yardstick run STUDY.ys, or yardstick help");
     return ys_fail(YS_EINVAL, "\"%s\" is no verb%s%s%s (yardstick --help lists all)", name,
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }

@@ -11,7 +11,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <unistd.h>
+
+/* Without a current folder every relative path would mean another place, and without /proc neither yardstick's own
+ * files are found nor anything is seen of what runs; the verbs that only say something need neither. */
+static ys_status check_surroundings(const struct ys_verb *verb)
+{
+    char folder[PATH_MAX];
+    const bool runs = ys_verb_flag(verb, "recipes", strlen("recipes")) != NULL;
+    if (strcmp(verb->name, "help") == 0 || strcmp(verb->name, "completion") == 0)
+        return YS_OK;
+    if (!getcwd(folder, sizeof folder) && errno == ENOENT)
+        return ys_fail(YS_EINVAL, "the current folder was removed: go to another, as with cd");
+    if (runs && strcmp(verb->name, "doctor") != 0 && access("/proc/self/stat", R_OK) != 0)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "/proc is not readable, by which %s sees what it runs: mount -t proc proc /proc", verb->name);
+    return YS_OK;
+}
 
 static int dispatch(const struct ys_args *args)
 {
@@ -29,7 +47,13 @@ static int dispatch(const struct ys_args *args)
         ys_verb_help(verb, &out);
         return ys_command_print(&out);
     }
-    return verb ? verb->run(args) : ys_command_fail(ys_verb_unknown(args->verb));
+    if (!*args->verb) {
+        ys_verb_first_steps(&out);
+        const int code = ys_command_print(&out);
+        return code ? code : 2; /* nothing was asked for */
+    }
+    ys_status status = verb ? check_surroundings(verb) : ys_verb_unknown(args->verb);
+    return status == YS_OK ? verb->run(args) : ys_command_fail(status);
 }
 
 /* A descriptor of the standard three that the caller closed would become the first file opened, and the result would be

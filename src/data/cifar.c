@@ -18,6 +18,8 @@ const struct ys_cifar_form ys_cifar10 = {
                 {"data_batch_4.bin", 3, 1},
                 {"data_batch_5.bin", 4, 1},
                 {"test_batch.bin", 0, 1}},
+    .other_inners = {"cifar-10-batches-py", "cifar-10-batches-mat"},
+    .other_archives = {"cifar-10-python.tar.gz", "cifar-10-batches-py.tar.gz", "cifar-10-matlab.tar.gz"},
     .classes = 10,
 };
 const struct ys_cifar_form ys_cifar100 = {
@@ -27,6 +29,8 @@ const struct ys_cifar_form ys_cifar100 = {
     .inner = "cifar-100-binary",
     .batch_count = 2,
     .batches = {{"train.bin", 0, YS_CIFAR_TRAIN_BATCHES}, {"test.bin", 0, 1}},
+    .other_inners = {"cifar-100-python", "cifar-100-matlab"},
+    .other_archives = {"cifar-100-python.tar.gz", "cifar-100-matlab.tar.gz"},
     .groups = 20,
     .classes = 100,
 };
@@ -161,6 +165,30 @@ ys_status ys_cifar_parse(const struct ys_cifar_form *form, const void *bytes, si
     return status;
 }
 
+/* With --unverified too: there is nothing in it that could be taken. */
+static ys_status is_other(const struct ys_cifar_form *form, const char *path)
+{
+    return ys_fail(
+        YS_EFORMAT,
+        "%s is %s in another version, of Python as Keras and torchvision keep it or of Matlab, and the binary "
+        "version is read: give %s (MD5 %s), which `yardstick data fetch` without --from gets",
+        path, form->title, form->archive, form->md5);
+}
+
+/* By the name that an archive begins with. */
+static bool begins_as_other(const struct ys_cifar_form *form, const void *bytes, size_t size)
+{
+    uint8_t begin[YS_TAR_BLOCK_BYTES] = {0};
+    size_t got = 0;
+    bool more;
+    bool is = false;
+    if (ys_gzip_expand(bytes, size, "", begin, sizeof begin, &got, &more) != YS_OK)
+        return false;
+    for (size_t i = 0; i < 2; i++)
+        is = is || strncmp((const char *)begin, form->other_inners[i], strlen(form->other_inners[i])) == 0;
+    return is;
+}
+
 static ys_status read_archive(const struct ys_cifar_form *form, const char *path, int64_t batch_rows, bool unverified,
                               struct ys_data_rows *train, struct ys_data_rows *test, bool *verified)
 {
@@ -170,13 +198,18 @@ static ys_status read_archive(const struct ys_cifar_form *form, const char *path
     if (status == YS_OK)
         ys_md5_text(ys_buf_text(&bytes), bytes.size, md5);
     bool is_known = strcmp(md5, form->md5) == 0;
-    if (status == YS_OK && !is_known && !unverified)
-        status = ys_fail(YS_EFORMAT,
-                         "%s is not %s as published: its MD5 is %s, not %s (--unverified takes it, and marks it)", path,
-                         form->title, md5, form->md5);
+    if (status == YS_OK && !is_known && begins_as_other(form, ys_buf_text(&bytes), bytes.size))
+        status = is_other(form, path);
     if (status == YS_OK)
         status = ys_cifar_parse(form, ys_buf_text(&bytes), bytes.size, path, batch_rows, train, test);
     ys_buf_free(&bytes);
+    if (status == YS_OK && !is_known && !unverified) { /* said of what could be taken alone */
+        ys_data_rows_fini(train);
+        ys_data_rows_fini(test);
+        return ys_fail(YS_EFORMAT,
+                       "%s is not %s as published: its MD5 is %s, not %s (--unverified takes it, and marks it)", path,
+                       form->title, md5, form->md5);
+    }
     if (status == YS_OK)
         *verified = is_known;
     return status;
@@ -212,6 +245,30 @@ static ys_status read_batches(const struct ys_cifar_form *form, const char *fold
     return YS_OK;
 }
 
+static bool holds(const char *folder, const char *name)
+{
+    char *path = name ? ys_path_join(folder, name) : NULL;
+    const bool there = path && ys_fs_exists(path);
+    ys_free(path);
+    return there;
+}
+
+/* What there is in the place of the archive and its batches. */
+static ys_status nothing_in(const struct ys_cifar_form *form, const char *path)
+{
+    const char *first = form->batches[0].name;
+    char *bare = ys_strndup(first, strlen(first) - strlen(".bin"));
+    if (!bare)
+        return ys_out_of_memory();
+    bool other = holds(path, bare);
+    ys_free(bare);
+    for (size_t i = 0; i < 2; i++)
+        other = other || holds(path, form->other_inners[i]);
+    for (size_t i = 0; i < 4; i++)
+        other = other || holds(path, form->other_archives[i]);
+    return other ? is_other(form, path) : ys_fail(YS_ENOTFOUND, "%s has neither %s nor %s", path, form->archive, first);
+}
+
 ys_status ys_cifar_read(const struct ys_cifar_form *form, const char *path, int64_t batch_rows, bool unverified,
                         struct ys_data_rows *train, struct ys_data_rows *test, bool *verified)
 {
@@ -229,7 +286,7 @@ ys_status ys_cifar_read(const struct ys_cifar_form *form, const char *path, int6
         status =
             read_batches(form, ys_fs_exists(outer_batch) ? path : inner, batch_rows, unverified, train, test, verified);
     else
-        status = ys_fail(YS_ENOTFOUND, "%s has neither %s nor %s", path, form->archive, first);
+        status = nothing_in(form, path);
     ys_free(archive);
     ys_free(inner);
     ys_free(outer_batch);

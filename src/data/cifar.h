@@ -25,6 +25,9 @@ struct ys_cifar_form {
         const char *name;
         int64_t first, rows; /* among those to train on, both in test batches */
     } batches[YS_CIFAR_MAX_BATCHES];
+    /* The folders in the archives of its other versions, of Python (which Keras and torchvision keep) and of Matlab,
+     * and what these archives are called; they are not read. */
+    const char *other_inners[2], *other_archives[4];
     int groups; /* 0: records do not say the group */
     int classes;
 };

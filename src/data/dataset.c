@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sealed.h"
+#include "base/words.h"
 #include "data/bpe.h"
 #include "data/chars.h"
 #include "data/cifar.h"
@@ -222,6 +223,15 @@ const struct ys_data_source *ys_data_find(const char *name)
     return NULL;
 }
 
+const struct ys_data_source *ys_data_named(const char *name)
+{
+    const struct ys_data_source *found = ys_data_find(name);
+    for (const struct ys_data_source *source = sources; !found && source->name; source++)
+        if (ys_is_spelled(name, strlen(name), source->name))
+            found = source;
+    return found;
+}
+
 bool ys_data_is_path(const char *folder, const char *text)
 {
     if (ys_data_find(text))
@@ -234,7 +244,7 @@ bool ys_data_is_path(const char *folder, const char *text)
 
 static ys_status need_source(const char *name, const struct ys_data_source **source)
 {
-    *source = ys_data_find(name);
+    *source = ys_data_named(name);
     return *source ? YS_OK : ys_fail(YS_EINVAL, "there is no data set \"%s\": see `yardstick list datasets`", name);
 }
 

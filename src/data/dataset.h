@@ -51,6 +51,8 @@ const struct ys_data_source *ys_data_sources(void);
 bool ys_data_is_path(const char *folder, const char *text);
 /** NULL when there is none of that name. */
 const struct ys_data_source *ys_data_find(const char *name);
+/** The same by what a user wrote, which may differ in capitals, - and _. */
+const struct ys_data_source *ys_data_named(const char *name);
 
 /** The rows that are asked for; as in struct ys_dataset. */
 struct ys_data_wanted {
@@ -75,6 +77,7 @@ struct ys_dataset {
     bool skips_bad;      /* as it was asked for */
     bool is_listed;      /* the file to train on lists images that are decoded when they are wanted (data/listed.h) */
     int64_t skipped;     /* images that were left out */
+    char *left_out;      /* what else lies there (data/folder.h); NULL: nothing */
     char *source;        /* where it came from, for people */
     char *form;          /* of one that follows the model: ys_data_form(); NULL */
 };

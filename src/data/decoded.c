@@ -391,6 +391,13 @@ static ys_status load_or_decode(struct decoding *d, const struct ys_data_wanted 
     return status;
 }
 
+static void say_what(const struct ys_dataset *dataset)
+{
+    ys_log_info("%s: %lld classes, %lld images to train on and %lld to test on%s%s", dataset->name,
+                (long long)dataset->rows.classes, (long long)dataset->train_count, (long long)dataset->test_count,
+                dataset->left_out ? "; left out: " : "", dataset->left_out ? dataset->left_out : "");
+}
+
 ys_status ys_decoded_prepare(const char *path, const struct ys_rows *form, const struct ys_data_wanted *wanted,
                              struct ys_dataset *dataset)
 {
@@ -402,8 +409,12 @@ ys_status ys_decoded_prepare(const char *path, const struct ys_rows *form, const
     ys_status status = make_source(&d, form);
     if (status == YS_OK)
         status = load_or_decode(&d, wanted, dataset);
-    if (status == YS_OK)
+    if (status == YS_OK) {
         dataset->skips_bad = d.skips;
+        dataset->left_out = folder.left_out;
+        folder.left_out = NULL;
+        say_what(dataset);
+    }
     decoding_fini(&d);
     ys_folder_fini(&folder);
     return status;

@@ -2,110 +2,17 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "data/folder_scan.h"
+#include "data/folder_halves.h"
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const test_names[] = {"test", "val", "validation", NULL};
-
-static void found_fini(struct ys_found *found)
-{
-    for (size_t i = 0; i < found->count; i++) {
-        ys_free(found->items[i].path);
-        ys_free(found->items[i].class);
-    }
-    ys_free(found->items);
-    ys_free(found->lists[0]);
-    ys_free(found->lists[1]);
-    *found = (struct ys_found){0};
-}
 
 void ys_folder_fini(struct ys_folder *folder)
 {
     for (size_t i = 0; i < folder->count; i++)
         ys_free(folder->rows[i].path);
     ys_free(folder->rows);
+    ys_free(folder->left_out);
     *folder = (struct ys_folder){0};
-}
-
-/* PATH/train and PATH/test, or with `ending` PATH/train.csv and PATH/test.csv: new strings, *test NULL where there is
- * none; both NULL where there is no train. */
-static ys_status find_halves(const char *path, const char *ending, char **train, char **test)
-{
-    *train = ys_format("%s/train%s", path, ending);
-    *test = NULL;
-    if (!*train)
-        return ys_out_of_memory();
-    if (!ys_fs_exists(*train)) {
-        ys_free(*train);
-        *train = NULL;
-    }
-    for (size_t i = 0; *train && !*test && test_names[i]; i++) {
-        *test = ys_format("%s/%s%s", path, test_names[i], ending);
-        if (!*test)
-            return ys_out_of_memory();
-        if (!ys_fs_exists(*test)) {
-            ys_free(*test);
-            *test = NULL;
-        }
-    }
-    return YS_OK;
-}
-
-/* What Tiny ImageNet has in the place of folders: val/images and val/val_annotations.txt. Beside it lies a folder
- * `test` of images whose classes were never published. *list: new string, NULL where there is none. */
-static ys_status find_annotations(const char *path, char **list)
-{
-    *list = ys_format("%s/val/val_annotations.txt", path);
-    if (!*list)
-        return ys_out_of_memory();
-    if (!ys_fs_exists(*list)) {
-        ys_free(*list);
-        *list = NULL;
-    }
-    return YS_OK;
-}
-
-static ys_status find_in_halves(const char *path, const char *train, const char *test, bool is_list,
-                                struct ys_found *found, bool *split)
-{
-    char *annotations = NULL;
-    *split = test != NULL;
-    YS_TRY(is_list ? ys_found_list(train, false, found) : ys_found_classes(train, false, found));
-    if (!is_list)
-        YS_TRY(find_annotations(path, &annotations));
-    if (annotations) {
-        ys_status status = ys_found_annotations(annotations, found);
-        ys_free(annotations);
-        *split = true;
-        return status;
-    }
-    if (!test)
-        return YS_OK;
-    return is_list ? ys_found_list(test, true, found) : ys_found_classes(test, true, found);
-}
-
-/* *split: the folder says which rows are to test on. */
-static ys_status find_images(const char *path, struct ys_found *found, bool *split)
-{
-    *split = false;
-    if (!ys_fs_exists(path))
-        return ys_fail(YS_ENOTFOUND, "there is no %s", path);
-    if (!ys_fs_is_dir(path))
-        return ys_found_list(path, false, found);
-    char *train = NULL, *test = NULL;
-    bool is_list = true;
-    ys_status status = find_halves(path, ".csv", &train, &test);
-    if (status == YS_OK && !train) {
-        is_list = false;
-        status = find_halves(path, "", &train, &test);
-    }
-    if (status == YS_OK)
-        status =
-            train ? find_in_halves(path, train, test, is_list, found, split) : ys_found_classes(path, false, found);
-    ys_free(train);
-    ys_free(test);
-    return status;
 }
 
 static int compare_classes(const void *a, const void *b)
@@ -265,16 +172,37 @@ static ys_status hash_found(const char *path, const struct ys_found *found, bool
     return status;
 }
 
+static int compare_left(const void *a, const void *b)
+{
+    const struct ys_found_left *one = a, *other = b;
+    return strcmp(one->what, other->what);
+}
+
+static ys_status say_left(struct ys_found *found, char **left_out)
+{
+    struct ys_buf text = {0};
+    if (found->left_count == 0)
+        return YS_OK;
+    qsort(found->left, found->left_count, sizeof *found->left, compare_left);
+    for (size_t i = 0; i < found->left_count; i++)
+        ys_buf_printf(&text, "%s%zu %s", i ? ", " : "", found->left[i].count, found->left[i].what);
+    *left_out = text.failed ? NULL : ys_strdup(ys_buf_text(&text));
+    ys_buf_free(&text);
+    return *left_out ? YS_OK : ys_out_of_memory();
+}
+
 ys_status ys_folder_read(const char *path, struct ys_folder *folder)
 {
     struct ys_found found = {0};
     struct ys_folder made = {0};
     bool split;
-    ys_status status = find_images(path, &found, &split);
+    ys_status status = ys_found_images(path, &found, &split);
     if (status == YS_OK && found.count == 0)
         status = ys_fail(YS_EFORMAT, "%s has no images (.jpg, .jpeg, .png) in folders named by their classes", path);
     if (status == YS_OK)
         status = hash_found(path, &found, split, made.hash);
+    if (status == YS_OK)
+        status = say_left(&found, &made.left_out);
     if (status == YS_OK)
         status = take_rows(&found, &made);
     if (status == YS_OK) {
@@ -285,7 +213,7 @@ ys_status ys_folder_read(const char *path, struct ys_folder *folder)
         count_rows(&made);
         status = check_classes(path, split, &made);
     }
-    found_fini(&found);
+    ys_found_fini(&found);
     if (status == YS_OK)
         *folder = made;
     else

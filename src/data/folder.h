@@ -1,6 +1,6 @@
 /* A folder of images, or a list of them, as a data set: which files, of which class, to train on or to test.
  *
- *   PATH/train/CLASS/.../image.jpg, PATH/test/CLASS/...   (val and validation are names of test too)
+ *   PATH/train/CLASS/.../image.jpg, PATH/test/CLASS/...   (by the names of data/folder_halves.c)
  *   PATH/CLASS/.../image.jpg                              one row in ten of each class is to test on
  *   PATH/train.csv, PATH/test.csv; or PATH is such a list: lines of IMAGE,CLASS
  *
@@ -29,6 +29,7 @@ struct ys_folder {
     struct ys_folder_row *rows; /* those to train on first, each half by class, then by path */
     size_t count, train_count;
     int64_t classes;
+    char *left_out;            /* "3 .gif (...), 12 of val (...)": what lies there and is none of them; NULL: nothing */
     char hash[YS_SHA256_TEXT]; /* of paths below the folder, classes, sizes and times: another one says that it changed
                                 */
 };

@@ -491,6 +491,7 @@ void ys_dataset_fini(struct ys_dataset *dataset)
     ys_free(dataset->folder);
     ys_free(dataset->train_path);
     ys_free(dataset->test_path);
+    ys_free(dataset->left_out);
     ys_free(dataset->source);
     ys_free(dataset->form);
     *dataset = (struct ys_dataset){0};

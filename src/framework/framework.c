@@ -231,6 +231,8 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
         framework->foreign = ys_strdup(recipe->foreign ? recipe->path : home->path);
     framework->no_work = recipe->no_work;
     framework->has_double = recipe->has_double;
+    framework->download_bytes = home->download_bytes;
+    framework->disk_bytes = home->disk_bytes;
     framework->reads_onnx = recipe->reads_onnx;
     framework->options = ys_json_copy(recipe->options);
     if (!framework->version || !framework->title || !framework->recipe_path || !framework->options ||
@@ -284,8 +286,10 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, bool own
     const char *version = NULL;
     if (!f)
         return ys_out_of_memory();
-    f->spec = ys_strdup(spec);
-    ys_status status = f->spec ? ys_recipe_split(spec, &f->name, &asked) : ys_out_of_memory();
+    ys_status status = ys_recipe_named(spec, recipe_dirs, &f->spec);
+    spec = f->spec;
+    if (status == YS_OK)
+        status = ys_recipe_split(spec, &f->name, &asked);
     if (status == YS_OK)
         status = own ? ys_recipe_find_own(spec, &recipe) : ys_recipe_find(spec, recipe_dirs, &recipe);
     if (status == YS_OK)

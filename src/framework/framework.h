@@ -31,8 +31,9 @@ struct ys_framework {
     bool is_own;     /* yardstick's own engine, as oracle and evaluator: ys_framework_find_own() */
     bool reads_onnx; /* its plans name the network as an ONNX file: framework/model_file.h */
     enum ys_framework_state state;
-    char *reason;                     /* one sentence; NULL when ready */
-    char *command;                    /* the command that would make it ready; NULL when there is none */
+    char *reason;                        /* one sentence; NULL when ready */
+    uint64_t download_bytes, disk_bytes; /* what installing it takes, as the recipe says; 0 where it does not */
+    char *command;                       /* the command that would make it ready; NULL when there is none */
     char *environment;                /* the folder envs/NAME@VERSION it runs in, there or not; NULL: it needs none */
     char *cache;                      /* what of that folder its adapter may write, there or not; NULL likewise */
     char *foreign;                    /* its recipe, or the one whose environment it uses, where that is none of

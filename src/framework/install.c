@@ -43,6 +43,8 @@ struct listener {
     char error[512];
     bool unreachable; /* an index did not answer: "no such package" then only means "nobody to ask" */
     bool full;        /* the disk */
+    bool lacks_pip;   /* the interpreter has no ensurepip */
+    char remedy[160]; /* the command that it names for that */
 };
 
 static bool has_one_of(const char *line, const char *const *signs)
@@ -130,6 +132,10 @@ static void on_line(void *context, const char *line)
         snprintf(listener->error, sizeof listener->error, "%s", line);
     listener->unreachable |= says_unreachable(line);
     listener->full |= says_full(line);
+    listener->lacks_pip |= strstr(line, "ensurepip") != NULL;
+    const char *remedy = listener->lacks_pip ? strstr(line, "apt install ") : NULL; /* as Debian's Python prints it */
+    if (remedy)
+        snprintf(listener->remedy, sizeof listener->remedy, ": `%s`", remedy);
     follow(listener, line);
     show(listener);
     ys_log_debug("%s", line);
@@ -302,6 +308,12 @@ static ys_status try_all(const struct attempt *attempts, size_t count, const cha
         return YS_OK;
     if (listener->full)
         return fail_full(listener, folder);
+    if (listener->lacks_pip)
+        return ys_fail(
+            YS_EIO,
+            "this Python comes without ensurepip, which environments are made with; install that%s, or uv, in "
+            "whose place no package of the system is needed",
+            listener->remedy[0] ? listener->remedy : " (a package such as python3-venv)");
     return ys_fail(YS_EIO, "%s%s%s", listener->unreachable ? "a package index could not be reached (" : "",
                    listener->error, listener->unreachable ? ")" : "");
 }

@@ -23,12 +23,15 @@ static const uint64_t RESERVE_BYTES = 8000000000;
 static ys_status find_recipe(const char *spec, const char *const *recipe_dirs, struct ys_recipe **recipe,
                              const char **version)
 {
-    char *name = NULL, *asked = NULL;
-    ys_status status = ys_recipe_split(spec, &name, &asked);
+    char *named = NULL, *name = NULL, *asked = NULL;
+    ys_status status = ys_recipe_named(spec, recipe_dirs, &named);
     if (status == YS_OK)
-        status = ys_recipe_find(spec, recipe_dirs, recipe);
+        status = ys_recipe_split(named, &name, &asked);
+    if (status == YS_OK)
+        status = ys_recipe_find(named, recipe_dirs, recipe);
     if (status == YS_OK)
         status = ys_recipe_version(*recipe, asked, version);
+    ys_free(named);
     ys_free(name);
     ys_free(asked);
     return status;

@@ -34,6 +34,7 @@ void ys_recipe_free(struct ys_recipe *recipe)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
+    free_texts(recipe->also);
     free_texts(recipe->env);
     ys_json_free(recipe->options);
     ys_json_free(recipe->own);
@@ -164,7 +165,7 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
 static const char *const keys[] = {"name",     "title",        "program",  "adapter",      "uses",   "versions",
                                    "python",   "requirements", "index",    "get",          "limits", "download",
                                    "disk",     "no_work",      "double",   "model_format", "modes",  "env.NAME",
-                                   "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere",    NULL};
+                                   "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere",    "also",   NULL};
 
 static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -190,6 +191,8 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
             return set_text(texts[i].field, entry->value);
     if (strcmp(entry->key, "versions") == 0)
         return add_words(&recipe->versions, entry->value, ", ");
+    if (strcmp(entry->key, "also") == 0)
+        return add_words(&recipe->also, entry->value, ", ");
     if (strcmp(entry->key, "download") == 0)
         return set_size(&recipe->download_bytes, entry);
     if (strcmp(entry->key, "disk") == 0)
@@ -489,6 +492,62 @@ static ys_status find_file(const ys_json *folders, const char *base, struct ys_r
             return status;
     }
     return YS_OK;
+}
+
+/* Whether the recipe that `spec` finds says that its framework is called `name` too. A damaged recipe says nothing. */
+static bool is_called(const char *spec, const char *const *dirs, const char *name, size_t length)
+{
+    struct ys_recipe *recipe = NULL;
+    bool is = false;
+    if (ys_recipe_find(spec, dirs, &recipe) != YS_OK)
+        return false;
+    for (size_t i = 0; recipe->also && recipe->also[i] && !is; i++)
+        is = ys_is_spelled(name, length, recipe->also[i]);
+    ys_recipe_free(recipe);
+    return is;
+}
+
+/* The name that `name` means, of `specs`; NULL where none or several could be meant. */
+static const char *find_meant(char *const *specs, const char *const *dirs, const char *name, size_t length)
+{
+    for (int by_also = 0; by_also < 2; by_also++) {
+        const char *found = NULL;
+        for (size_t i = 0; specs && specs[i]; i++) {
+            if (strchr(specs[i], '@') ||
+                !(by_also ? is_called(specs[i], dirs, name, length) : ys_is_spelled(name, length, specs[i])))
+                continue;
+            if (found)
+                return NULL;
+            found = specs[i];
+        }
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static bool has_recipe(char *const *specs, const char *name, size_t length)
+{
+    for (; specs && *specs; specs++)
+        if (strncmp(*specs, name, length) == 0 && (!(*specs)[length] || (*specs)[length] == '@'))
+            return true;
+    return false;
+}
+
+ys_status ys_recipe_named(const char *spec, const char *const *dirs, char **named)
+{
+    char **specs = NULL;
+    const size_t length = strcspn(spec, "@=");
+    const bool has_equals = strncmp(spec + length, "==", 2) == 0;
+    const char *rest = spec + length + 2 * has_equals;
+    *named = NULL;
+    ys_status status = collect_names(dirs, &specs);
+    const char *name = has_recipe(specs, spec, length) ? NULL : find_meant(specs, dirs, spec, length);
+    if (status == YS_OK)
+        *named = name ? ys_format("%s%s%s", name, has_equals ? "@" : "", rest)
+                      : ys_format("%.*s%s%s", (int)length, spec, has_equals ? "@" : "", rest);
+    free_texts(specs);
+    return status == YS_OK && !*named ? ys_out_of_memory() : status;
 }
 
 ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe)

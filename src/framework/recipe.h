@@ -11,6 +11,7 @@ struct ys_recipe {
     char *path, *folder; /* of the recipe file, absolute */
     char *text;          /* the file as it stands */
     char *name, *title;
+    char **also;        /* what else people call it, ended by NULL; NULL: nothing */
     char *program;      /* an executable and its arguments, for adapters that need no environment; NULL otherwise */
     char *adapter;      /* a Python file, run by the environment's interpreter; NULL otherwise */
     char *uses;         /* name of another recipe whose environment the adapter runs in; NULL: its own */
@@ -33,6 +34,11 @@ struct ys_recipe {
     ys_json *own;        /* defaults by data set, see framework/own.h */
 };
 
+/** What is meant by the `spec` that a user wrote, new: with the name that a recipe has, where its key `also` or another
+ * spelling (capitals, - and _) says it; torch==2.13.0 as pip has it is pytorch@2.13.0. What nobody knows stays as it
+ * is.
+ */
+ys_status ys_recipe_named(const char *spec, const char *const *dirs, char **named) YS_MUST_CHECK;
 /** Finds and reads the recipe of `spec`: of "NAME@VERSION" the file NAME@VERSION.recipe, which holds for that version
  * alone, wherever there is one; else NAME.recipe, whether or not it has the version. Errors as ys_framework_find(). */
 ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe) YS_MUST_CHECK;

@@ -23,6 +23,12 @@ static char *next_word(const char **list)
     return word;
 }
 
+/* A name may have signs of patterns in it. */
+static bool is_called(const struct ys_param *param, const char *pattern)
+{
+    return strcmp(pattern, param->name) == 0 || fnmatch(pattern, param->name, 0) == 0;
+}
+
 /* Marks in `chosen` every trainable parameter that a pattern of the list names. */
 static ys_status choose(const struct ys_graph *graph, const char *key, const char *list, bool *chosen)
 {
@@ -30,7 +36,7 @@ static ys_status choose(const struct ys_graph *graph, const char *key, const cha
     for (char *word; (word = next_word(&at)) != NULL; ys_free(word)) {
         bool any = false;
         for (size_t i = 0; i < graph->param_count; i++)
-            if (graph->params[i].role == YS_ROLE_WEIGHT && fnmatch(word, graph->params[i].name, 0) == 0)
+            if (graph->params[i].role == YS_ROLE_WEIGHT && is_called(&graph->params[i], word))
                 chosen[i] = any = true;
         if (!any) {
             ys_status status =

@@ -1,4 +1,5 @@
 /* The models that are built here, and the two that framework tutorials begin with. */
+#include "base/words.h"
 #include "graph/model_list.h"
 #include <stdio.h>
 #include <string.h>
@@ -219,17 +220,32 @@ const struct ys_model *ys_models_more(void)
     return list_more ? list_more() : &none;
 }
 
-static const struct ys_model *find_in(const struct ys_model *model, const char *name)
+static bool is_called(const char *name, const char *called)
 {
-    while (model->name && strcmp(model->name, name) != 0)
+    return strcmp(name, called) == 0;
+}
+
+static bool is_spelled(const char *name, const char *called)
+{
+    return ys_is_spelled(called, strlen(called), name);
+}
+
+static const struct ys_model *find_in(const struct ys_model *model, const char *name,
+                                      bool (*is)(const char *name, const char *called))
+{
+    while (model->name && !is(model->name, name))
         model++;
     return model->name ? model : NULL;
 }
 
 const struct ys_model *ys_model_find(const char *name)
 {
-    const struct ys_model *found = find_in(models, name);
+    const struct ys_model *found = find_in(models, name, is_called);
     if (!found)
-        found = find_in(ys_models_more(), name);
-    return found || !find_more ? found : find_more(name);
+        found = find_in(ys_models_more(), name, is_called);
+    if (!found && find_more)
+        found = find_more(name);
+    if (!found)
+        found = find_in(models, name, is_spelled);
+    return found ? found : find_in(ys_models_more(), name, is_spelled);
 }

@@ -78,6 +78,7 @@ struct ys_model_feed {
     double scale;        /* pixel * scale is in [0, 1]; 0: it and `dtype` are what the file says */
     bool is_strict;      /* a file that the shape does not fit is refused; else it is read as if none were known */
     const char *inputs;  /* "ARRAY=INPUT ...": the array of the data that feeds an input; NULL: that of its name */
+    const char *output;  /* a name, perhaps with * and ?, of the output that is read; NULL: the file has one */
     enum ys_layout layout;
 };
 

@@ -3,8 +3,10 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "graph/foreign.h"
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define FILE_LIMIT ((size_t)16 << 20)
 
@@ -20,7 +22,7 @@ void ys_model_read_onnx(ys_model_reader *read)
 static bool ends_in(const char *text, const char *ending)
 {
     const char *dot = strrchr(text, '.');
-    return dot && dot > text && strcmp(dot, ending) == 0;
+    return dot && dot > text && strcasecmp(dot, ending) == 0;
 }
 
 bool ys_model_is_onnx(const char *text)
@@ -30,7 +32,13 @@ bool ys_model_is_onnx(const char *text)
 
 bool ys_model_is_file(const char *text)
 {
-    return strchr(text, '/') || ends_in(text, ".json") || ys_model_is_onnx(text);
+    static const char *const endings[] = {".json", ".pt",  ".pth",  ".h5",          ".keras", ".tflite",
+                                          ".pb",   ".pkl", ".ckpt", ".safetensors", ".ort"};
+    bool is = strchr(text, '/') || ys_model_is_onnx(text);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0];
+         i++) /* of the most nothing can be read but what they are */
+        is = is || ends_in(text, endings[i]);
+    return is;
 }
 
 /* "1x28x28, 10 classes, U8" */
@@ -64,6 +72,18 @@ static void set_form(const struct ys_graph *graph, struct ys_model_choice *choic
     memcpy(choice->usual.shape, rows->inputs[0].shape, sizeof choice->usual.shape);
 }
 
+/* Why a file is no graph; what there is to know of it may show in its first bytes. */
+static ys_status no_graph(const char *path, ys_status status)
+{
+    char begin[512];
+    FILE *file = fopen(path, "rbe");
+    const size_t size = file ? fread(begin, 1, sizeof begin, file) : 0;
+    if (file)
+        fclose(file);
+    return size > 0 && ys_model_foreign(begin, size, false) != YS_OK ? ys_fail_in(YS_EFORMAT, "%s is no graph", path)
+                                                                     : status;
+}
+
 static ys_status read_json(struct ys_model_choice *choice)
 {
     struct ys_buf bytes = {0};
@@ -73,7 +93,7 @@ static ys_status read_json(struct ys_model_choice *choice)
         status = ys_json_parse(ys_buf_text(&bytes), bytes.size, choice->path, &choice->json);
     }
     ys_buf_free(&bytes);
-    return status;
+    return status == YS_EFORMAT ? no_graph(choice->path, status) : status;
 }
 
 /* Everything that is wrong with a file is a mistake of who named it. */
@@ -117,8 +137,11 @@ ys_status ys_model_choose(const char *text, struct ys_model_choice *choice)
 
 static ys_status check_feed(const char *text, const struct ys_model_feed *feed)
 {
-    if (!feed || ys_model_is_onnx(text) || (!feed->inputs && feed->layout == YS_LAYOUT_AUTO))
+    if (!feed || ys_model_is_onnx(text) || (!feed->inputs && !feed->output && feed->layout == YS_LAYOUT_AUTO))
         return YS_OK;
+    if (feed->output)
+        return ys_fail(YS_EINVAL, "model.output = %s: the model %s is no ONNX file, which may have several",
+                       feed->output, text);
     return feed->inputs ? ys_fail(YS_EINVAL, "model.input = %s: the model %s is no ONNX file, whose inputs have names",
                                   feed->inputs, text)
                         : ys_fail(YS_EINVAL, "model.layout: the model %s is no ONNX file: write auto", text);

@@ -64,6 +64,19 @@ static ys_json *guess(const char *text)
     return ys_json_string(text);
 }
 
+/* Two spellings of one value, which only the framework's recipe tells: "800" and "8e2". */
+static ys_status check_typed(const struct dimension *dimension)
+{
+    const struct ys_setting *setting = dimension->setting;
+    for (size_t i = 1; i < setting->axis.count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (ys_json_equal(dimension->typed[i], dimension->typed[j]))
+                return ys_ini_fail(&setting->value_place, "%s has the value %s twice, as %s and as %s: remove one",
+                                   setting->key, setting->axis.texts[j], setting->axis.texts[j],
+                                   setting->axis.texts[i]);
+    return YS_OK;
+}
+
 static ys_status type_opts(const struct expansion *expansion, const struct grid *grid, struct dimension *dimension)
 {
     const struct ys_setting *setting = dimension->setting;
@@ -83,7 +96,7 @@ static ys_status type_opts(const struct expansion *expansion, const struct grid 
         if (status != YS_OK)
             return ys_ini_fail_in(&setting->value_place, status);
     }
-    return YS_OK;
+    return check_typed(dimension);
 }
 
 static ys_status add_dimension(const struct expansion *expansion, struct grid *grid, struct ys_setting *setting)

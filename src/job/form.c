@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define NUMBER_SIZE 64
 
@@ -46,7 +47,7 @@ static const struct ys_form *find(const struct ys_form *forms, const char *from,
 {
     size_t length = (size_t)(to - from);
     for (; forms->name; forms++)
-        if (forms->count == count && strlen(forms->name) == length && memcmp(forms->name, from, length) == 0)
+        if (forms->count == count && strlen(forms->name) == length && strncasecmp(forms->name, from, length) == 0)
             return forms;
     return NULL;
 }

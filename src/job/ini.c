@@ -2,6 +2,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -114,27 +115,11 @@ static struct ys_ini_place place_at(const struct line *line, size_t offset)
     return (struct ys_ini_place){line->frame->name, line->frame->line, column};
 }
 
-/* Length of the valid UTF-8 character at `text` (Unicode 15, table 3-7), 0 when there is none in `left` bytes. */
-static size_t character_length(const char *text, size_t left)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    size_t length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
-    if (length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((c[i] & 0xC0) != 0x80)
-            return 0;
-    if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F) || (c[0] == 0xF0 && c[1] < 0x90) ||
-        (c[0] == 0xF4 && c[1] > 0x8F))
-        return 0;
-    return length;
-}
-
 /* The offset of the first byte that may not stand in a file; `length` when there is none. */
 static size_t first_bad(const char *text, size_t length)
 {
     size_t at = 0, size;
-    while (at < length && (size = character_length(text + at, length - at)) > 0) {
+    while (at < length && (size = ys_utf8_length(text + at, length - at)) > 0) {
         unsigned char c = (unsigned char)text[at];
         if ((c < 0x20 && c != '\t') || c == 0x7F)
             break;

@@ -41,6 +41,8 @@ struct ys_job {
  * of options are booleans (on, off, true, false), numbers, or text, and no framework has defaults. */
 struct ys_job_hooks {
     void *context;
+    /** The name that `framework` means, new (ys_free): "pytorch" of "torch"; one that nobody knows as it is. */
+    ys_status (*name_framework)(void *context, const char *framework, char **name);
     /** YS_OK when there is a recipe for `framework` ("pytorch" or "pytorch@2.13.0"). */
     ys_status (*check_framework)(void *context, const char *framework);
     /** The typed value of an option; a failure names option, value and what is allowed. */

@@ -56,6 +56,7 @@ struct ys_option {
     double low, high;     /* numbers, shares, durations (seconds), sizes (bytes): the allowed range */
     const char *unit;     /* of the value in the resolved JSON; NULL when it has none */
     const char *choices;  /* YS_OPTION_WORD: "random|fixed" */
+    const char *also;     /* other words for choices: "fp32=f32|float32=f32" */
     const char *says;     /* what a text is, as "ARRAY=INPUT"; NULL: as its type says */
     const char *standard; /* the default, as a file would write it; NULL: null in the resolved JSON, or required */
     const char *none;     /* the word that stands for null, as "none"; NULL when a value cannot be taken back */

@@ -1,6 +1,7 @@
 /* From what a job file says to a typed value, one option at a time. */
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "data/dataset.h"
 #include "graph/model.h"
 #include "job/loss.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define SHOWN       60  /* bytes of a value that an error quotes */
 #define NAME_LIMIT  64  /* bytes of a name */
@@ -28,14 +30,33 @@ static ys_status refuse(const char *key, const char *text, const char *what, con
     return status;
 }
 
-/* Whether `word` is one of `list`, words separated by '|'. */
+/* The one of `list`, words separated by '|', that `word` is but for capitals, - and _; NULL. *length is its own. */
+static const char *find_among(const char *word, const char *list, size_t *length)
+{
+    for (const char *at = list; at && *at; at += *length, at += *at == '|') {
+        *length = strcspn(at, "|");
+        if (ys_is_spelled(at, *length, word))
+            return at;
+    }
+    return NULL;
+}
+
 static bool is_among(const char *word, const char *list)
 {
-    size_t length = strlen(word);
-    for (const char *at = list; at && *at; at += strcspn(at, "|"), at += *at == '|')
-        if (strcspn(at, "|") == length && memcmp(at, word, length) == 0)
-            return true;
-    return false;
+    size_t length;
+    return find_among(word, list, &length) != NULL;
+}
+
+/* Of `list`, "fp32=f32|float32=f32", what `word` means; NULL. */
+static const char *find_also(const char *word, const char *list, size_t *length)
+{
+    for (const char *at = list; at && *at; at += strcspn(at, "|"), at += *at == '|') {
+        const char *means = at + strcspn(at, "=") + 1;
+        *length = strcspn(means, "|");
+        if (ys_is_spelled(at, (size_t)(means - 1 - at), word))
+            return means;
+    }
+    return NULL;
 }
 
 static bool is_in_range(const struct ys_option *option, double value)
@@ -60,16 +81,21 @@ static ys_status parse_number(const struct ys_option *option, const char *key, c
         break;
     case YS_OPTION_DURATION:
         is_number = ys_value_duration(text, &real);
-        what = "this is no time with a unit (ns, us, ms, s, min, h)";
+        what = "this is no time with a unit (ns, us, ms, s, min, h, d)";
         break;
     case YS_OPTION_SIZE:
         is_number = ys_value_size(text, &real);
-        what = "this is no size with a unit (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)";
+        what = "this is no size with a unit (B, kB, MB, GB, TB, or KiB, MiB, GiB, TiB, for which K, M, G, T stand too)";
         break;
     default:
         is_number = ys_value_real(text, &real);
         break;
     }
+    const size_t whole = strspn(text, "0123456789"),
+                 fraction = whole && text[whole] == ',' ? strspn(text + whole + 1, "0123456789") : 0;
+    if (!is_number && fraction && (option->type == YS_OPTION_REAL || option->type == YS_OPTION_SHARE))
+        return ys_fail(YS_EINVAL, "%s = %.*s: a fraction is written with a point: %.*s.%s", key, SHOWN, text,
+                       (int)whole, text, text + whole + 1);
     if (!is_number)
         return refuse(key, text, what, option);
     if (!is_in_range(option, real))
@@ -83,16 +109,22 @@ static ys_status parse_number(const struct ys_option *option, const char *key, c
 
 static ys_status parse_word(const struct ys_option *option, const char *key, const char *text, ys_json **value)
 {
-    if (!is_among(text, option->choices))
+    size_t length;
+    const char *word = find_among(text, option->choices, &length);
+    if (!word)
+        word = find_also(text, option->also, &length);
+    if (!word)
         return refuse(key, text, "there is no such choice", option);
-    *value = ys_json_string(text);
+    char *spelled = ys_strndup(word, length);
+    *value = spelled ? ys_json_string(spelled) : NULL;
+    ys_free(spelled);
     return *value ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status parse_bool(const struct ys_option *option, const char *key, const char *text, ys_json **value)
 {
-    bool on = is_among(text, "on|yes|true");
-    if (!on && !is_among(text, "off|no|false"))
+    bool on = is_among(text, "on|yes|true|1");
+    if (!on && !is_among(text, "off|no|false|0"))
         return refuse(key, text, "this is neither on nor off", option);
     *value = ys_json_bool(on);
     return *value ? YS_OK : ys_out_of_memory();
@@ -107,8 +139,8 @@ static ys_status parse_text(const struct ys_option *option, const char *key, con
     if (option->type == YS_OPTION_PATH && length == 0)
         return refuse(key, text, "this is empty", option);
     if (option->type == YS_OPTION_FRAMEWORK) {
-        const char *version = text[name] == '@' ? text + name + 1 : text + name;
-        bool has_version = text[name] == '@';
+        bool has_version = text[name] == '@' || strncmp(text + name, "==", 2) == 0; /* torch==2.13.0, as pip has it */
+        const char *version = text + name + (text[name] == '@' ? 1 : has_version ? 2 : 0);
         size_t version_length = strspn(version, letters) + strspn(version + strspn(version, letters), "+");
         version_length += strspn(version + version_length, letters); /* 2.13.0+cpu */
         if (name == 0 || length > NAME_LIMIT || version[version_length] || (has_version && version_length == 0))
@@ -219,6 +251,21 @@ static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT]
     names[count] = NULL;
 }
 
+/* What is written into results must be read back as it is. */
+static ys_status put_path(const char *path, ys_json **value)
+{
+    *value = ys_json_string(path);
+    if (!*value)
+        return ys_out_of_memory();
+    if (strcmp(ys_json_text(*value, ""), path) == 0)
+        return YS_OK;
+    ys_status status =
+        ys_fail(YS_EINVAL, "its path, %s, is no UTF-8 text: rename the folder or file", ys_json_text(*value, ""));
+    ys_json_free(*value);
+    *value = NULL;
+    return status;
+}
+
 /* A graph's file: its absolute path, links resolved, so that one file is one value. Not of an ONNX file, whose external
  * data lie beside its name: in the caches of model hubs that is a link. */
 static ys_status parse_model_file(const char *folder, const char *key, const char *text, ys_json **value)
@@ -228,10 +275,8 @@ static ys_status parse_model_file(const char *folder, const char *key, const cha
     free(real);
     ys_free(path);
     ys_status status = absolute ? ys_model_check(absolute) : ys_out_of_memory();
-    if (status == YS_OK) {
-        *value = ys_json_string(absolute);
-        status = *value ? YS_OK : ys_fail(YS_EINVAL, "its path is not UTF-8 text");
-    }
+    if (status == YS_OK)
+        status = put_path(absolute, value);
     ys_free(absolute);
     return status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
 }
@@ -245,8 +290,8 @@ static ys_status parse_data_path(const char *folder, const char *key, const char
     if (path && !real)
         status = ys_fail(YS_EINVAL, "%s = %s: there is no such folder of images: %s", key, text, strerror(error));
     if (real) {
-        *value = ys_json_string(real);
-        status = *value ? YS_OK : ys_fail(YS_EINVAL, "%s = %s: its path is not UTF-8 text", key, text);
+        status = put_path(real, value);
+        status = status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
     }
     ys_free(path);
     free(real);
@@ -264,8 +309,8 @@ static ys_status parse_hosts(const char *folder, const char *key, const char *te
     else if (strchr(text, '/') && !path)
         status = ys_out_of_memory();
     if (status == YS_OK) {
-        *value = ys_json_string(path ? path : text);
-        status = *value ? YS_OK : ys_fail(YS_EINVAL, "%s = %s: this is not UTF-8 text", key, text);
+        status = put_path(path ? path : text, value);
+        status = status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
     }
     ys_free(joined);
     ys_free(path);
@@ -275,8 +320,10 @@ static ys_status parse_hosts(const char *folder, const char *key, const char *te
 static ys_status parse_known_name(const struct ys_option *option, const char *key, const char *text, ys_json **value)
 {
     bool is_model = option->type == YS_OPTION_MODEL;
-    if (is_model ? ys_model_find(text) != NULL : ys_data_find(text) != NULL) {
-        *value = ys_json_string(text);
+    const struct ys_model *model = is_model ? ys_model_find(text) : NULL;
+    const struct ys_data_source *data = is_model ? NULL : ys_data_named(text);
+    if (model || data) {
+        *value = ys_json_string(model ? model->name : data->name);
         return *value ? YS_OK : ys_out_of_memory();
     }
     const char *names[NAMES_LIMIT];
@@ -301,7 +348,7 @@ ys_status ys_option_parse(const struct ys_option *option, const char *key, const
 ys_status ys_option_parse_in(const char *folder, const struct ys_option *option, const char *key, const char *text,
                              ys_json **value)
 {
-    if (option->none && strcmp(text, option->none) == 0) {
+    if (option->none && strcasecmp(text, option->none) == 0) {
         *value = ys_json_null();
         return YS_OK;
     }

@@ -60,7 +60,7 @@ static ys_status read_exclude(struct ys_resolver *resolver, const char *text, co
     struct ys_exclude *exclude = &resolver->excludes[resolver->exclude_count++];
     exclude->place = *place;
     exclude->value_place = *value_place;
-    ys_status status = ys_exclude_parse(text, exclude);
+    ys_status status = ys_exclude_parse(resolver, text, exclude);
     return status == YS_OK ? put_exclude(list, exclude) : ys_ini_fail_in(value_place, status);
 }
 

@@ -17,7 +17,8 @@
 /* One key as given somewhere, its values typed. */
 struct ys_setting {
     const struct ys_option *option;
-    const char *key; /* borrowed from the file or the flag */
+    const char *key; /* borrowed from the file or the flag, or `named` */
+    char *named;     /* YS_OPTION_OPT: by the name that the framework's recipe has */
     struct ys_ini_place place, value_place;
     struct ys_axis axis;
     ys_json **values; /* axis.count of them; NULL for YS_OPTION_OPT, which only a framework can type */
@@ -85,7 +86,8 @@ bool ys_setting_replaces(const struct ys_setting *a, const struct ys_setting *b)
 /** The setting of exactly `key`, NULL when the layer has none. */
 struct ys_setting *ys_layer_find(const struct ys_layer *layer, const char *key);
 
-ys_status ys_exclude_parse(const char *text, struct ys_exclude *exclude) YS_MUST_CHECK;
+ys_status ys_exclude_parse(const struct ys_resolver *resolver, const char *text,
+                           struct ys_exclude *exclude) YS_MUST_CHECK;
 void ys_exclude_fini(struct ys_exclude *exclude);
 
 /** Finds the sections of what was read, and what holds in each. */

@@ -62,6 +62,64 @@ static ys_status type_value(const struct ys_option *option, const char *key, con
     return *value ? YS_OK : ys_out_of_memory();
 }
 
+/* The name by which `text` calls a framework, new. */
+static ys_status name_framework(const struct ys_resolver *resolver, const char *text, char **name)
+{
+    const struct ys_job_hooks *hooks = resolver->hooks;
+    if (hooks && hooks->name_framework)
+        return hooks->name_framework(hooks->context, text, name);
+    *name = ys_strdup(text);
+    return *name ? YS_OK : ys_out_of_memory();
+}
+
+/* opt.FRAMEWORK.NAME by the name that the framework's recipe has, new. */
+static ys_status name_key(const struct ys_resolver *resolver, const char *key, char **named)
+{
+    const char *from = key + strlen("opt."), *dot = from + strcspn(from, ".");
+    char *framework = ys_strndup(from, (size_t)(dot - from)), *name = NULL;
+    ys_status status = framework ? name_framework(resolver, framework, &name) : ys_out_of_memory();
+    *named = name ? ys_format("opt.%s%s", name, dot) : NULL;
+    ys_free(framework);
+    ys_free(name);
+    return status == YS_OK && !*named ? ys_out_of_memory() : status;
+}
+
+/* The value of a framework by the name that its recipe has; *text, new, becomes that name too. */
+static ys_status type_framework(const struct ys_resolver *resolver, const char *key, char **text, ys_json **value)
+{
+    const struct ys_job_hooks *hooks = resolver->hooks;
+    char *name = NULL;
+    YS_TRY(name_framework(resolver, *text, &name));
+    ys_json *named = ys_json_string(name);
+    if (!named) {
+        ys_free(name);
+        return ys_out_of_memory();
+    }
+    ys_status status = hooks && hooks->check_framework ? hooks->check_framework(hooks->context, name) : YS_OK;
+    if (status != YS_OK)
+        status = ys_fail_in(status, "%s = %.*s", key, SHOWN, *text);
+    ys_free(*text);
+    *text = name;
+    ys_json_free(*value);
+    *value = named;
+    return status;
+}
+
+/* A choice, model or data set has one spelling, whatever capitals it was written with. */
+static ys_status spell(const struct ys_option *option, const ys_json *value, char **text)
+{
+    const bool is_name = option->type == YS_OPTION_MODEL || option->type == YS_OPTION_DATA;
+    const char *spelled = ys_json_text(value, NULL);
+    if (!spelled || (!is_name && option->type != YS_OPTION_WORD) || strchr(spelled, '/'))
+        return YS_OK;
+    char *copy = ys_strdup(spelled);
+    if (!copy)
+        return ys_out_of_memory();
+    ys_free(*text);
+    *text = copy;
+    return YS_OK;
+}
+
 static ys_status check_distinct(const struct ys_setting *setting)
 {
     for (size_t i = 1; i < setting->axis.count; i++)
@@ -83,15 +141,51 @@ static ys_status type_values(struct ys_resolver *resolver, struct ys_setting *se
     if (!(setting->values = ys_alloc(setting->axis.count, sizeof *setting->values)))
         return ys_out_of_memory();
     for (size_t i = 0; i < setting->axis.count; i++) {
-        const char *text = setting->axis.texts[i];
-        YS_TRY(type_value(option, setting->key, text, &setting->value_place, &setting->values[i]));
-        if (option->type == YS_OPTION_FRAMEWORK && resolver->hooks && resolver->hooks->check_framework) {
-            ys_status status = resolver->hooks->check_framework(resolver->hooks->context, text);
-            if (status != YS_OK)
-                return ys_fail_in(status, "framework = %.*s", SHOWN, text);
-        }
+        char **text = &setting->axis.texts[i];
+        ys_json **value = &setting->values[i];
+        YS_TRY(type_value(option, setting->key, *text, &setting->value_place, value));
+        const bool is_framework = option->type == YS_OPTION_FRAMEWORK || strcmp(option->name, "own_of") == 0;
+        YS_TRY(is_framework ? type_framework(resolver, setting->key, text, value) : spell(option, *value, text));
     }
     return check_distinct(setting);
+}
+
+/* Whether a flag's value is two whole numbers with a comma between: an axis, or one number by the habit of another
+ * language, which has a comma before the fraction or between thousands. */
+static bool has_comma(const struct ys_setting *setting, const char *text)
+{
+    const enum ys_option_type type = setting->option->type;
+    const size_t whole = strspn(text, "0123456789");
+    const char *rest = text + whole + 1;
+    return setting->flag && (type == YS_OPTION_REAL || type == YS_OPTION_INT) && whole && text[whole] == ',' && *rest &&
+           !rest[strspn(rest, "0123456789")];
+}
+
+static ys_status fail_comma(const struct ys_setting *setting, const char *text)
+{
+    const int whole = (int)strcspn(text, ",");
+    const char *rest = text + whole + 1;
+    return ys_fail(YS_EINVAL, "%s = %.*s: a comma makes an axis, here of %.*s and %s: one number is written %.*s%s%s",
+                   setting->key, SHOWN, text, whole, text, rest, whole, text,
+                   setting->option->type == YS_OPTION_REAL ? "." : "", rest);
+}
+
+/* The axis and its values. Nobody writes a second value as 02 or 000. */
+static ys_status parse_values(struct ys_resolver *resolver, const char *text, enum ys_axis_form form,
+                              struct ys_setting *setting)
+{
+    const bool comma = has_comma(setting, text);
+    const char *second = comma ? strchr(text, ',') + 1 : "";
+    const bool is_fraction = setting->option->type == YS_OPTION_REAL;
+    if (second[0] == '0' && (is_fraction ? second[1] != 0 : strlen(second) == 3))
+        return fail_comma(setting, text);
+    YS_TRY(ys_axis_parse(setting->option, setting->key, text, form, &setting->axis));
+    resolver->value_count += setting->axis.count;
+    if (resolver->value_count > YS_JOB_VALUE_LIMIT)
+        return ys_fail(YS_EINVAL, "with %s the study has more than %d values: that is too many", setting->key,
+                       YS_JOB_VALUE_LIMIT);
+    ys_status status = type_values(resolver, setting);
+    return status == YS_EINVAL && comma && setting->option->type == YS_OPTION_REAL ? fail_comma(setting, text) : status;
 }
 
 ys_status ys_setting_parse(struct ys_resolver *resolver, const char *key, const char *text, enum ys_axis_form form,
@@ -103,13 +197,11 @@ ys_status ys_setting_parse(struct ys_resolver *resolver, const char *key, const 
     ys_status status = find_option(key, &setting->option);
     if (status != YS_OK)
         return ys_ini_fail_in(place, status);
-    status = ys_axis_parse(setting->option, key, text, form, &setting->axis);
-    resolver->value_count += setting->axis.count;
-    if (status == YS_OK && resolver->value_count > YS_JOB_VALUE_LIMIT)
-        status =
-            ys_fail(YS_EINVAL, "with %s the study has more than %d values: that is too many", key, YS_JOB_VALUE_LIMIT);
-    if (status == YS_OK)
-        status = type_values(resolver, setting);
+    if (setting->option->type == YS_OPTION_OPT)
+        YS_TRY(name_key(resolver, key, &setting->named));
+    if (setting->named)
+        setting->key = setting->named;
+    status = parse_values(resolver, text, form, setting);
     if (status == YS_OK)
         return YS_OK;
     ys_setting_fini(setting);
@@ -122,6 +214,8 @@ void ys_setting_fini(struct ys_setting *setting)
         ys_json_free(setting->values[i]);
     ys_free(setting->values);
     setting->values = NULL;
+    ys_free(setting->named);
+    setting->named = NULL;
     ys_axis_fini(&setting->axis);
 }
 
@@ -166,8 +260,21 @@ static const char *term_end(const char *at)
     return at;
 }
 
-static ys_status parse_term(const char *from, const char *to, const struct ys_ini_place *place,
-                            struct ys_exclude_term *term)
+/* A key or a framework that was called by another name than its recipe's gets that. */
+static ys_status name_term(const struct ys_resolver *resolver, struct ys_exclude_term *term)
+{
+    const bool is_option = term->option->type == YS_OPTION_OPT;
+    char **text = is_option ? &term->key : &term->text, *named = NULL;
+    if (!is_option && term->option->type != YS_OPTION_FRAMEWORK)
+        return YS_OK;
+    YS_TRY(is_option ? name_key(resolver, *text, &named) : name_framework(resolver, *text, &named));
+    ys_free(*text);
+    *text = named;
+    return YS_OK;
+}
+
+static ys_status parse_term(const struct ys_resolver *resolver, const char *from, const char *to,
+                            const struct ys_ini_place *place, struct ys_exclude_term *term)
 {
     const char *equals = memchr(from, '=', (size_t)(to - from));
     if (!equals || equals == from || equals + 1 == to)
@@ -180,6 +287,7 @@ static ys_status parse_term(const char *from, const char *to, const struct ys_in
     else if (!(term->text = ys_strndup(equals + 1, (size_t)(to - equals - 1))))
         return ys_out_of_memory();
     YS_TRY(find_option(term->key, &term->option));
+    YS_TRY(name_term(resolver, term));
     enum ys_option_type type = term->option->type;
     if (type == YS_OPTION_OPT)
         return YS_OK;
@@ -190,7 +298,7 @@ static ys_status parse_term(const char *from, const char *to, const struct ys_in
     return type_value(term->option, term->key, term->text, place, &term->value);
 }
 
-ys_status ys_exclude_parse(const char *text, struct ys_exclude *exclude)
+ys_status ys_exclude_parse(const struct ys_resolver *resolver, const char *text, struct ys_exclude *exclude)
 {
     for (const char *at = text;;) {
         at += strspn(at, " \t");
@@ -199,7 +307,7 @@ ys_status ys_exclude_parse(const char *text, struct ys_exclude *exclude)
         if (exclude->term_count == YS_JOB_TERM_LIMIT)
             return ys_fail(YS_EINVAL, "exclude has more than %d terms", YS_JOB_TERM_LIMIT);
         const char *end = term_end(at);
-        YS_TRY(parse_term(at, end, &exclude->value_place, &exclude->terms[exclude->term_count++]));
+        YS_TRY(parse_term(resolver, at, end, &exclude->value_place, &exclude->terms[exclude->term_count++]));
         at = end;
     }
     if (exclude->term_count == 0)

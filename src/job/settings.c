@@ -2,11 +2,14 @@
 
 #include "graph/model.h"
 
+#include <string.h>
+
 static const char *const compare_words[] = {
     [YS_COMPARE_CONTROLLED] = "controlled", [YS_COMPARE_SAME_WEIGHTS] = "same-weights", [YS_COMPARE_OWN] = "own"};
 const struct ys_names ys_compares = YS_NAMES("way to compare", compare_words);
 
-static const char *const init_words[] = {[YS_INIT_FROM_SEED] = "seed", [YS_INIT_FROM_FILE] = "file"};
+static const char *const init_words[] = {
+    [YS_INIT_AUTO] = "auto", [YS_INIT_FROM_SEED] = "seed", [YS_INIT_FROM_FILE] = "file"};
 const struct ys_names ys_init_froms = YS_NAMES("source of initial values", init_words);
 
 static const char *const layout_words[] = {
@@ -90,6 +93,7 @@ static const struct ys_field fields[] = {
     MODEL_KEY(mean, "of the pixels that the network is fed; null: as the model says"),
     MODEL_KEY(std, "deviation of these pixels; null: as the model says"),
     MODEL_KEY(input, "arrays of the data that feed the inputs of an ONNX file; null: those of their names"),
+    MODEL_KEY(output, "of the outputs of an ONNX file, that which is the logits; null: it has one"),
     {"model.layout", YS_FIELD_ENUM, offsetof(struct ys_trial_settings, model_layout), NULL, YS_FIELD_LATER,
      "of the images that an ONNX file reads", NULL, &ys_layouts},
     MODEL_SIZE(width, YS_FIELD_REAL, "of a named model; null: as it was published"),
@@ -154,6 +158,48 @@ int64_t ys_settings_sharers(const struct ys_trial_settings *settings)
 int64_t ys_settings_rows(const struct ys_trial_settings *settings)
 {
     return settings->batch * ys_settings_ranks(settings);
+}
+
+const char *const ys_settings_surroundings[YS_SETTINGS_SURROUNDINGS] = {
+    "framework",   "threads",   "cpus", "memory_limit", "cpu_time_limit", "run_time_limit",
+    "stall_limit", "sample_hz", "perf", "keep_log",     "device",         NULL};
+
+/* Of several ranks: how many there are and where, which is no work either. */
+static const char *const spread[] = {"batch",  "global_batch", "ranks",  "nodes",  "ranks_per_node",
+                                     "launch", "hosts",        "bucket", "listen", NULL};
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* What one process does is what ranks do that divide its rows, by the defaults of the keys of ranks. */
+static struct ys_trial_settings undivided(const struct ys_trial_settings *settings)
+{
+    struct ys_trial_settings whole = *settings; /* borrows */
+    if (whole.strategy != YS_STRATEGY_ALONE)
+        whole.strategy = YS_NAME_NONE;
+    if (whole.bn == YS_STATISTICS_LOCAL)
+        whole.bn = YS_NAME_NONE;
+    return whole;
+}
+
+char *ys_settings_work(const struct ys_trial_settings *settings)
+{
+    const struct ys_trial_settings whole = undivided(settings);
+    ys_json *keys = ys_record_json(&ys_trial_settings_record, &whole), *work = keys ? ys_json_object() : NULL;
+    ys_status status = work ? ys_json_set_int(work, "batch", ys_settings_rows(settings)) : YS_ENOMEM;
+    for (void *it = ys_json_iter(keys); status == YS_OK && it; it = ys_json_next(keys, it)) {
+        const char *name = ys_json_iter_key(it);
+        if (!is_one_of(name, ys_settings_surroundings) && !is_one_of(name, spread))
+            status = ys_json_set(work, name, ys_json_copy(ys_json_iter_value(it)));
+    }
+    char *text = status == YS_OK ? ys_json_dump(work, YS_JSON_SORTED) : NULL;
+    ys_json_free(work);
+    ys_json_free(keys);
+    return text;
 }
 
 static const char *const order_words[] = {[YS_TRIALS_RANDOM] = "random", [YS_TRIALS_FIXED] = "fixed"};

@@ -6,11 +6,11 @@
 #include "base/words.h"
 
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
-enum ys_init_from { YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };
+enum ys_init_from { YS_INIT_AUTO, YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };
 enum ys_on_bad_row { YS_BAD_ROW_REFUSE, YS_BAD_ROW_SKIP };
 enum ys_input_decode { YS_DECODE_ONCE, YS_DECODE_LIVE, YS_DECODE_REDUCED };
 enum ys_input_dtype { YS_INPUT_UINT8, YS_INPUT_FLOAT32 };
-extern const struct ys_names ys_init_froms; /* "seed", "file" */
+extern const struct ys_names ys_init_froms; /* "auto", which no trial is once it is resolved, "seed", "file" */
 extern const struct ys_names ys_layouts;    /* "auto", "nchw", "nhwc": enum ys_layout */
 extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "own" */
 
@@ -63,7 +63,7 @@ struct ys_trial_settings {
     int64_t rows;
     char *own_of, *own_data;
     char *model_freeze, *model_train, *model_tie, *model_untie, *model_mean, *model_std; /* keys "model.freeze" ... */
-    char *model_input;                                                                   /* key "model.input" */
+    char *model_input, *model_output;                                                    /* keys "model.input" */
     int model_layout;                                                                    /* enum ys_layout */
     double model_width, model_depth;   /* of a named model; none: as it was published */
     int64_t model_layers, model_heads; /* likewise */
@@ -86,6 +86,13 @@ struct ys_trial_settings {
 };
 
 extern const struct ys_record ys_trial_settings_record;
+
+/** Those that say where and how a trial runs, not what it computes; ended by NULL. */
+enum { YS_SETTINGS_SURROUNDINGS = 12 };
+extern const char *const ys_settings_surroundings[YS_SETTINGS_SURROUNDINGS];
+/** What it computes, as one text: equal where two trials do the same work. All settings but the surroundings; ranks
+ * that divide the rows of a batch do the work of one process with that batch. NULL without memory. */
+char *ys_settings_work(const struct ys_trial_settings *settings);
 
 /** The processes of a run: 1 where the trial answers requests. */
 int64_t ys_settings_ranks(const struct ys_trial_settings *settings);

@@ -4,18 +4,30 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct unit {
     const char *name;
     double factor;
 };
 
-static const struct unit time_units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},
-                                         {"min", 60},  {"h", 3600},  {NULL, 0}};
+static const struct unit time_units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1},     {"sec", 1},
+                                         {"m", 60},    {"min", 60},  {"h", 3600},  {"d", 86400}, {NULL, 0}};
 
-static const struct unit size_units[] = {{"B", 1},           {"kB", 1e3},           {"MB", 1e6},
-                                         {"GB", 1e9},        {"TB", 1e12},          {"KiB", 1024.0},
-                                         {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
+static const struct unit size_units[] = {{"B", 1},
+                                         {"kB", 1e3},
+                                         {"MB", 1e6},
+                                         {"GB", 1e9},
+                                         {"TB", 1e12},
+                                         {"KiB", 1024.0},
+                                         {"MiB", 1048576.0},
+                                         {"GiB", 1073741824.0},
+                                         {"TiB", 1099511627776.0},
+                                         /* as fio and ulimit have them */
+                                         {"K", 1024.0},
+                                         {"M", 1048576.0},
+                                         {"G", 1073741824.0},
+                                         {"T", 1099511627776.0},
                                          {NULL, 0}};
 
 static size_t digits(const char *text)
@@ -70,7 +82,7 @@ static bool value_with_unit(const char *text, const struct unit *units, double *
     double number = strtod(text, NULL);
     const char *unit = text + length + strspn(text + length, " ");
     for (; units->name; units++)
-        if (strcmp(units->name, unit) == 0) {
+        if (strcasecmp(units->name, unit) == 0) {
             /* a division by the exact 1e9 rounds once, a multiplication by the inexact 1e-9 twice */
             *value = units->factor < 1 ? number / round(1 / units->factor) : number * units->factor;
             return true;

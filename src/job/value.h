@@ -9,9 +9,10 @@
 bool ys_value_int(const char *text, int64_t *value);
 /** 1, 0.5, .5, 1e-3; false for anything else. May be infinite when the exponent is too large. */
 bool ys_value_real(const char *text, double *value);
-/** A real and a unit: ns us ms s min h; 0 needs none. In seconds. */
+/** A real and a unit: ns us ms s (sec) min (m) h d, whatever capitals; 0 needs none. In seconds. */
 bool ys_value_duration(const char *text, double *value_s);
-/** A real and a unit: B kB MB GB TB KiB MiB GiB TiB; 0 needs none. In bytes, rounded down. */
+/** A real and a unit: B kB MB GB TB KiB (K) MiB (M) GiB (G) TiB (T), whatever capitals; 0 needs none. In bytes, rounded
+ * down. */
 bool ys_value_size(const char *text, double *size_bytes);
 /** 2% or 0.02. */
 bool ys_value_share(const char *text, double *value);

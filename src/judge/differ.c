@@ -149,11 +149,6 @@ ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_si
     return ys_judge_differ(base->told.host, candidate->told.host, "", passing, differences);
 }
 
-/* Settings that say where and how a trial runs, not what it computes. */
-static const char *const surroundings[] = {"framework",      "threads",        "cpus",        "memory_limit",
-                                           "cpu_time_limit", "run_time_limit", "stall_limit", "sample_hz",
-                                           "perf",           "keep_log",       "device",      NULL};
-
 static ys_status differ_settings(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
                                  const char *const *except, struct ys_list *differences)
 {
@@ -162,9 +157,9 @@ static ys_status differ_settings(const struct ys_result_trial *base, const struc
     ys_status status = keys[0] && keys[1] ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && except)
         status = ys_judge_differ(keys[0], keys[1], "", except, differences);
-    for (size_t i = 0; status == YS_OK && !except && surroundings[i]; i++)
-        status = differ_values(surroundings[i], ys_json_get(keys[0], surroundings[i]),
-                               ys_json_get(keys[1], surroundings[i]), differences);
+    for (size_t i = 0; status == YS_OK && !except && ys_settings_surroundings[i]; i++)
+        status = differ_values(ys_settings_surroundings[i], ys_json_get(keys[0], ys_settings_surroundings[i]),
+                               ys_json_get(keys[1], ys_settings_surroundings[i]), differences);
     ys_json_free(keys[0]);
     ys_json_free(keys[1]);
     return status;
@@ -196,14 +191,13 @@ ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_resul
                                const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
                                struct ys_list *differences)
 {
-    enum { PLACES = sizeof surroundings / sizeof surroundings[0] };
     struct ys_study_work work[2];
-    const char *except[PLACES + 2] = {NULL};
-    size_t count = PLACES - 1;
+    const char *except[YS_SETTINGS_SURROUNDINGS + 2] = {NULL};
+    size_t count = YS_SETTINGS_SURROUNDINGS - 1;
     char text[2][64];
     ys_study_work_find(base->told.work, of_base->keys.model, of_base->keys.data, &work[0]);
     ys_study_work_find(candidate->told.work, of_candidate->keys.model, of_candidate->keys.data, &work[1]);
-    memcpy(except, surroundings, sizeof surroundings);
+    memcpy(except, ys_settings_surroundings, sizeof ys_settings_surroundings);
     if (work[0].model_hash && work[1].model_hash)
         except[count++] = "model";
     if (is_path(of_base->keys.data) && is_path(of_candidate->keys.data))

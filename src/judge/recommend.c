@@ -209,14 +209,11 @@ static ys_status fill_matrix(const struct weighing *weighing, size_t first, size
 /* All pairs together: which trial the others are compared with was read off the same values. */
 static ys_status stretch_of(const struct matrix *matrix, double *stretch)
 {
-    size_t count = 0;
     struct ys_family_pair *pairs = ys_alloc(matrix->trials * matrix->trials / 2 + 1, sizeof *pairs);
     if (!pairs)
         return ys_out_of_memory();
-    for (size_t i = 1; i < matrix->trials; i++)
-        for (size_t k = 0; k < i; k++)
-            pairs[count++] = (struct ys_family_pair){i, k};
-    const struct ys_family family = {matrix->trials, matrix->rounds, matrix->values, pairs, count};
+    const struct ys_family family = {matrix->trials, matrix->rounds, matrix->values, pairs,
+                                     ys_family_each_with_each(matrix->trials, pairs)};
     ys_status status = ys_family_stretch(&family, stretch);
     ys_free(pairs);
     return status;

@@ -86,11 +86,12 @@ static ys_status load_file(const char *path, struct ys_side *side)
     struct ys_working working;
     struct ys_store *store = NULL;
     int64_t study_id = 0;
+    bool was_there;
     *side = (struct ys_side){.trial = YS_FIELD_NONE};
     YS_TRY(ys_working_in_cache("judge", &working));
     ys_status status = ys_store_open(working.path, YS_STORE_WRITE, &store);
     if (status == YS_OK)
-        status = ys_store_import(store, path, &study_id);
+        status = ys_store_import(store, path, &study_id, &was_there);
     if (status == YS_OK)
         status = fill(store, study_id, 0, path, side);
     ys_store_close(store);
@@ -100,14 +101,36 @@ static ys_status load_file(const char *path, struct ys_side *side)
     return status;
 }
 
+/* Whether no study but a file is meant: by its ending, or a path that begins as paths do. */
+static bool looks_like_file(const char *word)
+{
+    static const char *const endings[] = {".jsonl", ".json", ".ndjson", ".csv", ".txt", ".db", ".ys"};
+    const size_t length = strlen(word);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (length > strlen(endings[i]) && strcmp(word + length - strlen(endings[i]), endings[i]) == 0)
+            return true;
+    return word[0] == '/' || strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
+}
+
+/* `status` of a study that was looked for; where a file was meant that is not there, that. */
+static ys_status explain(ys_status status, const char *word)
+{
+    if (status != YS_ENOTFOUND || !looks_like_file(word))
+        return status;
+    return ys_fail(
+        status, "there is no file %s, nor a study of that name: `yardstick export STUDY >FILE.jsonl` writes one", word);
+}
+
 ys_status ys_side_load(const char *results, const char *word, struct ys_side *side)
 {
     struct ys_store *store = NULL;
     int64_t study_id = 0, trial_id = 0;
     if (ys_fs_exists(word) && !ys_fs_is_dir(word))
         return load_file(word, side);
-    YS_TRY(ys_store_open(results, YS_STORE_READ, &store));
-    ys_status status = ys_store_select(store, word, &study_id, &trial_id);
+    ys_status status = ys_store_open(results, YS_STORE_READ, &store);
+    if (status != YS_OK)
+        return explain(status, word);
+    status = explain(ys_store_select(store, word, &study_id, &trial_id), word);
     if (status == YS_OK)
         status = ys_side_load_stored(store, study_id, trial_id, word, side);
     ys_store_close(store);
@@ -161,8 +184,10 @@ ys_status ys_side_load_single(const char *results, const char *word, struct ys_s
     struct ys_store *store = NULL;
     if (ys_fs_exists(word) && !ys_fs_is_dir(word))
         return load_file(word, side);
-    YS_TRY(ys_store_open(results, YS_STORE_READ, &store));
-    ys_status status = check_single(store, word);
+    ys_status status = ys_store_open(results, YS_STORE_READ, &store);
+    if (status != YS_OK)
+        return explain(status, word);
+    status = check_single(store, word);
     ys_store_close(store);
     return status == YS_OK ? ys_side_load(results, word, side) : status;
 }

@@ -36,6 +36,8 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(runs_lacking, YS_FIELD_INT, YS_FIELD_LATER, "those of which it has no run that counts"),
     OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
     OF_TRIAL(warnings, YS_FIELD_JSON, 0, "texts"),
+    OF_TRIAL(doubts, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER,
+             "texts: which checks of its runs were not made, and what its speed is known within"),
     OF_TRIAL(proof, YS_FIELD_JSON, 0, "object"),
     OF_TRIAL(metrics, YS_FIELD_JSON, 0, "name to metric object"),
     OF_TRIAL(agreement, YS_FIELD_JSON, YS_FIELD_NULL, "what was predicted with the same weights"),
@@ -78,6 +80,9 @@ static const struct ys_field taken_fields[] = {
 };
 const struct ys_record ys_comparison_taken_record = YS_RECORD("taken", struct ys_comparison_taken, taken_fields);
 
+static const char *const best_words[] = {[YS_BEST_A] = "a", [YS_BEST_B] = "b"};
+const struct ys_names ys_pair_bests = YS_NAMES("best of a pair", best_words);
+
 #define OF_PAIR(member, kind, flags, what) YS_FIELD(struct ys_comparison_record, member, kind, NULL, flags, what)
 #define WORD(member, names, what)          YS_FIELD_NAMED(struct ys_comparison_record, member, names, 0, what)
 static const struct ys_field comparison_fields[] = {
@@ -86,7 +91,9 @@ static const struct ys_field comparison_fields[] = {
     OF_PAIR(b, YS_FIELD_TEXT, 0, "id of the other one, the base"),
     OF_PAIR(a_index, YS_FIELD_INT, YS_FIELD_LATER, "number of that trial inside the study"),
     OF_PAIR(b_index, YS_FIELD_INT, YS_FIELD_LATER, "number of that trial inside the study"),
-    OF_PAIR(varies, YS_FIELD_TEXT, 0, "the factor in which they differ"),
+    OF_PAIR(varies, YS_FIELD_TEXT, 0, "the factor in which they differ; of several the names of all"),
+    YS_FIELD_NAMED(struct ys_comparison_record, best, &ys_pair_bests, YS_FIELD_NULL | YS_FIELD_LATER,
+                   "which of them is the best of the group of both"),
     WORD(scale, &ys_scales, "ratio, or difference"),
     OF_PAIR(ratio, YS_FIELD_REAL, YS_FIELD_NULL, "median of a / b over matched rounds"),
     OF_PAIR(difference, YS_FIELD_REAL, YS_FIELD_NULL, "median of a - b"),

@@ -41,7 +41,7 @@ struct ys_result_trial {
     int status, stage; /* enum ys_run_status, enum ys_stage */
     char *reason, *command;
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
-    ys_json *deviations, *warnings, *proof, *metrics, *agreement;
+    ys_json *deviations, *warnings, *doubts, *proof, *metrics, *agreement;
     ys_json *ranks;                /* NULL where its runs are of one process each */
     struct ys_result_quiet *quiet; /* NULL where none of its runs was disturbed */
     struct ys_facts_perf *perf;    /* the mean of its ok runs; NULL where it was not asked for */
@@ -73,8 +73,9 @@ struct ys_comparison_record {
     char *metric;
     char *a, *b; /* names of trials */
     int64_t a_index, b_index;
-    char *varies;
-    int scale; /* enum ys_scale */
+    char *varies; /* of several the names of all, with commas between */
+    int best;     /* enum ys_pair_best; YS_NAME_NONE where neither is the best of its group */
+    int scale;    /* enum ys_scale */
     double ratio, difference;
     struct ys_list ci; /* double: both ends, or empty */
     double level;
@@ -101,7 +102,7 @@ extern const struct ys_record ys_comparison_record;
 
 /** One comparison of a result, which keeps the ends of its intervals; what `told` says of them counts for nothing. */
 struct ys_result_comparison {
-    struct ys_comparison_record told; /* borrows all texts but its reason */
+    struct ys_comparison_record told; /* borrows all texts but `varies` and its reason */
     struct ys_interval interval, single, settled, efficiency, exposed;
 };
 
@@ -128,6 +129,10 @@ extern const struct ys_names ys_rounds_say; /* "independent", "correlated", "can
  * one. */
 enum ys_scaling { YS_SCALING_STRONG, YS_SCALING_WEAK };
 extern const struct ys_names ys_scalings; /* "strong", "weak" */
+
+/* Which of the two is the best of the group of both, with which the whole group is compared. */
+enum ys_pair_best { YS_BEST_A, YS_BEST_B };
+extern const struct ys_names ys_pair_bests; /* "a", "b" */
 
 enum ys_scale { YS_SCALE_RATIO, YS_SCALE_DIFFERENCE };
 extern const struct ys_names ys_scales; /* "ratio", "difference" */

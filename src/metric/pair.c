@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "metric/build.h"
+#include "metric/choice.h"
 #include "metric/document.h"
 #include "metric/taken.h"
 #include "metric/together.h"
@@ -29,60 +30,14 @@ static bool is_learned(int m)
     return ys_metric_find(ys_compared[m])->learning;
 }
 
-static bool is_difference(int m)
-{
-    return ys_metric_find(ys_compared[m])->kind == YS_KIND_SHARE;
-}
-
-static bool counts(const char *factor, bool frameworks_differ)
-{
-    return !frameworks_differ || strncmp(factor, "opt.", 4) != 0;
-}
-
 static const char *or_empty(const char *text)
 {
     return text ? text : "";
 }
 
-struct factors {
-    const ys_json *framework;
-};
-static const struct ys_field factors_fields[] = {
-    YS_FIELD(struct factors, framework, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "where it varies"),
-};
-static const struct ys_record factors_record = YS_RECORD("factors", struct factors, factors_fields);
-
-static const ys_json *framework_of(const struct ys_trial_record *trial)
+static bool is_difference(int m)
 {
-    struct factors factors;
-    ys_record_glance(&factors_record, trial->factors, &factors);
-    return factors.framework;
-}
-
-const char *ys_pair_varies(const struct ys_trial_record *a, const struct ys_trial_record *b)
-{
-    if (strcmp(or_empty(a->section), or_empty(b->section)) != 0)
-        return NULL;
-    const ys_json *of_a = a->factors, *of_b = b->factors;
-    bool frameworks = !ys_json_equal(framework_of(a), framework_of(b));
-    const char *varies = NULL;
-    int differences = 0;
-    for (void *it = ys_json_iter(of_a); it; it = ys_json_next(of_a, it)) {
-        const char *factor = ys_json_iter_key(it);
-        const ys_json *other = ys_json_get(of_b, factor);
-        if (counts(factor, frameworks) && (!other || !ys_json_equal(ys_json_iter_value(it), other))) {
-            varies = factor;
-            differences++;
-        }
-    }
-    for (void *it = ys_json_iter(of_b); it; it = ys_json_next(of_b, it)) {
-        const char *factor = ys_json_iter_key(it);
-        if (counts(factor, frameworks) && !ys_json_get(of_a, factor)) {
-            varies = factor;
-            differences++;
-        }
-    }
-    return differences == 1 ? varies : NULL;
+    return ys_metric_find(ys_compared[m])->kind == YS_KIND_SHARE;
 }
 
 /* a's run i and b's run k, or the next of both after them that are of one round and attempt; false when there are none.
@@ -194,24 +149,6 @@ static void bound(const struct matched *rounds, bool is_speed, bool is_differenc
     }
 }
 
-/* Why nothing may be concluded from this trial beside `other` (NULL: any that works); false when something may. What
- * does no work is compared with its like alone: a difference that is known is how the measuring itself is measured. */
-static bool has_fault(const struct ys_metric_view_trial *trial, const struct ys_metric_view_trial *other, char *reason,
-                      size_t size)
-{
-    if (trial->no_work && !(other && other->no_work))
-        snprintf(reason, size, "%s does no work", trial->id);
-    else if (trial->failed == trial->counted)
-        snprintf(reason, size, "no run of %s succeeded: %s", trial->id, ys_run_status_name(trial->status));
-    else if (trial->verdict == YS_PROOF_NONE && !trial->no_work)
-        snprintf(reason, size, "there is no proof that %s does the same work", trial->id);
-    else if (trial->verdict == YS_PROOF_FAIL)
-        snprintf(reason, size, "the proof that %s does the same work failed", trial->id);
-    else
-        return false;
-    return true;
-}
-
 /* Whether the two have the defaults of different frameworks, or for different data sets: then the time that one takes
  * says nothing against that of the other. Accuracy is that on the same test rows whatever was trained. */
 static bool is_other_work(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
@@ -227,25 +164,25 @@ static bool is_other_work(const struct ys_metric_view_trial *a, const struct ys_
     return true;
 }
 
-/* Of metric `m` of ys_compared. */
-static double median_of(const struct ys_metric_view_trial *trial, int m)
-{
-    size_t count;
-    const struct ys_metric_info *infos = ys_metric_infos(&count);
-    const struct ys_trial_metric *metric = &trial->metrics[ys_metric_find(ys_compared[m]) - infos];
-    return metric->n ? metric->summary.median : NAN;
-}
-
 static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, bool learned,
                          char *reason, size_t size)
 {
-    return !has_fault(a, b, reason, size) && !has_fault(b, a, reason, size) &&
+    return !ys_trial_has_fault(a, b, reason, size) && !ys_trial_has_fault(b, a, reason, size) &&
            (learned || !is_other_work(a, b, reason, size));
 }
 
+/* In a group of more trials the best is compared by its speed alone: all pairs of a thousand are half a million. */
+#define GROUP_MANY 100
+
+static bool is_of_best(const struct ys_chosen *chosen, const struct ys_groups *groups, int m)
+{
+    return chosen->best != YS_NAME_NONE && (m == 0 || groups->items[chosen->group].count <= GROUP_MANY);
+}
+
 struct pair {
+    const struct ys_chosen *chosen;
+    const struct ys_groups *groups;
     const struct ys_metric_view_trial *a, *b;
-    const char *varies;
     double margin;
     const double *stretch; /* of the families that it is in, by metric */
 };
@@ -337,7 +274,8 @@ static void tell_scaling(const struct pair *pair, int m, struct ys_result_compar
     comparison->told.scaling = YS_NAME_NONE;
     comparison->told.efficiency = NAN;
     comparison->efficiency = (struct ys_interval){.known = false};
-    if (strcmp(pair->varies, "ranks") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || ys_settings_ranks(b) != 1)
+    if (strcmp(pair->chosen->varies, "ranks") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 ||
+        ys_settings_ranks(b) != 1)
         return;
     comparison->told.scaling = a->batch == b->batch ? YS_SCALING_WEAK : YS_SCALING_STRONG;
     comparison->told.efficiency = comparison->told.ratio / (double)ranks;
@@ -360,11 +298,11 @@ static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_c
                                       *b = is_alone(pair->a) ? pair->a : pair->b;
     struct matched rounds;
     struct ys_comparison found = ys_compare_invalid(0, "");
-    char reason[400];
+    char reason[YS_TRIAL_FAULT_SIZE];
     comparison->told.exposed_s = NAN;
     comparison->exposed = (struct ys_interval){.known = false};
-    if (strcmp(pair->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
-        !is_alone(b) || has_fault(a, b, reason, sizeof reason))
+    if (strcmp(pair->chosen->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
+        !is_alone(b) || ys_trial_has_fault(a, b, reason, sizeof reason))
         return YS_OK;
     const struct ys_compare_rule rule = {.better = YS_BETTER_LOWER, .difference = true, .stretch = 1};
     ys_status status = match(a, b, ys_compared_place("step_s"), &rounds);
@@ -381,7 +319,7 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     const char *name = ys_compared[m];
     const bool fraction = is_difference(m), learned = is_learned(m);
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : pair->margin;
-    char reason[400];
+    char reason[YS_TRIAL_FAULT_SIZE];
     bool invalid = !may_conclude(pair->a, pair->b, learned, reason, sizeof reason);
     struct ys_comparison found;
     struct judged beside;
@@ -393,40 +331,43 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
     struct ys_result_comparison *comparison = add_comparison(result);
-    char *kept = ys_strdup(found.reason);
-    if (!comparison || (found.reason && !kept)) {
+    char *kept = ys_strdup(found.reason), *varies = ys_strdup(pair->chosen->varies);
+    if (!comparison || (found.reason && !kept) || !varies) {
         ys_free(kept);
+        ys_free(varies);
         return ys_out_of_memory();
     }
     comparison->interval = found.interval;
     comparison->single = found.single;
     comparison->settled = found.settled;
-    comparison->told = (struct ys_comparison_record){.metric = borrowed(name),
-                                                     .a = a->id,
-                                                     .b = b->id,
-                                                     .a_index = a->index,
-                                                     .b_index = b->index,
-                                                     .varies = borrowed(pair->varies),
-                                                     .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
-                                                     .ratio = fraction ? NAN : found.value,
-                                                     .difference = fraction ? found.value : NAN,
-                                                     .level = level_of(&found.interval),
-                                                     .single = {.level = level_of(&found.single)},
-                                                     .rounds = rounds_of(&found),
-                                                     .round_correlation = found.correlation,
-                                                     .bias_bound = found.bias_bound,
-                                                     .window_from = beside.window_from,
-                                                     .n = (int64_t)found.n,
-                                                     .left_out = (int64_t)found.left_out,
-                                                     .taken = beside.taken,
-                                                     .margin = margin,
-                                                     .verdict = (int)found.verdict,
-                                                     .resolution = found.resolution,
-                                                     .reason = kept,
-                                                     .a_value = median_of(pair->a, m),
-                                                     .b_value = median_of(pair->b, m),
-                                                     .unit = borrowed(info->unit),
-                                                     .better = (int)info->better};
+    comparison->told = (struct ys_comparison_record){
+        .metric = borrowed(name),
+        .a = a->id,
+        .b = b->id,
+        .a_index = a->index,
+        .b_index = b->index,
+        .varies = varies,
+        .best = is_of_best(pair->chosen, pair->groups, m) ? pair->chosen->best : YS_NAME_NONE,
+        .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
+        .ratio = fraction ? NAN : found.value,
+        .difference = fraction ? found.value : NAN,
+        .level = level_of(&found.interval),
+        .single = {.level = level_of(&found.single)},
+        .rounds = rounds_of(&found),
+        .round_correlation = found.correlation,
+        .bias_bound = found.bias_bound,
+        .window_from = beside.window_from,
+        .n = (int64_t)found.n,
+        .left_out = (int64_t)found.left_out,
+        .taken = beside.taken,
+        .margin = margin,
+        .verdict = (int)found.verdict,
+        .resolution = found.resolution,
+        .reason = kept,
+        .a_value = ys_trial_median(pair->a, ys_compared[m]),
+        .b_value = ys_trial_median(pair->b, ys_compared[m]),
+        .unit = borrowed(info->unit),
+        .better = (int)info->better};
     result->comparison_count++;
     return YS_OK;
 }
@@ -438,8 +379,10 @@ static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
         return YS_OK;
     bool failed = pair->a->failed == pair->a->counted || pair->b->failed == pair->b->counted;
     for (int m = 0; m < YS_COMPARED; m++) {
-        bool known = !isnan(median_of(pair->a, m)) && !isnan(median_of(pair->b, m));
-        if (!known && !(failed && m == 0))
+        bool known =
+            !isnan(ys_trial_median(pair->a, ys_compared[m])) && !isnan(ys_trial_median(pair->b, ys_compared[m]));
+        const bool is_wanted = pair->chosen->along || is_of_best(pair->chosen, pair->groups, m);
+        if (!is_wanted || (!known && !(failed && m == 0)))
             continue;
         YS_TRY(compare_one(pair, m, result));
         struct ys_result_comparison *comparison = &result->comparisons[result->comparison_count - 1];
@@ -447,187 +390,6 @@ static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
         YS_TRY(tell_exposed(pair, m, comparison));
     }
     return YS_OK;
-}
-
-/* A pair that is to be compared: places of its trials in the job. */
-struct chosen {
-    size_t a, b;
-    const char *varies;
-};
-
-struct choice {
-    const struct ys_metric_view *view;
-    bool all;
-    struct chosen *pairs;
-    size_t count, capacity;
-};
-
-/* Along `ranks` speed-up is told against it. */
-static bool is_one_process(const struct ys_metric_view *view, const char *axis, size_t trial)
-{
-    return strcmp(axis, "ranks") == 0 && ys_settings_ranks(&view->trials[trial].record->keys) == 1;
-}
-
-static ys_status choose(struct choice *choice, const char *axis, size_t one, size_t other)
-{
-    const size_t later = one > other ? one : other, earlier = one > other ? other : one;
-    const bool is_base = is_one_process(choice->view, axis, later);
-    const size_t a = is_base ? earlier : later, b = is_base ? later : earlier;
-    const char *varies = ys_pair_varies(choice->view->trials[a].record, choice->view->trials[b].record);
-    if (!varies || strcmp(varies, axis) != 0)
-        return YS_OK;
-    struct chosen *pairs = ys_grown(choice->pairs, choice->count, &choice->capacity, sizeof *pairs);
-    if (!pairs)
-        return ys_out_of_memory();
-    choice->pairs = pairs;
-    choice->pairs[choice->count++] = (struct chosen){a, b, varies};
-    return YS_OK;
-}
-
-/* A trial and what it is apart from one factor: equal texts are a group. */
-struct member {
-    char *rest;
-    size_t trial;
-};
-
-static int by_rest(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-    int order = strcmp(x->rest, y->rest);
-    return order ? order : (x->trial > y->trial) - (x->trial < y->trial);
-}
-
-/* The section and all factors but `axis`, as one text; NULL without memory. */
-static char *rest_of(const struct ys_trial_record *trial, const char *axis)
-{
-    bool frameworks = strcmp(axis, "framework") == 0;
-    const ys_json *factors = trial->factors;
-    ys_json *rest = ys_json_object();
-    ys_status status = YS_OK;
-    for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
-        const char *factor = ys_json_iter_key(it);
-        if (strcmp(factor, axis) != 0 && counts(factor, frameworks))
-            ys_put_ref(&status, rest, factor, ys_json_iter_value(it));
-    }
-    ys_put_text(&status, rest, "", or_empty(trial->section)); /* no factor has this name */
-    char *text = status == YS_OK ? ys_json_dump(rest, YS_JSON_SORTED) : NULL;
-    ys_json_free(rest);
-    return text;
-}
-
-/* How much comparing with this trial can say: nothing, when it never ran. */
-static int worth_of(const struct ys_metric_view_trial *trial)
-{
-    char reason[400];
-    if (trial->counted == 0)
-        return 0;
-    return 1 + 2 * !has_fault(trial, NULL, reason, sizeof reason) + !isnan(median_of(trial, 0));
-}
-
-/* The first of those that say most; along `ranks` that of one process, where it is one of them. */
-static const struct member *base_of(const struct ys_metric_view *view, const char *axis, const struct member *group,
-                                    size_t size)
-{
-    const struct member *base = &group[0];
-    int most = -1;
-    for (size_t i = 0; i < size; i++) {
-        const size_t trial = group[i].trial;
-        const int worth = 2 * worth_of(&view->trials[trial]) + is_one_process(view, axis, trial);
-        base = worth > most ? &group[i] : base;
-        most = worth > most ? worth : most;
-    }
-    return base;
-}
-
-static ys_status choose_in_group(struct choice *choice, const char *axis, const struct member *group, size_t size)
-{
-    const struct member *base = base_of(choice->view, axis, group, size);
-    for (size_t i = 0; i < size; i++) {
-        for (size_t k = 0; choice->all && k < i; k++)
-            YS_TRY(choose(choice, axis, group[i].trial, group[k].trial));
-        if (!choice->all && &group[i] != base)
-            YS_TRY(choose(choice, axis, group[i].trial, base->trial));
-    }
-    return YS_OK;
-}
-
-static ys_status choose_along(struct choice *choice, const char *axis)
-{
-    const struct ys_metric_view *view = choice->view;
-    struct member *members = ys_alloc(view->trial_count, sizeof *members);
-    size_t count = 0;
-    ys_status status = members ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < view->trial_count; i++) {
-        char *rest = rest_of(view->trials[i].record, axis);
-        if (rest)
-            members[count++] = (struct member){rest, i};
-        else
-            status = ys_out_of_memory();
-    }
-    if (status == YS_OK)
-        qsort(members, count, sizeof *members, by_rest);
-    for (size_t first = 0, next; status == YS_OK && first < count; first = next) {
-        for (next = first + 1; next < count && strcmp(members[next].rest, members[first].rest) == 0; next++)
-            ;
-        status = choose_in_group(choice, axis, &members[first], next - first);
-    }
-    for (size_t i = 0; i < count; i++)
-        ys_free(members[i].rest);
-    ys_free(members);
-    return status;
-}
-
-/* Frameworks first, then in the order of the job. */
-static int by_place(const void *a, const void *b)
-{
-    const struct chosen *x = a, *y = b;
-    int frameworks = (strcmp(y->varies, "framework") == 0) - (strcmp(x->varies, "framework") == 0);
-    if (frameworks)
-        return frameworks;
-    return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
-}
-
-static ys_status choose_pairs(struct choice *choice)
-{
-    ys_json *axes = ys_json_object(); /* {name: true} */
-    ys_status status = axes ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < choice->view->trial_count; i++) {
-        const ys_json *factors = choice->view->trials[i].record->factors;
-        for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it))
-            ys_put_bool(&status, axes, ys_json_iter_key(it), true);
-    }
-    for (void *it = ys_json_iter(axes); status == YS_OK && it; it = ys_json_next(axes, it))
-        status = choose_along(choice, ys_json_iter_key(it));
-    ys_json_free(axes);
-    if (status == YS_OK && choice->count > 0)
-        qsort(choice->pairs, choice->count, sizeof *choice->pairs, by_place);
-    return status;
-}
-
-/* Of each chosen pair and metric by how much its interval is stretched: [pair * YS_COMPARED + metric]. */
-static ys_status stretch_all(const struct choice *choice, double *stretch)
-{
-    const struct ys_metric_view *view = choice->view;
-    struct ys_family_pair *pairs = ys_alloc(choice->count, sizeof *pairs);
-    double **places = ys_alloc(choice->count, sizeof *places);
-    ys_status status = pairs && places ? YS_OK : ys_out_of_memory();
-    char reason[400];
-    for (int m = 0; status == YS_OK && m < YS_COMPARED; m++) {
-        const bool learned = is_learned(m);
-        size_t count = 0;
-        for (size_t i = 0; i < choice->count; i++) {
-            const struct chosen *chosen = &choice->pairs[i];
-            stretch[i * YS_COMPARED + (size_t)m] = 1;
-            if (!may_conclude(&view->trials[chosen->a], &view->trials[chosen->b], learned, reason, sizeof reason))
-                continue;
-            pairs[count] = (struct ys_family_pair){chosen->a, chosen->b};
-            places[count++] = &stretch[i * YS_COMPARED + (size_t)m];
-        }
-        status = ys_together_stretch(view, pairs, count, m, !learned, places);
-    }
-    ys_free(pairs);
-    ys_free(places);
-    return status;
 }
 
 static ys_status take_two(const struct ys_metric_view *view, struct ys_list *ratios, struct ys_list *biases)
@@ -664,25 +426,101 @@ ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, stru
     return status;
 }
 
-ys_status ys_pair_comparisons(const struct ys_metric_view *view, bool all, struct ys_result *result)
+/* Those of the pairs of one section, beginning with `first`, that were chosen before anything was measured. */
+static ys_status stretch_section(const struct ys_metric_view *view, const struct ys_choice *choice, size_t first, int m,
+                                 struct ys_family_pair *pairs, double *stretch)
 {
-    struct choice choice = {.view = view, .all = all};
+    const char *section = or_empty(view->trials[choice->pairs[first].a].record->section);
+    char reason[YS_TRIAL_FAULT_SIZE];
+    size_t count = 0;
+    double factor;
+    for (size_t i = first; i < choice->count; i++) {
+        const struct ys_chosen *chosen = &choice->pairs[i];
+        const struct ys_metric_view_trial *a = &view->trials[chosen->a], *b = &view->trials[chosen->b];
+        if (chosen->along && strcmp(or_empty(a->record->section), section) == 0 &&
+            may_conclude(a, b, is_learned(m), reason, sizeof reason))
+            pairs[count++] = (struct ys_family_pair){chosen->a, chosen->b};
+    }
+    YS_TRY(ys_together_stretch(view, pairs, count, m, !is_learned(m), &factor));
+    for (size_t i = first; i < choice->count; i++) {
+        const struct ys_chosen *chosen = &choice->pairs[i];
+        if (chosen->along && strcmp(or_empty(view->trials[chosen->a].record->section), section) == 0)
+            stretch[i * YS_COMPARED + (size_t)m] = factor;
+    }
+    return YS_OK;
+}
+
+/* The best was read off the same values, so its comparisons hold together with those of each trial of its group with
+ * each. */
+static ys_status stretch_group(const struct ys_metric_view *view, const struct ys_choice *choice,
+                               const struct ys_groups *groups, size_t place, int m, double *stretch)
+{
+    const struct ys_group *group = &groups->items[place];
+    struct ys_family_pair *pairs = ys_alloc(group->count * group->count / 2 + 1, sizeof *pairs);
+    size_t *fit = ys_alloc(group->count + 1, sizeof *fit), count = 0;
+    char reason[YS_TRIAL_FAULT_SIZE];
+    double factor = 1;
+    ys_status status = pairs && fit ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < group->count; i++) {
+        const struct ys_metric_view_trial *trial = &view->trials[group->trials[i]];
+        if (!ys_trial_has_fault(trial, trial, reason, sizeof reason))
+            fit[count++] = group->trials[i];
+    }
+    const size_t pair_count = status == YS_OK ? ys_family_each_with_each(count, pairs) : 0;
+    for (size_t i = 0; i < pair_count; i++)
+        pairs[i] = (struct ys_family_pair){fit[pairs[i].a], fit[pairs[i].b]};
+    if (status == YS_OK)
+        status = ys_together_stretch(view, pairs, pair_count, m, !is_learned(m), &factor);
+    for (size_t i = 0; status == YS_OK && i < choice->count; i++) {
+        double *of_pair = &stretch[i * YS_COMPARED + (size_t)m];
+        if (is_of_best(&choice->pairs[i], groups, m) && choice->pairs[i].group == place)
+            *of_pair = fmax(*of_pair, factor);
+    }
+    ys_free(pairs);
+    ys_free(fit);
+    return status;
+}
+
+/* Of each chosen pair and metric by how much its interval is stretched: [pair * YS_COMPARED + metric]. */
+static ys_status stretch_all(const struct ys_metric_view *view, const struct ys_choice *choice,
+                             const struct ys_groups *groups, double *stretch)
+{
+    struct ys_family_pair *pairs = ys_alloc(choice->count, sizeof *pairs);
+    ys_status status = pairs ? YS_OK : ys_out_of_memory();
+    for (int m = 0; status == YS_OK && m < YS_COMPARED; m++) {
+        for (size_t i = 0; status == YS_OK && i < choice->count; i++)
+            if (choice->pairs[i].along && stretch[i * YS_COMPARED + (size_t)m] == 0) /* its section was not done */
+                status = stretch_section(view, choice, i, m, pairs, stretch);
+        for (size_t i = 0; status == YS_OK && i < groups->count; i++)
+            if (groups->items[i].best != YS_GROUP_NO_BEST && (m == 0 || groups->items[i].count <= GROUP_MANY))
+                status = stretch_group(view, choice, groups, i, m, stretch);
+    }
+    ys_free(pairs);
+    return status;
+}
+
+ys_status ys_pair_comparisons(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
+                              struct ys_result *result)
+{
+    struct ys_choice choice;
     double *stretch = NULL;
-    ys_status status = choose_pairs(&choice);
-    if (status == YS_OK && !(stretch = ys_alloc(choice.count * YS_COMPARED, sizeof *stretch)))
+    YS_TRY(ys_choice_make(view, groups, all, &choice));
+    ys_status status = YS_OK;
+    if (!(stretch = ys_alloc(choice.count * YS_COMPARED, sizeof *stretch)))
         status = ys_out_of_memory();
     if (status == YS_OK)
-        status = stretch_all(&choice, stretch);
+        status = stretch_all(view, &choice, groups, stretch);
     for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
-        const struct chosen *chosen = &choice.pairs[i];
-        struct pair pair = {.a = &view->trials[chosen->a],
+        const struct ys_chosen *chosen = &choice.pairs[i];
+        struct pair pair = {.chosen = chosen,
+                            .groups = groups,
+                            .a = &view->trials[chosen->a],
                             .b = &view->trials[chosen->b],
-                            .varies = chosen->varies,
                             .margin = view->told.job.margin,
                             .stretch = &stretch[i * YS_COMPARED]};
         status = compare_pair(&pair, result);
     }
     ys_free(stretch);
-    ys_free(choice.pairs);
+    ys_choice_fini(&choice);
     return status;
 }

@@ -17,6 +17,7 @@
 #include "metric/trial.h"
 #include "run/ranks.h"
 #include "stat/steady.h"
+#include "store/due.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -267,6 +268,15 @@ static ys_json *warnings(ys_status *status, const struct ys_metric_view *view, c
     return array;
 }
 
+/* Of a trial without numbers there is nothing to doubt. */
+static ys_json *doubts(ys_status *status, const struct ys_metric_view_trial *trial)
+{
+    ys_json *array = ys_json_array();
+    if (*status == YS_OK && array && trial->failed < trial->counted)
+        *status = ys_due_say(trial->record->proof, array);
+    return array;
+}
+
 static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial *trial)
 {
     const ys_json *proof = trial->record->proof;
@@ -386,11 +396,12 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     ys_status status = YS_OK;
     told->deviations = deviations(&status, trial);
     told->warnings = warnings(&status, building->view, trial);
+    told->doubts = doubts(&status, trial);
     told->proof = proof_block(&status, trial);
     told->agreement = ys_agreement_block(&status, trial);
     told->ranks = ys_ranks_block(&status, trial);
     told->observed = observed_block(&status, trial);
-    if (!told->deviations || !told->warnings) /* also where nothing was to be added to them */
+    if (!told->deviations || !told->warnings || !told->doubts) /* also where nothing was to be added to them */
         status = ys_out_of_memory();
     if (status == YS_OK)
         status = ys_perf_mean(trial, &told->perf);
@@ -448,7 +459,7 @@ static bool wants_all_pairs(const struct ys_metric_study *study, unsigned flags)
 }
 
 /* All of the document but trials and comparisons. */
-static ys_status tell_rest(struct building *building, bool all)
+static ys_status tell_rest(struct building *building, const struct ys_groups *groups, bool all)
 {
     const struct ys_metric_view *view = building->view;
     ys_json *object = ys_json_object(), *metrics = NULL, *differences = NULL;
@@ -464,6 +475,7 @@ static ys_status tell_rest(struct building *building, bool all)
     if (status == YS_OK)
         ys_put(&status, object, "metrics", metrics);
     ys_put(&status, object, "trials", ys_json_null());
+    ys_put(&status, object, "groups", ys_groups_json(&status, view, groups));
     ys_put(&status, object, "comparisons", ys_json_null());
     if (status == YS_OK)
         status = ys_environment_differences(&building->environment, &differences);
@@ -482,8 +494,13 @@ static ys_status build(struct building *building, unsigned flags)
         return ys_out_of_memory();
     building->choice = choose_runs(view, flags);
     YS_TRY(add_trials(building));
-    YS_TRY(tell_rest(building, all));
-    return ys_pair_comparisons(view, all, result);
+    struct ys_groups groups;
+    YS_TRY(ys_groups_find(view, &groups));
+    ys_status status = tell_rest(building, &groups, all);
+    if (status == YS_OK)
+        status = ys_pair_comparisons(view, &groups, all, result);
+    ys_groups_fini(&groups);
+    return status;
 }
 
 /* Of one trial one metric is read; `trial` NULL: all of all. */

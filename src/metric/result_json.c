@@ -124,8 +124,8 @@ ys_status ys_result_json(const struct ys_result *result, ys_json **document)
 
 static void free_trial(struct ys_result_trial *trial)
 {
-    ys_json *const made[] = {trial->deviations, trial->warnings, trial->proof,      trial->ranks,
-                             trial->agreement,  trial->observed, trial->runs_detail};
+    ys_json *const made[] = {trial->deviations, trial->warnings,  trial->doubts,   trial->proof,
+                             trial->ranks,      trial->agreement, trial->observed, trial->runs_detail};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ys_json_free(made[i]);
     ys_free(trial->quiet);
@@ -139,8 +139,10 @@ void ys_result_fini(struct ys_result *result)
 {
     for (size_t i = 0; i < result->trial_count; i++)
         free_trial(&result->trials[i]);
-    for (size_t i = 0; i < result->comparison_count; i++)
+    for (size_t i = 0; i < result->comparison_count; i++) {
         ys_free(result->comparisons[i].told.reason);
+        ys_free(result->comparisons[i].told.varies);
+    }
     ys_free(result->trials);
     ys_free(result->comparisons);
     ys_json_free(result->rest);

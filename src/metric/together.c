@@ -20,22 +20,14 @@ static int by_slot(const void *a, const void *b)
     return (x->attempt > y->attempt) - (x->attempt < y->attempt);
 }
 
-/* A section's trials that are compared, and the attempts at rounds that they have. */
+/* The trials of a family, and the attempts at rounds that they have. */
 struct gathering {
     const struct ys_metric_view *view;
-    const char *section;
     size_t *place; /* of each trial of the view: 1 + its place in the family, 0 when it is not in it */
     struct slot *slots;
     size_t trials, slot_count;
     struct ys_family_pair *pairs; /* by places in the family */
-    size_t pair_count;
 };
-
-static const char *section_of(const struct ys_metric_view *view, const struct ys_family_pair *pair)
-{
-    const char *section = view->trials[pair->a].record->section;
-    return section ? section : "";
-}
 
 static void join_trial(struct gathering *all, size_t trial)
 {
@@ -69,11 +61,9 @@ static ys_status find_slots(struct gathering *all)
 static ys_status gather(struct gathering *all, const struct ys_family_pair *pairs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(section_of(all->view, &pairs[i]), all->section) != 0)
-            continue;
         join_trial(all, pairs[i].a);
         join_trial(all, pairs[i].b);
-        all->pairs[all->pair_count++] = (struct ys_family_pair){all->place[pairs[i].a] - 1, all->place[pairs[i].b] - 1};
+        all->pairs[i] = (struct ys_family_pair){all->place[pairs[i].a] - 1, all->place[pairs[i].b] - 1};
     }
     return find_slots(all);
 }
@@ -95,42 +85,33 @@ static void fill(const struct gathering *all, int metric, bool by_ratio, double 
     }
 }
 
-static ys_status stretch_section(struct gathering *all, const struct ys_family_pair *pairs, size_t count, int metric,
-                                 bool by_ratio, double *const *stretch)
+static ys_status stretch(struct gathering *all, const struct ys_family_pair *pairs, size_t count, int metric,
+                         bool by_ratio, double *factor)
 {
-    double common = 1;
     YS_TRY(gather(all, pairs, count));
     double *values = ys_alloc(all->trials * all->slot_count, sizeof *values);
     if (!values)
         return ys_out_of_memory();
     fill(all, metric, by_ratio, values);
-    const struct ys_family family = {all->trials, all->slot_count, values, all->pairs, all->pair_count};
-    ys_status status = ys_family_stretch(&family, &common);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(section_of(all->view, &pairs[i]), all->section) == 0)
-            *stretch[i] = common;
-    }
+    const struct ys_family family = {all->trials, all->slot_count, values, all->pairs, count};
+    ys_status status = ys_family_stretch(&family, factor);
     ys_free(values);
     return status;
 }
 
 ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_family_pair *pairs, size_t count,
-                              int metric, bool by_ratio, double *const *stretch)
+                              int metric, bool by_ratio, double *factor)
 {
-    ys_status status = YS_OK;
-    for (size_t i = 0; i < count; i++)
-        *stretch[i] = 0;
-    for (size_t i = 0; status == YS_OK && i < count; i++) {
-        if (*stretch[i] != 0) /* its section has been done */
-            continue;
-        struct gathering all = {.view = view, .section = section_of(view, &pairs[i])};
-        all.place = ys_alloc(view->trial_count, sizeof *all.place);
-        all.pairs = ys_alloc(count, sizeof *all.pairs);
-        status = all.place && all.pairs ? stretch_section(&all, pairs, count, metric, by_ratio, stretch)
-                                        : ys_out_of_memory();
-        ys_free(all.place);
-        ys_free(all.pairs);
-        ys_free(all.slots);
-    }
+    struct gathering all = {.view = view};
+    *factor = 1;
+    if (count < 2)
+        return YS_OK;
+    all.place = ys_alloc(view->trial_count, sizeof *all.place);
+    all.pairs = ys_alloc(count, sizeof *all.pairs);
+    ys_status status =
+        all.place && all.pairs ? stretch(&all, pairs, count, metric, by_ratio, factor) : ys_out_of_memory();
+    ys_free(all.place);
+    ys_free(all.pairs);
+    ys_free(all.slots);
     return status;
 }

@@ -1,14 +1,14 @@
-/* The comparisons of one metric in one section are a family. Of this room alone. */
+/* Comparisons of one metric that hold together: a family. Of this room alone. */
 #ifndef YS_METRIC_TOGETHER_H
 #define YS_METRIC_TOGETHER_H
 
 #include "metric/trial.h"
 #include "stat/family.h"
 
-/** For each of `count` pairs of trials of the view, places in the job, the factor by which its interval for metric
- * `metric` (of ys_compared) is stretched, into *stretch[i]: that of all these pairs of its section (stat/family.h).
- * `by_ratio`: by logarithms, else by difference. YS_ENOMEM. */
+/** The factor by which the intervals of `count` pairs of trials of the view, places in the job, are stretched for
+ * metric `metric` (of ys_compared), so that they hold together (stat/family.h). `by_ratio`: by logarithms, else by
+ * difference. YS_ENOMEM. */
 ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_family_pair *pairs, size_t count,
-                              int metric, bool by_ratio, double *const *stretch) YS_MUST_CHECK;
+                              int metric, bool by_ratio, double *factor) YS_MUST_CHECK;
 
 #endif

@@ -110,3 +110,28 @@ ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, struct ys_t
         ys_trial_metrics_free(made);
     return status;
 }
+
+double ys_trial_median(const struct ys_metric_view_trial *trial, const char *name)
+{
+    size_t count;
+    const struct ys_trial_metric *metric = &trial->metrics[ys_metric_find(name) - ys_metric_infos(&count)];
+    return metric->n ? metric->summary.median : NAN;
+}
+
+bool ys_trial_has_fault(const struct ys_metric_view_trial *trial, const struct ys_metric_view_trial *other,
+                        char *reason, size_t size)
+{
+    if (trial->no_work && !(other && other->no_work))
+        snprintf(reason, size, "%s does no work", trial->id);
+    else if (trial->failed == trial->counted)
+        snprintf(reason, size, "no run of %s succeeded: %s", trial->id, ys_run_status_name(trial->status));
+    else if (trial->verdict == YS_PROOF_NONE && !trial->no_work)
+        snprintf(reason, size, "there is no proof that %s does the same work", trial->id);
+    else if (trial->verdict == YS_PROOF_FAIL)
+        snprintf(reason, size, "the proof that %s does the same work failed", trial->id);
+    else if (trial->fault)
+        snprintf(reason, size, "%s: %s", trial->id, trial->fault);
+    else
+        return false;
+    return true;
+}

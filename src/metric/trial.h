@@ -40,6 +40,8 @@ struct ys_metric_view_trial {
     const struct ys_trial_record *record; /* borrowed from the view's `records` */
     const char *id;
     enum ys_proof_verdict verdict;
+    char *fault; /* owned; why nothing may be concluded from its runs (store/due.h), in words that follow its name; NULL
+                  */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
     size_t disturbed;                         /* likewise, and that were disturbed */
@@ -96,6 +98,14 @@ ys_status ys_metric_view_with_work(const ys_json *study, const struct ys_trial_r
 const struct ys_run_metric *ys_metric_view_metric(const struct ys_metric_view_run *run, const char *name);
 /** The value of metric `name` in a run; NaN when it has none. */
 double ys_metric_view_value(const struct ys_metric_view_run *run, const char *name);
+
+/** The median of metric `name` of a trial that has its metrics; NaN when it has none. */
+double ys_trial_median(const struct ys_metric_view_trial *trial, const char *name);
+enum { YS_TRIAL_FAULT_SIZE = 400 };
+/** Why nothing may be concluded from this trial beside `other` (NULL: any that works); false when something may. What
+ * does no work is compared with its like alone: a difference that is known is how the measuring itself is measured. */
+bool ys_trial_has_fault(const struct ys_metric_view_trial *trial, const struct ys_metric_view_trial *other,
+                        char *reason, size_t size);
 
 /** The metrics of a trial whose runs are loaded: new, one for each of ys_metric_infos(). */
 ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, struct ys_trial_metric **metrics) YS_MUST_CHECK;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "metric/build.h"
+#include "store/due.h"
 #include "store/study.h"
 
 #include <math.h>
@@ -421,6 +422,11 @@ static void tell_study(const ys_json *study, struct ys_metric_study *told)
         told->job.margin = DEFAULT_MARGIN;
 }
 
+static bool is_over(const struct ys_metric_study *study)
+{
+    return ys_name_find(&ys_study_states, ys_json_text(study->status, NULL)) != YS_STUDY_RUNNING;
+}
+
 ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_metric_view *view)
 {
     struct ys_metric_view loaded = {0};
@@ -446,6 +452,7 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
         trial->record = &loaded.records.items[i];
         trial->id = trial->record->id;
         trial->verdict = ys_trial_record_verdict(trial->record);
+        status = ys_due_fault(trial->record->proof, is_over(&loaded.told), &trial->fault);
     }
     if (status == YS_OK)
         *view = loaded;
@@ -460,6 +467,8 @@ void ys_metric_view_keep(struct ys_metric_view *view, const char *trial)
     for (size_t i = 0; i < view->trial_count; i++)
         if (strcmp(view->trials[i].id, trial) == 0)
             view->trials[kept++] = view->trials[i];
+        else
+            ys_free(view->trials[i].fault);
     view->trial_count = kept;
 }
 
@@ -467,6 +476,7 @@ void ys_metric_view_fini(struct ys_metric_view *view)
 {
     for (size_t i = 0; i < view->trial_count; i++) {
         ys_metric_view_trial_unload(&view->trials[i]);
+        ys_free(view->trials[i].fault);
         ys_free(view->trials[i].runs);
     }
     ys_free(view->trials);

@@ -108,13 +108,23 @@ ys_status ys_onnx_word(const struct ys_onnx_node_in *node, const char *name, cha
     return YS_OK;
 }
 
-ys_status ys_onnx_message(const struct ys_onnx_node_in *node, const char *name, struct ys_span *message)
+static ys_status find_message(const struct ys_onnx_node_in *node, const char *name, int number, struct ys_span *message)
 {
     struct ys_wire_field field;
     bool there;
-    YS_TRY(find_value(node, name, YS_PROTO_ATTRIBUTE_T, YS_WIRE_LENGTH, &field, &there));
+    YS_TRY(find_value(node, name, number, YS_WIRE_LENGTH, &field, &there));
     *message = field.span;
     return YS_OK;
+}
+
+ys_status ys_onnx_message(const struct ys_onnx_node_in *node, const char *name, struct ys_span *message)
+{
+    return find_message(node, name, YS_PROTO_ATTRIBUTE_T, message);
+}
+
+ys_status ys_onnx_subgraph(const struct ys_onnx_node_in *node, const char *name, struct ys_span *message)
+{
+    return find_message(node, name, YS_PROTO_ATTRIBUTE_G, message);
 }
 
 size_t ys_onnx_listed_reals(const struct ys_onnx_node_in *node, const char *name, double *values)

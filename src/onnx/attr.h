@@ -21,6 +21,8 @@ ys_status ys_onnx_integers(const struct ys_onnx_node_in *node, const char *name,
 ys_status ys_onnx_word(const struct ys_onnx_node_in *node, const char *name, char value[32]) YS_MUST_CHECK;
 /** The message of a tensor; without bytes where the node has none. */
 ys_status ys_onnx_message(const struct ys_onnx_node_in *node, const char *name, struct ys_span *message) YS_MUST_CHECK;
+/** The same of a graph. */
+ys_status ys_onnx_subgraph(const struct ys_onnx_node_in *node, const char *name, struct ys_span *message) YS_MUST_CHECK;
 /** The floats of the list `name`, as many as there are into `values` unless that is NULL; returns how many. */
 size_t ys_onnx_listed_reals(const struct ys_onnx_node_in *node, const char *name, double *values);
 

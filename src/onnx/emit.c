@@ -12,8 +12,11 @@ ys_status ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted, 
     size_t length = strlen(wanted);
     snprintf(cut, sizeof cut, "%s", length ? wanted : "_");
     if (length >= sizeof cut) { /* the end of its name is gone: a sum keeps it apart from others */
+        size_t kept = sizeof cut - 10;
+        while ((wanted[kept] & 0xC0) == 0x80) /* no character in two */
+            kept--;
         ys_sha256_text(wanted, length, digest);
-        memcpy(cut + sizeof cut - 10, digest, 9);
+        snprintf(cut + kept, sizeof cut - kept, "%.9s", digest);
     }
     snprintf(name, YS_GRAPH_MAX_NAME + 1, "%s", cut);
     int64_t next = ys_json_get_int(r->taken[sort], cut, 2); /* kept: many nodes may have one name */

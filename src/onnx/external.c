@@ -1,6 +1,7 @@
 /* Files: the .onnx itself, and those that its tensors name. */
 #include "base/fs.h"
 #include "base/mem.h"
+#include "graph/foreign.h"
 #include "onnx/inside.h"
 
 #include <errno.h>
@@ -207,7 +208,10 @@ ys_status ys_onnx_file_external(struct ys_onnx_file *file, const struct ys_onnx_
     if (place.length != UINT64_MAX && place.length != wanted)
         return ys_fail(YS_EFORMAT, "tensor %s has %llu bytes in %s, its shape asks for %llu", tensor->name,
                        (unsigned long long)place.length, place.location, (unsigned long long)wanted);
-    if (place.offset > whole.size || wanted > whole.size - place.offset)
+    const bool is_short = place.offset > whole.size || wanted > whole.size - place.offset;
+    if (is_short && ys_model_foreign((const char *)whole.data, whole.size, true) != YS_OK)
+        return ys_fail_in(YS_EFORMAT, "tensor %s: %s, which has its values", tensor->name, place.location);
+    if (is_short)
         return ys_fail(YS_EFORMAT, "tensor %s lies beyond the end of %s, which has %zu bytes", tensor->name,
                        place.location, whole.size);
     *bytes = (struct ys_span){whole.data ? whole.data + place.offset : NULL, (size_t)wanted};

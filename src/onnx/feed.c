@@ -38,7 +38,7 @@ static ys_status feed_one(struct ys_onnx_reading *r, const struct ys_onnx_value_
 {
     size_t found = count;
     for (size_t i = 0; i < count; i++) {
-        if (fnmatch(pattern, inputs[i]->name, 0) != 0)
+        if (strcmp(pattern, inputs[i]->name) != 0 && fnmatch(pattern, inputs[i]->name, 0) != 0)
             continue;
         if (found < count)
             return ys_fail(YS_EINVAL, "model.input = %s: both %.100s and %.100s are called \"%.100s\"", r->feed.inputs,
@@ -138,8 +138,8 @@ static ys_status does_not_fit(const struct ys_onnx_reading *r, const struct ys_o
                    "its input %.100s is [%lld,%lld,%lld,%lld] (-1: any)%s, the data are %lld x %lld x %lld: take data "
                    "of that shape, or export it for these",
                    input->name, (long long)input->shape[0], (long long)input->shape[1], (long long)input->shape[2],
-                   (long long)input->shape[3], seen[r->feed.layout], (long long)data[0], (long long)data[1],
-                   (long long)data[2]);
+                   (long long)input->shape[3], seen[r->feed.layout], (long long)(data[0] ? data[0] : -1),
+                   (long long)data[1], (long long)data[2]);
 }
 
 ys_status ys_onnx_find_image(const struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, int64_t image[3],
@@ -151,7 +151,10 @@ ys_status ys_onnx_find_image(const struct ys_onnx_reading *r, const struct ys_on
     bool first = layout != YS_LAYOUT_NHWC && fits(input, data, false);
     bool last = layout != YS_LAYOUT_NCHW && fits(input, data, true);
     if (!first && !last) {
-        if (r->feed.is_strict)
+        bool is_open = false;
+        for (size_t i = 1; i < 4; i++)
+            is_open = is_open || input->shape[i] == -1;
+        if (r->feed.is_strict || is_open)
             return does_not_fit(r, input);
         data = unknown;
         first = layout != YS_LAYOUT_NHWC;
@@ -166,7 +169,7 @@ ys_status ys_onnx_find_image(const struct ys_onnx_reading *r, const struct ys_on
         if (image[i] < 1)
             return ys_fail(YS_EUNSUPPORTED,
                            "its input %.100s has an open height, width or number of channels: say which data "
-                           "(--data=NAME) have them",
+                           "(--data=NAME) have them, or in a job input.size",
                            input->name);
     }
     return YS_OK;

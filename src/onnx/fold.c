@@ -454,6 +454,16 @@ static ys_status find_rest(const struct folding *fold, int64_t a, int64_t b, int
     return YS_OK;
 }
 
+/* Of which orders of two numbers it is true: bit 0 below, 1 equal, 2 above; 0 where it is no comparison. */
+static int compares(const char *op)
+{
+    static const char *const ops[] = {"", "Less", "Equal", "LessOrEqual", "Greater", "", "GreaterOrEqual"};
+    for (int orders = 6; orders > 0; orders--)
+        if (strcmp(ops[orders], op) == 0)
+            return orders;
+    return 0;
+}
+
 static ys_status compute_whole(const struct folding *fold, struct ys_onnx_whole a, struct ys_onnx_whole b,
                                struct ys_onnx_whole *y)
 {
@@ -464,8 +474,10 @@ static ys_status compute_whole(const struct folding *fold, struct ys_onnx_whole 
         over = __builtin_add_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_add_overflow(a.each, b.each, &y->each);
     else if (op[0] == 'S')
         over = __builtin_sub_overflow(a.fixed, b.fixed, &y->fixed) || __builtin_sub_overflow(a.each, b.each, &y->each);
-    else if (op[0] == 'E')
+    else if (strcmp(op, "Equal") == 0)
         y->fixed = a.fixed == b.fixed && a.each == b.each;
+    else if (compares(op) && !a.each && !b.each)
+        y->fixed = compares(op) >> (1 + (a.fixed > b.fixed) - (a.fixed < b.fixed)) & 1;
     else if (strcmp(op, "Mod") == 0 && !a.each && !b.each && b.fixed != 0)
         return find_rest(fold, a.fixed, b.fixed, &y->fixed);
     else if (strcmp(op, "Mul") == 0 && (!a.each || !b.each)) {
@@ -491,11 +503,9 @@ static double compute_real(const char *op, double a, double b)
         return a * b;
     case 'D':
         return a / b;
-    case 'P':
-        return pow(a, b);
     default:
-        YS_ASSERT(op[0] == 'E');
-        return a == b;
+        YS_ASSERT(op[0] == 'P');
+        return pow(a, b);
     }
 }
 
@@ -527,16 +537,17 @@ static ys_status fold_pair(struct folding *fold)
     YS_TRY(spread(fold, a, shape, rank, left));
     YS_TRY(spread(fold, b, shape, rank, right));
     struct ys_onnx_constant like = {.is_real = a->is_real, .type = a->type, .filled = a->filled && b->filled};
-    const bool equal = fold->node->op[0] == 'E';
-    if (equal)
+    const int orders = compares(fold->node->op);
+    if (orders)
         like = (struct ys_onnx_constant){.type = YS_ONNX_BOOL};
     YS_TRY(make(fold, &like, shape, rank));
     for (int64_t i = 0; i < (like.filled ? 1 : fold->out->count); i++) {
-        if (a->is_real && equal)
-            fold->out->wholes[i].fixed = ys_onnx_constant_real(a, from) == ys_onnx_constant_real(b, with);
+        const double x = a->is_real ? ys_onnx_constant_real(a, from) : 0,
+                     y = a->is_real ? ys_onnx_constant_real(b, with) : 0;
+        if (a->is_real && orders)
+            fold->out->wholes[i].fixed = orders >> (1 + (x > y) - (x < y)) & 1;
         else if (a->is_real)
-            fold->out->reals[i] =
-                compute_real(fold->node->op, ys_onnx_constant_real(a, from), ys_onnx_constant_real(b, with));
+            fold->out->reals[i] = compute_real(fold->node->op, x, y);
         else
             YS_TRY(compute_whole(fold, ys_onnx_constant_whole(a, from), ys_onnx_constant_whole(b, with),
                                  &fold->out->wholes[i]));
@@ -692,39 +703,38 @@ static ys_status fold_function(struct folding *fold)
     return YS_OK;
 }
 
+static ys_status fold_not(struct folding *fold)
+{
+    const struct ys_onnx_constant *in = fold->in[0];
+    if (in->is_real || depends_on_rows(in))
+        return FAIL(fold, "%s", "computes truths only");
+    YS_TRY(make(fold, in, NULL, 0));
+    for (int64_t i = 0; i < (in->filled ? 1 : in->count); i++)
+        fold->out->wholes[i].fixed = !in->wholes[i].fixed;
+    return YS_OK;
+}
+
 static const struct {
     const char *op;
     ys_status (*run)(struct folding *fold);
 } folds[] = {
-    {"Constant", fold_constant},
-    {"ConstantOfShape", fold_constant_of_shape},
-    {"Identity", fold_identity},
-    {"Cast", fold_cast},
-    {"CastLike", fold_cast},
-    {"Shape", fold_shape},
-    {"Reshape", fold_reshape},
-    {"Unsqueeze", fold_unsqueeze},
-    {"Squeeze", fold_squeeze},
-    {"Transpose", fold_transpose},
-    {"Expand", fold_expand},
-    {"Gather", fold_gather},
-    {"Slice", fold_slice},
-    {"Concat", fold_concat},
-    {"Add", fold_pair},
-    {"Sub", fold_pair},
-    {"Mul", fold_pair},
-    {"Div", fold_pair},
-    {"Pow", fold_pair},
-    {"Equal", fold_pair},
-    {"Neg", fold_function},
-    {"Sqrt", fold_function},
-    {"Reciprocal", fold_function},
-    {"Abs", fold_function},
-    {"Cos", fold_function},
-    {"Sin", fold_function},
-    {"Range", fold_range},
-    {"Mod", fold_pair},
-    {"Trilu", fold_trilu},
+    {"Constant", fold_constant}, {"ConstantOfShape", fold_constant_of_shape},
+    {"Identity", fold_identity}, {"Cast", fold_cast},
+    {"CastLike", fold_cast},     {"Shape", fold_shape},
+    {"Reshape", fold_reshape},   {"Unsqueeze", fold_unsqueeze},
+    {"Squeeze", fold_squeeze},   {"Transpose", fold_transpose},
+    {"Expand", fold_expand},     {"Gather", fold_gather},
+    {"Slice", fold_slice},       {"Concat", fold_concat},
+    {"Add", fold_pair},          {"Sub", fold_pair},
+    {"Mul", fold_pair},          {"Div", fold_pair},
+    {"Pow", fold_pair},          {"Equal", fold_pair},
+    {"Less", fold_pair},         {"LessOrEqual", fold_pair},
+    {"Greater", fold_pair},      {"GreaterOrEqual", fold_pair},
+    {"Not", fold_not},           {"Neg", fold_function},
+    {"Sqrt", fold_function},     {"Reciprocal", fold_function},
+    {"Abs", fold_function},      {"Cos", fold_function},
+    {"Sin", fold_function},      {"Range", fold_range},
+    {"Mod", fold_pair},          {"Trilu", fold_trilu},
     {"Where", fold_where},
 };
 

@@ -40,6 +40,8 @@ ys_status ys_onnx_note_lost(struct ys_onnx_reading *r)
 {
     const bool is_pytorch = strncmp(r->file->producer, "pytorch", 7) == 0;
     YS_TRY(note_norms(r, is_pytorch));
+    if (r->narrowed)
+        YS_TRY(ys_onnx_note(r, "%zu nodes make values of 16 bits: a run's format is the job's precision", r->narrowed));
     if (!is_pytorch || ys_graph_has(r->graph, YS_OP_DROPOUT))
         return YS_OK;
     return ys_onnx_note(r, "no dropout: if the network has any, the export dropped it; torch.onnx.export keeps it with "

@@ -34,6 +34,7 @@ enum { /* AttributeProto */
        YS_PROTO_ATTRIBUTE_I = 3,
        YS_PROTO_ATTRIBUTE_S = 4,
        YS_PROTO_ATTRIBUTE_T = 5,
+       YS_PROTO_ATTRIBUTE_G = 6,
        YS_PROTO_ATTRIBUTE_FLOATS = 7,
        YS_PROTO_ATTRIBUTE_INTS = 8,
        YS_PROTO_ATTRIBUTE_TYPE = 20

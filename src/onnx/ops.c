@@ -127,9 +127,10 @@ static ys_status map_cast(struct ys_onnx_step *step)
         return map_same(step); /* tokens, however wide */
     if (step->r->graph->values[step->in[0]->value].dtype == YS_I32 && to == YS_ONNX_BOOL)
         return ys_onnx_count_tokens(step);
-    if (strcmp(step->node->op, "Cast") == 0 && to != YS_ONNX_FLOAT && to != YS_ONNX_DOUBLE)
-        return YS_FAIL_STEP(step, "makes %s of a value: a run's format is the job's precision",
-                            ys_onnx_type_name((int)to));
+    const bool is_short = to == YS_ONNX_FLOAT16 || to == YS_ONNX_BFLOAT16;
+    step->r->narrowed += is_short;
+    if (strcmp(step->node->op, "Cast") == 0 && to != YS_ONNX_FLOAT && to != YS_ONNX_DOUBLE && !is_short)
+        return YS_FAIL_STEP(step, "makes %s of a value: graphs compute with reals", ys_onnx_type_name((int)to));
     return map_same(step);
 }
 

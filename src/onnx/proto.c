@@ -2,6 +2,8 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "graph/foreign.h"
 #include "onnx/inside.h"
 
 #include <string.h>
@@ -34,27 +36,30 @@ void *ys_onnx_file_keep(struct ys_onnx_file *file, size_t count, size_t size)
     return kept + 1;
 }
 
-const char *ys_onnx_file_text(struct ys_onnx_file *file, struct ys_span bytes)
-{
-    size_t size = bytes.size < YS_ONNX_MAX_TEXT ? bytes.size : YS_ONNX_MAX_TEXT;
-    char *text = ys_onnx_file_keep(file, size + 1, 1);
-    for (size_t i = 0; text && i < size; i++)
-        text[i] = bytes.data[i] > ' ' && bytes.data[i] < 0x7f ? (char)bytes.data[i] : '?';
-    return text;
-}
-
 static ys_status damaged(const struct ys_onnx_file *file, const char *what)
 {
     return ys_fail(YS_EFORMAT, "%s: %s is damaged: a field reaches beyond its end, or is none of ONNX", file->path,
                    what);
 }
 
+/* A name as one visible word (base/utf8.h), which may have several bytes for one of its own. */
 static ys_status read_text(struct ys_onnx_file *file, struct ys_wire_field field, const char **text)
 {
+    struct ys_buf word = {0};
     if (field.type != YS_WIRE_LENGTH)
         return damaged(file, "a name");
-    *text = ys_onnx_file_text(file, field.span);
-    return *text ? YS_OK : ys_out_of_memory();
+    ys_utf8_word(&word, (const char *)field.span.data,
+                 field.span.size < YS_ONNX_MAX_TEXT ? field.span.size : YS_ONNX_MAX_TEXT);
+    char *copy = word.failed ? NULL : ys_onnx_file_keep(file, word.size + 1, 1);
+    if (copy)
+        memcpy(copy, ys_buf_text(&word), word.size);
+    ys_buf_free(&word);
+    if (copy && field.span.size > YS_ONNX_MAX_TEXT)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "%s: a name of %zu bytes, which begins with %.100s: those of at most %zu are read", file->path,
+                       field.span.size, copy, YS_ONNX_MAX_TEXT);
+    *text = copy;
+    return copy ? YS_OK : ys_out_of_memory();
 }
 
 /* How many fields of each number below `limit` there are: those of higher ones are not looked at. */
@@ -240,6 +245,12 @@ static ys_status read_graph(struct ys_onnx_file *file, struct ys_span message)
     return YS_OK;
 }
 
+ys_status ys_onnx_graph_parse(struct ys_onnx_file *file, struct ys_span message, struct ys_onnx_file *graph)
+{
+    *graph = (struct ys_onnx_file){.path = file->path, .opset = file->opset, .graph_name = "", .inside = file->inside};
+    return read_graph(graph, message);
+}
+
 static ys_status read_opset(struct ys_onnx_file *file, struct ys_span message)
 {
     struct ys_wire_field field;
@@ -254,15 +265,24 @@ static ys_status read_opset(struct ys_onnx_file *file, struct ys_span message)
     return YS_OK;
 }
 
+static ys_status no_model(const struct ys_onnx_file *file, struct ys_span bytes)
+{
+    if (ys_model_foreign((const char *)bytes.data, bytes.size, true) != YS_OK)
+        return ys_fail_in(YS_EFORMAT, "%s is no ONNX file", file->path);
+    return ys_fail(YS_EFORMAT,
+                   "%s is no ONNX file, or is damaged: it must hold one graph and its operator set; bring it again",
+                   file->path);
+}
+
 static ys_status read_model(struct ys_onnx_file *file, struct ys_span message)
 {
     size_t counts[YS_PROTO_MODEL_FUNCTION + 1];
     struct ys_wire_field field, graph = {0};
+    const struct ys_span whole = message;
     file->producer = file->graph_name = "";
     if (message.size == 0 || count_fields(file, message, "the file", counts, YS_PROTO_MODEL_FUNCTION + 1) != YS_OK ||
         counts[YS_PROTO_MODEL_GRAPH] != 1 || counts[YS_PROTO_MODEL_OPSET] == 0)
-        return ys_fail(YS_EFORMAT, "%s is no ONNX file, or is damaged: it must hold one graph and its operator set",
-                       file->path);
+        return no_model(file, whole);
     if (counts[YS_PROTO_MODEL_FUNCTION])
         return ys_fail(YS_EUNSUPPORTED, "%s has local functions: inline them (onnx.inliner.inline_local_functions)",
                        file->path);

@@ -2,8 +2,8 @@
  * they are decoded where they are asked for (onnx/attr.h, onnx/constant.h).
  *
  * Every length is held against what encloses it; counts, ranks and products have limits, so that no file makes more
- * work than it has bytes. Names come out as text of at most YS_ONNX_MAX_TEXT bytes in which whatever is no visible
- * character of ASCII is a '?'. Source: onnx.proto at onnx.ai, protobuf.dev/programming-guides/encoding. */
+ * work than it has bytes. Names are those of the file, of at most YS_ONNX_MAX_TEXT bytes, as words (base/utf8.h): what
+ * differs there differs here. Source: onnx.proto at onnx.ai, protobuf.dev/programming-guides/encoding. */
 #ifndef YS_ONNX_PROTO_H
 #define YS_ONNX_PROTO_H
 
@@ -58,6 +58,10 @@ struct ys_onnx_node_in {
     size_t in_count, out_count, attr_count;
     const char **in, **out; /* "" stands for an optional one that is not there */
     struct ys_onnx_attr *attrs;
+    /* Of an If, once it was looked into (onnx/arrange.c): what it has for true and for false, and 1 more than the place
+     * of the one that its condition chooses, 0 while that is not known. It reads then what they take from outside. */
+    struct ys_onnx_file *branches[2];
+    int chosen;
 };
 
 struct ys_onnx_value_in {
@@ -74,6 +78,7 @@ struct ys_onnx_file {
     const char *producer, *graph_name; /* "" where the file says none */
     size_t node_count, tensor_count, input_count, output_count;
     struct ys_onnx_node_in *nodes;
+    struct ys_onnx_node_in *arranged; /* those in their order, as nothing has changed them (onnx/arrange.c) */
     struct ys_onnx_tensor_in *tensors;
     struct ys_onnx_value_in *inputs, *outputs; /* inputs: those that are initializers too are among them */
     struct ys_onnx_inside *inside;
@@ -86,6 +91,10 @@ ys_status ys_onnx_file_open(const char *path, struct ys_onnx_file **file) YS_MUS
 ys_status ys_onnx_file_parse(const char *path, const void *data, size_t size, struct ys_onnx_file **file) YS_MUST_CHECK;
 void ys_onnx_file_close(struct ys_onnx_file *file); /* NULL is fine */
 
+/** A graph within it, the value of an attribute: its nodes, tensors, inputs and outputs, which live as long as the
+ * file. */
+ys_status ys_onnx_graph_parse(struct ys_onnx_file *file, struct ys_span message,
+                              struct ys_onnx_file *graph) YS_MUST_CHECK;
 /** A TensorProto by itself, the value of an attribute; lives as long as the file. */
 ys_status ys_onnx_tensor_parse(struct ys_onnx_file *file, struct ys_span message,
                                struct ys_onnx_tensor_in *tensor) YS_MUST_CHECK;
@@ -96,7 +105,5 @@ ys_status ys_onnx_file_external(struct ys_onnx_file *file, const struct ys_onnx_
                                 struct ys_span *bytes) YS_MUST_CHECK;
 /** Memory that lives as long as the file; NULL without. */
 void *ys_onnx_file_keep(struct ys_onnx_file *file, size_t count, size_t size);
-/** Text for a name, as above, kept likewise; NULL without memory. */
-const char *ys_onnx_file_text(struct ys_onnx_file *file, struct ys_span bytes);
 
 #endif

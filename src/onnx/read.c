@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define FURTHEST_PIECE    256  /* nodes that a piece of a value may come behind the first reader of another */
+#define MOST_TURNS        32   /* times that branches are taken */
 #define MAX_REFUSALS_TEXT 1500 /* bytes: a message of ys_fail() has room for them */
 
 ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
@@ -404,11 +405,7 @@ static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node
         if (!in[i])
             continue;
         if (in[i]->kind == YS_ONNX_NONE)
-            return YS_FAIL_NODE(
-                node, YS_EFORMAT,
-                "reads %.100s, which nothing before it makes: the file has a cycle, or its nodes are out of "
-                "order",
-                node->in[i]);
+            return YS_FAIL_NODE(node, YS_EFORMAT, "reads %.100s, which nothing makes", node->in[i]);
         *refused = *refused || in[i]->kind == YS_ONNX_REFUSED;
         *all_constant = *all_constant && in[i]->kind == YS_ONNX_CONSTANT;
     }
@@ -465,6 +462,8 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
 {
     const struct ys_onnx_node_in *node = step->node;
     const bool is_own = !node->domain[0] || strcmp(node->domain, "ai.onnx") == 0;
+    if (node->branches[0])
+        return ys_onnx_choose_branch(step);
     ys_onnx_map *map = is_own ? ys_onnx_find_map(node->op) : NULL;
     if (!is_own)
         return YS_FAIL_STEP(step, "is of the domain %.60s: only ONNX's own operators are read", node->domain);
@@ -529,7 +528,7 @@ static ys_status read_node(struct ys_onnx_reading *r, const struct ys_onnx_node_
     if (status == YS_OK)
         status = count_reads(r, node);
     ys_free(in);
-    if (status == YS_OK && !refused)
+    if (status == YS_OK && !refused && !node->chosen)
         return YS_OK;
     if (status == YS_ENOMEM || status == YS_EIO || status == YS_ENOTFOUND)
         return status;
@@ -607,8 +606,7 @@ static ys_status end_graph(struct ys_onnx_reading *r)
 
 static ys_status read_all(struct ys_onnx_reading *r)
 {
-    if (r->file->output_count != 1)
-        return ys_fail(YS_EUNSUPPORTED, "has %zu outputs: graphs have one, the logits", r->file->output_count);
+    YS_TRY(ys_onnx_choose_output(r));
     YS_TRY(make_slots(r));
     YS_TRY(ys_onnx_join_spelled(r));
     bool *needed = ys_alloc(r->file->node_count, sizeof *needed);
@@ -628,6 +626,8 @@ static ys_status read_all(struct ys_onnx_reading *r)
             status = read_node(r, &r->file->nodes[i]);
         }
     ys_free(needed);
+    if (status == YS_OK && r->chosen_count > 0)
+        return YS_OK;
     if (status == YS_OK)
         status = refuse_all(r);
     if (status == YS_OK)
@@ -673,22 +673,24 @@ static char *graph_name(const struct ys_onnx_file *file, bool own)
     return ys_strndup(base, length < YS_GRAPH_MAX_NAME ? length : YS_GRAPH_MAX_NAME);
 }
 
-static ys_status read_file(struct ys_onnx_file *file, const struct ys_model_feed *feed, struct ys_onnx_import **import)
+/* *again: there are branches to be taken first; then there is no import. */
+static ys_status read_once(struct ys_onnx_file *file, const struct ys_model_feed *feed, struct ys_onnx_import **import,
+                           bool *again)
 {
-    const char *own = "yardstick";
     struct ys_onnx_reading r = {.file = file, .folding = {.file = file}};
     if (feed)
         r.feed = *feed;
-    r.own = strcmp(file->producer, own) == 0;
+    r.own = strcmp(file->producer, "yardstick") == 0;
     r.import = ys_alloc(1, sizeof *r.import);
     char *name = graph_name(file, r.own);
     ys_status status = r.import && name ? ys_compose_new(name, &r.graph) : ys_out_of_memory();
     if (status == YS_OK) {
         r.import->graph = r.graph;
         status = read_all(&r);
-        if (status == YS_OK)
+        *again = status == YS_OK && r.chosen_count > 0;
+        if (status == YS_OK && !*again)
             status = report(&r);
-        else if (status != YS_ENOMEM)
+        else if (status != YS_OK && status != YS_ENOMEM)
             status = ys_fail_in(status, "%s", file->path);
     }
     for (size_t i = 0; i < 3; i++)
@@ -707,10 +709,26 @@ static ys_status read_file(struct ys_onnx_file *file, const struct ys_model_feed
     ys_free(r.slices);
     ys_free(r.done);
     ys_free(name);
-    if (status == YS_OK)
+    if (status == YS_OK && !*again)
         *import = r.import;
     else
         ys_onnx_import_free(r.import);
+    return status;
+}
+
+static ys_status read_file(struct ys_onnx_file *file, const struct ys_model_feed *feed, struct ys_onnx_import **import)
+{
+    bool again = false;
+    ys_status status = ys_onnx_arrange(file);
+    for (int turn = 0; status == YS_OK && (turn == 0 || again); turn++) {
+        if (turn == MOST_TURNS)
+            return ys_fail(YS_EUNSUPPORTED, "%s: branches of If hang on one another, more than %d times", file->path,
+                           MOST_TURNS);
+        if (again)
+            status = ys_onnx_take_branches(file);
+        if (status == YS_OK)
+            status = read_once(file, feed, import, &again);
+    }
     return status;
 }
 

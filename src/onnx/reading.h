@@ -118,6 +118,8 @@ struct ys_onnx_reading {
     int64_t forms;                   /* those of them that are not another parameter's numbers */
     bool *done;                      /* nodes that are read, or that nothing needs */
     const struct ys_onnx_slot *last; /* the output, before nodes at the end that change its shape or type alone */
+    size_t narrowed;                 /* nodes that make reals of 16 bits of a value */
+    size_t chosen_count;             /* nodes If whose branch is known now: the file is read again with these */
     size_t refusal_count;
     struct ys_buf refusals;
     bool is_cut; /* there are more refusals than the message has room for: nothing else is read */
@@ -150,6 +152,18 @@ typedef ys_status ys_onnx_map(struct ys_onnx_step *step);
 /* read.c */
 
 ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...) YS_PRINTF(2, 3) YS_MUST_CHECK;
+
+/* arrange.c */
+
+/** Looks into the branches of each If, and puts each node behind those that make what it reads. */
+ys_status ys_onnx_arrange(struct ys_onnx_file *file) YS_MUST_CHECK;
+/** Of an If whose condition is known: chooses its branch. */
+ys_status ys_onnx_choose_branch(struct ys_onnx_step *step) YS_MUST_CHECK;
+/** Puts the branches that are chosen in the place of their If. */
+ys_status ys_onnx_take_branches(struct ys_onnx_file *file) YS_MUST_CHECK;
+
+/** Leaves the file the one output that is asked for, or its only one. */
+ys_status ys_onnx_choose_output(struct ys_onnx_reading *r) YS_MUST_CHECK;
 
 /* slots.c: what names stand for, and how often it is read. */
 

@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #define PREFIX "yardstick-"
+#define THAWED "THAWED"
 
+enum { SWEEP_TRIES = 200 /* of a millisecond, for what was killed to end */ };
 enum { MOST_FOLDERS = YS_GROUP_MOST_JOINS, PATH_BYTES = 2 * YS_PROCFS_PATH + 64, TEXT_BYTES = 8192 };
 
 static const uint64_t FREEZE_PATIENCE_NS = 1000000000;
@@ -58,7 +60,7 @@ struct ys_group {
     struct folder folders[MOST_FOLDERS];
     size_t count;
     const struct folder *has[PARTS]; /* NULL: nobody does */
-    int kill_fd;
+    int end_fd;
     int kept[KEPT]; /* of what is read at each sample; -1 */
     bool limits_memory;
     char text[160];
@@ -339,7 +341,7 @@ ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys
     struct ys_group *made = ys_alloc(1, sizeof *made);
     if (!made)
         return ys_out_of_memory();
-    *made = (struct ys_group){.root = ys_strdup(root), .kill_fd = -1, .kept = {-1, -1, -1, -1}};
+    *made = (struct ys_group){.root = ys_strdup(root), .end_fd = -1, .kept = {-1, -1, -1, -1}};
     if (!made->root) {
         ys_group_close(made);
         return ys_out_of_memory();
@@ -361,8 +363,8 @@ ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys
     }
     made->limits_memory = limit_memory(made, memory_limit_bytes);
     const struct folder *freezer = made->has[PART_FREEZER];
-    if (freezer && freezer->is_version_2)
-        made->kill_fd = open_file(made, freezer->path, "cgroup.kill");
+    if (freezer)
+        made->end_fd = open_file(made, freezer->path, freezer->is_version_2 ? "cgroup.kill" : "freezer.state");
     for (size_t i = 0; i < KEPT; i++)
         made->kept[i] = open_kept(made, i);
     describe(made);
@@ -386,9 +388,10 @@ void ys_group_joined(struct ys_group *group)
     }
 }
 
-int ys_group_kill_fd(const struct ys_group *group)
+int ys_group_end_fd(const struct ys_group *group, const char **word)
 {
-    return group->kill_fd;
+    *word = group->has[PART_FREEZER] && group->has[PART_FREEZER]->is_version_2 ? "1" : THAWED;
+    return group->end_fd;
 }
 
 bool ys_group_limits_memory(const struct ys_group *group)
@@ -476,18 +479,18 @@ void ys_group_read(const struct ys_group *group, struct ys_group_usage *usage)
     usage->tasks_peak = read_number(group, group->has[PART_TASKS], "pids.peak");
 }
 
-static void kill_members(const struct ys_group *group, const struct folder *folder)
+static void kill_members(const char *root, const char *folder)
 {
     struct ys_buf text = {0};
-    char path[PATH_BYTES + 64];
-    snprintf(path, sizeof path, "%s/cgroup.procs", folder->path);
-    if (ys_procfs_read_all(group->root, path, &text) == YS_OK) {
+    char path[PATH_BYTES + 400];
+    snprintf(path, sizeof path, "%s/cgroup.procs", folder);
+    if (ys_procfs_read_all(root, path, &text) == YS_OK) {
         for (const char *at = ys_buf_text(&text);;) {
             char *end;
             long pid = strtol(at, &end, 10);
             if (end == at)
                 break;
-            if (pid > 1 && !group->root[0])
+            if (pid > 1 && !root[0])
                 kill((pid_t)pid, SIGKILL);
             at = end;
         }
@@ -495,23 +498,47 @@ static void kill_members(const struct ys_group *group, const struct folder *fold
     ys_buf_free(&text);
 }
 
+static bool is_all_frozen(const struct ys_group *group, const struct folder *folder)
+{
+    char state[TEXT_BYTES];
+    int64_t is_frozen = 0;
+    if (!read_file(group, folder, folder->is_version_2 ? "cgroup.events" : "freezer.state", state, sizeof state))
+        return true; /* it has gone */
+    if (!folder->is_version_2)
+        return strncmp(state, "FROZEN", 6) == 0;
+    return !ys_procfs_field(state, "frozen", &is_frozen) || is_frozen == 1;
+}
+
+bool ys_group_freeze(const struct ys_group *group, bool is_frozen)
+{
+    const struct folder *folder = group->has[PART_FREEZER];
+    if (!folder)
+        return false;
+    const bool is_2 = folder->is_version_2;
+    const char *word = is_2 ? (is_frozen ? "1" : "0") : is_frozen ? "FROZEN" : THAWED;
+    if (!write_file(group, folder->path, is_2 ? "cgroup.freeze" : "freezer.state", word))
+        return false;
+    for (uint64_t until_ns = ys_time_ns() + FREEZE_PATIENCE_NS; is_frozen && !is_all_frozen(group, folder);) {
+        struct timespec pause = {.tv_nsec = 200000};
+        if (ys_time_ns() >= until_ns)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
 void ys_group_kill(const struct ys_group *group)
 {
     const struct folder *folder = group->has[PART_FREEZER];
-    char state[32];
-    if (group->kill_fd >= 0 && write(group->kill_fd, "1", 1) == 1)
+    if (!folder)
         return;
-    if (!folder || folder->is_version_2 || !write_file(group, folder->path, "freezer.state", "FROZEN"))
+    if (folder->is_version_2) {
+        (void)!write(group->end_fd, "1", 1);
         return;
-    /* Only once all of them are frozen can none be born any more. */
-    for (uint64_t until_ns = ys_time_ns() + FREEZE_PATIENCE_NS; ys_time_ns() < until_ns;) {
-        struct timespec pause = {.tv_nsec = 1000000};
-        if (!read_file(group, folder, "freezer.state", state, sizeof state) || strncmp(state, "FROZEN", 6) == 0)
-            break;
-        nanosleep(&pause, NULL);
     }
-    kill_members(group, folder);
-    (void)!write_file(group, folder->path, "freezer.state", "THAWED");
+    (void)!ys_group_freeze(group, true); /* only once all of them are frozen can none be born any more */
+    kill_members(group->root, folder->path);
+    (void)!ys_group_freeze(group, false);
 }
 
 void ys_group_close(struct ys_group *group)
@@ -519,8 +546,8 @@ void ys_group_close(struct ys_group *group)
     if (!group)
         return;
     ys_group_joined(group);
-    if (group->kill_fd >= 0)
-        close(group->kill_fd);
+    if (group->end_fd >= 0)
+        close(group->end_fd);
     for (size_t i = 0; i < KEPT; i++)
         if (group->kept[i] >= 0)
             close(group->kept[i]);
@@ -530,6 +557,29 @@ void ys_group_close(struct ys_group *group)
     }
     ys_free(group->root);
     ys_free(group);
+}
+
+static void write_into(const char *folder, const char *file, const char *word)
+{
+    char path[PATH_BYTES + 400];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return; /* of another version, or another controller's */
+    (void)!write(fd, word, strlen(word));
+    close(fd);
+}
+
+/** Of a yardstick that was killed with all of its keepers: whatever is in it, frozen perhaps, belongs to nobody. */
+static void sweep_folder(const char *folder)
+{
+    write_into(folder, "cgroup.kill", "1");
+    kill_members("", folder);
+    write_into(folder, "freezer.state", THAWED);
+    for (int i = 0; rmdir(folder) != 0 && errno == EBUSY && i < SWEEP_TRIES; i++) {
+        struct timespec pause = {.tv_nsec = 1000000};
+        nanosleep(&pause, NULL);
+    }
 }
 
 static void sweep_place(struct ys_cgroup_place place)
@@ -544,7 +594,7 @@ static void sweep_place(struct ys_cgroup_place place)
             if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 ||
                 ys_lock_take_folder(name, YS_LOCK_ALONE, 0, &lock) != YS_OK)
                 continue;
-            rmdir(name); /* refused while there is a process in it */
+            sweep_folder(name);
             ys_lock_release(&lock);
         }
         if (folder)

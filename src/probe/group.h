@@ -42,8 +42,10 @@ ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys
 size_t ys_group_joins(const struct ys_group *group, int *fds);
 /** Closes those descriptors: everybody has joined. */
 void ys_group_joined(struct ys_group *group);
-/** A descriptor into which "1" is written to kill the whole at once; -1 where the kernel lacks it. Borrowed. */
-int ys_group_kill_fd(const struct ys_group *group);
+/** A descriptor through which whoever outlives yardstick sees to the group's end, *word being what is to be written
+ * into it: of version 2 that kills the whole at once; of version 1, where SIGKILL does not reach what is frozen, it
+ * thaws. -1 where the kernel has neither. Borrowed. */
+int ys_group_end_fd(const struct ys_group *group, const char **word);
 
 /** Whether the kernel holds its memory to the limit that ys_group_open() was given. */
 bool ys_group_limits_memory(const struct ys_group *group);
@@ -60,13 +62,16 @@ void ys_group_read(const struct ys_group *group, struct ys_group_usage *usage);
  * to sample: processor time, the bytes that are held now, oom_kills. What the kernel keeps until it is asked stays as
  * it was. Costs two to four reads of descriptors that are kept open, a sixth of ys_group_read(). */
 void ys_group_sample(const struct ys_group *group, struct ys_group_usage *usage);
+/** Freezes the group, and waits until all of it is; or thaws it. False where that is not to be had, or one of its
+ * processes, which waits for a device, was not frozen within a second: it will be. Processes do not notice. */
+bool ys_group_freeze(const struct ys_group *group, bool is_frozen);
 /** Freezes the group, kills every process of it and lets them end. Nothing where that is not to be had. */
 void ys_group_kill(const struct ys_group *group);
 /** Removes the group, which processes that could not be killed prevent. NULL is fine. */
 void ys_group_close(struct ys_group *group);
 
 /** Removes groups that yardsticks which were killed left where this one would make its own: those that nobody holds a
- * lock of. */
+ * lock of. What is left in them, frozen or not, is thawed and killed. */
 void ys_group_sweep(const char *root);
 
 #endif

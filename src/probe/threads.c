@@ -66,3 +66,20 @@ size_t ys_threads_astray(const char *root, pid_t pid, const int *cpus, size_t co
         closedir(folder);
     return astray;
 }
+
+size_t ys_threads_running(const char *root, pid_t pid)
+{
+    char path[YS_PROCFS_PATH], text[1024];
+    struct ys_proc_stat stat;
+    size_t running = 0;
+    snprintf(path, sizeof path, "%s/proc/%d/task", root, pid);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, atoi(entry->d_name));
+        if (entry->d_name[0] != '.' && ys_procfs_read(root, path, text, sizeof text) > 0 && ys_procfs_stat(text, &stat))
+            running += stat.state != 'T' && stat.state != 'Z';
+    }
+    if (folder)
+        closedir(folder);
+    return running;
+}

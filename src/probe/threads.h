@@ -22,4 +22,7 @@ double ys_threads_count(const struct ys_thread_share *share);
  * tells; 0 where it has gone. `root` likewise. */
 size_t ys_threads_astray(const char *root, pid_t pid, const int *cpus, size_t count);
 
+/** How many threads of process `pid` no signal has stopped yet; 0 where it has gone. `root` likewise. */
+size_t ys_threads_running(const char *root, pid_t pid);
+
 #endif

@@ -9,7 +9,6 @@
 #define LEFT       8.0
 #define RIGHT      (YS_SVG_WIDTH - 14.0)
 #define TOP        4.0
-#define ROW        38.0
 #define AXIS       38.0 /* ticks and the axis' title */
 #define LEGEND_ROW 18.0
 
@@ -44,20 +43,29 @@ static void put_axis_title(struct ys_buf *out, const struct ys_chart_axis *axis,
     ys_buf_free(&text);
 }
 
-/** Upright lines at the ticks, their numbers and the title below. */
-static void put_x_axis(struct ys_buf *out, const struct ys_chart_axis *axis, const char *title, double top,
-                       double bottom)
+/** Upright lines at the ticks. */
+static void put_x_grid(struct ys_buf *out, const struct ys_chart_axis *axis, double top, double bottom)
+{
+    for (int i = 0; i < ys_axis_ticks(axis); i++) {
+        struct ys_label label;
+        const double x = ys_axis_place(axis, ys_axis_tick(axis, i, &label));
+        ys_svg_line(out, x, top, x, bottom, "grid");
+    }
+}
+
+/** The numbers of the ticks below the plot, and below them the title; `width` is that of the picture. */
+static void put_x_labels(struct ys_buf *out, const struct ys_chart_axis *axis, const char *title, double width,
+                         double bottom)
 {
     double free_from = -1e9; /* where the last label ended */
     for (int i = 0; i < ys_axis_ticks(axis); i++) {
         struct ys_label label;
         double x = ys_axis_place(axis, ys_axis_tick(axis, i, &label)), half = ys_svg_text_width(label.text) / 2;
-        ys_svg_line(out, x, top, x, bottom, "grid");
         if (x - half < free_from + 4)
             continue;
-        bool last = x + half > YS_SVG_WIDTH - 2, first = x - half < 1;
+        bool last = x + half > width - 2, first = x - half < 1;
         ys_svg_text(out,
-                    last    ? YS_SVG_WIDTH - 2
+                    last    ? width - 2
                     : first ? 1
                             : x,
                     bottom + 14,
@@ -70,15 +78,70 @@ static void put_x_axis(struct ys_buf *out, const struct ys_chart_axis *axis, con
     put_axis_title(out, axis, title, (axis->from + axis->to) / 2, bottom + 30, YS_SVG_MIDDLE);
 }
 
-/** Name on the left, value on the right; the value is never cut. */
-static void put_row_texts(struct ys_buf *out, double y, const char *label, const char *value)
+/** Where a picture of rows has its names, its plot and its values: beside each other where it is wide, else names and
+ * values in a line of their own above the marks. */
+struct layout {
+    double width, left, right; /* of the picture; where the plot begins and ends */
+    double top, row;           /* where the first row begins; how high each is */
+    double shares;             /* the width of the last column of texts */
+    bool wide;
+};
+
+static struct layout layout_of(bool wide, double names, double values, double shares)
 {
-    double room = RIGHT - LEFT, value_room = value[0] ? ys_svg_text_width(value) + 12 : 0;
-    if (value_room > room * 0.6)
-        value_room = room * 0.6;
-    ys_svg_text(out, LEFT, y + 13, YS_SVG_START, room - value_room, "", label);
-    if (value[0])
-        ys_svg_text(out, RIGHT, y + 13, YS_SVG_END, value_room, "soft", value);
+    if (wide)
+        return (struct layout){.width = YS_SVG_WIDE,
+                               .left = fmin(names, 330) + 16,
+                               .right = YS_SVG_WIDE - fmin(values, 330) - shares - 16,
+                               .top = TOP,
+                               .row = 26,
+                               .shares = shares,
+                               .wide = true};
+    return (struct layout){
+        .width = YS_SVG_NARROW, .left = LEFT, .right = YS_SVG_NARROW - 10, .top = TOP, .row = 40, .shares = shares};
+}
+
+static double row_top(const struct layout *layout, size_t row)
+{
+    return layout->top + layout->row * (double)row;
+}
+
+/** Where the marks of a row are: half of a line below what is above them. */
+static double row_marks(const struct layout *layout, size_t row)
+{
+    return row_top(layout, row) + (layout->wide ? 13 : 27);
+}
+
+/** The grid behind the marks of a row, never behind a text. */
+static void put_row_grid(struct ys_buf *out, const struct layout *layout, const struct ys_chart_axis *axis, size_t row)
+{
+    if (layout->wide)
+        put_x_grid(out, axis, row_top(layout, row), row_top(layout, row + 1));
+    else
+        put_x_grid(out, axis, row_marks(layout, row) - 9, row_marks(layout, row) + 10);
+}
+
+/** Names on the left, values on the right. */
+struct row_texts {
+    const char *label, *value, *share;
+    const char *note, *css; /* in the place of marks and values, and its class; NULL: none */
+};
+
+static void put_row_texts(struct ys_buf *out, const struct layout *layout, size_t row, const struct row_texts *texts)
+{
+    const double y = row_top(layout, row) + (layout->wide ? 17 : 13),
+                 end = layout->wide ? layout->width : layout->right, left = layout->wide ? 0 : LEFT;
+    double room = texts->note || !texts->value[0] ? 0 : ys_svg_text_width(texts->value) + layout->shares + 12;
+    room = layout->wide ? layout->width - layout->right - 8 : fmin(room, layout->width * 0.6);
+    ys_svg_text(out, left, y, YS_SVG_START, layout->wide ? layout->left - 12 : layout->right - left - room, "",
+                texts->label);
+    if (texts->note)
+        ys_svg_text(out, layout->left, layout->wide ? y : y + 17, YS_SVG_START, end - layout->left, texts->css,
+                    texts->note);
+    else if (texts->value[0])
+        ys_svg_text(out, end - layout->shares, y, YS_SVG_END, room - layout->shares, "soft", texts->value);
+    if (!texts->note && texts->share[0])
+        ys_svg_text(out, end, y, YS_SVG_END, layout->shares, "", texts->share);
 }
 
 static void put_interval(struct ys_buf *out, const struct ys_chart_axis *axis, const struct ys_chart_row *row, double y)
@@ -105,6 +168,59 @@ static void put_dots(struct ys_buf *out, const struct ys_chart_axis *axis, const
     }
 }
 
+/** Begins one of the two pictures of a chart: only the one that suits the page's width is shown. */
+static void begin_rows(struct ys_buf *out, const struct layout *layout, const char *id, size_t rows, const char *title,
+                       const char *description)
+{
+    struct ys_buf own = {0};
+    ys_buf_printf(&own, "%s%s", id, layout->wide ? "" : "-narrow");
+    ys_svg_begin(out, ys_buf_text(&own), layout->wide ? "wide" : "narrow", layout->width, row_top(layout, rows) + AXIS,
+                 title, description);
+    out->failed |= own.failed;
+    ys_buf_free(&own);
+}
+
+static void put_reference(struct ys_buf *out, const struct layout *layout, const struct ys_chart_axis *axis,
+                          const struct ys_chart_dots *chart)
+{
+    const double bottom = row_top(layout, chart->count), at = ys_axis_place(axis, chart->reference);
+    if (isfinite(chart->band)) {
+        double from = ys_axis_place(axis, chart->reference * (1 - chart->band));
+        double to = ys_axis_place(axis, chart->reference * (1 + chart->band));
+        ys_svg_rect(out, from, layout->top, to - from, bottom - layout->top, "band", "counts as the same");
+    }
+    ys_svg_line(out, at, layout->top, at, bottom, "reference");
+}
+
+static void put_dot_rows(struct ys_buf *out, const struct ys_chart_dots *chart, struct ys_chart_axis *axis, bool wide)
+{
+    double names = 0, values = 0, shares = 0;
+    for (size_t r = 0; r < chart->count; r++) {
+        const struct ys_chart_row *row = &chart->rows[r];
+        names = fmax(names, ys_svg_text_width(row->label));
+        values = fmax(values, row->note ? 0 : ys_svg_text_width(row->value));
+        shares = fmax(shares, row->share.text[0] ? ys_svg_text_width(row->share.text) + 12 : 0);
+    }
+    const struct layout layout = layout_of(wide, names, values, shares);
+    axis->from = layout.left;
+    axis->to = layout.right;
+    begin_rows(out, &layout, chart->id, chart->count, chart->title, chart->description);
+    for (size_t r = 0; r < chart->count; r++)
+        if (!chart->rows[r].note)
+            put_row_grid(out, &layout, axis, r);
+    put_x_labels(out, axis, chart->axis_title, layout.width, row_top(&layout, chart->count));
+    put_reference(out, &layout, axis, chart);
+    for (size_t r = 0; r < chart->count; r++) {
+        const struct ys_chart_row *row = &chart->rows[r];
+        put_row_texts(out, &layout, r, &(struct row_texts){row->label, row->value, row->share.text, row->note, "soft"});
+        if (row->note)
+            continue;
+        put_dots(out, axis, chart, row, row_marks(&layout, r));
+        put_interval(out, axis, row, row_marks(&layout, r));
+    }
+    ys_svg_end(out);
+}
+
 void ys_chart_dots(struct ys_buf *out, const struct ys_chart_dots *chart)
 {
     double lo = INFINITY, hi = -INFINITY;
@@ -126,49 +242,28 @@ void ys_chart_dots(struct ys_buf *out, const struct ys_chart_dots *chart)
     widen(band ? chart->reference * (1 - chart->band) : NAN, &lo, &hi);
     struct ys_chart_axis axis;
     ys_axis_fit(&axis, chart->kind, lo, hi, 6, chart->zero, chart->logarithmic);
-    axis.from = LEFT;
-    axis.to = RIGHT;
-    double bottom = TOP + ROW * chart->count + 2;
-    ys_svg_begin(out, chart->id, bottom + AXIS, chart->title, chart->description);
-    if (band) {
-        double from = ys_axis_place(&axis, chart->reference * (1 - chart->band));
-        double to = ys_axis_place(&axis, chart->reference * (1 + chart->band));
-        ys_svg_rect(out, from, TOP, to - from, bottom - TOP, "band", "counts as the same");
-    }
-    put_x_axis(out, &axis, chart->axis_title, TOP, bottom);
-    double reference = ys_axis_place(&axis, chart->reference);
-    ys_svg_line(out, reference, TOP, reference, bottom, "reference");
-    for (size_t r = 0; r < chart->count; r++) {
-        const struct ys_chart_row *row = &chart->rows[r];
-        double y = TOP + ROW * r;
-        put_row_texts(out, y, row->label, row->note ? "" : row->value);
-        if (row->note) {
-            ys_svg_text(out, LEFT, y + 29, YS_SVG_START, RIGHT - LEFT, row->quiet ? "soft" : "bad", row->note);
-            continue;
-        }
-        put_dots(out, &axis, chart, row, y + 26);
-        put_interval(out, &axis, row, y + 26);
-    }
-    ys_svg_end(out);
+    put_dot_rows(out, chart, &axis, true);
+    put_dot_rows(out, chart, &axis, false);
 }
 
 /** Squares and names, as many in a line as fit; draws when `out` is given. Returns the height. */
-static double put_part_legend(struct ys_buf *out, const struct ys_chart_bars *chart, double y)
+static double put_part_legend(struct ys_buf *out, const struct ys_chart_bars *chart, const struct layout *layout)
 {
-    double x = LEFT;
+    const double left = layout->wide ? layout->left : LEFT;
+    double x = left;
     int lines = 1;
     for (size_t p = 0; p < chart->parts; p++) {
         if (!chart->part_names[p])
             continue;
         double width = 16 + ys_svg_text_width(chart->part_names[p]) + 10;
-        if (x > LEFT && x + width > RIGHT) {
-            x = LEFT;
+        if (x > left && x + width > layout->width) {
+            x = left;
             lines++;
         }
         if (out) {
-            double base = y + LEGEND_ROW * (lines - 1);
+            double base = TOP + LEGEND_ROW * (lines - 1);
             ys_svg_rect(out, x, base + 3, 11, 11, css_of("", "p", (int)p, YS_SVG_PARTS, "").text, NULL);
-            ys_svg_text(out, x + 16, base + 13, YS_SVG_START, RIGHT - LEFT, "", chart->part_names[p]);
+            ys_svg_text(out, x + 16, base + 13, YS_SVG_START, layout->width, "", chart->part_names[p]);
         }
         x += width;
     }
@@ -193,6 +288,31 @@ static void put_bar(struct ys_buf *out, const struct ys_chart_axis *axis, const 
     }
 }
 
+static void put_bar_rows(struct ys_buf *out, const struct ys_chart_bars *chart, struct ys_chart_axis *axis, bool wide)
+{
+    double names = 0, values = 0;
+    for (size_t r = 0; r < chart->count; r++) {
+        names = fmax(names, ys_svg_text_width(chart->rows[r].label));
+        values = fmax(values, chart->rows[r].note ? 0 : ys_svg_text_width(chart->rows[r].value));
+    }
+    struct layout layout = layout_of(wide, names, values, 0);
+    layout.top += put_part_legend(NULL, chart, &layout);
+    axis->from = layout.left;
+    axis->to = layout.right;
+    begin_rows(out, &layout, chart->id, chart->count, chart->title, chart->description);
+    put_part_legend(out, chart, &layout);
+    put_x_labels(out, axis, chart->axis_title, layout.width, row_top(&layout, chart->count));
+    for (size_t r = 0; r < chart->count; r++) {
+        const struct ys_chart_bar *row = &chart->rows[r];
+        if (!row->note)
+            put_row_grid(out, &layout, axis, r);
+        put_row_texts(out, &layout, r, &(struct row_texts){row->label, row->value, "", row->note, "bad"});
+        if (!row->note)
+            put_bar(out, axis, chart, row, row_marks(&layout, r) - 7);
+    }
+    ys_svg_end(out);
+}
+
 void ys_chart_bars(struct ys_buf *out, const struct ys_chart_bars *chart)
 {
     double longest = 0;
@@ -206,22 +326,8 @@ void ys_chart_bars(struct ys_buf *out, const struct ys_chart_bars *chart)
         return;
     struct ys_chart_axis axis;
     ys_axis_fit(&axis, chart->kind, 0, longest, 6, true, false);
-    axis.from = LEFT;
-    axis.to = RIGHT;
-    double legend = put_part_legend(NULL, chart, 0), top = TOP + legend, bottom = top + ROW * chart->count + 2;
-    ys_svg_begin(out, chart->id, bottom + AXIS, chart->title, chart->description);
-    put_part_legend(out, chart, TOP);
-    put_x_axis(out, &axis, chart->axis_title, top, bottom);
-    for (size_t r = 0; r < chart->count; r++) {
-        const struct ys_chart_bar *row = &chart->rows[r];
-        double y = top + ROW * r;
-        put_row_texts(out, y, row->label, row->note ? "" : row->value);
-        if (row->note)
-            ys_svg_text(out, LEFT, y + 29, YS_SVG_START, RIGHT - LEFT, "bad", row->note);
-        else
-            put_bar(out, &axis, chart, row, y + 19);
-    }
-    ys_svg_end(out);
+    put_bar_rows(out, chart, &axis, true);
+    put_bar_rows(out, chart, &axis, false);
 }
 
 static int by_size(const void *a, const void *b)
@@ -389,22 +495,24 @@ ys_status ys_chart_lines_within(struct ys_buf *out, const struct ys_chart_lines 
         return YS_OK;
     struct ys_chart_axis x, y;
     fit_axes(chart, extent, &x, &y);
-    double top = TOP + 20, bottom = top + 200, left = LEFT + y_label_room(&y);
-    x.from = left;
-    x.to = RIGHT;
+    double top = TOP + 24, bottom = top + 200, left = LEFT + y_label_room(&y);
+    const double aside = chart->free_x ? 10 : 0; /* dots and intervals keep off the numbers in the gutter */
+    x.from = left + aside;
+    x.to = RIGHT - aside;
     y.from = bottom;
     y.to = top;
     double legend = put_curve_legend(NULL, chart, 0);
     struct ys_buf clip = {0}, title = {0};
     ys_buf_printf(&clip, "%s-clip", chart->id);
     ys_buf_printf(&title, "%s%s", chart->y_title, extent->cut ? ", cut at the top: some values lie above" : "");
-    ys_svg_begin(out, chart->id, bottom + AXIS + 6 + legend, chart->title, chart->description);
+    ys_svg_begin(out, chart->id, "", YS_SVG_WIDTH, bottom + AXIS + 6 + legend, chart->title, chart->description);
     ys_buf_printf(out, "<clipPath id=\"%s\">", ys_buf_text(&clip));
     ys_svg_rect(out, left, top - 1, RIGHT - left + 1, bottom - top + 2, NULL, NULL);
     ys_buf_puts(out, "</clipPath>\n");
     put_axis_title(out, &y, ys_buf_text(&title), LEFT, TOP + 10, YS_SVG_START);
     put_y_axis(out, &y, left, RIGHT);
-    put_x_axis(out, &x, chart->x_title, top, bottom);
+    put_x_grid(out, &x, top, bottom);
+    put_x_labels(out, &x, chart->x_title, YS_SVG_WIDTH, bottom);
     if (chart->reference != 0)
         ys_svg_line(out, left, ys_axis_place(&y, chart->reference), RIGHT, ys_axis_place(&y, chart->reference),
                     "reference");

@@ -5,14 +5,15 @@
 
 #include "report/svg.h"
 
-/** One row: a name above a line of its own, so that long names and narrow pages go together. */
+/* Pictures with a row a trial are made twice: over the whole width with names and values in gutters, and for a phone
+ * with both above the marks. The page shows the one that suits it. */
 struct ys_chart_row {
-    const char *label;  /* on the left */
-    const char *value;  /* on the right, in words: "12400 [12000, 12800]"; may be "" */
-    const char *note;   /* instead of marks, for a trial without numbers; NULL when it has some */
-    bool quiet;         /* the note is no failure */
-    int group;          /* its colour */
-    const double *dots; /* one a run; may be NULL */
+    const char *label;     /* on the left */
+    const char *value;     /* on the right, in words: "12400 [12000, 12800]"; may be "" */
+    struct ys_label share; /* behind it, in a column of its own: "0.59x"; mostly "" */
+    const char *note;      /* instead of marks, for a trial without numbers; NULL when it has some */
+    int group;             /* its colour */
+    const double *dots;    /* one a run; may be NULL */
     size_t count;
     double mid, lo, hi;
 };

@@ -49,7 +49,7 @@ void ys_chart_heat(struct ys_buf *out, const struct ys_chart_heat *chart)
     names = fmin(names, 150) + 8;
     const double left = LEFT + names, width = (RIGHT - left) / (double)chart->column_count,
                  bottom = TOP + CELL * (double)chart->row_count;
-    ys_svg_begin(out, chart->id, bottom + BOTTOM, chart->title, chart->description);
+    ys_svg_begin(out, chart->id, "", YS_SVG_WIDTH, bottom + BOTTOM, chart->title, chart->description);
     ys_svg_text(out, LEFT, 14, YS_SVG_START, RIGHT - LEFT, "soft", chart->y_title);
     for (size_t r = 0; r < chart->row_count; r++) {
         ys_svg_text(out, left - 6, TOP + CELL * ((double)r + 0.5) + 4, YS_SVG_END, names, "soft", chart->rows[r]);

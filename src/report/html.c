@@ -17,6 +17,21 @@ void ys_html_put(struct ys_buf *out, const char *element, const char *css, const
     ys_buf_printf(out, "</%s>\n", element);
 }
 
+void ys_html_begin_fold(struct ys_buf *out, const char *title, const char *id)
+{
+    ys_buf_puts(out, "<details>\n<summary>");
+    ys_text_html(out, title);
+    ys_buf_puts(out, "</summary>\n<div");
+    if (id)
+        ys_buf_printf(out, " id=\"%s\"", id);
+    ys_buf_puts(out, ">\n");
+}
+
+void ys_html_end_fold(struct ys_buf *out)
+{
+    ys_buf_puts(out, "</div>\n</details>\n");
+}
+
 void ys_html_begin_figure(struct ys_buf *out, const char *title, const char *remark)
 {
     ys_buf_puts(out, "<figure>\n<figcaption>");
@@ -38,7 +53,7 @@ void ys_html_say_cut(struct ys_buf *out, const struct ys_view *view, size_t show
     if (total <= shown)
         return;
     ys_buf_printf(out,
-                  "<p class=\"soft\">The first %zu of %zu %s: <code>yardstick show %lld --format=json</code> has "
+                  "<p class=\"remark\">The first %zu of %zu %s: <code>yardstick show %lld --format=json</code> has "
                   "all.</p>\n",
                   shown, total, things, (long long)view->study.id);
 }
@@ -54,17 +69,22 @@ static void put_sentence(struct ys_buf *out, const struct ys_view *view,
     ys_buf_free(&text);
 }
 
-static void put_head(struct ys_buf *out, const struct ys_view_study *study)
+static void put_head(struct ys_buf *out, const struct ys_view *view)
 {
-    const char *name = ys_view_or(study->name, "without a name");
+    struct ys_buf title = {0}, line = {0};
+    ys_section_title(&title, view);
+    ys_section_study(&line, view);
     ys_buf_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>");
-    ys_text_html(out, name);
+    ys_text_html(out, ys_buf_text(&title));
     ys_buf_puts(out, " - yardstick</title>\n<style>\n");
     ys_buf_puts(out, ys_html_style);
-    ys_buf_puts(out, "</style>\n</head>\n<body>\n<main>\n<h1>");
-    ys_text_html(out, name);
-    ys_buf_puts(out, "</h1>\n");
+    ys_buf_puts(out, "</style>\n</head>\n<body>\n<main>\n");
+    ys_html_put(out, "h1", NULL, ys_buf_text(&title));
+    ys_html_put(out, "p", "soft", ys_buf_text(&line));
+    out->failed |= title.failed || line.failed;
+    ys_buf_free(&title);
+    ys_buf_free(&line);
 }
 
 /* What of other studies the page has as well. */
@@ -76,20 +96,19 @@ struct among {
 static void put_contents(struct ys_buf *out, const struct among *among)
 {
     ys_buf_puts(out, "<nav>\n");
-    for (size_t i = 0; i < YS_QUESTIONS; i++)
+    for (size_t i = YS_ASK_SPEED + 1; i < YS_QUESTIONS; i++)
         ys_buf_printf(out, "<a href=\"#%s\">%s</a>\n", ys_questions[i].id, ys_questions[i].brief);
     ys_buf_puts(out, among->judged ? "<a href=\"#compare\">Against the other</a>\n" : "");
     ys_buf_puts(out, among->history ? "<a href=\"#history\">History</a>\n" : "");
+    ys_buf_puts(out, "<a href=\"#metrics\">All metrics</a>\n");
     ys_buf_puts(out, "</nav>\n");
 }
 
-static void put_command(struct ys_buf *out, const char *lead, const char *command)
+static void put_command(struct ys_buf *out, const char *command)
 {
     if (!command[0])
         return;
-    ys_buf_printf(out, "<p>%s <code>", lead);
-    ys_text_html(out, command);
-    ys_buf_puts(out, "</code></p>\n");
+    ys_html_put(out, "pre", NULL, command);
 }
 
 static ys_status put_sentences(struct ys_buf *out, const struct ys_view *view, unsigned parts)
@@ -104,25 +123,10 @@ static ys_status put_sentences(struct ys_buf *out, const struct ys_view *view, u
     return YS_OK;
 }
 
-static void put_conditions(struct ys_buf *out, const struct ys_view *view)
-{
-    ys_buf_puts(out, "<div class=\"box\">\n");
-    put_sentence(out, view, ys_section_work);
-    put_sentence(out, view, ys_section_same);
-    put_sentence(out, view, ys_section_host);
-    put_sentence(out, view, ys_section_harness);
-    put_command(out, "Repeat with", ys_view_or(view->study.command, ""));
-    ys_buf_puts(out, "</div>\n");
-}
-
-static void put_differences(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_differences(struct ys_buf *out, const struct ys_view *view)
 {
     const ys_json *differences = view->environment_differences;
-    if (ys_json_size(differences) == 0)
-        return;
-    ys_buf_puts(
-        out,
-        "<div class=\"box\">\n<p class=\"bad\">The environments differ; read this before the verdicts.</p>\n<ul>\n");
+    ys_buf_puts(out, ys_json_size(differences) ? "<ul>\n" : "");
     for (size_t i = 0; i < ys_json_size(differences) && i < YS_HTML_MOST; i++) {
         struct ys_buf text = {0};
         ys_view_put_difference(&text, ys_json_at(differences, i));
@@ -130,9 +134,9 @@ static void put_differences(struct ys_buf *out, const struct ys_view *view)
         out->failed |= text.failed;
         ys_buf_free(&text);
     }
-    ys_buf_puts(out, "</ul>\n");
+    ys_buf_puts(out, ys_json_size(differences) ? "</ul>\n" : "");
     ys_html_say_cut(out, view, YS_HTML_MOST, ys_json_size(differences), "differences");
-    ys_buf_puts(out, "</div>\n");
+    return YS_OK;
 }
 
 /* How somebody who has results.db finds out whether it still holds what this report was made of. */
@@ -150,112 +154,46 @@ static void put_chain(struct ys_buf *out, const struct ys_view *view)
                   (long long)view->study.id);
 }
 
-static void put_origin(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_state(struct ys_buf *out, const struct ys_view *view)
 {
-    const char *job = ys_view_or(view->study.job_text, "");
-    ys_json *host = ys_json_copy(view->host);
-    ys_json_remove(host, "self_test"); /* has a table of its own */
-    if (ys_json_size(host) > 0) {
-        ys_buf_puts(out, "<details>\n<summary>The host</summary>\n");
-        ys_html_object(out, host);
-        ys_buf_puts(out, "</details>\n");
-    }
-    ys_json_free(host);
-    ys_json *common;
-    if (ys_view_common(view, &common) != YS_OK) {
-        out->failed = true;
-        return;
-    }
-    if (ys_json_size(common) > 0) {
-        ys_buf_puts(out, "<details>\n<summary>What was the same in all trials</summary>\n");
-        ys_html_object(out, common);
-        ys_buf_puts(out, "</details>\n");
-    }
-    ys_json_free(common);
-    if (job[0]) {
-        ys_buf_puts(out, "<details open>\n<summary>The job</summary>\n");
-        ys_html_put(out, "pre", NULL, job);
-        ys_buf_puts(out, "</details>\n");
-    }
+    return put_sentences(out, view, YS_WORDS_STATE);
 }
 
-/* Figures side by side, where there are any. */
-typedef ys_status (*put_figures)(struct ys_buf *out, const struct ys_view *view);
-
-static ys_status put_grid(struct ys_buf *out, const struct ys_view *view, const char *heading, put_figures put)
-{
-    struct ys_buf figures = {0};
-    ys_status status = put(&figures, view);
-    if (status == YS_OK && figures.size) {
-        if (heading)
-            ys_html_put(out, "h3", NULL, heading);
-        ys_buf_puts(out, "<div class=\"charts\">\n");
-        ys_buf_append(out, figures.data, figures.size);
-        ys_buf_puts(out, "</div>\n");
-    }
-    out->failed |= figures.failed;
-    ys_buf_free(&figures);
-    return status;
-}
-
-static ys_status put_speed(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_words(struct ys_buf *out, const struct ys_view *view)
 {
     YS_TRY(put_sentences(out, view, YS_WORDS_SPEED));
-    YS_TRY(ys_html_speed_charts(out, view));
-    YS_TRY(ys_html_latency_charts(out, view));
-    YS_TRY(put_grid(out, view, "Along one setting", ys_html_axis_charts));
-    YS_TRY(ys_html_heat_charts(out, view));
-    YS_TRY(ys_html_scaling(out, view));
-    YS_TRY(put_grid(out, view, NULL, ys_html_step_chart));
-    ys_html_results(out, view);
-    ys_html_latencies(out, view);
+    YS_TRY(ys_html_ratio_chart(out, view));
     return ys_html_comparisons(out, view);
 }
 
-static ys_status put_accuracy(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_learned(struct ys_buf *out, const struct ys_view *view)
 {
     static const char *const metrics[] = {"accuracy", "test_loss", "final_loss", "perplexity", "bits_per_token", NULL};
-    YS_TRY(put_sentences(out, view, YS_WORDS_ANSWERS));
-    YS_TRY(ys_html_learning_charts(out, view));
-    YS_TRY(ys_html_agreement(out, view));
-    ys_html_metric_table(out, view, metrics);
-    return YS_OK;
+    return ys_html_metric_table(out, view, metrics);
 }
 
-static ys_status put_resources(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_used(struct ys_buf *out, const struct ys_view *view)
 {
     static const char *const metrics[] = {
         "rss_peak_bytes", "memory_own_peak_bytes", "cpu_per_wall", "cpu_s", "threads_peak", "feeder_cpu_s", NULL};
-    YS_TRY(ys_html_usage_charts(out, view));
-    ys_html_metric_table(out, view, metrics);
-    return YS_OK;
+    YS_TRY(ys_html_metric_table(out, view, metrics));
+    return ys_html_feeders(out, view);
 }
 
-static ys_status put_time(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_answers(struct ys_buf *out, const struct ys_view *view)
 {
-    YS_TRY(ys_html_time_chart(out, view));
-    YS_TRY(ys_observed_perf_charts(out, view));
-    ys_html_times(out, view);
-    return ys_html_ranks(out, view);
+    return put_sentences(out, view, YS_WORDS_ANSWERS);
 }
 
-static ys_status put_trust(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_doubts(struct ys_buf *out, const struct ys_view *view)
 {
-    YS_TRY(put_sentences(out, view, YS_WORDS_DISTURBED | YS_WORDS_PROOFS));
-    put_differences(out, view);
-    YS_TRY(put_grid(out, view, NULL, ys_html_round_chart));
-    ys_html_proofs(out, view);
-    YS_TRY(ys_html_said(out, view));
-    ys_html_warnings(out, view);
-    ys_html_failures(out, view);
-    return ys_observed_self_test_html(out, view);
+    return put_sentences(out, view, YS_WORDS_PROOFS);
 }
 
-static ys_status put_settings(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_lines(struct ys_buf *out, const struct ys_view *view)
 {
     const struct ys_view_trial *fastest = ys_question_fastest(view);
     struct ys_list lines = {0};
-    YS_TRY(put_grid(out, view, NULL, ys_html_front_charts));
     if (!fastest)
         return YS_OK;
     const struct ys_view_told *told = &fastest->told;
@@ -266,9 +204,7 @@ static ys_status put_settings(struct ys_buf *out, const struct ys_view *view)
     for (size_t i = 0; i < lines.count; i++)
         ys_buf_printf(&text, "%s\n", ((char *const *)lines.items)[i]);
     if (status == YS_OK && text.size) {
-        ys_buf_puts(out, "<p>To paste into a section of a study, for the fastest here (");
-        ys_text_html(out, fastest->name);
-        ys_buf_puts(out, "):</p>\n");
+        ys_html_put(out, "p", NULL, fastest->name);
         ys_html_put(out, "pre", NULL, ys_buf_text(&text));
     }
     out->failed |= text.failed;
@@ -279,34 +215,149 @@ static ys_status put_settings(struct ys_buf *out, const struct ys_view *view)
     return status;
 }
 
-static ys_status put_repeat(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_again(struct ys_buf *out, const struct ys_view *view)
 {
-    put_command(out, "Repeat with", ys_view_or(view->study.command, ""));
-    put_origin(out, view);
+    put_command(out, ys_view_or(view->study.command, ""));
+    return YS_OK;
+}
+
+static ys_status put_host(struct ys_buf *out, const struct ys_view *view)
+{
+    ys_json *host = ys_json_copy(view->host);
+    ys_json_remove(host, "self_test"); /* has a table of its own */
+    put_sentence(out, view, ys_section_host);
+    put_sentence(out, view, ys_section_harness);
+    if (ys_json_size(host) > 0)
+        ys_html_object(out, host);
+    ys_json_free(host);
+    return YS_OK;
+}
+
+static ys_status put_common(struct ys_buf *out, const struct ys_view *view)
+{
+    ys_json *common;
+    YS_TRY(ys_view_common(view, &common));
+    put_sentence(out, view, ys_section_work);
+    put_sentence(out, view, ys_section_same);
+    if (ys_json_size(common) > 0)
+        ys_html_object(out, common);
+    ys_json_free(common);
+    return YS_OK;
+}
+
+static ys_status put_job(struct ys_buf *out, const struct ys_view *view)
+{
+    if (ys_view_or(view->study.job_text, "")[0])
+        ys_html_put(out, "pre", NULL, view->study.job_text);
+    return YS_OK;
+}
+
+static ys_status put_checks(struct ys_buf *out, const struct ys_view *view)
+{
     ys_html_checks(out, view);
     put_chain(out, view);
     return YS_OK;
 }
 
+/* What stands below the answer to a question, in this order. What is folded has a title, and a place of its own that
+ * links lead to. */
+static const struct part {
+    enum ys_question_place question;
+    ys_status (*put)(struct ys_buf *out, const struct ys_view *view);
+    const char *fold, *id; /* NULL: open */
+    enum {
+        PLAIN = 0,
+        GRID = 1,  /* figures side by side */
+        LARGE = 2, /* folded only where there are many trials */
+    } form;
+} parts[] = {
+    {YS_ASK_SPEED, put_state, NULL, NULL, PLAIN},
+    {YS_ASK_SPEED, ys_html_results, NULL, NULL, PLAIN},
+    {YS_ASK_SPEED, ys_html_speed_chart, NULL, NULL, PLAIN},
+    {YS_ASK_SPEED, ys_html_latency_charts, NULL, NULL, GRID},
+    {YS_ASK_SPEED, ys_html_axis_charts, NULL, NULL, GRID},
+    {YS_ASK_SPEED, ys_html_scaling, NULL, NULL, PLAIN},
+    {YS_ASK_SPEED, ys_html_all_results, "All trials", "trials", PLAIN},
+    {YS_ASK_SPEED, put_words, "Trials against each other, metric by metric", "comparisons", PLAIN},
+    {YS_ASK_SPEED, ys_html_short_axis_charts, "Speed along one setting of two values", "along", GRID},
+    {YS_ASK_SPEED, ys_html_heat_charts, "Speed over two settings", "heat", PLAIN},
+    {YS_ASK_SPEED, ys_html_latencies, "Latencies in numbers", "latencies", PLAIN},
+    {YS_ASK_SPEED, ys_html_step_chart, "How long steps take, down to the slowest", "steps", GRID},
+    {YS_ASK_ACCURACY, put_answers, NULL, NULL, PLAIN},
+    {YS_ASK_ACCURACY, ys_html_learning_charts, "Loss and accuracy over time", "learning", GRID | LARGE},
+    {YS_ASK_ACCURACY, ys_html_accuracy_chart, "Accuracy, run by run", "accuracies", LARGE},
+    {YS_ASK_ACCURACY, ys_html_agreement, NULL, NULL, PLAIN},
+    {YS_ASK_ACCURACY, put_learned, "What was learned, in numbers", "learned", PLAIN},
+    {YS_ASK_RESOURCES, ys_html_usage_charts, "Memory and CPU over time", "usage", GRID | LARGE},
+    {YS_ASK_RESOURCES, put_used, "Memory and processor in numbers", "used", PLAIN},
+    {YS_ASK_TIME, ys_html_time_chart, "Parts of a run", "parts", LARGE},
+    {YS_ASK_TIME, ys_html_ranks_chart, NULL, NULL, PLAIN},
+    {YS_ASK_TIME, ys_html_times, "Parts of a run in numbers", "times", PLAIN},
+    {YS_ASK_TIME, ys_html_ranks, "Ranks in numbers", "ranks", PLAIN},
+    {YS_ASK_TIME, ys_observed_perf_charts, "Processor time by library", "libraries", LARGE},
+    {YS_ASK_TRUST, put_doubts, NULL, NULL, PLAIN},
+    {YS_ASK_TRUST, put_differences, "The environments differ; read this before the verdicts", "differences", PLAIN},
+    {YS_ASK_TRUST, ys_html_deviations, NULL, NULL, PLAIN},
+    {YS_ASK_TRUST, ys_html_failures, NULL, NULL, PLAIN},
+    {YS_ASK_TRUST, ys_html_proofs, "Is it the same work? Every check of the proofs", "proofs", PLAIN},
+    {YS_ASK_TRUST, ys_html_warnings, "Warnings", "warnings", PLAIN},
+    {YS_ASK_TRUST, ys_html_round_chart, "From round to round", "rounds", GRID},
+    {YS_ASK_TRUST, ys_html_said, "How was it observed, and what do adapters say of themselves?", "observed", PLAIN},
+    {YS_ASK_TRUST, ys_observed_self_test_html, "Is what is observed true on this machine?", "self-test", PLAIN},
+    {YS_ASK_SETTINGS, ys_html_front_charts, "Speed against accuracy and memory", "fronts", GRID},
+    {YS_ASK_SETTINGS, put_lines, "To paste into a section of a study, for the fastest here", "lines", PLAIN},
+    {YS_ASK_REPEAT, put_again, NULL, NULL, PLAIN},
+    {YS_ASK_REPEAT, put_common, "What was the same in all trials", "same", PLAIN},
+    {YS_ASK_REPEAT, put_host, "The host", "host", PLAIN},
+    {YS_ASK_REPEAT, put_job, "The job", "job", PLAIN},
+    {YS_ASK_REPEAT, put_checks, "How to check it", "checks", PLAIN},
+};
+
+/** A part, where there is anything of it. */
+static ys_status put_part(struct ys_buf *out, const struct ys_view *view, const struct part *part)
+{
+    struct ys_buf inner = {0};
+    ys_status status = part->put(&inner, view);
+    const bool folded = part->fold && (!(part->form & LARGE) || view->count > YS_HTML_FEW);
+    if (status == YS_OK && inner.size) {
+        if (folded)
+            ys_html_begin_fold(out, part->fold, part->id);
+        ys_buf_puts(out, part->form & GRID ? "<div class=\"charts\">\n" : "");
+        ys_buf_append(out, inner.data, inner.size);
+        ys_buf_puts(out, part->form & GRID ? "</div>\n" : "");
+        if (folded)
+            ys_html_end_fold(out);
+    }
+    out->failed |= inner.failed;
+    ys_buf_free(&inner);
+    return status;
+}
+
+/** A question with its answer; the first needs no words of its own, as the page itself is about it. */
+static ys_status put_question(struct ys_buf *out, const struct ys_view *view, size_t question)
+{
+    struct ys_buf answer = {0};
+    ys_buf_printf(out, "<section id=\"%s\">\n", ys_questions[question].id);
+    if (question != YS_ASK_SPEED)
+        ys_html_put(out, "h2", NULL, ys_questions[question].title);
+    ys_questions[question].answer(&answer, view);
+    ys_html_put(out, "p", "answer", ys_buf_text(&answer));
+    out->failed |= answer.failed;
+    ys_buf_free(&answer);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].question == question &&
+            (view->count > 0 || question == YS_ASK_REPEAT || parts[i].put == put_state))
+            YS_TRY(put_part(out, view, &parts[i]));
+    ys_buf_puts(out, "</section>\n");
+    return YS_OK;
+}
+
 static ys_status put_body(struct ys_buf *out, const struct ys_view *view, const struct among *among)
 {
-    static const put_figures sections[YS_QUESTIONS] = {
-        [YS_ASK_SPEED] = put_speed,  [YS_ASK_ACCURACY] = put_accuracy, [YS_ASK_RESOURCES] = put_resources,
-        [YS_ASK_TIME] = put_time,    [YS_ASK_TRUST] = put_trust,       [YS_ASK_SETTINGS] = put_settings,
-        [YS_ASK_REPEAT] = put_repeat};
-    YS_TRY(put_sentences(out, view, YS_WORDS_STATE));
-    put_conditions(out, view);
     for (size_t i = 0; i < YS_QUESTIONS; i++) {
-        struct ys_buf answer = {0};
-        ys_buf_printf(out, "<section id=\"%s\">\n", ys_questions[i].id);
-        ys_html_put(out, "h2", NULL, ys_questions[i].title);
-        ys_questions[i].answer(&answer, view);
-        ys_html_put(out, "p", "answer", ys_buf_text(&answer));
-        out->failed |= answer.failed;
-        ys_buf_free(&answer);
-        if (view->count > 0 || i == YS_ASK_REPEAT)
-            YS_TRY(sections[i](out, view));
-        ys_buf_puts(out, "</section>\n");
+        YS_TRY(put_question(out, view, i));
+        if (i == YS_ASK_SPEED)
+            put_contents(out, among);
     }
     if (among->judged)
         ys_html_judged(out, among->judged);
@@ -326,13 +377,7 @@ ys_status ys_report_html_among(const ys_json *result, const struct ys_judged *ju
     const struct among among = {judged, history};
     struct ys_view view;
     YS_TRY(ys_view_init(&view, result));
-    put_head(out, &view.study);
-    put_contents(out, &among);
-    struct ys_buf line = {0};
-    ys_section_study(&line, &view);
-    ys_html_put(out, "p", "soft", ys_buf_text(&line));
-    out->failed |= line.failed;
-    ys_buf_free(&line);
+    put_head(out, &view);
     ys_status status = put_body(out, &view, &among);
     const char *version = ys_view_or(view.study.version, "");
     ys_view_fini(&view);

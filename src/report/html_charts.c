@@ -1,9 +1,11 @@
 #include "base/mem.h"
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/question.h"
 #include "report/section.h"
 #include "report/text.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_RATIOS 24  /* rows; the table has more */
@@ -70,34 +72,60 @@ static bool mode_has(const struct ys_view *view, bool infers, const char *name)
     return false;
 }
 
+static bool counts(const struct ys_view_trial *trial)
+{
+    return trial->measured && !trial->no_work && ys_view_verdict(trial) != YS_PROOF_FAIL;
+}
+
+struct ys_html_shown ys_html_first(const struct ys_view *view)
+{
+    struct ys_html_shown shown = {.count = 0};
+    if (view->count <= YS_HTML_FIRST) {
+        for (size_t t = 0; t < view->count; t++)
+            shown.places[shown.count++] = t;
+        return shown;
+    }
+    for (size_t t = 0; t < view->count; t++) {
+        const double rate = ys_view_number(&view->trials[t], "rate_per_s");
+        size_t at = shown.count;
+        while (at > 0 && rate > ys_view_number(&view->trials[shown.places[at - 1]], "rate_per_s"))
+            at--;
+        if (!counts(&view->trials[t]) || !isfinite(rate) || at == YS_HTML_FASTEST)
+            continue;
+        shown.count += shown.count < YS_HTML_FASTEST;
+        memmove(&shown.places[at + 1], &shown.places[at], (shown.count - 1 - at) * sizeof shown.places[0]);
+        shown.places[at] = t;
+    }
+    return shown;
+}
+
+/** "8950 [8820, 9100]" */
+static void put_row_value(struct ys_buf *out, struct ys_view_metric metric)
+{
+    const struct ys_measure measure = ys_view_measure(metric);
+    ys_buf_printf(out, "%s%s%s %s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text,
+                  measure.interval.text[0] ? measure.interval.text : "(no interval)");
+}
+
 /** One row a trial for a metric: every run a dot. Trials for which the metric means nothing are left out. */
-static ys_status metric_rows(const struct ys_view *view, const char *name, struct rows *rows)
+static ys_status metric_rows(const struct ys_view *view, const struct ys_html_shown *shown, const char *name,
+                             struct rows *rows)
 {
     const bool has[] = {mode_has(view, false, name), mode_has(view, true, name)};
-    YS_TRY(rows_init(rows, view->count));
-    for (size_t t = 0; t < view->count && rows->count < YS_HTML_MOST; t++) {
-        const struct ys_view_trial *trial = &view->trials[t];
+    YS_TRY(rows_init(rows, shown->count));
+    for (size_t i = 0; i < shown->count; i++) {
+        const struct ys_view_trial *trial = &view->trials[shown->places[i]];
         struct ys_view_metric metric = ys_view_metric(trial, name);
         struct ys_buf value = {0}, note = {0};
-        if (!has[trial->infers] || (trial->measured && trial->no_work && !isfinite(ys_view_number(trial, name))))
+        if (!has[trial->infers] || !trial->measured || trial->no_work) /* which the table of results says */
             continue;
-        if (!trial->measured) {
-            ys_view_put_failure(&note, trial);
-            ys_buf_puts(&note, note.size ? "" : "no complete run");
-        } else if (trial->no_work) {
-            bool rate = strcmp(name, "rate_per_s") == 0;
-            ys_buf_printf(&note, "does no work; %s%s", rate ? "lets " : "", ys_view_label(metric).text);
-            if (rate)
-                ys_buf_printf(&note, " %s per second through", view->unit);
-        } else if (!isfinite(ys_view_number(trial, name))) {
+        if (!isfinite(ys_view_number(trial, name)))
             ys_text_clean(&note, ys_view_or(metric.reason, "unknown"), false);
-        }
-        struct ys_measure measure = ys_view_measure(metric);
-        ys_buf_printf(&value, "%s%s%s %s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text,
-                      measure.interval.text[0] ? measure.interval.text : "(no interval)");
+        put_row_value(&value, metric);
         struct ys_chart_row *row = rows_add(rows, trial->name, &value, &note);
         row->group = trial->hue;
-        row->quiet = trial->no_work;
+        if (strcmp(name, "rate_per_s") == 0 && view->count > 1)
+            row->share = ys_label_relative(ys_question_relation(view, trial).ratio);
         row->mid = ys_view_number(trial, name);
         row->lo = metric.lo;
         row->hi = metric.hi;
@@ -106,32 +134,32 @@ static ys_status metric_rows(const struct ys_view *view, const char *name, struc
             rows->failed = true;
             break;
         }
-        for (size_t i = 0; i < ys_json_size(metric.values) && i < YS_HTML_DOTS; i++)
-            dots[row->count++] = ys_json_number(ys_json_at(metric.values, i), NAN);
+        for (size_t k = 0; k < ys_json_size(metric.values) && k < YS_HTML_DOTS; k++)
+            dots[row->count++] = ys_json_number(ys_json_at(metric.values, k), NAN);
         row->dots = dots;
     }
     return rows->failed ? ys_out_of_memory() : YS_OK;
 }
 
-/** What a chart of `rows` trials leaves out. */
-static void put_dots_cut(struct ys_buf *out, const struct ys_view *view, size_t rows)
+/** What a chart of those trials leaves out. */
+static void put_dots_cut(struct ys_buf *out, const struct ys_view *view, const struct ys_html_shown *shown)
 {
     size_t runs = 0;
     for (size_t t = 0; t < view->count; t++)
         runs = (size_t)view->trials[t].runs > runs ? (size_t)view->trials[t].runs : runs;
-    if (rows == YS_HTML_MOST)
-        ys_html_say_cut(out, view, rows, view->count, "trials");
+    if (shown->count == YS_HTML_MOST)
+        ys_html_say_cut(out, view, shown->count, view->count, "trials");
     ys_html_say_cut(out, view, YS_HTML_DOTS, runs, "runs of a trial are dots");
 }
 
-static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view, const char *name,
-                                  const struct ys_chart_dots *chart, const char *remark)
+static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view, const struct ys_html_shown *shown,
+                                  const char *name, const struct ys_chart_dots *chart, const char *remark)
 {
     struct rows rows;
-    ys_status status = metric_rows(view, name, &rows);
+    ys_status status = metric_rows(view, shown, name, &rows);
     bool any = false;
     for (size_t i = 0; i < rows.count && status == YS_OK; i++)
-        any |= isfinite(rows.rows[i].mid) && !rows.rows[i].quiet;
+        any |= isfinite(rows.rows[i].mid);
     if (status == YS_OK && any) {
         struct ys_chart_dots full = *chart;
         full.kind = ys_view_kind(view, name);
@@ -141,14 +169,22 @@ static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view
         ys_html_begin_figure(out, chart->title, remark);
         ys_chart_dots(out, &full);
         ys_html_end_figure(out);
-        put_dots_cut(out, view, rows.count);
+        put_dots_cut(out, view, shown);
     }
     rows_fini(&rows);
     return status;
 }
 
+static struct ys_html_shown first_rows(const struct ys_view *view)
+{
+    struct ys_html_shown shown = {.count = view->count < YS_HTML_MOST ? view->count : YS_HTML_MOST};
+    for (size_t i = 0; i < shown.count; i++)
+        shown.places[i] = i;
+    return shown;
+}
+
 /** Valid comparisons of speed, each its ratio with interval, beside the line of "as fast". */
-static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view)
 {
     struct rows rows;
     struct ys_buf labels = {0};
@@ -207,30 +243,24 @@ static ys_status put_ratio_chart(struct ys_buf *out, const struct ys_view *view)
     return status;
 }
 
-ys_status ys_html_speed_charts(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_speed_chart(struct ys_buf *out, const struct ys_view *view)
 {
-    char *unit = ys_format("%s per second", view->unit);
-    char *remark = ys_format("The rate in %s per second; each dot is a run, the tall mark the median, the bar its "
-                             "interval.",
-                             view->unit);
-    if (!unit || !remark) {
-        ys_free(unit);
-        ys_free(remark);
-        return ys_out_of_memory();
-    }
-    struct ys_chart_dots rate = {.id = "rate",
-                                 .title = "Speed",
-                                 .axis_title = unit,
-                                 .zero = true,
-                                 .description = "For each trial the rate of every run, the median and its interval."};
-    ys_buf_puts(out, "<div class=\"charts\">\n");
-    ys_status status = put_metric_chart(out, view, "rate_per_s", &rate, remark);
-    ys_free(unit);
-    ys_free(remark);
-    YS_TRY(status);
-    YS_TRY(put_ratio_chart(out, view));
-    ys_buf_puts(out, "</div>\n");
-    return YS_OK;
+    const struct ys_html_shown shown = ys_html_first(view);
+    struct ys_label unit;
+    struct ys_buf remark = {0};
+    snprintf(unit.text, sizeof unit.text, "%.30s per second", view->unit);
+    const struct ys_chart_dots rate = {.id = "rate",
+                                       .title = "Speed",
+                                       .axis_title = unit.text,
+                                       .zero = true,
+                                       .description =
+                                           "For each trial the rate of every run, the median and its interval."};
+    ys_buf_printf(&remark, "In %s: each dot is a run, the tall mark the median, the bar its interval. ", unit.text);
+    ys_section_level(&remark, view);
+    ys_status status = remark.failed ? ys_out_of_memory()
+                                     : put_metric_chart(out, view, &shown, "rate_per_s", &rate, ys_buf_text(&remark));
+    ys_buf_free(&remark);
+    return status;
 }
 
 ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
@@ -266,7 +296,6 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
     }
     chart.rows = bars;
     if (chart.count > 0) {
-        ys_buf_puts(out, "<div class=\"charts\">\n");
         ys_html_begin_figure(
             out, "Parts of a run",
             "Medians of each part, so the parts may not add up exactly to the median of the whole. \"Rest\" is what no "
@@ -275,7 +304,6 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
         ys_html_end_figure(out);
         if (chart.count == YS_HTML_MOST)
             ys_html_say_cut(out, view, chart.count, view->count, "trials");
-        ys_buf_puts(out, "</div>\n");
     }
     ys_free(bars);
     ys_free(values);
@@ -288,6 +316,7 @@ struct source {
     const char *x;      /* NULL: counted from 1 */
     const char *y;
     const char *every; /* member that says how far apart counted ones are; NULL: 1 */
+    bool ends;         /* with the processes: what is 0 at its end is of none */
 };
 
 /** Reads one curve, averaged in groups to at most MAX_POINTS; a group without a number breaks the line. */
@@ -298,6 +327,8 @@ static ys_status read_curve(const ys_json *run, const struct source *source, str
     size_t count = ys_json_size(ys);
     if (source->x && ys_json_size(xs) < count)
         count = ys_json_size(xs);
+    while (source->ends && count > 0 && ys_json_number(ys_json_at(ys, count - 1), 0) == 0)
+        count--;
     double every = source->every ? ys_json_get_number(inside, source->every, 1) : 1;
     size_t group = (count + MAX_POINTS - 1) / MAX_POINTS;
     curve->x = ys_alloc(MAX_POINTS, sizeof *curve->x);
@@ -327,12 +358,18 @@ static bool has_number(const struct ys_chart_curve *curve)
     return false;
 }
 
+/** Whether a picture of curves has it: what does no work is no company for what does. */
+static bool is_drawn(const struct ys_view *view, const struct ys_view_trial *trial)
+{
+    return ys_json_size(trial->told.runs_detail) > 0 && !(view->works_at_all && trial->no_work);
+}
+
 /** How many runs of each of the trials that a picture shows are drawn. */
 static size_t runs_drawn(const struct ys_view *view)
 {
     size_t trials = 0;
     for (size_t t = 0; t < view->count && trials < YS_HTML_DRAWN; t++)
-        trials += ys_json_size(view->trials[t].told.runs_detail) > 0;
+        trials += is_drawn(view, &view->trials[t]);
     return trials ? YS_HTML_CURVES / trials : 0;
 }
 
@@ -349,7 +386,9 @@ static ys_status read_curves(const struct ys_view *view, const struct source *so
         const struct ys_view_trial *trial = &view->trials[t];
         const ys_json *runs = trial->told.runs_detail;
         bool strong = true;
-        trials += ys_json_size(runs) > 0;
+        if (!is_drawn(view, trial))
+            continue;
+        trials++;
         for (size_t i = 0; i < ys_json_size(runs) && i < each; i++) {
             struct ys_chart_curve *curve = &(*curves)[(*count)++];
             *curve = (struct ys_chart_curve){.name = trial->name, .group = trial->hue, .member = trial->dashes};
@@ -370,12 +409,12 @@ static void put_curves_cut(struct ys_buf *out, const struct ys_view *view)
     size_t each = runs_drawn(view), trials = 0;
     bool cut = false;
     for (size_t t = 0; t < view->count; t++) {
-        trials += view->trials[t].runs > 0;
-        cut |= (size_t)view->trials[t].runs > each;
+        trials += is_drawn(view, &view->trials[t]);
+        cut |= is_drawn(view, &view->trials[t]) && (size_t)view->trials[t].runs > each;
     }
     if (cut || trials > YS_HTML_DRAWN)
         ys_buf_printf(out,
-                      "<p class=\"soft whole\">Drawn are the first %zu of %zu trials, and of each the first %s: "
+                      "<p class=\"remark\">Drawn are the first %zu of %zu trials, and of each the first %s: "
                       "<code>yardstick export %lld</code> has all.</p>\n",
                       trials < YS_HTML_DRAWN ? trials : YS_HTML_DRAWN, trials,
                       ys_label_plural((long long)each, "run").text, (long long)view->study.id);
@@ -398,30 +437,16 @@ static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, cons
     return status;
 }
 
-/** Appends what `parts` holds under a heading, when it holds a figure; `note`: what goes for all of them, or NULL. */
-static void put_section(struct ys_buf *out, const char *heading, const char *note, struct ys_buf *parts)
-{
-    out->failed |= parts->failed;
-    if (parts->size > 0) {
-        ys_html_put(out, "h3", NULL, heading);
-        if (note)
-            ys_html_put(out, "p", "soft", note);
-        ys_buf_puts(out, "<div class=\"charts\">\n");
-        ys_buf_append(out, parts->data, parts->size);
-        ys_buf_puts(out, "</div>\n");
-    }
-    ys_buf_free(parts);
-}
-
-/* Whether the largest median latency is 8 times the smallest: on one scale from 0 the small ones would look alike. */
+/* Whether the largest median latency, or the end of its interval, is 8 times the smallest: on one scale from 0 the
+ * small ones would look alike. */
 static bool latencies_are_wide(const struct ys_view *view)
 {
     double low = INFINITY, high = 0;
     for (size_t t = 0; t < view->count; t++) {
-        const double value = ys_view_number(&view->trials[t], "latency_p50_s");
-        if (value > 0) {
-            low = fmin(low, value);
-            high = fmax(high, value);
+        const struct ys_view_metric median = ys_view_metric(&view->trials[t], "latency_p50_s");
+        if (median.value > 0) {
+            low = fmin(low, median.value);
+            high = fmax(high, median.interval ? fmax(median.hi, median.value) : median.value);
         }
     }
     return high >= 8 * low;
@@ -429,7 +454,7 @@ static bool latencies_are_wide(const struct ys_view *view)
 
 ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
 {
-    static const struct source source = {"latency", "share", "latency_s", NULL};
+    static const struct source source = {"latency", "share", "latency_s", NULL, false};
     const bool wide = latencies_are_wide(view);
     struct ys_chart_dots median = {.id = "latency",
                                    .title = "Median latency",
@@ -447,20 +472,20 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
                                          .y_kind = YS_KIND_SPAN,
                                          .cut = !wide,
                                          .logarithmic = wide};
-    struct ys_buf parts = {0};
-    ys_status status = put_metric_chart(&parts, view, "latency_p50_s", &median,
-                                        "Each dot is a run, the tall mark the median, the bar its interval.");
-    if (status == YS_OK)
-        status = put_curves(&parts, view, &source, &percentiles,
-                            "One run of each trial is drawn heavily, the others thinly.");
-    put_section(out, "Latency of a request",
-                wide ? "Of the steady requests, on logarithmic scales." : "Of the steady requests.", &parts);
-    return status;
+    const struct ys_html_shown shown = first_rows(view);
+    YS_TRY(put_metric_chart(out, view, &shown, "latency_p50_s", &median,
+                            wide ? "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
+                                   "interval. Logarithmic."
+                                 : "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
+                                   "interval."));
+    return put_curves(out, view, &source, &percentiles,
+                      wide ? "One run of each trial is drawn heavily, the others thinly. Logarithmic."
+                           : "One run of each trial is drawn heavily, the others thinly.");
 }
 
 ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view)
 {
-    static const struct source loss_source = {NULL, NULL, "loss", "loss_every"};
+    static const struct source loss_source = {NULL, NULL, "loss", "loss_every", false};
     struct ys_chart_lines loss = {.id = "loss",
                                   .title = "Loss while training",
                                   .x_title = "step",
@@ -469,31 +494,31 @@ ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view
                                   .x_kind = YS_KIND_NUMBER,
                                   .y_kind = YS_KIND_NUMBER,
                                   .cut = true};
+    YS_TRY(put_curves(out, view, &loss_source, &loss,
+                      "As the framework reports it. One run of each trial is drawn heavily, the others thinly."));
+    return ys_html_reached_charts(out, view);
+}
+
+ys_status ys_html_accuracy_chart(struct ys_buf *out, const struct ys_view *view)
+{
     const struct ys_label title = ys_view_metric_head("accuracy", false);
-    struct ys_chart_dots accuracy = {.id = "accuracy",
-                                     .title = title.text,
-                                     .axis_title = "share classified correctly",
-                                     .description =
-                                         "For each trial the accuracy of every run, the median and its interval."};
-    struct ys_buf parts = {0};
-    ys_status status =
-        put_curves(&parts, view, &loss_source, &loss,
-                   "As the framework reports it. One run of each trial is drawn heavily, the others thinly.");
-    if (status == YS_OK)
-        status = put_metric_chart(
-            &parts, view, "accuracy", &accuracy,
-            "Of the saved weights on the test set, by the same program for all; each dot is a run. The axis does "
-            "not begin at zero.");
-    if (status == YS_OK)
-        status = ys_html_accuracy_charts(&parts, view);
-    put_section(out, "Learning", NULL, &parts);
-    return status;
+    const struct ys_chart_dots accuracy = {
+        .id = "accuracy",
+        .title = title.text,
+        .axis_title = "share classified correctly",
+        .description = "For each trial the accuracy of every run, the median and its interval."};
+    const struct ys_html_shown shown = first_rows(view);
+    if (ys_question_same_accuracy(view)) /* which the answer says: there is nothing to see */
+        return YS_OK;
+    return put_metric_chart(out, view, &shown, "accuracy", &accuracy,
+                            "Of the saved weights on the test set, by the same program for all; each dot is a run. The "
+                            "axis does not begin at zero.");
 }
 
 ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
 {
-    static const struct source memory_source = {"samples", "t_s", "rss_bytes", NULL},
-                               cpu_source = {"samples", "t_s", "cpu_cores", NULL};
+    static const struct source memory_source = {"samples", "t_s", "rss_bytes", NULL, true},
+                               cpu_source = {"samples", "t_s", "cpu_cores", NULL, true};
     struct ys_chart_lines memory = {.id = "memory",
                                     .title = "Memory over time",
                                     .x_title = "time since the start",
@@ -510,10 +535,6 @@ ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
                                  .y_kind = YS_KIND_NUMBER,
                                  .cut = true}; /* between two samples close together a tick of the kernel's is many */
     const char *remark = "All processes of a run together. One run of each trial is drawn heavily, the others thinly.";
-    struct ys_buf parts = {0};
-    ys_status status = put_curves(&parts, view, &memory_source, &memory, remark);
-    if (status == YS_OK)
-        status = put_curves(&parts, view, &cpu_source, &cpu, remark);
-    put_section(out, "Over time", NULL, &parts);
-    return status;
+    YS_TRY(put_curves(out, view, &memory_source, &memory, remark));
+    return put_curves(out, view, &cpu_source, &cpu, remark);
 }

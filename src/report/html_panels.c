@@ -2,10 +2,14 @@
 #include "base/mem.h"
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/text.h"
+
+#include <math.h>
 
 enum {
     PANEL_CURVES = 6, /* more heavy lines are drawn a framework a panel, where there are several */
-    MOST_PANELS = 12
+    MOST_PANELS = 12,
+    COINCIDING = YS_HTML_CURVES /* that are looked at */
 };
 
 static size_t groups_of(const struct ys_chart_lines *chart, int groups[MOST_PANELS])
@@ -65,26 +69,86 @@ static ys_status put_panel(struct ys_buf *out, const struct ys_view *view, const
     return status;
 }
 
+/** Whether two curves are one line to the eye: nowhere further apart than a two-hundredth of the picture. */
+static bool coincide(const struct ys_chart_lines *chart, const struct ys_chart_extent *extent,
+                     const struct ys_chart_curve *a, const struct ys_chart_curve *b)
+{
+    const double high = chart->logarithmic ? log(extent->y_hi / extent->y_lo) : extent->y_hi - extent->y_lo;
+    bool any = false;
+    if (a->count != b->count || a->apart || b->apart)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const double apart = chart->logarithmic ? log(a->y[i] / b->y[i]) : a->y[i] - b->y[i];
+        if (a->x[i] != b->x[i] || isfinite(a->y[i]) != isfinite(b->y[i]) ||
+            (isfinite(a->y[i]) && !(fabs(apart) <= high / 200)))
+            return false;
+        any |= isfinite(a->y[i]);
+    }
+    return any;
+}
+
+/** "All 4 lie on one line.", or which do. Only of heavy curves: each is one run of a trial. */
+static void say_coinciding(struct ys_buf *out, const struct ys_chart_lines *chart, const struct ys_chart_extent *extent)
+{
+    const size_t strong = count_strong(chart);
+    bool said[COINCIDING] = {false};
+    const char *before = " On one line lie ";
+    for (size_t c = 0; c < chart->count && c < COINCIDING; c++) {
+        const struct ys_chart_curve *first = &chart->curves[c];
+        struct ys_buf names = {0};
+        size_t together = 1;
+        if (!first->strong || said[c])
+            continue;
+        for (size_t k = c + 1; k < chart->count && k < COINCIDING; k++)
+            if (chart->curves[k].strong && !said[k] && coincide(chart, extent, first, &chart->curves[k])) {
+                said[k] = true;
+                together++;
+                ys_buf_printf(&names, " and %s", chart->curves[k].name);
+            }
+        if (together == strong && together > 1)
+            ys_buf_printf(out, together == 2 ? " Both lie on one line." : " All %zu lie on one line.", together);
+        else if (together > 1) {
+            ys_buf_printf(out, "%s%s%s", before, first->name, ys_buf_text(&names));
+            before = "; ";
+        }
+        out->failed |= names.failed;
+        ys_buf_free(&names);
+    }
+    ys_buf_puts(out, *before == ';' ? "." : "");
+}
+
+static ys_status put_panels(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
+                            const struct ys_chart_extent *extent, const char *remark)
+{
+    int groups[MOST_PANELS];
+    const size_t count = groups_of(chart, groups);
+    if (!view || view->frameworks < 2 || count < 2 || count_strong(chart) <= PANEL_CURVES) {
+        ys_html_begin_figure(out, chart->title, remark);
+        ys_status status = ys_chart_lines_within(out, chart, extent);
+        ys_html_end_figure(out);
+        return status;
+    }
+    ys_buf_puts(out, "<p class=\"remark\">");
+    ys_text_html(out, remark);
+    ys_buf_puts(out, " One scale for all.</p>\n<div class=\"charts\">\n");
+    ys_status status = YS_OK;
+    for (size_t g = 0; status == YS_OK && g < count; g++)
+        status = put_panel(out, view, chart, extent, g, groups[g]);
+    ys_buf_puts(out, "</div>\n");
+    return status;
+}
+
 ys_status ys_html_curves(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
                          const char *remark)
 {
     struct ys_chart_extent extent;
-    int groups[MOST_PANELS];
-    const size_t count = groups_of(chart, groups);
+    struct ys_buf said = {0};
     YS_TRY(ys_chart_lines_extent(chart, &extent));
     if (extent.x_lo > extent.x_hi)
         return YS_OK;
-    if (!view || view->frameworks < 2 || count < 2 || count_strong(chart) <= PANEL_CURVES) {
-        ys_html_begin_figure(out, chart->title, remark);
-        ys_status status = ys_chart_lines_within(out, chart, &extent);
-        ys_html_end_figure(out);
-        return status;
-    }
-    ys_buf_puts(out, "<div class=\"charts small\">\n<p class=\"soft whole\">");
-    ys_buf_printf(out, "%s One scale for all.</p>\n", remark);
-    ys_status status = YS_OK;
-    for (size_t g = 0; status == YS_OK && g < count; g++)
-        status = put_panel(out, view, chart, &extent, g, groups[g]);
-    ys_buf_puts(out, "</div>\n");
+    ys_buf_puts(&said, remark);
+    say_coinciding(&said, chart, &extent);
+    ys_status status = said.failed ? ys_out_of_memory() : put_panels(out, view, chart, &extent, ys_buf_text(&said));
+    ys_buf_free(&said);
     return status;
 }

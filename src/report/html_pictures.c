@@ -154,15 +154,31 @@ static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_
     return status;
 }
 
-ys_status ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view)
+/** All axes among numbers, where the longest of them has more than two values, or has not. */
+static ys_status put_axes(struct ys_buf *out, const struct ys_view *view, bool is_long)
 {
+    size_t most = 0;
     ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < ys_view_axes(view); i++) {
+    for (size_t i = 0; i < ys_view_axes(view); i++) {
+        const size_t count = values_of(view, ys_view_axis(view, i)).count;
+        most = count > most ? count : most;
+    }
+    for (size_t i = 0; status == YS_OK && i < ys_view_axes(view) && (most > 2) == is_long; i++) {
         const struct axis_values values = values_of(view, ys_view_axis(view, i));
         if (values.count >= 2)
             status = put_along(out, view, i, ys_view_axis(view, i), &values);
     }
     return status;
+}
+
+ys_status ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view)
+{
+    return put_axes(out, view, true);
+}
+
+ys_status ys_html_short_axis_charts(struct ys_buf *out, const struct ys_view *view)
+{
+    return put_axes(out, view, false);
 }
 
 /* ---- speed over two axes */
@@ -293,7 +309,6 @@ static ys_status put_heats(struct ys_buf *out, const struct ys_view *view, const
         status = put_heat(&panels, view, trial->group, trial->title, columns, rows, &chart);
     }
     if (status == YS_OK && panels.size) {
-        ys_html_put(out, "h3", NULL, "Speed over two settings");
         ys_html_put(out, "p", "soft", "The deeper, the faster; one scale for all.");
         ys_buf_puts(out, "<div class=\"charts small\">\n");
         ys_buf_append(out, panels.data, panels.size);
@@ -479,7 +494,7 @@ static void draw_checkpoints(const struct ys_view_trial *trial, struct ys_drawin
     }
 }
 
-ys_status ys_html_accuracy_charts(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_reached_charts(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_drawing runs = {0}, on_the_way = {0};
     struct ys_chart_lines reached = {.id = "reached",

@@ -47,13 +47,11 @@ static void put_bars(struct ys_buf *out, const struct drawn *drawn)
             if (drawn->bars[i].parts[k] > 0)
                 chart.part_names[k] = titles[k].text;
     }
-    ys_buf_puts(out, "<div class=\"charts\">\n");
     ys_html_begin_figure(out, chart.title,
                          "Medians of each part, so the parts may not add up exactly to the median of a step. Ranks of "
                          "which no part is known are left out.");
     ys_chart_bars(out, &chart);
     ys_html_end_figure(out);
-    ys_buf_puts(out, "</div>\n");
 }
 
 ys_status ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view)
@@ -71,6 +69,7 @@ ys_status ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view)
             add_bar(&drawn, &view->trials[i], r);
     if (drawn.count > 0 && !drawn.failed)
         put_bars(out, &drawn);
+    ys_html_put_lasts(out, view);
     for (size_t i = 0; i < drawn.count; i++)
         ys_free(drawn.labels[i]);
     ys_free(drawn.bars);

@@ -1,10 +1,11 @@
 #include "base/mem.h"
 #include "base/record.h"
 #include "report/html.h"
+#include "report/question.h"
 #include "report/section.h"
 #include "report/text.h"
-#include "verify/audit.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,11 +56,6 @@ static long long count_of(struct ys_view_metric metric)
     return metric.n == YS_FIELD_NONE ? 0 : metric.n;
 }
 
-static const char *proof_css(enum ys_proof_verdict verdict)
-{
-    return verdict == YS_PROOF_PASS ? "v good" : verdict == YS_PROOF_FAIL ? "v bad" : "v";
-}
-
 static const char *verdict_css(int verdict)
 {
     if (verdict == YS_VERDICT_BETTER)
@@ -68,23 +64,6 @@ static const char *verdict_css(int verdict)
 }
 
 #define TEXT(type, member) YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "")
-#define REAL(type, member) YS_FIELD(type, member, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "")
-
-/** A check of a proof, in a document. */
-struct check {
-    const char *half, *name, *worst;
-    double error, bound;
-    int pass; /* YS_NAME_NONE: it was not judged */
-};
-static const struct ys_field check_fields[] = {
-    TEXT(struct check, half),
-    TEXT(struct check, name),
-    REAL(struct check, error),
-    REAL(struct check, bound),
-    YS_FIELD(struct check, pass, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL, ""),
-    TEXT(struct check, worst),
-};
-static const struct ys_record check_record = YS_RECORD("check", struct check, check_fields);
 
 /** How a run ended, in a document. */
 struct ended {
@@ -115,27 +94,6 @@ static void put_interval(struct ys_buf *out, const struct ys_measure *measure, c
     else
         ys_buf_printf(&text, "n = %lld: none", n);
     ys_html_put(out, "td", "n", ys_buf_text(&text));
-    out->failed |= text.failed;
-    ys_buf_free(&text);
-}
-
-static void put_result_row(struct ys_buf *out, const struct ys_view_trial *trial, const char *const *metrics,
-                           size_t count)
-{
-    struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
-    struct ys_measure measure = ys_view_measure(rate);
-    struct ys_buf text = {0};
-    ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
-    put_number(out, rate.value, ys_buf_text(&text));
-    put_interval(out, &measure, "", rate.n == YS_FIELD_NONE ? trial->runs - trial->failed : rate.n);
-    for (size_t i = 0; i < count; i++)
-        put_measure(out, ys_view_metric(trial, metrics[i]), false);
-    ys_buf_clear(&text);
-    ys_buf_printf(&text, "%lld", (long long)(trial->runs - trial->failed));
-    ys_html_put(out, "td", "n", ys_buf_text(&text));
-    const enum ys_proof_verdict verdict = ys_view_verdict(trial);
-    ys_html_put(out, "td", trial->no_work ? "v soft" : proof_css(verdict),
-                trial->no_work ? "does no work" : ys_name_of(&ys_proof_verdicts, (int)verdict));
     out->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -205,23 +163,57 @@ static void put_failed_row(struct ys_buf *out, const char *name, const char *fai
     ys_buf_puts(out, "</td>\n</tr>\n");
 }
 
-/** All columns are those of `metrics`, and the name, the rate, its interval, the number of runs and the proof. */
-enum { YS_OTHER_COLUMNS = 5 };
+/* Of the results: what a phone shows without being moved stands first. */
+enum {
+    NAME,
+    RATE,
+    RELATIVE,
+    AGAINST,
+    INTERVAL,
+    FIRST_METRIC,
+    RESULT_METRICS = 6,
+    MOST_COLUMNS = FIRST_METRIC + RESULT_METRICS + 1
+};
 
-static void put_trial_rows(struct ys_buf *out, const struct ys_view_trial *trial, const char *const *metrics,
-                           size_t count)
+static void put_result(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
+                       const char *const *metrics, size_t count)
+{
+    const struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
+    const struct ys_measure measure = ys_view_measure(rate);
+    const struct ys_relation relation = ys_question_relation(view, trial);
+    const enum ys_proof_verdict verdict = ys_view_verdict(trial);
+    struct ys_buf text = {0};
+    ys_buf_puts(out, "<tr>\n");
+    ys_html_put(out, "td", "name", trial->name);
+    ys_buf_printf(&text, "%s%s", measure.value.text, measure.unit.text);
+    put_number(out, rate.value, ys_buf_text(&text));
+    put_number(out, relation.ratio, ys_label_relative(relation.ratio).text);
+    ys_html_put(out, "td",
+                relation.is_best                         ? "v good"
+                : relation.verdict == YS_VERDICT_INVALID ? "v bad"
+                                                         : "v",
+                relation.word);
+    put_interval(out, &measure, "", rate.n == YS_FIELD_NONE ? trial->runs - trial->failed : rate.n);
+    for (size_t i = 0; i < count; i++)
+        put_measure(out, ys_view_metric(trial, metrics[i]), false);
+    ys_html_put(out, "td", trial->no_work ? "v soft" : ys_html_proof_css(verdict),
+                trial->no_work ? "no work" : ys_name_of(&ys_proof_verdicts, (int)verdict));
+    ys_buf_puts(out, "</tr>\n");
+    out->failed |= text.failed;
+    ys_buf_free(&text);
+}
+
+/** A trial, and below its numbers what there is to say of them. */
+static void put_trial_rows(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
+                           const char *const *metrics, size_t count)
 {
     struct ys_buf failure = {0};
     ys_view_put_failure(&failure, trial);
-    if (trial->measured) {
-        ys_buf_puts(out, "<tr>\n");
-        ys_html_put(out, "td", "name", trial->name);
-        put_result_row(out, trial, metrics, count);
-        ys_buf_puts(out, "</tr>\n");
-    }
+    if (trial->measured)
+        put_result(out, view, trial, metrics, count);
     if (!trial->measured || failure.size > 0)
         put_failed_row(out, trial->measured ? "" : trial->name, failure.size ? ys_buf_text(&failure) : "",
-                       count + YS_OTHER_COLUMNS - 1);
+                       FIRST_METRIC + count);
     out->failed |= failure.failed;
     ys_buf_free(&failure);
 }
@@ -233,8 +225,7 @@ static const char *head_of(const char *metric, struct ys_label *label)
     return label->text;
 }
 
-/** What fed the trials, where somebody did. */
-static void put_feeders(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_feeders(struct ys_buf *out, const struct ys_view *view)
 {
     size_t total = 0;
     for (size_t i = 0; i < view->count; i++) {
@@ -254,39 +245,84 @@ static void put_feeders(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, "</ul>\n");
         ys_html_say_cut(out, view, YS_HTML_MOST, total, "feeders");
     }
+    return YS_OK;
 }
 
-void ys_html_results(struct ys_buf *out, const struct ys_view *view)
+/** The columns of results beside those of speed: of the metrics that people ask for first, those that are known. */
+static size_t result_metrics(const struct ys_view *view, const char *metrics[RESULT_METRICS])
 {
-    char *rate = ys_format("#Rate, %s per second", view->unit);
-    struct ys_label titles[YS_RESULT_COLUMNS];
-    const char *heads[YS_RESULT_COLUMNS + YS_OTHER_COLUMNS] = {"Trial", rate ? rate : "#Rate", "#Interval"};
-    const char *metrics[YS_RESULT_COLUMNS];
-    const size_t count = ys_section_columns(view, true, metrics);
+    static const char *const asked[RESULT_METRICS] = {"latency_p50_s",  "latency_p99_s",  "accuracy",
+                                                      "bits_per_token", "rss_peak_bytes", "cpu_per_wall"};
+    size_t count = 0;
+    for (size_t k = 0; k < RESULT_METRICS; k++)
+        if (ys_view_is_known(view, asked[k]))
+            metrics[count++] = asked[k];
+    return count;
+}
+
+/** The head of one of these columns: what is a percentile says of what. */
+static const char *result_head(const char *metric, struct ys_label *label)
+{
+    const char *head = head_of(metric, label);
+    if (strncmp(metric, "latency_", strlen("latency_")) == 0) {
+        const struct ys_label of = ys_view_metric_head(metric, false);
+        snprintf(label->text, sizeof label->text, "#Latency, %c%.30s", tolower((unsigned char)of.text[0]), of.text + 1);
+    }
+    return head;
+}
+
+static ys_status put_results(struct ys_buf *out, const struct ys_view *view, const struct ys_html_shown *shown)
+{
+    struct ys_label rate, titles[RESULT_METRICS];
+    const char *heads[MOST_COLUMNS] = {"Trial", rate.text, "#Relative", "Against the best", "#Interval"};
+    const char *metrics[RESULT_METRICS];
+    const size_t count = result_metrics(view, metrics);
+    snprintf(rate.text, sizeof rate.text, "#%c%.30s per second", toupper((unsigned char)view->unit[0]),
+             view->unit + (view->unit[0] != 0));
     for (size_t i = 0; i < count; i++)
-        heads[3 + i] = head_of(metrics[i], &titles[i]);
-    heads[3 + count] = "#Runs";
-    heads[4 + count] = "Same work";
-    ys_html_put(out, "h3", NULL, "Results");
-    struct ys_buf remark = {0};
-    ys_buf_puts(&remark, "Medians of the runs of each trial. ");
-    ys_section_level(&remark, view);
-    ys_html_heads(out, ys_buf_text(&remark), heads, count + YS_OTHER_COLUMNS);
-    out->failed |= remark.failed || !rate;
-    ys_buf_free(&remark);
-    ys_free(rate);
-    for (size_t i = 0; i < rows_of(view); i++)
-        put_trial_rows(out, &view->trials[i], metrics, count);
+        heads[FIRST_METRIC + i] = result_head(metrics[i], &titles[i]);
+    heads[FIRST_METRIC + count] = "Same work";
+    ys_html_heads(out, NULL, heads, FIRST_METRIC + count + 1);
+    for (size_t i = 0; i < shown->count; i++)
+        put_trial_rows(out, view, &view->trials[shown->places[i]], metrics, count);
     ys_html_table_end(out);
+    return YS_OK;
+}
+
+ys_status ys_html_results(struct ys_buf *out, const struct ys_view *view)
+{
+    const struct ys_html_shown shown = ys_html_first(view);
+    YS_TRY(put_results(out, view, &shown));
+    if (shown.count < view->count)
+        ys_buf_printf(out,
+                      "<p class=\"soft\">The fastest %zu of %zu trials; <a href=\"#trials\">all trials</a> stand "
+                      "below.</p>\n",
+                      shown.count, view->count);
+    return YS_OK;
+}
+
+ys_status ys_html_all_results(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_html_shown shown = {.count = rows_of(view)};
+    if (ys_html_first(view).count == view->count)
+        return YS_OK;
+    for (size_t i = 0; i < shown.count; i++)
+        shown.places[i] = i;
+    YS_TRY(put_results(out, view, &shown));
     say_rows(out, view);
-    put_feeders(out, view);
+    return YS_OK;
+}
+
+ys_status ys_html_deviations(struct ys_buf *out, const struct ys_view *view)
+{
     if (has_remarks(view, deviations_of)) {
         ys_html_put(out, "h3", NULL, "Deviations from the common work");
         put_remarks(out, view, deviations_of);
     }
+    return YS_OK;
 }
 
-void ys_html_metric_table(struct ys_buf *out, const struct ys_view *view, const char *const *metrics)
+ys_status ys_html_metric_table(struct ys_buf *out, const struct ys_view *view, const char *const *metrics)
 {
     enum { MOST = 8 };
     const char *heads[MOST + 1] = {"Trial"}, *shown[MOST];
@@ -302,7 +338,7 @@ void ys_html_metric_table(struct ys_buf *out, const struct ys_view *view, const 
         shown[count++] = *metrics;
     }
     if (count == 0)
-        return;
+        return YS_OK;
     ys_html_heads(out, "Medians of the runs of each trial.", heads, count + 1);
     for (size_t i = 0; i < rows_of(view); i++) {
         if (!view->trials[i].measured)
@@ -315,9 +351,10 @@ void ys_html_metric_table(struct ys_buf *out, const struct ys_view *view, const 
     }
     ys_html_table_end(out);
     say_rows(out, view);
+    return YS_OK;
 }
 
-void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
 {
     const char *heads[YS_LATENCY_PARTS + 2] = {"Trial"};
     struct ys_label titles[YS_LATENCY_PARTS];
@@ -326,8 +363,7 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
     for (size_t i = 0; i < view->count; i++)
         any |= view->trials[i].infers && isfinite(ys_view_number(&view->trials[i], ys_latency_parts[0]));
     if (!any)
-        return;
-    ys_html_put(out, "h3", NULL, "Latencies");
+        return YS_OK;
     for (size_t k = 0; k < YS_LATENCY_PARTS; k++) {
         heads[count++] = head_of(ys_latency_parts[k], &titles[k]);
         if (k == 0)
@@ -351,6 +387,7 @@ void ys_html_latencies(struct ys_buf *out, const struct ys_view *view)
     }
     ys_html_table_end(out);
     say_rows(out, view);
+    return YS_OK;
 }
 
 enum { COMPARISON_COLUMNS = 7 };
@@ -382,6 +419,7 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
     ys_html_put(out, "td", "name", ys_buf_text(&text));
     put_number(out, comparison->is_difference ? comparison->difference : comparison->ratio,
                effect.value.text[0] ? effect.value.text : "-");
+    ys_html_put(out, "td", verdict_css(comparison->verdict), ys_view_verdict_word(comparison));
     ys_html_put(out, "td", "n", effect.range.text[0] ? effect.range.text : "-");
     ys_buf_clear(&text);
     ys_buf_printf(&text, "%lld", (long long)comparison->n);
@@ -390,7 +428,6 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
     if (effect.value.text[0])
         ys_section_base(&text, view, comparison);
     ys_html_put(out, "td", "n", text.size ? ys_buf_text(&text) : "-");
-    ys_html_put(out, "td", verdict_css(comparison->verdict), ys_view_verdict_word(comparison));
     put_number(out, comparison->resolution, smallest.text[0] ? smallest.text : "-");
     ys_buf_puts(out, "</tr>\n");
     out->failed |= text.failed;
@@ -401,12 +438,11 @@ static void put_comparison(struct ys_buf *out, const struct ys_view *view, const
 ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
 {
     static const char *const heads[COMPARISON_COLUMNS] = {
-        "First vs second", "#Ratio or difference", "#Interval", "#Rounds", "#Values", "Verdict", "#Could show"};
+        "First vs second", "#Ratio or difference", "Verdict", "#Interval", "#Rounds", "#Values", "#Could show"};
     double margin = view->study.margin;
     ys_json *metrics;
     YS_TRY(ys_section_compared(view, &metrics));
     if (ys_json_size(metrics) > 0) {
-        ys_html_put(out, "h3", NULL, "Comparisons");
         ys_buf_puts(
             out, "<p>Each ratio is the centre, over matched rounds, of the first trial's value divided by the second's "
                  "(accuracies: the difference, in percentage points); the verdict says what the first is against the "
@@ -417,8 +453,7 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
     }
     for (size_t m = 0; m < ys_json_size(metrics); m++) {
         const char *metric = ys_json_text(ys_json_at(metrics, m), "");
-        ys_buf_puts(out, m == 0 ? "<details open>\n" : "<details>\n");
-        ys_html_put(out, "summary", NULL, ys_view_metric_title(view, metric));
+        ys_html_put(out, "h3", NULL, ys_view_metric_title(view, metric));
         ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
         size_t total = 0;
         for (size_t i = 0; i < view->comparison_count; i++)
@@ -426,105 +461,16 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
                 put_comparison(out, view, &view->comparisons[i]);
         ys_html_table_end(out);
         ys_html_say_cut(out, view, YS_HTML_MOST, total, "comparisons");
-        ys_buf_puts(out, "</details>\n");
     }
     ys_json_free(metrics);
     return YS_OK;
 }
 
-/** What came of going through a stretch of a run again; nothing where no audit was made. */
-static void put_audit(struct ys_buf *out, const ys_json *said)
-{
-    struct ys_buf text = {0};
-    struct ys_audit audit;
-    if (!said || ys_record_read(&ys_audit_record, said, "audit", &audit) != YS_OK)
-        return;
-    ys_buf_printf(&text, "Audit of its runs: %s", ys_name_of(&ys_audit_verdicts, audit.verdict));
-    if (audit.reason)
-        ys_buf_printf(&text, " (%s)", audit.reason);
-    if (audit.place && audit.answers != YS_FIELD_NONE)
-        ys_buf_printf(&text, "; %lld answers of its runs; closest to its bound: %s of round %lld, error %s, bound %s",
-                      (long long)audit.answers, audit.place, (long long)audit.round + 1,
-                      ys_label_error(isnan(audit.error) ? INFINITY : audit.error).text,
-                      ys_label_error(audit.bound).text);
-    else if (audit.place)
-        ys_buf_printf(
-            &text, "; %lld steps from step %lld of a run like round %lld; closest to its bound: %s, error %s, bound %s",
-            (long long)audit.steps, (long long)audit.step, (long long)audit.round + 1, audit.place,
-            ys_label_error(isnan(audit.error) ? INFINITY : audit.error).text, ys_label_error(audit.bound).text);
-    if (audit.compared > 0)
-        ys_buf_printf(
-            &text,
-            "; of %lld losses that the timed run of that round has as well, the first %lld are the same to the bit",
-            (long long)audit.compared, (long long)audit.same);
-    if (isfinite(audit.run_s) && isfinite(audit.judge_s))
-        ys_buf_printf(&text, "; its run took %.3g s, to go through these steps again %.3g s", audit.run_s,
-                      audit.judge_s);
-    ys_html_put(out, "p", NULL, ys_buf_text(&text));
-    out->failed |= text.failed;
-    ys_buf_free(&text);
-    ys_record_fini(&ys_audit_record, &audit);
-}
-
-static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
-{
-    static const char *const heads[] = {"Part", "What was compared", "#Error", "#Bound", "Verdict", "Worst tensor"};
-    const ys_json *checks = trial->told.proof.checks, *diagnosis = trial->told.proof.diagnosis;
-    const enum ys_proof_verdict verdict = ys_view_verdict(trial);
-    const char *reason = ys_view_or(trial->told.proof.reason, "");
-    ys_buf_puts(out, verdict == YS_PROOF_FAIL ? "<details open>\n<summary>" : "<details>\n<summary>");
-    ys_text_html(out, trial->name);
-    ys_buf_puts(out, ": ");
-    ys_buf_printf(out, "<strong class=\"%s\">%s", proof_css(verdict), ys_name_of(&ys_proof_verdicts, (int)verdict));
-    ys_buf_puts(out, reason[0] ? "</strong>, " : "</strong>");
-    ys_text_html(out, reason);
-    ys_buf_puts(out, "</summary>\n");
-    if (ys_json_size(checks) > 0)
-        ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
-    for (size_t i = 0; i < ys_json_size(checks); i++) {
-        struct check check;
-        ys_record_glance(&check_record, ys_json_at(checks, i), &check);
-        ys_buf_puts(out, "<tr>\n");
-        ys_html_put(out, "td", NULL, ys_view_or(check.half, ""));
-        ys_html_put(out, "td", "name", ys_view_or(check.name, ""));
-        ys_html_put(out, "td", "n", ys_label_error(check.error).text);
-        ys_html_put(out, "td", "n", check.bound == 0 ? "equal" : ys_label_error(check.bound).text);
-        ys_html_put(out, "td",
-                    check.pass == YS_NAME_NONE ? "v"
-                    : check.pass               ? "v good"
-                                               : "v bad",
-                    check.pass == YS_NAME_NONE ? "not judged"
-                    : check.pass               ? "pass"
-                                               : "FAIL");
-        ys_html_put(out, "td", "wide", ys_view_or(check.worst, ""));
-        ys_buf_puts(out, "</tr>\n");
-    }
-    if (ys_json_size(checks) > 0)
-        ys_html_table_end(out);
-    for (size_t i = 0; i < ys_json_size(diagnosis); i++)
-        ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
-    put_audit(out, trial->told.proof.audit);
-    ys_buf_puts(out, "</details>\n");
-}
-
-void ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
-{
-    ys_html_put(out, "h3", NULL, "Is it the same work?");
-    ys_html_put(out, "p", NULL,
-                "Every trial is compared with a reference implementation in double precision, on the trial's own "
-                "network, initial weights and batches. Pass: the same work. Weak: nothing differs, as far as it "
-                "could be shown. Fail: other work, so that comparisons with it are invalid.");
-    for (size_t i = 0; i < rows_of(view); i++)
-        put_proof(out, &view->trials[i]);
-    say_rows(out, view);
-}
-
-void ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
 {
     const ys_json *host = view->host_warnings;
     if (!has_remarks(view, warnings_of) && ys_json_size(host) == 0)
-        return;
-    ys_html_put(out, "h3", NULL, "Warnings");
+        return YS_OK;
     ys_buf_puts(out, ys_json_size(host) ? "<ul>\n" : "");
     for (size_t i = 0; i < ys_json_size(host); i++) {
         struct ys_buf text = {0};
@@ -536,6 +482,7 @@ void ys_html_warnings(struct ys_buf *out, const struct ys_view *view)
     ys_buf_puts(out, ys_json_size(host) ? "</ul>\n" : "");
     if (has_remarks(view, warnings_of))
         put_remarks(out, view, warnings_of);
+    return YS_OK;
 }
 
 static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial, const struct ended *run)
@@ -557,7 +504,7 @@ static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial
     ys_buf_free(&text);
 }
 
-void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_failures(struct ys_buf *out, const struct ys_view *view)
 {
     size_t trials = 0, logs = 0;
     for (size_t i = 0; i < view->count; i++) {
@@ -584,6 +531,7 @@ void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
     if (logs > YS_HTML_MOST)
         ys_buf_printf(out, "<p class=\"soft\">The logs of %d runs are shown; the study's folder has the others.</p>\n",
                       YS_HTML_MOST);
+    return YS_OK;
 }
 
 /* How the metric came about, where all trials that have it say the same; what differs from trial to trial is NULL. */
@@ -665,14 +613,39 @@ static void put_metric(struct ys_buf *out, const struct ys_view *view, const cha
     ys_html_table_end(out);
 }
 
+/** Of each metric that no trial has the first reason. */
+static void put_unknown(struct ys_buf *out, const struct ys_view *view, const ys_json *names)
+{
+    static const char *const heads[] = {"Metric", "Why unknown"};
+    bool begun = false;
+    for (size_t i = 0; i < ys_json_size(names); i++) {
+        const char *name = ys_json_text(ys_json_at(names, i), ""), *reason = NULL;
+        if (ys_view_is_known(view, name))
+            continue;
+        for (size_t t = 0; t < view->count && !reason; t++)
+            reason = ys_view_metric(&view->trials[t], name).reason;
+        if (!begun)
+            ys_html_heads(out, "Known of no trial:", heads, sizeof heads / sizeof heads[0]);
+        begun = true;
+        ys_buf_puts(out, "<tr>\n");
+        ys_html_put(out, "td", "name", name);
+        ys_html_put(out, "td", "wide", ys_view_or(reason, ""));
+        ys_buf_puts(out, "</tr>\n");
+    }
+    if (begun)
+        ys_html_table_end(out);
+}
+
 ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
 {
     ys_json *names;
     YS_TRY(ys_view_metric_names(view, &names));
     if (ys_json_size(names) > 0) {
-        ys_html_put(out, "h2", NULL, "All metrics");
+        ys_html_begin_fold(out, "All metrics", "metrics");
         for (size_t i = 0; i < ys_json_size(names); i++) {
             const char *name = ys_json_text(ys_json_at(names, i), "");
+            if (!ys_view_is_known(view, name))
+                continue;
             ys_buf_puts(out, "<details>\n<summary><code>");
             ys_text_html(out, name);
             ys_buf_puts(out, "</code>");
@@ -682,13 +655,15 @@ ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
             put_metric(out, view, name);
             ys_buf_puts(out, "</details>\n");
         }
+        put_unknown(out, view, names);
         say_rows(out, view);
+        ys_html_end_fold(out);
     }
     ys_json_free(names);
     return YS_OK;
 }
 
-void ys_html_times(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_times(struct ys_buf *out, const struct ys_view *view)
 {
     const struct ys_section_parts parts = ys_section_find_parts(view);
     const char *heads[YS_TIME_PARTS + 2] = {"Trial"};
@@ -700,7 +675,6 @@ void ys_html_times(struct ys_buf *out, const struct ys_view *view)
             heads[count++] = names[k].text;
     }
     heads[count++] = "#whole run";
-    ys_buf_puts(out, "<details>\n<summary>The same as a table</summary>\n");
     ys_html_heads(out, "Medians.", heads, count);
     for (size_t i = 0; i < rows_of(view); i++) {
         const struct ys_view_trial *trial = &view->trials[i];
@@ -716,7 +690,7 @@ void ys_html_times(struct ys_buf *out, const struct ys_view *view)
     }
     ys_html_table_end(out);
     say_rows(out, view);
-    ys_buf_puts(out, "</details>\n");
+    return YS_OK;
 }
 
 /** Rows for one member, its name after `prefix`; objects and arrays of objects go one level down, four at most. */

@@ -117,6 +117,20 @@ struct ys_label ys_label_ratio(double ratio)
     return isfinite(ratio) ? rounded(ratio, ratio_place(ratio)) : label;
 }
 
+struct ys_label ys_label_relative(double ratio)
+{
+    struct ys_label label = {""};
+    if (ratio == 1)
+        snprintf(label.text, sizeof label.text, "1.00");
+    else if (isfinite(ratio))
+        snprintf(label.text, sizeof label.text, "%.40sx",
+                 rounded(ratio, ratio < 0.0995  ? -3
+                                : ratio < 9.995 ? -2
+                                                : 0)
+                     .text);
+    return label;
+}
+
 struct ys_label ys_label_ratio_range(double ratio, double lo, double hi)
 {
     struct ys_label label = {""};

@@ -26,6 +26,8 @@ double ys_measure_factor(enum ys_kind kind, double value);
 struct ys_label ys_label_value(enum ys_kind kind, double value);
 /** A ratio: "0.52", "1.004", "1.93", "12.4", "130". */
 struct ys_label ys_label_ratio(double ratio);
+/** A speed as a part of the best one: "1.00", "0.59x", "0.004x"; "" for NaN. */
+struct ys_label ys_label_relative(double ratio);
 /** Its interval to the same place: "1.85 to 2.01"; "" when an end is NaN. */
 struct ys_label ys_label_ratio_range(double ratio, double lo, double hi);
 /** An error of a proof: "4.1e-13", "0". */

@@ -60,7 +60,7 @@ static double change_of(const struct ys_view_trial *trial)
     return fabs(without / with - 1);
 }
 
-ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences)
+void ys_observed_put_disturbed(struct ys_buf *out, const struct ys_view *view)
 {
     int64_t runs = 0, disturbed = 0, bare = 0;
     double change = NAN;
@@ -74,17 +74,24 @@ ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences)
         bare += isnan(change_of(trial));
     }
     if (disturbed == 0)
-        return YS_OK;
-    struct ys_buf text = {0};
-    ys_buf_printf(&text, "%lld of %s %s disturbed", (long long)disturbed, ys_label_plural(runs, "run").text,
+        return;
+    ys_buf_printf(out, "%lld of %s %s disturbed", (long long)disturbed, ys_label_plural(runs, "run").text,
                   disturbed == 1 ? "was" : "were");
     if (isfinite(change))
-        ys_buf_printf(&text, "; without such runs the speed of no trial is more than %s another",
+        ys_buf_printf(out, "; without such runs the speed of no trial is more than %s another",
                       ys_label_share(change).text);
     if (bare > 0)
-        ys_buf_printf(&text, "; %s no other", bare == 1 ? "one trial has" : "some trials have");
-    ys_buf_puts(&text, ".");
-    ys_status status = text.failed ? ys_out_of_memory() : ys_json_append(sentences, ys_json_string(ys_buf_text(&text)));
+        ys_buf_printf(out, "; %s no other", bare == 1 ? "one trial has" : "some trials have");
+    ys_buf_puts(out, ".");
+}
+
+ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences)
+{
+    struct ys_buf text = {0};
+    ys_observed_put_disturbed(&text, view);
+    ys_status status = text.failed ? ys_out_of_memory() : YS_OK;
+    if (status == YS_OK && text.size)
+        status = ys_json_append(sentences, ys_json_string(ys_buf_text(&text)));
     ys_buf_free(&text);
     return status;
 }
@@ -92,7 +99,7 @@ ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences)
 static const char *const code_names[CODES] = {"kernel",           "interpreter",         "BLAS",
                                               "threads (OpenMP)", "primitives (oneDNN)", "framework",
                                               "generated code",   "system libraries",    "unknown"};
-static const char *const phase_titles[PHASES] = {"Start-up", "Steady part"};
+static const char *const phase_titles[PHASES] = {"Processor time of the start-up", "Processor time of the steady part"};
 
 static void parts_of(const struct ys_facts_code *code, double parts[CODES])
 {
@@ -206,10 +213,9 @@ ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view
     ys_status status = find_profiles(view, &profiles, &count);
     size_t shown = count < YS_HTML_MOST ? count : YS_HTML_MOST;
     if (status == YS_OK && count) {
-        ys_html_put(out, "h3", NULL, "Processor time by library");
         ys_html_put(out, "p", NULL,
-                    "Sampled, by the files in which the code lies: what is linked into a framework's library counts as "
-                    "the framework.");
+                    "Processor time by library is sampled, by the files in which the code lies: what is linked into a "
+                    "framework's library counts as the framework.");
         if (is_kernel_unseen(profiles, count))
             ys_html_put(out, "p", NULL, "Time in the kernel was not to be seen here, and is in no bar.");
         const bool known = is_any_known(profiles, shown);

@@ -1,5 +1,6 @@
 #include "report/question.h"
 
+#include "report/observed.h"
 #include "report/section.h"
 #include "report/text.h"
 
@@ -34,6 +35,55 @@ const struct ys_view_trial *ys_question_fastest(const struct ys_view *view)
 {
     size_t known;
     return extreme(view, "rate_per_s", true, &known);
+}
+
+/** The comparison of both speeds, in which the trial may be the second; NULL where there is none. */
+static const struct ys_view_comparison *between(const struct ys_view *view, const char *trial, const char *other,
+                                                bool *is_second)
+{
+    for (size_t i = 0; i < view->comparison_count; i++) {
+        const struct ys_view_comparison *one = &view->comparisons[i];
+        const char *a = ys_view_or(one->a, ""), *b = ys_view_or(one->b, "");
+        if (strcmp(ys_view_or(one->metric, ""), "rate_per_s") != 0)
+            continue;
+        *is_second = strcmp(b, trial) == 0 && strcmp(a, other) == 0;
+        if (*is_second || (strcmp(a, trial) == 0 && strcmp(b, other) == 0))
+            return one;
+    }
+    return NULL;
+}
+
+static const char *word_of(int verdict)
+{
+    switch (verdict) {
+    case YS_VERDICT_BETTER:
+        return "faster";
+    case YS_VERDICT_WORSE:
+        return "slower";
+    case YS_VERDICT_SAME:
+        return "as fast";
+    case YS_VERDICT_UNCLEAR:
+    case YS_VERDICT_INVALID:
+        return ys_name_of(&ys_verdicts, verdict);
+    default:
+        return "not compared";
+    }
+}
+
+struct ys_relation ys_question_relation(const struct ys_view *view, const struct ys_view_trial *trial)
+{
+    const struct ys_view_trial *best = ys_question_fastest(view);
+    struct ys_relation relation = {.ratio = NAN, .verdict = YS_NAME_NONE, .is_best = trial == best, .word = ""};
+    bool is_second = false;
+    if (!best || trial->no_work || !isfinite(ys_view_number(trial, "rate_per_s")))
+        return relation;
+    relation.ratio = ys_view_number(trial, "rate_per_s") / ys_view_number(best, "rate_per_s");
+    const struct ys_view_comparison *found = relation.is_best ? NULL : between(view, trial->id, best->id, &is_second);
+    relation.verdict = found ? found->verdict : YS_NAME_NONE;
+    if (is_second && (relation.verdict == YS_VERDICT_BETTER || relation.verdict == YS_VERDICT_WORSE))
+        relation.verdict = relation.verdict == YS_VERDICT_BETTER ? YS_VERDICT_WORSE : YS_VERDICT_BETTER;
+    relation.word = relation.is_best ? "best" : word_of(relation.verdict);
+    return relation;
 }
 
 static void put_value(struct ys_buf *out, const struct ys_view_trial *trial, const char *metric)
@@ -148,6 +198,22 @@ static void put_range(struct ys_buf *out, const struct ys_view *view, const char
 
 /* ---- accuracy */
 
+bool ys_question_same_accuracy(const struct ys_view *view)
+{
+    const struct ys_view_trial *first = NULL;
+    size_t known = 0;
+    for (size_t t = 0; t < view->count; t++) {
+        const struct ys_view_trial *trial = &view->trials[t];
+        if (!counts(trial) || !isfinite(ys_view_number(trial, "accuracy")))
+            continue;
+        if (first && !ys_view_same_values(ys_view_metric(first, "accuracy"), ys_view_metric(trial, "accuracy")))
+            return false;
+        first = trial;
+        known++;
+    }
+    return known > 1;
+}
+
 static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
 {
     size_t known, differ = 0, compared = 0;
@@ -177,7 +243,11 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
         put_value(out, high, "accuracy");
         ys_buf_printf(out, " (%s)", high->name);
     }
-    if (compared)
+    if (ys_question_same_accuracy(view))
+        ys_buf_puts(out, ", round by round");
+    else if (compared && differ == 0)
+        ys_buf_puts(out, "; no comparison of it shows a difference beyond the margin");
+    else if (compared)
         ys_buf_printf(out, "; of %s of it %zu %s a difference beyond the margin",
                       ys_label_plural((long long)compared, "comparison").text, differ, differ == 1 ? "shows" : "show");
     ys_buf_puts(out, ".");
@@ -270,14 +340,15 @@ static void answer_trust(struct ys_buf *out, const struct ys_view *view)
             "Of %zu measured trials %zu %s proven to do the same work, %zu weakly, %zu not at all, and of %zu "
             "the proof failed.",
             working, proofs[0], proofs[0] == 1 ? "is" : "are", proofs[1], proofs[3], proofs[2]);
-    if (runs)
-        ys_buf_printf(out, " %s%lld of %s %s disturbed.", disturbed ? "The machine was not always quiet: " : "",
-                      (long long)disturbed, ys_label_plural((long long)runs, "run").text,
-                      disturbed == 1 ? "was" : "were");
+    if (disturbed) {
+        ys_buf_puts(out, " The machine was not always quiet: ");
+        ys_observed_put_disturbed(out, view);
+    } else if (runs) {
+        ys_buf_printf(out, " 0 of %s were disturbed.", ys_label_plural((long long)runs, "run").text);
+    }
     const size_t differences = ys_json_size(view->environment_differences);
     if (differences)
-        ys_buf_printf(out, " The environments differ in %s, which stand below.",
-                      ys_label_plural((long long)differences, "thing").text);
+        ys_buf_printf(out, " The environments differ in %s.", ys_label_plural((long long)differences, "thing").text);
 }
 
 /* ---- what to set */

@@ -273,7 +273,7 @@ void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
     }
 }
 
-static void put_lasts(struct ys_buf *out, const struct ys_view *view)
+void ys_html_put_lasts(struct ys_buf *out, const struct ys_view *view)
 {
     bool begun = false;
     for (size_t i = 0; i < view->count && i < YS_HTML_MOST; i++) {
@@ -320,13 +320,10 @@ ys_status ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
         return YS_OK;
     for (size_t i = 0; i < view->count; i++)
         total += ys_ranks_count(&view->trials[i]);
-    ys_html_put(out, "h2", NULL, ys_ranks_heading);
     ys_html_put(out, "p", "soft", ys_ranks_remark);
-    YS_TRY(ys_html_ranks_chart(out, view));
     put_table(out, view, whole, sizeof whole / sizeof whole[0]);
     put_table(out, view, own, sizeof own / sizeof own[0]);
     put_table(out, view, others, sizeof others / sizeof others[0]);
     ys_html_say_cut(out, view, YS_HTML_MOST, total, "ranks");
-    put_lasts(out, view);
     return YS_OK;
 }

@@ -86,20 +86,108 @@ static const struct ys_recommend_value *value_at(const struct ys_recommend_trial
     return at < trial->values.count ? &values[at] : NULL;
 }
 
-static void add_row(struct ys_grid *grid, const struct ys_recommend_trial *trial, size_t columns)
+enum { TERMS = 16 };
+
+/* A trial's id in parts: the section, then KEY=VALUE of each factor. */
+struct terms {
+    struct term {
+        const char *text;
+        int length, key; /* key: bytes before the = */
+    } items[TERMS];
+    size_t count;
+};
+
+static struct terms split(const char *id)
+{
+    struct terms terms = {0};
+    for (const char *at = id; *at && terms.count < TERMS; at += *at != 0) {
+        const char *from = at, *equals = NULL, *end = terms.count ? "," : ":";
+        for (int depth = 0; *at && (depth > 0 || *at != *end); at++) {
+            depth += (*at == '(') - (*at == ')');
+            equals = !equals && *at == '=' ? at : equals;
+        }
+        terms.items[terms.count++] = (struct term){from, (int)(at - from), equals ? (int)(equals - from) : 0};
+    }
+    return terms;
+}
+
+static bool are_same(const struct term *a, const struct term *b, bool by_key)
+{
+    const int size = by_key ? a->key : a->length;
+    return size == (by_key ? b->key : b->length) && strncmp(a->text, b->text, (size_t)size) == 0;
+}
+
+/* The terms by which trials of the same factors differ, each a column that names them; none where the factors differ.
+ */
+struct naming {
+    size_t at[TERMS], count;
+};
+
+static struct naming naming_of(const struct ys_recommended *told)
+{
+    const struct ys_recommend_trial *trials = told->trials.items;
+    struct naming naming = {0};
+    const struct terms first = split(told->trials.count ? trials[0].trial : "");
+    for (size_t t = 0; t < first.count; t++) {
+        bool differs = false;
+        for (size_t i = 1; i < told->trials.count; i++) {
+            const struct terms other = split(trials[i].trial);
+            if (other.count != first.count || !are_same(&first.items[t], &other.items[t], true))
+                return (struct naming){0};
+            differs |= !are_same(&first.items[t], &other.items[t], false);
+        }
+        if (differs)
+            naming.at[naming.count++] = t;
+    }
+    return naming;
+}
+
+/* The columns before the metrics. */
+static size_t put_names(struct ys_grid *grid, const struct naming *naming, const struct ys_recommend_trial *trial)
+{
+    const struct terms terms = split(trial->trial);
+    for (size_t i = 0; i < naming->count; i++) {
+        const struct term *term = &terms.items[naming->at[i]];
+        const int skip = term->key ? term->key + 1 : 0;
+        char *text = ys_strndup(term->text + skip, (size_t)(term->length - skip));
+        ys_grid_cell(grid, i, YS_GRID_PLAIN, text ? text : "");
+        grid->failed |= !text;
+        ys_free(text);
+    }
+    if (!naming->count)
+        ys_grid_cell(grid, 0, YS_GRID_PLAIN, trial->trial);
+    return naming->count ? naming->count : 1;
+}
+
+static void name_columns(struct ys_grid *grid, const struct naming *naming, const char *id)
+{
+    const struct terms terms = split(id);
+    for (size_t i = 0; i < naming->count; i++) {
+        const struct term *term = &terms.items[naming->at[i]];
+        char *key = ys_strndup(term->text, (size_t)term->key);
+        ys_grid_column(grid, key && *key ? key : "section", false);
+        grid->failed |= !key;
+        ys_free(key);
+    }
+    if (!naming->count)
+        ys_grid_column(grid, "trial", false);
+}
+
+static void add_row(struct ys_grid *grid, const struct naming *naming, const struct ys_recommend_trial *trial,
+                    size_t columns)
 {
     struct ys_buf text = {0};
     const double *ci = trial->ci.items;
     ys_grid_row(grid);
-    ys_grid_cell(grid, 0, YS_GRID_PLAIN, trial->trial);
-    ys_grid_cell(grid, 1, trial->standing == YS_STANDS_CHOSEN ? YS_GRID_GOOD : YS_GRID_PLAIN,
+    const size_t names = put_names(grid, naming, trial);
+    ys_grid_cell(grid, names, trial->standing == YS_STANDS_CHOSEN ? YS_GRID_GOOD : YS_GRID_PLAIN,
                  ys_name_of(&ys_standings, trial->standing));
-    ys_grid_cell(grid, 2, YS_GRID_PLAIN, trial->front ? "yes" : "");
+    ys_grid_cell(grid, names + 1, YS_GRID_PLAIN, trial->front ? "yes" : "");
     for (size_t i = 0; i < columns; i++) {
         ys_buf_clear(&text);
         if (value_at(trial, i))
             put_value(&text, value_at(trial, i));
-        ys_grid_cell(grid, 3 + i, YS_GRID_PLAIN, ys_buf_text(&text));
+        ys_grid_cell(grid, names + 2 + i, YS_GRID_PLAIN, ys_buf_text(&text));
     }
     ys_buf_clear(&text);
     if (isfinite(trial->ratio))
@@ -109,7 +197,7 @@ static void add_row(struct ys_grid *grid, const struct ys_recommend_trial *trial
     if (text.size && trial->ci.count == 2)
         ys_buf_printf(&text, isfinite(trial->ratio) ? " [%.3f, %.3f]" : " [%+.2f, %+.2f]",
                       isfinite(trial->ratio) ? ci[0] : 100 * ci[0], isfinite(trial->ratio) ? ci[1] : 100 * ci[1]);
-    ys_grid_cell(grid, 3 + columns, YS_GRID_DIM, ys_buf_text(&text));
+    ys_grid_cell(grid, names + 2 + columns, YS_GRID_DIM, ys_buf_text(&text));
     grid->failed |= text.failed;
     ys_buf_free(&text);
 }
@@ -119,15 +207,16 @@ static ys_status put_trials(struct ys_buf *out, const struct ys_recommended *tol
     struct ys_grid grid;
     const struct ys_recommend_trial *trials = told->trials.items;
     const size_t columns = told->trials.count ? trials[0].values.count : 0;
-    ys_grid_init(&grid, 1);
-    ys_grid_column(&grid, "trial", false);
+    const struct naming naming = naming_of(told);
+    ys_grid_init(&grid, naming.count ? naming.count : 1);
+    name_columns(&grid, &naming, told->trials.count ? trials[0].trial : "");
     ys_grid_column(&grid, "standing", false);
     ys_grid_column(&grid, "front", false);
     for (size_t i = 0; i < columns; i++)
         ys_grid_column(&grid, value_at(&trials[0], i)->metric, true);
     ys_grid_column(&grid, "against the choice", true);
     for (size_t i = 0; i < told->trials.count; i++)
-        add_row(&grid, &trials[i], columns);
+        add_row(&grid, &naming, &trials[i], columns);
     ys_buf_puts(out, "\n");
     ys_status status = ys_grid_print(&grid, 2, width, colour, out);
     ys_grid_fini(&grid);

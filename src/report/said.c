@@ -126,12 +126,10 @@ static ys_status put_all_said(struct ys_buf *out, const struct ys_view *view)
         out, "p", NULL,
         "What adapters say of themselves counts for nothing in any number but that of the parameters; where it is "
         "not so, a warning names both.");
-    ys_buf_puts(out, "<details>\n<summary>Their words, and what was observed</summary>\n");
     begin_table(out, heads, sizeof heads / sizeof heads[0]);
     for (size_t i = 0; i < view->count; i++)
         YS_TRY(put_said(out, &view->trials[i], &rows));
     end_table(out);
-    ys_buf_puts(out, "</details>\n");
     ys_html_say_cut(out, view, YS_HTML_MOST, rows, "rows");
     return YS_OK;
 }
@@ -144,7 +142,6 @@ ys_status ys_html_said(struct ys_buf *out, const struct ys_view *view)
     const bool observed = has_any(view, true), said = has_any(view, false);
     if (!observed && !said)
         return YS_OK;
-    ys_html_put(out, "h3", NULL, "How was it observed?");
     if (observed) {
         ys_html_put(out, "p", NULL,
                     "From outside, as processes, by one program for all: times by its own clock, processor time and "
@@ -214,7 +211,6 @@ void ys_html_checks(struct ys_buf *out, const struct ys_view *view)
         {"What difference can this machine show?", "yardstick doctor --noise 60s", NOTHING, ""},
     };
     struct ys_buf command = {0};
-    ys_html_put(out, "h3", NULL, "How to check it");
     ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n");
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         ys_buf_clear(&command);

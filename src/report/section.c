@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "graph/model.h"
 #include "metric/metric.h"
 #include "report/section.h"
 #include "report/text.h"
@@ -16,19 +17,11 @@ struct ys_time_part ys_time_part(size_t k)
     return (struct ys_time_part){parts[k], info ? info->part_head : parts[k], ys_view_part(parts[k])};
 }
 
-static bool some_has(const struct ys_view *view, const char *metric)
-{
-    for (size_t i = 0; i < view->count; i++)
-        if (isfinite(ys_view_number(&view->trials[i], metric)))
-            return true;
-    return false;
-}
-
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
 {
     struct ys_section_parts parts = {{false}};
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
-        parts.has[k] = some_has(view, ys_time_part(k).metric);
+        parts.has[k] = ys_view_is_known(view, ys_time_part(k).metric);
     return parts;
 }
 
@@ -38,7 +31,7 @@ size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *
     if (ys_view_has_mode(view, false)) {
         metrics[count++] = "step_s";
         metrics[count++] = "accuracy";
-        if (some_has(view, "bits_per_token"))
+        if (ys_view_is_known(view, "bits_per_token"))
             metrics[count++] = "bits_per_token";
     }
     metrics[count++] = "cpu_per_wall";
@@ -61,6 +54,50 @@ void ys_section_feeder(struct ys_buf *out, const struct ys_view_trial *trial)
                   ys_view_label(ys_view_metric(trial, "feeder_rss_bytes")).text);
     if (!isnan(ys_view_number(trial, "input_s")))
         ys_buf_printf(out, "; it waited %s for it", ys_view_label(ys_view_metric(trial, "input_s")).text);
+}
+
+/** "builtin, PyTorch and JAX": of those that do work, unless none does. */
+static void put_frameworks(struct ys_buf *out, const struct ys_view *view)
+{
+    enum { MOST_NAMED = 4 };
+    size_t total = 0, said = 0;
+    for (int pass = 0, last = -1; pass < 2; pass++, last = -1)
+        for (size_t i = 0; i < view->count; i++) {
+            const struct ys_view_trial *trial = &view->trials[i];
+            if (trial->group <= last || (view->works_at_all && trial->no_work))
+                continue;
+            last = trial->group;
+            total += pass == 0;
+            if (pass == 0 || (said >= MOST_NAMED - 1 && total > MOST_NAMED))
+                continue;
+            ys_buf_printf(out, "%s%s", said == 0 ? "" : said + 1 == total ? " and " : ", ", trial->title);
+            said++;
+        }
+    if (said < total)
+        ys_buf_printf(out, " and %zu others", total - said);
+}
+
+void ys_section_title(struct ys_buf *out, const struct ys_view *view)
+{
+    enum { MOST_NAMED = 3 };
+    const bool trains = ys_view_has_mode(view, false), infers = ys_view_has_mode(view, true);
+    struct ys_buf frameworks = {0};
+    put_frameworks(&frameworks, view);
+    const bool several = strstr(ys_buf_text(&frameworks), " and ") != NULL;
+    ys_text_clean(out, frameworks.size ? ys_buf_text(&frameworks) : ys_view_or(view->study.name, "A study"), false);
+    if (frameworks.size)
+        ys_buf_puts(out, trains && infers ? ":" : infers ? several ? " run" : " runs" : several ? " train" : " trains");
+    out->failed |= frameworks.failed;
+    ys_buf_free(&frameworks);
+    for (size_t i = 0; i < view->work_count && i < MOST_NAMED; i++) {
+        const struct ys_view_work *work = &view->works[i];
+        ys_buf_puts(out, i ? ", " : " ");
+        ys_text_clean(out, ys_view_or(work->title, ys_view_or(work->model, "an unknown model")), false);
+        ys_buf_puts(out, " on ");
+        ys_text_clean(out, ys_view_or(work->data, "unknown data"), false);
+    }
+    if (view->work_count > MOST_NAMED)
+        ys_buf_printf(out, " and %zu more", view->work_count - MOST_NAMED);
 }
 
 void ys_section_study(struct ys_buf *out, const struct ys_view *view)
@@ -88,6 +125,36 @@ void ys_section_study(struct ys_buf *out, const struct ys_view *view)
         ys_buf_printf(out, ", %lld of %lld runs disturbed", (long long)disturbed, (long long)runs);
 }
 
+/* Of a network whose file holds weights: whether they are those. Where trials differ in it their names say so. */
+static void put_weights(struct ys_buf *out, const struct ys_view *view, const struct ys_view_work *work)
+{
+    const char *model = ys_view_or(work->model, "");
+    int from = YS_INIT_AUTO;
+    for (size_t i = 0; i < view->count && ys_model_is_onnx(model); i++) {
+        const struct ys_view_told *told = &view->trials[i].told;
+        if (strcmp(ys_view_or(told->model, ""), model) != 0)
+            continue;
+        if (from != YS_INIT_AUTO && told->init != from)
+            return;
+        from = told->init;
+    }
+    if (from == YS_INIT_FROM_FILE)
+        ys_buf_puts(out, ", the file's weights");
+    else if (from == YS_INIT_FROM_SEED)
+        ys_buf_puts(out, ", weights drawn with the seed");
+}
+
+/* What a folder was taken for. */
+static void put_images(struct ys_buf *out, const struct ys_view_work *work)
+{
+    ys_buf_printf(out, ", %.0f classes, %.0f images to train on and %.0f to test on", work->classes, work->train_count,
+                  work->test_count);
+    if (!work->left_out)
+        return;
+    ys_buf_puts(out, ", left out: ");
+    ys_text_clean(out, work->left_out, false);
+}
+
 void ys_section_work(struct ys_buf *out, const struct ys_view *view)
 {
     for (size_t i = 0; i < view->work_count; i++) {
@@ -100,10 +167,13 @@ void ys_section_work(struct ys_buf *out, const struct ys_view *view)
             ys_buf_printf(out, ", %s parameters", ys_label_value(YS_KIND_COUNT, work->parameters).text);
         if (isfinite(work->multiply_adds))
             ys_buf_printf(out, ", %s multiply-adds a row", ys_label_value(YS_KIND_COUNT, work->multiply_adds).text);
+        put_weights(out, view, work);
         if (strcmp(ys_view_or(work->data, ""), "synthetic") == 0)
             ys_buf_puts(out, ", random data: accuracy means nothing");
         else if (ys_json_type_of(work->verified) == YS_JSON_BOOL)
             ys_buf_puts(out, ys_json_truth(work->verified, false) ? ", data verified" : ", data NOT verified");
+        else if (isfinite(work->classes))
+            put_images(out, work);
     }
 }
 

@@ -28,6 +28,8 @@ size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *
 enum { YS_LATENCY_PARTS = 5 };
 extern const char *const ys_latency_parts[YS_LATENCY_PARTS]; /* metrics */
 
+/** "builtin and PyTorch train lenet on digits". */
+void ys_section_title(struct ys_buf *out, const struct ys_view *view);
 /** "Study first: done, 6 of 6 rounds, begun 2026-11-21T04:00:00Z". */
 void ys_section_study(struct ys_buf *out, const struct ys_view *view);
 /** "Work: lenet on digits (3.27 M parameters, 13.9 M multiply-adds a row; data verified)". */
@@ -72,12 +74,13 @@ ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics) YS_
 
 /** What sentences are about: the page has each where its question stands. */
 enum ys_words_part {
-    YS_WORDS_STATE = 1, /* whether the study is complete, what failed, who does no work */
+    YS_WORDS_STATE = 1, /* whether the study is complete, who does no work */
     YS_WORDS_DISTURBED = 2,
     YS_WORDS_SPEED = 4,
     YS_WORDS_ANSWERS = 8, /* with the same weights */
     YS_WORDS_PROOFS = 16,
-    YS_WORDS_ALL = 31,
+    YS_WORDS_FAILED = 32,
+    YS_WORDS_ALL = 63,
 };
 /** The result in plain sentences, as ys_report_words(): those parts of it. */
 ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences) YS_MUST_CHECK;

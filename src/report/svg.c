@@ -57,12 +57,14 @@ static void put_close(struct ys_buf *out, const char *element, const char *title
     ys_buf_printf(out, "</title></%s>\n", element);
 }
 
-void ys_svg_begin(struct ys_buf *out, const char *id, double height, const char *title, const char *description)
+void ys_svg_begin(struct ys_buf *out, const char *id, const char *css, double width, double height, const char *title,
+                  const char *description)
 {
+    ys_buf_puts(out, "<svg");
+    put_class(out, css);
     ys_buf_printf(
-        out,
-        "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-labelledby=\"%s-title %s-about\">\n<title id=\"%s-title\">",
-        YS_SVG_WIDTH, height, id, id, id);
+        out, " viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-labelledby=\"%s-title %s-about\">\n<title id=\"%s-title\">",
+        width, height, id, id, id);
     ys_text_html(out, title);
     ys_buf_printf(out, "</title>\n<desc id=\"%s-about\">", id);
     ys_text_html(out, description);

@@ -1,7 +1,7 @@
-/* A small drawing kit: SVG elements as deterministic text, and axes with round ticks. Pictures are YS_SVG_WIDTH wide
- * and scale with the page; colours come from the page's style sheet by class, so that they follow light and dark: g0 to
- * g7 (a framework), d1 to d7 (dashes), p0 to p10 (a part of a bar), "grid", "soft" and "strong". Elements with a
- * coordinate that is not finite are left out. Coordinates grow to the right and down. */
+/* A small drawing kit: SVG elements as deterministic text, and axes with round ticks. Pictures scale with the page;
+ * colours come from the page's style sheet by class, so that they follow light and dark: g0 to g7 (a framework), d1 to
+ * d7 (dashes), p0 to p10 (a part of a bar), "grid", "soft" and "strong". Elements with a coordinate that is not finite
+ * are left out. Coordinates grow to the right and down. */
 #ifndef YS_REPORT_SVG_H
 #define YS_REPORT_SVG_H
 
@@ -10,15 +10,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define YS_SVG_WIDTH   480.0
+#define YS_SVG_WIDTH   480.0  /* of a picture beside which there is another */
+#define YS_SVG_WIDE    1068.0 /* of one over the whole width of the page, */
+#define YS_SVG_NARROW  372.0  /* and over that of a phone */
 #define YS_SVG_GROUPS  8
 #define YS_SVG_PARTS   11
 #define YS_SVG_MEMBERS 8 /* dashes of lines and shapes of dots within a group */
 
 enum ys_svg_anchor { YS_SVG_START, YS_SVG_MIDDLE, YS_SVG_END };
 
-/** `id` is unique in the page and made of letters; title and description are what a screen reader says. */
-void ys_svg_begin(struct ys_buf *out, const char *id, double height, const char *title, const char *description);
+/** `id` is unique in the page and made of letters; title and description are what a screen reader says; `css` (may be
+ * "") is the class. */
+void ys_svg_begin(struct ys_buf *out, const char *id, const char *css, double width, double height, const char *title,
+                  const char *description);
 void ys_svg_end(struct ys_buf *out);
 void ys_svg_line(struct ys_buf *out, double x1, double y1, double x2, double y2, const char *css);
 /** `title` (may be NULL) shows when the pointer rests on it. */

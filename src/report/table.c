@@ -170,6 +170,7 @@ static void put_marks(struct page *page, bool few)
         {" *", "weak proof: the same work, as far as it could be shown"},
         {" !", "FAILED proof: this trial does other work than the rest"},
         {" ?", "not proven to do the same work"},
+        {" ~", "not all of its runs is checked, or its speed is known within bounds alone: in words below"},
     };
     for (size_t m = 0; m < sizeof marks / sizeof marks[0]; m++)
         for (size_t i = 0; i < page->view.count; i++)

@@ -219,6 +219,19 @@ static ys_status count_trial(struct ys_view *view, size_t place, ys_json *framew
     return ys_json_set_int(frameworks, trial->framework, (int64_t)place);
 }
 
+/** Groups of trials that do work. */
+static size_t count_working(const struct ys_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        bool is_first = !view->trials[i].no_work;
+        for (size_t k = 0; k < i && is_first; k++)
+            is_first = view->trials[k].group != view->trials[i].group;
+        count += is_first;
+    }
+    return count;
+}
+
 static ys_status number_trials(struct ys_view *view)
 {
     ys_json *names = ys_json_object(), *frameworks = ys_json_object();
@@ -232,7 +245,10 @@ static ys_status number_trials(struct ys_view *view)
         if (status == YS_OK && !ys_json_get(view->places, trial->id))
             status = ys_json_set_int(view->places, trial->id, (int64_t)i);
     }
-    view->frameworks = ys_json_size(frameworks);
+    view->frameworks = count_working(view);
+    view->works_at_all = view->frameworks > 0;
+    if (view->frameworks == 0)
+        view->frameworks = ys_json_size(frameworks);
     const bool alone = view->frameworks == 1;
     for (size_t i = 0; i < view->count; i++) {
         struct ys_view_trial *trial = &view->trials[i];
@@ -274,12 +290,40 @@ static ys_status read_unit(struct ys_view *view)
     return view->unit ? YS_OK : ys_out_of_memory();
 }
 
+static ys_status find_group(const struct ys_view *view, const ys_json *told, struct ys_view_group *group)
+{
+    const char *best;
+    const ys_json *ids;
+    ys_view_read_group(told, &ids, &best);
+    group->trials = ys_alloc(ys_json_size(ids) + 1, sizeof(struct ys_view_trial *));
+    for (size_t i = 0; group->trials && i < ys_json_size(ids); i++) {
+        const struct ys_view_trial *trial = ys_view_find(view, ys_json_text(ys_json_at(ids, i), ""));
+        if (trial)
+            group->trials[group->count++] = trial;
+    }
+    group->best = ys_view_find(view, ys_view_or(best, ""));
+    return group->trials ? YS_OK : ys_out_of_memory();
+}
+
+static ys_status find_groups(struct ys_view *view)
+{
+    const size_t count = ys_json_size(view->told_groups);
+    view->groups = ys_alloc(count + 1, sizeof *view->groups);
+    if (!view->groups)
+        return ys_out_of_memory();
+    for (; view->group_count < count; view->group_count++)
+        YS_TRY(find_group(view, ys_json_at(view->told_groups, view->group_count), &view->groups[view->group_count]));
+    return YS_OK;
+}
+
 static ys_status fill(struct ys_view *view, ys_status status)
 {
     if (status == YS_OK)
         status = read_unit(view);
     if (status == YS_OK)
         status = name_trials(view);
+    if (status == YS_OK)
+        status = find_groups(view);
     if (status != YS_OK)
         ys_view_fini(view);
     return status;
@@ -305,6 +349,9 @@ void ys_view_fini(struct ys_view *view)
         ys_free(view->trials[i].name);
         ys_json_free(view->trials[i].made_keys);
     }
+    for (size_t i = 0; i < view->group_count; i++)
+        ys_free(view->groups[i].trials);
+    ys_free(view->groups);
     ys_free(view->trials);
     ys_free(view->comparisons);
     ys_free(view->works);
@@ -312,6 +359,14 @@ void ys_view_fini(struct ys_view *view)
     ys_json_free(view->axes);
     ys_json_free(view->places);
     *view = (struct ys_view){0};
+}
+
+bool ys_view_is_known(const struct ys_view *view, const char *name)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (isfinite(ys_view_number(&view->trials[i], name)))
+            return true;
+    return false;
 }
 
 bool ys_view_has_mode(const struct ys_view *view, bool infers)
@@ -370,7 +425,9 @@ const char *ys_view_proof_mark(const struct ys_view_trial *trial)
     static const char *const marks[] = {
         [YS_PROOF_PASS] = "", [YS_PROOF_WEAK] = " *", [YS_PROOF_FAIL] = " !", [YS_PROOF_NONE] = " ?"};
     const enum ys_proof_verdict verdict = ys_view_verdict(trial);
-    return (trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL ? "" : marks[verdict];
+    if ((trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL)
+        return "";
+    return verdict == YS_PROOF_PASS && ys_json_size(trial->told.doubts) > 0 ? " ~" : marks[verdict];
 }
 
 ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)

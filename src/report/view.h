@@ -39,8 +39,9 @@ struct ys_view_told {
     const ys_json *metrics;       /* of a document; else NULL */
     const char *model;            /* of the keys */
     bool infers;                  /* their mode */
-    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *agreement, *ranks, *runs_detail, *observed,
-        *said; /* the last two of a document; else NULL */
+    int init;                     /* theirs: enum ys_init_from */
+    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *doubts, *agreement, *ranks, *runs_detail,
+        *observed, *said; /* the last two of a document; else NULL */
 };
 
 struct ys_view_trial {
@@ -83,6 +84,7 @@ struct ys_view_metric {
 struct ys_view_comparison {
     const char *metric, *a, *b, *varies, *reason;
     int verdict;        /* enum ys_verdict */
+    int best;           /* enum ys_pair_best, or YS_NAME_NONE */
     bool is_difference; /* of shares, where others are ratios */
     double ratio, difference, lo, hi;
     double settled_lo, settled_hi; /* the interval were what is left of warm-up gone; NAN */
@@ -112,13 +114,21 @@ struct ys_view_study {
 /** A network on a data set. */
 struct ys_view_work {
     const char *model, *data, *title, *unit;
-    double parameters, multiply_adds;
-    const ys_json *verified; /* whether its data are */
+    double parameters, multiply_adds, classes, train_count, test_count;
+    const char *left_out;    /* of a folder of images: what lies there and is none of its rows */
+    const ys_json *verified; /* whether its data are; null of a folder of images */
 };
 
 /** Measuring itself: values of numbers, or of metrics. */
 struct ys_view_harness {
     double cpu_share, lateness_max_s, overhead_s;
+};
+
+/** Trials that do the same work. */
+struct ys_view_group {
+    const struct ys_view_trial **trials; /* in the order of the job */
+    size_t count;
+    const struct ys_view_trial *best; /* the fastest of those of which something may be said; NULL: there is none */
 };
 
 struct ys_view {
@@ -127,12 +137,15 @@ struct ys_view {
     struct ys_view_work *works;
     size_t work_count;
     struct ys_view_harness harness;
-    const ys_json *host, *host_warnings, *metrics, *environment_differences;
+    const ys_json *host, *host_warnings, *metrics, *environment_differences, *told_groups;
     struct ys_view_trial *trials;
     size_t count;
-    size_t frameworks; /* groups of trials */
+    size_t frameworks; /* groups of trials that do work; where none does, of all */
+    bool works_at_all; /* some trial does work */
     struct ys_view_comparison *comparisons;
     size_t comparison_count;
+    struct ys_view_group *groups; /* none of a document of earlier versions */
+    size_t group_count;
     ys_json *places; /* {id: place in trials} */
     ys_json *axes;   /* array: names of the factors (not framework) with more than one value or absent in some trial */
     bool many_sections; /* trials come from more than one section */
@@ -154,6 +167,8 @@ void ys_view_fini(struct ys_view *view);
 /** Fills all that is told: `trials` as far as they are, and the rest but `places`, `axes` and what is made of them. */
 ys_status ys_view_read(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
 ys_status ys_view_read_result(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+/** One entry of its `groups`: ids of trials, and of the best of them; NULL. */
+void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best);
 /** One comparison of a document. */
 struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison);
 
@@ -184,6 +199,8 @@ void ys_view_put_factor(struct ys_buf *out, const char *name, const ys_json *val
 struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const char *name);
 /** Its value; NAN when unknown. */
 double ys_view_number(const struct ys_view_trial *trial, const char *name);
+/** Whether some trial has a value of it. */
+bool ys_view_is_known(const struct ys_view *view, const char *name);
 /** Value and interval, for people. */
 struct ys_measure ys_view_measure(struct ys_view_metric metric);
 /** Its value alone, to three digits: "5.18 ms". */
@@ -209,8 +226,9 @@ enum ys_kind ys_view_kind_of(int found);
 enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial);
 /** The word for the verdict of a comparison; "unclear" where the document has none. */
 const char *ys_view_verdict_word(const struct ys_view_comparison *comparison);
-/** " *" for a weak proof, " !" for a failed one, " ?" for none, else "". A trial that was not
- * measured, or that does no work by declaration, has no mark unless its proof failed. */
+/** " *" for a weak proof, " !" for a failed one, " ?" for none, " ~" where a check of its runs was not made or its
+ * speed is known within bounds alone (`doubts`), else "". A trial that was not measured, or that does no work by
+ * declaration, has no mark unless its proof failed. */
 const char *ys_view_proof_mark(const struct ys_view_trial *trial);
 
 /** Appends why a trial has no numbers, or the runs that failed: "missing: not installed; to get it: `yardstick install

@@ -51,6 +51,7 @@ static const struct ys_field told_fields[] = {
     VALUE(TOLD, env),
     VALUE(TOLD, deviations),
     VALUE(TOLD, warnings),
+    VALUE(TOLD, doubts),
     VALUE(TOLD, agreement),
     VALUE(TOLD, ranks),
     VALUE(TOLD, runs_detail),
@@ -63,8 +64,10 @@ static const struct ys_record told_record = YS_RECORD("trial", TOLD, told_fields
 struct keys {
     const char *model;
     int mode; /* enum ys_mode */
+    int init; /* enum ys_init_from */
 };
-static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes)};
+static const struct ys_field keys_fields[] = {TEXT(struct keys, model), NAMED(struct keys, mode, &ys_modes),
+                                              NAMED(struct keys, init, &ys_init_froms)};
 static const struct ys_record keys_record = YS_RECORD("keys", struct keys, keys_fields);
 struct factors {
     const char *framework;
@@ -94,9 +97,10 @@ static const struct ys_field study_fields[] = {
 static const struct ys_record study_record = YS_RECORD("study", STUDY, study_fields);
 
 #define WORK struct ys_view_work
-static const struct ys_field work_fields[] = {TEXT(WORK, model),    TEXT(WORK, data),       TEXT(WORK, title),
-                                              TEXT(WORK, unit),     REAL(WORK, parameters), REAL(WORK, multiply_adds),
-                                              VALUE(WORK, verified)};
+static const struct ys_field work_fields[] = {TEXT(WORK, model),    TEXT(WORK, data),        TEXT(WORK, title),
+                                              TEXT(WORK, unit),     REAL(WORK, parameters),  REAL(WORK, multiply_adds),
+                                              REAL(WORK, classes),  REAL(WORK, train_count), REAL(WORK, test_count),
+                                              TEXT(WORK, left_out), VALUE(WORK, verified)};
 static const struct ys_record work_record = YS_RECORD("work", WORK, work_fields);
 
 /* What a result has once. */
@@ -108,7 +112,7 @@ struct rest {
     struct host {
         const ys_json *warnings;
     } machine;
-    const ys_json *host, *work, *metrics, *environment_differences;
+    const ys_json *host, *work, *metrics, *environment_differences, *groups;
 };
 static const struct ys_field harness_fields[] = {
     VALUE(struct harness, cpu_share), VALUE(struct harness, lateness_max_s), VALUE(struct harness, overhead_s)};
@@ -122,6 +126,7 @@ static const struct ys_field rest_fields[] = {
     VALUE(struct rest, work),
     VALUE(struct rest, metrics),
     VALUE(struct rest, environment_differences),
+    VALUE(struct rest, groups),
 };
 static const struct ys_record rest_record = YS_RECORD("result", struct rest, rest_fields);
 
@@ -132,7 +137,7 @@ struct figure {
     int64_t n, left_out;
     struct ys_comparison_taken taken;
     const char *rounds, *metric, *a, *b, *varies, *reason;
-    int kind, scale, verdict;
+    int kind, scale, verdict, best;
     int scaling;
     double efficiency, exposed_s;
     const ys_json *ci, *settled_ci, *efficiency_ci, *exposed_s_ci, *values;
@@ -151,6 +156,7 @@ static const struct ys_field comparison_fields[] = {
     TEXT(FIGURE, varies),
     NAMED(FIGURE, scale, &ys_scales),
     NAMED(FIGURE, verdict, &ys_verdicts),
+    NAMED(FIGURE, best, &ys_pair_bests),
     TEXT(FIGURE, reason),
     REAL(FIGURE, ratio),
     REAL(FIGURE, difference),
@@ -200,6 +206,7 @@ static ys_status read_rest(struct ys_view *view, const ys_json *result)
     view->host_warnings = rest.machine.warnings;
     view->metrics = rest.metrics;
     view->environment_differences = rest.environment_differences;
+    view->told_groups = rest.groups;
     view->works = ys_alloc(ys_json_size(rest.work) + 1, sizeof *view->works);
     if (!view->works)
         return ys_out_of_memory();
@@ -213,6 +220,21 @@ const char *ys_view_or(const char *text, const char *fallback)
     return text ? text : fallback;
 }
 
+struct told_group {
+    const ys_json *trials;
+    const char *best;
+};
+static const struct ys_field group_fields[] = {VALUE(struct told_group, trials), TEXT(struct told_group, best)};
+static const struct ys_record group_record = YS_RECORD("group", struct told_group, group_fields);
+
+void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best)
+{
+    struct told_group told;
+    ys_record_glance(&group_record, group, &told);
+    *trials = told.trials;
+    *best = told.best;
+}
+
 struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
 {
     struct figure found;
@@ -222,6 +244,7 @@ struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison)
                                        .b = found.b,
                                        .varies = found.varies,
                                        .verdict = found.verdict,
+                                       .best = found.best,
                                        .reason = found.reason,
                                        .is_difference = found.scale == YS_SCALE_DIFFERENCE,
                                        .ratio = found.ratio,
@@ -258,6 +281,7 @@ static struct ys_view_comparison take_comparison(const struct ys_result_comparis
                                        .b = told->b,
                                        .varies = told->varies,
                                        .verdict = told->verdict,
+                                       .best = told->best,
                                        .reason = told->reason,
                                        .is_difference = told->scale == YS_SCALE_DIFFERENCE,
                                        .ratio = told->ratio,
@@ -354,6 +378,7 @@ static void note_asked(struct ys_view_told *told)
     ys_record_glance(&factors_record, told->factors, &factors);
     told->model = keys.model;
     told->infers = keys.mode == YS_MODE_INFER;
+    told->init = keys.init;
     if (!told->framework.name)
         told->framework.name = factors.framework;
 }
@@ -396,6 +421,7 @@ static ys_status take_trial(const struct ys_result_trial *from, struct ys_view_t
                                   .env = from->env,
                                   .deviations = from->deviations,
                                   .warnings = from->warnings,
+                                  .doubts = from->doubts,
                                   .agreement = from->agreement,
                                   .ranks = from->ranks,
                                   .runs_detail = from->runs_detail};

@@ -432,9 +432,13 @@ static void say_state(struct words *w)
         return;
     }
     if (state == YS_STUDY_INTERRUPTED)
-        ys_buf_printf(&w->text, "The study was interrupted: %lld of %lld rounds are complete.", rounds, repeat);
+        ys_buf_printf(&w->text,
+                      "The study was interrupted: %lld of %lld rounds are complete; `yardstick resume %lld` goes on.",
+                      rounds, repeat, (long long)w->view->study.id);
     else if (state == YS_STUDY_TIME_LIMIT)
         ys_buf_printf(&w->text, "The study reached its time limit: %lld of %lld rounds are complete.", rounds, repeat);
+    else if (state == YS_STUDY_FAILED && rounds == 0)
+        ys_buf_puts(&w->text, "Nothing of the study could run.");
     else if (state == YS_STUDY_RUNNING)
         ys_buf_printf(&w->text, "The study is not finished: %lld of %lld rounds are complete.", rounds, repeat);
     finish(w);
@@ -590,6 +594,49 @@ static void say_all_proofs(struct words *w)
     say_proofs(w, YS_PROOF_NONE, "It is not proven that the same work is done by ", ".");
 }
 
+static bool doubts(const struct ys_view_trial *trial, const char *text)
+{
+    for (size_t i = 0; i < ys_json_size(trial->told.doubts); i++)
+        if (strcmp(ys_json_text(ys_json_at(trial->told.doubts, i), ""), text) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a trial before number `index` has it too, and said it for both. */
+static bool is_doubted_before(const struct ys_view *view, size_t index, const char *text)
+{
+    for (size_t i = 0; i < index; i++)
+        if (doubts(&view->trials[i], text))
+            return true;
+    return false;
+}
+
+/* One doubt, with all trials that have it. */
+static void say_doubt(struct words *w, size_t from, const char *text)
+{
+    int said = 0;
+    for (size_t i = from; i < w->view->count; i++)
+        if (doubts(&w->view->trials[i], text))
+            put_name(w, &w->view->trials[i], said++, "");
+    put_unsaid(w, said);
+    ys_buf_puts(&w->text, ": ");
+    ys_text_clean(&w->text, text, false);
+    ys_buf_puts(&w->text, ".");
+    finish(w);
+}
+
+static void say_doubts(struct words *w)
+{
+    for (size_t i = 0; i < w->view->count; i++) {
+        const ys_json *texts = w->view->trials[i].told.doubts;
+        for (size_t k = 0; k < ys_json_size(texts); k++) {
+            const char *text = ys_json_text(ys_json_at(texts, k), "");
+            if (!is_doubted_before(w->view, i, text))
+                say_doubt(w, i, text);
+        }
+    }
+}
+
 ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences)
 {
     struct words w = {.view = view, .sentences = ys_json_array(), .status = YS_OK};
@@ -601,12 +648,14 @@ ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentenc
         w.status = ys_observed_disturbed(w.view, w.sentences);
     if ((parts & YS_WORDS_SPEED) && say_comparisons(&w) == 0)
         say_singles(&w);
+    if (parts & YS_WORDS_SPEED)
+        say_doubts(&w);
     if (parts & YS_WORDS_ANSWERS)
         say_agreements(&w);
-    if (parts & YS_WORDS_STATE) {
+    if (parts & YS_WORDS_STATE)
         say_rounds(&w);
+    if (parts & YS_WORDS_FAILED)
         say_failures(&w);
-    }
     if (parts & YS_WORDS_PROOFS)
         say_all_proofs(&w);
     if (parts & YS_WORDS_STATE)

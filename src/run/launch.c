@@ -24,9 +24,9 @@ struct ends {
     int channel[2], log[2], note[2], taken[2]; /* [0] is ours */
     int locks[YS_LOCK_MOST_HELD];              /* copies, for the keeper */
     size_t lock_count;
-    int groups[YS_GROUP_MOST_JOINS + 1]; /* copies likewise; the last one, where there is one, kills the whole */
+    int groups[YS_GROUP_MOST_JOINS + 1]; /* copies likewise; with `end_word` the last one sees to the group's end */
     size_t group_count;
-    bool has_kill;
+    const char *end_word;              /* NULL: none does */
     int passed[YS_LAUNCH_MOST_PASSED]; /* copies of the launch's */
     size_t passed_count;
     int guard; /* the rules of what the adapter may write; -1: none */
@@ -84,9 +84,11 @@ static bool copy_groups(const struct ys_group *group, struct ends *ends)
 {
     int fds[YS_GROUP_MOST_JOINS + 1];
     size_t count = group ? ys_group_joins(group, fds) : 0;
-    ends->has_kill = group && ys_group_kill_fd(group) >= 0;
-    if (ends->has_kill)
-        fds[count++] = ys_group_kill_fd(group);
+    const int end_fd = group ? ys_group_end_fd(group, &ends->end_word) : -1;
+    if (end_fd >= 0)
+        fds[count++] = end_fd;
+    else
+        ends->end_word = NULL;
     for (size_t i = 0; i < count; i++) {
         int copy = fcntl(fds[i], F_DUPFD_CLOEXEC, CLEAR_OF_TARGETS);
         if (copy < 0)
@@ -228,7 +230,7 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     char *temporary = launch->temporary ? ys_format("TMPDIR=%s", launch->temporary) : NULL;
     char *locks = list_of(ends->locks, ends->lock_count);
     char *joins = list_of(ends->groups, ends->group_count);
-    char *groups = joins ? ys_format("%c%s", ends->has_kill ? 'k' : 'j', joins) : NULL;
+    char *groups = joins ? ys_format("%s:%s", ends->end_word ? ends->end_word : "", joins) : NULL;
     char *guard = ends->guard >= 0 ? ys_format("%d", ends->guard) : ys_strdup("-");
     char *passed = ys_format("%zu", ends->passed_count);
     bool is_ready = cpus && locks && groups && guard && passed && (temporary || !launch->temporary);

@@ -3,8 +3,9 @@
  *     yardstick-launch FOLDER CPUS LOCKS GROUPS GUARD PASSED PROGRAM ARGUMENT...
  *
  * CPUS is a list of numbers or "-"; LOCKS a list of descriptors that it is to hold open for as long as it lives, or
- * "-". GROUPS is "-" likewise after a letter: descriptors through which the adapter joins its control groups; after "k"
- * the last of them is one that kills the whole group, which this program does at its end. GUARD is the descriptor of
+ * "-". GROUPS is one likewise after WORD and a colon: descriptors through which the adapter joins its control groups;
+ * where there is a WORD the last of them is one that it is written into at this program's end, which kills the whole
+ * group, or thaws it so that it can be killed. GUARD is the descriptor of
  * the Landlock rules (run/guard.h) that the adapter is to be held to, or "-". PASSED is how many descriptors from 6 on
  * are the adapter's too. Other descriptors: 0 to 2 as the adapter
  * shall have them, 3 the channel, 4 the notes and 5 the pipe that says that the adapter's program has taken over
@@ -40,7 +41,8 @@ static bool has_told; /* how the adapter ended */
 
 static int joins[16]; /* through which the adapter joins its control groups */
 static size_t join_count;
-static int kill_fd = -1;  /* kills the whole group; -1: none */
+static int end_fd = -1; /* into which `end_word` is written at the end; -1: none */
+static char end_word[16];
 static int passed_count;  /* of the adapter's descriptors from YS_LAUNCH_PASSED_FD on */
 static int guard_fd = -1; /* rules of what the adapter may write; -1: none */
 
@@ -75,8 +77,11 @@ static void bind_to(const char *list)
 
 static bool read_groups(const char *text)
 {
-    const bool kills = *text == 'k';
-    for (const char *list = text + (*text != 0); *list && strcmp(list, "-") != 0;) {
+    const size_t size = strcspn(text, ":");
+    if (text[size] != ':' || size >= sizeof end_word)
+        return false;
+    memcpy(end_word, text, size);
+    for (const char *list = text + size + 1; *list && strcmp(list, "-") != 0;) {
         char *end;
         long fd = strtol(list, &end, 10);
         if (end == list || fd <= YS_LAUNCH_TAKEN_FD || fd > INT32_MAX || join_count == sizeof joins / sizeof *joins)
@@ -85,8 +90,8 @@ static bool read_groups(const char *text)
         fcntl((int)fd, F_SETFD, FD_CLOEXEC);
         list = end + (*end == ',');
     }
-    if (kills && join_count > 0)
-        kill_fd = joins[--join_count];
+    if (size > 0 && join_count > 0)
+        end_fd = joins[--join_count];
     return true;
 }
 
@@ -120,8 +125,8 @@ static bool hold(const char *list, int ends)
     kept[count++] = ends;
     for (size_t i = 0; i < join_count; i++)
         kept[count++] = joins[i];
-    if (kill_fd >= 0)
-        kept[count++] = kill_fd;
+    if (end_fd >= 0)
+        kept[count++] = end_fd;
     if (guard_fd >= 0)
         kept[count++] = guard_fd;
     for (int i = 0; i < passed_count; i++)
@@ -275,8 +280,8 @@ int main(int argc, char **argv)
     start(argv);
     setsid();
     serve(ends);
-    if (kill_fd >= 0 && write(kill_fd, "1", 1) != 1)
-        kill_fd = -1; /* the group has gone: yardstick removed it after the last of its processes */
+    if (end_fd >= 0 && write(end_fd, end_word, strlen(end_word)) < 0)
+        end_fd = -1; /* the group has gone: yardstick removed it after the last of its processes */
     ys_keep_end_all(adapter);
     return 0;
 }

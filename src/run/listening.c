@@ -3,7 +3,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "probe/collectives.h"
-#include "run/temporary.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <math.h>

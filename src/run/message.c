@@ -6,8 +6,8 @@
 enum kind { TEXT, WHOLE, TRUTH, ARRAY, TEXTS, PATH };
 
 static const char *const KIND_NAMES[] = {
-    [TEXT] = "a string",  [WHOLE] = "an integer",          [TRUTH] = "a boolean",
-    [ARRAY] = "an array", [TEXTS] = "an array of strings", [PATH] = "an absolute path"};
+    [TEXT] = "a string",  [WHOLE] = "an integer of 0 or more", [TRUTH] = "a boolean",
+    [ARRAY] = "an array", [TEXTS] = "an array of strings",     [PATH] = "an absolute path"};
 
 /* The tables of docs/protocol.md. What stands in arrays of numbers is looked at where they are taken (block.c). */
 static const struct rule {
@@ -90,11 +90,11 @@ static bool is_texts(const ys_json *value)
     return fits;
 }
 
-/* 5.0 is an integer, as JSON has one kind of number. */
+/* 5.0 is an integer, as JSON has one kind of number. All of them count something, or are times: none is below 0. */
 static bool is_whole(const ys_json *value)
 {
     double number = ys_json_number(value, NAN);
-    return ys_json_type_of(value) == YS_JSON_INT || (fabs(number) < 0x1p63 && number == trunc(number));
+    return number >= 0 && (ys_json_type_of(value) == YS_JSON_INT || (number < 0x1p63 && number == trunc(number)));
 }
 
 static bool is_of_kind(const ys_json *value, enum kind kind)
@@ -117,6 +117,11 @@ static bool is_of_kind(const ys_json *value, enum kind kind)
     return false;
 }
 
+static const char *fault_of(const ys_json *value)
+{
+    return !value ? "is missing" : ys_json_number(value, 0) < 0 ? "is below 0" : "is of another type";
+}
+
 ys_status ys_message_check(const ys_json *message)
 {
     const char *type = ys_message_type(message);
@@ -127,7 +132,7 @@ ys_status ys_message_check(const ys_json *message)
         const ys_json *value = ys_json_get(message, rule->member);
         if (value ? !is_of_kind(value, rule->kind) : rule->required)
             return ys_fail(YS_EPROTOCOL, "member \"%s\" of the message \"%s\" %s: it must be %s", rule->member, type,
-                           value ? "is of another type" : "is missing", KIND_NAMES[rule->kind]);
+                           fault_of(value), KIND_NAMES[rule->kind]);
     }
     return YS_OK;
 }

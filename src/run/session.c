@@ -6,7 +6,7 @@
 #include "base/stop.h"
 #include "run/message.h"
 #include "run/session_internal.h"
-#include "run/temporary.h"
+#include "base/temporary.h"
 #include "yardstick/protocol.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -322,7 +322,7 @@ static ys_status check_limits(struct ys_session *session)
         ys_stopped();
         return ys_session_set_failure(session, YS_EINTR, YS_RUN_CANCELLED, ys_strdup(ys_error()));
     }
-    if (now_ns >= session->wall_limit_ns)
+    if (now_ns >= session->wall_limit_ns && !session->is_paused)
         return ys_session_fail(session, YS_RUN_TIMEOUT_WALL, "the run was not done after %g s (run_time_limit)",
                                session->launch.run_time_limit_s);
     if (session->launch.cpu_time_limit_s > 0 && ys_session_seen_cpu_s(session) > session->launch.cpu_time_limit_s)
@@ -360,7 +360,7 @@ static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
 
 uint64_t ys_session_next_limit(const struct ys_session *session)
 {
-    uint64_t until_ns = session->wall_limit_ns;
+    uint64_t until_ns = session->is_paused ? UINT64_MAX : session->wall_limit_ns;
     if (session->unsent_size > 0)
         until_ns = earlier(until_ns, session->unsent_ns + SEND_LIMIT_NS);
     if (session->state != YS_SESSION_ASKED)

@@ -48,6 +48,21 @@ struct ys_session_perf {
 
 enum { YS_SESSIONS_MOST = 64 }; /* in one loop */
 
+/** How its processes were kept from working while others had their turn. */
+enum ys_hold {
+    YS_HOLD_NONE,    /* they kept still by themselves */
+    YS_HOLD_GROUP,   /* frozen with their control group, which they do not notice */
+    YS_HOLD_SIGNALS, /* SIGSTOP and SIGCONT for each */
+};
+extern const struct ys_names ys_holds;
+
+/** What a session did while others had their turn (ys_session_pause()). */
+struct ys_session_waited {
+    uint64_t waited_ns;
+    uint64_t cpu_ns;   /* processor time that it used once it was, where that was asked for, held */
+    enum ys_hold hold; /* of the last time */
+};
+
 /** How a session went. */
 struct ys_session_end {
     enum ys_run_status status;
@@ -74,6 +89,7 @@ struct ys_session_end {
     struct ys_session_perf perf;
     uint64_t keeper_ns;  /* CPU time of the keeper, which is yardstick's own and not in the sums above */
     uint64_t stopped_ns; /* for so long yardstick itself did not run: it was stopped, or the machine was */
+    struct ys_session_waited waited;
 };
 void ys_session_end_fini(struct ys_session_end *end);
 /** Why it is not "ok", for people: its message, or `otherwise` (NULL: "no message"), and where the adapter gave no
@@ -168,6 +184,14 @@ double ys_session_threads(struct ys_session *session);
 /** How many threads of the tree may run on other CPUs than those that it was started on; 0 where it was given none.
  * Never while timing. */
 size_t ys_session_astray(struct ys_session *session);
+
+/** Others have their turn: nothing is asked of it and its tree is not sampled until ys_session_resume(), and none of
+ * its limits counts that time. With `holds` its processes are kept from running, and this waits until they are; a tree
+ * that begins processes all the time without a control group is held as far as it can be. Never while it is busy. */
+void ys_session_pause(struct ys_session *session, bool holds);
+/** Its turn has come. Adds what it did meanwhile to what ys_session_waited() says; *cpu_ns: processor time that it used
+ * while it waited. Of one that does not wait it does nothing, and says 0. ys_session_bye() does it too. */
+void ys_session_resume(struct ys_session *session, uint64_t *cpu_ns);
 
 /** Begins to end it: `bye` and patience when all was well or the adapter answered with an error; then, or at once after
  * any other failure, SIGKILL for everything that is left, and waits for all of it. It is busy until that is done. */

@@ -297,6 +297,7 @@ void ys_session_bye(struct ys_session *session)
         end_here(session, true);
         return;
     }
+    ys_session_resume(session, NULL); /* nothing that is frozen can hear of it, or end */
     if (is_welcome && !ys_session_check_ended(session)) {
         say_bye(session);
         return;

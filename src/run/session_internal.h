@@ -50,6 +50,9 @@ struct ys_session {
     int group_in;               /* so many samples until it is again, whatever that does */
     bool is_silenced;           /* the channel has come to its end */
     int64_t kills_before;       /* ys_host_oom_kills() before the adapter began; -1: its own group counts them */
+    bool is_paused;             /* others have their turn */
+    uint64_t paused_ns;         /* since when */
+    uint64_t paused_cpu_ns;     /* processor time so far, as it was held */
     /* What is asked. */
     const struct ys_session_due *due; /* what may come; NULL: anything */
     ys_session_on_message on_message;

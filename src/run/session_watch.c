@@ -136,7 +136,7 @@ static bool is_sampled(const struct ys_session *session)
 {
     const bool is_alive = session->state == YS_SESSION_LEAVING ||
                           (session->state <= YS_SESSION_ASKED && !session->has_failed && session->process.pid > 0);
-    return is_alive && session->period_ns && !session->process.has_ended;
+    return is_alive && session->period_ns && !session->process.has_ended && !session->is_paused;
 }
 
 /** When something of it is due without anything happening. */

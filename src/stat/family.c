@@ -26,6 +26,15 @@ struct work {
     struct ys_rng rng;
 };
 
+size_t ys_family_each_with_each(size_t trials, struct ys_family_pair *pairs)
+{
+    size_t count = 0;
+    for (size_t i = 1; i < trials; i++)
+        for (size_t k = 0; k < i; k++)
+            pairs[count++] = (struct ys_family_pair){i, k};
+    return count;
+}
+
 /* The differences of a pair in the rounds that both have, into place; returns how many. */
 static size_t differ(const struct work *work, const double *values, const struct ys_family_pair *pair)
 {

@@ -24,6 +24,10 @@ struct ys_family_pair {
     size_t a, b; /* trials */
 };
 
+/** Each of so many trials with each: trials (trials - 1) / 2 pairs into `pairs`, whose number it returns. The family of
+ * comparisons whose one side was chosen by the values themselves, as the best of all. */
+size_t ys_family_each_with_each(size_t trials, struct ys_family_pair *pairs);
+
 struct ys_family {
     size_t trials, rounds;
     const double *values; /* [trial * rounds + round]: the logarithm of a ratio's term, or a term of a difference; NaN

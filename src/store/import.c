@@ -19,6 +19,7 @@ struct importing {
     ys_json *names; /* {name of a trial: its id} */
     size_t trials, runs;
     ys_json *study; /* as it was exported */
+    char *chain;    /* what the last line says that the link of those before it is */
     struct ys_export_sum sum;
     bool ended;
 };
@@ -68,6 +69,8 @@ static ys_status import_study(struct importing *in, const ys_json *line)
     for (size_t i = 0; i < sizeof of_store / sizeof of_store[0]; i++)
         ys_json_remove(doc, of_store[i]);
     ys_status status = in->study && doc ? ys_json_set_string(doc, "imported", in->path) : ys_out_of_memory();
+    if (status == YS_OK && in->chain)
+        status = ys_json_set_string(doc, "imported_chain", in->chain);
     if (status == YS_OK && !ys_json_get_text(doc, "name", NULL))
         status = refuse(in, "a study without a name");
     if (status == YS_OK)
@@ -216,6 +219,16 @@ static ys_status end_as_it_did(struct importing *in)
                                  ys_json_get_int(in->study, "ended_s", 0));
 }
 
+/* Lines end as they were written: what changed that on the way, as git may, changed nothing of the study. */
+static void end_lines_by_newlines(struct ys_buf *text)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < text->size; i++)
+        if (text->data[i] != '\r' || i + 1 == text->size || text->data[i + 1] != '\n')
+            text->data[kept++] = text->data[i];
+    text->size = kept;
+}
+
 static ys_status import_lines(struct importing *in, const struct ys_buf *text)
 {
     const char *at = ys_buf_text(text), *end = at + text->size;
@@ -234,7 +247,54 @@ static ys_status import_lines(struct importing *in, const struct ys_buf *text)
     return end_as_it_did(in);
 }
 
-ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *study_id)
+/* Where the last line of `text` begins. */
+static const char *last_line(const struct ys_buf *text)
+{
+    const char *start = ys_buf_text(text), *at = start + text->size;
+    at -= at > start && at[-1] == '\n';
+    while (at > start && at[-1] != '\n')
+        at--;
+    return at;
+}
+
+/* Reads `chain`; whether the lines before the last have that link. What is no export has none. */
+static bool is_whole(struct importing *in, const struct ys_buf *text)
+{
+    const char *last = last_line(text);
+    struct ys_export_sum sum = {0};
+    char link[YS_SHA256_TEXT];
+    ys_json *line = NULL;
+    if (ys_json_parse(last, text->size - (size_t)(last - ys_buf_text(text)), in->path, &line) != YS_OK)
+        return false;
+    in->chain = ys_strdup(ys_json_get_text(line, "chain", ""));
+    ys_json_free(line);
+    for (const char *at = ys_buf_text(text), *next; at < last; at = next) {
+        next = (const char *)memchr(at, '\n', (size_t)(last - at)) + 1;
+        ys_export_sum_add(&sum, at, (size_t)(next - at));
+    }
+    ys_export_sum_text(&sum, link);
+    return in->chain && strcmp(link, in->chain) == 0;
+}
+
+/* The study that came from these very lines before; 0. */
+static ys_status find_imported(struct importing *in, int64_t *study_id)
+{
+    ys_json *studies = NULL;
+    YS_TRY(ys_store_studies(in->store, &studies));
+    for (size_t i = 0; i < ys_json_size(studies) && !*study_id; i++) {
+        const int64_t id = ys_json_get_int(ys_json_at(studies, i), "id", 0);
+        ys_json *study = NULL;
+        if (ys_store_study_get(in->store, id, &study) != YS_OK)
+            continue; /* a damaged one is not it */
+        if (strcmp(ys_json_get_text(study, "imported_chain", ""), in->chain) == 0)
+            *study_id = id;
+        ys_json_free(study);
+    }
+    ys_json_free(studies);
+    return YS_OK;
+}
+
+ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *study_id, bool *was_there)
 {
     struct ys_buf text = {0};
     struct importing in = {.store = store, .path = path};
@@ -243,11 +303,17 @@ ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *stu
     if (status == YS_OK && !in.names)
         status = ys_out_of_memory();
     if (status == YS_OK)
+        end_lines_by_newlines(&text);
+    if (status == YS_OK && is_whole(&in, &text))
+        status = find_imported(&in, &in.study_id);
+    *was_there = in.study_id != 0;
+    if (status == YS_OK && !*was_there)
         status = ys_store_begin(store);
-    if (status == YS_OK)
+    if (status == YS_OK && !*was_there)
         status = ys_store_end(store, import_lines(&in, &text));
     if (status == YS_OK)
         *study_id = in.study_id;
+    ys_free(in.chain);
     ys_json_free(in.names);
     ys_json_free(in.study);
     ys_buf_free(&text);

@@ -20,8 +20,9 @@ void ys_export_sum_text(const struct ys_export_sum *sum, char text[YS_SHA256_TEX
 
 /** Adds the study in the file `path`, with its machine, trials, proofs, runs and series, under a number and folder of
  * its own in this store, marked by a member `imported` of the study, the path; when it was begun, and how it ended,
- * stay as they were. One transaction: all or nothing. YS_EFORMAT  the file is no export (the line is named), one of
+ * stay as they were. A file whose lines came in before adds nothing (*was_there, with the number of that study). One
+ * transaction: all or nothing. YS_EFORMAT  the file is no export (the line is named), one of
  * another form, is cut short, or is not as it was written */
-ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *study_id) YS_MUST_CHECK;
+ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *study_id, bool *was_there) YS_MUST_CHECK;
 
 #endif

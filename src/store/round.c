@@ -157,17 +157,19 @@ ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, struct ys_st
     return status;
 }
 
-ys_status ys_store_wall_s(struct ys_store *store, int64_t study_id, double *seconds)
+ys_status ys_store_wall_s(struct ys_store *store, int64_t study_id, double *seconds, int64_t *runs)
 {
     sqlite3_stmt *statement;
     bool more = false;
     YS_TRY(ys_db_prepare(store, &statement,
-                         "SELECT total(metric.value) FROM metric JOIN run ON run.id = run_id JOIN trial ON "
+                         "SELECT total(metric.value), count(*) FROM metric JOIN run ON run.id = run_id JOIN trial ON "
                          "trial.id = trial_id WHERE study_id = ? AND metric.name = 'wall_s' AND " YS_METRIC_INTACT,
                          "i", study_id));
     ys_status status = ys_db_step(store, statement, &more);
     if (status == YS_OK)
         *seconds = more ? sqlite3_column_double(statement, 0) : 0;
+    if (status == YS_OK)
+        *runs = more ? sqlite3_column_int64(statement, 1) : 0;
     ys_db_finish(statement);
     return status;
 }

@@ -20,8 +20,10 @@ struct ys_study_work {
     int64_t parameters, multiply_adds;
     const char *data, *unit, *train_hash, *test_hash;
     int64_t train_count, test_count;
-    int verified;    /* 0 or 1; YS_NAME_NONE of a folder of images */
-    int64_t skipped; /* images of a folder; YS_FIELD_NONE of other data */
+    int64_t classes;      /* of its rows; YS_FIELD_NONE where it was not stored */
+    int verified;         /* 0 or 1; YS_NAME_NONE of a folder of images */
+    int64_t skipped;      /* images of a folder; YS_FIELD_NONE of other data */
+    const char *left_out; /* of a folder of images, what lies there and is none of its rows; NULL: nothing */
     const char *source;
     const char
         *form; /* of data that follow the model, as ys_data_form() has it; NULL of others, and not stored earlier */

@@ -9,6 +9,7 @@
 #include "base/stop.h"
 #include "probe/host.h"
 #include "run/message.h"
+#include "study/due.h"
 #include "study/inputs.h"
 #include "study/one.h"
 #include "study/sequence.h"
@@ -34,10 +35,10 @@ struct auditing {
     uint64_t begun_ns;
 };
 
-static ys_status settle_none(struct auditing *a)
+/* What the engine lacks nobody can do for it; whatever else breaks off should not have. */
+static ys_status settle_broken(struct auditing *a, ys_status broken)
 {
-    a->is_settled = true;
-    return ys_audit_settle(&a->audit, YS_AUDIT_NONE, ys_error());
+    return ys_audit_settle(&a->audit, broken == YS_EUNSUPPORTED ? YS_AUDIT_NONE : YS_AUDIT_MISSING, ys_error());
 }
 
 static ys_status judge_run(struct auditing *a)
@@ -49,8 +50,9 @@ static ys_status judge_run(struct auditing *a)
     if (facts->status == YS_RUN_WRONG_OUTPUT)
         return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, message);
     if (facts->status != YS_RUN_OK || !losses) {
-        ys_fail(YS_EPROTOCOL, "the run to be audited ended as %s: %s", ys_run_status_name(facts->status), message);
-        return settle_none(a);
+        ys_status ended =
+            ys_fail(YS_EPROTOCOL, "the run to be audited ended as %s: %s", ys_run_status_name(facts->status), message);
+        return settle_broken(a, ended);
     }
     const struct ys_audit_evidence evidence = {.engine = a->study->oracle,
                                                .plan = &a->plan,
@@ -64,7 +66,7 @@ static ys_status judge_run(struct auditing *a)
     ys_status judged = ys_audit_judge(&a->manner, &evidence, &a->audit);
     if (judged == YS_EFORMAT)
         return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, ys_error());
-    return judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO ? settle_none(a) : judged;
+    return judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO ? settle_broken(a, judged) : judged;
 }
 
 /* A round that was left out, or went badly, has no losses to compare. */
@@ -99,8 +101,10 @@ static ys_status prepare_plan(struct auditing *a)
     YS_TRY(ys_work_plan(&a->work, a->trial, a->study->seed + (uint64_t)a->round, a->folder, &a->plan));
     ys_work_plan_here(a->trial, &a->plan);
     ys_status status = ys_audit_plan(&a->plan, &a->manner);
-    if (status == YS_ENOTFOUND)
-        return settle_none(a);
+    if (status == YS_ENOTFOUND) {
+        a->is_settled = true;
+        return ys_audit_settle(&a->audit, YS_AUDIT_NONE, ys_error());
+    }
     YS_TRY(status);
     YS_TRY(find_timed(a));
     return ys_study_find_oracle(a->study);
@@ -160,7 +164,8 @@ static ys_status read_verdict(const struct ys_buf *told, struct ys_audit *audit)
 }
 
 /* Begins to run `trial` with the work of `round` up to the end of a stretch, and to judge that. */
-static ys_status begin_auditing(struct ys_study *study, struct ys_trial *trial, int64_t round, struct auditing **begun)
+static ys_status begin_auditing(struct ys_study *study, struct ys_trial *trial, int64_t round, bool is_alone,
+                                struct auditing **begun)
 {
     struct auditing *a = ys_alloc(1, sizeof *a);
     if (!a)
@@ -178,7 +183,7 @@ static ys_status begin_auditing(struct ys_study *study, struct ys_trial *trial, 
         return status;
     }
     a->begun_ns = ys_time_ns();
-    if (!a->is_settled && ys_aside_begin(audit_aside, a, &a->aside) != YS_OK)
+    if (!a->is_settled && !is_alone && ys_aside_begin(audit_aside, a, &a->aside) != YS_OK)
         a->aside = YS_ASIDE_NONE; /* then end_auditing() does it */
     *begun = a;
     return YS_OK;
@@ -194,6 +199,8 @@ static ys_status end_auditing(struct auditing *a, struct ys_audit *audit)
         status = ys_aside_end(&a->aside, &told);
         if (status == YS_OK)
             status = read_verdict(&told, &a->audit);
+        else if (status != YS_EINTR && status != YS_ENOMEM) /* the copy, or its launcher, was killed, by whomever */
+            status = settle_broken(a, status);
     } else {
         status = run_and_judge(a);
     }
@@ -209,6 +216,7 @@ struct placing {
     struct ys_study *study;
     struct ys_trial *trial;
     int64_t round;
+    bool is_alone;
     struct auditing *begun; /* at the first place; NULL after that */
 };
 
@@ -219,7 +227,7 @@ static ys_status audit_place(void *context, struct ys_audit *audit)
     at->begun = NULL;
     if (!a) {
         ys_record_init(&ys_audit_record, audit);
-        YS_TRY(begin_auditing(at->study, at->trial, at->round, &a));
+        YS_TRY(begin_auditing(at->study, at->trial, at->round, at->is_alone, &a));
     }
     return end_auditing(a, audit);
 }
@@ -227,6 +235,7 @@ static ys_status audit_place(void *context, struct ys_audit *audit)
 /* All audits, one after the other; each starts while the one before it trains, and that is judged while it trains. */
 struct line {
     struct ys_study *study;
+    bool is_alone;          /* or after the one before it has ended, with nothing beside it */
     struct auditing *begun; /* the last, of which nothing has been heard; NULL */
     struct ys_audit worst;  /* of the rounds of its trial before that */
     bool has_worst;
@@ -249,7 +258,7 @@ static ys_status hear(struct line *line)
     struct ys_audit audit;
     if (!a)
         return YS_OK;
-    struct placing at = {line->study, a->trial, a->round, a};
+    struct placing at = {line->study, a->trial, a->round, line->is_alone, a};
     line->begun = NULL;
     ys_status status = ys_audit_try_places(audit_place, &at, &audit);
     if (status == YS_OK)
@@ -288,7 +297,7 @@ static bool may_be_together(const struct ys_trial *one, const struct ys_trial *o
 static ys_status wait_for_turn(struct line *line, const struct ys_trial *next)
 {
     const struct auditing *a = line->begun;
-    if (!a || !a->aside.pid || !may_be_together(a->trial, next))
+    if (!a || line->is_alone || !a->aside.pid || !may_be_together(a->trial, next))
         return hear(line);
     const struct ys_run_audit *run = &a->manner.run;
     const double share = (double)(run->at + run->steps + run->lead + run->follow) / (double)a->plan.steps;
@@ -304,7 +313,7 @@ static ys_status audit_round(struct line *line, struct ys_trial *trial, int64_t 
     struct auditing *a = NULL;
     ys_progress("%s: auditing", (line->begun ? line->begun->trial : trial)->record.id);
     YS_TRY(wait_for_turn(line, trial));
-    YS_TRY(begin_auditing(line->study, trial, round, &a));
+    YS_TRY(begin_auditing(line->study, trial, round, line->is_alone, &a));
     ys_status status = noted ? note_worst(line, noted) : hear(line);
     line->begun = a;
     return status;
@@ -317,7 +326,8 @@ static ys_status audit_rounds(struct line *line, struct ys_trial *trial, struct 
     uint64_t drawn = 0;
     if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
         return ys_fail(YS_EIO, "the kernel gives no random numbers");
-    const int64_t rounds = all ? study->rounds : 1, first = all ? 0 : (int64_t)(drawn % (uint64_t)study->rounds);
+    const int64_t reached = trial->reached < study->rounds ? trial->reached : study->rounds;
+    const int64_t rounds = all ? reached : 1, first = all ? 0 : (int64_t)(drawn % (uint64_t)reached);
     for (int64_t i = 0; i < rounds; i++)
         YS_TRY(audit_round(line, trial, first + i, i == 0 ? before : NULL));
     return YS_OK;
@@ -347,22 +357,34 @@ ys_status ys_study_keep_audit(struct ys_study *study, const ys_json *earlier, ys
     return status;
 }
 
-ys_status ys_study_note_audit(struct ys_study *study, struct ys_trial *trial, const struct ys_audit *audit)
+static enum ys_due_state state_of(const struct ys_audit *audit)
 {
-    ys_status status = put_audit(study, audit, trial->record.proof);
-    if (audit->verdict == YS_AUDIT_FAIL) {
-        ys_log_warn("%s fails its audit: %s%s%s", trial->record.id, audit->reason, audit->place ? "; " : "",
-                    audit->place ? audit->place : "");
-    }
-    return status == YS_OK ? ys_store_proof_put(study->store, trial->record.trial_id, trial->record.proof) : status;
+    static const enum ys_due_state states[] = {[YS_AUDIT_PASS] = YS_DUE_PASS,
+                                               [YS_AUDIT_WEAK] = YS_DUE_WEAK,
+                                               [YS_AUDIT_NONE] = YS_DUE_NOT,
+                                               [YS_AUDIT_MISSING] = YS_DUE_MISSING,
+                                               [YS_AUDIT_FAIL] = YS_DUE_FAIL};
+    return states[audit->verdict];
 }
 
+ys_status ys_study_note_audit(struct ys_study *study, struct ys_trial *trial, const struct ys_audit *audit)
+{
+    const enum ys_due_check check = trial->record.keys.mode == YS_MODE_INFER ? YS_DUE_ANSWERS : YS_DUE_AUDIT;
+    const bool says_why = audit->verdict >= YS_AUDIT_NONE;
+    YS_TRY(put_audit(study, audit, trial->record.proof));
+    YS_TRY(ys_due_settle(trial, check, state_of(audit), says_why ? audit->reason : NULL));
+    if (audit->verdict == YS_AUDIT_FAIL)
+        ys_log_warn("%s fails its audit: %s%s%s", trial->record.id, audit->reason, audit->place ? "; " : "",
+                    audit->place ? audit->place : "");
+    return ys_store_proof_put(study->store, trial->record.trial_id, trial->record.proof);
+}
+
+/* One that an earlier session lacks at its end is tried again. */
 static bool is_due(const struct ys_trial *trial)
 {
-    enum ys_proof_verdict verdict = ys_trial_record_verdict(&trial->record);
-    return !ys_stored_audit(trial->record.proof) && ys_trial_can_run(trial) && !trial->given_up &&
-           trial->successes > 0 && !trial->framework->no_work && verdict != YS_PROOF_NONE && verdict != YS_PROOF_FAIL &&
-           trial->record.keys.mode == YS_MODE_TRAIN;
+    const enum ys_due_state state = ys_due_state(trial, YS_DUE_AUDIT);
+    return (state == YS_DUE_YET || state == YS_DUE_MISSING) && ys_trial_can_run(trial) && !trial->given_up &&
+           trial->successes > 0;
 }
 
 static bool is_wanted(const struct ys_study *study)
@@ -391,7 +413,8 @@ static ys_status audit_trials(struct line *line)
     struct ys_trial *before = NULL;
     for (size_t i = 0; i < study->set.count; i++) {
         struct ys_trial *trial = &study->set.items[i];
-        if (!is_due(trial) || must_end(study))
+        if (!is_due(trial) || must_end(study) ||
+            (line->is_alone && ys_due_state(trial, YS_DUE_AUDIT) != YS_DUE_MISSING))
             continue;
         YS_TRY(audit_rounds(line, trial, before));
         before = trial;
@@ -416,6 +439,16 @@ static void drop_line(struct line *line)
     ys_free(message);
 }
 
+static void warn_of_missing(const struct ys_study *study)
+{
+    for (size_t i = 0; i < study->set.count; i++) {
+        const struct ys_due *due = ys_due_find(&study->set.items[i].due, YS_DUE_AUDIT);
+        if (due && due->state == YS_DUE_MISSING)
+            ys_log_warn("%s gets no verdict: it was to be audited, and was not, twice: %s",
+                        study->set.items[i].record.id, due->reason);
+    }
+}
+
 ys_status ys_study_audit_all(struct ys_study *study)
 {
     uint64_t start_ns = ys_time_ns();
@@ -424,9 +457,13 @@ ys_status ys_study_audit_all(struct ys_study *study)
     if (!is_wanted(study))
         return YS_OK;
     ys_status status = audit_trials(&line);
+    line.is_alone = true; /* what was not made is tried once more: machines fail too */
+    if (status == YS_OK)
+        status = audit_trials(&line);
     if (status != YS_OK)
         drop_line(&line);
     ys_progress_clear();
+    warn_of_missing(study);
     study->audit_s += (double)(ys_time_ns() - start_ns) * 1e-9 - (study->prepare_s - prepared_s);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/size.h"
 #include "base/stop.h"
 #include "framework/framework.h"
 #include "framework/list.h"
@@ -172,6 +173,37 @@ static ys_status take_known(struct bisecting *bisecting)
     return status;
 }
 
+/* Versions that are not installed, and what that would take. */
+struct lacking {
+    struct ys_buf names;
+    size_t count;
+    uint64_t download_bytes, disk_bytes;
+};
+
+static void add_lacking(const struct ys_framework *framework, struct lacking *lacking)
+{
+    ys_buf_printf(&lacking->names, "%s%s", lacking->count++ ? ", " : "", framework->spec);
+    lacking->download_bytes += framework->download_bytes;
+    lacking->disk_bytes += framework->disk_bytes;
+}
+
+/* Nobody who asks which version is slower has asked for gigabytes. */
+static ys_status refuse_lacking(const struct lacking *lacking)
+{
+    char download[YS_SIZE_TEXT], disk[YS_SIZE_TEXT];
+    if (!lacking->download_bytes)
+        return ys_fail(
+            YS_EINVAL,
+            "not installed: %s. With --install bisect installs what it comes to; how much that is their recipes "
+            "do not say",
+            ys_buf_text(&lacking->names));
+    return ys_fail(YS_EINVAL,
+                   "not installed: %s. With --install bisect installs what it comes to, up to about %s to download and "
+                   "%s on disk",
+                   ys_buf_text(&lacking->names), ys_size_text(lacking->download_bytes, download),
+                   ys_size_text(lacking->disk_bytes, disk));
+}
+
 static ys_status take_versions(struct bisecting *bisecting)
 {
     const struct ys_bisect_wish *wish = bisecting->wish;
@@ -180,16 +212,23 @@ static ys_status take_versions(struct bisecting *bisecting)
     YS_TRY(add_version(bisecting, ys_strdup(wish->good)));
     YS_TRY(wish->versions ? take_given(bisecting) : take_known(bisecting));
     YS_TRY(add_version(bisecting, ys_strdup(wish->bad)));
-    for (size_t i = 0; i < bisecting->count; i++) {
+    ys_status status = YS_OK;
+    struct lacking lacking = {0};
+    for (size_t i = 0; status == YS_OK && i < bisecting->count; i++) {
         struct ys_framework *framework = NULL;
-        YS_TRY(ys_framework_find(bisecting->versions[i], wish->recipe_dirs, &framework));
-        const bool unpinned = framework->unpinned != NULL;
+        status = ys_framework_find(bisecting->versions[i], wish->recipe_dirs, &framework);
+        if (status == YS_OK && framework->state == YS_FRAMEWORK_MISSING && !wish->install)
+            add_lacking(framework, &lacking);
+        if (status == YS_OK && framework->unpinned)
+            status = ys_list_add_text(&bisecting->out->unpinned, bisecting->versions[i]);
+        if (status == YS_OK)
+            status = ys_list_add_text(&bisecting->out->versions, bisecting->versions[i]);
         ys_framework_free(framework);
-        if (unpinned)
-            YS_TRY(ys_list_add_text(&bisecting->out->unpinned, bisecting->versions[i]));
-        YS_TRY(ys_list_add_text(&bisecting->out->versions, bisecting->versions[i]));
     }
-    return YS_OK;
+    if (status == YS_OK && lacking.count)
+        status = refuse_lacking(&lacking);
+    ys_buf_free(&lacking.names);
+    return status;
 }
 
 /* *reason is new where this version cannot be had, which is no failure of the search. */

@@ -41,6 +41,7 @@ struct ys_bisect_wish {
     const char *metric;
     const char *const *recipe_dirs;
     const char *command;
+    bool install; /* what is not installed is; else it is refused, with what that would take */
 };
 
 /** One question: the ends against each other, or a version against them. */
@@ -66,9 +67,9 @@ struct ys_bisected {
 };
 extern const struct ys_record ys_bisected_record, ys_bisect_step_record;
 
-/** Measures into `store`, a study for each look. What is not installed is installed. `bisected` is overwritten.
- *   YS_EINVAL  a version that is none, more than one trial, a metric that is unknown or that an end has no value of
- *   YS_EINTR   asked to stop */
+/** Measures into `store`, a study for each look. `bisected` is overwritten.
+ *   YS_EINVAL  a version that is none, or not installed; more than one trial; a metric that is unknown or that an end
+ * has no value of YS_EINTR   asked to stop */
 ys_status ys_bisect(const struct ys_bisect_wish *wish, struct ys_store *store,
                     struct ys_bisected *bisected) YS_MUST_CHECK;
 void ys_bisected_fini(struct ys_bisected *bisected);

@@ -3,11 +3,13 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "framework/own.h"
+#include "framework/recipe.h"
 #include "graph/model.h"
 #include "onnx/read.h"
 #include "stat/steady.h"
 #include "stat/summary.h"
 #include "store/study.h"
+#include "study/due.h"
 #include "study/listing.h"
 #include "study/noise.h"
 #include "study/state.h"
@@ -97,25 +99,56 @@ static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *s
     return status;
 }
 
-/* What a run of `trial` took in the latest of the last studies that had one like it. */
-static ys_status measured_before(struct ys_store *store, const struct ys_trial_record *trial, double *seconds)
+/* What a trial took before: 0 where it is not known. */
+struct before {
+    double run_s, session_s; /* a run alone, and with its share of all that was done between runs */
+    double audit_s;          /* its share of what followed the rounds */
+};
+
+/* What a study took beside its runs is shared out among them; where runs took turns it took less than they add up to.
+ */
+static ys_status add_session(struct ys_store *store, int64_t study_id, size_t trials, struct before *before)
+{
+    ys_json *document = NULL;
+    struct ys_study_record told;
+    struct ys_study_timing timing;
+    double walls_s = 0;
+    int64_t runs = 0;
+    before->session_s = before->run_s;
+    YS_TRY(ys_store_study_get(store, study_id, &document));
+    ys_study_record_read(document, &told, &timing);
+    ys_status status = ys_store_wall_s(store, study_id, &walls_s, &runs);
+    if (status == YS_OK && walls_s > 0 && timing.measure_s > walls_s)
+        before->session_s = before->run_s + (timing.measure_s - walls_s) / (double)runs;
+    else if (status == YS_OK && walls_s > 0 && timing.measure_s > 0)
+        before->session_s = before->run_s * timing.measure_s / walls_s;
+    if (status == YS_OK && timing.audit_s > 0)
+        before->audit_s = timing.audit_s / (double)trials;
+    ys_json_free(document);
+    return status;
+}
+
+/* What `trial` took in the latest of the last studies that had one like it. */
+static ys_status measured_before(struct ys_store *store, const struct ys_trial_record *trial, struct before *before)
 {
     ys_json *studies = NULL;
-    *seconds = 0;
+    *before = (struct before){0};
     if (!store)
         return YS_OK;
     YS_TRY(ys_store_studies(store, &studies));
     size_t count = ys_json_size(studies), looked = 0;
     ys_status status = YS_OK;
-    for (size_t i = count; status == YS_OK && *seconds <= 0 && i-- > 0 && looked++ < STUDIES_LOOKED_AT;) {
+    for (size_t i = count; status == YS_OK && before->run_s <= 0 && i-- > 0 && looked++ < STUDIES_LOOKED_AT;) {
         struct ys_trial_records trials = {0};
         struct ys_study_record told;
         struct ys_study_timing timing;
         ys_study_record_read(ys_json_at(studies, i), &told, &timing);
         status = ys_store_trials_load(store, told.id, &trials);
-        for (size_t k = 0; status == YS_OK && *seconds <= 0 && k < trials.count; k++)
+        for (size_t k = 0; status == YS_OK && before->run_s <= 0 && k < trials.count; k++)
             if (alike(trial, &trials.items[k]))
-                status = measured_in(store, trials.items[k].trial_id, seconds);
+                status = measured_in(store, trials.items[k].trial_id, &before->run_s);
+        if (status == YS_OK && before->run_s > 0)
+            status = add_session(store, told.id, trials.count, before);
         ys_trial_records_fini(&trials);
     }
     ys_json_free(studies);
@@ -138,24 +171,53 @@ static double guess_taught_s(const struct ys_trial_set *set, const struct ys_tri
     return trial->taught_steps ? guess_s((double)trial->multiply_adds, rows, ys_host_cpus_allowed()) : 0;
 }
 
-static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, struct ys_listing_trial *line)
+static double guess_of_run_s(const struct ys_trial *trial)
 {
-    ys_status status = measured_before(study->store, &trial->record, &line->run_s);
+    const double requests = (double)ys_trial_requests(trial);
+    const double passes = requests > 0 ? requests : 3 * (double)trial->steps;
+    return guess_s((double)trial->multiply_adds, passes * (double)ys_settings_rows(&trial->record.keys),
+                   trial->threads);
+}
+
+/* Of the trials of a study together. */
+struct estimate {
+    double known_s, guess_of_known_s; /* runs that were measured before, and what would have been guessed */
+};
+
+static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, struct ys_listing_trial *line,
+                          struct ys_listing *listing, struct estimate *sums)
+{
+    struct before before;
+    ys_status status = measured_before(study->store, &trial->record, &before);
     if (status == YS_ENOMEM)
         return status;
     if (status != YS_OK) { /* what cannot be read was not measured */
         ys_log_warn("%s", ys_error());
         study->store = NULL;
-        line->run_s = 0;
+        before = (struct before){0};
     }
-    line->known = line->run_s > 0;
-    if (!line->known) {
-        double requests = (double)ys_trial_requests(trial);
-        double passes = requests > 0 ? requests : 3 * (double)trial->steps;
-        double rows = passes * (double)ys_settings_rows(&trial->record.keys);
-        line->run_s = guess_s((double)trial->multiply_adds, rows, trial->threads);
+    line->known = before.run_s > 0;
+    line->run_s = line->known ? before.run_s : guess_of_run_s(trial);
+    if (line->known) {
+        sums->known_s += before.run_s;
+        sums->guess_of_known_s += guess_of_run_s(trial);
+        listing->estimate_s += before.session_s * (double)study->rounds + before.audit_s;
     }
+    listing->estimate_s += guess_taught_s(&study->set, trial) * (double)study->rounds;
     return YS_OK;
+}
+
+/* Where some were measured here, their guesses say by how much the others are off. */
+static void add_guesses(const struct ys_study *study, const struct estimate *sums, struct ys_listing *listing)
+{
+    struct ys_listing_trial *lines = listing->trials.items;
+    const double factor = sums->known_s > 0 ? sums->known_s / sums->guess_of_known_s : 1;
+    for (size_t i = 0; i < listing->trials.count; i++) {
+        if (lines[i].known != 0)
+            continue;
+        lines[i].run_s *= factor;
+        listing->estimate_s += lines[i].run_s * (double)study->rounds;
+    }
 }
 
 /* Blocks after the first step, or requests after the first. */
@@ -182,7 +244,8 @@ static void warn_of_few_blocks(const struct ys_trial_set *set)
                     few, set->count, least->record.id, (long long)blocks_of(least), YS_STEADY_MIN_BLOCKS);
 }
 
-static ys_status list(struct ys_study *study, const struct ys_trial *trial, struct ys_listing *listing)
+static ys_status list(struct ys_study *study, const struct ys_trial *trial, struct ys_listing *listing,
+                      struct estimate *sums)
 {
     struct ys_listing_trial *line;
     YS_TRY(ys_listing_add(listing, trial, &line));
@@ -190,9 +253,8 @@ static ys_status list(struct ys_study *study, const struct ys_trial *trial, stru
         return YS_OK;
     if (ys_stop_signal())
         return ys_stopped();
-    YS_TRY(estimate(study, trial, line));
-    listing->estimate_s += (line->run_s + guess_taught_s(&study->set, trial)) * (double)study->rounds;
-    return YS_OK;
+    YS_TRY(ys_due_plan(trial, (enum ys_audits)study->keys.audit, &line->due));
+    return estimate(study, trial, line, listing, sums);
 }
 
 /* Whether a trial before number `index` has the same model, and has it trained in the same way. */
@@ -203,7 +265,7 @@ static bool was_there(const struct ys_trial_set *set, size_t index)
         const struct ys_trial_settings *b = &set->items[i].record.keys;
         if (!set->items[i].impossible && are_same(a->model, b->model) && are_same(a->model_freeze, b->model_freeze) &&
             are_same(a->model_train, b->model_train) && are_same(a->model_tie, b->model_tie) &&
-            are_same(a->model_untie, b->model_untie))
+            are_same(a->model_untie, b->model_untie) && a->init == b->init)
             return true;
     }
     return false;
@@ -222,6 +284,11 @@ static ys_status add_file(const struct ys_trial *trial, struct ys_listing *listi
         status =
             ys_json_append(notes, ys_json_string("the data are synthetic: rows drawn at random in the shape of its "
                                                  "inputs, in which there is nothing to learn; data = NAME has others"));
+    const bool is_file = trial->record.keys.init == YS_INIT_FROM_FILE;
+    if (status == YS_OK)
+        status = ys_json_append(notes, ys_json_string(is_file ? "the weights are those of the file"
+                                                              : "the weights are drawn with the seed: init = file "
+                                                                "takes those of the file"));
     if (status == YS_OK)
         status = ys_listing_add_file(listing, trial, graph, notes);
     ys_json_free(notes);
@@ -245,13 +312,16 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
                          struct ys_listing *listing)
 {
     struct ys_study study;
+    struct estimate sums = {0};
     *listing = (struct ys_listing){0};
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
     listing->study = ys_json_copy(job->study);
     listing->runs = study.runs_total;
     ys_status status = listing->study ? add_files(&study.set, listing) : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < study.set.count; i++)
-        status = list(&study, &study.set.items[i], listing);
+        status = list(&study, &study.set.items[i], listing, &sums);
+    if (status == YS_OK)
+        add_guesses(&study, &sums, listing);
     if (status == YS_OK)
         status = ys_noise_say(job->study, &listing->noise);
     warn_of_few_blocks(&study.set);
@@ -300,6 +370,11 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
     return status;
 }
 
+static ys_status name_framework(void *context, const char *framework, char **name)
+{
+    return ys_recipe_named(framework, context, name);
+}
+
 static ys_status check_framework(void *context, const char *name)
 {
     struct ys_framework *framework = NULL;
@@ -326,6 +401,7 @@ struct ys_job_hooks ys_study_job_hooks(const char *const *recipe_dirs)
 {
     return (struct ys_job_hooks){
         .context = (void *)(uintptr_t)recipe_dirs,
+        .name_framework = name_framework,
         .check_framework = check_framework,
         .check_option = check_option,
         .own_settings = own_settings,

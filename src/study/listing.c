@@ -23,6 +23,8 @@ static const struct ys_field checked[] = {
     COMMON,
     FIELD(known, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "whether run_s was measured before"),
     FIELD(run_s, YS_FIELD_REAL, "s", YS_FIELD_NULL | YS_FIELD_MAY_LACK, "of one run, estimated; of one that can run"),
+    YS_FIELD_OF(struct ys_listing_trial, due, YS_FIELD_LIST, &ys_due_record, YS_FIELD_MAY_LACK,
+                "which checks of its runs are due, and which not"),
 };
 const struct ys_record ys_listing_check_record = YS_RECORD("trial", struct ys_listing_trial, checked);
 

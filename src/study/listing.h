@@ -17,6 +17,7 @@ struct ys_listing_trial {
     int64_t requests;       /* of mode infer, likewise */
     int known;              /* 1: a run like it was measured before, 0: run_s is a guess; YS_NAME_NONE: it cannot run */
     double run_s;           /* estimated seconds of one run; NaN likewise */
+    struct ys_list due;     /* struct ys_due: which checks of its runs are due, and which not; empty likewise */
     struct ys_proof *proof; /* owned; NULL: none was made */
 };
 /** The fields that `check` shows, and those that `verify` does. */

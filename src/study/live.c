@@ -52,20 +52,24 @@ ys_status ys_live_add(struct ys_live_trial *trial, const ys_json *metrics)
     return YS_OK;
 }
 
-double ys_live_left_s(const struct ys_live *live)
+double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *current, double current_s, double share)
 {
-    double spent_s = 0, left_s = 0;
-    int64_t runs = 0;
+    const bool tells = share > 0; /* of a run under way, what it has done says how long the whole takes */
+    double spent_s = tells ? current_s / share : 0, left_s = 0;
+    int64_t runs = tells;
     for (size_t i = 0; i < live->count; i++) {
         spent_s += live->trials[i].spent_s;
         runs += live->trials[i].spent_on;
     }
     for (size_t i = 0; i < live->count; i++) {
         const struct ys_live_trial *trial = &live->trials[i];
-        const double each_s =
-            trial->spent_on ? trial->spent_s / (double)trial->spent_on : spent_s / (double)runs; /* 0 / 0: NaN */
+        const double each_s = trial->spent_on             ? trial->spent_s / (double)trial->spent_on
+                              : tells && trial == current ? current_s / share
+                                                          : spent_s / (double)runs; /* 0 / 0: NaN */
         if (!trial->over && trial->planned > trial->done)
             left_s += (double)(trial->planned - trial->done) * (each_s + live->pause_s);
+        if (!trial->over && trial->planned > trial->done && trial == current)
+            left_s -= current_s < each_s ? current_s : each_s;
     }
     return left_s;
 }

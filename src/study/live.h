@@ -36,8 +36,9 @@ void ys_live_fini(struct ys_live *live); /* a zeroed one is fine */
 ys_status ys_live_add(struct ys_live_trial *trial, const ys_json *metrics) YS_MUST_CHECK;
 
 /** Seconds that the runs which are lacking will take: each as the mean of its trial's of this session, of a trial
- * without any as the mean of all, and the pauses. NaN while no run tells. */
-double ys_live_left_s(const struct ys_live *live);
+ * without any as the mean of all, and the pauses; less what the run under way of `current` (NULL: none is) has taken,
+ * `current_s`. Of its training it has done `share`, which tells where no run does. NaN while nothing tells. */
+double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *current, double current_s, double share);
 
 /** A line a trial: its name, how many of its runs are done, its median speed so far. Lines are at most YS_LIVE_WIDTH
  * columns wide; at most `most` of them (at least 2), the last of which then says how many trials it leaves out. */

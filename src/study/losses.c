@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/record.h"
+#include "study/due.h"
 #include "verify/first_loss.h"
 
 #include <stdio.h>
@@ -87,10 +88,11 @@ static ys_status first_loss_of(struct asking *asking, double said, struct ys_fir
 }
 
 /* `whose` names the step and the weights it began with. */
-static ys_status judge(const struct ys_first_loss *first, double loss, const char *whose, struct ys_facts *facts)
+static ys_status judge(struct ys_trial *trial, const struct ys_first_loss *first, double loss, const char *whose,
+                       struct ys_facts *facts)
 {
     if (ys_first_loss_holds(first, loss))
-        return YS_OK;
+        return ys_due_note(trial, YS_DUE_FIRST_LOSS, YS_DUE_PASS, NULL);
     char *message =
         ys_format("the loss of %s is %.9g; with %s weights and rows it is %.9g, give or take %.1e of it: it "
                   "trains something else than the plan says",
@@ -100,8 +102,21 @@ static ys_status judge(const struct ys_first_loss *first, double loss, const cha
     facts->status = YS_RUN_WRONG_OUTPUT;
     facts->stage = YS_STAGE_TRAIN;
     ys_facts_set_text(&facts->message, message);
+    ys_status status = ys_due_note(trial, YS_DUE_FIRST_LOSS, YS_DUE_FAIL, message);
     ys_free(message);
-    return YS_OK;
+    return status;
+}
+
+/* What breaks off is asked again once, and then is missing; what the engine lacks nobody can do for it. */
+static bool has_broken_off(ys_status status)
+{
+    return status == YS_EPROTOCOL || status == YS_EUNSUPPORTED;
+}
+
+static ys_status note_broken(struct ys_trial *trial, const char *what, ys_status status)
+{
+    ys_log_warn("%s of %s could not be compared: %s", what, trial->record.id, ys_error());
+    return ys_due_note(trial, YS_DUE_FIRST_LOSS, status == YS_EUNSUPPORTED ? YS_DUE_NOT : YS_DUE_MISSING, ys_error());
 }
 
 /* The losses of the run, where any can be judged; else NULL. */
@@ -120,19 +135,22 @@ static ys_status find_losses(const struct ys_trial *trial, const struct ys_plan 
     return YS_OK;
 }
 
-static ys_status check_checkpoint(const struct ys_study *study, const struct ys_plan *plan, const char *folder,
-                                  const struct ys_facts_checkpoint *checkpoint, double loss, struct ys_facts *facts)
+static ys_status check_checkpoint(const struct ys_study *study, struct ys_trial *trial, const struct ys_plan *plan,
+                                  const char *folder, const struct ys_facts_checkpoint *checkpoint, double loss,
+                                  struct ys_facts *facts)
 {
     struct ys_first_loss first;
     char whose[80], *weights = ys_path_join(folder, checkpoint->path);
     snprintf(whose, sizeof whose, "the step behind the checkpoint of step %lld", (long long)checkpoint->step);
     ys_status status = weights ? ys_first_loss_after(study->oracle, plan, weights, checkpoint->step, loss, &first)
                                : ys_out_of_memory();
+    if (status == YS_EPROTOCOL)
+        status = ys_first_loss_after(study->oracle, plan, weights, checkpoint->step, loss, &first);
     ys_free(weights);
-    return status == YS_OK ? judge(&first, loss, whose, facts) : status;
+    return status == YS_OK ? judge(trial, &first, loss, whose, facts) : status;
 }
 
-ys_status ys_losses_check_checkpoints(struct ys_study *study, const struct ys_trial *trial, const struct ys_plan *plan,
+ys_status ys_losses_check_checkpoints(struct ys_study *study, struct ys_trial *trial, const struct ys_plan *plan,
                                       const char *folder, struct ys_run_record *record)
 {
     const struct ys_series *losses;
@@ -144,17 +162,15 @@ ys_status ys_losses_check_checkpoints(struct ys_study *study, const struct ys_tr
         if (!checkpoints[i].path || step >= losses->count)
             continue;
         YS_TRY(ys_study_find_oracle(study));
-        ys_status status = check_checkpoint(study, plan, folder, &checkpoints[i], losses->reals[step], facts);
-        if (status == YS_EPROTOCOL || status == YS_EUNSUPPORTED) {
-            ys_log_warn("the checkpoints of %s are not compared: %s", trial->record.id, ys_error());
-            return YS_OK;
-        }
+        ys_status status = check_checkpoint(study, trial, plan, folder, &checkpoints[i], losses->reals[step], facts);
+        if (has_broken_off(status))
+            return note_broken(trial, "the checkpoints of a run", status);
         YS_TRY(status);
     }
     return YS_OK;
 }
 
-ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+ys_status ys_losses_check(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work,
                           const struct ys_plan *plan, struct ys_run_record *record)
 {
     struct asking asking = {.study = study, .work = work, .plan = plan};
@@ -165,9 +181,9 @@ ys_status ys_losses_check(struct ys_study *study, const struct ys_trial *trial, 
         return YS_OK;
     YS_TRY(ys_study_find_oracle(study));
     ys_status status = first_loss_of(&asking, losses->reals[0], &first);
-    if (status == YS_EPROTOCOL || status == YS_EUNSUPPORTED) {
-        ys_log_warn("the first loss of %s is not compared: %s", trial->record.id, ys_error());
-        return YS_OK;
-    }
-    return status == YS_OK ? judge(&first, losses->reals[0], FIRST, &record->facts) : status;
+    if (status == YS_EPROTOCOL)
+        status = first_loss_of(&asking, losses->reals[0], &first);
+    if (has_broken_off(status))
+        return note_broken(trial, "the first loss of a run", status);
+    return status == YS_OK ? judge(trial, &first, losses->reals[0], FIRST, &record->facts) : status;
 }

@@ -18,6 +18,7 @@
 #include "study/answers.h"
 #include "study/disk.h"
 #include "study/disturbed.h"
+#include "study/due.h"
 #include "study/hosts.h"
 #include "study/inputs.h"
 #include "study/losses.h"
@@ -39,8 +40,9 @@ static const double AUDIT_STOP_GRACE_S = 0.001;
 
 struct progress {
     struct ys_study *study;
-    const char *id;
+    const struct ys_trial *trial;
     int64_t round;
+    uint64_t start_ns;
 };
 
 static void on_progress(void *context, enum ys_stage stage, double fraction)
@@ -48,14 +50,17 @@ static void on_progress(void *context, enum ys_stage stage, double fraction)
     const struct progress *p = context;
     const struct ys_study *study = p->study;
     char left[40] = "time left unknown", span[32];
-    double left_s = ys_live_left_s(&study->live);
+    const bool trains = stage == YS_STAGE_TRAIN || stage == YS_STAGE_INFER;
+    const struct ys_live_trial *current = study->live.trials ? &study->live.trials[p->trial - study->set.items] : NULL;
+    double left_s = ys_live_left_s(&study->live, current, (double)(ys_time_ns() - p->start_ns) * 1e-9,
+                                   trains && fraction > 0.1 ? fraction : 0);
     if (study->deadline_ns)
         left_s = fmin(left_s, fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 0));
     if (left_s > 0)
         snprintf(left, sizeof left, "about %s left", ys_span_text(left_s, span, sizeof span));
     ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1,
-                study->rounds, study->runs_done + 1, study->runs_total, p->id, ys_stage_name(stage), fraction * 100,
-                left);
+                study->rounds, study->runs_done + 1, study->runs_total, p->trial->record.id, ys_stage_name(stage),
+                fraction * 100, left);
 }
 
 static ys_status read_evaluation(const char *text, size_t size, struct ys_facts_evaluation **evaluation)
@@ -74,9 +79,9 @@ static ys_status read_evaluation(const char *text, size_t size, struct ys_facts_
 }
 
 /* The evaluator's answer: accuracy and loss of `weights` on the test rows, computed by the built-in engine for every
- * framework alike. A failure of it is a fact of the run, not the end of the study. */
-static ys_status evaluate(const struct ys_study *study, const struct ys_work *work, const char *weights,
-                          struct ys_facts_evaluation **evaluation)
+ * framework alike. */
+static ys_status ask_evaluator(const struct ys_study *study, const struct ys_work *work, const char *weights,
+                               struct ys_facts_evaluation **evaluation)
 {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", ys_host_cpus_allowed());
@@ -103,15 +108,33 @@ static ys_status evaluate(const struct ys_study *study, const struct ys_work *wo
     if (status == YS_OK)
         (*evaluation)->seconds = (double)(ys_time_ns() - start_ns) * 1e-9;
     ys_buf_free(&output);
-    if (status == YS_EINTR || status == YS_ENOMEM || status == YS_OK)
+    return status;
+}
+
+static bool is_ours(ys_status status)
+{
+    return status == YS_OK || status == YS_EINTR || status == YS_ENOMEM;
+}
+
+/* Twice, where it breaks off. A failure is a fact of the trial, not the end of the study. */
+static ys_status evaluate(const struct ys_study *study, struct ys_trial *trial, const struct ys_work *work,
+                          const char *weights, struct ys_facts_evaluation **evaluation)
+{
+    ys_status status = ask_evaluator(study, work, weights, evaluation);
+    if (!is_ours(status))
+        status = ask_evaluator(study, work, weights, evaluation);
+    if (status == YS_OK)
+        return ys_due_note(trial, YS_DUE_WEIGHTS, YS_DUE_PASS, NULL);
+    if (is_ours(status))
         return status;
     ys_log_warn("the weights in %s could not be evaluated: %s", weights, ys_error());
     *evaluation = NULL;
-    return YS_OK;
+    return ys_due_note(trial, YS_DUE_WEIGHTS, YS_DUE_MISSING, ys_error());
 }
 
-static ys_status evaluate_into(const struct ys_study *study, const struct ys_work *work, const char *folder,
-                               const char *name, int64_t *weights_bytes, struct ys_facts_evaluation **evaluation)
+static ys_status evaluate_into(const struct ys_study *study, struct ys_trial *trial, const struct ys_work *work,
+                               const char *folder, const char *name, int64_t *weights_bytes,
+                               struct ys_facts_evaluation **evaluation)
 {
     if (!name)
         return YS_OK;
@@ -119,7 +142,7 @@ static ys_status evaluate_into(const struct ys_study *study, const struct ys_wor
     char *path = ys_path_join(folder, name);
     if (path && stat(path, &file) == 0)
         *weights_bytes = file.st_size;
-    ys_status status = path ? evaluate(study, work, path, evaluation) : ys_out_of_memory();
+    ys_status status = path ? evaluate(study, trial, work, path, evaluation) : ys_out_of_memory();
     /* Evaluated, a run's weights have said what they have to say; kept, they would fill the disk. */
     if (path)
         unlink(path);
@@ -162,7 +185,7 @@ static ys_status check_agreement(const struct one *one, struct ys_facts *facts)
 static ys_status check_run(const struct one *one, struct ys_facts *facts)
 {
     const struct ys_study *study = one->study;
-    const struct ys_trial *trial = one->trial;
+    struct ys_trial *trial = one->trial;
     const struct ys_work *work = one->work;
     const char *folder = one->folder;
     if (facts->status != YS_RUN_OK || trial->framework->no_work)
@@ -171,9 +194,9 @@ static ys_status check_run(const struct one *one, struct ys_facts *facts)
         return check_agreement(one, facts);
     struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
     for (size_t i = 0; i < facts->checkpoints.count; i++)
-        YS_TRY(evaluate_into(study, work, folder, checkpoints[i].path, &checkpoints[i].weights_bytes,
+        YS_TRY(evaluate_into(study, trial, work, folder, checkpoints[i].path, &checkpoints[i].weights_bytes,
                              &checkpoints[i].evaluation));
-    return evaluate_into(study, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
+    return evaluate_into(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
 }
 
 /* What it said meanwhile. What the oracle takes for it is no part of the run. */
@@ -195,7 +218,7 @@ static ys_status execute(const struct one *one, struct ys_run_record *record)
     struct ys_study *study = one->study;
     const struct ys_trial *trial = one->trial;
     const struct ys_trial_settings *keys = &trial->record.keys;
-    struct progress progress = {.study = study, .id = trial->record.id, .round = one->round};
+    struct progress progress = {.study = study, .trial = trial, .round = one->round, .start_ns = ys_time_ns()};
     const bool has_nodes = !one->audit && keys->nodes != YS_FIELD_NONE;
     const int64_t sharers = has_nodes ? ys_settings_sharers(keys) : one->plan->dist.world;
     struct ys_hosts hosts = {0};
@@ -347,11 +370,13 @@ static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, i
     YS_TRY(status);
     YS_TRY(ys_metric_put(study->store, run_id, metrics));
     YS_TRY(ys_store_run_link(study->store, run_id));
+    if (trial->due_changed && trial->record.proof)
+        YS_TRY(ys_store_proof_put(study->store, trial->record.trial_id, trial->record.proof));
     return trial->given_up ? ys_store_trial_give_up(study->store, trial->record.trial_id, round, trial->given_up)
                            : YS_OK;
 }
 
-static ys_status store_run(struct ys_study *study, const struct ys_trial *trial, int64_t round, int attempt,
+static ys_status store_run(struct ys_study *study, struct ys_trial *trial, int64_t round, int attempt,
                            const struct ys_run_record *record)
 {
     ys_json *metrics = NULL, *stored = ys_trial_record_json(&trial->record);
@@ -361,6 +386,7 @@ static ys_status store_run(struct ys_study *study, const struct ys_trial *trial,
     ys_status status = ys_store_begin(study->store);
     if (status == YS_OK)
         status = ys_store_end(study->store, put_run(study, trial, round, attempt, record, metrics));
+    trial->due_changed &= status != YS_OK;
     if (status == YS_OK && record->facts.status == YS_RUN_OK)
         status = ys_live_add(&study->live.trials[trial - study->set.items], metrics);
     ys_json_free(metrics);

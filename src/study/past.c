@@ -12,6 +12,7 @@ void ys_past_count(struct ys_trial *trial, int64_t round, enum ys_run_status sta
     trial->successes += ok;
     trial->failures += !ok && status != YS_RUN_CANCELLED;
     trial->last_round = round;
+    trial->reached = round >= trial->reached ? round + 1 : trial->reached;
     trial->given_up = NULL;
     /* What an adapter cannot do it will not do next time either; two failures and no success are enough evidence too.
      */

@@ -48,7 +48,7 @@ static const char *id_of(const struct ys_trial *trial)
 
 /* Who takes part was decided when the study began: a framework that is there only now would be in some rounds and not
  * in others. */
-static void keep_who_takes_part(struct ys_study *study, const struct ys_trial_records *stored)
+static ys_status keep_who_takes_part(struct ys_study *study, const struct ys_trial_records *stored)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         struct ys_trial *trial = &study->set.items[i];
@@ -56,6 +56,7 @@ static void keep_who_takes_part(struct ys_study *study, const struct ys_trial_re
         bool could_run = ys_trial_record_can_run(was);
         trial->record.trial_id = was->trial_id;
         trial->record.proof = was->proof ? ys_json_copy(was->proof) : NULL;
+        YS_TRY(ys_due_read(was->proof, &trial->due));
         trial->left = could_run && !ys_trial_can_run(trial);
         if (!could_run) {
             if (ys_trial_can_run(trial))
@@ -65,6 +66,7 @@ static void keep_who_takes_part(struct ys_study *study, const struct ys_trial_re
             trial->record.status = was->status;
         }
     }
+    return YS_OK;
 }
 
 /* A proof that was stored counts until it is made again. */
@@ -116,11 +118,12 @@ static ys_status add_timing(struct ys_study *study, const struct ys_study_record
 {
     const double limit_s = study->keys.time_limit_s;
     double runs_s = 0;
+    int64_t runs = 0;
     study->prepare_s += isnan(timing->prepare_s) ? 0 : timing->prepare_s;
     study->prove_s += isnan(timing->prove_s) ? 0 : timing->prove_s;
     study->audit_s += isnan(timing->audit_s) ? 0 : timing->audit_s;
     study->measured_before_s = told->status == YS_STUDY_RUNNING ? NAN : timing->measure_s;
-    YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s));
+    YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s, &runs));
     study->limit_spent_s = isnan(study->measured_before_s) ? fmax(timing->measure_s, runs_s) : study->measured_before_s;
     YS_TRY(ys_study_keep_anchors(study, told->timing));
     if (told->status == YS_STUDY_TIME_LIMIT) /* preparing between the runs counts too */
@@ -191,10 +194,11 @@ static ys_status go_on(struct ys_study *study, const struct ys_past *past, const
     return ys_study_audit_all(study);
 }
 
-/* All rounds are there, and somebody interrupted what follows them. */
+/* All rounds that there will be are there, and somebody or the time limit interrupted what follows them. */
 static ys_status audit_only(struct ys_study *study)
 {
-    ys_log_info("all %lld rounds are there; audits are lacking", (long long)study->rounds);
+    ys_log_info("%s", study->out_of_time ? "the audits of the rounds that are there are made"
+                                         : "all rounds are there; audits are lacking");
     YS_TRY(ys_study_find_folder(study));
     YS_TRY(ys_store_study_resume(study->store, study->id));
     return ys_study_audit_all(study);
@@ -215,7 +219,8 @@ static ys_status resume(struct ys_study *study, const struct ys_past *past, cons
     count_stored_proofs(study, stored, nothing_to_do);
     YS_TRY(keep_given_up(study, past, stored));
     if (!nothing_to_do && is_out_of_time(study))
-        return settle(study, told, exit_code);
+        return ys_study_lacks_audit(study) ? ys_study_end(study, audit_only(study), exit_code)
+                                           : settle(study, told, exit_code);
     say_what_is_lacking(study, past, nothing_to_do);
     if (nothing_to_do && (study->lacking || !ys_study_lacks_audit(study)))
         return settle(study, told, exit_code);
@@ -230,7 +235,7 @@ static ys_status resume_opened(struct ys_study *study, const struct ys_study_rec
 {
     struct ys_past past;
     YS_TRY(ys_study_hold(study));
-    keep_who_takes_part(study, stored);
+    YS_TRY(keep_who_takes_part(study, stored));
     YS_TRY(add_timing(study, told, timing));
     YS_TRY(ys_past_load(study, &past));
     ys_status status = resume(study, &past, told, stored, trials, exit_code);

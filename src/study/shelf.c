@@ -47,6 +47,10 @@ static ys_status fill_and_put(const char *content, const char *folder, ys_shelf_
 static ys_status make(const char *shelf, const char *folder, ys_shelf_fill fill, void *context)
 {
     struct ys_working working;
+    if (ys_working_cache_is_read_only())
+        return ys_fail(YS_EIO,
+                       "%s is not prepared, and this cache can only be read: YARDSTICK_CACHE names another folder",
+                       folder);
     YS_TRY(ys_working_make(shelf, YS_WORKING_IN_CACHE, &working));
     char *content = ys_path_join(working.path, "content");
     ys_status status = content ? fill_and_put(content, folder, fill, context) : ys_out_of_memory();

@@ -123,6 +123,8 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
                                       .test_count = data->test_count,
                                       .verified = data->is_decoded ? YS_NAME_NONE : data->verified,
                                       .skipped = data->is_decoded ? data->skipped : YS_FIELD_NONE,
+                                      .classes = data->rows.classes > 0 ? data->rows.classes : YS_FIELD_NONE,
+                                      .left_out = data->left_out,
                                       .source = data->source,
                                       .form = form};
         YS_TRY(ys_json_append(works, ys_record_json(&ys_study_work_record, &work)));

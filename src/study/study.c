@@ -11,6 +11,7 @@
 #include "probe/host.h"
 #include "run/guard.h"
 #include "study/anchor.h"
+#include "study/due.h"
 #include "study/found.h"
 #include "study/one.h"
 #include "verify/verify.h"
@@ -27,7 +28,16 @@ enum ys_study_state ys_study_end_state(const struct ys_study *study, int exit_co
         return YS_STUDY_TIME_LIMIT;
     if (exit_code > 128 || (study->lacking && exit_code != YS_EXIT_INTERNAL))
         return YS_STUDY_INTERRUPTED;
-    return exit_code == YS_EXIT_INTERNAL ? YS_STUDY_FAILED : YS_STUDY_DONE;
+    return exit_code == YS_EXIT_INTERNAL || exit_code == YS_EXIT_NOTHING_RAN ? YS_STUDY_FAILED : YS_STUDY_DONE;
+}
+
+/* A check that was due and was not made is a failed one. */
+static bool lacks_checks(const struct ys_study *study)
+{
+    for (size_t i = 0; i < study->set.count; i++)
+        if (ys_due_lacks(&study->set.items[i].due))
+            return true;
+    return false;
 }
 
 int ys_study_exit_code(const struct ys_study *study)
@@ -36,7 +46,7 @@ int ys_study_exit_code(const struct ys_study *study)
         return 128 + study->stopped_by;
     if (study->out_of_time)
         return YS_EXIT_TIME_LIMIT;
-    if (study->proof_failed)
+    if (study->proof_failed || lacks_checks(study))
         return YS_EXIT_PROOF_FAILED;
     if (study->run_failed)
         return YS_EXIT_RUN_FAILED;
@@ -66,6 +76,7 @@ static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, cons
     ys_json_free(trial->record.proof);
     trial->record.proof = made;
     YS_TRY(kept);
+    YS_TRY(ys_due_begin(study, trial));
     return ys_store_proof_put(study->store, trial->record.trial_id, trial->record.proof);
 }
 

@@ -35,6 +35,7 @@ void ys_trials_fini(struct ys_trial_set *set)
         ys_framework_free(set->items[i].framework);
         ys_free(set->items[i].cpus);
         ys_free(set->items[i].unproven);
+        ys_list_fini(&ys_due_record, &set->items[i].due);
     }
     for (size_t i = 0; i < set->dataset_count; i++)
         ys_dataset_fini(&set->datasets[i]);
@@ -376,10 +377,16 @@ static ys_status check_model_file(const struct ys_trial_set *set, const struct y
 struct ys_model_feed ys_trial_feed(const struct ys_trial_settings *keys)
 {
     const struct ys_data_source *source = keys->data ? ys_data_find(keys->data) : NULL;
-    struct ys_model_feed feed = {.inputs = keys->model_input, .layout = (enum ys_layout)keys->model_layout};
+    struct ys_model_feed feed = {
+        .inputs = keys->model_input, .output = keys->model_output, .layout = (enum ys_layout)keys->model_layout};
     if (!source || source->rows.input_count != 1 || source->rows.inputs[0].rank != 3 ||
-        source->rows.inputs[0].dtype != YS_U8)
+        source->rows.inputs[0].dtype != YS_U8) {
+        if (keys->input_size != YS_FIELD_NONE) { /* the form of such data follows the model, and this key */
+            feed.shape[1] = keys->input_size;
+            feed.shape[2] = keys->input_width != YS_FIELD_NONE ? keys->input_width : keys->input_size;
+        }
         return feed;
+    }
     memcpy(feed.shape, source->rows.inputs[0].shape, sizeof feed.shape);
     feed.dtype = YS_U8;
     feed.scale = 1.0 / 255;

@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "framework/framework.h"
 #include "graph/model.h"
+#include "store/due.h"
 #include "store/trial.h"
 
 #define YS_TRIAL_MAX_CPUS 4096
@@ -34,10 +35,13 @@ struct ys_trial {
     bool left;               /* it could run when its study began, and cannot now */
     const char *given_up;    /* why it gets no more runs, in words that follow its name (study/past.h); NULL */
     int64_t last_round;      /* that it has a run of */
+    int64_t reached;         /* behind the highest of those */
     bool is_proven_aside;    /* its proof was made now, beside another's, and lies in the cache */
     int failures, successes; /* stored runs so far */
     char *unproven;          /* why its proof broke off, which is not yet said; owned; NULL */
     struct ys_trial_seen seen;
+    struct ys_list due; /* struct ys_due: the checks of its runs (study/due.h) */
+    bool due_changed;   /* since they were stored */
 };
 
 struct ys_trial_set {

@@ -381,9 +381,18 @@ ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
     return status;
 }
 
+/* Who asks a trained network wants its answers. With same weights they are trained first. */
+static void resolve_init(struct ys_trial_settings *keys)
+{
+    const bool answers = keys->mode == YS_MODE_INFER && keys->compare != YS_COMPARE_SAME_WEIGHTS;
+    if (keys->init == YS_INIT_AUTO)
+        keys->init = answers && ys_model_is_onnx(keys->model) ? YS_INIT_FROM_FILE : YS_INIT_FROM_SEED;
+}
+
 ys_status ys_work_resolve(struct ys_trial *trial)
 {
     struct ys_graph *graph = NULL;
+    resolve_init(&trial->record.keys);
     YS_TRY(check_input(&trial->record.keys, trial->data));
     YS_TRY(ys_work_graph(trial, &graph));
     ys_status fits = check_padding(trial->data, graph);

@@ -415,7 +415,7 @@ static ys_status judge_shown(struct judge *j)
     YS_TRY(status);
     pick(j);
     if (j->count == 0)
-        return ys_audit_settle(j->audit, YS_AUDIT_NONE, "none of its answers could be read whole");
+        return ys_audit_settle(j->audit, YS_AUDIT_MISSING, "none of its answers could be read whole");
     YS_TRY(compute_all(j));
     return conclude(j);
 }
@@ -438,10 +438,11 @@ ys_status ys_answers_judge(const struct ys_answers_evidence *evidence, struct ys
 {
     struct judge j = {.evidence = evidence, .audit = audit, .plan = evidence->plan};
     if (!evidence->record->answers.is_shown)
-        return ys_audit_settle(audit, YS_AUDIT_NONE,
-                               ys_message_has_feature(evidence->record->facts.hello, "answers")
-                                   ? "there was no room for the ring in which its answers are shown"
-                                   : "its adapter does not show its answers (it lacks the feature `answers`)");
+        return ys_message_has_feature(evidence->record->facts.hello, "answers")
+                   ? ys_audit_settle(audit, YS_AUDIT_MISSING,
+                                     "there was no room for the ring in which its answers are shown")
+                   : ys_audit_settle(audit, YS_AUDIT_NONE,
+                                     "its adapter does not show its answers (it lacks the feature `answers`)");
     YS_TRY(read_graph(&j));
     return judge_shown(&j);
 }

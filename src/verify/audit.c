@@ -15,8 +15,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-static const char *const verdict_names[] = {
-    [YS_AUDIT_PASS] = "pass", [YS_AUDIT_WEAK] = "weak", [YS_AUDIT_NONE] = "none", [YS_AUDIT_FAIL] = "fail"};
+static const char *const verdict_names[] = {[YS_AUDIT_PASS] = "pass",
+                                            [YS_AUDIT_WEAK] = "weak",
+                                            [YS_AUDIT_NONE] = "none",
+                                            [YS_AUDIT_MISSING] = "missing",
+                                            [YS_AUDIT_FAIL] = "fail"};
 const struct ys_names ys_audit_verdicts = YS_NAMES("verdict", verdict_names);
 
 static const struct ys_field fields[] = {
@@ -85,7 +88,7 @@ ys_status ys_audit_plan(const struct ys_plan *plan, struct ys_audit_manner *mann
     if (plan->mode != YS_MODE_TRAIN)
         return ys_fail(YS_ENOTFOUND, "inference is not audited");
     if (steps < YS_AUDIT_LEAST_STEPS)
-        return ys_fail(YS_ENOTFOUND, "runs of fewer than %d steps are not audited", YS_AUDIT_LEAST_STEPS);
+        return ys_fail(YS_ENOTFOUND, YS_AUDIT_TOO_SHORT);
     YS_TRY(ys_first_loss_is_random(plan, &manner->random));
     YS_TRY(find_carried(plan, &manner->carried));
     manner->ways = sgd && !(momentum && optimizer->nesterov);

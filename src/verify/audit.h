@@ -20,7 +20,17 @@
 #define YS_AUDIT_WAY_LEAST    1e-3 /* a way's bound at least */
 #define YS_AUDIT_LOSS_LEAST   1e-5 /* a loss' bound at least, as of the first loss */
 
-enum ys_audit_verdict { YS_AUDIT_PASS, YS_AUDIT_WEAK, YS_AUDIT_NONE, YS_AUDIT_FAIL }; /* from good to bad */
+/* Why nobody could, known from the plan. */
+#define YS_AUDIT_TOO_SHORT "its runs have fewer than 30 steps"
+
+/* From good to bad. */
+enum ys_audit_verdict {
+    YS_AUDIT_PASS,
+    YS_AUDIT_WEAK,
+    YS_AUDIT_NONE,    /* nobody could make one */
+    YS_AUDIT_MISSING, /* it should have been made, and was not */
+    YS_AUDIT_FAIL
+};
 
 struct ys_audit {
     int verdict;         /* enum ys_audit_verdict */

@@ -91,6 +91,7 @@ static const struct ys_field fields[] = {
     SAYS(seconds, YS_FIELD_REAL, "s", MAY_LACK, "that it took"),
     HAS(trace, YS_FIELD_OBJECT_OWNED, &ys_proof_trace_record, MAY_LACK, "where it was asked for"),
     HAS(audit, YS_FIELD_OBJECT_OWNED, &ys_audit_record, MAY_LACK, "of the trial's runs"),
+    HAS(due, YS_FIELD_LIST, &ys_due_record, YS_FIELD_MAY_LACK, "the checks of the trial's runs"),
     SAYS(diagnosis, YS_FIELD_TEXTS, NULL, YS_FIELD_MAY_LACK, "sentences of older versions"),
 };
 const struct ys_record ys_proof_record = YS_RECORD("proof", struct ys_proof, fields);

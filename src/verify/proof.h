@@ -7,6 +7,7 @@
 
 #include "base/record.h"
 #include "base/status.h"
+#include "store/due.h"
 #include "store/trial.h"
 #include "verify/audit.h"
 
@@ -81,6 +82,7 @@ struct ys_proof {
     double seconds;               /* that it took; NaN */
     struct ys_proof_trace *trace; /* only where it was asked for */
     struct ys_audit *audit;       /* of the trial's runs, afterwards (study/audit.c); NULL */
+    struct ys_list due;           /* struct ys_due: the checks of the trial's runs (store/due.h) */
     struct ys_list diagnosis;     /* char *: sentences of older versions */
 };
 /** The fields, in the order of JSON. */

@@ -619,7 +619,7 @@ static ys_status find_proof(struct ys_verifier *v, const struct ys_verify_reques
         if (status == YS_OK && request->check_inputs)
             status = request->check_inputs(request->context);
         /* A session that broke says nothing lasting about the work: it is tried again next time. */
-        if (status == YS_OK && proof->lasting == 1)
+        if (status == YS_OK && proof->lasting == 1 && !ys_working_cache_is_read_only())
             status = ys_kept_write(path, proof);
     }
     ys_free(path);

@@ -18,6 +18,8 @@ that is tests/adapters/plain.py. It knows a run by the number of its steps, as a
                save, hands those weights out, and is honest from there on
   crowd        starts three programs beside its work that compute nothing of it, so that all wait for a CPU and the run looks
                as if the machine were busy with something else
+  audit_exit, audit_memory, audit_nan  trains nothing behind the fourth step and says the loss of the batch, and once it is asked to save
+               before its end, which nobody does but an audit, exits, says that it is out of memory, or says NaN from there on
   once         says made-up losses in a study's first run, beside which there is no other's folder, and does its work later
 
 With 1 in the variable CHEAT_STATE it saves its optimizer's state too.
@@ -73,6 +75,8 @@ class Cheat(plain.Plain):
         if self.cheats == "rate":
             lr = 2 * lr
         self.seen += 1
+        if self.cheats.startswith("audit") and self.seen > 4:
+            return float("nan") if self.asked else network.loss(network.forward(x, True), y)[0]
         if self.cheats == "patient" and self.seen > 4 and not self.asked:
             self.left_out.append(self.seen - 1)
             return network.loss(network.forward(x, True), y)[0]
@@ -93,6 +97,11 @@ class Cheat(plain.Plain):
 
     def weights(self):
         self.asked = self.seen > 0
+        if 0 < self.seen < self.plan.steps:
+            if self.cheats == "audit_exit":
+                os._exit(3)
+            if self.cheats == "audit_memory":
+                raise MemoryError("no memory for an audit")
         for step in self.left_out:
             x, y = self.plan.batch(step)
             self.network.step(x.astype(np.float64), y, self.plan.lr[step], self.plan.optimizer)

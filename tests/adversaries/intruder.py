@@ -18,6 +18,7 @@ names. All but that is tests/adapters/plain.py. CHEAT_KEEP names a folder in whi
   blocks          blocks the paths of runs to come, as far as it can guess them
   leaves          leaves shared memory, of System V too, and a temporary file that have its number
   says            says of itself what is not so
+  negative        says that it has fewer parameters than none
 """
 
 import ctypes
@@ -136,6 +137,8 @@ class Intruder(plain.Plain):
         reply = super().build(plan)
         if self.cheats == "ahead_open":
             self.train_ahead()
+        if self.cheats == "negative":
+            reply.update(parameters=-7)
         if self.cheats == "says":
             reply.update(parameters=7, threads=64, libraries=["BLIS 4.0"])
         return reply

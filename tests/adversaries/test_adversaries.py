@@ -144,12 +144,33 @@ class Audit(Adversaries):
         self.assertEqual(proof["audit"]["verdict"], "fail")
         self.assertIn("of the timed run", proof["audit"]["place"])
 
-    def test_that_is_not_made(self):
-        proof, _ = self.audit("same_batch", "--audit=off")
-        self.assertEqual((proof["verdict"], "audit" in proof), ("pass", False))
-        proof, _ = self.audit("nothing", "--steps=20")
-        self.assertEqual(proof["audit"]["verdict"], "none")
-        self.assertIn("fewer than 30 steps", proof["audit"]["reason"])
+    def test_that_is_not_due_costs_nothing_and_is_said(self):
+        for flags, cheat, words in ((("--audit=off",), "same_batch", "audit = off"), (("--steps=20",), "nothing", "fewer than 30 steps")):
+            with self.subTest(words):
+                trial, _ = self.run_cheat(cheat, *flags)
+                proof = trial["proof"]
+                self.assertEqual((proof["verdict"], "audit" in proof), ("pass", False))
+                audit = proof["due"][-1]
+                self.assertEqual((audit["check"], audit["state"]), ("audit", "not due"))
+                self.assertEqual(trial["doubts"], ["not audited (%s)" % audit["reason"]])
+                self.assertIn(words, audit["reason"])
+
+    def test_that_does_not_come_about_is_made_again_and_then_a_failed_one(self):
+        for cheat, words in (("audit_exit", "crashed"), ("audit_memory", "oom_host"), ("audit_nan", "diverged")):
+            with self.subTest(cheat):
+                document, err = self.result(
+                    "run", "--framework=builtin,cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1", "--batch=16",
+                    "--lr=0.01", "--steps=40", "--block=4", "--repeat=1", "--env.CHEAT=" + cheat, code=5, timeout=300)
+                builtin, trial = document["trials"]
+                due = {check["check"]: check for check in trial["proof"]["due"]}
+                self.assertEqual([check["state"] for check in builtin["proof"]["due"]], ["pass"] * 3)
+                self.assertEqual((due["audit"]["state"], due["weights"]["state"], due["first loss"]["state"]), ("missing", "pass", "pass"))
+                self.assertIn(words, due["audit"]["reason"])
+                self.assertIn("not audited, and should have been", trial["doubts"][0])
+                self.assertIn(words, err)
+                invalid = {comparison["metric"] for comparison in document["comparisons"] if comparison["verdict"] == "invalid"}
+                self.assertEqual(invalid, {comparison["metric"] for comparison in document["comparisons"]})
+                self.assertIn("should have been", document["comparisons"][0]["reason"])
 
     def test_of_several_trials_keeps_them_apart(self):
         """One starts while another is under way."""

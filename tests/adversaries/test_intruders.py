@@ -140,6 +140,11 @@ class Words(Intruders):
         self.assertEqual((trials[0]["status"], trials[0]["failed"]), ("protocol_error", 1))
         self.assertIn("not an adapter's to say", err)
 
+    def test_what_counts_something_is_not_below_0(self):
+        trials, err, _ = self.run_intruder("negative", code=1)
+        self.assertEqual((trials[0]["status"], trials[0]["failed"]), ("protocol_error", 1))
+        self.assertIn('member "parameters" of the message "opened" is below 0', err)
+
     def test_what_it_says_of_itself_stands_beside_what_is_so(self):
         trials, _, _ = self.run_intruder("says")
         told = "\n".join(trials[0]["warnings"])

@@ -72,12 +72,13 @@ class Bisect(Case):
         lacking = "name = toy\nversions = %s\nadapter = toy.py\npython = 9.9\nrequirements = toy-{version}-py{python}.txt\n"
         self.write("recipes/toy@2.0.recipe", lacking % "2.0")
         self.write("recipes/toy.py", "")
-        found = self.bisect(*arguments)
+        self.refusal("bisect", *SMALL, "--block=5", *arguments, words=("not installed: toy@2.0", "--install", "do not say"))
+        found = self.bisect(*arguments, "--install")
         self.assertEqual([step["side"] for step in found["steps"]], ["bad", "skipped"])
         self.assertIn("needs Python 9.9", found["steps"][1]["reason"])
         self.assertIn("after toy@1.0 and not after toy@3.0; what is between could not be told", found["sentence"])
         self.write("recipes/toy@3.0.recipe", lacking % "3.0")
-        self.refusal("bisect", *SMALL, "--block=5", *arguments, words=("an end of the search cannot be had", "needs Python 9.9"))
+        self.refusal("bisect", *SMALL, "--block=5", *arguments, "--install", words=("an end of the search cannot be had", "needs Python 9.9"))
 
     def test_no_difference_is_no_search(self):
         found = self.bisect(*self.versions(FAST, SLOW, FAST), "--margin=0.5", code=4)

@@ -58,7 +58,7 @@ class Flags(Case):
         self.refusal("show", "--quiet=yes", words=["--quiet takes no value"])
         self.refusal("show", "--results=a", "--results=b", words=["--results is given twice"])
         self.refusal("show", "--format=csv", "--format=json", words=["--format is given twice"])
-        self.refusal("show", "-q", words=["two dashes"])
+        self.refusal("show", "-x", words=["two dashes"])
         self.refusal("list", "frameworks", "--recipes=nowhere", words=["nowhere"])
 
     def test_a_flag_whose_value_is_one_of_some_words(self):

@@ -64,6 +64,24 @@ class Folders(Case):
         self.assertIn("decoding 25 images", self.yardstick("check", *SHORT, "--data=photos")[1])
         self.assertFalse([name for name in os.listdir(os.path.join(CACHE, "data")) if name.startswith("working")])
 
+    def test_what_a_folder_was_taken_for_is_said(self):
+        for half in ("Training", "Testing", "Valid"):
+            self.photos("photos/" + half, 4)
+        self.put("photos/Training/dark/3.jfif", b"")
+        self.put("photos/Training/dark/@eaDir/1.png/SYNOPHOTO_THUMB_M.jpg", b"")
+        said = ["2 classes", "8 images to train on and 8 to test on", "left out: 1 .jfif", "1 folder of a system or file server",
+                "8 of Valid (Testing is there to test on)"]
+        _, message = self.yardstick("check", *SHORT, "--data=photos", "--framework=null")
+        _, work = self.work("--data=photos", "--framework=null")
+        self.assertEqual((work["classes"], work["train_count"], work["test_count"]), (2, 8, 8))
+        table = " ".join(self.yardstick("show")[0].split())
+        for words in said:
+            self.assertIn(words, message)
+            self.assertIn(words, table)
+        self.assertIn(work["left_out"], message)
+        os.makedirs(os.path.join(self.folder, "photos", "Train"))
+        self.refusal("check", *SHORT, "--data=photos", words=["may be the same half"])
+
     def test_the_path_starts_at_the_study_and_a_list_is_one_too(self):
         path = self.photos("below/photos")
         names = ["photos/%s/%02d.png,%s" % (label, i, label) for label in ("dark", "light") for i in range(12)]
@@ -103,7 +121,9 @@ class Folders(Case):
         huge[16:24] = struct.pack(">II", 60000, 60000)
         huge[29:33] = struct.pack(">I", zlib.crc32(bytes(huge[12:29])))
         os.symlink("nowhere", bad + ".jpg")
-        self.refusal("run", *SHORT, "--data=photos", code=7, words=["cannot look at", "dark/90.jpg"])
+        self.refusal("run", *SHORT, "--data=photos", words=["dark/90.jpg", "No such file", "(1 of 25 images are bad"])
+        _, work = self.work("--data=photos", "--framework=null", "--on-bad-row=skip")
+        self.assertEqual((work["skipped"], work["train_count"]), (1, 22))
         os.remove(bad + ".jpg")
         os.mkfifo(bad + ".png")  # nobody writes into it: whoever opened it would wait for ever
         self.refusal("run", *SHORT, "--data=photos", words=["dark/90.png is not a regular file (1 of 25 images are bad"])

@@ -235,6 +235,26 @@ class Import(Case):
             self.assertEqual(values, file.read())
         self.refusal("check", "--model=r.json", "--data=synthetic", "--init=file", words=["init = file", "no ONNX file"])
 
+    def test_answers_come_from_the_weights_of_the_file(self):
+        self.fixture("resnet")
+        self.yardstick("import", "resnet.onnx", "--out=r.json", "--weights=r.safetensors")
+        with open(os.path.join(self.folder, "r.safetensors"), "rb") as file:
+            held = file.read()
+        keys = ["--model=resnet.onnx", "--framework=builtin", "--data=synthetic", "--batch=8", "--threads=1", "--repeat=1"]
+        for more, said, words in ((["--mode=infer", "--requests=8"], "file", "the file's weights"),
+                                  (["--mode=infer", "--requests=8", "--init=seed"], "seed", "weights drawn with the seed"),
+                                  (["--steps=8", "--block=4"], "seed", "weights drawn with the seed")):
+            before = self.works()
+            document, _ = self.result("run", *keys, *more, "--seed=77")
+            self.assertEqual(document["trials"][0]["keys"]["init"], said)
+            self.assertIn(words, " ".join(self.yardstick("show")[0].split()))
+            for path in self.works() - before:
+                if path.endswith("safetensors"):
+                    with open(path, "rb") as file:
+                        self.assertEqual(file.read() == held, said == "file")
+        self.assertIn("the weights are those of the file", self.yardstick("check", *keys, "--mode=infer", "--requests=8")[0])
+        self.assertIn("the weights are drawn with the seed", self.yardstick("check", *keys, "--steps=8")[0])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -100,6 +100,18 @@ class Install(Case):
         self.yardstick("uninstall", "toy", "--recipes=.", env=self.env)
         self.assertEqual(self.row()["state"], "missing")
 
+    def test_a_python_without_ensurepip_names_what_installs_it(self):
+        answer = "#!/bin/sh\ncase $1 in -c) echo 3.11 ;; *) cat <<'END'\n%s\nEND\nexit 1 ;; esac\n"
+        self.program("python3.11", answer % (
+            "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu systems, you need to "
+            "install the python3-venv\npackage using the following command.\n\n    apt install python3.11-venv\n\nYou may need to use sudo."))
+        _, err = self.install(code=1)
+        self.assertIn("without ensurepip", err)
+        self.assertIn("`apt install python3.11-venv`", err)
+        self.program("python3.11", answer % "Error: Command '['/env/bin/python', '-m', 'ensurepip']' returned non-zero exit status 1.")
+        _, err = self.install(code=1)
+        self.assertRegex(err, "without ensurepip.*python3-venv.*uv")
+
     def test_a_framework_without_a_recipe(self):
         self.refusal("install", "toi", "--recipes=.", env=self.env, words=["toi", "toy"])
         self.refusal("install", "toy@7", "--recipes=.", env=self.env, words=["7", "1.0"])

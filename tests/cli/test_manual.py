@@ -89,6 +89,24 @@ class Manual(Case):
         self.assertEqual(self.complete("yardstick list fram"), ["frameworks"])
         self.assertIn("last", self.complete("yardstick show la"))
         self.assertIn("--threads=", self.complete("yardstick mine.ys --thr"))
+        self.assertEqual(self.complete("yardstick run --model=len"), ["lenet"])
+        self.assertEqual(self.complete("yardstick list models len"), ["lenet"])
+        self.assertEqual(self.complete("yardstick data fetch mni"), ["mnist"])
+        self.assertIn("bisect", self.complete("yardstick help bis"))
+        self.assertEqual(self.complete("yardstick history --metric=rate"), ["rate_per_s"])
+
+    def test_bash_offers_files_only_where_one_is_wanted(self):
+        if not shutil.which("bash"):
+            self.skipTest("there is no bash")
+        for name in ("mine.ys", "mine.onnx", "mine.jsonl", "mine.txt"):
+            self.write(name, "")
+        os.mkdir(os.path.join(self.folder, "minefolder"))
+        for line, files in (("run ", {"mine.ys", "minefolder"}), ("import ", {"mine.onnx", "minefolder"}), ("compare ", {"mine.jsonl", "minefolder"}),
+                            ("gate ", {"mine.ys", "mine.jsonl", "minefolder"}), ("show ", set()), ("list ", set()), ("list models ", set()),
+                            ("install ", set()), ("clean ", set()), ("help ", set()), ("data fetch ", set()), ("resume ", set()),
+                            ("run --threads=", set()), ("run --framework=", set()), ("run --data=", {"minefolder"})):
+            found = self.complete("yardstick %s" % line)
+            self.assertEqual({word for word in found if word.startswith("mine")}, files, line)
 
     def environment_of_shells(self):
         """Nobody's own settings, and the program found by its name."""
@@ -120,6 +138,11 @@ class Manual(Case):
         self.assertNotIn("gate", complete("yardstick show ga"))
         # `results import` has the flags of `results` alone, though `import` is a verb as well.
         self.assertEqual(complete("yardstick results import --layo"), [])
+        self.assertEqual(complete("yardstick list models len"), ["lenet"])
+        self.assertEqual(complete("yardstick run --model=lene"), ["--model=lenet"])
+        self.assertIn("bisect", complete("yardstick help bis"))
+        self.assertEqual(complete("yardstick show mine"), [])
+        self.assertEqual(complete("yardstick list mine"), [])
 
     def test_zsh_completes(self):
         if not shutil.which("zsh"):

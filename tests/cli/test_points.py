@@ -48,7 +48,7 @@ class Points(Case):
         for verb in ("run", "check", "verify"):
             self.refusal(verb, *flags, words=["none of the 2 trials can run", "batch=50000", "batch = 50000", "3840"])
         self.refusal("show")
-        self.refusal("run", *WORK, "--model=mlp", "--batch=8", "--steps=100000000", "--batch=64", words=["given twice"])
+        self.refusal("run", *WORK, "--model=mlp", "--batch=8", "--steps=100000000", "--batch=64", words=["--batch is given several times"])
         for more in (["--steps=100000000", "--batch=64"], ["--steps=200", "--batch=8", "--schedule={\"step(1, 1000)\"}"]):
             self.refusal("run", *WORK, "--model=mlp", *more, words=["run: "])
 

@@ -188,6 +188,10 @@ class Reader(Case):
                                cwd=os.path.join(ROOT, "python"), capture_output=True, text=True)
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
 
+    def test_line_ends_that_were_changed_change_nothing(self):
+        carried = yardstick_results.read(self.write("carried.jsonl", self.text.replace("\n", "\r\n")))
+        self.assertEqual(carried.runs(), yardstick_results.read(self.write("whole.jsonl", self.text)).runs())
+
     def test_other_files_are_refused(self):
         lines = self.text.splitlines(True)
         for text, words in (("", "cut short"), ("nonsense\n", "line 1"), ("[]\n", "line 1"), ("".join(lines[:-1]), "cut short"),

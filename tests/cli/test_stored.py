@@ -283,7 +283,6 @@ class Words(Case):
         self.refusal("list", words=["frameworks"])
 
     def test_command_lines_that_make_no_sense(self):
-        self.refusal(words=["yardstick run"])
         self.refusal("run", words=["yardstick init"])
         self.refusal("run", "a.ys", "b.ys", words=["one word too many"])
         self.refusal("run", "--format", words=["--format"])

@@ -1,61 +1,91 @@
-"""Variables around yardstick that steer threads, libraries, allocators or formats: who gets them, and where it is said."""
-import json
+"""Surroundings that a user may have: no current folder, no /proc, a cache that cannot be written, a terminal without orders."""
 import os
+import pty
+import shutil
+import subprocess
 import unittest
 
-from harness import BIN, Case, tearDownModule  # noqa: F401
+from harness import NULL, PROGRAM, Case, tearDownModule  # noqa: F401
 
-LENET = ["--framework=builtin", "--model=lenet", "--data=digits", "--batch=64", "--lr=0.02", "--momentum=0.9"]
-MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--lr=0.01", "--steps=20"]
-# Each of them changes what some program computes, prints or divides its work by.
-HOSTILE = {"OMP_THREAD_LIMIT": "1", "OMP_DYNAMIC": "true", "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "master", "GOMP_CPU_AFFINITY": "0",
-           "KMP_AFFINITY": "disabled", "KMP_ALL_THREADS": "1", "MKL_DYNAMIC": "TRUE", "DNNL_DEFAULT_FPMATH_MODE": "BF16",
-           "ONEDNN_DEFAULT_FPMATH_MODE": "BF16", "NVIDIA_TF32_OVERRIDE": "1", "LC_ALL": "de_DE.UTF-8", "LC_NUMERIC": "de_DE.UTF-8",
-           "PYTHONHASHSEED": "7", "PYTHONPATH": "/nowhere", "PYTHONSTARTUP": "/nowhere.py"}
-CHATTY = {"ONEDNN_VERBOSE": "1", "DNNL_VERBOSE": "2", "OMP_DISPLAY_ENV": "TRUE", "MALLOC_PERTURB_": "165", "LD_DEBUG": "statistics"}
-
-
-def threads():
-    return "--threads=%d" % min(2, len(os.sched_getaffinity(0)))
+SMALL = ["--framework=builtin,null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=40", "--block=1", "--repeat=1"]
 
 
 class Surroundings(Case):
-    def proof(self, *flags, **env):
-        out, _ = self.yardstick("verify", *LENET, threads(), "--fresh", *flags, "--format=json", env=env)
-        return json.loads(out)[0]["proof"]
+    def mounted(self, script, *words, **env):
+        """What a shell in a space of its own mounts says, or a skip where nobody may have one; `script` gets the program as $0."""
+        for prefix in (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"]):
+            if shutil.which("unshare") and subprocess.run(prefix + ["mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0:
+                return subprocess.run(prefix + ["sh", "-c", script, PROGRAM, *words], cwd=self.folder, env=dict(self.environment(), **env),
+                                      capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300)
+        self.skipTest("no space of mounts of one's own")
 
-    def test_neither_judge_nor_judged_are_moved_by_what_is_around(self):
-        plain = self.proof()
-        for env in HOSTILE, CHATTY:
-            proof = self.proof(**env)
-            self.assertEqual((proof["verdict"], proof["twins"], proof["checks"]), ("pass", plain["twins"], plain["checks"]), env)
+    def test_a_current_folder_that_was_removed(self):
+        gone = os.path.join(self.folder, "gone")
+        for words in (["run", *NULL, "--repeat=1"], ["check", *NULL], ["show"], ["init"], ["export", "--model=mlp", "--out=mlp.onnx"]):
+            os.mkdir(gone)
+            done = subprocess.run(["sh", "-c", 'cd gone && rmdir ../gone && exec "$0" "$@"', PROGRAM, *words], cwd=self.folder,
+                                  env=self.environment(), capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertEqual(done.stderr, "yardstick: error: the current folder was removed: go to another, as with cd\n")
+        os.mkdir(gone)
+        done = subprocess.run(["sh", "-c", 'cd gone && rmdir ../gone && exec "$0" help run', PROGRAM], cwd=self.folder,
+                              env=self.environment(), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_what_is_not_handed_on_makes_no_other_proof(self):
-        first = self.proof()
-        again = self.yardstick("verify", *LENET, threads(), "--format=json", env=HOSTILE)[0]
-        self.assertEqual(json.loads(again)[0]["proof"]["key"], first["key"])
-        other = self.yardstick("verify", *LENET, threads(), "--format=json", env={"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "7"})[0]
-        self.assertNotEqual(json.loads(other)[0]["proof"]["key"], first["key"])
+    def test_a_cache_that_can_only_be_read(self):
+        cache = os.path.join(self.folder, "cache")
+        script = ('mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99; shift; "$0" run "$@" && "$0" verify "$@" && '
+                  '"$0" export last >one.jsonl && "$0" compare one.jsonl last && "$0" run --fresh "$@" || exit; "$0" run "$@" --seed=77')
+        self.yardstick("run", *SMALL, env={"YARDSTICK_CACHE": cache})
+        before = sorted(os.walk(cache))
+        done = self.mounted(script, cache, *SMALL, YARDSTICK_CACHE=cache)
+        if done.returncode == 99:
+            self.skipTest("nothing can be mounted again for reading")
+        # The last one wants what is not prepared.
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("this cache can only be read: YARDSTICK_CACHE names another folder", done.stderr)
+        self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+        self.assertEqual(sorted(os.walk(cache)), before)
+        self.assertEqual(self.result("show", "3")[0]["trials"][0]["proof"]["verdict"], "pass")
 
-    def test_threads_that_the_job_takes_away_are_counted(self):
-        proof = self.proof("--env.OMP_THREAD_LIMIT=1")
-        self.assertEqual(proof["verdict"], "pass")
-        result, err = self.result("run", *LENET, threads(), "--steps=10", "--repeat=1", "--audit=off", "--env.OMP_THREAD_LIMIT=1")
-        trial, = result["trials"]
-        self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "pass"))
-        if threads() == "--threads=2":
-            self.assertIn("says it uses 1", err)
+    def test_without_proc(self):
+        script = 'umount -l /proc 2>/dev/null; mount -t tmpfs none /proc || exit 99; "$0" "$@"'
+        for words in (["run", *NULL, "--repeat=1"], ["check", *NULL], ["list", "frameworks"]):
+            done = self.mounted(script, *words)
+            if done.returncode == 99:
+                self.skipTest("nothing can be mounted over /proc")
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertRegex(done.stderr, r"^yardstick: error: /proc is not readable.*mount -t proc proc /proc\n$")
+        self.assertEqual(self.mounted(script, "help").returncode, 0)
 
-    def test_what_libraries_print_is_no_answer(self):
-        result, err = self.result("run", *MLP, "--repeat=1", env=CHATTY)
-        trial, = result["trials"]
-        self.assertEqual(trial["status"], "ok")
-        self.assertGreater(trial["metrics"]["accuracy"]["value"], 0.1)
-        self.assertNotIn("could not be evaluated", err)
+    def on_terminal(self, *words, **env):
+        master, slave = pty.openpty()
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, env=dict(self.environment(), **env), stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
+        os.close(slave)
+        said = b""
+        try:
+            while True:
+                said += os.read(master, 65536)
+        except OSError:
+            pass
+        os.close(master)
+        self.assertEqual(process.wait(), 0, said)
+        return said
 
-    def test_by_hand_answers_go_to_stdout(self):
-        out = self.yardstick("--instructions", program=os.path.join(BIN, "yardstick-builtin"))[0]
-        self.assertTrue(out.strip())
+    def test_a_terminal_that_takes_no_orders(self):
+        self.assertIn(b"\x1b", self.on_terminal("run", *SMALL, TERM="xterm"))
+        for kind in ("dumb", ""):
+            said = self.on_terminal("run", *SMALL, TERM=kind)
+            self.assertNotIn(b"\x1b", said)
+            self.assertNotIn(b"\r", said.replace(b"\r\n", b"\n"))
+            self.assertIn(b"builtin", said)
+        self.assertNotIn(b"\x1b", self.on_terminal("show", "last", TERM="dumb"))
+
+    def test_two_spellings_of_one_number(self):
+        self.refusal("check", *NULL, "--opt.null.rate=800,8e2", words=("opt.null.rate has the value 800 twice", "8e2"))
+        self.refusal("check", *NULL, "--lr=0.02,2e-2", words=("lr has the value 2e-2 twice",))
+        self.refusal("check", *NULL[:-2], "--steps=40,+40", words=("steps has the value +40 twice",))
+        self.yardstick("check", *NULL, "--opt.null.rate=800,900")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ class Changed(unittest.TestCase):
         self.assertEqual([changed.groups_of(path, table) for path in ("a/c", "a/bc", "a/b/none/d")], [["x"], ["y", "z"], []])
 
     def test_what_nobody_knows_asks_for_all(self):
-        self.assertEqual(changed.groups_of("new/file", self.table), ["adversaries", "faults", "jax", "mutants", "tensorflow"])
+        self.assertEqual(changed.groups_of("new/file", self.table), ["adversaries", "faults", "jax", "mutants", "proofs", "tensorflow"])
 
     def test_each_line_fits_a_file_and_each_room_has_one(self):
         files = [os.path.relpath(os.path.join(folder, name), ROOT) for top in os.listdir(ROOT) if not top.startswith(("build", ".git"))
@@ -39,9 +39,15 @@ class Changed(unittest.TestCase):
         for group in changed.groups_of("new/file", self.table):
             self.assertIn(group, text)
 
+    def test_files_of_a_folder(self):
+        command = [os.path.join(ROOT, "tools", "changed.py"), "--under", "src/stat/", "no-such-commit"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        self.assertIn("src/stat/compare.c", done.stdout.split())
+        self.assertTrue(all(path.startswith("src/stat/") for path in done.stdout.split()))
+
     def test_a_base_that_is_no_commit_asks_for_all(self):
         done = subprocess.run([os.path.join(ROOT, "tools", "changed.py"), "no-such-commit"], capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout.split(), ["adversaries", "faults", "jax", "mutants", "tensorflow"])
+        self.assertEqual(done.stdout.split(), ["adversaries", "faults", "jax", "mutants", "proofs", "tensorflow"])
 
 
 if __name__ == "__main__":

@@ -84,7 +84,12 @@ class Documents(unittest.TestCase):
             return subprocess.run([os.path.join(BIN, "yardstick"), *words], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
         verbs = re.findall(r"^  yardstick (\w+)", said("--help"), flags=re.M)
         flags = {verb: set(re.findall(r"^  --([\w.-]+)", said(verb, "--help"), flags=re.M)) for verb in verbs}
-        patterns = {verb: ("opt.", "env.") if "opt.FRAMEWORK.NAME" in flags[verb] or verb == "list" else () for verb in verbs}
+        keys = {key["name"] for key in json.loads(said("list", "keys", "--format=json")) if key["flag"]}
+        with_keys = [verb for verb in verbs if "Every key of a study" in said(verb, "--help")]
+        self.assertEqual(with_keys, ["run", "check", "verify", "bisect", "doctor"])
+        for verb in with_keys:
+            flags[verb] |= keys
+        patterns = {verb: ("opt.", "env.") if verb in with_keys or verb == "list" else () for verb in verbs}
         shown = 0
         for page in pages():
             for verb, rest in re.findall(r"(?<![\w-])(?<!\w/)yardstick (\w+)([^`\n]*)", read(page)):

@@ -268,6 +268,36 @@ static void an_archive_with_another_sum_is_refused_or_marked(void)
     ys_buf_free(&tar);
 }
 
+/* Keras and torchvision keep pickles of Python: nothing in them could be taken, verified or not. */
+static void other_versions_are_told_before_anything_is_advised(void)
+{
+    static const char *const folders[] = {"keras/cifar-10-batches-py", "vision/cifar-10-batches-py"};
+    static const char *const froms[] = {"keras", "keras/cifar-10-batches-py", "vision",
+                                        "vision/cifar-10-python.tar.gz"};
+    struct ys_buf tar = {0}, packed = {0};
+    put_member(&tar, "cifar-10-batches-py/", '5', NULL, 0);
+    put_member(&tar, "cifar-10-batches-py/data_batch_1", '0', "pickle", 6);
+    put_gzip(&packed, tar.data, tar.size);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(ys_fs_make_dirs(scratch(folders[i])) == YS_OK);
+        char *batch = ys_path_join(scratch(folders[i]), "data_batch_1");
+        CHECK(ys_fs_write(batch, "pickle", 6) == YS_OK);
+        ys_free(batch);
+    }
+    CHECK(ys_fs_write(scratch("vision/cifar-10-python.tar.gz"), packed.data, packed.size) == YS_OK);
+    for (size_t i = 0; i < 2 * sizeof froms / sizeof froms[0]; i++) {
+        CHECK(read_folder(froms[i / 2], i % 2) == YS_EFORMAT);
+        CHECK_HAS(ys_error(), "is CIFAR-10 in another version, of Python as Keras and torchvision keep it");
+        CHECK_HAS(ys_error(), "give cifar-10-binary.tar.gz (MD5 c32a1d4ab5d03f1284b67883e8d87530)");
+        CHECK(!strstr(ys_error(), "--unverified"));
+    }
+    CHECK(ys_fs_write(scratch("vision/other.tar.gz"), "<html>", 6) == YS_OK); /* nor in what is no archive at all */
+    CHECK(read_folder("vision/other.tar.gz", false) == YS_EFORMAT);
+    CHECK(!strstr(ys_error(), "--unverified"));
+    ys_buf_free(&tar);
+    ys_buf_free(&packed);
+}
+
 static void what_is_not_there_is_named(void)
 {
     CHECK(ys_fs_make_dirs(scratch("nothing")) == YS_OK);
@@ -302,4 +332,5 @@ TAP_MAIN(TAP_CASE(the_archive_is_read_packed_or_not), TAP_CASE(a_missing_batch_i
          TAP_CASE(a_batch_of_another_size_is_refused), TAP_CASE(what_goes_beyond_the_end_is_refused),
          TAP_CASE(damaged_headers_are_refused), TAP_CASE(a_bomb_is_not_expanded),
          TAP_CASE(unpacked_batches_are_never_verified), TAP_CASE(an_archive_with_another_sum_is_refused_or_marked),
-         TAP_CASE(what_is_not_there_is_named), TAP_CASE(every_failing_allocation_is_reported))
+         TAP_CASE(other_versions_are_told_before_anything_is_advised), TAP_CASE(what_is_not_there_is_named),
+         TAP_CASE(every_failing_allocation_is_reported))

@@ -33,8 +33,9 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "null,\"carry_state\":\"off\",\"loss\":\"auto\",\"precision\":\"f32\",\"eval_every\":null,"
         "\"compare\":\"controlled\",\"rows\":null,\"own_of\":null,\"own_data\":null,"
         "\"model.freeze\":null,\"model.train\":null,\"model.tie\":null,\"model.untie\":null,\"model.mean\":null,"
-        "\"model.std\":null,\"model.input\":null,\"model.layout\":\"auto\",\"model.width\":null,\"model.depth\":null,"
-        "\"model.layers\":null,\"model.heads\":null,\"model.classes\":null,\"init\":\"seed\",\"on_bad_row\":\"refuse\","
+        "\"model.std\":null,\"model.input\":null,\"model.output\":null,\"model.layout\":\"auto\",\"model.width\":null,"
+        "\"model.depth\":null,"
+        "\"model.layers\":null,\"model.heads\":null,\"model.classes\":null,\"init\":\"auto\",\"on_bad_row\":\"refuse\","
         "\"threads\":null,\"cpus\":[0,1,2],\"input.cpus\":null,"
         "\"cpu_time_limit\":null,\"memory_limit\":null,\"run_time_limit\":90.0,"
         "\"stall_limit\":120.0,\"sample_hz\":10.0,"
@@ -392,7 +393,7 @@ static ys_status typed(void *context, const char *framework, const char *option,
 static void hooks_check_frameworks_and_type_options(void)
 {
     int calls = 0;
-    struct ys_job_hooks hooks = {&calls, only_known, typed};
+    struct ys_job_hooks hooks = {&calls, NULL, only_known, typed};
     struct helper_study study = study_with(HEAD "framework = pytorch@2\nopt.pytorch.compile = on\n", NULL, 0, &hooks);
     REQUIRE(study.status == YS_OK);
     CHECK_TEXT(ys_json_get_text(ys_json_get(trial_at(&study, 0), "options"), "compile", ""), "on");

@@ -89,7 +89,7 @@ static void times_need_units(void)
     CHECK_TEXT(value_of("time_limit", "none"), "[null]");
     CHECK_TEXT(value_of("cooldown", "0"), "[0.0]");
     CHECK_TEXT(value_of("run_time_limit", "90"), "run_time_limit = 90: this is no time with a unit (ns, us, ms, s, "
-                                                 "min, h): write a time with a unit as 30s or 2min, "
+                                                 "min, h, d): write a time with a unit as 30s or 2min, "
                                                  "above 0h and at most 744h, or none");
 }
 
@@ -171,6 +171,7 @@ static void optimizers_have_a_name_and_perhaps_numbers(void)
         {"adamw(0, 0, 1)", "adamw(0,0,1)"},
         {"rmsprop (0.9, 0.1)", "rmsprop(0.9,0.1)"},
         {"rmsprop(0.99, 1e-8)", "rmsprop"},
+        {"Adam", "adam"},
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         char expected[64];
@@ -179,7 +180,7 @@ static void optimizers_have_a_name_and_perhaps_numbers(void)
     }
     static const char *const bad[] = {
         "",         "sdg",          "adam()", "adam(0.9)",   "adam(0.9,0.9)",      "adam(a,b,c)", "adam(1,2,3,4)",
-        "sgd(0.9)", "rmsprop(0.9)", "Adam",   "nesterov(1)", "adam(0.9,0.99,1e-8", "adam 0.9"};
+        "sgd(0.9)", "rmsprop(0.9)", "Adamax", "nesterov(1)", "adam(0.9,0.99,1e-8", "adam 0.9"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK_HAS(value_of("optimizer", bad[i]), ": this is no optimizer: " OPTIMIZERS);
 }

@@ -33,12 +33,13 @@ static void durations_need_a_unit(void)
     const struct {
         const char *text;
         double seconds;
-    } good[] = {{"30s", 30}, {"1.5h", 5400}, {"2 min", 120}, {"250ms", 0.25}, {"3us", 3e-6}, {"7ns", 7e-9}, {"0", 0}};
+    } good[] = {{"30s", 30}, {"1.5h", 5400}, {"2 min", 120}, {"250ms", 0.25}, {"3us", 3e-6}, {"7ns", 7e-9},
+                {"0", 0},    {"30 sec", 30}, {"5m", 300},    {"1d", 86400},   {"2H", 7200}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         tap_check(ys_value_duration(good[i].text, &value) && value == good[i].seconds, __LINE__, "%s is %g",
                   good[i].text, value);
     CHECK(!ys_value_duration("30", &value));
-    CHECK(!ys_value_duration("30 sec", &value));
+    CHECK(!ys_value_duration("30 secs", &value));
     CHECK(!ys_value_duration("s", &value));
     CHECK(!ys_value_duration("1h30min", &value));
 }
@@ -52,8 +53,10 @@ static void sizes_tell_thousands_from_1024(void)
     CHECK(ys_value_size("3kB", &value) && value == 3000);
     CHECK(ys_value_size("12B", &value) && value == 12);
     CHECK(ys_value_size("1TiB", &value) && value == 1099511627776.0);
-    CHECK(!ys_value_size("2G", &value));
-    CHECK(!ys_value_size("2gib", &value));
+    CHECK(ys_value_size("2G", &value) && value == 2147483648.0);
+    CHECK(ys_value_size("2gib", &value) && value == 2147483648.0);
+    CHECK(ys_value_size("64k", &value) && value == 65536);
+    CHECK(!ys_value_size("2Gi", &value));
     CHECK(!ys_value_size("2048", &value));
 }
 

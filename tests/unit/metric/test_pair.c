@@ -1,6 +1,6 @@
 #include "fixture.h"
 
-#include "metric/pair.h"
+#include "metric/choice.h"
 #include "tap.h"
 
 static const char *varies(const char *a, const char *b)
@@ -92,14 +92,36 @@ static const ys_json *find(const ys_json *result, const char *metric, const char
     return NULL;
 }
 
+/* "1-0 2-0": the places of a and b of all comparisons of speed, in their order. */
+static const char *speed_pairs(const ys_json *result)
+{
+    static char text[1024];
+    const ys_json *all = ys_json_get(result, "comparisons"), *trials = ys_json_get(result, "trials");
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *one = ys_json_at(all, i);
+        size_t a = 0, b = 0;
+        if (strcmp(ys_json_get_text(one, "metric", ""), "rate_per_s") != 0)
+            continue;
+        while (!ys_json_equal(ys_json_get(ys_json_at(trials, a), "id"), ys_json_get(one, "a")))
+            a++;
+        while (!ys_json_equal(ys_json_get(ys_json_at(trials, b), "id"), ys_json_get(one, "b")))
+            b++;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu-%zu", used ? " " : "", a, b);
+    }
+    return text;
+}
+
 static void frameworks_come_first_and_the_earlier_trial_is_the_base(void)
 {
     struct study study;
     ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 6, -1);
     const ys_json *all = ys_json_get(result, "comparisons");
-    CHECK_INT(ys_json_size(all), 4 * 7);
-    for (size_t i = 0; i < ys_json_size(all); i++)
-        CHECK_TEXT(ys_json_get_text(ys_json_at(all, i), "varies", ""), i < 14 ? "framework" : "threads");
+    CHECK_INT(ys_json_size(all), 5 * 7);
+    for (size_t i = 0; i < 14; i++)
+        CHECK_TEXT(ys_json_get_text(ys_json_at(all, i), "varies", ""), "framework");
+    CHECK_TEXT(speed_pairs(result), "2-0 3-1 1-0 2-1 3-2");
     CHECK_TEXT(ys_json_get_text(ys_json_at(all, 0), "a", ""), "lenet:framework=pytorch,threads=1");
     CHECK_TEXT(ys_json_get_text(ys_json_at(all, 0), "b", ""), "lenet:framework=builtin,threads=1");
     end(&study, result);
@@ -163,34 +185,13 @@ static void fill_grid(struct fake_trial *trials)
     }
 }
 
-/* "1-0 2-0": the places of a and b of all comparisons of speed, in their order. */
-static const char *speed_pairs(const ys_json *result)
-{
-    static char text[1024];
-    const ys_json *all = ys_json_get(result, "comparisons"), *trials = ys_json_get(result, "trials");
-    size_t used = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < ys_json_size(all); i++) {
-        const ys_json *one = ys_json_at(all, i);
-        size_t a = 0, b = 0;
-        if (strcmp(ys_json_get_text(one, "metric", ""), "rate_per_s") != 0)
-            continue;
-        while (!ys_json_equal(ys_json_get(ys_json_at(trials, a), "id"), ys_json_get(one, "a")))
-            a++;
-        while (!ys_json_equal(ys_json_get(ys_json_at(trials, b), "id"), ys_json_get(one, "b")))
-            b++;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu-%zu", used ? " " : "", a, b);
-    }
-    return text;
-}
-
 static void each_trial_is_compared_with_the_first_along_each_axis(void)
 {
     struct fake_trial trials[GRID];
     struct study study;
     fill_grid(trials);
     ys_json *result = compare(&study, trials, GRID, 1, -1);
-    CHECK_TEXT(speed_pairs(result), "3-0 4-1 5-2 6-0 7-1 8-2 1-0 2-0 4-3 5-3 7-6 8-6");
+    CHECK_TEXT(speed_pairs(result), "3-0 4-1 5-2 6-0 7-1 8-2 8-5 1-0 2-0 4-3 5-3 7-6 8-0 8-1 8-3 8-4 8-6 8-7");
     CHECK_TEXT(ys_json_get_text(ys_json_get(result, "study"), "comparisons", ""), "axes");
     end(&study, result);
 }
@@ -203,7 +204,8 @@ static void all_pairs_are_compared_when_asked_for(void)
     fill_grid(trials);
     ys_json *result = compare(&study, trials, GRID, 1, -1);
     REQUIRE(ys_metric_result(study.store, study.id, YS_RESULT_ALL, &all) == YS_OK);
-    CHECK_TEXT(speed_pairs(all), "3-0 4-1 5-2 6-0 6-3 7-1 7-4 8-2 8-5 1-0 2-0 2-1 4-3 5-3 5-4 7-6 8-6 8-7");
+    CHECK_TEXT(speed_pairs(all),
+               "3-0 4-1 5-2 6-0 6-3 7-1 7-4 8-2 8-5 1-0 2-0 2-1 4-3 5-3 5-4 7-6 8-0 8-1 8-3 8-4 8-6 8-7");
     CHECK_TEXT(ys_json_get_text(ys_json_get(all, "study"), "comparisons", ""), "all");
     ys_json_free(all);
     end(&study, result);
@@ -217,7 +219,7 @@ static void a_first_trial_that_says_nothing_is_not_the_base(void)
     fill_grid(trials);
     trials[0].verdict = "fail";
     ys_json *result = compare(&study, trials, GRID, 1, -1);
-    CHECK_TEXT(speed_pairs(result), "3-0 4-1 5-2 6-3 7-1 8-2 1-0 2-1 4-3 5-3 7-6 8-6");
+    CHECK_TEXT(speed_pairs(result), "3-0 4-1 5-2 6-3 7-1 8-2 8-5 1-0 2-1 4-3 5-3 7-6 8-0 8-1 8-3 8-4 8-6 8-7");
     end(&study, result);
 }
 
@@ -237,10 +239,151 @@ static void options_of_a_framework_are_an_axis_of_its_own(void)
         ys_json_free(trial);
     }
     result = compare_again(&study);
-    CHECK_TEXT(speed_pairs(result), "2-0 3-0 1-0 3-2");
+    CHECK_TEXT(speed_pairs(result), "2-0 3-0 1-0 2-1 3-1 3-2");
     CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "opt.pytorch.compile"), "a", ""),
                "lenet:framework=pytorch,threads=2");
     end(&study, result);
+}
+
+/* The comparison of speed of two trials, by their ids, in either order; turned so that the ratio is of `one`. */
+static const ys_json *find_two(const ys_json *result, const char *one, const char *other, double *ratio)
+{
+    const ys_json *all = ys_json_get(result, "comparisons");
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *found = ys_json_at(all, i);
+        const char *a = ys_json_get_text(found, "a", ""), *b = ys_json_get_text(found, "b", "");
+        if (strcmp(ys_json_get_text(found, "metric", ""), "rate_per_s") != 0)
+            continue;
+        if (strcmp(a, one) == 0 && strcmp(b, other) == 0)
+            *ratio = ys_json_get_number(found, "ratio", NAN);
+        else if (strcmp(a, other) == 0 && strcmp(b, one) == 0)
+            *ratio = 1 / ys_json_get_number(found, "ratio", NAN);
+        else
+            continue;
+        return found;
+    }
+    return NULL;
+}
+
+static const char *name_of(const struct fake_trial *trial, char *text, size_t size)
+{
+    snprintf(text, size, "lenet:framework=%s,threads=%d", trial->framework, trial->threads);
+    return text;
+}
+
+static void the_best_is_compared_with_every_other_in_whatever_order(void)
+{
+    static const int orders[][FAKE_TRIALS] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 1, 3, 0}};
+    for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
+        struct fake_trial trials[FAKE_TRIALS];
+        struct study study;
+        char best[64], other[64];
+        for (int i = 0; i < FAKE_TRIALS; i++)
+            trials[i] = fake_trials[orders[o][i]];
+        ys_json *result = compare(&study, trials, FAKE_TRIALS, 7, -1);
+        const ys_json *group = ys_json_at(ys_json_get(result, "groups"), 0);
+        name_of(&fake_trials[1], best, sizeof best); /* the fastest */
+        CHECK_INT(ys_json_size(ys_json_get(result, "groups")), 1);
+        CHECK_INT(ys_json_size(ys_json_get(group, "trials")), FAKE_TRIALS);
+        CHECK_TEXT(ys_json_get_text(group, "best", ""), best);
+        for (int i = 0; i < FAKE_TRIALS; i++) {
+            double ratio = NAN;
+            if (i == 1)
+                continue;
+            const ys_json *found = find_two(result, name_of(&fake_trials[i], other, sizeof other), best, &ratio);
+            REQUIRE(found);
+            const bool is_a = strcmp(ys_json_get_text(found, "a", ""), best) == 0;
+            CHECK_TEXT(ys_json_get_text(found, "best", ""), is_a ? "a" : "b");
+            CHECK_TEXT(ys_json_get_text(found, "verdict", ""), is_a ? "better" : "worse");
+            CHECK_NEAR(ratio, fake_trials[i].rate_per_s / fake_trials[1].rate_per_s, 0.08);
+        }
+        double ratio;
+        name_of(&fake_trials[2], other, sizeof other); /* pytorch on one thread, builtin on two */
+        CHECK_TEXT(ys_json_get_text(find_two(result, best, other, &ratio), "varies", ""), "framework, threads");
+        end(&study, result);
+    }
+}
+
+/* By how much the interval of a comparison is wider than were it the only one, in logarithms. */
+static double stretch_of(const ys_json *comparison)
+{
+    const ys_json *ci = ys_json_get(comparison, "ci"), *single = ys_json_get(ys_json_get(comparison, "single"), "ci");
+    return log(ys_json_number(ys_json_at(ci, 1), NAN) / ys_json_number(ys_json_at(ci, 0), NAN)) /
+           log(ys_json_number(ys_json_at(single, 1), NAN) / ys_json_number(ys_json_at(single, 0), NAN));
+}
+
+/* Which one is the best is read off the values: its intervals are those of all six pairs, one factor for all; the
+ * others are those of the pairs that were chosen before. */
+static void with_the_best_intervals_hold_for_all_pairs(void)
+{
+    struct study study;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 7, -1);
+    const ys_json *all = ys_json_get(result, "comparisons");
+    double of_best = NAN, of_others = NAN;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *one = ys_json_at(all, i);
+        if (strcmp(ys_json_get_text(one, "metric", ""), "rate_per_s") != 0)
+            continue;
+        const bool has_best = ys_json_type_of(ys_json_get(one, "best")) == YS_JSON_STRING;
+        double *known = has_best ? &of_best : &of_others;
+        if (isnan(*known))
+            *known = stretch_of(one);
+        CHECK_NEAR(stretch_of(one), *known, 1e-9); /* logarithms and back */
+    }
+    CHECK(of_others > 1);
+    CHECK(of_best > of_others);
+    end(&study, result);
+}
+
+/* All pairs of a thousand trials are half a million. */
+static void of_a_large_group_the_best_is_compared_by_its_speed_alone(void)
+{
+    enum { MANY = 101 };
+    static struct fake_trial trials[MANY];
+    struct study study;
+    for (int i = 0; i < MANY; i++) {
+        trials[i] = fake_trials[0];
+        trials[i].threads = i + 1;
+        trials[i].rate_per_s *= i == 50 ? 2 : 1;
+    }
+    ys_json *result = compare(&study, trials, MANY, 1, -1);
+    const ys_json *all = ys_json_get(result, "comparisons");
+    int of_speed = 0, of_others = 0;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const ys_json *one = ys_json_at(all, i);
+        if (ys_json_type_of(ys_json_get(one, "best")) != YS_JSON_STRING)
+            continue;
+        of_speed += strcmp(ys_json_get_text(one, "metric", ""), "rate_per_s") == 0;
+        of_others += strcmp(ys_json_get_text(one, "metric", ""), "rate_per_s") != 0;
+    }
+    CHECK_INT(of_speed, MANY - 1);
+    CHECK_INT(of_others, 0);
+    end(&study, result);
+}
+
+/* Weak scaling is other work; of ranks that divide the same rows it is the same. */
+static void ranks_that_divide_the_rows_are_of_one_group(void)
+{
+    struct ys_trial_settings one = {.batch = 32, .ranks = YS_FIELD_NONE, .strategy = YS_NAME_NONE, .bn = YS_NAME_NONE};
+    struct ys_trial_settings two = one, weak = one, alone = one;
+    two.batch = 16;
+    two.ranks = weak.ranks = alone.ranks = 2;
+    alone.batch = 16;
+    two.strategy = weak.strategy = YS_STRATEGY_DATA;
+    alone.strategy = YS_STRATEGY_ALONE;
+    char *of_one = ys_settings_work(&one), *of_two = ys_settings_work(&two), *of_weak = ys_settings_work(&weak),
+         *of_alone = ys_settings_work(&alone);
+    CHECK_TEXT(of_one, of_two);
+    CHECK(strcmp(of_one, of_weak) != 0);
+    CHECK(strcmp(of_one, of_alone) != 0);
+    two.threads = 4;
+    char *of_more = ys_settings_work(&two);
+    CHECK_TEXT(of_more, of_two);
+    ys_free(of_one);
+    ys_free(of_two);
+    ys_free(of_weak);
+    ys_free(of_alone);
+    ys_free(of_more);
 }
 
 static void five_rounds_are_unclear_with_a_reason(void)
@@ -588,7 +731,9 @@ static void what_exchanging_adds_is_told_without_rounds_that_are_left_out(void)
     end(&study, result);
 }
 
-TAP_MAIN(TAP_CASE(the_trial_of_one_process_is_the_base_of_those_of_several),
+TAP_MAIN(TAP_CASE(the_best_is_compared_with_every_other_in_whatever_order),
+         TAP_CASE(with_the_best_intervals_hold_for_all_pairs), TAP_CASE(ranks_that_divide_the_rows_are_of_one_group),
+         TAP_CASE(the_trial_of_one_process_is_the_base_of_those_of_several),
          TAP_CASE(what_exchanging_adds_is_told_of_ranks_that_are_proven),
          TAP_CASE(what_exchanging_adds_is_told_without_rounds_that_are_left_out),
          TAP_CASE(bits_a_token_are_compared_by_their_ratio_whatever_disturbed),

@@ -156,7 +156,7 @@ static void open_extents_are_those_of_the_data(void)
     made_image(&m, open);
     CHECK(!read_fed(&m, NULL, YS_EUNSUPPORTED, "an open height, width or number of channels"));
     made_image(&m, open);
-    CHECK(!read_fed(&m, &other, YS_EUNSUPPORTED, "an open height, width or number of channels"));
+    CHECK(!read_fed(&m, &other, YS_EUNSUPPORTED, "the data are 1 x 28 x 28"));
     made_image(&m, shape);
     import = read_fed(&m, &other, YS_OK, "");
     check_input(import, 0, "x", chw, YS_U8);

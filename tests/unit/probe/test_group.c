@@ -80,6 +80,29 @@ static void each_controller_is_taken_from_where_it_is(void)
     ys_free(path);
 }
 
+static void version_2_freezes_and_thaws_by_a_word(void)
+{
+    struct ys_group *group;
+    static const char path[] = "/sys/fs/cgroup/unified/user/yardstick-run/cgroup.freeze";
+    const char *word = NULL;
+    hybrid_machine();
+    machine_file(path, "");
+    machine_file("/sys/fs/cgroup/unified/user/yardstick-run/cgroup.events", "populated 1\nfrozen 1\n");
+    REQUIRE(ys_group_open(machine_root, 0, &group) == YS_OK);
+    CHECK(ys_group_end_fd(group, &word) >= 0);
+    CHECK_TEXT(word, "1"); /* what is frozen can be killed there: nothing has to thaw it first */
+    for (int is_frozen = 1; is_frozen >= 0; is_frozen--) {
+        struct ys_buf text = {0};
+        char *whole = ys_format("%s%s", machine_root, path);
+        CHECK(ys_group_freeze(group, is_frozen));
+        CHECK(ys_fs_read(whole, 100, &text) == YS_OK);
+        CHECK_TEXT(ys_buf_text(&text), is_frozen ? "1" : "0");
+        ys_buf_free(&text);
+        ys_free(whole);
+    }
+    ys_group_close(group);
+}
+
 static void version_2_alone_is_enough(void)
 {
     struct ys_group *group;
@@ -175,5 +198,5 @@ static void a_sweep_spares_what_is_held(void)
 }
 
 TAP_MAIN(TAP_CASE(a_sweep_spares_what_is_held), TAP_CASE(each_controller_is_taken_from_where_it_is),
-         TAP_CASE(version_2_alone_is_enough), TAP_CASE(a_limit_is_never_escaped),
-         TAP_CASE(where_none_can_be_made_the_reason_is_said))
+         TAP_CASE(version_2_freezes_and_thaws_by_a_word), TAP_CASE(version_2_alone_is_enough),
+         TAP_CASE(a_limit_is_never_escaped), TAP_CASE(where_none_can_be_made_the_reason_is_said))

@@ -33,6 +33,20 @@ static void idle_threads_count_little(void)
 static void a_process_that_is_gone_adds_nothing(void)
 {
     CHECK(count(machine_new()) == 0);
+    CHECK_INT(ys_threads_running(machine_new(), 7), 0);
+}
+
+static void threads_that_a_signal_has_not_stopped_yet_are_counted(void)
+{
+    static const char states[] = {'T', 'R', 'S', 'Z'};
+    const char *root = machine_new();
+    for (size_t i = 0; i < sizeof states; i++) {
+        char path[64], text[200];
+        snprintf(path, sizeof path, "/proc/7/task/%zu/stat", 7 + i);
+        snprintf(text, sizeof text, "7 (a (b) c) %c 1 7 7 0 -1 0 0 0 0 0 5 6 7 8 20 0 1 0 99 0 3\n", states[i]);
+        machine_file(path, text);
+    }
+    CHECK_INT(ys_threads_running(root, 7), 2);
 }
 
 static void threads_that_unbound_themselves_are_counted(void)
@@ -48,4 +62,5 @@ static void threads_that_unbound_themselves_are_counted(void)
 }
 
 TAP_MAIN(TAP_CASE(threads_that_work_alike_count_whole), TAP_CASE(threads_that_unbound_themselves_are_counted),
-         TAP_CASE(idle_threads_count_little), TAP_CASE(a_process_that_is_gone_adds_nothing))
+         TAP_CASE(idle_threads_count_little), TAP_CASE(a_process_that_is_gone_adds_nothing),
+         TAP_CASE(threads_that_a_signal_has_not_stopped_yet_are_counted))

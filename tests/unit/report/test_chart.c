@@ -1,5 +1,7 @@
 #include "report/chart.h"
 #include "tap.h"
+#include <stdlib.h>
+#include <string.h>
 
 static struct ys_buf out;
 
@@ -30,10 +32,15 @@ static void every_run_is_a_dot_and_failures_are_notes(void)
                                         .count = 2};
     ys_buf_clear(&out);
     ys_chart_dots(&out, &chart);
-    CHECK_INT(count("<circle"), 3);
-    CHECK_INT(count("class=\"strong line g0\""), 1); /* the median */
-    CHECK_INT(count(">missing<"), 1);
-    CHECK_INT(count("round 4: 103"), 1);
+    /* Once for the whole width, once for a phone. */
+    CHECK_INT(count("<svg class=\"wide\" viewBox=\"0 0 1068 "), 1);
+    CHECK_INT(count("<svg class=\"narrow\" viewBox=\"0 0 372 "), 1);
+    CHECK_INT(count("id=\"rate-title\""), 1);
+    CHECK_INT(count("id=\"rate-narrow-title\""), 1);
+    CHECK_INT(count("<circle"), 2 * 3);
+    CHECK_INT(count("class=\"strong line g0\""), 2 * 1); /* the median */
+    CHECK_INT(count(">missing<"), 2 * 1);
+    CHECK_INT(count("round 4: 103"), 2 * 1);
 }
 
 static void charts_without_numbers_are_left_out(void)
@@ -63,11 +70,11 @@ static void parts_of_a_bar_follow_each_other(void)
                                         .count = 1};
     ys_buf_clear(&out);
     ys_chart_bars(&out, &chart);
-    /* The axis reaches 4 s over 458 units from 8: parts of 114.5 and 343.5. */
+    /* For a phone the axis reaches 4 s from 8 to 362: parts of 88.5 and 265.5. */
     CHECK_HAS(ys_buf_text(&out),
-              "<rect x=\"8\" y=\"45\" width=\"114.5\" height=\"14\" class=\"p0\"><title>one: 1.00 s</title></rect>");
-    CHECK_HAS(ys_buf_text(&out), "<rect x=\"122.5\" y=\"45\" width=\"343.5\" height=\"14\" class=\"p2\">");
-    CHECK_INT(count("class=\"p1\""), 1); /* in the legend alone */
+              "<rect x=\"8\" y=\"46\" width=\"88.5\" height=\"14\" class=\"p0\"><title>one: 1.00 s</title></rect>");
+    CHECK_HAS(ys_buf_text(&out), "<rect x=\"96.5\" y=\"46\" width=\"265.5\" height=\"14\" class=\"p2\">");
+    CHECK_INT(count("class=\"p1\""), 2); /* in the legend alone */
 }
 
 static void the_strong_curve_is_drawn_last_and_named(void)
@@ -145,6 +152,36 @@ static void points_say_their_values_and_intervals(void)
     CHECK_INT(count("class=\"line g0\""), 2 * 3); /* two intervals, each a bar and two ends */
 }
 
+/* Names and values of a wide picture lie outside its plot; of a narrow one no line of the grid crosses them. */
+static void labels_stand_in_a_gutter(void)
+{
+    const struct ys_chart_row row = {
+        .label = "alpha", .value = "100", .share = {"0.59x"}, .mid = 100, .lo = 98, .hi = 103};
+    const struct ys_chart_dots chart = {.id = "rate",
+                                        .title = "t",
+                                        .description = "d",
+                                        .axis_title = "x",
+                                        .kind = YS_KIND_RATE,
+                                        .zero = true,
+                                        .reference = NAN,
+                                        .band = NAN,
+                                        .rows = &row,
+                                        .count = 1};
+    ys_buf_clear(&out);
+    ys_chart_dots(&out, &chart);
+    CHECK_INT(count(">0.59x<"), 2);
+    const char *narrow = strstr(ys_buf_text(&out), "<svg class=\"narrow\"");
+    REQUIRE(narrow != NULL);
+    for (const char *c = ys_buf_text(&out); (c = strstr(c, "<line x1=\"")); c++) {
+        const double x = strtod(c + strlen("<line x1=\""), NULL), y = strtod(strstr(c, "y1=\"") + 4, NULL);
+        if (c < narrow)
+            CHECK(x > ys_svg_text_width("alpha") &&
+                  x < YS_SVG_WIDE - ys_svg_text_width("100") - ys_svg_text_width("0.59x"));
+        else
+            CHECK(y > 4 + 13); /* the base line of the name */
+    }
+}
+
 /* Of one scale over several panels each panel has the same axis. */
 static void panels_share_a_scale(void)
 {
@@ -185,8 +222,8 @@ static void cells_are_deeper_the_larger_and_say_their_values(void)
     CHECK_INT(count(">-<"), 1);
 }
 
-TAP_MAIN(TAP_CASE(points_say_their_values_and_intervals), TAP_CASE(panels_share_a_scale),
-         TAP_CASE(cells_are_deeper_the_larger_and_say_their_values),
+TAP_MAIN(TAP_CASE(labels_stand_in_a_gutter), TAP_CASE(points_say_their_values_and_intervals),
+         TAP_CASE(panels_share_a_scale), TAP_CASE(cells_are_deeper_the_larger_and_say_their_values),
          TAP_CASE(every_run_is_a_dot_and_failures_are_notes), TAP_CASE(charts_without_numbers_are_left_out),
          TAP_CASE(parts_of_a_bar_follow_each_other), TAP_CASE(the_strong_curve_is_drawn_last_and_named),
          TAP_CASE(a_few_huge_values_do_not_flatten_the_rest))

@@ -25,11 +25,11 @@ static void elements_are_plain_text(void)
 
 static void pictures_have_a_title_and_a_description(void)
 {
-    ys_svg_begin(&out, "rate", 100, "Speed & more", "what it shows");
+    ys_svg_begin(&out, "rate", "wide", 480, 100, "Speed & more", "what it shows");
     ys_svg_end(&out);
     CHECK_TEXT(
         drawn(),
-        "<svg viewBox=\"0 0 480 100\" role=\"img\" aria-labelledby=\"rate-title rate-about\">\n"
+        "<svg class=\"wide\" viewBox=\"0 0 480 100\" role=\"img\" aria-labelledby=\"rate-title rate-about\">\n"
         "<title id=\"rate-title\">Speed &amp; more</title>\n<desc id=\"rate-about\">what it shows</desc>\n</svg>\n");
 }
 

@@ -178,7 +178,7 @@ static void interrupted_studies_say_how_far_they_came(void)
     ys_json *result = made_result(two, 2, 6, "better"), *study = ys_json_get(result, "study");
     (void)!ys_json_set_string(study, "status", "interrupted");
     (void)!ys_json_set_int(study, "repeat", 10);
-    CHECK_HAS(words(result), "The study was interrupted: 6 of 10 rounds are complete.");
+    CHECK_HAS(words(result), "The study was interrupted: 6 of 10 rounds are complete; `yardstick resume 1` goes on.");
     CHECK_TEXT(words(made_json("{'trials':[]}")), "The study has no trials.\n");
     CHECK_TEXT(words(made_json("{}")), "The study has no trials.\n");
 }

@@ -94,6 +94,7 @@ static ys_status put_runs(struct ys_store *store, int64_t trial_id, struct ys_bu
 /* What is said of the study as a whole. */
 static ys_status put_study(struct ys_store *store, int64_t study_id, struct ys_buf *out)
 {
+    int64_t runs = 0;
     double wall_s = 0;
     ys_json *json = NULL;
     YS_TRY(ys_store_studies(store, &json));
@@ -104,8 +105,8 @@ static ys_status put_study(struct ys_store *store, int64_t study_id, struct ys_b
     put_json(out, json);
     YS_TRY(read_rounds(store, study_id, &json));
     put_json(out, json);
-    YS_TRY(ys_store_wall_s(store, study_id, &wall_s));
-    return ys_buf_printf(out, "%g\n", wall_s);
+    YS_TRY(ys_store_wall_s(store, study_id, &wall_s, &runs));
+    return ys_buf_printf(out, "%g %lld\n", wall_s, (long long)runs);
 }
 
 /* Everything that readers get of the latest study. */

@@ -125,13 +125,14 @@ static void the_time_of_all_runs_is_summed(void)
     fixture_open(&f);
     int64_t study = begin_study(f.store, "first"), a = put_trial(f.store, study, "a", 0);
     double wall_s = -1;
+    int64_t runs = -1;
     ys_json *metrics = make_json("{\"wall_s\":{\"value\":1.5},\"rate_per_s\":{\"value\":7}}");
     for (int round = 0; round < 3; round++) {
         CHECK(put_run(f.store, a, round, 0, "ok") == YS_OK);
         CHECK(ys_store_metric_put(f.store, round + 1, metrics) == YS_OK);
     }
-    CHECK(ys_store_wall_s(f.store, study, &wall_s) == YS_OK);
-    CHECK(wall_s == 4.5);
+    CHECK(ys_store_wall_s(f.store, study, &wall_s, &runs) == YS_OK);
+    CHECK(wall_s == 4.5 && runs == 3);
     ys_json_free(metrics);
     fixture_close(&f);
 }

@@ -1,6 +1,6 @@
 /* Folders for temporary files in TMPDIR, or /tmp where that is not set: each is one run's, and goes with it. */
-#ifndef YS_RUN_TEMPORARY_H
-#define YS_RUN_TEMPORARY_H
+#ifndef YS_BASE_TEMPORARY_H
+#define YS_BASE_TEMPORARY_H
 
 #include "base/working.h"
 

@@ -1,4 +1,4 @@
-#include "run/temporary.h"
+#include "base/temporary.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
