@@ -383,7 +383,7 @@ class InferenceAdapter(Adapter):
     ops = ("normalize", "Conv", "Gemm", "BatchNormalization", "LayerNormalization", "LRN", "MaxPool", "AveragePool",
            "GlobalAveragePool", "GlobalMaxPool", "Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Dropout", "Add", "Mul",
            "Concat", "Split", "Flatten", "Reshape", "Transpose", "ReduceMean", "HardSwish",
-           "HardSigmoid", "Swish", "Gelu", "Sqrt", "Pow", "Sub", "Div", "Pad", "ConvTranspose", "MatMul")  # the file has them all
+           "HardSigmoid", "Swish", "Gelu", "Exp", "Elu", "Selu", "Celu", "Softplus", "Softsign", "Mish", "Sqrt", "Pow", "Sub", "Div", "Pad", "ConvTranspose", "MatMul")  # the file has them all
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ()
     extras = ("label_smoothing", "connections", "broadcast", "operands")

@@ -456,6 +456,15 @@ class Network:
             return x * (1 + self.ops.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x))) / 2
         return x * (1 + self.ops.erf(x / math.sqrt(2))) / 2
 
+    def elu(self, x, alpha, inner=1):
+        """Keras's own leaves alpha to its engine, which may have it in single precision."""
+        below = self.ops.where(x > 0, self.ops.zeros_like(x), x)
+        return self.ops.where(x > 0, x, alpha * self.ops.expm1(below / inner))
+
+    def softplus(self, x):
+        """Not Keras's own, which on PyTorch ends at 20."""
+        return -self.ops.log_sigmoid(-x)
+
     def leaky_relu(self, node, x):
         """Keras's own has the slope 1 at 0 on JAX, and a factor of single precision on TensorFlow."""
         return self.ops.where(x > 0, x, node["attrs"]["alpha"] * x)
@@ -510,6 +519,13 @@ CALLS = {
     "Pad": lambda net, attrs, x: net.pad_axes(attrs, x),
     "RotaryEmbedding": lambda net, attrs, x: net.placed(functools.partial(net.rotary, attrs), x),
     "sinusoid": lambda net, attrs, x: net.placed(functools.partial(net.sinusoid, attrs), x),
+    "Exp": lambda net, attrs, x: net.ops.exp(x),
+    "Elu": lambda net, attrs, x: net.elu(x, attrs["alpha"]),
+    "Selu": lambda net, attrs, x: attrs["gamma"] * net.elu(x, attrs["alpha"]),
+    "Celu": lambda net, attrs, x: net.elu(x, attrs["alpha"], attrs["alpha"]),
+    "Softplus": lambda net, attrs, x: net.softplus(x),
+    "Softsign": lambda net, attrs, x: x / (1 + net.ops.abs(x)),
+    "Mish": lambda net, attrs, x: x * net.ops.tanh(net.softplus(x)),
     "Sqrt": lambda net, attrs, x: net.ops.sqrt(x),
     "Pow": lambda net, attrs, x: net.ops.power(x, net.ops.convert_to_tensor(np.float64(attrs["exponent"]), dtype=x.dtype)),
     "Softmax": lambda net, attrs, x: net.ops.softmax(net.wide(x), axis=own_axis(attrs, x)),

@@ -36,6 +36,17 @@ def hard_sigmoid(x, alpha, beta):
     return 1 - F.relu(1 - F.relu(x * alpha + beta))
 
 
+def elu(x, alpha, inner=1):
+    """Paddle's own keeps alpha in single precision."""
+    below = paddle.where(x > 0, paddle.zeros_like(x), x)
+    return paddle.where(x > 0, x, paddle.expm1(below / number(inner, x)) * number(alpha, x))
+
+
+def softplus(x):
+    """Not Paddle's own, which ends at 20."""
+    return -F.log_sigmoid(-x)
+
+
 def gelu(x, attrs):
     if attrs["approximate"] == "tanh":
         curve = paddle.tanh((x + x * x * x * number(0.044715, x)) * number(math.sqrt(2 / math.pi), x))
@@ -348,6 +359,13 @@ CALLS = {
     "HardSigmoid": lambda x, attrs: hard_sigmoid(x[0], number(attrs["alpha"], x[0]), number(attrs["beta"], x[0])),
     "Swish": lambda x, attrs: x[0] * F.sigmoid(x[0]),
     "Gelu": lambda x, attrs: gelu(x[0], attrs),
+    "Exp": lambda x, attrs: x[0].exp(),
+    "Elu": lambda x, attrs: elu(x[0], attrs["alpha"]),
+    "Selu": lambda x, attrs: elu(x[0], attrs["alpha"]) * number(attrs["gamma"], x[0]),
+    "Celu": lambda x, attrs: elu(x[0], attrs["alpha"], attrs["alpha"]),
+    "Softplus": lambda x, attrs: softplus(x[0]),
+    "Softsign": lambda x, attrs: x[0] / (1 + x[0].abs()),
+    "Mish": lambda x, attrs: x[0] * softplus(x[0]).tanh(),
     "Sqrt": lambda x, attrs: x[0].sqrt(),
     "Pow": lambda x, attrs: x[0] ** number(attrs["exponent"], x[0]),
     "LeakyRelu": lambda x, attrs: paddle.where(x[0] > 0, x[0], x[0] * number(attrs["alpha"], x[0])),  # Paddle's has slope 1 at 0

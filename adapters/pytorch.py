@@ -30,7 +30,7 @@ with common.importing("PyTorch"):
 
 from pytorch_network import (Attention, AveragePool, BatchNorm, CachedAttention, ConnectedConv2d, Crop,
                              ForwardLocalResponseNorm, HardSigmoid, JoinedBatchNorm, Normalize, Operand, Pad, PlacedOperand,
-                             Recurrent, Rotary, Sinusoid, last_counted, pad_axes)
+                             Recurrent, Rotary, Selu, Sinusoid, last_counted, pad_axes)
 
 DTYPES = {"f32": torch.float32, "f64": torch.float64, "bf16": torch.float32}  # of parameters
 
@@ -43,6 +43,12 @@ LAYERS = {
     "HardSigmoid": lambda attrs: HardSigmoid(attrs["alpha"], attrs["beta"]),
     "Swish": lambda attrs: nn.SiLU(),
     "Gelu": lambda attrs: nn.GELU(attrs["approximate"]),
+    "Elu": lambda attrs: nn.ELU(attrs["alpha"]),
+    "Selu": lambda attrs: Selu(attrs["alpha"], attrs["gamma"]),
+    "Celu": lambda attrs: nn.CELU(attrs["alpha"]),
+    "Softplus": lambda attrs: nn.Softplus(threshold=50),  # from 20 on, PyTorch's own, it would leave out what doubles see
+    "Softsign": lambda attrs: nn.Softsign(),
+    "Mish": lambda attrs: nn.Mish(),
     "Softmax": lambda attrs: nn.Softmax(attrs["axis"]),
     "LogSoftmax": lambda attrs: nn.LogSoftmax(attrs["axis"]),
     "GlobalAveragePool": lambda attrs: nn.AdaptiveAvgPool2d(1),
@@ -55,6 +61,7 @@ CALLS = {
     "Pad": lambda code, x, attrs: code.call_function(
         pad_axes, (x[0], attrs["mode"], common_graph.sides_of(attrs), attrs["value"])),
     "last": lambda code, x, attrs: code.call_function(last_counted, tuple(x)),
+    "Exp": lambda code, x, attrs: code.call_function(torch.exp, tuple(x)),
     "Sqrt": lambda code, x, attrs: code.call_function(torch.sqrt, tuple(x)),
     "Pow": lambda code, x, attrs: code.call_function(torch.pow, (x[0], attrs["exponent"])),
     "Concat": lambda code, x, attrs: code.call_function(torch.cat, (x, attrs["axis"])),

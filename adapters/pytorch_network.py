@@ -103,6 +103,17 @@ class HardSigmoid(nn.Module):
         return F.hardtanh(x * self.alpha + self.beta, 0.0, 1.0)
 
 
+class Selu(nn.Module):
+    """The kernel of nn.SELU, whose numbers are fixed, with those of the graph."""
+
+    def __init__(self, alpha, gamma):
+        super().__init__()
+        self.alpha, self.gamma = alpha, gamma
+
+    def forward(self, x):
+        return torch.ops.aten.elu(x, self.alpha, self.gamma)
+
+
 class Operand(nn.Module):
     """A value and a parameter, combined."""
 

@@ -125,6 +125,13 @@ def leaky_relu(x, attrs):
     return tf.nn.leaky_relu(x, alpha=attrs["alpha"])
 
 
+def elu(x, alpha, inner=1):
+    """TensorFlow's own has alpha 1. At 0 the derivative is that of the lower branch."""
+    if alpha == inner == 1:
+        return tf.nn.elu(x)
+    return tf.where(x > 0, x, alpha * tf.math.expm1(tf.minimum(x, 0) / inner))
+
+
 def clip(x, attrs):
     low, high = attrs["min"], attrs["max"]
     if (low, high) == (0, 6):
@@ -243,6 +250,13 @@ OPERATORS = {
     "Swish": lambda x, attrs: x * tf.sigmoid(x),
     "Gelu": gelu,
     "Pad": pad_axes,
+    "Exp": lambda x, attrs: tf.exp(x),
+    "Elu": lambda x, attrs: elu(x, attrs["alpha"]),
+    "Selu": lambda x, attrs: attrs["gamma"] * elu(x, attrs["alpha"]),
+    "Celu": lambda x, attrs: elu(x, attrs["alpha"], attrs["alpha"]),
+    "Softplus": lambda x, attrs: tf.math.softplus(x),
+    "Softsign": lambda x, attrs: tf.nn.softsign(x),
+    "Mish": lambda x, attrs: x * tf.tanh(tf.math.softplus(x)),
     "Sqrt": lambda x, attrs: tf.sqrt(x),
     "Pow": lambda x, attrs: tf.pow(x, tf.constant(attrs["exponent"], x.dtype)),
     "Softmax": lambda x, attrs: tf.nn.softmax(widen(x), axis=find_axis(x, attrs["axis"])),

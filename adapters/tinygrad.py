@@ -84,7 +84,24 @@ def rotary(x, attrs):
     return y.reshape(x.shape)
 
 
+def elu(x, alpha, inner=1):
+    return (x > 0).where(x, (((x > 0).where(0, x) / inner).exp() - 1) * alpha)
+
+
+def softplus(x):
+    """Each side by what does not overflow there."""
+    above, below = (x > 0).where(x, 0), (x > 0).where(0, x)
+    return (x > 0).where(above + (1 + (-above).exp()).log(), (1 + below.exp()).log())
+
+
 CALLS = {
+    "Exp": lambda x, attrs: x.exp(),
+    "Elu": lambda x, attrs: elu(x, attrs["alpha"]),
+    "Selu": lambda x, attrs: elu(x, attrs["alpha"]) * attrs["gamma"],
+    "Celu": lambda x, attrs: elu(x, attrs["alpha"], attrs["alpha"]),
+    "Softplus": lambda x, attrs: softplus(x),
+    "Softsign": lambda x, attrs: x / (1 + x.abs()),
+    "Mish": lambda x, attrs: x * softplus(x).tanh(),
     "Gelu": lambda x, attrs: x * (1 + ((x + 0.044715 * x * x * x) * math.sqrt(2 / math.pi)).tanh()) / 2,
     "RotaryEmbedding": rotary,
     "sinusoid": lambda x, attrs: x + Tensor(common_places.waves(attrs, *x.shape[1:]), dtype=x.dtype),

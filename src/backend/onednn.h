@@ -136,13 +136,6 @@ struct ys_onednn_scale { /* the gradient of normalisation, in C order */
 };
 ys_status ys_onednn_scale_run(void *context, void *const *operand); /* dy, dx */
 
-struct ys_onednn_hardsigmoid {
-    size_t count;
-    float alpha, beta;
-};
-ys_status ys_onednn_hardsigmoid_run(void *context, void *const *operand);          /* x, y */
-ys_status ys_onednn_hardsigmoid_backward_run(void *context, void *const *operand); /* x, dy, dx */
-
 struct ys_onednn_mean { /* element [i, j, ...] of x belongs to result i stride[0] + j stride[1] ... */
     size_t rank;
     int64_t dims[YS_MAX_RANK], stride[YS_MAX_RANK], count, results;

@@ -1,4 +1,5 @@
 #include "backend/onednn_state.h"
+#include "backend/simd.h"
 
 #include "backend/dropout.h"
 #include "graph/op.h"
@@ -68,11 +69,11 @@ ys_status ys_onednn_describe_softmax_backward(const struct ys_lowering *low, con
 static struct ys_onednn_eltwise eltwise_of(const struct ys_node *node, dnnl_alg_kind_t kind)
 {
     struct ys_onednn_eltwise e = {.kind = kind};
-    if (node->op == YS_OP_LEAKY_RELU) {
+    if (node->op == YS_OP_LEAKY_RELU || node->op == YS_OP_ELU) {
         e.alpha = (float)node->slope;
     } else if (node->op == YS_OP_GELU && node->by_tanh) {
         e.kind = dnnl_eltwise_gelu_tanh;
-    } else if (node->op == YS_OP_SWISH) {
+    } else if (node->op == YS_OP_SWISH || node->op == YS_OP_SOFTPLUS) {
         e.alpha = 1; /* a factor of x inside */
     } else if (node->op == YS_OP_POW) {
         e.alpha = 1; /* a factor of the power */
@@ -175,29 +176,32 @@ ys_status ys_onednn_backward_multiply(struct ys_lowering *low, const struct ys_n
     return YS_OK;
 }
 
-/* ---- HardSigmoid, which the library has not: in C order, because it makes of 0 something else */
+/* ---- functions of one element that the library has not, by yardstick's own kernels: in C order, because some make of
+ * 0 something else */
 
-static ys_status append_hardsigmoid(struct ys_lowering *low, const struct ys_node *node, ys_call_run run,
-                                    const struct ys_operand *operands, size_t count)
+static ys_status append_function(struct ys_lowering *low, const struct ys_node *node, bool backward,
+                                 const struct ys_operand *operands, size_t count)
 {
+    const struct ys_ref_op *kernels = ys_simd_kernels()->op[node->op];
     ys_layout plain;
     YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
-    struct ys_onednn_hardsigmoid c = {ys_layout_elements(&plain), (float)node->slope, (float)node->shift};
-    return ys_lower_call_own(low, node->name, run, &c, sizeof c, operands, count);
+    const struct ys_ref_context c = {.node = node, .low = low, .count = ys_layout_elements(&plain)};
+    return ys_lower_call_own(low, node->name, backward ? kernels->backward : kernels->forward, &c, sizeof c, operands,
+                             count);
 }
 
-ys_status ys_onednn_forward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node)
+ys_status ys_onednn_forward_function(struct ys_lowering *low, const struct ys_node *node)
 {
     ys_layout plain;
     struct ys_operand x;
     YS_TRY(ys_onednn_plain(low, node->in[0], &plain));
     YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
     YS_TRY(ys_onednn_output(low, node->out[0]));
-    return append_hardsigmoid(low, node, ys_onednn_hardsigmoid_run,
-                              (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);
+    return append_function(low, node, false, (struct ys_operand[]){x, ys_at(low->value[node->out[0]])}, 2);
 }
 
-ys_status ys_onednn_backward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node)
+/* Of such as read x. */
+ys_status ys_onednn_backward_function(struct ys_lowering *low, const struct ys_node *node)
 {
     ys_layout plain;
     struct ys_operand x, dy, dx = {0};
@@ -205,7 +209,7 @@ ys_status ys_onednn_backward_hardsigmoid(struct ys_lowering *low, const struct y
     YS_TRY(ys_onednn_value(low, node->name, node->in[0], &plain, &x));
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &dy));
     YS_TRY(ys_onednn_buffer(low, &plain, &dx.buffer));
-    YS_TRY(append_hardsigmoid(low, node, ys_onednn_hardsigmoid_backward_run, (struct ys_operand[]){x, dy, dx}, 3));
+    YS_TRY(append_function(low, node, true, (struct ys_operand[]){x, dy, dx}, 3));
     return ys_onednn_give(low, node->name, node->in[0], &plain, dx);
 }
 

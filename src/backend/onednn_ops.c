@@ -79,30 +79,6 @@ ys_status ys_onednn_scale_run(void *context, void *const *operand)
     return YS_OK;
 }
 
-ys_status ys_onednn_hardsigmoid_run(void *context, void *const *operand)
-{
-    const struct ys_onednn_hardsigmoid *c = context;
-    const float *x = operand[0];
-    float *y = operand[1];
-    for (size_t i = 0; i < c->count; i++) {
-        float v = c->alpha * x[i] + c->beta;
-        y[i] = v <= 0 ? 0 : v >= 1 ? 1 : v;
-    }
-    return YS_OK;
-}
-
-ys_status ys_onednn_hardsigmoid_backward_run(void *context, void *const *operand)
-{
-    const struct ys_onednn_hardsigmoid *c = context;
-    const float *x = operand[0], *dy = operand[1];
-    float *dx = operand[2];
-    for (size_t i = 0; i < c->count; i++) {
-        float v = c->alpha * x[i] + c->beta;
-        dx[i] = v > 0 && v < 1 ? c->alpha * dy[i] : 0;
-    }
-    return YS_OK;
-}
-
 /** The result that element `i` of x belongs to. */
 static int64_t mean_place(const struct ys_onednn_mean *c, int64_t i)
 {

@@ -130,7 +130,7 @@ ys_status ys_onednn_forward_multiply(struct ys_lowering *low, const struct ys_no
 ys_status ys_onednn_forward_layernorm(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_rotary(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_sinusoid(struct ys_lowering *low, const struct ys_node *node);
-ys_status ys_onednn_forward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_function(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_mean(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_forward_dropout(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node *node);
@@ -147,7 +147,7 @@ ys_status ys_onednn_backward_multiply(struct ys_lowering *low, const struct ys_n
 ys_status ys_onednn_backward_layernorm(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_rotary(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_sinusoid(struct ys_lowering *low, const struct ys_node *node);
-ys_status ys_onednn_backward_hardsigmoid(struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_backward_function(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_mean(struct ys_lowering *low, const struct ys_node *node);
 ys_status ys_onednn_backward_dropout(struct ys_lowering *low, const struct ys_node *node);
 /* Sums and products, of values of one shape or not; differences and quotients (onednn_pair.c). */

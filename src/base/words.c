@@ -1,6 +1,7 @@
 #include "base/words.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <string.h>
 
 static const char *const mode_words[] = {[YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer"};
@@ -38,4 +39,9 @@ bool ys_is_spelled(const char *text, size_t length, const char *name)
         if (tolower((unsigned char)*text) != tolower((unsigned char)*name))
             return false;
     }
+}
+
+bool ys_is_meant(const char *pattern, const char *name)
+{
+    return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0;
 }

@@ -40,4 +40,7 @@ extern const struct ys_names ys_kinds; /* "number", "count", "rate", "span", "by
  */
 bool ys_is_spelled(const char *text, size_t length, const char *name);
 
+/** Whether a user's `pattern`, which may have * and ?, means `name`, which may have such signs itself. */
+bool ys_is_meant(const char *pattern, const char *name);
+
 #endif

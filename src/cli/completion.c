@@ -178,6 +178,16 @@ static void put_names(struct ys_buf *out, enum after after)
         ys_buf_printf(out, " %s", verb->name);
 }
 
+/* A function of a shell for each kind whose names are known here: what stands before its name, and around the names. */
+static void put_name_functions(struct ys_buf *out, const char *head, const char *begin, const char *end)
+{
+    for (enum after after = AFTER_MODEL; after < AFTER_WORDS; after++) {
+        ys_buf_printf(out, "%s%s%s", head, kinds[after], begin);
+        put_names(out, after);
+        ys_buf_puts(out, end);
+    }
+}
+
 /* Nothing that a shell would read as its own: compgen expands what it is given. */
 #define LIST_FRAMEWORKS                                                                                                \
     "yardstick list frameworks --format=json 2>/dev/null | sed -n 's/.*\"spec\": \"\\([A-Za-z0-9._@+-]*\\)\".*/\\1/p'"
@@ -232,11 +242,7 @@ static void put_bash_functions(struct ys_buf *out)
     ys_buf_puts(out, "# bash completion of yardstick, made by `yardstick completion bash`\n\n"
                      "_yardstick_frameworks() { " LIST_FRAMEWORKS "; }\n"
                      "_yardstick_studies() { " LIST_STUDIES "; }\n");
-    for (enum after after = AFTER_MODEL; after < AFTER_WORDS; after++) {
-        ys_buf_printf(out, "_yardstick_%s() { echo", kinds[after]);
-        put_names(out, after);
-        ys_buf_puts(out, "; }\n");
-    }
+    put_name_functions(out, "_yardstick_", "() { echo", "; }\n");
 }
 
 void ys_completion_bash(struct ys_buf *out)
@@ -409,11 +415,7 @@ void ys_completion_zsh(struct ys_buf *out)
                      ")\"}); compadd -a names }\n"
                      "_yardstick_studies() { local -a names; names=(last ${(f)\"$(" LIST_STUDIES
                      ")\"}); compadd -a names }\n");
-    for (enum after after = AFTER_MODEL; after < AFTER_WORDS; after++) {
-        ys_buf_printf(out, "_yardstick_%s() { compadd --", kinds[after]);
-        put_names(out, after);
-        ys_buf_puts(out, " }\n");
-    }
+    put_name_functions(out, "_yardstick_", "() { compadd --", " }\n");
     ys_buf_puts(out, "\n_yardstick() {\n"
                      "  local -a verbs\n"
                      "  verbs=(");
@@ -524,11 +526,7 @@ void ys_completion_fish(struct ys_buf *out)
                      "    test \"$verb\" = \"$argv[1]\"; or return 1\n"
                      "    test (count $argv) -lt 2; or test \"$words[3]\" = \"$argv[2]\"\n"
                      "end\n");
-    for (enum after after = AFTER_MODEL; after < AFTER_WORDS; after++) {
-        ys_buf_printf(out, "\nfunction __yardstick_%s\n    printf '%%s\\n'", kinds[after]);
-        put_names(out, after);
-        ys_buf_puts(out, "\nend\n");
-    }
+    put_name_functions(out, "\nfunction __yardstick_", "\n    printf '%s\\n'", "\nend\n");
     ys_buf_puts(out, "\ncomplete -c yardstick -f\n"
                      "complete -c yardstick -n '__yardstick_verb' -a '(__fish_complete_suffix .ys)'\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)

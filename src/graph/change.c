@@ -1,10 +1,10 @@
 #include "graph/change.h"
 
 #include "base/mem.h"
+#include "base/words.h"
 #include "graph/compose.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +23,6 @@ static char *next_word(const char **list)
     return word;
 }
 
-/* A name may have signs of patterns in it. */
-static bool is_called(const struct ys_param *param, const char *pattern)
-{
-    return strcmp(pattern, param->name) == 0 || fnmatch(pattern, param->name, 0) == 0;
-}
-
 /* Marks in `chosen` every trainable parameter that a pattern of the list names. */
 static ys_status choose(const struct ys_graph *graph, const char *key, const char *list, bool *chosen)
 {
@@ -36,7 +30,7 @@ static ys_status choose(const struct ys_graph *graph, const char *key, const cha
     for (char *word; (word = next_word(&at)) != NULL; ys_free(word)) {
         bool any = false;
         for (size_t i = 0; i < graph->param_count; i++)
-            if (graph->params[i].role == YS_ROLE_WEIGHT && is_called(&graph->params[i], word))
+            if (graph->params[i].role == YS_ROLE_WEIGHT && ys_is_meant(word, graph->params[i].name))
                 chosen[i] = any = true;
         if (!any) {
             ys_status status =

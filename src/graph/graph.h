@@ -53,8 +53,15 @@
     OP(SWISH)       /* x times its sigmoid, also called SiLU */                                                        \
     OP(GELU)        /* by erf, or approximated by tanh */                                                              \
     OP(SQRT)                                                                                                           \
-    OP(POW)     /* the exponent is an attribute */                                                                     \
-    OP(SOFTMAX) /* along one axis */                                                                                   \
+    OP(POW) /* the exponent is an attribute */                                                                         \
+    OP(EXP)                                                                                                            \
+    OP(ELU)      /* x, below 0 alpha (exp(x) - 1) */                                                                   \
+    OP(SELU)     /* gamma times ELU */                                                                                 \
+    OP(CELU)     /* x, below 0 alpha (exp(x / alpha) - 1) */                                                           \
+    OP(SOFTPLUS) /* log(1 + exp(x)) */                                                                                 \
+    OP(SOFTSIGN) /* x / (1 + |x|) */                                                                                   \
+    OP(MISH)     /* x times tanh of SOFTPLUS */                                                                        \
+    OP(SOFTMAX)  /* along one axis */                                                                                  \
     OP(LOG_SOFTMAX)                                                                                                    \
     OP(ADD)       /* two values of one rank, or a value and a parameter; extents of 1 are stretched (broadcasting) */  \
     OP(SUB)       /* as ADD */                                                                                         \
@@ -197,8 +204,9 @@ struct ys_node {
             double low, high;
         };
         struct {
-            double slope; /* LEAKY_RELU: of its negative side; HARDSIGMOID: its alpha */
+            double slope; /* LEAKY_RELU: of its negative side; HARDSIGMOID, ELU, SELU, CELU: their alpha */
             double shift; /* HARDSIGMOID: its beta */
+            double gamma; /* SELU: a factor of all of it */
         };
         double exponent; /* POW; not 0 */
         bool by_tanh;    /* GELU: approximated */

@@ -425,6 +425,25 @@ static const struct ys_op_rule rule_POW = {
     .reads_x = true,
 };
 
+/* Functions of one element. */
+#define FUNCTION(op, called, ...)                                                                                      \
+    static const struct ys_op_rule rule_##op = {.name = called,                                                        \
+                                                UNARY,                                                                 \
+                                                .kind = YS_OPKIND_POINTWISE,                                           \
+                                                .reach = YS_REACH_OWN,                                                 \
+                                                .infer = ys_infer_same,                                                \
+                                                __VA_ARGS__}
+#define ALPHA REAL("alpha", slope, POSITIVE)
+
+FUNCTION(EXP, "Exp", .attrs = NO_ATTRS, .reads_y = true, .onnx = "Exp");
+FUNCTION(ELU, "Elu", .attrs = ATTRS(ALPHA), .reads_x = true, .onnx = "Elu", .kinks = at_zero);
+FUNCTION(SELU, "Selu", .attrs = ATTRS(ALPHA, REAL("gamma", gamma, POSITIVE)), .reads_x = true, .onnx = "Selu",
+         .kinks = at_zero);
+FUNCTION(CELU, "Celu", .attrs = ATTRS(ALPHA), .reads_x = true);
+FUNCTION(SOFTPLUS, "Softplus", .attrs = NO_ATTRS, .reads_x = true, .onnx = "Softplus");
+FUNCTION(SOFTSIGN, "Softsign", .attrs = NO_ATTRS, .reads_x = true, .onnx = "Softsign");
+FUNCTION(MISH, "Mish", .attrs = NO_ATTRS, .reads_x = true, .onnx = "Mish");
+
 static const struct ys_op_rule rule_SOFTMAX = {
     .name = "Softmax",
     UNARY,

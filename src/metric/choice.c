@@ -33,30 +33,37 @@ static const ys_json *framework_of(const struct ys_trial_record *trial)
     return factors.framework;
 }
 
+bool ys_pair_is_of_one_section(const struct ys_trial_record *a, const struct ys_trial_record *b)
+{
+    return strcmp(or_empty(a->section), or_empty(b->section)) == 0;
+}
+
+/* The factors in which two differ, with commas between, into `names` (NULL: nowhere); returns how many, *last the last
+ * of them. */
+static size_t find_differing(const struct ys_trial_record *a, const struct ys_trial_record *b, struct ys_buf *names,
+                             const char **last)
+{
+    const ys_json *sides[2] = {a->factors, b->factors};
+    const bool frameworks = !ys_json_equal(framework_of(a), framework_of(b));
+    size_t count = 0;
+    for (int side = 0; side < 2; side++)
+        for (void *it = ys_json_iter(sides[side]); it; it = ys_json_next(sides[side], it)) {
+            const char *factor = ys_json_iter_key(it);
+            const ys_json *other = ys_json_get(sides[1 - side], factor);
+            if (!counts(factor, frameworks) || (other && (side == 1 || ys_json_equal(ys_json_iter_value(it), other))))
+                continue;
+            *last = factor;
+            if (names)
+                ys_buf_printf(names, "%s%s", count ? ", " : "", factor);
+            count++;
+        }
+    return count;
+}
+
 const char *ys_pair_varies(const struct ys_trial_record *a, const struct ys_trial_record *b)
 {
-    if (strcmp(or_empty(a->section), or_empty(b->section)) != 0)
-        return NULL;
-    const ys_json *of_a = a->factors, *of_b = b->factors;
-    bool frameworks = !ys_json_equal(framework_of(a), framework_of(b));
     const char *varies = NULL;
-    int differences = 0;
-    for (void *it = ys_json_iter(of_a); it; it = ys_json_next(of_a, it)) {
-        const char *factor = ys_json_iter_key(it);
-        const ys_json *other = ys_json_get(of_b, factor);
-        if (counts(factor, frameworks) && (!other || !ys_json_equal(ys_json_iter_value(it), other))) {
-            varies = factor;
-            differences++;
-        }
-    }
-    for (void *it = ys_json_iter(of_b); it; it = ys_json_next(of_b, it)) {
-        const char *factor = ys_json_iter_key(it);
-        if (counts(factor, frameworks) && !ys_json_get(of_a, factor)) {
-            varies = factor;
-            differences++;
-        }
-    }
-    return differences == 1 ? varies : NULL;
+    return ys_pair_is_of_one_section(a, b) && find_differing(a, b, NULL, &varies) == 1 ? varies : NULL;
 }
 
 struct choosing {
@@ -197,21 +204,14 @@ static ys_status choose_along(struct choosing *choosing, const char *axis)
     return status;
 }
 
-/* The names of the factors in which two differ; a new text. */
+/* What two differ in; a new text. */
 static char *all_that_varies(const struct ys_trial_record *a, const struct ys_trial_record *b)
 {
-    const ys_json *sides[2] = {a->factors, b->factors};
-    const bool frameworks = !ys_json_equal(framework_of(a), framework_of(b));
     struct ys_buf text = {0};
-    if (strcmp(or_empty(a->section), or_empty(b->section)) != 0)
+    const char *last;
+    if (!ys_pair_is_of_one_section(a, b))
         return ys_strdup("section");
-    for (int side = 0; side < 2; side++)
-        for (void *it = ys_json_iter(sides[side]); it; it = ys_json_next(sides[side], it)) {
-            const char *factor = ys_json_iter_key(it);
-            const ys_json *other = ys_json_get(sides[1 - side], factor);
-            if (counts(factor, frameworks) && (!other || (side == 0 && !ys_json_equal(ys_json_iter_value(it), other))))
-                ys_buf_printf(&text, "%s%s", text.size ? ", " : "", factor);
-        }
+    find_differing(a, b, &text, &last);
     char *made = text.failed ? NULL : ys_strdup(ys_buf_text(&text));
     ys_buf_free(&text);
     return made;

@@ -32,6 +32,7 @@ ys_status ys_choice_make(const struct ys_metric_view *view, const struct ys_grou
                          struct ys_choice *choice) YS_MUST_CHECK;
 void ys_choice_fini(struct ys_choice *choice);
 
+bool ys_pair_is_of_one_section(const struct ys_trial_record *a, const struct ys_trial_record *b);
 /** The factor in which two trials of one section differ; NULL when they differ in none, in several, or are of two
  * sections. An option of one framework alone ("opt.pytorch.compile") does not count where the frameworks differ. */
 const char *ys_pair_varies(const struct ys_trial_record *a, const struct ys_trial_record *b);

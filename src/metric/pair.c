@@ -430,21 +430,21 @@ ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, stru
 static ys_status stretch_section(const struct ys_metric_view *view, const struct ys_choice *choice, size_t first, int m,
                                  struct ys_family_pair *pairs, double *stretch)
 {
-    const char *section = or_empty(view->trials[choice->pairs[first].a].record->section);
+    const struct ys_trial_record *of_section = view->trials[choice->pairs[first].a].record;
     char reason[YS_TRIAL_FAULT_SIZE];
     size_t count = 0;
     double factor;
     for (size_t i = first; i < choice->count; i++) {
         const struct ys_chosen *chosen = &choice->pairs[i];
         const struct ys_metric_view_trial *a = &view->trials[chosen->a], *b = &view->trials[chosen->b];
-        if (chosen->along && strcmp(or_empty(a->record->section), section) == 0 &&
+        if (chosen->along && ys_pair_is_of_one_section(a->record, of_section) &&
             may_conclude(a, b, is_learned(m), reason, sizeof reason))
             pairs[count++] = (struct ys_family_pair){chosen->a, chosen->b};
     }
     YS_TRY(ys_together_stretch(view, pairs, count, m, !is_learned(m), &factor));
     for (size_t i = first; i < choice->count; i++) {
         const struct ys_chosen *chosen = &choice->pairs[i];
-        if (chosen->along && strcmp(or_empty(view->trials[chosen->a].record->section), section) == 0)
+        if (chosen->along && ys_pair_is_of_one_section(view->trials[chosen->a].record, of_section))
             stretch[i * YS_COMPARED + (size_t)m] = factor;
     }
     return YS_OK;

@@ -1,9 +1,9 @@
 /* Nodes as they are read: the branches of If that were chosen in its place, and each node behind those that make what
  * it reads. */
 #include "base/mem.h"
+#include "base/words.h"
 #include "onnx/reading.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 #define DEEPEST_BRANCH 16 /* branches within branches that are looked into */
@@ -408,7 +408,7 @@ ys_status ys_onnx_choose_output(struct ys_onnx_reading *r)
         return file->output_count == 1 ? YS_OK : name_outputs(file);
     for (size_t i = 0; i < file->output_count; i++) {
         const char *name = file->outputs[i].name;
-        if (strcmp(pattern, name) != 0 && fnmatch(pattern, name, 0) != 0)
+        if (!ys_is_meant(pattern, name))
             continue;
         if (found < file->output_count)
             return ys_fail(YS_EINVAL, "model.output = %s: both %.100s and %.100s are called so", pattern,

@@ -1,8 +1,8 @@
 /* What of the data feeds which input of a file: names, layouts, extents. */
 #include "base/mem.h"
+#include "base/words.h"
 #include "onnx/reading.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static ys_status feed_one(struct ys_onnx_reading *r, const struct ys_onnx_value_
 {
     size_t found = count;
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(pattern, inputs[i]->name) != 0 && fnmatch(pattern, inputs[i]->name, 0) != 0)
+        if (!ys_is_meant(pattern, inputs[i]->name))
             continue;
         if (found < count)
             return ys_fail(YS_EINVAL, "model.input = %s: both %.100s and %.100s are called \"%.100s\"", r->feed.inputs,

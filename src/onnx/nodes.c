@@ -457,7 +457,21 @@ static void put_plain(struct ys_onnx *o, const struct ys_node *node)
     makes_values(o, node);
     for (const struct ys_attr *attr = rule->attrs; attr->name; attr++)
         set_attr(o, attr, node);
-    end(o, rule->onnx, node->name);
+    end(o, rule->onnx ? rule->onnx : rule->name, node->name);
+}
+
+/* The operator set has Celu in FLOAT alone: otherwise alpha elu(x / alpha). */
+static void put_celu(struct ys_onnx *o, const struct ys_node *node)
+{
+    if (o->dtype == YS_F32) {
+        put_plain(o, node);
+        return;
+    }
+    struct name alpha = put_real(o, node->name, "alpha", node->slope);
+    struct name share = name_part(o, node->name, "share"), curve = name_part(o, node->name, "curve");
+    put_step(o, "Div", value_name(o, node->in[0]), alpha.text, share.text, share.text);
+    put_function(o, "Elu", share.text, curve.text);
+    put_step(o, "Mul", curve.text, alpha.text, o->graph->values[node->out[0]].name, node->name);
 }
 
 /* Gemm where the value is a matrix; of more dimensions a product with the weight turned, and the bias behind it. */
@@ -688,29 +702,18 @@ static void put_node(struct ys_onnx *o, const struct ys_node *node)
 {
     /* Of those whose descriptor names no operator of ONNX. */
     static void (*const forms[YS_OP_COUNT])(struct ys_onnx * o, const struct ys_node *node) = {
-        [YS_OP_NORMALIZE] = put_normalize,
-        [YS_OP_CONV] = put_conv,
-        [YS_OP_MAXPOOL] = put_pool,
-        [YS_OP_AVERAGEPOOL] = put_pool,
-        [YS_OP_BATCHNORM] = put_batchnorm,
-        [YS_OP_LRN] = put_lrn,
-        [YS_OP_CLIP] = put_clip,
-        [YS_OP_SPLIT] = put_split,
-        [YS_OP_RESHAPE] = put_reshape,
-        [YS_OP_MEAN] = put_mean,
-        [YS_OP_DROPOUT] = put_dropout,
-        [YS_OP_SWISH] = put_swish,
-        [YS_OP_GELU] = put_gelu,
-        [YS_OP_POW] = put_pow,
-        [YS_OP_PAD] = put_pad,
-        [YS_OP_GEMM] = put_gemm,
-        [YS_OP_EMBEDDING] = put_embedding,
-        [YS_OP_ATTENTION] = put_attention,
-        [YS_OP_LSTM] = put_recurrent,
-        [YS_OP_GRU] = put_recurrent,
-        [YS_OP_RMSNORM] = put_rmsnorm,
-        [YS_OP_ROTARY] = put_rotary,
-        [YS_OP_SINUSOID] = put_sinusoid,
+        [YS_OP_NORMALIZE] = put_normalize, [YS_OP_CONV] = put_conv,
+        [YS_OP_MAXPOOL] = put_pool,        [YS_OP_AVERAGEPOOL] = put_pool,
+        [YS_OP_BATCHNORM] = put_batchnorm, [YS_OP_LRN] = put_lrn,
+        [YS_OP_CLIP] = put_clip,           [YS_OP_SPLIT] = put_split,
+        [YS_OP_RESHAPE] = put_reshape,     [YS_OP_MEAN] = put_mean,
+        [YS_OP_DROPOUT] = put_dropout,     [YS_OP_SWISH] = put_swish,
+        [YS_OP_GELU] = put_gelu,           [YS_OP_POW] = put_pow,
+        [YS_OP_CELU] = put_celu,           [YS_OP_PAD] = put_pad,
+        [YS_OP_GEMM] = put_gemm,           [YS_OP_EMBEDDING] = put_embedding,
+        [YS_OP_ATTENTION] = put_attention, [YS_OP_LSTM] = put_recurrent,
+        [YS_OP_GRU] = put_recurrent,       [YS_OP_RMSNORM] = put_rmsnorm,
+        [YS_OP_ROTARY] = put_rotary,       [YS_OP_SINUSOID] = put_sinusoid,
         [YS_OP_LAST] = put_last,
     };
     YS_ASSERT(!ys_op_rule(node->op)->onnx == !!forms[node->op]);

@@ -64,6 +64,29 @@ static ys_status map_leaky(struct ys_onnx_step *step)
     return with_numbers(step, &numbers);
 }
 
+/* Functions with numbers of their own, which ONNX has where a file says none. */
+static ys_status map_curve(struct ys_onnx_step *step)
+{
+    static const struct ys_node curves[] = {
+        {.op = YS_OP_ELU, .slope = 1},
+        {.op = YS_OP_SELU, .slope = 1.67326319217681884765625, .gamma = 1.05070102214813232421875},
+        {.op = YS_OP_CELU, .slope = 1}};
+    size_t which = 0;
+    while (strcmp(ys_op_name(curves[which].op), step->node->op) != 0)
+        which++;
+    struct ys_node numbers = curves[which];
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(ys_onnx_real(step->node, "alpha", &numbers.slope));
+    if (numbers.op == YS_OP_SELU)
+        YS_TRY(ys_onnx_real(step->node, "gamma", &numbers.gamma));
+    if (numbers.op == YS_OP_ELU && numbers.slope == 0)
+        return pointwise(step, YS_OP_RELU);
+    if (!(numbers.slope > 0 && numbers.slope < 1e30) ||
+        (numbers.op == YS_OP_SELU && !(numbers.gamma > 0 && numbers.gamma < 1e30)))
+        return YS_FAIL_STEP(step, "alpha %g, gamma %g: graphs have numbers above 0", numbers.slope, numbers.gamma);
+    return with_numbers(step, &numbers);
+}
+
 /* A number that is an attribute in old operator sets and an input in new ones. */
 static ys_status read_number(struct ys_onnx_step *step, size_t i, const char *name, double *number)
 {
@@ -79,26 +102,62 @@ static ys_status read_number(struct ys_onnx_step *step, size_t i, const char *na
     return YS_OK;
 }
 
-static ys_status map_clip(struct ys_onnx_step *step)
-{
-    struct ys_node numbers = {.op = YS_OP_CLIP, .low = -1e30, .high = 1e30};
-    YS_TRY(ys_onnx_need_live(step, 0));
-    YS_TRY(read_number(step, 1, "min", &numbers.low));
-    YS_TRY(read_number(step, 2, "max", &numbers.high));
-    numbers.low = numbers.low < -1e30 ? -1e30 : numbers.low; /* no float of a network is as large */
-    numbers.high = numbers.high > 1e30 ? 1e30 : numbers.high;
-    if (!(numbers.low < numbers.high))
-        return YS_FAIL_STEP(step, "min %g is not below max %g", numbers.low, numbers.high);
-    if (numbers.low == 0 && numbers.high >= 1e30)
-        return pointwise(step, YS_OP_RELU);
-    return with_numbers(step, &numbers);
-}
-
 static ys_status map_same(struct ys_onnx_step *step)
 {
     YS_TRY(ys_onnx_need_live(step, 0));
     ys_onnx_alias(step, step->in[0]);
     return YS_OK;
+}
+
+/* What lies between two numbers. */
+static ys_status bound(struct ys_onnx_step *step, double low, double high)
+{
+    struct ys_node numbers = {.op = YS_OP_CLIP, .low = fmax(low, -1e30), .high = fmin(high, 1e30)};
+    if (!(low < high)) /* no float of a network is as large as the numbers above */
+        return YS_FAIL_STEP(step, "min %g is not below max %g", low, high);
+    if (numbers.low == 0 && numbers.high >= 1e30)
+        return pointwise(step, YS_OP_RELU);
+    return with_numbers(step, &numbers);
+}
+
+static ys_status map_clip(struct ys_onnx_step *step)
+{
+    double low = -INFINITY, high = INFINITY;
+    YS_TRY(ys_onnx_need_live(step, 0));
+    YS_TRY(read_number(step, 1, "min", &low));
+    YS_TRY(read_number(step, 2, "max", &high));
+    return bound(step, low, high);
+}
+
+/* The larger, or the smaller, of a value and of numbers. */
+static ys_status map_extreme(struct ys_onnx_step *step)
+{
+    const bool is_max = strcmp(step->node->op, "Max") == 0;
+    double number = is_max ? -INFINITY : INFINITY;
+    struct ys_onnx_slot *value = NULL;
+    for (size_t i = 0; i < step->node->in_count; i++) {
+        struct ys_onnx_slot *in = step->in[i];
+        if (in && in->kind == YS_ONNX_LIVE && value)
+            return YS_FAIL_STEP(step, "%s", "compares two values: graphs compare one with a number");
+        if (in && in->kind == YS_ONNX_LIVE)
+            value = in;
+    }
+    for (size_t i = 0; i < step->node->in_count; i++) {
+        struct ys_onnx_constant *c = step->in[i] == value ? NULL : step->in[i]->constant;
+        if (!c)
+            continue;
+        YS_TRY(ys_onnx_constant_load(&step->r->folding, c));
+        double one = c->is_real && c->count > 0 ? ys_onnx_constant_real(c, 0) : 0;
+        if (!c->is_real || c->rank > ys_onnx_file_rank(step->r, value) || !ys_onnx_constant_is(c, one))
+            return YS_FAIL_STEP(step, "%s", "compares with several numbers: graphs compare with one");
+        if (c->type == YS_ONNX_FLOAT)
+            one = ys_onnx_short_real((float)one);
+        number = is_max ? fmax(number, one) : fmin(number, one);
+    }
+    step->in[0] = value;
+    if (isinf(number))
+        return map_same(step);
+    return is_max ? bound(step, number, INFINITY) : bound(step, -INFINITY, number);
 }
 
 /* A constant in the type of a value. */
@@ -578,6 +637,7 @@ static const struct {
     {"BatchNormalization", map_batchnorm, true},
     {"Cast", map_cast, true},
     {"CastLike", map_cast, true},
+    {"Celu", map_curve, true},
     {"Clip", map_clip, true},
     {"Concat", ys_onnx_concat, true},
     {"Conv", ys_onnx_conv, false},
@@ -585,6 +645,7 @@ static const struct {
     {"DepthToSpace", ys_onnx_blocks, false},
     {"Div", ys_onnx_div, true},
     {"Dropout", map_dropout, true},
+    {"Elu", map_curve, true},
     {"Equal", ys_onnx_equal, false},
     {"Expand", ys_onnx_expand, false},
     {"Flatten", ys_onnx_flatten, true},
@@ -605,7 +666,9 @@ static const struct {
     {"LeakyRelu", map_leaky, true},
     {"LogSoftmax", map_softmax, true},
     {"MatMul", map_matmul, true},
+    {"Max", map_extreme, true},
     {"MaxPool", ys_onnx_pool, false},
+    {"Min", map_extreme, true},
     {"Mul", ys_onnx_mul, true},
     {"Neg", ys_onnx_negate, true},
     {"Not", ys_onnx_not, false},
@@ -621,6 +684,7 @@ static const struct {
     {"ReduceSum", ys_onnx_sum, true},
     {"Reshape", ys_onnx_reshape, true},
     {"SequenceAt", ys_onnx_sequence_at, false},
+    {"Selu", map_curve, true},
     {"Shape", ys_onnx_shape, true},
     {"Sigmoid", ys_onnx_sigmoid, true},
     {"Slice", ys_onnx_slice, true},

@@ -104,11 +104,12 @@ static void put_contents(struct ys_buf *out, const struct among *among)
     ys_buf_puts(out, "</nav>\n");
 }
 
-static void put_command(struct ys_buf *out, const char *command)
+/* As it stands in a file or on a line; NULL or "": nothing. */
+static ys_status put_verbatim(struct ys_buf *out, const char *text)
 {
-    if (!command[0])
-        return;
-    ys_html_put(out, "pre", NULL, command);
+    if (ys_view_or(text, "")[0])
+        ys_html_put(out, "pre", NULL, text);
+    return YS_OK;
 }
 
 static ys_status put_sentences(struct ys_buf *out, const struct ys_view *view, unsigned parts)
@@ -217,8 +218,7 @@ static ys_status put_lines(struct ys_buf *out, const struct ys_view *view)
 
 static ys_status put_again(struct ys_buf *out, const struct ys_view *view)
 {
-    put_command(out, ys_view_or(view->study.command, ""));
-    return YS_OK;
+    return put_verbatim(out, view->study.command);
 }
 
 static ys_status put_host(struct ys_buf *out, const struct ys_view *view)
@@ -247,9 +247,7 @@ static ys_status put_common(struct ys_buf *out, const struct ys_view *view)
 
 static ys_status put_job(struct ys_buf *out, const struct ys_view *view)
 {
-    if (ys_view_or(view->study.job_text, "")[0])
-        ys_html_put(out, "pre", NULL, view->study.job_text);
-    return YS_OK;
+    return put_verbatim(out, view->study.job_text);
 }
 
 static ys_status put_checks(struct ys_buf *out, const struct ys_view *view)

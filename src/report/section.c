@@ -56,8 +56,8 @@ void ys_section_feeder(struct ys_buf *out, const struct ys_view_trial *trial)
         ys_buf_printf(out, "; it waited %s for it", ys_view_label(ys_view_metric(trial, "input_s")).text);
 }
 
-/** "builtin, PyTorch and JAX": of those that do work, unless none does. */
-static void put_frameworks(struct ys_buf *out, const struct ys_view *view)
+/** "builtin, PyTorch and JAX": of those that do work, unless none does. Returns how many there are. */
+static size_t put_frameworks(struct ys_buf *out, const struct ys_view *view)
 {
     enum { MOST_NAMED = 4 };
     size_t total = 0, said = 0;
@@ -75,6 +75,7 @@ static void put_frameworks(struct ys_buf *out, const struct ys_view *view)
         }
     if (said < total)
         ys_buf_printf(out, " and %zu others", total - said);
+    return total;
 }
 
 void ys_section_title(struct ys_buf *out, const struct ys_view *view)
@@ -82,8 +83,7 @@ void ys_section_title(struct ys_buf *out, const struct ys_view *view)
     enum { MOST_NAMED = 3 };
     const bool trains = ys_view_has_mode(view, false), infers = ys_view_has_mode(view, true);
     struct ys_buf frameworks = {0};
-    put_frameworks(&frameworks, view);
-    const bool several = strstr(ys_buf_text(&frameworks), " and ") != NULL;
+    const bool several = put_frameworks(&frameworks, view) > 1;
     ys_text_clean(out, frameworks.size ? ys_buf_text(&frameworks) : ys_view_or(view->study.name, "A study"), false);
     if (frameworks.size)
         ys_buf_puts(out, trains && infers ? ":" : infers ? several ? " run" : " runs" : several ? " train" : " trains");

@@ -2,8 +2,8 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "probe/collectives.h"
 #include "base/temporary.h"
+#include "probe/collectives.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/size.h"
 #include "base/stop.h"
+#include "base/temporary.h"
 #include "run/message.h"
 #include "run/session_internal.h"
-#include "base/temporary.h"
 #include "yardstick/protocol.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -168,7 +168,7 @@ ys_status ys_store_wall_s(struct ys_store *store, int64_t study_id, double *seco
     ys_status status = ys_db_step(store, statement, &more);
     if (status == YS_OK)
         *seconds = more ? sqlite3_column_double(statement, 0) : 0;
-    if (status == YS_OK)
+    if (status == YS_OK && runs)
         *runs = more ? sqlite3_column_int64(statement, 1) : 0;
     ys_db_finish(statement);
     return status;

@@ -160,7 +160,7 @@ struct ys_store_rounds {
     size_t count;
 };
 ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, struct ys_store_rounds *rounds) YS_MUST_CHECK;
-/** Sum of the metric wall_s of the study's runs, and how many have it. */
+/** Sum of the metric wall_s of the study's runs, and how many have it (may be NULL). */
 ys_status ys_store_wall_s(struct ys_store *store, int64_t study_id, double *seconds, int64_t *runs) YS_MUST_CHECK;
 
 /** Compares every row of the study with its checksum and with the chain of hashes, goes through the whole chain, and

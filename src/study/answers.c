@@ -13,7 +13,7 @@ bool ys_answers_are_audited(const struct ys_study *study, const struct ys_trial 
     return trial->record.keys.mode == YS_MODE_INFER && !trial->framework->no_work && study->keys.audit != YS_AUDITS_OFF;
 }
 
-/* What breaks off is tried once more, and then is missing; what the engine lacks nobody can do for it. */
+/* What breaks off is tried once more, and then is missing. */
 static ys_status judge(struct ys_study *study, const struct ys_trial *trial, const struct ys_plan *plan,
                        const struct ys_run_record *record, struct ys_audit *audit)
 {
@@ -27,7 +27,7 @@ static ys_status judge(struct ys_study *study, const struct ys_trial *trial, con
     ys_progress_clear();
     if (status != YS_EPROTOCOL && status != YS_EUNSUPPORTED && status != YS_EIO)
         return status;
-    return ys_audit_settle(audit, status == YS_EUNSUPPORTED ? YS_AUDIT_NONE : YS_AUDIT_MISSING, ys_error());
+    return ys_audit_settle_broken(audit, status);
 }
 
 /* How near its bound, or how far beyond it is. */

@@ -35,12 +35,6 @@ struct auditing {
     uint64_t begun_ns;
 };
 
-/* What the engine lacks nobody can do for it; whatever else breaks off should not have. */
-static ys_status settle_broken(struct auditing *a, ys_status broken)
-{
-    return ys_audit_settle(&a->audit, broken == YS_EUNSUPPORTED ? YS_AUDIT_NONE : YS_AUDIT_MISSING, ys_error());
-}
-
 static ys_status judge_run(struct auditing *a)
 {
     const struct ys_series *losses = ys_series_find(&a->record.series, "step_loss");
@@ -52,7 +46,7 @@ static ys_status judge_run(struct auditing *a)
     if (facts->status != YS_RUN_OK || !losses) {
         ys_status ended =
             ys_fail(YS_EPROTOCOL, "the run to be audited ended as %s: %s", ys_run_status_name(facts->status), message);
-        return settle_broken(a, ended);
+        return ys_audit_settle_broken(&a->audit, ended);
     }
     const struct ys_audit_evidence evidence = {.engine = a->study->oracle,
                                                .plan = &a->plan,
@@ -66,7 +60,9 @@ static ys_status judge_run(struct auditing *a)
     ys_status judged = ys_audit_judge(&a->manner, &evidence, &a->audit);
     if (judged == YS_EFORMAT)
         return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, ys_error());
-    return judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO ? settle_broken(a, judged) : judged;
+    return judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO
+               ? ys_audit_settle_broken(&a->audit, judged)
+               : judged;
 }
 
 /* A round that was left out, or went badly, has no losses to compare. */
@@ -200,7 +196,7 @@ static ys_status end_auditing(struct auditing *a, struct ys_audit *audit)
         if (status == YS_OK)
             status = read_verdict(&told, &a->audit);
         else if (status != YS_EINTR && status != YS_ENOMEM) /* the copy, or its launcher, was killed, by whomever */
-            status = settle_broken(a, status);
+            status = ys_audit_settle_broken(&a->audit, status);
     } else {
         status = run_and_judge(a);
     }

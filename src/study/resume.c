@@ -118,12 +118,11 @@ static ys_status add_timing(struct ys_study *study, const struct ys_study_record
 {
     const double limit_s = study->keys.time_limit_s;
     double runs_s = 0;
-    int64_t runs = 0;
     study->prepare_s += isnan(timing->prepare_s) ? 0 : timing->prepare_s;
     study->prove_s += isnan(timing->prove_s) ? 0 : timing->prove_s;
     study->audit_s += isnan(timing->audit_s) ? 0 : timing->audit_s;
     study->measured_before_s = told->status == YS_STUDY_RUNNING ? NAN : timing->measure_s;
-    YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s, &runs));
+    YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s, NULL));
     study->limit_spent_s = isnan(study->measured_before_s) ? fmax(timing->measure_s, runs_s) : study->measured_before_s;
     YS_TRY(ys_study_keep_anchors(study, told->timing));
     if (told->status == YS_STUDY_TIME_LIMIT) /* preparing between the runs counts too */

@@ -60,6 +60,11 @@ ys_status ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict,
     return YS_OK;
 }
 
+ys_status ys_audit_settle_broken(struct ys_audit *audit, ys_status broken)
+{
+    return ys_audit_settle(audit, broken == YS_EUNSUPPORTED ? YS_AUDIT_NONE : YS_AUDIT_MISSING, ys_error());
+}
+
 /* 0 to `count` - 1, from the kernel: nobody can know it before. */
 static ys_status draw(int64_t count, int64_t *drawn)
 {

@@ -22,6 +22,7 @@
 
 /* Why nobody could, known from the plan. */
 #define YS_AUDIT_TOO_SHORT "its runs have fewer than 30 steps"
+_Static_assert(YS_AUDIT_LEAST_STEPS == 30, "the sentence has the number");
 
 /* From good to bad. */
 enum ys_audit_verdict {
@@ -86,5 +87,8 @@ typedef ys_status ys_audit_place(void *context, struct ys_audit *audit);
 ys_status ys_audit_try_places(ys_audit_place *place, void *context, struct ys_audit *audit) YS_MUST_CHECK;
 /** Ends an audit without judgement. */
 ys_status ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict, const char *reason) YS_MUST_CHECK;
+/** The same of one that broke off with the recorded message: what the engine lacks (YS_EUNSUPPORTED) nobody can do for
+ * it, whatever else breaks off should not have. */
+ys_status ys_audit_settle_broken(struct ys_audit *audit, ys_status broken) YS_MUST_CHECK;
 
 #endif

@@ -219,6 +219,36 @@
     X(pow_fraction, alike(s, positive(s, image(s, 3, 5, 4)), .op = YS_OP_POW, .exponent = 1.7))                        \
     X(pow_negative, alike(s, positive(s, features(s, 37)), .op = YS_OP_POW, .exponent = -0.5))
 
+#define YS_CASES_EXP(X)                                                                                                \
+    X(exp_image, alike(s, image(s, 3, 5, 4), .op = YS_OP_EXP))                                                         \
+    X(exp_features,                                                                                                    \
+      alike(s, alike(s, features(s, 37), .op = YS_OP_TANH), .op = YS_OP_EXP)) /* bounded: else it diverges */
+
+#define YS_CASES_ELU(X)                                                                                                \
+    X(elu_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_ELU, .slope = 1)))                                  \
+    X(elu_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_ELU, .slope = 0.3)))
+
+#define YS_CASES_SELU(X)                                                                                               \
+    X(selu_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_SELU, .slope = 1.6732632423543772,                 \
+                                  .gamma = 1.0507009873554805)))                                                       \
+    X(selu_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_SELU, .slope = 0.5, .gamma = 2)))
+
+#define YS_CASES_CELU(X)                                                                                               \
+    X(celu_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_CELU, .slope = 1)))                                \
+    X(celu_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_CELU, .slope = 2.5)))
+
+#define YS_CASES_SOFTPLUS(X)                                                                                           \
+    X(softplus_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_SOFTPLUS)))                                    \
+    X(softplus_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_SOFTPLUS)))
+
+#define YS_CASES_SOFTSIGN(X)                                                                                           \
+    X(softsign_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_SOFTSIGN)))                                    \
+    X(softsign_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_SOFTSIGN)))
+
+#define YS_CASES_MISH(X)                                                                                               \
+    X(mish_image, (WIDE(s), alike(s, image(s, 3, 5, 4), .op = YS_OP_MISH)))                                            \
+    X(mish_features, (WIDE(s), alike(s, features(s, 37), .op = YS_OP_MISH)))
+
 #define YS_CASES_SOFTMAX(X)                                                                                            \
     X(softmax_features, alike(s, features(s, 11), .op = YS_OP_SOFTMAX, .axis = 1))                                     \
     X(softmax_channels, alike(s, image(s, 5, 3, 4), .op = YS_OP_SOFTMAX, .axis = 1))                                   \

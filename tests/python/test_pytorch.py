@@ -197,11 +197,11 @@ class PyTorch(agreement.OwnLoader, Case):
     def test_a_new_operator_is_named(self):
         with open(self.work.path("graph", "json")) as file:
             graph = json.load(file)
-        graph["nodes"][3]["op"] = "Mish"
+        graph["nodes"][3]["op"] = "Hardmax"
         with open(self.work.path("graph", "json"), "w") as file:
             json.dump(graph, file)
         reply = self.adapter.need("error", "open", plan=self.work.plan())
-        self.assertEqual((reply["code"], reply["op"]), ("unsupported", "Mish"))
+        self.assertEqual((reply["code"], reply["op"]), ("unsupported", "Hardmax"))
 
     @compiles
     def test_every_mode_of_torch_compile_is_taken(self):

@@ -79,6 +79,44 @@ static double formula_pow(const struct ys_node *node, double x)
     return pow(x, node->exponent);
 }
 
+static double formula_exp(const struct ys_node *node, double x)
+{
+    (void)node;
+    return exp(x);
+}
+
+static double formula_elu(const struct ys_node *node, double x)
+{
+    return x < 0 ? node->slope * (exp(x) - 1) : x;
+}
+
+static double formula_selu(const struct ys_node *node, double x)
+{
+    return node->gamma * formula_elu(node, x);
+}
+
+static double formula_celu(const struct ys_node *node, double x)
+{
+    return fmax(x, 0) + fmin(0, node->slope * (exp(x / node->slope) - 1));
+}
+
+static double formula_softplus(const struct ys_node *node, double x)
+{
+    (void)node;
+    return log(1 + exp(x));
+}
+
+static double formula_softsign(const struct ys_node *node, double x)
+{
+    (void)node;
+    return x / (1 + fabs(x));
+}
+
+static double formula_mish(const struct ys_node *node, double x)
+{
+    return x * tanh(formula_softplus(node, x));
+}
+
 static const struct pointwise pointwise[YS_OP_COUNT] = {
     [YS_OP_RELU] = {formula_relu, 1, 0, 0, .at_kink = {0}},
     [YS_OP_CLIP] = {formula_clip, 1, 0, 0, .at_kink = {0, 0}},
@@ -91,6 +129,13 @@ static const struct pointwise pointwise[YS_OP_COUNT] = {
     [YS_OP_GELU] = {formula_gelu, 1.13, 0.8, 16},
     [YS_OP_SQRT] = {formula_sqrt, 1, 2, 16}, /* of 1/4 and more: behind a Sigmoid of pixels, as those of powers */
     [YS_OP_POW] = {formula_pow, 4, 24, 16},
+    [YS_OP_EXP] = {formula_exp, 3, 3, 16}, /* of pixels, which are at most 1 */
+    [YS_OP_ELU] = {formula_elu, 1.5, 1.5, 16, .at_kink = {0.5}},
+    [YS_OP_SELU] = {formula_selu, 2, 2, 16, .at_kink = {0.25}},
+    [YS_OP_CELU] = {formula_celu, 1, 2, 16},
+    [YS_OP_SOFTPLUS] = {formula_softplus, 1, 0.25, 16},
+    [YS_OP_SOFTSIGN] = {formula_softsign, 1, 2, 16},
+    [YS_OP_MISH] = {formula_mish, 1.1, 0.7, 16},
 };
 
 #define WINDOW(kh, kw, sh, sw, top, left, bottom, right)                                                               \
@@ -222,6 +267,13 @@ static void net_hardsigmoid(struct net *n, double alpha, double beta)
     struct ys_node *node = net_alike(n, YS_OP_HARDSIGMOID);
     node->slope = alpha;
     node->shift = beta;
+}
+
+static void net_curve(struct net *n, enum ys_op op, double alpha, double gamma)
+{
+    struct ys_node *node = net_alike(n, op);
+    node->slope = alpha;
+    node->gamma = gamma;
 }
 
 /** `a` op `b`, of one rank, whose extents are equal or 1. */
@@ -539,6 +591,21 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(pow_cube, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_POW)->exponent = 3))                          \
     X(pow_fraction, YS_F32, 2, 3, 4, 5, (net_alike(n, YS_OP_SIGMOID), net_alike(n, YS_OP_POW)->exponent = 1.7))        \
     X(pow_negative, YS_F32, 2, 3, 4, 5, (net_alike(n, YS_OP_SIGMOID), net_alike(n, YS_OP_POW)->exponent = -0.5))       \
+    X(exp_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_EXP))                                                            \
+    X(exp_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_EXP)))                                        \
+    X(elu_odd, YS_F32, 3, 3, 5, 7, net_curve(n, YS_OP_ELU, 0.5, 1))                                                    \
+    X(elu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_curve(n, YS_OP_ELU, 1.5, 1)))                                \
+    X(selu_odd, YS_F32, 3, 3, 5, 7, net_curve(n, YS_OP_SELU, 1.67, 1.05))                                              \
+    X(selu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_curve(n, YS_OP_SELU, 0.5, 2)))                              \
+    X(celu_odd, YS_F32, 3, 3, 5, 7, net_curve(n, YS_OP_CELU, 0.5, 1))                                                  \
+    X(celu_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_curve(n, YS_OP_CELU, 3, 1)))                                \
+    X(celu_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_curve(n, YS_OP_CELU, 1, 1)))     \
+    X(softplus_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_SOFTPLUS))                                                  \
+    X(softplus_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_SOFTPLUS)))   \
+    X(softsign_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_SOFTSIGN))                                                  \
+    X(softsign_flat, YS_F32, 2, 37, 1, 1, (net_flatten(n), net_alike(n, YS_OP_SOFTSIGN)))                              \
+    X(mish_odd, YS_F32, 3, 3, 5, 7, net_alike(n, YS_OP_MISH))                                                          \
+    X(mish_behind_conv, YS_F32, 2, 3, 4, 5, (net_conv(n, 17, SQUARE(3, 1, 1), 1), net_alike(n, YS_OP_MISH)))           \
     X(softmax_flat, YS_F32, 3, 11, 1, 1, (net_flatten(n), net_softmax(n, YS_OP_SOFTMAX, 1)))                           \
     X(softmax_channels, YS_F32, 2, 5, 3, 4, net_softmax(n, YS_OP_SOFTMAX, 1))                                          \
     X(softmax_last_axis, YS_F32, 2, 2, 3, 7, net_softmax(n, YS_OP_SOFTMAX, 3))                                         \
@@ -647,8 +714,8 @@ static size_t kinks_net(struct net *n, enum ys_op op, double at[YS_OP_MAX_KINKS]
     if (op == YS_OP_CLIP) {
         attributes.low = -1;
         attributes.high = 2;
-    } else if (op == YS_OP_LEAKY_RELU || op == YS_OP_HARDSIGMOID) {
-        attributes.slope = attributes.shift = 0.5;
+    } else if (op == YS_OP_LEAKY_RELU || op == YS_OP_HARDSIGMOID || op == YS_OP_ELU || op == YS_OP_SELU) {
+        attributes.slope = attributes.shift = attributes.gamma = 0.5;
     }
     size_t count = ys_op_rule(op)->kinks(&attributes, at);
     net_input(n, YS_F32, 1, (int64_t)count, 1, 1);

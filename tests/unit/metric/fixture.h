@@ -434,14 +434,16 @@ __attribute__((unused)) static char *fake_folder(void)
     return mkdtemp(path);
 }
 
-/* A study of `count` trials and `rounds` rounds, begun and filled but not ended; round `failing` of the last trial
- * crashes. */
+enum { FAKE_TRIALS_MOST = 128 };
+
+/* A study of `count` trials (FAKE_TRIALS_MOST at most) and `rounds` rounds, begun and filled but not ended; round
+ * `failing` of the last trial crashes. */
 __attribute__((unused)) static ys_status fake_study(struct ys_store *store, const struct fake_trial *trials, int count,
                                                     int rounds, int failing, int64_t *study_id)
 {
     ys_json *study = fake_study_json(rounds), *host = fake_host_json();
-    int64_t ids[16] = {0};
-    ys_json *json[16] = {0};
+    int64_t ids[FAKE_TRIALS_MOST] = {0};
+    ys_json *json[FAKE_TRIALS_MOST] = {0};
     ys_status status = ys_store_study_begin(store, study, study_id);
     if (status == YS_OK)
         status = ys_store_host_put(store, *study_id, host);

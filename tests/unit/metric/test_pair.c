@@ -732,7 +732,9 @@ static void what_exchanging_adds_is_told_without_rounds_that_are_left_out(void)
 }
 
 TAP_MAIN(TAP_CASE(the_best_is_compared_with_every_other_in_whatever_order),
-         TAP_CASE(with_the_best_intervals_hold_for_all_pairs), TAP_CASE(ranks_that_divide_the_rows_are_of_one_group),
+         TAP_CASE(with_the_best_intervals_hold_for_all_pairs),
+         TAP_CASE(of_a_large_group_the_best_is_compared_by_its_speed_alone),
+         TAP_CASE(ranks_that_divide_the_rows_are_of_one_group),
          TAP_CASE(the_trial_of_one_process_is_the_base_of_those_of_several),
          TAP_CASE(what_exchanging_adds_is_told_of_ranks_that_are_proven),
          TAP_CASE(what_exchanging_adds_is_told_without_rounds_that_are_left_out),

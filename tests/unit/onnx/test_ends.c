@@ -167,17 +167,30 @@ static void heads_that_are_spelled_out_are_known(void)
 }
 
 /* What is divided is not what was summed; and what lies between is read once more. */
-static void heads_that_are_nearly_so_are_refused(void)
+/* As they stand: none of it is a softmax. */
+static void read_as_it_stands(struct made *m)
+{
+    struct ys_onnx_import *import = made_read(m, "y", 11);
+    size_t softmaxes = 0, exponentials = 0;
+    for (size_t i = 0; import && i < import->graph->node_count; i++) {
+        softmaxes += import->graph->nodes[i].op == YS_OP_SOFTMAX;
+        exponentials += import->graph->nodes[i].op == YS_OP_EXP;
+    }
+    CHECK(import && softmaxes == 0 && exponentials > 0);
+    ys_onnx_import_free(import);
+}
+
+static void heads_that_are_nearly_so_are_none(void)
 {
     struct made m = {0};
     made_exponents(&m, false);
     made_node(&m, "Exp", "logits", "f");
     made_node(&m, "Div", "f s", "y");
-    check_read(&m, "y", 11, "node e (Exp)");
+    read_as_it_stands(&m);
     made_exponents(&m, true);
     made_node(&m, "Div", "e s", "p");
     made_node(&m, "Add", "p e", "y");
-    check_read(&m, "y", 11, "node e (Exp)");
+    read_as_it_stands(&m);
     begin(&m, false);
     made_node(&m, "Softmax", "logits", "p");
     made_node(&m, "Log", "p", "l");
@@ -200,5 +213,5 @@ static void logits_may_have_their_channels_last(void)
 }
 
 TAP_MAIN(TAP_CASE(what_changes_the_shape_of_probabilities_is_no_end), TAP_CASE(heads_that_are_spelled_out_are_known),
-         TAP_CASE(heads_that_are_nearly_so_are_refused), TAP_CASE(nor_of_their_logarithms),
+         TAP_CASE(heads_that_are_nearly_so_are_none), TAP_CASE(nor_of_their_logarithms),
          TAP_CASE(what_is_used_inside_stays), TAP_CASE(logits_may_have_their_channels_last))
