@@ -1,5 +1,7 @@
 /* Which variables of its own yardstick hands on, and to whom. */
 #include "base/steering.h"
+#include "base/buf.h"
+#include "base/fs.h"
 #include "base/mem.h"
 #include "tap.h"
 
@@ -103,5 +105,49 @@ static void later_lists_hold_whatever_the_rule_says(void)
     unsetenv("YS_TEST_KEPT");
 }
 
+#define BEGIN "<!-- Made from src/base/steering.c: its test says how to renew it. -->\n\n"
+#define END   "\n<!-- -->\n"
+
+static void put_table(struct ys_buf *out)
+{
+    static const char *const ways[] = {
+        [YS_STEERING_KEPT] = "kept", [YS_STEERING_RESET] = "reset", [YS_STEERING_LEVEL] = "kept everywhere"};
+    bool is_new = true;
+    ys_buf_puts(out, "| variable | in a trial | steers |\n| --- | --- | --- |\n");
+    for (const struct ys_steering *row = ys_steerings; row->names; row++) {
+        const struct ys_steering *next = row + 1;
+        ys_buf_printf(out, "%s`%s`", is_new ? "| " : ", ", row->names);
+        is_new = !next->names || next->rule != row->rule || strcmp(next->what, row->what) != 0;
+        if (is_new)
+            ys_buf_printf(out, " | %s | %s |\n", ways[row->rule], row->what);
+    }
+}
+
+/* To renew the page after a change of the table: YS_RENEW_DOCS=1 tests/test_base_steering, with YS_SOURCE_ROOT at the
+ * source. */
+static void the_page_has_the_table(void)
+{
+    const char *root = getenv("YS_SOURCE_ROOT");
+    struct ys_buf page = {0}, whole = {0};
+    char path[4096];
+    if (!root) {
+        tap_skip("YS_SOURCE_ROOT is not set");
+        return;
+    }
+    snprintf(path, sizeof path, "%s/docs/measuring.md", root);
+    REQUIRE(ys_fs_read(path, (size_t)1 << 20, &page) == YS_OK);
+    const char *text = ys_buf_text(&page), *begin = strstr(text, BEGIN), *end = begin ? strstr(begin, END) : NULL;
+    REQUIRE(end);
+    ys_buf_append(&whole, text, (size_t)(begin + strlen(BEGIN) - text));
+    put_table(&whole);
+    ys_buf_puts(&whole, end);
+    if (getenv("YS_RENEW_DOCS"))
+        CHECK(ys_fs_write(path, whole.data, whole.size) == YS_OK);
+    else if (!CHECK(strcmp(text, ys_buf_text(&whole)) == 0))
+        printf("#   renew it: YS_RENEW_DOCS=1 YS_SOURCE_ROOT=<source> tests/test_base_steering\n");
+    ys_buf_free(&whole);
+    ys_buf_free(&page);
+}
+
 TAP_MAIN(TAP_CASE(each_kind_of_program_gets_what_the_rule_says), TAP_CASE(no_row_hides_behind_another),
-         TAP_CASE(later_lists_hold_whatever_the_rule_says))
+         TAP_CASE(later_lists_hold_whatever_the_rule_says), TAP_CASE(the_page_has_the_table))
