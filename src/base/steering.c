@@ -17,8 +17,8 @@ extern char **environ;
 /* Exports show their values to others, so a beginning that other programs share is spelled out further: TF_ is
  * Terraform's too (TF_CLI_CONFIG_FILE, TF_TOKEN_...), PYTHON_, CUDA_ and NVIDIA_ those of images (PYTHON_SHA256). */
 const struct ys_steering ys_steerings[] = {
-    {"ONEDNN_MAX_CPU_ISA", YS_STEERING_LEVEL, "the instructions that oneDNN and the built-in engine compute with"},
-    {"DNNL_MAX_CPU_ISA", YS_STEERING_LEVEL, "the same, where that is not set"},
+    {"ONEDNN_MAX_CPU_ISA", YS_STEERING_EVERYWHERE, "the instructions that oneDNN and the built-in engine compute with"},
+    {"DNNL_MAX_CPU_ISA", YS_STEERING_EVERYWHERE, "the same, where that is not set"},
     {"ONEDNN_DEFAULT_FPMATH_MODE", YS_STEERING_RESET, FORMAT},
     {"DNNL_DEFAULT_FPMATH_MODE", YS_STEERING_RESET, FORMAT},
     {"TF_SET_ONEDNN_FPMATH_MODE", YS_STEERING_RESET, FORMAT},
@@ -39,7 +39,7 @@ const struct ys_steering ys_steerings[] = {
     {"KMP_PLACE_THREADS", YS_STEERING_RESET, PLACES},
     {"OPENBLAS_MAIN_FREE", YS_STEERING_RESET, PLACES},
     {"GOTOBLAS_MAIN_FREE", YS_STEERING_RESET, PLACES},
-    {"OMP_WAIT_POLICY", YS_STEERING_KEPT, "how threads of OpenMP wait"},
+    {"OMP_WAIT_POLICY", YS_STEERING_EVERYWHERE, "how threads of OpenMP wait: time, and nothing else"},
     {"OMP_STACKSIZE", YS_STEERING_KEPT, "the stack of threads of OpenMP"},
     {"OMP_DISPLAY_*", YS_STEERING_KEPT, "what OpenMP says of itself"},
     {"OMP_*", YS_STEERING_RESET, THREADS},
@@ -123,7 +123,8 @@ const struct ys_steering *ys_steering_of(const char *variable)
 bool ys_steering_passes(const char *variable, enum ys_program program)
 {
     const struct ys_steering *row = program == YS_PROGRAM_OTHER ? NULL : ys_steering_of(variable);
-    return !row || row->rule == YS_STEERING_LEVEL || (row->rule == YS_STEERING_KEPT && program == YS_PROGRAM_MEASURED);
+    return !row || row->rule == YS_STEERING_EVERYWHERE ||
+           (row->rule == YS_STEERING_KEPT && program == YS_PROGRAM_MEASURED);
 }
 
 static void put(const char **merged, size_t *count, const char *variable)

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 enum ys_steering_rule {
-    YS_STEERING_KEPT,  /* a trial gets it, and has it among its deviations; yardstick's own programs do not */
-    YS_STEERING_RESET, /* nobody gets it: what it steers is the job's, or chance */
-    YS_STEERING_LEVEL, /* the level of instructions: all get it, a trial as a deviation */
+    YS_STEERING_KEPT,       /* a trial gets it, and has it among its deviations; yardstick's own programs do not */
+    YS_STEERING_RESET,      /* nobody gets it: what it steers is the job's, or chance */
+    YS_STEERING_EVERYWHERE, /* the level of instructions, how threads wait: all get it, a trial as a deviation */
 };
 
 struct ys_steering {
@@ -25,7 +25,7 @@ const struct ys_steering *ys_steering_of(const char *variable);
 /** Whose surroundings they are. */
 enum ys_program {
     YS_PROGRAM_MEASURED, /* an adapter: without what is reset */
-    YS_PROGRAM_OWN,      /* oracle, twin, evaluator, feeder: nothing that steers but the level of instructions */
+    YS_PROGRAM_OWN,      /* oracle, twin, evaluator, feeder: nothing that steers but what all get */
     YS_PROGRAM_OTHER,    /* somebody's tool (pip, curl, ssh): those of yardstick itself */
 };
 

@@ -59,7 +59,7 @@ static char *fill_in(const struct ys_framework *framework, const char *variable,
 static bool is_for(const struct ys_framework *framework, const char *variable)
 {
     const struct ys_steering *row = ys_steering_of(variable);
-    return !framework->is_own || (row && row->rule == YS_STEERING_LEVEL);
+    return !framework->is_own || (row && row->rule == YS_STEERING_EVERYWHERE);
 }
 
 ys_status ys_start_env(const struct ys_framework *framework, int threads, const ys_json *options, const ys_json *extra,

@@ -25,6 +25,7 @@ static void each_kind_of_program_gets_what_the_rule_says(void)
         {"PYTHON_SHA256", false, true, true},
         {"LD_PRELOAD_NOT", false, true, true},
         {"ONEDNN_MAX_CPU_ISA", true, true, true},
+        {"OMP_WAIT_POLICY=passive", true, true, true},
         {"LD_PRELOAD=/x.so", true, true, false},
         {"ONEDNN_VERBOSE=1", true, true, false},
         {"MALLOC_PERTURB_=165", true, true, false},
@@ -111,7 +112,7 @@ static void later_lists_hold_whatever_the_rule_says(void)
 static void put_table(struct ys_buf *out)
 {
     static const char *const ways[] = {
-        [YS_STEERING_KEPT] = "kept", [YS_STEERING_RESET] = "reset", [YS_STEERING_LEVEL] = "kept everywhere"};
+        [YS_STEERING_KEPT] = "kept", [YS_STEERING_RESET] = "reset", [YS_STEERING_EVERYWHERE] = "kept everywhere"};
     bool is_new = true;
     ys_buf_puts(out, "| variable | in a trial | steers |\n| --- | --- | --- |\n");
     for (const struct ys_steering *row = ys_steerings; row->names; row++) {
