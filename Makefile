@@ -7,10 +7,10 @@ PROGRAMS = yardstick yardstick-builtin yardstick-null yardstick-known yardstick-
 .PHONY: all whole packages run test test-mutants test-statistics test-adversaries test-handicap test-frameworks test-builds install format clean help
 
 all: packages
-	@tools/protocol_limits.py
-	@tools/build.py $(BUILD) --setup=--prefix="$$(realpath -ms "$(PREFIX)")" $(addprefix src/,$(PROGRAMS))
+	@tools/protocol.py
+	@tools/build.py "$(BUILD)" --setup=--prefix="$$(realpath -ms "$(PREFIX)")" $(addprefix src/,$(PROGRAMS))
 	@for program in $(PROGRAMS); do \
-	  cmp -s $(BUILD)/src/$$program $$program || cp --remove-destination $(BUILD)/src/$$program $$program; done
+	  cmp -s "$(BUILD)/src/$$program" $$program || cp --remove-destination "$(BUILD)/src/$$program" $$program; done
 
 packages:
 	@tools/packages.sh
@@ -21,43 +21,44 @@ run: all
 	@./yardstick run studies/first.ys
 
 whole: all
-	@tools/build.py $(BUILD)
+	@tools/build.py "$(BUILD)"
 
 test: whole
-	@tools/run_tests.py $(BUILD)
+	@tools/run_tests.py "$(BUILD)"
 
 test-mutants: whole
-	@tools/mutants.py $(BUILD)
+	@tools/mutants.py "$(BUILD)"
 
 test-statistics: whole
-	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_simulate
-	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} $(BUILD)/tests/statistics/test_statistics_disturbed
+	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} "$(BUILD)/tests/statistics/test_statistics_simulate"
+	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} "$(BUILD)/tests/statistics/test_statistics_decide"
+	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} "$(BUILD)/tests/statistics/test_statistics_disturbed"
 
 test-adversaries: whole
-	@tools/run_tests.py $(BUILD) --suite adversaries
+	@tools/run_tests.py "$(BUILD)" --suite adversaries
 
 test-handicap: all
 	@tests/handicap/handicap.py $(FRAMEWORKS)
 
 test-frameworks: whole
-	@tools/run_tests.py $(BUILD) --frameworks $(FRAMEWORKS)
+	@tools/run_tests.py "$(BUILD)" --frameworks $(FRAMEWORKS)
 
 test-builds: packages
 	@tools/packages.sh clang
-	@CC=gcc tools/build.py $(BUILD)/release --setup=--werror --setup=-Dbuildtype=release
-	@CC=clang tools/build.py $(BUILD)/clang --setup=--werror --setup=-Dbuildtype=debug
-	@CC=gcc tools/build.py $(BUILD)/no-onednn --setup=--werror --setup=-Donednn=disabled
+	@CC=gcc tools/build.py "$(BUILD)/release" --setup=--werror --setup=-Dbuildtype=release
+	@CC=clang tools/build.py "$(BUILD)/clang" --setup=--werror --setup=-Dbuildtype=debug
+	@CC=gcc tools/build.py "$(BUILD)/no-onednn" --setup=--werror --setup=-Donednn=disabled
 
 install: all
-	@tools/build.py $(BUILD) engine-libraries texts
-	@meson setup --reconfigure $(BUILD) -Dprefix="$$(realpath -ms "$(PREFIX)")" >/dev/null
-	meson install -C $(BUILD) --no-rebuild
+	@tools/build.py "$(BUILD)" engine-libraries texts
+	@meson setup --reconfigure "$(BUILD)" -Dprefix="$$(realpath -ms "$(PREFIX)")" >/dev/null
+	meson install -C "$(BUILD)" --no-rebuild
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
-	rm -rf $(BUILD) $(PROGRAMS)
+	rm -rf "$(BUILD)" $(PROGRAMS)
 
 help:
 	@echo "make                     build ./yardstick and its helpers"

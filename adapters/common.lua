@@ -40,9 +40,9 @@ ffi.cdef [[
 local C = ffi.C
 local common = {}
 
-local limits = require 'common_limits'
+local protocol = require 'common_protocol'
 local PROTOCOL, LINE_LIMIT, BLOCK_LIMIT, LATENCIES_LIMIT =
-   limits.VERSION, limits.LINE_LIMIT, limits.BLOCK_LIMIT, limits.LATENCIES_LIMIT
+   protocol.VERSION, protocol.LINE_LIMIT, protocol.BLOCK_LIMIT, protocol.LATENCIES_LIMIT
 local REPORT_NS = 250000000LL       -- a report of requests is due after this time, so that a slow network is no silence
 local EINTR, MONOTONIC = 4, 1
 
@@ -529,10 +529,30 @@ local function integer(message, key, low, high)
    return value
 end
 
-local function need_mode(server, mode, message)
+local function need_mode(server, mode, kind)
    if server.plan.mode ~= mode then
-      common.fail('protocol_error', ('"%s" may not come in a plan of mode %s'):format(message.type, server.plan.mode))
+      common.fail('protocol_error', ('"%s" may not come in a plan of mode %s'):format(kind, server.plan.mode))
    end
+end
+
+-- Whether the adapter has what a question asks for.
+local function can(adapter, question)
+   return answers[question.name] and (not question.mode or adapter.modes[question.mode])
+end
+
+-- Raises where a message may not come now.
+local function check_place(server, kind)
+   for _, question in ipairs(protocol.QUESTIONS) do
+      if question.name == kind and can(server.adapter, question) then
+         if question.plan and not server.plan then
+            common.fail('protocol_error', ('no plan is open; send "open" before "%s"'):format(kind))
+         elseif question.mode then
+            need_mode(server, question.mode, kind)
+         end
+         return
+      end
+   end
+   common.unsupported(('this adapter cannot answer the message "%s"'):format(kind))
 end
 
 local function next_step(server)
@@ -545,10 +565,13 @@ function answers.hello(server, message)
       common.unsupported(('protocol %s is unknown; this adapter speaks protocol %d'):format(
          tostring(message.protocol), PROTOCOL))
    end
-   local features = common.array({'forward', 'backward', 'step', 'train', 'save'})
-   for _, feature in ipairs(adapter.modes.infer and {'infer', 'answers'} or {}) do
-      features[#features + 1] = feature
+   local features = common.array()
+   for _, question in ipairs(protocol.QUESTIONS) do
+      if question.plan and question.name ~= 'reset' and can(adapter, question) then
+         features[#features + 1] = question.name
+      end
    end
+   features[#features + 1] = adapter.modes.infer and 'answers' or nil
    return {type = 'hello', protocol = PROTOCOL, adapter = adapter.name, framework = adapter.framework,
            version = adapter.version, runtime = jit.version, devices = common.array({'cpu'}),
            precisions = names_of(adapter.precisions), ops = names_of(adapter.ops),
@@ -579,7 +602,7 @@ local function prepare_pass(server, message)
    if message.mode ~= 'train' and message.mode ~= 'eval' then
       common.fail('protocol_error', 'member "mode" must be "train" or "eval"')
    elseif message.mode == 'train' then
-      need_mode(server, 'train', message)
+      need_mode(server, 'train', message.type)
    end
    server.adapter:read(step)
    local name = ('%s-%d-%s.safetensors'):format(message.type, step, message.mode)
@@ -596,7 +619,6 @@ function answers.forward(server, message)
 end
 
 function answers.backward(server, message)
-   need_mode(server, 'train', message)
    local train, path = prepare_pass(server, message)
    local loss, gradients = server.adapter:backward(train)
    local arrays = {loss = loss}
@@ -611,7 +633,7 @@ function answers.step(server, message)
    local first = next_step(server)
    local steps = integer(message, 'n', 0, server.plan.steps - first)
    if steps > 0 then
-      need_mode(server, 'train', message)
+      need_mode(server, 'train', message.type)
    end
    server.next = nil
    for step = first, first + steps - 1 do
@@ -638,7 +660,6 @@ local function train_block(server, first, last)
 end
 
 function answers.train(server, message)
-   need_mode(server, 'train', message)
    local first = next_step(server)
    local begin = integer(message, 'from', 0, server.plan.steps)
    local stop = integer(message, 'to', begin, server.plan.steps)
@@ -708,7 +729,6 @@ local function answer_requests(server, first, stop, ring)
 end
 
 function answers.infer(server, message)
-   need_mode(server, 'infer', message)
    local requests = integer(message, 'requests', 1, 2^40)
    integer(message, 'batch', server.plan.batch, server.plan.batch)
    local ring = message.answers and open_ring(message.answers)
@@ -749,14 +769,9 @@ end
 
 local function answer(server, message)
    local kind = message.type
-   local handler = answers[kind]
    local good, reply = xpcall(function()
-      if not handler then
-         common.unsupported(('this adapter cannot answer the message "%s"'):format(kind))
-      elseif not server.plan and kind ~= 'hello' and kind ~= 'open' then
-         common.fail('protocol_error', ('no plan is open; send "open" before "%s"'):format(kind))
-      end
-      return handler(server, message)
+      check_place(server, kind)
+      return answers[kind](server, message)
    end, function(problem)
       return type(problem) == 'table' and problem or debug.traceback(tostring(problem), 2)
    end)

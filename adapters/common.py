@@ -20,7 +20,7 @@ if sys.path and os.path.abspath(sys.path[0]) == _HERE:
     sys.path.append(sys.path.pop(0))
 
 from common_channel import AdapterError, BuildFailed, Channel, LoadFailed, ProtocolError, Unsupported
-from common_limits import BLOCK_LIMIT, LATENCIES_LIMIT, VERSION as PROTOCOL
+from common_protocol import BLOCK_LIMIT, LATENCIES_LIMIT, QUESTIONS, VERSION as PROTOCOL
 
 RANK_SEED = 0x9E3779B9  # apart from those of a study's rounds, which are consecutive
 REPORT_NS = 250000000  # a report of requests is due after this time, so that a slow network is no silence
@@ -511,13 +511,9 @@ class _Server:
 
     def answer(self, message):
         kind = message["type"]
-        handler = getattr(self, "on_" + kind, None)
         try:
-            if handler is None:
-                raise Unsupported('this adapter cannot answer the message "%s"' % kind)
-            if self.plan is None and kind not in ("hello", "open"):
-                raise ProtocolError('no plan is open; send "open" before "%s"' % kind)
-            reply = handler(message)
+            self._check_place(kind)
+            reply = getattr(self, "on_" + kind)(message)
             if self.plan is not None:
                 self.plan.release()
         except AdapterError as error:
@@ -533,15 +529,27 @@ class _Server:
         else:
             self.channel.send(reply)
 
+    def _can(self, kind):
+        """Whether the adapter has what a question asks for."""
+        return kind in QUESTIONS and hasattr(self, "on_" + kind) and QUESTIONS[kind][1] in (None, *self.adapter.modes)
+
+    def _check_place(self, kind):
+        """Whether a message may come now."""
+        if not self._can(kind):
+            raise Unsupported('this adapter cannot answer the message "%s"' % kind)
+        needs_plan, mode = QUESTIONS[kind]
+        if needs_plan and self.plan is None:
+            raise ProtocolError('no plan is open; send "open" before "%s"' % kind)
+        if mode is not None:
+            self._need_mode(mode, kind)
+
     def on_hello(self, message):
         if message.get("protocol") != PROTOCOL:
             raise Unsupported("protocol %s is unknown; this adapter speaks protocol %d"
                               % (message.get("protocol"), PROTOCOL))
         adapter = self.adapter
         runtime = "%s %s" % (platform.python_implementation(), platform.python_version())
-        of_mode = {"backward": "train", "train": "train", "infer": "infer"}
-        features = [feature for feature in ("forward", "backward", "step", "train", "save", "infer")
-                    if of_mode.get(feature) in (None, *adapter.modes)]
+        features = [kind for kind, (needs_plan, _) in QUESTIONS.items() if needs_plan and kind != "reset" and self._can(kind)]
         features += ["answers"] * ("infer" in adapter.modes)
         features += ["dist"] * bool(adapter.statistics)
         features += ["state"] * (type(adapter).optimizer_state is not Adapter.optimizer_state)
@@ -590,7 +598,6 @@ class _Server:
         return reply
 
     def on_backward(self, message):
-        self._need_mode("train", message)
         x, y, train, path = self._pass(message)
         self.adapter.weight = self.plan.weight(message["batch"])
         loss, gradients = self.adapter.backward(x, y, train)
@@ -602,7 +609,7 @@ class _Server:
         first = self._counter()
         count = self._integer(message, "n", 0, self.plan.steps - first)
         if count > 0:
-            self._need_mode("train", message)
+            self._need_mode("train", message["type"])
         self.next = None
         if count > 0:
             self._begin_loading(first, first + count)
@@ -614,7 +621,6 @@ class _Server:
         return {"type": "tensors", "path": path}
 
     def on_train(self, message):
-        self._need_mode("train", message)
         first = self._counter()
         begin = self._integer(message, "from", 0, self.plan.steps)
         end = self._integer(message, "to", begin, self.plan.steps)
@@ -671,9 +677,6 @@ class _Server:
         return losses, input_ns
 
     def on_infer(self, message):
-        if "infer" not in self.adapter.modes:
-            raise Unsupported('this adapter cannot answer the message "infer"')
-        self._need_mode("infer", message)
         requests = self._integer(message, "requests", 1, 1 << 40)
         self._integer(message, "batch", self.plan.batch_size, self.plan.batch_size)
         ring = Ring(message["answers"]) if message.get("answers") else None
@@ -742,9 +745,9 @@ class _Server:
             raise ProtocolError('training failed before; send "reset" first')
         return self.next
 
-    def _need_mode(self, mode, message):
+    def _need_mode(self, mode, kind):
         if self.plan.mode != mode:
-            raise ProtocolError('"%s" may not come in a plan of mode %s' % (message["type"], self.plan.mode))
+            raise ProtocolError('"%s" may not come in a plan of mode %s' % (kind, self.plan.mode))
 
     @staticmethod
     def _integer(message, key, low, high):
@@ -763,7 +766,7 @@ class _Server:
         if mode not in ("train", "eval"):
             raise ProtocolError('member "mode" is %r; it must be "train" or "eval"' % (mode,))
         if mode == "train":
-            self._need_mode("train", message)
+            self._need_mode("train", message["type"])
         x, y = self.plan.batch(batch)
         return x, y, mode == "train", self._path("%s-%d-%s" % (message["type"], batch, mode))
 

@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 
-from common_limits import LINE_LIMIT
+from common_protocol import LINE_LIMIT
 
 
 class AdapterError(Exception):

@@ -45,6 +45,14 @@ def find_base():
     return before[0] if before else None
 
 
+def all_files():
+    """Of a copy without git too."""
+    tracked = git("ls-files")
+    if tracked is not None:
+        return tracked
+    return [os.path.relpath(os.path.join(folder, name), ROOT) for folder, _, names in os.walk(ROOT) for name in names]
+
+
 def changed_since(base):
     """What is not committed counts too; both names of what was renamed. None: nobody knows."""
     changed = git("diff", "--name-only", "--no-renames", base, "--") if base else None
@@ -59,7 +67,7 @@ def main():
     base = arguments.base or find_base()
     changed = changed_since(base)
     if arguments.under:
-        print("\n".join(path for path in (git("ls-files") if changed is None else changed) if path.startswith(arguments.under)))
+        print("\n".join(path for path in (all_files() if changed is None else changed) if path.startswith(arguments.under)))
         return
     table, asks = read_table(), {}
     for path in ["all that there is"] if changed is None else changed:

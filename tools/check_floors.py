@@ -241,7 +241,7 @@ def check_adapters(folder):
     """Yields what in the folder imports against the direction: adapter, network, operators, common, what it is made of."""
     def level(name):
         ends = ('_operators', 2), ('_network', 1)
-        made_of = {'common': 3, 'common_channel': 5, 'common_tensors': 5, 'common_limits': 6}  # the others lie between
+        made_of = {'common': 3, 'common_channel': 5, 'common_tensors': 5, 'common_protocol': 6}  # the others lie between
         return made_of.get(name) or (4 if name.startswith('common_') else next((n for end, n in ends if name.endswith(end)), 0))
     names = sorted(name[:-3] for name in os.listdir(folder) if name.endswith('.py')) if os.path.isdir(folder) else []
     for name in names:
@@ -312,7 +312,7 @@ SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in orde
 SELF_TEST_ADAPTERS = {
     'common': 'import json\n', 'jax': 'import common\nimport jax  # the framework\n',
     'one_network': 'import common, os\nimport jax\nfrom two_network import Net\n', 'two_network': 'import common\n',
-    'common_limits': 'import common\n',
+    'common_protocol': 'import common\n',
 }
 
 
@@ -335,7 +335,7 @@ def self_test():
         found = check_tree(root)
     failures = 0
     adapters = [line.split(': ')[0] for line in found if line.startswith('adapters/')]
-    if adapters != ['adapters/common_limits.py:1', 'adapters/one_network.py:3']:
+    if adapters != ['adapters/common_protocol.py:1', 'adapters/one_network.py:3']:
         failures += 1
         print(f'adapters: found {adapters}')
     rules = [line for line in found if line.startswith('tools/')]

@@ -1,5 +1,5 @@
 /* Numbers of the adapter protocol (docs/protocol.md) that both sides, and the job file, keep to.
- * Made by tools/protocol_limits.py from tools/protocol_limits.txt: change that. */
+ * Made by tools/protocol.py from tools/protocol_limits.txt: change that. */
 #ifndef YARDSTICK_PROTOCOL_H
 #define YARDSTICK_PROTOCOL_H
 

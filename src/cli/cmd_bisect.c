@@ -16,6 +16,9 @@ static ys_status check_words(const struct ys_args *args)
     if (!args->good || !args->bad)
         return ys_fail(YS_EINVAL, "say between which versions: yardstick bisect STUDY.ys --good=pytorch@1.13.1 "
                                   "--bad=pytorch@2.13.0");
+    for (const char *const *end = (const char *const[]){args->good, args->bad, NULL}; *end; end++)
+        if (**end >= '0' && **end <= '9')
+            return ys_fail(YS_EINVAL, "%s is a version of what? write NAME@%s, as pytorch@2.13.0", *end, *end);
     if (args->word_count == 0 && args->flags.count == 0)
         return ys_fail(YS_EINVAL, "bisect needs a study file or flags; `yardstick init` writes an example");
     if (args->word_count && !ys_fs_exists(args->words[0]))

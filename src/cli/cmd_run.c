@@ -264,9 +264,19 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
     }
     print_files(listing, out);
     ys_buf_puts(out, "\n");
-    ys_command_wrap(out, 0, 4, "%zu trials, %lld runs, %s %s%s", listing->trials.count, (long long)listing->runs,
-                    guessed ? "perhaps" : "about", ys_span_text(listing->estimate_s, span, sizeof span),
-                    guessed ? " (a guess: not all of it was measured here before)" : ", from earlier runs");
+    const size_t count = listing->trials.count;
+    if (listing->runs == 0)
+        ys_command_wrap(out, 0, 4, "%zu trial%s, of which none can run here", count, count == 1 ? "" : "s");
+    else
+        ys_command_wrap(out, 0, 4, "%zu trial%s, %s%lld run%s, %s %s%s", count, count == 1 ? "" : "s",
+                        listing->looks.count ? "at most " : "", (long long)listing->runs, listing->runs == 1 ? "" : "s",
+                        guessed ? "perhaps" : "about", ys_span_text(listing->estimate_s, span, sizeof span),
+                        guessed ? " (a guess: not all of it was measured here before)" : ", from earlier runs");
+    const struct ys_listing_look *looks = listing->looks.items;
+    for (size_t i = 0; listing->runs && i + 1 < listing->looks.count; i++)
+        ys_command_wrap(out, 0, 4, "it ends after %lld rounds, at %s %s, if all its comparisons are decided then",
+                        (long long)looks[i].rounds, guessed ? "perhaps" : "about",
+                        ys_span_text(looks[i].estimate_s, span, sizeof span));
     if (listing->noise)
         ys_command_wrap(out, 0, 4, "%s", listing->noise);
 }

@@ -24,31 +24,57 @@ static void put_flag(const struct ys_verb *verb, const struct ys_flag *flag, str
         ys_buf_printf(out, ", -%c", flag->letter);
 }
 
-static void put_flags(const struct ys_verb *verb, struct ys_buf *out)
+/* A flag, which is freed, and what is said of it. */
+static void put_line(struct ys_buf *flag, const char *says, struct ys_buf *out)
 {
-    ys_buf_puts(out, "\nFlags:\n");
-    for (const struct ys_flag *flag = ys_flags(); flag->name; flag++) {
-        struct ys_buf left = {0};
-        if (ys_verb_flag(verb, flag->name, strlen(flag->name)) != flag)
-            continue;
-        put_flag(verb, flag, &left);
-        ys_buf_printf(out, "  %-*s", FLAG_COLUMN - 2, ys_buf_text(&left));
-        if (left.size >= FLAG_COLUMN - 2)
-            ys_buf_printf(out, "\n%*s", FLAG_COLUMN, "");
-        ys_text_wrap(out, flag->help, FLAG_COLUMN, FLAG_COLUMN, WIDTH);
-        ys_buf_free(&left);
-    }
+    ys_buf_printf(out, "  %-*s", FLAG_COLUMN - 2, ys_buf_text(flag));
+    if (flag->size >= FLAG_COLUMN - 2)
+        ys_buf_printf(out, "\n%*s", FLAG_COLUMN, "");
+    ys_text_wrap(out, says, FLAG_COLUMN, FLAG_COLUMN, WIDTH);
+    out->failed |= flag->failed;
+    ys_buf_free(flag);
 }
 
+/* Those that every verb has are named together: they are the ones with a letter. */
+static void put_flags(const struct ys_verb *verb, struct ys_buf *out)
+{
+    bool own = false;
+    for (const struct ys_flag *flag = ys_flags(); flag->name; flag++) {
+        struct ys_buf left = {0};
+        if (flag->letter || ys_verb_flag(verb, flag->name, strlen(flag->name)) != flag)
+            continue;
+        ys_buf_puts(out, own ? "" : "\nFlags:\n");
+        own = true;
+        put_flag(verb, flag, &left);
+        put_line(&left, flag->help, out);
+    }
+    ys_buf_puts(out, "\nEvery verb has");
+    for (const struct ys_flag *flag = ys_flags(); flag->name; flag++)
+        if (flag->letter)
+            ys_buf_printf(out, " --%s (-%c)%s", flag->name, flag->letter, flag[1].name ? "," : ".\n");
+}
+
+/* The keys that most studies give, each with what it may be. */
 static void put_keys(struct ys_buf *out)
 {
+    static const char *const most[] = {"framework", "model", "data", "mode",      "threads", "batch",
+                                       "epochs",    "steps", "lr",   "precision", "repeat"};
     ys_buf_puts(out, "\n");
-    ys_text_wrap(
-        out,
-        "Every key of a study is a flag too, and a comma makes an axis: --framework, --model, --data, --threads, "
-        "--batch, --steps, --lr, --repeat and more. `yardstick list keys` lists them, `yardstick list keys "
-        "threads` says what one may be.",
-        0, 0, WIDTH);
+    ys_text_wrap(out,
+                 "Every key of a study is a flag too, and a comma makes an axis. `yardstick list keys` lists them, "
+                 "`yardstick list keys threads` says more of one. Used most:",
+                 0, 0, WIDTH);
+    for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
+        const struct ys_option *option = ys_option_find(most[i]);
+        struct ys_buf key = {0}, values = {0};
+        ys_buf_printf(&key, "--%s", option->name);
+        ys_option_print_values(option, &values);
+        if (option->standard)
+            ys_buf_printf(&values, " [%s]", option->standard);
+        put_line(&key, ys_buf_text(&values), out);
+        out->failed |= values.failed;
+        ys_buf_free(&values);
+    }
 }
 
 static void put_examples(const struct ys_verb *verb, struct ys_buf *out)

@@ -460,13 +460,27 @@ ys_status ys_recipe_specs(const char *const *dirs, ys_json **specs)
     return array ? YS_OK : ys_out_of_memory();
 }
 
+/* Its name, and what else people call it. A damaged recipe has no more than its name. */
+static ys_status add_words_of(const char *spec, const char *const *dirs, char ***words)
+{
+    struct ys_recipe *recipe = NULL;
+    ys_status status = add_text(words, spec);
+    const bool read = ys_recipe_find(spec, dirs, &recipe) == YS_OK;
+    for (size_t i = 0; status == YS_OK && read && recipe->also && recipe->also[i]; i++)
+        status = add_text(words, recipe->also[i]);
+    ys_recipe_free(recipe);
+    return status;
+}
+
 static ys_status no_such(const char *name, const char *const *dirs)
 {
-    char **names = NULL;
+    char **names = NULL, **words = NULL;
     struct ys_buf known = {0};
     ys_status status = collect_names(dirs, &names);
+    for (size_t i = 0; status == YS_OK && names && names[i]; i++)
+        status = add_words_of(names[i], dirs, &words);
     if (status == YS_OK) {
-        const char *near = names ? ys_nearest(name, (const char *const *)names) : NULL;
+        const char *near = words ? ys_nearest(name, (const char *const *)words) : NULL;
         for (size_t i = 0; names && names[i]; i++)
             ys_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
         status = ys_fail(
@@ -474,6 +488,7 @@ static ys_status no_such(const char *name, const char *const *dirs)
             name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", ys_buf_text(&known));
     }
     ys_buf_free(&known);
+    free_texts(words);
     free_texts(names);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "job/section.h"
+#include "stat/looks.h"
 
 #include <string.h>
 
@@ -43,6 +44,11 @@ static char *default_name(const struct ys_resolver *resolver)
     return name;
 }
 
+static bool decides_by_default(const struct ys_resolver *resolver, const char *key)
+{
+    return !resolver->has_file && strcmp(key, "repeat") == 0;
+}
+
 /* The study's keys, typed, given or default. */
 static ys_status fill_study(const struct ys_resolver *resolver, ys_json *study)
 {
@@ -59,6 +65,8 @@ static ys_status fill_study(const struct ys_resolver *resolver, ys_json *study)
         ys_json *value = NULL;
         if (setting)
             value = ys_json_copy(setting->values[0]);
+        else if (decides_by_default(resolver, option->name))
+            value = ys_json_null();
         else
             YS_TRY(ys_option_standard(option, &value));
         YS_TRY(ys_json_set(study, name, value));
@@ -98,6 +106,8 @@ static void print_flags(const struct ys_resolver *resolver, struct ys_buf *out)
 {
     const struct ys_section *section = resolver->sections[0];
     ys_buf_puts(out, "version = 1\n");
+    if (!ys_layer_find(&resolver->study, "repeat"))
+        ys_buf_puts(out, "repeat = decide\n");
     for (size_t i = 0; i < resolver->study.count; i++)
         print_setting(resolver->study.items[i], out);
     ys_buf_printf(out, "\n[%s]\n", section->name);
@@ -119,6 +129,22 @@ static ys_status check_flags(const struct ys_resolver *resolver)
     return YS_OK;
 }
 
+enum { USUAL_MOST = 20 };
+
+static int64_t least_rounds(const ys_json *study)
+{
+    return ys_json_get_int(study, "repeat", ys_json_get_int(study, "repeat_most", YS_LOOKS_FIRST));
+}
+
+/* How many rounds a study may have that goes on until it is decided. */
+static ys_status fill_most(struct ys_job *job, int64_t most_runs)
+{
+    const int64_t trials = (int64_t)ys_json_size(job->trials), room = trials > 0 ? most_runs / trials : USUAL_MOST;
+    if (ys_json_get_int(job->study, "repeat", 0) || ys_json_get_int(job->study, "repeat_most", 0))
+        return YS_OK;
+    return ys_json_set_int(job->study, "repeat_most", room < USUAL_MOST ? room : USUAL_MOST);
+}
+
 static ys_status resolve(struct ys_resolver *resolver, struct ys_job *job)
 {
     YS_TRY(check_flags(resolver));
@@ -128,9 +154,11 @@ static ys_status resolve(struct ys_resolver *resolver, struct ys_job *job)
     }
     YS_TRY(ys_resolver_find_sections(resolver));
     ys_status status = fill_study(resolver, job->study);
+    const int64_t most_runs = ys_json_get_int(job->study, "max_runs", 1);
     if (status == YS_OK)
-        status = ys_resolver_expand(resolver, ys_json_get_int(job->study, "repeat", 1),
-                                    ys_json_get_int(job->study, "max_runs", 1), job->trials);
+        status = ys_resolver_expand(resolver, least_rounds(job->study), most_runs, job->trials);
+    if (status == YS_OK)
+        status = fill_most(job, most_runs);
     if (!resolver->has_file && status == YS_OK)
         print_flags(resolver, &resolver->ini.text);
     job->text = status == YS_OK ? ys_buf_take(&resolver->ini.text) : NULL;

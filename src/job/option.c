@@ -18,8 +18,17 @@ static const struct ys_option options[] = {
      .help = "file whose lines stand here; relative to the folder of the file that includes it"},
     {"name", YS_OPTION_STUDY, YS_OPTION_NAME,
      .help = "name of the study in the results; default: the file's name without its ending, or run"},
-    {"repeat", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 10000, .standard = "7",
-     .help = "rounds: how often each trial runs; intervals at 95 % need at least 6"},
+    {"repeat", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 10000, .standard = "7", .none = "decide",
+     .help = "rounds: how often each trial runs; intervals at 95 % need at least 6. decide, which is the default of a study "
+             "by flags alone: until each comparison of what decide names is better, worse or same, which is looked at after "
+             "7, 12 and 20 rounds and at no other time"},
+    {"repeat_most", YS_OPTION_STUDY, YS_OPTION_INT, .low = 6, .high = 10000, .none = "auto",
+     .help = "rounds at most where repeat = decide; auto: 20, or as many as max_runs allows"},
+    {"decide", YS_OPTION_STUDY, YS_OPTION_WORD,
+     .choices = "auto|rate_per_s|step_s|latency_p50_s|latency_p99_s|accuracy|bits_per_token|wall_s|start_s|cpu_s|rss_peak_bytes",
+     .standard = "auto",
+     .help = "metric whose comparisons end a study with repeat = decide; auto: rate_per_s, of trials that infer "
+             "latency_p50_s"},
     {"order", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "random|fixed", .standard = "random",
      .help = "order of the trials inside a round: shuffled, with every second round backwards, or as written"},
     {"seed", YS_OPTION_STUDY, YS_OPTION_INT, .low = 0, .high = LARGEST_INTEGER, .standard = "1",
@@ -263,9 +272,20 @@ const struct ys_option *ys_option_find(const char *key)
     return NULL;
 }
 
+/* What other programs call a key. */
+static const char *const elsewhere[][2] = {
+    {"batch_size", "batch"}, {"batchsize", "batch"},     {"bs", "batch"},    {"dataset", "data"},
+    {"dtype", "precision"},  {"iterations", "steps"},    {"iters", "steps"}, {"max_steps", "steps"},
+    {"network", "model"},    {"num_threads", "threads"}, {"runs", "repeat"}, {"rounds", "repeat"},
+    {"learning_rate", "lr"}, {"wd", "weight_decay"},
+};
+
 const char *ys_option_nearest(const char *key)
 {
     const char *names[sizeof options / sizeof options[0]] = {NULL};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+        if (ys_is_spelled(key, strlen(key), elsewhere[i][0]))
+            return elsewhere[i][1];
     for (size_t i = 0; options[i].name; i++)
         names[i] = options[i].name;
     return ys_nearest(key, names);

@@ -64,6 +64,17 @@ static bool is_in_range(const struct ys_option *option, double value)
     return (option->above_low ? value > option->low : value >= option->low) && value <= option->high;
 }
 
+/* YS_EINVAL where `text`, which begins with `whole` digits, is a range as other programs write it. */
+static ys_status fail_range(const char *key, const char *text, size_t whole)
+{
+    const char *rest = text + whole;
+    const size_t mark = strncmp(rest, "..", 2) == 0 ? 2 : *rest == '-' || *rest == ':';
+    if (!whole || !mark || !rest[mark] || rest[mark + strspn(rest + mark, "0123456789")])
+        return YS_OK;
+    return ys_fail(YS_EINVAL, "%s = %.*s: a range is written {%.*s..%s}, in a shell between quotes", key, SHOWN, text,
+                   (int)whole, text, rest + mark);
+}
+
 static ys_status parse_number(const struct ys_option *option, const char *key, const char *text, ys_json **value)
 {
     int64_t integer = 0;
@@ -96,6 +107,8 @@ static ys_status parse_number(const struct ys_option *option, const char *key, c
     if (!is_number && fraction && (option->type == YS_OPTION_REAL || option->type == YS_OPTION_SHARE))
         return ys_fail(YS_EINVAL, "%s = %.*s: a fraction is written with a point: %.*s.%s", key, SHOWN, text,
                        (int)whole, text, text + whole + 1);
+    if (!is_number && option->axis && fail_range(key, text, whole) != YS_OK)
+        return YS_EINVAL;
     if (!is_number)
         return refuse(key, text, what, option);
     if (!is_in_range(option, real))

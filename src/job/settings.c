@@ -220,7 +220,8 @@ static const struct ys_names anchors = YS_NAMES("way to measure the machine", an
 static const struct ys_field study_fields[] = {
     YS_FIELD(OF_STUDY, name, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the study"),
     YS_FIELD(OF_STUDY, results, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "folder of the store; null: the usual one"),
-    YS_FIELD(OF_STUDY, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds"),
+    YS_FIELD(OF_STUDY, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds; null: until comparisons are decided"),
+    YS_FIELD(OF_STUDY, repeat_most, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds at most, of those"),
     YS_FIELD(OF_STUDY, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of round 0"),
     YS_FIELD_NAMED(OF_STUDY, order, &orders, 0, "of the trials of a round"),
     YS_FIELD_NAMED(OF_STUDY, on_disturbance, &disturbances, 0, "what becomes of a run that was disturbed"),

@@ -25,7 +25,9 @@ enum ys_on_disturbance { YS_DISTURBANCE_MARK, YS_DISTURBANCE_REPEAT, YS_DISTURBA
 struct ys_study_settings {
     const char *name;
     const char *results; /* folder; NULL: the usual one */
-    int64_t repeat, seed;
+    int64_t repeat;      /* none: until its comparisons are decided */
+    int64_t repeat_most; /* rounds at most, of those */
+    int64_t seed;
     int order;          /* enum ys_order_of_trials */
     int on_disturbance; /* enum ys_on_disturbance */
     int audit;          /* enum ys_audits: of which rounds */

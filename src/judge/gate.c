@@ -228,7 +228,7 @@ static ys_status take_distances(const struct ys_gate_check *check, const struct 
     }
     ys_status status = ys_signed_rank_p(away, found->count, &found->p);
     if (status == YS_OK)
-        status = ys_signed_rank_centre(away, found->count, &centre);
+        status = ys_signed_rank_centre(away, found->count, YS_STAT_LEVEL, &centre);
     ys_free(away);
     found->centre = status == YS_OK ? centre.value : NAN;
     return status;

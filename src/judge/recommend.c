@@ -212,8 +212,9 @@ static ys_status stretch_of(const struct matrix *matrix, double *stretch)
     struct ys_family_pair *pairs = ys_alloc(matrix->trials * matrix->trials / 2 + 1, sizeof *pairs);
     if (!pairs)
         return ys_out_of_memory();
-    const struct ys_family family = {matrix->trials, matrix->rounds, matrix->values, pairs,
-                                     ys_family_each_with_each(matrix->trials, pairs)};
+    const struct ys_family family = {
+        matrix->trials, matrix->rounds, matrix->values, pairs, ys_family_each_with_each(matrix->trials, pairs),
+        YS_STAT_LEVEL};
     ys_status status = ys_family_stretch(&family, stretch);
     ys_free(pairs);
     return status;

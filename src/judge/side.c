@@ -101,13 +101,18 @@ static ys_status load_file(const char *path, struct ys_side *side)
     return status;
 }
 
+static bool ends_with(const char *word, const char *ending)
+{
+    const size_t length = strlen(word), size = strlen(ending);
+    return length > size && strcmp(word + length - size, ending) == 0;
+}
+
 /* Whether no study but a file is meant: by its ending, or a path that begins as paths do. */
 static bool looks_like_file(const char *word)
 {
-    static const char *const endings[] = {".jsonl", ".json", ".ndjson", ".csv", ".txt", ".db", ".ys"};
-    const size_t length = strlen(word);
+    static const char *const endings[] = {".jsonl", ".json", ".ndjson", ".csv", ".txt", ".db"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (length > strlen(endings[i]) && strcmp(word + length - strlen(endings[i]), endings[i]) == 0)
+        if (ends_with(word, endings[i]))
             return true;
     return word[0] == '/' || strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
 }
@@ -115,7 +120,7 @@ static bool looks_like_file(const char *word)
 /* `status` of a study that was looked for; where a file was meant that is not there, that. */
 static ys_status explain(ys_status status, const char *word)
 {
-    if (status != YS_ENOTFOUND || !looks_like_file(word))
+    if (status != YS_ENOTFOUND || !looks_like_file(word) || ends_with(word, ".ys"))
         return status;
     return ys_fail(
         status, "there is no file %s, nor a study of that name: `yardstick export STUDY >FILE.jsonl` writes one", word);
@@ -125,7 +130,7 @@ ys_status ys_side_load(const char *results, const char *word, struct ys_side *si
 {
     struct ys_store *store = NULL;
     int64_t study_id = 0, trial_id = 0;
-    if (ys_fs_exists(word) && !ys_fs_is_dir(word))
+    if (ys_fs_exists(word) && !ys_fs_is_dir(word) && !ends_with(word, ".ys"))
         return load_file(word, side);
     ys_status status = ys_store_open(results, YS_STORE_READ, &store);
     if (status != YS_OK)
@@ -182,7 +187,7 @@ static ys_status check_single(struct ys_store *store, const char *word)
 ys_status ys_side_load_single(const char *results, const char *word, struct ys_side *side)
 {
     struct ys_store *store = NULL;
-    if (ys_fs_exists(word) && !ys_fs_is_dir(word))
+    if (ys_fs_exists(word) && !ys_fs_is_dir(word) && !ends_with(word, ".ys"))
         return load_file(word, side);
     ys_status status = ys_store_open(results, YS_STORE_READ, &store);
     if (status != YS_OK)

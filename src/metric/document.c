@@ -61,6 +61,10 @@ static const char *const rounds_words[] = {[YS_ROUNDS_INDEPENDENT] = "independen
                                            [YS_ROUNDS_UNKNOWN] = "cannot be told"};
 const struct ys_names ys_rounds_say = YS_NAMES("word for rounds", rounds_words);
 
+static const char *const decision_words[] = {
+    [YS_DECISION_MADE] = "decided", [YS_DECISION_OPEN] = "open", [YS_DECISION_NEVER] = "never"};
+const struct ys_names ys_decisions = YS_NAMES("decision", decision_words);
+
 static const char *const scaling_words[] = {[YS_SCALING_STRONG] = "strong", [YS_SCALING_WEAK] = "weak"};
 const struct ys_names ys_scalings = YS_NAMES("scaling", scaling_words);
 
@@ -112,6 +116,10 @@ static const struct ys_field comparison_fields[] = {
             "rounds beside these from which the machine took nobody knows how much"),
     YS_FIELD_OF(struct ys_comparison_record, taken, YS_FIELD_OBJECT, &ys_comparison_taken_record, YS_FIELD_LATER,
                 "what it took from the others, which is in ci"),
+    YS_FIELD_NAMED(struct ys_comparison_record, decision, &ys_decisions, YS_FIELD_NULL | YS_FIELD_LATER,
+                   "of a study that goes on until this comparison is decided: whether it is"),
+    OF_PAIR(look_rounds, YS_FIELD_INT, YS_FIELD_NULL | YS_FIELD_LATER,
+            "rounds of the look that it is as of, where they go on until it is decided"),
     OF_PAIR(margin, YS_FIELD_REAL, 0, "what counted as the same, on that scale"),
     WORD(verdict, &ys_verdicts, "what a is against b"),
     OF_PAIR(resolution, YS_FIELD_REAL, YS_FIELD_NULL,

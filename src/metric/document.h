@@ -85,6 +85,8 @@ struct ys_comparison_record {
     double round_correlation, bias_bound, window_from;
     int64_t n, left_out;
     struct ys_comparison_taken taken;
+    int decision;        /* enum ys_decision; YS_NAME_NONE where the study is not decided by it */
+    int64_t look_rounds; /* of the look that it is as of; YS_FIELD_NONE where the number of rounds was fixed */
     double margin;
     int verdict; /* enum ys_verdict */
     double resolution;
@@ -120,6 +122,11 @@ struct ys_result {
 void ys_result_fini(struct ys_result *result);
 /** The result document, yardstick/result/1. YS_ENOMEM. */
 ys_status ys_result_json(const struct ys_result *result, ys_json **document) YS_MUST_CHECK;
+
+/** Whether a study that goes on until its comparisons are decided has decided this one; never: more rounds would not.
+ */
+enum ys_decision { YS_DECISION_MADE, YS_DECISION_OPEN, YS_DECISION_NEVER };
+extern const struct ys_names ys_decisions; /* "decided", "open", "never" */
 
 /** Whether a round's ratio tells the next one's. */
 enum ys_rounds_say { YS_ROUNDS_INDEPENDENT, YS_ROUNDS_CORRELATED, YS_ROUNDS_UNKNOWN };

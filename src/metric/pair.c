@@ -4,6 +4,7 @@
 #include "metric/build.h"
 #include "metric/choice.h"
 #include "metric/document.h"
+#include "metric/moments.h"
 #include "metric/taken.h"
 #include "metric/together.h"
 
@@ -75,14 +76,17 @@ static bool is_untold(const struct runs *runs)
     return isnan(runs->a->taken.work_s) || isnan(runs->b->taken.work_s);
 }
 
-/* Pairs that have both a value of metric `m`, one a round; of several attempts the last, but none from which nobody
- * knows what was taken in place of one of which that is known: by what was seen of the machine, never by a value. */
+/* Pairs of rounds before `end` that have both a value of metric `m`, one a round; of several attempts the last, but
+ * none from which nobody knows what was taken in place of one of which that is known: by what was seen of the machine,
+ * never by a value. */
 static size_t choose_runs(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
-                          struct runs *chosen)
+                          int64_t end, struct runs *chosen)
 {
     size_t n = 0;
     for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
         const struct runs runs = {&a->runs[i], &b->runs[k]};
+        if (runs.a->round >= end)
+            break;
         if (!runs.a->ok || !runs.b->ok || isnan(runs.a->compared[m]) || isnan(runs.b->compared[m]))
             continue;
         if (n == 0 || chosen[n - 1].a->round != runs.a->round)
@@ -107,8 +111,8 @@ static ys_status alloc_rounds(size_t most, struct matched *rounds)
     return YS_OK;
 }
 
-/* Values of metric `m` round by round, each pair over one window. */
-static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
+/* Values of metric `m` round by round, before `end`, each pair over one window. */
+static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m, int64_t end,
                        struct matched *rounds)
 {
     const bool is_speed = ys_metric_find(ys_compared[m])->better == YS_BETTER_HIGHER; /* others are times: they fall */
@@ -116,7 +120,7 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
     if (!chosen)
         return ys_out_of_memory();
     ys_status status = alloc_rounds(a->run_count, rounds);
-    const size_t n = status == YS_OK ? choose_runs(a, b, m, chosen) : 0;
+    const size_t n = status == YS_OK ? choose_runs(a, b, m, end, chosen) : 0;
     for (size_t i = 0; i < n; i++) {
         const struct ys_metric_view_run *run = chosen[i].a, *other = chosen[i].b;
         const struct ys_run_window window = ys_window_common(&run->windows, &other->windows);
@@ -184,13 +188,15 @@ struct pair {
     const struct ys_groups *groups;
     const struct ys_metric_view_trial *a, *b;
     double margin;
-    const double *stretch; /* of the families that it is in, by metric */
+    const struct ys_moments *moments;
+    const double *stretch[YS_LOOKS_MOST]; /* as of each of them, of the families that it is in, by metric */
 };
 
 /* What is found of one metric of a pair, beside the comparison itself. */
 struct judged {
     double window_from; /* the latest of all rounds; NaN where it is not known or no question */
     struct ys_comparison_taken taken;
+    size_t moment; /* that it is as of */
 };
 
 static double latest(const double *from, size_t n)
@@ -217,24 +223,62 @@ static ys_status compare_rounds(const struct matched *rounds, struct ys_compare_
     return status;
 }
 
-static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found,
-                       struct judged *beside)
+static ys_status judge_at(const struct pair *pair, int m, double margin, size_t moment, struct ys_comparison *found,
+                          struct judged *beside)
 {
     struct matched rounds;
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
-    ys_status status = match(pair->a, pair->b, m, &rounds);
+    ys_status status = match(pair->a, pair->b, m, pair->moments->items[moment].rounds, &rounds);
     bool is_of_steady = m < YS_WINDOW_METRICS, has_bias = is_of_steady && rounds.bias_known == rounds.n;
     const struct ys_compare_rule rule = {.better = info->better,
                                          .difference = is_difference(m),
                                          .margin = margin,
-                                         .stretch = pair->stretch[m],
+                                         .stretch = pair->stretch[moment][m],
+                                         .level = pair->moments->items[moment].level,
                                          .bias = has_bias ? rounds.bias : NULL,
                                          .bias_untold = is_of_steady && !has_bias};
     if (status == YS_OK)
         status = compare_rounds(&rounds, rule, info->better == YS_BETTER_HIGHER, found);
-    *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN, rounds.taken};
+    *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN, rounds.taken, moment};
     ys_free(rounds.a);
     return status;
+}
+
+/* Of the pairs that were chosen before anything was measured: which is the best is not known before the end. */
+static bool is_deciding(const struct pair *pair, int m)
+{
+    return pair->chosen->along && ys_moments_decide(pair->moments, pair->a, m);
+}
+
+static bool is_decided(const struct ys_comparison *found)
+{
+    return found->verdict == YS_VERDICT_BETTER || found->verdict == YS_VERDICT_WORSE ||
+           found->verdict == YS_VERDICT_SAME;
+}
+
+/* What a comparison by which the study is decided was at the look that decided it; else as of the last moment. */
+static ys_status judge(const struct pair *pair, int m, double margin, struct ys_comparison *found,
+                       struct judged *beside)
+{
+    const size_t last = pair->moments->count - 1;
+    ys_status status = YS_OK;
+    for (size_t i = is_deciding(pair, m) ? 0 : last; status == YS_OK; i++) {
+        status = judge_at(pair, m, margin, i, found, beside);
+        if (i == last || is_decided(found))
+            break;
+    }
+    return status;
+}
+
+/* More rounds change nothing of what is no comparison, or of runs that are too short to tell. */
+static int decision_of(const struct pair *pair, int m, const struct ys_comparison *found)
+{
+    if (!is_deciding(pair, m))
+        return YS_NAME_NONE;
+    if (is_decided(found))
+        return YS_DECISION_MADE;
+    const bool is_untold = found->reason && strcmp(found->reason, YS_COMPARE_UNTOLD) == 0;
+    return found->verdict == YS_VERDICT_INVALID || is_untold ? YS_DECISION_NEVER : YS_DECISION_OPEN;
 }
 
 /* A text that a record borrows: nobody frees it there. */
@@ -304,8 +348,10 @@ static ys_status tell_exposed(const struct pair *pair, int m, struct ys_result_c
     if (strcmp(pair->chosen->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
         !is_alone(b) || ys_trial_has_fault(a, b, reason, sizeof reason))
         return YS_OK;
-    const struct ys_compare_rule rule = {.better = YS_BETTER_LOWER, .difference = true, .stretch = 1};
-    ys_status status = match(a, b, ys_compared_place("step_s"), &rounds);
+    const struct ys_moment *moment = &pair->moments->items[pair->moments->count - 1];
+    const struct ys_compare_rule rule = {
+        .better = YS_BETTER_LOWER, .difference = true, .stretch = 1, .level = moment->level};
+    ys_status status = match(a, b, ys_compared_place("step_s"), moment->rounds, &rounds);
     if (status == YS_OK)
         status = compare_rounds(&rounds, rule, false, &found);
     ys_free(rounds.a);
@@ -326,7 +372,7 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
     YS_TRY(judge(pair, m, margin, &found, &beside));
     if (invalid) {
         found = ys_compare_invalid(found.n, reason);
-        beside = (struct judged){NAN, YS_TAKEN_NOTHING};
+        beside = (struct judged){NAN, YS_TAKEN_NOTHING, beside.moment};
     }
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
@@ -360,6 +406,8 @@ static ys_status compare_one(const struct pair *pair, int m, struct ys_result *r
         .n = (int64_t)found.n,
         .left_out = (int64_t)found.left_out,
         .taken = beside.taken,
+        .decision = decision_of(pair, m, &found),
+        .look_rounds = pair->moments->decides ? pair->moments->items[beside.moment].rounds : YS_FIELD_NONE,
         .margin = margin,
         .verdict = (int)found.verdict,
         .resolution = found.resolution,
@@ -395,7 +443,7 @@ static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
 static ys_status take_two(const struct ys_metric_view *view, struct ys_list *ratios, struct ys_list *biases)
 {
     struct matched rounds;
-    ys_status status = match(&view->trials[0], &view->trials[1], 0, &rounds);
+    ys_status status = match(&view->trials[0], &view->trials[1], 0, INT64_MAX, &rounds);
     double *of = status == YS_OK ? ys_alloc(rounds.n, sizeof *of) : NULL,
            *left = status == YS_OK ? ys_alloc(rounds.n, sizeof *left) : NULL;
     for (size_t i = 0; of && left && i < rounds.n; i++) {
@@ -426,43 +474,79 @@ ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, stru
     return status;
 }
 
-/* Those of the pairs of one section, beginning with `first`, that were chosen before anything was measured. */
-static ys_status stretch_section(const struct ys_metric_view *view, const struct ys_choice *choice, size_t first, int m,
-                                 struct ys_family_pair *pairs, double *stretch)
+/* What stretches are found for, as of one of the moments: [pair * YS_COMPARED + metric] of `stretch`. */
+struct stretching {
+    const struct ys_metric_view *view;
+    const struct ys_choice *choice;
+    const struct ys_groups *groups;
+    const struct ys_moments *moments;
+    size_t moment;
+    double *stretch;
+};
+
+/* Before the last moment only those by which the study is decided. */
+static bool is_asked(const struct stretching *of, const struct ys_chosen *chosen, int m)
 {
-    const struct ys_trial_record *of_section = view->trials[choice->pairs[first].a].record;
+    return of->moment + 1 == of->moments->count ||
+           (chosen->along && ys_moments_decide(of->moments, &of->view->trials[chosen->a], m));
+}
+
+static bool is_of_section(const struct stretching *of, const struct ys_chosen *chosen,
+                          const struct ys_trial_record *one)
+{
+    return chosen->along && ys_pair_is_of_one_section(of->view->trials[chosen->a].record, one);
+}
+
+/* Those of the pairs of one section, beginning with `first`, that were chosen before anything was measured. */
+static ys_status stretch_section(const struct stretching *of, size_t first, int m, struct ys_family_pair *pairs)
+{
+    const struct ys_choice *choice = of->choice;
+    const struct ys_trial_record *one = of->view->trials[choice->pairs[first].a].record;
     char reason[YS_TRIAL_FAULT_SIZE];
     size_t count = 0;
     double factor;
     for (size_t i = first; i < choice->count; i++) {
         const struct ys_chosen *chosen = &choice->pairs[i];
-        const struct ys_metric_view_trial *a = &view->trials[chosen->a], *b = &view->trials[chosen->b];
-        if (chosen->along && ys_pair_is_of_one_section(a->record, of_section) &&
-            may_conclude(a, b, is_learned(m), reason, sizeof reason))
+        if (is_of_section(of, chosen, one) && may_conclude(&of->view->trials[chosen->a], &of->view->trials[chosen->b],
+                                                           is_learned(m), reason, sizeof reason))
             pairs[count++] = (struct ys_family_pair){chosen->a, chosen->b};
     }
-    YS_TRY(ys_together_stretch(view, pairs, count, m, !is_learned(m), &factor));
-    for (size_t i = first; i < choice->count; i++) {
-        const struct ys_chosen *chosen = &choice->pairs[i];
-        if (chosen->along && ys_pair_is_of_one_section(view->trials[chosen->a].record, of_section))
-            stretch[i * YS_COMPARED + (size_t)m] = factor;
-    }
+    YS_TRY(ys_together_stretch(of->view, &of->moments->items[of->moment], pairs, count, m, !is_learned(m), &factor));
+    for (size_t i = first; i < choice->count; i++)
+        if (is_of_section(of, &choice->pairs[i], one))
+            of->stretch[i * YS_COMPARED + (size_t)m] = factor;
     return YS_OK;
+}
+
+static bool has_trial(const struct ys_group *group, size_t trial)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (group->trials[i] == trial)
+            return true;
+    return false;
+}
+
+/* Which is the best may change from look to look; what decides a study must not: all that might be are stretched. */
+static bool is_of_group(const struct stretching *of, const struct ys_chosen *chosen, size_t place, int m)
+{
+    const struct ys_group *group = &of->groups->items[place];
+    if (of->moments->decides && chosen->along)
+        return has_trial(group, chosen->a) && has_trial(group, chosen->b);
+    return is_of_best(chosen, of->groups, m) && chosen->group == place;
 }
 
 /* The best was read off the same values, so its comparisons hold together with those of each trial of its group with
  * each. */
-static ys_status stretch_group(const struct ys_metric_view *view, const struct ys_choice *choice,
-                               const struct ys_groups *groups, size_t place, int m, double *stretch)
+static ys_status stretch_group(const struct stretching *of, size_t place, int m)
 {
-    const struct ys_group *group = &groups->items[place];
+    const struct ys_group *group = &of->groups->items[place];
     struct ys_family_pair *pairs = ys_alloc(group->count * group->count / 2 + 1, sizeof *pairs);
     size_t *fit = ys_alloc(group->count + 1, sizeof *fit), count = 0;
     char reason[YS_TRIAL_FAULT_SIZE];
     double factor = 1;
     ys_status status = pairs && fit ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < group->count; i++) {
-        const struct ys_metric_view_trial *trial = &view->trials[group->trials[i]];
+        const struct ys_metric_view_trial *trial = &of->view->trials[group->trials[i]];
         if (!ys_trial_has_fault(trial, trial, reason, sizeof reason))
             fit[count++] = group->trials[i];
     }
@@ -470,10 +554,11 @@ static ys_status stretch_group(const struct ys_metric_view *view, const struct y
     for (size_t i = 0; i < pair_count; i++)
         pairs[i] = (struct ys_family_pair){fit[pairs[i].a], fit[pairs[i].b]};
     if (status == YS_OK)
-        status = ys_together_stretch(view, pairs, pair_count, m, !is_learned(m), &factor);
-    for (size_t i = 0; status == YS_OK && i < choice->count; i++) {
-        double *of_pair = &stretch[i * YS_COMPARED + (size_t)m];
-        if (is_of_best(&choice->pairs[i], groups, m) && choice->pairs[i].group == place)
+        status = ys_together_stretch(of->view, &of->moments->items[of->moment], pairs, pair_count, m, !is_learned(m),
+                                     &factor);
+    for (size_t i = 0; status == YS_OK && i < of->choice->count; i++) {
+        double *of_pair = &of->stretch[i * YS_COMPARED + (size_t)m];
+        if (is_of_group(of, &of->choice->pairs[i], place, m))
             *of_pair = fmax(*of_pair, factor);
     }
     ys_free(pairs);
@@ -481,20 +566,30 @@ static ys_status stretch_group(const struct ys_metric_view *view, const struct y
     return status;
 }
 
-/* Of each chosen pair and metric by how much its interval is stretched: [pair * YS_COMPARED + metric]. */
-static ys_status stretch_all(const struct ys_metric_view *view, const struct ys_choice *choice,
-                             const struct ys_groups *groups, double *stretch)
+/* Of one metric. */
+static ys_status stretch_metric(const struct stretching *of, int m, struct ys_family_pair *pairs)
 {
-    struct ys_family_pair *pairs = ys_alloc(choice->count, sizeof *pairs);
-    ys_status status = pairs ? YS_OK : ys_out_of_memory();
-    for (int m = 0; status == YS_OK && m < YS_COMPARED; m++) {
-        for (size_t i = 0; status == YS_OK && i < choice->count; i++)
-            if (choice->pairs[i].along && stretch[i * YS_COMPARED + (size_t)m] == 0) /* its section was not done */
-                status = stretch_section(view, choice, i, m, pairs, stretch);
-        for (size_t i = 0; status == YS_OK && i < groups->count; i++)
-            if (groups->items[i].best != YS_GROUP_NO_BEST && (m == 0 || groups->items[i].count <= GROUP_MANY))
-                status = stretch_group(view, choice, groups, i, m, stretch);
+    const struct ys_choice *choice = of->choice;
+    bool is_any = false;
+    for (size_t i = 0; i < choice->count; i++) {
+        if (!is_asked(of, &choice->pairs[i], m))
+            continue;
+        is_any = true;
+        if (choice->pairs[i].along && of->stretch[i * YS_COMPARED + (size_t)m] == 0) /* its section was not done */
+            YS_TRY(stretch_section(of, i, m, pairs));
     }
+    for (size_t i = 0; is_any && i < of->groups->count; i++)
+        if (of->groups->items[i].best != YS_GROUP_NO_BEST && (m == 0 || of->groups->items[i].count <= GROUP_MANY))
+            YS_TRY(stretch_group(of, i, m));
+    return YS_OK;
+}
+
+static ys_status stretch_all(const struct stretching *of)
+{
+    struct ys_family_pair *pairs = ys_alloc(of->choice->count, sizeof *pairs);
+    ys_status status = pairs ? YS_OK : ys_out_of_memory();
+    for (int m = 0; status == YS_OK && m < YS_COMPARED; m++)
+        status = stretch_metric(of, m, pairs);
     ys_free(pairs);
     return status;
 }
@@ -503,13 +598,13 @@ ys_status ys_pair_comparisons(const struct ys_metric_view *view, const struct ys
                               struct ys_result *result)
 {
     struct ys_choice choice;
-    double *stretch = NULL;
+    const struct ys_moments moments = ys_moments_of(view);
     YS_TRY(ys_choice_make(view, groups, all, &choice));
-    ys_status status = YS_OK;
-    if (!(stretch = ys_alloc(choice.count * YS_COMPARED, sizeof *stretch)))
-        status = ys_out_of_memory();
-    if (status == YS_OK)
-        status = stretch_all(view, &choice, groups, stretch);
+    const size_t each = choice.count * YS_COMPARED;
+    double *stretch = ys_alloc(each * moments.count, sizeof *stretch);
+    ys_status status = stretch ? YS_OK : ys_out_of_memory();
+    for (size_t k = 0; status == YS_OK && k < moments.count; k++)
+        status = stretch_all(&(struct stretching){view, &choice, groups, &moments, k, &stretch[k * each]});
     for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
         const struct ys_chosen *chosen = &choice.pairs[i];
         struct pair pair = {.chosen = chosen,
@@ -517,7 +612,9 @@ ys_status ys_pair_comparisons(const struct ys_metric_view *view, const struct ys
                             .a = &view->trials[chosen->a],
                             .b = &view->trials[chosen->b],
                             .margin = view->told.job.margin,
-                            .stretch = &stretch[i * YS_COMPARED]};
+                            .moments = &moments};
+        for (size_t k = 0; k < moments.count; k++)
+            pair.stretch[k] = &stretch[k * each + i * YS_COMPARED];
         status = compare_pair(&pair, result);
     }
     ys_free(stretch);

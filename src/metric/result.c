@@ -9,6 +9,7 @@
 #include "metric/detail.h"
 #include "metric/document.h"
 #include "metric/environment.h"
+#include "metric/moments.h"
 #include "metric/pair.h"
 #include "metric/perf.h"
 #include "metric/quiet.h"
@@ -44,6 +45,27 @@ static void put_job_hash(ys_status *status, ys_json *object, const struct ys_met
     ys_put_text(status, object, "job_hash", hash);
 }
 
+/* By what, at most how many rounds, and after how many it looks at what level. */
+static void put_decide(ys_status *status, ys_json *object, const struct ys_metric_view *view)
+{
+    struct ys_look looks[YS_LOOKS_MOST];
+    const size_t count = ys_moments_looks(view, looks);
+    if (!count) {
+        ys_put(status, object, "decide", ys_json_null());
+        return;
+    }
+    ys_json *decide = ys_json_object(), *array = ys_json_array();
+    ys_put_text(status, decide, "metric", view->told.job.decide ? view->told.job.decide : "auto");
+    for (size_t i = 0; i < count; i++) {
+        ys_json *look = ys_json_object();
+        ys_put_int(status, look, "rounds", (int64_t)looks[i].rounds);
+        ys_put_real(status, look, "level", looks[i].level);
+        ys_add(status, array, look);
+    }
+    ys_put(status, decide, "looks", array);
+    ys_put(status, object, "decide", decide);
+}
+
 static ys_json *study_block(ys_status *status, const struct ys_metric_view *view, bool all_pairs)
 {
     const struct ys_metric_study *study = &view->told;
@@ -59,7 +81,8 @@ static ys_json *study_block(ys_status *status, const struct ys_metric_view *view
     ys_put_ref(status, object, "status", study->status);
     ys_put_ref(status, object, "exit_code", study->exit_code);
     ys_put_ref(status, object, "seed", study->seed);
-    ys_put_int(status, object, "repeat", study->job.repeat);
+    ys_put_int(status, object, "repeat", ys_moments_rounds(view));
+    put_decide(status, object, view);
     ys_put_int(status, object, "rounds", complete);
     ys_put_real(status, object, "margin", study->job.margin);
     ys_put_text(status, object, "comparisons", all_pairs ? "all" : "axes");
@@ -191,7 +214,7 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
 /* Rounds in which a trial that takes part has to run: none for one that could not when the study began. */
 static int64_t planned(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
 {
-    return ys_trial_record_can_run(trial->record) ? view->told.job.repeat : 0;
+    return ys_trial_record_can_run(trial->record) ? ys_moments_rounds(view) : 0;
 }
 
 static int64_t lacking(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)

@@ -23,6 +23,7 @@ static int by_slot(const void *a, const void *b)
 /* The trials of a family, and the attempts at rounds that they have. */
 struct gathering {
     const struct ys_metric_view *view;
+    const struct ys_moment *moment;
     size_t *place; /* of each trial of the view: 1 + its place in the family, 0 when it is not in it */
     struct slot *slots;
     size_t trials, slot_count;
@@ -46,7 +47,8 @@ static ys_status find_slots(struct gathering *all)
     for (size_t t = 0; t < all->view->trial_count; t++) {
         const struct ys_metric_view_trial *trial = &all->view->trials[t];
         for (size_t i = 0; all->place[t] && i < trial->run_count; i++)
-            all->slots[all->slot_count++] = (struct slot){trial->runs[i].round, trial->runs[i].attempt};
+            if (trial->runs[i].round < all->moment->rounds)
+                all->slots[all->slot_count++] = (struct slot){trial->runs[i].round, trial->runs[i].attempt};
     }
     if (all->slot_count > 0)
         qsort(all->slots, all->slot_count, sizeof *all->slots, by_slot);
@@ -76,6 +78,8 @@ static void fill(const struct gathering *all, int metric, bool by_ratio, double 
         const struct ys_metric_view_trial *trial = &all->view->trials[t];
         for (size_t i = 0; all->place[t] && i < trial->run_count; i++) {
             const struct ys_metric_view_run *run = &trial->runs[i];
+            if (run->round >= all->moment->rounds)
+                continue;
             const struct slot key = {run->round, run->attempt};
             const struct slot *slot = bsearch(&key, all->slots, all->slot_count, sizeof key, by_slot);
             double value = by_ratio ? log(run->compared[metric]) : run->compared[metric];
@@ -93,16 +97,17 @@ static ys_status stretch(struct gathering *all, const struct ys_family_pair *pai
     if (!values)
         return ys_out_of_memory();
     fill(all, metric, by_ratio, values);
-    const struct ys_family family = {all->trials, all->slot_count, values, all->pairs, count};
+    const struct ys_family family = {all->trials, all->slot_count, values, all->pairs, count, all->moment->level};
     ys_status status = ys_family_stretch(&family, factor);
     ys_free(values);
     return status;
 }
 
-ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_family_pair *pairs, size_t count,
-                              int metric, bool by_ratio, double *factor)
+ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_moment *moment,
+                              const struct ys_family_pair *pairs, size_t count, int metric, bool by_ratio,
+                              double *factor)
 {
-    struct gathering all = {.view = view};
+    struct gathering all = {.view = view, .moment = moment};
     *factor = 1;
     if (count < 2)
         return YS_OK;

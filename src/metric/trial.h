@@ -57,9 +57,10 @@ struct ys_metric_study {
         *version, *timing, *imported, *model_info;
     int64_t trials_planned; /* YS_FIELD_NONE */
     struct ys_metric_job {
-        int64_t repeat;
-        double margin;           /* what counts as the same; 0.02 where it does not say */
-        const char *comparisons; /* "axes" or "all"; NULL */
+        int64_t repeat, repeat_most; /* YS_FIELD_NONE: until comparisons are decided, of at most so many rounds */
+        const char *decide;          /* by what: "rate_per_s"; "auto"; NULL */
+        double margin;               /* what counts as the same; 0.02 where it does not say */
+        const char *comparisons;     /* "axes" or "all"; NULL */
     } job;
     struct ys_metric_timing {
         double measure_s; /* from the first run to the last; NaN */

@@ -384,7 +384,10 @@ ys_status ys_metric_view_match(struct ys_metric_view *view)
 
 #define OF_STUDY(member) YS_FIELD(struct ys_metric_study, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "")
 static const struct ys_field job_fields[] = {
-    YS_FIELD(struct ys_metric_job, repeat, YS_FIELD_INT, "1", 0, "rounds that were asked for"),
+    YS_FIELD(struct ys_metric_job, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL,
+             "rounds that were asked for; null: until comparisons are decided"),
+    YS_FIELD(struct ys_metric_job, repeat_most, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds at most, of those"),
+    YS_FIELD(struct ys_metric_job, decide, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "by what they are decided"),
     YS_FIELD(struct ys_metric_job, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
     YS_FIELD(struct ys_metric_job, comparisons, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "axes or all"),
 };

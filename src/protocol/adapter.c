@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "protocol/channel.h"
 #include "protocol/latency.h"
+#include "protocol/messages.h"
 #include "protocol/ring.h"
 #include "protocol/status.h"
 #include <errno.h>
@@ -25,6 +26,7 @@ struct server {
     bool infers;          /* the plan's mode is "infer" */
     int64_t batch, steps; /* of the plan */
     bool in_double;       /* its precision */
+    int64_t asked;        /* input gradients, so far */
     int64_t next;         /* the step that comes next; -1 after a failure in the middle of training */
     struct ys_block_line line;
     bool done;
@@ -67,20 +69,6 @@ ys_status ys_adapter_set_names(ys_json *object, const char *key, const char *con
     return ys_json_set(object, key, array);
 }
 
-static ys_status lacking(const char *what)
-{
-    return ys_fail(YS_EUNSUPPORTED, "this adapter cannot answer the message \"%s\"", what);
-}
-
-/* What belongs to plans of mode `wanted` alone. */
-static ys_status need_mode(const struct server *server, const char *what, enum ys_mode wanted)
-{
-    const enum ys_mode mode = server->infers ? YS_MODE_INFER : YS_MODE_TRAIN;
-    return mode == wanted ? YS_OK
-                          : ys_fail(YS_EPROTOCOL, "\"%s\" needs a plan of mode \"%s\"; this one's is \"%s\"", what,
-                                    ys_name_of(&ys_modes, (int)wanted), ys_name_of(&ys_modes, (int)mode));
-}
-
 /* An integer member within [low, high]. */
 static ys_status need_int(const ys_json *object, const char *key, int64_t low, int64_t high, int64_t *value)
 {
@@ -102,11 +90,13 @@ static ys_status describe(const struct ys_adapter_ops *ops, ys_json *reply)
     const struct {
         const char *name;
         bool is_there;
-    } known[] = {{"forward", ops->forward},  {"backward", ops->backward},
-                 {"step", ops->step},        {"train", ops->train},
-                 {"infer", ops->infer},      {"save", ops->save},
-                 {"state", ops->save_state}, {"answers", ops->infer && !about->no_work},
-                 {"dist", about->dist}};
+    } known[] = {
+#define QUESTION(upper, name, reply, part, mode) {#name, YS_STAGE_##upper != YS_STAGE_RESET && ops->name},
+        YS_QUESTIONS_OF_PLANS(QUESTION)
+#undef QUESTION
+            {"state", ops->save_state},
+        {"answers", ops->infer && !about->no_work},
+        {"dist", about->dist}};
     const char *features[sizeof known / sizeof known[0] + 1] = {NULL};
     for (size_t i = 0, count = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].is_there)
@@ -174,8 +164,6 @@ static ys_status on_open(struct server *server, const struct request *request)
 
 static ys_status on_reset(struct server *server, const struct request *request)
 {
-    if (!server->ops->reset)
-        return lacking("reset");
     YS_TRY(ys_json_set_string(request->reply, "type", "done"));
     YS_TRY(server->ops->reset(server->self));
     server->next = 0;
@@ -212,8 +200,6 @@ static ys_status pass_arguments(struct server *server, const struct request *req
 
 static ys_status on_forward(struct server *server, const struct request *request)
 {
-    if (!server->ops->forward)
-        return lacking("forward");
     int64_t batch;
     bool train_mode;
     const char *path;
@@ -223,9 +209,6 @@ static ys_status on_forward(struct server *server, const struct request *request
 
 static ys_status on_backward(struct server *server, const struct request *request)
 {
-    if (!server->ops->backward)
-        return lacking("backward");
-    YS_TRY(need_mode(server, "backward", YS_MODE_TRAIN));
     int64_t batch;
     bool train_mode;
     const char *path;
@@ -242,8 +225,6 @@ static ys_status check_counter(const struct server *server)
 
 static ys_status on_step(struct server *server, const struct request *request)
 {
-    if (!server->ops->step)
-        return lacking("step");
     YS_TRY(check_counter(server));
     int64_t count, first = server->next;
     YS_TRY(need_int(request->message, "n", 0, server->infers ? 0 : server->steps - first, &count));
@@ -272,9 +253,6 @@ static ys_status train_blocks(struct server *server, int64_t to, int64_t block)
 
 static ys_status on_train(struct server *server, const struct request *request)
 {
-    if (!server->ops->train)
-        return lacking("train");
-    YS_TRY(need_mode(server, "train", YS_MODE_TRAIN));
     YS_TRY(check_counter(server));
     int64_t from, to, block;
     YS_TRY(need_int(request->message, "from", 0, server->steps, &from));
@@ -329,9 +307,6 @@ static ys_status answer_requests(const struct server *server, int64_t requests, 
 
 static ys_status on_infer(struct server *server, const struct request *request)
 {
-    if (!server->ops->infer)
-        return lacking("infer");
-    YS_TRY(need_mode(server, "infer", YS_MODE_INFER));
     int64_t requests, batch;
     YS_TRY(need_int(request->message, "requests", 1, INT64_MAX, &requests));
     YS_TRY(need_int(request->message, "batch", server->batch, server->batch, &batch));
@@ -355,10 +330,18 @@ static ys_status on_infer(struct server *server, const struct request *request)
     return status;
 }
 
+static ys_status on_input_gradient(struct server *server, const struct request *request)
+{
+    const char *inputs = ys_json_get_text(request->message, "path", NULL), *path;
+    if (!inputs || inputs[0] != '/')
+        return ys_fail(YS_EPROTOCOL, "member \"path\" must be an absolute path");
+    const char *cotangent = ys_json_get_text(request->message, "cotangent", NULL);
+    YS_TRY(name_tensors(server, request->reply, "input-gradient", server->asked++, "", &path));
+    return server->ops->input_gradient(server->self, inputs, cotangent, path);
+}
+
 static ys_status on_save(struct server *server, const struct request *request)
 {
-    if (!server->ops->save)
-        return lacking("save");
     const char *format = ys_json_get_text(request->message, "format", "");
     if (strcmp(format, "safetensors") != 0)
         return ys_fail(YS_EUNSUPPORTED, "this adapter saves the format \"safetensors\", not \"%s\"", format);
@@ -383,33 +366,61 @@ static ys_status on_save(struct server *server, const struct request *request)
     return ys_json_set_int(request->reply, "bytes", (int64_t)saved.st_size);
 }
 
-static ys_status on_bye(struct server *server, const struct request *request)
-{
-    (void)request;
-    server->done = true;
-    return YS_OK;
-}
+enum { MODE_ANY = -1, MODE_TRAIN = YS_MODE_TRAIN, MODE_INFER = YS_MODE_INFER };
 
-static const struct {
+static const struct question {
     const char *type;
     handler answer;
-    bool needs_plan;
-} handlers[] = {
-    {"hello", on_hello, false},      {"open", on_open, false}, {"reset", on_reset, true}, {"forward", on_forward, true},
-    {"backward", on_backward, true}, {"step", on_step, true},  {"train", on_train, true}, {"infer", on_infer, true},
-    {"save", on_save, true},         {"bye", on_bye, false},
+    enum ys_stage stage; /* of the same name */
+    int mode;            /* that the plan must have */
+} of_plans[] = {
+#define QUESTION(upper, name, reply, part, mode) {#name, on_##name, YS_STAGE_##upper, MODE_##mode},
+    YS_QUESTIONS_OF_PLANS(QUESTION)
+#undef QUESTION
 };
+
+/* Whether there is a function for a question that needs an open plan. */
+static bool is_there(const struct ys_adapter_ops *ops, enum ys_stage question)
+{
+    switch (question) {
+#define QUESTION(upper, name, reply, part, mode)                                                                       \
+    case YS_STAGE_##upper:                                                                                             \
+        return ops->name != NULL;
+        YS_QUESTIONS_OF_PLANS(QUESTION)
+#undef QUESTION
+    default:
+        return false;
+    }
+}
+
+static ys_status check_mode(const struct server *server, const struct question *question)
+{
+    const int mode = server->infers ? YS_MODE_INFER : YS_MODE_TRAIN;
+    return question->mode == MODE_ANY || question->mode == mode
+               ? YS_OK
+               : ys_fail(YS_EPROTOCOL, "\"%s\" needs a plan of mode \"%s\"; this one's is \"%s\"", question->type,
+                         ys_name_of(&ys_modes, question->mode), ys_name_of(&ys_modes, mode));
+}
 
 static ys_status dispatch(struct server *server, const char *type, const struct request *request)
 {
-    for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++) {
-        if (strcmp(type, handlers[i].type) != 0)
+    if (strcmp(type, "hello") == 0)
+        return on_hello(server, request);
+    if (strcmp(type, "open") == 0)
+        return on_open(server, request);
+    server->done = strcmp(type, "bye") == 0;
+    if (server->done)
+        return YS_OK;
+    for (size_t i = 0; i < sizeof of_plans / sizeof of_plans[0]; i++) {
+        const struct question *question = &of_plans[i];
+        if (strcmp(type, question->type) != 0 || !is_there(server->ops, question->stage))
             continue;
-        if (handlers[i].needs_plan && !server->is_open)
+        if (!server->is_open)
             return ys_fail(YS_EPROTOCOL, "no plan is open; send \"open\" before \"%s\"", type);
-        return handlers[i].answer(server, request);
+        YS_TRY(check_mode(server, question));
+        return question->answer(server, request);
     }
-    return lacking(type);
+    return ys_fail(YS_EUNSUPPORTED, "this adapter cannot answer the message \"%s\"", type);
 }
 
 static ys_status make_error(ys_status status, const char *stage, const char *op, ys_json *error)

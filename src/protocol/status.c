@@ -22,14 +22,12 @@ static const char *const status_words[] = {
 };
 const struct ys_names ys_run_statuses = YS_NAMES("status of a run", status_words);
 
-static const char *const stage_words[] = {
-    [YS_STAGE_START] = "start",       [YS_STAGE_HELLO] = "hello",
-    [YS_STAGE_OPEN] = "open",         [YS_STAGE_RESET] = "reset",
-    [YS_STAGE_FORWARD] = "forward",   [YS_STAGE_BACKWARD] = "backward",
-    [YS_STAGE_STEP] = "step",         [YS_STAGE_TRAIN] = "train",
-    [YS_STAGE_INFER] = "infer",       [YS_STAGE_INPUT_GRADIENT] = "input_gradient",
-    [YS_STAGE_SAVE] = "save",         [YS_STAGE_STOP] = "stop",
-    [YS_STAGE_PROTOCOL] = "protocol",
+static const char *const stage_words[] = {[YS_STAGE_START] = "start",
+                                          [YS_STAGE_STOP] = "stop",
+                                          [YS_STAGE_PROTOCOL] = "protocol",
+#define STAGE(upper, name, reply, part, mode) [YS_STAGE_##upper] = #name,
+                                          YS_QUESTIONS(STAGE)
+#undef STAGE
 };
 const struct ys_names ys_stages = YS_NAMES("stage", stage_words);
 

@@ -3,6 +3,7 @@
 #define YS_PROTOCOL_STATUS_H
 
 #include "base/record.h"
+#include "protocol/messages.h"
 
 /** docs/results.md says what each means. */
 enum ys_run_status {
@@ -32,19 +33,12 @@ const char *ys_run_status_name(enum ys_run_status status);
 /** Whether it is the adapter's doing, or the machine's: neither well, nor cut short by the user, nor declined. */
 bool ys_run_status_is_failure(enum ys_run_status status);
 
-/** Where a run was when it ended: requests of the protocol are stages of that name. */
+/** Where a run was when it ended: questions of the protocol are stages of that name. */
 enum ys_stage {
     YS_STAGE_START, /* exec to the answer of hello */
-    YS_STAGE_HELLO, /* an adapter's own word of the same */
-    YS_STAGE_OPEN,
-    YS_STAGE_RESET,
-    YS_STAGE_FORWARD,
-    YS_STAGE_BACKWARD,
-    YS_STAGE_STEP,
-    YS_STAGE_TRAIN,
-    YS_STAGE_INFER,
-    YS_STAGE_INPUT_GRADIENT,
-    YS_STAGE_SAVE,
+#define STAGE(upper, name, reply, part, mode) YS_STAGE_##upper,
+    YS_QUESTIONS(STAGE) /* that of hello is an adapter's own word of the start */
+#undef STAGE
     YS_STAGE_STOP,     /* after bye */
     YS_STAGE_PROTOCOL, /* an adapter's own word: it read a line that was no message */
 };

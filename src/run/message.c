@@ -17,55 +17,8 @@ static const struct rule {
     size_t offset;
 } RULES[] = {
 #define RULE(type, member, kind, required)                                                                             \
-    {                                                                                                                  \
-#type, #member, (kind), (required), offsetof(struct ys_message, type.member)                                   \
-    }
-    RULE(hello, protocol, WHOLE, true),
-    RULE(hello, adapter, TEXT, false),
-    RULE(hello, framework, TEXT, false),
-    RULE(hello, version, TEXT, false),
-    RULE(hello, runtime, TEXT, false),
-    RULE(hello, devices, TEXTS, false),
-    RULE(hello, precisions, TEXTS, false),
-    RULE(hello, ops, TEXTS, false),
-    RULE(hello, optimizers, TEXTS, false),
-    RULE(hello, features, TEXTS, false),
-    RULE(hello, no_work, TRUTH, false),
-    RULE(opened, parameters, WHOLE, false),
-    RULE(opened, threads, WHOLE, false),
-    RULE(opened, libraries, TEXTS, false),
-    RULE(opened, deviations, TEXTS, false),
-    RULE(opened, untimed, TEXT, false),
-    RULE(opened, exchange, TEXT, false),
-    RULE(opened, exchange_bytes, WHOLE, false),
-    RULE(opened, network, PATH, false),
-    RULE(tensors, path, PATH, true),
-    RULE(tensors, multiply_adds, WHOLE, false),
-    RULE(block, first, WHOLE, true),
-    RULE(block, count, WHOLE, true),
-    RULE(block, t_start_ns, WHOLE, true),
-    RULE(block, t_end_ns, WHOLE, true),
-    RULE(block, input_ns, WHOLE, true),
-    RULE(block, loss, ARRAY, true),
-    RULE(block, began_ns, ARRAY, false),
-    RULE(block, ready_ns, ARRAY, false),
-    RULE(block, reduced_ns, ARRAY, false),
-    RULE(block, updated_ns, ARRAY, false),
-    RULE(block, sent_bytes, WHOLE, false),
-    RULE(block, exchange_ns, WHOLE, false),
-    RULE(latencies, first, WHOLE, true),
-    RULE(latencies, count, WHOLE, true),
-    RULE(latencies, t_start_ns, WHOLE, true),
-    RULE(latencies, t_end_ns, WHOLE, true),
-    RULE(latencies, latency_ns, ARRAY, true),
-    RULE(latencies, prompt_ns, ARRAY, false),
-    RULE(latencies, token_ns, ARRAY, false),
-    RULE(saved, path, PATH, true),
-    RULE(saved, bytes, WHOLE, true),
-    RULE(error, code, TEXT, true),
-    RULE(error, stage, TEXT, false),
-    RULE(error, op, TEXT, false),
-    RULE(error, message, TEXT, false),
+    {#type, #member, (kind), (required), offsetof(struct ys_message, type.member)},
+    YS_MEMBERS(RULE)
 #undef RULE
 };
 

@@ -30,10 +30,9 @@ static const uint64_t MEMORY_PERIOD_NS = 100000000;
 static const struct ys_session_due {
     const char *request, *reply, *part;
 } ANSWERS[] = {
-    {"hello", "hello", NULL},     {"open", "opened", NULL},       {"reset", "done", NULL},
-    {"forward", "tensors", NULL}, {"backward", "tensors", NULL},  {"step", "tensors", NULL},
-    {"train", "done", "block"},   {"infer", "done", "latencies"}, {"input_gradient", "tensors", NULL},
-    {"save", "saved", NULL},
+#define ANSWER(upper, name, reply, part, mode) {#name, reply, part},
+    YS_QUESTIONS(ANSWER)
+#undef ANSWER
 };
 
 static uint64_t span_ns(double span_s)

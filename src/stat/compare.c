@@ -140,7 +140,7 @@ static void judge(struct ys_comparison *comparison, const struct ys_compare_rule
 }
 
 /* The interval of a family: the ends move away from the centre. */
-static struct ys_interval stretched(const struct ys_centre *centre, double stretch)
+static struct ys_interval stretched(const struct ys_centre *centre, double stretch, double level)
 {
     struct ys_interval single = centre->interval;
     if (!single.known || stretch <= 1)
@@ -148,7 +148,7 @@ static struct ys_interval stretched(const struct ys_centre *centre, double stret
     if (!isfinite(stretch))
         return (struct ys_interval){false, NAN, NAN, NAN};
     return (struct ys_interval){true, centre->value - stretch * (centre->value - single.lo),
-                                centre->value + stretch * (single.hi - centre->value), YS_STAT_LEVEL};
+                                centre->value + stretch * (single.hi - centre->value), level};
 }
 
 static struct ys_interval ratios_of(struct ys_interval logarithms)
@@ -159,29 +159,31 @@ static struct ys_interval ratios_of(struct ys_interval logarithms)
 }
 
 /* The rounds of a comparison as they are put together for one interval: `values` as measured, `low` and `high` were
- * what was taken given back to the one trial or the other. One list each, n values. */
+ * what was taken given back to the one trial or the other. One list each, n values, and `scratch` for another. */
 struct rounds {
-    double *values, *low, *high, *bias;
+    double *values, *low, *high, *bias, *scratch;
     size_t n;
 };
 
-/* The centre of values[i] + bias[i]; bias NULL: of the values. `scratch` has room for n. */
-static ys_status centre_of(const double *values, const double *bias, size_t n, double *scratch,
+/* The centre of values[i] + bias[i], lists of these rounds; bias NULL: of the values. */
+static ys_status centre_of(const double *values, const double *bias, const struct rounds *rounds, double level,
                            struct ys_centre *centre)
 {
+    const size_t n = rounds->n;
+    double *scratch = rounds->scratch;
     for (size_t i = 0; bias && i < n; i++)
         scratch[i] = values[i] + bias[i];
-    return ys_signed_rank_centre(bias ? scratch : values, n, centre);
+    return ys_signed_rank_centre(bias ? scratch : values, n, level, centre);
 }
 
 /* From the lower end of `low` to the upper end of `high`, both stretched; its own level where it was not. */
-static ys_status span(const struct rounds *rounds, const double *bias, double stretch, double *scratch,
+static ys_status span(const struct rounds *rounds, const double *bias, double stretch, double level,
                       struct ys_interval *interval)
 {
     struct ys_centre low, high;
-    YS_TRY(centre_of(rounds->low, bias, rounds->n, scratch, &low));
-    YS_TRY(centre_of(rounds->high, bias, rounds->n, scratch, &high));
-    const struct ys_interval lower = stretched(&low, stretch), upper = stretched(&high, stretch);
+    YS_TRY(centre_of(rounds->low, bias, rounds, level, &low));
+    YS_TRY(centre_of(rounds->high, bias, rounds, level, &high));
+    const struct ys_interval lower = stretched(&low, stretch, level), upper = stretched(&high, stretch, level);
     *interval = lower;
     interval->hi = upper.hi;
     return YS_OK;
@@ -222,15 +224,15 @@ static void divide(const double *values, size_t n, const struct ys_compare_rule 
 }
 
 /* What is found of what is left of warm-up, with it and without. */
-static ys_status settle(const struct rounds *kept, const struct rounds *all, double *scratch, double stretch,
+static ys_status settle(const struct rounds *kept, const struct rounds *all, const struct ys_compare_rule *rule,
                         struct ys_comparison *comparison, struct ys_interval *restored)
 {
     struct ys_centre bias;
-    YS_TRY(ys_signed_rank_centre(kept->bias, kept->n, &bias));
+    YS_TRY(ys_signed_rank_centre(kept->bias, kept->n, rule->level, &bias));
     if (bias.interval.known)
         comparison->bias_bound = fmax(fabs(bias.interval.lo), fabs(bias.interval.hi));
-    YS_TRY(span(kept, kept->bias, stretch, scratch, &comparison->settled));
-    return comparison->left_out ? span(all, all->bias, stretch, scratch, restored) : YS_OK;
+    YS_TRY(span(kept, kept->bias, rule->stretch, rule->level, &comparison->settled));
+    return comparison->left_out ? span(all, all->bias, rule->stretch, rule->level, restored) : YS_OK;
 }
 
 static struct ys_interval on_scale(struct ys_interval interval, const struct ys_compare_rule *rule)
@@ -239,23 +241,23 @@ static struct ys_interval on_scale(struct ys_interval interval, const struct ys_
 }
 
 /* `values` are logarithms of ratios, or differences. */
-static ys_status conclude(const struct rounds *kept, const struct rounds *all, double *scratch,
-                          const struct ys_compare_rule *rule, struct ys_comparison *comparison)
+static ys_status conclude(const struct rounds *kept, const struct rounds *all, const struct ys_compare_rule *rule,
+                          struct ys_comparison *comparison)
 {
     const double margin = rule->difference ? rule->margin : log(1 + rule->margin), reach = ys_compare_reach(kept->n);
     struct ys_interval interval, single, restored = {false, NAN, NAN, NAN}, restored_settled = restored;
     struct ys_centre centre, settled = {NAN, {false, NAN, NAN, NAN}};
     comparison->n = kept->n;
-    YS_TRY(ys_signed_rank_centre(kept->values, kept->n, &centre));
-    YS_TRY(span(kept, NULL, 1, scratch, &single));
-    YS_TRY(span(kept, NULL, rule->stretch, scratch, &interval));
+    YS_TRY(ys_signed_rank_centre(kept->values, kept->n, rule->level, &centre));
+    YS_TRY(span(kept, NULL, 1, rule->level, &single));
+    YS_TRY(span(kept, NULL, rule->stretch, rule->level, &interval));
     if (comparison->left_out)
-        YS_TRY(span(all, NULL, rule->stretch, scratch, &restored));
+        YS_TRY(span(all, NULL, rule->stretch, rule->level, &restored));
     if (rule->bias) {
-        YS_TRY(settle(kept, all, scratch, rule->stretch, comparison, &restored_settled));
-        YS_TRY(centre_of(kept->values, kept->bias, kept->n, scratch, &settled));
+        YS_TRY(settle(kept, all, rule, comparison, &restored_settled));
+        YS_TRY(centre_of(kept->values, kept->bias, kept, rule->level, &settled));
     }
-    correlate(kept->values, kept->n, scratch, comparison);
+    correlate(kept->values, kept->n, kept->scratch, comparison);
     const struct evidence evidence = {ends_of(&interval, margin), ends_of(&comparison->settled, margin),
                                       ends_of(&restored, margin), ends_of(&restored_settled, margin)};
     double smallest = reach * (interval.hi - interval.lo) / 2;
@@ -294,8 +296,10 @@ ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys
     if (!values)
         return ys_out_of_memory();
     double *scratch = values + n;
-    struct rounds kept = {values + 3 * n, values + 4 * n, values + 5 * n, values + 6 * n, 0};
-    struct rounds all = {values, values + 7 * n, values + 8 * n, values + 9 * n, 0};
+    struct rounds kept = {values + 3 * n, values + 4 * n, values + 5 * n, values + 6 * n, scratch, 0};
+    struct rounds all = {values, values + 7 * n, values + 8 * n, values + 9 * n, scratch, 0};
+    struct ys_compare_rule of = *rule;
+    of.level = rule->level > 0 ? rule->level : YS_STAT_LEVEL;
     bool valid = true;
     for (size_t i = 0; i < n; i++) {
         valid = valid && isfinite(a[i]) && isfinite(b[i]) && (rule->difference || (a[i] > 0 && b[i] > 0));
@@ -307,9 +311,9 @@ ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys
     ys_status status = YS_OK;
     if (valid) {
         comparison->reason = NULL;
-        divide(values, n, rule, &kept, &all);
+        divide(values, n, &of, &kept, &all);
         comparison->left_out = n - kept.n;
-        status = conclude(&kept, &all, scratch, rule, comparison);
+        status = conclude(&kept, &all, &of, comparison);
     }
     ys_free(values);
     return status;

@@ -26,6 +26,7 @@ struct ys_compare_rule {
                         against 0.2 % twice as good; else a / b, for times, rates, sizes */
     double margin;   /* what counts as the same, >= 0 */
     double stretch;  /* of the family that this is one of (stat/family.h); 1 for a comparison of its own */
+    double level;    /* of its intervals, at least; 0: YS_STAT_LEVEL */
     /* Of each round by how much a / b would change were what is left of both warm-ups gone, in logarithms (ys_steady's
      * `left` of a less that of b); NULL where that is no question. */
     const double *bias;
@@ -42,7 +43,7 @@ struct ys_comparison {
     double value;                /* the centre of the ratios or differences; NaN when there is none */
     struct ys_interval interval; /* of that centre, together with those of its family, from the lower end were all that
                                     was taken taken from the one trial to the upper end were all taken from the other:
-                                    what the verdict is made of. Its level is YS_STAT_LEVEL where it was stretched */
+                                    what the verdict is made of. Its level is the rule's where it was stretched */
     struct ys_interval single;   /* as if it were the only comparison */
     struct ys_interval settled;  /* `interval` were what is left of warm-up gone, by its estimate in each round; unknown
                                     where that is no question or cannot be told */

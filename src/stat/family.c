@@ -23,6 +23,7 @@ struct work {
     uint32_t *present; /* the trials that one round has */
     double *largest;   /* of each permutation */
     size_t *rank;      /* of ys_signed_rank(n), by n */
+    double normal_reach; /* of the family's level */
     struct ys_rng rng;
 };
 
@@ -58,10 +59,11 @@ static void sort_few(double *values, size_t n)
     }
 }
 
-/* Student's t at 97.5 %, by its expansion in 1 / degrees (Abramowitz and Stegun 26.7.5); within 0.1 % from 16 on. */
-static double t_quantile(double degrees)
+/* How far Student's t reaches with the probability with which the standard normal distribution reaches z, by its
+ * expansion in 1 / degrees (Abramowitz and Stegun 26.7.5); within 0.1 % from 16 on where that is 95 %. */
+static double t_quantile(double z, double degrees)
 {
-    double z = 1.959964, z3 = z * z * z;
+    double z3 = z * z * z;
     return z + (z3 + z) / (4 * degrees) + (5 * z3 * z * z + 16 * z3 + 3 * z) / (96 * degrees * degrees);
 }
 
@@ -108,7 +110,7 @@ static double statistic(const struct work *work, double *x, size_t n, double mos
         sort_few(x, n);
         if (!may_exceed(work, x, n, most))
             return 0;
-        ys_signed_rank_of_sorted(x, n, work->rank[n], YS_STAT_LEVEL, &centre);
+        ys_signed_rank_of_sorted(x, n, work->rank[n], work->family->level, &centre);
         return ratio_of(centre.value,
                         centre.value > 0 ? centre.value - centre.interval.lo : centre.interval.hi - centre.value);
     }
@@ -118,7 +120,7 @@ static double statistic(const struct work *work, double *x, size_t n, double mos
     mean /= (double)n;
     for (size_t i = 0; i < n; i++)
         squares += (x[i] - mean) * (x[i] - mean);
-    return ratio_of(mean, t_quantile((double)n - 1) * sqrt(squares / (double)(n - 1) / (double)n));
+    return ratio_of(mean, t_quantile(work->normal_reach, (double)n - 1) * sqrt(squares / (double)(n - 1) / (double)n));
 }
 
 /* The largest T, or `most` where none is above that. */
@@ -222,11 +224,12 @@ static double stretch_of(struct work *work)
     if (pairs < 2)
         return 1;
     size_t wanted = WORK_MAX / pairs, count = wanted > PERMUTATIONS ? PERMUTATIONS : wanted;
-    if (count < PERMUTATIONS_MIN)
-        count = PERMUTATIONS_MIN;
+    const size_t least = (size_t)fmax(PERMUTATIONS_MIN, ceil(2 / (1 - work->family->level)));
+    if (count < least)
+        count = least;
     for (size_t n = 0; n <= RANKED_MAX; n++) {
         double level;
-        work->rank[n] = ys_signed_rank(n, &level);
+        work->rank[n] = ys_signed_rank(n, work->family->level, &level);
     }
     double given_back = sqrt((double)trials / ((double)trials - 1));
     find_left(work);
@@ -238,7 +241,7 @@ static double stretch_of(struct work *work)
     }
     ys_stat_sort(work->largest, count);
     /* The k-th of m drawn exceeds another draw with probability k / (m + 1). */
-    size_t place = (size_t)ceil(YS_STAT_LEVEL * (double)(count + 1)) - 1;
+    size_t place = (size_t)ceil(work->family->level * (double)(count + 1)) - 1;
     double stretch = work->largest[place] * given_back;
     return stretch > 1 ? stretch : 1;
 }
@@ -246,7 +249,7 @@ static double stretch_of(struct work *work)
 ys_status ys_family_stretch(const struct ys_family *family, double *stretch)
 {
     size_t cells = family->trials * family->rounds, rank[RANKED_MAX + 1];
-    struct work work = {.family = family, .rank = rank};
+    struct work work = {.family = family, .rank = rank, .normal_reach = ys_normal_reach(family->level)};
     double *numbers = ys_alloc(2 * cells + family->rounds + PERMUTATIONS + family->trials, sizeof *numbers);
     work.present = ys_alloc(family->trials, sizeof *work.present);
     ys_status status = numbers && work.present ? YS_OK : ys_out_of_memory();

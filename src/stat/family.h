@@ -1,7 +1,7 @@
 /* Many comparisons at once: by how much their intervals must be stretched so that all of them hold together.
  *
  * Of k equal trials the two that differ most by chance differ more than any two chosen before. The comparisons of one
- * metric in one section are a family; their intervals are to hold at YS_STAT_LEVEL all together. Each comparison's own
+ * metric in one section are a family; their intervals are to hold at one level all together. Each comparison's own
  * interval (stat/signed_rank.h) is stretched about its centre by one factor, the same for the family: the quantile at
  * that level of the largest
  *
@@ -34,11 +34,13 @@ struct ys_family {
                              where the trial has none */
     const struct ys_family_pair *pairs;
     size_t pair_count;
+    double level; /* of all intervals together, below 0.998 */
 };
 
 /** The factor, at least 1, INFINITY where the values are too few and too equal to tell; 1 for a family in which fewer
  * than two pairs have YS_STAT_INTERVAL_MIN rounds in common. The same values give the same factor: the permutations
- * have a seed of their own. Takes time as pairs times rounds times the permutations, of which there are 199 to 999.
+ * have a seed of their own. Takes time as pairs times rounds times the permutations, of which there are 199 to 999,
+ * and at least as many as leave two beyond the level.
  * YS_ENOMEM. */
 ys_status ys_family_stretch(const struct ys_family *family, double *stretch) YS_MUST_CHECK;
 

@@ -26,7 +26,7 @@ static ys_status centre(double *values, size_t count)
 {
     struct ys_centre centre;
     const double given_back = sqrt((double)count / ((double)count - 1)) * (1 + UNCERTAINTY / (double)count);
-    YS_TRY(ys_signed_rank_centre(values, count, &centre));
+    YS_TRY(ys_signed_rank_centre(values, count, YS_STAT_LEVEL, &centre));
     for (size_t i = 0; i < count; i++)
         values[i] = (values[i] - centre.value) * given_back;
     return YS_OK;
@@ -51,11 +51,11 @@ static ys_status see(const struct ys_power_seen *from, struct rounds_seen *seen)
 }
 
 /* The interval of the rounds that were drawn. */
-static struct ys_interval interval_of(const double *values, const uint32_t *drawn, size_t rounds)
+static struct ys_interval interval_of(const double *values, const uint32_t *drawn, size_t rounds, double least)
 {
     double level, sorted[YS_POWER_MOST_ROUNDS];
     struct ys_centre centre;
-    size_t rank = ys_signed_rank(rounds, &level);
+    size_t rank = ys_signed_rank(rounds, least, &level);
     for (size_t i = 0; i < rounds; i++)
         sorted[i] = values[drawn[i]];
     ys_stat_sort(sorted, rounds);
@@ -66,7 +66,7 @@ static struct ys_interval interval_of(const double *values, const uint32_t *draw
 /* How far from its true centre, 0, the nearer end of an interval of `rounds` values may lie nine times of ten: as far
  * beyond the margin a difference must lie to be found as often. Of draws from what was seen, whatever its shape; both
  * ends, as a difference may have either sign. A verdict needs both intervals beyond the margin (stat/compare.h). */
-static double reach_of(const struct rounds_seen *seen, size_t rounds)
+static double reach_of(const struct rounds_seen *seen, size_t rounds, double least)
 {
     uint32_t drawn[YS_POWER_MOST_ROUNDS];
     double end[2 * DRAWN];
@@ -75,9 +75,9 @@ static double reach_of(const struct rounds_seen *seen, size_t rounds)
     for (size_t d = 0; d < DRAWN; d++) {
         for (size_t i = 0; i < rounds; i++)
             drawn[i] = ys_rng_below(&rng, (uint32_t)seen->count);
-        struct ys_interval found = interval_of(seen->values, drawn, rounds), settled = found;
+        struct ys_interval found = interval_of(seen->values, drawn, rounds, least), settled = found;
         if (seen->settled)
-            settled = interval_of(seen->settled, drawn, rounds);
+            settled = interval_of(seen->settled, drawn, rounds, least);
         end[2 * d] = -fmin(found.lo, settled.lo);
         end[2 * d + 1] = fmax(found.hi, settled.hi);
     }
@@ -85,12 +85,13 @@ static double reach_of(const struct rounds_seen *seen, size_t rounds)
     return ys_stat_quantile(end, 2 * (size_t)DRAWN, 0.9);
 }
 
-static double difference_of(const struct rounds_seen *seen, size_t rounds, double margin)
+static double difference_of(const struct rounds_seen *seen, size_t rounds, double least, double margin)
 {
-    return expm1(log1p(margin) + reach_of(seen, rounds));
+    return expm1(log1p(margin) + reach_of(seen, rounds, least));
 }
 
-ys_status ys_power_difference(const struct ys_power_seen *from, size_t rounds, double margin, double *difference)
+ys_status ys_power_difference(const struct ys_power_seen *from, size_t rounds, double least, double margin,
+                              double *difference)
 {
     struct rounds_seen seen;
     *difference = NAN;
@@ -98,7 +99,7 @@ ys_status ys_power_difference(const struct ys_power_seen *from, size_t rounds, d
         return YS_OK;
     ys_status status = see(from, &seen);
     if (status == YS_OK)
-        *difference = difference_of(&seen, rounds, margin);
+        *difference = difference_of(&seen, rounds, least, margin);
     ys_free(seen.values);
     return status;
 }
@@ -121,7 +122,7 @@ ys_status ys_power_rounds(const struct ys_power_seen *from, double margin, doubl
     /* More rounds find less but for what is left of chance and of the steps between levels, so halving the range would
      * do no better than going up in small steps, from where the widths' way of falling says that it is not far. */
     for (size_t n = YS_STAT_INTERVAL_MIN; status == YS_OK && !*rounds && n <= YS_POWER_MOST_ROUNDS;) {
-        double found = difference_of(&seen, n, margin);
+        double found = difference_of(&seen, n, YS_STAT_LEVEL, margin);
         if (found <= difference)
             *rounds = n;
         n = next_rounds(n, (log1p(found) - log1p(margin)) / (log1p(difference) - log1p(margin)));

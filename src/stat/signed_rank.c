@@ -8,7 +8,7 @@
 #define SORTED_MAX 16 /* so few values have so few averages that sorting them is the quickest */
 
 /* The signed-rank statistic is the sum of a random part of 1..n: P(V = v) by adding one number after the other. */
-static size_t exact_rank(size_t n, double *level)
+static size_t exact_rank(size_t n, double least, double *level)
 {
     double chance[YS_SIGNED_RANK_EXACT * (YS_SIGNED_RANK_EXACT + 1) / 2 + 1] = {1};
     size_t top = 0, rank = 0;
@@ -18,21 +18,34 @@ static size_t exact_rank(size_t n, double *level)
             chance[v] = (chance[v] + (v >= i ? chance[v - i] : 0)) / 2;
     }
     double tail = 0;
-    while (1 - 2 * (tail + chance[rank]) >= YS_STAT_LEVEL)
+    while (1 - 2 * (tail + chance[rank]) >= least)
         tail += chance[rank++];
-    *level = 1 - 2 * tail;
+    *level = rank ? 1 - 2 * tail : NAN;
     return rank;
 }
 
-size_t ys_signed_rank(size_t n, double *level)
+double ys_normal_reach(double level)
+{
+    double low = 0, high = 40;
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2;
+        if (1 - erfc(middle / sqrt(2)) < level)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+size_t ys_signed_rank(size_t n, double least, double *level)
 {
     *level = NAN;
     if (n < YS_STAT_INTERVAL_MIN)
         return 0;
     if (n <= YS_SIGNED_RANK_EXACT)
-        return exact_rank(n, level);
+        return exact_rank(n, least, level);
     double count = (double)n, mean = count * (count + 1) / 4, sd = sqrt(count * (count + 1) * (2 * count + 1) / 24);
-    double rank = floor(mean - 0.5 - 1.959964 * sd) + 1;
+    double rank = floor(mean - 0.5 - ys_normal_reach(least) * sd) + 1;
     *level = 1 - erfc((mean - (rank - 0.5)) / sd / sqrt(2));
     return (size_t)rank;
 }
@@ -98,11 +111,12 @@ void ys_signed_rank_of_sorted(const double *sorted, size_t n, size_t rank, doubl
         return;
     }
     centre->value = (walsh_bisect(sorted, n, (count + 1) / 2) + walsh_bisect(sorted, n, count / 2 + 1)) / 2;
-    centre->interval =
-        (struct ys_interval){true, walsh_bisect(sorted, n, rank), walsh_bisect(sorted, n, count + 1 - rank), level};
+    if (rank)
+        centre->interval =
+            (struct ys_interval){true, walsh_bisect(sorted, n, rank), walsh_bisect(sorted, n, count + 1 - rank), level};
 }
 
-ys_status ys_signed_rank_centre(const double *values, size_t n, struct ys_centre *centre)
+ys_status ys_signed_rank_centre(const double *values, size_t n, double least, struct ys_centre *centre)
 {
     double level, *sorted = ys_alloc(n, sizeof *sorted);
     if (!sorted)
@@ -110,7 +124,7 @@ ys_status ys_signed_rank_centre(const double *values, size_t n, struct ys_centre
     if (n)
         memcpy(sorted, values, n * sizeof *sorted);
     ys_stat_sort(sorted, n);
-    size_t rank = ys_signed_rank(n, &level);
+    size_t rank = ys_signed_rank(n, least, &level);
     ys_signed_rank_of_sorted(sorted, n, rank, level, centre);
     ys_free(sorted);
     return YS_OK;

@@ -20,10 +20,15 @@ struct ys_centre {
 };
 
 /** The rank r (from 1) among the Walsh averages of `n` values, and the level of the interval that it gives:
- * 1 - 2 P(V < r), at least YS_STAT_LEVEL, V the signed-rank statistic. 0 when there is none (n < 6): *level is NaN. */
-size_t ys_signed_rank(size_t n, double *level);
+ * 1 - 2 P(V < r), at least `least`, V the signed-rank statistic. 0 when there is none (n < YS_STAT_INTERVAL_MIN, or too
+ * few for `least`): *level is NaN. */
+size_t ys_signed_rank(size_t n, double least, double *level);
 
-/** `sorted`: n ascending finite values; rank and level as of ys_signed_rank(n). Allocates nothing; takes time as n. */
+/** How far from 0 the standard normal distribution reaches with that probability, both sides together: 1.960 for 0.95.
+ */
+double ys_normal_reach(double level);
+
+/** `sorted`: n ascending finite values; rank and level as of ys_signed_rank(). Allocates nothing; takes time as n. */
 void ys_signed_rank_of_sorted(const double *sorted, size_t n, size_t rank, double level, struct ys_centre *centre);
 
 /** How often the signs of these values would, were each as likely as the other, make their signed-rank statistic lie as
@@ -35,7 +40,7 @@ ys_status ys_signed_rank_p(const double *values, size_t n, double *p) YS_MUST_CH
  * these are fewer than r. Takes time as n. */
 size_t ys_signed_rank_count(const double *sorted, size_t n, double t);
 
-/** `values`: n finite values in any order, left as they are. YS_ENOMEM. */
-ys_status ys_signed_rank_centre(const double *values, size_t n, struct ys_centre *centre) YS_MUST_CHECK;
+/** `values`: n finite values in any order, left as they are; `least`: the least level of the interval. YS_ENOMEM. */
+ys_status ys_signed_rank_centre(const double *values, size_t n, double least, struct ys_centre *centre) YS_MUST_CHECK;
 
 #endif

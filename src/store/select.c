@@ -68,6 +68,9 @@ static ys_status find_study(struct ys_store *store, const char *word, int64_t *i
 static ys_status no_study(struct ys_store *store, const char *word)
 {
     ys_json *studies;
+    const char *ending = strrchr(word, '.');
+    if (ending && strcmp(ending, ".ys") == 0)
+        return ys_fail(YS_ENOTFOUND, "%s is a study to run, and no result: write `last` or the name of one", word);
     YS_TRY(ys_store_studies(store, &studies));
     size_t count = ys_json_size(studies);
     struct ys_buf names = {0};

@@ -399,7 +399,7 @@ static ys_status centre_of(const struct ys_bisect_speeds *speeds, int rounds, si
     double values[ROUNDS_MOST];
     struct ys_centre found;
     const size_t n = differences(speeds, rounds, a, b, middle, values);
-    YS_TRY(ys_signed_rank_centre(values, n, &found));
+    YS_TRY(ys_signed_rank_centre(values, n, YS_STAT_LEVEL, &found));
     *centre = found.value;
     return p ? ys_signed_rank_p(values, n, p) : YS_OK;
 }

@@ -6,6 +6,7 @@
 #include "framework/recipe.h"
 #include "graph/model.h"
 #include "onnx/read.h"
+#include "stat/looks.h"
 #include "stat/steady.h"
 #include "stat/summary.h"
 #include "store/study.h"
@@ -239,9 +240,10 @@ static void warn_of_few_blocks(const struct ys_trial_set *set)
         least = !least || blocks_of(trial) < blocks_of(least) ? trial : least;
     }
     if (least)
-        ys_log_warn("%zu of %zu trials have too few blocks to tell where warm-up ends: %s has %lld after the first "
+        ys_log_warn("too few blocks in %zu of %zu trial%s to tell where warm-up ends: %s has %lld after the first "
                     "step, %d are needed; lower `block` or raise `steps` (`requests`)",
-                    few, set->count, least->record.id, (long long)blocks_of(least), YS_STEADY_MIN_BLOCKS);
+                    few, set->count, set->count == 1 ? "" : "s", least->record.id, (long long)blocks_of(least),
+                    YS_STEADY_MIN_BLOCKS);
 }
 
 static ys_status list(struct ys_study *study, const struct ys_trial *trial, struct ys_listing *listing,
@@ -308,6 +310,28 @@ static ys_status add_files(const struct ys_trial_set *set, struct ys_listing *li
     return YS_OK;
 }
 
+/* With what the first of them costs, which is known before. */
+static ys_status add_looks(const struct ys_study *study, struct ys_listing *listing)
+{
+    struct ys_look looks[YS_LOOKS_MOST];
+    const size_t count = study->decides ? ys_looks((size_t)study->rounds, looks) : 0;
+    struct ys_listing_look *made = ys_alloc(count + 1, sizeof *made);
+    if (!made)
+        return ys_out_of_memory();
+    listing->looks = (struct ys_list){made, count};
+    for (size_t i = 0; i < count; i++) {
+        made[i].rounds = (int64_t)looks[i].rounds;
+        made[i].runs = listing->runs / study->rounds * made[i].rounds;
+        made[i].estimate_s = listing->estimate_s / (double)study->rounds * (double)made[i].rounds;
+    }
+    if (count && study->keys.time_limit_s > 0 && made[0].estimate_s > study->keys.time_limit_s)
+        ys_log_warn(
+            "the first look, after %lld rounds, will come at about %.0f s, behind the study's time limit of %g s: "
+            "it would decide nothing; give it more time, or shorter runs",
+            (long long)made[0].rounds, made[0].estimate_s, study->keys.time_limit_s);
+    return YS_OK;
+}
+
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
                          struct ys_listing *listing)
 {
@@ -322,6 +346,8 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
         status = list(&study, &study.set.items[i], listing, &sums);
     if (status == YS_OK)
         add_guesses(&study, &sums, listing);
+    if (status == YS_OK)
+        status = add_looks(&study, listing);
     if (status == YS_OK)
         status = ys_noise_say(job->study, &listing->noise);
     warn_of_few_blocks(&study.set);

@@ -55,6 +55,13 @@ static const struct ys_field file_fields[] = {
 };
 static const struct ys_record file_record = YS_RECORD("file", struct ys_listing_file, file_fields);
 
+static const struct ys_field look_fields[] = {
+    YS_FIELD(struct ys_listing_look, rounds, YS_FIELD_INT, "1", 0, "after which it looks"),
+    YS_FIELD(struct ys_listing_look, runs, YS_FIELD_INT, "1", 0, "until then"),
+    YS_FIELD(struct ys_listing_look, estimate_s, YS_FIELD_REAL, "s", 0, "of these"),
+};
+static const struct ys_record look_record = YS_RECORD("look", struct ys_listing_look, look_fields);
+
 #undef FIELD
 #define FIELD(member, kind, unit, what) YS_FIELD(struct ys_listing, member, kind, unit, 0, what)
 static const struct ys_field fields[] = {
@@ -63,6 +70,8 @@ static const struct ys_field fields[] = {
     YS_FIELD_OF(struct ys_listing, files, YS_FIELD_LIST, &file_record, 0, "ONNX files that are models"),
     FIELD(runs, YS_FIELD_INT, NULL, "of all trials"),
     FIELD(estimate_s, YS_FIELD_REAL, "s", "of all runs"),
+    YS_FIELD_OF(struct ys_listing, looks, YS_FIELD_LIST, &look_record, 0,
+                "of a study that goes on until it is decided"),
     YS_FIELD(struct ys_listing, noise, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what so many runs can tell apart here"),
 };
 const struct ys_record ys_listing_record = YS_RECORD("check", struct ys_listing, fields);

@@ -43,14 +43,21 @@ struct ys_listing_file {
     ys_json *notes;        /* texts: what reading it changed, left out and assumed */
 };
 
+/** When a study looks that goes on until its comparisons are decided. */
+struct ys_listing_look {
+    int64_t rounds, runs;
+    double estimate_s; /* of these runs */
+};
+
 /** All of a job. */
 struct ys_listing {
     ys_json *study;        /* the study's own keys */
     struct ys_list trials; /* of struct ys_listing_trial */
     struct ys_list files;  /* of struct ys_listing_file, each once; more often where trials change it differently */
     int64_t runs;
-    double estimate_s; /* of all runs */
-    char *noise;       /* what this machine's noise lets so many runs show (study/noise.h); NULL: not measured */
+    double estimate_s;    /* of all runs */
+    struct ys_list looks; /* of struct ys_listing_look; empty: its number of rounds is fixed */
+    char *noise;          /* what this machine's noise lets so many runs show (study/noise.h); NULL: not measured */
 };
 /** As `check` shows it. */
 extern const struct ys_record ys_listing_record;

@@ -20,6 +20,7 @@ void ys_live_fini(struct ys_live *live)
     for (size_t i = 0; live->trials && i < live->count; i++)
         ys_free(live->trials[i].rates);
     ys_free(live->trials);
+    ys_free(live->known);
     *live = (struct ys_live){0};
 }
 
@@ -103,6 +104,7 @@ static void put_speed(struct ys_buf *out, const struct ys_live_trial *trial)
 
 void ys_live_print(const struct ys_live *live, size_t most, struct ys_buf *out)
 {
+    most -= live->known != NULL;
     const size_t shown = live->count <= most ? live->count : most - 1;
     for (size_t i = 0; i < shown; i++) {
         const struct ys_live_trial *trial = &live->trials[i];
@@ -119,4 +121,8 @@ void ys_live_print(const struct ys_live *live, size_t most, struct ys_buf *out)
     }
     if (shown < live->count)
         ys_buf_printf(out, "... and %zu trials more\n", live->count - shown);
+    if (live->known) {
+        put_name(out, live->known, YS_LIVE_WIDTH);
+        ys_buf_puts(out, "\n");
+    }
 }

@@ -27,6 +27,7 @@ struct ys_live {
     struct ys_live_trial *trials; /* owned */
     size_t count;
     double pause_s; /* before each run */
+    char *known;    /* owned: what is known of the comparisons so far; NULL */
 };
 
 ys_status ys_live_init(struct ys_live *live, size_t trials) YS_MUST_CHECK;
@@ -41,7 +42,8 @@ ys_status ys_live_add(struct ys_live_trial *trial, const ys_json *metrics) YS_MU
 double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *current, double current_s, double share);
 
 /** A line a trial: its name, how many of its runs are done, its median speed so far. Lines are at most YS_LIVE_WIDTH
- * columns wide; at most `most` of them (at least 2), the last of which then says how many trials it leaves out. */
+ * columns wide; at most `most` of them (at least 3), the last of which then says how many trials it leaves out,
+ * and below them what is known of the comparisons. */
 void ys_live_print(const struct ys_live *live, size_t most, struct ys_buf *out);
 
 #endif

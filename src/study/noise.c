@@ -1,6 +1,7 @@
 #include "study/noise.h"
 
 #include "base/mem.h"
+#include "stat/looks.h"
 #include "stat/power.h"
 #include "study/found.h"
 
@@ -53,7 +54,7 @@ static ys_status foresee(struct ys_noise *noise)
         return ys_out_of_memory();
     for (size_t i = 0; i < RUN_STEPS; i++) {
         apart[i].runs = RUNS[i];
-        YS_TRY(ys_power_difference(&seen, (size_t)RUNS[i], 0, &apart[i].difference));
+        YS_TRY(ys_power_difference(&seen, (size_t)RUNS[i], YS_STAT_LEVEL, 0, &apart[i].difference));
     }
     for (size_t i = 0; i < DIFFERENCE_STEPS; i++) {
         size_t runs;
@@ -154,11 +155,12 @@ ys_json *ys_noise_json(const struct ys_noise *noise)
 }
 
 struct plan {
-    int64_t repeat;
+    int64_t repeat, repeat_most;
     double margin;
 };
 static const struct ys_field plan_fields[] = {
-    YS_FIELD(struct plan, repeat, YS_FIELD_INT, "1", 0, "rounds"),
+    YS_FIELD(struct plan, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds; null: until it is decided"),
+    YS_FIELD(struct plan, repeat_most, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds at most, of that"),
     YS_FIELD(struct plan, margin, YS_FIELD_REAL, "1", 0, "what counts as the same"),
 };
 static const struct ys_record plan_record = YS_RECORD("study", struct plan, plan_fields);
@@ -174,11 +176,15 @@ ys_status ys_noise_say(const ys_json *study, char **text)
     if (status != YS_OK)
         return status == YS_ENOMEM ? status : YS_OK;
     const struct ys_power_seen seen = seen_by(&noise);
-    if (plan.repeat > 0)
-        status = ys_power_difference(&seen, (size_t)plan.repeat, plan.margin, &difference);
+    const bool decides = plan.repeat == YS_FIELD_NONE;
+    const int64_t rounds = decides ? plan.repeat_most : plan.repeat;
+    struct ys_look looks[YS_LOOKS_MOST];
+    const double level = decides ? looks[ys_looks((size_t)rounds, looks) - 1].level : YS_STAT_LEVEL;
+    if (rounds > 0)
+        status = ys_power_difference(&seen, (size_t)rounds, level, plan.margin, &difference);
     if (status == YS_OK && isfinite(difference)) {
-        *text = ys_format("with %lld runs this study can tell %.2g %% apart, if its trials scatter as %s did (%s)",
-                          (long long)plan.repeat, 100 * difference, noise.trial, noise.date);
+        *text = ys_format("with %s%lld runs this study can tell %.2g %% apart, if its trials scatter as %s did (%s)",
+                          decides ? "up to " : "", (long long)rounds, 100 * difference, noise.trial, noise.date);
         status = *text ? YS_OK : ys_out_of_memory();
     }
     ys_noise_fini(&noise);

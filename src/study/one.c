@@ -57,7 +57,8 @@ static void on_progress(void *context, enum ys_stage stage, double fraction)
     if (study->deadline_ns)
         left_s = fmin(left_s, fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 0));
     if (left_s > 0)
-        snprintf(left, sizeof left, "about %s left", ys_span_text(left_s, span, sizeof span));
+        snprintf(left, sizeof left, "%s %s left", study->decides ? "at most" : "about",
+                 ys_span_text(left_s, span, sizeof span));
     ys_progress("round %" PRId64 "/%" PRId64 " run %" PRId64 "/%" PRId64 " %s: %s %.0f%%, %s", p->round + 1,
                 study->rounds, study->runs_done + 1, study->runs_total, p->trial->record.id, ys_stage_name(stage),
                 fraction * 100, left);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "store/study.h"
 #include "study/anchor.h"
+#include "study/decide.h"
 #include "study/sequence.h"
 
 #include <math.h>
@@ -228,6 +229,16 @@ static ys_status resume(struct ys_study *study, const struct ys_past *past, cons
     return ys_study_end(study, go_on(study, past, told, trials), exit_code);
 }
 
+/* What was decided when it was ended needs no more rounds. */
+static ys_status look_back(struct ys_study *study, const struct ys_past *past)
+{
+    int64_t rounds = 0;
+    bool is_over = false;
+    while (rounds < study->rounds && !ys_past_wants(past, study, rounds))
+        rounds++;
+    return ys_decide_is_look(study, rounds) ? ys_decide_look(study, rounds, &is_over) : YS_OK;
+}
+
 static ys_status resume_opened(struct ys_study *study, const struct ys_study_record *told,
                                const struct ys_study_timing *timing, const struct ys_trial_records *stored,
                                const ys_json *trials, int *exit_code)
@@ -237,7 +248,9 @@ static ys_status resume_opened(struct ys_study *study, const struct ys_study_rec
     YS_TRY(keep_who_takes_part(study, stored));
     YS_TRY(add_timing(study, told, timing));
     YS_TRY(ys_past_load(study, &past));
-    ys_status status = resume(study, &past, told, stored, trials, exit_code);
+    ys_status status = look_back(study, &past);
+    if (status == YS_OK)
+        status = resume(study, &past, told, stored, trials, exit_code);
     ys_past_free(&past);
     return status;
 }

@@ -40,7 +40,10 @@ static ys_status open_study(const ys_json *settings, const ys_json *trials, cons
     *study = (struct ys_study){.settings = settings, .options = options, .store = store, .opened_ns = start_ns};
     ys_study_settings_read(settings, &study->keys);
     study->seed = study->keys.seed == YS_FIELD_NONE ? 1 : (uint64_t)study->keys.seed;
-    study->rounds = study->keys.repeat == YS_FIELD_NONE ? 1 : study->keys.repeat;
+    study->decides = study->keys.repeat == YS_FIELD_NONE && study->keys.repeat_most != YS_FIELD_NONE;
+    study->rounds = study->decides                        ? study->keys.repeat_most
+                    : study->keys.repeat == YS_FIELD_NONE ? 1
+                                                          : study->keys.repeat;
     if (store)
         YS_TRY(ys_guard_protect(ys_store_folder(store)));
     YS_TRY(ys_peak_read(&study->peak));

@@ -23,6 +23,8 @@ struct ys_study {
     struct ys_framework *oracle; /* the built-in engine: oracle and evaluator; NULL when nothing needs it */
     struct ys_verifier *verifier;
     uint64_t seed;
+    bool decides;                          /* rounds go on until its comparisons are decided */
+    double round_s;                        /* that the last round took */
     int64_t rounds, runs_total, runs_done; /* in this session */
     int64_t runs_before;                   /* of earlier sessions */
     struct ys_live live;                   /* one entry a trial, while rounds are run; else empty */

@@ -11,6 +11,7 @@
 #include "probe/host.h"
 #include "run/guard.h"
 #include "study/anchor.h"
+#include "study/decide.h"
 #include "study/due.h"
 #include "study/found.h"
 #include "study/one.h"
@@ -255,25 +256,29 @@ struct untold {
     bool *is_untold; /* of each round */
     int *attempts;   /* likewise: what it is to be run under next; the past's */
     int64_t run;     /* rounds, in this session */
+    int64_t again;   /* of them those that were run once more */
+    int64_t looked;  /* rounds before it stay as they are: what they say was looked at */
 };
 
 static ys_status run_and_look(struct ys_study *study, int64_t round, struct untold *untold)
 {
+    const uint64_t start_ns = ys_time_ns();
     study->round_untold = false;
     YS_TRY(run_round(study, round, untold->attempts[round]++));
+    study->round_s = (double)(ys_time_ns() - start_ns) * 1e-9;
     untold->is_untold[round] = study->round_untold;
     untold->run++;
     return YS_OK;
 }
 
-/* At most half as many as were run, each once at a time. */
-static ys_status repeat_untold(struct ys_study *study, struct untold *untold)
+/* Of the rounds that were not looked at, up to `end`, at most half as many as were run, each once at a time. */
+static ys_status repeat_untold(struct ys_study *study, int64_t end, struct untold *untold)
 {
     ys_status status = YS_OK;
-    bool is_any = true;
-    for (int64_t left = (untold->run + 1) / 2; is_any && left > 0;) {
+    bool is_any = study->keys.on_disturbance == YS_DISTURBANCE_REPEAT;
+    for (int64_t left = (untold->run - untold->again + 1) / 2 - untold->again; is_any && left > 0;) {
         is_any = false;
-        for (int64_t round = 0; status == YS_OK && round < study->rounds && left > 0 && !must_end(study); round++) {
+        for (int64_t round = untold->looked; status == YS_OK && round < end && left > 0 && !must_end(study); round++) {
             if (!untold->is_untold[round])
                 continue;
             ys_log_info("the machine did something else in round %lld: it is run once more", (long long)round + 1);
@@ -281,6 +286,7 @@ static ys_status repeat_untold(struct ys_study *study, struct untold *untold)
                 study->runs_total += ys_trial_can_run(&study->set.items[i]) && !study->set.items[i].given_up;
             status = run_and_look(study, round, untold);
             is_any = status == YS_OK;
+            untold->again++;
             left--;
         }
     }
@@ -298,21 +304,43 @@ static void tell_untold(const struct ys_study *study, const struct untold *untol
                     (long long)count, (long long)study->rounds);
 }
 
+/* What is known once `rounds` are there, and at a look whether they are enough. */
+static ys_status learn(struct ys_study *study, int64_t rounds, struct untold *untold, bool *is_over)
+{
+    if (must_end(study))
+        return YS_OK;
+    if (ys_decide_is_look(study, rounds)) {
+        YS_TRY(repeat_untold(study, rounds, untold));
+        if (!must_end(study))
+            YS_TRY(ys_decide_look(study, rounds, is_over));
+        untold->looked = rounds;
+    }
+    return ys_decide_tell(study, rounds);
+}
+
 /* With the machine's own speed before, between and after, as far as it is wished for and cheap. */
 static ys_status run_all(struct ys_study *study, const struct ys_past *past)
 {
     const size_t rounds = study->rounds > 0 ? (size_t)study->rounds : 0;
     struct untold untold = {.is_untold = ys_alloc(rounds + 1, sizeof(bool)), .attempts = past->attempts};
     ys_status status = untold.is_untold ? YS_OK : ys_out_of_memory();
-    for (int64_t round = 0; status == YS_OK && round < study->rounds && !must_end(study); round++) {
-        if (!ys_past_wants(past, study, round))
+    bool is_over = false;
+    int64_t done = 0;
+    for (int64_t round = 0; status == YS_OK && !is_over && round < study->rounds && !must_end(study); round++) {
+        if (!ys_past_wants(past, study, round)) {
+            done = round + 1;
             continue;
+        }
         status = ys_study_anchor(study, untold.run ? YS_ANCHOR_BETWEEN : YS_ANCHOR_START, round);
         if (status == YS_OK)
             status = run_and_look(study, round, &untold);
+        if (status == YS_OK && !must_end(study))
+            status = learn(study, done = round + 1, &untold, &is_over);
     }
-    if (status == YS_OK && study->keys.on_disturbance == YS_DISTURBANCE_REPEAT)
-        status = repeat_untold(study, &untold);
+    if (status == YS_OK && !study->decides)
+        status = repeat_untold(study, study->rounds, &untold);
+    if (status == YS_OK && !is_over)
+        status = ys_decide_end(study, done);
     if (status == YS_OK && untold.run && !must_end(study))
         status = ys_study_anchor(study, YS_ANCHOR_END, study->rounds);
     if (status == YS_OK)

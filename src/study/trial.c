@@ -177,8 +177,9 @@ static ys_status pick_cpus(struct ys_trial *trial)
     for (size_t i = 0; i < keys->cpus.count; i++)
         trial->cpus[i] = (int)listed[i];
     if (own > allowed)
-        return skip(trial, ys_format("threads = %d: this machine has %d CPU%s that yardstick may use", threads, allowed,
-                                     allowed == 1 ? "" : "s"));
+        return skip(
+            trial, ys_format("threads = %d: this machine has %d CPU%s that yardstick may use: write at most %d, or all",
+                             threads, allowed, allowed == 1 ? "" : "s", allowed));
     if (!is_elsewhere) /* of others it is asked when their agents are there */
         YS_TRY(check_cpus(trial, "cpus", &keys->cpus));
     YS_TRY(check_cpus(trial, "input.cpus", &keys->input_cpus));

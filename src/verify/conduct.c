@@ -56,8 +56,7 @@ static ys_json *say_forward(const struct ys_conduct *conduct)
 
 static ys_json *say_input_gradient(const struct ys_conduct *conduct)
 {
-    (void)conduct;
-    return ys_request_pass("input_gradient", 0, "eval");
+    return ys_request_input_gradient(conduct->plan->input.path, NULL);
 }
 
 static ys_json *say_batch_beyond(const struct ys_conduct *conduct)

@@ -48,11 +48,11 @@ class Live(Case):
         self.assertNotIn("\x1b[", plain)
         self.assertLessEqual(max(map(len, plain.splitlines())), 80)
 
-    def on_terminal(self, *arguments, rows=24, columns=80):
+    def on_terminal(self, *arguments, rows=24, columns=80, work=NULL):
         """What a terminal of that size gets of a run, and its exit code."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        running = subprocess.Popen([PROGRAM, "run", *NULL, *arguments], cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
+        running = subprocess.Popen([PROGRAM, "run", *work, *arguments], cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=slave)
         os.close(slave)
         said = read_all(master).decode()
@@ -73,6 +73,12 @@ class Live(Case):
         written = sum(bool(re.match(r"\S*rate=\d+\s+\d/3 ", line)) for line in lines)
         self.assertGreater(written, 3)
         self.assertEqual(said.count("\x1b[A\x1b[K"), written)
+
+    def test_what_is_known_of_comparisons_so_far_stands_below(self):
+        said, code = self.on_terminal("--opt.null.rate={400,800}", "--steps=40", "--block=1", "--repeat=decide", columns=120, work=NULL[:-2])
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"round 2: \S*rate=800\S* \S+ so far of \S*rate=400\S*, open")
+        self.assertRegex(said, r"at most \S+ s left")
 
     def test_more_trials_than_rows_are_cut(self):
         said, code = self.on_terminal("--opt.null.rate={%s}" % ",".join(str(rate) for rate in range(1000, 2000, 100)), "--repeat=1", rows=8)

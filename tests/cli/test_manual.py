@@ -30,8 +30,9 @@ class Manual(Case):
         if "verbs" not in self.texts:
             listed = self.yardstick("--help")[0]
             self.texts["verbs"] = re.findall(r"^  yardstick ([a-z]+) ", listed, re.M)
-            self.texts["flags"] = {verb: re.findall(r"^  --([a-z-]+)", self.yardstick(verb, "--help")[0].split("Flags:")[1]
-                                                    .split("Keys of a study")[0], re.M) for verb in self.texts["verbs"]}
+            helps = {verb: self.yardstick(verb, "--help")[0].split("Every key of a study")[0] for verb in self.texts["verbs"]}
+            self.texts["flags"] = {verb: [own or every for own, every in re.findall(r"^  --([a-z-]+)|--(\w+) \(-", text, re.M)]
+                                   for verb, text in helps.items()}
 
     def test_every_verb_and_flag_is_in_each(self):
         self.assertGreater(len(self.texts["verbs"]), 15)

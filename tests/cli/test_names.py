@@ -84,6 +84,16 @@ class Names(Case):
         for words in (["--threads=1", "--threads=2", "--threads=3"], ["--threads", "1", "2", "3"]):
             self.refusal("check", "--model=mlp", "--data=digits", *words, words=("--threads=1,2,3", "braces", "quotes"))
         self.refusal("check", *NULL, "--name=a", "--name=b", words=("--name is given twice",))
+        for said in ("1..4", "1-4", "1:4"):
+            self.refusal("check", "--model=mlp", "--data=digits", "--threads=" + said, words=("threads = " + said, "{1..4}", "quotes"))
+
+    def test_words_of_other_programs_lead_to_ones_own(self):
+        for said, meant in (("batch-size", "batch"), ("learning_rate", "lr"), ("dataset", "data"), ("iterations", "steps"), ("runs", "repeat")):
+            self.refusal("check", "--model=mlp", "--data=digits", "--%s=8" % said, words=("--%s;" % said, "did you mean --%s?" % meant))
+        self.write("said.ys", "version = 1\n[a]\nmodel = mlp\ndata = digits\nBatch-Size = 8\n")
+        self.refusal("check", "said.ys", words=("said.ys:5", "Batch-Size", "did you mean batch?"))
+        self.refusal("check", "--framework=torc", *WORK, words=("torc", 'did you mean "torch"?'))
+        self.refusal("bisect", *WORK, "--good=1.13.1", "--bad=torch@2.13.0", words=("1.13.1", "write NAME@1.13.1"))
 
     def test_a_comma_that_is_no_axis(self):
         self.refusal("check", *WORK, "--lr=0,02", words=("lr = 0,02", "comma makes an axis", "0.02"))
@@ -103,6 +113,10 @@ class Names(Case):
         self.yardstick("run", *NULL, "--repeat=1")
         self.refusal("gate", "base.jsonl", words=("there is no file base.jsonl",))
         self.refusal("gate", "nothing", words=("no study `nothing`",))
+        self.study("[a]", "model = mlp", "data = digits", name="mine.ys")
+        for arguments in (["gate", "mine.ys"], ["compare", "last", "mine.ys"], ["show", "mine.ys"], ["gate", "gone.ys"]):
+            self.refusal(*arguments, words=("a study to run, and no result", "last"))
+        self.refusal("gate", "last", "gone.ys", words=("no study file gone.ys",))
 
     def test_check_names_what_is_missing_and_what_installs_it(self):
         out, _ = self.yardstick("check", "--framework=singa", *WORK, env={"YARDSTICK_CACHE": os.path.join(self.folder, "cache")})
@@ -118,7 +132,8 @@ class Names(Case):
 
     def test_more_threads_than_processors_are_named(self):
         out, _ = self.yardstick("check", "--model=mlp", "--data=digits", "--threads=4096")
-        self.assertRegex(out, r"threads = 4096: this machine has \d+ CPUs? that yardstick may use")
+        self.assertRegex(out, r"threads = 4096: this machine has \d+ CPUs? that yardstick may use:\s+write\s+at most \d+, or all")
+        self.assertIn("1 trial, of which none can run here", out)
 
     def test_init_writes_what_check_does_not_warn_of(self):
         self.yardstick("init")
@@ -135,6 +150,7 @@ class Names(Case):
     def test_help_has_the_verbs_own_flags_and_two_examples_that_parse(self):
         for verb in re.findall(r"^  yardstick (\w+)", self.yardstick("help")[0], re.M):
             out, _ = self.yardstick("help", verb)
+            self.assertEqual("  --threads  " in out, verb in ("run", "check", "verify", "bisect", "doctor"), verb)
             self.assertLess(len(out.splitlines()), 50, verb)
             examples = re.sub(r"\n {6}", " ", out.split("\nExamples:\n")[1]).splitlines()
             self.assertEqual(len(examples), 2, verb)

@@ -23,7 +23,7 @@ class Pipes(Case):
 
     def test_every_verb_of_a_job_reads_standard_input(self):
         out, _ = self.yardstick("check", "-", text=STUDY)
-        self.assertIn("1 trials, 2 runs", out)
+        self.assertIn("1 trial, 2 runs", out)
         self.assertEqual(json.loads(self.yardstick("verify", "-", "--format=json", text=STUDY)[0])[0]["status"], "ok")
         result, _ = self.result("run", "-", text=STUDY)
         self.assertEqual((result["study"]["name"], result["trials"][0]["runs"]), ("run", 2))

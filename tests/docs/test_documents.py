@@ -83,7 +83,7 @@ class Documents(unittest.TestCase):
         def said(*words):
             return subprocess.run([os.path.join(BIN, "yardstick"), *words], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
         verbs = re.findall(r"^  yardstick (\w+)", said("--help"), flags=re.M)
-        flags = {verb: set(re.findall(r"^  --([\w.-]+)", said(verb, "--help"), flags=re.M)) for verb in verbs}
+        flags = {verb: {own or every for own, every in re.findall(r"^  --([\w.-]+)|--(\w+) \(-", said(verb, "--help"), flags=re.M)} for verb in verbs}
         keys = {key["name"] for key in json.loads(said("list", "keys", "--format=json")) if key["flag"]}
         with_keys = [verb for verb in verbs if "Every key of a study" in said(verb, "--help")]
         self.assertEqual(with_keys, ["run", "check", "verify", "bisect", "doctor"])

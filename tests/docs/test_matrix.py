@@ -63,7 +63,7 @@ class Matrix(unittest.TestCase):
         self.assertEqual(self.said("one-cpu", "env", "-u", "OMP_NUM_THREADS", "-u", "OMP_THREAD_LIMIT", "nproc"), "1")
         self.assertEqual(self.said("umask", "sh", "-c", "umask"), "0077")
         self.assertEqual(self.said("home-unset", "sh", "-c", "echo ${HOME-none}${XDG_CACHE_HOME-none}"), "nonenone")
-        self.assertEqual(self.said("home-locked", "sh", "-c", "mkdir $HOME/x 2>/dev/null || echo refused"), "refused")
+        self.assertEqual(self.said("home-locked", "sh", "-c", "mkdir \"$HOME/x\" 2>/dev/null || echo refused"), "refused")
 
     def test_a_locale_has_a_comma_and_one_that_did_not_take_is_a_failure(self):
         self.assertEqual(self.said("locale", "python3", "-c", matrix.SAY_DECIMAL_POINT), ",")
@@ -86,7 +86,7 @@ class Matrix(unittest.TestCase):
     def test_an_ordinary_user_owns_what_he_tests(self):
         with self.place("user") as place:
             self.assertEqual(place.output(["id", "-u"]), str(pwd.getpwnam("nobody").pw_uid))
-            place.output(["sh", "-c", "echo more >> build/made && touch new && rm new && touch $HOME/new"])
+            place.output(["sh", "-c", "echo more >> build/made && touch new && rm new && touch \"$HOME/new\""])
             self.assertEqual(self.check_copy(place), [["/bin/sh", place.build], [shutil.which("sh")]])
 
     def test_blanks_are_in_every_path(self):

@@ -321,7 +321,7 @@ class Toy(unittest.TestCase):
         reply = self.adapter.need("hello", "hello", protocol=1)
         self.assertEqual((reply["adapter"], reply["version"], reply["protocol"]), ("toy", "1.0", 1))
         self.assertIn("Python", reply["runtime"])
-        self.assertEqual(reply["features"], ["forward", "backward", "step", "train", "save", "infer", "answers"])
+        self.assertEqual(reply["features"], ["forward", "backward", "step", "train", "infer", "save", "answers"])
         self.assertIs(reply["no_work"], False)
         self.refused("unsupported", "hello", protocol=2)
 

@@ -168,7 +168,7 @@ static void power_grows_with_every_run(void)
             old += rank_interval(&study, n).lo > 1.02;
             found += compare(&study, n, 0.02).verdict == YS_VERDICT_BETTER;
         }
-        (void)ys_signed_rank((size_t)n, &level);
+        (void)ys_signed_rank((size_t)n, YS_STAT_LEVEL, &level);
         printf("# | %d |", n);
         (void)print_share(old, count);
         double share = print_share(found, count);
@@ -261,7 +261,7 @@ static struct family_result judge_family(struct ys_rng *rng, int trials, int n, 
         for (int r = 0; t == trials - 1 && r < n; r++)
             values[t * n + r] += log(effect);
     }
-    const struct ys_family family = {(size_t)trials, (size_t)n, values, pairs, count};
+    const struct ys_family family = {(size_t)trials, (size_t)n, values, pairs, count, YS_STAT_LEVEL};
     CHECK(ys_family_stretch(&family, &stretch) == YS_OK);
     for (size_t p = 0; p < count; p++) {
         struct study study;
@@ -364,7 +364,7 @@ static bool has_false_verdict(const double *values, int n, enum compared compare
     size_t count = pairs_of(compared == WITH_FIRST ? 0 : compared == WITH_BEST_AS_WITH_FIRST ? best : -1, pairs);
     double stretch = NAN;
     bool is_false = false;
-    const struct ys_family family = {MAX_TRIALS, (size_t)n, values, pairs, count};
+    const struct ys_family family = {MAX_TRIALS, (size_t)n, values, pairs, count, YS_STAT_LEVEL};
     CHECK(ys_family_stretch(&family, &stretch) == YS_OK);
     if (compared == WITH_BEST)
         count = pairs_of(best, pairs);

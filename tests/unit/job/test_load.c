@@ -8,11 +8,11 @@ static void study_keys_are_typed_and_defaults_filled_in(void)
     struct helper_study study = study_of(HEAD);
     REQUIRE(study.status == YS_OK);
     char *text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
-    CHECK_TEXT(text,
-               "{\"name\":\"t\",\"repeat\":7,\"order\":\"random\",\"seed\":1,\"time_limit_s\":null,\"cooldown_s\":0.0,"
-               "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"yardstick-results\",\"margin\":0.02,\"on_"
-               "disturbance\":\"repeat\","
-               "\"comparisons\":\"axes\",\"max_runs\":1000}");
+    CHECK_TEXT(text, "{\"name\":\"t\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"random\","
+                     "\"seed\":1,\"time_limit_s\":null,\"cooldown_s\":0.0,"
+                     "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"yardstick-results\",\"margin\":0.02,\"on_"
+                     "disturbance\":\"repeat\","
+                     "\"comparisons\":\"axes\",\"max_runs\":1000}");
     ys_free(text);
     ys_job_fini(&study.job);
     study = study_of(
@@ -20,11 +20,11 @@ static void study_keys_are_typed_and_defaults_filled_in(void)
         "results = /some where\n[a]\nmodel = lenet\ndata = digits\n");
     REQUIRE(study.status == YS_OK);
     text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
-    CHECK_TEXT(
-        text,
-        "{\"name\":\"my-study\",\"repeat\":7,\"order\":\"fixed\",\"seed\":7,\"time_limit_s\":7200.0,\"cooldown_s\":0.5,"
-        "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"/some "
-        "where\",\"margin\":0.05,\"on_disturbance\":\"repeat\",\"comparisons\":\"axes\",\"max_runs\":1000}");
+    CHECK_TEXT(text,
+               "{\"name\":\"my-study\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"fixed\","
+               "\"seed\":7,\"time_limit_s\":7200.0,\"cooldown_s\":0.5,"
+               "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"/some "
+               "where\",\"margin\":0.05,\"on_disturbance\":\"repeat\",\"comparisons\":\"axes\",\"max_runs\":1000}");
     ys_free(text);
     ys_job_fini(&study.job);
 }
@@ -105,6 +105,48 @@ static void flags_alone_make_a_section_called_run(void)
     ys_job_fini(&job);
 }
 
+/* Of keys and values that make a study with those of some work. */
+static struct ys_job job_of_flags(char words[][20], size_t count)
+{
+    char *texts[2 * 8] = {(char[]){"model"}, (char[]){"lenet"}, (char[]){"data"}, (char[]){"digits"}};
+    struct ys_job job = {0};
+    for (size_t i = 0; i < 2 * count; i++)
+        texts[4 + i] = words[i];
+    CHECK_INT(load_flags(texts, 2 + count, &job), YS_OK);
+    return job;
+}
+
+static void flags_alone_go_on_until_it_is_decided(void)
+{
+    struct ys_job job = job_of_flags((char[][20]){"threads", "1,2"}, 1);
+    CHECK(ys_json_type_of(ys_json_get(job.study, "repeat")) == YS_JSON_NULL);
+    CHECK_INT(ys_json_get_int(job.study, "repeat_most", 0), 20);
+    struct helper_study again = study_of(job.text); /* a file that means the same, though files have a number */
+    CHECK_INT(again.status, YS_OK);
+    CHECK(ys_json_type_of(ys_json_get(again.job.study, "repeat")) == YS_JSON_NULL);
+    CHECK_INT(ys_json_get_int(again.job.study, "repeat_most", 0), 20);
+    ys_job_fini(&again.job);
+    ys_job_fini(&job);
+}
+
+static void rounds_at_most_are_as_many_as_runs_may_be(void)
+{
+    struct ys_job job = job_of_flags((char[][20]){"threads", "1,2,3", "max_runs", "30"}, 2);
+    CHECK_INT(ys_json_get_int(job.study, "repeat_most", 0), 10);
+    ys_job_fini(&job);
+    char *few[] = {(char[]){"model"},   (char[]){"lenet"}, (char[]){"data"},     (char[]){"digits"},
+                   (char[]){"threads"}, (char[]){"1,2,3"}, (char[]){"max_runs"}, (char[]){"20"}};
+    CHECK_INT(load_flags(few, 4, &job), YS_EINVAL); /* not even as many as the first look asks for */
+    CHECK(strstr(ys_error(), "3 trials, each run 7 times, make 21 runs, more than max_runs = 20"));
+    struct helper_study study =
+        study_of("version = 1\nrepeat = decide\nrepeat_most = 40\ndecide = step_s\nmax_runs = 39\n"
+                 "[a]\nmodel = lenet\ndata = digits\n");
+    CHECK_INT(study.status, YS_EINVAL);
+    study = study_of("version = 1\nrepeat = decide\nrepeat_most = 5\n[a]\nmodel = lenet\ndata = digits\n");
+    CHECK_INT(study.status, YS_EINVAL);
+    CHECK(strstr(ys_error(), "repeat_most = 5: out of range: write a whole number, 6 to 10000, or auto"));
+}
+
 static void flags_alone_must_say_what_the_work_is(void)
 {
     struct ys_job job;
@@ -139,5 +181,6 @@ static void every_failing_allocation_is_reported(void)
 
 TAP_MAIN(TAP_CASE(study_keys_are_typed_and_defaults_filled_in),
          TAP_CASE(a_file_is_read_with_its_includes_and_kept_as_given), TAP_CASE(a_missing_file_is_not_found),
-         TAP_CASE(flags_alone_make_a_section_called_run), TAP_CASE(flags_alone_must_say_what_the_work_is),
+         TAP_CASE(flags_alone_make_a_section_called_run), TAP_CASE(flags_alone_go_on_until_it_is_decided),
+         TAP_CASE(rounds_at_most_are_as_many_as_runs_may_be), TAP_CASE(flags_alone_must_say_what_the_work_is),
          TAP_CASE(every_failing_allocation_is_reported))

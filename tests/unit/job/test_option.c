@@ -73,7 +73,9 @@ static void numbers_are_typed_and_kept_in_range(void)
     CHECK_TEXT(value_of("threads", "4097"), "threads = 4097: out of range: write a whole number, 1 to 4096, or all");
     CHECK_TEXT(value_of("batch", "0"), "batch = 0: out of range: write a whole number, 1 to 1048576");
     CHECK_TEXT(value_of("batch", "1.5"), "batch = 1.5: this is no whole number: write a whole number, 1 to 1048576");
-    CHECK_TEXT(value_of("repeat", "10001"), "repeat = 10001: out of range: write a whole number, 1 to 10000");
+    CHECK_TEXT(value_of("repeat", "10001"),
+               "repeat = 10001: out of range: write a whole number, 1 to 10000, or decide");
+    CHECK_TEXT(value_of("repeat", "decide"), "[null]");
     CHECK_TEXT(value_of("lr", "1e-3"), "[0.001]");
     CHECK_TEXT(value_of("lr", "0"), "lr = 0: out of range: write a number, above 0 and at most 1000");
     CHECK_TEXT(value_of("lr", "nan"), "lr = nan: this is no number: write a number, above 0 and at most 1000");

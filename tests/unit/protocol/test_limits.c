@@ -28,7 +28,7 @@ static long long said(const char *file, const char *word)
 
 static void every_language_has_the_same_limits(void)
 {
-    static const char *const files[] = {"adapters/common_limits.py", "adapters/common_limits.lua"};
+    static const char *const files[] = {"adapters/common_protocol.py", "adapters/common_protocol.lua"};
     if (!getenv("YS_SOURCE_ROOT")) {
         tap_skip("YS_SOURCE_ROOT is not set");
         return;

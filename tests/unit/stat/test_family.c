@@ -13,7 +13,7 @@ static double stretch_of(const double *values, size_t trials, size_t pairs)
     struct ys_family_pair with_first[TRIALS];
     for (size_t i = 0; i < pairs; i++)
         with_first[i] = (struct ys_family_pair){i + 1, 0};
-    const struct ys_family family = {trials, ROUNDS, values, with_first, pairs};
+    const struct ys_family family = {trials, ROUNDS, values, with_first, pairs, YS_STAT_LEVEL};
     double stretch = NAN;
     CHECK(ys_family_stretch(&family, &stretch) == YS_OK);
     return stretch;
@@ -71,7 +71,7 @@ static void without_memory_there_is_no_answer(void)
 {
     double values[TRIALS * ROUNDS] = {0}, stretch;
     const struct ys_family_pair pairs[2] = {{1, 0}, {2, 0}};
-    const struct ys_family family = {3, ROUNDS, values, pairs, 2};
+    const struct ys_family family = {3, ROUNDS, values, pairs, 2, YS_STAT_LEVEL};
     for (int n = 1; n <= 2; n++) {
         ys_mem_fail_at(n);
         CHECK(ys_family_stretch(&family, &stretch) == YS_ENOMEM);

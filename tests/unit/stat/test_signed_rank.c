@@ -17,7 +17,7 @@ static struct ys_centre naive(const double *x, size_t n)
             averages[count++] = (x[i] + x[j]) / 2;
     }
     ys_stat_sort(averages, count);
-    size_t rank = ys_signed_rank(n, &level);
+    size_t rank = ys_signed_rank(n, YS_STAT_LEVEL, &level);
     return (struct ys_centre){ys_stat_quantile(averages, count, 0.5),
                               {rank > 0, averages[rank - 1], averages[count - rank], level}};
 }
@@ -33,10 +33,10 @@ static void ranks_and_levels_are_those_of_the_tables(void)
                  {9, 6, 1 - 20 / 512.0}, {10, 9, 1 - 50 / 1024.0}, {20, 53, 1 - 2 * 0.0242}};
     double level;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        CHECK_INT(ys_signed_rank(cases[i].n, &level), cases[i].rank);
+        CHECK_INT(ys_signed_rank(cases[i].n, YS_STAT_LEVEL, &level), cases[i].rank);
         CHECK_NEAR(level, cases[i].level, cases[i].n < 20 ? 1e-15 : 1e-4);
     }
-    CHECK_INT(ys_signed_rank(5, &level), 0);
+    CHECK_INT(ys_signed_rank(5, YS_STAT_LEVEL, &level), 0);
     CHECK(isnan(level));
 }
 
@@ -44,7 +44,7 @@ static void beyond_the_exact_ones_levels_go_on(void)
 {
     for (size_t n = YS_SIGNED_RANK_EXACT - 1; n < 2000; n++) {
         double level;
-        size_t rank = ys_signed_rank(n, &level);
+        size_t rank = ys_signed_rank(n, YS_STAT_LEVEL, &level);
         CHECK(rank > 0 && level >= 0.95 && level < 0.953);
     }
 }
@@ -60,7 +60,7 @@ static void interval_and_centre_are_walsh_averages(void)
         for (size_t i = 0; i < n; i++) /* with ties */
             x[i] = n % 2 ? ys_rng_normal(&rng) : (double)ys_rng_below(&rng, 9) - 4;
         struct ys_centre expected = naive(x, n);
-        REQUIRE(ys_signed_rank_centre(x, n, &found) == YS_OK);
+        REQUIRE(ys_signed_rank_centre(x, n, YS_STAT_LEVEL, &found) == YS_OK);
         CHECK(found.value == expected.value);
         CHECK(found.interval.known && found.interval.lo == expected.interval.lo &&
               found.interval.hi == expected.interval.hi);
@@ -70,9 +70,9 @@ static void interval_and_centre_are_walsh_averages(void)
 static void few_values_have_a_centre_and_no_interval(void)
 {
     struct ys_centre centre;
-    CHECK(ys_signed_rank_centre((double[]){1, 2, 9}, 3, &centre) == YS_OK);
+    CHECK(ys_signed_rank_centre((double[]){1, 2, 9}, 3, YS_STAT_LEVEL, &centre) == YS_OK);
     CHECK(centre.value == 3.5 && !centre.interval.known); /* 1, 1.5, 2, 5, 5.5, 9: halfway between 2 and 5 */
-    CHECK(ys_signed_rank_centre(NULL, 0, &centre) == YS_OK);
+    CHECK(ys_signed_rank_centre(NULL, 0, YS_STAT_LEVEL, &centre) == YS_OK);
     CHECK(isnan(centre.value) && !centre.interval.known);
 }
 
@@ -80,7 +80,7 @@ static void without_memory_there_is_no_centre(void)
 {
     struct ys_centre centre;
     ys_mem_fail_at(1);
-    CHECK(ys_signed_rank_centre((double[]){1}, 1, &centre) == YS_ENOMEM);
+    CHECK(ys_signed_rank_centre((double[]){1}, 1, YS_STAT_LEVEL, &centre) == YS_ENOMEM);
     ys_mem_fail_at(0);
 }
 
