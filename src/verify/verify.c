@@ -8,6 +8,7 @@
 #include "base/steering.h"
 #include "base/working.h"
 #include "probe/host.h"
+#include "verify/ceiling.h"
 #include "verify/check.h"
 #include "verify/findings.h"
 #include "verify/kept.h"
@@ -26,6 +27,7 @@ struct asked {
     struct {
         bool asked;
         struct ys_findings worst; /* their worst figures */
+        struct ys_findings moved; /* the same of those whose moves the oracle went through, where it did */
     } twins[YS_VERIFY_STEPS];     /* of each batch, */
     int twins_precision;          /* enum ys_precision: in this one */
     char *twins_level;            /* what the job says of their instructions, as JSON; NULL before any was asked */
@@ -91,6 +93,7 @@ static void forget_twins(struct asked *of)
 {
     for (size_t b = 0; b < YS_VERIFY_STEPS; b++) {
         ys_findings_fini(&of->twins[b].worst);
+        ys_findings_fini(&of->twins[b].moved);
         of->twins[b].asked = false;
     }
     ys_free(of->twins_level);
@@ -226,6 +229,39 @@ static ys_status ask_double(const struct ys_verifier *v, struct asked *of, const
     return status;
 }
 
+/* The moves of a twin of the trial's format, and nothing else: the oracle goes through them in double. */
+static ys_status ask_moves(const struct ys_verifier *v, struct asked *of, const struct ys_plan *plan,
+                           enum ys_precision precision, int twin, int64_t batch, const char *folder)
+{
+    const struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
+    struct ys_plan moved;
+    YS_TRY(ys_proof_plan_builtin(plan, "ref", folder, &moved));
+    moved.precision = precision;
+    ys_status status = ys_twin_write(&moved, twin, batch, folder);
+    moved.precision = YS_PRECISION_F64;
+    if (status == YS_OK)
+        status = ask_moved(v, of, &moved, NULL, twin, &questions, &of->twins[batch].moved);
+    ys_plan_fini(&moved);
+    return status;
+}
+
+/* Whether the twins of a batch lie below their ceiling. Of a whole batch that is what the proof's own rows say: more
+ * rows are moved by as much, and their gradients by less. */
+static ys_status check_ceiling(const struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request,
+                               int64_t batch, const char *folder, const struct ys_findings *worst)
+{
+    const enum ys_precision precision = (enum ys_precision)request->plan->precision;
+    struct ys_plan plan;
+    if (of == &v->whole)
+        return ys_ceiling_check(&of->reference, precision, &v->few.twins[0].moved, worst);
+    YS_TRY(ys_reference_plan(&of->reference, request->plan, YS_PRECISION_F64, folder, &plan));
+    ys_status status = YS_OK;
+    for (int twin = 0; status == YS_OK && twin < YS_VERIFY_MOVED; twin++)
+        status = ask_moves(v, of, &plan, precision, twin, batch, folder);
+    ys_plan_fini(&plan);
+    return status == YS_OK ? ys_ceiling_check(&of->reference, precision, &of->twins[batch].moved, worst) : status;
+}
+
 /* What rounding alone does to this work in double. */
 static ys_status ask_doubles(const struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request)
 {
@@ -276,6 +312,8 @@ static ys_status ask_twins(const struct ys_verifier *v, struct asked *of, const 
     ys_status status = ys_reference_plan(&of->reference, request->plan, precision, folder, &plan);
     for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++)
         status = ask_twin(v, of, &plan, request->env, twin, batch, folder, &worst);
+    if (status == YS_OK)
+        status = check_ceiling(v, of, request, batch, folder, &worst);
     if (status == YS_OK) {
         of->twins[batch].worst = worst;
         of->twins[batch].asked = true;
@@ -341,28 +379,35 @@ static ys_status ask_again(struct ys_verifier *v, struct asked *of, const struct
     return status;
 }
 
-static ys_status describe_twins(const struct asked *of, int64_t batch, struct ys_proof_twins **described)
+static ys_status describe_twins(const struct asked *of, int64_t batch, const struct ys_findings *moved,
+                                struct ys_proof_twins **described)
 {
     const struct ys_findings *worst = &of->twins[batch].worst;
+    const enum ys_precision precision = (enum ys_precision)of->twins_precision;
+    const bool trains = !of->reference.evaluation;
     struct ys_proof_twins *twins = ys_alloc(1, sizeof *twins);
     if (!twins)
         return ys_out_of_memory();
     *twins = (struct ys_proof_twins){.count = YS_VERIFY_TWINS,
                                      .batch = batch,
                                      .forward = ys_findings_forward(worst)->error,
-                                     .gradients = of->reference.evaluation ? (double)NAN : worst->gradients.error};
+                                     .forward_ceiling = ys_ceiling_forward(&of->reference, precision, moved),
+                                     .gradients = trains ? worst->gradients.error : (double)NAN,
+                                     .gradients_ceiling =
+                                         trains ? ys_ceiling_gradients(&of->reference, precision, moved) : (double)NAN};
     *described = twins;
     return YS_OK;
 }
 
-static ys_status describe_whole(const struct asked *of, int64_t batch, bool in_double, struct ys_proof *proof)
+static ys_status describe_whole(const struct asked *of, int64_t batch, const struct ys_findings *moved, bool in_double,
+                                struct ys_proof *proof)
 {
     proof->whole = ys_alloc(1, sizeof *proof->whole);
     if (!proof->whole)
         return ys_out_of_memory();
     proof->whole->rows = of->reference.extent.rows;
     proof->whole->in_double = in_double;
-    return in_double ? YS_OK : describe_twins(of, batch, &proof->whole->twins);
+    return in_double ? YS_OK : describe_twins(of, batch, moved, &proof->whole->twins);
 }
 
 /* What the framework said, session by session. */
@@ -385,8 +430,10 @@ static ys_status check_once(const struct ys_verifier *v, const struct sessions *
                         said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
                         doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof));
     if (said->has_numerics)
-        YS_TRY(describe_twins(&v->few, said->numerics.batch, &proof->twins));
-    return said->has_whole ? describe_whole(&v->whole, said->whole.batch, said->whole_in_double, proof) : YS_OK;
+        YS_TRY(describe_twins(&v->few, said->numerics.batch, &v->few.twins[said->numerics.batch].moved, &proof->twins));
+    if (!said->has_whole)
+        return YS_OK;
+    return describe_whole(&v->whole, said->whole.batch, &v->few.twins[0].moved, said->whole_in_double, proof);
 }
 
 /* The checks; again with what rounding alone does, where that may be what failed, and with the next batch, where it may
