@@ -318,8 +318,7 @@ static ys_status format_size(enum ys_engine_precision format, size_t *size)
 
 static void *flat_param(struct ys_engine *e, int buffer, size_t param)
 {
-    unsigned char *flat = ys_program_at(&e->program, buffer);
-    return flat + e->low.param_offset[param] * e->low.real_size;
+    return (char *)ys_program_at(&e->program, buffer) + e->low.param_offset[param] * e->low.real_size;
 }
 
 static ys_status enter(struct ys_engine *e)
@@ -369,9 +368,7 @@ static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys
     YS_TRY(format_size(format, &size));
     size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]);
     void *own = size == e->low.real_size ? NULL : ys_alloc(count, e->low.real_size);
-    if (size != e->low.real_size && !own)
-        return ys_out_of_memory();
-    ys_status status = enter(e);
+    ys_status status = size == e->low.real_size || own ? enter(e) : ys_out_of_memory();
     if (status == YS_OK) {
         status = e->backend->param_load(&e->low, param, flat_param(e, buffer, param), own ? own : values);
         leave(e);
