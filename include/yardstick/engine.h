@@ -81,7 +81,8 @@ struct ys_engine_config {
     const char *backend; /* "ref", "onednn"; NULL or "auto": the first that has every operator in that precision */
     int threads;         /* at least 1 */
     bool training;       /* false: forward only, with less memory */
-    bool input_gradient; /* backward also gives the gradient of the loss by the first input */
+    bool input_gradient; /* also the gradient by the first input: when training that of the loss, by backward; else of
+                            logits, by ys_engine_cotangent(), without gradients of the weights */
     uint64_t seed;       /* of dropout's masks */
     struct ys_engine_optimizer optimizer; /* all zero: plain SGD */
     /* Training keeps what the backward pass needs; where the values of one step exceed this many bytes, those that
@@ -202,14 +203,18 @@ YS_ENGINE_API int ys_engine_forward(struct ys_engine *engine, const void *x, con
 /** Loss and gradients; changes no parameter and no buffer. */
 YS_ENGINE_API int ys_engine_backward(struct ys_engine *engine, const void *x, const int64_t *y,
                                      enum ys_engine_mode mode, double *loss);
+/** Logits, in mode EVAL, and the gradient of the sum of cotangent * logits by the first input. `cotangent`: elements as
+ * those of the logits and as many; NULL: the logits alone. For an engine opened with input_gradient and not for
+ * training. Of equal values in a max pool the first one gets the gradient. */
+YS_ENGINE_API int ys_engine_cotangent(struct ys_engine *engine, const void *x, const void *cotangent);
 /** Loss, gradients and one optimizer step at rate `lr`, in mode TRAIN. */
 YS_ENGINE_API int ys_engine_step(struct ys_engine *engine, const void *x, const int64_t *y, double lr, double *loss);
 /** [batch, ..., classes] of the last forward, backward or step: double in F64, float in F32 and BF16; valid until the
  * next.
  */
 YS_ENGINE_API const void *ys_engine_logits(const struct ys_engine *engine);
-/** [batch, ...] of the last backward or step, by the first input, elements as those of the logits; NULL unless
- * config.input_gradient. */
+/** [batch, ...] of the last backward, step or cotangent, by the first input, elements as those of the logits; NULL
+ * unless config.input_gradient. */
 YS_ENGINE_API const void *ys_engine_input_gradient(const struct ys_engine *engine);
 
 struct ys_engine_counters {

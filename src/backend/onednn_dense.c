@@ -383,6 +383,27 @@ static ys_status own_weights(struct ys_lowering *low, const struct ys_node *node
     return ys_onednn_add_param(low, node, node->bias, operands[3], more_bias);
 }
 
+static ys_status conv_weights(struct ys_lowering *low, const struct ys_node *node, struct ys_operand gradient,
+                              const struct ys_onednn_conv *conv, const ys_layout *dst)
+{
+    const struct onednn *o = low->state;
+    const struct onednn_node *state = ys_onednn_node(low, node);
+    struct ys_onednn_conv c = *conv;
+    dnnl_primitive_desc_t pd = NULL;
+    struct ys_depthwise d;
+    ys_status status;
+    c.weight = ys_layout_cast(&c.weight, dnnl_f32);
+    YS_TRY(ys_onednn_conv_backward_weights(o->engine, &c, state->forward, &pd));
+    if (is_narrow(low, node, &d))
+        status = own_weights(low, node, gradient, &d, ys_kernels(o->type == dnnl_bf16, d.dy.lanes)->narrow_weights);
+    else if (ys_onednn_is_generic(pd) && is_depthwise(low, node, &d))
+        status = own_weights(low, node, gradient, &d, ys_kernels(o->type == dnnl_bf16, d.x.lanes)->depthwise_weights);
+    else
+        status = backward_weights(low, node, gradient, dst, pd);
+    dnnl_primitive_desc_destroy(pd);
+    return status;
+}
+
 ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct onednn *o = low->state;
@@ -390,26 +411,15 @@ ys_status ys_onednn_backward_conv(struct ys_lowering *low, const struct ys_node 
     dnnl_primitive_desc_t pd = NULL;
     struct ys_onednn_conv conv;
     struct ys_operand gradient;
-    ys_layout bias, packed, dst = ys_layout_of(state->forward, DNNL_ARG_DST);
+    ys_layout bias, dst = ys_layout_of(state->forward, DNNL_ARG_DST);
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &dst, &gradient));
     YS_TRY(describe_conv(low, node, o->type, &conv, &bias));
-    packed = conv.weight;
-    conv.weight = ys_layout_cast(&conv.weight, dnnl_f32);
-    YS_TRY(ys_onednn_conv_backward_weights(o->engine, &conv, state->forward, &pd));
-    struct ys_depthwise d;
-    ys_status status;
-    if (is_narrow(low, node, &d))
-        status = own_weights(low, node, gradient, &d, ys_kernels(o->type == dnnl_bf16, d.dy.lanes)->narrow_weights);
-    else if (ys_onednn_is_generic(pd) && is_depthwise(low, node, &d))
-        status = own_weights(low, node, gradient, &d, ys_kernels(o->type == dnnl_bf16, d.x.lanes)->depthwise_weights);
-    else
-        status = backward_weights(low, node, gradient, &dst, pd);
-    dnnl_primitive_desc_destroy(pd);
-    if (status != YS_OK || !low->value_gradient[node->in[0]])
-        return status;
-    conv.weight = packed;
+    if (!low->only_inputs)
+        YS_TRY(conv_weights(low, node, gradient, &conv, &dst));
+    if (!low->value_gradient[node->in[0]])
+        return YS_OK;
     YS_TRY(ys_onednn_conv_backward_data(o->engine, &conv, state->forward, &pd));
-    status = backward_data(low, node, gradient, &dst, pd);
+    ys_status status = backward_data(low, node, gradient, &dst, pd);
     dnnl_primitive_desc_destroy(pd);
     return status;
 }
@@ -445,6 +455,17 @@ static ys_status describe_backward_weight(const struct ys_lowering *low, const s
     return YS_OK;
 }
 
+static ys_status gemm_weights(struct ys_lowering *low, const struct ys_node *node, struct ys_operand gradient,
+                              const struct ys_onednn_gemm *gemm)
+{
+    const struct onednn *o = low->state;
+    dnnl_primitive_desc_t pd = NULL;
+    YS_TRY(ys_onednn_gemm_backward_weights(o->engine, gemm, ys_onednn_node(low, node)->forward, &pd));
+    ys_status status = backward_weights(low, node, gradient, &gemm->dst, pd);
+    dnnl_primitive_desc_destroy(pd);
+    return status;
+}
+
 ys_status ys_onednn_backward_gemm(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct onednn *o = low->state;
@@ -460,14 +481,13 @@ ys_status ys_onednn_backward_gemm(struct ys_lowering *low, const struct ys_node 
     out = ys_layout_cast(&out, o->type);
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &out, &gradient));
     gemm.weight = o->params[node->weight].stored; /* large: never to be put in another order each step */
-    YS_TRY(ys_onednn_gemm_backward_weights(o->engine, &gemm, state->forward, &pd));
-    ys_status status = backward_weights(low, node, gradient, &gemm.dst, pd);
-    dnnl_primitive_desc_destroy(pd);
-    if (status != YS_OK || !low->value_gradient[state->source])
-        return status;
+    if (!low->only_inputs)
+        YS_TRY(gemm_weights(low, node, gradient, &gemm));
+    if (!low->value_gradient[state->source])
+        return YS_OK;
     YS_TRY(describe_backward_weight(low, node, &gemm));
     YS_TRY(ys_onednn_gemm_backward_data(o->engine, &gemm, state->forward, &pd));
-    status = backward_data(low, node, gradient, &gemm.dst, pd);
+    ys_status status = backward_data(low, node, gradient, &gemm.dst, pd);
     dnnl_primitive_desc_destroy(pd);
     return status;
 }

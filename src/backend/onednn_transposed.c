@@ -173,6 +173,8 @@ ys_status ys_onednn_backward_transposed(struct ys_lowering *low, const struct ys
     const struct onednn *o = low->state;
     dnnl_primitive_desc_t pd = NULL;
     struct ys_onednn_conv conv;
+    if (low->only_inputs)
+        return low->value_gradient[node->in[0]] ? backward_data(low, node) : YS_OK;
     if (node->bias >= 0)
         YS_TRY(backward_bias(low, node));
     YS_TRY(describe(low, node, &conv));

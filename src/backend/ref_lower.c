@@ -186,8 +186,9 @@ static ys_status make_piece(struct ys_lowering *low, const struct ys_node *node,
 ys_status ys_ref_backward_product(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct ys_ref *ref = low->state;
-    YS_TRY(backward_by_weights(low, node, ys_ref_context(low, node), low->value[node->in[0]],
-                               low->gradient[node->out[0]]));
+    if (!low->only_inputs)
+        YS_TRY(backward_by_weights(low, node, ys_ref_context(low, node), low->value[node->in[0]],
+                                   low->gradient[node->out[0]]));
     if (!low->value_gradient[node->in[0]])
         return YS_OK;
     int share;
@@ -243,8 +244,9 @@ ys_status ys_ref_backward_transposed(struct ys_lowering *low, const struct ys_no
 {
     const struct ys_ref *ref = low->state;
     int share;
-    YS_TRY(backward_by_weights(low, node, turned_context(low, node, node->bias >= 0), low->gradient[node->out[0]],
-                               low->value[node->in[0]]));
+    if (!low->only_inputs)
+        YS_TRY(backward_by_weights(low, node, turned_context(low, node, node->bias >= 0), low->gradient[node->out[0]],
+                                   low->value[node->in[0]]));
     if (!low->value_gradient[node->in[0]])
         return YS_OK;
     YS_TRY(ys_ref_begin_share(low, node->in[0], &share));

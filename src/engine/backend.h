@@ -71,9 +71,12 @@ struct ys_lowering {
     int labels;                     /* int64 [targets]; of a vector float [batch, ...] */
     int logits;                     /* [targets, classes], C order */
     int loss;                       /* one element */
-    int input_gradient;             /* of the first input: [batch, ...] in C order, -1 unless asked for */
-    int weights, gradients;         /* the flat buffers; gradients is -1 without training */
-    int state1, state2; /* flat: v of SGD and u of RMSPROP, m of ADAM; v of ADAM and RMSPROP; -1 where not needed */
+    bool only_inputs; /* training stands for "has a backward pass", in mode EVAL, which gives no parameter its gradient:
+                         a back end may leave out what would make one */
+    int cotangent;    /* like logits, which replaces the gradient that the loss gives them; -1: it stays */
+    int input_gradient;     /* of the first input: [batch, ...] in C order, -1 unless asked for */
+    int weights, gradients; /* the flat buffers; gradients is -1 without training */
+    int state1, state2;     /* flat: v of SGD and u of RMSPROP, m of ADAM; v of ADAM and RMSPROP; -1 where not needed */
     struct ys_update_range *ranges;
     size_t range_count;
     const double *lr;     /* of the step about to run; valid for the life of the program, as are the next three */

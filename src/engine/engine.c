@@ -46,8 +46,6 @@ static ys_status check_config(const struct ys_engine_config *config)
         return ys_fail(YS_EINVAL, "threads is %d; it is at least 1", config->threads);
     if (config->precision < YS_ENGINE_F64 || config->precision > YS_ENGINE_BF16)
         return ys_fail(YS_EINVAL, "precision is %d; it is YS_ENGINE_F64, _F32 or _BF16", (int)config->precision);
-    if (config->input_gradient && !config->training)
-        return ys_fail(YS_EINVAL, "input_gradient needs training: it is a result of the backward pass");
     return config->training ? ys_optimizer_check(&config->optimizer) : YS_OK;
 }
 
@@ -92,6 +90,8 @@ static ys_status open_engine(const struct ys_graph *graph, const struct ys_engin
                                   .cache_positions = cache_positions,
                                   .at = &e->at,
                                   .exchange = &e->exchange};
+    e->low.only_inputs = config->input_gradient && !config->training;
+    e->low.config.training |= e->low.only_inputs;
     ys_status status = ys_lower_choose(graph, config, &e->backend);
     if (status == YS_OK)
         status = ys_lower_graph(&e->low, e->backend);
@@ -186,6 +186,12 @@ void ys_engine_cache_take(struct ys_engine *e, const struct ys_engine *from)
         memcpy(ys_program_at(&e->program, own), ys_program_at(&from->program, other),
                e->program.buffers[own].size_bytes);
     }
+}
+
+/** Whether it was opened for training. */
+static bool trains(const struct ys_engine *e)
+{
+    return e->low.config.training && !e->low.only_inputs;
 }
 
 const struct ys_graph *ys_engine_graph(const struct ys_engine *e)
@@ -312,8 +318,7 @@ static ys_status format_size(enum ys_engine_precision format, size_t *size)
 
 static void *flat_param(struct ys_engine *e, int buffer, size_t param)
 {
-    unsigned char *flat = ys_program_at(&e->program, buffer);
-    return flat + e->low.param_offset[param] * e->low.real_size;
+    return (char *)ys_program_at(&e->program, buffer) + e->low.param_offset[param] * e->low.real_size;
 }
 
 static ys_status enter(struct ys_engine *e)
@@ -363,9 +368,7 @@ static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys
     YS_TRY(format_size(format, &size));
     size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]);
     void *own = size == e->low.real_size ? NULL : ys_alloc(count, e->low.real_size);
-    if (size != e->low.real_size && !own)
-        return ys_out_of_memory();
-    ys_status status = enter(e);
+    ys_status status = size == e->low.real_size || own ? enter(e) : ys_out_of_memory();
     if (status == YS_OK) {
         status = e->backend->param_load(&e->low, param, flat_param(e, buffer, param), own ? own : values);
         leave(e);
@@ -387,7 +390,7 @@ const char *ys_engine_state_name(const struct ys_engine_optimizer *optimizer, en
 static ys_status check_state(struct ys_engine *e, enum ys_engine_state which, size_t param)
 {
     YS_TRY(check_param(e, param));
-    if (!e->low.config.training || !ys_engine_state_name(&e->low.config.optimizer, which))
+    if (!trains(e) || !ys_engine_state_name(&e->low.config.optimizer, which))
         return ys_fail(YS_EINVAL, "this engine's optimizer keeps no such array");
     if (e->low.graph->params[param].role != YS_ROLE_WEIGHT)
         return ys_fail(YS_EINVAL, "%s is a buffer: no optimizer keeps anything of it",
@@ -426,7 +429,7 @@ int ys_engine_param_get(struct ys_engine *e, size_t param, enum ys_engine_precis
 
 int ys_engine_gradient_get(struct ys_engine *e, size_t param, enum ys_engine_precision format, void *values)
 {
-    if (!e->low.config.training)
+    if (!trains(e))
         return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no gradients");
     YS_TRY(check_param(e, param));
     if (e->low.graph->params[param].role != YS_ROLE_WEIGHT)
@@ -650,7 +653,7 @@ static ys_status take_input(struct ys_engine *e, const void *x, const int64_t *y
 
 int ys_engine_set_exchange(struct ys_engine *e, const struct ys_engine_exchange *exchange)
 {
-    if (!e->low.config.training)
+    if (!trains(e))
         return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no gradients");
     ys_buckets_fini(&e->buckets);
     e->exchange = (struct ys_engine_exchange){0};
@@ -703,13 +706,9 @@ static ys_status run_segments(struct ys_engine *e, enum ys_segment last)
     return last == YS_SEGMENT_UPDATE ? ys_program_run_from(&e->program, YS_SEGMENT_UPDATE, last) : YS_OK;
 }
 
-static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum ys_segment last,
-                     enum ys_engine_mode mode, double *loss)
+static ys_status run_on(struct ys_engine *e, const void *x, const int64_t *y, enum ys_segment last,
+                        enum ys_engine_mode mode, double *loss)
 {
-    if (last != YS_SEGMENT_FORWARD && !e->low.config.training)
-        return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no backward pass");
-    if (mode != YS_ENGINE_EVAL && !e->low.config.training)
-        return ys_fail(YS_EINVAL, "this engine was opened for inference: it knows no training mode");
     YS_TRY(take_input(e, x, y));
     e->mode = mode;
     YS_TRY(enter(e));
@@ -718,6 +717,16 @@ static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum 
     if (status == YS_OK && loss)
         convert(loss, sizeof *loss, ys_program_at(&e->program, e->low.loss), e->low.real_size, 1);
     return status;
+}
+
+static ys_status run(struct ys_engine *e, const void *x, const int64_t *y, enum ys_segment last,
+                     enum ys_engine_mode mode, double *loss)
+{
+    if (last != YS_SEGMENT_FORWARD && !trains(e))
+        return ys_fail(YS_EINVAL, "this engine was opened for inference: it has no backward pass");
+    if (mode != YS_ENGINE_EVAL && !trains(e))
+        return ys_fail(YS_EINVAL, "this engine was opened for inference: it knows no training mode");
+    return run_on(e, x, y, last, mode, loss);
 }
 
 int ys_engine_forward(struct ys_engine *e, const void *x, const int64_t *y, enum ys_engine_mode mode, double *loss)
@@ -737,6 +746,16 @@ int ys_engine_step(struct ys_engine *e, const void *x, const int64_t *y, double 
     ys_engine_carry(e);
     e->steps++;
     return YS_OK;
+}
+
+int ys_engine_cotangent(struct ys_engine *e, const void *x, const void *cotangent)
+{
+    if (!e->low.only_inputs)
+        return ys_fail(YS_EINVAL, "a cotangent is for an engine opened with input_gradient and not for training");
+    if (cotangent)
+        memcpy(ys_program_at(&e->program, e->low.cotangent), cotangent,
+               e->program.buffers[e->low.cotangent].size_bytes);
+    return run_on(e, x, NULL, cotangent ? YS_SEGMENT_BACKWARD : YS_SEGMENT_FORWARD, YS_ENGINE_EVAL, NULL);
 }
 
 const void *ys_engine_logits(const struct ys_engine *e)
@@ -766,7 +785,7 @@ const struct ys_program *ys_engine_program(const struct ys_engine *e)
 int ys_engine_run_call(struct ys_engine *e, size_t call)
 {
     YS_ASSERT(call < e->program.call_count);
-    e->mode = e->low.config.training ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL;
+    e->mode = trains(e) ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL;
     YS_TRY(enter(e));
     ys_status status = ys_program_run_call(&e->program, call);
     leave(e);

@@ -138,7 +138,11 @@ struct ys_operand ys_lower_param_at(const struct ys_lowering *low, int flat, int
 
 ys_status ys_lower_param_share(struct ys_lowering *low, int param, struct ys_operand *place, bool *is_more)
 {
-    *is_more = low->param_given[param];
+    *is_more = low->param_given[param] && !low->only_inputs;
+    if (low->only_inputs) { /* nobody reads it */
+        place->offset_bytes = 0;
+        return ys_program_buffer(low->program, low->param_size[param] * low->real_size, false, &place->buffer);
+    }
     *place = ys_lower_param_at(low, low->gradients, param);
     low->param_given[param] = true;
     if (!*is_more)
@@ -172,7 +176,7 @@ static void find_wanted_gradients(struct ys_lowering *low)
     low->value_gradient[g->inputs[0]] = low->config.input_gradient && low->value_reads[g->inputs[0]] > 0;
     for (size_t i = 0; i < g->node_count; i++) {
         const struct ys_node *node = &g->nodes[i];
-        bool wanted = node->weight >= 0 || node->bias >= 0;
+        bool wanted = !low->only_inputs && (node->weight >= 0 || node->bias >= 0);
         for (size_t k = 0; k < node->in_count; k++)
             wanted |= low->value_gradient[node->in[k]];
         for (size_t k = 0; k < node->out_count; k++)
@@ -201,7 +205,8 @@ static ys_status make_tables(struct ys_lowering *low)
         !low->param_given)
         return ys_out_of_memory();
     low->real_size = low->config.precision == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
-    low->logits = low->loss = low->input_gradient = low->weights = low->gradients = low->state1 = low->state2 = -1;
+    low->logits = low->loss = low->cotangent = low->input_gradient = low->weights = low->gradients = low->state1 =
+        low->state2 = -1;
     return YS_OK;
 }
 
@@ -217,6 +222,9 @@ static ys_status make_io_buffers(struct ys_lowering *low)
     YS_TRY(ys_program_buffer(low->program, batch * ys_row_bytes(&rows.target), true, &low->labels));
     YS_TRY(ys_program_buffer(low->program, (size_t)(low->targets * low->classes) * low->real_size, true, &low->logits));
     YS_TRY(ys_program_buffer(low->program, low->real_size, true, &low->loss));
+    if (low->only_inputs)
+        YS_TRY(ys_program_buffer(low->program, (size_t)(low->targets * low->classes) * low->real_size, true,
+                                 &low->cotangent));
     if (low->config.input_gradient)
         YS_TRY(ys_program_buffer(low->program, batch * row * low->real_size, true, &low->input_gradient));
     return YS_OK;
@@ -275,7 +283,7 @@ static ys_status make_param_buffers(struct ys_lowering *low)
                 (struct ys_update_range){low->param_offset[p], count, param->lr_mult, param->decay_mult};
     }
     YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->weights));
-    if (!low->config.training)
+    if (!low->config.training || low->only_inputs)
         return YS_OK;
     YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->gradients));
     if (ys_optimizer_has_state1(&low->config.optimizer))
@@ -283,6 +291,20 @@ static ys_status make_param_buffers(struct ys_lowering *low)
     if (ys_optimizer_has_state2(&low->config.optimizer))
         YS_TRY(ys_program_buffer(low->program, end * low->real_size, true, &low->state2));
     return YS_OK;
+}
+
+static ys_status copy_run(void *context, void *const *operand)
+{
+    memcpy(operand[1], operand[0], *(const size_t *)context);
+    return YS_OK;
+}
+
+/** In place of the gradient that the loss gave the logits. */
+static ys_status take_cotangent(struct ys_lowering *low)
+{
+    const size_t size_bytes = (size_t)(low->targets * low->classes) * low->real_size;
+    const struct ys_operand operands[] = {{low->cotangent, 0}, {low->gradient[low->graph->output], 0}};
+    return ys_lower_call_own(low, "cotangent", copy_run, &size_bytes, sizeof size_bytes, operands, 2);
 }
 
 static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
@@ -299,6 +321,8 @@ static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
     if (!low->config.training)
         return YS_OK;
     low->segment = YS_SEGMENT_BACKWARD;
+    if (low->only_inputs)
+        YS_TRY(take_cotangent(low));
     for (size_t i = g->node_count; i-- > 0;) {
         const struct ys_node *node = &g->nodes[i];
         bool wanted = false;
@@ -310,6 +334,8 @@ static ys_status emit(struct ys_lowering *low, const struct ys_backend *backend)
         for (size_t k = 0; k < node->out_count; k++)
             low->gradient[node->out[k]] = -1;
     }
+    if (low->only_inputs)
+        return YS_OK;
     low->segment = YS_SEGMENT_UPDATE;
     low->kind = YS_CALL_UPDATE;
     return backend->update(low);

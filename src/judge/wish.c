@@ -198,6 +198,7 @@ static ys_status read_opening(struct words *words, struct ys_wish *wish)
         wish->metric = ys_metric_find("rate_per_s");
     } else if (strcmp(word, "smallest") == 0) {
         wish->metric = ys_metric_find("rss_peak_bytes");
+        words->at += words->at < words->count && strcmp(words->word[words->at], "memory") == 0;
     } else if (IS_ONE_OF(openings, word)) {
         const char *name = next(words);
         wish->metric = name ? ys_metric_find(name) : NULL;

@@ -62,6 +62,7 @@ class Recommend(Judged):
         speeds = lambda found: [trial["values"][0]["value"] for trial in found["trials"]]
         self.assertEqual(len(self.wish("fastest")["trials"]), 4)
         self.assertIn("ref", self.wish("smallest")["choice"])
+        self.assertIn("ref", self.wish("smallest memory, rss_peak_bytes <= 2 GiB")["choice"])
         self.assertIn("ref", self.wish("highest accuracy")["choice"])
         self.assertIn("ref", self.wish("lowest rate_per_s, rss_peak_bytes<=2GiB")["choice"])
         found = self.wish("fastest with batch = 16 and accuracy>=0.98")
