@@ -15,6 +15,7 @@ extern const struct ys_names ys_layouts;    /* "auto", "nchw", "nhwc": enum ys_l
 extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "own" */
 
 enum ys_order_of_trials { YS_TRIALS_RANDOM, YS_TRIALS_FIXED };
+enum ys_interleave { YS_INTERLEAVE_AUTO, YS_INTERLEAVE_RUNS, YS_INTERLEAVE_BLOCKS };
 enum ys_audits { YS_AUDITS_OFF, YS_AUDITS_ONE, YS_AUDITS_ALL };
 enum ys_switch { YS_OFF, YS_ON };
 enum ys_anchors { YS_ANCHORS_AUTO, YS_ANCHORS_ON, YS_ANCHORS_OFF };
@@ -29,9 +30,11 @@ struct ys_study_settings {
     int64_t repeat_most; /* rounds at most, of those */
     int64_t seed;
     int order;          /* enum ys_order_of_trials */
+    int interleave;     /* enum ys_interleave */
     int on_disturbance; /* enum ys_on_disturbance */
     int audit;          /* enum ys_audits: of which rounds */
     int anchor;         /* enum ys_anchors: whether the machine's own speed is measured beside it */
+    double turn_s;      /* NaN: auto */
     double time_limit_s, cooldown_s;
 };
 /** From the job's study, as ys_record_glance() does. */

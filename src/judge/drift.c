@@ -3,72 +3,9 @@
 #include "judge/inside.h"
 #include "metric/metric.h"
 #include "probe/anchor.h"
-#include "stat/unpaired.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Those that are there: new, *n of them. `settled`: were what is left of warm-up gone, NaN where that cannot be told.
- */
-static ys_status take_values(const struct ys_result_trial *trial, size_t metric, bool settled, double **values,
-                             size_t *n)
-{
-    const struct ys_trial_metric *of = &trial->values[metric];
-    *n = 0;
-    *values = ys_alloc(of->rounds + 1, sizeof **values);
-    if (!*values)
-        return ys_out_of_memory();
-    for (size_t r = 0; of->n && r < of->rounds; r++)
-        if (isfinite(of->by_round[r]))
-            (*values)[(*n)++] = of->by_round[r] * (settled ? exp(of->bias[r]) : 1);
-    return YS_OK;
-}
-
-/* Logarithms in place of the values; false where one is not above 0. */
-static bool take_logarithms(double *values, size_t n)
-{
-    bool positive = true;
-    for (size_t i = 0; i < n; i++) {
-        positive &= values[i] > 0;
-        values[i] = log(values[i]);
-    }
-    return positive;
-}
-
-static ys_status find_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
-                               size_t metric, bool difference, bool settled, struct ys_centre *centre)
-{
-    double *a = NULL, *b = NULL;
-    size_t n = 0, m = 0;
-    bool fit = true;
-    ys_status status = take_values(candidate, metric, settled, &a, &n);
-    if (status == YS_OK)
-        status = take_values(base, metric, settled, &b, &m);
-    if (status == YS_OK && !difference)
-        fit = take_logarithms(a, n) && take_logarithms(b, m);
-    if (status == YS_OK)
-        status = ys_unpaired_centre(a, fit ? n : 0, b, fit ? m : 0, centre);
-    if (status == YS_OK && !difference) {
-        centre->value = exp(centre->value);
-        centre->interval.lo = exp(centre->interval.lo);
-        centre->interval.hi = exp(centre->interval.hi);
-    }
-    ys_free(a);
-    ys_free(b);
-    return status;
-}
-
-ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
-                            bool difference, struct ys_centre *centre)
-{
-    return find_interval(base, candidate, metric, difference, false, centre);
-}
-
-ys_status ys_judge_settled(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
-                           struct ys_centre *centre)
-{
-    return find_interval(base, candidate, metric, false, true, centre);
-}
 
 static bool is_builtin(const struct ys_result_trial *trial)
 {
@@ -156,14 +93,14 @@ ys_status ys_drift_bound(const struct ys_drift *drift, const struct ys_side *bas
         bound->hi = drift->anchors[1];
     }
     for (size_t i = 0; i < drift->count; i++) {
-        struct ys_centre centre;
-        YS_TRY(ys_judge_interval(&base->result.trials[drift->places[0][i]],
-                                 &candidate->result.trials[drift->places[1][i]], metric, false, &centre));
-        if (!centre.interval.known)
+        struct ys_apart apart;
+        YS_TRY(ys_judge_apart(&base->result.trials[drift->places[0][i]], &candidate->result.trials[drift->places[1][i]],
+                              metric, false, false, &apart));
+        if (!apart.centre.interval.known)
             continue;
         bound->known = true;
-        bound->lo = fmin(bound->lo, centre.interval.lo);
-        bound->hi = fmax(bound->hi, centre.interval.hi);
+        bound->lo = fmin(fmin(bound->lo, apart.centre.interval.lo), apart.restored.lo); /* fmin passes over NaN */
+        bound->hi = fmax(fmax(bound->hi, apart.centre.interval.hi), apart.restored.hi);
     }
     return YS_OK;
 }

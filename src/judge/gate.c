@@ -40,13 +40,28 @@ static ys_status add_for_all(const struct gating *gating, const char *trial, int
 }
 
 /* Where an interval of the metric lies against the rule's bound. */
-static int outcome_of(const struct ys_rule *rule, const struct ys_judged_metric *metric, const struct ys_list *interval)
+static int outcome_of(const struct ys_rule *rule, const struct ys_judged_metric *metric, const double ci[2])
 {
-    const double *ci = interval->items;
     double bound = metric->scale == YS_SCALE_RATIO ? 1 + rule->change : rule->change;
     bool inside = rule->at_least ? ci[0] >= bound : ci[1] <= bound;
     bool outside = rule->at_least ? ci[1] < bound : ci[0] > bound;
     return inside ? YS_GATE_HOLDS : outside ? YS_GATE_BROKEN : YS_GATE_OPEN;
+}
+
+/* Of the runs that count; *reason where it is open. */
+static int outcome_of_metric(const struct ys_rule *rule, const struct ys_judged_metric *metric, const char **reason)
+{
+    const bool is_settled = metric->settled_ci.count == 2;
+    const int outcome = outcome_of(rule, metric, metric->ci.items);
+    *reason = NULL;
+    if (is_settled && outcome_of(rule, metric, metric->settled_ci.items) != outcome)
+        *reason = YS_COMPARE_BIASED;
+    else if (outcome == YS_GATE_OPEN)
+        *reason = "the interval reaches across the rule's bound: more runs, or a quieter machine";
+    else if (metric->left_out && (outcome_of(rule, metric, metric->restored) != outcome ||
+                                  (is_settled && outcome_of(rule, metric, metric->restored_settled) != outcome)))
+        *reason = YS_COMPARE_HANGS;
+    return *reason ? YS_GATE_OPEN : outcome;
 }
 
 static ys_status check_metric(const struct gating *gating, const struct ys_rule *rule, const char *trial,
@@ -61,16 +76,10 @@ static ys_status check_metric(const struct gating *gating, const struct ys_rule 
         reason = "the baseline has this metric, the candidate has it not";
     } else if (metric->base_n == 0) {
         reason = "the baseline does not have this metric";
-    } else if (metric->ci.count != 2 || drifts || metric->is_untold) {
+    } else if (metric->ci.count != 2 || drifts || metric->is_untold || metric->most_out) {
         reason = metric->reason ? metric->reason : "there is no interval";
-    } else if (metric->settled_ci.count == 2 &&
-               outcome_of(rule, metric, &metric->settled_ci) != outcome_of(rule, metric, &metric->ci)) {
-        reason = YS_COMPARE_BIASED;
     } else {
-        outcome = outcome_of(rule, metric, &metric->ci);
-        reason = outcome == YS_GATE_OPEN
-                     ? "the interval reaches across the rule's bound: more runs, or a quieter machine"
-                     : NULL;
+        outcome = outcome_of_metric(rule, metric, &reason);
     }
     YS_TRY(add_check(gating, trial, rule, outcome, reason, &check));
     check->base_value = metric->base_value;

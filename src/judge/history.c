@@ -58,23 +58,55 @@ static bool is_rare(double *rank, size_t n, double found)
     return (double)as_large / (PERMUTATIONS + 1) <= YS_HISTORY_LEVEL;
 }
 
-/* Where a stretch changes; 0: nowhere. `scratch` has room for n. */
-static size_t change_of(const double *values, size_t n, double margin, double *scratch)
+/* A stretch of points, and how far each may lie down and up. */
+struct stretch {
+    const double *values, *low, *high;
+    size_t n;
+};
+
+/* Whether the points are rarely so apart by chance, and by more than the margin. `scratch` has room for n. */
+static bool is_change(const double *values, size_t n, size_t split, double found, double margin, double *scratch)
 {
-    size_t split = 0;
-    if (n < YS_HISTORY_POINTS)
-        return 0;
     rank_values(values, n, scratch);
-    double found = largest(scratch, n, &split);
     if (found <= 0 || !is_rare(scratch, n, found))
-        return 0;
+        return false;
     double before = ys_stat_median(values, split, scratch), after = ys_stat_median(values + split, n - split, scratch);
-    return fabs(after - before) > margin * fmin(fabs(before), fabs(after)) ? split : 0;
+    return fabs(after - before) > margin * fmin(fabs(before), fabs(after));
 }
 
-ys_status ys_history_changes(const double *values, size_t n, double margin, bool *change)
+/* The same of the points at those ends where both parts are closest, which must still lie the same way. */
+static bool is_change_at_worst(const struct stretch *of, size_t split, double margin, double *scratch)
 {
-    double *scratch = ys_alloc(n + 1, sizeof *scratch);
+    double *worst = scratch + of->n;
+    const bool rises =
+        ys_stat_median(of->values + split, of->n - split, scratch) > ys_stat_median(of->values, split, scratch);
+    for (size_t i = 0; i < of->n; i++)
+        worst[i] = (i < split) == rises ? of->high[i] : of->low[i];
+    double before = ys_stat_median(worst, split, scratch),
+           after = ys_stat_median(worst + split, of->n - split, scratch);
+    size_t other = 0;
+    rank_values(worst, of->n, scratch);
+    return (after > before) == rises &&
+           is_change(worst, of->n, split, largest(scratch, of->n, &other), margin, scratch);
+}
+
+/* Where a stretch changes; 0: nowhere. `scratch` has room for 2 n. */
+static size_t change_of(const struct stretch *of, double margin, double *scratch)
+{
+    size_t split = 0;
+    if (of->n < YS_HISTORY_POINTS)
+        return 0;
+    rank_values(of->values, of->n, scratch);
+    double found = largest(scratch, of->n, &split);
+    return is_change(of->values, of->n, split, found, margin, scratch) && is_change_at_worst(of, split, margin, scratch)
+               ? split
+               : 0;
+}
+
+ys_status ys_history_changes(const double *values, const double *low, const double *high, size_t n, double margin,
+                             bool *change)
+{
+    double *scratch = ys_alloc(2 * n + 1, sizeof *scratch);
     size_t from = 0;
     if (!scratch)
         return ys_out_of_memory();
@@ -84,7 +116,9 @@ ys_status ys_history_changes(const double *values, size_t n, double margin, bool
         size_t end = from + 1;
         while (end < n && !change[end])
             end++;
-        size_t split = change_of(values + from, end - from, margin, scratch);
+        const struct stretch stretch = {values + from, (low ? low : values) + from, (high ? high : values) + from,
+                                        end - from};
+        size_t split = change_of(&stretch, margin, scratch);
         if (split)
             change[from + split] = true;
         else
@@ -122,6 +156,28 @@ static ys_status add_anchor(const struct ys_side *side, ys_json **first, struct 
     return ys_judge_set_ends(&point->anchor, &ends);
 }
 
+/* Its value at both ends of what the machine took, of the runs of which that is known. */
+static ys_status bound_point(const struct ys_trial_metric *of, bool is_rate, struct ys_history_point *point)
+{
+    size_t kept = 0;
+    double *low = ys_alloc(3 * of->rounds + 1, sizeof *low);
+    if (!low)
+        return ys_out_of_memory();
+    double *high = low + of->rounds;
+    for (size_t r = 0; of->n && r < of->rounds; r++) {
+        const double part = of->taken ? of->taken[r] : 0, value = of->by_round[r];
+        if (!isfinite(value) || isnan(part))
+            continue;
+        low[kept] = is_rate ? value : value * (1 - part);
+        high[kept++] = is_rate ? value / (1 - part) : value;
+    }
+    const bool tells = kept > 0 && (of->n - kept) * 3 <= of->n;
+    point->low = tells ? ys_stat_median(low, kept, high + of->rounds) : NAN;
+    point->high = tells ? ys_stat_median(high, kept, high + of->rounds) : NAN;
+    ys_free(low);
+    return YS_OK;
+}
+
 static ys_status add_point(const struct ys_side *side, const struct ys_result_trial *trial, size_t metric,
                            ys_json **first, struct ys_history *history)
 {
@@ -136,6 +192,8 @@ static ys_status add_point(const struct ys_side *side, const struct ys_result_tr
     point->n = (int64_t)of->n;
     if (of->n && of->summary.interval.known)
         YS_TRY(ys_judge_set_ends(&point->ci, &of->summary.interval));
+    size_t count;
+    YS_TRY(bound_point(of, ys_metric_infos(&count)[metric].kind == YS_KIND_RATE, point));
     YS_TRY(add_anchor(side, first, point));
     return point->version ? YS_OK : ys_out_of_memory();
 }
@@ -183,23 +241,25 @@ static int by_date(const void *a, const void *b)
     return order ? order : (one->study > other->study) - (one->study < other->study);
 }
 
-/* Points without a value tell nothing of changes. */
+/* Points without a value, or of too few runs without a doubt, tell nothing of changes. */
 static ys_status find_changes(struct ys_history *history, double margin)
 {
     struct ys_history_point *points = history->points.items;
     size_t n = 0, count = history->points.count;
-    double *values = ys_alloc(count + 1, sizeof *values);
+    double *values = ys_alloc(3 * count + 1, sizeof *values);
     size_t *place = ys_alloc(count + 1, sizeof *place);
     bool *change = ys_alloc(count + 1, sizeof *change);
     ys_status status = values && place && change ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; status == YS_OK && i < count; i++) {
-        if (!isfinite(points[i].value))
+        if (!isfinite(points[i].value) || !isfinite(points[i].low))
             continue;
         values[n] = points[i].value;
+        values[count + n] = fmin(points[i].low, points[i].value);
+        values[2 * count + n] = fmax(points[i].high, points[i].value);
         place[n++] = i;
     }
     if (status == YS_OK)
-        status = ys_history_changes(values, n, margin, change);
+        status = ys_history_changes(values, values + count, values + 2 * count, n, margin, change);
     for (size_t i = 0; status == YS_OK && i < n; i++)
         points[place[i]].change = change[i];
     ys_free(values);

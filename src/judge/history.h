@@ -3,10 +3,11 @@
  * Its points are studies, in order of date; a point is the median of the trial's runs. Change points are found by
  * binary segmentation: of a stretch of at least YS_HISTORY_POINTS points the split with the largest rank sum statistic
  * (Pettitt's) is a change where that statistic is exceeded by at most 1 in 100 of the permutations of the stretch, and
- * the medians of both parts differ by more than the margin; then both parts are looked at. So a history without any
- * change shows one in at most 1 of 100. Sources: Pettitt 1979, "A non-parametric approach to the change-point problem";
- * permutations in the place of its table: Matteson and James 2014, "A nonparametric approach for multiple change point
- * analysis". */
+ * the medians of both parts differ by more than the margin; then both parts are looked at. What the machine took from
+ * runs bounds that: a change must be one at the worse ends too, and points of too few runs without a doubt tell
+ * nothing. So a history without any change shows one in at most 1 of 100. Sources: Pettitt 1979, "A non-parametric
+ * approach to the change-point problem"; permutations in the place of its table: Matteson and James 2014, "A
+ * nonparametric approach for multiple change point analysis". */
 #ifndef YS_JUDGE_HISTORY_H
 #define YS_JUDGE_HISTORY_H
 
@@ -22,7 +23,9 @@ struct ys_history_point {
     char *started, *version; /* version: of the framework, "" where it has none */
     double value;            /* median; NaN: no run succeeded */
     int64_t n;
-    struct ys_list ci;     /* double: both ends, or empty */
+    double low, high;  /* not in the document: `value` were what the machine took given back, of the runs of which it
+                          is known how much; NaN where it is known of too few */
+    struct ys_list ci; /* double: both ends, or empty */
     struct ys_list anchor; /* double: how fast the machine was against the first point that says it, least and most of
                               its anchors; or empty */
     bool change;           /* a change is between the point before and this one */
@@ -35,8 +38,11 @@ struct ys_history {
 extern const struct ys_record ys_history_record, ys_history_point_record;
 
 /** Where `values` change: sets change[i] where a change lies between i - 1 and i. `margin`: smaller changes are none.
- * The permutations have a seed of their own, so the same values give the same answer. YS_ENOMEM. */
-ys_status ys_history_changes(const double *values, size_t n, double margin, bool *change) YS_MUST_CHECK;
+ * `low` and `high`: how far each may lie down and up; a change must be one too were the points before it moved towards
+ * those behind it as far as they may, and those behind it towards them; NULL: nowhere. The permutations have a seed of
+ * their own, so the same values give the same answer. YS_ENOMEM. */
+ys_status ys_history_changes(const double *values, const double *low, const double *high, size_t n, double margin,
+                             bool *change) YS_MUST_CHECK;
 
 /** The trials of that name in all stored studies that are called as the study `study_id` is; `trial_id` 0: its first
  * trial.

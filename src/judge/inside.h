@@ -39,14 +39,21 @@ ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *inte
 /** Whether the machine's speed tells on it: on times and rates, not on sizes, shares and counts. */
 bool ys_judge_may_drift(const struct ys_metric_info *info);
 
-/** The unpaired interval of the ratio (or difference) of the candidate's values of a metric (its place in
- * ys_metric_infos()) to the base's. A ratio of values of which one is not above 0 has none. */
-ys_status ys_judge_interval(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
-                            bool difference, struct ys_centre *centre) YS_MUST_CHECK;
-/** That of the ratio were what is left of warm-up gone from each run; none where a run has too few blocks to tell. Of
- * metrics of the steady part alone. */
-ys_status ys_judge_settled(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
-                           struct ys_centre *centre) YS_MUST_CHECK;
+/** How far a metric of two trials lies apart. */
+struct ys_apart {
+    struct ys_centre centre; /* as measured; its interval reaches as far as what was taken from runs may have made it */
+    struct ys_centre settled; /* the same were what is left of warm-up gone from each run; none where a run has too few
+                                 blocks to tell, and of metrics of more than the steady part */
+    struct ys_interval restored, restored_settled; /* with the runs that were left out, each at its worse end */
+    size_t left_out, disturbed; /* runs from which nobody knows how much was taken; and from which a known time was */
+    bool most_out;              /* more than a third of one side's are left out */
+    bool paired;                /* what was learned by seed; else by all runs of the one and all of the other */
+};
+/** Of the candidate's values of a metric (its place in ys_metric_infos()) against the base's, by ratio or `difference`.
+ * `paired`: round by round, where both learned the same from the same seeds; else unpaired. A ratio of values of which
+ * one is not above 0 has no interval. */
+ys_status ys_judge_apart(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                         bool difference, bool paired, struct ys_apart *apart) YS_MUST_CHECK;
 
 /** What the anchors of both sides say. */
 enum ys_anchored {

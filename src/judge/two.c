@@ -59,42 +59,83 @@ static void widen(struct ys_interval *interval, const struct ys_interval *bound)
     interval->hi /= fmin(1, bound->lo);
 }
 
-/* What is found of one metric: its interval, the same were what is left of warm-up gone, and by what ratio the machine
- * may have changed. */
-struct found {
-    struct ys_interval interval, settled, bound;
-};
-
-static ys_status conclude(const struct judging *judging, const struct ys_metric_info *info,
-                          const struct ys_judged_pair *pair, struct found *found, struct ys_judged_metric *told)
+static struct ys_compare_ends ends_of(const struct ys_interval *interval, double low, double high)
 {
-    struct ys_interval *interval = &found->interval, *settled = &found->settled;
+    return (struct ys_compare_ends){interval->lo, interval->hi, low, high};
+}
+
+/* Of both intervals alike, and of both with the runs put back that were left out. */
+static int verdict_of(const struct ys_apart *apart, const struct ys_metric_info *info, double low, double high,
+                      const char **reason)
+{
+    const struct ys_compare_ends on = ends_of(&apart->centre.interval, low, high),
+                                 without = ends_of(&apart->settled.interval, low, high),
+                                 restored = ends_of(&apart->restored, low, high),
+                                 restored_without = ends_of(&apart->restored_settled, low, high);
+    const char *other;
+    const enum ys_verdict verdict =
+        ys_compare_verdict_settled(&on, info->of_steady ? &without : NULL, info->better, reason);
+    if (!apart->left_out || verdict == YS_VERDICT_UNCLEAR ||
+        ys_compare_verdict_settled(&restored, info->of_steady ? &restored_without : NULL, info->better, &other) ==
+            verdict)
+        return (int)verdict;
+    *reason = YS_COMPARE_HANGS;
+    return YS_VERDICT_UNCLEAR;
+}
+
+static void widen_all(struct ys_apart *apart, const struct ys_interval *bound)
+{
+    widen(&apart->centre.interval, bound);
+    widen(&apart->settled.interval, bound);
+    widen(&apart->restored, bound);
+    widen(&apart->restored_settled, bound);
+}
+
+/* `bound`: by what ratio the machine may have changed. */
+static ys_status conclude(const struct judging *judging, const struct ys_metric_info *info,
+                          const struct ys_judged_pair *pair, struct ys_apart *apart, const struct ys_interval *bound,
+                          struct ys_judged_metric *told)
+{
+    const struct ys_interval *interval = &apart->centre.interval;
     bool fraction = told->scale == YS_SCALE_DIFFERENCE, drifts = ys_judge_may_drift(info);
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : judging->margin;
     const char *reason = pair->invalid;
-    if (drifts && found->bound.known) {
-        widen(interval, &found->bound);
-        widen(settled, &found->bound);
-    }
+    if (drifts && bound->known)
+        widen_all(apart, bound);
     told->margin = margin;
     const double low = fraction ? -margin : 1 / (1 + margin), high = fraction ? margin : 1 + margin;
-    const struct ys_compare_ends on = {interval->lo, interval->hi, low, high},
-                                 without = {settled->lo, settled->hi, low, high};
     told->verdict = reason ? YS_VERDICT_INVALID : YS_VERDICT_UNCLEAR;
-    if (!reason && !interval->known)
-        reason = "fewer than 6 successful runs on one side give no interval";
-    else if (!reason && drifts && !found->bound.known)
+    if (!reason && apart->most_out)
+        reason = YS_COMPARE_MOST_OUT;
+    else if (!reason && !interval->known)
+        reason = apart->left_out ? YS_COMPARE_FEW_LEFT : "fewer than 6 successful runs on one side give no interval";
+    else if (!reason && drifts && !bound->known)
         reason = UNBOUNDED;
     else if (!reason && told->is_untold)
         reason = YS_COMPARE_UNTOLD;
     else if (!reason)
-        told->verdict = ys_compare_verdict_settled(&on, info->of_steady ? &without : NULL, info->better, &reason);
+        told->verdict = verdict_of(apart, info, low, high, &reason);
     told->level = interval->known ? interval->level : NAN;
+    told->disturbed = (int64_t)apart->disturbed;
+    told->left_out = (int64_t)apart->left_out;
+    told->most_out = apart->most_out;
+    memcpy(told->restored, (double[]){apart->restored.lo, apart->restored.hi}, sizeof told->restored);
+    memcpy(told->restored_settled, (double[]){apart->restored_settled.lo, apart->restored_settled.hi},
+           sizeof told->restored_settled);
     YS_TRY(ys_judge_set_ends(&told->ci, interval));
-    YS_TRY(ys_judge_set_ends(&told->settled_ci, settled));
+    YS_TRY(ys_judge_set_ends(&told->settled_ci, &apart->settled.interval));
     if (drifts)
-        YS_TRY(ys_judge_set_ends(&told->drift, &found->bound));
+        YS_TRY(ys_judge_set_ends(&told->drift, bound));
     return copy_text(reason, &told->reason);
+}
+
+/* Whether what was learned is matched by seed: the same work from the same seeds. */
+static bool is_by_seed(const struct judging *judging, const struct ys_judged_pair *pair,
+                       const struct ys_metric_info *info)
+{
+    const int64_t seed = judging->base->told.study.seed;
+    return info->learning && !ys_judge_may_drift(info) && pair->other.count == 0 && seed != YS_FIELD_NONE &&
+           seed == judging->candidate->told.study.seed;
 }
 
 static ys_status judge_metric(const struct judging *judging, const size_t places[2], size_t metric,
@@ -105,7 +146,7 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     const struct ys_result_trial *base = &judging->base->result.trials[places[0]],
                                  *candidate = &judging->candidate->result.trials[places[1]];
     const struct ys_trial_metric *a = &base->values[metric], *b = &candidate->values[metric];
-    struct ys_centre centre, settled = {NAN, {false, NAN, NAN, NAN}};
+    struct ys_apart apart;
     struct ys_interval bound;
     bool fraction = info->kind == YS_KIND_SHARE;
     if (a->n == 0 && b->n == 0)
@@ -115,10 +156,8 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
         return ys_out_of_memory();
     YS_TRY(copy_text(info->name, &told->metric));
     YS_TRY(copy_text(info->unit, &told->unit));
-    YS_TRY(ys_judge_interval(base, candidate, metric, fraction, &centre));
-    if (info->of_steady)
-        YS_TRY(ys_judge_settled(base, candidate, metric, &settled));
-    told->is_untold = info->of_steady && isfinite(centre.value) && isnan(settled.value);
+    YS_TRY(ys_judge_apart(base, candidate, metric, fraction, is_by_seed(judging, pair, info), &apart));
+    told->is_untold = info->of_steady && isfinite(apart.centre.value) && isnan(apart.settled.value);
     YS_TRY(ys_drift_bound(drift, judging->base, judging->candidate, metric, &bound));
     told->better = (int)info->better;
     told->scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO;
@@ -126,10 +165,9 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     told->candidate_value = b->n ? b->summary.median : NAN;
     told->base_n = (int64_t)a->n;
     told->candidate_n = (int64_t)b->n;
-    told->ratio = fraction ? NAN : centre.value;
-    told->difference = fraction ? centre.value : NAN;
-    struct found found = {centre.interval, settled.interval, bound};
-    return conclude(judging, info, pair, &found, told);
+    told->ratio = fraction ? NAN : apart.centre.value;
+    told->difference = fraction ? apart.centre.value : NAN;
+    return conclude(judging, info, pair, &apart, &bound, told);
 }
 
 struct proven {

@@ -1,7 +1,9 @@
 /* Two studies against each other: in what their surroundings differ, whether trials of both did the same work, and what
  * the one is against the other, metric by metric. docs/statistics.md has the intervals, docs/judging.md the document.
  *
- * Runs of two studies are not matched by round, so intervals are unpaired (stat/unpaired.h). By how much the machine
+ * Runs of two studies are not matched by round, so intervals are unpaired (stat/unpaired.h); but what was learned is
+ * matched by seed, where the same work was done from the same seeds. What the machine took from runs bounds a verdict
+ * as it does inside a study (stat/compare.h). By how much the machine
  * itself may have changed from one study to the other is bounded by what both measured that is the same: trials of the
  * built-in engine with the same closure, settings and work. A bound widens an interval, never narrows or corrects it;
  * where there is none, times and speeds are unclear. */
@@ -29,6 +31,12 @@ struct ys_judged_metric {
     double level;
     struct ys_list settled_ci; /* double: `ci` were what is left of warm-up gone; empty: no question, or not known */
     bool is_untold;            /* not in the document: that is not known, nor would fresh runs tell */
+    /* Runs from which the machine took a known time, which is in `ci`; and those of which nobody knows how much it
+     * took, which are in none. Of the latter, not in the document: both intervals with them put back at their worse
+     * ends. */
+    int64_t disturbed, left_out;
+    double restored[2], restored_settled[2];
+    bool most_out;        /* not in the document: they are more than a third of a side's */
     struct ys_list drift; /* double: by what ratio the machine may have changed; empty: not bounded, or no question */
     double margin;
     int verdict;  /* enum ys_verdict: what the candidate is against the base */

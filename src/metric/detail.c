@@ -176,6 +176,8 @@ static void put_ending(ys_status *status, ys_json *object, const struct ys_facts
     ys_put(status, object, "disturbed", disturbed);
     ys_put(status, object, "taken",
            facts->taken ? ys_record_json(&ys_facts_taken_record, facts->taken) : ys_json_null());
+    if (facts->turns)
+        ys_put(status, object, "turns", ys_record_json(&ys_facts_turns_record, facts->turns));
 }
 
 static ys_status keep_shown(struct ys_series_set *series)

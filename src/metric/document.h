@@ -22,9 +22,11 @@ struct ys_trial_metric {
     struct ys_summary summary; /* of them */
     size_t judged, steady;     /* of them those of which it is known whether they are of a steady part, and which are */
     double *by_round;          /* owned; entry r is that of round r, NaN where there is none */
-    double *bias; /* owned, likewise: by how much the logarithm of that value would change were what is left of
-                     warm-up gone (stat/steady.h), NaN where it cannot be told; NULL of metrics of more than
-                     the steady part, of which that is no question */
+    double *bias;  /* owned, likewise: by how much the logarithm of that value would change were what is left of
+                      warm-up gone (stat/steady.h), NaN where it cannot be told; NULL of metrics of more than
+                      the steady part, of which that is no question */
+    double *taken; /* owned, likewise: by how large a part the time that it is, or is of, could be shorter were what the
+                      machine took given back, NaN where nobody knows; NULL of what is no time */
     size_t rounds;
     char *reason; /* owned; NULL */
 };

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/size.h"
 #include "metric/build.h"
+#include "metric/kept.h"
 #include "metric/span.h"
 #include "metric/window.h"
 
@@ -55,6 +56,7 @@ struct run_view {
                                  that infers a block is one request */
     const char *blocks_wrong; /* why not; NULL */
     int64_t *spans;           /* of each block, ns: metric/span.h */
+    int64_t left_ns;          /* of blocks that do not count: metric/kept.h */
     bool ok, no_work, infers;
     struct ys_steady steady; /* `from` counts all blocks, the first step included */
     bool has_steady;         /* there are blocks after the first step */
@@ -131,6 +133,15 @@ static void put_missing(struct run_view *run, const char *name, const char *reas
         put_null(run, name, run->ok ? reason : ending(run, text));
 }
 
+/* What a run had for itself of that time: not while others had their turn, but for what it did meanwhile. */
+static int64_t own_ns(const struct run_view *run, int64_t span_ns)
+{
+    const struct ys_facts_turns *turns = run->facts->turns;
+    if (span_ns == UNKNOWN || !turns || turns->waited_ns == UNKNOWN || turns->ahead_ns == UNKNOWN)
+        return span_ns;
+    return span_ns - turns->waited_ns + turns->ahead_ns;
+}
+
 static int64_t between(int64_t from_ns, int64_t to_ns)
 {
     return from_ns == UNKNOWN || to_ns == UNKNOWN || to_ns < from_ns ? UNKNOWN : to_ns - from_ns;
@@ -166,7 +177,6 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
     run->start = ys_series_find(series, "block_start_ns");
     run->end = ys_series_find(series, "block_end_ns");
     run->input = ys_series_find(series, "block_input_ns");
-    run->loss = ys_series_find(series, "step_loss");
     run->latency = ys_series_find(series, "latency_ns");
     run->prompt = ys_series_find(series, "prompt_ns");
     run->token = ys_series_find(series, "token_ns");
@@ -316,7 +326,7 @@ static void put_times(struct run_view *run)
                                                                        : run->infers     ? "no request was timed"
                                                                                          : "no step was timed";
     const struct ys_facts_times *t = run->times;
-    int64_t lived_ns = between(t->exec_ns, t->end_ns), after_ns;
+    int64_t lived_ns = own_ns(run, between(t->exec_ns, t->end_ns)), after_ns;
     int64_t eval_ns = evaluation_ns(run, &after_ns);
     if (lived_ns == UNKNOWN)
         put_missing(run, "wall_s", no_stamp);
@@ -329,7 +339,7 @@ static void put_times(struct run_view *run)
     put_part(run, "start_s", between(t->exec_ns, t->hello_ns), no_stamp, &rest_ns);
     put_part(run, "build_s", between(t->open_ns, t->opened_ns), no_stamp, &rest_ns);
     put_part(run, "first_step_s", run->blocks ? block_ns(run, 0) : UNKNOWN, no_blocks, &rest_ns);
-    put_part(run, "warmup_s", worked ? sum_blocks(run, 1, steady) : UNKNOWN, no_blocks, &rest_ns);
+    put_part(run, "warmup_s", worked ? sum_blocks(run, 1, steady) + run->left_ns : UNKNOWN, no_blocks, &rest_ns);
     put_part(run, work, worked ? sum_blocks(run, steady, run->blocks) : UNKNOWN, no_blocks, &rest_ns);
     put_missing(run, run->infers ? "train_s" : "infer_s", no_blocks);
     put_part(run, "eval_s", run->no_work || run->infers ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
@@ -641,7 +651,8 @@ static void put_resources(struct run_view *run)
     const struct ys_facts_observation *more = run->facts->observation ? run->facts->observation : &nothing;
     const char *no_usage = "the kernel's account of the run is missing", *no_samples = "the run was not sampled";
     int64_t user_ns = usage->user_ns, system_ns = usage->system_ns;
-    int64_t lived_ns = between(run->times->exec_ns, run->times->end_ns), harness_ns = run->facts->harness.cpu_ns;
+    int64_t lived_ns = between(run->times->exec_ns, run->times->end_ns), work_ns = own_ns(run, lived_ns);
+    int64_t harness_ns = run->facts->harness.cpu_ns;
     int64_t voluntary = usage->voluntary_switches, involuntary = usage->involuntary_switches;
     char text[160];
     if (usage->unwaited_ns != UNKNOWN && usage->unwaited_ns > 0) { /* in samples alone, and so a lower bound */
@@ -660,7 +671,7 @@ static void put_resources(struct run_view *run)
         put_value(run, "cpu_s", (double)(user_ns + system_ns) / NS_PER_S);
         put_value(run, "cpu_user_s", (double)user_ns / NS_PER_S);
         put_value(run, "cpu_system_s", (double)system_ns / NS_PER_S);
-        put_value(run, "cpu_per_wall", lived_ns > 0 ? (double)(user_ns + system_ns) / (double)lived_ns : NAN);
+        put_value(run, "cpu_per_wall", work_ns > 0 ? (double)(user_ns + system_ns) / (double)work_ns : NAN);
     }
     put_known(run, "threads_peak", number(observed->threads_peak), no_samples);
     if (voluntary == UNKNOWN || involuntary == UNKNOWN)
@@ -729,14 +740,18 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
         return ys_out_of_memory();
     ys_record_glance(&told_record, trial, &run.told);
     run.infers = run.told.keys.mode == YS_MODE_INFER;
-    struct ys_series_set slowest = {0};
+    struct ys_series_set slowest = {0}, kept = {0};
     const int64_t ranks = ys_series_processes(series);
+    bool by_turns = false;
     if (ranks > 1)
         run.status = find_slowest(series, ranks, &slowest);
     const struct ys_series_set *viewed = ranks > 1 ? &slowest : series;
+    if (run.status == YS_OK)
+        run.status = ys_kept_find(viewed, &kept, &run.left_ns, &by_turns);
     if (run.status == YS_OK) {
-        view_blocks(&run, viewed);
-        run.status = find_spans(&run, viewed);
+        view_blocks(&run, by_turns ? &kept : viewed);
+        run.loss = ys_series_find(viewed, "step_loss");
+        run.status = find_spans(&run, by_turns ? &kept : viewed);
     }
     if (run.status == YS_OK)
         run.status = find_steady(&run);
@@ -755,6 +770,7 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
     ys_json_free(run.metrics);
     ys_free(run.spans);
     ys_series_set_free(&slowest);
+    ys_series_set_free(&kept);
     if (run.status == YS_OK)
         *metrics = ordered;
     return run.status;

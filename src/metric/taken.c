@@ -1,6 +1,9 @@
 #include "metric/taken.h"
 
+#include "metric/metric.h"
+
 #include <math.h>
+#include <string.h>
 
 /* Of a known time taken so much of the run's own is left at least. */
 #define MOST 0.99
@@ -42,6 +45,23 @@ double ys_taken_part(const struct ys_metric_view_run *run, const struct ys_run_w
                         : parts[m].part == OF_RUN ? run->taken.run_s / run->compared[m]
                                                   : 0;
     return isnan(part) ? MOST : fmin(parts[m].times * part, MOST);
+}
+
+double ys_taken_part_of(const struct ys_metric_view_run *run, size_t place)
+{
+    size_t count;
+    const struct ys_metric_info *info = &ys_metric_infos(&count)[place];
+    const struct ys_run_window own = {.from = run->windows.from};
+    const int m = ys_compared_place(info->name);
+    if (strcmp(ys_compared[m], info->name) == 0)
+        return ys_taken_part(run, &own, m);
+    if (!run->disturbed)
+        return 0;
+    if (!isfinite(run->taken.work_s) || !isfinite(run->taken.run_s))
+        return NAN;
+    const double part = info->kind == YS_KIND_RATE ? run->taken.work_s / work_s(run, &own)
+                                                   : run->taken.run_s / run->metrics[place].value;
+    return isnan(part) ? MOST : fmin(part, MOST);
 }
 
 static bool is_known(const struct ys_metric_view_run *run)

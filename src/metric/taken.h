@@ -9,6 +9,10 @@
  * knows. `window`: what the run is compared over. */
 double ys_taken_part(const struct ys_metric_view_run *run, const struct ys_run_window *window, int m);
 
+/** The same of any metric, by its place in ys_metric_infos(), over the run's own window. A time that no more is known
+ * of can have lost all that was taken from the run. */
+double ys_taken_part_of(const struct ys_metric_view_run *run, size_t place);
+
 /** Adds a round of these two runs to what was taken from those of a comparison, where something was and it is known how
  * much. `rounds` begins as YS_TAKEN_NOTHING. */
 #define YS_TAKEN_NOTHING ((struct ys_comparison_taken){.least = NAN, .most = NAN})

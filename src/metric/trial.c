@@ -2,6 +2,7 @@
 #include "metric/trial.h"
 
 #include "base/mem.h"
+#include "metric/taken.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,11 +22,13 @@ static double bias_of(const struct ys_metric_view_run *run, const struct ys_metr
     return info->better == YS_BETTER_HIGHER ? left : -left;
 }
 
-static void add_round(struct ys_trial_metric *metric, double value, double bias)
+static void add_round(struct ys_trial_metric *metric, double value, double bias, double taken)
 {
     metric->by_round[metric->rounds] = value;
     if (metric->bias)
         metric->bias[metric->rounds] = bias;
+    if (metric->taken)
+        metric->taken[metric->rounds] = taken;
     metric->rounds++;
 }
 
@@ -36,8 +39,10 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
     size_t count;
     const struct ys_metric_info *info = &ys_metric_infos(&count)[place];
     metric->by_round = new_rounds(trial);
+    const bool is_time = info->kind == YS_KIND_SPAN || info->kind == YS_KIND_RATE;
     metric->bias = info->of_steady ? new_rounds(trial) : NULL;
-    if (!metric->by_round || (info->of_steady && !metric->bias))
+    metric->taken = is_time ? new_rounds(trial) : NULL;
+    if (!metric->by_round || (info->of_steady && !metric->bias) || (is_time && !metric->taken))
         return ys_out_of_memory();
     for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];
@@ -46,8 +51,9 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
         const struct ys_run_metric *found = &run->metrics[place];
         double value = run->ok ? found->value : NAN;
         while ((int64_t)metric->rounds < run->round)
-            add_round(metric, NAN, NAN);
-        add_round(metric, value, metric->bias ? bias_of(run, info) : NAN);
+            add_round(metric, NAN, NAN, NAN);
+        add_round(metric, value, metric->bias ? bias_of(run, info) : NAN,
+                  metric->taken && isfinite(value) ? ys_taken_part_of(run, place) : NAN);
         if (isnan(value)) {
             if (found->reason && (run->ok || !*reason))
                 *reason = found->reason;
@@ -89,6 +95,7 @@ void ys_trial_metrics_free(struct ys_trial_metric *metrics)
     for (size_t i = 0; metrics && i < count; i++) {
         ys_free(metrics[i].by_round);
         ys_free(metrics[i].bias);
+        ys_free(metrics[i].taken);
         ys_free(metrics[i].reason);
     }
     ys_free(metrics);

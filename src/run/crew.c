@@ -245,6 +245,31 @@ ys_status ys_crew_ask(struct ys_crew *crew)
     return YS_OK;
 }
 
+bool ys_crew_takes_turns(const struct ys_crew *crew)
+{
+    for (size_t i = 0; i < crew->count; i++)
+        if (!ys_order_takes_turns(&crew->runs[i]))
+            return false;
+    return true;
+}
+
+bool ys_crew_has_steps(const struct ys_crew *crew)
+{
+    return crew->runs->next_step < crew->runs->steps;
+}
+
+void ys_crew_set_turn(struct ys_crew *crew, const struct ys_run_turn *turn)
+{
+    for (size_t i = 0; i < crew->count; i++)
+        crew->runs[i].turn = *turn;
+}
+
+ys_status ys_crew_fail(struct ys_crew *crew)
+{
+    (void)ys_ranks_wait(crew->sessions, crew->count, UINT64_MAX, -1);
+    return failure_of(crew);
+}
+
 enum ys_stage ys_crew_stage(const struct ys_crew *crew, int64_t *steps)
 {
     const struct ys_run *run = crew->runs;

@@ -23,6 +23,7 @@
 #include "run/session.h"
 
 struct ys_run;
+struct ys_run_turn;
 
 /** A process, with what it was asked. */
 struct ys_crew_member {
@@ -62,6 +63,14 @@ ys_status ys_crew_wait(struct ys_crew *crew, int beside_fd) YS_MUST_CHECK;
 ys_status ys_crew_take(struct ys_crew *crew, bool *is_done) YS_MUST_CHECK;
 /** Then: each is asked what is next, unless it is at the end of its order. Failures as before. */
 ys_status ys_crew_ask(struct ys_crew *crew) YS_MUST_CHECK;
+/** Whether all of them are where runs by turns wait for theirs. */
+bool ys_crew_takes_turns(const struct ys_crew *crew);
+/** Whether they have steps to do. */
+bool ys_crew_has_steps(const struct ys_crew *crew);
+/** What they are asked there next. */
+void ys_crew_set_turn(struct ys_crew *crew, const struct ys_run_turn *turn);
+/** One has failed: the others are too, as ys_crew_wait() does it, and that failure is returned. */
+ys_status ys_crew_fail(struct ys_crew *crew) YS_MUST_CHECK;
 /** Where the first of them is, and how many steps it has done. */
 enum ys_stage ys_crew_stage(const struct ys_crew *crew, int64_t *steps);
 

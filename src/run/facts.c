@@ -61,6 +61,20 @@ static ys_status fill_usage(const struct ys_session_end *end, struct ys_facts *f
     return YS_OK;
 }
 
+static ys_status fill_turns(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
+{
+    if (!run->spec->by_turns)
+        return YS_OK;
+    facts->turns = ys_alloc(1, sizeof *facts->turns);
+    if (!facts->turns)
+        return ys_out_of_memory();
+    ys_record_init(&ys_facts_turns_record, facts->turns);
+    facts->turns->waited_ns = (int64_t)end->waited.waited_ns;
+    facts->turns->ahead_ns = (int64_t)end->waited.cpu_ns;
+    facts->turns->hold = (int)end->waited.hold;
+    return YS_OK;
+}
+
 static ys_status fill_feeder(const struct ys_run *run, const struct ys_session_end *fed, struct ys_facts *facts)
 {
     if (!fed->exec_ns)
@@ -207,6 +221,7 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     YS_TRY(fill_end(run, end, facts));
     YS_TRY(fill_usage(end, facts));
     YS_TRY(fill_feeder(run, fed, facts));
+    YS_TRY(fill_turns(run, end, facts));
     YS_TRY(fill_observed(run, &end->peak, &facts->observed));
     YS_TRY(fill_observation(run, end, facts));
     YS_TRY(fill_perf(&end->perf, facts));

@@ -213,6 +213,18 @@ struct ys_facts_said {
     int64_t exchange_bytes;
 };
 
+/** Of a run that shared its time with others (run/turns.h). */
+struct ys_facts_turns {
+    int64_t members, place; /* that took turns; which of them it was in the order of starts, from 0 */
+    int64_t pairs;          /* of cycles */
+    int64_t disturbed;      /* of these, and how many of them do not count: all, or none where they are most of them */
+    int64_t dropped;
+    bool block_cut;    /* a turn had fewer steps than the job's block */
+    int64_t waited_ns; /* while others had their turn */
+    int64_t ahead_ns;  /* processor time that it used meanwhile */
+    int hold;          /* enum ys_hold */
+};
+
 struct ys_facts {
     int status; /* enum ys_run_status */
     int stage;  /* enum ys_stage; YS_NAME_NONE also where an older version stored an adapter's own word */
@@ -234,6 +246,7 @@ struct ys_facts {
     struct ys_list checkpoints; /* struct ys_facts_checkpoint */
     struct ys_facts_harness harness;
     struct ys_list disturbed;     /* char *: what of that passed its share (study/disturbed.h) */
+    struct ys_facts_turns *turns; /* owned; NULL: it had the machine for itself */
     struct ys_facts_taken *taken; /* owned; NULL: nothing did, or a version stored it that did not say how much */
     ys_json *disturbance;         /* of the whole machine meanwhile (probe/host.h) */
     struct ys_list ranks;         /* struct ys_facts_rank; empty of one process */
@@ -262,6 +275,7 @@ extern const struct ys_record ys_facts_agreement_record;
 extern const struct ys_record ys_facts_layer_record;
 extern const struct ys_record ys_facts_perf_record;
 extern const struct ys_record ys_facts_taken_record;
+extern const struct ys_record ys_facts_turns_record;
 
 /** All unknown; YS_RUN_OK. */
 void ys_facts_init(struct ys_facts *facts);

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "probe/interfaces.h"
 #include "run/facts.h"
+#include "run/session.h"
 
 enum { OPTIONAL = YS_FIELD_NULL | YS_FIELD_LATER, LACKS = YS_FIELD_NULL | YS_FIELD_MAY_LACK };
 
@@ -274,6 +275,20 @@ static const struct ys_field taken_fields[] = {
 };
 const struct ys_record ys_facts_taken_record = YS_RECORD("taken", struct ys_facts_taken, taken_fields);
 
+#define OF_TURNS(member, unit, what) YS_FIELD(struct ys_facts_turns, member, YS_FIELD_INT, unit, OPTIONAL, what)
+static const struct ys_field turns_fields[] = {
+    OF_TURNS(members, "1", "that took turns"),
+    OF_TURNS(place, NULL, "in the order in which they were started, from 0"),
+    OF_TURNS(pairs, "1", "of cycles, in each of which every member has a turn"),
+    OF_TURNS(disturbed, "1", "of these, during which others used the machine"),
+    OF_TURNS(dropped, "1", "of these, that do not count: all, or none where they are more than half of the pairs"),
+    YS_FIELD(struct ys_facts_turns, block_cut, YS_FIELD_FLAG, NULL, 0, "turns had fewer steps than the job's block"),
+    OF_TURNS(waited_ns, "ns", "while others had their turn"),
+    OF_TURNS(ahead_ns, "ns", "processor time that it used meanwhile"),
+    YS_FIELD_NAMED(struct ys_facts_turns, hold, &ys_holds, OPTIONAL, "how it was kept from working meanwhile, at last"),
+};
+const struct ys_record ys_facts_turns_record = YS_RECORD("turns", struct ys_facts_turns, turns_fields);
+
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct ys_facts_work, parameters, YS_FIELD_INT, "1", OPTIONAL, "of the network"),
     YS_FIELD(struct ys_facts_work, multiply_adds, YS_FIELD_INT, "1", OPTIONAL, "forward, of one row"),
@@ -308,6 +323,7 @@ static const struct ys_field facts_fields[] = {
     PART(harness, YS_FIELD_OBJECT, &harness_record, OPTIONAL, "what yardstick itself took"),
     FACT(disturbed, YS_FIELD_TEXTS, NULL, LACKS, "what of that passed its share"),
     PART(taken, YS_FIELD_OBJECT_OWNED, &ys_facts_taken_record, LACKS, "from a disturbed run; absent of a quiet one"),
+    PART(turns, YS_FIELD_OBJECT_OWNED, &ys_facts_turns_record, LACKS, "of a run by turns"),
     FACT(disturbance, YS_FIELD_JSON, NULL, OPTIONAL, "what else went on on the machine"),
     PART(ranks, YS_FIELD_LIST, &ys_facts_rank_record, LACKS, "of several processes; absent of one"),
     PART(nodes, YS_FIELD_LIST, &ys_facts_node_record, LACKS, "of several hosts; absent of one"),

@@ -33,22 +33,31 @@ static ys_status fill_first_step(struct ys_run *run, ys_json *message)
     return fill_steps(run, message, 1, 1);
 }
 
-/** Up to the next save. */
-static ys_status fill_train(struct ys_run *run, ys_json *message)
+static int64_t least(int64_t a, int64_t b)
 {
-    int64_t to = run->steps;
-    if (run->eval_every > 0 && !run->no_work && (run->next_step / run->eval_every + 1) * run->eval_every < to)
-        to = (run->next_step / run->eval_every + 1) * run->eval_every;
-    return fill_steps(run, message, to, run->block);
+    return a < b ? a : b;
 }
 
-/** The same before the audited stretch. */
+/** Up to `to`, the next save, or the end of the turn, which are the same steps for all that take turns. */
+static ys_status fill_up_to(struct ys_run *run, ys_json *message, int64_t to)
+{
+    const int64_t turn = run->turn.steps;
+    if (run->eval_every > 0 && (!run->no_work || turn > 0))
+        to = least(to, (run->next_step / run->eval_every + 1) * run->eval_every);
+    if (turn > 0)
+        to = least(to, run->next_step + turn);
+    return fill_steps(run, message, to, turn > 0 ? least(turn, run->block) : run->block);
+}
+
+static ys_status fill_train(struct ys_run *run, ys_json *message)
+{
+    return fill_up_to(run, message, run->steps);
+}
+
+/** Before the audited stretch. */
 static ys_status fill_train_to_audit(struct ys_run *run, ys_json *message)
 {
-    int64_t to = run->spec->audit->at;
-    if (run->eval_every > 0 && (run->next_step / run->eval_every + 1) * run->eval_every < to)
-        to = (run->next_step / run->eval_every + 1) * run->eval_every;
-    return fill_steps(run, message, to, run->block);
+    return fill_up_to(run, message, run->spec->audit->at);
 }
 
 static ys_status fill_one_step(struct ys_run *run, ys_json *message)
@@ -303,6 +312,7 @@ static const struct ys_phase training[] = {
      .check = check_steps,
      .times = AT(train_ns, trained_ns),
      .is_done = has_no_steps_left,
+     .takes_turns = true,
      .back = 1},
     LOOK_AT_THREADS,
     LOOK_AT_LIBRARIES,
@@ -371,6 +381,11 @@ static int64_t *time_at(struct ys_run *run, size_t offset)
 static ys_status note_question(struct ys_run *run)
 {
     YS_TRY(ys_series_add_int(run->series, "request_first", run->next_step));
+    if (run->spec->by_turns) {
+        YS_TRY(ys_series_add_int(run->series, "request_cycle", run->turn.cycle));
+        YS_TRY(ys_series_add_int(run->series, "request_settles", run->turn.settles));
+        YS_TRY(ys_series_add_int(run->series, "request_ahead_ns", run->turn.ahead_ns));
+    }
     return ys_series_add_int(run->series, "request_sent_ns", (int64_t)run->asked_ns);
 }
 
@@ -412,6 +427,11 @@ static ys_status take_answer(struct ys_run *run, const struct ys_phase *phase)
 bool ys_order_is_done(const struct ys_run *run)
 {
     return run->phase == run->order->count;
+}
+
+bool ys_order_takes_turns(const struct ys_run *run)
+{
+    return !ys_order_is_done(run) && !run->is_asking && run->order->phases[run->phase].takes_turns;
 }
 
 ys_status ys_order_take(struct ys_run *run)

@@ -26,6 +26,7 @@ struct ys_phase {
     bool (*is_done)(const struct ys_run *run); /* NULL: after each request */
     bool tells;                                /* a progress line when it is asked */
     double progress;                           /* the fraction that this line says */
+    bool takes_turns; /* of a run by turns it is asked when its turn has come, and for no more than that (run->turn) */
     size_t back; /* after it, by so many phases; 0: to the next one. A phase that leads back must be `is_due` at times
                     and at times not */
 };
@@ -51,5 +52,7 @@ ys_status ys_order_take(struct ys_run *run) YS_MUST_CHECK;
  * Failures as before. */
 ys_status ys_order_ask(struct ys_run *run) YS_MUST_CHECK;
 bool ys_order_is_done(const struct ys_run *run);
+/** Whether what is to be asked next is what runs take turns in. */
+bool ys_order_takes_turns(const struct ys_run *run);
 
 #endif

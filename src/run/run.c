@@ -1,6 +1,6 @@
 #include "run/run.h"
 #include "base/mem.h"
-#include "run/crew.h"
+#include "run/going.h"
 #include "run/nodes.h"
 #include "run/ranks.h"
 #include "run/run_internal.h"
@@ -60,7 +60,6 @@ static ys_status join(const struct ys_run_spec *spec, const struct ys_plan *plan
 static ys_status go_through(struct ys_crew *crew)
 {
     bool is_done = false;
-    YS_TRY(ys_crew_begin(crew));
     while (!is_done) {
         while (ys_crew_is_busy(crew))
             YS_TRY(ys_crew_wait(crew, -1));
@@ -70,21 +69,33 @@ static ys_status go_through(struct ys_crew *crew)
     return YS_OK;
 }
 
-/** With the plan of each process; `own` has room for a record of each. */
-static ys_status execute(const struct ys_run_spec *spec, const struct ys_plan *plans, size_t count,
-                         struct ys_run_record *own, struct ys_run_record *record)
+ys_status ys_going_begin(const struct ys_run_spec *spec, struct ys_run_record *record, struct ys_going *going)
 {
-    struct ys_crew crew;
-    ys_status status = ys_crew_open(spec, plans, count, own, &crew);
-    if (status == YS_OK)
-        status = go_through(&crew);
-    const bool is_own_failure = ys_crew_is_ours(&crew, status);
+    *going = (struct ys_going){.spec = spec, .record = record, .own = record, .count = 1};
+    *record = (struct ys_run_record){0};
+    const struct ys_plan *plans = spec->plan;
+    if (spec->plan->dist.world > 1) {
+        YS_TRY(ys_rank_plans_make(spec->plan, 1, false, &going->plans));
+        plans = going->plans.items;
+        going->count = going->plans.count;
+        going->own = ys_alloc(going->count, sizeof *going->own);
+        if (!going->own)
+            return ys_out_of_memory();
+    }
+    going->is_open = true;
+    YS_TRY(ys_crew_open(spec, plans, going->count, going->own, &going->crew));
+    return ys_crew_begin(&going->crew);
+}
+
+static ys_status write_down(struct ys_going *going, ys_status status)
+{
+    const bool is_own_failure = ys_crew_is_ours(&going->crew, status);
     char *message = status != YS_OK ? ys_strdup(ys_error()) : NULL;
     const char *said = message ? message : "out of memory";
-    ys_status written = ys_crew_end(&crew, is_own_failure ? said : NULL);
-    if (written == YS_OK && own != record)
-        written = join(spec, plans, &crew, own, record);
-    ys_crew_close(&crew);
+    ys_status written = ys_crew_end(&going->crew, is_own_failure ? said : NULL);
+    if (written == YS_OK && going->own != going->record)
+        written = join(going->spec, going->plans.items, &going->crew, going->own, going->record);
+    ys_crew_close(&going->crew);
     if (written != YS_OK)
         status = written;
     else if (is_own_failure)
@@ -95,21 +106,41 @@ static ys_status execute(const struct ys_run_spec *spec, const struct ys_plan *p
     return status;
 }
 
-ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *record)
+ys_status ys_going_end(struct ys_going *going, ys_status status)
+{
+    if (going->is_open)
+        status = write_down(going, status);
+    if (going->own != going->record) {
+        for (size_t r = 0; going->own && r < going->count; r++)
+            ys_run_record_fini(&going->own[r]);
+        ys_free(going->own);
+        ys_rank_plans_fini(&going->plans);
+    }
+    *going = (struct ys_going){0};
+    return status;
+}
+
+static ys_status execute_on_nodes(const struct ys_run_spec *spec, struct ys_run_record *record)
 {
     struct ys_rank_plans plans;
     *record = (struct ys_run_record){0};
-    if (spec->plan->dist.world <= 1)
-        return execute(spec, spec->plan, 1, record, record);
     YS_TRY(ys_rank_plans_make(spec->plan, spec->nodes, spec->launcher != YS_LAUNCHER_LOCAL, &plans));
     struct ys_run_record *own = ys_alloc(plans.count, sizeof *own);
-    ys_status status = own ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        status = spec->nodes > 1 ? ys_nodes_execute(spec, &plans, own, record)
-                                 : execute(spec, plans.items, plans.count, own, record);
+    ys_status status = own ? ys_nodes_execute(spec, &plans, own, record) : ys_out_of_memory();
     for (size_t r = 0; own && r < plans.count; r++)
         ys_run_record_fini(&own[r]);
     ys_free(own);
     ys_rank_plans_fini(&plans);
     return status;
+}
+
+ys_status ys_run_execute(const struct ys_run_spec *spec, struct ys_run_record *record)
+{
+    struct ys_going going;
+    if (spec->plan->dist.world > 1 && spec->nodes > 1)
+        return execute_on_nodes(spec, record);
+    ys_status status = ys_going_begin(spec, record, &going);
+    if (status == YS_OK)
+        status = go_through(&going.crew);
+    return ys_going_end(&going, status);
 }

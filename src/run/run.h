@@ -42,6 +42,7 @@ struct ys_run_spec {
     int64_t round;
     const struct ys_run_audit *audit; /* NULL: an ordinary run */
     bool looks_at_answers;            /* in mode "infer": an adapter with the feature `answers` shows them */
+    bool by_turns;                    /* it shares its time with others (run/turns.h) */
     /** For a progress line: `fraction` 0 to 1 of the run's steps. At most ten times a second; may be NULL. */
     void (*on_progress)(void *context, enum ys_stage stage, double fraction);
     void *context;
@@ -54,7 +55,8 @@ struct ys_run_spec {
  *
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
  * latency_ns of requests (whose blocks are messages), request_first request_sent_ns request_done_ns of
- * questions (what was asked for, from its first step on, and when by yardstick's clock), sample_t_ns sample_cpu_ns
+ * questions (what was asked for, from its first step on, and when by yardstick's clock; of a run by turns also
+ * request_cycle, request_settles, request_ahead_ns and request_dropped, see run/turns.h), sample_t_ns sample_cpu_ns
  * sample_rss_bytes sample_threads sample_processes sample_switches; of several ranks that can tell block_sent_bytes (to
  * other ranks), block_exchange_ns (for how long an exchange was under way), exchange_step exchange_ready_ns
  * exchange_reduced_ns (a row a step: the rank's own gradients were there, and then those of all), and perhaps

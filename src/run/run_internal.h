@@ -18,8 +18,17 @@ struct ys_run_look {
     int64_t step; /* that came next; 0: nobody looked */
 };
 
+/* The question that a run by turns is asked next (run/turns.h). */
+struct ys_run_turn {
+    int64_t steps;    /* at most; 0: as many as of any run */
+    int64_t cycle;    /* -1: not yet in its turns */
+    bool settles;     /* it does not count */
+    int64_t ahead_ns; /* processor time that was used while others had their turn, before it */
+};
+
 struct ys_run {
     const struct ys_run_spec *spec;
+    struct ys_run_turn turn;
     struct ys_run_record *record;
     struct ys_series_set *series;
     struct ys_answers *answers; /* of the record */

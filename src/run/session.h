@@ -172,6 +172,9 @@ void ys_session_phase(struct ys_session *session);
  * timing. */
 double ys_session_cpu_s(struct ys_session *session);
 
+/** The same as it was last looked at, which ys_session_pause() and ys_session_resume() do. */
+double ys_session_seen_cpu_s(const struct ys_session *session);
+
 /** Says that what its processes do from now on is of another phase, where `perf` was asked for. */
 void ys_session_profile(struct ys_session *session, enum ys_profile_phase phase);
 

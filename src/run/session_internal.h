@@ -89,7 +89,6 @@ ys_status ys_session_ended_early(struct ys_session *session);
 void ys_session_wake(struct ys_session *session);
 
 /** Processor time of the tree so far, in seconds, as last looked at. */
-double ys_session_seen_cpu_s(const struct ys_session *session);
 /** Books the failure that the kernel killed a process of the session's control group for want of memory. */
 ys_status ys_session_out_of_memory(struct ys_session *session);
 

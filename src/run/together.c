@@ -120,6 +120,12 @@ static void join_phases(struct ys_facts_phase_cpu *all, const struct ys_facts_ph
     all->save_s = sum_reals(all->save_s, more->save_s);
 }
 
+static void join_turns(struct ys_facts_turns *all, const struct ys_facts_turns *more)
+{
+    if (all && more)
+        all->ahead_ns = sum(all->ahead_ns, more->ahead_ns);
+}
+
 static void join_harness(struct ys_facts_harness *all, const struct ys_facts_harness *more)
 {
     all->cpu_ns = sum(all->cpu_ns, more->cpu_ns);
@@ -359,6 +365,7 @@ static void join_facts(struct ys_facts *all, struct ys_facts *more)
     join_observation(all, more);
     join_phases(all->phase_cpu, more->phase_cpu);
     join_harness(&all->harness, &more->harness);
+    join_turns(all->turns, more->turns);
     if (more->steps_done < all->steps_done)
         all->steps_done = more->steps_done;
 }

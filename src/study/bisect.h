@@ -78,17 +78,20 @@ void ys_bisected_fini(struct ys_bisected *bisected);
  * among them. */
 int ys_bisect_questions(size_t versions);
 
-/** Logarithms of the speeds of a question, by version of the team and round; NaN: none, or it cannot be told. */
+/** Logarithms of the speeds of a question, by version of the team and round; NaN: none, or it cannot be told, or nobody
+ * knows how much the machine took from that run. `taken`: what a value would be more were what it took given back. */
 struct ys_bisect_speeds {
-    double values[YS_BISECT_TEAM][YS_BISECT_ROUNDS_MOST];
+    double values[YS_BISECT_TEAM][YS_BISECT_ROUNDS_MOST], taken[YS_BISECT_TEAM][YS_BISECT_ROUNDS_MOST];
 };
 
-/** What these rounds say by a signed-rank test at `level`, once of `speeds` and once of `settled`, which are the same
- * were what is left of warm-up gone: only what both say counts, where `settled` has a value wherever `speeds` has one
- * (else it cannot be told, and `speeds` count alone). Both set `p`, `to_good` (and ys_bisect_place() `to_bad`) of
- * `step` by `speeds`, and its `side`. YS_ENOMEM. ys_bisect_tell_apart  of the two ends: bad where the bad one is faster
- * in both, or slower in both, by more than `margin` (a share), else unclear ys_bisect_place       of the version
- * between: good or bad, where it lies on that side of the middle, else unclear */
+/** What these rounds say by a signed-rank test at `level`, of `speeds` as they are and with what was taken given back
+ * to either side, and of `settled`, which are the same were what is left of warm-up gone: only what all say counts,
+ * where `settled` has a value wherever `speeds` has one (else it cannot be told, and `speeds` count alone). Both set
+ * `p`, `to_good` (and ys_bisect_place() `to_bad`) of `step` by `speeds` as they are, and its `side`. YS_ENOMEM.
+ *   ys_bisect_tell_apart  of the two ends: bad where the bad one is faster, or slower, in all of them by more than
+ *                         `margin` (a share), else unclear
+ *   ys_bisect_place       of the version between: good or bad, where it lies on that side of the middle, else unclear
+ */
 ys_status ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled,
                                int rounds, double level, double margin, struct ys_bisect_step *step) YS_MUST_CHECK;
 ys_status ys_bisect_place(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,

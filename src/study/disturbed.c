@@ -186,6 +186,8 @@ static void keep(struct judgement *judgement)
 enum ys_disturbance ys_disturbed(int64_t threads, struct ys_facts *facts)
 {
     struct judgement judgement = {.facts = facts, .threads = threads, .taken = {.by_host = true}};
+    if (facts->turns) /* what the machine did hit all that took turns alike; what it used is theirs as well */
+        return YS_DISTURBED_NOT;
     const struct ys_facts_machine *machines = facts->machines.items;
     for (size_t i = 0; i < facts->machines.count; i++)
         look(&judgement, &machines[i], machines[i].host ? machines[i].host : "another host");

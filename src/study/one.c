@@ -3,6 +3,7 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
@@ -13,6 +14,7 @@
 #include "run/ranks.h"
 #include "run/run.h"
 #include "run/session.h"
+#include "run/turns.h"
 #include "run/said.h"
 #include "study/agreement.h"
 #include "study/answers.h"
@@ -24,6 +26,7 @@
 #include "study/losses.h"
 #include "study/past.h"
 #include "study/plausible.h"
+#include "study/turn_group.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -133,6 +136,16 @@ static ys_status evaluate(const struct ys_study *study, struct ys_trial *trial, 
     return ys_due_note(trial, YS_DUE_WEIGHTS, YS_DUE_MISSING, ys_error());
 }
 
+/* By which weights that are gone can be said to be the same bits as others. */
+static ys_status note_hash(const char *path, struct ys_facts_evaluation *evaluation)
+{
+    char hash[YS_SHA256_TEXT];
+    ys_status status = ys_sha256_file(path, hash);
+    if (status == YS_OK)
+        ys_facts_set_text(&evaluation->weights_hash, hash);
+    return status == YS_ENOMEM ? status : YS_OK;
+}
+
 static ys_status evaluate_into(const struct ys_study *study, struct ys_trial *trial, const struct ys_work *work,
                                const char *folder, const char *name, int64_t *weights_bytes,
                                struct ys_facts_evaluation **evaluation)
@@ -144,6 +157,8 @@ static ys_status evaluate_into(const struct ys_study *study, struct ys_trial *tr
     if (path && stat(path, &file) == 0)
         *weights_bytes = file.st_size;
     ys_status status = path ? evaluate(study, trial, work, path, evaluation) : ys_out_of_memory();
+    if (status == YS_OK && *evaluation)
+        status = note_hash(path, *evaluation);
     /* Evaluated, a run's weights have said what they have to say; kept, they would fill the disk. */
     if (path)
         unlink(path);
@@ -162,6 +177,11 @@ struct one {
     const struct ys_run_audit *audit; /* NULL: a run that counts */
     bool agrees;                      /* of same weights: `agreement` is open */
     struct ys_agreement agreement;
+    /* What it is executed with. */
+    struct progress progress;
+    struct ys_hosts hosts;
+    char **env;
+    struct ys_run_spec spec;
 };
 
 /* What was predicted with the common weights, as a fact of the run. */
@@ -214,53 +234,53 @@ static ys_status check_said(const struct one *one, struct ys_run_record *record)
     return status;
 }
 
-static ys_status execute(const struct one *one, struct ys_run_record *record)
+static void specify(struct one *one, bool has_nodes)
 {
     struct ys_study *study = one->study;
     const struct ys_trial *trial = one->trial;
     const struct ys_trial_settings *keys = &trial->record.keys;
-    struct progress progress = {.study = study, .trial = trial, .round = one->round, .start_ns = ys_time_ns()};
+    one->progress = (struct progress){.study = study, .trial = trial, .round = one->round, .start_ns = ys_time_ns()};
+    one->spec = (struct ys_run_spec){
+        .plan = one->plan,
+        .requests = keys->requests == YS_FIELD_NONE ? 0 : keys->requests,
+        .nodes = has_nodes ? keys->nodes : 1,
+        .launcher = has_nodes ? keys->launch : YS_LAUNCHER_LOCAL,
+        .hosts = one->hosts.items,
+        .names_cpus = keys->cpus.count > 0,
+        .listens = keys->listen == YS_ON,
+        .round = one->round,
+        .audit = one->audit,
+        .looks_at_answers = ys_answers_are_audited(study, trial),
+        .on_progress = on_progress,
+        .context = &one->progress,
+        .launch = {.argv = (const char *const *)trial->framework->argv,
+                   .env = (const char *const *)one->env,
+                   .folder = one->folder,
+                   .kept = trial->framework->cache,
+                   .cpus = trial->cpus,
+                   .cpu_count = trial->cpu_count,
+                   .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
+                   .run_time_limit_s = ys_study_run_limit_s(study, keys),
+                   .memory_limit_bytes = keys->memory_limit == YS_FIELD_NONE ? 0 : (uint64_t)keys->memory_limit,
+                   .cpu_time_limit_s = ys_trial_limit_s(keys->cpu_time_limit),
+                   .stop_grace_s = one->audit ? AUDIT_STOP_GRACE_S : 0,
+                   .perf = keys->perf && !one->audit,
+                   .sample_hz = keys->sample_hz},
+    };
+}
+
+static ys_status make_ready(struct one *one)
+{
+    const struct ys_trial *trial = one->trial;
+    const struct ys_trial_settings *keys = &trial->record.keys;
     const bool has_nodes = !one->audit && keys->nodes != YS_FIELD_NONE;
     const int64_t sharers = has_nodes ? ys_settings_sharers(keys) : one->plan->dist.world;
-    struct ys_hosts hosts = {0};
-    char **env = NULL;
-    ys_status status = ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, sharers), one->plan->options,
-                                    trial->record.env, &env);
-    if (status == YS_OK && has_nodes && keys->launch == YS_LAUNCHER_SSH)
-        status = ys_hosts_read(keys->hosts, keys->nodes, &hosts);
-    if (status == YS_OK) {
-        struct ys_run_spec spec = {
-            .plan = one->plan,
-            .requests = keys->requests == YS_FIELD_NONE ? 0 : keys->requests,
-            .nodes = has_nodes ? keys->nodes : 1,
-            .launcher = has_nodes ? keys->launch : YS_LAUNCHER_LOCAL,
-            .hosts = hosts.items,
-            .names_cpus = keys->cpus.count > 0,
-            .listens = keys->listen == YS_ON,
-            .round = one->round,
-            .audit = one->audit,
-            .looks_at_answers = ys_answers_are_audited(study, trial),
-            .on_progress = on_progress,
-            .context = &progress,
-            .launch = {.argv = (const char *const *)trial->framework->argv,
-                       .env = (const char *const *)env,
-                       .folder = one->folder,
-                       .kept = trial->framework->cache,
-                       .cpus = trial->cpus,
-                       .cpu_count = trial->cpu_count,
-                       .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
-                       .run_time_limit_s = ys_study_run_limit_s(study, keys),
-                       .memory_limit_bytes = keys->memory_limit == YS_FIELD_NONE ? 0 : (uint64_t)keys->memory_limit,
-                       .cpu_time_limit_s = ys_trial_limit_s(keys->cpu_time_limit),
-                       .stop_grace_s = one->audit ? AUDIT_STOP_GRACE_S : 0,
-                       .perf = keys->perf && !one->audit,
-                       .sample_hz = keys->sample_hz},
-        };
-        status = ys_run_execute(&spec, record);
-    }
-    ys_start_env_free(env);
-    ys_hosts_fini(&hosts);
-    return status;
+    YS_TRY(ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, sharers), one->plan->options,
+                        trial->record.env, &one->env));
+    if (has_nodes && keys->launch == YS_LAUNCHER_SSH)
+        YS_TRY(ys_hosts_read(keys->hosts, keys->nodes, &one->hosts));
+    specify(one, has_nodes);
+    return YS_OK;
 }
 
 /* The plan, and of same weights what it points to. */
@@ -319,8 +339,8 @@ static ys_status check_inputs(const struct one *one, struct ys_facts *facts)
     return status;
 }
 
-/* Where the common weights could not be trained, how that failed is how this run did. */
-static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
+/* Where the common weights could not be trained, how that failed is how this run did: the record is then complete. */
+static ys_status prepare(struct one *one, struct ys_run_record *record)
 {
     uint64_t start_ns = ys_time_ns();
     ys_status status = plan_run(one);
@@ -333,7 +353,7 @@ static ys_status plan_and_execute(struct one *one, struct ys_run_record *record)
     if (status != YS_OK)
         return status;
     if (!one->agreement.taught.failure)
-        return execute(one, record);
+        return make_ready(one);
     status = ys_facts_copy(one->agreement.taught.failure, &record->facts);
     record->has_facts = status == YS_OK;
     return status;
@@ -345,6 +365,8 @@ static void end_one(struct one *one)
     if (one->plan)
         ys_framework_model_file_remove(one->plan);
     ys_plan_fini(&one->own);
+    ys_start_env_free(one->env);
+    ys_hosts_fini(&one->hosts);
 }
 
 /* The log of a run that went well says little; a job may ask that it be dropped. */
@@ -548,21 +570,6 @@ static void note_spent(const struct one *one, double seconds)
     ys_study_show_live(study);
 }
 
-static ys_status run_prepared(struct one *one, int attempt)
-{
-    struct ys_run_record record = {0};
-    uint64_t start_ns = ys_time_ns();
-    ys_status status = plan_and_execute(one, &record);
-    if (record.has_facts)
-        status = conclude(one, attempt, &record, status);
-    else if (status == YS_OK)
-        status = ys_fail(YS_EINTERNAL, "a run left no record");
-    ys_store_sweep_run(one->folder, NULL);
-    note_spent(one, (double)(ys_time_ns() - start_ns) * 1e-9);
-    ys_run_record_fini(&record);
-    return status;
-}
-
 ys_status ys_study_make_run_folder(const struct ys_study *study, const struct ys_trial *trial, int64_t round,
                                    int attempt, char **folder)
 {
@@ -579,20 +586,100 @@ ys_status ys_study_make_run_folder(const struct ys_study *study, const struct ys
     return status;
 }
 
-ys_status ys_study_run_one(struct ys_study *study, struct ys_trial *trial, int64_t round, int attempt)
+/* The runs of a round that take turns; or one alone. */
+struct group {
+    size_t count;
+    struct one ones[YS_TURNS_MOST];
+    struct ys_work works[YS_TURNS_MOST];
+    char *folders[YS_TURNS_MOST];
+    struct ys_run_record records[YS_TURNS_MOST];
+};
+
+static ys_status begin_one(struct group *group, struct ys_study *study, struct ys_trial *trial, int64_t round,
+                           int attempt)
 {
-    struct ys_work work;
-    double prepared_s = study->prepare_s;
-    YS_TRY(ys_study_prepare(study, trial, round, 0, &work));
-    char *folder = NULL;
-    ys_status status = ys_study_make_run_folder(study, trial, round, attempt, &folder);
-    struct one one = {.study = study, .trial = trial, .work = &work, .round = round, .folder = folder};
+    const size_t i = group->count;
+    YS_TRY(ys_study_prepare(study, trial, round, 0, &group->works[i]));
+    struct one *one = &group->ones[group->count++];
+    *one = (struct one){.study = study, .trial = trial, .work = &group->works[i], .round = round};
+    YS_TRY(ys_study_make_run_folder(study, trial, round, attempt, &group->folders[i]));
+    one->folder = group->folders[i];
+    return prepare(one, &group->records[i]);
+}
+
+static ys_status execute(struct group *group)
+{
+    struct ys_run_spec specs[YS_TURNS_MOST];
+    struct ys_turns turns;
+    if (group->count == 1)
+        return group->records[0].has_facts ? YS_OK : ys_run_execute(&group->ones[0].spec, &group->records[0]);
+    for (size_t i = 0; i < group->count; i++) {
+        specs[i] = group->ones[i].spec;
+        specs[i].by_turns = true;
+    }
+    ys_turn_group_turns(group->ones[0].study, group->ones[0].round, &turns);
+    return ys_turns_execute(specs, group->count, &turns, group->records);
+}
+
+/* One that was done before the others were interrupted is not checked any more, and so it is none. */
+static void end_with_others(ys_status ran, struct ys_facts *facts)
+{
+    if (ran == YS_OK || facts->status != YS_RUN_OK)
+        return;
+    facts->status = YS_RUN_CANCELLED;
+    ys_facts_set_text(&facts->message, "those that it took turns with were interrupted");
+}
+
+static ys_status conclude_group(struct group *group, int attempt, ys_status ran)
+{
+    char *message = ran != YS_OK ? ys_strdup(ys_error()) : NULL;
+    ys_status status = ran;
+    for (size_t i = 0; i < group->count; i++) {
+        struct ys_run_record *record = &group->records[i];
+        ys_status concluded = YS_OK;
+        if (record->has_facts && message)
+            ys_fail(ran, "%s", message);
+        if (record->has_facts && group->count > 1)
+            end_with_others(ran, &record->facts);
+        if (record->has_facts)
+            concluded = conclude(&group->ones[i], attempt, record, ran);
+        else if (ran == YS_OK)
+            concluded = ys_fail(YS_EINTERNAL, "a run left no record");
+        if (status == YS_OK && concluded != YS_OK) {
+            status = concluded;
+            ys_free(message);
+            message = ys_strdup(ys_error());
+        }
+    }
+    if (status != YS_OK)
+        ys_fail(status, "%s", message ? message : "out of memory");
+    ys_free(message);
+    return status;
+}
+
+ys_status ys_study_run_group(struct ys_study *study, struct ys_trial *const *trials, size_t count, int64_t round,
+                             int attempt)
+{
+    const double prepared_s = study->prepare_s;
+    struct group *group = ys_alloc(1, sizeof *group);
+    ys_status status = group ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < count; i++)
+        status = begin_one(group, study, trials[i], round, attempt);
+    const uint64_t start_ns = ys_time_ns();
     if (status == YS_OK)
-        status = run_prepared(&one, attempt);
+        status = conclude_group(group, attempt, execute(group));
+    const double each_s = (double)(ys_time_ns() - start_ns) * 1e-9 / (double)count;
+    for (size_t i = 0; group && i < group->count; i++) {
+        if (group->folders[i])
+            ys_store_sweep_run(group->folders[i], NULL);
+        note_spent(&group->ones[i], each_s);
+        ys_run_record_fini(&group->records[i]);
+        end_one(&group->ones[i]);
+        ys_free(group->folders[i]);
+        ys_work_fini(&group->works[i]);
+    }
     study->prepare_in_rounds_s += study->prepare_s - prepared_s;
-    end_one(&one);
-    ys_free(folder);
-    ys_work_fini(&work);
+    ys_free(group);
     return status;
 }
 
@@ -612,7 +699,9 @@ ys_status ys_study_run_again(struct ys_study *study, struct ys_trial *trial, con
     struct one one = {
         .study = study, .trial = trial, .work = work, .round = round, .folder = folder, .plan = plan, .audit = audit};
     bool is_harmed = false;
-    ys_status status = plan_and_execute(&one, record);
+    ys_status status = prepare(&one, record);
+    if (status == YS_OK && !record->has_facts)
+        status = ys_run_execute(&one.spec, record);
     if (record->has_facts)
         overlook_end(&one, &record->facts);
     if (status == YS_OK && record->has_facts)

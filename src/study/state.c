@@ -9,6 +9,7 @@
 #include "run/guard.h"
 #include "store/study.h"
 #include "study/inputs.h"
+#include "study/turn_group.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,10 @@ static ys_status open_study(const ys_json *settings, const ys_json *trials, cons
     YS_TRY(ys_trials_resolve(trials, measured_with, options->recipe_dirs, &study->set));
     count_runnable(study);
     study->prepare_s = (double)(ys_time_ns() - start_ns) * 1e-9;
-    return YS_OK;
+    ys_status status = ys_turn_group_check(study);
+    if (status != YS_OK)
+        ys_study_close(study);
+    return status;
 }
 
 ys_status ys_study_hold(struct ys_study *study)

@@ -15,6 +15,7 @@
 #include "study/due.h"
 #include "study/found.h"
 #include "study/one.h"
+#include "study/turn_group.h"
 #include "verify/verify.h"
 
 #include <errno.h>
@@ -226,21 +227,34 @@ static void cool_down(const struct ys_study *study)
         (void)poll(&stop, 1, (int)((until_ns - now_ns) / 1000000) + 1); /* SIGCONT ends it early */
 }
 
+static ys_status run_trials(struct ys_study *study, struct ys_trial **trials, size_t count, int64_t round, int attempt)
+{
+    struct ys_trial *members[YS_TURNS_MOST];
+    while (count > 0 && !must_end(study)) {
+        const size_t together = ys_turn_group_take(study, trials, &count, members);
+        cool_down(study);
+        if (!must_end(study))
+            YS_TRY(ys_study_run_group(study, members, together, round, attempt));
+    }
+    return YS_OK;
+}
+
 static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
 {
     uint32_t *order = ys_alloc(study->set.count, sizeof *order);
-    if (!order)
-        return ys_out_of_memory();
-    order_round(study, round, order);
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < study->set.count && !must_end(study); i++) {
+    struct ys_trial **trials = ys_alloc(study->set.count, sizeof *trials);
+    ys_status status = order && trials ? YS_OK : ys_out_of_memory();
+    size_t count = 0;
+    if (status == YS_OK)
+        order_round(study, round, order);
+    for (size_t i = 0; status == YS_OK && i < study->set.count; i++) {
         struct ys_trial *trial = &study->set.items[order[i]];
-        if (!ys_trial_can_run(trial) || trial->given_up)
-            continue;
-        cool_down(study);
-        if (!must_end(study))
-            status = ys_study_run_one(study, trial, round, attempt);
+        if (ys_trial_can_run(trial) && !trial->given_up)
+            trials[count++] = trial;
     }
+    if (status == YS_OK)
+        status = run_trials(study, trials, count, round, attempt);
+    ys_free(trials);
     ys_free(order);
     return status;
 }

@@ -9,19 +9,21 @@ static void study_keys_are_typed_and_defaults_filled_in(void)
     REQUIRE(study.status == YS_OK);
     char *text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
     CHECK_TEXT(text, "{\"name\":\"t\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"random\","
+                     "\"interleave\":\"auto\",\"turn_s\":null,"
                      "\"seed\":1,\"time_limit_s\":null,\"cooldown_s\":0.0,"
                      "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"yardstick-results\",\"margin\":0.02,\"on_"
                      "disturbance\":\"repeat\","
                      "\"comparisons\":\"axes\",\"max_runs\":1000}");
     ys_free(text);
     ys_job_fini(&study.job);
-    study = study_of(
-        "version = 1\nname = my-study\ntime_limit = 2h\ncooldown = 500ms\norder = fixed\nmargin = 5%\nseed = 7\n"
-        "results = /some where\n[a]\nmodel = lenet\ndata = digits\n");
+    study = study_of("version = 1\nname = my-study\ntime_limit = 2h\ncooldown = 500ms\norder = fixed\ninterleave = "
+                     "blocks\nturn = 250ms\nmargin = 5%\nseed = 7\n"
+                     "results = /some where\n[a]\nmodel = lenet\ndata = digits\n");
     REQUIRE(study.status == YS_OK);
     text = ys_json_dump(study.job.study, YS_JSON_COMPACT);
     CHECK_TEXT(text,
                "{\"name\":\"my-study\",\"repeat\":7,\"repeat_most\":null,\"decide\":\"auto\",\"order\":\"fixed\","
+               "\"interleave\":\"blocks\",\"turn_s\":0.25,"
                "\"seed\":7,\"time_limit_s\":7200.0,\"cooldown_s\":0.5,"
                "\"audit\":\"one\",\"anchor\":\"auto\",\"results\":\"/some "
                "where\",\"margin\":0.05,\"on_disturbance\":\"repeat\",\"comparisons\":\"axes\",\"max_runs\":1000}");

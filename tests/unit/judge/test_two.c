@@ -22,6 +22,7 @@ struct made {
     struct ys_result_trial trials[TRIALS];
     struct ys_trial_framework frameworks[TRIALS];
     double speeds[TRIALS][RUNS], bias[TRIALS][RUNS]; /* bias: nothing is left of warm-up */
+    double taken[TRIALS][RUNS];                      /* nothing */
 };
 
 static size_t place_of(const char *metric)
@@ -54,7 +55,8 @@ static void make(struct made *made, char *closure, double speed, double other_sp
         for (size_t r = 0; r < RUNS; r++)
             made->speeds[t][r] = (t ? other_speed : speed) * (1 + 0.001 * (double)r);
         struct ys_trial_metric *rate = &trial->values[place_of("rate_per_s")];
-        *rate = (struct ys_trial_metric){.n = RUNS, .by_round = made->speeds[t], .bias = made->bias[t], .rounds = RUNS};
+        *rate = (struct ys_trial_metric){
+            .n = RUNS, .by_round = made->speeds[t], .bias = made->bias[t], .taken = made->taken[t], .rounds = RUNS};
         REQUIRE(ys_stat_summarize(made->speeds[t], RUNS, &rate->summary) == YS_OK);
     }
 }
@@ -163,6 +165,103 @@ static void what_is_left_of_warm_up_must_change_no_verdict(void)
         CHECK_INT(rate->settled_ci.count, cases[i].ends);
         CHECK_INT(rate->is_untold, isnan(cases[i].left));
         ys_judged_fini(&judged);
+        drop(&base);
+        drop(&candidate);
+    }
+}
+
+/* A tenth slower. What the machine took from the candidate's runs bounds that; runs of which nobody knows what it took
+ * are in no interval, and must not be what the verdict hangs on. */
+static void what_the_machine_took_bounds_a_verdict(void)
+{
+    static const struct {
+        double taken; /* part of the time of the candidate's first `runs` runs */
+        size_t runs;
+        int verdict, outcome;
+        int64_t disturbed, left_out;
+        const char *reason;
+    } cases[] = {{0.03, RUNS, YS_VERDICT_WORSE, YS_GATE_BROKEN, RUNS, 0, NULL},
+                 {0.12, RUNS, YS_VERDICT_UNCLEAR, YS_GATE_OPEN, RUNS, 0, "across"},
+                 {NAN, 1, YS_VERDICT_WORSE, YS_GATE_BROKEN, 0, 1, NULL},
+                 {NAN, 2, YS_VERDICT_UNCLEAR, YS_GATE_OPEN, 0, 2, "fewer than 6"},
+                 {NAN, 3, YS_VERDICT_UNCLEAR, YS_GATE_OPEN, 0, 3, "more than a third"}};
+    struct ys_rule rule = {(char[]){"rate_per_s >= -3 %"}, "rate_per_s", true, -0.03};
+    const struct ys_rules rules = {&rule, 1};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made base, candidate;
+        struct ys_judged judged;
+        struct ys_gate gate;
+        make(&base, older, 1000, 500);
+        make(&candidate, newer, 900, 500);
+        for (size_t r = 0; r < cases[i].runs; r++)
+            candidate.taken[0][r] = cases[i].taken;
+        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        const struct ys_judged_metric *rate = rate_of(&judged, 0);
+        CHECK_INT(rate->verdict, cases[i].verdict);
+        CHECK_INT(rate->disturbed, cases[i].disturbed);
+        CHECK_INT(rate->left_out, cases[i].left_out);
+        CHECK(cases[i].reason ? rate->reason && strstr(rate->reason, cases[i].reason) : !rate->reason);
+        ys_judged_fini(&judged);
+        REQUIRE(ys_gate_judge(&base.side, &candidate.side, &rules, &gate) == YS_OK);
+        const struct ys_gate_check *check = gate.checks.items;
+        CHECK_INT(check->outcome, cases[i].outcome);
+        ys_gate_fini(&gate);
+        drop(&base);
+        drop(&candidate);
+    }
+}
+
+/* One that looks disturbed in the run in which it is slow must not be called the same without that run. */
+static void a_verdict_must_not_hang_on_runs_that_were_left_out(void)
+{
+    struct made base, candidate;
+    struct ys_judged judged;
+    make(&base, older, 1000, 500);
+    make(&candidate, newer, 1000.5, 500);
+    candidate.speeds[0][3] = 500;
+    candidate.taken[0][3] = NAN;
+    base.side.told.study.margin = 0.05;
+    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    const struct ys_judged_metric *rate = rate_of(&judged, 0);
+    CHECK_INT(rate->left_out, 1);
+    CHECK_INT(rate->verdict, YS_VERDICT_UNCLEAR);
+    CHECK(rate->reason && strstr(rate->reason, "put back"));
+    ys_judged_fini(&judged);
+    drop(&base);
+    drop(&candidate);
+}
+
+static void add_accuracy(struct made *made, double by_round[RUNS], int64_t seed)
+{
+    struct ys_trial_metric *accuracy = &made->trials[0].values[place_of("accuracy")];
+    made->side.told.study.seed = seed;
+    *accuracy = (struct ys_trial_metric){.n = RUNS, .by_round = by_round, .rounds = RUNS};
+    REQUIRE(ys_stat_summarize(by_round, RUNS, &accuracy->summary) == YS_OK);
+}
+
+/* From the same seeds the same was learned, whatever the seeds differ among themselves. */
+static void what_was_learned_is_matched_by_seed(void)
+{
+    static const struct {
+        int64_t seed;
+        int outcome;
+    } cases[] = {{1, YS_GATE_HOLDS}, {8, YS_GATE_OPEN}};
+    double learned[RUNS] = {0.80, 0.95, 0.85, 0.91, 0.83, 0.94, 0.88};
+    struct ys_rule rule = {(char[]){"accuracy >= -1 %"}, "accuracy", true, -0.01};
+    const struct ys_rules rules = {&rule, 1};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct made base, candidate;
+        struct ys_gate gate;
+        make(&base, older, 1000, 500);
+        make(&candidate, newer, 1000, 500);
+        add_accuracy(&base, learned, 1);
+        add_accuracy(&candidate, learned, cases[i].seed);
+        REQUIRE(ys_gate_judge(&base.side, &candidate.side, &rules, &gate) == YS_OK);
+        const struct ys_gate_check *check = gate.checks.items;
+        REQUIRE(gate.checks.count == 1);
+        CHECK_INT(check->outcome, cases[i].outcome);
+        CHECK_NEAR(check->difference, 0, 1e-12);
+        ys_gate_fini(&gate);
         drop(&base);
         drop(&candidate);
     }
@@ -353,6 +452,7 @@ static void trials_are_paired_by_name_or_as_they_were_named(void)
 
 TAP_MAIN(TAP_CASE(what_differs_is_found_by_name), TAP_CASE(a_change_is_found_where_what_is_common_bounds_the_drift),
          TAP_CASE(drift_widens_an_interval_towards_its_cause), TAP_CASE(what_is_left_of_warm_up_must_change_no_verdict),
-         TAP_CASE(fresh_rounds_decide_only_what_warm_up_does_not), TAP_CASE(it_is_said_why_anchors_bound_nothing),
-         TAP_CASE(other_work_and_no_proof_are_invalid), TAP_CASE(places_of_files_are_no_other_work),
-         TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))
+         TAP_CASE(what_the_machine_took_bounds_a_verdict), TAP_CASE(a_verdict_must_not_hang_on_runs_that_were_left_out),
+         TAP_CASE(what_was_learned_is_matched_by_seed), TAP_CASE(fresh_rounds_decide_only_what_warm_up_does_not),
+         TAP_CASE(it_is_said_why_anchors_bound_nothing), TAP_CASE(other_work_and_no_proof_are_invalid),
+         TAP_CASE(places_of_files_are_no_other_work), TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))

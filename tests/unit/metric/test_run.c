@@ -225,6 +225,38 @@ static void warm_up_blocks_are_not_in_the_rate(void)
     plain_free(&run, metrics);
 }
 
+/* Every block is a question: odd ones settle, the last four were dropped. Of the 2 ms before each of the others, in
+ * which others had their turn, 1 was used. */
+static void turns_count_without_waiting_settling_and_what_was_dropped(void)
+{
+    struct plain_run run = plain(80);
+    for (int i = 0; i <= 80; i++) {
+        const int64_t start_ns = ys_series_find(&run.series, "block_start_ns")->ints[i],
+                      end_ns = ys_series_find(&run.series, "block_end_ns")->ints[i];
+        ys_series_add_int(&run.series, "request_first", i ? 5 * i - 4 : 0);
+        ys_series_add_int(&run.series, "request_sent_ns", start_ns);
+        ys_series_add_int(&run.series, "request_done_ns", end_ns);
+        ys_series_add_int(&run.series, "request_cycle", i ? (i - 1) / 2 : -1);
+        ys_series_add_int(&run.series, "request_settles", i % 2);
+        ys_series_add_int(&run.series, "request_ahead_ns", i > 0 && i % 2 == 0 ? MS : 0);
+        ys_series_add_int(&run.series, "request_dropped", i > 76);
+    }
+    ys_json_set(
+        run.facts, "turns",
+        fake_jsonf("{\"members\":2,\"block_cut\":false,\"waited_ns\":%lld,\"ahead_ns\":%lld}", 80LL * MS, 40LL * MS));
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "wall_s") == 4.380 - 0.080 + 0.040);
+    CHECK(value(metrics, "first_step_s") == 0.010);
+    CHECK(value(metrics, "train_s") == 1.938);
+    CHECK(value(metrics, "warmup_s") == 2.102);
+    CHECK(value(metrics, "rest_s") == 0.003);
+    CHECK(parts_sum_to_wall(metrics));
+    CHECK_NEAR(value(metrics, "rate_per_s"), 190 * 64 / 1.938, 1e-9);
+    CHECK_NEAR(value(metrics, "cpu_per_wall"), 0.5 / (4.130 - 0.040), 1e-12);
+    CHECK(isfinite(value(metrics, "final_loss")));
+    plain_free(&run, metrics);
+}
+
 static void a_run_that_never_gets_steady_says_so_and_uses_its_last_half(void)
 {
     struct plain_run run = plain(40);
@@ -538,6 +570,7 @@ TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
          TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond), TAP_CASE(input_and_compute_sum_to_train),
          TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation), TAP_CASE(the_rate_is_samples_over_seconds),
          TAP_CASE(warm_up_blocks_are_not_in_the_rate),
+         TAP_CASE(turns_count_without_waiting_settling_and_what_was_dropped),
          TAP_CASE(a_run_that_never_gets_steady_says_so_and_uses_its_last_half),
          TAP_CASE(few_blocks_say_that_they_are_few), TAP_CASE(a_single_step_has_no_rate),
          TAP_CASE(a_failed_run_has_times_and_no_speed), TAP_CASE(a_run_that_never_started_knows_nothing_and_says_so),

@@ -454,12 +454,14 @@ static void the_schema_has_no_member_that_is_never_made(void)
                   *run = ys_json_at(ys_json_get(ys_json_at(trials, 0), "runs_detail"), 0),
                   *answers = ys_json_at(ys_json_get(ys_json_at(trials, FAKE_TRIALS + 1), "runs_detail"), 0),
                   *rule = ys_json_get(ys_json_get(schema, "$defs"), "run");
-    /* No run here has several processes, or hosts: their tables stand for them. */
+    /* No run here has several processes, or hosts, or took turns: their tables stand for them. */
     ys_json *several = ys_json_copy(answers);
     CHECK(ys_json_set(several, "ranks", ys_json_array()) == YS_OK);
     CHECK(ys_json_set(several, "nodes", ys_json_array()) == YS_OK);
     CHECK(ys_json_set(several, "networks", ys_json_array()) == YS_OK);
     CHECK(ys_json_set(several, "machines", ys_json_array()) == YS_OK);
+    CHECK(ys_json_set(several, "turns", ys_json_object()) == YS_OK);
+    check_loosely(&ys_facts_turns_record, member_rule(rule, "turns"));
     check_loosely(&ys_facts_machine_record, ys_json_get(member_rule(rule, "machines"), "items"));
     check_loosely(&ys_facts_network_record, ys_json_get(member_rule(rule, "networks"), "items"));
     check_loosely(&ys_facts_node_record, ys_json_get(member_rule(rule, "nodes"), "items"));

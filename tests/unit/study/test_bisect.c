@@ -21,6 +21,7 @@ static double run_of(const struct made *made, double level, double round, struct
 
 static void fill(struct ys_bisect_speeds *speeds, double value)
 {
+    *speeds = (struct ys_bisect_speeds){.taken = {{0}}};
     for (size_t i = 0; i < YS_BISECT_TEAM; i++)
         for (size_t r = 0; r < YS_BISECT_ROUNDS_MOST; r++)
             speeds->values[i][r] = value;
@@ -32,6 +33,7 @@ static int side_of(const struct made *made, struct ys_rng *rng, int64_t *rounds)
     const double level = YS_BISECT_LEVEL / (YS_BISECT_LOOKS * ys_bisect_questions(VERSIONS));
     struct ys_bisect_speeds speeds, settled;
     struct ys_bisect_step step = {.side = YS_BISECT_UNCLEAR};
+    fill(&speeds, NAN);
     fill(&settled, NAN);
     for (int r = 0; r < YS_BISECT_ROUNDS_MOST; r++) {
         const double round = 0.1 * ys_rng_normal(rng);
@@ -173,7 +175,33 @@ static void where_warm_up_cannot_be_told_speeds_count_as_they_are(void)
     CHECK_INT(step.side, YS_BISECT_UNCLEAR);
 }
 
+/* The bad end a tenth slower, the middle with it: unless that is what the machine took from them. */
+static void what_the_machine_took_bounds_what_is_found(void)
+{
+    static const struct {
+        size_t whose;
+        double taken;
+        int ends, placed;
+    } cases[] = {{1, 0.02, YS_BISECT_BAD, YS_BISECT_BAD},
+                 {1, 0.08, YS_BISECT_UNCLEAR, YS_BISECT_BAD},
+                 {2, 0.02, YS_BISECT_BAD, YS_BISECT_BAD},
+                 {2, 0.08, YS_BISECT_BAD, YS_BISECT_UNCLEAR},
+                 {0, 0.08, YS_BISECT_BAD, YS_BISECT_BAD}};
+    const struct ys_bisect_speeds settled = about(NAN, NAN, NAN);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ys_bisect_speeds speeds = about(0, -0.1, -0.1);
+        struct ys_bisect_step step = {0};
+        for (size_t r = 0; r < ROUNDS; r++)
+            speeds.taken[cases[i].whose][r] = cases[i].taken;
+        CHECK(ys_bisect_tell_apart(&speeds, &settled, ROUNDS, LEVEL, 0.05, &step) == YS_OK);
+        CHECK_INT(step.side, cases[i].ends);
+        CHECK(ys_bisect_place(&speeds, &settled, ROUNDS, LEVEL, &step) == YS_OK);
+        CHECK_INT(step.side, cases[i].placed);
+        CHECK(fabs(step.to_good - exp(-0.1)) < 0.002);
+    }
+}
+
 TAP_MAIN(TAP_CASE(clear_evidence_is_placed), TAP_CASE(half_way_is_placed_as_rarely_as_the_level_says),
          TAP_CASE(no_version_is_asked_for_twice), TAP_CASE(a_version_is_placed_with_warm_up_and_without),
-         TAP_CASE(ends_differ_with_warm_up_and_without),
+         TAP_CASE(ends_differ_with_warm_up_and_without), TAP_CASE(what_the_machine_took_bounds_what_is_found),
          TAP_CASE(where_warm_up_cannot_be_told_speeds_count_as_they_are))

@@ -1,0 +1,165 @@
+/* How far the runs of two studies lie apart. */
+#include "base/mem.h"
+#include "judge/inside.h"
+#include "metric/metric.h"
+#include "stat/unpaired.h"
+
+#include <math.h>
+
+/* Runs of a trial that have a value: first those that count, then those from which nobody knows how much was taken.
+ * Logarithms where ratios are asked for. */
+struct runs {
+    double *values, *low, *high; /* owned as one; as measured, and its ends were what was taken given back */
+    size_t kept, all, disturbed;
+    bool fit; /* each is finite, and was above 0 where its logarithm was taken */
+};
+
+struct asked {
+    size_t metric;
+    bool difference, settled;
+};
+
+static double value_of(const struct ys_trial_metric *of, size_t round, const struct asked *asked)
+{
+    const double value = of->by_round[round];
+    if (asked->difference)
+        return value;
+    return value > 0 ? log(value) + (asked->settled ? of->bias[round] : 0) : NAN;
+}
+
+/* `part`: by how much of the time could be less. A rate rises by it, a time falls. */
+static void add(struct runs *runs, double value, double part, bool is_rate)
+{
+    const double back = -log1p(-part);
+    runs->fit = runs->fit && isfinite(value);
+    runs->values[runs->all] = value;
+    runs->low[runs->all] = is_rate || part == 0 ? value : value - back;
+    runs->high[runs->all] = is_rate && part != 0 ? value + back : value;
+    runs->all++;
+}
+
+/* At its own value, or as far out as the farthest that was kept, on the side where it may have been faster. */
+static void restore(struct runs *runs, bool is_rate)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < runs->kept; i++) {
+        least = fmin(least, runs->low[i]);
+        most = fmax(most, runs->high[i]);
+    }
+    for (size_t i = runs->kept; i < runs->all; i++) {
+        runs->low[i] = is_rate ? runs->values[i] : fmin(runs->values[i], least);
+        runs->high[i] = is_rate ? fmax(runs->values[i], most) : runs->values[i];
+    }
+}
+
+static ys_status take_runs(const struct ys_result_trial *trial, const struct asked *asked, struct runs *runs)
+{
+    size_t count;
+    const struct ys_trial_metric *of = &trial->values[asked->metric];
+    const bool is_rate = ys_metric_infos(&count)[asked->metric].kind == YS_KIND_RATE;
+    double *room = ys_alloc(3 * of->rounds + 1, sizeof *room);
+    *runs = (struct runs){room, room + of->rounds, room + 2 * of->rounds, 0, 0, 0, true};
+    if (!room)
+        return ys_out_of_memory();
+    for (int left_out = 0; left_out < 2; left_out++) {
+        for (size_t r = 0; of->n && r < of->rounds; r++) {
+            const double part = of->taken ? of->taken[r] : 0;
+            if (!isfinite(of->by_round[r]) || isnan(part) != left_out)
+                continue;
+            runs->disturbed += part > 0;
+            add(runs, value_of(of, r, asked), left_out ? 0 : part, is_rate);
+        }
+        runs->kept = left_out ? runs->kept : runs->all;
+    }
+    restore(runs, is_rate);
+    return YS_OK;
+}
+
+/* From the lower end were all given back to the base to the upper end were all given back to the candidate. As measured
+ * too: unlike those of ranks, the ends of the interval of the means do not rise with each value. */
+static ys_status reach(const struct runs *a, size_t n, const struct runs *b, size_t m, struct ys_centre *centre)
+{
+    struct ys_centre low, high;
+    const bool fit = a->fit && b->fit;
+    YS_TRY(ys_unpaired_centre(a->values, fit ? n : 0, b->values, fit ? m : 0, centre));
+    YS_TRY(ys_unpaired_centre(a->low, fit ? n : 0, b->high, fit ? m : 0, &low));
+    YS_TRY(ys_unpaired_centre(a->high, fit ? n : 0, b->low, fit ? m : 0, &high));
+    centre->interval.lo = fmin(centre->interval.lo, low.interval.lo);
+    centre->interval.hi = fmax(centre->interval.hi, high.interval.hi);
+    return YS_OK;
+}
+
+static struct ys_interval on_scale(struct ys_interval interval, bool difference)
+{
+    if (!difference) {
+        interval.lo = exp(interval.lo);
+        interval.hi = exp(interval.hi);
+    }
+    return interval;
+}
+
+static ys_status find(const struct runs *candidate, const struct runs *base, bool difference, struct ys_centre *centre,
+                      struct ys_interval *restored)
+{
+    struct ys_centre all;
+    YS_TRY(reach(candidate, candidate->kept, base, base->kept, centre));
+    YS_TRY(reach(candidate, candidate->all, base, base->all, &all));
+    centre->value = difference ? centre->value : exp(centre->value);
+    centre->interval = on_scale(centre->interval, difference);
+    *restored = on_scale(all.interval, difference);
+    return YS_OK;
+}
+
+static ys_status unpaired(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                          const struct asked *asked, struct ys_apart *apart)
+{
+    struct runs a = {0}, b = {0};
+    ys_status status = take_runs(candidate, asked, &a);
+    if (status == YS_OK)
+        status = take_runs(base, asked, &b);
+    if (status == YS_OK)
+        status = find(&a, &b, asked->difference, asked->settled ? &apart->settled : &apart->centre,
+                      asked->settled ? &apart->restored_settled : &apart->restored);
+    apart->left_out = a.all - a.kept + b.all - b.kept;
+    apart->disturbed = a.disturbed + b.disturbed;
+    apart->most_out = (a.all - a.kept) * 3 > a.all || (b.all - b.kept) * 3 > b.all;
+    ys_free(a.values);
+    ys_free(b.values);
+    return status;
+}
+
+/* By the rounds that both have, which are of one seed each. */
+static ys_status paired(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                        const struct asked *asked, struct ys_centre *centre)
+{
+    const struct ys_trial_metric *a = &candidate->values[asked->metric], *b = &base->values[asked->metric];
+    const size_t rounds = a->rounds < b->rounds ? a->rounds : b->rounds;
+    size_t n = 0;
+    double *values = ys_alloc(rounds + 1, sizeof *values);
+    if (!values)
+        return ys_out_of_memory();
+    for (size_t r = 0; r < rounds; r++) {
+        const double value = value_of(a, r, asked) - value_of(b, r, asked);
+        if (isfinite(value))
+            values[n++] = value;
+    }
+    ys_status status = ys_signed_rank_centre(values, n, YS_STAT_LEVEL, centre);
+    ys_free(values);
+    centre->value = asked->difference ? centre->value : exp(centre->value);
+    centre->interval = on_scale(centre->interval, asked->difference);
+    return status;
+}
+
+ys_status ys_judge_apart(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                         bool difference, bool by_seed, struct ys_apart *apart)
+{
+    size_t count;
+    const struct ys_interval none = {false, NAN, NAN, NAN};
+    struct asked asked = {metric, difference, false};
+    *apart = (struct ys_apart){{NAN, none}, {NAN, none}, none, none, 0, 0, false, by_seed};
+    if (by_seed)
+        return paired(base, candidate, &asked, &apart->centre);
+    YS_TRY(unpaired(base, candidate, &asked, apart));
+    asked.settled = true;
+    return ys_metric_infos(&count)[metric].of_steady ? unpaired(base, candidate, &asked, apart) : YS_OK;
+}
