@@ -1,5 +1,6 @@
 #include "job/option.h"
 
+#include "base/words.h"
 #include "job/nearest.h"
 #include "yardstick/protocol.h"
 

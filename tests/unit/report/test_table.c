@@ -11,29 +11,6 @@ static const char *table(const ys_json *result, int width, bool colour)
     return ys_buf_text(&out);
 }
 
-/** The widest line in columns, escape sequences not counted; no control characters may be left. A command between
- * backquotes stays whole, so a line that begins with one counts for nothing. */
-static int widest(const char *text, bool *clean)
-{
-    int most = 0;
-    *clean = true;
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        char *line = ys_strndup(text, length);
-        struct ys_buf plain = {0};
-        ys_text_clean(&plain, line, false);
-        const char *first = ys_buf_text(&plain) + strspn(ys_buf_text(&plain), " ");
-        int width = *first == '`' ? 0 : ys_text_width(first) + (int)(first - ys_buf_text(&plain));
-        most = width > most ? width : most;
-        for (size_t i = 0; i < length; i++)
-            *clean &= (unsigned char)line[i] >= 0x20 && line[i] != 0x7F;
-        ys_buf_free(&plain);
-        ys_free(line);
-        text += length + (text[length] == '\n');
-    }
-    return most;
-}
-
 static void the_small_study_prints_as_it_should(void)
 {
     ys_json *result = made_fixture("small.json");
@@ -170,11 +147,11 @@ static void no_line_is_wider_than_asked_whatever_the_result(void)
         ys_json *result = made_random(seed);
         int width = widths[seed % 4];
         bool clean;
-        int most = widest(table(result, width, false), &clean);
+        int most = made_widest(table(result, width, false), &clean);
         if (most > width || !clean)
             tap_check(false, __LINE__, "seed %llu: %d columns of %d, clean %d", (unsigned long long)seed, most, width,
                       clean);
-        most = widest(table(result, width, true), &clean);
+        most = made_widest(table(result, width, true), &clean);
         tap_check(most <= width, __LINE__, "seed %llu in colour: %d columns", (unsigned long long)seed, most);
         ys_json_free(result);
     }
