@@ -360,6 +360,7 @@ static ys_status begin(const struct ys_framework *framework, const struct ys_pla
     char **env = NULL;
     int *cpus = plan_cpus(plan);
     struct ys_launch launch = {.argv = (const char *const *)framework->argv,
+                               .program = framework->is_own ? YS_PROGRAM_OWN : YS_PROGRAM_MEASURED,
                                .folder = plan->folder,
                                .kept = framework->cache,
                                .cpus = cpus,

@@ -29,7 +29,9 @@ static const struct ys_field twins_fields[] = {
     OF_TWINS(count, YS_FIELD_INT, 0, "how many they were"),
     OF_TWINS(batch, YS_FIELD_INT, YS_FIELD_LATER, "the batch that numerics was judged on"),
     OF_TWINS(forward, YS_FIELD_REAL, LATER, "their worst error of logits and loss"),
+    OF_TWINS(forward_ceiling, YS_FIELD_REAL, MAY_LACK, "above which no bound of it can lie"),
     OF_TWINS(gradients, YS_FIELD_REAL, MAY_LACK, "and of gradients; absent of inference"),
+    OF_TWINS(gradients_ceiling, YS_FIELD_REAL, MAY_LACK, "above which no bound of it can lie"),
 };
 const struct ys_record ys_proof_twins_record = YS_RECORD("twins", struct ys_proof_twins, twins_fields);
 
@@ -164,6 +166,11 @@ ys_status ys_proof_add_check(struct ys_proof *proof, enum ys_proof_half half, co
     check->pass = error <= bound;
     check->worst = worst ? ys_strdup(worst) : NULL;
     return check->name && (check->worst || !worst) ? YS_OK : ys_out_of_memory();
+}
+
+bool ys_proof_lacks_judge(const struct ys_proof *proof)
+{
+    return proof->verdict == YS_PROOF_NONE && proof->ended == YS_NAME_NONE && proof->lasting == 0;
 }
 
 void ys_proof_drop_checks(struct ys_proof *proof)
