@@ -275,7 +275,9 @@ static void say_unclear(struct words *w, const struct ys_view_comparison *compar
     }
     double resolution = comparison->resolution;
     const char *reason = ys_view_or(comparison->reason, "");
-    if (isfinite(resolution) && resolution > 0)
+    if (isfinite(resolution) && ys_section_shows_nothing(comparison))
+        ys_buf_puts(&w->text, "; the runs scatter so much that not even twice as fast could have been shown");
+    else if (isfinite(resolution) && resolution > 0)
         ys_buf_printf(&w->text, "; only a difference of %s or more could have been shown",
                       ys_label_share(resolution).text);
     else if (reason[0] && !(isfinite(r.ratio) && comparison->n < 6)) {

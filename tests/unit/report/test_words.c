@@ -108,6 +108,16 @@ static void unclear_names_what_could_have_been_shown(void)
               "rounds); only a difference of 5.0 % or more could have been shown");
 }
 
+/* Nobody believes "only a difference of 6394 % or more". */
+static void a_difference_beyond_all_reason_is_no_figure(void)
+{
+    ys_json *result = made_result(two, 2, 6, "unclear");
+    (void)!ys_json_set_real(made_comparison(result), "resolution", 63.94);
+    const char *all = words(result);
+    CHECK_HAS(all, "; the runs scatter so much that not even twice as fast could have been shown");
+    CHECK(strstr(all, "6394") == NULL);
+}
+
 static void fewer_than_six_rounds_have_no_interval_and_say_so(void)
 {
     const char *all = words(made_result(two, 2, 3, "unclear"));
@@ -259,7 +269,7 @@ TAP_MAIN(TAP_CASE(better_names_the_ratio_its_interval_and_the_accuracy),
          TAP_CASE(what_the_machine_took_is_told_where_the_interval_is),
          TAP_CASE(an_option_that_only_the_slower_trial_has_is_told),
          TAP_CASE(a_wide_interval_over_an_even_number_is_not_turned_round), TAP_CASE(same_names_the_margin),
-         TAP_CASE(unclear_names_what_could_have_been_shown),
+         TAP_CASE(unclear_names_what_could_have_been_shown), TAP_CASE(a_difference_beyond_all_reason_is_no_figure),
          TAP_CASE(fewer_than_six_rounds_have_no_interval_and_say_so), TAP_CASE(invalid_gives_the_reason_and_no_number),
          TAP_CASE(a_single_trial_has_its_rate_and_nothing_to_compare), TAP_CASE(a_rate_counts_what_the_document_says),
          TAP_CASE(settings_are_compared_within_a_framework), TAP_CASE(missing_frameworks_come_with_their_command),
