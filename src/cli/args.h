@@ -35,7 +35,7 @@ struct ys_args {
     enum ys_format format;
     bool format_given, quick, quiet, debug, help, version, unverified, fresh, all_steps, trace, dry_run, repair,
         any_index, verify, self_test;
-    bool perturbation, peak, follow, confirm, history, install;
+    bool perturbation, peak, details, follow, confirm, history, install;
     char *command; /* the whole line, quoted so that a shell reads it back */
 };
 

@@ -77,7 +77,7 @@ static ys_status show_now(struct following *following, double pause_s)
     put_progress(&result, runs, planned, pause_s, &line);
     if (following->terminal && is_new) {
         ys_buf_puts(&out, "\033[H\033[2J");
-        status = ys_report_table_of(&result, ys_command_width(), ys_command_colour(), &out);
+        status = ys_result_text(following->args, following->store, following->study_id, &result, &out);
         ys_buf_printf(&out, "\n%s\n", ys_buf_text(&line));
         if (status == YS_OK)
             status = ys_command_write(&out, &left);

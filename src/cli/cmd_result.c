@@ -17,6 +17,7 @@
 #include <malloc.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The study's result, its comparisons as --comparisons says. */
@@ -46,12 +47,44 @@ static ys_status make_result(const struct ys_args *args, struct ys_store *store,
     return status;
 }
 
-/* A table is made without the document, which is large and takes its time. */
-static ys_status print_table(const struct ys_args *args, struct ys_store *store, int64_t study_id, struct ys_buf *out)
+/* Where the rest is, as commands to paste; a new text. */
+static char *more_of(const struct ys_args *args, const struct ys_store *store, int64_t study_id)
+{
+    const bool shows = strcmp(args->verb, "show") == 0;
+    const char *folder = ys_store_folder(store);
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)study_id);
+    const char *word = shows                               ? (args->word_count ? args->words[0] : "last")
+                       : strcmp(args->verb, "resume") == 0 ? number
+                                                           : "last";
+    char *usual = ys_path_absolute(YS_RESULTS_FOLDER);
+    char *place = usual && strcmp(folder, usual) == 0 ? ys_strdup("") : ys_format(" --results=%s", folder);
+    ys_free(usual);
+    char *more = place ? ys_format("More: `yardstick show %s --details%s`; as a page: `yardstick report %s%s`", word,
+                                   place, word, place)
+                       : NULL;
+    ys_free(place);
+    return more;
+}
+
+ys_status ys_result_text(const struct ys_args *args, const struct ys_store *store, int64_t study_id,
+                         const struct ys_result *result, struct ys_buf *out)
+{
+    if (args->details)
+        return ys_report_table_of(result, ys_command_width(), ys_command_colour(), out);
+    char *more = more_of(args, store, study_id);
+    ys_status status =
+        more ? ys_report_summary_of(result, more, ys_command_width(), ys_command_colour(), out) : ys_out_of_memory();
+    ys_free(more);
+    return status;
+}
+
+/* A text is made without the document, which is large and takes its time. */
+static ys_status print_text(const struct ys_args *args, struct ys_store *store, int64_t study_id, struct ys_buf *out)
 {
     struct ys_result result;
     YS_TRY(load_result(args, store, study_id, 0, &result));
-    ys_status status = ys_report_table_of(&result, ys_command_width(), ys_command_colour(), out);
+    ys_status status = ys_result_text(args, store, study_id, &result, out);
     ys_result_fini(&result);
     return status;
 }
@@ -62,7 +95,7 @@ int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t 
     struct ys_buf out = {0};
     bool table = args->format != YS_FORMAT_JSON && args->format != YS_FORMAT_CSV && args->format != YS_FORMAT_MD;
     ys_status status =
-        table ? print_table(args, store, study_id, &out) : make_result(args, store, study_id, 0, &document);
+        table ? print_text(args, store, study_id, &out) : make_result(args, store, study_id, 0, &document);
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
         return ys_command_print_json(document);
     if (status == YS_OK && args->format == YS_FORMAT_CSV)

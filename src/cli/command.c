@@ -132,7 +132,7 @@ int ys_command_print_json(ys_json *value)
 
 const char *ys_command_results(const struct ys_args *args)
 {
-    return args->results ? args->results : "yardstick-results";
+    return args->results ? args->results : YS_RESULTS_FOLDER;
 }
 
 int ys_command_help(const struct ys_args *args)

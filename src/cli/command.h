@@ -59,7 +59,8 @@ int ys_command_print(struct ys_buf *buf);
 ys_status ys_command_write(struct ys_buf *buf, bool *left) YS_MUST_CHECK;
 /** Prints `value` as indented JSON and frees it. */
 int ys_command_print_json(ys_json *value);
-/** The results folder: --results, else "yardstick-results". */
+#define YS_RESULTS_FOLDER "yardstick-results"
+/** The results folder: --results, else YS_RESULTS_FOLDER. */
 const char *ys_command_results(const struct ys_args *args);
 
 #endif

@@ -25,9 +25,9 @@ static const struct ys_verb verbs[] = {
      1, "table json csv md", YS_VERB_NO_KEYS, ys_command_resume,
      {"resume",
       "resume first"}},
-    {"show", "[SELECTOR]", "the table of a stored study",
+    {"show", "[SELECTOR]", "the answer of a stored study and a line a trial; with --details all that it says",
      1, "table json csv md", YS_VERB_NO_KEYS, ys_command_show,
-     {"show last",
+     {"show last --details",
       "show first --format=csv"}},
     {"compare", "BASE CANDIDATE [CANDIDATE ...]",
      "studies against each other: what differs, whether it was the same work, a verdict for each metric. Each is a "
@@ -170,6 +170,7 @@ static const struct ys_flag flags[] = {
     {"times", "N", "doctor", "with --self-test, --perturbation, --peak: how often each thing is done [20; of --perturbation 12]", TEXT(times)},
     {"dry-run", NULL, "clean", "list it, remove nothing", SWITCH(dry_run)},
     {"verify", NULL, "show", "in place of the table, whether every row of the study is as it was stored", SWITCH(verify)},
+    {"details", NULL, "run resume show", "everything that the study says, at length", SWITCH(details)},
     {"follow", NULL, "show", "of a study that runs: the table anew with each run on a terminal, else a line every 30 s; it ends "
      "with the study", SWITCH(follow)},
     {"rule", "RULE", "gate",

@@ -262,7 +262,7 @@ ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rul
     const char *doubt = "";
     if (bias && outcome_of_distances(&settled, rule->at_least, level) != check->outcome) {
         check->outcome = YS_GATE_OPEN;
-        doubt = "; were what may be left of warm-up gone, they would say something else";
+        doubt = "; the programs may still have been warming up, which could change that";
     }
     ys_free(check->reason);
     check->reason = ratio ? ys_format("%zu fresh rounds of both in turn: %.3fx, p = %.2g%s", found.count,

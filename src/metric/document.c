@@ -15,6 +15,19 @@ static const struct ys_field quiet_fields[] = {
 };
 const struct ys_record ys_result_quiet_record = YS_RECORD("quiet", struct ys_result_quiet, quiet_fields);
 
+static const char *const warned_words[] = {[YS_WARNED_DISTURBED] = "disturbed",
+                                           [YS_WARNED_UNSTEADY] = "unsteady",
+                                           [YS_WARNED_SHORT] = "short",
+                                           [YS_WARNED_LACKING] = "lacking",
+                                           [YS_WARNED_SAID] = "said"};
+const struct ys_names ys_warneds = YS_NAMES("kind of warning", warned_words);
+static const struct ys_field warned_fields[] = {
+    YS_FIELD_NAMED(struct ys_result_warned, kind, &ys_warneds, 0, "of the warning"),
+    YS_FIELD(struct ys_result_warned, runs, YS_FIELD_INT, "1", 0, "of which it is true"),
+    YS_FIELD(struct ys_result_warned, text, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what they said; of other kinds null"),
+};
+const struct ys_record ys_result_warned_record = YS_RECORD("warning", struct ys_result_warned, warned_fields);
+
 #define OF_TRIAL(member, kind, flags, what)     YS_FIELD(struct ys_result_trial, member, kind, NULL, flags, what)
 #define PART(member, kind, record, flags, what) YS_FIELD_OF(struct ys_result_trial, member, kind, record, flags, what)
 static const struct ys_field trial_fields[] = {
@@ -36,6 +49,7 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(runs_lacking, YS_FIELD_INT, YS_FIELD_LATER, "those of which it has no run that counts"),
     OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
     OF_TRIAL(warnings, YS_FIELD_JSON, 0, "texts"),
+    PART(warned, YS_FIELD_LIST, &ys_result_warned_record, YS_FIELD_LATER, "of how many runs each kind of them is true"),
     OF_TRIAL(doubts, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER,
              "texts: which checks of its runs were not made, and what its speed is known within"),
     OF_TRIAL(proof, YS_FIELD_JSON, 0, "object"),

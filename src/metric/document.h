@@ -32,6 +32,16 @@ struct ys_trial_metric {
 };
 void ys_trial_metrics_free(struct ys_trial_metric *metrics); /* of all metrics; NULL is fine */
 
+/** Of how many runs of a trial a warning is true. */
+enum ys_warned { YS_WARNED_DISTURBED, YS_WARNED_UNSTEADY, YS_WARNED_SHORT, YS_WARNED_LACKING, YS_WARNED_SAID };
+extern const struct ys_names ys_warneds; /* "disturbed", "unsteady", "short", "lacking", "said" */
+struct ys_result_warned {
+    int kind; /* enum ys_warned */
+    int64_t runs;
+    char *text; /* of what a run said; else NULL */
+};
+extern const struct ys_record ys_result_warned_record;
+
 /** A trial: members as docs/results.md has them, but for `metrics`, which come into the document from `values`. */
 struct ys_result_trial {
     struct ys_trial_metric *values; /* owned; one for each of ys_metric_infos() */
@@ -49,9 +59,10 @@ struct ys_result_trial {
     struct ys_facts_perf *perf;    /* the mean of its ok runs; NULL where it was not asked for */
     struct ys_trial_settings keys;
     ys_json *options, *env;
-    ys_json *observed;    /* how its first ok run was observed; NULL where there is none */
-    struct ys_list said;  /* struct ys_said, of its first ok run; empty where there is none */
-    ys_json *runs_detail; /* NULL where it was not asked for */
+    ys_json *observed;     /* how its first ok run was observed; NULL where there is none */
+    struct ys_list warned; /* struct ys_result_warned */
+    struct ys_list said;   /* struct ys_said, of its first ok run; empty where there is none */
+    ys_json *runs_detail;  /* NULL where it was not asked for */
 };
 extern const struct ys_record ys_result_trial_record;
 

@@ -14,10 +14,9 @@
 #include "metric/perf.h"
 #include "metric/quiet.h"
 #include "metric/ranks.h"
-#include "metric/wire.h"
 #include "metric/trial.h"
+#include "metric/warnings.h"
 #include "run/ranks.h"
-#include "stat/steady.h"
 #include "store/due.h"
 
 #include <math.h>
@@ -165,22 +164,6 @@ static ys_json *harness_block(ys_status *status, const struct ys_metric_study *s
     return object;
 }
 
-/* Of the first run in which less, or more, went through interfaces than the way to exchange gradients needs. */
-static void tell_of_wire(ys_status *status, ys_json *array, const struct ys_metric_view_trial *trial,
-                         enum ys_wire_fault fault)
-{
-    char said[400], text[440];
-    for (size_t r = 0; r < trial->run_count; r++) {
-        const struct ys_metric_view_run *run = &trial->runs[r];
-        if (!run->counted || !run->ok ||
-            ys_wire_judge(&run->facts, trial->record->keys.precision, said, sizeof said) != fault)
-            continue;
-        snprintf(text, sizeof text, "in round %lld %s", (long long)run->round + 1, said);
-        ys_add_text_once(status, array, text);
-        return;
-    }
-}
-
 static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
@@ -205,91 +188,11 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
         ys_free(value);
         ys_add_text_once(status, array, text);
     }
-    tell_of_wire(status, array, trial, YS_WIRE_LESS);
+    ys_warn_of_wire(status, array, trial, YS_WIRE_LESS);
     if (keys->precision != YS_PRECISION_F32) {
         snprintf(text, sizeof text, "precision %s", ys_name_of(&ys_precisions, keys->precision));
         ys_add_text_once(status, array, text);
     }
-    return array;
-}
-
-/* Rounds in which a trial that takes part has to run: none for one that could not when the study began. */
-static int64_t planned(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
-{
-    return ys_trial_record_can_run(trial->record) ? ys_moments_rounds(view) : 0;
-}
-
-static int64_t lacking(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
-{
-    int64_t missing = planned(view, trial) - (int64_t)trial->counted;
-    return missing > 0 ? missing : 0;
-}
-
-/* Rounds that others have and this trial has not. */
-static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_metric_view *view,
-                            const struct ys_metric_view_trial *trial)
-{
-    const struct ys_trial_given_up *given_up = trial->record->given_up;
-    size_t most = 0;
-    char text[300];
-    for (size_t i = 0; i < view->rounds.count; i++)
-        most += view->rounds.items[i].present > 0;
-    if (!lacking(view, trial) || (trial->counted >= most && !given_up))
-        return;
-    snprintf(text, sizeof text, "%lld of %lld rounds have no run of it%s%s", (long long)lacking(view, trial),
-             (long long)planned(view, trial), given_up ? ": it " : "",
-             given_up && given_up->reason ? given_up->reason : "");
-    ys_add_text_once(status, array, text);
-}
-
-static void warn_of_disturbed(ys_status *status, ys_json *array, const struct ys_metric_view_trial *trial)
-{
-    char text[300];
-    for (size_t r = 0; r < trial->run_count; r++) {
-        const struct ys_metric_view_run *run = &trial->runs[r];
-        char *const *causes = run->facts.disturbed.items;
-        if (!run->counted || !run->disturbed)
-            continue;
-        snprintf(text, sizeof text, "%zu of %zu runs were disturbed; in round %lld %s", trial->disturbed,
-                 trial->counted, (long long)run->round + 1, causes[0]);
-        ys_add_text_once(status, array, text);
-        return;
-    }
-}
-
-static ys_json *warnings(ys_status *status, const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
-{
-    ys_json *array = ys_json_array();
-    size_t unsteady = 0, few = 0, ok = 0;
-    tell_of_wire(status, array, trial, YS_WIRE_MORE);
-    for (size_t r = 0; r < trial->run_count; r++) {
-        const struct ys_metric_view_run *run = &trial->runs[r];
-        char *const *said = run->facts.warnings.items;
-        for (size_t i = 0; i < run->facts.warnings.count; i++)
-            ys_add_text_once(status, array, said[i]);
-        ok += run->counted && run->ok;
-        bool steady =
-            !run->counted || !run->ok || ys_json_truth(ys_metric_view_metric(run, "rate_per_s")->steady, true);
-        unsteady += !steady && isfinite(run->windows.drift);
-        few += !steady && !isfinite(run->windows.drift);
-    }
-    if (few) {
-        char text[200];
-        snprintf(
-            text, sizeof text,
-            "%zu of %zu runs have too few blocks to tell where warm-up ends, %d are needed: their speed is that of "
-            "the last half",
-            few, ok, YS_STEADY_MIN_BLOCKS);
-        ys_add_text_once(status, array, text);
-    }
-    if (unsteady) {
-        char text[200];
-        snprintf(text, sizeof text, "no steady part was found in %zu of %zu runs: their speed is that of the last half",
-                 unsteady, ok);
-        ys_add_text_once(status, array, text);
-    }
-    warn_of_disturbed(status, array, trial);
-    warn_of_lacking(status, array, view, trial);
     return array;
 }
 
@@ -356,8 +259,8 @@ static struct ys_result_trial tell_plainly(const struct building *building, cons
                                     .factors = record->factors,
                                     .framework = record->framework,
                                     .disturbed = (int64_t)trial->disturbed,
-                                    .runs_planned = planned(building->view, trial),
-                                    .runs_lacking = lacking(building->view, trial),
+                                    .runs_planned = ys_warnings_planned(building->view, trial),
+                                    .runs_lacking = ys_warnings_lacking(building->view, trial),
                                     .keys = record->keys,
                                     .options = record->options,
                                     .env = record->env};
@@ -420,7 +323,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     trial->metrics = told->values;
     ys_status status = YS_OK;
     told->deviations = deviations(&status, trial);
-    told->warnings = warnings(&status, building->view, trial);
+    told->warnings = ys_warnings_find(&status, building->view, trial, &told->warned);
     told->doubts = doubts(&status, trial);
     told->proof = proof_block(&status, trial);
     told->agreement = ys_agreement_block(&status, trial);

@@ -130,6 +130,7 @@ static void free_trial(struct ys_result_trial *trial)
         ys_json_free(made[i]);
     ys_free(trial->quiet);
     ys_perf_mean_free(trial->perf);
+    ys_list_fini(&ys_result_warned_record, &trial->warned);
     ys_said_free(&trial->said);
     ys_free(trial->reason);
     ys_trial_metrics_free(trial->values);

@@ -157,7 +157,7 @@ static void put_chain(struct ys_buf *out, const struct ys_view *view)
 
 static ys_status put_state(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_sentences(out, view, YS_WORDS_STATE);
+    return put_sentences(out, view, YS_WORDS_STATE | YS_WORDS_BOUNDS);
 }
 
 static ys_status put_words(struct ys_buf *out, const struct ys_view *view)

@@ -175,3 +175,13 @@ struct ys_label ys_label_plural(long long count, const char *thing)
     snprintf(label.text, sizeof label.text, "%lld %.24s%s", count, thing, count == 1 ? "" : "s");
     return label;
 }
+
+struct ys_label ys_label_all(size_t count, const char *things)
+{
+    struct ys_label label;
+    if (count == 2)
+        snprintf(label.text, sizeof label.text, "Both %s", things);
+    else
+        snprintf(label.text, sizeof label.text, "All %zu %s", count, things);
+    return label;
+}

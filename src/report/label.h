@@ -34,6 +34,8 @@ struct ys_label ys_label_ratio_range(double ratio, double lo, double hi);
 struct ys_label ys_label_error(double error);
 /** A share in percent with two significant digits: "0.34 %", "2.0 %", "12 %". */
 struct ys_label ys_label_share(double share);
+/** "Both trials", "All 4 trials": of two or more. */
+struct ys_label ys_label_all(size_t count, const char *things);
 /** "1 round", "6 rounds": `thing` takes an s for all numbers but 1. */
 struct ys_label ys_label_plural(long long count, const char *thing);
 

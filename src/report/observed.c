@@ -75,13 +75,12 @@ void ys_observed_put_disturbed(struct ys_buf *out, const struct ys_view *view)
     }
     if (disturbed == 0)
         return;
-    ys_buf_printf(out, "%lld of %s %s disturbed", (long long)disturbed, ys_label_plural(runs, "run").text,
-                  disturbed == 1 ? "was" : "were");
+    ys_buf_printf(out, "%lld of %s %s disturbed by other work on the machine", (long long)disturbed,
+                  ys_label_plural(runs, "run").text, disturbed == 1 ? "was" : "were");
     if (isfinite(change))
-        ys_buf_printf(out, "; without such runs the speed of no trial is more than %s another",
-                      ys_label_share(change).text);
+        ys_buf_printf(out, "; without them no speed differs by more than %s", ys_label_share(change).text);
     if (bare > 0)
-        ys_buf_printf(out, "; %s no other", bare == 1 ? "one trial has" : "some trials have");
+        ys_buf_printf(out, "; %s no run that was not", bare == 1 ? "one trial has" : "some trials have");
     ys_buf_puts(out, ".");
 }
 

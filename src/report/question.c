@@ -70,19 +70,45 @@ static const char *word_of(int verdict)
     }
 }
 
+/** The fastest of those that do the same work; of a document of earlier versions, which says nothing of that, of all.
+ */
+static const struct ys_view_trial *best_of_group(const struct ys_view *view, const struct ys_view_trial *trial)
+{
+    for (size_t g = 0; g < view->group_count; g++)
+        for (size_t i = 0; i < view->groups[g].count; i++)
+            if (view->groups[g].trials[i] == trial)
+                return view->groups[g].best;
+    return view->group_count ? NULL : ys_question_fastest(view);
+}
+
+static void take_comparison(const struct ys_view_comparison *found, bool is_second, struct ys_relation *relation)
+{
+    relation->verdict = found->verdict;
+    relation->reason = found->reason;
+    if (found->ratio > 0) {
+        relation->ratio = is_second ? 1 / found->ratio : found->ratio;
+        relation->lo = is_second ? 1 / found->hi : found->lo;
+        relation->hi = is_second ? 1 / found->lo : found->hi;
+    }
+    if (is_second && (found->verdict == YS_VERDICT_BETTER || found->verdict == YS_VERDICT_WORSE))
+        relation->verdict = found->verdict == YS_VERDICT_BETTER ? YS_VERDICT_WORSE : YS_VERDICT_BETTER;
+}
+
 struct ys_relation ys_question_relation(const struct ys_view *view, const struct ys_view_trial *trial)
 {
-    const struct ys_view_trial *best = ys_question_fastest(view);
-    struct ys_relation relation = {.ratio = NAN, .verdict = YS_NAME_NONE, .is_best = trial == best, .word = ""};
+    const struct ys_view_trial *best = best_of_group(view, trial);
+    struct ys_relation relation = {
+        .ratio = NAN, .lo = NAN, .hi = NAN, .verdict = YS_NAME_NONE, .is_best = best && trial == best, .word = ""};
     bool is_second = false;
-    if (!best || trial->no_work || !isfinite(ys_view_number(trial, "rate_per_s")))
+    if (!best || (trial->no_work && !best->no_work) || !isfinite(ys_view_number(trial, "rate_per_s")))
         return relation;
     relation.ratio = ys_view_number(trial, "rate_per_s") / ys_view_number(best, "rate_per_s");
     const struct ys_view_comparison *found = relation.is_best ? NULL : between(view, trial->id, best->id, &is_second);
-    relation.verdict = found ? found->verdict : YS_NAME_NONE;
-    if (is_second && (relation.verdict == YS_VERDICT_BETTER || relation.verdict == YS_VERDICT_WORSE))
-        relation.verdict = relation.verdict == YS_VERDICT_BETTER ? YS_VERDICT_WORSE : YS_VERDICT_BETTER;
-    relation.word = relation.is_best ? "best" : word_of(relation.verdict);
+    if (found)
+        take_comparison(found, is_second, &relation);
+    relation.word = trial->no_work && view->works_at_all ? "no work"
+                    : relation.is_best                   ? "best"
+                                                         : word_of(relation.verdict);
     return relation;
 }
 
@@ -234,7 +260,7 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
     if (known == 1)
         ys_buf_printf(out, "%s reaches a verified accuracy of ", high->name);
     else if (alike)
-        ys_buf_printf(out, "All %zu trials that have one reach the same verified accuracy, ", known);
+        ys_buf_printf(out, "%s that have one reach the same verified accuracy, ", ys_label_all(known, "trials").text);
     else
         ys_buf_puts(out, "Verified accuracy reaches from ");
     put_value(out, low, "accuracy");
@@ -333,7 +359,8 @@ static void answer_trust(struct ys_buf *out, const struct ys_view *view)
     else if (proofs[0] == working && working == 1)
         ys_buf_puts(out, "The one trial that was measured is proven to do the work asked for.");
     else if (proofs[0] == working)
-        ys_buf_printf(out, "All %zu trials that were measured are proven to do the same work.", working);
+        ys_buf_printf(out, "%s that were measured are proven to do the same work.",
+                      ys_label_all(working, "trials").text);
     else
         ys_buf_printf(
             out,

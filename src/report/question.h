@@ -31,12 +31,14 @@ const struct ys_view_trial *ys_question_fastest(const struct ys_view *view);
 
 /** Whether all trials that count and have an accuracy have the same one in every round, and there are several. */
 bool ys_question_same_accuracy(const struct ys_view *view);
-/** How the speed of a trial stands to that of the fastest. */
+/** How the speed of a trial stands to that of the fastest of its group. */
 struct ys_relation {
-    double ratio;     /* of both medians; NAN where there is none */
-    int verdict;      /* enum ys_verdict, of the side of this trial; YS_NAME_NONE where the two were not compared */
-    bool is_best;     /* it is the fastest */
-    const char *word; /* "best", "slower", "as fast", "unclear", ...; "" where there is nothing to say */
+    double ratio;       /* over that one's, as compared round by round, else of both medians; NAN where there is none */
+    double lo, hi;      /* its interval; NAN */
+    const char *reason; /* why it is unclear or invalid; NULL */
+    int verdict;        /* enum ys_verdict, of the side of this trial; YS_NAME_NONE where the two were not compared */
+    bool is_best;       /* it is the fastest */
+    const char *word;   /* "best", "slower", "as fast", "unclear", ...; "" where there is nothing to say */
 };
 struct ys_relation ys_question_relation(const struct ys_view *view, const struct ys_view_trial *trial);
 

@@ -13,13 +13,23 @@
 #include "verify/proof.h"
 #include <stdbool.h>
 
-/** The result as plain text: trials, where the time goes, comparisons with verdicts, what the measuring cost, a
- * summary. No line is wider than `width` columns, which is at least 40 (smaller counts as 40). `colour`: ANSI colours.
+struct ys_result;
+/** The result on one screen, for people who have never read a manual of statistics: what was done, the answer, a line a
+ * trial with its speed over that of the fastest of its group, a line for each kind of warning, and `more` (NULL: none),
+ * where the rest is. `width` and `colour` as below. */
+ys_status ys_report_summary(const ys_json *result, const char *more, int width, bool colour,
+                            struct ys_buf *out) YS_MUST_CHECK;
+/** The same of a result that no document was made of (metric/document.h), as thousands of trials are shown. */
+ys_status ys_report_summary_of(const struct ys_result *result, const char *more, int width, bool colour,
+                               struct ys_buf *out) YS_MUST_CHECK;
+
+/** The result in detail, as plain text: trials, where the time goes, comparisons with verdicts, what the measuring
+ * cost, a summary. No line is wider than `width` columns, which is at least 40 (smaller counts as 40). `colour`: ANSI
+ * colours.
  */
 ys_status ys_report_table(const ys_json *result, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 
-struct ys_result;
-/** The same of a result that no document was made of (metric/document.h), as thousands of trials are shown. */
+/** The same of a result that no document was made of. */
 ys_status ys_report_table_of(const struct ys_result *result, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 
 /** The result in plain sentences: a new array of strings, each a whole sentence, the most important first. */

@@ -414,7 +414,8 @@ static struct ys_label share_label(double share, bool difference)
     return label;
 }
 
-bool ys_section_shows_nothing(const struct ys_view_comparison *comparison)
+/* Not even a ratio of 2 could have been shown: then a figure of how much more says nothing. */
+static bool shows_nothing(const struct ys_view_comparison *comparison)
 {
     return !comparison->is_difference && comparison->resolution > 1;
 }
@@ -423,7 +424,7 @@ struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison)
 {
     double smallest = comparison->resolution;
     bool valid = comparison->verdict != YS_VERDICT_INVALID && smallest > 0;
-    if (valid && ys_section_shows_nothing(comparison))
+    if (valid && shows_nothing(comparison))
         return (struct ys_label){"above 2x"};
     return share_label(valid ? smallest : NAN, comparison->is_difference);
 }

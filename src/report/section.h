@@ -48,8 +48,6 @@ struct ys_effect {
     struct ys_label value, range;
 };
 struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison);
-/** Whether not even a ratio of 2 could have been shown: then a figure of how much more says nothing. */
-bool ys_section_shows_nothing(const struct ys_view_comparison *comparison);
 /** The smallest difference that a comparison could have shown: "3.1 %", "0.50 points", "above 2x", "" when unknown. */
 struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison);
 /** "Brackets hold the rank interval of the median, at a level of 98.4 %." Nothing without an interval. */
@@ -76,13 +74,14 @@ ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics) YS_
 
 /** What sentences are about: the page has each where its question stands. */
 enum ys_words_part {
-    YS_WORDS_STATE = 1, /* whether the study is complete, who does no work */
+    YS_WORDS_STATE = 1, /* whether the study is complete */
     YS_WORDS_DISTURBED = 2,
     YS_WORDS_SPEED = 4,
     YS_WORDS_ANSWERS = 8, /* with the same weights */
     YS_WORDS_PROOFS = 16,
     YS_WORDS_FAILED = 32,
-    YS_WORDS_ALL = 63,
+    YS_WORDS_BOUNDS = 64, /* too few rounds, who does no work */
+    YS_WORDS_ALL = 127,
 };
 /** The result in plain sentences, as ys_report_words(): those parts of it. */
 ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences) YS_MUST_CHECK;

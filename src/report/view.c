@@ -46,9 +46,9 @@ void ys_view_put_value(struct ys_buf *out, const ys_json *value)
 
 void ys_view_put_factor(struct ys_buf *out, const char *name, const ys_json *value)
 {
-    if (strcmp(name, "threads") == 0) {
+    if (strcmp(name, "threads") == 0 || strcmp(name, "ranks") == 0) {
         ys_view_put_value(out, value);
-        ys_buf_puts(out, ys_json_integer(value, 0) == 1 ? " thread" : " threads");
+        ys_buf_printf(out, " %.*s%s", (int)strlen(name) - 1, name, ys_json_integer(value, 0) == 1 ? "" : "s");
         return;
     }
     const char *dot = strrchr(name, '.');
@@ -348,6 +348,7 @@ void ys_view_fini(struct ys_view *view)
         ys_free(view->trials[i].title);
         ys_free(view->trials[i].name);
         ys_json_free(view->trials[i].made_keys);
+        ys_json_free(view->trials[i].made_warned);
     }
     for (size_t i = 0; i < view->group_count; i++)
         ys_free(view->groups[i].trials);

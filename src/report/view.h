@@ -40,14 +40,14 @@ struct ys_view_told {
     const char *model;            /* of the keys */
     bool infers;                  /* their mode */
     int init;                     /* theirs: enum ys_init_from */
-    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *doubts, *agreement, *ranks, *runs_detail,
-        *observed, *said; /* the last two of a document; else NULL */
+    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *warned, *doubts, *agreement, *ranks,
+        *runs_detail, *observed, *said; /* the last two of a document; else NULL */
 };
 
 struct ys_view_trial {
     struct ys_view_told told;
     const struct ys_trial_metric *values; /* of a result that is no document yet; else NULL */
-    ys_json *made_keys;                   /* owned; of the latter */
+    ys_json *made_keys, *made_warned;     /* owned; of the latter */
     const char *id;                       /* "" when the document has none */
     char *framework; /* "pytorch"; "pytorch@2.13.0" when the study has two versions of it. Clean text, as all that
                         follow */
@@ -167,6 +167,11 @@ void ys_view_fini(struct ys_view *view);
 /** Fills all that is told: `trials` as far as they are, and the rest but `places`, `axes` and what is made of them. */
 ys_status ys_view_read(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
 ys_status ys_view_read_result(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+/** One of its differences of environment; NULL: it has none of these members. */
+struct ys_view_difference {
+    const char *what, *text;
+};
+struct ys_view_difference ys_view_read_difference(const ys_json *difference);
 /** One entry of its `groups`: ids of trials, and of the best of them; NULL. */
 void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best);
 /** One comparison of a document. */
@@ -241,6 +246,13 @@ void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const stru
 /** Appends "PyTorch, batch 64": what a trial is called without the factor `without`. */
 void ys_view_put_name_without(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
                               const char *without);
+
+/** Appends "PyTorch on 2 threads with batch 64": its title, and its factors in a sentence, but for those in which all
+ * of `group` (NULL: no trials) are alike. */
+void ys_view_put_phrase(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
+                        const struct ys_view_group *group);
+/** Whether all of a group have that value of a factor. */
+bool ys_view_is_alike(const struct ys_view_group *group, const char *factor);
 
 /** Appends one environment difference, a string or an object, as a sentence part. Clean text. */
 void ys_view_put_difference(struct ys_buf *out, const ys_json *difference);

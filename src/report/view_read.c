@@ -51,6 +51,7 @@ static const struct ys_field told_fields[] = {
     VALUE(TOLD, env),
     VALUE(TOLD, deviations),
     VALUE(TOLD, warnings),
+    VALUE(TOLD, warned),
     VALUE(TOLD, doubts),
     VALUE(TOLD, agreement),
     VALUE(TOLD, ranks),
@@ -218,6 +219,17 @@ static ys_status read_rest(struct ys_view *view, const ys_json *result)
 const char *ys_view_or(const char *text, const char *fallback)
 {
     return text ? text : fallback;
+}
+
+static const struct ys_field difference_fields[] = {TEXT(struct ys_view_difference, what),
+                                                    TEXT(struct ys_view_difference, text)};
+static const struct ys_record difference_record = YS_RECORD("difference", struct ys_view_difference, difference_fields);
+
+struct ys_view_difference ys_view_read_difference(const ys_json *difference)
+{
+    struct ys_view_difference told;
+    ys_record_glance(&difference_record, difference, &told);
+    return told;
 }
 
 struct told_group {
@@ -437,8 +449,9 @@ static ys_status take_trial(const struct ys_result_trial *from, struct ys_view_t
         told->perf = *from->perf;
     trial->values = from->values;
     told->keys = trial->made_keys = ys_record_json(&ys_trial_settings_record, &from->keys);
+    told->warned = trial->made_warned = ys_list_json(&ys_result_warned_record, &from->warned);
     note_asked(told);
-    return told->keys ? YS_OK : ys_out_of_memory();
+    return told->keys && told->warned ? YS_OK : ys_out_of_memory();
 }
 
 ys_status ys_view_read_result(struct ys_view *view, const struct ys_result *result)

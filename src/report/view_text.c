@@ -143,11 +143,43 @@ void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const stru
     }
 }
 
+/* What libraries say of themselves, without what stands in brackets and what follows their version: "Intel oneAPI Math
+ * Kernel Library Version 2024.2" is said to be for what, and built when, in JSON. */
+static void put_libraries(struct ys_buf *out, const char *text)
+{
+    static const char *const ends[] = {"-Product", " for Intel"};
+    struct ys_buf whole = {0}, brief = {0};
+    ys_text_clean(&whole, text, false);
+    for (const char *at = ys_buf_text(&whole); *at;) {
+        if (*at == '(' && strchr(at, ')')) {
+            at = strchr(at, ')') + 1;
+            while (brief.size > 0 && brief.data[brief.size - 1] == ' ' && (!*at || strchr(" ,;)", *at)))
+                brief.data[--brief.size] = 0;
+            continue;
+        }
+        bool cut = false;
+        for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+            cut |= strncmp(at, ends[i], strlen(ends[i])) == 0;
+        if (cut)
+            at += strcspn(at, ",;");
+        else
+            ys_buf_append(&brief, at++, 1);
+    }
+    ys_buf_puts(out, ys_buf_text(&brief));
+    out->failed |= whole.failed || brief.failed;
+    ys_buf_free(&whole);
+    ys_buf_free(&brief);
+}
+
 void ys_view_put_difference(struct ys_buf *out, const ys_json *difference)
 {
     static const char *const members[] = {"text", "message", "sentence"};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         const char *text = ys_json_get_text(difference, members[i], NULL);
+        if (text && strcmp(ys_view_or(ys_view_read_difference(difference).what, ""), "libraries") == 0) {
+            put_libraries(out, text);
+            return;
+        }
         if (text) {
             ys_text_clean(out, text, false);
             return;
@@ -196,6 +228,39 @@ void ys_view_put_name_without(struct ys_buf *out, const struct ys_view *view, co
         if (strcmp(axis, without) == 0 || !value)
             continue;
         ys_buf_puts(out, ", ");
+        ys_view_put_factor(out, axis, value);
+    }
+    if (view->many_sections) {
+        ys_buf_puts(out, " (");
+        ys_text_clean(out, ys_view_or(trial->told.section, ""), false);
+        ys_buf_puts(out, ")");
+    }
+}
+
+bool ys_view_is_alike(const struct ys_view_group *group, const char *factor)
+{
+    const ys_json *first = group->count ? ys_json_get(group->trials[0]->told.factors, factor) : NULL;
+    for (size_t i = 0; i < group->count; i++) {
+        const ys_json *value = ys_json_get(group->trials[i]->told.factors, factor);
+        if (!value || !first || !ys_json_equal(value, first))
+            return false;
+    }
+    return group->count > 0;
+}
+
+void ys_view_put_phrase(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
+                        const struct ys_view_group *group)
+{
+    bool with = false;
+    ys_buf_puts(out, trial->title);
+    for (size_t i = 0; i < ys_view_axes(view); i++) {
+        const char *axis = ys_view_axis(view, i);
+        const ys_json *value = ys_json_get(trial->told.factors, axis);
+        const bool threads = strcmp(axis, "threads") == 0 || strcmp(axis, "ranks") == 0;
+        if (!value || (group && ys_view_is_alike(group, axis)))
+            continue;
+        ys_buf_puts(out, threads ? " on " : with ? ", " : " with ");
+        with |= !threads;
         ys_view_put_factor(out, axis, value);
     }
     if (view->many_sections) {

@@ -63,12 +63,35 @@ static void put_setting(struct words *w, const char *name, const ys_json *value)
     ys_view_put_factor(&w->text, name, value);
 }
 
+/** Whether two differ in more than one factor: then each is named whole. */
+static bool is_several(const char *varies)
+{
+    return strchr(varies, ',') || is(varies, "section");
+}
+
+/** Whether both sides are named by themselves, where else one name is followed by both values. */
+static bool has_names(const char *varies)
+{
+    return is(varies, "framework") || is_several(varies);
+}
+
+/** What a sentence begins with. */
+static void put_subject(struct words *w, const struct ys_view_trial *trial, const char *varies)
+{
+    if (is_several(varies))
+        ys_view_put_phrase(&w->text, w->view, trial, NULL);
+    else
+        ys_buf_puts(&w->text, trial->title);
+}
+
 /** " on 2 threads with batch 64 (section)": all settings but `varies`; threads also when no trial differs in them. An
  * option that only `other` (may be NULL) has, being of another framework, is told as well. */
 static void put_settings(struct words *w, const struct ys_view_trial *trial, const struct ys_view_trial *other,
                          const char *varies)
 {
     const ys_json *threads = ys_view_value(trial, "threads");
+    if (is_several(varies))
+        return;
     if (threads && ys_json_type_of(threads) == YS_JSON_INT && !is(varies, "threads")) {
         ys_buf_puts(&w->text, " ");
         put_setting(w, "threads", threads);
@@ -192,8 +215,8 @@ static void put_learned(struct words *w, const struct ys_view_comparison *compar
 /** "builtin" and "PyTorch", or "on 2 threads" and "on 1 thread". */
 static void put_side(struct words *w, const struct ys_view_trial *trial, const char *varies)
 {
-    if (is(varies, "framework"))
-        ys_buf_puts(&w->text, trial->title);
+    if (has_names(varies))
+        put_subject(w, trial, varies);
     else
         put_setting(w, varies, ys_view_value(trial, varies));
 }
@@ -208,8 +231,9 @@ static void say_faster(struct words *w, const struct ys_view_comparison *compari
         b = slower;
         choose_decimals(&r);
     }
-    bool faster = r.ratio >= 1, frameworks = is(varies, "framework");
-    ys_buf_printf(&w->text, "%s %s ", a->title, verb_of(a, false));
+    bool faster = r.ratio >= 1, frameworks = has_names(varies);
+    put_subject(w, a, varies);
+    ys_buf_printf(&w->text, " %s ", verb_of(a, false));
     put_model(w, a);
     ys_buf_puts(&w->text, faster ? " " : " more slowly");
     if (faster)
@@ -234,13 +258,15 @@ static void say_same(struct words *w, const struct ys_view_comparison *compariso
     struct ratios r = read_ratios(comparison);
     double margin = w->view->study.margin;
     r.decimals = 2;
-    if (is(varies, "framework"))
-        ys_buf_printf(&w->text, "%s and %s %s ", a->title, b->title, verb_of(a, true));
-    else
-        ys_buf_printf(&w->text, "%s %s ", a->title, verb_of(a, false));
+    const bool names = has_names(varies);
+    put_subject(w, a, varies);
+    ys_buf_puts(&w->text, names ? " and " : "");
+    if (names)
+        put_subject(w, b, varies);
+    ys_buf_printf(&w->text, " %s ", verb_of(a, names));
     put_model(w, a);
-    ys_buf_puts(&w->text, is(varies, "framework") ? " equally fast" : " as fast ");
-    if (!is(varies, "framework")) {
+    ys_buf_puts(&w->text, names ? " equally fast" : " as fast ");
+    if (!names) {
         put_side(w, a, varies);
         ys_buf_puts(&w->text, " as ");
         put_side(w, b, varies);
@@ -259,10 +285,11 @@ static void say_unclear(struct words *w, const struct ys_view_comparison *compar
     struct ratios r = read_ratios(comparison);
     r.decimals = 2;
     ys_buf_puts(&w->text, "It is unclear whether ");
-    ys_buf_printf(&w->text, "%s %s ", a->title, verb_of(a, false));
+    put_subject(w, a, varies);
+    ys_buf_printf(&w->text, " %s ", verb_of(a, false));
     put_model(w, a);
     ys_buf_puts(&w->text, " faster or slower ");
-    if (!is(varies, "framework")) {
+    if (!has_names(varies)) {
         put_side(w, a, varies);
         ys_buf_puts(&w->text, " ");
     }
@@ -273,14 +300,8 @@ static void say_unclear(struct words *w, const struct ys_view_comparison *compar
         ys_buf_printf(&w->text, ": %.2f times as fast ", r.ratio);
         put_evidence(w, comparison, &r);
     }
-    double resolution = comparison->resolution;
     const char *reason = ys_view_or(comparison->reason, "");
-    if (isfinite(resolution) && ys_section_shows_nothing(comparison))
-        ys_buf_puts(&w->text, "; the runs scatter so much that not even twice as fast could have been shown");
-    else if (isfinite(resolution) && resolution > 0)
-        ys_buf_printf(&w->text, "; only a difference of %s or more could have been shown",
-                      ys_label_share(resolution).text);
-    else if (reason[0] && !(isfinite(r.ratio) && comparison->n < 6)) {
+    if (reason[0] && !(isfinite(r.ratio) && comparison->n < 6)) {
         ys_buf_puts(&w->text, "; ");
         ys_text_clean(&w->text, reason, false);
     }
@@ -291,9 +312,11 @@ static void say_invalid(struct words *w, const struct ys_view_comparison *compar
                         const struct ys_view_trial *b, const char *varies)
 {
     const char *reason = ys_view_or(comparison->reason, "");
-    if (is(varies, "framework"))
-        ys_buf_printf(&w->text, "%s and %s", a->title, b->title);
-    else {
+    if (has_names(varies)) {
+        put_subject(w, a, varies);
+        ys_buf_puts(&w->text, " and ");
+        put_subject(w, b, varies);
+    } else {
         ys_buf_printf(&w->text, "%s ", a->title);
         put_side(w, a, varies);
         ys_buf_puts(&w->text, " and ");
@@ -315,7 +338,7 @@ static bool say_comparison(struct words *w, const struct ys_view_comparison *com
     const struct ys_view_trial *b = ys_view_find(w->view, ys_view_or(comparison->b, ""));
     const char *varies = ys_view_or(comparison->varies, "");
     const int verdict = comparison->verdict;
-    if (!a || !b || (!is(varies, "framework") && (!ys_view_value(a, varies) || !ys_view_value(b, varies))))
+    if (!a || !b || (!has_names(varies) && (!ys_view_value(a, varies) || !ys_view_value(b, varies))))
         return false;
     bool ratio = isfinite(comparison->ratio);
     if ((verdict == YS_VERDICT_BETTER || verdict == YS_VERDICT_WORSE) && ratio)
@@ -654,13 +677,13 @@ ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentenc
         say_doubts(&w);
     if (parts & YS_WORDS_ANSWERS)
         say_agreements(&w);
-    if (parts & YS_WORDS_STATE)
+    if (parts & YS_WORDS_BOUNDS)
         say_rounds(&w);
     if (parts & YS_WORDS_FAILED)
         say_failures(&w);
     if (parts & YS_WORDS_PROOFS)
         say_all_proofs(&w);
-    if (parts & YS_WORDS_STATE)
+    if (parts & YS_WORDS_BOUNDS)
         say_no_work(&w);
     ys_buf_free(&w.text);
     if (w.status != YS_OK) {

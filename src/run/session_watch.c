@@ -285,6 +285,11 @@ double ys_session_seen_cpu_s(const struct ys_session *session)
     return (double)(usage->has_cpu && usage->cpu_ns > sampled_ns ? usage->cpu_ns : sampled_ns) * 1e-9;
 }
 
+uint64_t ys_session_seen_rss_bytes(const struct ys_session *session)
+{
+    return session->sampled_rss_bytes;
+}
+
 ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries)
 {
     const struct ys_tree_member *members;

@@ -349,24 +349,46 @@ static ys_status drop(const struct group *group, size_t place, struct ys_run_rec
     return YS_OK;
 }
 
-ys_status ys_turns_execute(const struct ys_run_spec *specs, size_t count, const struct ys_turns *turns,
+/** Whether one more may be started: those that live have not reached their peaks. */
+static bool has_room(const struct group *group)
+{
+    uint64_t largest_bytes = 0;
+    for (size_t m = 0; m < group->count; m++) {
+        const struct ys_crew *crew = &group->members[m].going.crew;
+        uint64_t held_bytes = 0;
+        for (size_t i = 0; group->members[m].lives && i < crew->count; i++)
+            held_bytes += ys_session_seen_rss_bytes(crew->sessions[i]);
+        largest_bytes = held_bytes > largest_bytes ? held_bytes : largest_bytes;
+    }
+    return group->turns->room() > 2 * (int64_t)largest_bytes;
+}
+
+static ys_status start_all(struct group *group, const struct ys_run_spec *specs, size_t count,
                            struct ys_run_record *records)
 {
-    struct group group = {.turns = turns, .count = count, .steps = LEAST_STEPS};
     ys_status status = YS_OK;
+    while (status == YS_OK && group->count < count && (group->count == 0 || has_room(group))) {
+        const size_t m = group->count++;
+        group->order[m] = (uint32_t)m;
+        group->members[m].step_s = NAN;
+        status = start(group, &group->members[m], &specs[m], &records[m]);
+    }
+    return status;
+}
+
+ys_status ys_turns_execute(const struct ys_run_spec *specs, size_t count, const struct ys_turns *turns,
+                           struct ys_run_record *records, size_t *started)
+{
+    struct group group = {.turns = turns, .steps = LEAST_STEPS};
     memset(records, 0, count * sizeof *records);
     YS_ASSERT(count <= YS_TURNS_MOST);
-    for (uint32_t m = 0; m < count; m++) {
-        group.order[m] = m;
-        group.members[m].step_s = NAN;
-    }
-    for (size_t m = 0; status == YS_OK && m < count; m++)
-        status = start(&group, &group.members[m], &specs[m], &records[m]);
+    ys_status status = start_all(&group, specs, count, records);
+    *started = group.count;
     if (status == YS_OK)
         status = go_round(&group);
     if (status != YS_OK)
         status = end_all(&group, status);
-    for (size_t m = 0; m < count; m++) {
+    for (size_t m = 0; m < group.count; m++) {
         const ys_status noted = drop(&group, m, &records[m]);
         status = status == YS_OK ? noted : status;
     }

@@ -23,18 +23,20 @@
 #include "run/run.h"
 
 struct ys_turns {
-    double turn_s;        /* that the slowest member's turn is to take, more or less */
-    uint64_t seed;        /* of the orders of cycles */
-    bool drops;           /* pairs of cycles that were disturbed */
-    uint64_t deadline_ns; /* a time at which all of them end, as of timeout_wall; 0: none */
+    double turn_s;         /* that the slowest member's turn is to take, more or less */
+    uint64_t seed;         /* of the orders of cycles */
+    bool drops;            /* pairs of cycles that were disturbed */
+    uint64_t deadline_ns;  /* a time at which all of them end, as of timeout_wall; 0: none */
+    int64_t (*room)(void); /* bytes of memory that may still be had: ys_host_memory_room() */
 };
 
 enum { YS_TURNS_MOST = 8 }; /* members: each waits for all others, and all are in memory */
 
 /** Runs `specs`, which are of as many steps each, train, are on one host and say `by_turns`, in this order of starts;
- * at most YS_TURNS_MOST. Each has its record, as of ys_run_execute(), whose results these are: a member that fails has
- * it in its facts, and the others go on. */
+ * at most YS_TURNS_MOST. Where memory has not twice the room that the largest of those started holds no more are:
+ * *started is how many were, one at least. Each of these has its record, as of ys_run_execute(), whose results these
+ * are: a member that fails has it in its facts, and the others go on. */
 ys_status ys_turns_execute(const struct ys_run_spec *specs, size_t count, const struct ys_turns *turns,
-                           struct ys_run_record *records) YS_MUST_CHECK;
+                           struct ys_run_record *records, size_t *started) YS_MUST_CHECK;
 
 #endif

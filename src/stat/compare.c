@@ -83,7 +83,7 @@ enum ys_verdict ys_compare_verdict(const struct ys_compare_ends *on, enum ys_bet
     if (on->lo >= on->low && on->hi <= on->high)
         return YS_VERDICT_SAME;
     if (on->lo <= on->high && on->hi >= on->low)
-        *reason = "the interval reaches across the margin";
+        *reason = "the runs differ too much among themselves to tell: more of them are needed";
     else if (better == YS_BETTER_NEITHER)
         *reason = "the two differ, and neither direction of this metric is better";
     else
@@ -122,9 +122,9 @@ static void judge(struct ys_comparison *comparison, const struct ys_compare_rule
         comparison->reason = "no round in which both trials succeeded";
     } else if (!comparison->single.known) {
         comparison->reason =
-            comparison->left_out ? YS_COMPARE_FEW_LEFT : "fewer than 6 matched rounds give no interval of 95 %";
+            comparison->left_out ? YS_COMPARE_FEW_LEFT : "fewer than 6 rounds of both are too few to tell";
     } else if (!comparison->interval.known) {
-        comparison->reason = "too few and too equal values for an interval together with the other comparisons";
+        comparison->reason = "the values are too few and too equal to tell";
     } else if (rule->bias_untold) {
         comparison->reason = YS_COMPARE_UNTOLD;
     } else {

@@ -73,18 +73,20 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
                                            enum ys_better better, const char **reason);
 /* Why there is no verdict, where it cannot be told what is left of warm-up. */
 #define YS_COMPARE_UNTOLD                                                                                              \
-    "runs of fewer than 30 blocks cannot tell what is left of warm-up (take smaller blocks, or more steps)"
+    "runs of fewer than 30 blocks do not show when a program has warmed up: take smaller blocks, or more steps"
 /* Why there is none, where too little is left, or where it hangs on what was left out. */
 #define YS_COMPARE_MOST_OUT                                                                                            \
-    "in more than a third of the rounds the machine did something else, and nobody knows what that took: run it on a " \
-    "quieter machine, or with on_disturbance = ignore where it always is like that"
+    "the machine was busy with something else in more than a third of the rounds: run it on a quieter machine, or "    \
+    "with on_disturbance = ignore where it always is"
 #define YS_COMPARE_FEW_LEFT                                                                                            \
-    "fewer than 6 rounds are left without those in which the machine did something else: run more rounds, or on a "    \
-    "quieter machine"
+    "fewer than 6 rounds are left without those in which the machine was busy with something else: run more rounds, "  \
+    "or on a quieter machine"
 #define YS_COMPARE_HANGS                                                                                               \
-    "were the rounds that were left out put back at their worse end, the interval would say something else"
+    "the rounds that were left out, as the machine was busy with something else, could change the answer: run more "   \
+    "rounds, or on a quieter machine"
 /* Why there is none, where `on` alone would give one. */
-#define YS_COMPARE_BIASED "were what may be left of warm-up gone, the interval would say something else"
+#define YS_COMPARE_BIASED                                                                                              \
+    "the programs may still have been warming up, which could change the answer: let runs take more steps"
 
 /** `a` and `b` hold n values each, round by round. "The same" is 1 / (1 + margin) <= ratio <= 1 + margin, or
  * -margin <= difference <= margin, so that swapping a and b swaps the verdict and nothing else.

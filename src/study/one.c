@@ -175,6 +175,7 @@ struct one {
     const char *folder;
     struct ys_plan own, *plan;        /* `plan` is `own`, or that of an audit; NULL: it is not yet made */
     const struct ys_run_audit *audit; /* NULL: a run that counts */
+    bool is_harmed;                   /* its inputs changed, which nothing kept it from doing */
     bool agrees;                      /* of same weights: `agreement` is open */
     struct ys_agreement agreement;
     /* What it is executed with. */
@@ -305,8 +306,8 @@ static struct ys_inputs inputs_of(const struct one *one)
 }
 
 /* One that nothing kept from writing its inputs is held against their bytes, before anything is made of them. Who
- * changed them cannot be told, so it is the run that is in doubt; what comes after it gets them as they were. */
-static ys_status check_unguarded(const struct one *one, struct ys_facts *facts, bool *is_harmed)
+ * changed them cannot be told, so it is the run that is in doubt, and each that read them at the same time. */
+static ys_status check_unguarded(struct one *one, struct ys_facts *facts)
 {
     const struct ys_inputs inputs = inputs_of(one);
     if (!facts->observation || facts->observation->guarded)
@@ -314,7 +315,7 @@ static ys_status check_unguarded(const struct one *one, struct ys_facts *facts, 
     ys_status status = ys_inputs_check_bytes(&inputs);
     if (status != YS_EFORMAT)
         return status;
-    *is_harmed = true;
+    one->is_harmed = true;
     char *message = ys_format(
         "%s while it ran, and nothing kept it from writing there (yardstick doctor: guarded files)", ys_error());
     if (!message)
@@ -324,7 +325,14 @@ static ys_status check_unguarded(const struct one *one, struct ys_facts *facts, 
         ys_facts_set_text(&facts->message, message);
     }
     ys_free(message);
-    return ys_inputs_mend_data(&inputs);
+    return YS_OK;
+}
+
+/* What comes after it gets them as they were. */
+static ys_status mend(const struct one *one)
+{
+    const struct ys_inputs inputs = inputs_of(one);
+    return one->is_harmed ? ys_inputs_mend_data(&inputs) : YS_OK;
 }
 
 /* A run whose inputs changed under it says nothing: it is repeated, as one that was interrupted is. */
@@ -520,8 +528,9 @@ static ys_status fail_full(const struct one *one, const struct ys_facts *facts)
 }
 
 /* Checks, judges and stores what was recorded, `ran` being how running went. */
-static ys_status conclude(struct one *one, int attempt, struct ys_run_record *record, ys_status ran)
+static ys_status conclude(struct one *one, int attempt, struct ys_run_record *record, ys_status ran, ys_status checked)
 {
+    const bool is_harmed = one->is_harmed;
     struct ys_study *study = one->study;
     struct ys_facts *facts = &record->facts;
     uint64_t check_ns = ys_time_ns();
@@ -530,8 +539,6 @@ static ys_status conclude(struct one *one, int attempt, struct ys_run_record *re
         study->round_untold |= ys_disturbed(one->trial->threads, facts) == YS_DISTURBED_UNTOLD;
     ys_plausible(&one->trial->record.keys, &study->peak, facts);
     ys_said_check(one->trial->framework->version, facts);
-    bool is_harmed = false;
-    ys_status checked = check_unguarded(one, facts, &is_harmed);
     if (ran == YS_OK && checked == YS_OK && !is_harmed)
         checked = check_said(one, record);
     if (ran == YS_OK && checked == YS_OK)
@@ -618,7 +625,13 @@ static ys_status execute(struct group *group)
         specs[i].by_turns = true;
     }
     ys_turn_group_turns(group->ones[0].study, group->ones[0].round, &turns);
-    return ys_turns_execute(specs, group->count, &turns, group->records);
+    for (size_t from = 0, started; from < group->count; from += started) {
+        YS_TRY(ys_turns_execute(&specs[from], group->count - from, &turns, &group->records[from], &started));
+        if (started < group->count - from)
+            ys_log_warn("%zu of %zu trials take turns: there is no memory for more of them at a time", started,
+                        group->count - from);
+    }
+    return YS_OK;
 }
 
 /* One that was done before the others were interrupted is not checked any more, and so it is none. */
@@ -630,19 +643,32 @@ static void end_with_others(ys_status ran, struct ys_facts *facts)
     ys_facts_set_text(&facts->message, "those that it took turns with were interrupted");
 }
 
+/* Of all before any of them is mended. */
+static ys_status check_inputs_of_all(struct group *group)
+{
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < group->count; i++)
+        if (group->records[i].has_facts)
+            status = check_unguarded(&group->ones[i], &group->records[i].facts);
+    for (size_t i = 0; status == YS_OK && i < group->count; i++)
+        status = mend(&group->ones[i]);
+    return status;
+}
+
 static ys_status conclude_group(struct group *group, int attempt, ys_status ran)
 {
     char *message = ran != YS_OK ? ys_strdup(ys_error()) : NULL;
+    const ys_status checked = check_inputs_of_all(group);
     ys_status status = ran;
     for (size_t i = 0; i < group->count; i++) {
         struct ys_run_record *record = &group->records[i];
         ys_status concluded = YS_OK;
-        if (record->has_facts && message)
-            ys_fail(ran, "%s", message);
+        if (record->has_facts && ran != YS_OK)
+            ys_fail(ran, "%s", message ? message : "out of memory");
         if (record->has_facts && group->count > 1)
             end_with_others(ran, &record->facts);
         if (record->has_facts)
-            concluded = conclude(&group->ones[i], attempt, record, ran);
+            concluded = conclude(&group->ones[i], attempt, record, ran, checked);
         else if (ran == YS_OK)
             concluded = ys_fail(YS_EINTERNAL, "a run left no record");
         if (status == YS_OK && concluded != YS_OK) {
@@ -698,15 +724,16 @@ ys_status ys_study_run_again(struct ys_study *study, struct ys_trial *trial, con
 {
     struct one one = {
         .study = study, .trial = trial, .work = work, .round = round, .folder = folder, .plan = plan, .audit = audit};
-    bool is_harmed = false;
     ys_status status = prepare(&one, record);
     if (status == YS_OK && !record->has_facts)
         status = ys_run_execute(&one.spec, record);
     if (record->has_facts)
         overlook_end(&one, &record->facts);
     if (status == YS_OK && record->has_facts)
-        status = check_unguarded(&one, &record->facts, &is_harmed);
-    if (status == YS_OK && !is_harmed)
+        status = check_unguarded(&one, &record->facts);
+    if (status == YS_OK)
+        status = mend(&one);
+    if (status == YS_OK && !one.is_harmed)
         status = check_said(&one, record);
     end_one(&one);
     return status;

@@ -1,5 +1,6 @@
 #include "study/turn_group.h"
 
+#include "probe/host.h"
 #include "run/session.h"
 
 #include <math.h>
@@ -78,5 +79,6 @@ void ys_turn_group_turns(const struct ys_study *study, int64_t round, struct ys_
         .seed = study->seed + (uint64_t)round,
         .drops = study->keys.on_disturbance != YS_DISTURBANCE_IGNORE,
         .deadline_ns = study->deadline_ns,
+        .room = ys_host_memory_room,
     };
 }

@@ -16,6 +16,9 @@ Needs the standard library alone.
   hang_after_blocks    sends two blocks, then nothing
   crash_mid_train      exits with 4 after two blocks
   crash_seed SEED      exits with 4 in a run whose plan has that seed, and is honest in all others
+  stop_mid_train       stops itself after two blocks
+  die_waiting          gets SIGKILL while it is asked nothing, after it has trained
+  burn                 has a process beside it that uses a processor all the time
   fill_log             writes 16 MiB to stdout in `train`, then goes on honestly
   memory               takes memory without end in `train`
   wrong_times          sends blocks that end before they start
@@ -94,7 +97,17 @@ def save(send, path):
     send({"type": "saved", "path": said, "bytes": os.path.getsize(said)})
 
 
+def burn():
+    parent = os.getpid()
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            pass
+        os._exit(0)
+
+
 def on_open(send, connection):
+    if BEHAVIOUR == "burn":
+        burn()
     if BEHAVIOUR == "segv":
         os.kill(os.getpid(), signal.SIGSEGV)
     elif BEHAVIOUR == "killed":
@@ -139,6 +152,8 @@ def train(send, message):
     while first < message["to"]:
         if sent == 2 and BEHAVIOUR == "hang_after_blocks":
             hang()
+        if sent == 2 and BEHAVIOUR == "stop_mid_train":
+            os.kill(os.getpid(), signal.SIGSTOP)
         if sent == 2 and BEHAVIOUR in ("crash_mid_train", "crash_seed %s" % PLAN.get("seed")):
             print("Traceback: something went wrong", file=sys.stderr)
             os._exit(4)
@@ -150,6 +165,8 @@ def train(send, message):
               "loss": ["nan"] * count if BEHAVIOUR == "nan_loss" else [0.5] * count if WORKS else []})
         first, sent = first + count, sent + 1
     send({"type": "done"})
+    if BEHAVIOUR == "die_waiting" and first > 1:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def main():

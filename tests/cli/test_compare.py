@@ -61,7 +61,7 @@ class SameWeights(Case):
         self.assertEqual(math.ceil(found[0]["rows"] / 32), result["trials"][0]["keys"]["requests"])
 
     def test_the_table_and_the_page_show_it(self):
-        out, _ = self.yardstick("run", "--framework=builtin,null", *SAME, "--steps=0", "--rows=40")
+        out, _ = self.yardstick("run", "--framework=builtin,null", *SAME, "--steps=0", "--rows=40", "--details")
         self.assertIn("Predictions with the same weights", out)
         self.assertIn(" of 40 ", out)
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
@@ -93,7 +93,7 @@ class SameWeights(Case):
         self.assertIn("another shape", one["rounds"][0]["reason"])
         self.assertIn("Concat", one["layers_reason"])
         self.assertIn("its predictions could not be had", err)
-        out, _ = self.yardstick("show")
+        out, _ = self.yardstick("show", "--details")
         self.assertIn("another shape", " ".join(out.split()))
 
     def test_weights_that_cannot_be_trained_end_the_runs_and_not_the_study(self):

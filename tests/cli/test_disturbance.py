@@ -24,10 +24,10 @@ class Disturbance(Case):
 
     def test_a_burner_beside_a_run_marks_it_in_the_first_line(self):
         self.burn()
-        out, _ = self.yardstick("run", *SLOW)
+        out, _ = self.yardstick("run", *SLOW, "--details")
         self.assertIn("1 of 1 runs disturbed", " ".join(out.split()))
         self.assertIn("other programs used", " ".join(out.split()))
-        self.assertIn("1 of 1 run was disturbed; one trial has no other.", " ".join(out.split()))
+        self.assertIn("1 of 1 run was disturbed by other work on the machine; one trial has no run that was not.", " ".join(out.split()))
         trial = json.loads(self.yardstick("show", "--format=json")[0])["trials"][0]
         self.assertEqual(trial["quiet"], {"runs": 0, "rate_per_s": None, "latency_p50_s": None, "wall_s": None, "cpu_s": None})
 

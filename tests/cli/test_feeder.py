@@ -74,7 +74,7 @@ class Feeder(Fed, Case):
         self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "pass"))
 
     def test_the_report_shows_what_it_took_beside_the_run(self):
-        out, _ = self.yardstick("run", *RING)
+        out, _ = self.yardstick("run", *RING, "--details")
         said = r"Fed by yardstick-feeder, which is in none of the figures above:?\W+(- |<ul>\s<li>)?.*: [0-9.]+ m?s of CPU time, [0-9.]+ MB"
         self.assertRegex(out, said)
         self.assertRegex(self.yardstick("show", "last", "--format=md")[0], said)

@@ -130,7 +130,7 @@ class Infer(Case):
         self.assertIsNone(values["train_s"])
 
     def test_the_table_and_the_page_show_percentiles(self):
-        out, _ = self.yardstick("run", "--framework=builtin,null", *INFER, "--batch=1", "--requests=300", "--repeat=1")
+        out, _ = self.yardstick("run", "--framework=builtin,null", *INFER, "--batch=1", "--requests=300", "--repeat=1", "--details")
         self.assertIn("Latency of a request", out)
         self.assertIn("99 %", out)
         self.assertNotIn("accuracy", out)
@@ -145,7 +145,7 @@ class Infer(Case):
     def test_training_and_requests_in_one_study(self):
         path = self.study("repeat = 1", "[global]", "framework = builtin", "model = mlp", "data = digits", "threads = 1", "batch = 16",
                           "[learn]", "steps = 12", "[serve]", "mode = infer", "requests = 120")
-        out, _ = self.yardstick("run", path)
+        out, _ = self.yardstick("run", path, "--details")
         self.assertIn("accuracy", out)
         self.assertIn("Latency of a request", out)
         result, _ = self.result("show")

@@ -318,7 +318,7 @@ class Gate(Judged):
         found, = self.gate(base, self.foreign("warm", self.warming(0.1)), rule, code=4)["checks"]
         self.assertLess(found["ci"][1], 0.97)
         self.assertGreater(found["settled_ci"][0], 0.97)
-        self.assertIn("warm-up", found["reason"])
+        self.assertIn("warming up", found["reason"])
         found, = self.gate(base, self.foreign("settled", self.warming(0.01)), rule, code=3)["checks"]
         self.assertLess(found["settled_ci"][1], 0.97)
         found, = self.gate(base, self.foreign("short", self.warming(None)), rule, code=4)["checks"]
@@ -427,7 +427,7 @@ class Compare(Judged):
         self.assertLess(found["ci"][1], 1 / 1.02)
         self.assertGreater(found["settled_ci"][1], 1 / 1.02)
         self.assertEqual(found["verdict"], "unclear")
-        self.assertIn("warm-up", found["reason"])
+        self.assertIn("warming up", found["reason"])
         self.assertEqual(rate("warm.jsonl", base)["verdict"], "unclear")
         # What is left on the side that is faster takes nothing from that: without it, it would be faster still.
         found = rate(base, self.made("warm.jsonl", self.warming(-0.1)))

@@ -77,7 +77,7 @@ class Nodes(Case):
         self.assertGreater(facts["harness"]["cpu_ns"], 0)
         trial, = self.result("show", "last")[0]["trials"]
         self.assertEqual([(rank["status"], rank["host"], rank["clock_error_s"]) for rank in trial["ranks"]], [("ok", name, 0)] * 4)
-        self.assertRegex(self.yardstick("show", "last")[0], r"(?m)\b3 %s +ok\b" % re.escape(name[:30]))
+        self.assertRegex(self.yardstick("show", "last", "--details")[0], r"(?m)\b3 %s +ok\b" % re.escape(name[:30]))
         self.assert_nothing_left()
 
     def test_ranks_nodes_and_ranks_per_node_say_the_same(self):
@@ -338,7 +338,7 @@ class Nodes(Case):
         self.assertEqual((same["clock_offset_ns"], same["clock_error_ns"]), (0, 0))
         self.assertGreater(other["clock_error_ns"], 0)
         self.assertGreaterEqual(other["clock_looks"], 3)  # of 8 s, in which it was looked at each 5 s
-        self.assertIn("clocks of its hosts are related to within", " ".join(self.yardstick("show", "last")[0].split()))
+        self.assertIn("clocks of its hosts are related to within", " ".join(self.yardstick("show", "last", "--details")[0].split()))
         self.assertLessEqual(abs(other["clock_offset_ns"] - 1000 * 10**9), other["clock_error_ns"])
         # In truth there is no drift: what is found is no more than both errors allow.
         span_ns = facts["times"]["end_ns"] - facts["times"]["exec_ns"]

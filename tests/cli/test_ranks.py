@@ -67,7 +67,7 @@ class Ranks(Case):
         trial, = self.result("show", "last")[0]["trials"]
         self.assertEqual([rank["status"] for rank in trial["ranks"]], ["ok", "ok"])
         self.assertEqual([rank["compute_s"] for rank in trial["ranks"]], [rank["compute_s"] for rank in ranks])
-        table, _ = self.yardstick("show", "last")
+        table, _ = self.yardstick("show", "last", "--details")
         self.assertIn("Ranks (medians of the runs", table)
         self.assertLessEqual(max(map(len, table.splitlines())), 80)
 
@@ -237,7 +237,7 @@ class Ranks(Case):
         trial, = self.result("show", "last")[0]["trials"]
         self.assertEqual(trial["ranks"][2]["status"], "killed")
         self.assertIn("rank 2 of 4", trial["reason"])
-        self.assertRegex(self.yardstick("show", "last")[0], r"(?s)rank 2 of 4.*Ranks \(.*killed")
+        self.assertRegex(self.yardstick("show", "last", "--details")[0], r"(?s)rank 2 of 4.*Ranks \(.*killed")
         for rank in (0, 1, 3):  # each heard of it, or was ended because of it
             self.assertIn(facts["ranks"][rank]["status"], ("crashed", "cancelled"))
 
@@ -258,7 +258,7 @@ class Ranks(Case):
             self.assertEqual(speeds[0]["efficiency"], speeds[0]["ratio"] / 2)
             self.assertEqual(speeds[0]["efficiency_ci"], [end / 2 for end in speeds[0]["ci"]])
             self.assertEqual({c["scaling"] for c in out["comparisons"] if c["metric"] != "rate_per_s"}, {None})
-            self.assertIn(kind + " scaling, efficiency ", self.yardstick("show", "last")[0].replace("\n  ", " "))
+            self.assertIn(kind + " scaling, efficiency ", self.yardstick("show", "last", "--details")[0].replace("\n  ", " "))
 
     def test_ranks_that_exchange_nothing_are_labelled_and_tell_what_the_exchange_adds(self):
         out, _ = self.result("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=2", "--steps=21",
@@ -268,7 +268,7 @@ class Ranks(Case):
         self.assertEqual([(c["metric"], c["varies"]) for c in found], [("rate_per_s", "strategy")])
         low, high = found[0]["exposed_s_ci"]
         self.assertTrue(0 < found[0]["exposed_s"] and low <= found[0]["exposed_s"] <= high, found)
-        self.assertIn("exposed communication by difference: ", " ".join(self.yardstick("show", "last")[0].split()))
+        self.assertIn("exposed communication by difference: ", " ".join(self.yardstick("show", "last", "--details")[0].split()))
 
     def test_the_built_in_engine_that_exchanges_nothing_is_never_proven(self):
         out, _ = self.result("run", *MLP, "--batch=8", "--ranks=2", "--repeat=1", "--strategy=alone")
@@ -298,7 +298,7 @@ class Ranks(Case):
                     low, high = told[name + "_ci"]
                     self.assertTrue(low <= told[name + "_s"] <= high)
                 self.assertAlmostEqual(told["level"], 1 - 2 / 2**6)
-            self.assertIn("rank %d is the last: %s takes it" % (rank, word), self.yardstick("show", "last")[0].replace("\n    ", " "))
+            self.assertIn("rank %d is the last: %s takes it" % (rank, word), self.yardstick("show", "last", "--details")[0].replace("\n    ", " "))
 
     def test_a_late_rank_that_there_is_not_is_named_with_those_that_there_are(self):
         self.yardstick("run", "--framework=null", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--ranks=3", "--steps=2",

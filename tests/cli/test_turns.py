@@ -1,13 +1,15 @@
 """Studies whose trials take turns: the same work as by runs, and nothing left standing, whatever happens."""
 import json
+import os
 import random
 import signal
 import sqlite3
 import time
 import unittest
 
-from harness import Case, tearDownModule  # noqa: F401
+from harness import ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 
+ADAPTER = os.path.join(ROOT, "tests", "adapters", "misbehaving.py")
 BUILTIN = ("[global]", "model = mlp", "data = digits", "batch = 16", "threads = 1", "block = 5")
 # Paced, so that there is time to interrupt it: 40 steps of 8 rows at 800 rows a second take 0.4 s each.
 PACED = ("[global]", "framework = null", "model = mlp", "data = digits", "batch = 8", "threads = 1", "steps = 40",
@@ -92,6 +94,38 @@ class Turns(Case):
         turns = {trial: run["facts"].get("turns") for (trial, _), run in self.runs().items()}
         self.assertEqual(len(turns), 5)
         self.assertEqual(sorted(each["members"] if each else 0 for each in turns.values()), [0, 2, 2, 2, 2])
+
+    def misbehaving(self, *behaviours, code=0, env=()):
+        """A study of one trial for each behaviour; its runs by trial."""
+        with open(self.write("bad.recipe", ""), "w") as recipe:
+            recipe.write("name = bad\nprogram = python3 %s\nno_work = yes\n" % recipe_word(ADAPTER))
+        lines = ["[global]", "framework = bad", "model = mlp", "data = digits", "batch = 8", "threads = 1",
+                 "steps = 120", "block = 5", "stall_limit = 2s"]
+        for name in behaviours:
+            lines += ["[%s]" % name.replace("_", "-"), "env.MISBEHAVE = %s" % name]
+        process = self.start("run", "--recipes=.", self.study(*lines, head=head("blocks")), env=env)
+        _, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, code, err)
+        self.assert_nothing_left()
+        return {trial: run for (trial, _), run in self.runs().items()}
+
+    def test_a_member_that_fails_leaves_the_others_their_turns(self):
+        for behaviour, status in (("crash_mid_train", "crashed"), ("hang_after_blocks", "stalled"), ("segv", "crashed"),
+                                  ("stop_mid_train", "stalled"), ("die_waiting", "killed")):
+            runs = self.misbehaving("none", behaviour, "honest", code=1)
+            self.assertEqual(runs[behaviour.replace("_", "-")]["status"], status, behaviour)
+            for trial in ("none", "honest"):
+                self.assertEqual((runs[trial]["status"], runs[trial]["facts"]["steps_done"]), ("ok", 120), behaviour)
+                self.assertEqual(runs[trial]["facts"]["turns"]["members"], 3)
+
+    def test_one_that_burns_while_others_have_their_turn_is_held_and_pays_for_it(self):
+        for env in ({}, {"YARDSTICK_CGROUP": "off"}):
+            runs = self.misbehaving("none", "burn", env=env)
+            turns = {trial: run["facts"]["turns"] for trial, run in runs.items()}
+            self.assertIn(turns["burn"]["hold"], ("signals",) if env else ("group", "signals"))
+            self.assertEqual(turns["none"]["hold"], "none")
+            self.assertGreater(turns["burn"]["ahead_ns"], turns["none"]["ahead_ns"])
+            self.assertGreater(sum(runs["burn"]["series"]["request_ahead_ns"]), 0)
 
     def interrupted(self, how, code, after_s):
         process = self.start("run", self.study(*PACED, head=head("blocks", repeat=20)))

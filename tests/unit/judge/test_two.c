@@ -146,7 +146,7 @@ static void what_is_left_of_warm_up_must_change_no_verdict(void)
         int verdict;
         const char *reason;
         size_t ends;
-    } cases[] = {{0.1, YS_VERDICT_UNCLEAR, "warm-up", 2},
+    } cases[] = {{0.1, YS_VERDICT_UNCLEAR, "warming up", 2},
                  {0.01, YS_VERDICT_WORSE, NULL, 2},
                  {-0.1, YS_VERDICT_WORSE, NULL, 2}, /* the base's: without it, it would be faster still */
                  {NAN, YS_VERDICT_UNCLEAR, "fewer than 30 blocks", 0}};
@@ -295,7 +295,7 @@ static void fresh_rounds_decide_only_what_warm_up_does_not(void)
         }
         REQUIRE(ys_gate_confirm(&check, &rule, base, candidate, bias, 8, 0.05 / 3) == YS_OK);
         CHECK_INT(check.outcome, cases[i].outcome);
-        CHECK_INT(strstr(check.reason, "warm-up") != NULL, check.outcome == YS_GATE_OPEN);
+        CHECK_INT(strstr(check.reason, "warming up") != NULL, check.outcome == YS_GATE_OPEN);
         REQUIRE(ys_gate_confirm(&check, &rule, base, candidate, NULL, 8, 0.05 / 3) == YS_OK);
         CHECK_INT(check.outcome, YS_GATE_BROKEN);
         ys_free(check.reason);

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "metric/metric.h"
 #include "report/report.h"
+#include "report/text.h"
 #include "tap.h"
 #include <stdlib.h>
 
@@ -238,6 +239,29 @@ __attribute__((unused)) static ys_json *made_random(uint64_t seed)
     (void)!ys_json_set(result, "trials", trials);
     (void)!ys_json_set(result, "comparisons", comparisons);
     return result;
+}
+
+/** The widest line in columns, escape sequences not counted; no control characters may be left. A command between
+ * backquotes stays whole, so a line that begins with one counts for nothing. */
+__attribute__((unused)) static int made_widest(const char *text, bool *clean)
+{
+    int most = 0;
+    *clean = true;
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        char *line = ys_strndup(text, length);
+        struct ys_buf plain = {0};
+        ys_text_clean(&plain, line, false);
+        const char *first = ys_buf_text(&plain) + strspn(ys_buf_text(&plain), " ");
+        int width = *first == '`' ? 0 : ys_text_width(first) + (int)(first - ys_buf_text(&plain));
+        most = width > most ? width : most;
+        for (size_t i = 0; i < length; i++)
+            *clean &= (unsigned char)line[i] >= 0x20 && line[i] != 0x7F;
+        ys_buf_free(&plain);
+        ys_free(line);
+        text += length + (text[length] == '\n');
+    }
+    return most;
 }
 
 #endif

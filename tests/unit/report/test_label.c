@@ -97,8 +97,14 @@ static void kinds_have_words(void)
     CHECK_INT(ys_view_kind_of(ys_name_find(&ys_kinds, NULL)), YS_KIND_NUMBER);
 }
 
-TAP_MAIN(TAP_CASE(values_have_three_digits_and_a_unit), TAP_CASE(rounding_up_to_the_next_unit_changes_the_unit),
-         TAP_CASE(accuracy_is_percent_with_two_decimals), TAP_CASE(unknown_is_a_dash),
-         TAP_CASE(huge_and_tiny_numbers_stay_short), TAP_CASE(interval_and_value_share_unit_and_place),
-         TAP_CASE(tight_intervals_get_more_places), TAP_CASE(ratios_have_more_places_near_one), TAP_CASE(small_words),
-         TAP_CASE(kinds_have_words))
+static void both_of_two_and_all_of_more(void)
+{
+    CHECK_TEXT(ys_label_all(2, "trials").text, "Both trials");
+    CHECK_TEXT(ys_label_all(16, "trials").text, "All 16 trials");
+}
+
+TAP_MAIN(TAP_CASE(both_of_two_and_all_of_more), TAP_CASE(values_have_three_digits_and_a_unit),
+         TAP_CASE(rounding_up_to_the_next_unit_changes_the_unit), TAP_CASE(accuracy_is_percent_with_two_decimals),
+         TAP_CASE(unknown_is_a_dash), TAP_CASE(huge_and_tiny_numbers_stay_short),
+         TAP_CASE(interval_and_value_share_unit_and_place), TAP_CASE(tight_intervals_get_more_places),
+         TAP_CASE(ratios_have_more_places_near_one), TAP_CASE(small_words), TAP_CASE(kinds_have_words))
