@@ -85,6 +85,8 @@ static ys_json *study_block(ys_status *status, const struct ys_metric_view *view
     ys_put_int(status, object, "rounds", complete);
     ys_put_real(status, object, "margin", study->job.margin);
     ys_put_text(status, object, "comparisons", all_pairs ? "all" : "axes");
+    const char *interleave = study->job.interleave;
+    ys_put_text(status, object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
     ys_put_ref(status, object, "command", study->command);
     put_job_hash(status, object, study);
     ys_put_ref(status, object, "job_text", study->job_text);
@@ -202,6 +204,8 @@ static ys_json *doubts(ys_status *status, const struct ys_metric_view_trial *tri
     ys_json *array = ys_json_array();
     if (*status == YS_OK && array && trial->failed < trial->counted)
         *status = ys_due_say(trial->record->proof, array);
+    if (*status == YS_OK && array)
+        *status = ys_outside_say(trial, array);
     return array;
 }
 

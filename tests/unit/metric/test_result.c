@@ -182,7 +182,7 @@ static void curves_and_samples_of_a_run_are_in_its_detail(void)
     CHECK(ys_json_get_int(blocks, "rank", -1) == 0 && ys_json_get_int(samples, "rank", -1) == 0);
     CHECK_INT(ys_json_size(ys_json_get(blocks, "end_s")), 61);
     CHECK_INT(ys_json_size(ys_json_get(blocks, "step_s")), 61);
-    CHECK_INT(ys_json_get_int(blocks, "steady_from", 0), 4); /* the first step and three slow blocks */
+    CHECK_INT(ys_json_get_int(blocks, "steady_from", 0), 3); /* the first step and two slow blocks */
     CHECK(ys_json_get_bool(blocks, "steady", false));
     size_t n = ys_json_size(ys_json_get(samples, "t_s"));
     CHECK(n > 10);
