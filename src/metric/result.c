@@ -142,10 +142,12 @@ static void sum_harness(const struct ys_metric_view_trial *trial, struct harness
 }
 
 /* Seconds between the first run and the last in which no run was under way: what measuring itself took, preparing and
- * proving aside. NAN while the study runs, and when a session of it was killed before it could say. */
+ * proving aside. NAN while the study runs, and when a session of it was killed before it could say: then its runs are
+ * there, and may be longer than what the other sessions told. */
 static double overhead_s(const struct ys_metric_study *study, double runs_s)
 {
-    return study->took.measure_s - runs_s;
+    const double spent_s = study->took.measure_s - runs_s;
+    return spent_s < 0 ? NAN : spent_s;
 }
 
 static ys_json *harness_block(ys_status *status, const struct ys_metric_study *study, const struct harness_sums *sums)
