@@ -330,6 +330,12 @@ class Adapter:
         """The floats behind the handles; returns when all work is done."""
         raise NotImplementedError
 
+    def input_gradient(self, x, cotangent):
+        """The logits of one batch, evaluated, and the gradient of sum(cotangent * logits) by x, None where there is no
+        cotangent. Of networks with one input of numbers, which come in the run's precision. An adapter that does not
+        define this has no such feature."""
+        raise NotImplementedError
+
     def infer_step(self, x):
         """The logits of one batch, evaluated, as an array that can be read. Everything it does is timed."""
         raise NotImplementedError
@@ -531,6 +537,8 @@ class _Server:
 
     def _can(self, kind):
         """Whether the adapter has what a question asks for."""
+        if kind == "input_gradient" and type(self.adapter).input_gradient is Adapter.input_gradient:
+            return False
         return kind in QUESTIONS and hasattr(self, "on_" + kind) and QUESTIONS[kind][1] in (None, *self.adapter.modes)
 
     def _check_place(self, kind):
@@ -720,12 +728,40 @@ class _Server:
             stamps.append(time.monotonic_ns())
         return logits, stamps
 
+    def on_input_gradient(self, message):
+        plan, entry = self.plan, self.plan.graph["inputs"][0]
+        if plan.world > 1 or plan.prompt is not None:
+            raise Unsupported("input_gradient is of one process, and of rows that are answered whole")
+        if len(plan.inputs) > 1 or entry["dtype"] == "I32" or plan.graph.get("carries_state"):
+            raise Unsupported("input_gradient is of networks with one input of numbers, which carry no state")
+        x = self._given(message, "path", entry["name"], (plan.batch_size, *entry["shape"][1:]))
+        cotangent = self._given(message, "cotangent", "cotangent") if "cotangent" in message else None
+        logits, gradient = self.adapter.input_gradient(x, cotangent)
+        path = self._path("input-gradient")
+        write_safetensors(path, {"logits": logits, **({} if cotangent is None else {"grad." + entry["name"]: gradient})})
+        return {"type": "tensors", "path": path}
+
+    def _given(self, message, key, name, shape=None):
+        """An array of numbers of a file that the message names, in the run's precision."""
+        try:
+            values = read_safetensors(self._absolute(message, key))[name]
+        except (OSError, KeyError, ValueError) as error:
+            raise AdapterError("cannot read %s of %s: %s: %s" % (name, message[key], type(error).__name__, error))
+        if shape not in (None, values.shape):
+            raise AdapterError("%s of %s has shape %s, not %s" % (name, message[key], values.shape, shape))
+        return values.astype(np.float64 if self.plan.precision == "f64" else np.float32)
+
+    @staticmethod
+    def _absolute(message, key):
+        path = message.get(key)
+        if not isinstance(path, str) or not os.path.isabs(path):
+            raise ProtocolError('member "%s" must be an absolute path' % key)
+        return path
+
     def on_save(self, message):
         if message.get("format") != "safetensors":
             raise Unsupported('this adapter saves the format "safetensors", not "%s"' % message.get("format"))
-        path = message.get("path")
-        if not isinstance(path, str) or not os.path.isabs(path):
-            raise ProtocolError('member "path" must be an absolute path')
+        path = self._absolute(message, "path")
         dtype = message.get("dtype", "f32")
         if dtype != "f32" and not dtype == self.plan.precision == "f64":
             raise Unsupported('this adapter saves f32, and f64 in a plan of that precision, not "%s"' % dtype)

@@ -469,6 +469,7 @@ class JAX(common.Adapter):
             for function, more, out in ((self.logits_and_loss, (), (APART, ALIKE)),
                                         (self.gradients, weight, ((ALIKE, (APART, ALIKE)), ALIKE))))
         self.infer_program = jax.jit(self.predict)
+        self.input_program = jax.jit(self.predict_and_pull)
         self.prompt_program = jax.jit(lambda params, x: self.predict_piece(params, {}, x, 0))
         self.token_program = jax.jit(self.predict_piece, donate_argnums=1)  # the cache is written in its place
         self.reset()
@@ -627,6 +628,10 @@ class JAX(common.Adapter):
     def predict(self, params, x):
         return self.network(params, x)[0]
 
+    def predict_and_pull(self, params, x, cotangent):
+        logits, pull = jax.vjp(functools.partial(self.predict, params), x)
+        return logits, pull(cotangent)[0]
+
     def predict_piece(self, params, cache, x, at):
         """Logits of the positions from `at` on, and the cache with their keys and values."""
         logits, left = self.network(params, x, carried=cache, positions=self.plan.prompt + self.plan.tokens, at=at)
@@ -639,6 +644,12 @@ class JAX(common.Adapter):
     def losses(self, handles):
         jax.block_until_ready(self.state)
         return [float(loss) for loss in jax.device_get(handles)]
+
+    def input_gradient(self, x, cotangent):
+        params = self.served if self.plan.mode == "infer" else {**self.state["params"], **self.state["buffers"]}
+        if cotangent is None:
+            return self.infer_program(params, x), None
+        return self.input_program(params, x, cotangent)
 
     def infer_step(self, x):
         return np.asarray(self.infer_program(self.served, x))

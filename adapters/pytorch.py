@@ -470,6 +470,14 @@ class PyTorch(common.Adapter):
         for gradient in gradients:
             gradient.mul_(factor)
 
+    def input_gradient(self, x, cotangent):
+        asked = cotangent is not None
+        with self.unchanged(False), torch.inference_mode(False), torch.set_grad_enabled(asked), self.casting():
+            x = self.tensor(x).requires_grad_(asked)
+            logits = self.run(x).to(self.dtype)
+            gradient, = torch.autograd.grad(logits, x, torch.from_numpy(cotangent)) if asked else (None,)
+        return logits.detach().numpy(), gradient
+
     def infer_step(self, x):
         return self.run(*self.tensors(x)).to(self.dtype).numpy()
 

@@ -35,6 +35,7 @@ class DeepSpeed(PyTorch):
     strategies = ("data",)
     buckets = False
     engine = None
+    input_gradient = common.Adapter.input_gradient  # not with an engine of DeepSpeed's around the network
 
     def build(self, plan):
         self.stage = int(self.option("zero"))

@@ -136,6 +136,12 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     def pass_infer(self, x):
         return self.network.run(x, False, None)[0]
 
+    def pass_gradient(self, x, cotangent):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            logits = self.pass_infer(x)
+        return logits, tape.gradient(logits, x, cotangent)
+
     def pass_piece(self, x, at):
         return self.network.run(x, False, None, at)[0]
 
@@ -181,6 +187,12 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
 
     def losses(self, handles):
         return [float(loss) for loss in handles]
+
+    def input_gradient(self, x, cotangent):
+        if cotangent is None:
+            return self.infer_step(x), None
+        logits, gradient = self.function("pass_gradient")(tf.constant(x), tf.constant(cotangent))
+        return logits.numpy(), gradient.numpy()
 
     def infer_step(self, x):
         return self.function("pass_infer")(self.tensors(x)).numpy()

@@ -276,15 +276,23 @@ static ys_status onednn_param_load(struct ys_lowering *low, size_t param, const 
     return status;
 }
 
-static void onednn_enter(struct ys_lowering *low)
-{
-    low->saved_threads = ys_parallel_threads();
-    ys_parallel_set_threads(low->config.threads);
-}
-
 static void onednn_leave(struct ys_lowering *low)
 {
-    ys_parallel_set_threads(low->saved_threads);
+    ys_parallel_leave(low->saved_threads, low->saved_dynamic);
+}
+
+/** The library divides by the threads that it asks for, whatever it gets. */
+static ys_status onednn_enter(struct ys_lowering *low)
+{
+    ys_parallel_enter(low->config.threads, &low->saved_threads, &low->saved_dynamic);
+    const int got = ys_parallel_count(low->config.threads);
+    if (got == low->config.threads)
+        return YS_OK;
+    onednn_leave(low);
+    if (low->state)
+        return ys_parallel_lacks(low->config.threads, got);
+    low->config.threads = got;
+    return onednn_enter(low);
 }
 
 const struct ys_backend ys_backend_onednn = {

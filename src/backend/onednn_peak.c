@@ -78,10 +78,10 @@ ys_status ys_peak_product(const struct ys_peak_product *product, enum ys_engine_
     struct onednn o = {.type = precision == YS_ENGINE_BF16 ? dnnl_bf16 : dnnl_f32};
     struct ys_program program = {0};
     struct ys_lowering low = {.program = &program, .state = &o};
-    int saved_threads = ys_parallel_threads();
-    ys_parallel_set_threads(threads);
-    ys_status status = measure(&low, product, repeats, seconds);
-    ys_parallel_set_threads(saved_threads);
+    ys_parallel_enter(threads, &low.saved_threads, &low.saved_dynamic);
+    const int got = ys_parallel_count(threads);
+    ys_status status = got == threads ? measure(&low, product, repeats, seconds) : ys_parallel_lacks(threads, got);
+    ys_parallel_leave(low.saved_threads, low.saved_dynamic);
     ys_program_fini(&program);
     if (o.stream)
         dnnl_stream_destroy(o.stream);

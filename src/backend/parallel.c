@@ -1,11 +1,15 @@
 #include "backend/parallel.h"
 
-/* libgomp, version GOMP_4.0 (GCC 4.9) and later; the OpenMP API, version 5.0, sections 3.2.1, 3.2.3, 3.2.4. */
+/* libgomp, version GOMP_4.0 (GCC 4.9) and later; the OpenMP API, version 5.0, sections 3.2.1, 3.2.3, 3.2.4,
+ * 3.2.7, 3.2.8 and 3.2.17. */
 extern void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
 extern int omp_get_thread_num(void);
 extern int omp_get_num_threads(void);
 extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int threads);
+extern void omp_set_dynamic(int is_dynamic);
+extern int omp_get_dynamic(void);
+extern int omp_get_level(void);
 
 struct loop {
     size_t count, grain;
@@ -35,12 +39,46 @@ void ys_parallel_for(int threads, size_t count, size_t grain, ys_parallel_body b
         GOMP_parallel(run_part, &loop, (unsigned)threads, 0);
 }
 
-int ys_parallel_threads(void)
+static void count_part(void *data)
 {
-    return omp_get_max_threads();
+    if (omp_get_thread_num() == 0)
+        *(int *)data = omp_get_num_threads();
 }
 
-void ys_parallel_set_threads(int threads)
+int ys_parallel_count(int threads)
 {
+    static _Thread_local struct {
+        int asked, level, got;
+    } pool; /* the last one of this thread: asking costs a loop */
+    if (threads == 1)
+        return 1;
+    if (pool.asked != threads || pool.level != omp_get_level()) {
+        pool.asked = threads;
+        pool.level = omp_get_level();
+        GOMP_parallel(count_part, &pool.got, (unsigned)threads, 0);
+    }
+    return pool.got;
+}
+
+void ys_parallel_enter(int threads, int *saved_threads, int *saved_dynamic)
+{
+    *saved_threads = omp_get_max_threads();
+    *saved_dynamic = omp_get_dynamic();
+    omp_set_dynamic(0);
     omp_set_num_threads(threads);
+}
+
+void ys_parallel_leave(int saved_threads, int saved_dynamic)
+{
+    omp_set_num_threads(saved_threads);
+    omp_set_dynamic(saved_dynamic);
+}
+
+ys_status ys_parallel_lacks(int threads, int got)
+{
+    return ys_fail(
+        YS_EUNSUPPORTED,
+        "the work is divided among %d threads, and OpenMP gives this one %d: OMP_THREAD_LIMIT, or a parallel "
+        "region around it, may be why; open the engine where it is run",
+        threads, got);
 }

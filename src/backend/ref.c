@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "backend/level.h"
 #include "backend/list.h"
+#include "backend/parallel.h"
 #include "backend/simd.h"
 #include <string.h>
 
@@ -52,7 +53,8 @@ static ys_status ref_begin(struct ys_lowering *low)
 static ys_status simd_begin(struct ys_lowering *low)
 {
     const int threads = low->config.threads;
-    YS_TRY(begin(low, ys_simd_kernels(), threads < YS_REF_MOST_THREADS ? threads : YS_REF_MOST_THREADS));
+    YS_TRY(begin(low, ys_simd_kernels(),
+                 ys_parallel_count(threads < YS_REF_MOST_THREADS ? threads : YS_REF_MOST_THREADS)));
     ys_simd_ops(((struct ys_ref *)low->state)->op);
     return YS_OK;
 }

@@ -4,12 +4,14 @@
 #include "base/keep.h"
 #include "base/lock.h"
 #include "base/mem.h"
+#include "base/steering.h"
 #include "base/stop.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -18,7 +20,10 @@
 
 #define MAX_OUTPUT_BYTES ((size_t)16 << 20)
 
-extern char **environ;
+/* Where an own program answers, and how it is told. */
+#define ANSWERS         "YARDSTICK_ANSWERS_FD"
+#define ANSWERS_FD      3
+#define ANSWERS_FD_TEXT "3"
 
 /* What the keeper says, once. */
 struct report {
@@ -37,33 +42,14 @@ struct child {
     struct ys_buf line;    /* what came after the last newline */
 };
 
-static bool same_name(const char *a, const char *b)
+/** What the program gets of the parent's variables, with those of the options over them; pointers borrowed, array to be
+ * freed. */
+static const char **surroundings(const struct ys_child_options *options)
 {
-    size_t length = strcspn(a, "=");
-    return length == strcspn(b, "=") && memcmp(a, b, length) == 0;
-}
-
-/** The parent's variables with `over` put over them; pointers borrowed, array to be freed. */
-static const char **merged_env(const char *const *over)
-{
-    size_t own_count = 0, over_count = 0, used = 0;
-    while (environ && environ[own_count])
-        own_count++;
-    while (over && over[over_count])
-        over_count++;
-    const char **merged = ys_alloc(own_count + over_count + 1, sizeof *merged);
-    if (!merged)
-        return NULL;
-    for (size_t i = 0; i < own_count; i++) {
-        bool replaced = false;
-        for (size_t j = 0; j < over_count; j++)
-            replaced |= same_name(environ[i], over[j]);
-        if (!replaced)
-            merged[used++] = environ[i];
-    }
-    for (size_t j = 0; j < over_count; j++)
-        merged[used++] = over[j];
-    return merged;
+    static const char *const none[] = {NULL}, *const answers[] = {ANSWERS "=" ANSWERS_FD_TEXT, NULL};
+    return ys_surroundings(
+        options->is_own ? YS_PROGRAM_OWN : YS_PROGRAM_OTHER,
+        (const char *const *const[]){options->env ? options->env : none, options->is_own ? answers : none, NULL});
 }
 
 static _Noreturn void report(int note_fd, int kind, int value)
@@ -73,6 +59,19 @@ static _Noreturn void report(int note_fd, int kind, int value)
     _exit(sent == sizeof said ? 127 : 126);
 }
 
+/** `*fd` becomes `to`, which stays open in the program; `*other`, which is still needed, makes room there. */
+static bool put_at(int *fd, int *other, int to)
+{
+    if (*fd == to)
+        return fcntl(to, F_SETFD, 0) == 0;
+    if (*other == to && (*other = fcntl(to, F_DUPFD_CLOEXEC, to + 1)) < 0)
+        return false;
+    if (dup2(*fd, to) < 0)
+        return false;
+    *fd = to;
+    return true;
+}
+
 /** In the new process: becomes the program. Only what is safe after fork(). */
 static _Noreturn void become(const char *const *argv, const struct ys_child_options *options, int write_fd, int note_fd,
                              pid_t keeper, const char **env)
@@ -80,9 +79,12 @@ static _Noreturn void become(const char *const *argv, const struct ys_child_opti
     if (!ys_keep_child(keeper))
         _exit(127);
     int in = open("/dev/null", O_RDONLY);
-    bool ready = (in == STDIN_FILENO || (in > 0 && dup2(in, STDIN_FILENO) >= 0 && close(in) == 0)) &&
-                 dup2(write_fd, STDOUT_FILENO) >= 0 && (!options->merge_stderr || dup2(write_fd, STDERR_FILENO) >= 0) &&
-                 (!options->folder || chdir(options->folder) == 0);
+    bool ready =
+        (in == STDIN_FILENO || (in > 0 && dup2(in, STDIN_FILENO) >= 0 && close(in) == 0)) &&
+        dup2(options->is_own && fcntl(STDERR_FILENO, F_GETFD) >= 0 ? STDERR_FILENO : write_fd, STDOUT_FILENO) >= 0 &&
+        (!options->is_own || put_at(&write_fd, &note_fd, ANSWERS_FD)) &&
+        (!options->merge_stderr || dup2(write_fd, STDERR_FILENO) >= 0) &&
+        (!options->folder || chdir(options->folder) == 0);
     if (ready) /* the C interface lacks the const that the function keeps */
         execvpe(argv[0], (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)env);
     report(note_fd, NOT_STARTED, errno);
@@ -149,7 +151,7 @@ static ys_status start(const char *const *argv, struct child *child)
     const struct ys_child_options *options = child->options;
     if (options->folder && !ys_fs_is_dir(options->folder))
         return ys_fail(YS_ENOTFOUND, "cannot start %s in %s: there is no such folder", argv[0], options->folder);
-    const char **env = merged_env(options->env);
+    const char **env = surroundings(options);
     if (!env)
         return ys_out_of_memory();
     int ends[2];
@@ -302,4 +304,13 @@ ys_status ys_child_run(const char *const *argv, const struct ys_child_options *o
     if (status == YS_OK && exit_code)
         *exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
     return status;
+}
+
+FILE *ys_child_answers(void)
+{
+    static FILE *stream;
+    const char *text = getenv(ANSWERS);
+    if (!stream && text && strcmp(text, ANSWERS_FD_TEXT) == 0)
+        stream = fdopen(ANSWERS_FD, "w");
+    return stream ? stream : stdout;
 }

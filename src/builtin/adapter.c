@@ -3,6 +3,7 @@
 #include "builtin/cached.h"
 #include "builtin/exchange.h"
 #include "builtin/command.h"
+#include "builtin/input_gradient.h"
 #include "builtin/rows.h"
 
 #include "backend/level.h"
@@ -23,13 +24,13 @@ struct adapter {
     struct ys_engine *engine;        /* over whole rows; with a prompt NULL until it is wanted (need_engine()) */
     struct ys_builtin_cached cached; /* over their pieces, with a prompt */
     struct ys_engine_config config;  /* of each of them */
+    struct ys_builtin_input_gradient slopes;
     struct ys_builtin_rows rows;
     struct ys_safetensors *order_file;
-    const uint32_t *order;  /* [steps, batch of all ranks] */
-    const double *lr;       /* [steps] */
-    const uint32_t *epochs; /* [steps]; NULL: all of one */
-    const char *weights;    /* path, of the plan */
-    const char *state;      /* path, of the plan; NULL: the optimizer's begins at 0 */
+    const uint32_t *order;                    /* [steps, batch of all ranks] */
+    const double *lr;                         /* [steps] */
+    const uint32_t *epochs;                   /* [steps]; NULL: all of one */
+    const char *graph_path, *weights, *state; /* of the plan; no state: the optimizer's begins at 0 */
     struct ys_engine_optimizer optimizer;
     int64_t batch, steps;       /* batch: the rows of it that this process takes, */
     int64_t rank, world;        /* of the run's processes, */
@@ -215,6 +216,7 @@ static void close_plan(void *self)
     ys_shares_close(a->shares);
     ys_engine_close(a->engine);
     ys_builtin_cached_close(&a->cached);
+    ys_builtin_input_gradient_close(&a->slopes);
     ys_free(a->parts);
     ys_builtin_rows_close(&a->rows);
     ys_safetensors_close(a->order_file);
@@ -437,6 +439,7 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     a->world = plan->dist.world;
     a->steps = plan->steps;
     a->format = config.precision == YS_ENGINE_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32;
+    a->graph_path = plan->graph;
     a->weights = plan->weights;
     a->state = plan->state;
     a->optimizer = config.optimizer;
@@ -750,6 +753,13 @@ static ys_status infer_piece(void *self, int64_t batch, int64_t piece, struct ys
     return ys_builtin_cached_answer(&a->cached, rows_of(a, batch), piece, &logits->values, NULL);
 }
 
+static ys_status input_gradient(void *self, const char *inputs, const char *cotangent, const char *path)
+{
+    struct adapter *a = self;
+    YS_TRY(need_engine(a));
+    return ys_builtin_input_gradient(&a->slopes, a->graph_path, &a->config, a->engine, inputs, cotangent, path);
+}
+
 static ys_status save(void *self, const char *path, bool in_double)
 {
     struct adapter *a = self;
@@ -780,6 +790,7 @@ int ys_builtin_serve(void)
                                        .train = train,
                                        .infer = infer,
                                        .infer_piece = infer_piece,
+                                       .input_gradient = input_gradient,
                                        .save = save,
                                        .save_state = save_state,
                                        .close = close_plan};

@@ -1,6 +1,7 @@
 #include "builtin/command.h"
 
 #include "backend/level.h"
+#include "base/child.h"
 #include "base/mem.h"
 #include "probe/host.h"
 #include <getopt.h>
@@ -114,7 +115,9 @@ ys_status ys_builtin_cpu(struct ys_builtin_cpu *cpu)
 
 static ys_status put(const char *text)
 {
-    return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? YS_OK : ys_fail(YS_EIO, "cannot write to stdout");
+    FILE *answers = ys_child_answers();
+    return fputs(text, answers) >= 0 && fflush(answers) == 0 ? YS_OK
+                                                             : ys_fail(YS_EIO, "cannot write what was asked for");
 }
 
 ys_status ys_builtin_print(struct ys_buf *text)

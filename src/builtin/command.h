@@ -37,7 +37,7 @@ extern const struct ys_record ys_builtin_cpu_record;
 /** ys_record_fini() frees what `cpu` then holds. */
 ys_status ys_builtin_cpu(struct ys_builtin_cpu *cpu) YS_MUST_CHECK;
 
-/** Writes to stdout; takes what it writes. */
+/** Writes to where answers go, stdout where a person asks; takes what it writes. */
 ys_status ys_builtin_print_json(ys_json *object) YS_MUST_CHECK; /* one line */
 ys_status ys_builtin_print(struct ys_buf *text) YS_MUST_CHECK;
 /** The exit code, 0 or 2; a failure says so on stderr. */

@@ -241,13 +241,14 @@ static const struct ys_record chain_record = YS_RECORD("chain", struct chain, ch
 
 struct verified {
     int64_t rows, unverified;
-    struct ys_list damaged; /* char * */
+    struct ys_list damaged, unstored; /* char * */
     struct chain chain;
 };
 static const struct ys_field verified_fields[] = {
     YS_FIELD(struct verified, rows, YS_FIELD_INT, "1", 0, "of the study"),
     YS_FIELD(struct verified, unverified, YS_FIELD_INT, "1", 0, "those without a checksum"),
     YS_FIELD(struct verified, damaged, YS_FIELD_TEXTS, NULL, 0, "what is not as it was"),
+    YS_FIELD(struct verified, unstored, YS_FIELD_TEXTS, NULL, 0, "folders of runs that have no row"),
     YS_FIELD_OF(struct verified, chain, YS_FIELD_OBJECT, &chain_record, YS_FIELD_NULL, "null where it cannot be read"),
 };
 static const struct ys_record verified_record = YS_RECORD("verified", struct verified, verified_fields);
@@ -281,6 +282,11 @@ static void print_verified(const struct verified *found, struct ys_buf *out)
         ys_buf_printf(out, "%lld rows, all as they were stored\n", rows);
     for (size_t i = 0; i < found->damaged.count; i++)
         ys_command_wrap(out, 2, 4, "%s", damaged[i]);
+    char *const *unstored = found->unstored.items;
+    for (size_t i = 0; i < found->unstored.count; i++)
+        ys_command_wrap(out, 0, 2,
+                        "runs/%s has no row: it was under way when yardstick was killed, or its row was lost",
+                        unstored[i]);
     print_chain(&found->chain, out);
 }
 

@@ -136,7 +136,7 @@ static void hear(void *context, const char *line)
 static ys_status run_feeder(struct decoding *d, bool checks, const char *list, const char *out)
 {
     const int64_t *shape = d->source.rows.inputs[0].shape;
-    const struct ys_child_options options = {.merge_stderr = true, .on_line = hear, .context = d};
+    const struct ys_child_options options = {.is_own = true, .merge_stderr = true, .on_line = hear, .context = d};
     char *program = ys_find_support(PROGRAM);
     char *size = ys_format("%lldx%lldx%lld", (long long)shape[0], (long long)shape[1], (long long)shape[2]);
     const char *const argv[] = {program, checks ? "check" : "prepare", "--list", list, "--out",

@@ -86,7 +86,7 @@ struct ys_lowering {
     const struct ys_engine_exchange *exchange; /* with other engines, engine/engine.h; likewise */
     enum ys_segment segment;                   /* that calls are being appended to */
     enum ys_call_kind kind;                    /* of those calls, unless ys_lower_mark() says otherwise */
-    int saved_threads;                         /* the calling thread's own setting, between enter and leave */
+    int saved_threads, saved_dynamic;          /* the calling thread's own settings, between enter and leave */
     void *state; /* the back end's own; made by begin, which may fail half way: end copes */
 };
 
@@ -117,8 +117,10 @@ struct ys_backend {
     /** One parameter between its place in a flat buffer and canonical C order, in the program's format. */
     ys_status (*param_store)(struct ys_lowering *low, size_t param, const void *canonical, void *flat);
     ys_status (*param_load)(struct ys_lowering *low, size_t param, const void *flat, void *canonical);
-    /** Around lowering and every run: thread settings that belong to the calling thread. NULL when there are none. */
-    void (*enter)(struct ys_lowering *low);
+    /** Around lowering and every run: thread settings that belong to the calling thread. Before begin it may lower
+     * config.threads, likewise; behind it, it fails where the thread has not what the work was divided among:
+     * there is no leave then. NULL when there is nothing to do. */
+    ys_status (*enter)(struct ys_lowering *low);
     void (*leave)(struct ys_lowering *low);
 };
 

@@ -318,14 +318,12 @@ static ys_status format_size(enum ys_engine_precision format, size_t *size)
 
 static void *flat_param(struct ys_engine *e, int buffer, size_t param)
 {
-    unsigned char *flat = ys_program_at(&e->program, buffer);
-    return flat + e->low.param_offset[param] * e->low.real_size;
+    return (char *)ys_program_at(&e->program, buffer) + e->low.param_offset[param] * e->low.real_size;
 }
 
-static void enter(struct ys_engine *e)
+static ys_status enter(struct ys_engine *e)
 {
-    if (e->backend->enter)
-        e->backend->enter(&e->low);
+    return e->backend->enter ? e->backend->enter(&e->low) : YS_OK;
 }
 
 static void leave(struct ys_engine *e)
@@ -349,9 +347,11 @@ static ys_status set_flat(struct ys_engine *e, int buffer, size_t param, enum ys
         convert(own, e->low.real_size, values, size, count);
         ys_param_clear_absent(e->low.graph, param, e->low.real_size, own);
     }
-    enter(e);
-    ys_status status = e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, buffer, param));
-    leave(e);
+    ys_status status = enter(e);
+    if (status == YS_OK) {
+        status = e->backend->param_store(&e->low, param, own ? own : values, flat_param(e, buffer, param));
+        leave(e);
+    }
     ys_free(own);
     return status;
 }
@@ -368,11 +368,11 @@ static ys_status get_flat(struct ys_engine *e, int buffer, size_t param, enum ys
     YS_TRY(format_size(format, &size));
     size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]);
     void *own = size == e->low.real_size ? NULL : ys_alloc(count, e->low.real_size);
-    if (size != e->low.real_size && !own)
-        return ys_out_of_memory();
-    enter(e);
-    ys_status status = e->backend->param_load(&e->low, param, flat_param(e, buffer, param), own ? own : values);
-    leave(e);
+    ys_status status = size == e->low.real_size || own ? enter(e) : ys_out_of_memory();
+    if (status == YS_OK) {
+        status = e->backend->param_load(&e->low, param, flat_param(e, buffer, param), own ? own : values);
+        leave(e);
+    }
     if (status == YS_OK && own)
         convert(values, size, own, e->low.real_size, count);
     ys_free(own);
@@ -711,7 +711,7 @@ static ys_status run_on(struct ys_engine *e, const void *x, const int64_t *y, en
 {
     YS_TRY(take_input(e, x, y));
     e->mode = mode;
-    enter(e);
+    YS_TRY(enter(e));
     ys_status status = run_segments(e, last);
     leave(e);
     if (status == YS_OK && loss)
@@ -786,7 +786,7 @@ int ys_engine_run_call(struct ys_engine *e, size_t call)
 {
     YS_ASSERT(call < e->program.call_count);
     e->mode = trains(e) ? YS_ENGINE_TRAIN : YS_ENGINE_EVAL;
-    enter(e);
+    YS_TRY(enter(e));
     ys_status status = ys_program_run_call(&e->program, call);
     leave(e);
     return status;

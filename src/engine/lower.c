@@ -358,7 +358,7 @@ static ys_status lower(struct ys_lowering *low, const struct ys_backend *backend
 ys_status ys_lower_graph(struct ys_lowering *low, const struct ys_backend *backend)
 {
     if (backend->enter)
-        backend->enter(low);
+        YS_TRY(backend->enter(low));
     ys_status status = lower(low, backend);
     if (backend->leave)
         backend->leave(low);

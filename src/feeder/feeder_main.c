@@ -1,6 +1,7 @@
 /* yardstick-feeder: turns files of images into rows, and rows into batches. A process of its own: what is in such files
  * is a stranger's work, and decoding it is no part of what a framework spends. */
 #include "base/buf.h"
+#include "base/child.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "data/listed.h"
@@ -190,11 +191,11 @@ static ys_status map_out(const char *path, size_t size, uint8_t **pixels)
 
 static void say_bad(void *context, size_t row, const char *message)
 {
-    (void)context;
-    printf("%zu ", row);
+    FILE *answers = context;
+    fprintf(answers, "%zu ", row);
     for (; *message; message++)
-        putchar(*message == '\n' || *message == '\r' ? '?' : *message);
-    putchar('\n');
+        fputc(*message == '\n' || *message == '\r' ? '?' : *message, answers);
+    fputc('\n', answers);
 }
 
 static size_t bytes_of_rows(const struct ys_feeder_preparation *p)
@@ -207,7 +208,7 @@ static size_t bytes_of_rows(const struct ys_feeder_preparation *p)
 static ys_status make_rows(char **words, bool draws, bool checks)
 {
     struct options options = {0};
-    struct ys_feeder_preparation p = {.on_bad = say_bad, .checks = checks};
+    struct ys_feeder_preparation p = {.on_bad = say_bad, .context = ys_child_answers(), .checks = checks};
     struct ys_buf list = {0};
     const char **paths = NULL;
     uint8_t *pixels = NULL;
@@ -228,7 +229,7 @@ static ys_status make_rows(char **words, bool draws, bool checks)
         status = map_out(options.out, bytes_of_rows(&p), &pixels);
     if (status == YS_OK && p.count > 0)
         status = ys_feeder_prepare(&p, pixels);
-    if (status == YS_OK && (fflush(stdout) != 0 || ferror(stdout)))
+    if (status == YS_OK && (fflush(p.context) != 0 || ferror(p.context)))
         status = ys_fail(YS_EIO, "cannot say which images are bad: %s", strerror(errno));
     ys_free(paths);
     ys_buf_free(&list);

@@ -317,7 +317,9 @@ ys_status ys_framework_find(const char *spec, const char *const *recipe_dirs, st
 
 ys_status ys_framework_find_own(const char *name, struct ys_framework **framework)
 {
-    return find(name, NULL, true, NULL, framework);
+    YS_TRY(find(name, NULL, true, NULL, framework));
+    (*framework)->is_own = true;
+    return YS_OK;
 }
 
 ys_status ys_framework_try(const char *spec, const char *const *recipe_dirs, const char *interpreter,

@@ -28,6 +28,7 @@ struct ys_framework {
     char *recipe_path;
     bool no_work;    /* its adapter does no work: nothing to prove, nothing learnt */
     bool has_double; /* its adapter runs in f64, so meaning can be proven */
+    bool is_own;     /* yardstick's own engine, as oracle and evaluator: ys_framework_find_own() */
     bool reads_onnx; /* its plans name the network as an ONNX file: framework/model_file.h */
     enum ys_framework_state state;
     char *reason;                        /* one sentence; NULL when ready */

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/steering.h"
 
 #include <string.h>
 
@@ -55,6 +56,12 @@ static char *fill_in(const struct ys_framework *framework, const char *variable,
     return text;
 }
 
+static bool is_for(const struct ys_framework *framework, const char *variable)
+{
+    const struct ys_steering *row = ys_steering_of(variable);
+    return !framework->is_own || (row && row->rule == YS_STEERING_EVERYWHERE);
+}
+
 ys_status ys_start_env(const struct ys_framework *framework, int threads, const ys_json *options, const ys_json *extra,
                        char ***env)
 {
@@ -68,7 +75,9 @@ ys_status ys_start_env(const struct ys_framework *framework, int threads, const 
     for (size_t i = 0; status == YS_OK && i < own; i++)
         status = put(list, &count, fill_in(framework, framework->env[i], options));
     for (void *it = ys_json_iter(extra); status == YS_OK && it; it = ys_json_next(extra, it))
-        status = put(list, &count, ys_format("%s=%s", ys_json_iter_key(it), ys_json_text(ys_json_iter_value(it), "")));
+        if (is_for(framework, ys_json_iter_key(it)))
+            status =
+                put(list, &count, ys_format("%s=%s", ys_json_iter_key(it), ys_json_text(ys_json_iter_value(it), "")));
     if (status != YS_OK) {
         ys_start_env_free(list);
         return status;

@@ -138,6 +138,11 @@ ys_status ys_judge_differ(const ys_json *base, const ys_json *candidate, const c
 /* What of a machine is another from minute to minute, or explains what else is there. */
 static const char *const passing[] = {"load", "warnings", "reasons", "self_test", "memory.available_bytes", NULL};
 
+static const char *interleave_of(const struct ys_side *side)
+{
+    return side->told.study.interleave ? side->told.study.interleave : "runs";
+}
+
 ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate,
                                   struct ys_list *differences)
 {
@@ -146,6 +151,7 @@ ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_si
     snprintf(seeds[1], sizeof seeds[1], "%lld", (long long)candidate->told.study.seed);
     YS_TRY(ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, differences));
     YS_TRY(ys_judge_differ_text("seed", seeds[0], seeds[1], differences));
+    YS_TRY(ys_judge_differ_text("interleave", interleave_of(base), interleave_of(candidate), differences));
     return ys_judge_differ(base->told.host, candidate->told.host, "", passing, differences);
 }
 

@@ -25,6 +25,8 @@ struct ys_trial_metric {
     double *bias;  /* owned, likewise: by how much the logarithm of that value would change were what is left of
                       warm-up gone (stat/steady.h), NaN where it cannot be told; NULL of metrics of more than
                       the steady part, of which that is no question */
+    double *whole; /* owned, likewise: that value as the whole run has it, which is the worse one, or else the value
+                      itself (metric/outside.h); NULL where it is so in all rounds */
     double *taken; /* owned, likewise: by how large a part the time that it is, or is of, could be shorter were what the
                       machine took given back, NaN where nobody knows; NULL of what is no time */
     size_t rounds;

@@ -59,9 +59,10 @@ static bool next_pair(const struct ys_metric_view_trial *a, const struct ys_metr
 
 struct matched {
     double *a, *b;
-    double *bias;        /* of a / b of the metric: the change were what is left of warm-up gone in both */
-    double *from;        /* where the common window begins, as a share of the run; NaN where it is not known */
-    double *of_a, *of_b; /* what was taken from each run (ys_taken_part()) */
+    double *bias;                /* of a / b of the metric: the change were what is left of warm-up gone in both */
+    double *from;                /* where the common window begins, as a share of the run; NaN where it is not known */
+    double *of_a, *of_b;         /* what was taken from each run (ys_taken_part()) */
+    double *beyond_a, *beyond_b; /* how much worse each may be as a whole (ys_outside_reach()) */
     size_t n, bias_known;
     struct ys_comparison_taken taken;
 };
@@ -100,7 +101,7 @@ static size_t choose_runs(const struct ys_metric_view_trial *a, const struct ys_
 static ys_status alloc_rounds(size_t most, struct matched *rounds)
 {
     *rounds = (struct matched){.taken = YS_TAKEN_NOTHING};
-    rounds->a = ys_alloc(6 * most, sizeof(double));
+    rounds->a = ys_alloc(8 * most, sizeof(double));
     if (!rounds->a)
         return ys_out_of_memory();
     rounds->b = rounds->a + most;
@@ -108,6 +109,8 @@ static ys_status alloc_rounds(size_t most, struct matched *rounds)
     rounds->from = rounds->bias + most;
     rounds->of_a = rounds->from + most;
     rounds->of_b = rounds->of_a + most;
+    rounds->beyond_a = rounds->of_b + most;
+    rounds->beyond_b = rounds->beyond_a + most;
     return YS_OK;
 }
 
@@ -130,6 +133,8 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
         rounds->from[i] = window.from;
         rounds->of_a[i] = ys_taken_part(run, &window, m);
         rounds->of_b[i] = ys_taken_part(other, &window, m);
+        rounds->beyond_a[i] = ys_outside_reach(&run->outside, m, rounds->a[i]);
+        rounds->beyond_b[i] = ys_outside_reach(&other->outside, m, rounds->b[i]);
         rounds->bias_known += isfinite(rounds->bias[i]);
         if (!isnan(rounds->of_a[i]) && !isnan(rounds->of_b[i]) && rounds->of_a[i] + rounds->of_b[i] > 0)
             ys_taken_add(run, other, &rounds->taken);
@@ -139,8 +144,8 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
     return status;
 }
 
-/* By how much the value of a round could be less and more were what was taken from its runs given back. `part` of a
- * time less makes a speed 1 / (1 - part) times as high. */
+/* By how much the value of a round could be less and more were what was taken from its runs given back, and were either
+ * as slow as its whole run. `part` of a time less makes a speed 1 / (1 - part) times as high. */
 static void bound(const struct matched *rounds, bool is_speed, bool is_difference, double *down, double *up)
 {
     for (size_t i = 0; i < rounds->n; i++) {
@@ -148,8 +153,10 @@ static void bound(const struct matched *rounds, bool is_speed, bool is_differenc
         double of_b = is_difference ? rounds->of_b[i] * rounds->b[i] : -log1p(-rounds->of_b[i]);
         of_a = isnan(of_a) ? INFINITY : of_a;
         of_b = isnan(of_b) ? INFINITY : of_b;
-        down[i] = is_speed ? of_b : of_a;
-        up[i] = is_speed ? of_a : of_b;
+        const double beyond_a = is_difference ? rounds->a[i] * expm1(rounds->beyond_a[i]) : rounds->beyond_a[i];
+        const double beyond_b = is_difference ? rounds->b[i] * expm1(rounds->beyond_b[i]) : rounds->beyond_b[i];
+        down[i] = is_speed ? of_b + beyond_a : of_a + beyond_b;
+        up[i] = is_speed ? of_a + beyond_b : of_b + beyond_a;
     }
 }
 
@@ -207,7 +214,7 @@ static double latest(const double *from, size_t n)
     return most;
 }
 
-/* The rule with what the machine took from the rounds. */
+/* The rule with what the machine took from the rounds, and what lies beyond the steady parts. */
 static ys_status compare_rounds(const struct matched *rounds, struct ys_compare_rule rule, bool is_speed,
                                 struct ys_comparison *found)
 {

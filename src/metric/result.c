@@ -85,6 +85,8 @@ static ys_json *study_block(ys_status *status, const struct ys_metric_view *view
     ys_put_int(status, object, "rounds", complete);
     ys_put_real(status, object, "margin", study->job.margin);
     ys_put_text(status, object, "comparisons", all_pairs ? "all" : "axes");
+    const char *interleave = study->job.interleave;
+    ys_put_text(status, object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
     ys_put_ref(status, object, "command", study->command);
     put_job_hash(status, object, study);
     ys_put_ref(status, object, "job_text", study->job_text);
@@ -140,10 +142,12 @@ static void sum_harness(const struct ys_metric_view_trial *trial, struct harness
 }
 
 /* Seconds between the first run and the last in which no run was under way: what measuring itself took, preparing and
- * proving aside. NAN while the study runs, and when a session of it was killed before it could say. */
+ * proving aside. NAN while the study runs, and when a session of it was killed before it could say: then its runs are
+ * there, and may be longer than what the other sessions told. */
 static double overhead_s(const struct ys_metric_study *study, double runs_s)
 {
-    return study->took.measure_s - runs_s;
+    const double spent_s = study->took.measure_s - runs_s;
+    return spent_s < 0 ? NAN : spent_s;
 }
 
 static ys_json *harness_block(ys_status *status, const struct ys_metric_study *study, const struct harness_sums *sums)
@@ -200,6 +204,8 @@ static ys_json *doubts(ys_status *status, const struct ys_metric_view_trial *tri
     ys_json *array = ys_json_array();
     if (*status == YS_OK && array && trial->failed < trial->counted)
         *status = ys_due_say(trial->record->proof, array);
+    if (*status == YS_OK && array)
+        *status = ys_outside_say(trial, array);
     return array;
 }
 

@@ -27,12 +27,21 @@ static ys_json *share_texts(ys_status *status)
     return all;
 }
 
+static void put_values(ys_status *status, ys_json *object, const char *key, const double *values, size_t count,
+                       bool are_whole)
+{
+    ys_json *array = ys_json_array();
+    for (size_t i = 0; i < count; i++)
+        ys_add(status, array, ys_number(values[i], are_whole));
+    ys_put(status, object, key, array);
+}
+
 static ys_json *known(ys_status *status, const struct ys_metric_info *info, const ys_json *texts,
                       const struct ys_trial_metric *metric)
 {
     static const char *const shared[] = {"unit", "method", "scope", "source", "better", "kind"};
     const struct ys_summary *summary = &metric->summary;
-    ys_json *object = ys_json_object(), *values = ys_json_array();
+    ys_json *object = ys_json_object();
     ys_put(status, object, "value", ys_number(summary->median, info->whole));
     ys_put_ref(status, object, shared[0], ys_json_get(texts, shared[0]));
     ys_put_int(status, object, "n", (int64_t)metric->n);
@@ -45,9 +54,9 @@ static ys_json *known(ys_status *status, const struct ys_metric_info *info, cons
         ys_put_bool(status, object, "steady", metric->steady == metric->judged);
         ys_put_int(status, object, "steady_runs", (int64_t)metric->steady);
     }
-    for (size_t i = 0; i < metric->rounds; i++)
-        ys_add(status, values, ys_number(metric->by_round[i], info->whole));
-    ys_put(status, object, "values", values);
+    put_values(status, object, "values", metric->by_round, metric->rounds, info->whole);
+    if (metric->whole)
+        put_values(status, object, "whole_values", metric->whole, metric->rounds, false);
     return object;
 }
 

@@ -7,6 +7,7 @@
 #include "metric/build.h"
 #include "metric/kept.h"
 #include "metric/span.h"
+#include "metric/waited.h"
 #include "metric/window.h"
 
 #include <inttypes.h>
@@ -25,8 +26,8 @@
 struct told {
     struct told_keys {
         int mode; /* enum ys_mode */
-        int64_t batch, ranks;
-        const char *loss;
+        int64_t batch, ranks, threads;
+        const char *loss, *input;
     } keys;
     struct told_work {
         int64_t multiply_adds;
@@ -36,7 +37,9 @@ static const struct ys_field keys_fields[] = {
     YS_FIELD_NAMED(struct told_keys, mode, &ys_modes, 0, "what is measured"),
     YS_FIELD(struct told_keys, batch, YS_FIELD_INT, "rows", 0, "rows of a batch, of each rank"),
     YS_FIELD(struct told_keys, ranks, YS_FIELD_INT, "1", YS_FIELD_NULL, "processes that train together"),
-    YS_FIELD(struct told_keys, loss, YS_FIELD_TEXT, NULL, 0, "what is minimised")};
+    YS_FIELD(struct told_keys, threads, YS_FIELD_INT, "1", YS_FIELD_NULL, "that compute"),
+    YS_FIELD(struct told_keys, loss, YS_FIELD_TEXT, NULL, 0, "what is minimised"),
+    YS_FIELD(struct told_keys, input, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how rows come")};
 static const struct ys_record keys_record = YS_RECORD("keys", struct told_keys, keys_fields);
 static const struct ys_field work_fields[] = {
     YS_FIELD(struct told_work, multiply_adds, YS_FIELD_INT, "1", 0, "of a row, forward; 0: not known")};
@@ -353,6 +356,14 @@ static void put_times(struct run_view *run)
         mark_steady(run, worked ? ys_json_get(run->metrics, work) : NULL);
 }
 
+static int64_t sum_input(const struct run_view *run, size_t from)
+{
+    int64_t sum = 0;
+    for (size_t i = from; i < run->blocks; i++)
+        sum += run->input->ints[i];
+    return sum;
+}
+
 static void put_input(struct run_view *run)
 {
     bool known = run->ok && run->has_steady && run->input && run->input->count == run->blocks;
@@ -361,10 +372,19 @@ static void put_input(struct run_view *run)
         put_missing(run, "compute_s", "input_s is unknown");
         return;
     }
-    int64_t input_ns = 0, train_ns = sum_blocks(run, run->steady.from, run->blocks);
-    for (size_t i = run->steady.from; i < run->blocks; i++)
-        input_ns += run->input->ints[i];
-    put_value(run, "input_s", (double)input_ns / NS_PER_S);
+    const struct told_keys *keys = &run->told.keys;
+    const bool is_bounded = keys->ranks <= 1 && !(keys->input && strcmp(keys->input, "own") == 0);
+    const double part = is_bounded ? ys_waited_part(sum_blocks(run, 1, run->blocks), sum_input(run, 1), keys->threads,
+                                                    run->facts->phase_cpu)
+                                   : 1;
+    const int64_t said_ns = sum_input(run, run->steady.from);
+    const int64_t input_ns = llround((double)said_ns * part), train_ns = sum_blocks(run, run->steady.from, run->blocks);
+    char text[160];
+    snprintf(text, sizeof text, "the adapter says %.3g s, but its processes computed meanwhile",
+             (double)said_ns / NS_PER_S);
+    ys_json *metric = put_value(run, "input_s", (double)input_ns / NS_PER_S);
+    if (metric && part < 1)
+        ys_put_text(&run->status, metric, "note", text);
     put_value(run, "compute_s", (double)(train_ns - input_ns) / NS_PER_S);
 }
 

@@ -22,14 +22,28 @@ static double bias_of(const struct ys_metric_view_run *run, const struct ys_metr
     return info->better == YS_BETTER_HIGHER ? left : -left;
 }
 
-static void add_round(struct ys_trial_metric *metric, double value, double bias, double taken)
+static void add_round(struct ys_trial_metric *metric, double value, double bias, double whole, double taken)
 {
     metric->by_round[metric->rounds] = value;
     if (metric->bias)
         metric->bias[metric->rounds] = bias;
+    if (metric->whole)
+        metric->whole[metric->rounds] = isnan(whole) ? value : whole;
     if (metric->taken)
         metric->taken[metric->rounds] = taken;
     metric->rounds++;
+}
+
+/* The place of a metric of which a whole run may say otherwise; -1: none. */
+static int place_of_whole(const struct ys_metric_view_trial *trial, const char *metric)
+{
+    const int place = ys_compared_place(metric);
+    if (place >= YS_WINDOW_METRICS)
+        return -1;
+    for (size_t i = 0; i < trial->run_count; i++)
+        if (trial->runs[i].counted && trial->runs[i].ok && !isnan(trial->runs[i].outside.whole[place]))
+            return place;
+    return -1;
 }
 
 /* The values of the runs that are ok and have one, of metric number `place`; why there is none. */
@@ -38,11 +52,14 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
 {
     size_t count;
     const struct ys_metric_info *info = &ys_metric_infos(&count)[place];
+    const int of_whole = place_of_whole(trial, info->name);
     metric->by_round = new_rounds(trial);
     const bool is_time = info->kind == YS_KIND_SPAN || info->kind == YS_KIND_RATE;
     metric->bias = info->of_steady ? new_rounds(trial) : NULL;
+    metric->whole = of_whole >= 0 ? new_rounds(trial) : NULL;
     metric->taken = is_time ? new_rounds(trial) : NULL;
-    if (!metric->by_round || (info->of_steady && !metric->bias) || (is_time && !metric->taken))
+    if (!metric->by_round || (info->of_steady && !metric->bias) || (of_whole >= 0 && !metric->whole) ||
+        (is_time && !metric->taken))
         return ys_out_of_memory();
     for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];
@@ -51,9 +68,10 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
         const struct ys_run_metric *found = &run->metrics[place];
         double value = run->ok ? found->value : NAN;
         while ((int64_t)metric->rounds < run->round)
-            add_round(metric, NAN, NAN, NAN);
+            add_round(metric, NAN, NAN, NAN, NAN);
         add_round(metric, value, metric->bias ? bias_of(run, info) : NAN,
-                  metric->taken && isfinite(value) ? ys_taken_part_of(run, place) : NAN);
+                  of_whole >= 0 ? run->outside.whole[of_whole] : (double)NAN,
+                  metric->taken && isfinite(value) ? ys_taken_part_of(run, place) : (double)NAN);
         if (isnan(value)) {
             if (found->reason && (run->ok || !*reason))
                 *reason = found->reason;
@@ -95,6 +113,7 @@ void ys_trial_metrics_free(struct ys_trial_metric *metrics)
     for (size_t i = 0; metrics && i < count; i++) {
         ys_free(metrics[i].by_round);
         ys_free(metrics[i].bias);
+        ys_free(metrics[i].whole);
         ys_free(metrics[i].taken);
         ys_free(metrics[i].reason);
     }

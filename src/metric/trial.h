@@ -4,6 +4,7 @@
 
 #include "metric/document.h"
 #include "metric/metric.h"
+#include "metric/outside.h"
 #include "metric/window.h"
 
 /** What is stored of a metric of a run, beside what its `.metric` file says. */
@@ -30,10 +31,11 @@ struct ys_metric_view_run {
                      of */
     bool matched; /* ok, as is a run of another trial of the same round and attempt: what comparisons are made of. Known
                      once ys_metric_view_match() was called */
-    bool detailed;                /* it is in the trial's `runs_detail` */
-    double compared[YS_COMPARED]; /* values of ys_compared; NaN where it has none */
-    double steady_s;              /* seconds of the part that its speed is of; NaN */
-    struct ys_windows windows;    /* what of them they are in parts of the run that another run shares */
+    bool detailed;                 /* it is in the trial's `runs_detail` */
+    double compared[YS_COMPARED];  /* values of ys_compared; NaN where it has none */
+    double steady_s;               /* seconds of the part that its speed is of; NaN */
+    struct ys_windows windows;     /* what of them they are in parts of the run that another run shares */
+    struct ys_run_outside outside; /* what they may be as seen from outside */
 };
 
 struct ys_metric_view_trial {
@@ -61,6 +63,7 @@ struct ys_metric_study {
         const char *decide;          /* by what: "rate_per_s"; "auto"; NULL */
         double margin;               /* what counts as the same; 0.02 where it does not say */
         const char *comparisons;     /* "axes" or "all"; NULL */
+        const char *interleave;      /* "auto", "runs" or "blocks"; NULL */
     } job;
     struct ys_metric_timing {
         double measure_s; /* from the first run to the last; NaN */

@@ -175,7 +175,7 @@ struct loading {
 };
 
 /* Takes from the metrics what comparisons need. */
-static void note_values(struct ys_metric_view_run *run)
+static void note_values(struct ys_metric_view_run *run, const struct ys_trial_record *trial)
 {
     const struct ys_run_metric *rate = ys_metric_view_metric(run, "rate_per_s");
     ys_window_take(rate->windows, rate->steady_from, rate->left, &run->windows);
@@ -183,6 +183,7 @@ static void note_values(struct ys_metric_view_run *run)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
     const double trained_s = ys_metric_view_value(run, "train_s");
     run->steady_s = isfinite(trained_s) ? trained_s : ys_metric_view_value(run, "infer_s");
+    run->outside = ys_outside_find(run, trial);
 }
 
 /* Those that cannot be read are warned of: YS_EFORMAT, and the run is left out. */
@@ -218,7 +219,7 @@ static ys_status end_run(struct loading *loading)
             status = compute_metrics(loading->store, loading->view->study, loading->trial->record, run);
     }
     if (status == YS_OK) {
-        note_values(run);
+        note_values(run, loading->trial->record);
         loading->trial->no_work |= run->facts.said.no_work;
         return YS_OK;
     }
@@ -389,6 +390,7 @@ static const struct ys_field job_fields[] = {
     YS_FIELD(struct ys_metric_job, repeat_most, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds at most, of those"),
     YS_FIELD(struct ys_metric_job, decide, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "by what they are decided"),
     YS_FIELD(struct ys_metric_job, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
+    YS_FIELD(struct ys_metric_job, interleave, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how trials share the machine"),
     YS_FIELD(struct ys_metric_job, comparisons, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "axes or all"),
 };
 static const struct ys_record job_record = YS_RECORD("job", struct ys_metric_job, job_fields);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/record.h"
+#include "base/steering.h"
 #include "probe/cgroup.h"
 #include "probe/cpus.h"
 #include "probe/guest.h"
@@ -18,72 +19,6 @@
 #include <unistd.h>
 
 extern char **environ;
-
-/* Variables that steer numerical libraries and frameworks; a '=' at the end marks a whole name, anything else is a
- * beginning. Exports show their values to others, so a beginning that other programs share is spelled out further:
- * TF_ is Terraform's too (TF_CLI_CONFIG_FILE, TF_TOKEN_...), PYTHON_ that of images (PYTHON_SHA256). */
-static const char *const STEERING[] = {
-    "OMP_",
-    "GOMP_",
-    "KMP_",
-    "MKL_",
-    "OPENBLAS_",
-    "GOTO_",
-    "BLIS_",
-    "BLAS_",
-    "NVPL_",
-    "VECLIB_",
-    "MALLOC_",
-    "GLIBC_TUNABLES=",
-    "LD_PRELOAD=",
-    "LD_LIBRARY_PATH=",
-    "DNNL_",
-    "ONEDNN_",
-    "ATEN_",
-    "TORCH_",
-    "PYTORCH_",
-    "TF2_",
-    "TF_CPP_",
-    "TF_CUDA_",
-    "TF_CUDNN_",
-    "TF_DETERMINISTIC_OPS=",
-    "TF_DISABLE_",
-    "TF_ENABLE_",
-    "TF_FORCE_",
-    "TF_GPU_",
-    "TF_KERAS",
-    "TF_MKL_",
-    "TF_NUM_",
-    "TF_ONEDNN_",
-    "TF_USE_",
-    "TF_XLA_",
-    "XLA_",
-    "JAX_",
-    "MXNET_",
-    "FLAGS_",
-    "CUDA_VISIBLE_DEVICES=",
-    "NVIDIA_",
-    "NUMEXPR_",
-    "PYTHONDEVMODE=",
-    "PYTHONDONTWRITEBYTECODE=",
-    "PYTHONFAULTHANDLER=",
-    "PYTHONHASHSEED=",
-    "PYTHONHOME=",
-    "PYTHONMALLOC",
-    "PYTHONNOUSERSITE=",
-    "PYTHONOPTIMIZE=",
-    "PYTHONPATH=",
-    "PYTHONTRACEMALLOC=",
-    "PYTHONUNBUFFERED=",
-    "PYTHONUTF8=",
-    "PYTHON_CPU_COUNT=",
-    "PYTHON_GIL=",
-    "PYTHON_JIT=",
-    "TBB_",
-    "FLEXIBLAS=",
-    "LANG=",
-    "LC_ALL=",
-};
 
 void ys_host_unknown(struct ys_host_block *block, const char *key, const char *reason)
 {
@@ -278,19 +213,11 @@ static ys_status describe_load(struct ys_host_block *block)
     return YS_OK;
 }
 
-static bool is_steering(const char *variable)
-{
-    for (size_t i = 0; i < sizeof STEERING / sizeof STEERING[0]; i++)
-        if (strncmp(variable, STEERING[i], strlen(STEERING[i])) == 0)
-            return true;
-    return false;
-}
-
 static ys_status describe_environment(struct ys_host_block *block)
 {
     for (char **variable = environ; variable && *variable; variable++) {
         const char *equals = strchr(*variable, '=');
-        if (!equals || !is_steering(*variable))
+        if (!equals || !ys_steering_of(*variable))
             continue;
         char *name = ys_strndup(*variable, (size_t)(equals - *variable));
         if (!name)

@@ -26,7 +26,6 @@ struct server {
     bool infers;          /* the plan's mode is "infer" */
     int64_t batch, steps; /* of the plan */
     bool in_double;       /* its precision */
-    int64_t asked;        /* input gradients, so far */
     int64_t next;         /* the step that comes next; -1 after a failure in the middle of training */
     struct ys_block_line line;
     bool done;
@@ -330,13 +329,23 @@ static ys_status on_infer(struct server *server, const struct request *request)
     return status;
 }
 
+/* An absolute path; NULL where it is not there and need not be. */
+static ys_status take_path(const ys_json *message, const char *key, bool need, const char **path)
+{
+    *path = ys_json_get_text(message, key, NULL);
+    if (*path ? (*path)[0] == '/' : !need && !ys_json_get(message, key))
+        return YS_OK;
+    return ys_fail(YS_EPROTOCOL, "member \"%s\" must be an absolute path", key);
+}
+
 static ys_status on_input_gradient(struct server *server, const struct request *request)
 {
-    const char *inputs = ys_json_get_text(request->message, "path", NULL), *path;
-    if (!inputs || inputs[0] != '/')
-        return ys_fail(YS_EPROTOCOL, "member \"path\" must be an absolute path");
-    const char *cotangent = ys_json_get_text(request->message, "cotangent", NULL);
-    YS_TRY(name_tensors(server, request->reply, "input-gradient", server->asked++, "", &path));
+    const char *inputs, *cotangent, *path;
+    if (server->plan.dist.world > 1 || ys_plan_has_prompt(&server->plan))
+        return ys_fail(YS_EUNSUPPORTED, "input_gradient is of one process, and of rows that are answered whole");
+    YS_TRY(take_path(request->message, "path", true, &inputs));
+    YS_TRY(take_path(request->message, "cotangent", false, &cotangent));
+    YS_TRY(name_tensors(server, request->reply, "input-gradient", 0, "", &path));
     return server->ops->input_gradient(server->self, inputs, cotangent, path);
 }
 
@@ -345,9 +354,8 @@ static ys_status on_save(struct server *server, const struct request *request)
     const char *format = ys_json_get_text(request->message, "format", "");
     if (strcmp(format, "safetensors") != 0)
         return ys_fail(YS_EUNSUPPORTED, "this adapter saves the format \"safetensors\", not \"%s\"", format);
-    const char *path = ys_json_get_text(request->message, "path", NULL);
-    if (!path || path[0] != '/')
-        return ys_fail(YS_EPROTOCOL, "member \"path\" must be an absolute path");
+    const char *path;
+    YS_TRY(take_path(request->message, "path", true, &path));
     const char *dtype = ys_json_get_text(request->message, "dtype", "f32");
     const int precision = ys_name_find(&ys_precisions, dtype);
     const bool in_double = precision == YS_PRECISION_F64;

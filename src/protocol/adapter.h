@@ -62,8 +62,8 @@ struct ys_adapter_ops {
      * prompt and i its i-th token, by what is kept of the pieces before it, which were asked for one after the other.
      * NULL: such a plan is YS_EUNSUPPORTED. `logits`: [batch, positions of the piece, classes]. */
     ys_status (*infer_piece)(void *self, int64_t batch, int64_t piece, struct ys_adapter_logits *logits);
-    /** Reads a batch of inputs from the safetensors file `inputs` and writes `logits` to the file `path`, computed as
-     * when evaluating; where there is a file `cotangent` (else NULL) also grad.NAME of each input of floats, the
+    /** Reads a batch of the one input from the safetensors file `inputs` and writes `logits` to the file `path`,
+     * computed as when evaluating; where there is a file `cotangent` (else NULL) also grad.NAME of that input, the
      * gradient of the sum of cotangent * logits by it. Changes no state. */
     ys_status (*input_gradient)(void *self, const char *inputs, const char *cotangent, const char *path);
     /** Writes every weight and buffer to the safetensors file `path`: as float32, or in_double, which is asked only in

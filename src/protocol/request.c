@@ -28,14 +28,6 @@ ys_json *ys_request_pass(const char *type, int64_t batch, const char *mode)
     return whole(message, ys_json_set_string(message, "mode", mode));
 }
 
-ys_json *ys_request_input_gradient(const char *path, const char *cotangent)
-{
-    ys_json *message = ys_request("input_gradient");
-    if (cotangent)
-        ys_json_set_string(message, "cotangent", cotangent);
-    return whole(message, ys_json_set_string(message, "path", path));
-}
-
 ys_json *ys_request_step(int64_t n)
 {
     ys_json *message = ys_request("step");

@@ -10,8 +10,6 @@ ys_json *ys_request(const char *type);
 ys_json *ys_request_open(const struct ys_plan *plan);
 /** forward or backward; `mode` is "train" or "eval". */
 ys_json *ys_request_pass(const char *type, int64_t batch, const char *mode);
-/** Of the batch in the file `path`; `cotangent` may be NULL: the logits alone. */
-ys_json *ys_request_input_gradient(const char *path, const char *cotangent);
 ys_json *ys_request_step(int64_t n);
 ys_json *ys_request_train(int64_t from, int64_t to, int64_t block);
 /** Safetensors; `dtype` is "f32", "f64", or NULL: the adapter's choice. */

@@ -414,10 +414,18 @@ static struct ys_label share_label(double share, bool difference)
     return label;
 }
 
+/* Not even a ratio of 2 could have been shown: then a figure of how much more says nothing. */
+static bool shows_nothing(const struct ys_view_comparison *comparison)
+{
+    return !comparison->is_difference && comparison->resolution > 1;
+}
+
 struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison)
 {
     double smallest = comparison->resolution;
     bool valid = comparison->verdict != YS_VERDICT_INVALID && smallest > 0;
+    if (valid && shows_nothing(comparison))
+        return (struct ys_label){"above 2x"};
     return share_label(valid ? smallest : NAN, comparison->is_difference);
 }
 
@@ -438,6 +446,12 @@ void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const
     if (hi <= 0)
         return;
     struct ys_label from = share_label(lo, difference), to = share_label(hi, difference);
+    if (!difference && lo > 1) {
+        ys_buf_puts(out, "Their runs scatter so much that not even twice as fast could have been shown.");
+        return;
+    }
+    if (!difference && hi > 1)
+        to = (struct ys_label){"more than twice as much"};
     ys_buf_printf(out, "Smallest difference that could have been shown: %s", from.text);
     if (strcmp(from.text, to.text) != 0)
         ys_buf_printf(out, " to %s", to.text);

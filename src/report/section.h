@@ -48,7 +48,7 @@ struct ys_effect {
     struct ys_label value, range;
 };
 struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison);
-/** The smallest difference that a comparison could have shown: "3.1 %", "0.50 points", "" when unknown. */
+/** The smallest difference that a comparison could have shown: "3.1 %", "0.50 points", "above 2x", "" when unknown. */
 struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison);
 /** "Brackets hold the rank interval of the median, at a level of 98.4 %." Nothing without an interval. */
 void ys_section_level(struct ys_buf *out, const struct ys_view *view);

@@ -61,6 +61,7 @@ struct ys_facts_observation {
 /** Processor time of each phase, in seconds. */
 struct ys_facts_phase_cpu {
     double start_s, open_s, first_step_s, steps_s, requests_s, save_s;
+    double pauses_s; /* of saves between two steps; of an audited run, of those of the audit; NaN: there was none */
 };
 
 /** Processor time by what its code is of (probe/profile.h), in seconds. */

@@ -91,6 +91,7 @@ static const struct ys_field phase_cpu_fields[] = {
     PHASE(steps_s, "of the steps after it, saves between them included"),
     PHASE(requests_s, "of all requests"),
     PHASE(save_s, "of the last save"),
+    YS_FIELD(struct ys_facts_phase_cpu, pauses_s, YS_FIELD_REAL, "s", LACKS, "of saves between two steps"),
 };
 static const struct ys_record phase_cpu_record = YS_RECORD("phase_cpu", struct ys_facts_phase_cpu, phase_cpu_fields);
 

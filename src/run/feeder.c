@@ -70,6 +70,7 @@ static ys_status start(const struct ys_plan *plan, const struct ys_launch *adapt
     const char *const argv[] = {program, "serve", NULL};
     int *cpus = ys_launch_cpus(&plan->input.cpus);
     const struct ys_launch launch = {.argv = argv,
+                                     .program = YS_PROGRAM_OWN,
                                      .folder = folder,
                                      .cpus = cpus,
                                      .cpu_count = plan->input.cpus.count,
@@ -173,7 +174,7 @@ static ys_status write_batches(const struct ys_plan_input *input, const char *pa
     char seed[32], crop[32], *program = NULL;
     struct ys_buf said = {0};
     int exit_code = 0;
-    const struct ys_child_options options = {.merge_stderr = true};
+    const struct ys_child_options options = {.is_own = true, .merge_stderr = true};
     YS_TRY(find_program(&program));
     snprintf(seed, sizeof seed, "%" PRIu64, (uint64_t)input->seed);
     snprintf(crop, sizeof crop, "%" PRId64, input->crop == YS_FIELD_NONE ? 0 : input->crop);

@@ -18,8 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { CLEAR_OF_TARGETS = 16 }; /* our descriptors are moved above those that the child's copies take */
 
 struct ends {
@@ -115,7 +113,7 @@ static ys_status open_guard(const struct ys_launch *launch, struct ends *ends)
 {
     const char *const writable[] = {launch->folder, launch->temporary, launch->kept};
     int fd;
-    if (launch->is_trusted)
+    if (launch->program == YS_PROGRAM_OTHER)
         return YS_OK;
     if (launch->kept)
         (void)!mkdir(launch->kept, 0777); /* what is not there cannot be allowed; that it is, or cannot be, is fine */
@@ -146,43 +144,14 @@ static ys_status open_ends(const struct ys_launch *launch, struct ends *ends)
     return ys_fail(YS_EIO, "cannot make the channel to an adapter: %s", strerror(error));
 }
 
-static bool same_name(const char *a, const char *b)
+/** What it gets of yardstick's own variables, those of the launch over them, and the name of the channel. Pointers
+ * borrowed, array owned. `temporary`: "TMPDIR=folder", or NULL. */
+static const char **surroundings(const struct ys_launch *launch, const char *temporary)
 {
-    size_t length = strcspn(a, "=");
-    return length == strcspn(b, "=") && memcmp(a, b, length) == 0;
-}
-
-static void put_variable(const char **merged, size_t *count, const char *variable)
-{
-    for (size_t i = 0; i < *count; i++) {
-        if (same_name(merged[i], variable)) {
-            merged[i] = variable;
-            return;
-        }
-    }
-    merged[(*count)++] = variable;
-}
-
-/** yardstick's own variables, those of the launch over them, and the name of the channel. Pointers borrowed, array
- * owned. `temporary`: "TMPDIR=folder", or NULL. */
-static const char **merged_env(const char *const *over, const char *temporary)
-{
-    size_t capacity = 3;
-    for (size_t i = 0; environ && environ[i]; i++)
-        capacity++;
-    for (size_t i = 0; over && over[i]; i++)
-        capacity++;
-    const char **merged = ys_alloc(capacity, sizeof *merged);
-    size_t count = 0;
-    for (size_t i = 0; merged && environ && environ[i]; i++)
-        put_variable(merged, &count, environ[i]);
-    if (merged && temporary)
-        put_variable(merged, &count, temporary);
-    for (size_t i = 0; merged && over && over[i]; i++)
-        put_variable(merged, &count, over[i]);
-    if (merged)
-        put_variable(merged, &count, "YARDSTICK_FD=3");
-    return merged;
+    static const char *const none[] = {NULL}, *const channel[] = {"YARDSTICK_FD=3", NULL};
+    const char *const folder[] = {temporary, NULL};
+    return ys_surroundings(launch->program,
+                           (const char *const *const[]){folder, launch->env ? launch->env : none, channel, NULL});
 }
 
 /** "0,2,3", or "-" for none. New string. */
@@ -266,7 +235,7 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     char *passed = ys_format("%zu", ends->passed_count);
     bool is_ready = cpus && locks && groups && guard && passed && (temporary || !launch->temporary);
     const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks, groups, guard, passed) : NULL;
-    const char **env = argv ? merged_env(launch->env, temporary) : NULL;
+    const char **env = argv ? surroundings(launch, temporary) : NULL;
     ys_status status = YS_OK;
     int error = env ? spawn(argv, env, ends, pid) : 0;
     if (!program)

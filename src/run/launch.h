@@ -4,6 +4,7 @@
 
 #include "base/record.h"
 #include "base/status.h"
+#include "base/steering.h"
 #include "probe/group.h"
 #include "stat/series.h"
 #include <stdbool.h>
@@ -14,7 +15,9 @@
 /** What to start, and within which limits. Everything is borrowed; limits of 0 are no limits. */
 struct ys_launch {
     const char *const *argv; /* ended by NULL; argv[0] is looked for on the PATH that the adapter gets */
-    const char *const *env;  /* "NAME=value" put over yardstick's own variables, ended by NULL; may be NULL */
+    enum ys_program program; /* which of yardstick's own variables it gets; one of OTHER may write what yardstick may
+                                (run/guard.h) */
+    const char *const *env;  /* "NAME=value" put over those, ended by NULL; may be NULL */
     const char *folder;      /* exists; the adapter's working folder, where adapter.log goes */
     const char *temporary;   /* TMPDIR, unless `env` sets another; NULL: that of yardstick */
     const char *kept; /* a folder of the cache that it may write beside these (run/guard.h); may be NULL, or lack */
@@ -32,7 +35,6 @@ struct ys_launch {
     const int *passed;           /* descriptors that it gets beside the channel, as 6, 7, ...; they stay the caller's */
     size_t passed_count;         /* at most 8 */
     const struct ys_group *group;   /* that the adapter joins before it begins; may be NULL */
-    bool is_trusted;                /* a program of yardstick's own, which may write what it may (run/guard.h) */
     int64_t rank;                   /* of this adapter among those of one run; blocks and samples carry it */
     void (*on_turn)(void *context); /* called whenever it was waited for, four times a second at least; may be NULL */
     void *turn_context;

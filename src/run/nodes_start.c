@@ -109,8 +109,10 @@ static ys_status start_agent(const struct ys_nodes *nodes, const struct door *do
     snprintf(token, sizeof token, "%s=%s", YS_NODE_TOKEN_VARIABLE, door->token);
     char *folder = ys_path_absolute(nodes->spec->launch.folder);
     ys_status status = ys_node_command_make(nodes, node, door->address, &command);
-    const struct ys_launch launch = {
-        .argv = command.words, .env = ys_nodes_have_lines(nodes) ? NULL : env, .folder = folder, .is_trusted = true};
+    const struct ys_launch launch = {.argv = command.words,
+                                     .env = ys_nodes_have_lines(nodes) ? NULL : env,
+                                     .folder = folder,
+                                     .program = YS_PROGRAM_OTHER};
     if (status == YS_OK)
         status = folder ? ys_launch_start(&launch, &node->process) : ys_out_of_memory();
     if (status == YS_ENOTFOUND) { /* srun, say, is not on this host */

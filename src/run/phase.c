@@ -98,14 +98,16 @@ static ys_status fill_save(struct ys_run *run, ys_json *message, char *name_take
     ys_free(run->save_path);
     run->save_name = name_taken;
     run->save_path = name_taken ? ys_path_join(run->folder, name_taken) : NULL;
+    run->save_from_cpu_s = ys_session_cpu_s(run->session);
     ys_json_set_string(message, "format", "safetensors");
     return run->save_path ? ys_json_set_string(message, "path", run->save_path) : ys_out_of_memory();
 }
 
 static ys_status fill_checkpoint(struct ys_run *run, ys_json *message)
 {
+    ys_status status = fill_save(run, message, ys_format("step-%" PRId64 ".safetensors", run->next_step));
     run->pause_ns = ys_time_ns();
-    return fill_save(run, message, ys_format("step-%" PRId64 ".safetensors", run->next_step));
+    return status;
 }
 
 static ys_status fill_weights(struct ys_run *run, ys_json *message)
@@ -124,6 +126,7 @@ static ys_status fill_audit_save(struct ys_run *run, ys_json *message, const cha
 
 static ys_status fill_before(struct ys_run *run, ys_json *message)
 {
+    run->pauses_cpu_s = 0;
     return fill_audit_save(run, message, YS_RUN_AUDIT_BEFORE);
 }
 
@@ -216,6 +219,12 @@ static ys_status look_at_libraries(struct ys_run *run)
     return ys_session_libraries(run->session, run->libraries);
 }
 
+static ys_status note_save(struct ys_run *run)
+{
+    run->pauses_cpu_s += ys_session_cpu_s(run->session) - run->save_from_cpu_s;
+    return YS_OK;
+}
+
 /** A save between two steps is a pause that is not training. */
 static ys_status note_checkpoint(struct ys_run *run)
 {
@@ -223,6 +232,7 @@ static ys_status note_checkpoint(struct ys_run *run)
     ys_json_append(pause, ys_json_int((int64_t)run->pause_ns));
     ys_json_append(pause, ys_json_int((int64_t)ys_time_ns()));
     YS_TRY(ys_json_append(run->facts->times.pauses, pause));
+    YS_TRY(note_save(run));
     return ys_facts_add_checkpoint(run->facts, run->next_step, run->save_name);
 }
 
@@ -342,7 +352,7 @@ static const struct ys_phase inference[] = {
 };
 
 #define AUDIT_TRAIN .stage = YS_STAGE_TRAIN, .request = "train", .take = ys_run_take_block, .check = check_steps
-#define AUDIT_SAVE  .stage = YS_STAGE_SAVE, .request = "save", .check = check_saved
+#define AUDIT_SAVE  .stage = YS_STAGE_SAVE, .request = "save", .check = check_saved, .after = note_save
 
 static const struct ys_phase audited[] = {
     OPEN_PLAN,

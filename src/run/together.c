@@ -118,6 +118,7 @@ static void join_phases(struct ys_facts_phase_cpu *all, const struct ys_facts_ph
     all->steps_s = sum_reals(all->steps_s, more->steps_s);
     all->requests_s = sum_reals(all->requests_s, more->requests_s);
     all->save_s = sum_reals(all->save_s, more->save_s);
+    all->pauses_s = sum_reals(all->pauses_s, more->pauses_s);
 }
 
 static void join_turns(struct ys_facts_turns *all, const struct ys_facts_turns *more)

@@ -1,15 +1,20 @@
 /* Every row of a study against its checksum. */
 #include "store/store.h"
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "store/link.h"
 #include "store/rows.h"
 
+#include <dirent.h>
+#include <stdio.h>
 #include <string.h>
 
 struct verified {
     int64_t rows, unverified;
-    ys_json *damaged;
+    ys_json *damaged, *unstored; /* arrays of texts */
+    int64_t lost_round;          /* of one of the latter; YS_FIELD_NONE */
+    bool is_lost;                /* they are more than a kill leaves behind */
 };
 
 static ys_status add_text(ys_json *texts, char *text_taken)
@@ -58,6 +63,64 @@ static ys_status verify_table(struct ys_store *store, int64_t study_id, const st
     return status;
 }
 
+static ys_status has_row(struct ys_store *store, int64_t study_id, int64_t round, int64_t place, int64_t attempt,
+                         bool *has)
+{
+    sqlite3_stmt *statement;
+    YS_TRY(ys_db_prepare(store, &statement,
+                         "SELECT 1 FROM run JOIN trial ON trial.id = run.trial_id WHERE trial.study_id = ? AND "
+                         "run.round = ? AND trial.position = ? AND run.attempt = ?",
+                         "iiii", study_id, round, place, attempt));
+    ys_status status = ys_db_step(store, statement, has);
+    ys_db_finish(statement);
+    return status;
+}
+
+/* The folders of runs that have no row. A kill leaves those of the round that was under way; of another round too, and
+ * rows were lost with the end of the write-ahead log, which no checksum of what is left can tell. */
+static ys_status verify_folders(struct ys_store *store, int64_t study_id, const char *runs, struct verified *verified)
+{
+    ys_status status = YS_OK;
+    DIR *entries = opendir(runs);
+    for (struct dirent *entry; status == YS_OK && entries && (entry = readdir(entries));) {
+        long long round, place, attempt;
+        bool has = true;
+        if (sscanf(entry->d_name, "r%lld-t%lld-a%lld-", &round, &place, &attempt) != 3)
+            continue;
+        status = has_row(store, study_id, round, place, attempt, &has);
+        if (status != YS_OK || has)
+            continue;
+        verified->is_lost |= verified->lost_round != YS_FIELD_NONE && verified->lost_round != round;
+        verified->lost_round = round;
+        status = add_text(verified->unstored, ys_strdup(entry->d_name));
+    }
+    if (entries)
+        closedir(entries);
+    return status;
+}
+
+/* Of a study that did not end; of one that was gone on with the rounds were made again. */
+static ys_status verify_runs(struct ys_store *store, int64_t study_id, struct verified *verified)
+{
+    sqlite3_stmt *statement;
+    bool is_there;
+    YS_TRY(ys_db_prepare(store, &statement, "SELECT folder FROM study WHERE id = ? AND status = 'running'", "i",
+                         study_id));
+    ys_status status = ys_db_step(store, statement, &is_there);
+    const char *folder = status == YS_OK && is_there ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    char *runs = folder ? ys_format("%s/%s/runs", ys_store_folder(store), folder) : NULL;
+    ys_db_finish(statement);
+    if (runs)
+        status = verify_folders(store, study_id, runs, verified);
+    else if (folder)
+        status = ys_out_of_memory();
+    ys_free(runs);
+    if (status == YS_OK && verified->is_lost)
+        status =
+            add_text(verified->damaged, ys_format("runs of several rounds have a folder and no row: rows were lost"));
+    return status;
+}
+
 /* What SQLite knows of its own pages and indexes: of the whole file. */
 static ys_status verify_file(struct ys_store *store, struct verified *verified)
 {
@@ -83,12 +146,14 @@ static ys_status keep_going(ys_status status, struct verified *verified)
 
 ys_status ys_store_verify(struct ys_store *store, int64_t study_id, ys_json **found)
 {
-    struct verified verified = {.damaged = ys_json_array()};
-    ys_status status = verified.damaged ? YS_OK : ys_out_of_memory();
+    struct verified verified = {.damaged = ys_json_array(), .unstored = ys_json_array(), .lost_round = YS_FIELD_NONE};
+    ys_status status = verified.damaged && verified.unstored ? YS_OK : ys_out_of_memory();
     for (int i = 0; status == YS_OK && i < YS_ROW_TABLES; i++)
         status = keep_going(verify_table(store, study_id, &ys_row_infos[i], &verified), &verified);
     if (status == YS_OK)
         status = keep_going(verify_file(store, &verified), &verified);
+    if (status == YS_OK)
+        status = keep_going(verify_runs(store, study_id, &verified), &verified);
     ys_json *chain = NULL;
     if (status == YS_OK)
         status = keep_going(ys_link_verify(store, study_id, verified.damaged, &chain), &verified);
@@ -96,6 +161,7 @@ ys_status ys_store_verify(struct ys_store *store, int64_t study_id, ys_json **fo
     ys_json_set_int(made, "rows", verified.rows);
     ys_json_set_int(made, "unverified", verified.unverified);
     ys_json_set(made, "chain", chain ? chain : ys_json_null());
+    ys_json_set(made, "unstored", verified.unstored);
     ys_status set = ys_json_set(made, "damaged", verified.damaged);
     status = status == YS_OK ? set : status;
     if (status == YS_OK)

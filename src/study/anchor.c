@@ -17,7 +17,7 @@ static const double LIMIT_S = 60;
 static ys_status ask(const char *program, struct ys_anchor *anchor)
 {
     const char *const argv[] = {program, "--anchor", "--format=json", NULL};
-    const struct ys_child_options options = {.timeout_s = LIMIT_S};
+    const struct ys_child_options options = {.is_own = true, .timeout_s = LIMIT_S};
     struct ys_buf output = {0};
     ys_json *json = NULL;
     int code = 0;

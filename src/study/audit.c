@@ -15,8 +15,14 @@
 #include "study/sequence.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+
+/* The processor time of the last save of that timed run in which it used most, and of the steps of that run. */
+struct saves {
+    double most_s, steps_s;
+};
 
 /* One audit of one place under way. */
 struct auditing {
@@ -29,11 +35,51 @@ struct auditing {
     struct ys_audit_manner manner;
     struct ys_run_record record;
     struct ys_series_set timed; /* of the run of that round that was timed; empty: there is none */
+    struct saves saves;
     struct ys_audit audit;
     bool is_settled;       /* it needs no run */
     struct ys_aside aside; /* runs and judges it; none: nobody does yet */
     uint64_t begun_ns;
 };
+
+static ys_status look_at_saves(void *context, const struct ys_run_row *row)
+{
+    struct saves *saves = context;
+    struct ys_facts facts;
+    YS_TRY(ys_facts_parse(row->facts, row->facts_size, "a run", &facts));
+    const struct ys_facts_phase_cpu *cpu = facts.phase_cpu;
+    if (facts.status == YS_RUN_OK && cpu && cpu->save_s > saves->most_s)
+        *saves = (struct saves){cpu->save_s, isnan(cpu->steps_s) ? 0 : cpu->steps_s};
+    ys_facts_fini(&facts);
+    return YS_OK;
+}
+
+static ys_status pass_metric(void *context, const struct ys_metric_row *row)
+{
+    (void)context;
+    (void)row;
+    return YS_OK;
+}
+
+/* Writing the same weights takes what it took in the audited run: whatever is more is steps that nobody asked for, or
+ * that are done where nobody times them. */
+static ys_status judge_saves(struct auditing *a)
+{
+    static const double FACTOR = 2, OF_STEPS = 0.05, LEAST_S = 0.05;
+    const struct ys_facts_phase_cpu *cpu = a->record.facts.phase_cpu;
+    const double audited_s = cpu ? cpu->pauses_s : (double)NAN;
+    const struct saves *saves = &a->saves;
+    char text[300];
+    if (isnan(audited_s) || a->audit.verdict > YS_AUDIT_WEAK ||
+        saves->most_s <= FACTOR * audited_s + OF_STEPS * saves->steps_s + LEAST_S)
+        return YS_OK;
+    snprintf(
+        text, sizeof text,
+        "saving its weights used %.3g s of processor time at the end of a run that was timed, and all saves of the "
+        "audited one %.3g s: other work was done there",
+        saves->most_s, audited_s);
+    return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, text);
+}
 
 static ys_status judge_run(struct auditing *a)
 {
@@ -58,6 +104,8 @@ static ys_status judge_run(struct auditing *a)
                                                .saves_state = ys_message_has_feature(facts->hello, "state"),
                                                .is_builtin = strcmp(a->trial->framework->name, "builtin") == 0};
     ys_status judged = ys_audit_judge(&a->manner, &evidence, &a->audit);
+    if (judged == YS_OK)
+        judged = judge_saves(a);
     if (judged == YS_EFORMAT)
         return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, ys_error());
     return judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO
@@ -73,6 +121,12 @@ static ys_status find_timed(struct auditing *a)
     if (status == YS_OK)
         status = ys_store_series_get(a->study->store, run_id, &a->timed);
     return status == YS_ENOTFOUND ? YS_OK : status;
+}
+
+static ys_status find_saves(struct auditing *a)
+{
+    const struct ys_run_reader reader = {&a->saves, {"wall_s"}, look_at_saves, pass_metric};
+    return ys_store_runs_each(a->study->store, a->trial->record.trial_id, &reader);
 }
 
 /* The engine goes where there is room: a trial on one processor is judged beside the next one on the same. */
@@ -103,6 +157,7 @@ static ys_status prepare_plan(struct auditing *a)
     }
     YS_TRY(status);
     YS_TRY(find_timed(a));
+    YS_TRY(find_saves(a));
     return ys_study_find_oracle(a->study);
 }
 

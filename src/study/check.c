@@ -372,7 +372,7 @@ static ys_status add_proof(struct ys_study *study, const struct ys_trial *trial,
         return status;
     }
     line->proof = proof;
-    study->proof_failed |= proof->verdict == YS_PROOF_FAIL;
+    study->proof_failed |= proof->verdict == YS_PROOF_FAIL || ys_proof_lacks_judge(proof);
     return YS_OK;
 }
 

@@ -318,7 +318,7 @@ static ys_status ask_builtin(const char *argument, struct ys_buf *text)
 {
     char *program = ys_find_support("yardstick-builtin");
     const char *const argv[] = {program, argument, NULL};
-    const struct ys_child_options options = {.timeout_s = BUILTIN_S};
+    const struct ys_child_options options = {.is_own = true, .timeout_s = BUILTIN_S};
     int code = 0;
     ys_status status = program ? ys_child_run(argv, &options, text, &code)
                                : ys_fail(YS_ENOTFOUND, "the program yardstick-builtin is not found beside yardstick; "

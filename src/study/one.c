@@ -100,7 +100,7 @@ static ys_status ask_evaluator(const struct ys_study *study, const struct ys_wor
                           "--threads",
                           threads,
                           NULL};
-    struct ys_child_options options = {.timeout_s = EVALUATION_LIMIT_S};
+    struct ys_child_options options = {.is_own = true, .timeout_s = EVALUATION_LIMIT_S};
     struct ys_buf output = {0};
     int code = 0;
     uint64_t start_ns = ys_time_ns();

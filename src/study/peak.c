@@ -37,7 +37,7 @@ static ys_status ask(const char *program, int repeat, ys_json **peak)
     char times[16];
     snprintf(times, sizeof times, "%d", repeat);
     const char *const argv[] = {program, "--peak", "--format=json", "--repeat", times, NULL};
-    const struct ys_child_options options = {.timeout_s = LIMIT_S};
+    const struct ys_child_options options = {.is_own = true, .timeout_s = LIMIT_S};
     struct ys_buf output = {0};
     int code = 0;
     ys_status status = ys_child_run(argv, &options, &output, &code);

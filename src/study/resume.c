@@ -142,7 +142,14 @@ static ys_status settle(struct ys_study *study, const struct ys_study_record *to
                     (long long)study->rounds);
     if (told->status == (int)state && told->exit_code == *exit_code)
         return YS_OK;
-    return ys_store_study_end(study->store, study->id, state, *exit_code, told->timing);
+    ys_json *timing = ys_json_copy(told->timing);
+    ys_status status = timing || !told->timing ? YS_OK : ys_out_of_memory();
+    if (status == YS_OK && timing && told->status == YS_STUDY_RUNNING) /* what the last session took nobody knows */
+        status = ys_json_set(timing, "measure_s", ys_json_null());
+    if (status == YS_OK)
+        status = ys_store_study_end(study->store, study->id, state, *exit_code, timing);
+    ys_json_free(timing);
+    return status;
 }
 
 /* Whether nothing more may be run, because the study's time limit is used up. */

@@ -196,8 +196,12 @@ static ys_status perform(const char *program, const char *folder, const struct a
                          struct look *look)
 {
     const char *argv[] = {program, NULL};
-    struct ys_launch launch = {
-        .argv = argv, .folder = folder, .stall_limit_s = 30, .run_time_limit_s = 60, .sample_hz = 10};
+    struct ys_launch launch = {.argv = argv,
+                               .program = YS_PROGRAM_OWN,
+                               .folder = folder,
+                               .stall_limit_s = 30,
+                               .run_time_limit_s = 60,
+                               .sample_hz = 10};
     struct ys_session *session = NULL;
     struct ys_session_end end;
     ys_json *opened = NULL, *message = open_message(act->act, folder);

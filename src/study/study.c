@@ -55,12 +55,6 @@ int ys_study_exit_code(const struct ys_study *study)
     return study->runs_before + study->runs_done > 0 && !study->lacking ? YS_EXIT_OK : YS_EXIT_NOTHING_RAN;
 }
 
-/* Whether it was the oracle that ended before its time, not the adapter. */
-static bool has_broken_off(const struct ys_proof *proof)
-{
-    return proof->verdict == YS_PROOF_NONE && proof->ended == YS_NAME_NONE && proof->lasting == 0;
-}
-
 /* Says what is wrong with it, and stores it. */
 static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, const struct ys_proof *proof)
 {
@@ -69,9 +63,10 @@ static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, cons
         study->proof_failed = true;
         ys_log_warn("%s does not do the work that was asked for: %s", trial->record.id, reason);
     }
+    study->proof_failed |= ys_proof_lacks_judge(proof);
     ys_free(trial->unproven);
-    trial->unproven = has_broken_off(proof) ? ys_strdup(reason) : NULL;
-    if (has_broken_off(proof) && !trial->unproven)
+    trial->unproven = ys_proof_lacks_judge(proof) ? ys_strdup(reason) : NULL;
+    if (ys_proof_lacks_judge(proof) && !trial->unproven)
         return ys_out_of_memory();
     ys_json *made = ys_proof_json(proof);
     ys_status kept = made ? ys_study_keep_audit(study, trial->record.proof, made) : ys_out_of_memory();

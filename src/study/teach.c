@@ -86,6 +86,7 @@ static ys_status run_lesson(struct lesson *lesson, const struct ys_plan *plan, c
             .on_progress = on_progress,
             .context = lesson,
             .launch = {.argv = (const char *const *)teacher->argv,
+                       .program = YS_PROGRAM_OWN,
                        .env = (const char *const *)env,
                        .folder = folder,
                        .cpus = lesson->trial.cpus,

@@ -223,6 +223,15 @@ static bool adds_up_in_bf16(const struct ys_proof *proof)
            ys_proof_find(proof, YS_PROOF_NUMERICS, YS_CHECK_VECTORS YS_CHECK_WHOLE);
 }
 
+/* Where rounding alone may move something by all of itself, other work would pass too. */
+static bool shows_nothing(const struct ys_proof *proof)
+{
+    for (size_t i = 0; i < proof->checks.count; i++)
+        if (ys_proof_check_at(proof, i)->half == YS_PROOF_NUMERICS && !(ys_proof_check_at(proof, i)->bound < 1))
+            return true;
+    return false;
+}
+
 enum ys_proof_verdict ys_check_verdict(const struct ys_proof *proof)
 {
     bool failed = false, meaning = false;
@@ -230,7 +239,8 @@ enum ys_proof_verdict ys_check_verdict(const struct ys_proof *proof)
         failed |= !ys_proof_check_at(proof, i)->pass;
         meaning |= ys_proof_check_at(proof, i)->half == YS_PROOF_MEANING;
     }
-    return failed ? YS_PROOF_FAIL : meaning && !adds_up_in_bf16(proof) ? YS_PROOF_PASS : YS_PROOF_WEAK;
+    const bool is_weak = !meaning || adds_up_in_bf16(proof) || shows_nothing(proof);
+    return failed ? YS_PROOF_FAIL : is_weak ? YS_PROOF_WEAK : YS_PROOF_PASS;
 }
 
 bool ys_check_may_be_rounding(const struct ys_proof *proof)
@@ -311,6 +321,9 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
                          : "the framework has no double, so its meaning is not proven";
     if (!reason && adds_up_in_bf16(proof))
         reason = "gradients of biases or gains are added up in bfloat16, where much of a sum is lost";
+    if (!reason && shows_nothing(proof))
+        reason = "rounding alone moves logits or gradients in the trial's own format by so much that other work would "
+                 "pass too";
     proof->lasting = true;
     return ys_proof_settle(proof, ys_check_verdict(proof), reason);
 }

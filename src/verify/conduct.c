@@ -56,7 +56,8 @@ static ys_json *say_forward(const struct ys_conduct *conduct)
 
 static ys_json *say_input_gradient(const struct ys_conduct *conduct)
 {
-    return ys_request_input_gradient(conduct->plan->input.path, NULL);
+    (void)conduct;
+    return ys_request("input_gradient");
 }
 
 static ys_json *say_batch_beyond(const struct ys_conduct *conduct)
@@ -189,7 +190,8 @@ static const struct provocation opened[] = {
     {"training from another step", "protocol_error", NULL, say_train_elsewhere, NULL},
     {"infer in a plan for training", "protocol_error", NULL, say_infer, NULL},
     {"save in another format", "unsupported", NONSUCH, say_save_other, NULL},
-    {"input_gradient", "unsupported", NULL, say_input_gradient, NULL},
+    {"input_gradient, which it does not declare", "unsupported", NULL, say_input_gradient, NULL},
+    {"input_gradient of no file", "protocol_error", NULL, say_input_gradient, NULL},
 };
 
 static ys_status make_message(const struct ys_conduct *conduct, const struct provocation *p, ys_json **message)
@@ -255,6 +257,8 @@ static bool concerns(const struct ys_message *said, const struct provocation *p)
         return ys_message_lists(features, "train");
     if (p->message == say_infer)
         return ys_message_lists(features, "train") && ys_message_lists(features, "infer");
+    if (p->message == say_input_gradient)
+        return ys_message_lists(features, "input_gradient") == (strcmp(p->code, "protocol_error") == 0);
     if (p->message == say_save_other)
         return ys_message_lists(features, "save");
     return true;

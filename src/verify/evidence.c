@@ -1,5 +1,6 @@
 #include "verify/evidence.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "data/share.h"
@@ -18,6 +19,8 @@
 /* Once it has answered, an adapter has nothing more to say: how it ends is no evidence, and some take a second over it.
  */
 static const double STOP_GRACE_S = 0.001;
+/* Processor time is looked at around questions; more often nobody asks for it. */
+static const double LOOKS_HZ = 0.001;
 
 void ys_evidence_fini(struct ys_evidence *evidence)
 {
@@ -36,6 +39,7 @@ struct asker {
     struct ys_shares *shares;   /* and what each counts for in a batch */
     double *losses;             /* of each: of the first step, from `train` */
     struct ys_evidence *evidence;
+    struct ys_evidence_took took; /* from the last question to its answer */
     bool mapped;
     ys_on_answer on_answer;
     void *context;
@@ -78,11 +82,21 @@ static ys_status await(struct asker *asker, ys_json **replies)
     return status;
 }
 
+static double used_s(const struct asker *asker)
+{
+    double sum_s = 0;
+    for (size_t r = 0; r < asker->count; r++)
+        sum_s += ys_session_cpu_s(asker->sessions[r]);
+    return sum_s;
+}
+
 /* One question for each, of which the answers are to be of type `wanted`. Each is asked before any is waited for: ranks
  * answer together or not at all. YS_EPROTOCOL: an adapter failed, as `evidence` now says. */
 static ys_status ask(struct asker *asker, ys_json **requests, const char *wanted, ys_session_on_message on_message,
                      ys_json **replies)
 {
+    const double before_s = used_s(asker);
+    const uint64_t asked_ns = ys_time_ns();
     ys_status status = YS_OK;
     for (size_t r = 0; r < asker->count; r++) { /* a request is taken even by a session that failed */
         ys_status sent =
@@ -91,6 +105,8 @@ static ys_status ask(struct asker *asker, ys_json **requests, const char *wanted
     }
     YS_TRY(status);
     YS_TRY(await(asker, replies));
+    asker->took.span_s = (double)(ys_time_ns() - asked_ns) * 1e-9;
+    asker->took.cpu_s = used_s(asker) - before_s;
     for (size_t r = 0; r < asker->count; r++) {
         const char *type = ys_message_type(replies[r]);
         if (strcmp(type, wanted) == 0)
@@ -213,14 +229,24 @@ static ys_status take_block(void *context, const ys_json *block)
     return YS_OK;
 }
 
-/* The first step on the way that a run is timed on; it leaves the weights after it in `paths`. */
-static ys_status train_once(struct asker *asker, char *const *paths)
+/* The first step on the way that a run is timed on. */
+static ys_status train_first(struct asker *asker)
 {
-    const char *dtype = asker->plans[0].precision == YS_PRECISION_F64 ? "f64" : "f32";
     ys_json *requests[YS_SESSIONS_MOST], *replies[YS_SESSIONS_MOST];
     repeat(asker, ys_request_train(0, 1, 1), requests);
     YS_TRY(ask(asker, requests, "done", take_block, replies));
     free_replies(asker, replies);
+    asker->evidence->first.span_s += asker->took.span_s;
+    asker->evidence->first.cpu_s += asker->took.cpu_s;
+    return YS_OK;
+}
+
+/* It, and the weights after it into `paths`. */
+static ys_status train_once(struct asker *asker, char *const *paths)
+{
+    const char *dtype = asker->plans[0].precision == YS_PRECISION_F64 ? "f64" : "f32";
+    ys_json *requests[YS_SESSIONS_MOST], *replies[YS_SESSIONS_MOST];
+    YS_TRY(train_first(asker));
     double sum = 0;
     for (size_t r = 0; r < asker->count; r++) {
         sum += ys_share_of(asker->shares, (int64_t)asker->count, 0, (int64_t)r) * asker->losses[r];
@@ -259,6 +285,7 @@ static ys_status ask_open(struct asker *asker)
     YS_TRY(ask(asker, requests, "opened", NULL, replies));
     ys_message_read(replies[0], &said);
     asker->evidence->parameters = said.opened.parameters;
+    asker->evidence->open = asker->took;
     free_replies(asker, replies);
     return YS_OK;
 }
@@ -266,14 +293,19 @@ static ys_status ask_open(struct asker *asker)
 static ys_status ask_all(struct asker *asker, const struct ys_questions *questions)
 {
     YS_TRY(ask_open(asker));
-    if (!questions->evaluation && !questions->forward_only)
+    if (!questions->evaluation && !questions->forward_only) {
         YS_TRY(ask_batch(asker, questions, YS_ANSWER_BACKWARD, questions->first));
-    for (int64_t b = 0; b < questions->batches; b++)
+        asker->evidence->first = asker->took;
+    }
+    for (int64_t b = 0; b < questions->batches; b++) {
         YS_TRY(ask_batch(asker, questions, YS_ANSWER_FORWARD, questions->first + b));
+        if (asker->evidence->first.span_s == 0)
+            asker->evidence->first = asker->took;
+    }
     if (questions->start)
         YS_TRY(ask_steps(asker, 0, YS_ANSWER_START));
     if (questions->steps == 0)
-        return YS_OK;
+        return questions->timed ? train_first(asker) : YS_OK;
     YS_TRY(questions->trained ? ask_trained(asker) : ask_steps(asker, 1, YS_ANSWER_FIRST_STEP));
     return questions->steps > 1 ? ask_steps(asker, questions->steps - 1, YS_ANSWER_LAST_STEP) : YS_OK;
 }
@@ -328,10 +360,12 @@ static ys_status begin(const struct ys_framework *framework, const struct ys_pla
     char **env = NULL;
     int *cpus = plan_cpus(plan);
     struct ys_launch launch = {.argv = (const char *const *)framework->argv,
+                               .program = framework->is_own ? YS_PROGRAM_OWN : YS_PROGRAM_MEASURED,
                                .folder = plan->folder,
                                .kept = framework->cache,
                                .cpus = cpus,
                                .cpu_count = plan->cpus.count,
+                               .sample_hz = LOOKS_HZ,
                                .stall_limit_s = patience_s,
                                .run_time_limit_s = YS_EVIDENCE_PATIENCE_S,
                                .stop_grace_s = stop_grace_s,

@@ -27,6 +27,7 @@ struct ys_questions {
     bool start;
     int64_t steps;
     bool trained; /* the first of the steps goes through `train` and `save`, as those of a run do, not through `step` */
+    bool timed;   /* without any steps, one goes through `train` for its time alone */
     bool mapped;  /* of yardstick's own engine, which leaves its answers alone: they are mapped, not read into memory */
 };
 
@@ -35,9 +36,13 @@ struct ys_questions {
 typedef ys_status (*ys_on_answer)(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file);
 
 struct ys_evidence {
-    int64_t parameters;        /* from `opened`; -1 when the adapter does not say */
-    int64_t multiply_adds;     /* of one row, from `forward`; -1 when the adapter does not say */
-    double train_loss;         /* of the first step, from `train`; NAN where none was said */
+    int64_t parameters;    /* from `opened`; -1 when the adapter does not say */
+    int64_t multiply_adds; /* of one row, from `forward`; -1 when the adapter does not say */
+    double train_loss;     /* of the first step, from `train`; NAN where none was said */
+    /* That `open` took; and the first question behind it with a first step by `train`, in which frameworks compile. */
+    struct ys_evidence_took {
+        double span_s, cpu_s;
+    } open, first;
     enum ys_run_status status; /* YS_RUN_OK: all went well */
     char *message;             /* when it did not; may be NULL */
 };

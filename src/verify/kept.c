@@ -45,7 +45,7 @@ ys_status ys_kept_write(const char *path, const struct ys_proof *proof)
     return status;
 }
 
-/* The bound that a check must have had; of meaning the largest. */
+/* The bound that a check must have had; of meaning the largest. NaN: none, for want of twins or above their ceiling. */
 static double bound_of(const struct ys_proof *proof, const struct ys_proof_check *check)
 {
     bool is_gradients = strncmp(check->name, "gradients", strlen("gradients")) == 0;
@@ -59,7 +59,9 @@ static double bound_of(const struct ys_proof *proof, const struct ys_proof_check
     if (strstr(check->name, YS_CHECK_WHOLE))
         twins = proof->whole ? proof->whole->twins : NULL;
     double apart = !twins ? (double)NAN : is_gradients ? twins->gradients : twins->forward;
-    return isnan(apart) ? (double)INFINITY : YS_VERIFY_TWIN_FACTOR * fmax(apart, YS_VERIFY_TWIN_LEAST);
+    double ceiling = !twins ? (double)NAN : is_gradients ? twins->gradients_ceiling : twins->forward_ceiling;
+    double bound = YS_VERIFY_TWIN_FACTOR * fmax(apart, YS_VERIFY_TWIN_LEAST);
+    return isnan(apart) || !(bound <= ceiling) ? (double)NAN : bound;
 }
 
 /* Whether the check passes as it says, within a bound as it had to be. */
@@ -69,7 +71,7 @@ static bool follows(const struct ys_proof *proof, const struct ys_proof_check *c
     bool good = check->half == YS_PROOF_MEANING ? check->bound >= YS_VERIFY_MEANING_BOUND && check->bound <= right
                                                 : check->bound == right;
     if (check->half == YS_PROOF_NUMERICS && strstr(check->name, YS_CHECK_WHOLE)) /* sums of batch norms may widen it */
-        good |= check->bound > right && check->bound < 1;
+        good |= check->bound > right && check->bound < YS_VERIFY_SUM_IN_BF16;
     return good && !(check->error < 0) && check->pass == (check->error <= check->bound);
 }
 

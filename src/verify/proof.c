@@ -29,7 +29,9 @@ static const struct ys_field twins_fields[] = {
     OF_TWINS(count, YS_FIELD_INT, 0, "how many they were"),
     OF_TWINS(batch, YS_FIELD_INT, YS_FIELD_LATER, "the batch that numerics was judged on"),
     OF_TWINS(forward, YS_FIELD_REAL, LATER, "their worst error of logits and loss"),
+    OF_TWINS(forward_ceiling, YS_FIELD_REAL, MAY_LACK, "above which no bound of it can lie"),
     OF_TWINS(gradients, YS_FIELD_REAL, MAY_LACK, "and of gradients; absent of inference"),
+    OF_TWINS(gradients_ceiling, YS_FIELD_REAL, MAY_LACK, "above which no bound of it can lie"),
 };
 const struct ys_record ys_proof_twins_record = YS_RECORD("twins", struct ys_proof_twins, twins_fields);
 
@@ -89,6 +91,10 @@ static const struct ys_field fields[] = {
     HAS(twins, YS_FIELD_OBJECT_OWNED, &ys_proof_twins_record, MAY_LACK, "what rounding alone does"),
     HAS(whole, YS_FIELD_OBJECT_OWNED, &ys_proof_whole_record, MAY_LACK, "where a whole batch was looked at"),
     SAYS(seconds, YS_FIELD_REAL, "s", MAY_LACK, "that it took"),
+    SAYS(open_s, YS_FIELD_REAL, "s", MAY_LACK, "that `open` took in it"),
+    SAYS(open_cpu_s, YS_FIELD_REAL, "s", MAY_LACK, "its processor time"),
+    SAYS(first_s, YS_FIELD_REAL, "s", MAY_LACK, "that a first question and a first step took in it"),
+    SAYS(first_cpu_s, YS_FIELD_REAL, "s", MAY_LACK, "their processor time"),
     HAS(trace, YS_FIELD_OBJECT_OWNED, &ys_proof_trace_record, MAY_LACK, "where it was asked for"),
     HAS(audit, YS_FIELD_OBJECT_OWNED, &ys_audit_record, MAY_LACK, "of the trial's runs"),
     HAS(due, YS_FIELD_LIST, &ys_due_record, YS_FIELD_MAY_LACK, "the checks of the trial's runs"),
@@ -160,6 +166,11 @@ ys_status ys_proof_add_check(struct ys_proof *proof, enum ys_proof_half half, co
     check->pass = error <= bound;
     check->worst = worst ? ys_strdup(worst) : NULL;
     return check->name && (check->worst || !worst) ? YS_OK : ys_out_of_memory();
+}
+
+bool ys_proof_lacks_judge(const struct ys_proof *proof)
+{
+    return proof->verdict == YS_PROOF_NONE && proof->ended == YS_NAME_NONE && proof->lasting == 0;
 }
 
 void ys_proof_drop_checks(struct ys_proof *proof)

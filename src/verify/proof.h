@@ -25,9 +25,9 @@ extern const struct ys_record ys_proof_check_record;
 
 /** The worst figures of the twins in the trial's format. */
 struct ys_proof_twins {
-    int64_t count, batch; /* how many they were; the batch that numerics was judged on */
-    double forward;
-    double gradients; /* NaN of inference */
+    int64_t count, batch;                /* how many they were; the batch that numerics was judged on */
+    double forward, forward_ceiling;     /* the latter that of their bound (verify/ceiling.h); NaN of older versions */
+    double gradients, gradients_ceiling; /* NaN of inference */
 };
 extern const struct ys_record ys_proof_twins_record;
 
@@ -79,7 +79,10 @@ struct ys_proof {
     int lasting;  /* 1: may be kept; 0: somebody broke off; YS_NAME_NONE: the work itself is no work to prove */
     struct ys_proof_twins *twins;
     struct ys_proof_whole *whole;
-    double seconds;               /* that it took; NaN */
+    double seconds; /* that it took; NaN */
+    /* The longest `open`, and first question with a first step, of its sessions of some rows, with the most processor
+     * time of either; NaN: of an older version. */
+    double open_s, open_cpu_s, first_s, first_cpu_s;
     struct ys_proof_trace *trace; /* only where it was asked for */
     struct ys_audit *audit;       /* of the trial's runs, afterwards (study/audit.c); NULL */
     struct ys_list due;           /* struct ys_due: the checks of the trial's runs (store/due.h) */
@@ -101,6 +104,8 @@ ys_status ys_proof_settle(struct ys_proof *proof, enum ys_proof_verdict verdict,
 /** One line more, which passes if the error is within the bound. Texts are copied; `worst` may be NULL. */
 ys_status ys_proof_add_check(struct ys_proof *proof, enum ys_proof_half half, const char *name, double error,
                              double bound, const char *worst) YS_MUST_CHECK;
+/** Whether it was the oracle or a twin that failed, not the adapter: a check that was due and was not made. */
+bool ys_proof_lacks_judge(const struct ys_proof *proof);
 /** Without checks, and without what they were held against: twins, whole batch. */
 void ys_proof_drop_checks(struct ys_proof *proof);
 /** The check of that half and name, and the one at `index`; borrowed. */

@@ -5,8 +5,10 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/steering.h"
 #include "base/working.h"
 #include "probe/host.h"
+#include "verify/ceiling.h"
 #include "verify/check.h"
 #include "verify/findings.h"
 #include "verify/kept.h"
@@ -25,21 +27,36 @@ struct asked {
     struct {
         bool asked;
         struct ys_findings worst; /* their worst figures */
+        struct ys_findings moved; /* the same of those whose moves the oracle went through, where it did */
     } twins[YS_VERIFY_STEPS];     /* of each batch, */
     int twins_precision;          /* enum ys_precision: in this one */
+    char *twins_level;            /* what the job says of their instructions, as JSON; NULL before any was asked */
     bool doubles_asked;
     struct ys_findings doubles; /* the worst figures of the oracle's twins */
 };
 
 struct ys_verifier {
     const struct ys_framework *oracle;
-    char *machine;           /* CPU model, instruction sets, and what steers their use: another machine proves anew */
+    char *machine;           /* CPU model, instruction sets, and variables that trials are given: another proves anew */
     struct ys_working work;  /* everything this verifier wrote; removed at the end */
     struct asked few, whole; /* of the work last proven: some rows of many batches, and whole batches */
 };
 
+/* Those of the variables {NAME: value} that a program of that kind gets; of own programs this is the level of
+ * instructions. As text; new string. */
+static char *describe_passing(const ys_json *variables, enum ys_program program)
+{
+    ys_json *passing = ys_json_object();
+    for (void *it = ys_json_iter(variables); it; it = ys_json_next(variables, it))
+        if (ys_steering_of(ys_json_iter_key(it)) && ys_steering_passes(ys_json_iter_key(it), program))
+            ys_json_set_string(passing, ys_json_iter_key(it), ys_json_text(ys_json_iter_value(it), ""));
+    char *text = passing ? ys_json_dump(passing, YS_JSON_SORTED) : NULL;
+    ys_json_free(passing);
+    return text;
+}
+
 /* What of a host its rounding depends on. Which of the instruction sets compute is said by variables such as
- * ONEDNN_MAX_CPU_ISA, each library has its own: they are among those that steer libraries, which sessions inherit. */
+ * ONEDNN_MAX_CPU_ISA, each library has its own: they are among those that trials are given. */
 static ys_status describe_machine(char **machine)
 {
     struct ys_host_known said;
@@ -47,7 +64,7 @@ static ys_status describe_machine(char **machine)
     YS_TRY(ys_host_describe(&host));
     ys_host_read(host, &said);
     char *isa = ys_json_dump(said.cpu.isa, YS_JSON_SORTED);
-    char *steering = ys_json_dump(said.environment, YS_JSON_SORTED);
+    char *steering = describe_passing(said.environment, YS_PROGRAM_MEASURED);
     if (isa && steering)
         *machine = ys_format("%s %s %s", said.cpu.model ? said.cpu.model : "?", isa, steering);
     ys_free(isa);
@@ -76,8 +93,11 @@ static void forget_twins(struct asked *of)
 {
     for (size_t b = 0; b < YS_VERIFY_STEPS; b++) {
         ys_findings_fini(&of->twins[b].worst);
+        ys_findings_fini(&of->twins[b].moved);
         of->twins[b].asked = false;
     }
+    ys_free(of->twins_level);
+    of->twins_level = NULL;
 }
 
 static void forget(struct asked *of)
@@ -159,12 +179,13 @@ static void raise_all(struct ys_findings *worst, const struct ys_findings *found
 }
 
 /* Runs a twin and raises `worst` to what it is found to say. YS_EPROTOCOL: it broke off. */
-static ys_status ask_moved(const struct ys_verifier *v, const struct asked *of, const struct ys_plan *plan, int twin,
-                           const struct ys_questions *questions, struct ys_findings *worst)
+static ys_status ask_moved(const struct ys_verifier *v, const struct asked *of, const struct ys_plan *plan,
+                           const ys_json *env, int twin, const struct ys_questions *questions,
+                           struct ys_findings *worst)
 {
     struct ys_findings found = {0};
     ys_status status =
-        ys_findings_collect(&of->reference, v->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, questions, &found);
+        ys_findings_collect(&of->reference, v->oracle, plan, env, YS_EVIDENCE_PATIENCE_S, questions, &found);
     if (status == YS_OK && found.said.status) {
         bool lacks = found.said.status == YS_RUN_UNSUPPORTED;
         status = ys_fail(lacks ? YS_EUNSUPPORTED : YS_EPROTOCOL, "twin %d of the oracle ended as %s: %s", twin,
@@ -177,20 +198,20 @@ static ys_status ask_moved(const struct ys_verifier *v, const struct asked *of, 
 
 /* One twin: how far the built-in engine in the trial's format gets from the oracle when everything is moved by one
  * unit. */
-static ys_status ask_twin(const struct ys_verifier *v, const struct asked *of, const struct ys_plan *plan, int twin,
-                          int64_t batch, const char *folder, struct ys_findings *worst)
+static ys_status ask_twin(const struct ys_verifier *v, const struct asked *of, const struct ys_plan *plan,
+                          const ys_json *env, int twin, int64_t batch, const char *folder, struct ys_findings *worst)
 {
     const struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
     struct ys_plan moved;
     YS_TRY(ys_proof_plan_builtin(plan, NULL, folder, &moved));
     ys_status status = ys_twin_write(&moved, twin, batch, folder);
     if (status == YS_OK)
-        status = ask_moved(v, of, &moved, twin, &questions, worst);
+        status = ask_moved(v, of, &moved, env, twin, &questions, worst);
     /* What the default back end lacks plain C has, and rounds alike; but it has no bf16. */
     if (status == YS_EUNSUPPORTED && plan->precision != YS_PRECISION_BF16) {
         status = ys_proof_plan_backend(&moved, "ref");
         if (status == YS_OK)
-            status = ask_moved(v, of, &moved, twin, &questions, worst);
+            status = ask_moved(v, of, &moved, env, twin, &questions, worst);
     }
     ys_plan_fini(&moved);
     return status;
@@ -203,9 +224,42 @@ static ys_status ask_double(const struct ys_verifier *v, struct asked *of, const
     YS_TRY(ys_proof_plan_builtin(plan, "ref", folder, &moved));
     ys_status status = ys_twin_write_double(&moved, twin, folder);
     if (status == YS_OK)
-        status = ask_moved(v, of, &moved, twin, questions, &of->doubles);
+        status = ask_moved(v, of, &moved, NULL, twin, questions, &of->doubles);
     ys_plan_fini(&moved);
     return status;
+}
+
+/* The moves of a twin of the trial's format, and nothing else: the oracle goes through them in double. */
+static ys_status ask_moves(const struct ys_verifier *v, struct asked *of, const struct ys_plan *plan,
+                           enum ys_precision precision, int twin, int64_t batch, const char *folder)
+{
+    const struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
+    struct ys_plan moved;
+    YS_TRY(ys_proof_plan_builtin(plan, "ref", folder, &moved));
+    moved.precision = precision;
+    ys_status status = ys_twin_write(&moved, twin, batch, folder);
+    moved.precision = YS_PRECISION_F64;
+    if (status == YS_OK)
+        status = ask_moved(v, of, &moved, NULL, twin, &questions, &of->twins[batch].moved);
+    ys_plan_fini(&moved);
+    return status;
+}
+
+/* Whether the twins of a batch lie below their ceiling. Of a whole batch that is what the proof's own rows say: more
+ * rows are moved by as much, and their gradients by less. */
+static ys_status check_ceiling(const struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request,
+                               int64_t batch, const char *folder, const struct ys_findings *worst)
+{
+    const enum ys_precision precision = (enum ys_precision)request->plan->precision;
+    struct ys_plan plan;
+    if (of == &v->whole)
+        return ys_ceiling_check(&of->reference, precision, &v->few.twins[0].moved, worst);
+    YS_TRY(ys_reference_plan(&of->reference, request->plan, YS_PRECISION_F64, folder, &plan));
+    ys_status status = YS_OK;
+    for (int twin = 0; status == YS_OK && twin < YS_VERIFY_MOVED; twin++)
+        status = ask_moves(v, of, &plan, precision, twin, batch, folder);
+    ys_plan_fini(&plan);
+    return status == YS_OK ? ys_ceiling_check(&of->reference, precision, &of->twins[batch].moved, worst) : status;
 }
 
 /* What rounding alone does to this work in double. */
@@ -229,13 +283,25 @@ static ys_status ask_doubles(const struct ys_verifier *v, struct asked *of, cons
     return status;
 }
 
+/* Twins of another format, or of other instructions, are those of another trial. */
+static ys_status keep_twins_of(struct asked *of, const struct ys_verify_request *request)
+{
+    char *level = describe_passing(request->env, YS_PROGRAM_OWN);
+    if (!level)
+        return ys_out_of_memory();
+    if (of->twins_precision != request->plan->precision || !of->twins_level || strcmp(of->twins_level, level) != 0)
+        forget_twins(of);
+    of->twins_precision = request->plan->precision;
+    ys_free(of->twins_level);
+    of->twins_level = level;
+    return YS_OK;
+}
+
 static ys_status ask_twins(const struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request,
                            int64_t batch)
 {
     const enum ys_precision precision = (enum ys_precision)request->plan->precision;
-    if (of->twins_precision != request->plan->precision)
-        forget_twins(of);
-    of->twins_precision = request->plan->precision;
+    YS_TRY(keep_twins_of(of, request));
     if (of->twins[batch].asked)
         return YS_OK;
     say(request, "asking eight twins");
@@ -245,7 +311,9 @@ static ys_status ask_twins(const struct ys_verifier *v, struct asked *of, const 
     struct ys_findings worst = {.batch = batch};
     ys_status status = ys_reference_plan(&of->reference, request->plan, precision, folder, &plan);
     for (int twin = 0; status == YS_OK && twin < YS_VERIFY_TWINS; twin++)
-        status = ask_twin(v, of, &plan, twin, batch, folder, &worst);
+        status = ask_twin(v, of, &plan, request->env, twin, batch, folder, &worst);
+    if (status == YS_OK)
+        status = check_ceiling(v, of, request, batch, folder, &worst);
     if (status == YS_OK) {
         of->twins[batch].worst = worst;
         of->twins[batch].asked = true;
@@ -311,28 +379,35 @@ static ys_status ask_again(struct ys_verifier *v, struct asked *of, const struct
     return status;
 }
 
-static ys_status describe_twins(const struct asked *of, int64_t batch, struct ys_proof_twins **described)
+static ys_status describe_twins(const struct asked *of, int64_t batch, const struct ys_findings *moved,
+                                struct ys_proof_twins **described)
 {
     const struct ys_findings *worst = &of->twins[batch].worst;
+    const enum ys_precision precision = (enum ys_precision)of->twins_precision;
+    const bool trains = !of->reference.evaluation;
     struct ys_proof_twins *twins = ys_alloc(1, sizeof *twins);
     if (!twins)
         return ys_out_of_memory();
     *twins = (struct ys_proof_twins){.count = YS_VERIFY_TWINS,
                                      .batch = batch,
                                      .forward = ys_findings_forward(worst)->error,
-                                     .gradients = of->reference.evaluation ? (double)NAN : worst->gradients.error};
+                                     .forward_ceiling = ys_ceiling_forward(&of->reference, precision, moved),
+                                     .gradients = trains ? worst->gradients.error : (double)NAN,
+                                     .gradients_ceiling =
+                                         trains ? ys_ceiling_gradients(&of->reference, precision, moved) : (double)NAN};
     *described = twins;
     return YS_OK;
 }
 
-static ys_status describe_whole(const struct asked *of, int64_t batch, bool in_double, struct ys_proof *proof)
+static ys_status describe_whole(const struct asked *of, int64_t batch, const struct ys_findings *moved, bool in_double,
+                                struct ys_proof *proof)
 {
     proof->whole = ys_alloc(1, sizeof *proof->whole);
     if (!proof->whole)
         return ys_out_of_memory();
     proof->whole->rows = of->reference.extent.rows;
     proof->whole->in_double = in_double;
-    return in_double ? YS_OK : describe_twins(of, batch, &proof->whole->twins);
+    return in_double ? YS_OK : describe_twins(of, batch, moved, &proof->whole->twins);
 }
 
 /* What the framework said, session by session. */
@@ -355,8 +430,10 @@ static ys_status check_once(const struct ys_verifier *v, const struct sessions *
                         said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
                         doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof));
     if (said->has_numerics)
-        YS_TRY(describe_twins(&v->few, said->numerics.batch, &proof->twins));
-    return said->has_whole ? describe_whole(&v->whole, said->whole.batch, said->whole_in_double, proof) : YS_OK;
+        YS_TRY(describe_twins(&v->few, said->numerics.batch, &v->few.twins[said->numerics.batch].moved, &proof->twins));
+    if (!said->has_whole)
+        return YS_OK;
+    return describe_whole(&v->whole, said->whole.batch, &v->few.twins[0].moved, said->whole_in_double, proof);
 }
 
 /* The checks; again with what rounding alone does, where that may be what failed, and with the next batch, where it may
@@ -417,7 +494,8 @@ static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_requ
     const int64_t steps = v->few.reference.extent.steps;
     const struct ys_questions in_double = {
         .evaluation = evaluation, .start = true, .batches = 1, .steps = evaluation ? 0 : steps, .trained = true};
-    const struct ys_questions in_format = {.evaluation = evaluation, .start = true, .batches = steps};
+    const struct ys_questions in_format = {
+        .evaluation = evaluation, .start = true, .batches = steps, .timed = !evaluation};
     if (said->has_double) {
         say(request, "proving the meaning in double");
         YS_TRY(ask_half(v, &v->few, request, YS_PRECISION_F64, &in_double, &said->meaning));
@@ -435,6 +513,16 @@ static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_requ
     return ask_whole(v, request, answered, said);
 }
 
+/* What it took to begin the work: of some rows in either format, so that hardly anything of it is the work itself. */
+static void note_times(const struct sessions *said, struct ys_proof *proof)
+{
+    const struct ys_evidence *in_double = &said->meaning.said, *in_format = &said->numerics.said;
+    proof->open_s = fmax(in_double->open.span_s, in_format->open.span_s);
+    proof->open_cpu_s = fmax(in_double->open.cpu_s, in_format->open.cpu_s);
+    proof->first_s = fmax(in_double->first.span_s, in_format->first.span_s);
+    proof->first_cpu_s = fmax(in_double->first.cpu_s, in_format->first.cpu_s);
+}
+
 /* All of one framework's proof, into `proof`. */
 static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_request *request, struct ys_proof *proof)
 {
@@ -442,6 +530,7 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
     ys_status status = ask_sessions(v, request, &said);
     if (status == YS_OK)
         status = check(v, request, &said, proof);
+    note_times(&said, proof);
     ys_findings_fini(&said.meaning);
     ys_findings_fini(&said.numerics);
     ys_findings_fini(&said.whole);

@@ -15,8 +15,9 @@
  * Numerics: the framework in the trial's own format against the oracle; the worse of logits and loss, and the worst of
  * the gradients, of the first batch, each within YS_VERIFY_TWIN_FACTOR times that of the worst of eight twins, which
  * are the built-in engine in that format with every weight and pixel moved by one unit in its last place at random. A
- * figure of the twins below YS_VERIFY_TWIN_LEAST counts as that. Where nothing fails but these gradients, the other
- * batches are tried in turn: a ReLU that rounding flips in one fails no other.
+ * figure of the twins below YS_VERIFY_TWIN_LEAST counts as that. No bound lies above what double says (ceiling.h).
+ * Where nothing fails but these gradients, the other batches are tried in turn: a ReLU that rounding flips in one fails
+ * no other.
  *
  * The whole batch: where a trial's batch has more rows, one whole batch is looked at as well, forward, backward and one
  * step, in double as above; where the framework has no double, or the batch more than YS_VERIFY_WHOLE_LIMIT
@@ -40,7 +41,7 @@
 #include "protocol/plan.h"
 #include "verify/proof.h"
 
-#define YS_VERIFY_VERSION       5 /* part of the cache key: raise it when the meaning of a proof changes */
+#define YS_VERIFY_VERSION       8 /* part of the cache key: raise it when the meaning of a proof changes */
 #define YS_VERIFY_ROWS          8
 #define YS_VERIFY_STEPS         10
 #define YS_VERIFY_POSITIONS     128       /* the first of a longer row, where they are a network by themselves */
@@ -56,7 +57,11 @@
 #define YS_VERIFY_DOUBLE_TWINS  2
 #define YS_VERIFY_DOUBLE_FACTOR 64.0 /* mistakes lie so far above rounding here that room costs nothing */
 #define YS_VERIFY_TWIN_FACTOR   8.0
+#define YS_VERIFY_MOVED         2   /* of them, whose moves the oracle goes through, for the ceiling */
+#define YS_VERIFY_LUCK          4.0 /* the worst of eight draws against the worst of two of the same kind, at most */
 #define YS_VERIFY_TWIN_LEAST    0x1p-23 /* what the twins' figure counts at least: a unit in float32's last place */
+#define YS_VERIFY_FLIP          0.08    /* divided by rows, what one ReLU that rounding flips moves a gradient by */
+#define YS_VERIFY_FLIPS         2       /* that a twin may have met, and the oracle's moves not */
 /* How far gradients of vectors may lie off where a framework adds them up in bf16: a sum of some hundred values that
  * nearly cancel loses a fifth. One that is left out or counted twice is off by 1. */
 #define YS_VERIFY_SUM_IN_BF16 0.5

@@ -7,8 +7,13 @@ names. All but that is tests/adapters/plain.py. CHEAT_KEEP names a folder in whi
   other_run       writes beside its own folder, where other runs lie
   hello, open, save  uses 11 s of processor time there, or before it
   steal           answers `save` with the path of the initial weights in the cache
-  ahead_open, ahead_first  trains all steps in open, or in the first step, and says in the others what it had
+  ahead_open, ahead_first, ahead_block, ahead_pause  trains all steps in open, in the first step, in the block behind it, or in
+                  the first save between steps, says in the others what it had, and saves the weights of the step at which it
+                  is asked to
+  last_block      says that all blocks but the last took no time
+  more            trains as many steps again when it saves at the end
   between         trains between its blocks and says that the blocks took no time
+  waits           says that it waited for rows all the time
   shrunk          says that each block took a tenth of its time
   replay          says what it said in an earlier run, and hands its weights out
   proof_weights   hands out the weights that it trained in the proof
@@ -52,6 +57,13 @@ def burn(seconds, processes=2):
         children.append(pid)
     for pid in children:
         os.waitpid(pid, 0)
+
+
+def pretend():
+    """So much processor time that it could be a block of work on some processor."""
+    end = time.process_time() + 0.001
+    while time.process_time() < end:
+        pass
 
 
 def attempt(what, change, *arguments):
@@ -109,6 +121,7 @@ class Intruder(plain.Plain):
     name = framework = "intruder"
 
     def build(self, plan):
+        self.worked, self.told_steps, self.ahead, self.kept = 0, 0, {}, {}
         self.runs = plan.steps > PROOF_STEPS
         self.cheats = CHEAT if self.runs else ""
         if self.cheats.startswith("inputs") and plan.seed == 1:
@@ -151,11 +164,28 @@ class Intruder(plain.Plain):
                 if name != own:
                     attempt("block " + name, spoil, os.path.join(runs, name))
 
+    def train_step(self, x, y, lr):
+        began = time.process_time()
+        loss = super().train_step(x, y, lr)
+        self.worked += time.process_time() - began
+        return loss
+
     def train_ahead(self):
-        steps = range(self.network.steps, self.plan.steps)
-        self.ahead = {step: self.train_step(*self.plan.batch(step), self.plan.lr[step]) for step in steps}
+        for step in range(self.network.steps, self.plan.steps):
+            self.ahead[step] = self.train_step(*self.plan.batch(step), self.plan.lr[step])
+            self.kept[step + 1] = {name: self.told(value) for name, value in super().weights().items()}
 
     def weights(self):
+        if self.told_steps == self.plan.steps:
+            print("intruder: worked %.6f" % self.worked, flush=True)
+        if self.cheats == "ahead_pause" and self.network.steps < self.plan.steps:
+            self.kept[self.told_steps] = super().weights()
+            self.train_ahead()
+        if self.kept:
+            return self.kept[self.told_steps]
+        if self.cheats == "more" and self.network.steps == self.plan.steps:
+            for step in range(self.plan.steps):
+                self.train_step(*self.plan.batch(step), self.plan.lr[step])
         if self.cheats == "save":
             burn(11)
         kept = os.path.join(KEEP, "weights.npz")
@@ -187,9 +217,11 @@ class Server(common._Server):
             raise error
         if cheats == "replay":
             return self.replayed(first, last)
-        if cheats == "ahead_first" and first == 0:
+        self.adapter.told_steps = last
+        if first == {"ahead_first": 0, "ahead_block": 1}.get(cheats):
             self.adapter.train_ahead()
-        if cheats.startswith("ahead"):
+        if cheats.startswith("ahead") and first in self.adapter.ahead:
+            pretend()
             now, losses = time.monotonic_ns(), self.adapter.losses([self.adapter.ahead[step] for step in range(first, last)])
             return {"type": "block", "first": first, "count": last - first, "t_start_ns": now, "t_end_ns": time.monotonic_ns(),
                     "input_ns": 0, "loss": losses}
@@ -197,6 +229,13 @@ class Server(common._Server):
         if cheats == "between":
             time.sleep(0.05)
             block["t_start_ns"] = block["t_end_ns"] = time.monotonic_ns()
+            block["input_ns"] = 0
+        if cheats == "waits":
+            block["input_ns"] = block["t_end_ns"] - block["t_start_ns"]
+        if cheats == "last_block" and first > 0:
+            self.began = min(getattr(self, "began", block["t_start_ns"]), block["t_start_ns"])
+            block["t_start_ns"] = self.began + first
+            block["t_end_ns"] = self.began + last if last < self.plan.steps else block["t_end_ns"]
             block["input_ns"] = 0
         if cheats == "shrunk":
             block["t_start_ns"] = block["t_end_ns"] - (block["t_end_ns"] - block["t_start_ns"]) // 10

@@ -1,6 +1,7 @@
 """Each adversary of intruder.py ends as docs/proof.md says."""
 import glob
 import os
+import re
 import subprocess
 import unittest
 
@@ -110,6 +111,44 @@ class Time(Intruders):
                 self.assertEqual(trials[0]["status"], "wrong_output", trials[0]["warnings"])
                 self.assertIn("the work was not done there", err)
 
+    def gains(self, cheat, *flags, metric="rate_per_s", **options):
+        """How many times as fast as its own steps took it says that it is, and is at the other end; the trial."""
+        trials, err, printed = self.run_intruder(cheat, "--batch=8", "--steps=150", "--block=4", *flags,
+                                                 **options)
+        self.assertEqual(trials[0]["status"], "ok", err)
+        worked = float(re.findall("intruder: worked ([0-9.]+)", printed)[0])
+        found = trials[0]["metrics"][metric]
+        ends = [found["values"][0], found.get("whole_values", found["values"])[0]]
+        honest = 150 * 8 / worked if metric == "rate_per_s" else worked / 150
+        return [end / honest if metric == "rate_per_s" else honest / end for end in ends], worked, trials[0]
+
+    def test_of_work_ahead_of_its_steps_the_whole_run_tells(self):
+        """What its proof took for the same parts is not counted against it: some steps' worth."""
+        for cheat, *flags in (("ahead_open",), ("ahead_first",), ("ahead_block",), ("ahead_pause", "--eval-every=10")):
+            with self.subTest(cheat):
+                (said, held), worked, trial = self.gains(cheat, *flags)
+                proof = trial["proof"]
+                self.assertGreater(said, 2)
+                self.assertLess(held, 1.05 + 2 * (proof["open_cpu_s"] + proof["first_cpu_s"]) / worked)
+                self.assertIn("may have been done ahead", " ".join(trial["doubts"]))
+
+    def test_one_that_does_its_work_gains_nothing(self):
+        (said, held), _, _ = self.gains("nothing")
+        self.assertLessEqual(held, said)
+        self.assertLess(said, 1.05)
+
+    def test_of_a_last_block_that_gets_what_others_cost_the_mean_tells(self):
+        (said, held), _, trial = self.gains("last_block", metric="step_s")
+        self.assertGreater(said, 20)
+        self.assertLess(held, 1.05)
+        self.assertIn("took much longer than most", " ".join(trial["doubts"]))
+
+    def test_of_a_wait_in_which_it_computed_none_is_left(self):
+        trials, _, printed = self.run_intruder("waits", "--batch=64")
+        worked = float(re.findall("intruder: worked ([0-9.]+)", printed)[0])
+        compute, train, warmup = (trials[0]["metrics"][name]["value"] for name in ("compute_s", "train_s", "warmup_s"))
+        self.assertGreater(compute / train, 0.9 * worked / (train + warmup))  # a fortieth is the first step's
+
     def test_speed_counts_the_time_between_blocks(self):
         trials, _, _ = self.run_intruder("between")
         span_s = 10 * 0.05  # it slept at least so long while it was asked to train the 39 steps behind the first
@@ -160,6 +199,11 @@ class Words(Intruders):
         trials, err, _ = self.run_intruder("replay", "--seed=2", keep=keep, code=1)
         self.assertEqual(trials[0]["status"], "wrong_output")
         self.assertRegex(err, "it trains something else than the plan says|the work was not done there")
+
+    def test_more_steps_than_were_asked_for_fail_the_audit(self):
+        trials, err, _ = self.run_intruder("more", "--audit=one", code=5)
+        self.assertEqual(trials[0]["proof"]["audit"]["verdict"], "fail")
+        self.assertIn("other work was done there", err)
 
     def test_weights_of_the_proof_fail_the_audit(self):
         keep = os.path.join(self.folder, "keep")

@@ -24,6 +24,11 @@ def children(parent):
     return found
 
 
+def undone(trial):
+    """Its doubts but for those of its speed, which hang on what else the machine does."""
+    return [text for text in trial["doubts"] if not text.startswith(("its steady part", "some of its"))]
+
+
 class Due(Case):
     def due(self, trial):
         return {check["check"]: check for check in trial["proof"]["due"]}
@@ -42,7 +47,7 @@ class Due(Case):
         document, _ = self.result("run", *MLP, "--steps=40")
         trial, = document["trials"]
         self.assertEqual([check["state"] for check in trial["proof"]["due"]], ["pass"] * 3)
-        self.assertEqual(trial["doubts"], [])
+        self.assertEqual(undone(trial), [])
 
     def kill_the_audit(self, program):
         """The first process of that program below the copy of yardstick that audits, or that copy itself. A copy has begun a
@@ -70,10 +75,10 @@ class Due(Case):
     def test_a_study_out_of_time_says_so_and_resume_makes_them(self):
         document, _ = self.result("run", *MANY, "--steps=400", "--repeat=1000", "--time-limit=3s", code=124)
         trial, = document["trials"]
-        self.assertEqual((self.due(trial)["audit"]["state"], trial["doubts"]), ("not yet", ["not audited yet"]))
+        self.assertEqual((self.due(trial)["audit"]["state"], undone(trial)), ("not yet", ["not audited yet"]))
         document, _ = self.result("resume", "last", code=124)
         trial, = document["trials"]
-        self.assertEqual((self.due(trial)["audit"]["state"], trial["doubts"]), ("pass", []))
+        self.assertEqual((self.due(trial)["audit"]["state"], undone(trial)), ("pass", []))
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ class BrokenEngine(Case):
 
     def test_an_oracle_that_is_killed_ends_its_proof_alone(self):
         self.breaks("[ $n = 0 ]")
-        first, second = self.study("--lr=0.01,0.02", "--steps=20", "--repeat=1")[0]
+        first, second = self.study("--lr=0.01,0.02", "--steps=20", "--repeat=1", code=5)[0]
         self.assertEqual((first["proof"]["verdict"], second["proof"]["verdict"]), ("none", "pass"))
         self.assertIn("the oracle ended as", first["proof"]["reason"])
         self.assertIs(first["proof"]["lasting"], False)
@@ -139,7 +139,7 @@ class BrokenEngine(Case):
 
     def test_a_twin_that_is_killed_ends_its_proof_alone(self):
         self.breaks("[ $n = 2 ]")  # after the oracle, and the proven engine in double
-        trials, err = self.study()
+        trials, err = self.study(code=5)
         self.assertEqual((trials[0]["proof"]["verdict"], trials[0]["status"]), ("none", "ok"))
         self.assertIn("twin 0 of the oracle ended as", trials[0]["proof"]["reason"])
         self.assertIn("is not proven", err)
@@ -152,7 +152,7 @@ class BrokenEngine(Case):
         self.assertIn("could not be evaluated", err)
 
     def test_a_reference_of_same_weights_that_is_killed_ends_its_run_alone(self):
-        self.breaks("[ $n = 11 ]")  # after a proof of inference: the oracle, eight twins, the engine in double and single
+        self.breaks("[ $n = 13 ]")  # after a proof of inference: the oracle, eight twins, their moves, the engine in double and single
         trials, err = self.study("--compare=same-weights", "--steps=0", "--rows=8", "--repeat=2", code=1)
         self.assertIn("own prediction ended as", err)
         self.assertEqual((trials[0]["runs"], trials[0]["failed"]), (2, 1))

@@ -62,6 +62,42 @@ class Life(Case):
         self.interrupted(signal.SIGKILL, -signal.SIGKILL)
         self.resumed()
 
+    def test_runs_whose_rows_were_lost_with_the_end_of_the_log_are_named(self):
+        """The database as it was after the first run, beside the folders of all that followed."""
+        process = self.start("run", *NULL, "--opt.null.rate=1600", "--repeat=12")
+        database = os.path.join(self.folder, "yardstick-results", "results.db")
+        kept = sqlite3.connect(":memory:")
+        self.addCleanup(kept.close)
+
+        def runs():
+            try:
+                with contextlib.closing(sqlite3.connect("file:%s?mode=ro" % database, uri=True)) as now:
+                    count = now.execute("select count(*) from run").fetchone()[0]
+                    if count and not kept.execute("select count(*) from sqlite_master").fetchone()[0]:
+                        now.backup(kept)
+                    return count
+            except sqlite3.Error:  # there is no database yet, or it is being made
+                return 0
+        self.wait_until(lambda: runs() >= 4, process)
+        process.kill()
+        process.communicate()
+        stored = kept.execute("select count(*) from run").fetchone()[0]
+        for end in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(database + end)
+        with contextlib.closing(sqlite3.connect(database)) as file:
+            kept.backup(file)
+        out, _ = self.yardstick("show", "--verify", "--format=json", code=7)
+        found = json.loads(out)
+        lost = {name.split("-")[0] for name in found["unstored"]}
+        self.assertLessEqual({"r%d" % r for r in range(stored, 4)}, lost)
+        self.assertFalse(lost & {"r%d" % r for r in range(stored)})
+        self.assertIn("rows were lost", " ".join(found["damaged"]))
+        out, _ = self.yardstick("show", "--verify", code=7)
+        self.assertIn("runs/r%d-t0-a0-" % stored, out)
+        self.yardstick("resume", "--quiet")
+        self.yardstick("show", "--verify")
+
     def hung(self, *flags, no_work=True):
         """A study whose adapter hangs in `open`; returns when it does."""
         self.write("lazy.recipe", "name = lazy\nprogram = python3 %s\n%s" %

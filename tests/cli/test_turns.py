@@ -47,6 +47,8 @@ class Turns(Case):
             self.assertEqual([c["evaluation"]["weights_hash"] for c in run["facts"]["checkpoints"]],
                              [c["evaluation"]["weights_hash"] for c in other["facts"]["checkpoints"]])
             self.assertNotIn("turns", other["facts"])
+        judged = json.loads(self.yardstick("compare", "runs", "blocks", "--format=json")[0])
+        self.assertIn({"what": "interleave", "base": "runs", "candidate": "blocks"}, judged["differences"])
 
     def test_turns_are_stored_and_shared(self):
         self.yardstick("run", self.study(*BUILTIN, "steps = 80", "[a]", "lr = {0.01, 0.02, 0.05}",

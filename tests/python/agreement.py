@@ -2,6 +2,7 @@
 windows, groups, dilation, factors on rate and decay and a value that is read twice, against the plain NumPy oracle."""
 
 import contextlib
+import os
 import unittest
 
 import driver
@@ -25,11 +26,11 @@ def error(value, reference):
     return np.linalg.norm(value - reference) / np.linalg.norm(reference)
 
 
-class Agreement(unittest.TestCase):
+class Case(unittest.TestCase):
+    """The small network in an adapter, and the oracle."""
+
     Adapter = None  # the class
     options = {}    # of every plan
-    optimizers = OPTIMIZERS
-    bounds = {"f64": DOUBLE, "f32": SINGLE}
 
     def start(self):
         self.work = driver.Work()
@@ -45,6 +46,11 @@ class Agreement(unittest.TestCase):
     def batch(self, step):
         rows = self.work.order[step]
         return self.work.x[rows], self.work.y[rows]
+
+
+class Agreement(Case):
+    optimizers = OPTIMIZERS
+    bounds = {"f64": DOUBLE, "f32": SINGLE}
 
     def errors(self, settings, steps=driver.Work.STEPS):
         errors = {}
@@ -147,6 +153,70 @@ class OwnLoader:
             ends.append(self.adapter.tensors("step", n=0))
         for name, value in ends[0].items():
             self.assertTrue(np.array_equal(value, ends[1][name]) and np.array_equal(value, ends[2][name]), name)
+
+
+class InputGradients:
+    """Gradients of the logits by the pixels, against those of the built-in engine, for a Case to inherit."""
+
+    # In double as the proof has it. In single precision the two round some ten layers apart, sums of up to a hundred terms.
+    INPUT_BOUNDS = {"f64": 1e-9, "f32": 1e-4}
+
+    def input_gradients(self, adapter, random):
+        """Of two batches by a cotangent each; and the logits alone."""
+        pixels = random.randint(0, 256, (2, driver.Work.BATCH, 3, 9, 7)).astype(np.float32)
+        made = []
+        for number, x in enumerate(pixels):
+            path, cotangent = self.work.path("pixels%d" % number), self.work.path("cotangent%d" % number)
+            slopes = random.normal(0, 1, (driver.Work.BATCH, 5))
+            driver.common.write_safetensors(path, {"x": x})
+            driver.common.write_safetensors(cotangent, {"cotangent": slopes}, np.float64 if self.precision == "f64" else np.float32)
+            both = {name: value.copy() for name, value in adapter.tensors("input_gradient", path=path, cotangent=cotangent).items()}
+            self.assertEqual(set(both), {"logits", "grad.x"})
+            self.assertEqual(both["grad.x"].shape, x.shape)
+            self.assertEqual({value.dtype for value in both.values()}, {np.dtype("f8" if self.precision == "f64" else "f4")})
+            alone = adapter.tensors("input_gradient", path=path)
+            self.assertEqual(set(alone), {"logits"})
+            made += [both["logits"], both["grad.x"], alone["logits"].copy()]
+        return made
+
+    def test_input_gradients_are_those_of_the_built_in_engine(self):
+        for self.precision, mode, steps in (("f64", "train", 2), ("f32", "infer", 0)):
+            with self.subTest(precision=self.precision, mode=mode):
+                self.setUp()
+                engine = driver.Driver(None, os.path.join(os.environ["YS_BUILD_ROOT"], "src", "yardstick-builtin"))
+                self.addCleanup(engine.end)
+                pairs = []
+                for adapter in engine, self.adapter:
+                    self.assertIn("input_gradient", adapter.need("hello", "hello", protocol=1)["features"])
+                    adapter.need("opened", "open", plan=self.work.plan(precision=self.precision, mode=mode))
+                    pairs.append([adapter.tensors("step", n=steps), *self.input_gradients(adapter, np.random.RandomState(11))])
+                before, after = pairs[1][0], self.adapter.tensors("step", n=0)
+                for name in before:
+                    self.assertTrue(np.array_equal(before[name], after[name]), name)
+                for known, made in zip(pairs[0][1:], pairs[1][1:]):
+                    self.assertGreater(np.abs(known).max(), 0)
+                    self.assertLess(error(made, known), self.INPUT_BOUNDS[self.precision])
+
+    def test_the_first_of_equal_pixels_has_the_gradient(self):
+        """All numbers here are exact: sums of a few halves."""
+        x, weight = np.full((2, 1, 4, 4), 96.0), np.arange(8.0).reshape(2, 4) - 2.5
+        nodes = driver.chain(("normalize", "norm", {"scale": 1 / 256, "mean": [0.5], "std": [0.25]}),
+                             ("MaxPool", "pool", driver.window((2, 2), (0, 0, 0, 0), (2, 2), ceil_mode=0)), ("Flatten", "flat"),
+                             ("Gemm", "fc", {}, ["weight"]))
+        cotangent, expected = np.array([[1, -2], [0.5, 0]]), np.zeros_like(x)
+        expected[:, 0, ::2, ::2] = (cotangent @ weight).reshape(2, 2, 2) * (4 / 256)
+        with opened(self.Adapter, nodes, x, {"fc.weight": weight}, self.options) as adapter:
+            paths = [os.path.join(adapter.server.plan.folder, name + ".safetensors") for name in ("train", "cotangent")]
+            driver.common.write_safetensors(paths[1], {"cotangent": cotangent})
+            made = adapter.tensors("input_gradient", path=paths[0], cotangent=paths[1])
+            self.assertEqual(made["grad.x"].tolist(), expected.tolist())
+
+    def test_input_gradients_of_what_is_not_there(self):
+        self.open()
+        driver.common.write_safetensors(self.work.path("few"), {"x": np.zeros((1, 3, 9, 7), np.float32)})
+        for code, members in (("protocol_error", {}), ("protocol_error", {"path": "few"}), ("crashed", {"path": "/nonexistent/x"}),
+                              ("crashed", {"path": self.work.path("few")})):
+            self.assertEqual(self.adapter.need("error", "input_gradient", **members)["code"], code, members)
 
 
 class Bfloat16:
@@ -424,10 +494,10 @@ def opened(Adapter, nodes, x, weights, options, settings=driver.SGD, precision="
         with open(work.path("graph", "json"), "w") as file:
             driver.json.dump(graph, file)
         common = driver.common
-        common.write_safetensors(work.path("weights"), {name: value.astype(np.float32) for name, value in weights.items()})
+        driver.common.write_safetensors(work.path("weights"), {name: value.astype(np.float32) for name, value in weights.items()})
         x = x if x.dtype == np.int32 else x.astype(np.float32)
-        common.write_safetensors(work.path("train"), {"x": x, "y": np.zeros(len(x), np.int64) if y is None else y})
-        common.write_safetensors(work.path("order"), {"order": np.arange(len(x), dtype=np.uint32)[None], "lr": np.array([0.1])})
+        driver.common.write_safetensors(work.path("train"), {"x": x, "y": np.zeros(len(x), np.int64) if y is None else y})
+        driver.common.write_safetensors(work.path("order"), {"order": np.arange(len(x), dtype=np.uint32)[None], "lr": np.array([0.1])})
         adapter = driver.Direct(Adapter())
         adapter.need("opened", "open", plan=work.plan(
             **dict({"steps": 1, "batch": len(x), "loss": "mean_squared_error", "precision": precision, "options": options,

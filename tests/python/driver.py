@@ -96,14 +96,14 @@ class Direct(Conversation, common.Channel):
 
 
 class Driver(Conversation):
-    """An adapter process and its socket."""
+    """An adapter process and its socket; without a script `python` is the adapter."""
 
     def __init__(self, script, python=sys.executable, env=None):
         near, far = socket.socketpair()
         near.settimeout(120)
         self.log = tempfile.TemporaryFile()
         environment = dict(os.environ, YARDSTICK_FD=str(far.fileno()), **(env or {}))
-        self.process = subprocess.Popen([python, script], pass_fds=[far.fileno()], env=environment,
+        self.process = subprocess.Popen([python, script] if script else [python], pass_fds=[far.fileno()], env=environment,
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         far.close()
         self.socket = near
@@ -175,7 +175,7 @@ def graph():
         node("Gemm", "fc", ["flat"], {}, ["weight", "bias"]),
     ]
     params = [{"name": name, "shape": list(shape), "role": "buffer" if "running" in name else "weight",
-               "init": {"dist": "constant", "value": 0.0},
+               "init": {"dist": "constant", "value": float(name.endswith("running_var"))},
                "lr_mult": FACTORS.get(name, (1, 1))[0], "decay_mult": FACTORS.get(name, (1, 1))[1]}
               for name, shape in SHAPES.items()]
     return {"format": "yardstick-graph", "version": 1, "name": "test",

@@ -14,7 +14,7 @@ jax.config.update("jax_disable_most_optimizations", True)  # compiling is most o
 Adapter = driver.load("jax").JAX
 
 
-class Whole(agreement.Agreement, agreement.Bfloat16):
+class Whole(agreement.InputGradients, agreement.Agreement, agreement.Bfloat16):
     Adapter = Adapter
     optimizers = agreement.FEW_OPTIMIZERS
     bounds = {"f64": agreement.DOUBLE}

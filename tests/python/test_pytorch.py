@@ -246,8 +246,10 @@ class PyTorch(agreement.OwnLoader, Case):
         self.assertFalse(set(converted) & {value.shape for value in self.work.weights.values()}, converted)
 
 
-class Process(Case):
+class Process(agreement.InputGradients, Case):
     """As yardstick runs it."""
+
+    Adapter, options = pytorch.PyTorch, {}
 
     def start(self):
         return driver.Driver(SCRIPT)

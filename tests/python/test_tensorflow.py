@@ -57,6 +57,11 @@ class Whole(agreement.OwnLoader, agreement.Agreement):
         self.assertEqual(reply["code"], "build_failed")
 
 
+@unittest.skipUnless(V2, "TensorFlow 1 does not answer them")
+class InputGradients(agreement.InputGradients, agreement.Case):
+    Adapter = Whole.Adapter
+
+
 class Parts(unittest.TestCase):
     """Single operators."""
 

@@ -61,6 +61,30 @@ static void variables_and_folder_are_set(void)
     ys_buf_free(&output);
 }
 
+/* Whatever it prints beside them. */
+static void an_own_program_answers_on_a_descriptor_of_its_own(void)
+{
+    struct ys_child_options options = {.is_own = true};
+    struct ys_buf output = {0};
+    setenv("OMP_THREAD_LIMIT", "1", 1);
+    CHECK_INT(ys_child_run(shell("echo onednn_verbose,info; echo \"limit $OMP_THREAD_LIMIT\" >&$YARDSTICK_ANSWERS_FD"),
+                           &options, &output, NULL),
+              YS_OK);
+    CHECK_TEXT(ys_buf_text(&output), "limit \n");
+    ys_buf_clear(&output);
+    options.merge_stderr = true;
+    CHECK_INT(ys_child_run(shell("echo onednn_verbose,info; echo no >&2; echo yes >&$YARDSTICK_ANSWERS_FD"), &options,
+                           &output, NULL),
+              YS_OK);
+    CHECK_TEXT(ys_buf_text(&output), "no\nyes\n");
+    ys_buf_clear(&output);
+    CHECK_INT(ys_child_run(shell("echo limit $OMP_THREAD_LIMIT"), NULL, &output, NULL), YS_OK);
+    CHECK_TEXT(ys_buf_text(&output), "limit 1\n");
+    ys_buf_free(&output);
+    unsetenv("OMP_THREAD_LIMIT");
+    CHECK(ys_child_answers() == stdout);
+}
+
 static void errors_join_the_output_when_asked(void)
 {
     struct ys_child_options options = {.merge_stderr = true};
@@ -277,8 +301,9 @@ static void the_wish_to_stop_kills_the_program(void)
 }
 
 TAP_MAIN(TAP_CASE(output_and_exit_code_come_back), TAP_CASE(stdin_is_empty), TAP_CASE(a_missing_program_is_named),
-         TAP_CASE(variables_and_folder_are_set), TAP_CASE(errors_join_the_output_when_asked),
-         TAP_CASE(lines_arrive_one_by_one), TAP_CASE(while_a_program_says_nothing_its_caller_may_speak),
+         TAP_CASE(variables_and_folder_are_set), TAP_CASE(an_own_program_answers_on_a_descriptor_of_its_own),
+         TAP_CASE(errors_join_the_output_when_asked), TAP_CASE(lines_arrive_one_by_one),
+         TAP_CASE(while_a_program_says_nothing_its_caller_may_speak),
          TAP_CASE(output_is_bounded_and_the_program_goes_on), TAP_CASE(a_limit_kills_the_whole_group),
          TAP_CASE(a_limit_holds_when_the_output_is_closed), TAP_CASE(what_a_program_leaves_running_is_not_waited_for),
          TAP_CASE(what_a_program_leaves_in_other_sessions_ends_too),

@@ -225,7 +225,7 @@ static void unknown_messages_are_unsupported(void)
     struct program p;
     if (!start_open(&p, "f32"))
         return;
-    ys_json *error = request(&p, parse("{\"type\":\"input_gradient\"}"));
+    ys_json *error = request(&p, parse("{\"type\":\"dance\"}"));
     CHECK_TEXT(ys_json_get_text(error, "code", ""), "unsupported");
     ys_json_free(error);
     CHECK_INT(stop(&p), 0);
@@ -429,6 +429,96 @@ static void a_plan_that_infers_gives_the_logits_of_one_that_trains(void)
     CHECK_INT(stop(&q), 0);
 }
 
+enum { PIXELS = 64, CLASSES = 5 };
+
+/** Asks for the batch x, in `slope` for the sum of slope * logits, which is returned; the gradient goes where
+ * `gradient` points, unless it is NULL: then there is no cotangent. */
+static double slope_at(struct program *p, const float *x, const double *slope, double *gradient)
+{
+    const struct ys_tensor pixels = {"x", YS_F32, 4, {BATCH, 1, 8, 8}, x, (size_t)BATCH * PIXELS * sizeof *x};
+    const struct ys_tensor numbers = {"cotangent",      YS_F64, 2,
+                                      {BATCH, CLASSES}, slope,  (size_t)BATCH * CLASSES * sizeof *slope};
+    char text[512];
+    double sum = 0;
+    CHECK(ys_safetensors_pass(in_folder("pixels"), &pixels, 1) == YS_OK);
+    CHECK(ys_safetensors_pass(in_folder("slope"), &numbers, 1) == YS_OK);
+    snprintf(text, sizeof text, "{\"type\":\"input_gradient\",\"path\":\"%s/pixels\"%s%s%s}", folder,
+             gradient ? ",\"cotangent\":\"" : "", gradient ? folder : "", gradient ? "/slope\"" : "");
+    struct ys_safetensors *file = tensors(p, text);
+    const struct ys_tensor *logits = file ? ys_safetensors_find(file, "logits") : NULL,
+                           *found = file ? ys_safetensors_find(file, "grad.x") : NULL;
+    CHECK((found != NULL) == (gradient != NULL));
+    for (size_t i = 0; logits && i < BATCH * CLASSES; i++)
+        sum += slope[i] * ys_tensor_value(logits, i);
+    for (size_t i = 0; found && i < BATCH * PIXELS; i++)
+        gradient[i] = ys_tensor_value(found, i);
+    ys_safetensors_close(file);
+    return sum;
+}
+
+/** The network is linear between its kinks: differences over 2^-9 of a grey level are the gradient, but for the
+ * rounding of sums below 100, 1e-14, divided by that. */
+static void pixels_have_the_gradient_of_the_weights_as_they_are(void)
+{
+    struct program p;
+    double slope[BATCH * CLASSES], before[BATCH * PIXELS], after[BATCH * PIXELS];
+    float x[BATCH * PIXELS];
+    if (!start_open(&p, "f64"))
+        return;
+    for (size_t i = 0; i < BATCH * CLASSES; i++)
+        slope[i] = (double)(i * 7 % 11) - 5;
+    for (size_t i = 0; i < BATCH * PIXELS; i++)
+        x[i] = (float)(i * 37 % 256);
+    slope_at(&p, x, slope, before);
+    ys_safetensors_close(tensors(&p, "{\"type\":\"step\",\"n\":3}"));
+    slope_at(&p, x, slope, after);
+    CHECK(memcmp(before, after, sizeof before) != 0);
+    for (size_t i = 5; i < BATCH * PIXELS; i += 61) {
+        const float old = x[i];
+        x[i] = old + 0x1p-10F;
+        const double more = slope_at(&p, x, slope, NULL);
+        x[i] = old - 0x1p-10F;
+        CHECK_NEAR((more - slope_at(&p, x, slope, NULL)) * 0x1p9, after[i], 1e-11);
+        x[i] = old;
+    }
+    ys_json_free(request(&p, parse("{\"type\":\"reset\"}")));
+    slope_at(&p, x, slope, after);
+    CHECK(memcmp(before, after, sizeof before) == 0);
+    CHECK_INT(stop(&p), 0);
+}
+
+/** In f32 of a plan that infers, files that do not fit are errors and the program goes on. */
+static void files_of_pixels_that_do_not_fit_are_refused(void)
+{
+    static const struct {
+        const char *members, *code, *word;
+    } wrong[] = {
+        {"", "protocol_error", "path"},
+        {",\"path\":\"pixels\"", "protocol_error", "absolute"},
+        {",\"path\":\"/nonexistent/x\"", "crashed", "/nonexistent/x"},
+        {",\"path\":\"%s/train.safetensors\"", "crashed", "x"},
+        {",\"path\":\"%s/six\",\"cotangent\":7", "protocol_error", "cotangent"},
+        {",\"path\":\"%s/six\",\"cotangent\":\"%s/six\"", "crashed", "cotangent"},
+    };
+    static const float x[BATCH * PIXELS];
+    const struct ys_tensor pixels = {"x", YS_F32, 4, {BATCH, 1, 8, 8}, x, sizeof x};
+    struct program p;
+    char text[512];
+    if (!start_infer(&p, "f32"))
+        return;
+    CHECK(ys_safetensors_pass(in_folder("six"), &pixels, 1) == YS_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char *whole = ys_replace(wrong[i].members, "%s", folder);
+        snprintf(text, sizeof text, "{\"type\":\"input_gradient\"%s}", whole);
+        ys_json *error = request(&p, parse(text));
+        CHECK_TEXT(ys_json_get_text(error, "code", ""), wrong[i].code);
+        CHECK_HAS(ys_json_get_text(error, "message", ""), wrong[i].word);
+        ys_json_free(error);
+        ys_free(whole);
+    }
+    CHECK_INT(stop(&p), 0);
+}
+
 TAP_MAIN(TAP_CASE(hello_says_what_it_can_do), TAP_CASE(open_says_parameters_threads_and_library),
          TAP_CASE(option_backend_is_a_deviation), TAP_CASE(plans_that_it_cannot_run_are_refused),
          TAP_CASE(a_row_beyond_the_data_is_an_error_and_no_crash), TAP_CASE(no_steps_give_back_the_weights_loaded),
@@ -437,4 +527,6 @@ TAP_MAIN(TAP_CASE(hello_says_what_it_can_do), TAP_CASE(open_says_parameters_thre
          TAP_CASE(training_repeats_after_reset_and_follows_step), TAP_CASE(unknown_messages_are_unsupported),
          TAP_CASE(every_member_of_the_optimizer_counts), TAP_CASE(what_is_written_in_bf16_is_float),
          TAP_CASE(requests_are_answered_and_change_nothing),
-         TAP_CASE(a_plan_that_infers_gives_the_logits_of_one_that_trains))
+         TAP_CASE(a_plan_that_infers_gives_the_logits_of_one_that_trains),
+         TAP_CASE(pixels_have_the_gradient_of_the_weights_as_they_are),
+         TAP_CASE(files_of_pixels_that_do_not_fit_are_refused))

@@ -122,6 +122,30 @@ static void every_metric_is_there_with_its_unit_or_a_reason(void)
     plain_free(&run, metrics);
 }
 
+/* 40 blocks of 50 ms, in which it says that it waited 48 of them. Two threads could have used 4 s: 3.6 s leave 0.2 s
+ * idle, and what was said is bounded by that; without processor time its word is taken. A twentieth is let pass. */
+static void a_wait_in_which_it_computed_is_none(void)
+{
+    static const struct {
+        int64_t input_ns;
+        const char *steps_s;
+        double input_s;
+    } cases[] = {{48 * MS, "3.6", 0.2},   {48 * MS, "9", 0},      {48 * MS, "0.1", 1.92},
+                 {48 * MS, "null", 1.92}, {2 * MS, "3.99", 0.08}, {3 * MS, "4", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plain_run run = plain(40);
+        struct ys_series *input = ys_series_get(&run.series, "block_input_ns", 0);
+        for (size_t k = 1; k < input->count; k++)
+            input->ints[k] = cases[i].input_ns;
+        choose(run.facts, "phase_cpu", fake_jsonf("{\"steps_s\":%s}", cases[i].steps_s));
+        ys_json *metrics = metrics_of(&run);
+        CHECK_NEAR(value(metrics, "input_s"), cases[i].input_s, 1e-9);
+        CHECK_NEAR(value(metrics, "input_s") + value(metrics, "compute_s"), 2, 1e-9);
+        CHECK((ys_json_get(ys_json_get(metrics, "input_s"), "note") != NULL) == (cases[i].input_s < 0.05 || i == 0));
+        plain_free(&run, metrics);
+    }
+}
+
 static void the_parts_are_what_the_stamps_say(void)
 {
     struct plain_run run = plain(40);
@@ -566,10 +590,10 @@ TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
          TAP_CASE(what_passes_between_blocks_belongs_to_the_block_after_it),
          TAP_CASE(what_passes_between_questions_is_no_block_s), TAP_CASE(what_the_kernel_counted_beside_time_is_shown),
          TAP_CASE(the_peak_of_processes_that_share_pages_is_null_with_both_bounds),
-         TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(the_parts_are_what_the_stamps_say),
-         TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond), TAP_CASE(input_and_compute_sum_to_train),
-         TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation), TAP_CASE(the_rate_is_samples_over_seconds),
-         TAP_CASE(warm_up_blocks_are_not_in_the_rate),
+         TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(a_wait_in_which_it_computed_is_none),
+         TAP_CASE(the_parts_are_what_the_stamps_say), TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond),
+         TAP_CASE(input_and_compute_sum_to_train), TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation),
+         TAP_CASE(the_rate_is_samples_over_seconds), TAP_CASE(warm_up_blocks_are_not_in_the_rate),
          TAP_CASE(turns_count_without_waiting_settling_and_what_was_dropped),
          TAP_CASE(a_run_that_never_gets_steady_says_so_and_uses_its_last_half),
          TAP_CASE(few_blocks_say_that_they_are_few), TAP_CASE(a_single_step_has_no_rate),

@@ -126,10 +126,10 @@ static void a_machine_that_shows_nothing_has_reasons(void)
 static void variables_that_steer_libraries_are_kept_and_no_others(void)
 {
     static const char *const kept[] = {
-        "OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_ENABLE_ONEDNN_OPTS", "TF_CPP_MIN_LOG_LEVEL", "PYTHONPATH",
-        "PYTHONMALLOC"};
+        "OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_ENABLE_ONEDNN_OPTS", "TF_CPP_MIN_LOG_LEVEL",
+        "PYTHONPATH",      "PYTHONMALLOC",           "PYTHONSTARTUP"};
     static const char *const foreign[] = {"SECRET_TOKEN",    "LD_PRELOAD_NOT", "TF_CLI_CONFIG_FILE", "TF_TOKEN_a_b",
-                                          "TF_VAR_password", "PYTHON_SHA256",  "PYTHONSTARTUP"};
+                                          "TF_VAR_password", "PYTHON_SHA256",  "CUDA_VERSION"};
     const size_t kept_count = sizeof kept / sizeof kept[0], foreign_count = sizeof foreign / sizeof foreign[0];
     make_laptop();
     for (size_t i = 0; i < kept_count; i++)

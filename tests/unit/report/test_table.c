@@ -25,6 +25,16 @@ static void the_small_study_prints_as_it_should(void)
     ys_json_free(result);
 }
 
+static void a_difference_beyond_all_reason_is_no_figure(void)
+{
+    ys_json *result = made_result((const char *[]){"alpha", "beta"}, 2, 6, "unclear");
+    (void)!ys_json_set_real(ys_json_at(ys_json_get(result, "comparisons"), 0), "resolution", 63.94);
+    const char *all = table(result, 80, false);
+    CHECK(!strstr(all, "6394") && !strstr(all, "6390"));
+    CHECK_HAS(all, "Their runs scatter so much");
+    ys_json_free(result);
+}
+
 static void two_trials_fit_one_table(void)
 {
     ys_json *result = made_result((const char *[]){"alpha", "beta"}, 2, 6, "better");
@@ -178,9 +188,9 @@ static void every_allocation_may_fail(void)
 }
 
 TAP_MAIN(TAP_CASE(the_small_study_prints_as_it_should), TAP_CASE(two_trials_fit_one_table),
-         TAP_CASE(too_few_runs_are_marked), TAP_CASE(a_failure_is_a_row_and_never_a_speed),
-         TAP_CASE(some_failed_runs_leave_the_numbers_of_the_others), TAP_CASE(proofs_that_are_not_full_are_marked),
-         TAP_CASE(environment_differences_stand_before_the_verdicts), TAP_CASE(colour_comes_only_when_asked),
-         TAP_CASE(differences_of_accuracy_are_in_points),
+         TAP_CASE(a_difference_beyond_all_reason_is_no_figure), TAP_CASE(too_few_runs_are_marked),
+         TAP_CASE(a_failure_is_a_row_and_never_a_speed), TAP_CASE(some_failed_runs_leave_the_numbers_of_the_others),
+         TAP_CASE(proofs_that_are_not_full_are_marked), TAP_CASE(environment_differences_stand_before_the_verdicts),
+         TAP_CASE(colour_comes_only_when_asked), TAP_CASE(differences_of_accuracy_are_in_points),
          TAP_CASE(comparisons_that_are_invalid_for_one_reason_are_gathered), TAP_CASE(no_trials_make_a_short_page),
          TAP_CASE(no_line_is_wider_than_asked_whatever_the_result), TAP_CASE(every_allocation_may_fail))

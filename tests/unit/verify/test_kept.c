@@ -23,7 +23,8 @@ static struct ys_proof make_proof(double error, enum ys_proof_verdict verdict)
     proof.cached = false;
     proof.seconds = 1.0 / 3;
     proof.twins = ys_alloc(1, sizeof *proof.twins);
-    *proof.twins = (struct ys_proof_twins){.count = 8, .forward = 1e-5};
+    *proof.twins =
+        (struct ys_proof_twins){.count = 8, .forward = 1e-5, .forward_ceiling = 1e-3, .gradients_ceiling = 1e-3};
     add_check(&proof, YS_PROOF_WORK, "parameters", 0, 0);
     add_check(&proof, YS_PROOF_WORK, "initial weights", 0, 0);
     add_check(&proof, YS_PROOF_WORK, "batches", 0, 0);
@@ -75,7 +76,7 @@ static void what_a_build_before_this_one_kept_is_believed(void)
     const char *root = getenv("YS_SOURCE_ROOT");
     struct ys_proof read;
     snprintf(path, sizeof path, "%s/tests/fixtures/proof/kept.json", root ? root : ".");
-    REQUIRE(ys_kept_read(path, "2684dc748f3a6a118b329981bcb812626aa343db509f5e241e9517f73f13ae29", &read) == YS_OK);
+    REQUIRE(ys_kept_read(path, "882273d6b5b0dd25f12ffa9fed6630656da4324227fbd62223aa84df3b416ba0", &read) == YS_OK);
     CHECK(read.cached == 1 && read.verdict == YS_PROOF_PASS && read.whole->rows == 64 && read.twins->count == 8);
     ys_proof_fini(&read);
 }
@@ -148,13 +149,41 @@ static void a_verdict_must_follow_from_its_checks(void)
     CHECK_INT(keep_and_read(proof, KEY), YS_EFORMAT);
 }
 
+/* As if it had been kept by a program that knew none, or by one whose judges had failed. */
+static void bounds_above_their_ceiling_are_refused(void)
+{
+    const double ceilings[] = {NAN, 7.9e-5};
+    for (size_t i = 0; i < sizeof ceilings / sizeof ceilings[0]; i++) {
+        struct ys_proof proof = make_proof(1e-12, YS_PROOF_PASS);
+        proof.twins->forward_ceiling = ceilings[i];
+        CHECK_INT(keep_and_read(proof, KEY), YS_EFORMAT);
+        CHECK_HAS(ys_error(), "a check of it does not follow");
+    }
+    struct ys_proof proof = make_proof(1e-12, YS_PROOF_PASS);
+    proof.twins->gradients_ceiling = 1e-7;
+    CHECK_INT(keep_and_read(proof, KEY), YS_EFORMAT);
+}
+
+/* One at which other work would pass shows nothing, however honest it is. */
+static void a_bound_of_one_makes_it_weak(void)
+{
+    for (int verdict = YS_PROOF_PASS; verdict <= YS_PROOF_WEAK; verdict++) {
+        struct ys_proof proof = make_proof(1e-12, (enum ys_proof_verdict)verdict);
+        proof.twins->forward = 0.125;
+        proof.twins->forward_ceiling = 3;
+        check_of(&proof, 5)->bound = 1;
+        CHECK_INT(keep_and_read(proof, KEY), verdict == YS_PROOF_WEAK ? YS_OK : YS_EFORMAT);
+    }
+}
+
 /* Sums of batch norms widen the bound of a whole batch in the trial's own format; of vectors in bf16 it is another. */
 static void bounds_that_twins_alone_do_not_give_are_believed(void)
 {
     struct ys_proof proof = make_proof(1e-12, YS_PROOF_WEAK);
     proof.whole = ys_alloc(1, sizeof *proof.whole);
     proof.whole->twins = ys_alloc(1, sizeof *proof.whole->twins);
-    *proof.whole->twins = (struct ys_proof_twins){.count = 8, .forward = 1e-6, .gradients = 1e-6};
+    *proof.whole->twins = (struct ys_proof_twins){
+        .count = 8, .forward = 1e-6, .forward_ceiling = 1e-3, .gradients = 1e-6, .gradients_ceiling = 1e-3};
     add_check(&proof, YS_PROOF_NUMERICS, "gradients, whole batch", 1e-5, 1e-4);
     add_check(&proof, YS_PROOF_NUMERICS, "gradients of vectors", 0.2, YS_VERIFY_SUM_IN_BF16);
     CHECK_INT(keep_and_read(proof, KEY), YS_OK);
@@ -166,4 +195,5 @@ static void bounds_that_twins_alone_do_not_give_are_believed(void)
 TAP_MAIN(TAP_CASE(what_was_kept_comes_back), TAP_CASE(what_a_build_before_this_one_kept_is_believed),
          TAP_CASE(what_somebody_wrote_is_no_proof), TAP_CASE(a_member_that_was_changed_is_found),
          TAP_CASE(the_proof_of_something_else_is_refused), TAP_CASE(a_verdict_must_follow_from_its_checks),
+         TAP_CASE(bounds_above_their_ceiling_are_refused), TAP_CASE(a_bound_of_one_makes_it_weak),
          TAP_CASE(bounds_that_twins_alone_do_not_give_are_believed))

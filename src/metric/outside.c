@@ -1,0 +1,153 @@
+#include "metric/outside.h"
+
+#include "base/record.h"
+#include "metric/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What a proof took, as it is stored with a trial. */
+struct took {
+    double open_s, open_cpu_s, first_s, first_cpu_s;
+};
+#define TOOK(member, what) YS_FIELD(struct took, member, YS_FIELD_REAL, "s", YS_FIELD_NULL, what)
+static const struct ys_field took_fields[] = {
+    TOOK(open_s, "that `open` took"),
+    TOOK(open_cpu_s, "its processor time"),
+    TOOK(first_s, "that a first question and a first step took"),
+    TOOK(first_cpu_s, "their processor time"),
+};
+static const struct ys_record took_record = YS_RECORD("proof", struct took, took_fields);
+
+/* The steady part of a run, and how much work all of it was. */
+struct steady {
+    double step_s, cpu_s; /* the means of a step or request, and of its processor time; NaN: not known */
+    double span_s;        /* that it took */
+    double steps, all;
+};
+
+static struct steady steady_of(const struct ys_metric_view_run *run, const struct ys_trial_record *trial)
+{
+    const double rate_per_s = ys_metric_view_value(run, "rate_per_s");
+    const struct ys_facts_phase_cpu *cpu = run->facts.phase_cpu;
+    struct steady found = {
+        .step_s = (double)ys_settings_rows(&trial->keys) / rate_per_s, .cpu_s = NAN, .span_s = run->steady_s};
+    found.steps = found.span_s / found.step_s;
+    found.all = run->facts.steps_done == YS_FIELD_NONE ? (double)NAN : (double)run->facts.steps_done;
+    if (cpu)
+        found.cpu_s = isnan(cpu->requests_s) ? cpu->steps_s / (found.all - 1) : cpu->requests_s / found.all;
+    return found;
+}
+
+/* What a phase took in all, and in its processors. */
+struct took_in {
+    double span_s, cpu_s; /* NaN: not known */
+};
+
+/* Of a phase what is more than is explained, by its span and by its processor time, where that is known: who waits, or
+ * is kept from his processor by others, does no work. */
+static double excess(struct took_in took, struct took_in explained)
+{
+    const double more_s = took.span_s - explained.span_s, more_cpu_s = took.cpu_s - explained.cpu_s;
+    return more_s > 0 ? fmax(fmin(more_s, more_cpu_s), 0) : 0; /* fmin passes over NaN */
+}
+
+static double ahead_s(const struct ys_metric_view_run *run, const struct ys_trial_record *trial,
+                      const struct steady *steady)
+{
+    const struct ys_facts_phase_cpu *cpu = run->facts.phase_cpu;
+    const double warm_steps = fmax(steady->all - 1 - steady->steps, 0);
+    struct took took;
+    ys_record_glance(&took_record, trial->proof, &took);
+    const struct took_in open = {ys_metric_view_value(run, "build_s"), cpu ? cpu->open_s : (double)NAN};
+    const struct took_in first = {ys_metric_view_value(run, "first_step_s"), cpu ? cpu->first_step_s : (double)NAN};
+    const struct took_in warm = {ys_metric_view_value(run, "warmup_s"), NAN};
+    const double pauses = (double)run->facts.checkpoints.count;
+    const double paused_s = cpu ? cpu->pauses_s - pauses * cpu->save_s : (double)NAN;
+    return excess(open, (struct took_in){took.open_s, took.open_cpu_s}) +
+           excess(first, (struct took_in){took.first_s + steady->step_s, took.first_cpu_s + steady->cpu_s}) +
+           excess(warm, (struct took_in){warm_steps * steady->step_s, NAN}) + fmax(0, paused_s);
+}
+
+/* A median hides what single blocks took; the mean holds all of it. */
+static double median_hides(double median_s, double mean_s)
+{
+    return mean_s > median_s * (1 + YS_OUTSIDE_SMALL) ? mean_s / median_s : 1;
+}
+
+struct ys_run_outside ys_outside_find(const struct ys_metric_view_run *run, const struct ys_trial_record *trial)
+{
+    static const struct ys_run_outside inside = {.steps = NAN, .whole = {NAN, NAN, NAN, NAN}};
+    const struct steady steady = steady_of(run, trial);
+    struct ys_run_outside found = inside;
+    if (!run->ok || run->facts.said.no_work || !(steady.span_s > 0) || !isfinite(steady.step_s))
+        return inside;
+    const double more_s = isfinite(steady.all) ? ahead_s(run, trial, &steady) : 0;
+    const bool is_ahead = more_s > YS_OUTSIDE_SMALL * steady.span_s;
+    const double slower = is_ahead ? 1 + more_s / (steady.all * steady.step_s) : 1;
+    if (is_ahead) {
+        found.ahead_s = more_s;
+        found.steps = ceil(more_s / (YS_OUTSIDE_SMALL * steady.step_s) + steady.all - steady.steps);
+        found.whole[0] = run->compared[0] / slower;
+    }
+    for (int m = 1; m < YS_WINDOW_METRICS; m++) {
+        const double hidden = slower * (m < 3 ? median_hides(run->compared[m], steady.step_s) : 1);
+        if (hidden > 1)
+            found.whole[m] = run->compared[m] * hidden;
+    }
+    return found;
+}
+
+double ys_outside_reach(const struct ys_run_outside *outside, int m, double value)
+{
+    if (m >= YS_WINDOW_METRICS || isnan(outside->whole[m]))
+        return 0;
+    return fmax(m == 0 ? log(value / outside->whole[m]) : log(outside->whole[m] / value), 0);
+}
+
+static ys_status say(ys_json *texts, const char *text)
+{
+    return ys_json_append(texts, ys_json_string(text));
+}
+
+/* The run in which metric `m` of ys_compared reaches farthest, and how far; NULL: in none. */
+static const struct ys_metric_view_run *farthest(const struct ys_metric_view_trial *trial, int m, double *reach)
+{
+    const struct ys_metric_view_run *found = NULL;
+    *reach = 0;
+    for (size_t i = 0; i < trial->run_count; i++) {
+        const struct ys_metric_view_run *run = &trial->runs[i];
+        const double own = run->counted && run->ok ? ys_outside_reach(&run->outside, m, run->compared[m]) : 0;
+        if (own <= *reach)
+            continue;
+        *reach = own;
+        found = run;
+    }
+    return found;
+}
+
+ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *texts)
+{
+    const bool infers = trial->record->keys.mode == YS_MODE_INFER;
+    const char *unit = infers ? "requests" : "steps";
+    const int typical = ys_compared_place(infers ? "latency_p50_s" : "step_s");
+    double whole, hidden;
+    char text[400];
+    const struct ys_metric_view_run *ahead = farthest(trial, 0, &whole);
+    if (ahead) {
+        snprintf(
+            text, sizeof text,
+            "its steady part may be up to %.3g times as fast as its work was: before it passed %.3g s that neither "
+            "its proof nor warm-up explains, in which %s may have been done ahead; so verdicts of its speed hold "
+            "for the whole run too, and %.0f %s or more would part compiling from working",
+            exp(whole), ahead->outside.ahead_s, unit, ahead->outside.steps, unit);
+        YS_TRY(say(texts, text));
+    }
+    if (!farthest(trial, typical, &hidden) || hidden <= whole * (1 + 1e-9))
+        return YS_OK;
+    snprintf(text, sizeof text,
+             "some of its %s took much longer than most: their mean is up to %.3g times their median, so verdicts of "
+             "%s hold for the mean too",
+             unit, exp(hidden - whole), ys_compared[typical]);
+    return say(texts, text);
+}
