@@ -17,6 +17,8 @@ static const double LEAST_PASSES = 2;
 /* Importing a large framework takes some seconds of processor time, compiling a network too: what is above both this
  * and the processor time of all steps is not explained by them. */
 static const double MOST_BESIDE_S = 10;
+/* Linux tells the processor time of a process in hundredths of a second: by so much two readings may lie off. */
+static const double READINGS_S = 0.02;
 
 /* Operations of the steps after the first, or of all requests. */
 static double operations(double batch, const struct ys_facts *facts, bool infers)
@@ -74,7 +76,7 @@ void ys_plausible(const struct ys_trial_settings *keys, const struct ys_peak_mea
         return;
     const struct limit limit = limit_of(keys->precision, measured);
     double needed_s = operations((double)ys_settings_rows(keys), facts, infers) / limit.per_s;
-    if (used_s < needed_s) {
+    if (used_s + READINGS_S < needed_s) {
         refuse(facts, used_s, needed_s, limit.basis, infers);
         return;
     }

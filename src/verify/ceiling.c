@@ -72,9 +72,8 @@ static bool has_kinks(const struct ys_graph *graph)
 double ys_ceiling_gradients(const struct ys_reference *reference, enum ys_precision precision,
                             const struct ys_findings *moved)
 {
-    const double flips = has_kinks(reference->graph) ? YS_VERIFY_FLIPS * YS_VERIFY_FLIP : 0;
-    return ceiling(reference, precision, &moved->gradients) +
-           YS_VERIFY_TWIN_FACTOR * flips / (double)reference->extent.rows;
+    const double flips = has_kinks(reference->graph) ? YS_VERIFY_FLIPPED : 0;
+    return ceiling(reference, precision, &moved->gradients) + YS_VERIFY_TWIN_FACTOR * flips;
 }
 
 static ys_status check(const char *what, const struct ys_worst *twins, double highest)

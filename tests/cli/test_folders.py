@@ -74,7 +74,7 @@ class Folders(Case):
         _, message = self.yardstick("check", *SHORT, "--data=photos", "--framework=null")
         _, work = self.work("--data=photos", "--framework=null")
         self.assertEqual((work["classes"], work["train_count"], work["test_count"]), (2, 8, 8))
-        table = " ".join(self.yardstick("show")[0].split())
+        table = " ".join(self.yardstick("show", "--details")[0].split())
         for words in said:
             self.assertIn(words, message)
             self.assertIn(words, table)

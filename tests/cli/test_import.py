@@ -247,7 +247,7 @@ class Import(Case):
             before = self.works()
             document, _ = self.result("run", *keys, *more, "--seed=77")
             self.assertEqual(document["trials"][0]["keys"]["init"], said)
-            self.assertIn(words, " ".join(self.yardstick("show")[0].split()))
+            self.assertIn(words, " ".join(self.yardstick("show", "--details")[0].split()))
             for path in self.works() - before:
                 if path.endswith("safetensors"):
                     with open(path, "rb") as file:

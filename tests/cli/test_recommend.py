@@ -99,7 +99,7 @@ class Recommend(Judged):
 
     def test_what_is_left_of_warm_up_makes_it_unclear(self):
         """The second is two thirds as fast, and half as fast again may be what is left of its warm-up; or that cannot be told."""
-        for left, words in ((0.42, "warm-up"), (None, "fewer than 30 blocks"), (0.1, None)):
+        for left, words in ((0.42, "warming up"), (None, "fewer than 30 blocks"), (0.1, None)):
             def warm(trial, metrics):
                 if "ref" in trial:
                     metrics["rate_per_s"]["left"] = left
