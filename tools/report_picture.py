@@ -102,7 +102,7 @@ def drawn(page, rows):
     sheet.table(found(r"<table[^>]*>(.*?)</table>", page, "table"), rows)
     sheet.y += LINE
     sheet.picture(found(r'(<svg class="wide" viewBox="0 0 %d .*?</svg>)' % WIDTH, page, "picture of speed"))
-    for line in ("%s; instructions: %s; begun %s" % (text_of(found(r"<p>Host: (.*?)</p>", page, "host")),
+    for line in ("%s; instructions: %s; begun %s" % (re.sub(r"(Linux \d+\.\d+)\S*\b", r"\1", text_of(found(r"<p>Host: (.*?)</p>", page, "host"))),
                                                      text_of(found(r"instructions: ([^<;]*)", page, "level of instructions")),
                                                      found(r"begun (\d{4}-\d\d-\d\d)", page, "date")),
                  text_of(found(r'id="repeat">.*?<pre>(.*?)</pre>', page, "command"))):

@@ -12,6 +12,7 @@
 #include "store/trial.h"
 
 struct ys_metric_view_run;
+struct ys_metric_view_trial;
 
 /** What is no more than this part of the steady part holds no work that matters. */
 #define YS_OUTSIDE_SMALL 0.05
@@ -23,14 +24,15 @@ struct ys_run_outside {
                                         there is none */
 };
 
-/** Of a run whose metrics and facts are there, of a trial with this record. */
-struct ys_run_outside ys_outside_find(const struct ys_metric_view_run *run, const struct ys_trial_record *trial);
+/** `outside` of all runs of a trial whose metrics and facts are there. What of a run is not explained counts no further
+ * than in the fourth of its trial's runs that have least of it: what fewer runs than most do moves no verdict, and a
+ * machine that is slow for a while makes some openings longer, an adapter that works ahead all of them. YS_ENOMEM. */
+ys_status ys_outside_find(struct ys_metric_view_trial *trial) YS_MUST_CHECK;
 
 /** How far the truth may lie beyond `value` of metric `m` of ys_compared, on its worse side: a logarithm, at least 0.
  */
 double ys_outside_reach(const struct ys_run_outside *outside, int m, double value);
 
-struct ys_metric_view_trial;
 /** Adds to `texts`, an array, in words that follow a trial's name, how far apart the two ends lie in its runs. */
 ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *texts) YS_MUST_CHECK;
 

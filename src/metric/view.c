@@ -175,7 +175,7 @@ struct loading {
 };
 
 /* Takes from the metrics what comparisons need. */
-static void note_values(struct ys_metric_view_run *run, const struct ys_trial_record *trial)
+static void note_values(struct ys_metric_view_run *run)
 {
     const struct ys_run_metric *rate = ys_metric_view_metric(run, "rate_per_s");
     ys_window_take(rate->windows, rate->steady_from, rate->left, &run->windows);
@@ -183,7 +183,6 @@ static void note_values(struct ys_metric_view_run *run, const struct ys_trial_re
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
     const double trained_s = ys_metric_view_value(run, "train_s");
     run->steady_s = isfinite(trained_s) ? trained_s : ys_metric_view_value(run, "infer_s");
-    run->outside = ys_outside_find(run, trial);
 }
 
 /* Those that cannot be read are warned of: YS_EFORMAT, and the run is left out. */
@@ -219,7 +218,7 @@ static ys_status end_run(struct loading *loading)
             status = compute_metrics(loading->store, loading->view->study, loading->trial->record, run);
     }
     if (status == YS_OK) {
-        note_values(run, loading->trial->record);
+        note_values(run);
         loading->trial->no_work |= run->facts.said.no_work;
         return YS_OK;
     }
@@ -324,7 +323,7 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_metr
     YS_TRY(status);
     count_runs(trial);
     find_status(trial);
-    return YS_OK;
+    return ys_outside_find(trial);
 }
 
 void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial)
