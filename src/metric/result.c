@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/steering.h"
 #include "metric/agreement.h"
 #include "metric/build.h"
 #include "metric/detail.h"
@@ -166,7 +167,22 @@ static ys_json *harness_block(ys_status *status, const struct ys_metric_study *s
     return object;
 }
 
-static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial *trial)
+/* Of the surroundings, what reaches an adapter and steers it, unless the job says it itself. */
+static void add_surroundings(ys_status *status, ys_json *array, const ys_json *host, const ys_json *env)
+{
+    const ys_json *set = ys_json_get(host, "environment");
+    char text[300];
+    for (void *it = ys_json_iter(set); it; it = ys_json_next(set, it)) {
+        const char *name = ys_json_iter_key(it), *value = ys_json_text(ys_json_iter_value(it), NULL);
+        if (!value || ys_json_get(env, name) || !ys_steering_passes(name, YS_PROGRAM_MEASURED))
+            continue;
+        snprintf(text, sizeof text, "%s=%s of the surroundings", name, value);
+        ys_add_text_once(status, array, text);
+    }
+}
+
+static ys_json *deviations(ys_status *status, const struct ys_metric_view *view,
+                           const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
     const ys_json *options = trial->record->options;
@@ -190,6 +206,7 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view_trial 
         ys_free(value);
         ys_add_text_once(status, array, text);
     }
+    add_surroundings(status, array, view->host, trial->record->env);
     ys_warn_of_wire(status, array, trial, YS_WIRE_LESS);
     if (keys->precision != YS_PRECISION_F32) {
         snprintf(text, sizeof text, "precision %s", ys_name_of(&ys_precisions, keys->precision));
@@ -326,7 +343,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     YS_TRY(ys_trial_metrics(trial, &told->values));
     trial->metrics = told->values;
     ys_status status = YS_OK;
-    told->deviations = deviations(&status, trial);
+    told->deviations = deviations(&status, building->view, trial);
     told->warnings = ys_warnings_find(&status, building->view, trial, &told->warned);
     told->doubts = doubts(&status, trial);
     told->proof = proof_block(&status, trial);

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/size.h"
+#include "base/steering.h"
 #include "probe/group.h"
 #include "probe/host.h"
 #include "probe/procfs.h"
@@ -232,6 +233,31 @@ static void look_at_cpus(struct doctor *doctor)
         "ask for fewer threads, or raise the control group's quota");
 }
 
+/* What steers libraries, and what becomes of it. */
+static void look_at_variables(struct doctor *doctor)
+{
+    const ys_json *set = doctor->host.environment;
+    struct ys_buf text = {0};
+    size_t kept = 0, reset = 0;
+    for (void *it = ys_json_iter(set); it; it = ys_json_next(set, it)) {
+        const char *name = ys_json_iter_key(it);
+        if (ys_steering_passes(name, YS_PROGRAM_MEASURED))
+            ys_buf_printf(&text, "%s%s", kept++ ? ", " : "", name);
+        else
+            reset++;
+    }
+    if (kept)
+        ys_buf_printf(&text, ": in all trials; %zu others: in none", reset);
+    else
+        ys_buf_printf(&text, "%zu that steer libraries, in no trial", reset);
+    if (kept)
+        say(doctor, "variables", YS_DOCTOR_POOR, ys_buf_text(&text), "what is measured is so here and not elsewhere",
+            "unset them, or say them in the study: env.NAME");
+    else
+        say_good(doctor, "variables", ys_buf_text(&text));
+    ys_buf_free(&text);
+}
+
 static void look_at_load(struct doctor *doctor)
 {
     struct ys_host_counters before, after;
@@ -416,6 +442,7 @@ ys_status ys_doctor_look(struct ys_list *lines)
     look_at_clocks(&doctor);
     look_at_cpus(&doctor);
     look_at_memory(&doctor);
+    look_at_variables(&doctor);
     look_at_perf(&doctor);
     look_at_builtin(&doctor);
     look_at_anchor(&doctor);

@@ -53,6 +53,16 @@ class Steering(Case):
         self.assertGreater(trial["metrics"]["accuracy"]["value"], 0.1)
         self.assertNotIn("could not be evaluated", err)
 
+    def test_what_is_kept_is_a_deviation_and_a_line_of_doctor(self):
+        around = {"MKL_CBWR": "AUTO", "OMP_NUM_THREADS": "1"}
+        for flags, wanted in (([], ["MKL_CBWR=AUTO of the surroundings"]), (["--env.MKL_CBWR=AUTO"], [])):
+            result, _ = self.result("run", *MLP, "--repeat=1", "--audit=off", *flags, env=around)
+            said = result["trials"][0]["deviations"]
+            self.assertEqual([text for text in said if "MKL_CBWR" in text or "OMP_NUM" in text], wanted)
+        lines = json.loads(self.yardstick("doctor", "--format=json", env=around)[0])
+        found, = [line for line in lines if line["name"] == "variables"]
+        self.assertRegex(found["found"], r"MKL_CBWR.*: in all trials; \d+ others: in none")
+
     def test_by_hand_answers_go_to_stdout(self):
         out = self.yardstick("--instructions", program=os.path.join(BIN, "yardstick-builtin"))[0]
         self.assertTrue(out.strip())
