@@ -53,17 +53,21 @@ static char *more_of(const struct ys_args *args, const struct ys_store *store, i
     const bool shows = strcmp(args->verb, "show") == 0;
     const char *folder = ys_store_folder(store);
     char number[24];
+    struct ys_buf place = {0};
     snprintf(number, sizeof number, "%lld", (long long)study_id);
     const char *word = shows                               ? (args->word_count ? args->words[0] : "last")
                        : strcmp(args->verb, "resume") == 0 ? number
                                                            : "last";
     char *usual = ys_path_absolute(YS_RESULTS_FOLDER);
-    char *place = usual && strcmp(folder, usual) == 0 ? ys_strdup("") : ys_format(" --results=%s", folder);
+    if (!usual || strcmp(folder, usual) != 0) {
+        ys_buf_puts(&place, " --results=");
+        ys_buf_put_word(&place, folder);
+    }
     ys_free(usual);
-    char *more = place ? ys_format("More: `yardstick show %s --details%s`; as a page: `yardstick report %s%s`", word,
-                                   place, word, place)
-                       : NULL;
-    ys_free(place);
+    char *more = place.failed ? NULL
+                              : ys_format("More: `yardstick show %s --details%s`; as a page: `yardstick report %s%s`",
+                                          word, ys_buf_text(&place), word, ys_buf_text(&place));
+    ys_buf_free(&place);
     return more;
 }
 

@@ -134,7 +134,8 @@ struct ys_label ys_label_relative(double ratio)
 struct ys_label ys_label_ratio_range(double ratio, double lo, double hi)
 {
     struct ys_label label = {""};
-    int place = isfinite(ratio) ? ratio_place(ratio) : -2;
+    const bool is_wide = fabs(ratio) >= 0.0995 && hi - lo > 0.1; /* the third decimal says nothing then */
+    const int place = isfinite(ratio) && !(is_wide && ratio_place(ratio) < -2) ? ratio_place(ratio) : -2;
     if (isfinite(lo) && isfinite(hi))
         snprintf(label.text, sizeof label.text, "%.20s to %.20s", rounded(lo, place).text, rounded(hi, place).text);
     return label;

@@ -456,16 +456,19 @@ static void say_state(struct words *w)
         finish(w);
         return;
     }
+    const char *ended = state == YS_STUDY_INTERRUPTED  ? "was interrupted"
+                        : state == YS_STUDY_TIME_LIMIT ? "reached its time limit"
+                        : state == YS_STUDY_RUNNING    ? "is not finished"
+                                                       : NULL;
+    if (ended)
+        ys_buf_printf(&w->text, "The study %s: %lld of %lld rounds %s complete", ended, rounds, repeat,
+                      rounds == 1 ? "is" : "are");
     if (state == YS_STUDY_INTERRUPTED)
-        ys_buf_printf(&w->text,
-                      "The study was interrupted: %lld of %lld rounds are complete; `yardstick resume %lld` goes on.",
-                      rounds, repeat, (long long)w->view->study.id);
-    else if (state == YS_STUDY_TIME_LIMIT)
-        ys_buf_printf(&w->text, "The study reached its time limit: %lld of %lld rounds are complete.", rounds, repeat);
+        ys_buf_printf(&w->text, "; `yardstick resume %lld` goes on", (long long)w->view->study.id);
+    if (ended)
+        ys_buf_puts(&w->text, ".");
     else if (state == YS_STUDY_FAILED && rounds == 0)
         ys_buf_puts(&w->text, "Nothing of the study could run.");
-    else if (state == YS_STUDY_RUNNING)
-        ys_buf_printf(&w->text, "The study is not finished: %lld of %lld rounds are complete.", rounds, repeat);
     finish(w);
 }
 

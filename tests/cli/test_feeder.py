@@ -45,9 +45,9 @@ class Fed:
         self.wait_until(holds, process)
         return self.feeder()
 
-    def broken(self, process):
+    def broken(self, process, code=1):
         _, err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, 1, err)
+        self.assertEqual(process.returncode, code, err)
         return err
 
 
@@ -135,7 +135,7 @@ class Feeder(Fed, Case):
     def test_an_oracle_that_may_not_write_says_so(self):
         def limit():  # of files: less than the gradients in double, more than the weights
             resource.setrlimit(resource.RLIMIT_FSIZE, (3400 << 10, 3400 << 10))
-        document, err = self.result("run", *RING, "--seed=19", "--audit=off", preexec_fn=limit)  # of which nothing is kept
+        document, err = self.result("run", *RING, "--seed=19", "--audit=off", preexec_fn=limit, code=5)  # of which nothing is kept
         self.assertEqual(document["trials"][0]["status"], "ok")
         self.assertRegex(err, "is not proven: the oracle ended as crashed: cannot write /.*: File too large; so there was nothing")
 
@@ -145,7 +145,7 @@ class Feeder(Fed, Case):
         big = ["--framework=builtin", "--model=mlp", "--data=digits", "--batch=3840", "--steps=1", "--threads=1", "--repeat=1",
                "--input=ring", "--audit=off"]
         self.yardstick("run", *big)
-        alone = self.broken(self.start("run", *big, "--seed=2", preexec_fn=limit))  # whose proof lacks it as well
+        alone = self.broken(self.start("run", *big, "--seed=2", preexec_fn=limit), code=5)  # whose proof lacks it as well
         self.assertEqual(alone.count("no shared memory"), 1, alone)
         process = self.start("run", *big, preexec_fn=limit)
         message = self.broken(process)

@@ -236,7 +236,7 @@ class Adapters:
 
     def test_what_it_cannot_do_is_no_feature(self):
         features = self.start().ask("hello", protocol=1)["features"]
-        self.assertEqual(features, ["forward", "step", "save", "infer", "answers"])
+        self.assertEqual(features, ["forward", "step", "infer", "save", "answers"])
 
 
 @unittest.skipUnless(there("onnxruntime"), "ONNX Runtime is not installed: yardstick install onnxruntime")

@@ -74,6 +74,8 @@ static void ratios_have_more_places_near_one(void)
     CHECK_TEXT(ys_label_ratio(12.44).text, "12.4");
     CHECK_TEXT(ys_label_ratio(204.44).text, "204");
     CHECK_TEXT(ys_label_ratio_range(1.93, 1.849, 2.01).text, "1.85 to 2.01");
+    CHECK_TEXT(ys_label_ratio_range(0.96, 0.9412, 0.983).text, "0.941 to 0.983");
+    CHECK_TEXT(ys_label_ratio_range(0.96, 0.029, 2.047).text, "0.03 to 2.05");
     CHECK_TEXT(ys_label_ratio_range(1.93, NAN, 2).text, "");
 }
 
