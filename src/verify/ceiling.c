@@ -46,7 +46,8 @@ double ys_ceiling_factor(const struct ys_graph *graph, int64_t rows, enum ys_pre
 
 static double ceiling(const struct ys_reference *reference, enum ys_precision precision, const struct ys_worst *moved)
 {
-    return YS_VERIFY_TWIN_FACTOR * ys_ceiling_factor(reference->graph, reference->extent.rows, precision) *
+    return YS_VERIFY_TWIN_FACTOR * YS_VERIFY_ROOM *
+           ys_ceiling_factor(reference->graph, reference->extent.rows, precision) *
            fmax(moved->error, YS_VERIFY_TWIN_LEAST);
 }
 
