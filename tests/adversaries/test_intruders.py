@@ -120,7 +120,9 @@ class Time(Intruders):
         found = trials[0]["metrics"][metric]
         ends = [found["values"][0], found.get("whole_values", found["values"])[0]]
         honest = 150 * 8 / worked if metric == "rate_per_s" else worked / 150
-        return [end / honest if metric == "rate_per_s" else honest / end for end in ends], worked, trials[0]
+        gains = [end / honest if metric == "rate_per_s" else honest / end for end in ends]
+        print("# %s gains %.3g, at the other end %.3g" % (cheat, *gains))  # for the table of docs/proof.md
+        return gains, worked, trials[0]
 
     def test_of_work_ahead_of_its_steps_the_whole_run_tells(self):
         """What its proof took for the same parts is not counted against it: some steps' worth."""
