@@ -17,6 +17,7 @@
 #include "metric/ranks.h"
 #include "metric/trial.h"
 #include "metric/warnings.h"
+#include "probe/host.h"
 #include "run/ranks.h"
 #include "store/due.h"
 
@@ -170,8 +171,10 @@ static ys_json *harness_block(ys_status *status, const struct ys_metric_study *s
 /* Of the surroundings, what reaches an adapter and steers it, unless the job says it itself. */
 static void add_surroundings(ys_status *status, ys_json *array, const ys_json *host, const ys_json *env)
 {
-    const ys_json *set = ys_json_get(host, "environment");
+    struct ys_host_known known;
     char text[300];
+    ys_host_read(host, &known);
+    const ys_json *set = known.environment;
     for (void *it = ys_json_iter(set); it; it = ys_json_next(set, it)) {
         const char *name = ys_json_iter_key(it), *value = ys_json_text(ys_json_iter_value(it), NULL);
         if (!value || ys_json_get(env, name) || !ys_steering_passes(name, YS_PROGRAM_MEASURED))
