@@ -35,7 +35,7 @@ def value(trial, metric):
 
 
 def first_study(program, folder):
-    result = run(program, folder, "studies/first.ys")
+    result = run(program, folder, "studies/first.ys", "--repeat=6")
     holds("the first study has four trials", len(result["trials"]) == 4)
     for trial in result["trials"]:
         name = trial["id"]
