@@ -59,10 +59,9 @@
 #define YS_VERIFY_TWIN_FACTOR   8.0
 #define YS_VERIFY_MOVED         2   /* of them, whose moves the oracle goes through, for the ceiling */
 #define YS_VERIFY_LUCK          4.0 /* the worst of eight draws against the worst of two of the same kind, at most */
-#define YS_VERIFY_ROOM          4.0 /* for what the estimate of a ceiling leaves out: sums that cancel, rows that hardly count \
-                                     */
-#define YS_VERIFY_TWIN_LEAST 0x1p-23 /* what the twins' figure counts at least: a unit in float32's last place */
-#define YS_VERIFY_FLIPPED    1       /* what ReLUs that rounding flips may move a gradient by, all of which is 1 */
+#define YS_VERIFY_ROOM          4.0 /* for what the estimate of a ceiling leaves out, as sums that cancel */
+#define YS_VERIFY_TWIN_LEAST    0x1p-23 /* what the twins' figure counts at least: a unit in float32's last place */
+#define YS_VERIFY_FLIPPED       1       /* what ReLUs that rounding flips may move a gradient by, all of which is 1 */
 /* How far gradients of vectors may lie off where a framework adds them up in bf16: a sum of some hundred values that
  * nearly cancel loses a fifth. One that is left out or counted twice is off by 1. */
 #define YS_VERIFY_SUM_IN_BF16 0.5
