@@ -238,11 +238,11 @@ def imported(text, here):
 
 
 def check_adapters(folder):
-    """Yields what in the folder imports against the direction: adapter, network, operators, common, what it is made of."""
+    """Yields what in the folder imports against the direction: adapter, network, operators, common, plan, what those are made of."""
     def level(name):
         ends = ('_operators', 2), ('_network', 1)
-        made_of = {'common': 3, 'common_channel': 5, 'common_tensors': 5, 'common_protocol': 6}  # the others lie between
-        return made_of.get(name) or (4 if name.startswith('common_') else next((n for end, n in ends if name.endswith(end)), 0))
+        made_of = {'common': 3, 'common_plan': 4, 'common_channel': 6, 'common_tensors': 6, 'common_protocol': 7}  # the others lie between
+        return made_of.get(name) or (5 if name.startswith('common_') else next((n for end, n in ends if name.endswith(end)), 0))
     names = sorted(name[:-3] for name in os.listdir(folder) if name.endswith('.py')) if os.path.isdir(folder) else []
     for name in names:
         with open(os.path.join(folder, name + '.py'), encoding='utf-8') as file:
