@@ -236,6 +236,14 @@ const char *ys_json_text(const ys_json *value, const char *fallback)
     return json_is_string(value) ? json_string_value(value) : fallback;
 }
 
+bool ys_json_lists(const ys_json *array, const char *text)
+{
+    for (size_t i = 0; i < ys_json_size(array); i++)
+        if (strcmp(ys_json_text(ys_json_at(array, i), ""), text) == 0)
+            return true;
+    return false;
+}
+
 int64_t ys_json_integer(const ys_json *value, int64_t fallback)
 {
     if (json_is_integer(value))

@@ -51,6 +51,7 @@ ys_status ys_json_merge(ys_json *into, const ys_json *from);
 enum ys_json_type ys_json_type_of(const ys_json *value);      /* NULL counts as YS_JSON_NULL */
 ys_json *ys_json_get(const ys_json *object, const char *key); /* borrowed, NULL when absent */
 ys_json *ys_json_at(const ys_json *array, size_t index);      /* borrowed */
+bool ys_json_lists(const ys_json *array, const char *text);   /* whether one of its elements is that text */
 size_t ys_json_size(const ys_json *container);                /* of an array or object, 0 for anything else */
 const char *ys_json_text(const ys_json *value, const char *fallback);
 int64_t ys_json_integer(const ys_json *value, int64_t fallback); /* a real with an integral value counts */

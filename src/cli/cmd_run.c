@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/result.h"
 #include "job/settings.h"
+#include "report/label.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "store/study.h"
@@ -264,13 +265,13 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
     }
     print_files(listing, out);
     ys_buf_puts(out, "\n");
-    const size_t count = listing->trials.count;
+    const struct ys_label all = ys_label_plural((long long)listing->trials.count, "trial");
     if (listing->runs == 0)
-        ys_command_wrap(out, 0, 4, "%zu trial%s, of which none can run here", count, count == 1 ? "" : "s");
+        ys_command_wrap(out, 0, 4, "%s, of which none can run here", all.text);
     else
-        ys_command_wrap(out, 0, 4, "%zu trial%s, %s%lld run%s, %s %s%s", count, count == 1 ? "" : "s",
-                        listing->looks.count ? "at most " : "", (long long)listing->runs, listing->runs == 1 ? "" : "s",
-                        guessed ? "perhaps" : "about", ys_span_text(listing->estimate_s, span, sizeof span),
+        ys_command_wrap(out, 0, 4, "%s, %s%s, %s %s%s", all.text, listing->looks.count ? "at most " : "",
+                        ys_label_plural(listing->runs, "run").text, guessed ? "perhaps" : "about",
+                        ys_span_text(listing->estimate_s, span, sizeof span),
                         guessed ? " (a guess: not all of it was measured here before)" : ", from earlier runs");
     const struct ys_listing_look *looks = listing->looks.items;
     for (size_t i = 0; listing->runs && i + 1 < listing->looks.count; i++)

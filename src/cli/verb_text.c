@@ -3,6 +3,7 @@
 
 #include "job/nearest.h"
 #include "job/option.h"
+#include "report/label.h"
 #include "report/text.h"
 
 #include <string.h>
@@ -172,7 +173,7 @@ static size_t put_verbs(bool (*has)(const struct ys_verb *verb, const void *what
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++) {
         if (!has(verb, what))
             continue;
-        ys_buf_printf(out, "%s`%s`", put == 0 ? "" : put + 1 == count ? " and " : ", ", verb->name);
+        ys_buf_printf(out, "%s`%s`", ys_label_join(put, count, ", "), verb->name);
         put++;
     }
     return count;

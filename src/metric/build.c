@@ -50,11 +50,8 @@ void ys_add(ys_status *status, ys_json *array, ys_json *value_taken)
 
 void ys_add_text_once(ys_status *status, ys_json *array, const char *text)
 {
-    for (size_t i = 0; i < ys_json_size(array); i++) {
-        if (strcmp(ys_json_text(ys_json_at(array, i), ""), text) == 0)
-            return;
-    }
-    ys_add(status, array, ys_json_string(text));
+    if (!ys_json_lists(array, text))
+        ys_add(status, array, ys_json_string(text));
 }
 
 ys_json *ys_number(double value, bool whole)

@@ -3,10 +3,10 @@
 #include "base/mem.h"
 #include "base/record.h"
 #include "metric/trial.h"
+#include "stat/summary.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* What a proof took, as it is stored with a trial. */
 struct took {
@@ -87,15 +87,13 @@ static bool is_seen(const struct ys_metric_view_run *run, const struct steady *s
     return run->ok && !run->facts.said.no_work && steady->span_s > 0 && isfinite(steady->step_s);
 }
 
-/* What of it may matter: no more than `most_s`. */
-static struct ys_run_outside find(const struct ys_metric_view_run *run, const struct ys_trial_record *trial,
-                                  double most_s)
+/* What of `more_s` may matter, and the other ends. */
+static struct ys_run_outside find(const struct ys_metric_view_run *run, const struct steady *of, double more_s)
 {
     struct ys_run_outside found = {.steps = NAN, .whole = {NAN, NAN, NAN, NAN}};
-    const struct steady steady = steady_of(run, trial);
-    if (!is_seen(run, &steady))
+    const struct steady steady = *of;
+    if (!is_seen(run, of))
         return found;
-    const double more_s = isfinite(steady.all) ? fmin(ahead_s(run, trial, &steady), most_s) : 0;
     const bool is_ahead = more_s > YS_OUTSIDE_SMALL * steady.span_s;
     const double slower = is_ahead ? 1 + more_s / (steady.all * steady.step_s) : 1;
     if (is_ahead) {
@@ -111,28 +109,28 @@ static struct ys_run_outside find(const struct ys_metric_view_run *run, const st
     return found;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 ys_status ys_outside_find(struct ys_metric_view_trial *trial)
 {
-    double *ahead = ys_alloc(trial->run_count + 1, sizeof *ahead);
+    double *ahead = ys_alloc(2 * trial->run_count + 1, sizeof *ahead);
     size_t count = 0;
     if (!ahead)
         return ys_out_of_memory();
+    double *sorted = ahead + trial->run_count;
     for (size_t i = 0; i < trial->run_count; i++) {
-        const struct steady steady = steady_of(&trial->runs[i], trial->record);
-        if (trial->runs[i].counted && is_seen(&trial->runs[i], &steady) && isfinite(steady.all))
-            ahead[count++] = ahead_s(&trial->runs[i], trial->record, &steady);
+        const struct ys_metric_view_run *run = &trial->runs[i];
+        const struct steady steady = steady_of(run, trial->record);
+        const bool tells = is_seen(run, &steady) && isfinite(steady.all);
+        ahead[i] = tells ? ahead_s(run, trial->record, &steady) : 0;
+        if (tells && run->counted)
+            sorted[count++] = ahead[i];
     }
-    qsort(ahead, count, sizeof *ahead, by_size);
-    const double most_s = count ? ahead[count / 4] : INFINITY;
+    ys_stat_sort(sorted, count);
+    for (size_t i = 0; i < trial->run_count; i++) {
+        struct ys_metric_view_run *run = &trial->runs[i];
+        const struct steady steady = steady_of(run, trial->record);
+        run->outside = find(run, &steady, count ? fmin(ahead[i], sorted[count / 4]) : ahead[i]);
+    }
     ys_free(ahead);
-    for (size_t i = 0; i < trial->run_count; i++)
-        trial->runs[i].outside = find(&trial->runs[i], trial->record, most_s);
     return YS_OK;
 }
 

@@ -1,9 +1,9 @@
 #include "report/chart.h"
 #include "base/mem.h"
 #include "report/text.h"
+#include "stat/summary.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LEFT       8.0
@@ -330,12 +330,6 @@ void ys_chart_bars(struct ys_buf *out, const struct ys_chart_bars *chart)
     put_bar_rows(out, chart, &axis, false);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /** The largest y that is worth showing: all of them, unless the largest is more than four times what 98 of 100 reach.
  */
 ys_status ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_chart_extent *extent)
@@ -360,7 +354,7 @@ ys_status ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_ch
         }
     }
     if (chart->cut && used > 0) {
-        qsort(values, used, sizeof *values, by_size);
+        ys_stat_sort(values, used);
         double usual = values[(size_t)(0.98 * (double)(used - 1))];
         if (usual > 0 && extent->y_hi > 4 * usual) {
             extent->y_hi = 1.5 * usual;

@@ -7,10 +7,10 @@
 #include "report/html.h"
 #include "report/section.h"
 #include "report/text.h"
+#include "stat/summary.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -94,12 +94,6 @@ struct axis_values {
     bool whole;    /* all are whole numbers */
 };
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static struct axis_values values_of(const struct ys_view *view, const char *axis)
 {
     double lo = INFINITY, hi = -INFINITY;
@@ -118,7 +112,7 @@ static struct axis_values values_of(const struct ys_view *view, const char *axis
         hi = fmax(hi, number);
     }
     values.widest = lo > 0 ? hi / lo : 1;
-    qsort(values.at, values.count, sizeof values.at[0], by_size);
+    ys_stat_sort(values.at, values.count);
     return values;
 }
 
@@ -381,7 +375,7 @@ static ys_status steps_of(const struct ys_view_trial *trial, double **values, si
                 (*values)[(*count)++] = value;
         }
     }
-    qsort(*values, *count, sizeof **values, by_size);
+    ys_stat_sort(*values, *count);
     return YS_OK;
 }
 

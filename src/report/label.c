@@ -104,6 +104,11 @@ struct ys_label ys_label_value(enum ys_kind kind, double value)
     return label;
 }
 
+const char *ys_label_join(size_t said, size_t all, const char *comma)
+{
+    return said == 0 ? "" : said + 1 == all ? " and " : comma;
+}
+
 /** Two decimals, three close to 1, fewer for large ratios. */
 static int ratio_place(double ratio)
 {

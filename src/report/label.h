@@ -24,6 +24,8 @@ double ys_measure_factor(enum ys_kind kind, double value);
 
 /** "5.18 ms", "98.12 %", "3.27 M"; "-" for NaN and infinities. */
 struct ys_label ys_label_value(enum ys_kind kind, double value);
+/** What stands before name number `said`, from 0, of a list of `all`: "", `comma` or " and ". */
+const char *ys_label_join(size_t said, size_t all, const char *comma);
 /** A ratio: "0.52", "1.004", "1.93", "12.4", "130". */
 struct ys_label ys_label_ratio(double ratio);
 /** A speed as a part of the best one: "1.00", "0.59x", "0.004x"; "" for NaN. */

@@ -37,14 +37,13 @@ const struct ys_view_trial *ys_question_fastest(const struct ys_view *view)
     return extreme(view, "rate_per_s", true, &known);
 }
 
-/** The comparison of both speeds, in which the trial may be the second; NULL where there is none. */
-static const struct ys_view_comparison *between(const struct ys_view *view, const char *trial, const char *other,
-                                                bool *is_second)
+const struct ys_view_comparison *ys_question_comparison(const struct ys_view *view, const char *metric,
+                                                        const char *trial, const char *other, bool *is_second)
 {
     for (size_t i = 0; i < view->comparison_count; i++) {
         const struct ys_view_comparison *one = &view->comparisons[i];
         const char *a = ys_view_or(one->a, ""), *b = ys_view_or(one->b, "");
-        if (strcmp(ys_view_or(one->metric, ""), "rate_per_s") != 0)
+        if (strcmp(ys_view_or(one->metric, ""), metric) != 0)
             continue;
         *is_second = strcmp(b, trial) == 0 && strcmp(a, other) == 0;
         if (*is_second || (strcmp(a, trial) == 0 && strcmp(b, other) == 0))
@@ -103,7 +102,8 @@ struct ys_relation ys_question_relation(const struct ys_view *view, const struct
     if (!best || (trial->no_work && !best->no_work) || !isfinite(ys_view_number(trial, "rate_per_s")))
         return relation;
     relation.ratio = ys_view_number(trial, "rate_per_s") / ys_view_number(best, "rate_per_s");
-    const struct ys_view_comparison *found = relation.is_best ? NULL : between(view, trial->id, best->id, &is_second);
+    const struct ys_view_comparison *found =
+        relation.is_best ? NULL : ys_question_comparison(view, "rate_per_s", trial->id, best->id, &is_second);
     if (found)
         take_comparison(found, is_second, &relation);
     relation.word = trial->no_work && view->works_at_all ? "no work"

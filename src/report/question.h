@@ -29,6 +29,11 @@ extern const struct ys_question ys_questions[YS_QUESTIONS];
  * where there is none. */
 const struct ys_view_trial *ys_question_fastest(const struct ys_view *view);
 
+/** The comparison of a metric of two trials, by their ids, in which the first may be the second; NULL where there is
+ * none.
+ */
+const struct ys_view_comparison *ys_question_comparison(const struct ys_view *view, const char *metric,
+                                                        const char *trial, const char *other, bool *is_second);
 /** Whether all trials that count and have an accuracy have the same one in every round, and there are several. */
 bool ys_question_same_accuracy(const struct ys_view *view);
 /** How the speed of a trial stands to that of the fastest of its group. */

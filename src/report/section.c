@@ -70,7 +70,7 @@ static size_t put_frameworks(struct ys_buf *out, const struct ys_view *view)
             total += pass == 0;
             if (pass == 0 || (said >= MOST_NAMED - 1 && total > MOST_NAMED))
                 continue;
-            ys_buf_printf(out, "%s%s", said == 0 ? "" : said + 1 == total ? " and " : ", ", trial->title);
+            ys_buf_printf(out, "%s%s", ys_label_join(said, total, ", "), trial->title);
             said++;
         }
     if (said < total)

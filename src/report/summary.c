@@ -183,7 +183,7 @@ static void put_those(struct ys_buf *out, const struct ys_view *view, const stru
     for (size_t i = 0; i < standing->count && said < MOST_NAMES; i++) {
         if (ys_question_relation(view, standing->others[i]).verdict != verdict)
             continue;
-        ys_buf_puts(out, said == 0 ? "" : said + 1 == all ? " and " : ", ");
+        ys_buf_puts(out, ys_label_join(said, all, ", "));
         ys_view_put_phrase(out, view, standing->others[i], standing->group);
         said++;
     }
@@ -272,19 +272,6 @@ static void say_group(struct ys_buf *out, const struct summary *page, size_t gro
         say_not_sure(out, &page->view, &standing);
 }
 
-static const struct ys_view_comparison *compared(const struct ys_view *view, const char *metric, const char *one,
-                                                 const char *other)
-{
-    for (size_t i = 0; i < view->comparison_count; i++) {
-        const struct ys_view_comparison *found = &view->comparisons[i];
-        const char *a = ys_view_or(found->a, ""), *b = ys_view_or(found->b, "");
-        if (strcmp(ys_view_or(found->metric, ""), metric) == 0 &&
-            ((strcmp(a, one) == 0 && strcmp(b, other) == 0) || (strcmp(a, other) == 0 && strcmp(b, one) == 0)))
-            return found;
-    }
-    return NULL;
-}
-
 /* Of a group, whether all learned the same as its fastest. */
 static void say_learned(struct ys_buf *out, const struct summary *page, size_t group)
 {
@@ -297,7 +284,8 @@ static void say_learned(struct ys_buf *out, const struct summary *page, size_t g
         const struct ys_view_trial *other = page->rows[i];
         if (!isfinite(ys_view_number(other, metric)) || !isfinite(ys_view_number(best, metric)))
             continue;
-        const struct ys_view_comparison *found = compared(view, metric, best->id, other->id);
+        bool is_second;
+        const struct ys_view_comparison *found = ys_question_comparison(view, metric, best->id, other->id, &is_second);
         known++;
         equal += ys_view_same_values(ys_view_metric(best, metric), ys_view_metric(other, metric));
         same += found && found->verdict == YS_VERDICT_SAME;

@@ -43,7 +43,7 @@ static size_t put_those(struct notes *notes, bool (*is_so)(const struct ys_view_
     for (size_t i = 0; i < notes->view->count && said < MOST_NAMES; i++) {
         if (!is_so(&notes->view->trials[i], text))
             continue;
-        ys_buf_puts(&notes->text, said == 0 ? "" : said + 1 == all ? " and " : "; ");
+        ys_buf_puts(&notes->text, ys_label_join(said, all, "; "));
         ys_buf_puts(&notes->text, notes->view->trials[i].name);
         said++;
     }
@@ -124,7 +124,7 @@ static void note_no_work(struct notes *notes)
         idle += is_idle(&view->trials[i]);
     for (size_t i = 0; i < view->count; i++)
         if (is_idle(&view->trials[i])) {
-            ys_buf_puts(&notes->text, said == 0 ? "" : said + 1 == idle ? " and " : ", ");
+            ys_buf_puts(&notes->text, ys_label_join(said, idle, ", "));
             ys_buf_puts(&notes->text, view->trials[i].title);
             said++;
         }
@@ -134,22 +134,14 @@ static void note_no_work(struct notes *notes)
     finish(notes);
 }
 
-static bool contains(const ys_json *texts, const char *text)
-{
-    for (size_t i = 0; i < ys_json_size(texts); i++)
-        if (strcmp(ys_json_text(ys_json_at(texts, i), ""), text) == 0)
-            return true;
-    return false;
-}
-
 static bool has_doubt(const struct ys_view_trial *trial, const char *text)
 {
-    return contains(trial->told.doubts, text);
+    return ys_json_lists(trial->told.doubts, text);
 }
 
 static bool departs(const struct ys_view_trial *trial, const char *text)
 {
-    return contains(trial->told.deviations, text);
+    return ys_json_lists(trial->told.deviations, text);
 }
 
 /* Texts that trials have in common, each once with the trials that have it; beyond four they are counted. */

@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool contains(const ys_json *array, const char *text)
-{
-    for (size_t i = 0; i < ys_json_size(array); i++)
-        if (strcmp(ys_json_text(ys_json_at(array, i), ""), text) == 0)
-            return true;
-    return false;
-}
-
 const ys_json *ys_view_value(const struct ys_view_trial *trial, const char *name)
 {
     const ys_json *value = ys_json_get(trial->told.factors, name);
@@ -439,7 +431,7 @@ ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)
     for (size_t i = 0; i < view->count; i++) {
         const ys_json *metrics = view->trials[i].told.metrics;
         for (void *it = ys_json_iter(metrics); it; it = ys_json_next(metrics, it)) {
-            if (contains(found, ys_json_iter_key(it)))
+            if (ys_json_lists(found, ys_json_iter_key(it)))
                 continue;
             ys_status status = ys_json_append(found, ys_json_string(ys_json_iter_key(it)));
             if (status != YS_OK) {

@@ -22,17 +22,9 @@ static const struct rule {
 #undef RULE
 };
 
-bool ys_message_lists(const ys_json *list, const char *word)
-{
-    for (size_t i = 0; i < ys_json_size(list); i++)
-        if (strcmp(ys_json_text(ys_json_at(list, i), ""), word) == 0)
-            return true;
-    return false;
-}
-
 bool ys_message_has_feature(const ys_json *hello, const char *feature)
 {
-    return ys_message_lists(ys_json_get(hello, "features"), feature);
+    return ys_json_lists(ys_json_get(hello, "features"), feature);
 }
 
 static bool is_texts(const ys_json *value)

@@ -14,8 +14,6 @@ void ys_message_read(const ys_json *message, struct ys_message *read);
 /** Its type alone, "" where it has none. */
 const char *ys_message_type(const ys_json *message);
 
-/** Whether `list`, an array of texts or NULL, has `word`. */
-bool ys_message_lists(const ys_json *list, const char *word);
 /** Whether an adapter's `hello` lists the feature. */
 bool ys_message_has_feature(const ys_json *hello, const char *feature);
 

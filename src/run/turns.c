@@ -79,14 +79,20 @@ static void turn_all(struct group *group)
     ys_session_turn(sessions, count, UINT64_MAX);
 }
 
-/** Asks what is next, and takes the answer. */
-static ys_status ask(struct group *group, struct member *member, bool *is_done)
+/** Takes the answer to what it was asked. */
+static ys_status hear(struct group *group, struct member *member, bool *is_done)
 {
     struct ys_crew *crew = &member->going.crew;
-    YS_TRY(ys_crew_ask(crew));
     while (ys_crew_is_busy(crew) && !ys_crew_has_failed(crew))
         turn_all(group);
     return ys_crew_has_failed(crew) ? ys_crew_fail(crew) : ys_crew_take(crew, is_done);
+}
+
+/** Asks what is next, and takes the answer. */
+static ys_status ask(struct group *group, struct member *member, bool *is_done)
+{
+    YS_TRY(ys_crew_ask(&member->going.crew));
+    return hear(group, member, is_done);
 }
 
 /** What comes before its next turn, or to the end. */
@@ -144,10 +150,7 @@ static ys_status start(struct group *group, struct member *member, const struct 
     ys_status status = ys_going_begin(spec, record, &member->going);
     if (status == YS_OK) {
         ys_crew_set_turn(&member->going.crew, &before);
-        while (ys_crew_is_busy(&member->going.crew) && !ys_crew_has_failed(&member->going.crew))
-            turn_all(group);
-        status = ys_crew_has_failed(&member->going.crew) ? ys_crew_fail(&member->going.crew)
-                                                         : ys_crew_take(&member->going.crew, &is_done);
+        status = hear(group, member, &is_done);
     }
     if (status == YS_OK)
         status = go_on(group, member, &is_done);

@@ -95,7 +95,7 @@ static ys_status read_run(struct ys_store *store, sqlite3_stmt *row, const struc
                                    .facts = text_at(row, 3),
                                    .facts_size = (size_t)sqlite3_column_bytes(row, 3)};
     YS_TRY(reader->run(reader->context, &run));
-    return read_metrics_of(store, run.run_id, reader);
+    return reader->metric ? read_metrics_of(store, run.run_id, reader) : YS_OK;
 }
 
 ys_status ys_store_runs_each(struct ys_store *store, int64_t trial_id, const struct ys_run_reader *reader)

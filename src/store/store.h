@@ -136,7 +136,8 @@ struct ys_run_reader {
     const char *names[2]; /* of the metrics that are wanted; NULL first: all. Others are not looked at, not even whether
                              they are damaged */
     ys_status (*run)(void *context, const struct ys_run_row *row);
-    /* Of that run, in no order. NULL: those so far are to be forgotten, for one is damaged. */
+    /* Of that run, in no order; no function: none are wanted. NULL: those so far are to be forgotten, for one is
+     * damaged. */
     ys_status (*metric)(void *context, const struct ys_metric_row *metric);
 };
 /** The runs of a trial by round, then attempt, as ys_store_runs_get() finds them and warns of them. */

@@ -54,13 +54,6 @@ static ys_status look_at_saves(void *context, const struct ys_run_row *row)
     return YS_OK;
 }
 
-static ys_status pass_metric(void *context, const struct ys_metric_row *row)
-{
-    (void)context;
-    (void)row;
-    return YS_OK;
-}
-
 /* Writing the same weights takes what it took in the audited run: whatever is more is steps that nobody asked for, or
  * that are done where nobody times them. */
 static ys_status judge_saves(struct auditing *a)
@@ -125,7 +118,7 @@ static ys_status find_timed(struct auditing *a)
 
 static ys_status find_saves(struct auditing *a)
 {
-    const struct ys_run_reader reader = {&a->saves, {"wall_s"}, look_at_saves, pass_metric};
+    const struct ys_run_reader reader = {.context = &a->saves, .run = look_at_saves};
     return ys_store_runs_each(a->study->store, a->trial->record.trial_id, &reader);
 }
 

@@ -6,10 +6,10 @@
 #include "framework/recipe.h"
 #include "graph/model.h"
 #include "onnx/read.h"
-#include "stat/looks.h"
 #include "stat/steady.h"
 #include "stat/summary.h"
 #include "store/study.h"
+#include "study/decide.h"
 #include "study/due.h"
 #include "study/listing.h"
 #include "study/noise.h"
@@ -314,7 +314,7 @@ static ys_status add_files(const struct ys_trial_set *set, struct ys_listing *li
 static ys_status add_looks(const struct ys_study *study, struct ys_listing *listing)
 {
     struct ys_look looks[YS_LOOKS_MOST];
-    const size_t count = study->decides ? ys_looks((size_t)study->rounds, looks) : 0;
+    const size_t count = ys_decide_looks(study, looks);
     struct ys_listing_look *made = ys_alloc(count + 1, sizeof *made);
     if (!made)
         return ys_out_of_memory();

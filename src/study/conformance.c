@@ -292,7 +292,7 @@ static ys_status find_undeclared(const struct checker *c, const char *model_name
         return ys_fail(YS_EINTERNAL, "there is no model %s", model_name);
     YS_TRY(ys_model_build(model, &model->usual, &graph));
     for (size_t n = 0; n < graph->node_count && !*op; n++)
-        if (!ys_message_lists(c->said.hello.ops, ys_op_name(graph->nodes[n].op)))
+        if (!ys_json_lists(c->said.hello.ops, ys_op_name(graph->nodes[n].op)))
             *op = ys_op_name(graph->nodes[n].op);
     ys_graph_free(graph);
     return YS_OK;
@@ -377,7 +377,7 @@ static ys_status check_operator(struct checker *c, const struct ys_check_group *
 {
     char name[96];
     const char *op = ys_op_name(group->op);
-    if (!ys_message_lists(c->said.hello.ops, op))
+    if (!ys_json_lists(c->said.hello.ops, op))
         return tell_undeclared(c, op, op);
     snprintf(name, sizeof name, "%s, %zu cases together", op, group->count);
     struct outcome outcome;
@@ -392,7 +392,7 @@ static ys_status check_first(struct checker *c, const struct ys_check_group *gro
 {
     const char *op = ys_op_name(group->op);
     struct outcome outcome;
-    if (!ys_message_lists(c->said.hello.ops, op))
+    if (!ys_json_lists(c->said.hello.ops, op))
         return tell_undeclared(c, op, op);
     YS_TRY(prove_model(c, group->cases->name + strlen(YS_CHECK_PREFIX), group->cases->name, &outcome));
     return tell_outcome(c, &outcome, 1);
@@ -432,8 +432,8 @@ static ys_status check_operators(struct checker *c)
 
 static bool declares(const struct checker *c, const char *word)
 {
-    return !word || ys_message_lists(c->said.hello.optimizers, word) ||
-           ys_message_lists(c->said.hello.precisions, word) || ys_message_lists(c->said.hello.features, word);
+    return !word || ys_json_lists(c->said.hello.optimizers, word) || ys_json_lists(c->said.hello.precisions, word) ||
+           ys_json_lists(c->said.hello.features, word);
 }
 
 static bool is_of_inference(const struct ys_conformance_item *item)
@@ -602,7 +602,7 @@ static ys_status check_answers(struct checker *c, char *folder)
     if (!c->infers)
         return YS_OK;
     c->part = "protocol";
-    if (!ys_message_lists(c->said.hello.features, "answers"))
+    if (!ys_json_lists(c->said.hello.features, "answers"))
         return tell_simply(c, SHOWN, YS_CASE_UNSUPPORTED, "it does not show its answers (the feature `answers`)");
     char *model = ys_format("model=%s", c->small), *own = ys_path_join(folder, "answers");
     struct proving p = {.name = SHOWN};
@@ -624,15 +624,15 @@ static void choose_small(struct checker *c)
     const struct ys_model *networks = ys_check_networks();
     bool images = true;
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        images &= ys_message_lists(c->said.hello.ops, needed[i]);
+        images &= ys_json_lists(c->said.hello.ops, needed[i]);
     c->small = networks[images ? 0 : 2].name;
     c->small_nll = networks[images ? 1 : 3].name;
 }
 
 static ys_status check_declared(struct checker *c, char *folder)
 {
-    c->trains = ys_message_lists(c->said.hello.features, "train");
-    c->infers = ys_message_lists(c->said.hello.features, "infer");
+    c->trains = ys_json_lists(c->said.hello.features, "train");
+    c->infers = ys_json_lists(c->said.hello.features, "infer");
     choose_small(c);
     YS_TRY(check_operators(c));
     YS_TRY(check_items(c, "training", ys_conformance_training()));

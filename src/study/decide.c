@@ -5,13 +5,12 @@
 #include "base/mem.h"
 #include "metric/document.h"
 #include "metric/metric.h"
-#include "stat/looks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static size_t looks_of(const struct ys_study *study, struct ys_look looks[YS_LOOKS_MOST])
+size_t ys_decide_looks(const struct ys_study *study, struct ys_look looks[YS_LOOKS_MOST])
 {
     return study->decides ? ys_looks((size_t)study->keys.repeat_most, looks) : 0;
 }
@@ -19,7 +18,7 @@ static size_t looks_of(const struct ys_study *study, struct ys_look looks[YS_LOO
 bool ys_decide_is_look(const struct ys_study *study, int64_t rounds)
 {
     struct ys_look looks[YS_LOOKS_MOST];
-    const size_t count = looks_of(study, looks);
+    const size_t count = ys_decide_looks(study, looks);
     for (size_t i = 0; i < count; i++)
         if ((int64_t)looks[i].rounds == rounds)
             return true;
@@ -116,7 +115,7 @@ static ys_status load(const struct ys_study *study, struct ys_result *result)
 static void warn_of_limit(const struct ys_study *study, int64_t rounds)
 {
     struct ys_look looks[YS_LOOKS_MOST];
-    (void)looks_of(study, looks);
+    (void)ys_decide_looks(study, looks);
     const double left_s = ((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, took_s = study->round_s;
     char span[2][32];
     if (rounds != 1 || !study->deadline_ns || took_s * (double)(looks[0].rounds - 1) <= left_s)
@@ -179,7 +178,7 @@ ys_status ys_decide_end(const struct ys_study *study, int64_t rounds)
 {
     struct ys_result result;
     struct ys_look looks[YS_LOOKS_MOST];
-    if (!looks_of(study, looks))
+    if (!ys_decide_looks(study, looks))
         return YS_OK;
     YS_TRY(load(study, &result));
     const struct standing standing = standing_of(&result);

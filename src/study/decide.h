@@ -3,8 +3,11 @@
 #ifndef YS_STUDY_DECIDE_H
 #define YS_STUDY_DECIDE_H
 
+#include "stat/looks.h"
 #include "study/state.h"
 
+/** All looks that it may have; 0: its number of rounds is fixed. */
+size_t ys_decide_looks(const struct ys_study *study, struct ys_look looks[YS_LOOKS_MOST]);
 /** Whether it looks after so many rounds. */
 bool ys_decide_is_look(const struct ys_study *study, int64_t rounds);
 /** Says in the live lines what is known after so many rounds, and warns after the first where the time limit will come

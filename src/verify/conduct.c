@@ -254,13 +254,13 @@ static bool concerns(const struct ys_message *said, const struct provocation *p)
 {
     const ys_json *features = said->hello.features;
     if (p->message == say_train_elsewhere || p->spoil == other_optimizer)
-        return ys_message_lists(features, "train");
+        return ys_json_lists(features, "train");
     if (p->message == say_infer)
-        return ys_message_lists(features, "train") && ys_message_lists(features, "infer");
+        return ys_json_lists(features, "train") && ys_json_lists(features, "infer");
     if (p->message == say_input_gradient)
-        return ys_message_lists(features, "input_gradient") == (strcmp(p->code, "protocol_error") == 0);
+        return ys_json_lists(features, "input_gradient") == (strcmp(p->code, "protocol_error") == 0);
     if (p->message == say_save_other)
-        return ys_message_lists(features, "save");
+        return ys_json_lists(features, "save");
     return true;
 }
 

@@ -132,11 +132,11 @@ static ys_status prepare(struct keeper *k)
 ys_status ys_conduct_weights(const struct ys_conduct *conduct, const struct ys_message *hello)
 {
     struct keeper k = {.m.conduct = conduct};
-    if (!ys_message_lists(hello->hello.features, "save"))
+    if (!ys_json_lists(hello->hello.features, "save"))
         return ys_manners_say(&k.m, "weights saved and loaded", YS_CONDUCT_UNSUPPORTED, "it does not declare save");
     ys_status status = prepare(&k);
     if (status == YS_OK)
-        status = ask_first(&k, ys_message_lists(hello->hello.features, "train"));
+        status = ask_first(&k, ys_json_lists(hello->hello.features, "train"));
     if (status == YS_OK && k.file)
         status = ask_second(&k);
     ys_manners_fini(&k.m);
