@@ -13,6 +13,16 @@ static const size_t LOOKS[] = {8, 20, 50};
 enum { LOOK_COUNT = sizeof LOOKS / sizeof LOOKS[0], MOST_ROUNDS = 50, COMPARE_ROUNDS = 10 };
 static const double LEVEL = 0.05 / LOOK_COUNT, USUAL_BUDGET_S = 600;
 
+struct room {
+    double lists[5][MOST_ROUNDS];
+};
+
+static struct ys_compare_rounds rounds_in(struct room *room)
+{
+    return (struct ys_compare_rounds){room->lists[0], room->lists[1], room->lists[2],
+                                      room->lists[3], room->lists[4], 0};
+}
+
 struct confirming {
     const struct ys_args *args;
     const struct ys_side *base, *candidate;
@@ -47,6 +57,7 @@ static ys_status open_again(const struct confirming *confirming, const char *bas
         .trials = {trial_of(confirming->base, base), trial_of(confirming->candidate, candidate)},
         .recipe_dirs = confirming->args->recipe_dirs,
         .seed = confirming->candidate->told.study.seed == YS_FIELD_NONE ? 1 : confirming->candidate->told.study.seed,
+        .on_disturbance = confirming->candidate->told.study.on_disturbance,
         .deadline_ns = confirming->deadline_ns};
     *again = NULL;
     *reason = NULL;
@@ -75,7 +86,7 @@ struct suspects {
 static ys_status look(const struct ys_again *again, const struct ys_rules *rules, const struct suspects *suspects,
                       size_t *left)
 {
-    double base[MOST_ROUNDS], candidate[MOST_ROUNDS], room[MOST_ROUNDS];
+    struct room room;
     *left = 0;
     for (size_t i = 0; i < suspects->count; i++) {
         struct ys_gate_check *check = suspects->checks[i];
@@ -83,9 +94,9 @@ static ys_status look(const struct ys_again *again, const struct ys_rules *rules
         const bool decided = check->fresh_rounds != YS_FIELD_NONE && check->outcome != YS_GATE_OPEN;
         if (decided || !rule)
             continue;
-        double *bias = room;
-        const size_t n = ys_again_values(again, rule->metric, base, candidate, &bias);
-        YS_TRY(ys_gate_confirm(check, rule, base, candidate, bias, n, LEVEL));
+        struct ys_compare_rounds rounds = rounds_in(&room);
+        ys_again_values(again, rule->metric, &rounds);
+        YS_TRY(ys_gate_confirm(check, rule, &rounds, LEVEL));
         *left += check->outcome == YS_GATE_OPEN;
     }
     return YS_OK;
@@ -167,7 +178,7 @@ ys_status ys_confirm_gate(const struct ys_args *args, const struct ys_side *base
 static ys_status confirm_pair(const struct confirming *confirming, struct ys_judged_pair *pair)
 {
     struct ys_again *again;
-    double a[COMPARE_ROUNDS], b[COMPARE_ROUNDS], room[COMPARE_ROUNDS];
+    struct room room;
     YS_TRY(open_again(confirming, pair->base, pair->candidate, &again, &pair->unconfirmed));
     if (!again)
         return YS_OK;
@@ -179,10 +190,10 @@ static ys_status confirm_pair(const struct confirming *confirming, struct ys_jud
         status = pair->unconfirmed ? YS_OK : ys_out_of_memory();
     }
     for (size_t i = 0; status == YS_OK && !pair->unconfirmed && i < pair->metrics.count; i++) {
-        double *bias = room;
-        const size_t n = ys_again_values(again, metrics[i].metric, a, b, &bias);
-        if (n)
-            status = ys_judged_confirm(pair, &metrics[i], a, b, bias, n);
+        struct ys_compare_rounds rounds = rounds_in(&room);
+        ys_again_values(again, metrics[i].metric, &rounds);
+        if (rounds.n)
+            status = ys_judged_confirm(pair, &metrics[i], &rounds);
     }
     ys_again_close(again);
     return status;

@@ -5,6 +5,7 @@
 #include "metric/metric.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const outcome_words[] = {"holds", "broken", "open"};
@@ -212,62 +213,71 @@ bool ys_gate_is_suspect(const struct ys_gate_check *check)
            isfinite(check->base_value) && isfinite(check->candidate_value);
 }
 
-/* What the distances of some rounds from the bound say: their signs, and the centre. */
-struct distances {
-    double p, centre;
-    size_t count;
-};
-
-/* `bias`: as of ys_gate_confirm(), or NULL. */
-static ys_status take_distances(const struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
-                                const double *candidate, const double *bias, size_t n, struct distances *found)
+/* How surely the rounds that count do not lie about the rule's bound, `bounds`, each. */
+static ys_status sureness_of(const struct ys_compare_rounds *rounds, const double *bounds, bool ratio, double *p)
 {
-    const bool ratio = check->scale == YS_SCALE_RATIO;
-    const double bound = ratio ? log1p(rule->change) : rule->change;
-    double *away = ys_alloc(n + 1, sizeof *away);
-    struct ys_centre centre;
+    size_t n = 0;
+    double *away = ys_alloc(rounds->n + 1, sizeof *away);
     if (!away)
         return ys_out_of_memory();
-    found->count = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double one =
-            (ratio ? log(candidate[i] / base[i]) : candidate[i] - base[i]) - bound + (bias ? bias[i] : 0);
-        if (isfinite(one))
-            away[found->count++] = one;
+    for (size_t i = 0; i < rounds->n; i++) {
+        const double one = ratio ? log(rounds->a[i] / bounds[i]) : rounds->a[i] - bounds[i];
+        if (isfinite(one) && !isnan(rounds->of_a[i]) && !isnan(rounds->of_b[i]))
+            away[n++] = one;
     }
-    ys_status status = ys_signed_rank_p(away, found->count, &found->p);
-    if (status == YS_OK)
-        status = ys_signed_rank_centre(away, found->count, YS_STAT_LEVEL, &centre);
+    ys_status status = ys_signed_rank_p(away, n, p);
     ys_free(away);
-    found->centre = status == YS_OK ? centre.value : NAN;
     return status;
 }
 
-static int outcome_of_distances(const struct distances *found, bool at_least, double level)
+/* Of fresh rounds against the rule's bound: an interval at this level lies on one side of it just where the test says
+ * so. */
+static ys_status compare_with_bound(const struct ys_rule *rule, bool ratio, const struct ys_compare_rounds *rounds,
+                                    double level, struct ys_comparison *found, double *p)
 {
-    return !(found->p <= level) ? YS_GATE_OPEN : (found->centre > 0) == at_least ? YS_GATE_HOLDS : YS_GATE_BROKEN;
+    const struct ys_compare_rule above = {
+        .better = YS_BETTER_HIGHER, .difference = !ratio, .stretch = 1, .level = 1 - level};
+    double *bounds = ys_alloc(rounds->n + 1, sizeof *bounds);
+    struct ys_compare_rounds against = *rounds;
+    if (!bounds)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < rounds->n; i++)
+        bounds[i] = ratio ? rounds->b[i] * (1 + rule->change) : rounds->b[i] + rule->change;
+    against.b = bounds;
+    ys_status status = ys_compare_rounds(&against, above, ys_metric_find(rule->metric)->kind == YS_KIND_RATE, found);
+    if (status == YS_OK)
+        status = sureness_of(rounds, bounds, ratio, p);
+    ys_free(bounds);
+    return status;
 }
 
-ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
-                          const double *candidate, const double *bias, size_t n, double level)
+/* "8 fresh rounds of both in turn, 2 of them left out as the machine was busy with something else: 0.912x, p = 0.031".
+ */
+static char *say_rounds(const struct ys_gate_check *check, size_t left_out, const char *doubt)
+{
+    char change[32], without[96] = "";
+    if (check->scale == YS_SCALE_RATIO)
+        snprintf(change, sizeof change, "%.3fx", check->fresh_change);
+    else
+        snprintf(change, sizeof change, "%+.2f %%", 100 * check->fresh_change);
+    if (left_out)
+        snprintf(without, sizeof without, ", %zu of them left out as the machine was busy with something else",
+                 left_out);
+    return ys_format("%lld fresh rounds of both in turn%s: %s, p = %.2g%s%s", (long long)check->fresh_rounds, without,
+                     change, check->fresh_p, doubt ? "; " : "", doubt ? doubt : "");
+}
+
+ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule,
+                          const struct ys_compare_rounds *rounds, double level)
 {
     const bool ratio = check->scale == YS_SCALE_RATIO;
-    struct distances found, settled;
-    YS_TRY(take_distances(check, rule, base, candidate, NULL, n, &found));
-    YS_TRY(take_distances(check, rule, base, candidate, bias, n, &settled));
-    check->fresh_p = found.p;
-    check->fresh_rounds = (int64_t)found.count;
-    check->fresh_change = ratio ? exp(found.centre + log1p(rule->change)) : found.centre + rule->change;
-    check->outcome = outcome_of_distances(&found, rule->at_least, level);
-    const char *doubt = "";
-    if (bias && outcome_of_distances(&settled, rule->at_least, level) != check->outcome) {
-        check->outcome = YS_GATE_OPEN;
-        doubt = "; the programs may still have been warming up, which could change that";
-    }
+    struct ys_comparison found;
+    YS_TRY(compare_with_bound(rule, ratio, rounds, level, &found, &check->fresh_p));
+    const bool is_above = found.verdict == YS_VERDICT_BETTER, is_told = is_above || found.verdict == YS_VERDICT_WORSE;
+    check->fresh_rounds = (int64_t)rounds->n;
+    check->fresh_change = ratio ? found.value * (1 + rule->change) : found.value + rule->change;
+    check->outcome = !is_told ? YS_GATE_OPEN : is_above == rule->at_least ? YS_GATE_HOLDS : YS_GATE_BROKEN;
     ys_free(check->reason);
-    check->reason = ratio ? ys_format("%zu fresh rounds of both in turn: %.3fx, p = %.2g%s", found.count,
-                                      check->fresh_change, found.p, doubt)
-                          : ys_format("%zu fresh rounds of both in turn: %+.2f %%, p = %.2g", found.count,
-                                      100 * check->fresh_change, found.p);
+    check->reason = say_rounds(check, found.left_out, !is_told && check->fresh_p <= level ? found.reason : NULL);
     return check->reason ? YS_OK : ys_out_of_memory();
 }

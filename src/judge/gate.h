@@ -68,11 +68,12 @@ void ys_gate_fini(struct ys_gate *gate);
 /** Whether fresh rounds may say more of it: it does not hold, and both sides have values of runs that are long enough.
  */
 bool ys_gate_is_suspect(const struct ys_gate_check *check);
-/** Takes what `n` fresh rounds of both in turn say in the place of what it was: broken or holding where the signs of
- * the rounds' distances from the rule's bound are as one-sided as at most `level` of chances would be (an exact
- * signed-rank test), with what is left of warm-up and without, else open. `bias`: as of ys_judged_confirm(). */
-ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const double *base,
-                          const double *candidate, const double *bias, size_t n, double level) YS_MUST_CHECK;
+/** Takes what fresh rounds of both in turn, the candidate's values against the base's, say in the place of what it was:
+ * broken or holding where the signs of the rounds' distances from the rule's bound are as one-sided as at most `level`
+ * of chances would be (an exact signed-rank test), with what is left of warm-up and without, with what the machine took
+ * given back to either side, and with the rounds of which nobody knows that put back at their worse ends; else open. */
+ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule,
+                          const struct ys_compare_rounds *rounds, double level) YS_MUST_CHECK;
 /** Sets outcome and sentence anew, after checks were confirmed. */
 ys_status ys_gate_conclude(struct ys_gate *gate) YS_MUST_CHECK;
 

@@ -22,6 +22,7 @@ static const struct ys_field study_fields[] = {
     OF_STUDY(started, YS_FIELD_TEXT, "date"),
     OF_STUDY(version, YS_FIELD_TEXT, "of yardstick"),
     OF_STUDY(interleave, YS_FIELD_TEXT, "how its trials shared the machine; null: runs"),
+    OF_STUDY(on_disturbance, YS_FIELD_TEXT, "what became of disturbed runs; null: not known"),
     OF_STUDY(status, YS_FIELD_TEXT, "running, or how it ended"),
     OF_STUDY(id, YS_FIELD_INT, "in the store"),
     OF_STUDY(seed, YS_FIELD_INT, "of round 0"),

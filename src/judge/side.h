@@ -9,7 +9,7 @@
 /** What of a result's document is asked for beside its trials; borrowed from the result. */
 struct ys_side_told {
     struct ys_side_study {
-        const char *name, *folder, *started, *version, *status, *interleave;
+        const char *name, *folder, *started, *version, *status, *interleave, *on_disturbance;
         int64_t id, seed, started_s;
         double margin;
         struct ys_side_timing {

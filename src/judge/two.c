@@ -364,39 +364,39 @@ void ys_judged_fini(struct ys_judged *judged)
     ys_record_fini(&ys_judged_record, judged);
 }
 
-static bool are_finite(const double *values, size_t n)
+/* Runs from which the machine took a known time, and those of which nobody knows. */
+static void count_disturbed(const double *parts, size_t n, struct ys_judged_metric *told)
 {
-    bool are = true;
-    for (size_t i = 0; i < n; i++)
-        are = are && isfinite(values[i]);
-    return are;
+    for (size_t i = 0; i < n; i++) {
+        told->disturbed += parts[i] > 0;
+        told->left_out += isnan(parts[i]);
+    }
 }
 
-ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric, const double *base,
-                            const double *candidate, const double *bias, size_t n)
+ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric,
+                            const struct ys_compare_rounds *rounds)
 {
-    const bool fraction = metric->scale == YS_SCALE_DIFFERENCE, is_told = !bias || are_finite(bias, n);
-    const struct ys_compare_rule rule = {.better = (enum ys_better)metric->better,
-                                         .difference = fraction,
-                                         .margin = metric->margin,
-                                         .stretch = 1,
-                                         .bias = is_told ? bias : NULL,
-                                         .bias_untold = !is_told};
+    const bool fraction = metric->scale == YS_SCALE_DIFFERENCE;
+    const struct ys_compare_rule rule = {
+        .better = (enum ys_better)metric->better, .difference = fraction, .margin = metric->margin, .stretch = 1};
     struct ys_comparison found;
     struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->confirmed);
-    double *scratch = ys_alloc(n + 1, sizeof *scratch);
+    double *scratch = ys_alloc(rounds->n + 1, sizeof *scratch);
     ys_status status = told && scratch ? YS_OK : ys_out_of_memory();
     if (status == YS_OK)
-        status = ys_compare(candidate, base, n, &rule, &found);
+        status = ys_compare_rounds(rounds, rule, ys_metric_find(metric->metric)->kind == YS_KIND_RATE, &found);
     if (status == YS_OK) {
         told->better = metric->better;
         told->scale = metric->scale;
-        told->base_value = ys_stat_median(base, n, scratch);
-        told->candidate_value = ys_stat_median(candidate, n, scratch);
-        told->base_n = told->candidate_n = (int64_t)n;
+        told->base_value = ys_stat_median(rounds->b, rounds->n, scratch);
+        told->candidate_value = ys_stat_median(rounds->a, rounds->n, scratch);
+        told->base_n = told->candidate_n = (int64_t)rounds->n;
         told->ratio = fraction ? NAN : found.value;
         told->difference = fraction ? found.value : NAN;
         told->level = found.interval.known ? found.interval.level : NAN;
+        told->disturbed = told->left_out = 0;
+        count_disturbed(rounds->of_a, rounds->n, told);
+        count_disturbed(rounds->of_b, rounds->n, told);
         told->margin = metric->margin;
         told->verdict = (int)found.verdict;
         status = copy_text(metric->metric, &told->metric);

@@ -77,11 +77,10 @@ extern const struct ys_record ys_judged_pair_record, ys_judged_metric_record, ys
  *   YS_EINVAL  nothing can be paired */
 ys_status ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
                        struct ys_judged *judged) YS_MUST_CHECK;
-/** Adds to `confirmed` what `n` fresh rounds of both in turn say of a metric of the pair. No drift lies between them.
- * `bias`: of each by how much the logarithm of candidate / base would change were what is left of warm-up gone from
- * both, NaN where it cannot be told; NULL where that is no question. */
-ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric, const double *base,
-                            const double *candidate, const double *bias, size_t n) YS_MUST_CHECK;
+/** Adds to `confirmed` what fresh rounds of both in turn, the candidate's values against the base's, say of a metric of
+ * the pair. No drift lies between them. */
+ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric,
+                            const struct ys_compare_rounds *rounds) YS_MUST_CHECK;
 void ys_judged_fini(struct ys_judged *judged);
 
 #endif

@@ -89,6 +89,7 @@ static ys_json *study_block(ys_status *status, const struct ys_metric_view *view
     ys_put_text(status, object, "comparisons", all_pairs ? "all" : "axes");
     const char *interleave = study->job.interleave;
     ys_put_text(status, object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
+    ys_put_text(status, object, "on_disturbance", study->job.on_disturbance);
     ys_put_ref(status, object, "command", study->command);
     put_job_hash(status, object, study);
     ys_put_ref(status, object, "job_text", study->job_text);

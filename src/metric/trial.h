@@ -64,6 +64,7 @@ struct ys_metric_study {
         double margin;               /* what counts as the same; 0.02 where it does not say */
         const char *comparisons;     /* "axes" or "all"; NULL */
         const char *interleave;      /* "auto", "runs" or "blocks"; NULL */
+        const char *on_disturbance;  /* "repeat", "mark" or "ignore"; NULL */
     } job;
     struct ys_metric_timing {
         double measure_s; /* from the first run to the last; NaN */

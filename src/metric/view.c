@@ -390,6 +390,8 @@ static const struct ys_field job_fields[] = {
     YS_FIELD(struct ys_metric_job, decide, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "by what they are decided"),
     YS_FIELD(struct ys_metric_job, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
     YS_FIELD(struct ys_metric_job, interleave, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how trials share the machine"),
+    YS_FIELD(struct ys_metric_job, on_disturbance, YS_FIELD_TEXT, NULL, YS_FIELD_NULL,
+             "what becomes of runs that were disturbed"),
     YS_FIELD(struct ys_metric_job, comparisons, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "axes or all"),
 };
 static const struct ys_record job_record = YS_RECORD("job", struct ys_metric_job, job_fields);

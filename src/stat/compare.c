@@ -319,6 +319,34 @@ ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys
     return status;
 }
 
+/* In logarithms: a time of which `part` could be less. */
+static double given_back(double part)
+{
+    return isnan(part) ? INFINITY : -log1p(-part);
+}
+
+ys_status ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare_rule rule, bool is_rate,
+                            struct ys_comparison *comparison)
+{
+    const size_t n = rounds->n;
+    double *down = ys_alloc(2 * n + 1, sizeof *down), *up = down + n;
+    if (!down)
+        return ys_out_of_memory();
+    rule.down = down;
+    rule.up = up;
+    rule.bias = rounds->bias;
+    for (size_t i = 0; i < n; i++) {
+        up[i] = given_back(is_rate ? rounds->of_a[i] : rounds->of_b[i]);
+        down[i] = given_back(is_rate ? rounds->of_b[i] : rounds->of_a[i]);
+        rule.bias_untold |= rounds->bias && isnan(rounds->bias[i]);
+    }
+    if (rule.bias_untold)
+        rule.bias = NULL;
+    ys_status status = ys_compare(rounds->a, rounds->b, n, &rule, comparison);
+    ys_free(down);
+    return status;
+}
+
 ys_status ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                            struct ys_comparison *comparison)
 {

@@ -108,6 +108,19 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
 ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
                      struct ys_comparison *comparison) YS_MUST_CHECK;
 
+/** Values of two trials, round by round, as they were measured. */
+struct ys_compare_rounds {
+    double *a, *b, *bias; /* as of the rule; bias NULL where what is left of warm-up is no question, NaN where it cannot
+                             be told */
+    double *of_a, *of_b;  /* by how large a part the time that each is, or is of, could be shorter were what the machine
+                             took from the run given back; NaN: nobody knows */
+    size_t n;
+};
+/** The same of these, which give the rule what it says of warm-up and of what was taken. `is_rate`: they are speeds, of
+ * which less time is more; else times. */
+ys_status ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare_rule rule, bool is_rate,
+                            struct ys_comparison *comparison) YS_MUST_CHECK;
+
 /** A comparison of its own, by ratio or by difference. */
 ys_status ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                            struct ys_comparison *comparison) YS_MUST_CHECK;

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of one metric of one run: `bias` is how its logarithm would change were what is left of warm-up gone. */
+/* Of one metric of one run, as of struct ys_trial_metric. */
 struct fresh {
-    double value, bias;
+    double value, bias, taken;
 };
 
 struct side {
@@ -41,10 +41,11 @@ static const char frame[] =
     "version = 1\nname = again\nrepeat = 1\naudit = off\nanchor = off\nmax_runs = 1\n\n[again]\n"
     "framework = builtin\nmodel = mlp\ndata = digits\n";
 
-static ys_status make_job(const struct ys_result_trial *trial, struct ys_job *job)
+static ys_status make_job(const struct ys_result_trial *trial, const char *on_disturbance, struct ys_job *job)
 {
     struct ys_trial_record record;
     YS_TRY(ys_job_parse("again", frame, sizeof frame - 1, NULL, 0, NULL, job));
+    ys_status status = on_disturbance ? ys_json_set_string(job->study, "on_disturbance", on_disturbance) : YS_OK;
     ys_record_init(&ys_trial_record, &record); /* borrows everything below */
     record.id = trial->id;
     record.index = 0;
@@ -55,8 +56,8 @@ static ys_status make_job(const struct ys_result_trial *trial, struct ys_job *jo
     record.env = trial->env;
     ys_json_free(job->trials);
     job->trials = ys_json_array();
-    ys_status status =
-        job->trials ? ys_json_append(job->trials, ys_trial_record_job_json(&record)) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = job->trials ? ys_json_append(job->trials, ys_trial_record_job_json(&record)) : ys_out_of_memory();
     if (status != YS_OK)
         ys_job_fini(job);
     return status;
@@ -92,7 +93,7 @@ static ys_status open_side(const struct ys_again_wish *wish, size_t at, struct s
     }
     for (size_t i = 0; i < count; i++)
         side->recipe_dirs[taken++] = wish->recipe_dirs[i];
-    return make_job(trial, &side->job);
+    return make_job(trial, wish->on_disturbance, &side->job);
 }
 
 ys_status ys_again_open(const struct ys_again_wish *wish, struct ys_again **again, char **reason)
@@ -166,7 +167,8 @@ static ys_status keep_values(struct ys_again *again, struct side *side, const st
     values += side->rounds * again->metrics;
     for (size_t m = 0; m < again->metrics; m++) {
         const struct ys_trial_metric *of = &now->values[m];
-        values[m] = (struct fresh){of->n ? of->by_round[0] : NAN, of->n && of->bias ? of->bias[0] : 0};
+        values[m] = (struct fresh){of->n ? of->by_round[0] : NAN, of->n && of->bias ? of->bias[0] : 0,
+                                   of->n && of->taken ? of->taken[0] : 0};
     }
     side->rounds++;
     *reason = change_of(side->trial, now);
@@ -212,7 +214,7 @@ size_t ys_again_rounds(const struct ys_again *again)
     return a < b ? a : b;
 }
 
-size_t ys_again_values(const struct ys_again *again, const char *metric, double *a, double *b, double **bias)
+void ys_again_values(const struct ys_again *again, const char *metric, struct ys_compare_rounds *rounds)
 {
     size_t count, n = 0;
     const struct ys_metric_info *info = ys_metric_find(metric);
@@ -222,11 +224,13 @@ size_t ys_again_values(const struct ys_again *again, const char *metric, double 
                            *other = &again->sides[1].values[r * again->metrics + place];
         if (!isfinite(one->value) || !isfinite(other->value))
             continue;
-        a[n] = one->value;
-        b[n] = other->value;
-        (*bias)[n++] = other->bias - one->bias;
+        rounds->a[n] = other->value;
+        rounds->b[n] = one->value;
+        rounds->bias[n] = other->bias - one->bias;
+        rounds->of_a[n] = other->taken;
+        rounds->of_b[n++] = one->taken;
     }
+    rounds->n = n;
     if (!info->of_steady)
-        *bias = NULL;
-    return n;
+        rounds->bias = NULL;
 }

@@ -5,6 +5,7 @@
 #define YS_STUDY_AGAIN_H
 
 #include "metric/document.h"
+#include "stat/compare.h"
 #include "store/store.h"
 
 struct ys_again;
@@ -14,6 +15,7 @@ struct ys_again_wish {
     const char *const *recipe_dirs; /* of the user, ended by NULL; or NULL. Where the recipe of a trial was none
                                        of yardstick's own, its folder comes first */
     int64_t seed;                   /* of the first round; each has its own */
+    const char *on_disturbance;     /* as of a job; NULL: its default */
     uint64_t deadline_ns;           /* no round begins after it; 0: none */
 };
 
@@ -25,9 +27,8 @@ void ys_again_close(struct ys_again *again); /* NULL is fine */
  * or is of another adapter than the trial was: then it has ended. YS_EINTR. */
 ys_status ys_again_measure(struct ys_again *again, size_t rounds, char **reason) YS_MUST_CHECK;
 size_t ys_again_rounds(const struct ys_again *again);
-/** The values of the metric of that name in the rounds in which both have one, and by how much the logarithm of b / a
- * would change were what is left of warm-up gone from both: NaN where that cannot be told; *bias becomes NULL where it
- * is no question. `a`, `b` and `*bias` have room for as many as there are rounds. */
-size_t ys_again_values(const struct ys_again *again, const char *metric, double *a, double *b, double **bias);
+/** The values of the metric of that name in the rounds in which both have one, those of the second against those of the
+ * first. The lists of `rounds` have room for as many as there are rounds. */
+void ys_again_values(const struct ys_again *again, const char *metric, struct ys_compare_rounds *rounds);
 
 #endif

@@ -8,7 +8,6 @@
 #include "framework/list.h"
 #include "metric/document.h"
 #include "metric/metric.h"
-#include "stat/signed_rank.h"
 #include "study/study.h"
 
 #include <ctype.h>
@@ -326,10 +325,9 @@ static ys_status note_values(const struct ys_trial_metric *metric, bool is_rate,
     struct conduct *conduct = &team->conducts[i];
     for (int r = 0; r < rounds; r++) {
         const double part = metric->taken && (size_t)r < metric->rounds ? metric->taken[r] : 0;
-        const double value = (size_t)r < metric->rounds && !isnan(part) ? metric->by_round[r] : NAN;
-        team->speeds.taken[i][team->rounds + r] = team->settled.taken[i][team->rounds + r] = isnan(part) ? 0
-                                                                                             : is_rate   ? -log1p(-part)
-                                                                                                         : log1p(-part);
+        const double value = (size_t)r < metric->rounds ? metric->by_round[r] : NAN;
+        const double back = isnan(part) ? INFINITY : -log1p(-part);
+        team->speeds.taken[i][team->rounds + r] = team->settled.taken[i][team->rounds + r] = is_rate ? back : -back;
         team->speeds.values[i][team->rounds + r] = value > 0 ? log(value) : NAN;
         team->settled.values[i][team->rounds + r] = value > 0 && metric->bias ? log(value) + metric->bias[r] : NAN;
     }
@@ -384,109 +382,6 @@ static ys_status measure(struct bisecting *bisecting, struct team *team, int rou
     if (status == YS_OK)
         status = add_study(step, study_id);
     return status == YS_OK ? take_values(bisecting, study_id, rounds, team) : status;
-}
-
-/* To whom of the team what the machine took is given back, a bit each. */
-enum given { TO_NOBODY, TO_GOOD = 1, TO_BAD = 2, TO_ENDS = TO_GOOD | TO_BAD, TO_MIDDLE = 4 };
-
-static double speed_of(const struct ys_bisect_speeds *speeds, size_t i, int round, enum given given)
-{
-    return speeds->values[i][round] + ((unsigned)given >> i & 1 ? speeds->taken[i][round] : 0);
-}
-
-/* The centre of the differences a - b of the rounds that both have, in logarithms; of a middle that of 0 and 1 for b.
- */
-static ys_status centre_of(const struct ys_bisect_speeds *speeds, int rounds, size_t a, size_t b, bool middle,
-                           enum given given, double *centre, double *p)
-{
-    double values[ROUNDS_MOST];
-    struct ys_centre found;
-    size_t n = 0;
-    for (int r = 0; r < rounds; r++) {
-        const double other = middle ? (speed_of(speeds, 0, r, given) + speed_of(speeds, 1, r, given)) / 2
-                                    : speed_of(speeds, b, r, given);
-        const double value = speed_of(speeds, a, r, given) - other;
-        if (isfinite(value))
-            values[n++] = value;
-    }
-    YS_TRY(ys_signed_rank_centre(values, n, YS_STAT_LEVEL, &found));
-    *centre = found.value;
-    return p ? ys_signed_rank_p(values, n, p) : YS_OK;
-}
-
-/* Whether there is a value without what is left of warm-up wherever there is one with it. */
-static bool tells_warm_up(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, size_t count,
-                          int rounds)
-{
-    bool tells = true;
-    for (size_t i = 0; i < count; i++)
-        for (int r = 0; r < rounds; r++)
-            tells = tells && !isfinite(speeds->values[i][r]) == !isfinite(settled->values[i][r]);
-    return tells;
-}
-
-/* By these speeds alone: 1 where the bad end is the faster by more than the margin, -1 the slower, 0: neither. */
-static ys_status apart(const struct ys_bisect_speeds *speeds, int rounds, double level, double margin, enum given given,
-                       struct ys_bisect_step *step, int *way)
-{
-    double centre;
-    YS_TRY(centre_of(speeds, rounds, 1, 0, false, given, &centre, &step->p));
-    step->to_good = exp(centre);
-    *way = step->p <= level && fabs(centre) > log1p(margin) ? (centre > 0 ? 1 : -1) : 0;
-    return YS_OK;
-}
-
-ys_status ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled,
-                               int rounds, double level, double margin, struct ys_bisect_step *step)
-{
-    struct ys_bisect_step unused = {0};
-    int way, others[3];
-    step->side = YS_BISECT_UNCLEAR;
-    YS_TRY(apart(speeds, rounds, level, margin, TO_NOBODY, step, &way));
-    YS_TRY(apart(speeds, rounds, level, margin, TO_GOOD, &unused, &others[0]));
-    YS_TRY(apart(speeds, rounds, level, margin, TO_BAD, &unused, &others[1]));
-    others[2] = way;
-    if (way && tells_warm_up(speeds, settled, 2, rounds))
-        YS_TRY(apart(settled, rounds, level, margin, TO_NOBODY, &unused, &others[2]));
-    if (way && others[0] == way && others[1] == way && others[2] == way)
-        step->side = YS_BISECT_BAD;
-    return YS_OK;
-}
-
-/* By these speeds alone. */
-static ys_status place(const struct ys_bisect_speeds *speeds, int rounds, double level, enum given given,
-                       struct ys_bisect_step *step)
-{
-    double centre, ends, other;
-    step->side = YS_BISECT_UNCLEAR;
-    YS_TRY(centre_of(speeds, rounds, 2, 0, true, given, &centre, &step->p));
-    YS_TRY(centre_of(speeds, rounds, 1, 0, false, given, &ends, NULL));
-    YS_TRY(centre_of(speeds, rounds, 2, 0, false, given, &other, NULL));
-    step->to_good = exp(other);
-    YS_TRY(centre_of(speeds, rounds, 2, 1, false, given, &other, NULL));
-    step->to_bad = exp(other);
-    if (step->p <= level)
-        step->side = (centre > 0) == (ends > 0) ? YS_BISECT_BAD : YS_BISECT_GOOD;
-    return YS_OK;
-}
-
-ys_status ys_bisect_place(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
-                          double level, struct ys_bisect_step *step)
-{
-    static const enum given ways[] = {TO_ENDS, TO_MIDDLE};
-    struct ys_bisect_step other = {0};
-    YS_TRY(place(speeds, rounds, level, TO_NOBODY, step));
-    int side = step->side;
-    for (size_t i = 0; i < 2 && side != YS_BISECT_UNCLEAR; i++) {
-        YS_TRY(place(speeds, rounds, level, ways[i], &other));
-        side = other.side == side ? side : YS_BISECT_UNCLEAR;
-    }
-    if (side != YS_BISECT_UNCLEAR && tells_warm_up(speeds, settled, TEAM, rounds)) {
-        YS_TRY(place(settled, rounds, level, TO_NOBODY, &other));
-        side = other.side == side ? side : YS_BISECT_UNCLEAR;
-    }
-    step->side = side;
-    return YS_OK;
 }
 
 /* Which of the team has no value of the metric in any round, though its runs succeed; `count` where each has one, or

@@ -78,15 +78,18 @@ void ys_bisected_fini(struct ys_bisected *bisected);
  * among them. */
 int ys_bisect_questions(size_t versions);
 
-/** Logarithms of the speeds of a question, by version of the team and round; NaN: none, or it cannot be told, or nobody
- * knows how much the machine took from that run. `taken`: what a value would be more were what it took given back. */
+/** Logarithms of the speeds of a question, by version of the team and round; NaN: none, or it cannot be told. `taken`:
+ * what a value would be more were what the machine took from that run given back; infinite, by the sign of the side on
+ * which it may have been faster: nobody knows how much it took. */
 struct ys_bisect_speeds {
     double values[YS_BISECT_TEAM][YS_BISECT_ROUNDS_MOST], taken[YS_BISECT_TEAM][YS_BISECT_ROUNDS_MOST];
 };
 
-/** What these rounds say by a signed-rank test at `level`, of `speeds` as they are and with what was taken given back
- * to either side, and of `settled`, which are the same were what is left of warm-up gone: only what all say counts,
- * where `settled` has a value wherever `speeds` has one (else it cannot be told, and `speeds` count alone). Both set
+/** What these rounds say by a signed-rank test at `level`, of `speeds` with what was taken given back to either side,
+ * and of `settled`, which are the same were what is left of warm-up gone: only what all say counts, where `settled` has
+ * a value wherever `speeds` has one (else it cannot be told, and `speeds` count alone). Rounds of which nobody knows
+ * what was taken are left out, and all must say the same with them put back, each at the worse of its own value and the
+ * farthest of those that were kept; with more than a third of them left out it is unclear. Both set
  * `p`, `to_good` (and ys_bisect_place() `to_bad`) of `step` by `speeds` as they are, and its `side`. YS_ENOMEM.
  *   ys_bisect_tell_apart  of the two ends: bad where the bad one is faster, or slower, in all of them by more than
  *                         `margin` (a share), else unclear

@@ -387,9 +387,7 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
         status = ys_study_hold(&study);
     for (size_t i = 0; status == YS_OK && i < study.set.count; i++)
         status = add_proof(&study, &study.set.items[i], listing);
-    *exit_code = study.proof_failed                  ? YS_EXIT_PROOF_FAILED
-                 : study.runnable == study.set.count ? YS_EXIT_OK
-                                                     : YS_EXIT_NOTHING_RAN;
+    *exit_code = study.proof_failed ? YS_EXIT_PROOF_FAILED : study.runnable ? YS_EXIT_OK : YS_EXIT_NOTHING_RAN;
     ys_study_close(&study);
     if (status != YS_OK)
         ys_listing_fini(listing);

@@ -164,12 +164,13 @@ class BadJobs(Case):
         self.assertEqual(row["command"], "yardstick install never")
         self.assertEqual(row["runs"], 0)
 
-    def test_check_exits_0_and_verify_6_when_something_is_missing(self):
+    def test_what_is_missing_is_said_and_ends_with_6_where_nothing_else_could_run(self):
         recipes = self.never_installed()
-        flags = ["--framework=null,never"] + NULL[1:]
-        out, _ = self.yardstick("check", recipes, *flags)
-        self.assertIn("yardstick install never", out)
-        self.yardstick("verify", recipes, *flags, code=6)
+        for frameworks, code in (("null,never", 0), ("never", 6)):
+            flags = ["--framework=" + frameworks, "--repeat=1"] + NULL[1:]
+            for verb, ends in (("check", 0), ("verify", code), ("run", code)):
+                out, _ = self.yardstick(verb, recipes, *flags, code=ends)
+                self.assertIn("yardstick install never", out, verb)
 
     def test_a_damaged_recipe_is_listed_as_damaged(self):
         self.write("bad.recipe", "name = bad\n")

@@ -11,7 +11,7 @@ ADAPTER = os.path.join(ROOT, "tests", "adapters", "plain.py")
 # left of warm-up.
 FAST, SLOW = "0.002", "0.02"
 WORK = ["--framework=mine", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=32", "--block=1", "--repeat=6",
-        "--audit=off", "--anchor=off", "--quiet"]
+        "--audit=off", "--anchor=off", "--on-disturbance=ignore", "--quiet"]  # what runs beside the tests says nothing of these
 
 
 @unittest.skipUnless(importlib.util.find_spec("numpy"), "the plain adapter needs NumPy")

@@ -269,43 +269,91 @@ static void what_was_learned_is_matched_by_seed(void)
 
 static char rule_text[] = "rate_per_s >= -3 %", rule_metric[] = "rate_per_s", rule_unit[] = "1/s";
 
+enum { FRESH = 8 };
+
 /* Eight fresh rounds, a tenth slower each. */
+struct fresh {
+    double a[FRESH], b[FRESH], bias[FRESH], of_a[FRESH], of_b[FRESH];
+    struct ys_compare_rounds rounds;
+};
+
+static void make_fresh(struct fresh *fresh)
+{
+    *fresh = (struct fresh){.rounds = {fresh->a, fresh->b, fresh->bias, fresh->of_a, fresh->of_b, FRESH}};
+    for (int r = 0; r < FRESH; r++) {
+        fresh->b[r] = 100 + r;
+        fresh->a[r] = fresh->b[r] * (0.9 + 0.001 * r);
+    }
+}
+
+/* The outcome of the rule "no more than 3 % slower", and the verdict at a margin of 2 %. */
+static void check_fresh(const struct fresh *fresh, int outcome, int verdict, const char *reason, size_t settled_ends)
+{
+    const struct ys_rule rule = {rule_text, "rate_per_s", true, -0.03};
+    struct ys_gate_check check = {.scale = YS_SCALE_RATIO};
+    struct ys_judged_pair pair = {0};
+    struct ys_judged_metric metric = {
+        .metric = rule_metric, .unit = rule_unit, .better = YS_BETTER_HIGHER, .scale = YS_SCALE_RATIO, .margin = 0.02};
+    REQUIRE(ys_gate_confirm(&check, &rule, &fresh->rounds, 0.05 / 3) == YS_OK);
+    CHECK_INT(check.outcome, outcome);
+    CHECK_INT(check.fresh_rounds, FRESH);
+    CHECK(strstr(check.reason, reason) != NULL);
+    ys_free(check.reason);
+    REQUIRE(ys_judged_confirm(&pair, &metric, &fresh->rounds) == YS_OK);
+    const struct ys_judged_metric *found = pair.confirmed.items;
+    CHECK_INT(found->verdict, verdict);
+    CHECK_INT(found->settled_ci.count, settled_ends);
+    ys_list_fini(&ys_judged_metric_record, &pair.confirmed);
+}
+
 static void fresh_rounds_decide_only_what_warm_up_does_not(void)
 {
     static const struct {
         double left;
         int outcome, verdict;
-    } cases[] = {{0.1, YS_GATE_OPEN, YS_VERDICT_UNCLEAR},
-                 {0.01, YS_GATE_BROKEN, YS_VERDICT_WORSE},
-                 {NAN, YS_GATE_OPEN, YS_VERDICT_UNCLEAR}};
-    const struct ys_rule rule = {rule_text, "rate_per_s", true, -0.03};
-    double base[8], candidate[8], bias[8];
+        const char *reason;
+        size_t ends;
+    } cases[] = {{0.1, YS_GATE_OPEN, YS_VERDICT_UNCLEAR, "still have been warming up", 2},
+                 {0.01, YS_GATE_BROKEN, YS_VERDICT_WORSE, "8 fresh rounds of both in turn: 0.9", 2},
+                 {NAN, YS_GATE_OPEN, YS_VERDICT_UNCLEAR, "fewer than 30 blocks", 0}};
+    struct fresh fresh;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ys_gate_check check = {.scale = YS_SCALE_RATIO};
-        struct ys_judged_pair pair = {0};
-        struct ys_judged_metric metric = {.metric = rule_metric,
-                                          .unit = rule_unit,
-                                          .better = YS_BETTER_HIGHER,
-                                          .scale = YS_SCALE_RATIO,
-                                          .margin = 0.02};
-        for (int r = 0; r < 8; r++) {
-            base[r] = 100 + r;
-            candidate[r] = base[r] * (0.9 + 0.001 * r);
-            bias[r] = cases[i].left;
+        make_fresh(&fresh);
+        for (int r = 0; r < FRESH; r++)
+            fresh.bias[r] = cases[i].left;
+        check_fresh(&fresh, cases[i].outcome, cases[i].verdict, cases[i].reason, cases[i].ends);
+    }
+    fresh.rounds.bias = NULL;
+    check_fresh(&fresh, YS_GATE_BROKEN, YS_VERDICT_WORSE, "", 0);
+}
+
+/* As what was taken bounds the verdict of two studies. */
+static void what_the_machine_took_bounds_what_fresh_rounds_say(void)
+{
+    static const struct {
+        bool of_base;
+        double taken,
+            own; /* of the first `runs` runs; `own`: their values, as a ratio, in the place of what they are */
+        int runs, outcome, verdict;
+        const char *reason;
+    } cases[] = {
+        {false, 0.03, NAN, FRESH, YS_GATE_BROKEN, YS_VERDICT_WORSE, "turn: 0.9"},
+        {false, 0.12, NAN, FRESH, YS_GATE_OPEN, YS_VERDICT_UNCLEAR, "more of them are needed"},
+        {true, 0.12, NAN, FRESH, YS_GATE_BROKEN, YS_VERDICT_WORSE, "turn: 0.9"},
+        {false, NAN, NAN, 1, YS_GATE_BROKEN, YS_VERDICT_WORSE, "turn, 1 of them left out"},
+        {false, NAN, 1.2, 1, YS_GATE_OPEN, YS_VERDICT_UNCLEAR, "could change the answer"},
+        {true, NAN, 0.5, 1, YS_GATE_OPEN, YS_VERDICT_UNCLEAR, "could change the answer"},
+        {false, NAN, NAN, 2, YS_GATE_OPEN, YS_VERDICT_WORSE, "turn, 2 of them left out"}, /* six cannot be so sure */
+        {false, NAN, NAN, 3, YS_GATE_OPEN, YS_VERDICT_UNCLEAR, "turn, 3 of them left out"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fresh fresh;
+        make_fresh(&fresh);
+        for (int r = 0; r < cases[i].runs; r++) {
+            double *value = cases[i].of_base ? &fresh.b[r] : &fresh.a[r];
+            *(cases[i].of_base ? &fresh.of_b[r] : &fresh.of_a[r]) = cases[i].taken;
+            *value *= isnan(cases[i].own) ? 1 : cases[i].own;
         }
-        REQUIRE(ys_gate_confirm(&check, &rule, base, candidate, bias, 8, 0.05 / 3) == YS_OK);
-        CHECK_INT(check.outcome, cases[i].outcome);
-        CHECK_INT(strstr(check.reason, "warming up") != NULL, check.outcome == YS_GATE_OPEN);
-        REQUIRE(ys_gate_confirm(&check, &rule, base, candidate, NULL, 8, 0.05 / 3) == YS_OK);
-        CHECK_INT(check.outcome, YS_GATE_BROKEN);
-        ys_free(check.reason);
-        REQUIRE(ys_judged_confirm(&pair, &metric, base, candidate, bias, 8) == YS_OK);
-        REQUIRE(ys_judged_confirm(&pair, &metric, base, candidate, NULL, 8) == YS_OK);
-        const struct ys_judged_metric *found = pair.confirmed.items;
-        CHECK_INT(found[0].verdict, cases[i].verdict);
-        CHECK_INT(found[0].settled_ci.count, isnan(cases[i].left) ? 0 : 2);
-        CHECK_INT(found[1].verdict, YS_VERDICT_WORSE);
-        ys_list_fini(&ys_judged_metric_record, &pair.confirmed);
+        check_fresh(&fresh, cases[i].outcome, cases[i].verdict, cases[i].reason, cases[i].runs == 3 ? 0 : 2);
     }
 }
 
@@ -454,5 +502,6 @@ TAP_MAIN(TAP_CASE(what_differs_is_found_by_name), TAP_CASE(a_change_is_found_whe
          TAP_CASE(drift_widens_an_interval_towards_its_cause), TAP_CASE(what_is_left_of_warm_up_must_change_no_verdict),
          TAP_CASE(what_the_machine_took_bounds_a_verdict), TAP_CASE(a_verdict_must_not_hang_on_runs_that_were_left_out),
          TAP_CASE(what_was_learned_is_matched_by_seed), TAP_CASE(fresh_rounds_decide_only_what_warm_up_does_not),
-         TAP_CASE(it_is_said_why_anchors_bound_nothing), TAP_CASE(other_work_and_no_proof_are_invalid),
-         TAP_CASE(places_of_files_are_no_other_work), TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))
+         TAP_CASE(what_the_machine_took_bounds_what_fresh_rounds_say), TAP_CASE(it_is_said_why_anchors_bound_nothing),
+         TAP_CASE(other_work_and_no_proof_are_invalid), TAP_CASE(places_of_files_are_no_other_work),
+         TAP_CASE(trials_are_paired_by_name_or_as_they_were_named))
