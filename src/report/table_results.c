@@ -1,7 +1,7 @@
 /* The tables with a row a trial. */
 #include "base/mem.h"
+#include "report/answer.h"
 #include "report/html.h"
-#include "report/question.h"
 #include "report/section.h"
 #include "report/tables.h"
 
@@ -101,7 +101,7 @@ static void put_result_heads(struct ys_sheet *sheet, const struct ys_view *view,
 
 static void put_relation(struct ys_sheet *sheet, const struct ys_view *view, const struct ys_view_trial *trial)
 {
-    const struct ys_relation relation = ys_question_relation(view, trial);
+    const struct ys_relation relation = ys_answer_relation(view, trial);
     ys_sheet_number(sheet, relation.ratio, ys_label_relative(relation.ratio).text);
     ys_sheet_put(sheet,
                  relation.is_best                         ? YS_MOOD_GOOD
