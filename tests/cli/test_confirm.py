@@ -10,6 +10,7 @@ ADAPTER = os.path.join(ROOT, "tests", "adapters", "plain.py")
 # A step is a sleep of so long, which no load makes shorter: 2 ms against 20 ms are told apart by far. Enough of them to tell what is
 # left of warm-up.
 FAST, SLOW = "0.002", "0.02"
+LOOKS = (8, 20, 50)  # rounds: a load that lengthens a run of one side by as much makes a later look decide
 WORK = ["--framework=mine", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--steps=32", "--block=1", "--repeat=6",
         "--audit=off", "--anchor=off", "--on-disturbance=ignore", "--quiet"]  # what runs beside the tests says nothing of these
 
@@ -29,12 +30,14 @@ class Confirm(Case):
     def test_a_gate_is_decided_by_fresh_rounds(self):
         old, new = self.measured("old", FAST), self.measured("new", SLOW)
         check = self.gate(old, new, "--rule=rate_per_s >= -30 %", code=3)
-        self.assertEqual((check["outcome"], check["fresh_rounds"]), ("broken", 8))
+        self.assertEqual(check["outcome"], "broken")
+        self.assertIn(check["fresh_rounds"], LOOKS)
         self.assertLess(check["fresh_change"], 0.7)
         self.assertLessEqual(check["fresh_p"], 0.05 / 3)
-        self.assertIn("8 fresh rounds of both in turn", check["reason"])
+        self.assertIn("%d fresh rounds of both in turn" % check["fresh_rounds"], check["reason"])
         check = self.gate(new, old, "--rule=rate_per_s >= -30 %", code=0)
-        self.assertEqual((check["outcome"], check["fresh_rounds"]), ("holds", 8))
+        self.assertEqual(check["outcome"], "holds")
+        self.assertIn(check["fresh_rounds"], LOOKS)
         # What was meant to be confirmed is of the two that were measured, and of no other.
         check = self.gate(old, new, "--rule=rate_per_s >= -30 %", "--budget=1ms", code=4)
         self.assertIn("the budget ended after 0 rounds", check["reason"])
