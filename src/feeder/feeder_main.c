@@ -307,6 +307,7 @@ int main(int argc, char **argv)
     if (strcmp(word, "--version") == 0)
         return printf("yardstick-feeder %s, %s\n", YS_VERSION, ys_image_decoders()) < 0;
     keep_memory();
+    ys_memory_must_suffice("yardstick-feeder");
     signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that can be said */
     if (strcmp(word, "serve") == 0)
         return ys_feeder_serve();
