@@ -189,14 +189,14 @@ static struct ys_trial_settings undivided(const struct ys_trial_settings *settin
 char *ys_settings_work(const struct ys_trial_settings *settings)
 {
     const struct ys_trial_settings whole = undivided(settings);
-    ys_json *keys = ys_record_json(&ys_trial_settings_record, &whole), *work = keys ? ys_json_object() : NULL;
-    ys_status status = work ? ys_json_set_int(work, "batch", ys_settings_rows(settings)) : YS_ENOMEM;
-    for (void *it = ys_json_iter(keys); status == YS_OK && it; it = ys_json_next(keys, it)) {
+    ys_json *keys = ys_record_json(&ys_trial_settings_record, &whole), *work = ys_json_object();
+    ys_json_set_int(work, "batch", ys_settings_rows(settings));
+    for (void *it = ys_json_iter(keys); it; it = ys_json_next(keys, it)) {
         const char *name = ys_json_iter_key(it);
         if (!is_one_of(name, ys_settings_surroundings) && !is_one_of(name, spread))
-            status = ys_json_set(work, name, ys_json_copy(ys_json_iter_value(it)));
+            ys_json_set(work, name, ys_json_copy(ys_json_iter_value(it)));
     }
-    char *text = status == YS_OK ? ys_json_dump(work, YS_JSON_SORTED) : NULL;
+    char *text = ys_json_dump(work, YS_JSON_SORTED);
     ys_json_free(work);
     ys_json_free(keys);
     return text;

@@ -96,7 +96,7 @@ extern const struct ys_record ys_trial_settings_record;
 enum { YS_SETTINGS_SURROUNDINGS = 12 };
 extern const char *const ys_settings_surroundings[YS_SETTINGS_SURROUNDINGS];
 /** What it computes, as one text: equal where two trials do the same work. All settings but the surroundings; ranks
- * that divide the rows of a batch do the work of one process with that batch. NULL without memory. */
+ * that divide the rows of a batch do the work of one process with that batch. */
 char *ys_settings_work(const struct ys_trial_settings *settings);
 
 /** The processes of a run: 1 where the trial answers requests. */
