@@ -151,7 +151,7 @@ static ys_status take_known(struct bisecting *bisecting)
     const bool upwards = by_number(number_of(wish->good), number_of(wish->bad)) <= 0;
     const char *low = number_of(upwards ? wish->good : wish->bad), *high = number_of(upwards ? wish->bad : wish->good);
     struct ys_list list;
-    YS_TRY(ys_framework_list(wish->recipe_dirs, &list));
+    ys_framework_list(wish->recipe_dirs, &list);
     const struct ys_framework_entry *entries = list.items;
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < list.count; i++) {

@@ -398,7 +398,8 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
 
 static ys_status name_framework(void *context, const char *framework, char **name)
 {
-    return ys_recipe_named(framework, context, name);
+    ys_recipe_named(framework, context, name);
+    return YS_OK;
 }
 
 static ys_status check_framework(void *context, const char *name)

@@ -276,8 +276,8 @@ static ys_status make_ready(struct one *one)
     const struct ys_trial_settings *keys = &trial->record.keys;
     const bool has_nodes = !one->audit && keys->nodes != YS_FIELD_NONE;
     const int64_t sharers = has_nodes ? ys_settings_sharers(keys) : one->plan->dist.world;
-    YS_TRY(ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, sharers), one->plan->options,
-                        trial->record.env, &one->env));
+    ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, sharers), one->plan->options, trial->record.env,
+                 &one->env);
     if (has_nodes && keys->launch == YS_LAUNCHER_SSH)
         YS_TRY(ys_hosts_read(keys->hosts, keys->nodes, &one->hosts));
     specify(one, has_nodes);

@@ -371,8 +371,8 @@ static ys_status begin(const struct ys_framework *framework, const struct ys_pla
                                .stop_grace_s = stop_grace_s,
                                .rank = plan->dist.rank};
     *session = NULL;
-    ys_status status =
-        cpus ? ys_start_env(framework, (int)plan->threads, plan->options, extra_env, &env) : ys_out_of_memory();
+    ys_status status = YS_OK;
+    ys_start_env(framework, (int)plan->threads, plan->options, extra_env, &env);
     launch.env = (const char *const *)env;
     if (feeder)
         *feeder = YS_FEEDER_NONE;
