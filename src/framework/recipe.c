@@ -181,12 +181,9 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
             set_text(texts[i].field, entry->value);
             return YS_OK;
         }
-    if (strcmp(entry->key, "versions") == 0) {
-        add_words(&recipe->versions, entry->value, ", ");
-        return YS_OK;
-    }
-    if (strcmp(entry->key, "also") == 0) {
-        add_words(&recipe->also, entry->value, ", ");
+    const bool is_versions = strcmp(entry->key, "versions") == 0;
+    if (is_versions || strcmp(entry->key, "also") == 0) {
+        add_words(is_versions ? &recipe->versions : &recipe->also, entry->value, ", ");
         return YS_OK;
     }
     if (strcmp(entry->key, "download") == 0)
