@@ -57,10 +57,10 @@ static const char *verb_of(const struct ys_view_trial *trial, bool plural)
 }
 
 /** "on 2 threads", "with batch 64". */
-static void put_setting(struct words *w, const char *name, const ys_json *value)
+static void put_setting(struct words *w, const struct ys_view_trial *trial, const char *name, const ys_json *value)
 {
-    ys_buf_puts(&w->text, is(name, "threads") ? "on " : "with ");
-    ys_view_put_factor(&w->text, name, value);
+    ys_buf_printf(&w->text, "%s ", is(name, "threads") ? ys_view_joint(trial, name) : "with");
+    ys_view_put_factor(&w->text, trial, name, value);
 }
 
 /** Whether two differ in more than one factor: then each is named whole. */
@@ -94,7 +94,7 @@ static void put_settings(struct words *w, const struct ys_view_trial *trial, con
         return;
     if (threads && ys_json_type_of(threads) == YS_JSON_INT && !is(varies, "threads")) {
         ys_buf_puts(&w->text, " ");
-        put_setting(w, "threads", threads);
+        put_setting(w, other && ys_view_is_alone(other) ? other : trial, "threads", threads);
     }
     for (size_t i = 0; i < ys_view_axes(w->view); i++) {
         const char *axis = ys_view_axis(w->view, i);
@@ -103,7 +103,7 @@ static void put_settings(struct words *w, const struct ys_view_trial *trial, con
             value = ys_json_get(other->told.factors, axis);
         if (value && !is(axis, varies) && !is(axis, "threads")) {
             ys_buf_puts(&w->text, " ");
-            put_setting(w, axis, value);
+            put_setting(w, trial, axis, value);
         }
     }
     if (w->view->many_sections) {
@@ -218,7 +218,7 @@ static void put_side(struct words *w, const struct ys_view_trial *trial, const c
     if (has_names(varies))
         put_subject(w, trial, varies);
     else
-        put_setting(w, varies, ys_view_value(trial, varies));
+        put_setting(w, trial, varies, ys_view_value(trial, varies));
 }
 
 static void say_faster(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
