@@ -1,4 +1,5 @@
 /* The page: its frame, its style, and the order of its parts. */
+#include "report/answer.h"
 #include "report/html.h"
 #include "base/mem.h"
 #include "judge/recommend.h"
@@ -157,12 +158,11 @@ static void put_chain(struct ys_buf *out, const struct ys_view *view)
 
 static ys_status put_state(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_sentences(out, view, YS_WORDS_STATE | YS_WORDS_BOUNDS);
+    return put_sentences(out, view, YS_WORDS_STATE | YS_WORDS_ROUNDS | YS_WORDS_IDLE);
 }
 
 static ys_status put_words(struct ys_buf *out, const struct ys_view *view)
 {
-    YS_TRY(put_sentences(out, view, YS_WORDS_SPEED));
     YS_TRY(ys_html_ratio_chart(out, view));
     return ys_html_comparisons(out, view);
 }
@@ -188,12 +188,12 @@ static ys_status put_answers(struct ys_buf *out, const struct ys_view *view)
 
 static ys_status put_doubts(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_sentences(out, view, YS_WORDS_PROOFS);
+    return put_sentences(out, view, YS_WORDS_PROOFS | YS_WORDS_DOUBTS);
 }
 
 static ys_status put_lines(struct ys_buf *out, const struct ys_view *view)
 {
-    const struct ys_view_trial *fastest = ys_question_fastest(view);
+    const struct ys_view_trial *fastest = ys_answer_fastest(view);
     struct ys_list lines = {0};
     if (!fastest)
         return YS_OK;
@@ -339,7 +339,11 @@ static ys_status put_question(struct ys_buf *out, const struct ys_view *view, si
     if (question != YS_ASK_SPEED)
         ys_html_put(out, "h2", NULL, ys_questions[question].title);
     ys_questions[question].answer(&answer, view);
-    ys_html_put(out, "p", "answer", ys_buf_text(&answer));
+    for (char *line = answer.data, *end; line && line < answer.data + answer.size; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        *end = 0;
+        ys_html_put(out, "p", "answer", line);
+    }
     out->failed |= answer.failed;
     ys_buf_free(&answer);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -1,10 +1,9 @@
 #include "base/mem.h"
 #include "base/record.h"
+#include "report/answer.h"
 #include "report/html.h"
-#include "report/question.h"
 #include "report/section.h"
 #include "report/text.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -180,7 +179,7 @@ static void put_result(struct ys_buf *out, const struct ys_view *view, const str
 {
     const struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
     const struct ys_measure measure = ys_view_measure(rate);
-    const struct ys_relation relation = ys_question_relation(view, trial);
+    const struct ys_relation relation = ys_answer_relation(view, trial);
     const enum ys_proof_verdict verdict = ys_view_verdict(trial);
     struct ys_buf text = {0};
     ys_buf_puts(out, "<tr>\n");
