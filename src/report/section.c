@@ -25,7 +25,7 @@ struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
     return parts;
 }
 
-size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *metrics[YS_RESULT_COLUMNS])
+size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS])
 {
     size_t count = 0;
     if (ys_view_has_mode(view, false)) {
@@ -37,8 +37,6 @@ size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *
     metrics[count++] = "cpu_per_wall";
     metrics[count++] = "rss_peak_bytes";
     metrics[count++] = "start_s";
-    if (is_page)
-        metrics[count++] = "wall_s";
     return count;
 }
 

@@ -19,10 +19,9 @@ struct ys_section_parts {
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view);
 
 /** What stands behind the rate and its interval in tables of results. `metrics` get the names of those that this study
- * has: those of training where some trial trains, bits a token where some trial has them, and the time of the whole run
- * in the page alone. How many there are. */
-enum { YS_RESULT_COLUMNS = 7 };
-size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *metrics[YS_RESULT_COLUMNS]);
+ * has: those of training where some trial trains, bits a token where some trial has them. How many there are. */
+enum { YS_RESULT_COLUMNS = 6 };
+size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS]);
 
 /** The percentiles of latency. */
 enum { YS_LATENCY_PARTS = 5 };
@@ -64,7 +63,6 @@ void ys_section_base(struct ys_buf *out, const struct ys_view *view, const struc
 void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const char *metric);
 /** What yardstick-feeder took for a trial, and how long it was waited for; nothing where there was none. */
 void ys_section_feeder(struct ys_buf *out, const struct ys_view_trial *trial);
-#define YS_SECTION_FED "Fed by yardstick-feeder, which is in none of the figures above"
 /** The metrics that are compared, speed first: a new array of strings. */
 ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics) YS_MUST_CHECK;
 
