@@ -11,6 +11,7 @@
 #include "framework/start_env.h"
 #include "metric/metric.h"
 #include "probe/host.h"
+#include "run/message.h"
 #include "run/ranks.h"
 #include "run/run.h"
 #include "run/session.h"
@@ -45,18 +46,27 @@ struct progress {
     struct ys_study *study;
     const struct ys_trial *trial;
     int64_t round;
-    uint64_t start_ns;
+    uint64_t start_ns, train_ns; /* when its training or answering was first heard of; 0: not yet */
 };
+
+/* How long the run under way will take in all, as what it has trained tells; NAN before that. */
+static double whole_run_s(struct progress *p, enum ys_stage stage, double fraction, double spent_s)
+{
+    const bool trains = stage == YS_STAGE_TRAIN || stage == YS_STAGE_INFER;
+    if (trains && p->train_ns == 0)
+        p->train_ns = ys_time_ns();
+    const double before_s = (double)(p->train_ns - p->start_ns) * 1e-9;
+    return trains && fraction > 0.1 ? before_s + (spent_s - before_s) / fraction : NAN;
+}
 
 static void on_progress(void *context, enum ys_stage stage, double fraction)
 {
-    const struct progress *p = context;
+    struct progress *p = context;
     const struct ys_study *study = p->study;
     char left[40] = "time left unknown", span[32];
-    const bool trains = stage == YS_STAGE_TRAIN || stage == YS_STAGE_INFER;
+    const double spent_s = (double)(ys_time_ns() - p->start_ns) * 1e-9;
     const struct ys_live_trial *current = study->live.trials ? &study->live.trials[p->trial - study->set.items] : NULL;
-    double left_s = ys_live_left_s(&study->live, current, (double)(ys_time_ns() - p->start_ns) * 1e-9,
-                                   trains && fraction > 0.1 ? fraction : 0);
+    double left_s = ys_live_left_s(&study->live, current, spent_s, whole_run_s(p, stage, fraction, spent_s));
     if (study->deadline_ns)
         left_s = fmin(left_s, fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 0));
     if (left_s > 0)
@@ -221,11 +231,39 @@ static ys_status check_run(const struct one *one, struct ys_facts *facts)
     return evaluate_into(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
 }
 
+struct proven {
+    const ys_json *features;
+};
+static const struct ys_field proven_fields[] = {
+    YS_FIELD(struct proven, features, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "that its sessions told")};
+static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
+
+/* Whoever can do in a proof what he cannot in a run leaves out the checks that go by it. */
+static void check_features(const struct ys_trial *trial, struct ys_facts *facts)
+{
+    struct proven proof;
+    ys_record_glance(&proven_record, trial->record.proof, &proof);
+    const ys_json *told = proof.features;
+    for (size_t i = 0; facts->status == YS_RUN_OK && i < ys_json_size(told); i++) {
+        const char *feature = ys_json_text(ys_json_at(told, i), "");
+        char text[300];
+        if (ys_message_has_feature(facts->hello, feature))
+            continue;
+        snprintf(text, sizeof text,
+                 "it told the feature \"%.100s\" in its proof and does not tell it in this run: an adapter tells the "
+                 "same in each of its sessions",
+                 feature);
+        facts->status = YS_RUN_PROTOCOL_ERROR;
+        ys_facts_set_text(&facts->message, text);
+    }
+}
+
 /* What it said meanwhile. What the oracle takes for it is no part of the run. */
 static ys_status check_said(const struct one *one, struct ys_run_record *record)
 {
     uint64_t start_ns = ys_time_ns();
     ys_work_plan_here(one->trial, one->plan);
+    check_features(one->trial, &record->facts);
     ys_status status = ys_losses_check(one->study, one->trial, one->work, one->plan, record);
     if (status == YS_OK)
         status = ys_losses_check_checkpoints(one->study, one->trial, one->plan, one->folder, record);
