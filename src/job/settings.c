@@ -236,6 +236,7 @@ static const struct ys_field study_fields[] = {
     YS_FIELD_NAMED(OF_STUDY, anchor, &anchors, 0, "whether the machine's own speed is measured beside it"),
     YS_FIELD(OF_STUDY, time_limit_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of all of it; null: none"),
     YS_FIELD(OF_STUDY, cooldown_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "before each run but the first"),
+    YS_FIELD(OF_STUDY, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
 };
 static const struct ys_record study_settings_record = YS_RECORD("job", OF_STUDY, study_fields);
 

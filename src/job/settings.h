@@ -37,6 +37,7 @@ struct ys_study_settings {
     int anchor;         /* enum ys_anchors: whether the machine's own speed is measured beside it */
     double turn_s;      /* NaN: auto */
     double time_limit_s, cooldown_s;
+    double margin; /* what counts as the same */
 };
 /** From the job's study, as ys_record_glance() does. */
 void ys_study_settings_read(const ys_json *study, struct ys_study_settings *settings);

@@ -3,26 +3,16 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "job/settings.h"
 #include "metric/metric.h"
 #include "verify/proof.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What of a study is of use here. */
-struct asked {
-    int64_t seed;
-    char *interleave;
-};
-static const struct ys_field asked_fields[] = {
-    YS_FIELD(struct asked, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of round 0"),
-    YS_FIELD(struct asked, interleave, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how rounds share the machine"),
-};
-static const struct ys_record asked_record = YS_RECORD("study", struct asked, asked_fields);
-
 ys_status ys_arms_open(const struct ys_arms_wish *wish, struct ys_arms *arms)
 {
-    struct asked asked;
+    struct ys_study_settings keys;
     *arms = (struct ys_arms){.job = *wish->job,
                              .options = {.recipe_dirs = wish->recipe_dirs,
                                          .own_recipe_dirs = wish->own_recipe_dirs,
@@ -31,8 +21,8 @@ ys_status ys_arms_open(const struct ys_arms_wish *wish, struct ys_arms *arms)
                              .store = wish->store,
                              .deadline_ns = wish->deadline_ns};
     *wish->job = (struct ys_job){0};
-    ys_record_glance(&asked_record, arms->job.study, &asked);
-    arms->seed = asked.seed == YS_FIELD_NONE ? 1 : asked.seed;
+    ys_study_settings_read(arms->job.study, &keys);
+    arms->seed = keys.seed;
     ys_metric_infos(&arms->metrics);
     arms->items = ys_alloc(arms->count + 1, sizeof *arms->items);
     if (!arms->items)
@@ -102,10 +92,18 @@ static ys_status keep_values(const struct ys_arms *arms, const struct ys_result_
     return YS_OK;
 }
 
+struct told {
+    ys_json *study;
+};
+static const struct ys_field told_fields[] = {
+    YS_FIELD(struct told, study, YS_FIELD_JSON, NULL, 0, "as it was measured")};
+static const struct ys_record told_record = YS_RECORD("result", struct told, told_fields);
+
 /* How its rounds shared the machine those of the next part do. */
 static ys_status read_part(struct ys_arms *arms, size_t rounds)
 {
-    struct asked told;
+    struct told told;
+    struct ys_study_settings keys;
     ys_result_fini(&arms->last);
     YS_TRY(ys_metric_result_load(arms->store, arms->study_id, YS_RESULT_AXES, &arms->last));
     const struct ys_result_trial *trials = arms->last.trials;
@@ -120,9 +118,10 @@ static ys_status read_part(struct ys_arms *arms, size_t rounds)
     }
     arms->rounds += rounds;
     arms->complete += complete;
-    ys_record_glance(&asked_record, ys_json_get(arms->last.rest, "study"), &told);
-    arms->by_turns = told.interleave && strcmp(told.interleave, "blocks") == 0;
-    return told.interleave ? ys_json_set_string(arms->job.study, "interleave", told.interleave) : YS_OK;
+    ys_record_glance(&told_record, arms->last.rest, &told);
+    ys_study_settings_read(told.study, &keys);
+    arms->by_turns = keys.interleave == YS_INTERLEAVE_BLOCKS;
+    return ys_json_set_string(arms->job.study, "interleave", ys_name_of(&ys_interleaves, keys.interleave));
 }
 
 ys_status ys_arms_measure(struct ys_arms *arms, int rounds)

@@ -5,10 +5,10 @@
 #include "base/size.h"
 #include "framework/framework.h"
 #include "framework/list.h"
+#include "job/settings.h"
 #include "metric/metric.h"
 #include "stat/signed_rank.h"
 #include "study/arms.h"
-#include "study/study.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -263,9 +263,12 @@ static ys_status load_job(const struct bisecting *bisecting, const struct team *
     snprintf(frameworks, sizeof frameworks, "{%s,%s%s%s}", team->names[0], team->names[1],
              team->count == TEAM ? "," : "", team->count == TEAM ? team->names[2] : "");
     snprintf(seed, sizeof seed, "%lld", (long long)bisecting->seed);
-    const struct ys_arms_key keys[] = {
-        {"framework", frameworks, YS_ARMS_SET}, {"repeat", "1", YS_ARMS_SET},          {"seed", seed, YS_ARMS_SET},
-        {"audit", "off", YS_ARMS_SET},          {"interleave", "auto", YS_ARMS_USUAL}, {NULL, NULL, YS_ARMS_SET}};
+    const struct ys_arms_key keys[] = {{"framework", frameworks, YS_ARMS_SET},
+                                       {"repeat", "1", YS_ARMS_SET},
+                                       {"audit", "off", YS_ARMS_SET},
+                                       {"interleave", "auto", YS_ARMS_USUAL},
+                                       {bisecting->seed == YS_FIELD_NONE ? NULL : "seed", seed, YS_ARMS_SET},
+                                       {NULL, NULL, YS_ARMS_SET}};
     return ys_arms_load(wish->path, wish->flags, wish->flag_count, keys, wish->recipe_dirs, team->count, job);
 }
 
@@ -623,30 +626,17 @@ static ys_status search(struct bisecting *bisecting)
     return conclude(bisecting, good, bad);
 }
 
-struct told {
-    double margin;
-    int64_t seed;
-};
-static const struct ys_field told_fields[] = {
-    YS_FIELD(struct told, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
-    YS_FIELD(struct told, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of round 0"),
-};
-static const struct ys_record told_record = YS_RECORD("study", struct told, told_fields);
-
 /* What of the study counts for all looks; and whether it is of one trial at all. */
 static ys_status read_study(struct bisecting *bisecting)
 {
     const struct team ends = {.names = {bisecting->versions[0], bisecting->versions[bisecting->count - 1]}, .count = 2};
-    struct ys_job job = {0};
-    struct told told;
-    bisecting->seed = 1;
+    struct ys_job job;
+    struct ys_study_settings keys;
+    bisecting->seed = YS_FIELD_NONE;
     YS_TRY(load_job(bisecting, &ends, &job));
-    ys_job_fini(&job);
-    struct ys_job_hooks hooks = ys_study_job_hooks(bisecting->wish->recipe_dirs);
-    YS_TRY(ys_job_load(bisecting->wish->path, bisecting->wish->flags, bisecting->wish->flag_count, &hooks, &job));
-    ys_record_glance(&told_record, job.study, &told);
-    bisecting->margin = isnan(told.margin) ? 0.02 : told.margin;
-    bisecting->seed = told.seed == YS_FIELD_NONE ? 1 : told.seed;
+    ys_study_settings_read(job.study, &keys);
+    bisecting->margin = keys.margin;
+    bisecting->seed = keys.seed;
     ys_job_fini(&job);
     return YS_OK;
 }

@@ -1,6 +1,7 @@
 #include "study/noise.h"
 
 #include "base/mem.h"
+#include "job/settings.h"
 #include "stat/looks.h"
 #include "stat/power.h"
 #include "study/found.h"
@@ -158,27 +159,14 @@ ys_json *ys_noise_json(const struct ys_noise *noise)
     return ys_record_json(&record, noise);
 }
 
-struct plan {
-    int64_t repeat, repeat_most;
-    double margin;
-    char *interleave; /* NULL: runs */
-};
-static const struct ys_field plan_fields[] = {
-    YS_FIELD(struct plan, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds; null: until it is decided"),
-    YS_FIELD(struct plan, repeat_most, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds at most, of that"),
-    YS_FIELD(struct plan, margin, YS_FIELD_REAL, "1", 0, "what counts as the same"),
-    YS_FIELD(struct plan, interleave, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "how rounds share the machine"),
-};
-static const struct ys_record plan_record = YS_RECORD("study", struct plan, plan_fields);
-
 ys_status ys_noise_say(const ys_json *study, char **text)
 {
     struct ys_noise noise;
-    struct plan plan;
+    struct ys_study_settings plan;
     double difference = NAN;
     *text = NULL;
-    ys_record_glance(&plan_record, study, &plan);
-    const bool by_turns = plan.interleave && strcmp(plan.interleave, "runs") != 0;
+    ys_study_settings_read(study, &plan);
+    const bool by_turns = plan.interleave != YS_INTERLEAVE_RUNS;
     ys_status status = read_kept(by_turns, &noise);
     if (status != YS_OK)
         return status == YS_ENOMEM ? status : YS_OK;

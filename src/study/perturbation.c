@@ -70,18 +70,11 @@ static ys_status compare(const struct ys_pairs *pairs, size_t at, struct ys_pert
     return status;
 }
 
-/* What is asked for, and how much of it. */
-struct asked {
-    const struct ys_job_flag *keys;
-    size_t key_count;
-    const char *const *recipe_dirs;
-    int pairs;
-};
-
-static ys_status measure_one(const struct asked *asked, struct ys_perturbation *perturbation)
+/* `asked` is without its ways. */
+static ys_status measure_one(const struct ys_pairs_wish *asked, struct ys_perturbation *perturbation)
 {
     char repeat[16];
-    snprintf(repeat, sizeof repeat, "%d", asked->pairs);
+    snprintf(repeat, sizeof repeat, "%d", asked->rounds);
     const struct ys_arms_key ways[] = {{"sample_hz", "{10,0}", YS_ARMS_OURS},
                                        {"perf", "{off,on}", YS_ARMS_OURS},
                                        {"exclude", "sample_hz=0 perf=on", YS_ARMS_OURS},
@@ -89,7 +82,8 @@ static ys_status measure_one(const struct asked *asked, struct ys_perturbation *
                                        {"interleave", "auto", YS_ARMS_USUAL},
                                        {"steps", "132", YS_ARMS_USUAL},
                                        {NULL, NULL, YS_ARMS_OURS}};
-    const struct ys_pairs_wish wish = {asked->keys, asked->key_count, ways, asked->pairs, asked->recipe_dirs};
+    struct ys_pairs_wish wish = *asked;
+    wish.ways = ways;
     struct ys_pairs pairs;
     struct ys_perturbed *found = perturbation->found.items;
     YS_TRY(ys_pairs_measure(&wish, TRIALS, &pairs));
@@ -109,22 +103,22 @@ static bool is_ready(const char *name, const char *const *recipe_dirs)
     return ready;
 }
 
-static ys_status measure_all(const struct asked *asked, struct ys_perturbation *perturbation)
+static ys_status measure_all(const struct ys_pairs_wish *asked, struct ys_perturbation *perturbation)
 {
     bool is_chosen = false;
     for (size_t i = 0; i < asked->key_count; i++)
         is_chosen |= strcmp(asked->keys[i].key, "framework") == 0;
-    if (is_chosen || !is_ready("pytorch", asked->recipe_dirs))
-        return measure_one(asked, perturbation);
     YS_TRY(measure_one(asked, perturbation));
-    struct ys_job_flag *keys = ys_alloc(asked->key_count + 1, sizeof *keys);
+    if (is_chosen || !is_ready("pytorch", asked->recipe_dirs))
+        return YS_OK;
     char framework[] = "framework", pytorch[] = "pytorch";
+    struct ys_job_flag *keys = ys_alloc(asked->key_count + 1, sizeof *keys);
     if (!keys)
         return ys_out_of_memory();
     for (size_t i = 0; i < asked->key_count; i++)
         keys[i] = asked->keys[i];
     keys[asked->key_count] = (struct ys_job_flag){framework, pytorch};
-    struct asked another = *asked;
+    struct ys_pairs_wish another = *asked;
     another.keys = keys;
     another.key_count++;
     ys_status status = measure_one(&another, perturbation);
@@ -135,7 +129,7 @@ static ys_status measure_all(const struct asked *asked, struct ys_perturbation *
 ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
                                   int pairs, struct ys_perturbation *perturbation)
 {
-    const struct asked asked = {keys, key_count, recipe_dirs, pairs};
+    const struct ys_pairs_wish asked = {keys, key_count, NULL, pairs, recipe_dirs};
     ys_record_init(&record, perturbation);
     perturbation->seconds = 0;
     perturbation->date = ys_found_date();
