@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs the tests in surroundings that they may not assume to be otherwise, and counts the cases of all of them.
 
-    tools/matrix.py BUILD [--quick] [--third N] [--row NAME ...] [--list]
+    tools/matrix.py BUILD [--quick] [--third N,...] [--row NAME ...] [--list]
 
 Each row of the table below is one: an instruction set, one CPU, an ordinary user, blanks in every path, a decimal comma, a umask, a HOME
 that is of no use, no network, no oneDNN, another kind of processor (emulated: nothing is timed there). In each, tools/run_tests.py runs the tests of `make test`; with --quick those that are most likely to
 mind, four rows side by side, as most of them wait. Prints what fails and a line for each row, then `N passed, N failed, N skipped`. What
-this machine cannot make is skipped with its reason. --third: only every third of those rows, from the Nth on (0 to 2).
+this machine cannot make is skipped with its reason. --third: only every third of those rows, from the Nth on (0 to 2); 0,2: those two.
 --list names the rows.
 """
 import argparse
@@ -22,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 from typing import Callable, Optional
+
+import thirds
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
@@ -376,13 +378,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", nargs="?")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--third", type=int, choices=range(3))
+    parser.add_argument("--third", type=thirds.parse)
     parser.add_argument("--row", action="append", default=[], choices=[row.name for row in ROWS])
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     rows = [row for row in ROWS if row.name in arguments.row or not arguments.row and (row.quick or not arguments.quick)]
-    if arguments.third is not None:
-        rows = rows[arguments.third::3]
+    rows = thirds.of(rows, arguments.third)
     if arguments.list:
         print("\n".join(row.name for row in rows))
         return 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Spoils the kernels of the operators (SOURCES says which files), one place at a time, and asks whether the operator's tests notice.
 
-    tools/mutants.py BUILD [--quick | --lines] [--third N] [--jobs N] [--file NAME ...] [--function NAME ...] [--list]
+    tools/mutants.py BUILD [--quick | --lines] [--third N,...] [--jobs N] [--file NAME ...] [--function NAME ...] [--list]
 
 BUILD is a build folder in which everything is built (make test does it); nothing in it or in the sources is changed. A
 mutant is one line of a kernel with one thing wrong: a sign, a comparison, a constant, a factor on one branch, a statement
@@ -13,7 +13,7 @@ stands, is counted and not run: it is not spoiled. All mutants of a file are com
 program takes when it is told to; those in macros one by one. What survives is listed and is a failure, unless tools/mutants_allowed.txt says why it
 cannot be noticed; then it is not tried where no other line of its file reads the same. --quick: one in fifty, of each file one at least, --lines: one of every line that has any; which ones hangs on file, function and text
 alone, so that a change elsewhere chooses no other.
---third: only every third file, from the Nth on (0 to 2), beside those that --file names.
+--third: only every third file, from the Nth on (0 to 2; 0,2: those two), beside those that --file names.
 --list: says what would be spoiled, and ends.
 """
 import argparse
@@ -33,6 +33,8 @@ import sys
 import tempfile
 import threading
 import time
+
+import thirds
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CPU_LIMIT_S = 240  # until it is known what a program takes: the longest took 31 s on a slow machine; then CPU_FACTOR times that and so
@@ -716,14 +718,14 @@ def main():
     some = parser.add_mutually_exclusive_group()
     some.add_argument("--quick", action="store_true")
     some.add_argument("--lines", action="store_true")
-    parser.add_argument("--third", type=int, choices=range(3))
+    parser.add_argument("--third", type=thirds.parse)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--file", action="append")
     parser.add_argument("--function", action="append")
     options = parser.parse_args()
     if options.third is not None:
-        options.file = sorted(SOURCES)[options.third::3] + (options.file or [])
+        options.file = thirds.of(sorted(SOURCES), options.third) + (options.file or [])
     mutants = list(plan(options.file, options.function))
     allowed = read_allowed()
     if options.quick:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Proves every model: `yardstick verify` of a framework, on synthetic data if no other are named, and a table of what it found.
 
-    tools/prove_models.py [--quick] [--third N] [--framework pytorch] [--data cifar10] [--program ./yardstick] [MODEL...] [-- OPTIONS OF verify...]
+    tools/prove_models.py [--quick] [--third N,...] [--framework pytorch] [--data cifar10] [--program ./yardstick] [MODEL...] [-- OPTIONS OF verify...]
 
 Models are names or files; several frameworks are separated by commas, and what the oracle says is then computed once. Without models all that
 `yardstick list models` has. PyTorch is proven with its usual memory layout and with channels_last. --quick leaves out models
 above 50 million multiply-adds, and the second layout but of two networks: of convolutions, and of convolutions with batch normalisation. --third: only
-every third model, from the Nth on (0 to 2). What stands behind -- goes to verify: --precision=bf16,
+every third model, from the Nth on (0 to 2); 0,2: those two thirds. What stands behind -- goes to verify: --precision=bf16,
 --mode=infer, --all-steps, --opt.pytorch.compile=default. Nothing is taken from the cache. Ends with `N passed, N failed, N skipped`.
 """
 import argparse
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 
+import thirds
 from run_tests import workers_of_a_core
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -70,7 +71,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--third", type=int, choices=range(3))
+    parser.add_argument("--third", type=thirds.parse)
     parser.add_argument("--framework", default="pytorch")
     parser.add_argument("--data", default="synthetic", help="with others a network that is known by large images has fewer pixels")
     parser.add_argument("--program", default=os.path.join(ROOT, "yardstick"))
@@ -79,8 +80,7 @@ def main():
     arguments, options = parser.parse_args(given[:split]), given[split + 1:]
     known = list_models(arguments.program)
     models = arguments.models or [model for model in known if not arguments.quick or known[model] <= QUICK]
-    if arguments.third is not None:
-        models = models[arguments.third::3]
+    models = thirds.of(models, arguments.third)
     passed = failed = 0
     print(ROW % ("model", "proof", "meaning", "numerics", "twins", "seconds", "setting"))
     # Nothing is timed: proofs run side by side.

@@ -2,7 +2,7 @@
 """Runs the tests of a build folder and counts their cases.
 
     tools/run_tests.py BUILD [--suite NAME ...] [--test NAME ...] [--except NAME ...] [--all] [--frameworks [NAME ...]] [--quick NAME ...]
-                       [--third N] [--jobs N] [--slowest N] [--verbose]
+                       [--third N,...] [--jobs N] [--slowest N] [--verbose]
 
 Every test is a program that speaks TAP. Prints what failed, a line for each reason to skip what was skipped (--verbose: each of
 those too), then `N passed, N failed, N skipped`. How far it is stands on stderr, with the time left where a run before tells it.
@@ -14,7 +14,7 @@ two too, --suite slow the one alone.
 --slowest lists the N programs that took longest, and what all took together.
 --test runs the program of that name (cli/life), beside what --suite names.
 --except leaves out what is in that suite, whatever else it is in.
---third: only every third of those programs, by name, from the Nth on (0 to 2).
+--third: only every third of those programs, by name, from the Nth on (0 to 2); 0,2: those two thirds.
 --frameworks runs the suites that need one installed, and `yardstick list frameworks --check` of every framework that is
 installed, each of whose cases counts; those that are not are skipped. With names, only the tests and checks of those.
 --quick names frameworks of which only the tests of the adapter are run, and the check with --quick.
@@ -32,6 +32,8 @@ import signal
 import subprocess
 import sys
 import time
+
+import thirds
 
 LINE = re.compile(r"^(not )?ok\b\s*\d*\s*-?\s*(.*?)\s*(?:#\s*SKIP\b\s*(.*))?$", re.IGNORECASE)
 SKIPPED = re.compile(r"^1\.\.0\s*#\s*SKIP\b\s*(.*)$", re.IGNORECASE)
@@ -300,8 +302,7 @@ def choose(arguments):
     tests = [t for t in tests if not set(arguments.left_out) & suites_of(t) and of_those(t, (whole or []) + quick if whole != [] else [])]
     if quick and whole is None:
         tests = [t for t in tests if any(suite.startswith(FRAMEWORK_OF) for suite in suites_of(t))]
-    if arguments.third is not None:
-        tests = sorted(tests, key=lambda test: test["name"])[arguments.third::3]
+    tests = thirds.of(sorted(tests, key=lambda test: test["name"]), arguments.third)
     if whole:  # those of all that are installed ask for it
         os.environ["FRAMEWORKS"] = " ".join(whole)
     return tests, checks, of_frameworks
@@ -317,7 +318,7 @@ def main():
     parser.add_argument("--quick", nargs="*", metavar="NAME", default=[])
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--slowest", type=int, default=0, metavar="N")
-    parser.add_argument("--third", type=int, choices=range(3))
+    parser.add_argument("--third", type=thirds.parse)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()

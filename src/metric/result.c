@@ -179,7 +179,7 @@ static void add_surroundings(ys_status *status, ys_json *array, const ys_json *h
         const char *name = ys_json_iter_key(it), *value = ys_json_text(ys_json_iter_value(it), NULL);
         if (!value || ys_json_get(env, name) || !ys_steering_passes(name, YS_PROGRAM_MEASURED))
             continue;
-        snprintf(text, sizeof text, "%s=%s of the surroundings", name, value);
+        snprintf(text, sizeof text, "%s=%s is set in the environment", name, value);
         ys_add_text_once(status, array, text);
     }
 }

@@ -42,6 +42,14 @@ ys_json *ys_request_train(int64_t from, int64_t to, int64_t block)
     return whole(message, ys_json_set_int(message, "block", block));
 }
 
+ys_json *ys_request_input_gradient(const char *path, const char *cotangent)
+{
+    ys_json *message = ys_request("input_gradient");
+    if (cotangent)
+        ys_json_set_string(message, "cotangent", cotangent);
+    return whole(message, ys_json_set_string(message, "path", path));
+}
+
 ys_json *ys_request_save(const char *path, const char *dtype)
 {
     ys_json *message = ys_request("save");

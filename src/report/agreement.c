@@ -4,20 +4,22 @@
 #include "metric/agreement.h"
 #include "report/chart.h"
 #include "report/html.h"
-#include "report/text.h"
+#include "report/tables.h"
 #include <math.h>
 #include <stdio.h>
 
-const char *const ys_agreement_heads[YS_AGREEMENT_COLUMNS] = {
-    "answers\nthat differ", "accuracy", "builtin's\naccuracy", "error of\nlogits", "of worst\nlayer", "which\nlayer"};
-const char *const ys_agreement_titles[YS_AGREEMENT_COLUMNS] = {"Answers that differ",      "Accuracy",
-                                                               "Accuracy of builtin",      "Error of the logits",
-                                                               "Error of the worst layer", "Which layer"};
-const char ys_agreement_heading[] = "Predictions with the same weights, against builtin";
-const char ys_agreement_remark[] =
-    "Every framework predicts the same test rows with the same weights, so what differs here is how they compute. An "
-    "error is the largest difference over the largest value: of the logits against the built-in engine on all rows, of "
-    "a layer against the oracle in double on the first few.";
+static const struct ys_sheet_column columns[YS_AGREEMENT_COLUMNS] = {
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Answers that differ", "answers\nthat differ"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy", "accuracy"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy of builtin", "builtin's\naccuracy"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Error of the logits", "error of\nlogits"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Error of the worst layer", "of worst\nlayer"},
+    {YS_FORM_ALL, YS_COLUMN_TEXT, "Which layer", "which\nlayer"}};
+static const char heading[] = "Predictions with the same weights, against builtin",
+                  remark[] = "Every framework predicts the same test rows with the same weights, so what differs here "
+                             "is how they compute. An error is the largest difference over the largest value: of the "
+                             "logits against the built-in engine on all rows, of a layer against the oracle in double "
+                             "on the first few.";
 
 /** The largest error of a layer and its name, which is NULL where there is none. */
 static struct ys_agreement_layer worst_layer(const ys_json *layers)
@@ -58,18 +60,24 @@ bool ys_agreement_row(const struct ys_view_trial *trial, struct ys_agreement_row
     return true;
 }
 
-static void put_row(struct ys_buf *out, const struct ys_view_trial *trial, const struct ys_agreement_row *row)
+void ys_table_agreements(struct ys_sheet *sheet, const struct ys_view *view)
 {
-    ys_buf_puts(out, "<tr>\n");
-    ys_html_put(out, "td", "name", trial->name);
-    if (row->reason) {
-        ys_buf_printf(out, "<td class=\"bad\" colspan=\"%d\">", YS_AGREEMENT_COLUMNS);
-        ys_text_html(out, row->reason);
-        ys_buf_puts(out, "</td>\n");
+    struct ys_agreement_row row;
+    sheet->title = sheet->medium.form == YS_FORM_TEXT ? heading : NULL;
+    ys_table_trials(sheet, view, "Same weights");
+    ys_sheet_columns(sheet, columns, YS_AGREEMENT_COLUMNS);
+    sheet->things = "trials";
+    for (size_t t = 0; t < view->count; t++) {
+        if (!ys_agreement_row(&view->trials[t], &row))
+            continue;
+        if (sheet->total++ >= YS_SHEET_MOST && sheet->medium.form == YS_FORM_PAGE)
+            continue;
+        ys_table_trial(sheet, view, t);
+        for (size_t k = 0; k < YS_AGREEMENT_COLUMNS; k++)
+            ys_sheet_put(sheet, YS_MOOD_PLAIN, row.cells[k].text);
+        if (row.reason)
+            ys_sheet_note(sheet, row.reason);
     }
-    for (size_t k = 0; !row->reason && k < YS_AGREEMENT_COLUMNS; k++)
-        ys_html_put(out, "td", k + 1 < YS_AGREEMENT_COLUMNS ? "n" : NULL, row->cells[k].text);
-    ys_buf_puts(out, "</tr>\n");
 }
 
 static const ys_json *layers_of(const struct ys_view_trial *trial)
@@ -141,25 +149,15 @@ static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
 
 ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view)
 {
-    struct ys_agreement_row row;
-    size_t total = 0;
-    for (size_t t = 0; t < view->count; t++)
-        total += ys_agreement_row(&view->trials[t], &row);
-    if (total == 0)
-        return YS_OK;
-    ys_html_put(out, "h3", NULL, ys_agreement_heading);
-    ys_html_put(out, "p", "soft", ys_agreement_remark);
-    YS_TRY(put_chart(out, view));
-    ys_buf_puts(out, "<div class=\"scroll\">\n<table class=\"sort\">\n<tr>\n<th>Trial</th>\n");
-    for (size_t k = 0; k < YS_AGREEMENT_COLUMNS; k++)
-        ys_html_put(out, "th", k + 1 < YS_AGREEMENT_COLUMNS ? "n" : NULL, ys_agreement_titles[k]);
-    ys_buf_puts(out, "</tr>\n");
-    for (size_t t = 0, shown = 0; t < view->count && shown < YS_HTML_MOST; t++)
-        if (ys_agreement_row(&view->trials[t], &row)) {
-            put_row(out, &view->trials[t], &row);
-            shown++;
-        }
-    ys_buf_puts(out, "</table>\n</div>\n");
-    ys_html_say_cut(out, view, YS_HTML_MOST, total, "trials");
-    return YS_OK;
+    struct ys_buf table = {0};
+    ys_status status = ys_table_write(ys_table_agreements, view, &ys_page_medium, &table);
+    if (status == YS_OK && table.size) {
+        ys_html_put(out, "h3", NULL, heading);
+        ys_html_put(out, "p", "soft", remark);
+        status = put_chart(out, view);
+        ys_buf_append(out, table.data, table.size);
+    }
+    out->failed |= table.failed;
+    ys_buf_free(&table);
+    return status;
 }

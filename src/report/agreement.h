@@ -5,11 +5,6 @@
 #include "report/view.h"
 
 enum { YS_AGREEMENT_COLUMNS = 6 };
-/** How the columns are headed, in the text table ("top\nbottom") and elsewhere. */
-extern const char *const ys_agreement_heads[YS_AGREEMENT_COLUMNS];
-extern const char *const ys_agreement_titles[YS_AGREEMENT_COLUMNS];
-/** What the section is called, and the sentence that stands above the table of the page. */
-extern const char ys_agreement_heading[], ys_agreement_remark[];
 
 struct ys_agreement_row {
     struct ys_label cells[YS_AGREEMENT_COLUMNS];

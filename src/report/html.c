@@ -1,4 +1,5 @@
 /* The page: its frame, its style, and the order of its parts. */
+#include "report/answer.h"
 #include "report/html.h"
 #include "base/mem.h"
 #include "judge/recommend.h"
@@ -7,6 +8,7 @@
 #include "report/question.h"
 #include "report/report.h"
 #include "report/section.h"
+#include "report/tables.h"
 #include "report/text.h"
 #include <string.h>
 
@@ -124,22 +126,6 @@ static ys_status put_sentences(struct ys_buf *out, const struct ys_view *view, u
     return YS_OK;
 }
 
-static ys_status put_differences(struct ys_buf *out, const struct ys_view *view)
-{
-    const ys_json *differences = view->environment_differences;
-    ys_buf_puts(out, ys_json_size(differences) ? "<ul>\n" : "");
-    for (size_t i = 0; i < ys_json_size(differences) && i < YS_HTML_MOST; i++) {
-        struct ys_buf text = {0};
-        ys_view_put_difference(&text, ys_json_at(differences, i));
-        ys_html_put(out, "li", NULL, ys_buf_text(&text));
-        out->failed |= text.failed;
-        ys_buf_free(&text);
-    }
-    ys_buf_puts(out, ys_json_size(differences) ? "</ul>\n" : "");
-    ys_html_say_cut(out, view, YS_HTML_MOST, ys_json_size(differences), "differences");
-    return YS_OK;
-}
-
 /* How somebody who has results.db finds out whether it still holds what this report was made of. */
 static void put_chain(struct ys_buf *out, const struct ys_view *view)
 {
@@ -157,28 +143,37 @@ static void put_chain(struct ys_buf *out, const struct ys_view *view)
 
 static ys_status put_state(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_sentences(out, view, YS_WORDS_STATE | YS_WORDS_BOUNDS);
+    return put_sentences(out, view, YS_WORDS_STATE | YS_WORDS_ROUNDS | YS_WORDS_IDLE);
 }
 
 static ys_status put_words(struct ys_buf *out, const struct ys_view *view)
 {
-    YS_TRY(put_sentences(out, view, YS_WORDS_SPEED));
     YS_TRY(ys_html_ratio_chart(out, view));
     return ys_html_comparisons(out, view);
 }
 
-static ys_status put_learned(struct ys_buf *out, const struct ys_view *view)
+static ys_status put_results(struct ys_buf *out, const struct ys_view *view)
 {
-    static const char *const metrics[] = {"accuracy", "test_loss", "final_loss", "perplexity", "bits_per_token", NULL};
-    return ys_html_metric_table(out, view, metrics);
+    const size_t shown = ys_html_first(view).count;
+    YS_TRY(ys_table_write(ys_table_results, view, &ys_page_medium, out));
+    if (shown < view->count)
+        ys_buf_printf(out,
+                      "<p class=\"soft\">The fastest %zu of %zu trials; <a href=\"#trials\">all trials</a> stand "
+                      "below.</p>\n",
+                      shown, view->count);
+    return YS_OK;
 }
 
 static ys_status put_used(struct ys_buf *out, const struct ys_view *view)
 {
-    static const char *const metrics[] = {
-        "rss_peak_bytes", "memory_own_peak_bytes", "cpu_per_wall", "cpu_s", "threads_peak", "feeder_cpu_s", NULL};
-    YS_TRY(ys_html_metric_table(out, view, metrics));
-    return ys_html_feeders(out, view);
+    YS_TRY(ys_table_write(ys_table_used, view, &ys_page_medium, out));
+    return ys_table_write(ys_table_feeders, view, &ys_page_medium, out);
+}
+
+static ys_status put_warnings(struct ys_buf *out, const struct ys_view *view)
+{
+    YS_TRY(ys_table_write(ys_table_host_warnings, view, &ys_page_medium, out));
+    return ys_table_write(ys_table_warnings, view, &ys_page_medium, out);
 }
 
 static ys_status put_answers(struct ys_buf *out, const struct ys_view *view)
@@ -188,12 +183,12 @@ static ys_status put_answers(struct ys_buf *out, const struct ys_view *view)
 
 static ys_status put_doubts(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_sentences(out, view, YS_WORDS_PROOFS);
+    return put_sentences(out, view, YS_WORDS_PROOFS | YS_WORDS_DOUBTS);
 }
 
 static ys_status put_lines(struct ys_buf *out, const struct ys_view *view)
 {
-    const struct ys_view_trial *fastest = ys_question_fastest(view);
+    const struct ys_view_trial *fastest = ys_answer_fastest(view);
     struct ys_list lines = {0};
     if (!fastest)
         return YS_OK;
@@ -227,10 +222,9 @@ static ys_status put_host(struct ys_buf *out, const struct ys_view *view)
     ys_json_remove(host, "self_test"); /* has a table of its own */
     put_sentence(out, view, ys_section_host);
     put_sentence(out, view, ys_section_harness);
-    if (ys_json_size(host) > 0)
-        ys_html_object(out, host);
+    ys_status status = ys_json_size(host) > 0 ? ys_html_object(out, host) : YS_OK;
     ys_json_free(host);
-    return YS_OK;
+    return status;
 }
 
 static ys_status put_common(struct ys_buf *out, const struct ys_view *view)
@@ -239,10 +233,9 @@ static ys_status put_common(struct ys_buf *out, const struct ys_view *view)
     YS_TRY(ys_view_common(view, &common));
     put_sentence(out, view, ys_section_work);
     put_sentence(out, view, ys_section_same);
-    if (ys_json_size(common) > 0)
-        ys_html_object(out, common);
+    ys_status status = ys_json_size(common) > 0 ? ys_html_object(out, common) : YS_OK;
     ys_json_free(common);
-    return YS_OK;
+    return status;
 }
 
 static ys_status put_job(struct ys_buf *out, const struct ys_view *view)
@@ -268,37 +261,39 @@ static const struct part {
         GRID = 1,  /* figures side by side */
         LARGE = 2, /* folded only where there are many trials */
     } form;
+    ys_table *table; /* where `put` is NULL */
 } parts[] = {
     {YS_ASK_SPEED, put_state, NULL, NULL, PLAIN},
-    {YS_ASK_SPEED, ys_html_results, NULL, NULL, PLAIN},
+    {YS_ASK_SPEED, put_results, NULL, NULL, PLAIN},
     {YS_ASK_SPEED, ys_html_speed_chart, NULL, NULL, PLAIN},
     {YS_ASK_SPEED, ys_html_latency_charts, NULL, NULL, GRID},
     {YS_ASK_SPEED, ys_html_axis_charts, NULL, NULL, GRID},
     {YS_ASK_SPEED, ys_html_scaling, NULL, NULL, PLAIN},
-    {YS_ASK_SPEED, ys_html_all_results, "All trials", "trials", PLAIN},
+    {YS_ASK_SPEED, NULL, "All trials", "trials", PLAIN, ys_table_all_results},
     {YS_ASK_SPEED, put_words, "Trials against each other, metric by metric", "comparisons", PLAIN},
     {YS_ASK_SPEED, ys_html_short_axis_charts, "Speed along one setting of two values", "along", GRID},
     {YS_ASK_SPEED, ys_html_heat_charts, "Speed over two settings", "heat", PLAIN},
-    {YS_ASK_SPEED, ys_html_latencies, "Latencies in numbers", "latencies", PLAIN},
+    {YS_ASK_SPEED, NULL, "Latencies in numbers", "latencies", PLAIN, ys_table_latencies},
     {YS_ASK_SPEED, ys_html_step_chart, "How long steps take, down to the slowest", "steps", GRID},
     {YS_ASK_ACCURACY, put_answers, NULL, NULL, PLAIN},
     {YS_ASK_ACCURACY, ys_html_learning_charts, "Loss and accuracy over time", "learning", GRID | LARGE},
     {YS_ASK_ACCURACY, ys_html_accuracy_chart, "Accuracy, run by run", "accuracies", LARGE},
     {YS_ASK_ACCURACY, ys_html_agreement, NULL, NULL, PLAIN},
-    {YS_ASK_ACCURACY, put_learned, "What was learned, in numbers", "learned", PLAIN},
+    {YS_ASK_ACCURACY, NULL, "What was learned, in numbers", "learned", PLAIN, ys_table_learned},
     {YS_ASK_RESOURCES, ys_html_usage_charts, "Memory and CPU over time", "usage", GRID | LARGE},
     {YS_ASK_RESOURCES, put_used, "Memory and processor in numbers", "used", PLAIN},
     {YS_ASK_TIME, ys_html_time_chart, "Parts of a run", "parts", LARGE},
     {YS_ASK_TIME, ys_html_ranks_chart, NULL, NULL, PLAIN},
-    {YS_ASK_TIME, ys_html_times, "Parts of a run in numbers", "times", PLAIN},
+    {YS_ASK_TIME, NULL, "Parts of a run in numbers", "times", PLAIN, ys_table_times},
     {YS_ASK_TIME, ys_html_ranks, "Ranks in numbers", "ranks", PLAIN},
     {YS_ASK_TIME, ys_observed_perf_charts, "Processor time by library", "libraries", LARGE},
     {YS_ASK_TRUST, put_doubts, NULL, NULL, PLAIN},
-    {YS_ASK_TRUST, put_differences, "The environments differ; read this before the verdicts", "differences", PLAIN},
-    {YS_ASK_TRUST, ys_html_deviations, NULL, NULL, PLAIN},
+    {YS_ASK_TRUST, NULL, "The environments differ; read this before the verdicts", "differences", PLAIN,
+     ys_table_differences},
+    {YS_ASK_TRUST, NULL, NULL, NULL, PLAIN, ys_table_deviations},
     {YS_ASK_TRUST, ys_html_failures, NULL, NULL, PLAIN},
     {YS_ASK_TRUST, ys_html_proofs, "Is it the same work? Every check of the proofs", "proofs", PLAIN},
-    {YS_ASK_TRUST, ys_html_warnings, "Warnings", "warnings", PLAIN},
+    {YS_ASK_TRUST, put_warnings, "Warnings", "warnings", PLAIN},
     {YS_ASK_TRUST, ys_html_round_chart, "From round to round", "rounds", GRID},
     {YS_ASK_TRUST, ys_html_said, "How was it observed, and what do adapters say of themselves?", "observed", PLAIN},
     {YS_ASK_TRUST, ys_observed_self_test_html, "Is what is observed true on this machine?", "self-test", PLAIN},
@@ -315,7 +310,7 @@ static const struct part {
 static ys_status put_part(struct ys_buf *out, const struct ys_view *view, const struct part *part)
 {
     struct ys_buf inner = {0};
-    ys_status status = part->put(&inner, view);
+    ys_status status = part->put ? part->put(&inner, view) : ys_table_write(part->table, view, &ys_page_medium, &inner);
     const bool folded = part->fold && (!(part->form & LARGE) || view->count > YS_HTML_FEW);
     if (status == YS_OK && inner.size) {
         if (folded)
@@ -339,7 +334,11 @@ static ys_status put_question(struct ys_buf *out, const struct ys_view *view, si
     if (question != YS_ASK_SPEED)
         ys_html_put(out, "h2", NULL, ys_questions[question].title);
     ys_questions[question].answer(&answer, view);
-    ys_html_put(out, "p", "answer", ys_buf_text(&answer));
+    for (char *line = answer.data, *end; line && line < answer.data + answer.size; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        *end = 0;
+        ys_html_put(out, "p", "answer", line);
+    }
     out->failed |= answer.failed;
     ys_buf_free(&answer);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -46,28 +46,15 @@ void ys_html_table_end(struct ys_buf *out);
 /** The class of a proof's verdict. */
 const char *ys_html_proof_css(enum ys_proof_verdict verdict);
 /** Nested objects and arrays as a table of paths and values. */
-void ys_html_object(struct ys_buf *out, const ys_json *object);
+ys_status ys_html_object(struct ys_buf *out, const ys_json *object) YS_MUST_CHECK;
 
 /* Parts of the page; what there is nothing of appends nothing. First tables and lists. */
-ys_status ys_html_results(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-/** All of them, where the first screen has not. */
-ys_status ys_html_all_results(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-/** One row a trial with those of `metrics` (names, ended by NULL) that some trial has, and their intervals. */
-ys_status ys_html_metric_table(struct ys_buf *out, const struct ys_view *view,
-                               const char *const *metrics) YS_MUST_CHECK;
 ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-/** The percentiles of the trials that answered requests. */
-ys_status ys_html_latencies(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_times(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-/** What fed the trials, where somebody did. */
-ys_status ys_html_feeders(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_deviations(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_proofs(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 /** How runs were observed, and what adapters say of themselves beside it. */
 ys_status ys_html_said(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 /** The commands by which a reader can check the page. */
 void ys_html_checks(struct ys_buf *out, const struct ys_view *view);
-ys_status ys_html_warnings(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_failures(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 /** Every metric that some trial has, each folded, and which no trial has; all of it folded. */
 ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
@@ -99,8 +86,6 @@ ys_status ys_html_reached_charts(struct ys_buf *out, const struct ys_view *view)
 ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-/** ys_ranks_put_last() of the trials that tell of ranks, in their order. */
-void ys_html_put_lasts(struct ys_buf *out, const struct ys_view *view);
 
 struct ys_chart_lines;
 /** Curves as a figure; with `view` (NULL: never), where they are more than six heavy ones of several frameworks, a

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "report/answer.h"
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/question.h"
@@ -125,7 +126,7 @@ static ys_status metric_rows(const struct ys_view *view, const struct ys_html_sh
         struct ys_chart_row *row = rows_add(rows, trial->name, &value, &note);
         row->group = trial->hue;
         if (strcmp(name, "rate_per_s") == 0 && view->count > 1)
-            row->share = ys_label_relative(ys_question_relation(view, trial).ratio);
+            row->share = ys_label_relative(ys_answer_relation(view, trial).ratio);
         row->mid = ys_view_number(trial, name);
         row->lo = metric.lo;
         row->hi = metric.hi;

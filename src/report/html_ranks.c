@@ -4,6 +4,7 @@
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/ranks.h"
+#include "report/tables.h"
 
 #include <math.h>
 
@@ -69,11 +70,11 @@ ys_status ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view)
             add_bar(&drawn, &view->trials[i], r);
     if (drawn.count > 0 && !drawn.failed)
         put_bars(out, &drawn);
-    ys_html_put_lasts(out, view);
+    ys_status status = ys_table_write(ys_table_lasts, view, &ys_page_medium, out);
     for (size_t i = 0; i < drawn.count; i++)
         ys_free(drawn.labels[i]);
     ys_free(drawn.bars);
     ys_free(drawn.values);
     ys_free(drawn.labels);
-    return drawn.failed ? ys_out_of_memory() : YS_OK;
+    return drawn.failed ? ys_out_of_memory() : status;
 }

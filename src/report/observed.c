@@ -84,17 +84,6 @@ void ys_observed_put_disturbed(struct ys_buf *out, const struct ys_view *view)
     ys_buf_puts(out, ".");
 }
 
-ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences)
-{
-    struct ys_buf text = {0};
-    ys_observed_put_disturbed(&text, view);
-    ys_status status = text.failed ? ys_out_of_memory() : YS_OK;
-    if (status == YS_OK && text.size)
-        status = ys_json_append(sentences, ys_json_string(ys_buf_text(&text)));
-    ys_buf_free(&text);
-    return status;
-}
-
 static const char *const code_names[CODES] = {"kernel",           "interpreter",         "BLAS",
                                               "threads (OpenMP)", "primitives (oneDNN)", "framework",
                                               "generated code",   "system libraries",    "unknown"};

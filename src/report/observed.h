@@ -7,8 +7,6 @@
 
 /** A sentence on disturbed runs, where there are some: how many, and by how much a trial's speed is another without. */
 void ys_observed_put_disturbed(struct ys_buf *out, const struct ys_view *view);
-/** The same, added to `sentences`, an array. YS_ENOMEM. */
-ys_status ys_observed_disturbed(const struct ys_view *view, ys_json *sentences) YS_MUST_CHECK;
 
 /** Stacked bars: processor time by library, start-up apart from the steady part. YS_ENOMEM. */
 ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;

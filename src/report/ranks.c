@@ -3,6 +3,7 @@
 #include "metric/metric.h"
 #include "metric/ranks.h"
 #include "report/html.h"
+#include "report/tables.h"
 #include "report/text.h"
 
 #include <ctype.h>
@@ -48,8 +49,7 @@ struct ys_label ys_ranks_head(size_t column, bool narrow)
     return label;
 }
 
-const char ys_ranks_heading[] = "Ranks (medians of the runs; brackets hold intervals)";
-const char ys_ranks_remark[] =
+static const char ranks_remark[] =
     "A step of a rank: computing, forward and backward; waiting for the gradients of the slowest rank; exchanging, "
     "from then until all have their mean; the optimizer; the framework, from there to the next forward pass; waiting "
     "for rows; the rest between blocks. Then what it sent to others; what its host's network interface sent, for "
@@ -60,14 +60,6 @@ const char ys_ranks_remark[] =
 size_t ys_ranks_count(const struct ys_view_trial *trial)
 {
     return ys_json_size(trial->told.ranks);
-}
-
-bool ys_ranks_any(const struct ys_view *view)
-{
-    bool any = false;
-    for (size_t i = 0; i < view->count; i++)
-        any = any || ys_ranks_count(&view->trials[i]) > 0;
-    return any;
 }
 
 static struct ys_label label_measure(double value_s, const ys_json *ci)
@@ -273,41 +265,33 @@ void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
     }
 }
 
-void ys_html_put_lasts(struct ys_buf *out, const struct ys_view *view)
+static void fill(struct ys_sheet *sheet, const struct ys_view *view, const size_t *shown, size_t count)
 {
-    bool begun = false;
-    for (size_t i = 0; i < view->count && i < YS_HTML_MOST; i++) {
-        struct ys_buf text = {0};
-        ys_ranks_put_last(&text, &view->trials[i]);
-        if (text.size > 0) {
-            ys_buf_puts(out, begun ? "" : "<ul>\n");
-            ys_html_put(out, "li", NULL, ys_buf_text(&text));
-            begun = true;
+    ys_table_trials(sheet, view, "Ranks");
+    sheet->naming++; /* the rank's number names the row too */
+    sheet->is_plain = true;
+    for (size_t k = 0; k < count; k++)
+        ys_sheet_column(sheet, YS_FORM_ALL, shown[k] == 1 ? YS_COLUMN_TEXT : YS_COLUMN_MEASURE,
+                        ys_ranks_head(shown[k], false).text, ys_ranks_head(shown[k], true).text);
+    for (size_t i = 0; i < view->count; i++)
+        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]); r++, sheet->total++) {
+            if (sheet->medium.form == YS_FORM_PAGE && sheet->total >= YS_SHEET_MOST)
+                continue;
+            const struct ys_ranks_row row = ys_ranks_row(&view->trials[i], r);
+            ys_table_trial(sheet, view, i);
+            for (size_t k = 0; k < count; k++)
+                ys_sheet_put(sheet, shown[k] == 1 && row.failed ? YS_MOOD_BAD : YS_MOOD_PLAIN,
+                             row.cells[shown[k]].text);
         }
-        out->failed |= text.failed;
-        ys_buf_free(&text);
-    }
-    ys_buf_puts(out, begun ? "</ul>\n" : "");
 }
 
-/** A row for each rank with these columns. */
-static void put_table(struct ys_buf *out, const struct ys_view *view, const size_t *shown, size_t count)
+void ys_table_ranks(struct ys_sheet *sheet, const struct ys_view *view)
 {
-    size_t total = 0;
-    ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n<th>Trial</th>\n");
-    for (size_t k = 0; k < count; k++)
-        ys_html_put(out, "th", shown[k] == 1 ? NULL : "n", ys_ranks_head(shown[k], false).text);
-    ys_buf_puts(out, "</tr>\n");
-    for (size_t i = 0; i < view->count; i++)
-        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]) && total < YS_HTML_MOST; r++, total++) {
-            const struct ys_ranks_row row = ys_ranks_row(&view->trials[i], r);
-            ys_buf_puts(out, "<tr>\n");
-            ys_html_put(out, "td", "name", view->trials[i].name);
-            for (size_t k = 0; k < count; k++)
-                ys_html_put(out, "td", shown[k] == 1 ? row.failed ? "bad" : NULL : "n", row.cells[shown[k]].text);
-            ys_buf_puts(out, "</tr>\n");
-        }
-    ys_buf_puts(out, "</table>\n</div>\n");
+    size_t all[YS_RANKS_COLUMNS];
+    for (size_t k = 0; k < YS_RANKS_COLUMNS; k++)
+        all[k] = k;
+    sheet->title = sheet->medium.form == YS_FORM_TEXT ? "Ranks (medians of the runs; brackets hold intervals)" : NULL;
+    fill(sheet, view, all, YS_RANKS_COLUMNS);
 }
 
 ys_status ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
@@ -315,15 +299,20 @@ ys_status ys_html_ranks(struct ys_buf *out, const struct ys_view *view)
     /* Too wide for one table: the rank as a whole, what of its step is its own, and what it has with others. */
     static const size_t whole[] = {0, 1, 2, 3, 4, 5}, own[] = {0, 6, 9, 10, 11, 12},
                         others[] = {0, 8, 7, 13, 14, 15, 16};
-    size_t total = 0;
-    if (!ys_ranks_any(view))
-        return YS_OK;
-    for (size_t i = 0; i < view->count; i++)
-        total += ys_ranks_count(&view->trials[i]);
-    ys_html_put(out, "p", "soft", ys_ranks_remark);
-    put_table(out, view, whole, sizeof whole / sizeof whole[0]);
-    put_table(out, view, own, sizeof own / sizeof own[0]);
-    put_table(out, view, others, sizeof others / sizeof others[0]);
-    ys_html_say_cut(out, view, YS_HTML_MOST, total, "ranks");
+    static const struct {
+        const size_t *shown;
+        size_t count;
+        const char *remark, *things;
+    } parts[] = {{whole, sizeof whole / sizeof whole[0], ranks_remark, NULL},
+                 {own, sizeof own / sizeof own[0], NULL, NULL},
+                 {others, sizeof others / sizeof others[0], NULL, "ranks"}};
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
+        struct ys_sheet sheet = ys_sheet_init(&ys_page_medium);
+        sheet.view = view;
+        sheet.remark = parts[k].remark;
+        sheet.things = parts[k].things;
+        fill(&sheet, view, parts[k].shown, parts[k].count);
+        YS_TRY(ys_sheet_write(&sheet, out));
+    }
     return YS_OK;
 }

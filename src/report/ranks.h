@@ -11,8 +11,6 @@ enum { YS_RANKS_COLUMNS = 17, YS_RANKS_FIRST_PART = 6, YS_RANKS_PARTS = 7 };
 /** How a column is headed: in the text table, where it is narrow ("top\nbottom"), and elsewhere. The first is the
  * rank's number, with its host where there are several. */
 struct ys_label ys_ranks_head(size_t column, bool narrow);
-/** What the section is called, and the sentence about it. */
-extern const char ys_ranks_heading[], ys_ranks_remark[];
 
 /** Cells of rank `index` of a trial; "-" for what is not known. */
 struct ys_ranks_row {
@@ -33,7 +31,5 @@ struct ys_result_rank ys_ranks_told(const struct ys_view_trial *trial, size_t in
  * NaN where computing is not. */
 double ys_ranks_parts(const struct ys_result_rank *rank, double parts_s[YS_RANKS_PARTS]);
 struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index);
-/** Whether some trial tells of ranks. */
-bool ys_ranks_any(const struct ys_view *view);
 
 #endif

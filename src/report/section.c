@@ -25,7 +25,7 @@ struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
     return parts;
 }
 
-size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *metrics[YS_RESULT_COLUMNS])
+size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS])
 {
     size_t count = 0;
     if (ys_view_has_mode(view, false)) {
@@ -37,8 +37,6 @@ size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *
     metrics[count++] = "cpu_per_wall";
     metrics[count++] = "rss_peak_bytes";
     metrics[count++] = "start_s";
-    if (is_page)
-        metrics[count++] = "wall_s";
     return count;
 }
 
@@ -332,12 +330,12 @@ static void put_exposed(struct ys_buf *out, const struct ys_view_comparison *com
                       ys_label_value(YS_KIND_SPAN, comparison->exposed_hi_s).text);
 }
 
-void ys_section_taken(struct ys_buf *out, const struct ys_view_comparison *comparison, bool is_short)
+/* "; 2 of them with 1.1 % to 2.9 % of the processors taken by the host, which is in the interval; 1 more round left
+ * out". Nothing of quiet ones. */
+static void put_taken(struct ys_buf *out, const struct ys_view_comparison *comparison)
 {
     const struct ys_comparison_taken *taken = &comparison->taken;
-    if (taken->rounds > 0 && is_short) {
-        ys_buf_printf(out, ", %lld of them disturbed", (long long)taken->rounds);
-    } else if (taken->rounds > 0) {
+    if (taken->rounds > 0) {
         const struct ys_label most = ys_label_share(taken->most), least = ys_label_share(taken->least);
         ys_buf_printf(out, "; %lld of them with ", (long long)taken->rounds);
         if (strcmp(least.text, most.text) != 0)
@@ -346,8 +344,7 @@ void ys_section_taken(struct ys_buf *out, const struct ys_view_comparison *compa
                       taken->by_host ? "the host" : "others");
     }
     if (comparison->left_out > 0)
-        ys_buf_printf(out, "%s%s left out", is_short ? ", " : "; ",
-                      ys_label_plural(comparison->left_out, "more round").text);
+        ys_buf_printf(out, "; %s left out", ys_label_plural(comparison->left_out, "more round").text);
 }
 
 void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
@@ -362,7 +359,7 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const
             ys_buf_printf(out, " %s", ys_view_ratio_words(view, metric));
         ys_buf_printf(out, " (%s, %s", effect.range.text[0] ? effect.range.text : "no interval",
                       ys_label_plural(rounds, "round").text);
-        ys_section_taken(out, comparison, true);
+        put_taken(out, comparison);
         ys_buf_puts(out, "): ");
     }
     ys_buf_puts(out, ys_view_verdict_word(comparison));

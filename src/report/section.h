@@ -19,10 +19,9 @@ struct ys_section_parts {
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view);
 
 /** What stands behind the rate and its interval in tables of results. `metrics` get the names of those that this study
- * has: those of training where some trial trains, bits a token where some trial has them, and the time of the whole run
- * in the page alone. How many there are. */
-enum { YS_RESULT_COLUMNS = 7 };
-size_t ys_section_columns(const struct ys_view *view, bool is_page, const char *metrics[YS_RESULT_COLUMNS]);
+ * has: those of training where some trial trains, bits a token where some trial has them. How many there are. */
+enum { YS_RESULT_COLUMNS = 6 };
+size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS]);
 
 /** The percentiles of latency. */
 enum { YS_LATENCY_PARTS = 5 };
@@ -53,10 +52,6 @@ struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison)
 /** "Brackets hold the rank interval of the median, at a level of 98.4 %." Nothing without an interval. */
 void ys_section_level(struct ys_buf *out, const struct ys_view *view);
 
-/** What the machine took from its rounds: "; 2 of them with 1.1 % to 2.9 % of the processors taken by the host, which
- * is in the interval; 1 more round left out", or short: ", 2 of them disturbed, 1 more round left out". Nothing of
- * quiet ones. */
-void ys_section_taken(struct ys_buf *out, const struct ys_view_comparison *comparison, bool is_short);
 /** "1.93x as fast (1.85 to 2.01, 6 rounds): better". */
 void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
 /** Appends what bounds it: over which part both were compared, what may be left of warm-up there, whether its rounds
@@ -68,20 +63,24 @@ void ys_section_base(struct ys_buf *out, const struct ys_view *view, const struc
 void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const char *metric);
 /** What yardstick-feeder took for a trial, and how long it was waited for; nothing where there was none. */
 void ys_section_feeder(struct ys_buf *out, const struct ys_view_trial *trial);
-#define YS_SECTION_FED "Fed by yardstick-feeder, which is in none of the figures above"
 /** The metrics that are compared, speed first: a new array of strings. */
 ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics) YS_MUST_CHECK;
 
 /** What sentences are about: the page has each where its question stands. */
 enum ys_words_part {
     YS_WORDS_STATE = 1, /* whether the study is complete */
-    YS_WORDS_DISTURBED = 2,
-    YS_WORDS_SPEED = 4,
+    YS_WORDS_SPEED = 2, /* the answer (answer.h) */
+    YS_WORDS_FAILED = 4,
     YS_WORDS_ANSWERS = 8, /* with the same weights */
     YS_WORDS_PROOFS = 16,
-    YS_WORDS_FAILED = 32,
-    YS_WORDS_BOUNDS = 64, /* too few rounds, who does no work */
-    YS_WORDS_ALL = 127,
+    YS_WORDS_IDLE = 32, /* who does no work, data that mean nothing */
+    YS_WORDS_DOUBTS = 64,
+    YS_WORDS_DISTURBED = 128,
+    YS_WORDS_ROUNDS = 256,  /* too few of them */
+    YS_WORDS_REMARKS = 512, /* what has tables or lists of its own elsewhere, a sentence for each kind */
+    YS_WORDS_FEW = 1024,    /* three names in a sentence, four sentences of a sort, before some the mark of a name */
+    YS_WORDS_ALL = 511,
+    YS_WORDS_BRIEF = 2047 - YS_WORDS_STATE - YS_WORDS_SPEED - YS_WORDS_ROUNDS,
 };
 /** The result in plain sentences, as ys_report_words(): those parts of it. */
 ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences) YS_MUST_CHECK;

@@ -3,6 +3,7 @@
 #include "report/svg.h"
 #include "report/text.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const ys_json *ys_view_value(const struct ys_view_trial *trial, const char *name)
@@ -282,29 +283,57 @@ static ys_status read_unit(struct ys_view *view)
     return view->unit ? YS_OK : ys_out_of_memory();
 }
 
+bool ys_view_counts(const struct ys_view_trial *trial)
+{
+    return trial->measured && !trial->no_work && ys_view_verdict(trial) != YS_PROOF_FAIL;
+}
+
+static int by_speed(const void *x, const void *y)
+{
+    const struct ys_view_trial *a = *(const struct ys_view_trial *const *)x,
+                               *b = *(const struct ys_view_trial *const *)y;
+    const double speed_a = ys_view_number(a, "rate_per_s"), speed_b = ys_view_number(b, "rate_per_s"),
+                 of_a = isfinite(speed_a) ? speed_a : -INFINITY, of_b = isfinite(speed_b) ? speed_b : -INFINITY;
+    if (of_a != of_b)
+        return of_a < of_b ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
+/* `told` is NULL of a document of earlier versions, where all of its trials are one group. */
 static ys_status find_group(const struct ys_view *view, const ys_json *told, struct ys_view_group *group)
 {
-    const char *best;
-    const ys_json *ids;
-    ys_view_read_group(told, &ids, &best);
-    group->trials = ys_alloc(ys_json_size(ids) + 1, sizeof(struct ys_view_trial *));
-    for (size_t i = 0; group->trials && i < ys_json_size(ids); i++) {
-        const struct ys_view_trial *trial = ys_view_find(view, ys_json_text(ys_json_at(ids, i), ""));
+    const char *best = NULL;
+    const ys_json *ids = NULL;
+    if (told)
+        ys_view_read_group(told, &ids, &best);
+    const size_t count = told ? ys_json_size(ids) : view->count;
+    group->trials = ys_alloc(count + 1, sizeof(struct ys_view_trial *));
+    if (!group->trials)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < count; i++) {
+        const struct ys_view_trial *trial =
+            told ? ys_view_find(view, ys_json_text(ys_json_at(ids, i), "")) : &view->trials[i];
         if (trial)
             group->trials[group->count++] = trial;
     }
+    qsort(group->trials, group->count, sizeof *group->trials, by_speed);
+    while (group->measured < group->count && isfinite(ys_view_number(group->trials[group->measured], "rate_per_s")))
+        group->measured++;
     group->best = ys_view_find(view, ys_view_or(best, ""));
-    return group->trials ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; !told && !group->best && i < group->measured; i++)
+        group->best = ys_view_counts(group->trials[i]) ? group->trials[i] : NULL;
+    return YS_OK;
 }
 
 static ys_status find_groups(struct ys_view *view)
 {
-    const size_t count = ys_json_size(view->told_groups);
-    view->groups = ys_alloc(count + 1, sizeof *view->groups);
+    const size_t told = ys_json_size(view->told_groups), count = told ? told : 1;
+    view->groups = ys_alloc(count, sizeof *view->groups);
     if (!view->groups)
         return ys_out_of_memory();
     for (; view->group_count < count; view->group_count++)
-        YS_TRY(find_group(view, ys_json_at(view->told_groups, view->group_count), &view->groups[view->group_count]));
+        YS_TRY(find_group(view, told ? ys_json_at(view->told_groups, view->group_count) : NULL,
+                          &view->groups[view->group_count]));
     return YS_OK;
 }
 

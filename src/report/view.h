@@ -126,8 +126,9 @@ struct ys_view_harness {
 
 /** Trials that do the same work. */
 struct ys_view_group {
-    const struct ys_view_trial **trials; /* in the order of the job */
-    size_t count;
+    const struct ys_view_trial *
+        *trials;                      /* the fastest first; at the end, in the order of the job, those without speed */
+    size_t count, measured;           /* how many of them have a speed */
     const struct ys_view_trial *best; /* the fastest of those of which something may be said; NULL: there is none */
 };
 
@@ -144,7 +145,7 @@ struct ys_view {
     bool works_at_all; /* some trial does work */
     struct ys_view_comparison *comparisons;
     size_t comparison_count;
-    struct ys_view_group *groups; /* none of a document of earlier versions */
+    struct ys_view_group *groups; /* of a document of earlier versions, which has none: all of its trials are one */
     size_t group_count;
     ys_json *places; /* {id: place in trials} */
     ys_json *axes;   /* array: names of the factors (not framework) with more than one value or absent in some trial */
@@ -179,6 +180,9 @@ struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison);
 
 /** `text`, or `fallback` for NULL. */
 const char *ys_view_or(const char *text, const char *fallback);
+
+/** Whether it was measured, has work to do, and was not found to do other work. */
+bool ys_view_counts(const struct ys_view_trial *trial);
 
 /** Whether some trial answers requests (`infers`), or some trains. */
 bool ys_view_has_mode(const struct ys_view *view, bool infers);

@@ -2,22 +2,24 @@
 #include "base/mem.h"
 #include "base/record.h"
 #include "report/agreement.h"
+#include "report/answer.h"
 #include "report/observed.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/text.h"
 #include "report/view.h"
-#include <math.h>
+
+#include <ctype.h>
 #include <string.h>
 
-#define MAX_COMPARISONS 8 /* sentences; the rest is counted */
-#define MAX_SINGLE      6
-#define MAX_NAMES       40 /* of trials in one sentence, and sentences about failures; the rest is counted */
+enum { FEW_NAMES = 3, FEW_KINDS = 4, MANY = 40 }; /* the rest is counted */
 
 struct words {
     const struct ys_view *view;
     ys_json *sentences;
     struct ys_buf text; /* the sentence in work */
+    bool is_brief;
+    size_t most_names, most_kinds; /* trials in one sentence, sentences of one sort */
     ys_status status;
 };
 
@@ -30,421 +32,6 @@ static void finish(struct words *w)
     if (w->status == YS_OK && w->text.size > 0)
         w->status = ys_json_append(w->sentences, ys_json_string(ys_buf_text(&w->text)));
     ys_buf_clear(&w->text);
-}
-
-static bool is(const char *text, const char *word)
-{
-    return strcmp(text, word) == 0;
-}
-
-/** What the work is called: the model of the trial, by its title where the document has one. */
-static void put_model(struct words *w, const struct ys_view_trial *trial)
-{
-    const char *model = trial->told.model;
-    const struct ys_view_work *works = w->view->works;
-    if (!model)
-        model = w->view->work_count ? ys_view_or(works[0].model, "the model") : "the model";
-    const char *title = model;
-    for (size_t i = 0; i < w->view->work_count; i++)
-        if (is(ys_view_or(works[i].model, ""), model))
-            title = ys_view_or(works[i].title, model);
-    ys_text_clean(&w->text, title, false);
-}
-
-static const char *verb_of(const struct ys_view_trial *trial, bool plural)
-{
-    return trial->infers ? plural ? "run" : "runs" : plural ? "train" : "trains";
-}
-
-/** "on 2 threads", "with batch 64". */
-static void put_setting(struct words *w, const char *name, const ys_json *value)
-{
-    ys_buf_puts(&w->text, is(name, "threads") ? "on " : "with ");
-    ys_view_put_factor(&w->text, name, value);
-}
-
-/** Whether two differ in more than one factor: then each is named whole. */
-static bool is_several(const char *varies)
-{
-    return strchr(varies, ',') || is(varies, "section");
-}
-
-/** Whether both sides are named by themselves, where else one name is followed by both values. */
-static bool has_names(const char *varies)
-{
-    return is(varies, "framework") || is_several(varies);
-}
-
-/** What a sentence begins with. */
-static void put_subject(struct words *w, const struct ys_view_trial *trial, const char *varies)
-{
-    if (is_several(varies))
-        ys_view_put_phrase(&w->text, w->view, trial, NULL);
-    else
-        ys_buf_puts(&w->text, trial->title);
-}
-
-/** " on 2 threads with batch 64 (section)": all settings but `varies`; threads also when no trial differs in them. An
- * option that only `other` (may be NULL) has, being of another framework, is told as well. */
-static void put_settings(struct words *w, const struct ys_view_trial *trial, const struct ys_view_trial *other,
-                         const char *varies)
-{
-    const ys_json *threads = ys_view_value(trial, "threads");
-    if (is_several(varies))
-        return;
-    if (threads && ys_json_type_of(threads) == YS_JSON_INT && !is(varies, "threads")) {
-        ys_buf_puts(&w->text, " ");
-        put_setting(w, "threads", threads);
-    }
-    for (size_t i = 0; i < ys_view_axes(w->view); i++) {
-        const char *axis = ys_view_axis(w->view, i);
-        const ys_json *value = ys_json_get(trial->told.factors, axis);
-        if (!value && other)
-            value = ys_json_get(other->told.factors, axis);
-        if (value && !is(axis, varies) && !is(axis, "threads")) {
-            ys_buf_puts(&w->text, " ");
-            put_setting(w, axis, value);
-        }
-    }
-    if (w->view->many_sections) {
-        ys_buf_puts(&w->text, " in ");
-        ys_text_clean(&w->text, ys_view_or(trial->told.section, "its section"), false);
-    }
-}
-
-/** Ratios of one sentence, all with the same decimals: two near 1, so that "1.0 times" never hides a difference. */
-struct ratios {
-    double ratio, lo, hi;
-    int decimals;
-};
-
-/** Turns a ratio below 1 round, so that the faster one can be named first. The inverse of a median of ratios is the
- * median of the inverse ratios for an odd number of them; for an even number the two differ by at most ((h - l) / (h +
- * l))^2 of it, where l and h are the middle two: below half a percent, less than what is shown, for the intervals that
- * are let through here. */
-static bool turn_round(const struct ys_view_comparison *comparison, struct ratios *r)
-{
-    bool tight = isfinite(r->lo) && isfinite(r->hi) && r->lo > 0 && r->hi < 1.15 * r->lo;
-    if (r->ratio <= 0 || r->ratio >= 1 || !isfinite(r->lo) || r->lo <= 0 || (!tight && comparison->n % 2 == 0))
-        return false;
-    *r = (struct ratios){1 / r->ratio, 1 / r->hi, 1 / r->lo, 0};
-    return true;
-}
-
-static void choose_decimals(struct ratios *r)
-{
-    double nearest = fabs(r->ratio);
-    if (isfinite(r->lo) && isfinite(r->hi))
-        nearest = fmin(nearest, fmin(fabs(r->lo), fabs(r->hi)));
-    r->decimals = nearest < 1.15 ? 2 : nearest < 9.95 ? 1 : 0;
-    if (fabs(r->ratio) < 0.1)
-        r->decimals = 3;
-    double shown = pow(10, r->decimals);
-    if (r->decimals == 1 && round(r->lo * shown) == round(r->hi * shown) && r->lo < r->hi)
-        r->decimals = 2;
-}
-
-static struct ratios read_ratios(const struct ys_view_comparison *comparison)
-{
-    struct ratios r = {.ratio = comparison->ratio, .lo = comparison->lo, .hi = comparison->hi};
-    choose_decimals(&r);
-    return r;
-}
-
-/** "(1.8 to 2.0, 6 rounds)", or "(3 rounds: too few for an interval)". */
-static void put_evidence(struct words *w, const struct ys_view_comparison *comparison, const struct ratios *r)
-{
-    long long rounds = comparison->n;
-    struct ys_label count = ys_label_plural(rounds, "round");
-    if (isfinite(r->lo) && isfinite(r->hi))
-        ys_buf_printf(&w->text, "(%.*f to %.*f, %s", r->decimals, r->lo, r->decimals, r->hi, count.text);
-    else
-        ys_buf_printf(&w->text, rounds < 6 ? "(%s: too few for an interval" : "(%s, no interval", count.text);
-    ys_section_taken(&w->text, comparison, false);
-    ys_buf_puts(&w->text, ")");
-}
-
-/** The comparison of another metric between the same two trials, NULL when there is none. */
-static const struct ys_view_comparison *sibling(const struct words *w, const struct ys_view_comparison *comparison,
-                                                const char *metric)
-{
-    for (size_t i = 0; i < w->view->comparison_count; i++) {
-        const struct ys_view_comparison *other = &w->view->comparisons[i];
-        if (is(ys_view_or(other->metric, ""), metric) && is(ys_view_or(other->a, ""), ys_view_or(comparison->a, "?")) &&
-            is(ys_view_or(other->b, ""), ys_view_or(comparison->b, "?")))
-            return other;
-    }
-    return NULL;
-}
-
-/** "; the median latency of a request is 45.1 us against 190 us." */
-static void put_latency(struct words *w, const struct ys_view_trial *a, const struct ys_view_trial *b)
-{
-    const char *name = "latency_p50_s";
-    if (isfinite(ys_view_number(a, name)) && isfinite(ys_view_number(b, name)))
-        ys_buf_printf(&w->text, "; the median latency of a request is %s against %s",
-                      ys_view_label(ys_view_metric(a, name)).text, ys_view_label(ys_view_metric(b, name)).text);
-    ys_buf_puts(&w->text, ".");
-}
-
-/** ", at the same verified accuracy." and its kin, of tokens their bits, of requests their latency. "The same" is said
- * only when the verdict, or every round, says so. */
-static void put_learned(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
-                        const struct ys_view_trial *b)
-{
-    const char *bits = "bits_per_token";
-    const bool tokens = isfinite(ys_view_number(a, bits)) && isfinite(ys_view_number(b, bits));
-    const char *metric = tokens ? bits : "accuracy", *what = tokens ? "bits a token" : "verified accuracy";
-    if (!isfinite(ys_view_number(a, metric)) || !isfinite(ys_view_number(b, metric))) {
-        put_latency(w, a, b);
-        return;
-    }
-    const struct ys_view_comparison *other = sibling(w, comparison, metric);
-    const int verdict = other ? other->verdict : YS_NAME_NONE;
-    const struct ys_view_metric of_a = ys_view_metric(a, metric), of_b = ys_view_metric(b, metric);
-    const struct ys_label label_a = ys_view_label(of_a), label_b = ys_view_label(of_b);
-    if (verdict == YS_VERDICT_SAME || ys_view_same_values(of_a, of_b))
-        ys_buf_printf(&w->text, ", at the same %s (%s, %s).", what, label_a.text, label_b.text);
-    else if (verdict == YS_VERDICT_BETTER || verdict == YS_VERDICT_WORSE)
-        ys_buf_printf(&w->text, ", but at %s %s: %s against %s.", tokens ? "other" : "another", what, label_a.text,
-                      label_b.text);
-    else
-        ys_buf_printf(&w->text, "; %s %s against %s.", what, label_a.text, label_b.text);
-}
-
-/** "builtin" and "PyTorch", or "on 2 threads" and "on 1 thread". */
-static void put_side(struct words *w, const struct ys_view_trial *trial, const char *varies)
-{
-    if (has_names(varies))
-        put_subject(w, trial, varies);
-    else
-        put_setting(w, varies, ys_view_value(trial, varies));
-}
-
-static void say_faster(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
-                       const struct ys_view_trial *b, const char *varies)
-{
-    struct ratios r = read_ratios(comparison);
-    if (turn_round(comparison, &r)) {
-        const struct ys_view_trial *slower = a;
-        a = b;
-        b = slower;
-        choose_decimals(&r);
-    }
-    bool faster = r.ratio >= 1, frameworks = has_names(varies);
-    put_subject(w, a, varies);
-    ys_buf_printf(&w->text, " %s ", verb_of(a, false));
-    put_model(w, a);
-    ys_buf_puts(&w->text, faster ? " " : " more slowly");
-    if (faster)
-        ys_buf_printf(&w->text, "%.*f times as fast", r.decimals, r.ratio);
-    if (!frameworks) {
-        ys_buf_puts(&w->text, " ");
-        put_side(w, a, varies);
-    }
-    ys_buf_puts(&w->text, faster ? " as " : " than ");
-    put_side(w, b, varies);
-    put_settings(w, a, b, varies);
-    if (!faster)
-        ys_buf_printf(&w->text, ", at %.*f times %s speed", r.decimals, r.ratio, frameworks ? "its" : "the");
-    ys_buf_puts(&w->text, " ");
-    put_evidence(w, comparison, &r);
-    put_learned(w, comparison, a, b);
-}
-
-static void say_same(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
-                     const struct ys_view_trial *b, const char *varies)
-{
-    struct ratios r = read_ratios(comparison);
-    double margin = w->view->study.margin;
-    r.decimals = 2;
-    const bool names = has_names(varies);
-    put_subject(w, a, varies);
-    ys_buf_puts(&w->text, names ? " and " : "");
-    if (names)
-        put_subject(w, b, varies);
-    ys_buf_printf(&w->text, " %s ", verb_of(a, names));
-    put_model(w, a);
-    ys_buf_puts(&w->text, names ? " equally fast" : " as fast ");
-    if (!names) {
-        put_side(w, a, varies);
-        ys_buf_puts(&w->text, " as ");
-        put_side(w, b, varies);
-    }
-    put_settings(w, a, b, varies);
-    if (isfinite(margin))
-        ys_buf_printf(&w->text, ", within the margin of %s", ys_label_share(margin).text);
-    ys_buf_printf(&w->text, ": %.2f times ", r.ratio);
-    put_evidence(w, comparison, &r);
-    put_learned(w, comparison, a, b);
-}
-
-static void say_unclear(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
-                        const struct ys_view_trial *b, const char *varies)
-{
-    struct ratios r = read_ratios(comparison);
-    r.decimals = 2;
-    ys_buf_puts(&w->text, "It is unclear whether ");
-    put_subject(w, a, varies);
-    ys_buf_printf(&w->text, " %s ", verb_of(a, false));
-    put_model(w, a);
-    ys_buf_puts(&w->text, " faster or slower ");
-    if (!has_names(varies)) {
-        put_side(w, a, varies);
-        ys_buf_puts(&w->text, " ");
-    }
-    ys_buf_puts(&w->text, "than ");
-    put_side(w, b, varies);
-    put_settings(w, a, b, varies);
-    if (isfinite(r.ratio)) {
-        ys_buf_printf(&w->text, ": %.2f times as fast ", r.ratio);
-        put_evidence(w, comparison, &r);
-    }
-    const char *reason = ys_view_or(comparison->reason, "");
-    if (reason[0] && !(isfinite(r.ratio) && comparison->n < 6)) {
-        ys_buf_puts(&w->text, "; ");
-        ys_text_clean(&w->text, reason, false);
-    }
-    put_learned(w, comparison, a, b);
-}
-
-static void say_invalid(struct words *w, const struct ys_view_comparison *comparison, const struct ys_view_trial *a,
-                        const struct ys_view_trial *b, const char *varies)
-{
-    const char *reason = ys_view_or(comparison->reason, "");
-    if (has_names(varies)) {
-        put_subject(w, a, varies);
-        ys_buf_puts(&w->text, " and ");
-        put_subject(w, b, varies);
-    } else {
-        ys_buf_printf(&w->text, "%s ", a->title);
-        put_side(w, a, varies);
-        ys_buf_puts(&w->text, " and ");
-        put_side(w, b, varies);
-    }
-    put_settings(w, a, b, varies);
-    ys_buf_puts(&w->text, " cannot be compared");
-    if (reason[0]) {
-        ys_buf_puts(&w->text, ": ");
-        ys_text_clean(&w->text, reason, false);
-    }
-    if (w->text.size > 0 && w->text.data[w->text.size - 1] != '.')
-        ys_buf_puts(&w->text, ".");
-}
-
-static bool say_comparison(struct words *w, const struct ys_view_comparison *comparison)
-{
-    const struct ys_view_trial *a = ys_view_find(w->view, ys_view_or(comparison->a, ""));
-    const struct ys_view_trial *b = ys_view_find(w->view, ys_view_or(comparison->b, ""));
-    const char *varies = ys_view_or(comparison->varies, "");
-    const int verdict = comparison->verdict;
-    if (!a || !b || (!has_names(varies) && (!ys_view_value(a, varies) || !ys_view_value(b, varies))))
-        return false;
-    bool ratio = isfinite(comparison->ratio);
-    if ((verdict == YS_VERDICT_BETTER || verdict == YS_VERDICT_WORSE) && ratio)
-        say_faster(w, comparison, a, b, varies);
-    else if (verdict == YS_VERDICT_SAME && ratio)
-        say_same(w, comparison, a, b, varies);
-    else if (verdict == YS_VERDICT_UNCLEAR)
-        say_unclear(w, comparison, a, b, varies);
-    else if (verdict == YS_VERDICT_INVALID)
-        say_invalid(w, comparison, a, b, varies);
-    else
-        return false;
-    finish(w);
-    return true;
-}
-
-/** A trial that was not measured is told of by its failure; its comparisons would only repeat that. */
-static bool is_worth_saying(const struct words *w, const struct ys_view_comparison *comparison)
-{
-    if (!is(ys_view_or(comparison->metric, ""), "rate_per_s"))
-        return false;
-    const struct ys_view_trial *a = ys_view_find(w->view, ys_view_or(comparison->a, ""));
-    const struct ys_view_trial *b = ys_view_find(w->view, ys_view_or(comparison->b, ""));
-    return a && b && a->measured && b->measured && !a->no_work && !b->no_work;
-}
-
-/** Frameworks against each other first, then settings. */
-static int say_comparisons(struct words *w)
-{
-    int said = 0, unsaid = 0;
-    for (int frameworks = 1; frameworks >= 0; frameworks--)
-        for (size_t i = 0; i < w->view->comparison_count; i++) {
-            const struct ys_view_comparison *comparison = &w->view->comparisons[i];
-            if (!is_worth_saying(w, comparison) ||
-                is(ys_view_or(comparison->varies, ""), "framework") != (frameworks == 1))
-                continue;
-            if (said == MAX_COMPARISONS)
-                unsaid++;
-            else
-                said += say_comparison(w, comparison);
-        }
-    if (unsaid > 0) {
-        ys_buf_printf(&w->text, "%s of speed %s in the table of comparisons.",
-                      ys_label_plural(unsaid, "more comparison").text, unsaid == 1 ? "is" : "are");
-        finish(w);
-    }
-    return said;
-}
-
-/** "; half of its requests are answered within 45.1 us, 99 % within 80.3 us": what is known of that. */
-static void put_percentiles(struct words *w, const struct ys_view_trial *trial)
-{
-    const char *median = "latency_p50_s", *most = "latency_p99_s";
-    if (!isfinite(ys_view_number(trial, median)))
-        return;
-    ys_buf_printf(&w->text, "; half of its requests are answered within %s",
-                  ys_view_label(ys_view_metric(trial, median)).text);
-    if (isfinite(ys_view_number(trial, most)))
-        ys_buf_printf(&w->text, ", 99 %% within %s", ys_view_label(ys_view_metric(trial, most)).text);
-}
-
-static void say_single(struct words *w, const struct ys_view_trial *trial)
-{
-    struct ys_view_metric metric = ys_view_metric(trial, "rate_per_s");
-    struct ys_measure rate = ys_view_measure(metric);
-    const struct ys_view_metric accuracy = ys_view_metric(trial, "accuracy"),
-                                bits = ys_view_metric(trial, "bits_per_token");
-    long long n = metric.n == YS_FIELD_NONE ? trial->runs - trial->failed : metric.n;
-    ys_buf_printf(&w->text, "%s %s ", trial->title, verb_of(trial, false));
-    put_model(w, trial);
-    ys_buf_printf(&w->text, " at %s%s%s %s per second", rate.value.text, rate.unit.text[0] ? " " : "", rate.unit.text,
-                  w->view->unit);
-    put_settings(w, trial, NULL, "");
-    struct ys_label runs = ys_label_plural(n, "run");
-    if (rate.interval.text[0])
-        ys_buf_printf(&w->text, " (%s%s, %s)", rate.interval.text, rate.unit.text, runs.text);
-    else
-        ys_buf_printf(&w->text, n < 6 ? " (%s: too few for an interval)" : " (%s)", runs.text);
-    put_percentiles(w, trial);
-    if (isfinite(bits.value))
-        ys_buf_printf(&w->text, "; on the test set it needs %s bits a token", ys_view_label(bits).text);
-    else if (isfinite(accuracy.value))
-        ys_buf_printf(&w->text, "; its verified accuracy is %s", ys_view_label(accuracy).text);
-    ys_buf_puts(&w->text, ".");
-    finish(w);
-}
-
-static void say_singles(struct words *w)
-{
-    int said = 0, unsaid = 0;
-    for (size_t i = 0; i < w->view->count; i++) {
-        const struct ys_view_trial *trial = &w->view->trials[i];
-        if (trial->no_work || !isfinite(ys_view_number(trial, "rate_per_s")))
-            continue;
-        if (said == MAX_SINGLE) {
-            unsaid++;
-            continue;
-        }
-        say_single(w, trial);
-        said++;
-    }
-    if (unsaid > 0)
-        ys_buf_printf(&w->text, "%s in the table.", ys_label_plural(unsaid, "more trial").text);
-    else if (said == 1)
-        ys_buf_puts(&w->text, "There is nothing to compare it with.");
-    finish(w);
 }
 
 static void say_state(struct words *w)
@@ -507,11 +94,10 @@ static ys_json *find_ways(struct words *w)
 
 static void say_failure(struct words *w, const struct ys_view_trial *trial, int64_t times)
 {
-    ys_buf_puts(&w->text, times > 1 ? trial->title : is(trial->title, trial->framework) ? trial->name : trial->title);
-    if (times == 1 && !is(trial->title, trial->framework))
-        put_settings(w, trial, NULL, "");
     if (times > 1)
-        ys_buf_printf(&w->text, " (%lld trials)", (long long)times);
+        ys_buf_printf(&w->text, "%s (%lld trials)", trial->title, (long long)times);
+    else
+        ys_view_put_phrase(&w->text, w->view, trial, NULL);
     ys_buf_puts(&w->text, trial->measured ? " is measured in part: " : " has no result: ");
     ys_view_put_failure(&w->text, trial);
     ys_buf_puts(&w->text, ".");
@@ -525,7 +111,7 @@ static void say_failures(struct words *w)
     for (void *it = ys_json_iter(ways); it; it = ys_json_next(ways, it)) {
         const ys_json *way = ys_json_iter_value(it);
         int64_t first = ys_json_integer(ys_json_at(way, 0), 0), times = ys_json_integer(ys_json_at(way, 1), 0);
-        if (said++ < MAX_NAMES)
+        if (said++ < MANY)
             say_failure(w, &w->view->trials[first], times);
         else
             unsaid += times;
@@ -536,71 +122,29 @@ static void say_failures(struct words *w)
     finish(w);
 }
 
-/** "name; name": `said` names of this sentence came before; the rest is counted by put_unsaid(). */
-static void put_name(struct words *w, const struct ys_view_trial *trial, int said, const char *before)
-{
-    ys_buf_puts(&w->text, said == 0 ? before : said < MAX_NAMES ? "; " : "");
-    ys_buf_puts(&w->text, said < MAX_NAMES ? trial->name : "");
-}
-
-static void put_unsaid(struct words *w, int said)
-{
-    if (said > MAX_NAMES)
-        ys_buf_printf(&w->text, "; and %d more", said - MAX_NAMES);
-}
-
-/** One sentence about all trials with this verdict. */
-static void say_proofs(struct words *w, enum ys_proof_verdict verdict, const char *before, const char *after)
-{
-    int said = 0;
-    for (size_t i = 0; i < w->view->count; i++) {
-        const struct ys_view_trial *trial = &w->view->trials[i];
-        if (ys_view_verdict(trial) != verdict || (verdict == YS_PROOF_NONE && (trial->no_work || !trial->measured)))
-            continue;
-        put_name(w, trial, said++, before);
-    }
-    put_unsaid(w, said);
-    if (said > 0)
-        ys_buf_puts(&w->text, after);
-    finish(w);
-}
-
 /** With the same weights: who answers otherwise than the built-in engine, or that nobody does. */
 static void say_agreements(struct words *w)
 {
-    int asked = 0, apart = 0;
+    size_t asked = 0, apart = 0;
     for (size_t i = 0; i < w->view->count; i++) {
         const struct ys_view_trial *trial = &w->view->trials[i];
         struct ys_agreement_row row;
         if (!ys_agreement_row(trial, &row) || row.reason)
             continue;
         asked++;
-        if (row.disagreements == 0)
+        if (row.disagreements == 0 || apart++ >= w->most_names)
             continue;
-        put_name(w, trial, apart, "With the same weights another class than builtin's is answered by ");
-        if (apart++ < MAX_NAMES)
-            ys_buf_printf(&w->text, " for %s rows", row.cells[0].text);
+        ys_buf_printf(&w->text, "%s%s for %s rows",
+                      apart == 1 ? "With the same weights another class than builtin's is answered by " : "; ",
+                      trial->name, row.cells[0].text);
     }
-    put_unsaid(w, apart);
+    if (apart > w->most_names)
+        ys_buf_printf(&w->text, "; and %zu more", apart - w->most_names);
     if (apart > 0)
         ys_buf_puts(&w->text, ".");
     else if (asked > 0)
         ys_buf_puts(&w->text, "With the same weights every trial gives the answers that builtin gives.");
     finish(w);
-}
-
-static void say_no_work(struct words *w)
-{
-    int last = -1;
-    for (size_t i = 0; i < w->view->count; i++) {
-        const struct ys_view_trial *trial = &w->view->trials[i];
-        if (!trial->no_work || trial->group == last || trial->member > 0)
-            continue;
-        last = trial->group;
-        ys_buf_printf(&w->text, "%s does no work: its numbers show what measuring costs, not how fast anything learns.",
-                      trial->title);
-        finish(w);
-    }
 }
 
 static void say_rounds(struct words *w)
@@ -614,80 +158,376 @@ static void say_rounds(struct words *w)
     finish(w);
 }
 
-static void say_all_proofs(struct words *w)
+/* Names of the trials for which it is so, as many as a sentence has, and how many more; "all 4 trials" where it is so
+ * for all that were measured. Returns how many there are, 0 where it is all. */
+static size_t put_those(struct words *w, bool (*is_so)(const struct ys_view_trial *, const char *), const char *text)
 {
-    say_proofs(w, YS_PROOF_FAIL, "The proof that the same work is done FAILED for ",
-               ": comparisons with it are invalid, and its speed is that of other work.");
-    say_proofs(w, YS_PROOF_WEAK, "The proof is weak, that it is the same work as far as it could be shown, for ", ".");
-    say_proofs(w, YS_PROOF_NONE, "It is not proven that the same work is done by ", ".");
+    size_t all = 0, said = 0, rest = 0;
+    for (size_t i = 0; i < w->view->count; i++) {
+        const struct ys_view_trial *trial = &w->view->trials[i];
+        all += is_so(trial, text);
+        rest += trial->measured && !trial->no_work && !is_so(trial, text);
+    }
+    if (all > 1 && rest == 0) {
+        ys_buf_puts(&w->text, ys_label_all(all, "trials").text);
+        return 0;
+    }
+    for (size_t i = 0; i < w->view->count && said < w->most_names; i++) {
+        if (!is_so(&w->view->trials[i], text))
+            continue;
+        ys_buf_puts(&w->text, ys_label_join(said, all, "; "));
+        ys_buf_puts(&w->text, w->view->trials[i].name);
+        said++;
+    }
+    if (all > said)
+        ys_buf_printf(&w->text, " and %zu more", all - said);
+    return all;
 }
 
-static bool doubts(const struct ys_view_trial *trial, const char *text)
+/* ---- what of the work */
+
+static bool has_proof(const struct ys_view_trial *trial, enum ys_proof_verdict verdict)
 {
-    for (size_t i = 0; i < ys_json_size(trial->told.doubts); i++)
-        if (strcmp(ys_json_text(ys_json_at(trial->told.doubts, i), ""), text) == 0)
-            return true;
-    return false;
+    return trial->measured && ys_view_verdict(trial) == verdict && (verdict == YS_PROOF_FAIL || !trial->no_work);
 }
 
-/* Whether a trial before number `index` has it too, and said it for both. */
-static bool is_doubted_before(const struct ys_view *view, size_t index, const char *text)
+static bool is_other_work(const struct ys_view_trial *trial, const char *text)
 {
-    for (size_t i = 0; i < index; i++)
-        if (doubts(&view->trials[i], text))
-            return true;
-    return false;
+    (void)text;
+    return has_proof(trial, YS_PROOF_FAIL);
 }
 
-/* One doubt, with all trials that have it. */
-static void say_doubt(struct words *w, size_t from, const char *text)
+static bool is_weak(const struct ys_view_trial *trial, const char *text)
 {
-    int said = 0;
-    for (size_t i = from; i < w->view->count; i++)
-        if (doubts(&w->view->trials[i], text))
-            put_name(w, &w->view->trials[i], said++, "");
-    put_unsaid(w, said);
-    ys_buf_puts(&w->text, ": ");
+    (void)text;
+    return has_proof(trial, YS_PROOF_WEAK);
+}
+
+static bool is_unproven(const struct ys_view_trial *trial, const char *text)
+{
+    (void)text;
+    return has_proof(trial, YS_PROOF_NONE);
+}
+
+static void say_proofs(struct words *w)
+{
+    static const struct {
+        bool (*is_so)(const struct ys_view_trial *, const char *);
+        const char *lead, *one, *several;
+    } kinds[] = {
+        {is_other_work, "!", "does other work than was asked for, as its proof shows, and is not compared",
+         "do other work than was asked for, as their proofs show, and are not compared"},
+        {is_unproven, "?", "is not proven to do the work, and is not compared",
+         "are not proven to do the work, and are not compared"},
+        {is_weak, "*", "does the same work as far as it could be shown",
+         "do the same work as far as it could be shown"},
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        ys_buf_printf(&w->text, w->is_brief ? "%s " : "", kinds[k].lead);
+        const size_t before = w->text.size, count = put_those(w, kinds[k].is_so, NULL);
+        if (w->text.size > before)
+            ys_buf_printf(&w->text, " %s.", count == 1 ? kinds[k].one : kinds[k].several);
+        else
+            ys_buf_clear(&w->text);
+        finish(w);
+    }
+}
+
+static void say_data(struct words *w)
+{
+    for (size_t i = 0; i < w->view->work_count; i++)
+        if (strcmp(ys_view_or(w->view->works[i].data, ""), "synthetic") == 0 && ys_view_is_known(w->view, "accuracy") &&
+            w->text.size == 0)
+            ys_buf_puts(&w->text, "synthetic is random data: accuracy means nothing.");
+    finish(w);
+}
+
+static bool is_idle(const struct ys_view_trial *trial)
+{
+    return trial->no_work && trial->measured && trial->member == 0;
+}
+
+/* By frameworks. */
+static void say_no_work(struct words *w)
+{
+    const struct ys_view *view = w->view;
+    size_t idle = 0, said = 0;
+    for (size_t i = 0; i < view->count; i++)
+        idle += is_idle(&view->trials[i]);
+    for (size_t i = 0; i < view->count; i++)
+        if (is_idle(&view->trials[i])) {
+            ys_buf_puts(&w->text, ys_label_join(said, idle, ", "));
+            ys_buf_puts(&w->text, view->trials[i].title);
+            said++;
+        }
+    if (idle > 0)
+        ys_buf_printf(&w->text, " %s no work: %s numbers show what measuring costs.", idle == 1 ? "does" : "do",
+                      idle == 1 ? "its" : "their");
+    finish(w);
+}
+
+static bool has_doubt(const struct ys_view_trial *trial, const char *text)
+{
+    return ys_json_lists(trial->told.doubts, text);
+}
+
+static bool departs(const struct ys_view_trial *trial, const char *text)
+{
+    return ys_json_lists(trial->told.deviations, text);
+}
+
+/* Texts that trials have in common, each once with the trials that have it; beyond four they are counted. */
+static void say_texts(struct words *w, bool (*has)(const struct ys_view_trial *, const char *), bool doubts,
+                      const char *more)
+{
+    const struct ys_view *view = w->view;
+    ys_json *seen = ys_json_object();
+    for (size_t i = 0; i < view->count && w->status == YS_OK; i++) {
+        const struct ys_view_told *told = &view->trials[i].told;
+        const ys_json *texts = doubts ? told->doubts : told->deviations;
+        for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
+            const char *text = ys_json_text(ys_json_at(texts, k), "");
+            if (ys_json_get(seen, text))
+                continue;
+            w->status = ys_json_set_bool(seen, text, true);
+            if (ys_json_size(seen) > w->most_kinds)
+                continue;
+            ys_buf_puts(&w->text, doubts && w->is_brief ? "~ " : "");
+            const size_t those = put_those(w, has, text);
+            ys_buf_puts(&w->text, doubts || those == 0 ? ": "
+                                  : those == 1         ? " departs from the common work: "
+                                                       : " depart from the common work: ");
+            ys_text_clean(&w->text, text, false);
+            ys_buf_puts(&w->text, ".");
+            finish(w);
+        }
+    }
+    if (ys_json_size(seen) > w->most_kinds)
+        ys_buf_printf(&w->text, "%zu more %s.", ys_json_size(seen) - w->most_kinds, more);
+    finish(w);
+    ys_json_free(seen);
+}
+
+/* ---- what of the runs */
+
+/* Runs of all trials with a warning of that kind. */
+static int64_t count_runs(const struct ys_view *view, enum ys_warned kind, int64_t *of)
+{
+    int64_t runs = 0;
+    *of = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *warned = view->trials[i].told.warned;
+        *of += view->trials[i].runs;
+        for (size_t k = 0; k < ys_json_size(warned); k++) {
+            struct ys_result_warned one;
+            ys_record_glance(&ys_result_warned_record, ys_json_at(warned, k), &one);
+            runs += one.kind == (int)kind ? one.runs : 0;
+        }
+    }
+    return runs;
+}
+
+static void say_warned(struct words *w)
+{
+    static const struct {
+        enum ys_warned kind;
+        const char *one, *several, *words;
+    } kinds[] = {
+        {YS_WARNED_UNSTEADY, "did", "did", "not settle to a steady speed: the last half counts"},
+        {YS_WARNED_SHORT, "is", "are", "too short to see warm-up end, with fewer than 30 blocks: the last half counts"},
+        {YS_WARNED_LACKING, "is", "are", "missing, where other trials have one"},
+    };
+    int64_t of;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        const int64_t runs = count_runs(w->view, kinds[k].kind, &of);
+        const char *verb = runs == 1 ? kinds[k].one : kinds[k].several;
+        if (runs > 0 && kinds[k].kind != YS_WARNED_LACKING)
+            ys_buf_printf(&w->text, "%lld of ", (long long)runs);
+        if (runs > 0)
+            ys_buf_printf(&w->text, "%s %s %s.",
+                          ys_label_plural(kinds[k].kind == YS_WARNED_LACKING ? runs : of, "run").text, verb,
+                          kinds[k].words);
+        finish(w);
+    }
+}
+
+/* A text without its numbers: what two runs say alike. */
+static char *masked(const char *text)
+{
+    struct ys_buf mask = {0};
+    for (; *text; text++)
+        if (!isdigit((unsigned char)*text) && *text != '.')
+            ys_buf_append(&mask, text, 1);
+    char *made = mask.failed ? NULL : ys_strdup(ys_buf_text(&mask));
+    ys_buf_free(&mask);
+    return made;
+}
+
+struct said {
+    const char *text; /* of the first run that says so */
+    const struct ys_view_trial *trial;
+    int64_t runs, trials;
+};
+
+static struct said count_said(const struct words *w, const char *mask)
+{
+    struct said said = {0};
+    for (size_t i = 0; i < w->view->count; i++) {
+        const ys_json *warned = w->view->trials[i].told.warned;
+        bool is_first = true;
+        for (size_t k = 0; k < ys_json_size(warned); k++) {
+            struct ys_result_warned one;
+            ys_record_glance(&ys_result_warned_record, ys_json_at(warned, k), &one);
+            char *own = one.kind == YS_WARNED_SAID && one.text ? masked(one.text) : NULL;
+            if (own && strcmp(own, mask) == 0) {
+                said.trials += is_first;
+                is_first = false;
+                said.runs += one.runs;
+                said.text = said.text ? said.text : one.text;
+                said.trial = &w->view->trials[i];
+            }
+            ys_free(own);
+        }
+    }
+    return said;
+}
+
+/* What runs said themselves. */
+static void say_said(struct words *w)
+{
+    ys_json *seen = ys_json_object();
+    for (size_t i = 0; i < w->view->count && w->status == YS_OK; i++) {
+        const ys_json *warned = w->view->trials[i].told.warned;
+        for (size_t k = 0; k < ys_json_size(warned) && w->status == YS_OK; k++) {
+            struct ys_result_warned one;
+            ys_record_glance(&ys_result_warned_record, ys_json_at(warned, k), &one);
+            char *mask = one.kind == YS_WARNED_SAID && one.text ? masked(one.text) : NULL;
+            if (mask && !ys_json_get(seen, mask)) {
+                w->status = ys_json_set_bool(seen, mask, true);
+                const struct said said = count_said(w, mask);
+                if (said.trials == 1)
+                    ys_buf_printf(&w->text, "%s, ", said.trial->name);
+                ys_buf_printf(&w->text, "%s: ", ys_label_plural(said.runs, "run").text);
+                ys_text_clean(&w->text, said.text, false);
+                ys_buf_puts(&w->text, ".");
+            }
+            ys_free(mask);
+            if (ys_json_size(seen) > w->most_kinds)
+                ys_buf_clear(&w->text);
+            finish(w);
+        }
+    }
+    if (ys_json_size(seen) > w->most_kinds)
+        ys_buf_printf(&w->text, "%s more.",
+                      ys_label_plural((long long)(ys_json_size(seen) - w->most_kinds), "kind of warning").text);
+    finish(w);
+    ys_json_free(seen);
+}
+
+/* ---- what of the surroundings */
+
+/* Two frameworks have two runtimes and other libraries: that is what is compared. */
+static bool is_expected(const char *what)
+{
+    return what && (strcmp(what, "runtime") == 0 || strcmp(what, "libraries") == 0);
+}
+
+/* A sentence that begins with a trial's id begins with its name. */
+static void put_by_name(struct words *w, const char *text)
+{
+    for (size_t i = 0; i < w->view->count; i++) {
+        const struct ys_view_trial *trial = &w->view->trials[i];
+        const size_t length = strlen(trial->id);
+        if (length == 0 || strncmp(text, trial->id, length) != 0 || text[length] != ' ')
+            continue;
+        ys_buf_puts(&w->text, trial->name);
+        text += length;
+        break;
+    }
     ys_text_clean(&w->text, text, false);
-    ys_buf_puts(&w->text, ".");
+}
+
+static void say_environment(struct words *w)
+{
+    const ys_json *all = w->view->environment_differences, *host = w->view->host_warnings;
+    size_t more = 0;
+    bool is_said = false;
+    for (size_t i = 0; i < ys_json_size(all); i++) {
+        const struct ys_view_difference one = ys_view_read_difference(ys_json_at(all, i));
+        if (is_expected(one.what))
+            continue;
+        more += is_said;
+        if (!is_said)
+            put_by_name(w, ys_view_or(one.text, ys_view_or(one.what, "the surroundings differ")));
+        is_said = true;
+    }
+    if (more > 0)
+        ys_buf_printf(&w->text, "; and %s", ys_label_plural((long long)more, "more difference").text);
+    if (w->text.size > 0)
+        ys_buf_puts(&w->text, ".");
+    finish(w);
+    if (ys_json_size(host) > 0)
+        ys_text_clean(&w->text, ys_json_text(ys_json_at(host, 0), ""), false);
+    if (ys_json_size(host) > 1)
+        ys_buf_printf(&w->text, "; and %zu more of this machine", ys_json_size(host) - 1);
+    if (w->text.size > 0 && w->text.data[w->text.size - 1] != '.')
+        ys_buf_puts(&w->text, ".");
+    finish(w);
+}
+
+static void say_answer(struct words *w)
+{
+    struct ys_buf lines = {0};
+    ys_answer(&lines, w->view);
+    for (char *line = lines.size ? lines.data : NULL, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        ys_buf_append(&w->text, line, (size_t)(end - line));
+        finish(w);
+    }
+    w->text.failed |= lines.failed;
+    finish(w);
+    ys_buf_free(&lines);
+}
+
+static void say_disturbed(struct words *w)
+{
+    ys_observed_put_disturbed(&w->text, w->view);
     finish(w);
 }
 
 static void say_doubts(struct words *w)
 {
-    for (size_t i = 0; i < w->view->count; i++) {
-        const ys_json *texts = w->view->trials[i].told.doubts;
-        for (size_t k = 0; k < ys_json_size(texts); k++) {
-            const char *text = ys_json_text(ys_json_at(texts, k), "");
-            if (!is_doubted_before(w->view, i, text))
-                say_doubt(w, i, text);
-        }
-    }
+    say_texts(w, has_doubt, true, "kinds of doubt");
+}
+
+static void say_deviations(struct words *w)
+{
+    say_texts(w, departs, false, "departures from the common work");
 }
 
 ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences)
 {
-    struct words w = {.view = view, .sentences = ys_json_array(), .status = YS_OK};
+    static const struct {
+        unsigned part;
+        void (*say)(struct words *);
+    } sayings[] = {
+        {YS_WORDS_STATE, say_state},         {YS_WORDS_SPEED, say_answer},        {YS_WORDS_FAILED, say_failures},
+        {YS_WORDS_ANSWERS, say_agreements},  {YS_WORDS_PROOFS, say_proofs},       {YS_WORDS_IDLE, say_no_work},
+        {YS_WORDS_IDLE, say_data},           {YS_WORDS_DOUBTS, say_doubts},       {YS_WORDS_REMARKS, say_deviations},
+        {YS_WORDS_DISTURBED, say_disturbed}, {YS_WORDS_ROUNDS, say_rounds},       {YS_WORDS_REMARKS, say_warned},
+        {YS_WORDS_REMARKS, say_said},        {YS_WORDS_REMARKS, say_environment},
+    };
+    const bool is_brief = parts & YS_WORDS_FEW;
+    struct words w = {.view = view,
+                      .sentences = ys_json_array(),
+                      .is_brief = is_brief,
+                      .most_names = is_brief ? FEW_NAMES : MANY,
+                      .most_kinds = is_brief ? FEW_KINDS : MANY,
+                      .status = YS_OK};
     if (!w.sentences)
         w.status = ys_out_of_memory();
-    if (parts & YS_WORDS_STATE)
-        say_state(&w);
-    if (w.status == YS_OK && (parts & YS_WORDS_DISTURBED))
-        w.status = ys_observed_disturbed(w.view, w.sentences);
-    if ((parts & YS_WORDS_SPEED) && say_comparisons(&w) == 0)
-        say_singles(&w);
-    if (parts & YS_WORDS_SPEED)
-        say_doubts(&w);
-    if (parts & YS_WORDS_ANSWERS)
-        say_agreements(&w);
-    if (parts & YS_WORDS_BOUNDS)
-        say_rounds(&w);
-    if (parts & YS_WORDS_FAILED)
-        say_failures(&w);
-    if (parts & YS_WORDS_PROOFS)
-        say_all_proofs(&w);
-    if (parts & YS_WORDS_BOUNDS)
-        say_no_work(&w);
+    for (size_t i = 0; i < sizeof sayings / sizeof sayings[0] && w.status == YS_OK; i++)
+        if (parts & sayings[i].part)
+            sayings[i].say(&w);
     ys_buf_free(&w.text);
     if (w.status != YS_OK) {
         ys_json_free(w.sentences);

@@ -65,14 +65,10 @@ static void note_meaning(struct sheet *sheet, const char *name, const struct ys_
     note(sheet, YS_PROOF_MEANING, name, found, fmax(bound, YS_VERIFY_MEANING_BOUND));
 }
 
-static void check_meaning(struct sheet *sheet, const struct ys_reference *reference, const struct ys_findings *found,
-                          const struct ys_findings *twins)
+static void check_training(struct sheet *sheet, const struct ys_reference *reference, const struct ys_findings *found,
+                           const struct ys_findings *twins)
 {
     char name[48];
-    note_meaning(sheet, "logits", &found->logits, twins ? &twins->logits : NULL);
-    note_meaning(sheet, "loss", &found->loss, twins ? &twins->loss : NULL);
-    if (reference->evaluation)
-        return;
     note_meaning(sheet, "gradients", &found->gradients, twins ? &twins->gradients : NULL);
     note_meaning(sheet, "weights after 1 step", &found->first, twins ? &twins->first : NULL);
     snprintf(name, sizeof name, "weights after %lld steps", (long long)reference->extent.steps);
@@ -80,6 +76,17 @@ static void check_meaning(struct sheet *sheet, const struct ys_reference *refere
     if (has_buffers(reference->graph))
         note_meaning(sheet, "buffers", &found->buffers, twins ? &twins->buffers : NULL);
     note(sheet, YS_PROOF_MEANING, YS_CHECK_TRAIN_LOSS, &found->train_loss, YS_VERIFY_TRAIN_LOSS);
+}
+
+static void check_meaning(struct sheet *sheet, const struct ys_reference *reference, const struct ys_findings *found,
+                          const struct ys_findings *twins)
+{
+    note_meaning(sheet, "logits", &found->logits, twins ? &twins->logits : NULL);
+    note_meaning(sheet, "loss", &found->loss, twins ? &twins->loss : NULL);
+    if (!reference->evaluation)
+        check_training(sheet, reference, found, twins);
+    if (found->has_input_gradient)
+        note_meaning(sheet, YS_CHECK_INPUT_GRADIENT, &found->input_gradient, twins ? &twins->input_gradient : NULL);
 }
 
 /* Twins of a network whose last weights start at zero agree on its loss to the last digit; others may round it. */
@@ -186,6 +193,8 @@ static const char *diagnose_meaning(const char *name)
         {"gradients", "the gradients mean something else: look at the loss's scale and the backward pass"},
         {"weights after 1 step", "the optimizer means something else from its first step: look at weight decay and "
                                  "which parameters it reaches"},
+        {YS_CHECK_INPUT_GRADIENT,
+         "input_gradient means something else: look at evaluation mode, the cotangent and the order of rows"},
         {YS_CHECK_TRAIN_LOSS, "the loss that training says of a step is not the loss of its batch"},
         {"buffers", "the running statistics mean something else: look at n or n - 1 in the variance, and at whether "
                     "momentum is the share of the old or of the new"},

@@ -6,6 +6,7 @@
 #include "verify/proof.h"
 
 #define YS_CHECK_TRAIN_LOSS      "loss of training"
+#define YS_CHECK_INPUT_GRADIENT  "gradient by the input"
 #define YS_CHECK_WHOLE           ", whole batch" /* behind the names of its checks */
 #define YS_CHECK_WHOLE_GRADIENTS "gradients" YS_CHECK_WHOLE
 #define YS_CHECK_VECTORS         "gradients of vectors" /* where they lie beyond the bound of the others, in bf16 */

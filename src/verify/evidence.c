@@ -10,6 +10,7 @@
 #include "protocol/request.h"
 #include "run/message.h"
 #include "run/ranks.h"
+#include "verify/input_gradient.h"
 #include "verify/rank_files.h"
 
 #include <math.h>
@@ -290,9 +291,8 @@ static ys_status ask_open(struct asker *asker)
     return YS_OK;
 }
 
-static ys_status ask_all(struct asker *asker, const struct ys_questions *questions)
+static ys_status ask_passes(struct asker *asker, const struct ys_questions *questions)
 {
-    YS_TRY(ask_open(asker));
     if (!questions->evaluation && !questions->forward_only) {
         YS_TRY(ask_batch(asker, questions, YS_ANSWER_BACKWARD, questions->first));
         asker->evidence->first = asker->took;
@@ -302,12 +302,35 @@ static ys_status ask_all(struct asker *asker, const struct ys_questions *questio
         if (asker->evidence->first.span_s == 0)
             asker->evidence->first = asker->took;
     }
+    return YS_OK;
+}
+
+static ys_status ask_all_steps(struct asker *asker, const struct ys_questions *questions)
+{
     if (questions->start)
         YS_TRY(ask_steps(asker, 0, YS_ANSWER_START));
     if (questions->steps == 0)
         return questions->timed ? train_first(asker) : YS_OK;
     YS_TRY(questions->trained ? ask_trained(asker) : ask_steps(asker, 1, YS_ANSWER_FIRST_STEP));
     return questions->steps > 1 ? ask_steps(asker, questions->steps - 1, YS_ANSWER_LAST_STEP) : YS_OK;
+}
+
+static ys_status ask_input_gradient(struct asker *asker, const struct ys_questions *questions)
+{
+    struct ys_message hello;
+    ys_message_read(ys_session_hello(asker->sessions[0]), &hello);
+    if (!questions->inputs || !ys_input_gradient_is_due(&asker->plans[0], hello.hello.features))
+        return YS_OK;
+    return ask_tensors(asker, ys_request_input_gradient(questions->inputs, questions->cotangent),
+                       YS_ANSWER_INPUT_GRADIENT, 0);
+}
+
+static ys_status ask_all(struct asker *asker, const struct ys_questions *questions)
+{
+    YS_TRY(ask_open(asker));
+    YS_TRY(ask_passes(asker, questions));
+    YS_TRY(ask_all_steps(asker, questions));
+    return ask_input_gradient(asker, questions);
 }
 
 /* The CPUs of the plan, as the launcher takes them. */

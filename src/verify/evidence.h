@@ -12,11 +12,12 @@
 
 /** The files that are asked for, in this order. */
 enum ys_answer {
-    YS_ANSWER_BACKWARD,   /* loss and gradients of a batch */
-    YS_ANSWER_FORWARD,    /* x, y, logits, loss of a batch */
-    YS_ANSWER_START,      /* weights and buffers as loaded */
-    YS_ANSWER_FIRST_STEP, /* the same after one step; of `trained` as they were saved */
-    YS_ANSWER_LAST_STEP,  /* and after all */
+    YS_ANSWER_BACKWARD,       /* loss and gradients of a batch */
+    YS_ANSWER_FORWARD,        /* x, y, logits, loss of a batch */
+    YS_ANSWER_START,          /* weights and buffers as loaded */
+    YS_ANSWER_FIRST_STEP,     /* the same after one step; of `trained` as they were saved */
+    YS_ANSWER_LAST_STEP,      /* and after all */
+    YS_ANSWER_INPUT_GRADIENT, /* logits in evaluation, and their gradient by the input */
 };
 
 struct ys_questions {
@@ -28,7 +29,9 @@ struct ys_questions {
     int64_t steps;
     bool trained; /* the first of the steps goes through `train` and `save`, as those of a run do, not through `step` */
     bool timed;   /* without any steps, one goes through `train` for its time alone */
-    bool mapped;  /* of yardstick's own engine, which leaves its answers alone: they are mapped, not read into memory */
+    /* Files for `input_gradient`, behind all else, of an adapter that can be asked for it; NULL: it is not asked. */
+    const char *inputs, *cotangent;
+    bool mapped; /* of yardstick's own engine, which leaves its answers alone: they are mapped, not read into memory */
 };
 
 /** Called for each answer as it comes. `*file` is closed on return unless it was taken (and set to NULL); it has no

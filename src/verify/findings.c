@@ -97,6 +97,19 @@ static ys_status add_step(const struct ys_reference *reference, const struct ys_
     return YS_OK;
 }
 
+static void add_input_gradient(const struct ys_reference *reference, const struct ys_safetensors *file,
+                               struct ys_findings *findings)
+{
+    const struct ys_safetensors *ref = reference->input_gradient;
+    char name[YS_GRAPH_MAX_NAME + sizeof "grad."];
+    snprintf(name, sizeof name, "grad.%s", reference->graph->values[reference->graph->inputs[0]].name);
+    const char *const names[] = {"logits", name};
+    findings->has_input_gradient = true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        ys_worst_raise(&findings->input_gradient,
+                       ys_error_max(ys_safetensors_find(file, names[i]), ys_safetensors_find(ref, names[i])), names[i]);
+}
+
 ys_status ys_findings_add(const struct ys_reference *reference, enum ys_answer answer, int64_t batch,
                           const struct ys_safetensors *file, struct ys_findings *findings)
 {
@@ -113,6 +126,9 @@ ys_status ys_findings_add(const struct ys_reference *reference, enum ys_answer a
         return add_step(reference, reference->first, file, &findings->first, &findings->buffers);
     case YS_ANSWER_LAST_STEP:
         return add_step(reference, reference->last, file, &findings->last, &findings->buffers);
+    case YS_ANSWER_INPUT_GRADIENT:
+        add_input_gradient(reference, file, findings);
+        return YS_OK;
     }
     return YS_OK;
 }

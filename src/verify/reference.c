@@ -5,6 +5,7 @@
 #include "base/size.h"
 #include "protocol/feed.h"
 #include "verify/error.h"
+#include "verify/input_gradient.h"
 #include "verify/shorter.h"
 
 #include <string.h>
@@ -17,8 +18,10 @@ void ys_reference_close(struct ys_reference *reference)
     ys_free(reference->order_path);
     ys_free(reference->weights_path);
     ys_free(reference->data_path);
-    struct ys_safetensors *files[] = {reference->weights, reference->data, reference->order, reference->first,
-                                      reference->last};
+    ys_free(reference->inputs_path);
+    ys_free(reference->cotangent_path);
+    struct ys_safetensors *files[] = {reference->weights, reference->data, reference->order,
+                                      reference->first,   reference->last, reference->input_gradient};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         ys_safetensors_close(files[i]);
     for (size_t b = 0; b < YS_VERIFY_STEPS; b++) {
@@ -216,10 +219,32 @@ static ys_status open_reference(const struct ys_plan *plan, const char *folder, 
     return status;
 }
 
+static ys_status write_inputs(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
+{
+    if (!ys_input_gradient_fits(reference->graph))
+        return YS_OK;
+    reference->inputs_path = ys_path_join(folder, "inputs.safetensors");
+    reference->cotangent_path = ys_path_join(folder, "cotangent.safetensors");
+    if (!reference->inputs_path || !reference->cotangent_path)
+        return ys_out_of_memory();
+    return ys_input_gradient_write(reference->graph, reference->data, ys_safetensors_find(reference->order, "order"),
+                                   plan->seed, reference->inputs_path, reference->cotangent_path);
+}
+
+void ys_reference_put_inputs(const struct ys_reference *reference, struct ys_questions *questions)
+{
+    questions->inputs = reference->inputs_path;
+    questions->cotangent = reference->cotangent_path;
+}
+
 ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, bool all_steps,
                             struct ys_reference *reference)
 {
-    return open_reference(plan, folder, all_steps ? ys_proof_extent_long : ys_proof_extent, reference);
+    YS_TRY(open_reference(plan, folder, all_steps ? ys_proof_extent_long : ys_proof_extent, reference));
+    ys_status status = write_inputs(plan, folder, reference);
+    if (status != YS_OK)
+        ys_reference_close(reference);
+    return status;
 }
 
 ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
@@ -240,6 +265,8 @@ void ys_reference_swap_files(struct ys_reference *a, struct ys_reference *b)
     swap_texts(&a->order_path, &b->order_path);
     swap_texts(&a->weights_path, &b->weights_path);
     swap_texts(&a->data_path, &b->data_path);
+    swap_texts(&a->inputs_path, &b->inputs_path);
+    swap_texts(&a->cotangent_path, &b->cotangent_path);
 }
 
 /* A prompt keeps its part of a row. */
@@ -298,7 +325,8 @@ static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struc
                                         [YS_ANSWER_FORWARD] = &reference->batch[batch].forward,
                                         [YS_ANSWER_START] = NULL,
                                         [YS_ANSWER_FIRST_STEP] = &reference->first,
-                                        [YS_ANSWER_LAST_STEP] = &reference->last};
+                                        [YS_ANSWER_LAST_STEP] = &reference->last,
+                                        [YS_ANSWER_INPUT_GRADIENT] = &reference->input_gradient};
     if (places[answer]) {
         *places[answer] = *file;
         *file = NULL;
@@ -343,11 +371,13 @@ ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_frame
         return YS_OK;
     YS_TRY(need_room(reference, batch, folder));
     const bool trains = batch == 0 && !reference->evaluation, in_single = reference->in_single;
-    const struct ys_questions questions = {.evaluation = reference->evaluation,
-                                           .first = batch,
-                                           .batches = 1,
-                                           .mapped = true,
-                                           .steps = trains ? reference->extent.trained : 0};
+    struct ys_questions questions = {.evaluation = reference->evaluation,
+                                     .first = batch,
+                                     .batches = 1,
+                                     .mapped = true,
+                                     .steps = trains ? reference->extent.trained : 0};
+    if (batch == 0)
+        ys_reference_put_inputs(reference, &questions);
     const enum ys_precision precision = in_single ? YS_PRECISION_F32 : YS_PRECISION_F64;
     struct ys_plan base;
     YS_TRY(ys_reference_plan(reference, plan, precision, folder, &base));

@@ -11,8 +11,9 @@ struct ys_reference {
     /* The work, from ys_reference_open(). */
     struct ys_graph *graph; /* without dropout, over the first positions of long rows (verify/shorter.h) */
     char *graph_path, *order_path;
-    char *weights_path, *data_path; /* of its own where it is shorter, else NULL: those of the plan */
-    int64_t row_positions;          /* of the plan's, where it is shorter; else 0 */
+    char *weights_path, *data_path;     /* of its own where it is shorter, else NULL: those of the plan */
+    int64_t row_positions;              /* of the plan's, where it is shorter; else 0 */
+    char *inputs_path, *cotangent_path; /* for `input_gradient`; NULL where the work has none, and of whole batches */
     struct ys_proof_extent extent;
     bool in_single;                 /* too much for double: single precision, by the engine's own back end */
     bool evaluation;                /* inference: nothing is trained */
@@ -25,17 +26,20 @@ struct ys_reference {
         bool asked;
         struct ys_safetensors *forward, *backward; /* backward is NULL of inference */
     } batch[YS_VERIFY_STEPS];
-    struct ys_safetensors *first, *last; /* weights and buffers after one step and after all; NULL of inference */
-    bool finite;                         /* the work itself does not diverge within the proof */
+    struct ys_safetensors *first, *last;   /* weights and buffers after one step and after all; NULL of inference */
+    struct ys_safetensors *input_gradient; /* by the weights after all steps; NULL where it was not asked */
+    bool finite;                           /* the work itself does not diverge within the proof */
 };
 
 /** Reads what `plan` names and writes the proof's own graph (where it differs) and order into `folder`; of long rows
- * weights and data too. `all_steps`: as in struct ys_verify_request. */
+ * weights and data too; and what `input_gradient` is asked with. `all_steps`: as in struct ys_verify_request. */
 ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, bool all_steps,
                             struct ys_reference *reference) YS_MUST_CHECK;
 /** The same with the trial's whole batches (ys_proof_extent_whole()). */
 ys_status ys_reference_open_whole(const struct ys_plan *plan, const char *folder,
                                   struct ys_reference *reference) YS_MUST_CHECK;
+/** Questions with the files that `input_gradient` is asked with, where there are. */
+void ys_reference_put_inputs(const struct ys_reference *reference, struct ys_questions *questions);
 /** The files that the two wrote change places, and nothing else. */
 void ys_reference_swap_files(struct ys_reference *a, struct ys_reference *b);
 /** Asks the oracle for a batch, once; with the first also for the steps. YS_EIO: among others when `folder` has no room

@@ -176,6 +176,7 @@ static void raise_all(struct ys_findings *worst, const struct ys_findings *found
     ys_worst_raise(&worst->first, found->first.error, found->first.name);
     ys_worst_raise(&worst->last, found->last.error, found->last.name);
     ys_worst_raise(&worst->buffers, found->buffers.error, found->buffers.name);
+    ys_worst_raise(&worst->input_gradient, found->input_gradient.error, found->input_gradient.name);
 }
 
 /* Runs a twin and raises `worst` to what it is found to say. YS_EPROTOCOL: it broke off. */
@@ -266,11 +267,12 @@ static ys_status check_ceiling(const struct ys_verifier *v, struct asked *of, co
 static ys_status ask_doubles(const struct ys_verifier *v, struct asked *of, const struct ys_verify_request *request)
 {
     const bool evaluation = of->reference.evaluation;
-    const struct ys_questions questions = {
+    struct ys_questions questions = {
         .evaluation = evaluation, .batches = 1, .steps = evaluation ? 0 : of->reference.extent.trained};
     char *folder = NULL;
     if (of->doubles_asked)
         return YS_OK;
+    ys_reference_put_inputs(&of->reference, &questions);
     say(request, "asking two twins of the oracle");
     YS_TRY(make_folder(v, "twin", &folder));
     struct ys_plan plan;
@@ -492,10 +494,11 @@ static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_requ
 {
     const bool evaluation = v->few.reference.evaluation;
     const int64_t steps = v->few.reference.extent.steps;
-    const struct ys_questions in_double = {
+    struct ys_questions in_double = {
         .evaluation = evaluation, .start = true, .batches = 1, .steps = evaluation ? 0 : steps, .trained = true};
     const struct ys_questions in_format = {
         .evaluation = evaluation, .start = true, .batches = steps, .timed = !evaluation};
+    ys_reference_put_inputs(&v->few.reference, &in_double);
     if (said->has_double) {
         say(request, "proving the meaning in double");
         YS_TRY(ask_half(v, &v->few, request, YS_PRECISION_F64, &in_double, &said->meaning));

@@ -8,9 +8,10 @@
  *
  * Meaning: both sides in double; logits, loss, every gradient, every weight after one step and after all, every
  * batch-norm buffer at both times; the trial's own optimizer, the learning rate cut to a tenth on the way: all within
- * YS_VERIFY_MEANING_BOUND. Where an error lies above that and below YS_VERIFY_MEANING_LIMIT, two twins of the oracle,
- * each weight moved by one unit in the last place of a double, say what rounding alone does to this work: the bound is
- * then YS_VERIFY_DOUBLE_FACTOR times their figure.
+ * YS_VERIFY_MEANING_BOUND; of an adapter that has it also `input_gradient`, by the weights after all steps. Where an
+ * error lies above that and below YS_VERIFY_MEANING_LIMIT, two twins of the oracle, each weight moved by one unit in
+ * the last place of a double, say what rounding alone does to this work: the bound is then YS_VERIFY_DOUBLE_FACTOR
+ * times their figure.
  *
  * Numerics: the framework in the trial's own format against the oracle; the worse of logits and loss, and the worst of
  * the gradients, of the first batch, each within YS_VERIFY_TWIN_FACTOR times that of the worst of eight twins, which
@@ -25,14 +26,15 @@
  * is the built-in engine in single precision). The first step of either session in double goes through `train` and
  * `save`, as those of a run do.
  *
- * A trial of inference is asked in mode eval, and nothing of gradients and steps.
+ * A trial of inference is asked in mode eval, and nothing of gradients of weights and steps.
  *
  * Of rows of more than YS_VERIFY_POSITIONS positions the first so many are proven, where no position learns of those
  * behind it.
  *
- * Errors are max|d| / max|ref| for logits, |d| / |ref| for the loss, norm(d) / norm(ref) for gradients and buffers and
- * norm(w - ref) / norm(ref - w0) for weights. A tensor whose norm lies below 1e-6 of the largest of its kind is judged
- * against that largest. See docs/proof.md for where the bounds come from, and for the members of a proof. */
+ * Errors are max|d| / max|ref| for logits and gradients by the input, |d| / |ref| for the loss, norm(d) / norm(ref) for
+ * gradients and buffers and norm(w - ref) / norm(ref - w0) for weights. A tensor whose norm lies below 1e-6 of the
+ * largest of its kind is judged against that largest. See docs/proof.md for where the bounds come from, and for the
+ * members of a proof. */
 #ifndef YS_VERIFY_VERIFY_H
 #define YS_VERIFY_VERIFY_H
 
@@ -41,7 +43,7 @@
 #include "protocol/plan.h"
 #include "verify/proof.h"
 
-#define YS_VERIFY_VERSION       8 /* part of the cache key: raise it when the meaning of a proof changes */
+#define YS_VERIFY_VERSION       9 /* part of the cache key: raise it when the meaning of a proof changes */
 #define YS_VERIFY_ROWS          8
 #define YS_VERIFY_STEPS         10
 #define YS_VERIFY_POSITIONS     128       /* the first of a longer row, where they are a network by themselves */

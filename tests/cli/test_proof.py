@@ -24,13 +24,13 @@ class Proof(Case):
         proof, = self.verify(*MLP, "--steps=20")
         self.assertEqual(self.names(proof), WORK + [
             "logits", "loss", "gradients", "weights after 1 step", "weights after 10 steps", "loss of training",
-            "logits and loss", "gradients"])
+            "gradient by the input", "logits and loss", "gradients"])
         self.assertNotIn("whole", proof)  # its 8 rows are the batch
         self.assertEqual((proof["rows"], proof["batches"], proof["twins"]["count"]), (8, 10, 8))
 
     def test_of_inference(self):
         proof, = self.verify(*MLP, "--mode=infer")
-        self.assertEqual(self.names(proof), WORK + ["logits", "loss", "logits and loss"])
+        self.assertEqual(self.names(proof), WORK + ["logits", "loss", "gradient by the input", "logits and loss"])
 
     def test_of_dropout_which_is_off_in_it(self):
         proof, = self.verify("--framework=builtin", "--model=tf-mnist", "--data=synthetic", "--threads=1", "--batch=2")
@@ -126,6 +126,22 @@ class WholeBatch(Case):
     def test_finds_losses_that_are_not_those_of_the_batch(self):
         _, failed = self.verify("train_loss")
         self.assertEqual(failed, ["loss of training", "loss of training, whole batch"])
+
+
+@needs_numpy
+class InputGradient(Case):
+    """tests/adapters/slopes.py, which makes one mistake in each trial, in `input_gradient` alone."""
+
+    def test_a_wrong_one_fails_the_proof_and_nothing_else_does(self):
+        mistakes = ["nothing", "factor", "train", "loss", "row"]
+        out, _ = self.yardstick("verify", "--framework=slopes", "--recipes=" + RECIPES, "--model=check_small", "--data=synthetic",
+                                "--batch=8", "--threads=1", "--lr=0.01", "--env.SLOPES_WRONG=" + ",".join(mistakes), "--format=json", code=5)
+        for mistake, trial in zip(mistakes, json.loads(out)):
+            proof = trial["proof"]
+            failed = [check["name"] for check in proof["checks"] if not check["pass"]]
+            self.assertIn("gradient by the input", [check["name"] for check in proof["checks"]])
+            self.assertEqual(failed, [] if mistake == "nothing" else ["gradient by the input"], mistake)
+        self.assertIn("input_gradient means something else", proof["reason"])
 
 
 class BesideEachOther(Case):

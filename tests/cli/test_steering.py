@@ -55,7 +55,7 @@ class Steering(Case):
 
     def test_what_is_kept_is_a_deviation_and_a_line_of_doctor(self):
         around = {"MKL_CBWR": "AUTO", "OMP_NUM_THREADS": "1"}
-        for flags, wanted in (([], ["MKL_CBWR=AUTO of the surroundings"]), (["--env.MKL_CBWR=AUTO"], [])):
+        for flags, wanted in (([], ["MKL_CBWR=AUTO is set in the environment"]), (["--env.MKL_CBWR=AUTO"], [])):
             result, _ = self.result("run", *MLP, "--repeat=1", "--audit=off", *flags, env=around)
             said = result["trials"][0]["deviations"]
             self.assertEqual([text for text in said if "MKL_CBWR" in text or "OMP_NUM" in text], wanted)

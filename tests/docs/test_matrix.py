@@ -6,11 +6,13 @@ import json
 import os
 import pwd
 import shutil
+import sys
 import tempfile
 import unittest
 from unittest import mock
 
 PATH = os.path.join(os.environ["YS_SOURCE_ROOT"], "tools", "matrix.py")
+sys.path.insert(0, os.path.dirname(PATH))
 SPEC = importlib.util.spec_from_file_location("matrix", PATH)
 matrix = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(matrix)

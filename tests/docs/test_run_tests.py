@@ -5,12 +5,14 @@ import importlib.util
 import io
 import os
 import re
+import sys
 import tempfile
 import time
 import unittest
 from unittest import mock
 
 PATH = os.path.join(os.environ["YS_SOURCE_ROOT"], "tools", "run_tests.py")
+sys.path.insert(0, os.path.dirname(PATH))
 SPEC = importlib.util.spec_from_file_location("run_tests", PATH)
 run_tests = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(run_tests)
@@ -67,6 +69,13 @@ class RunTests(unittest.TestCase):
         self.assertEqual(self.ran("--suite", "exports"), ["export"])
         self.assertEqual(self.ran("--suite", "memory"), ["large"])
         self.assertEqual(sorted(self.ran("--all")), ["framework", "long", "quick", "slow"])
+
+    def test_thirds_are_by_name_and_each_program_is_in_one(self):
+        self.assertEqual([sorted(self.ran("--all", "--third", third)) for third in ("0", "1", "2")], [["framework", "slow"], ["long"], ["quick"]])
+        self.assertEqual(sorted(self.ran("--all", "--third", "2,0")), ["framework", "quick", "slow"])
+        for wrong in ("3", "0,0", "", "one"):
+            with self.subTest(wrong), self.assertRaises(SystemExit):
+                self.run_them("--third", wrong)
 
     def test_no_program_of_the_tests_is_forgotten(self):
         root = os.environ["YS_SOURCE_ROOT"]

@@ -44,20 +44,26 @@ class Oracle:
     def backward(self, x, y):
         """The loss and the gradient of every trained parameter."""
         loss, d = self.loss(self.forward(x, train=True), y)
+        self.pull(d)
+        return loss, self.gradients
+
+    def pull(self, d):
+        """The gradient of the sum of d * logits by the input of the last forward pass."""
         self.gradients = {}
         pending = {self.graph["output"]: d}
         for node in reversed(self.graph["nodes"]):
-            if node["op"] == "normalize":
-                continue
             inputs, d = [self.values[name] for name in node["in"]], pending[node["out"][0]]
             shares = getattr(self, node["op"].lower() + "_backward")(d, *inputs, node["attrs"], node["params"])
             for name, share in zip(node["in"], shares):
                 pending[name] = pending.get(name, 0) + share
-        return loss, self.gradients
+        return pending["x"]
 
     def normalize(self, x, attrs, _names):
         mean, std = (np.array(attrs[key])[:, None, None] for key in ("mean", "std"))
         return (x * attrs["scale"] - mean) / std
+
+    def normalize_backward(self, d, _x, attrs, _names):
+        return [d * attrs["scale"] / np.array(attrs["std"])[:, None, None]]
 
     def conv(self, x, attrs, names):
         weight, group = self.weights[names["weight"]], attrs["group"]
@@ -102,6 +108,8 @@ class Oracle:
         hat = self.centred / self.deviation
         self.gradients[names["weight"]], self.gradients[names["bias"]] = (d * hat).sum(axis=axes), d.sum(axis=axes)
         d = d * by_channel(self.weights[names["weight"]], x)
+        if not self.train:
+            return [d / self.deviation]
         along = by_channel((d * hat).sum(axis=axes), x) / n
         return [(d - by_channel(d.sum(axis=axes), x) / n - hat * along) / self.deviation]
 

@@ -22,8 +22,7 @@ static void one_sentence_tells_of_disturbed_runs(void)
     ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 0);
     CHECK(ys_json_set_int(trial, "runs", 7) == YS_OK && ys_json_set_int(trial, "disturbed", 2) == YS_OK);
     REQUIRE(ys_report_words(result, &sentences) == YS_OK);
-    const char *first = ys_json_text(ys_json_at(sentences, 0), "");
-    CHECK_HAS(first,
+    CHECK_HAS(ys_json_text(ys_json_at(sentences, 1), ""),
               "2 of 14 runs were disturbed by other work on the machine; without them no speed differs by more than");
     ys_json_free(sentences);
     CHECK(ys_json_set_int(trial, "disturbed", 0) == YS_OK);
