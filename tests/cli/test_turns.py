@@ -85,16 +85,16 @@ class Turns(Case):
 
     def test_auto_takes_turns_where_all_can_and_says_in_one_line_why_not(self):
         work = ("[global]", "framework = null", "model = mlp", "data = digits", "threads = 1", "batch = 8", "block = 1", "[a]")
-        for lines, words in ((("mode = infer", "lr = {0.1, 0.2}"), "requests"), (("input = ring", "lr = {0.1, 0.2}"), "feeder"),
-                             (("input = own", "lr = {0.1, 0.2}"), "loader"), (("ranks = 2", "nodes = 2", "lr = {0.1, 0.2}"), "hosts"),
-                             (("steps = {40, 80}",), "other steps"), (("steps = 32", "lr = {0.1, 0.2}"), "too few blocks")):
+        for lines, words in ((("mode = infer", "env.TWIN = {a, b}"), "requests"), (("input = ring", "env.TWIN = {a, b}"), "feeder"),
+                             (("input = own", "env.TWIN = {a, b}"), "loader"), (("ranks = 2", "nodes = 2", "env.TWIN = {a, b}"), "hosts"),
+                             (("steps = {40, 80}",), "other steps"), (("steps = 32", "env.TWIN = {a, b}"), "too few blocks")):
             plan, err = self.yardstick("check", "--format=json", self.study(*work, *lines, head=head("auto")))
             said = [line for line in err.splitlines() if "interleave" in line]
             self.assertEqual(len(said), 1, err)
             self.assertIn("interleave = auto: runs, ", said[0])
             self.assertIn(words, said[0])
             self.assertEqual(json.loads(plan)["study"]["interleave"], "runs")
-        out, err = self.yardstick("run", self.study(*work, "steps = 48", "lr = {0.1, 0.2}", "opt.null.rate = 4000", head=head("auto")))
+        out, err = self.yardstick("run", self.study(*work, "steps = 48", "env.TWIN = {a, b}", "opt.null.rate = 4000", head=head("auto")))
         self.assertIn("interleave = auto: blocks", err)
         self.assertEqual([run["facts"]["turns"]["members"] for run in self.runs().values()], [2, 2])
         self.assertEqual(json.loads(self.yardstick("show", "--format=json")[0])["study"]["interleave"], "blocks")
