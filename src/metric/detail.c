@@ -93,18 +93,22 @@ static void put_blocks(ys_status *status, ys_json *object, const struct ys_metri
     ys_put(status, object, "blocks", blocks);
 }
 
-/* Processors in use between this sample and the one before it. */
+/* Processors in use between this sample and the last that is at least SHORTEST_NS older: time and use of a sample are
+ * not read at one moment, which between two samples that are close to each other would be most of what is found. */
 static ys_json *cores(ys_status *status, const struct ys_series *t, const struct ys_series *cpu, size_t stride,
                       int64_t origin_ns)
 {
+    static const int64_t SHORTEST_NS = 20000000;
     ys_json *array = ys_json_array();
     int64_t last_t = origin_ns, last_cpu = 0;
-    for (size_t i = 0; t && cpu && i < t->count && i < cpu->count; i += stride) {
-        int64_t span = t->ints[i] - last_t;
+    for (size_t i = 0, next = 0; t && cpu && i < t->count && i < cpu->count; i += stride) {
+        for (; next < i && t->ints[next] <= t->ints[i] - SHORTEST_NS; next += stride) {
+            last_t = t->ints[next];
+            last_cpu = cpu->ints[next];
+        }
+        const int64_t span = t->ints[i] - last_t;
         ys_add(status, array,
-               span > 0 ? ys_json_real((double)(cpu->ints[i] - last_cpu) / (double)span) : ys_json_null());
-        last_t = t->ints[i];
-        last_cpu = cpu->ints[i];
+               span >= SHORTEST_NS ? ys_json_real((double)(cpu->ints[i] - last_cpu) / (double)span) : ys_json_null());
     }
     return array;
 }

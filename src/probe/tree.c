@@ -19,6 +19,7 @@ enum {
     STATUS_PERIOD = 5,        /* samples between two readings of /proc/PID/status, which costs more than all else */
     SEARCH_COST_FACTOR = 200, /* a search of length t is not repeated within this many t: at most 0.5 % of a CPU */
 };
+enum { LONGEST_READ_NS = 300000, MOST_LOOKS = 3 };    /* of sixteen members; how often they are read at most */
 static const uint64_t LONGEST_BELIEF_NS = 1000000000; /* a search is due after this time even if no process seems new */
 
 struct thread {
@@ -506,17 +507,29 @@ static void raise_peak(struct ys_tree *tree, const struct ys_tree_sample *sample
         peak->processes = sample->processes;
 }
 
+/** Reads all members, and when that was: a look that was itself kept from running has read some long before the others,
+ * so it is made again. */
+static uint64_t read_members(struct ys_tree *tree)
+{
+    uint64_t begun_ns, ended_ns;
+    int looks = 0;
+    do {
+        begun_ns = ys_time_ns();
+        for (size_t i = tree->count; i-- > 0;)
+            if (!read_process(tree, &tree->items[i]))
+                retire(tree, i);
+        ended_ns = ys_time_ns();
+    } while (ended_ns - begun_ns > LONGEST_READ_NS * (1 + tree->count / 16) && ++looks < MOST_LOOKS);
+    return begun_ns + (ended_ns - begun_ns) / 2;
+}
+
 ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
 {
     YS_TRY(search_if_due(tree));
     uint64_t own_ns = 0, waited_ns = 0, switches = 0, wait_ns = 0, shared_bytes = 0, most_bytes = 0;
-    *sample = (struct ys_tree_sample){0};
+    *sample = (struct ys_tree_sample){.t_ns = read_members(tree)};
     for (size_t i = tree->count; i-- > 0;) {
         struct process *process = &tree->items[i];
-        if (!read_process(tree, process)) {
-            retire(tree, i);
-            continue;
-        }
         read_threads(tree, process);
         if (process->status_in-- <= 0) {
             read_peak(tree, process);
@@ -536,7 +549,6 @@ ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample)
             wait_ns += process->threads[t].wait_ns;
         }
     }
-    sample->t_ns = ys_time_ns();
     /* Of the ended members two things are known: what they had used when last seen, and what their parents were told
      * when they waited for them. Each can miss some; neither invents any. */
     uint64_t cpu_ns = own_ns + (tree->gone_own_ns > waited_ns ? tree->gone_own_ns : waited_ns);

@@ -1,42 +1,35 @@
 /* Which version made the change, as plain text. */
 #include "base/mem.h"
-#include "report/grid.h"
 #include "report/judged.h"
 #include "report/text.h"
 
 #include <math.h>
 
-static void put_ratio(struct ys_grid *grid, size_t column, double ratio)
+/* Nothing of what is not known. */
+static void put_figure(struct ys_sheet *sheet, bool is_ratio, double value)
 {
-    struct ys_buf text = {0};
-    if (isfinite(ratio))
-        ys_buf_printf(&text, "%.3fx", ratio);
-    ys_grid_cell(grid, column, YS_GRID_PLAIN, ys_buf_text(&text));
-    grid->failed |= text.failed;
-    ys_buf_free(&text);
+    if (!isfinite(value))
+        ys_sheet_skip(sheet, 1);
+    else if (is_ratio)
+        ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%.3fx", value);
+    else
+        ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%.2g", value);
 }
 
-static void add_row(struct ys_grid *grid, const struct ys_bisect_step *step)
+static void add_row(struct ys_sheet *sheet, const struct ys_bisect_step *step)
 {
-    struct ys_buf text = {0};
-    ys_grid_row(grid);
-    ys_grid_cell(grid, 0, YS_GRID_PLAIN, step->version);
-    ys_grid_cell(grid, 1,
-                 step->side == YS_BISECT_BAD    ? YS_GRID_BAD
-                 : step->side == YS_BISECT_GOOD ? YS_GRID_GOOD
-                                                : YS_GRID_DIM,
+    ys_sheet_row(sheet);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, step->version);
+    ys_sheet_put(sheet,
+                 step->side == YS_BISECT_BAD    ? YS_MOOD_BAD
+                 : step->side == YS_BISECT_GOOD ? YS_MOOD_GOOD
+                                                : YS_MOOD_FAINT,
                  ys_name_of(&ys_bisect_sides, step->side));
-    ys_buf_printf(&text, "%lld", (long long)step->rounds);
-    ys_grid_cell(grid, 2, YS_GRID_PLAIN, ys_buf_text(&text));
-    ys_buf_clear(&text);
-    if (isfinite(step->p))
-        ys_buf_printf(&text, "%.2g", step->p);
-    ys_grid_cell(grid, 3, YS_GRID_PLAIN, ys_buf_text(&text));
-    put_ratio(grid, 4, step->to_good);
-    put_ratio(grid, 5, step->to_bad);
-    ys_grid_cell(grid, 6, YS_GRID_DIM, step->reason ? step->reason : "");
-    grid->failed |= text.failed;
-    ys_buf_free(&text);
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)step->rounds);
+    put_figure(sheet, false, step->p);
+    put_figure(sheet, true, step->to_good);
+    put_figure(sheet, true, step->to_bad);
+    ys_sheet_put(sheet, YS_MOOD_FAINT, step->reason);
 }
 
 /* Which versions were made of what a resolver chose. */
@@ -58,17 +51,16 @@ ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool col
 {
     static const char *const heads[] = {"version", "counts as", "rounds", "p", "to the good", "to the bad", ""};
     const struct ys_bisect_step *steps = told->steps.items;
-    struct ys_grid grid;
+    const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
+    struct ys_sheet sheet = ys_sheet_init(&medium);
     struct ys_buf looks = {0};
     ys_text_wrap(out, told->sentence, 0, 0, width);
     ys_buf_puts(out, "\n");
-    ys_grid_init(&grid, 1);
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        ys_grid_column(&grid, heads[i], i >= 2 && i < 6);
+        ys_sheet_column(&sheet, YS_FORM_TEXT, i >= 2 && i < 6 ? YS_COLUMN_NUMBER : YS_COLUMN_TEXT, heads[i], NULL);
     for (size_t i = 0; i < told->steps.count; i++)
-        add_row(&grid, &steps[i]);
-    ys_status status = ys_grid_print(&grid, 2, width, colour, out);
-    ys_grid_fini(&grid);
+        add_row(&sheet, &steps[i]);
+    ys_status status = ys_sheet_write(&sheet, out);
     ys_buf_printf(&looks, "%s; a look decides at p <= %.2g", told->metric, told->level);
     ys_buf_puts(out, "  ");
     ys_text_wrap(out, ys_buf_text(&looks), 2, 2, width);

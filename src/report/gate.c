@@ -1,7 +1,6 @@
 /* What came out of a gate: for people, for a pull request, for a CI's list of test cases. */
 #include "base/mem.h"
 #include "metric/metric.h"
-#include "report/grid.h"
 #include "report/judged.h"
 #include "report/label.h"
 #include "report/text.h"
@@ -9,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-static enum ys_grid_style style_of(int outcome)
+static enum ys_mood mood_of(int outcome)
 {
-    return outcome == YS_GATE_HOLDS ? YS_GRID_GOOD : outcome == YS_GATE_BROKEN ? YS_GRID_BAD : YS_GRID_DIM;
+    return outcome == YS_GATE_HOLDS ? YS_MOOD_GOOD : outcome == YS_GATE_BROKEN ? YS_MOOD_BAD : YS_MOOD_FAINT;
 }
 
 /* "-10.0 % [-10.4, -9.6]" of the baseline; "" where nothing was compared. */
@@ -27,15 +26,16 @@ static void put_change(struct ys_buf *out, const struct ys_gate_check *check)
         ys_buf_printf(out, " [%+.1f, %+.1f]", 100 * (ci[0] - from), 100 * (ci[1] - from));
 }
 
-static void add_row(struct ys_grid *grid, const struct ys_gate_check *check)
+static void add_row(struct ys_sheet *sheet, const struct ys_gate_check *check)
 {
     struct ys_buf change = {0};
     put_change(&change, check);
-    ys_grid_row(grid);
-    ys_grid_cell(grid, 0, style_of(check->outcome), ys_name_of(&ys_gate_outcomes, check->outcome));
-    ys_grid_cell(grid, 1, YS_GRID_PLAIN, check->rule);
-    ys_grid_cell(grid, 2, YS_GRID_PLAIN, ys_buf_text(&change));
-    ys_grid_cell(grid, 3, YS_GRID_PLAIN, check->trial);
+    ys_sheet_row(sheet);
+    ys_sheet_put(sheet, mood_of(check->outcome), ys_name_of(&ys_gate_outcomes, check->outcome));
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, check->rule);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&change));
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, check->trial);
+    sheet->failed |= change.failed;
     ys_buf_free(&change);
 }
 
@@ -57,18 +57,18 @@ static void put_reasons(const struct ys_gate *gate, int width, struct ys_buf *ou
 
 ys_status ys_report_gate(const struct ys_gate *gate, int width, bool colour, struct ys_buf *out)
 {
-    struct ys_grid grid;
+    static const struct ys_sheet_column columns[] = {{YS_FORM_TEXT, YS_COLUMN_VERDICT, "outcome", NULL},
+                                                     {YS_FORM_TEXT, YS_COLUMN_TEXT, "rule", NULL},
+                                                     {YS_FORM_TEXT, YS_COLUMN_NUMBER, "change", NULL},
+                                                     {YS_FORM_TEXT, YS_COLUMN_NAME, "trial", NULL}};
+    const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
     const struct ys_gate_check *checks = gate->checks.items;
+    struct ys_sheet sheet = ys_sheet_init(&medium);
     ys_text_wrap(out, gate->sentence, 0, 0, width);
-    ys_grid_init(&grid, 1);
-    ys_grid_column(&grid, "outcome", false);
-    ys_grid_column(&grid, "rule", false);
-    ys_grid_column(&grid, "change", true);
-    ys_grid_column(&grid, "trial", false);
+    ys_sheet_columns(&sheet, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < gate->checks.count; i++)
-        add_row(&grid, &checks[i]);
-    ys_status status = ys_grid_print(&grid, 2, width, colour, out);
-    ys_grid_fini(&grid);
+        add_row(&sheet, &checks[i]);
+    ys_status status = ys_sheet_write(&sheet, out);
     put_reasons(gate, width, out);
     return status == YS_OK && out->failed ? ys_out_of_memory() : status;
 }

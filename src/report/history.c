@@ -1,7 +1,6 @@
 /* One trial over all studies, as plain text. */
 #include "base/mem.h"
 #include "metric/metric.h"
-#include "report/grid.h"
 #include "report/judged.h"
 #include "report/label.h"
 #include "report/text.h"
@@ -19,30 +18,55 @@ static void put_interval(struct ys_buf *out, enum ys_kind kind, const struct ys_
         ys_buf_puts(out, ys_measure(kind, point->value, ci[0], ci[1]).interval.text);
 }
 
-static void add_row(struct ys_grid *grid, enum ys_kind kind, const struct ys_history_point *point, double most)
+static void add_row(struct ys_sheet *sheet, enum ys_kind kind, const struct ys_history_point *point, double most)
 {
-    struct ys_buf text = {0};
-    ys_grid_row(grid);
-    ys_buf_printf(&text, "%lld", (long long)point->study);
-    ys_grid_cell(grid, 0, YS_GRID_PLAIN, ys_buf_text(&text));
-    ys_grid_cell(grid, 1, YS_GRID_PLAIN, point->started ? point->started : "-");
-    ys_grid_cell(grid, 2, YS_GRID_PLAIN, point->version);
-    ys_grid_cell(grid, 3, YS_GRID_PLAIN, ys_label_value(kind, point->value).text);
-    ys_buf_clear(&text);
-    put_interval(&text, kind, point);
-    ys_grid_cell(grid, 4, YS_GRID_DIM, ys_buf_text(&text));
+    const bool is_page = sheet->medium.form == YS_FORM_PAGE;
     const double *machine = point->anchor.items;
-    ys_buf_clear(&text);
+    struct ys_buf text = {0};
+    ys_sheet_row(sheet);
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)point->study);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, point->started ? point->started : is_page ? "none" : "-");
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, point->version);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_label_value(kind, point->value).text);
+    put_interval(&text, kind, point);
+    ys_sheet_put(sheet, YS_MOOD_FAINT, ys_buf_text(&text));
     if (point->anchor.count == 2)
-        ys_buf_printf(&text, "%.2f to %.2f", machine[0], machine[1]);
-    ys_grid_cell(grid, 5, YS_GRID_DIM, ys_buf_text(&text));
+        ys_sheet_printf(sheet, YS_MOOD_FAINT, "%.2f to %.2f", machine[0], machine[1]);
+    else
+        ys_sheet_skip(sheet, 1);
     ys_buf_clear(&text);
-    for (int i = 0; isfinite(point->value) && most > 0 && i < (int)lround(BAR * point->value / most); i++)
+    for (int i = 0; !is_page && isfinite(point->value) && most > 0 && i < (int)lround(BAR * point->value / most); i++)
         ys_buf_puts(&text, "#");
     if (point->change)
-        ys_buf_puts(&text, " change");
-    ys_grid_cell(grid, 6, point->change ? YS_GRID_BAD : YS_GRID_PLAIN, ys_buf_text(&text));
+        ys_buf_puts(&text, is_page ? "change" : " change");
+    ys_sheet_put(sheet, point->change ? YS_MOOD_BAD : YS_MOOD_PLAIN, ys_buf_text(&text));
+    sheet->failed |= text.failed;
     ys_buf_free(&text);
+}
+
+ys_status ys_history_table(const struct ys_history *history, const struct ys_medium *medium, struct ys_buf *out)
+{
+    static const struct ys_sheet_column columns[] = {
+        {YS_FORM_ALL, YS_COLUMN_NUMBER, "Study", "study"},
+        {YS_FORM_ALL, YS_COLUMN_WHOLE, "Begun", "begun"},
+        {YS_FORM_ALL, YS_COLUMN_TEXT, "Version", "version"},
+        {YS_FORM_ALL, YS_COLUMN_NUMBER, "Median", "median"},
+        {YS_FORM_ALL, YS_COLUMN_NUMBER, "Interval", "interval"},
+        {YS_FORM_ALL, YS_COLUMN_NUMBER, "Machine", "machine"},
+        {YS_FORM_ALL, YS_COLUMN_FLAG, "", NULL},
+    };
+    const struct ys_history_point *points = history->points.items;
+    const struct ys_metric_info *info = ys_metric_find(history->metric);
+    const size_t most_rows = medium->form == YS_FORM_PAGE ? YS_SHEET_MOST * 10 : history->points.count;
+    struct ys_sheet sheet = ys_sheet_init(medium);
+    double most = 0;
+    sheet.keeps_heads = true;
+    ys_sheet_columns(&sheet, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < history->points.count; i++)
+        most = fmax(most, points[i].value);
+    for (size_t i = 0; i < history->points.count && i < most_rows; i++)
+        add_row(&sheet, info ? info->kind : YS_KIND_NUMBER, &points[i], most);
+    return ys_sheet_write(&sheet, out);
 }
 
 /* The median of the points from `from` on up to the next change; NaN: there is no memory. */
@@ -107,28 +131,11 @@ void ys_report_put_history(struct ys_buf *out, const struct ys_history *history)
 
 ys_status ys_report_history(const struct ys_history *history, int width, bool colour, struct ys_buf *out)
 {
-    struct ys_grid grid;
+    const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
     struct ys_buf answer = {0};
-    const struct ys_history_point *points = history->points.items;
-    const struct ys_metric_info *info = ys_metric_find(history->metric);
-    double most = 0;
-    for (size_t i = 0; i < history->points.count; i++)
-        most = fmax(most, points[i].value);
     ys_report_put_history(&answer, history);
     ys_text_wrap(out, ys_buf_text(&answer), 0, 0, width);
     out->failed |= answer.failed;
     ys_buf_free(&answer);
-    ys_grid_init(&grid, 1);
-    ys_grid_column(&grid, "study", true);
-    ys_grid_column(&grid, "begun", false);
-    ys_grid_column(&grid, "version", false);
-    ys_grid_column(&grid, "median", true);
-    ys_grid_column(&grid, "interval", true);
-    ys_grid_column(&grid, "machine", true);
-    ys_grid_column(&grid, "", false);
-    for (size_t i = 0; i < history->points.count; i++)
-        add_row(&grid, info ? info->kind : YS_KIND_NUMBER, &points[i], most);
-    ys_status status = ys_grid_print(&grid, 2, width, colour, out);
-    ys_grid_fini(&grid);
-    return status == YS_OK && out->failed ? ys_out_of_memory() : status;
+    return ys_history_table(history, &medium, out);
 }

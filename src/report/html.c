@@ -357,7 +357,7 @@ static ys_status put_body(struct ys_buf *out, const struct ys_view *view, const 
             put_contents(out, among);
     }
     if (among->judged)
-        ys_html_judged(out, among->judged);
+        YS_TRY(ys_html_judged(out, among->judged));
     if (among->history)
         YS_TRY(ys_html_history(out, among->history));
     return view->count > 0 ? ys_html_metrics(out, view) : YS_OK;

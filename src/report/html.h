@@ -40,11 +40,6 @@ void ys_html_end_figure(struct ys_buf *out);
  * for browsers unfold what a link leads into, and not what it leads to. */
 void ys_html_begin_fold(struct ys_buf *out, const char *title, const char *id);
 void ys_html_end_fold(struct ys_buf *out);
-/** Begins a table; `remark` (may be NULL) stands above it. A heading that begins with # is one of numbers. */
-void ys_html_heads(struct ys_buf *out, const char *remark, const char *const *heads, size_t count);
-void ys_html_table_end(struct ys_buf *out);
-/** The class of a proof's verdict. */
-const char *ys_html_proof_css(enum ys_proof_verdict verdict);
 /** Nested objects and arrays as a table of paths and values. */
 ys_status ys_html_object(struct ys_buf *out, const ys_json *object) YS_MUST_CHECK;
 

@@ -4,6 +4,7 @@
 #include "report/drawing.h"
 #include "report/html.h"
 #include "report/judged.h"
+#include "report/tables.h"
 #include "report/text.h"
 
 #include <math.h>
@@ -159,44 +160,17 @@ static void put_differences(struct ys_buf *out, const struct ys_list *list, cons
     ys_buf_puts(out, list->count ? "</ul>\n" : "");
 }
 
-static void put_judged_metric(struct ys_buf *out, const struct ys_judged_metric *metric)
+static ys_status put_pair(struct ys_buf *out, const struct ys_judged_pair *pair)
 {
-    const struct ys_metric_info *info = ys_metric_find(metric->metric);
-    const enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
-    const int verdict = metric->verdict;
-    struct ys_buf ratio = {0};
-    ys_report_put_ratio(&ratio, metric);
-    ys_buf_puts(out, "<tr>\n");
-    ys_html_put(out, "td", "name", info ? info->title : metric->metric);
-    ys_html_put(out, "td", "n", ys_label_value(kind, metric->base_value).text);
-    ys_html_put(out, "td", "n", ys_label_value(kind, metric->candidate_value).text);
-    ys_html_put(out, "td", "n", ys_buf_text(&ratio));
-    ys_html_put(out, "td",
-                verdict == YS_VERDICT_BETTER  ? "v good"
-                : verdict == YS_VERDICT_WORSE ? "v bad"
-                                              : "v",
-                ys_name_of(&ys_verdicts, verdict));
-    ys_html_put(out, "td", "wide soft", metric->reason ? metric->reason : "");
-    ys_buf_puts(out, "</tr>\n");
-    out->failed |= ratio.failed;
-    ys_buf_free(&ratio);
-}
-
-static void put_pair(struct ys_buf *out, const struct ys_judged_pair *pair)
-{
-    static const char *const heads[] = {"Metric", "#Base", "#Here", "#Here / base", "Verdict", "Remark"};
-    const struct ys_judged_metric *metrics = pair->metrics.items;
     ys_buf_puts(out, "<details open>\n<summary>");
     ys_text_html(out, pair->candidate);
     ys_buf_puts(out, "</summary>\n");
     ys_html_put(out, "p", "soft", pair->drift);
-    ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
-    for (size_t i = 0; i < pair->metrics.count; i++)
-        put_judged_metric(out, &metrics[i]);
-    ys_html_table_end(out);
+    YS_TRY(ys_judged_table(&pair->metrics, &ys_page_medium, out));
     put_differences(out, &pair->other, "Not the same work:");
     put_differences(out, &pair->differences, "What differs around it:");
     ys_buf_puts(out, "</details>\n");
+    return YS_OK;
 }
 
 /** Trials that one side has alone. */
@@ -217,7 +191,7 @@ static void put_only(struct ys_buf *out, const char *where, const struct ys_list
     ys_buf_free(&line);
 }
 
-void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
+ys_status ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
 {
     const struct ys_judged_pair *pairs = judged->pairs.items;
     struct ys_buf answer = {0}, figures = {0};
@@ -235,8 +209,9 @@ void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
     put_only(out, "in the base", &judged->only_base);
     put_only(out, "here", &judged->only_candidate);
     for (size_t i = 0; i < judged->pairs.count && i < YS_HTML_MOST; i++)
-        put_pair(out, &pairs[i]);
+        YS_TRY(put_pair(out, &pairs[i]));
     ys_buf_puts(out, "</section>\n");
+    return YS_OK;
 }
 
 /* ---- over all studies of that name */
@@ -349,42 +324,15 @@ static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *
     return status;
 }
 
-static void put_history_row(struct ys_buf *out, enum ys_kind kind, const struct ys_history_point *point)
-{
-    const double *ci = point->ci.items, *machine = point->anchor.items;
-    struct ys_buf text = {0};
-    ys_buf_puts(out, "<tr>\n");
-    ys_buf_printf(out, "<td class=\"n\">%lld</td>\n", (long long)point->study);
-    ys_html_put(out, "td", "whole", or_none(point->started));
-    ys_html_put(out, "td", NULL, point->version ? point->version : "");
-    ys_html_put(out, "td", "n", ys_label_value(kind, point->value).text);
-    if (point->ci.count == 2)
-        ys_buf_puts(&text, ys_measure(kind, point->value, ci[0], ci[1]).interval.text);
-    ys_html_put(out, "td", "n", ys_buf_text(&text));
-    ys_buf_clear(&text);
-    if (point->anchor.count == 2)
-        ys_buf_printf(&text, "%.2f to %.2f", machine[0], machine[1]);
-    ys_html_put(out, "td", "n", ys_buf_text(&text));
-    ys_html_put(out, "td", point->change ? "v bad" : NULL, point->change ? "change" : "");
-    ys_buf_puts(out, "</tr>\n");
-    out->failed |= text.failed;
-    ys_buf_free(&text);
-}
-
 ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history)
 {
-    static const char *const heads[] = {"#Study", "Begun", "Version", "#Median", "#Interval", "#Machine", ""};
-    const struct ys_history_point *points = history->points.items;
     const struct ys_metric_info *info = ys_metric_find(history->metric);
     const enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
     struct ys_buf answer = {0};
     ys_report_put_history(&answer, history);
     begin_section(out, "history", "How did it change?", &answer);
     YS_TRY(put_history_chart(out, history, kind));
-    ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
-    for (size_t i = 0; i < history->points.count && i < YS_HTML_MOST * 10; i++)
-        put_history_row(out, kind, &points[i]);
-    ys_html_table_end(out);
+    YS_TRY(ys_history_table(history, &ys_page_medium, out));
     ys_buf_puts(out, "</section>\n");
     return YS_OK;
 }

@@ -1,6 +1,7 @@
 /* Whether it was the same work: each trial's proof, and the audit of its runs. */
 #include "base/record.h"
 #include "report/html.h"
+#include "report/tables.h"
 #include "report/text.h"
 #include "verify/audit.h"
 
@@ -24,11 +25,6 @@ static const struct ys_field check_fields[] = {
     TEXT(struct check, worst),
 };
 static const struct ys_record check_record = YS_RECORD("check", struct check, check_fields);
-
-const char *ys_html_proof_css(enum ys_proof_verdict verdict)
-{
-    return verdict == YS_PROOF_PASS ? "v good" : verdict == YS_PROOF_FAIL ? "v bad" : "v";
-}
 
 /** What came of going through a stretch of a run again; nothing where no audit was made. */
 static void put_audit(struct ys_buf *out, const ys_json *said)
@@ -64,46 +60,52 @@ static void put_audit(struct ys_buf *out, const ys_json *said)
     ys_record_fini(&ys_audit_record, &audit);
 }
 
-static void put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
+static ys_status put_checks(struct ys_buf *out, const ys_json *checks)
 {
-    static const char *const heads[] = {"Part", "What was compared", "#Error", "#Bound", "Verdict", "Worst tensor"};
-    const ys_json *checks = trial->told.proof.checks, *diagnosis = trial->told.proof.diagnosis;
+    static const struct ys_sheet_column columns[] = {
+        {YS_FORM_PAGE, YS_COLUMN_TEXT, "Part", NULL},       {YS_FORM_PAGE, YS_COLUMN_NAME, "What was compared", NULL},
+        {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Error", NULL},    {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Bound", NULL},
+        {YS_FORM_PAGE, YS_COLUMN_VERDICT, "Verdict", NULL}, {YS_FORM_PAGE, YS_COLUMN_WIDE, "Worst tensor", NULL}};
+    struct ys_sheet sheet = ys_sheet_init(&ys_page_medium);
+    ys_sheet_columns(&sheet, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < ys_json_size(checks); i++) {
+        struct check check;
+        ys_record_glance(&check_record, ys_json_at(checks, i), &check);
+        ys_sheet_row(&sheet);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, check.half);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, check.name);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, ys_label_error(check.error).text);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, check.bound == 0 ? "equal" : ys_label_error(check.bound).text);
+        if (check.pass == YS_NAME_NONE)
+            ys_sheet_put(&sheet, YS_MOOD_PLAIN, "not judged");
+        else
+            ys_sheet_put(&sheet, check.pass ? YS_MOOD_GOOD : YS_MOOD_BAD, check.pass ? "pass" : "FAIL");
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, check.worst);
+    }
+    return ys_sheet_write(&sheet, out);
+}
+
+static ys_status put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
+{
+    const ys_json *diagnosis = trial->told.proof.diagnosis;
     const enum ys_proof_verdict verdict = ys_view_verdict(trial);
     const char *reason = ys_view_or(trial->told.proof.reason, "");
     ys_buf_puts(out, verdict == YS_PROOF_FAIL ? "<details open>\n<summary>" : "<details>\n<summary>");
     ys_text_html(out, trial->name);
-    ys_buf_puts(out, ": ");
-    ys_buf_printf(out, "<strong class=\"%s\">%s", ys_html_proof_css(verdict),
+    ys_buf_printf(out, ": <strong class=\"%s\">%s",
+                  verdict == YS_PROOF_PASS   ? "v good"
+                  : verdict == YS_PROOF_FAIL ? "v bad"
+                                             : "v",
                   ys_name_of(&ys_proof_verdicts, (int)verdict));
     ys_buf_puts(out, reason[0] ? "</strong>, " : "</strong>");
     ys_text_html(out, reason);
     ys_buf_puts(out, "</summary>\n");
-    if (ys_json_size(checks) > 0)
-        ys_html_heads(out, NULL, heads, sizeof heads / sizeof heads[0]);
-    for (size_t i = 0; i < ys_json_size(checks); i++) {
-        struct check check;
-        ys_record_glance(&check_record, ys_json_at(checks, i), &check);
-        ys_buf_puts(out, "<tr>\n");
-        ys_html_put(out, "td", NULL, ys_view_or(check.half, ""));
-        ys_html_put(out, "td", "name", ys_view_or(check.name, ""));
-        ys_html_put(out, "td", "n", ys_label_error(check.error).text);
-        ys_html_put(out, "td", "n", check.bound == 0 ? "equal" : ys_label_error(check.bound).text);
-        ys_html_put(out, "td",
-                    check.pass == YS_NAME_NONE ? "v"
-                    : check.pass               ? "v good"
-                                               : "v bad",
-                    check.pass == YS_NAME_NONE ? "not judged"
-                    : check.pass               ? "pass"
-                                               : "FAIL");
-        ys_html_put(out, "td", "wide", ys_view_or(check.worst, ""));
-        ys_buf_puts(out, "</tr>\n");
-    }
-    if (ys_json_size(checks) > 0)
-        ys_html_table_end(out);
+    YS_TRY(put_checks(out, trial->told.proof.checks));
     for (size_t i = 0; i < ys_json_size(diagnosis); i++)
         ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
     put_audit(out, trial->told.proof.audit);
     ys_buf_puts(out, "</details>\n");
+    return YS_OK;
 }
 
 ys_status ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
@@ -113,7 +115,7 @@ ys_status ys_html_proofs(struct ys_buf *out, const struct ys_view *view)
                 "network, initial weights and batches. Pass: the same work. Weak: nothing differs, as far as it "
                 "could be shown. Fail: other work, so that comparisons with it are invalid.");
     for (size_t i = 0; i < (view->count < YS_HTML_MOST ? view->count : YS_HTML_MOST); i++)
-        put_proof(out, &view->trials[i]);
+        YS_TRY(put_proof(out, &view->trials[i]));
     ys_html_say_cut(out, view, YS_HTML_MOST, view->count, "trials");
     return YS_OK;
 }

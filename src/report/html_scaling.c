@@ -4,10 +4,9 @@
 #include "dist/dist.h"
 #include "report/drawing.h"
 #include "report/html.h"
-#include "report/section.h"
+#include "report/tables.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { MOST_TICKS = 12 };
 
@@ -132,60 +131,60 @@ static ys_status put_picture(struct ys_buf *out, const struct ys_view *view, boo
     return status;
 }
 
-static void put_ratio(struct ys_buf *out, double value, double lo, double hi)
+static void put_ratio(struct ys_sheet *sheet, double value, double lo, double hi)
 {
     const struct ys_label range = ys_label_ratio_range(value, lo, hi);
-    ys_html_put(out, "td", "n", ys_label_ratio(value).text);
-    ys_html_put(out, "td", "n", range.text[0] ? range.text : "none");
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_label_ratio(value).text);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, range.text[0] ? range.text : "none");
 }
 
-static void put_row(struct ys_buf *out, const struct ys_view *view, const struct speedup *speedup)
+static void put_row(struct ys_sheet *sheet, const struct ys_view *view, const struct speedup *speedup)
 {
     const struct ys_view_comparison *c = speedup->found;
     struct ys_buf name = {0};
-    char number[32];
     ys_view_put_name_without(&name, view, speedup->base, "ranks");
-    ys_buf_puts(out, "<tr>\n");
-    ys_html_put(out, "td", "name", ys_buf_text(&name));
-    ys_html_put(out, "td", NULL, ys_name_of(&ys_scalings, c->scaling));
-    snprintf(number, sizeof number, "%g", speedup->ranks);
-    ys_html_put(out, "td", "n", number);
-    put_ratio(out, c->ratio, c->lo, c->hi);
-    put_ratio(out, c->efficiency, c->efficiency_lo, c->efficiency_hi);
-    snprintf(number, sizeof number, "%lld", (long long)c->n);
-    ys_html_put(out, "td", "n", number);
-    ys_buf_puts(out, "</tr>\n");
-    out->failed |= name.failed;
+    ys_sheet_row(sheet);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&name));
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_name_of(&ys_scalings, c->scaling));
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%g", speedup->ranks);
+    put_ratio(sheet, c->ratio, c->lo, c->hi);
+    put_ratio(sheet, c->efficiency, c->efficiency_lo, c->efficiency_hi);
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)c->n);
+    sheet->failed |= name.failed;
     ys_buf_free(&name);
+}
+
+static void fill_speedups(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    static const struct ys_sheet_column columns[] = {
+        {YS_FORM_PAGE, YS_COLUMN_NAME, "Trial", NULL},      {YS_FORM_PAGE, YS_COLUMN_TEXT, "Scaling", NULL},
+        {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Ranks", NULL},    {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Speed-up", NULL},
+        {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Interval", NULL}, {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Efficiency", NULL},
+        {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Interval", NULL}, {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Rounds", NULL}};
+    struct speedup speedup;
+    sheet->things = "speed-ups";
+    sheet->remark = "Strong: all have the same rows in a step, which ranks divide; weak: each rank has as many as the "
+                    "one process. Whether a difference is more than the margin, the comparisons below say.";
+    ys_sheet_columns(sheet, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < view->comparison_count; i++)
+        if (find_speedup(view, i, &speedup) && sheet->total++ < YS_SHEET_MOST)
+            put_row(sheet, view, &speedup);
 }
 
 ys_status ys_html_scaling(struct ys_buf *out, const struct ys_view *view)
 {
-    static const char *const heads[] = {"Trial",     "Scaling",     "#Ranks",    "#Speed-up",
-                                        "#Interval", "#Efficiency", "#Interval", "#Rounds"};
-    size_t total = 0;
-    struct speedup speedup;
-    for (size_t i = 0; i < view->comparison_count; i++)
-        total += find_speedup(view, i, &speedup);
-    if (total == 0)
-        return YS_OK;
-    ys_html_put(out, "h3", NULL, "Several processes against one");
-    ys_buf_puts(out, "<div class=\"charts\">\n");
-    YS_TRY(put_picture(out, view, false));
-    YS_TRY(put_picture(out, view, true));
-    ys_buf_puts(out, "</div>\n");
-    ys_html_heads(
-        out,
-        "Strong: all have the same rows in a step, which ranks divide; weak: each rank has as many as the one "
-        "process. Whether a difference is more than the margin, the comparisons below say.",
-        heads, sizeof heads / sizeof heads[0]);
-    size_t shown = 0;
-    for (size_t i = 0; i < view->comparison_count && shown < YS_HTML_MOST; i++)
-        if (find_speedup(view, i, &speedup)) {
-            put_row(out, view, &speedup);
-            shown++;
-        }
-    ys_html_table_end(out);
-    ys_html_say_cut(out, view, YS_HTML_MOST, total, "speed-ups");
-    return YS_OK;
+    struct ys_buf table = {0};
+    ys_status status = ys_table_write(fill_speedups, view, &ys_page_medium, &table);
+    if (status == YS_OK && table.size) {
+        ys_html_put(out, "h3", NULL, "Several processes against one");
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        status = put_picture(out, view, false);
+        if (status == YS_OK)
+            status = put_picture(out, view, true);
+        ys_buf_puts(out, "</div>\n");
+        ys_buf_append(out, table.data, table.size);
+    }
+    out->failed |= table.failed;
+    ys_buf_free(&table);
+    return status;
 }

@@ -8,21 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-void ys_html_heads(struct ys_buf *out, const char *remark, const char *const *heads, size_t count)
-{
-    if (remark)
-        ys_html_put(out, "p", "soft", remark);
-    ys_buf_puts(out, "<div class=\"scroll\">\n<table class=\"sort\">\n<tr>\n");
-    for (size_t i = 0; i < count; i++)
-        ys_html_put(out, "th", heads[i][0] == '#' ? "n" : NULL, heads[i] + (heads[i][0] == '#'));
-    ys_buf_puts(out, "</tr>\n");
-}
-
-void ys_html_table_end(struct ys_buf *out)
-{
-    ys_buf_puts(out, "</table>\n</div>\n");
-}
-
 #define TEXT(type, member) YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "")
 
 /** How a run ended, in a document. */

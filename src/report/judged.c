@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "metric/metric.h"
-#include "report/grid.h"
 #include "report/label.h"
 #include "report/text.h"
 
@@ -44,7 +43,8 @@ static void put_differences(struct ys_buf *out, const struct ys_list *list, int 
     }
 }
 
-void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric)
+/* "1.05x [1.02, 1.08]", "+0.3 % [-0.1, +0.7]" or "-". */
+static void put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric)
 {
     const double *ci = metric->ci.items;
     bool difference = metric->scale == YS_SCALE_DIFFERENCE;
@@ -63,44 +63,46 @@ void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metr
         ys_buf_printf(out, " [%.3f, %.3f]", ci[0], ci[1]);
 }
 
-static enum ys_grid_style style_of(int verdict)
+static enum ys_mood mood_of(int verdict)
 {
-    return verdict == YS_VERDICT_BETTER  ? YS_GRID_GOOD
-           : verdict == YS_VERDICT_WORSE ? YS_GRID_BAD
-           : verdict == YS_VERDICT_SAME  ? YS_GRID_PLAIN
-                                         : YS_GRID_DIM;
+    return verdict == YS_VERDICT_BETTER  ? YS_MOOD_GOOD
+           : verdict == YS_VERDICT_WORSE ? YS_MOOD_BAD
+           : verdict == YS_VERDICT_SAME  ? YS_MOOD_PLAIN
+                                         : YS_MOOD_FAINT;
 }
 
-static void add_row(struct ys_grid *grid, const struct ys_judged_metric *metric)
+ys_status ys_judged_table(const struct ys_list *list, const struct ys_medium *medium, struct ys_buf *out)
 {
-    const struct ys_metric_info *info = ys_metric_find(metric->metric);
-    enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
-    struct ys_buf ratio = {0};
-    ys_report_put_ratio(&ratio, metric);
-    ys_grid_row(grid);
-    ys_grid_cell(grid, 0, YS_GRID_PLAIN, metric->metric);
-    ys_grid_cell(grid, 1, YS_GRID_PLAIN, ys_label_value(kind, metric->base_value).text);
-    ys_grid_cell(grid, 2, YS_GRID_PLAIN, ys_label_value(kind, metric->candidate_value).text);
-    ys_grid_cell(grid, 3, YS_GRID_PLAIN, ys_buf_text(&ratio));
-    ys_grid_cell(grid, 4, style_of(metric->verdict), ys_name_of(&ys_verdicts, metric->verdict));
-    ys_buf_free(&ratio);
-}
-
-static ys_status put_metrics(const struct ys_list *list, int width, bool colour, struct ys_buf *out)
-{
-    struct ys_grid grid;
+    static const struct ys_sheet_column columns[] = {
+        {YS_FORM_PAGE, YS_COLUMN_NAME, "Metric", NULL},
+        {YS_FORM_TEXT, YS_COLUMN_NAME, "metric", NULL},
+        {YS_FORM_ALL, YS_COLUMN_NUMBER, "Base", "base"},
+        {YS_FORM_ALL, YS_COLUMN_NUMBER, "Here", "candidate"},
+        {YS_FORM_ALL, YS_COLUMN_NUMBER, "Here / base", "candidate / base"},
+        {YS_FORM_ALL, YS_COLUMN_VERDICT, "Verdict", "verdict"},
+        {YS_FORM_PAGE, YS_COLUMN_WIDE, "Remark", NULL},
+    };
     const struct ys_judged_metric *metrics = list->items;
-    ys_grid_init(&grid, 1);
-    ys_grid_column(&grid, "metric", false);
-    ys_grid_column(&grid, "base", true);
-    ys_grid_column(&grid, "candidate", true);
-    ys_grid_column(&grid, "candidate / base", true);
-    ys_grid_column(&grid, "verdict", false);
-    for (size_t i = 0; i < list->count; i++)
-        add_row(&grid, &metrics[i]);
-    ys_status status = ys_grid_print(&grid, 2, width, colour, out);
-    ys_grid_fini(&grid);
-    return status;
+    struct ys_sheet sheet = ys_sheet_init(medium);
+    sheet.keeps_heads = true;
+    ys_sheet_columns(&sheet, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct ys_metric_info *info = ys_metric_find(metrics[i].metric);
+        const enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
+        struct ys_buf ratio = {0};
+        put_ratio(&ratio, &metrics[i]);
+        ys_sheet_row(&sheet);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, info ? info->title : metrics[i].metric);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, metrics[i].metric);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, ys_label_value(kind, metrics[i].base_value).text);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, ys_label_value(kind, metrics[i].candidate_value).text);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, ys_buf_text(&ratio));
+        ys_sheet_put(&sheet, mood_of(metrics[i].verdict), ys_name_of(&ys_verdicts, metrics[i].verdict));
+        ys_sheet_put(&sheet, YS_MOOD_SOFT, metrics[i].reason);
+        sheet.failed |= ratio.failed;
+        ys_buf_free(&ratio);
+    }
+    return ys_sheet_write(&sheet, out);
 }
 
 /* Each reason once: mostly all metrics have the same. */
@@ -120,6 +122,7 @@ static void put_reasons(const struct ys_list *list, int width, struct ys_buf *ou
 
 static ys_status put_pair(const struct ys_judged_pair *pair, int width, bool colour, struct ys_buf *out)
 {
+    const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
     struct ys_buf head = {0};
     ys_buf_printf(&head, strcmp(pair->base, pair->candidate) == 0 ? "%s" : "%s, against %s", pair->candidate,
                   pair->base);
@@ -130,11 +133,11 @@ static ys_status put_pair(const struct ys_judged_pair *pair, int width, bool col
     ys_buf_puts(out, pair->other.count ? "Not the same work:\n" : "The same work; ");
     put_differences(out, &pair->other, width);
     ys_text_wrap(out, pair->drift, pair->other.count ? 0 : 15, 2, width);
-    YS_TRY(put_metrics(&pair->metrics, width, colour, out));
+    YS_TRY(ys_judged_table(&pair->metrics, &medium, out));
     put_reasons(&pair->metrics, width, out);
     if (pair->confirmed.count) {
         ys_buf_puts(out, "Fresh rounds of both, in turn\n");
-        YS_TRY(put_metrics(&pair->confirmed, width, colour, out));
+        YS_TRY(ys_judged_table(&pair->confirmed, &medium, out));
         put_reasons(&pair->confirmed, width, out);
     }
     if (pair->unconfirmed) {

@@ -8,6 +8,7 @@
 #include "judge/history.h"
 #include "judge/recommend.h"
 #include "judge/two.h"
+#include "report/sheet.h"
 #include "study/bisect.h"
 #include <stdbool.h>
 
@@ -34,13 +35,15 @@ ys_status ys_report_html_among(const ys_json *result, const struct ys_judged *ju
                                struct ys_buf *out) YS_MUST_CHECK;
 
 /* Sections of that page. */
-void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged);
+ys_status ys_html_judged(struct ys_buf *out, const struct ys_judged *judged) YS_MUST_CHECK;
 ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history) YS_MUST_CHECK;
 
 /** "rate_per_s of a in 20 stored studies: 1 change, of a kind that chance shows in 1 of 100 histories: with study 12 of
  * 2026-10-30T03:17:33Z (version 2.1.0 after 2.0.1) from 301 to 264.": the medians before and after it. */
 void ys_report_put_history(struct ys_buf *out, const struct ys_history *history);
-/** "1.05x [1.02, 1.08]", "+0.3 % [-0.1, +0.7]" or "-". */
-void ys_report_put_ratio(struct ys_buf *out, const struct ys_judged_metric *metric);
+/** Metrics of one trial (struct ys_judged_metric) against another; the points of a history: as tables. */
+ys_status ys_judged_table(const struct ys_list *list, const struct ys_medium *medium, struct ys_buf *out) YS_MUST_CHECK;
+ys_status ys_history_table(const struct ys_history *history, const struct ys_medium *medium,
+                           struct ys_buf *out) YS_MUST_CHECK;
 
 #endif

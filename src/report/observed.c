@@ -5,6 +5,7 @@
 #include "metric/document.h"
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/sheet.h"
 #include "report/text.h"
 
 #include <math.h>
@@ -222,20 +223,6 @@ ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view
     return status;
 }
 
-static void put_escaped(struct ys_buf *out, const char *text)
-{
-    struct ys_buf clean = {0};
-    ys_text_clean(&clean, text ? text : "", false);
-    for (const char *c = ys_buf_text(&clean); *c; c++) {
-        if (*c == '<' || *c == '>' || *c == '&')
-            ys_buf_puts(out, *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : "&amp;");
-        else
-            ys_buf_printf(out, strchr("\\`*_{}[]|#~!", *c) ? "\\%c" : "%c", *c);
-    }
-    out->failed |= clean.failed;
-    ys_buf_free(&clean);
-}
-
 ys_status ys_observed_perf_markdown(struct ys_buf *out, const struct ys_view *view)
 {
     struct profile *profiles = NULL;
@@ -245,10 +232,10 @@ ys_status ys_observed_perf_markdown(struct ys_buf *out, const struct ys_view *vi
         const double *parts = profiles[i].parts[1], sum = sum_of(parts);
         bool begun = false;
         ys_buf_puts(out, i ? "- " : "\nProcessor time of the steady part, by library:\n\n- ");
-        put_escaped(out, profiles[i].trial->name);
+        ys_sheet_escape(out, profiles[i].trial->name);
         ys_buf_puts(out, ": ");
         if (profiles[i].reason)
-            put_escaped(out, profiles[i].reason);
+            ys_sheet_escape(out, profiles[i].reason);
         for (size_t k = 0; !profiles[i].reason && k < CODES; k++) {
             if (!(parts[k] > 0))
                 continue;
@@ -311,9 +298,9 @@ static void put_markdown_rows(struct ys_buf *out, const struct self_test *test)
 {
     const struct row *rows = test->rows.items;
     ys_buf_puts(out, "\nIs what is observed true on this machine? ");
-    put_escaped(out, test->date);
+    ys_sheet_escape(out, test->date ? test->date : "");
     ys_buf_puts(out, " on ");
-    put_escaped(out, test->host);
+    ys_sheet_escape(out, test->host ? test->host : "");
     ys_buf_puts(out, ":\n\n|");
     for (size_t k = 0; k < COLUMNS; k++)
         ys_buf_printf(out, " %s |", heads[k]);
@@ -323,7 +310,7 @@ static void put_markdown_rows(struct ys_buf *out, const struct self_test *test)
         ys_buf_puts(out, "|");
         for (size_t k = 0; k < COLUMNS; k++) {
             ys_buf_puts(out, " ");
-            put_escaped(out, cell(&rows[i], k, text));
+            ys_sheet_escape(out, cell(&rows[i], k, text));
             ys_buf_puts(out, " |");
         }
         ys_buf_puts(out, "\n");

@@ -1,8 +1,8 @@
 #include "base/mem.h"
 #include "base/words.h"
-#include "report/grid.h"
 #include "report/report.h"
 #include "report/section.h"
+#include "report/sheet.h"
 #include "report/text.h"
 #include <math.h>
 #include <string.h>
@@ -15,29 +15,27 @@ static const char *const titles[] = {
 
 static ys_status put_half(const struct ys_proof *proof, int half, int width, struct ys_buf *out)
 {
-    struct ys_grid grid;
-    ys_grid_init(&grid, 1);
-    ys_grid_column(&grid, "check", false);
-    ys_grid_column(&grid, "error", true);
-    ys_grid_column(&grid, "bound", true);
-    ys_grid_column(&grid, "verdict", false);
-    ys_grid_column(&grid, "worst", false);
+    static const struct ys_sheet_column columns[] = {{YS_FORM_TEXT, YS_COLUMN_NAME, "check", NULL},
+                                                     {YS_FORM_TEXT, YS_COLUMN_NUMBER, "error", NULL},
+                                                     {YS_FORM_TEXT, YS_COLUMN_NUMBER, "bound", NULL},
+                                                     {YS_FORM_TEXT, YS_COLUMN_VERDICT, "verdict", NULL},
+                                                     {YS_FORM_TEXT, YS_COLUMN_WIDE, "worst", NULL}};
+    const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width};
+    struct ys_sheet sheet = ys_sheet_init(&medium);
+    sheet.title = titles[half];
+    ys_sheet_columns(&sheet, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < proof->checks.count; i++) {
         const struct ys_proof_check *check = ys_proof_check_at(proof, i);
         if (check->half != half)
             continue;
-        ys_grid_row(&grid);
-        ys_grid_cell(&grid, 0, YS_GRID_PLAIN, check->name);
-        ys_grid_cell(&grid, 1, YS_GRID_PLAIN, ys_label_error(check->error).text);
-        ys_grid_cell(&grid, 2, YS_GRID_PLAIN, check->bound == 0 ? "equal" : ys_label_error(check->bound).text);
-        ys_grid_cell(&grid, 3, YS_GRID_PLAIN, check->pass ? "pass" : "FAIL");
-        ys_grid_cell(&grid, 4, YS_GRID_PLAIN, check->worst ? check->worst : "");
+        ys_sheet_row(&sheet);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, check->name);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, ys_label_error(check->error).text);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, check->bound == 0 ? "equal" : ys_label_error(check->bound).text);
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, check->pass ? "pass" : "FAIL");
+        ys_sheet_put(&sheet, YS_MOOD_PLAIN, check->worst);
     }
-    if (grid.count > 0)
-        ys_buf_printf(out, "\n%s\n", titles[half]);
-    ys_status status = ys_grid_print(&grid, 0, width, false, out);
-    ys_grid_fini(&grid);
-    return status;
+    return ys_sheet_write(&sheet, out);
 }
 
 static void put_verdict(const struct ys_proof *proof, int width, struct ys_buf *out)

@@ -1,7 +1,6 @@
 /* What to take for a wish, as plain text. */
 #include "base/mem.h"
 #include "metric/metric.h"
-#include "report/grid.h"
 #include "report/judged.h"
 #include "report/label.h"
 #include "report/text.h"
@@ -142,52 +141,49 @@ static struct naming naming_of(const struct ys_recommended *told)
     return naming;
 }
 
-/* The columns before the metrics. */
-static size_t put_names(struct ys_grid *grid, const struct naming *naming, const struct ys_recommend_trial *trial)
+/* The cells before the metrics. */
+static void put_names(struct ys_sheet *sheet, const struct naming *naming, const struct ys_recommend_trial *trial)
 {
     const struct terms terms = split(trial->trial);
     for (size_t i = 0; i < naming->count; i++) {
         const struct term *term = &terms.items[naming->at[i]];
         const int skip = term->key ? term->key + 1 : 0;
-        char *text = ys_strndup(term->text + skip, (size_t)(term->length - skip));
-        ys_grid_cell(grid, i, YS_GRID_PLAIN, text ? text : "");
-        grid->failed |= !text;
-        ys_free(text);
+        ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%.*s", term->length - skip, term->text + skip);
     }
     if (!naming->count)
-        ys_grid_cell(grid, 0, YS_GRID_PLAIN, trial->trial);
-    return naming->count ? naming->count : 1;
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, trial->trial);
 }
 
-static void name_columns(struct ys_grid *grid, const struct naming *naming, const char *id)
+static void name_columns(struct ys_sheet *sheet, const struct naming *naming, const char *id)
 {
     const struct terms terms = split(id);
     for (size_t i = 0; i < naming->count; i++) {
         const struct term *term = &terms.items[naming->at[i]];
         char *key = ys_strndup(term->text, (size_t)term->key);
-        ys_grid_column(grid, key && *key ? key : "section", false);
-        grid->failed |= !key;
+        ys_sheet_column(sheet, YS_FORM_TEXT, YS_COLUMN_NAME, key && *key ? key : "section", NULL);
+        sheet->failed |= !key;
         ys_free(key);
     }
     if (!naming->count)
-        ys_grid_column(grid, "trial", false);
+        ys_sheet_column(sheet, YS_FORM_TEXT, YS_COLUMN_NAME, "trial", NULL);
+    sheet->naming = naming->count ? naming->count : 1;
 }
 
-static void add_row(struct ys_grid *grid, const struct naming *naming, const struct ys_recommend_trial *trial,
+static void add_row(struct ys_sheet *sheet, const struct naming *naming, const struct ys_recommend_trial *trial,
                     size_t columns)
 {
     struct ys_buf text = {0};
     const double *ci = trial->ci.items;
-    ys_grid_row(grid);
-    const size_t names = put_names(grid, naming, trial);
-    ys_grid_cell(grid, names, trial->standing == YS_STANDS_CHOSEN ? YS_GRID_GOOD : YS_GRID_PLAIN,
+    ys_sheet_row(sheet);
+    put_names(sheet, naming, trial);
+    ys_sheet_put(sheet, trial->standing == YS_STANDS_CHOSEN ? YS_MOOD_GOOD : YS_MOOD_PLAIN,
                  ys_name_of(&ys_standings, trial->standing));
-    ys_grid_cell(grid, names + 1, YS_GRID_PLAIN, trial->front ? "yes" : "");
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, trial->front ? "yes" : "");
     for (size_t i = 0; i < columns; i++) {
         ys_buf_clear(&text);
         if (value_at(trial, i))
             put_value(&text, value_at(trial, i));
-        ys_grid_cell(grid, names + 2 + i, YS_GRID_PLAIN, ys_buf_text(&text));
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&text));
     }
     ys_buf_clear(&text);
     if (isfinite(trial->ratio))
@@ -197,30 +193,28 @@ static void add_row(struct ys_grid *grid, const struct naming *naming, const str
     if (text.size && trial->ci.count == 2)
         ys_buf_printf(&text, isfinite(trial->ratio) ? " [%.3f, %.3f]" : " [%+.2f, %+.2f]",
                       isfinite(trial->ratio) ? ci[0] : 100 * ci[0], isfinite(trial->ratio) ? ci[1] : 100 * ci[1]);
-    ys_grid_cell(grid, names + 2 + columns, YS_GRID_DIM, ys_buf_text(&text));
-    grid->failed |= text.failed;
+    ys_sheet_put(sheet, YS_MOOD_FAINT, ys_buf_text(&text));
+    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
 static ys_status put_trials(struct ys_buf *out, const struct ys_recommended *told, int width, bool colour)
 {
-    struct ys_grid grid;
+    const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
     const struct ys_recommend_trial *trials = told->trials.items;
     const size_t columns = told->trials.count ? trials[0].values.count : 0;
     const struct naming naming = naming_of(told);
-    ys_grid_init(&grid, naming.count ? naming.count : 1);
-    name_columns(&grid, &naming, told->trials.count ? trials[0].trial : "");
-    ys_grid_column(&grid, "standing", false);
-    ys_grid_column(&grid, "front", false);
+    struct ys_sheet sheet = ys_sheet_init(&medium);
+    name_columns(&sheet, &naming, told->trials.count ? trials[0].trial : "");
+    ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_VERDICT, "standing", NULL);
+    ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_TEXT, "front", NULL);
     for (size_t i = 0; i < columns; i++)
-        ys_grid_column(&grid, value_at(&trials[0], i)->metric, true);
-    ys_grid_column(&grid, "against the choice", true);
+        ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_NUMBER, value_at(&trials[0], i)->metric, NULL);
+    ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_NUMBER, "against the choice", NULL);
     for (size_t i = 0; i < told->trials.count; i++)
-        add_row(&grid, &naming, &trials[i], columns);
+        add_row(&sheet, &naming, &trials[i], columns);
     ys_buf_puts(out, "\n");
-    ys_status status = ys_grid_print(&grid, 2, width, colour, out);
-    ys_grid_fini(&grid);
-    return status;
+    return ys_sheet_write(&sheet, out);
 }
 
 /* What one trial could do to the answer; nothing: it could not. */

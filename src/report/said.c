@@ -1,6 +1,7 @@
 /* Whose word a number rests on: how runs were observed, and what adapters say of themselves. */
 #include "base/record.h"
 #include "report/html.h"
+#include "report/tables.h"
 #include "report/text.h"
 #include "run/said.h"
 
@@ -22,92 +23,84 @@ static const struct ys_field observed_fields[] = {
 };
 static const struct ys_record observed_record = YS_RECORD("observed", struct observed, observed_fields);
 
-static void begin_table(struct ys_buf *out, const char *const *heads, size_t count)
-{
-    ys_buf_puts(out, "<div class=\"scroll\">\n<table>\n<tr>\n");
-    for (size_t i = 0; i < count; i++)
-        ys_html_put(out, "th", NULL, heads[i]);
-    ys_buf_puts(out, "</tr>\n");
-}
-
-static void end_table(struct ys_buf *out)
-{
-    ys_buf_puts(out, "</table>\n</div>\n");
-}
-
-static void put_texts(struct ys_buf *out, const struct ys_list *texts, const struct ys_list *more)
+static void put_texts(struct ys_sheet *sheet, const struct ys_list *texts, const struct ys_list *more)
 {
     struct ys_buf text = {0};
     for (size_t i = 0; i < texts->count; i++)
         ys_buf_printf(&text, "%s%s", i ? ", " : "", ((char *const *)texts->items)[i]);
     for (size_t i = 0; i < more->count; i++)
         ys_buf_printf(&text, "%s%s", text.size ? "; " : "", ((char *const *)more->items)[i]);
-    ys_html_put(out, "td", NULL, text.size ? ys_buf_text(&text) : "-");
-    out->failed |= text.failed;
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, text.size ? ys_buf_text(&text) : "-");
+    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
-static void put_yes_no(struct ys_buf *out, bool is_so, const char *how)
+static void put_yes_no(struct ys_sheet *sheet, bool is_so, const char *how)
 {
-    struct ys_buf text = {0};
-    ys_buf_printf(&text, "%s%s%s", is_so ? "yes" : "no", how && how[0] ? ": " : "", how ? how : "");
-    ys_html_put(out, "td", NULL, ys_buf_text(&text));
-    out->failed |= text.failed;
-    ys_buf_free(&text);
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s%s%s", is_so ? "yes" : "no", how && how[0] ? ": " : "", how ? how : "");
 }
 
-/* What is damaged says nothing. */
-static ys_status read_or_pass(const struct ys_record *record, const ys_json *object, void *item, bool *is_read)
+/* False: it is damaged, and says nothing. */
+static bool read_or_pass(struct ys_sheet *sheet, const struct ys_record *record, const ys_json *object, void *item)
 {
     ys_status status =
         ys_json_type_of(object) == YS_JSON_OBJECT ? ys_record_read(record, object, "the result", item) : YS_EFORMAT;
-    *is_read = status == YS_OK;
-    return status == YS_ENOMEM ? status : YS_OK;
+    sheet->failed |= status == YS_ENOMEM;
+    return status == YS_OK;
 }
 
-static ys_status put_observed(struct ys_buf *out, const struct ys_view_trial *trial)
+static void fill_observed(struct ys_sheet *sheet, const struct ys_view *view)
 {
+    static const char *const heads[] = {"Control group of its own", "Kept from writing elsewhere",
+                                        "Numerical libraries mapped"};
     struct observed observed;
-    bool is_read;
-    YS_TRY(read_or_pass(&observed_record, trial->told.observed, &observed, &is_read));
-    if (!is_read)
-        return YS_OK;
-    ys_buf_puts(out, "<tr>\n");
-    ys_html_put(out, "td", "name", trial->name);
-    put_yes_no(out, observed.grouped, observed.group);
-    put_yes_no(out, observed.guarded, observed.guard);
-    put_texts(out, &observed.libraries, &observed.notes);
-    ys_buf_puts(out, "</tr>\n");
-    ys_record_fini(&observed_record, &observed);
-    return YS_OK;
+    sheet->is_plain = sheet->keeps_heads = true;
+    ys_table_trials(sheet, view, "Trial");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_TEXT, heads[i], NULL);
+    const size_t count = ys_table_count(sheet, view);
+    for (size_t i = 0; i < count; i++) {
+        if (!read_or_pass(sheet, &observed_record, view->trials[i].told.observed, &observed))
+            continue;
+        ys_table_trial(sheet, view, i);
+        put_yes_no(sheet, observed.grouped, observed.group);
+        put_yes_no(sheet, observed.guarded, observed.guard);
+        put_texts(sheet, &observed.libraries, &observed.notes);
+        ys_record_fini(&observed_record, &observed);
+    }
 }
 
-static void put_row(struct ys_buf *out, const char *name, const struct ys_said *row)
+static void put_row(struct ys_sheet *sheet, const struct ys_said *row)
 {
     const char *verdict = ys_name_of(&ys_said_verdicts, row->verdict);
-    ys_buf_puts(out, "<tr>\n");
-    ys_html_put(out, "td", "name", name);
-    ys_html_put(out, "td", NULL, row->what);
-    ys_html_put(out, "td", NULL, row->said);
-    ys_html_put(out, "td", NULL, row->known ? row->known : "-");
-    ys_html_put(out, "td", NULL, row->source);
-    ys_html_put(out, "td", row->verdict == YS_SAID_DIFFERS ? "v bad" : NULL, verdict ? verdict : "-");
-    ys_buf_puts(out, "</tr>\n");
+    const char *const texts[] = {row->what, row->said, row->known ? row->known : "-", row->source};
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, texts[k]);
+    ys_sheet_put(sheet, row->verdict == YS_SAID_DIFFERS ? YS_MOOD_BAD : YS_MOOD_PLAIN, verdict ? verdict : "-");
 }
 
-static ys_status put_said(struct ys_buf *out, const struct ys_view_trial *trial, size_t *rows)
+static void fill_said(struct ys_sheet *sheet, const struct ys_view *view)
 {
-    for (size_t i = 0; i < ys_json_size(trial->told.said); i++) {
-        struct ys_said row;
-        bool is_read;
-        YS_TRY(read_or_pass(&ys_said_record, ys_json_at(trial->told.said, i), &row, &is_read));
-        if (!is_read)
-            continue;
-        if ((*rows)++ < YS_HTML_MOST)
-            put_row(out, trial->name, &row);
-        ys_record_fini(&ys_said_record, &row);
+    static const char *const heads[] = {"What", "Its word", "What was observed", "From"};
+    struct ys_said row;
+    sheet->is_plain = sheet->keeps_heads = true;
+    sheet->things = "rows";
+    ys_table_trials(sheet, view, "Trial");
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_TEXT, heads[i], NULL);
+    ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_FLAG, "Verdict", NULL);
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *said = view->trials[i].told.said;
+        for (size_t k = 0; k < ys_json_size(said); k++) {
+            if (!read_or_pass(sheet, &ys_said_record, ys_json_at(said, k), &row))
+                continue;
+            if (sheet->total++ < YS_SHEET_MOST) {
+                ys_table_trial(sheet, view, i);
+                put_row(sheet, &row);
+            }
+            ys_record_fini(&ys_said_record, &row);
+        }
     }
-    return YS_OK;
 }
 
 static bool has_any(const struct ys_view *view, bool observed)
@@ -118,42 +111,22 @@ static bool has_any(const struct ys_view *view, bool observed)
     return false;
 }
 
-static ys_status put_all_said(struct ys_buf *out, const struct ys_view *view)
-{
-    static const char *const heads[] = {"Trial", "What", "Its word", "What was observed", "From", "Verdict"};
-    size_t rows = 0;
-    ys_html_put(
-        out, "p", NULL,
-        "What adapters say of themselves counts for nothing in any number but that of the parameters; where it is "
-        "not so, a warning names both.");
-    begin_table(out, heads, sizeof heads / sizeof heads[0]);
-    for (size_t i = 0; i < view->count; i++)
-        YS_TRY(put_said(out, &view->trials[i], &rows));
-    end_table(out);
-    ys_html_say_cut(out, view, YS_HTML_MOST, rows, "rows");
-    return YS_OK;
-}
-
 ys_status ys_html_said(struct ys_buf *out, const struct ys_view *view)
 {
-    static const char *const heads[] = {"Trial", "Control group of its own", "Kept from writing elsewhere",
-                                        "Numerical libraries mapped"};
-    const size_t shown = view->count < YS_HTML_MOST ? view->count : YS_HTML_MOST;
-    const bool observed = has_any(view, true), said = has_any(view, false);
-    if (!observed && !said)
-        return YS_OK;
-    if (observed) {
+    if (has_any(view, true)) {
         ys_html_put(out, "p", NULL,
                     "From outside, as processes, by one program for all: times by its own clock, processor time and "
                     "memory as the kernel counts them, exactly for a run with a control group of its own, else by what "
                     "it waited for and by samples. How each number came about stands beside it in All metrics.");
-        begin_table(out, heads, sizeof heads / sizeof heads[0]);
-        for (size_t i = 0; i < shown; i++)
-            YS_TRY(put_observed(out, &view->trials[i]));
-        end_table(out);
-        ys_html_say_cut(out, view, shown, view->count, "trials");
+        YS_TRY(ys_table_write(fill_observed, view, &ys_page_medium, out));
     }
-    return said ? put_all_said(out, view) : YS_OK;
+    if (!has_any(view, false))
+        return YS_OK;
+    ys_html_put(
+        out, "p", NULL,
+        "What adapters say of themselves counts for nothing in any number but that of the parameters; where it is "
+        "not so, a warning names both.");
+    return ys_table_write(fill_said, view, &ys_page_medium, out);
 }
 
 static bool begins_as(const char *word, const char *const *beginnings)
@@ -226,6 +199,6 @@ void ys_html_checks(struct ys_buf *out, const struct ys_view *view)
         ys_text_html(out, ys_buf_text(&command));
         ys_buf_puts(out, "</code></td>\n</tr>\n");
     }
-    end_table(out);
+    ys_buf_puts(out, "</table>\n</div>\n");
     ys_buf_free(&command);
 }

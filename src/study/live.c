@@ -53,10 +53,10 @@ ys_status ys_live_add(struct ys_live_trial *trial, const ys_json *metrics)
     return YS_OK;
 }
 
-double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *current, double current_s, double share)
+double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *current, double current_s, double whole_s)
 {
-    const bool tells = share > 0; /* of a run under way, what it has done says how long the whole takes */
-    double spent_s = tells ? current_s / share : 0, left_s = 0;
+    const bool tells = current && isfinite(whole_s);
+    double spent_s = tells ? whole_s : 0, left_s = 0;
     int64_t runs = tells;
     for (size_t i = 0; i < live->count; i++) {
         spent_s += live->trials[i].spent_s;
@@ -64,13 +64,17 @@ double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *cu
     }
     for (size_t i = 0; i < live->count; i++) {
         const struct ys_live_trial *trial = &live->trials[i];
-        const double each_s = trial->spent_on             ? trial->spent_s / (double)trial->spent_on
-                              : tells && trial == current ? current_s / share
-                                                          : spent_s / (double)runs; /* 0 / 0: NaN */
-        if (!trial->over && trial->planned > trial->done)
-            left_s += (double)(trial->planned - trial->done) * (each_s + live->pause_s);
-        if (!trial->over && trial->planned > trial->done && trial == current)
-            left_s -= current_s < each_s ? current_s : each_s;
+        const bool counts = tells && trial == current;
+        const int64_t known = trial->spent_on + counts;
+        const double each_s =
+            known ? (trial->spent_s + (counts ? whole_s : 0)) / (double)known : spent_s / (double)runs; /* 0 / 0: NaN */
+        int64_t lacking = trial->over || trial->planned < trial->done ? 0 : trial->planned - trial->done;
+        if (trial == current) {
+            left_s += fmax((counts ? whole_s : each_s) - current_s, 0) + (lacking > 0 ? live->pause_s : 0);
+            lacking -= lacking > 0;
+        }
+        if (lacking > 0)
+            left_s += (double)lacking * (each_s + live->pause_s);
     }
     return left_s;
 }

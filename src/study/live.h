@@ -38,8 +38,10 @@ ys_status ys_live_add(struct ys_live_trial *trial, const ys_json *metrics) YS_MU
 
 /** Seconds that the runs which are lacking will take: each as the mean of its trial's of this session, of a trial
  * without any as the mean of all, and the pauses; less what the run under way of `current` (NULL: none is) has taken,
- * `current_s`. Of its training it has done `share`, which tells where no run does. NaN while nothing tells. */
-double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *current, double current_s, double share);
+ * `current_s`. That one will take `whole_s` (NAN: not known yet), which counts as a run of its trial. A run beyond
+ * those planned, of a round that is repeated, is what is left of it. NaN while nothing tells. */
+double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *current, double current_s,
+                      double whole_s);
 
 /** A line a trial: its name, how many of its runs are done, its median speed so far. Lines are at most YS_LIVE_WIDTH
  * columns wide; at most `most` of them (at least 3), the last of which then says how many trials it leaves out,

@@ -45,18 +45,27 @@ struct progress {
     struct ys_study *study;
     const struct ys_trial *trial;
     int64_t round;
-    uint64_t start_ns;
+    uint64_t start_ns, train_ns; /* when its training or answering was first heard of; 0: not yet */
 };
+
+/* How long the run under way will take in all, as what it has trained tells; NAN before that. */
+static double whole_run_s(struct progress *p, enum ys_stage stage, double fraction, double spent_s)
+{
+    const bool trains = stage == YS_STAGE_TRAIN || stage == YS_STAGE_INFER;
+    if (trains && p->train_ns == 0)
+        p->train_ns = ys_time_ns();
+    const double before_s = (double)(p->train_ns - p->start_ns) * 1e-9;
+    return trains && fraction > 0.1 ? before_s + (spent_s - before_s) / fraction : NAN;
+}
 
 static void on_progress(void *context, enum ys_stage stage, double fraction)
 {
-    const struct progress *p = context;
+    struct progress *p = context;
     const struct ys_study *study = p->study;
     char left[40] = "time left unknown", span[32];
-    const bool trains = stage == YS_STAGE_TRAIN || stage == YS_STAGE_INFER;
+    const double spent_s = (double)(ys_time_ns() - p->start_ns) * 1e-9;
     const struct ys_live_trial *current = study->live.trials ? &study->live.trials[p->trial - study->set.items] : NULL;
-    double left_s = ys_live_left_s(&study->live, current, (double)(ys_time_ns() - p->start_ns) * 1e-9,
-                                   trains && fraction > 0.1 ? fraction : 0);
+    double left_s = ys_live_left_s(&study->live, current, spent_s, whole_run_s(p, stage, fraction, spent_s));
     if (study->deadline_ns)
         left_s = fmin(left_s, fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 0));
     if (left_s > 0)

@@ -33,6 +33,8 @@ struct fake_trial {
 
 /* Rows have a class for each of so many positions; 0: one for the row. */
 __attribute__((unused)) static int fake_positions;
+/* How late the first sample was stamped; the one after it was not. */
+__attribute__((unused)) static int64_t fake_late_ns;
 
 /* The study goes on until it is decided. */
 __attribute__((unused)) static bool fake_decides;
@@ -239,7 +241,7 @@ static int64_t fake_series(const struct fake_trial *trial, const struct fake_run
         bool training = at > first_t_ns;
         cpu_ns += (int64_t)((double)(at - last_ns) * (training ? 0.985 * trial->threads : 0.93));
         last_ns = at;
-        ys_series_add_int(series, "sample_t_ns", at);
+        ys_series_add_int(series, "sample_t_ns", at + (at == exec_ns + 100 * MS ? fake_late_ns : 0));
         ys_series_add_int(series, "sample_cpu_ns", cpu_ns);
         ys_series_add_int(series, "sample_rss_bytes",
                           training ? trial->rss_bytes : trial->rss_bytes * (at - exec_ns) / (first_t_ns - exec_ns + 1));

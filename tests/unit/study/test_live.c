@@ -71,19 +71,24 @@ static void what_is_left_is_told_by_each_trials_own_runs(void)
     live.trials[2] = (struct ys_live_trial){.id = "c", .planned = 1};
     live.pause_s = 1;
     /* Two runs of 2 s, one of the mean of 10 s over 4, and a pause before each of the three. */
-    CHECK_NEAR(ys_live_left_s(&live, NULL, 0, 0), 4 + 2.5 + 3, 1e-12);
+    CHECK_NEAR(ys_live_left_s(&live, NULL, 0, NAN), 4 + 2.5 + 3, 1e-12);
     live.trials[2].over = true;
-    CHECK_NEAR(ys_live_left_s(&live, NULL, 0, 0), 4 + 2, 1e-12);
+    CHECK_NEAR(ys_live_left_s(&live, NULL, 0, NAN), 4 + 2, 1e-12);
     /* It does not stand still while a run is under way, and a run that takes longer than others leaves no less than the
      * others will take. */
-    CHECK_NEAR(ys_live_left_s(&live, &live.trials[0], 0.5, 0), 4 + 2 - 0.5, 1e-12);
-    CHECK_NEAR(ys_live_left_s(&live, &live.trials[0], 7, 0), 4 + 2 - 2, 1e-12);
+    CHECK_NEAR(ys_live_left_s(&live, &live.trials[0], 0.5, NAN), 4 + 2 - 0.5, 1e-12);
+    CHECK_NEAR(ys_live_left_s(&live, &live.trials[0], 7, NAN), 4 + 2 - 2, 1e-12);
+    /* One that will take 10 s has 3 left, and says of the other that it may take (6 + 10) / 4. */
+    CHECK_NEAR(ys_live_left_s(&live, &live.trials[0], 7, 10), 3 + 4 + 2, 1e-12);
+    /* A run beyond those planned is what is left of it. */
+    CHECK_NEAR(ys_live_left_s(&live, &live.trials[1], 1, NAN), 4 + 2 + 3, 1e-12);
+    CHECK_NEAR(ys_live_left_s(&live, &live.trials[1], 1, 2), 4 + 2 + 1, 1e-12);
     for (size_t i = 0; i < live.count; i++)
         live.trials[i].spent_s = 0, live.trials[i].spent_on = 0;
-    CHECK(isnan(ys_live_left_s(&live, NULL, 0, 0)));
-    CHECK(isnan(ys_live_left_s(&live, &live.trials[0], 3, 0)));
-    /* A quarter of the first run took 3 s: nine more, and a whole one, each with its pause. */
-    CHECK_NEAR(ys_live_left_s(&live, &live.trials[0], 3, 0.25), 9 + 12 + 2, 1e-12);
+    CHECK(isnan(ys_live_left_s(&live, NULL, 0, NAN)));
+    CHECK(isnan(ys_live_left_s(&live, &live.trials[0], 3, NAN)));
+    /* The first run has taken 3 s of 12: nine more, and a whole one, each with its pause. */
+    CHECK_NEAR(ys_live_left_s(&live, &live.trials[0], 3, 12), 9 + 12 + 2, 1e-12);
     ys_live_fini(&live);
 }
 
