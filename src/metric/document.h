@@ -55,6 +55,7 @@ struct ys_result_trial {
     int status, stage; /* enum ys_run_status, enum ys_stage */
     char *reason, *command;
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
+    int threads_shared; /* 1, 0; YS_NAME_NONE: one thread was asked for, or nothing is known */
     ys_json *deviations, *warnings, *doubts, *proof, *metrics, *agreement;
     ys_json *ranks;                /* NULL where its runs are of one process each */
     struct ys_result_quiet *quiet; /* NULL where none of its runs was disturbed */
