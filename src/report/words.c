@@ -273,7 +273,7 @@ static bool has_doubt(const struct ys_view_trial *trial, const char *text)
 
 static bool departs(const struct ys_view_trial *trial, const char *text)
 {
-    return ys_json_lists(trial->told.deviations, text);
+    return trial->measured && ys_json_lists(trial->told.deviations, text);
 }
 
 /* Texts that trials have in common, each once with the trials that have it; beyond four they are counted. */
@@ -287,7 +287,7 @@ static void say_texts(struct words *w, bool (*has)(const struct ys_view_trial *,
         const ys_json *texts = doubts ? told->doubts : told->deviations;
         for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
             const char *text = ys_json_text(ys_json_at(texts, k), "");
-            if (ys_json_get(seen, text))
+            if (!has(&view->trials[i], text) || ys_json_get(seen, text))
                 continue;
             w->status = ys_json_set_bool(seen, text, true);
             if (ys_json_size(seen) > w->most_kinds)
