@@ -158,8 +158,8 @@ static void say_rounds(struct words *w)
     finish(w);
 }
 
-/* Names of the trials for which it is so, as many as a sentence has, and how many more; "all 4 trials" where it is so
- * for all that were measured. Returns how many there are, 0 where it is all. */
+/* Names of the trials for which it is so, as many as a sentence has, and how many more; in brief, of too many, how
+ * many; "All 4 trials" where it is so for all that were measured. Returns how many there are, 0 where it is all. */
 static size_t put_those(struct words *w, bool (*is_so)(const struct ys_view_trial *, const char *), const char *text)
 {
     size_t all = 0, said = 0, rest = 0;
@@ -171,6 +171,10 @@ static size_t put_those(struct words *w, bool (*is_so)(const struct ys_view_tria
     if (all > 1 && rest == 0) {
         ys_buf_puts(&w->text, ys_label_all(all, "trials").text);
         return 0;
+    }
+    if (w->is_brief && all > w->most_names) {
+        ys_buf_printf(&w->text, "%zu of %zu trials", all, all + rest);
+        return all;
     }
     for (size_t i = 0; i < w->view->count && said < w->most_names; i++) {
         if (!is_so(&w->view->trials[i], text))
