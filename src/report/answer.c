@@ -236,8 +236,11 @@ static void put_common(struct ys_buf *out, const struct ys_view *view, const str
         const char *axis = ys_view_axis(view, i);
         if (!ys_view_is_alike(group, axis))
             continue;
+        const struct ys_view_trial *alone = group->trials[0];
+        for (size_t t = 0; t < group->count && !ys_view_is_alone(alone); t++)
+            alone = group->trials[t];
         ys_buf_puts(out, begun ? ", " : "");
-        ys_view_put_factor(out, axis, ys_json_get(group->trials[0]->told.factors, axis));
+        ys_view_put_factor(out, alone, axis, ys_json_get(group->trials[0]->told.factors, axis));
         begun = true;
     }
     ys_buf_puts(out, begun ? ": " : "");

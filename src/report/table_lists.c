@@ -13,8 +13,7 @@ static bool is_common(const struct ys_view *view, const ys_json *(*remarks_of)(c
     return view->count > 1;
 }
 
-/* A title that stands in the page too, or in its place above the list. What all trials have in common stands with the
- * first. */
+/* What all trials have in common stands with the first. */
 static void put_remarks(struct ys_sheet *sheet, const struct ys_view *view,
                         const ys_json *(*remarks_of)(const struct ys_view_trial *trial))
 {
@@ -108,4 +107,14 @@ void ys_table_feeders(struct ys_sheet *sheet, const struct ys_view *view)
 void ys_table_lasts(struct ys_sheet *sheet, const struct ys_view *view)
 {
     put_sentences(sheet, view, ys_ranks_put_last);
+}
+
+void ys_table_words(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    ys_json *sentences = NULL;
+    sheet->title = "In words";
+    sheet->failed |= ys_words(view, YS_WORDS_ALL, &sentences) != YS_OK;
+    for (size_t i = 0; i < ys_json_size(sentences); i++)
+        ys_sheet_item(sheet, ys_json_text(ys_json_at(sentences, i), ""));
+    ys_json_free(sentences);
 }

@@ -25,6 +25,7 @@ static const double LOOKS_HZ = 0.001;
 
 void ys_evidence_fini(struct ys_evidence *evidence)
 {
+    ys_json_free(evidence->features);
     ys_free(evidence->message);
     *evidence = (struct ys_evidence){0};
 }
@@ -440,6 +441,9 @@ static ys_status start_all(struct asker *asker, const struct ys_framework *frame
         YS_TRY(begin(framework, &asker->plans[r], extra_env, patience_s, STOP_GRACE_S, &asker->sessions[r],
                      asker->count == 1 ? &asker->feeder : NULL));
     YS_TRY(await(asker, replies)); /* hello has no other */
+    struct ys_message said;
+    ys_message_read(ys_session_hello(asker->sessions[0]), &said);
+    asker->evidence->features = ys_json_copy(said.hello.features);
     return check_feature(asker);
 }
 
