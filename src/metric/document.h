@@ -1,5 +1,5 @@
-/* A result as structs, and the document that is made of it: what docs/results.md and docs/result.schema.json list of
- * trials and comparisons is what these tables list. */
+/* A result as structs, and the document that is made of it: what docs/results.md lists of trials and comparisons, and
+ * the JSON Schema of it (tools/result_schema.txt), is what these tables list. */
 #ifndef YS_METRIC_DOCUMENT_H
 #define YS_METRIC_DOCUMENT_H
 
