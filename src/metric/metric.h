@@ -69,12 +69,12 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
  * `metrics_version`, {value}, which is added to `metrics`. */
 ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics) YS_MUST_CHECK;
 
-/** The speeds of the first two trials of a study, one over the other, in the rounds in which both have one: over the
- * part that both runs share, as comparisons take them. `biases`: of each what is left of both warm-ups, as `bias` of
- * struct ys_compare_rule; empty where that cannot be told. Both double, new; empty with fewer than two trials.
- * YS_ENOMEM and what the store says. */
-ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, struct ys_list *ratios,
-                                  struct ys_list *biases) YS_MUST_CHECK;
+/** The speeds of two trials of a study, by their places in its job, one over the other, in the rounds in which both
+ * have one: over the part that both runs share, as comparisons take them. `biases`: of each what is left of both
+ * warm-ups, as `bias` of struct ys_compare_rule; empty where that cannot be told. Both double, new. YS_ENOMEM and what
+ * the store says. */
+ys_status ys_metric_rounds_of(struct ys_store *store, int64_t study_id, size_t a, size_t b, struct ys_list *ratios,
+                              struct ys_list *biases) YS_MUST_CHECK;
 
 /** How far apart the speed of a trial and that of its runs as a whole lie (docs/proof.md), in the run in which they do
  * most. NaN: nowhere. */

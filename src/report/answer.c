@@ -378,7 +378,7 @@ void ys_answer(struct ys_buf *out, const struct ys_view *view)
         const struct ys_view_group *group = &view->groups[g];
         if (group->measured < 2 || (group->trials[0]->no_work && groups > 0))
             continue;
-        if (said == MOST_ANSWERS) {
+        if (said == (groups > MOST_ANSWERS ? MOST_ANSWERS - 1 : MOST_ANSWERS)) { /* of many none is whole anyway */
             unsaid++;
             continue;
         }

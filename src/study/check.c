@@ -348,7 +348,10 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
     listing->study = ys_json_copy(job->study);
     listing->runs = study.runs_total;
-    ys_status status = listing->study ? add_files(&study.set, listing) : ys_out_of_memory();
+    ys_status status = ys_json_set_string(listing->study, "interleave",
+                                          ys_name_of(&ys_interleaves, study.keys.interleave)); /* as it was settled */
+    if (status == YS_OK)
+        status = add_files(&study.set, listing);
     for (size_t i = 0; status == YS_OK && i < study.set.count; i++)
         status = list(&study, &study.set.items[i], listing, &sums);
     if (status == YS_OK)
@@ -356,7 +359,7 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     if (status == YS_OK)
         status = add_looks(&study, listing);
     if (status == YS_OK)
-        status = ys_noise_say(job->study, &listing->noise);
+        status = ys_noise_say(listing->study, &listing->noise);
     warn_of_few_blocks(&study.set);
     ys_study_close(&study);
     if (status != YS_OK)
