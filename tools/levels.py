@@ -3,8 +3,8 @@
 
     tools/levels.py LEVEL [--network NAME ...] [--results DIR] [--stored]
 
-LEVEL is AVX2, to which both are held, or own: whatever the processor has. Runs a study of each network (six rounds, audits off) into DIR, and
-prints a line of the table for it. --stored: prints lines of the studies that lie in DIR, the latest of each network at this
+LEVEL is AVX2 or SSE41, to which both are held, or own: whatever the processor has. Runs a study of each network (six rounds, audits off)
+into DIR, and prints a line of the table for it. --stored: prints lines of the studies that lie in DIR, the latest of each network at this
 level, and runs none. PyTorch has to be installed, and nothing else to run: a study takes two to eight minutes.
 """
 import argparse
@@ -14,7 +14,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LEVELS = {"AVX2": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}, "own": {}}
+# what holds the engine and PyTorch to a level
+LEVELS = {"SSE41": {"ONEDNN_MAX_CPU_ISA": "SSE41", "ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
+          "AVX2": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}, "own": {}}
 EAGER = ["--opt.pytorch.channels_last=on", "--opt.pytorch.compile=off"]
 TOKENS = ["--framework=builtin,pytorch", "--data=synthetic", "--precision=f32", "--lr=0.01", "--momentum=0", "--threads=2", "--block=1"]
 # model -> title, what is run, and what the engine is meant to reach: by level, as installed and with freed memory kept
@@ -122,7 +124,7 @@ def main():
             env = ["--env.%s=%s" % pair for pair in LEVELS[options.level].items()]
             known[name] = yardstick("run", *words, *env, "--repeat=6", "--audit=off", "--format=json", "--results=" + results)
         if known.get(name):
-            print(line(title, known[name], aims[options.level]), flush=True)
+            print(line(title, known[name], aims.get(options.level, "-")), flush=True)
         else:
             print("%s: no study" % name, file=sys.stderr)
             failed = 1

@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 """Proves every model: `yardstick verify` of a framework, on synthetic data if no other are named, and a table of what it found.
 
-    tools/prove_models.py [--quick] [--third N,...] [--framework pytorch] [--data cifar10] [--program ./yardstick] [MODEL...] [-- OPTIONS OF verify...]
+    tools/prove_models.py [--quick] [--third N,...] [--level LEVEL] [--framework pytorch] [--data cifar10] [--program ./yardstick]
+                          [MODEL...] [-- OPTIONS OF verify...]
 
 Models are names or files; several frameworks are separated by commas, and what the oracle says is then computed once. Without models all that
 `yardstick list models` has. PyTorch is proven with its usual memory layout and with channels_last. --quick leaves out models
 above 50 million multiply-adds, and the second layout but of two networks: of convolutions, and of convolutions with batch normalisation. --third: only
-every third model, from the Nth on (0 to 2); 0,2: those two thirds. What stands behind -- goes to verify: --precision=bf16,
---mode=infer, --all-steps, --opt.pytorch.compile=default. Nothing is taken from the cache. Ends with `N passed, N failed, N skipped`.
+every third model, from the Nth on (0 to 2); 0,2: those two thirds. --level: oracle, twins and PyTorch are held to AVX2 or SSE41. What stands
+behind -- goes to verify: --precision=bf16, --mode=infer, --all-steps, --opt.pytorch.compile=default. Nothing is taken from the cache. Ends with
+how long it took, and `N passed, N failed, N skipped`.
 """
 import argparse
 import json
 import os
 import subprocess
 import sys
+import time
 
 import thirds
+from levels import LEVELS
 from run_tests import workers_of_a_core
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -34,10 +38,11 @@ def layouts(framework, model, quick):
     return [] if quick and model not in IN_BOTH else LAYOUTS.get(framework.partition("@")[0], [])
 
 
-def verify(program, framework, model, data, options):
+def verify(program, framework, model, data, options, level):
     """The trials of one `verify`, or why there are none."""
     command = [program, "verify", "--framework=" + framework, "--model=" + model, "--data=" + data, "--format=json", "--fresh"]
-    done = subprocess.run(command + options, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    command += ["--env.%s=%s" % pair for pair in LEVELS[level].items()] + options
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=dict(os.environ, **LEVELS[level]))
     try:
         return json.loads(done.stdout), None
     except ValueError:
@@ -72,6 +77,7 @@ def main():
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--third", type=thirds.parse)
+    parser.add_argument("--level", default="own", choices=sorted(LEVELS))
     parser.add_argument("--framework", default="pytorch")
     parser.add_argument("--data", default="synthetic", help="with others a network that is known by large images has fewer pixels")
     parser.add_argument("--program", default=os.path.join(ROOT, "yardstick"))
@@ -82,11 +88,13 @@ def main():
     models = arguments.models or [model for model in known if not arguments.quick or known[model] <= QUICK]
     models = thirds.of(models, arguments.third)
     passed = failed = 0
+    began_s = time.monotonic()
     print(ROW % ("model", "proof", "meaning", "numerics", "twins", "seconds", "setting"))
     # Nothing is timed: proofs run side by side.
     with workers_of_a_core(len(os.sched_getaffinity(0))) as pool:
         proofs = pool.map(lambda model: verify(arguments.program, arguments.framework, model, arguments.data,
-                                               layouts(arguments.framework, model, arguments.quick) + options), models)
+                                               layouts(arguments.framework, model, arguments.quick) + options,
+                                               arguments.level), models)
         for model, (trials, why) in zip(models, proofs):
             if why:
                 print(ROW % (os.path.basename(model), "none", "-", "-", "-", "-", why))
@@ -96,6 +104,7 @@ def main():
                 passed, failed = passed + ok, failed + (not ok)
     print("meaning: the largest error, bound 1e-9; numerics: the largest error as a share of its bound, which is 8 times that")
     print("of the twins; twins: their error in logits and loss")
+    print("%d models at level %s in %d s" % (len(models), arguments.level, round(time.monotonic() - began_s)))
     print("%d passed, %d failed, 0 skipped" % (passed, failed))
     return 1 if failed else 0
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/stop.h"
 
 #include <errno.h>
@@ -40,8 +41,6 @@ static _Noreturn void be_the_copy(ys_aside_work *work, void *context, pid_t orig
         _exit(1);
     ys_progress_off();
     ys_status status = work(context, &told);
-    if (status == YS_OK && told.failed)
-        status = ys_fail(YS_ENOMEM, "out of memory");
     const char *message = status == YS_OK ? "" : ys_error();
     const struct heading heading = {status, (uint32_t)strlen(message)};
     bool sent = send_all(fd, (const char *)&heading, sizeof heading) && send_all(fd, message, heading.message_bytes) &&
@@ -133,6 +132,8 @@ ys_status ys_aside_end(struct ys_aside *aside, struct ys_buf *told)
     while (waitpid(aside->pid, &state, 0) < 0 && errno == EINTR)
         ;
     *aside = YS_ASIDE_NONE;
+    if (WIFEXITED(state) && WEXITSTATUS(state) == YS_EXIT_MEMORY)
+        status = ys_out_of_memory();
     if (status == YS_OK)
         status = take(&said, told);
     ys_buf_free(&said);

@@ -5,8 +5,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static atomic_long allocations_until_failure; /* 0: no failure is planned */
+static const char *ending_program;            /* NULL: who asked for memory hears that there is none */
+
+void ys_memory_must_suffice(const char *program)
+{
+    ending_program = program;
+}
+
+/* Says it without memory and without locks, for another thread may hold them; the sentence takes the place of a
+ * progress line. */
+static void *or_end(void *block)
+{
+    if (block || !ending_program)
+        return block;
+    dprintf(STDERR_FILENO,
+            "%s%s: error: out of memory: give it more, or measure less at once; what was stored is kept\n",
+            isatty(STDERR_FILENO) ? "\r\033[K" : "", ending_program);
+    _exit(YS_EXIT_MEMORY);
+}
 
 static bool planned_to_fail(void)
 {
@@ -26,16 +45,16 @@ void *ys_alloc(size_t count, size_t size)
 {
     size_t total;
     if (planned_to_fail() || __builtin_mul_overflow(count, size, &total))
-        return NULL;
-    return calloc(total ? total : 1, 1);
+        return or_end(NULL);
+    return or_end(calloc(total ? total : 1, 1));
 }
 
 void *ys_realloc(void *block, size_t count, size_t size)
 {
     size_t total;
     if (planned_to_fail() || __builtin_mul_overflow(count, size, &total))
-        return NULL;
-    return realloc(block, total ? total : 1);
+        return or_end(NULL);
+    return or_end(realloc(block, total ? total : 1));
 }
 
 void *ys_grown(void *array, size_t count, size_t *capacity, size_t size)
@@ -87,5 +106,6 @@ char *ys_format(const char *format, ...)
 
 ys_status ys_out_of_memory(void)
 {
+    or_end(NULL);
     return ys_fail(YS_ENOMEM, "out of memory");
 }

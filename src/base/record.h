@@ -115,9 +115,9 @@ void *ys_list_add(const struct ys_record *record, struct ys_list *list);
 ys_json *ys_list_json(const struct ys_record *record, const struct ys_list *list);
 void ys_list_fini(const struct ys_record *record, struct ys_list *list);
 /** A copy of a list of int64_t. YS_ENOMEM. */
-ys_status ys_list_copy_ints(const struct ys_list *list, struct ys_list *copy) YS_MUST_CHECK;
+ys_status ys_list_copy_ints(const struct ys_list *list, struct ys_list *copy);
 /** One more text, copied, of a list of texts. YS_ENOMEM. */
-ys_status ys_list_add_text(struct ys_list *list, const char *text) YS_MUST_CHECK;
+ys_status ys_list_add_text(struct ys_list *list, const char *text);
 /** Reads `object` into `item`, which is overwritten. Members that the table does not know are passed over: a newer
  * yardstick wrote them. On failure `item` is as after ys_record_init().
  *   YS_EFORMAT  a member is missing, of another type, or no word of its names: "`label`: usage.user_ns is ..." */

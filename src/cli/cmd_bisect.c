@@ -59,9 +59,9 @@ int ys_command_bisect(const struct ys_args *args)
     char *good = NULL, *bad = NULL;
     ys_status status = check_words(args);
     if (status == YS_OK)
-        status = ys_recipe_named(args->good, args->recipe_dirs, &good);
+        ys_recipe_named(args->good, args->recipe_dirs, &good);
     if (status == YS_OK)
-        status = ys_recipe_named(args->bad, args->recipe_dirs, &bad);
+        ys_recipe_named(args->bad, args->recipe_dirs, &bad);
     if (status == YS_OK)
         status = bisect(args, good, bad, &found);
     ys_free(good);

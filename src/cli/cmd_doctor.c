@@ -146,7 +146,8 @@ static void put_noise(struct ys_buf *out, const struct ys_noise *noise)
 {
     const double *ends = noise->ci.items;
     const struct ys_noise_step *apart = noise->tells_apart.items, *needed = noise->needed.items;
-    ys_command_wrap(out, 0, 4, "%s, against itself: %lld pairs of runs, %lld runs disturbed", noise->trial,
+    ys_command_wrap(out, 0, 4, "%s, against itself, %s: %lld pairs of runs, %lld runs disturbed", noise->trial,
+                    strcmp(noise->interleave, "blocks") == 0 ? "by turns" : "one run after the other",
                     (long long)noise->pairs, (long long)noise->disturbed);
     if (noise->reason) {
         ys_command_wrap(out, 0, 4, "nothing can be told: %s", noise->reason);

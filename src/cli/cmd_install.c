@@ -66,7 +66,7 @@ static ys_status hear_hello(const struct ys_framework *framework, const char *fo
     char **env = NULL;
     struct ys_session *session = NULL;
     struct ys_session_end end;
-    YS_TRY(ys_start_env(framework, 1, NULL, NULL, &env));
+    ys_start_env(framework, 1, NULL, NULL, &env);
     struct ys_launch launch = {.argv = (const char *const *)framework->argv,
                                .env = (const char *const *)env,
                                .folder = folder,

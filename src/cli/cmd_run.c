@@ -261,6 +261,11 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
                         (long long)(infers ? trial->requests : trial->steps), infers ? "requests" : "steps",
                         trial->known ? "about" : "perhaps", ys_span_text(trial->run_s, span, sizeof span));
         ys_buf_free(&line);
+        if (isfinite(trial->apart_times))
+            ys_command_wrap(out, 4, 8,
+                            "its speed was a range of %.3g times when it last ran, and verdicts must hold at both "
+                            "ends: with %.0f %s or more it is none",
+                            trial->apart_times, trial->apart_steps, infers ? "requests" : "steps");
         print_not_due(trial, out);
     }
     print_files(listing, out);

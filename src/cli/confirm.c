@@ -131,14 +131,10 @@ static ys_status confirm_trial(const struct confirming *confirming, const struct
     YS_TRY(open_again(confirming, name, name, &again, &reason));
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && again && !reason && left && i < LOOK_COUNT; i++) {
-        ys_log_info("%s: fresh rounds of both in turn, up to %zu", name, LOOKS[i]);
+        ys_log_info("%s: fresh rounds of both side by side, up to %zu", name, LOOKS[i]);
         status = ys_again_measure(again, LOOKS[i], &reason);
-        if (status == YS_OK && !reason && ys_again_rounds(again) < LOOKS[i]) {
-            reason = ys_format("the budget ended after %zu rounds", ys_again_rounds(again));
-            status = reason ? YS_OK : ys_out_of_memory();
-        } else if (status == YS_OK && !reason) {
+        if (status == YS_OK && !reason)
             status = look(again, rules, suspects, &left);
-        }
     }
     if (status == YS_OK && reason)
         status = leave(suspects, reason);
@@ -182,13 +178,9 @@ static ys_status confirm_pair(const struct confirming *confirming, struct ys_jud
     YS_TRY(open_again(confirming, pair->base, pair->candidate, &again, &pair->unconfirmed));
     if (!again)
         return YS_OK;
-    ys_log_info("%s: %d fresh rounds of both in turn", pair->candidate, COMPARE_ROUNDS);
+    ys_log_info("%s: %d fresh rounds of both side by side", pair->candidate, COMPARE_ROUNDS);
     ys_status status = ys_again_measure(again, COMPARE_ROUNDS, &pair->unconfirmed);
     const struct ys_judged_metric *metrics = pair->metrics.items;
-    if (status == YS_OK && !pair->unconfirmed && ys_again_rounds(again) < COMPARE_ROUNDS) {
-        pair->unconfirmed = ys_format("the budget ended after %zu rounds", ys_again_rounds(again));
-        status = pair->unconfirmed ? YS_OK : ys_out_of_memory();
-    }
     for (size_t i = 0; status == YS_OK && !pair->unconfirmed && i < pair->metrics.count; i++) {
         struct ys_compare_rounds rounds = rounds_in(&room);
         ys_again_values(again, metrics[i].metric, &rounds);

@@ -1,6 +1,7 @@
 /* yardstick: wiring only. */
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/stop.h"
 #include "cli/command.h"
 #include "cli/verb.h"
@@ -71,6 +72,7 @@ int main(int argc, char **argv)
 {
     struct ys_args args;
     fill_standard_descriptors();
+    ys_memory_must_suffice("yardstick");
     if (ys_stop_install() != YS_OK)
         return ys_command_fail(YS_EINTERNAL);
     ys_models_also(ys_framework_models);

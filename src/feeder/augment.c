@@ -204,19 +204,16 @@ static void finish(const struct ys_augmentation *a, const struct lot *lot, bool 
 }
 
 /* Of pixels that stay bytes. */
-static ys_status change_bytes(const struct lot *lot, int channels, int64_t plane, uint8_t *bytes)
+static void change_bytes(const struct lot *lot, int channels, int64_t plane, uint8_t *bytes)
 {
     const int64_t count = channels * plane;
     double *values = ys_alloc((size_t)count, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     change(lot, channels, plane, bytes, values);
     for (int64_t i = 0; i < count; i++) {
         const double value = values[i] < 0 ? 0 : values[i] > 255 ? 255 : values[i];
         bytes[i] = (uint8_t)(int)(value + 0.5);
     }
     ys_free(values);
-    return YS_OK;
 }
 
 /* Eight pixels from each end at a time, then those that are left in the middle. */
@@ -264,9 +261,9 @@ static ys_status cut_out(const struct ys_augmentation *a, const struct ys_image 
     YS_TRY(make_cut(image, &cut, height, width, bytes));
     for (int64_t y = 0; lot->flip && !draw->evaluates && y < image->channels * height; y++)
         turn_row(bytes + y * width, width);
-    return changes_colours(a) && !a->standardises && !draw->evaluates
-               ? change_bytes(lot, image->channels, height * width, bytes)
-               : YS_OK;
+    if (changes_colours(a) && !a->standardises && !draw->evaluates)
+        change_bytes(lot, image->channels, height * width, bytes);
+    return YS_OK;
 }
 
 ys_status ys_augment_bytes(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
@@ -284,9 +281,7 @@ ys_status ys_augment(const struct ys_augmentation *augmentation, const struct ys
     const int64_t count = image->channels * height * width;
     uint8_t *bytes = ys_alloc((size_t)count, sizeof *bytes);
     double *values = ys_alloc((size_t)count, sizeof *values);
-    ys_status status = bytes && values ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        status = cut_out(augmentation, image, name, draw, height, width, &lot, bytes);
+    ys_status status = cut_out(augmentation, image, name, draw, height, width, &lot, bytes);
     if (status == YS_OK)
         finish(augmentation, &lot, draw->evaluates, image->channels, height * width, bytes, values, planes);
     ys_free(bytes);

@@ -45,7 +45,7 @@ struct ys_augment_draw {
 
 /** One row of `height` x `width`. `name` begins messages.
  * @param planes  [out] [channels, height, width]: 0 to 255, or as standardising makes it
- * YS_EFORMAT: too small an image for a crop without resampling. YS_ENOMEM. */
+ * YS_EFORMAT: too small an image for a crop without resampling. */
 ys_status ys_augment(const struct ys_augmentation *augmentation, const struct ys_image *image, const char *name,
                      const struct ys_augment_draw *draw, int64_t height, int64_t width, float *planes) YS_MUST_CHECK;
 /** The same as bytes, by one that makes no other numbers. */

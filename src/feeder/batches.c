@@ -40,21 +40,18 @@ static size_t row_bytes(const struct ys_tensor *array)
 }
 
 /* Each row once, alone. */
-static ys_status make_order(struct ys_batches *b)
+static void make_order(struct ys_batches *b)
 {
     b->steps = b->rows;
     b->batch = 1;
     b->own_order = ys_alloc((size_t)b->rows, sizeof *b->own_order);
     b->own_epochs = ys_alloc((size_t)b->rows, sizeof *b->own_epochs);
-    if (!b->own_order || !b->own_epochs)
-        return ys_out_of_memory();
     for (int64_t i = 0; i < b->rows; i++) {
         b->own_order[i] = (uint32_t)i;
         b->own_epochs[i] = 0;
     }
     b->order = b->own_order;
     b->epochs = b->own_epochs;
-    return YS_OK;
 }
 
 static ys_status open_order(const char *path, struct ys_batches *b)
@@ -163,7 +160,10 @@ static ys_status open_all(const struct ys_batches_asked *asked, struct ys_batche
 {
     b->asked = *asked;
     YS_TRY(open_data(asked->data, b));
-    YS_TRY(asked->order ? open_order(asked->order, b) : make_order(b));
+    if (asked->order)
+        YS_TRY(open_order(asked->order, b));
+    else
+        make_order(b);
     if (asked->augment || asked->crop || asked->floats || b->is_listed)
         YS_TRY(find_change(b));
     describe(b);
@@ -174,8 +174,6 @@ static ys_status open_all(const struct ys_batches_asked *asked, struct ys_batche
 ys_status ys_batches_open(const struct ys_batches_asked *asked, struct ys_batches **batches)
 {
     struct ys_batches *b = ys_alloc(1, sizeof *b);
-    if (!b)
-        return ys_out_of_memory();
     ys_status status = open_all(asked, b);
     if (status == YS_OK)
         *batches = b;
@@ -253,10 +251,8 @@ static ys_status decode(const struct ys_batches *b, const struct look *look, uin
 {
     const struct ys_image_chooser chooser = {choose, look};
     YS_TRY(ys_image_files_decode(&b->files, row, &chooser, image));
-    const ys_status status = ys_image_set_channels(image, (int)b->files.channels);
-    if (status != YS_OK)
-        ys_image_fini(image);
-    return status;
+    ys_image_set_channels(image, (int)b->files.channels);
+    return YS_OK;
 }
 
 static ys_status make_row_of_file(const struct ys_batches *b, const struct bench *bench, const struct look *look,
@@ -339,7 +335,7 @@ static ys_status change_rows(const struct ys_batches *b, int64_t number, unsigne
         .pixels = ys_alloc(row_bytes(from), 1),
         .bytes = ys_alloc(row_bytes(to) / ys_dtype_size(to->dtype), 1),
     };
-    ys_status status = bench.planes && bench.pixels && bench.bytes ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (int64_t i = 0; status == YS_OK && i < b->batch; i++)
         status = change_row(b, &bench, number, b->order[number * b->batch + i], place + (size_t)i * row_bytes(to));
     ys_free(bench.planes);

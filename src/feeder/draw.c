@@ -21,8 +21,8 @@ static ys_status draw_one(const struct ys_feeder_drawing *d, const char *half, i
     const struct ys_rows form = YS_ROWS_OF_IMAGES(d->channels, d->height, d->width, d->classes);
     const int64_t class = ys_images_draw_one(half, &form, row, planes);
     char *folder = ys_format("%s/%s/%03lld", d->folder, half, (long long)class);
-    char *path = folder ? ys_format("%s/%06lld.jpg", folder, (long long)row) : NULL;
-    ys_status status = path ? YS_OK : ys_out_of_memory();
+    char *path = ys_format("%s/%06lld.jpg", folder, (long long)row);
+    ys_status status = YS_OK;
     gather(planes, image);
     if (status == YS_OK && row < d->classes)
         status = ys_fs_make_dirs(folder);
@@ -43,7 +43,7 @@ ys_status ys_feeder_draw(const struct ys_feeder_drawing *drawing)
                        (long long)d->count, (long long)d->classes, YS_IMAGES_CLASSES);
     YS_TRY(ys_image_init(&image, d->folder, d->height, d->width, d->channels));
     uint8_t *planes = ys_alloc((size_t)(d->height * d->width), (size_t)d->channels);
-    ys_status status = planes ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (int64_t row = 0; status == YS_OK && row < d->count; row++)
         status = draw_one(d, "train", row, planes, &image);
     for (int64_t row = 0; status == YS_OK && row < tests; row++)

@@ -159,18 +159,15 @@ static int threads_of(const char *text)
 }
 
 /* Points into `list`. */
-static ys_status split_list(const struct ys_buf *list, struct ys_feeder_preparation *p, const char ***paths)
+static void split_list(const struct ys_buf *list, struct ys_feeder_preparation *p, const char ***paths)
 {
     const char *text = ys_buf_text(list);
     for (size_t i = 0; i < list->size; i++)
         p->count += text[i] == '\0';
     *paths = ys_alloc(p->count, sizeof **paths);
-    if (!*paths)
-        return ys_out_of_memory();
     for (size_t i = 0; i < p->count; i++, text += strlen(text) + 1)
         (*paths)[i] = text;
     p->paths = *paths;
-    return YS_OK;
 }
 
 /* Room on the disk is taken at once: later, where it is missing, the kernel can only end the process. */
@@ -222,7 +219,7 @@ static ys_status make_rows(char **words, bool draws, bool checks)
     p.threads = threads_of(options.threads);
     ys_status status = ys_fs_read(options.list, LIST_LIMIT, &list);
     if (status == YS_OK)
-        status = split_list(&list, &p, &paths);
+        split_list(&list, &p, &paths);
     if (status == YS_OK && draws)
         status = read_draw(&options, &p);
     if (status == YS_OK && p.count > 0)
@@ -307,6 +304,7 @@ int main(int argc, char **argv)
     if (strcmp(word, "--version") == 0)
         return printf("yardstick-feeder %s, %s\n", YS_VERSION, ys_image_decoders()) < 0;
     keep_memory();
+    ys_memory_must_suffice("yardstick-feeder");
     signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error that can be said */
     if (strcmp(word, "serve") == 0)
         return ys_feeder_serve();

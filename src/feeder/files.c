@@ -91,7 +91,7 @@ static ys_status read_open(int fd, const struct ys_image_files *files, int64_t r
     if (!S_ISREG(found.st_mode) || found.st_size != files->sizes[row] || time_ns != files->times[row])
         return has_changed(path);
     *bytes = ys_realloc(NULL, (size_t)found.st_size, 1);
-    return *bytes ? read_bytes(fd, path, *bytes, (size_t)found.st_size) : ys_out_of_memory();
+    return read_bytes(fd, path, *bytes, (size_t)found.st_size);
 }
 
 ys_status ys_image_files_decode(const struct ys_image_files *files, int64_t row, const struct ys_image_chooser *chooser,

@@ -21,7 +21,7 @@ ys_status ys_image_files_open(const struct ys_safetensors *file, const char *pat
                               struct ys_image_files *files) YS_MUST_CHECK;
 const char *ys_image_files_path(const struct ys_image_files *files, int64_t row);
 /** Reads and decodes that image, or no more of it than is chosen; in its own colours. From any number of threads.
- * YS_EFORMAT: the file is not the one that was listed, or is damaged. YS_EIO: it cannot be read. YS_ENOMEM. */
+ * YS_EFORMAT: the file is not the one that was listed, or is damaged. YS_EIO: it cannot be read. */
 ys_status ys_image_files_decode(const struct ys_image_files *files, int64_t row, const struct ys_image_chooser *chooser,
                                 struct ys_image *image) YS_MUST_CHECK;
 

@@ -50,8 +50,6 @@ ys_status ys_image_init_part(struct ys_image *image, const char *name, int64_t f
     };
     YS_ASSERT(made.height >= 1 && made.width >= 1);
     made.pixels = ys_realloc(NULL, (size_t)(made.height * made.width), (size_t)channels); /* as they are: all follow */
-    if (!made.pixels)
-        return ys_out_of_memory();
     *image = made;
     return YS_OK;
 }
@@ -94,14 +92,12 @@ static uint8_t grey_of(const uint8_t *rgb)
     return (uint8_t)((19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 32768u) >> 16);
 }
 
-ys_status ys_image_set_channels(struct ys_image *image, int channels)
+void ys_image_set_channels(struct ys_image *image, int channels)
 {
     if (image->channels == channels)
-        return YS_OK;
+        return;
     size_t count = (size_t)(image->height * image->width);
     uint8_t *pixels = ys_alloc(count, (size_t)channels);
-    if (!pixels)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++)
         if (channels == 1)
             pixels[i] = grey_of(image->pixels + 3 * i);
@@ -110,7 +106,6 @@ ys_status ys_image_set_channels(struct ys_image *image, int channels)
     ys_free(image->pixels);
     image->pixels = pixels;
     image->channels = channels;
-    return YS_OK;
 }
 
 const char *ys_image_decoders(void)

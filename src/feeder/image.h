@@ -41,7 +41,7 @@ struct ys_image_chooser {
 };
 
 /** The image in `size` bytes of a file. `name` begins messages. YS_EFORMAT: neither JPEG nor PNG, damaged, too large,
- * or of a kind that is not read (CMYK). YS_ENOMEM. `image` is untouched on failure. */
+ * or of a kind that is not read (CMYK). `image` is untouched on failure. */
 ys_status ys_image_decode(const void *bytes, size_t size, const char *name, struct ys_image *image) YS_MUST_CHECK;
 /** The same of a file; YS_EIO where it cannot be read. */
 ys_status ys_image_read(const char *path, struct ys_image *image) YS_MUST_CHECK;
@@ -55,7 +55,7 @@ void ys_image_fini(struct ys_image *image); /* a zeroed one is fine */
 /** Makes a grey image of one in colours, and the other way round: `channels` is 1 or 3. Grey is
  * (19595 R + 38470 G + 7471 B + 32768) / 65536 without its remainder (ITU-R BT.601 in 16 bits); colours of grey are
  * three times the same. */
-ys_status ys_image_set_channels(struct ys_image *image, int channels) YS_MUST_CHECK;
+void ys_image_set_channels(struct ys_image *image, int channels);
 
 /** Room for an image of that size, for who decodes one and writes every pixel; YS_EFORMAT when it is too large or has
  * no pixels. */

@@ -14,14 +14,14 @@ struct work {
     unsigned char *rows;
     pthread_mutex_t lock; /* of on_bad() */
     atomic_size_t next;
-    atomic_bool no_memory;
 };
 
 static ys_status make_row(const struct ys_feeder_preparation *p, size_t row, void *planes)
 {
     struct ys_image image = {0};
     YS_TRY(ys_image_read(p->paths[row], &image));
-    ys_status status = ys_image_set_channels(&image, p->channels);
+    ys_image_set_channels(&image, p->channels);
+    ys_status status = YS_OK;
     struct ys_augment_draw draw = p->draw;
     draw.row += row;
     if (status == YS_OK && p->augmentation) {
@@ -60,12 +60,10 @@ static void *make_rows(void *context)
     struct work *work = context;
     const struct ys_feeder_preparation *p = work->preparation;
     const size_t row_bytes = row_bytes_of(p);
-    for (size_t row = work->next++; row < p->count && !work->no_memory; row = work->next++) {
+    for (size_t row = work->next++; row < p->count; row = work->next++) {
         unsigned char *place = work->rows + row * row_bytes;
         ys_status status = p->checks ? check_row(p, row, place) : make_row(p, row, place);
-        if (status == YS_ENOMEM) {
-            work->no_memory = true;
-        } else if (status != YS_OK) {
+        if (status != YS_OK) {
             pthread_mutex_lock(&work->lock);
             p->on_bad(p->context, row, ys_error());
             pthread_mutex_unlock(&work->lock);
@@ -79,8 +77,6 @@ ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, voi
     struct work work = {.preparation = preparation, .rows = rows, .lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t *threads = ys_alloc((size_t)preparation->threads, sizeof *threads);
     int started = 0;
-    if (!threads)
-        return ys_out_of_memory();
     while (started < preparation->threads && pthread_create(&threads[started], NULL, make_rows, &work) == 0)
         started++;
     for (int i = 0; i < started; i++)
@@ -88,5 +84,5 @@ ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, voi
     ys_free(threads);
     if (started == 0)
         return ys_fail(YS_EIO, "no thread can be made that decodes images");
-    return work.no_memory ? ys_out_of_memory() : YS_OK;
+    return YS_OK;
 }

@@ -23,7 +23,7 @@ struct ys_feeder_preparation {
 };
 
 /** @param rows  [out] [count, channels, height, width]: bytes, or floats with an augmentation; or [count, 32]: SHA-256
- * of each file; a bad row is left as it is YS_EIO when no thread can be made, YS_ENOMEM. Bad rows are no failure. */
+ * of each file; a bad row is left as it is YS_EIO when no thread can be made. Bad rows are no failure. */
 ys_status ys_feeder_prepare(const struct ys_feeder_preparation *preparation, void *rows) YS_MUST_CHECK;
 
 #endif

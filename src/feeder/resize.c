@@ -80,7 +80,7 @@ static void fill_tap(struct taps *taps, int64_t i, double centre, double support
         taps->most = taps->count[i];
 }
 
-static ys_status taps_init(struct taps *taps, const struct way *way)
+static void taps_init(struct taps *taps, const struct way *way)
 {
     const double support = support_of(way);
     const size_t made = (size_t)way->made;
@@ -89,13 +89,8 @@ static ys_status taps_init(struct taps *taps, const struct way *way)
     taps->count = ys_alloc(made, sizeof *taps->count);
     taps->weight = ys_alloc(made * (size_t)taps->room, sizeof *taps->weight);
     taps->rough = ys_alloc(made * (size_t)taps->room, sizeof *taps->rough);
-    if (!taps->first || !taps->count || !taps->weight || !taps->rough) {
-        taps_fini(taps);
-        return ys_out_of_memory();
-    }
     for (int64_t i = 0; i < way->made; i++)
         fill_tap(taps, i, centre_of(way, i), support, way->size);
-    return YS_OK;
 }
 
 /* Each result is computed twice at most: first roughly, in float and, since that is less work, down before across; and
@@ -242,7 +237,7 @@ static ys_status resize(struct bench *b)
     b->line = ys_alloc((size_t)(b->line_size + PART + b->across->most * channels), sizeof *b->line);
     b->row = ys_alloc((size_t)(b->row_size + PART), sizeof *b->row);
     b->bytes = ys_alloc((size_t)(b->row_size + PART), 1);
-    const ys_status status = b->rows && b->from && b->line && b->row && b->bytes ? YS_OK : ys_out_of_memory();
+    const ys_status status = YS_OK;
     if (status == YS_OK)
         resize_lines(b);
     ys_free(b->rows);
@@ -274,8 +269,9 @@ static struct way way_across(const struct ys_resampling *r, int reduction)
 static ys_status resize_by(struct bench *b, const struct way *down, const struct way *across)
 {
     struct taps taps_down, taps_across;
-    YS_TRY(taps_init(&taps_across, across));
-    ys_status status = taps_init(&taps_down, down);
+    taps_init(&taps_across, across);
+    taps_init(&taps_down, down);
+    ys_status status = YS_OK;
     if (status == YS_OK) {
         b->across = &taps_across;
         b->down = &taps_down;

@@ -194,8 +194,6 @@ int64_t ys_stream_awaited(struct ys_stream *s, double *since_s)
 ys_status ys_stream_begin(const struct ys_stream_asked *asked, struct ys_stream **stream)
 {
     struct ys_stream *s = ys_alloc(1, sizeof *s); /* its threads' for as long as the program lives */
-    if (!s)
-        return ys_out_of_memory();
     *s = (struct ys_stream){.asked = *asked, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     ys_status status = make_ring(s);
     if (status == YS_OK) {

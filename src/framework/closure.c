@@ -25,22 +25,17 @@ void ys_closure_mix_file(struct ys_buf *closure, const char *path)
     ys_buf_printf(closure, "%s|", there ? hash : "absent");
 }
 
-static ys_status add_path(struct search *search, char *path_taken)
+static void add_path(struct search *search, char *path_taken)
 {
     for (size_t i = 0; path_taken && i < search->count; i++) {
         if (strcmp(search->paths[i], path_taken) == 0) {
             ys_free(path_taken);
-            return YS_OK;
+            return;
         }
     }
     char **grown = path_taken ? ys_grown(search->paths, search->count, &search->capacity, sizeof *grown) : NULL;
-    if (!grown) {
-        ys_free(path_taken);
-        return ys_out_of_memory();
-    }
     search->paths = grown;
     search->paths[search->count++] = path_taken;
-    return YS_OK;
 }
 
 static bool is_word_part(char c)
@@ -128,11 +123,11 @@ static ys_status add_inside(struct search *search, const char *folder, const cha
     if (name[0] == '.' || strcmp(name, "__pycache__") == 0)
         return YS_OK;
     char *path = ys_path_join(folder, name);
-    ys_status status = path ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     if (path && ys_fs_is_dir(path)) {
         status = depth < MAX_DEPTH ? add_folder(search, path, depth + 1) : YS_OK;
     } else if (path && is_code(name)) {
-        status = add_path(search, path);
+        add_path(search, path);
         path = NULL;
     }
     ys_free(path);
@@ -170,9 +165,11 @@ static ys_status add_spoken_of(struct search *search, const char *folder, const 
     bool maybe_folder = !code && !name[stem] && has_word(spoken->text, name, stem);
     char *path = code || maybe_folder ? ys_path_join(folder, name) : NULL;
     if (!path)
-        return code || maybe_folder ? ys_out_of_memory() : YS_OK;
-    if (code)
-        return add_path(search, path);
+        return YS_OK;
+    if (code) {
+        add_path(search, path);
+        return YS_OK;
+    }
     ys_status status = ys_fs_is_dir(path) ? add_folder(search, path, 0) : YS_OK;
     ys_free(path);
     return status;
@@ -202,7 +199,7 @@ static ys_status read_next(struct search *search, const char *folder, const char
     if (ys_fs_read(path, MAX_CODE_BYTES, &text) == YS_OK && strlen(ys_buf_text(&text)) == text.size) {
         pick_lines(ys_buf_text(&text), &importing);
         const struct spoken spoken = {ys_buf_text(&text), ys_buf_text(&importing), ending_of(path)};
-        status = importing.failed ? ys_out_of_memory() : search_folder(search, folder, &spoken);
+        status = search_folder(search, folder, &spoken);
         if (status == YS_OK && own && strcmp(own, folder) != 0)
             status = search_folder(search, own, &spoken);
     }
@@ -216,7 +213,8 @@ ys_status ys_closure_mix_code(struct ys_buf *closure, const char *path)
     struct search search = {0};
     char *folder = ys_path_dir(path), *common = ys_find_support("adapters/common.py");
     char *own = common ? ys_path_dir(common) : NULL;
-    ys_status status = folder && (own || !common) ? add_path(&search, ys_strdup(path)) : ys_out_of_memory();
+    add_path(&search, ys_strdup(path));
+    ys_status status = YS_OK;
     while (status == YS_OK && search.read < search.count)
         status = read_next(&search, folder, own);
     for (size_t i = 0; i < search.count; i++) {

@@ -28,35 +28,27 @@ static void free_lines(struct walk *walk)
     ys_free(walk->lines);
 }
 
-static ys_status take_line(struct walk *walk, char *line_taken)
+static void take_line(struct walk *walk, char *line_taken)
 {
-    if (!line_taken)
-        return ys_out_of_memory();
     for (char *c = line_taken; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = '?'; /* a line each */
-    char **grown = ys_grown(walk->lines, walk->count, &walk->capacity, sizeof *grown);
-    if (!grown) {
-        ys_free(line_taken);
-        return ys_out_of_memory();
-    }
-    walk->lines = grown;
+    walk->lines = ys_grown(walk->lines, walk->count, &walk->capacity, sizeof *walk->lines);
     walk->lines[walk->count++] = line_taken;
-    return YS_OK;
 }
 
 /* Blanks in the target would make the path begin elsewhere. */
-static ys_status take_link(struct walk *walk, int folder_fd, const char *name, const char *path)
+static void take_link(struct walk *walk, int folder_fd, const char *name, const char *path)
 {
     char target[PATH_MAX];
     ssize_t length = readlinkat(folder_fd, name, target, sizeof target - 1);
     if (length < 0)
-        return YS_OK;
+        return;
     target[length] = 0;
     for (char *c = target; *c; c++)
         if (*c == ' ')
             *c = '?';
-    return take_line(walk, ys_format("-> %s %s", target, path));
+    take_line(walk, ys_format("-> %s %s", target, path));
 }
 
 static ys_status walk_folder(struct walk *walk, int folder_fd, const char *prefix, int depth);
@@ -66,16 +58,20 @@ static ys_status take_entry(struct walk *walk, int folder_fd, const char *name, 
     struct stat info;
     if (fstatat(folder_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
         return YS_OK;
-    if (S_ISLNK(info.st_mode))
-        return take_link(walk, folder_fd, name, path);
-    if (S_ISREG(info.st_mode))
-        return take_line(walk, ys_format("%lld %lld%09ld %s", (long long)info.st_size, (long long)info.st_mtim.tv_sec,
-                                         info.st_mtim.tv_nsec, path));
+    if (S_ISLNK(info.st_mode)) {
+        take_link(walk, folder_fd, name, path);
+        return YS_OK;
+    }
+    if (S_ISREG(info.st_mode)) {
+        take_line(walk, ys_format("%lld %lld%09ld %s", (long long)info.st_size, (long long)info.st_mtim.tv_sec,
+                                  info.st_mtim.tv_nsec, path));
+        return YS_OK;
+    }
     if (!S_ISDIR(info.st_mode) || strcmp(name, "__pycache__") == 0 || strcmp(path, "cache") == 0 || depth >= MAX_DEPTH)
         return YS_OK;
     int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     char *prefix = ys_format("%s/", path);
-    ys_status status = prefix ? walk_folder(walk, fd, prefix, depth + 1) : ys_out_of_memory();
+    ys_status status = walk_folder(walk, fd, prefix, depth + 1);
     ys_free(prefix);
     return status;
 }
@@ -91,7 +87,7 @@ static ys_status walk_folder(struct walk *walk, int folder_fd, const char *prefi
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         char *path = ys_format("%s%s", prefix, entry->d_name);
-        status = path ? take_entry(walk, folder_fd, entry->d_name, path, depth) : ys_out_of_memory();
+        status = take_entry(walk, folder_fd, entry->d_name, path, depth);
         ys_free(path);
     }
     if (dir)
@@ -117,22 +113,22 @@ static ys_status list_files(const char *folder, struct ys_buf *text)
 {
     struct walk walk = {0};
     char *env = ys_path_join(folder, "env");
-    int fd = env ? open(env, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    ys_status status = env ? walk_folder(&walk, fd, "", 0) : ys_out_of_memory();
+    int fd = open(env, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ys_status status = walk_folder(&walk, fd, "", 0);
     if (walk.count)
         qsort(walk.lines, walk.count, sizeof *walk.lines, by_path);
     for (size_t i = 0; i < walk.count; i++)
         ys_buf_printf(text, "%s\n", walk.lines[i]);
     free_lines(&walk);
     ys_free(env);
-    return status == YS_OK && text->failed ? ys_out_of_memory() : status;
+    return status;
 }
 
 ys_status ys_env_files_note(const char *folder, char fingerprint[YS_SHA256_TEXT])
 {
     struct ys_buf text = {0};
     char *path = ys_path_join(folder, "installed.files");
-    ys_status status = path ? list_files(folder, &text) : ys_out_of_memory();
+    ys_status status = list_files(folder, &text);
     if (status == YS_OK)
         status = ys_fs_write(path, ys_buf_text(&text), text.size);
     if (status == YS_OK)
@@ -143,14 +139,12 @@ ys_status ys_env_files_note(const char *folder, char fingerprint[YS_SHA256_TEXT]
 }
 
 /* The lines of a list: `text` is cut into them. */
-static ys_status split(struct ys_buf *text, char ***lines, size_t *count)
+static void split(struct ys_buf *text, char ***lines, size_t *count)
 {
     *count = 0;
     for (size_t i = 0; i < text->size; i++)
         *count += text->data[i] == '\n';
     *lines = ys_alloc(*count + 1, sizeof **lines);
-    if (!*lines)
-        return ys_out_of_memory();
     char *at = text->data;
     for (size_t i = 0; i < *count; i++) {
         char *end = strchr(at, '\n');
@@ -158,11 +152,10 @@ static ys_status split(struct ys_buf *text, char ***lines, size_t *count)
         (*lines)[i] = at;
         at = end + 1;
     }
-    return YS_OK;
 }
 
 /* Two sorted lists side by side. */
-static ys_status compare(char **then, size_t then_count, char **now, size_t now_count, struct ys_env_files *files)
+static void compare(char **then, size_t then_count, char **now, size_t now_count, struct ys_env_files *files)
 {
     const char *missing = NULL, *changed = NULL, *added = NULL; /* the first lines of each kind */
     for (size_t t = 0, n = 0; t < then_count || n < now_count;) {
@@ -179,7 +172,6 @@ static ys_status compare(char **then, size_t then_count, char **now, size_t now_
     const char *first = missing ? missing : changed ? changed : added;
     files->how = missing ? "is missing" : changed ? "changed" : "is new";
     files->first = first ? ys_strdup(path_of(first)) : NULL;
-    return files->first ? YS_OK : ys_out_of_memory();
 }
 
 /* The list of the installation says which files differ. Without it, or with one that was changed itself, that is all
@@ -191,8 +183,6 @@ static ys_status find_differences(const char *folder, const char *then_fingerpri
     char hash[YS_SHA256_TEXT] = "", **then_lines = NULL, **now_lines = NULL,
          *path = ys_path_join(folder, "installed.files");
     size_t then_count, now_count;
-    if (!path)
-        return ys_out_of_memory();
     if (ys_fs_read(path, MAX_LIST_BYTES, &then) == YS_OK)
         ys_sha256_text(ys_buf_text(&then), then.size, hash);
     ys_status status = YS_OK;
@@ -200,13 +190,13 @@ static ys_status find_differences(const char *folder, const char *then_fingerpri
         files->changed = 1;
         files->how = "changed";
         files->first = ys_strdup("../installed.files");
-        status = files->first ? YS_OK : ys_out_of_memory();
+        status = YS_OK;
     } else {
-        status = split(&then, &then_lines, &then_count);
+        split(&then, &then_lines, &then_count);
         if (status == YS_OK)
-            status = split(now, &now_lines, &now_count);
+            split(now, &now_lines, &now_count);
         if (status == YS_OK)
-            status = compare(then_lines, then_count, now_lines, now_count, files);
+            compare(then_lines, then_count, now_lines, now_count, files);
     }
     ys_free(then_lines);
     ys_free(now_lines);
@@ -216,19 +206,16 @@ static ys_status find_differences(const char *folder, const char *then_fingerpri
 }
 
 /* What runs the adapter of a framework that the user built. */
-static ys_status look_at_program(const char *program, struct ys_env_files *files)
+static void look_at_program(const char *program, struct ys_env_files *files)
 {
     struct stat info = {0};
     char hash[YS_SHA256_TEXT] = "";
     if (stat(program, &info) != 0 || ys_sha256_file(program, hash) != YS_OK)
-        return YS_OK;
+        return;
     char *text = ys_format("%lld %lld%09ld %s %s", (long long)info.st_size, (long long)info.st_mtim.tv_sec,
                            info.st_mtim.tv_nsec, hash, program);
-    if (!text)
-        return ys_out_of_memory();
     ys_sha256_text(text, strlen(text), files->fingerprint);
     ys_free(text);
-    return YS_OK;
 }
 
 static ys_status look_at_files(const char *folder, const char *then, struct ys_env_files *files)
@@ -250,10 +237,10 @@ ys_status ys_env_files_look(const char *folder, struct ys_env_files *files)
     ys_json *installed = NULL;
     char *path = ys_path_join(folder, "installed.json");
     *files = (struct ys_env_files){0};
-    ys_status status = path ? ys_json_read(path, &installed) : ys_out_of_memory();
+    ys_status status = ys_json_read(path, &installed);
     const char *program = ys_json_get_text(installed, "interpreter", NULL);
     if (status == YS_OK && program)
-        status = look_at_program(program, files);
+        look_at_program(program, files);
     else if (status == YS_OK)
         status = look_at_files(folder, ys_json_get_text(installed, "fingerprint", NULL), files);
     ys_json_free(installed);

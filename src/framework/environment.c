@@ -33,8 +33,8 @@ char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version
         return resolved;
     }
     char *versioned = ys_replace(recipe->requirements, "{version}", version);
-    char *relative = versioned ? ys_replace(versioned, "{python}", python) : NULL;
-    char *path = relative ? ys_path_join(recipe->folder, relative) : NULL;
+    char *relative = ys_replace(versioned, "{python}", python);
+    char *path = ys_path_join(recipe->folder, relative);
     ys_free(versioned);
     ys_free(relative);
     return path;
@@ -43,7 +43,7 @@ char *ys_recipe_requirements(const struct ys_recipe *recipe, const char *version
 char *ys_environment_fill_in(const struct ys_environment *environment, const char *pattern)
 {
     char *folder = ys_path_join(environment->folder, "env");
-    char *filled = folder ? ys_replace(pattern, "{environment}", folder) : NULL;
+    char *filled = ys_replace(pattern, "{environment}", folder);
     ys_free(folder);
     return filled;
 }
@@ -61,14 +61,12 @@ static void check_python(const ys_json *installed, struct ys_environment *enviro
             ys_format("its Python is another one since it was installed: %s in place of %s", now, then);
 }
 
-static ys_status read_packages(const struct ys_recipe *recipe, const char *version, const ys_json *installed,
-                               struct ys_environment *environment)
+static void read_packages(const struct ys_recipe *recipe, const char *version, const ys_json *installed,
+                          struct ys_environment *environment)
 {
     const char *made_from = ys_json_get_text(installed, "requirements", "");
     const char *python = ys_json_get_text(installed, "python_version", "");
     char now[YS_SHA256_TEXT] = "", *file = ys_recipe_requirements(recipe, version, python);
-    if (!file)
-        return ys_out_of_memory();
     bool same = ys_fs_exists(file) && ys_sha256_file(file, now) == YS_OK && strcmp(now, made_from) == 0;
     ys_free(file);
     snprintf(environment->made_from, sizeof environment->made_from, "%s", made_from);
@@ -79,34 +77,29 @@ static ys_status read_packages(const struct ys_recipe *recipe, const char *versi
         environment->reason = ys_format("its pinned requirements changed since it was installed");
     ys_free(environment->python);
     environment->python = ys_strdup(python);
-    return environment->python ? YS_OK : ys_out_of_memory();
 }
 
 /* A framework that the user built: the interpreter that was named, which is not ours. */
-static ys_status read_build(const ys_json *installed, struct ys_environment *environment)
+static void read_build(const ys_json *installed, struct ys_environment *environment)
 {
     ys_free(environment->interpreter);
     environment->interpreter = ys_strdup(ys_json_get_text(installed, "interpreter", ""));
-    if (!environment->interpreter)
-        return ys_out_of_memory();
     if (!ys_fs_is_executable(environment->interpreter))
         environment->reason = ys_format("the program it was installed from, %s, is not there or may not be executed",
                                         environment->interpreter);
     else if (ys_sha256_file(environment->interpreter, environment->made_from) != YS_OK)
         environment->reason = ys_strdup(ys_error());
-    return YS_OK;
 }
 
 /* Looks at installed.json; sets `reason` when the environment is not what the recipe asks for today. */
-static ys_status read_installed(const struct ys_recipe *recipe, const char *version, const ys_json *installed,
-                                struct ys_environment *environment)
+static void read_installed(const struct ys_recipe *recipe, const char *version, const ys_json *installed,
+                           struct ys_environment *environment)
 {
     if (recipe->get)
-        YS_TRY(read_build(installed, environment));
+        read_build(installed, environment);
     else
-        YS_TRY(read_packages(recipe, version, installed, environment));
+        read_packages(recipe, version, installed, environment);
     environment->complete = !environment->reason;
-    return YS_OK;
 }
 
 static ys_status read_state(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment)
@@ -115,9 +108,9 @@ static ys_status read_state(const struct ys_recipe *recipe, const char *version,
     char *failed = ys_path_join(environment->folder, "failed.json");
     ys_json *state = NULL;
     long holder = 0;
-    ys_status status = installed && failed ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     if (status == YS_OK && ys_fs_exists(installed) && ys_json_read(installed, &state) == YS_OK) {
-        status = read_installed(recipe, version, state, environment);
+        read_installed(recipe, version, state, environment);
     } else if (status == YS_OK && ys_fs_exists(failed) && ys_json_read(failed, &state) == YS_OK) {
         environment->unsupported = ys_json_get_bool(state, "unsupported", false);
         environment->reason =
@@ -130,8 +123,6 @@ static ys_status read_state(const struct ys_recipe *recipe, const char *version,
         environment->reason =
             recipe->get ? ys_format("it is in no package index: %s", recipe->get) : ys_format("it is not installed");
     }
-    if (status == YS_OK && !environment->complete && !environment->reason)
-        status = ys_out_of_memory();
     ys_json_free(state);
     ys_free(installed);
     ys_free(failed);
@@ -154,8 +145,7 @@ ys_status ys_environment_read(const struct ys_recipe *recipe, const char *versio
     ys_free(all);
     if (environment->folder)
         environment->interpreter = ys_path_join(environment->folder, "env/bin/python");
-    ys_status status =
-        environment->interpreter && environment->python ? read_state(recipe, version, environment) : ys_out_of_memory();
+    ys_status status = read_state(recipe, version, environment);
     if (status != YS_OK)
         ys_environment_fini(environment);
     return status;

@@ -55,7 +55,7 @@ static char *find_program(const struct ys_recipe *recipe, const char *word)
     while (path && *path) {
         size_t length = strcspn(path, ":");
         char *candidate = ys_format("%.*s/%s", (int)length, path, word);
-        if (candidate && ys_fs_is_executable(candidate))
+        if (ys_fs_is_executable(candidate))
             return candidate;
         ys_free(candidate);
         path += length + (path[length] == ':');
@@ -67,7 +67,7 @@ static char *find_program(const struct ys_recipe *recipe, const char *word)
 static char *find_argument(const struct ys_recipe *recipe, const char *word)
 {
     char *beside = ys_path_join(recipe->folder, word);
-    if (beside && word[0] != '/' && ys_fs_exists(beside))
+    if (word[0] != '/' && ys_fs_exists(beside))
         return beside;
     ys_free(beside);
     return ys_strdup(word);
@@ -78,7 +78,7 @@ static char *take_word(const char **at)
 {
     char *word = ys_alloc(strlen(*at) + 1, 1);
     size_t length = 0;
-    for (; word && **at && **at != ' '; ++*at) {
+    for (; **at && **at != ' '; ++*at) {
         if ((*at)[0] == '\\' && (*at)[1] == ' ')
             ++*at;
         word[length++] = **at;
@@ -92,20 +92,14 @@ static char *take_word(const char **at)
 static ys_status use_program(struct ys_framework *framework, const struct ys_recipe *recipe, struct ys_buf *closure)
 {
     framework->argv = ys_alloc(MAX_WORDS + 1, sizeof *framework->argv);
-    if (!framework->argv)
-        return ys_out_of_memory();
     size_t count = 0;
     for (const char *at = recipe->program + strspn(recipe->program, " "); *at;) {
         if (count == MAX_WORDS)
             return ys_fail(YS_EFORMAT, "%s: program has more than %d words", recipe->path, MAX_WORDS);
         char *word = take_word(&at);
-        if (!word)
-            return ys_out_of_memory();
         bool beside = count > 0 || (strchr(word, '/') && word[0] != '/');
         framework->argv[count] = count ? find_argument(recipe, word) : find_program(recipe, word);
         ys_free(word);
-        if (!framework->argv[count])
-            return ys_out_of_memory();
         if (beside)
             YS_TRY(ys_closure_mix_code(closure, framework->argv[count++]));
         else
@@ -115,7 +109,7 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
         return YS_OK;
     framework->state = YS_FRAMEWORK_MISSING;
     framework->reason = ys_format("its program %s is not there or may not be executed", framework->argv[0]);
-    return framework->reason ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /* The adapter's file: beside the recipe, or one of yardstick's own. */
@@ -132,8 +126,8 @@ static char *find_adapter(const struct ys_recipe *recipe)
     return own;
 }
 
-static ys_status not_ready(struct ys_framework *framework, const struct ys_environment *environment,
-                           const struct ys_recipe *home, const char *version)
+static void not_ready(struct ys_framework *framework, const struct ys_environment *environment,
+                      const struct ys_recipe *home, const char *version)
 {
     /* Asked for by its name alone the newest version of NAME.recipe comes; any other has to be named. */
     bool newest = version == home->versions[0] && !strchr(ys_path_base(home->path), '@');
@@ -141,17 +135,13 @@ static ys_status not_ready(struct ys_framework *framework, const struct ys_envir
     framework->reason = ys_strdup(environment->reason);
     framework->command = ys_format("yardstick install %s%s%s%s", home->name, newest ? "" : "@", newest ? "" : version,
                                    home->get ? " --from=PROGRAM" : "");
-    return framework->reason && framework->command ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status start_with(struct ys_framework *framework, const char *interpreter, const char *adapter)
+static void start_with(struct ys_framework *framework, const char *interpreter, const char *adapter)
 {
     framework->argv = ys_alloc(3, sizeof *framework->argv);
-    if (!framework->argv)
-        return ys_out_of_memory();
     framework->argv[0] = ys_strdup(interpreter);
     framework->argv[1] = ys_strdup(adapter);
-    return framework->argv[0] && framework->argv[1] ? YS_OK : ys_out_of_memory();
 }
 
 /* Where a framework keeps what it compiled and downloaded, unless its recipe or the job says otherwise: not among what
@@ -160,8 +150,8 @@ static ys_status start_with(struct ys_framework *framework, const char *interpre
 static const char CACHE_VARIABLE[] = "XDG_CACHE_HOME=" CACHE_FOLDER;
 
 /* The variables of every adapter, then the recipe's own; `environment` is NULL for a program, which has none. */
-static ys_status copy_env(struct ys_framework *framework, const struct ys_recipe *recipe,
-                          const struct ys_environment *environment, bool has_cache)
+static void copy_env(struct ys_framework *framework, const struct ys_recipe *recipe,
+                     const struct ys_environment *environment, bool has_cache)
 {
     size_t count = 0, general = 0, own = 0;
     while (environment && ys_environment_variables[general])
@@ -169,8 +159,6 @@ static ys_status copy_env(struct ys_framework *framework, const struct ys_recipe
     while (recipe->env[own])
         own++;
     framework->env = ys_alloc(general + own + 2, sizeof *framework->env);
-    if (!framework->env)
-        return ys_out_of_memory();
     for (size_t i = 0; i < general; i++)
         framework->env[count++] = ys_strdup(ys_environment_variables[i]);
     if (has_cache)
@@ -178,10 +166,6 @@ static ys_status copy_env(struct ys_framework *framework, const struct ys_recipe
     for (size_t i = 0; i < own; i++)
         framework->env[count++] =
             environment ? ys_environment_fill_in(environment, recipe->env[i]) : ys_strdup(recipe->env[i]);
-    for (size_t i = 0; i < count; i++)
-        if (!framework->env[i])
-            return ys_out_of_memory();
-    return YS_OK;
 }
 
 /* `interpreter`: runs the adapter in place of the environment's own; NULL for that. */
@@ -194,24 +178,22 @@ static ys_status use_adapter(struct ys_framework *framework, const struct ys_rec
     char *adapter = find_adapter(recipe);
     framework->environment = ys_strdup(environment.folder);
     framework->cache = ys_environment_fill_in(&environment, CACHE_FOLDER);
-    bool unpinned = ys_recipe_is_unpinned(home, version);
-    if (unpinned)
+    if (ys_recipe_is_unpinned(home, version))
         framework->unpinned = ys_format("the packages of %s@%s are not pinned: they are those that were resolved when "
                                         "it was installed",
                                         home->name, version);
-    bool whole = adapter && framework->environment && framework->cache && (framework->unpinned || !unpinned);
-    ys_status status = whole ? ys_closure_mix_code(closure, adapter) : ys_out_of_memory();
+    ys_status status = ys_closure_mix_code(closure, adapter);
     if (status == YS_OK)
-        status = copy_env(framework, recipe, &environment, !home->get);
+        copy_env(framework, recipe, &environment, !home->get);
     if (status == YS_OK) {
         ys_buf_printf(closure, "%s|%s|", home->text, environment.made_from);
         if (!ys_fs_exists(adapter)) {
             framework->state = YS_FRAMEWORK_MISSING;
             framework->reason = ys_format("its adapter %s is not there", adapter);
         } else if (environment.complete || interpreter) {
-            status = start_with(framework, interpreter ? interpreter : environment.interpreter, adapter);
+            start_with(framework, interpreter ? interpreter : environment.interpreter, adapter);
         } else {
-            status = not_ready(framework, &environment, home, version);
+            not_ready(framework, &environment, home, version);
         }
     }
     ys_free(adapter);
@@ -235,18 +217,15 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     framework->disk_bytes = home->disk_bytes;
     framework->reads_onnx = recipe->reads_onnx;
     framework->options = ys_json_copy(recipe->options);
-    if (!framework->version || !framework->title || !framework->recipe_path || !framework->options ||
-        (foreign && !framework->foreign))
-        return ys_out_of_memory();
     ys_buf_printf(&closure, "%s|%s|", recipe->text, version);
     if (recipe->reads_onnx)
         ys_buf_printf(&closure, "onnx %d|", YS_ONNX_VERSION);
-    ys_status status = recipe->program ? copy_env(framework, recipe, NULL, false) : YS_OK;
+    ys_status status = YS_OK;
+    if (recipe->program)
+        copy_env(framework, recipe, NULL, false);
     if (status == YS_OK)
         status = recipe->program ? use_program(framework, recipe, &closure)
                                  : use_adapter(framework, recipe, home, version, interpreter, &closure);
-    if (closure.failed)
-        status = ys_out_of_memory();
     ys_sha256_text(ys_buf_text(&closure), closure.size, framework->closure);
     ys_buf_free(&closure);
     return status;
@@ -260,7 +239,7 @@ static ys_status find_home(const struct ys_recipe *recipe, const char *asked, co
     if (!recipe->uses)
         return YS_OK;
     char *spec = *asked ? ys_format("%s@%s", recipe->uses, asked) : ys_strdup(recipe->uses);
-    ys_status status = spec ? ys_recipe_find(spec, recipe_dirs, home) : ys_out_of_memory();
+    ys_status status = ys_recipe_find(spec, recipe_dirs, home);
     ys_free(spec);
     return status == YS_ENOTFOUND ? ys_fail_in(status, "%s: uses = %s", recipe->path, recipe->uses) : status;
 }
@@ -284,12 +263,11 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, bool own
     struct ys_recipe *recipe = NULL, *used = NULL;
     char *asked = NULL;
     const char *version = NULL;
-    if (!f)
-        return ys_out_of_memory();
-    ys_status status = ys_recipe_named(spec, recipe_dirs, &f->spec);
+    ys_recipe_named(spec, recipe_dirs, &f->spec);
+    ys_status status = YS_OK;
     spec = f->spec;
     if (status == YS_OK)
-        status = ys_recipe_split(spec, &f->name, &asked);
+        ys_recipe_split(spec, &f->name, &asked);
     if (status == YS_OK)
         status = own ? ys_recipe_find_own(spec, &recipe) : ys_recipe_find(spec, recipe_dirs, &recipe);
     if (status == YS_OK)

@@ -66,7 +66,7 @@ ys_status ys_environment_take(const char *folder, struct ys_lock *lock)
 {
     char *parent = ys_path_dir(folder), *path = lock_path(folder);
     *lock = YS_LOCK_NONE;
-    ys_status status = parent && path ? ys_fs_make_dirs(parent) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(parent);
     if (status == YS_OK)
         status = ys_lock_take(path, YS_LOCK_ALONE, YS_LOCK_PATIENCE_S, lock);
     if (status == YS_EBUSY && is_alone(path)) {
@@ -116,7 +116,7 @@ static void warn(const struct ys_held *held)
 static ys_status take_shared(struct ys_held *held)
 {
     char *path = lock_path(held->folder);
-    ys_status status = path ? ys_lock_take(path, YS_LOCK_SHARED, YS_LOCK_PATIENCE_S, &held->lock) : ys_out_of_memory();
+    ys_status status = ys_lock_take(path, YS_LOCK_SHARED, YS_LOCK_PATIENCE_S, &held->lock);
     ys_free(path);
     return status == YS_OK ? ys_env_files_look(held->folder, &held->files) : status;
 }
@@ -130,10 +130,8 @@ static ys_status hold(const char *folder, struct ys_held **held)
         }
     }
     struct ys_held *h = ys_alloc(1, sizeof *h);
-    if (!h)
-        return ys_out_of_memory();
     *h = (struct ys_held){.folder = ys_strdup(folder), .lock = YS_LOCK_NONE, .users = 1};
-    ys_status status = h->folder ? take_shared(h) : ys_out_of_memory();
+    ys_status status = take_shared(h);
     if (status != YS_OK) {
         free_held(h);
         return status;
@@ -145,37 +143,39 @@ static ys_status hold(const char *folder, struct ys_held **held)
 }
 
 /* Takes over `reason`. */
-static ys_status become_missing(struct ys_framework *framework, char *reason_taken, const char *flag)
+static void become_missing(struct ys_framework *framework, char *reason_taken, const char *flag)
 {
     framework->state = YS_FRAMEWORK_MISSING;
     ys_free(framework->reason);
     ys_free(framework->command);
     framework->reason = reason_taken;
     framework->command = ys_format("yardstick install %s%s", flag, ys_path_base(framework->environment));
-    return framework->reason && framework->command ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status take_findings(struct ys_framework *framework, const struct ys_env_files *files)
+static void take_findings(struct ys_framework *framework, const struct ys_env_files *files)
 {
     memcpy(framework->fingerprint, files->fingerprint, sizeof framework->fingerprint);
     if (!ys_env_files_count(files))
-        return YS_OK;
+        return;
     char *text = ys_env_files_text(files, framework->environment);
-    if (!text)
-        return ys_out_of_memory();
-    if (files->missing)
-        return become_missing(framework, text, "--repair ");
+    if (files->missing) {
+        become_missing(framework, text, "--repair ");
+        return;
+    }
     framework->changes = text;
-    return YS_OK;
 }
 
 /* Of what failed, that which another process did since the framework was found is no failure. */
 static ys_status take_failure(struct ys_framework *framework, ys_status status)
 {
-    if (status == YS_EBUSY)
-        return become_missing(framework, ys_strdup("it is being installed or removed"), "");
-    if (status == YS_ENOTFOUND)
-        return become_missing(framework, ys_strdup("its environment was removed in the meantime"), "");
+    if (status == YS_EBUSY) {
+        become_missing(framework, ys_strdup("it is being installed or removed"), "");
+        return YS_OK;
+    }
+    if (status == YS_ENOTFOUND) {
+        become_missing(framework, ys_strdup("its environment was removed in the meantime"), "");
+        return YS_OK;
+    }
     return status;
 }
 
@@ -185,7 +185,10 @@ ys_status ys_framework_look(struct ys_framework *framework, struct ys_env_files 
     if (framework->state != YS_FRAMEWORK_READY || !framework->environment)
         return YS_OK;
     ys_status status = ys_env_files_look(framework->environment, files);
-    return status == YS_OK ? take_findings(framework, files) : take_failure(framework, status);
+    if (status != YS_OK)
+        return take_failure(framework, status);
+    take_findings(framework, files);
+    return YS_OK;
 }
 
 ys_status ys_framework_hold(struct ys_framework *framework)
@@ -193,7 +196,10 @@ ys_status ys_framework_hold(struct ys_framework *framework)
     if (framework->state != YS_FRAMEWORK_READY || !framework->environment || framework->held)
         return YS_OK;
     ys_status status = hold(framework->environment, &framework->held);
-    status = status == YS_OK ? take_findings(framework, &framework->held->files) : take_failure(framework, status);
+    if (status == YS_OK)
+        take_findings(framework, &framework->held->files);
+    else
+        status = take_failure(framework, status);
     if (framework->state != YS_FRAMEWORK_READY || status != YS_OK) {
         ys_held_release(framework->held);
         framework->held = NULL;

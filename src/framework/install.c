@@ -182,7 +182,7 @@ static ys_status run(const struct attempt *attempt, const char *folder, struct l
     snprintf(listener->doing, sizeof listener->doing, "%s", attempt->how);
     ys_progress_every(SAID_EVERY_S);
     show(listener);
-    ys_status status = env ? ys_child_run(attempt->argv, &options, &output, &code) : ys_out_of_memory();
+    ys_status status = ys_child_run(attempt->argv, &options, &output, &code);
     ys_progress_clear();
     ys_buf_free(&output);
     ys_free(env);
@@ -190,7 +190,7 @@ static ys_status run(const struct attempt *attempt, const char *folder, struct l
     *worked = status == YS_OK && code == 0;
     if (status == YS_OK && code != 0 && !listener->error[0])
         snprintf(listener->error, sizeof listener->error, "%s ended with exit code %d", attempt->how, code);
-    return status == YS_EINTR || status == YS_ENOMEM ? status : YS_OK;
+    return status == YS_EINTR ? status : YS_OK;
 }
 
 static bool answers_version(const char *python, const char *version)
@@ -238,7 +238,7 @@ static char *find_version(const char *version)
     char *exact = ys_format("python%s", version);
     const char *candidates[] = {exact, "python3", "python"};
     char *found = NULL;
-    for (size_t i = 0; exact && !found && i < sizeof candidates / sizeof candidates[0] && !ys_stop_signal(); i++)
+    for (size_t i = 0; !found && i < sizeof candidates / sizeof candidates[0] && !ys_stop_signal(); i++)
         if (answers_version(candidates[i], version))
             found = ys_strdup(candidates[i]);
     ys_free(exact);
@@ -434,7 +434,7 @@ static ys_status fill_env(const struct ys_recipe *recipe, const char *what, cons
                           const struct packages *packages, bool uv)
 {
     char *python = ys_path_join(env, "bin/python");
-    ys_status status = python ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     if (status == YS_OK && packages->from_makers)
         status = fill_from_makers(recipe, what, folder, python, env, packages->from_makers, uv);
     if (status == YS_OK)
@@ -453,7 +453,7 @@ static char *wanted_of(const struct ys_recipe *recipe, const char *version)
 static ys_status write_wanted(const struct ys_recipe *recipe, const char *version, const char *path, const char *first)
 {
     char *words = wanted_of(recipe, version);
-    ys_status status = words ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (char *at = words; at && *at; at++)
         if (*at == ' ')
             *at = '\n';
@@ -477,7 +477,7 @@ static ys_status write_resolved(const char *env, const char *path)
     const struct ys_child_options options = {.env = ys_environment_variables, .timeout_s = 60};
     struct ys_buf list = {0};
     int code = 1;
-    ys_status status = python ? ys_child_run(argv, &options, &list, &code) : ys_out_of_memory();
+    ys_status status = ys_child_run(argv, &options, &list, &code);
     if (status == YS_OK && code != 0)
         status = ys_fail(YS_EIO, "%s cannot list its packages (exit code %d)", python, code);
     if (status == YS_OK)
@@ -493,7 +493,7 @@ static ys_status write_note(const char *folder, ys_json *state_taken)
     char date[32], *path = ys_path_join(folder, "installed.json");
     ys_date_text(ys_date_s(), date, sizeof date);
     ys_json_set_string(state_taken, "date", date);
-    ys_status status = path && state_taken ? ys_json_write(path, state_taken) : ys_out_of_memory();
+    ys_status status = ys_json_write(path, state_taken);
     ys_json_free(state_taken);
     ys_free(path);
     return status;
@@ -504,7 +504,7 @@ static ys_status note_installed(const char *folder, const char *python, const ch
     char hash[YS_SHA256_TEXT], fingerprint[YS_SHA256_TEXT], path[PATH_MAX];
     char *interpreter = ys_path_join(folder, "env/bin/python");
     uint64_t size = 0;
-    ys_status status = interpreter ? ys_sha256_file(requirements, hash) : ys_out_of_memory();
+    ys_status status = ys_sha256_file(requirements, hash);
     if (status == YS_OK && !realpath(interpreter, path))
         status = ys_fail(YS_EIO, "%s is not there although it was made: %m", interpreter);
     ys_free(interpreter);
@@ -531,7 +531,7 @@ static const char *const parts[] = {"env", "tmp", "installed.files", "resolved.t
 static void remove_part(const char *folder, const char *name)
 {
     char *path = ys_path_join(folder, name);
-    if (path && ys_fs_remove_tree(path) != YS_OK)
+    if (ys_fs_remove_tree(path) != YS_OK)
         ys_log_warn("%s", ys_error());
     ys_free(path);
 }
@@ -547,7 +547,7 @@ static void note_failed(const char *folder, bool unsupported)
     ys_json_set_string(state, "reason", reason);
     ys_json_set_bool(state, "unsupported", unsupported);
     ys_json_set_string(state, "date", date);
-    if (path && state && ys_json_write(path, state) != YS_OK)
+    if (ys_json_write(path, state) != YS_OK)
         ys_log_warn("%s", ys_error());
     if (reason)
         ys_fail(YS_EIO, "%s", reason);
@@ -561,7 +561,7 @@ static ys_status make_filled(const struct ys_recipe *recipe, const char *folder,
                              const struct packages *packages, const char *version)
 {
     char *env = ys_path_join(folder, "env"), *what = ys_format("%s %s", recipe->title, version);
-    ys_status status = env && what ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     bool uv = status == YS_OK && have_uv();
     if (status == YS_OK)
         status = make_env(recipe, what, folder, python, env, uv);
@@ -587,7 +587,7 @@ static ys_status make_resolved(const struct ys_recipe *recipe, const char *folde
          *env = ys_path_join(folder, "env");
     const bool makers_only = recipe->index && recipe->elsewhere && !recipe->anywhere;
     const struct packages packages = {wanted, .resolve = true, .from_makers = makers_only ? first : NULL};
-    ys_status status = wanted && first && env ? write_wanted(recipe, version, wanted, first) : ys_out_of_memory();
+    ys_status status = write_wanted(recipe, version, wanted, first);
     if (status == YS_OK)
         status = make_filled(recipe, folder, python, &packages, version);
     if (status == YS_OK)
@@ -604,7 +604,7 @@ static ys_status make(const struct ys_recipe *recipe, const char *version, const
     YS_TRY(find_python(recipe, &python, &python_version));
     char *requirements = ys_recipe_requirements(recipe, version, python_version);
     const struct packages packages = {requirements, .resolve = false};
-    ys_status status = requirements ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     if (status == YS_OK && ys_recipe_is_unpinned(recipe, version))
         status = make_resolved(recipe, folder, python, requirements, version);
     else if (status == YS_OK && !ys_fs_exists(requirements))
@@ -626,8 +626,6 @@ static ys_status make(const struct ys_recipe *recipe, const char *version, const
 static ys_status clear(const char *folder)
 {
     char *note = ys_path_join(folder, "installed.json");
-    if (!note)
-        return ys_out_of_memory();
     unlink(note);
     ys_free(note);
     return ys_fs_remove_tree(folder);
@@ -665,7 +663,7 @@ static ys_status make_afresh(const struct ys_recipe *recipe, const char *version
     say_installing(recipe, version, folder);
     YS_TRY(clear(folder));
     char *tmp = ys_path_join(folder, "tmp");
-    ys_status status = tmp ? ys_fs_make_dirs(tmp) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(tmp);
     ys_free(tmp);
     YS_TRY(status);
     status = make(recipe, version, folder);
@@ -764,13 +762,12 @@ static bool is_installed(const char *folder)
 static void sweep_held(const char *folder, const struct ys_sweep *sweep)
 {
     char *note = ys_path_join(folder, "failed.json");
-    bool failed = note && ys_fs_exists(note);
-    if (note && !failed)
+    bool failed = ys_fs_exists(note);
+    if (!failed)
         sweep_path(folder, sweep);
     for (size_t i = 0; failed && i < sizeof parts / sizeof parts[0]; i++) {
         char *part = ys_path_join(folder, parts[i]);
-        if (part)
-            sweep_path(part, sweep);
+        sweep_path(part, sweep);
         ys_free(part);
     }
     ys_free(note);

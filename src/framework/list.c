@@ -60,34 +60,33 @@ const struct ys_record *ys_framework_entry_told(const struct ys_framework_entry 
     return entry->state == YS_ENTRY_DAMAGED ? &damaged_record : &ys_framework_entry_record;
 }
 
-static ys_status keep(char **place, const char *text)
+static void keep(char **place, const char *text)
 {
     *place = ys_strdup(text);
-    return text && !*place ? ys_out_of_memory() : YS_OK;
 }
 
-static ys_status fill_recipe(struct ys_framework_entry *entry, const struct ys_recipe *recipe)
+static void fill_recipe(struct ys_framework_entry *entry, const struct ys_recipe *recipe)
 {
-    YS_TRY(keep(&entry->title, recipe->title));
+    keep(&entry->title, recipe->title);
     for (size_t i = 0; recipe->versions[i]; i++)
         if (recipe->versions[i][0])
-            YS_TRY(ys_list_add_text(&entry->versions, recipe->versions[i]));
+            ys_list_add_text(&entry->versions, recipe->versions[i]);
     if (recipe->trains)
-        YS_TRY(ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, YS_MODE_TRAIN)));
+        ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, YS_MODE_TRAIN));
     if (recipe->infers)
-        YS_TRY(ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, YS_MODE_INFER)));
+        ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, YS_MODE_INFER));
     entry->has_double = recipe->has_double;
     entry->no_work = recipe->no_work;
     entry->options = ys_json_copy(recipe->options);
-    YS_TRY(keep(&entry->limits, recipe->limits));
+    keep(&entry->limits, recipe->limits);
     entry->kind = recipe->program ? YS_ENTRY_PROGRAM
                   : recipe->uses  ? YS_ENTRY_SHARED
                   : recipe->get   ? YS_ENTRY_BUILD
                                   : YS_ENTRY_PACKAGES;
-    YS_TRY(keep(&entry->uses, recipe->uses));
+    keep(&entry->uses, recipe->uses);
     entry->download_bytes = recipe->download_bytes;
     entry->disk_bytes = recipe->disk_bytes;
-    return entry->options ? keep(&entry->recipe, recipe->path) : ys_out_of_memory();
+    keep(&entry->recipe, recipe->path);
 }
 
 /* What there is of its environment. */
@@ -98,22 +97,19 @@ static ys_status fill_environment(struct ys_framework_entry *entry, const struct
         YS_TRY(ys_environment_read(recipe, entry->version, &environment));
     if (environment.complete)
         entry->size_bytes = environment.size_bytes;
-    ys_status status =
-        keep(&entry->python, environment.complete && *environment.python ? environment.python : recipe->python);
+    keep(&entry->python, environment.complete && *environment.python ? environment.python : recipe->python);
     ys_environment_fini(&environment);
-    return status;
+    return YS_OK;
 }
 
-static ys_status fill_changed(struct ys_framework_entry *entry, const struct ys_env_files *files)
+static void fill_changed(struct ys_framework_entry *entry, const struct ys_env_files *files)
 {
     if (ys_env_files_count(files) == 0)
-        return YS_OK;
+        return;
     entry->changed = ys_alloc(1, sizeof *entry->changed);
-    if (!entry->changed)
-        return ys_out_of_memory();
     entry->changed->count = (int64_t)ys_env_files_count(files);
     entry->changed->missing = (int64_t)files->missing;
-    return keep(&entry->changed->first, files->first);
+    keep(&entry->changed->first, files->first);
 }
 
 /* One whose files changed is ready still; why it might better not be used, and what to do, stand where others have it.
@@ -125,16 +121,17 @@ static ys_status fill_state(struct ys_framework_entry *entry, struct ys_framewor
                                                  [YS_FRAMEWORK_UNSUPPORTED] = YS_ENTRY_UNSUPPORTED};
     struct ys_env_files files;
     YS_TRY(ys_framework_look(framework, &files));
-    ys_status status = fill_changed(entry, &files);
+    fill_changed(entry, &files);
     ys_env_files_fini(&files);
-    YS_TRY(status);
     entry->state = states[framework->state];
-    YS_TRY(keep(&entry->version, framework->version));
-    YS_TRY(keep(&entry->reason, framework->changes ? framework->changes : framework->reason));
-    if (!framework->changes)
-        return keep(&entry->command, framework->command);
+    keep(&entry->version, framework->version);
+    keep(&entry->reason, framework->changes ? framework->changes : framework->reason);
+    if (!framework->changes) {
+        keep(&entry->command, framework->command);
+        return YS_OK;
+    }
     entry->command = ys_format("yardstick install --repair %s", ys_path_base(framework->environment));
-    return entry->command ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status fill(struct ys_framework_entry *entry, const char *spec, const char *const *recipe_dirs)
@@ -145,7 +142,7 @@ static ys_status fill(struct ys_framework_entry *entry, const char *spec, const 
     if (status == YS_OK)
         status = ys_framework_find(spec, recipe_dirs, &framework);
     if (status == YS_OK)
-        status = fill_recipe(entry, recipe);
+        fill_recipe(entry, recipe);
     if (status == YS_OK)
         status = fill_state(entry, framework);
     if (status == YS_OK)
@@ -155,32 +152,24 @@ static ys_status fill(struct ys_framework_entry *entry, const char *spec, const 
     return status;
 }
 
-static ys_status add_entry(const char *spec, const char *const *recipe_dirs, struct ys_list *list)
+static void add_entry(const char *spec, const char *const *recipe_dirs, struct ys_list *list)
 {
     struct ys_framework_entry *entry = ys_list_add(&ys_framework_entry_record, list);
-    if (!entry)
-        return ys_out_of_memory();
-    ys_status status = fill(entry, spec, recipe_dirs);
-    if (status == YS_ENOMEM)
-        return status;
-    if (status != YS_OK) {
+    if (fill(entry, spec, recipe_dirs) != YS_OK) {
         ys_record_fini(&ys_framework_entry_record, entry);
         entry->state = YS_ENTRY_DAMAGED;
-        YS_TRY(keep(&entry->reason, ys_error()));
+        keep(&entry->reason, ys_error());
     }
     entry->name = ys_strndup(spec, strcspn(spec, "@"));
-    return entry->name ? keep(&entry->spec, spec) : ys_out_of_memory();
+    keep(&entry->spec, spec);
 }
 
-ys_status ys_framework_list(const char *const *recipe_dirs, struct ys_list *list)
+void ys_framework_list(const char *const *recipe_dirs, struct ys_list *list)
 {
     ys_json *specs = NULL;
     *list = (struct ys_list){0};
-    ys_status status = ys_recipe_specs(recipe_dirs, &specs);
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(specs); i++)
-        status = add_entry(ys_json_text(ys_json_at(specs, i), ""), recipe_dirs, list);
+    ys_recipe_specs(recipe_dirs, &specs);
+    for (size_t i = 0; i < ys_json_size(specs); i++)
+        add_entry(ys_json_text(ys_json_at(specs, i), ""), recipe_dirs, list);
     ys_json_free(specs);
-    if (status != YS_OK)
-        ys_list_fini(&ys_framework_entry_record, list);
-    return status;
 }

@@ -24,9 +24,10 @@ static ys_status find_recipe(const char *spec, const char *const *recipe_dirs, s
                              const char **version)
 {
     char *named = NULL, *name = NULL, *asked = NULL;
-    ys_status status = ys_recipe_named(spec, recipe_dirs, &named);
+    ys_recipe_named(spec, recipe_dirs, &named);
+    ys_status status = YS_OK;
     if (status == YS_OK)
-        status = ys_recipe_split(named, &name, &asked);
+        ys_recipe_split(named, &name, &asked);
     if (status == YS_OK)
         status = ys_recipe_find(named, recipe_dirs, recipe);
     if (status == YS_OK)
@@ -186,7 +187,7 @@ static ys_status install_entry(const struct ys_framework_entry *entry, const cha
     }
     ys_status status =
         damaged ? ys_fail(YS_EFORMAT, "%s", entry->reason) : ys_framework_install(entry->spec, recipe_dirs);
-    if (status == YS_EINTR || status == YS_ENOMEM)
+    if (status == YS_EINTR)
         return status;
     if (status == YS_OK) {
         *(ready ? &tally->present : &tally->installed) += 1;
@@ -212,10 +213,10 @@ ys_status ys_framework_install_all(const char *const *recipe_dirs, bool *failed)
 {
     struct ys_list list;
     struct tally tally = {0};
-    YS_TRY(ys_framework_list(recipe_dirs, &list));
+    ys_framework_list(recipe_dirs, &list);
     struct ys_framework_entry *entries = list.items;
     char *folder = ys_environments_dir();
-    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(folder);
     if (list.count)
         qsort(entries, list.count, sizeof *entries, by_size); /* the smallest first: most of them fit then */
     for (size_t i = 0; status == YS_OK && i < list.count; i++)
@@ -264,18 +265,16 @@ typedef ys_status on_environment(const char *folder, void *context);
 static ys_status for_each_environment(on_environment *act, void *context, size_t *found, bool *failed)
 {
     char *all = ys_environments_dir();
-    DIR *dir = all ? opendir(all) : NULL;
-    ys_status status = all ? YS_OK : ys_out_of_memory();
+    DIR *dir = opendir(all);
+    ys_status status = YS_OK;
     for (struct dirent *entry; dir && status == YS_OK && (entry = readdir(dir));) {
         char *folder = ys_path_join(all, entry->d_name);
-        if (!folder) {
-            status = ys_out_of_memory();
-        } else if (strchr(entry->d_name, '@') && ys_fs_is_dir(folder)) {
+        if (strchr(entry->d_name, '@') && ys_fs_is_dir(folder)) {
             status = act(folder, context);
             ++*found;
         }
         ys_free(folder);
-        if (status != YS_OK && status != YS_EINTR && status != YS_ENOMEM) {
+        if (status != YS_OK && status != YS_EINTR) {
             ys_log_warn("%s", ys_error());
             *failed = true;
             status = YS_OK;

@@ -12,8 +12,6 @@ ys_status ys_framework_model_file(const struct ys_framework *framework, struct y
     if (!framework->reads_onnx)
         return YS_OK;
     char *path = ys_path_join(plan->folder, "model.onnx");
-    if (!path)
-        return ys_out_of_memory();
     ys_status status =
         ys_onnx_convert(plan->graph, plan->weights, plan->precision == YS_PRECISION_F64 ? YS_F64 : YS_F32, path);
     ys_free(plan->onnx);

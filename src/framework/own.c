@@ -21,13 +21,13 @@ static ys_status fail_key(const struct ys_ini_entry *entry, const char *key)
 }
 
 /* The table of one data set, made where there is none yet. */
-static ys_status find_table(ys_json *own, const char *data, ys_json **table)
+static void find_table(ys_json *own, const char *data, ys_json **table)
 {
     *table = ys_json_get(own, data);
     if (*table)
-        return YS_OK;
+        return;
     *table = ys_json_object();
-    return ys_json_set(own, data, *table);
+    ys_json_set(own, data, *table);
 }
 
 static ys_status set(ys_json *own, const struct ys_ini_entry *entry, const char *data, const char *key)
@@ -42,17 +42,16 @@ static ys_status set(ys_json *own, const struct ys_ini_entry *entry, const char 
         return ys_ini_fail(&entry->place, "%s: there is no data set %s: see `yardstick list datasets`", entry->key,
                            data);
     char *folder = ys_path_dir(entry->place.file);
-    ys_status status =
-        folder ? ys_option_parse_in(folder, ys_option_find(key), key, entry->value, &value) : ys_out_of_memory();
+    ys_status status = ys_option_parse_in(folder, ys_option_find(key), key, entry->value, &value);
     ys_free(folder);
     if (status != YS_OK)
         return ys_ini_fail_in(&entry->value_place, status);
-    status = find_table(own, data, &table);
+    find_table(own, data, &table);
     if (status != YS_OK) {
         ys_json_free(value);
         return status;
     }
-    YS_TRY(ys_json_set(table, key, value));
+    ys_json_set(table, key, value);
     if (ys_json_get(table, "epochs") && ys_json_get(table, "steps"))
         return ys_ini_fail(&entry->place, "%s: epochs and steps both say how long a run is: remove one", entry->key);
     return YS_OK;
@@ -64,17 +63,17 @@ ys_status ys_own_set(ys_json *own, const struct ys_ini_entry *entry)
     if (!dot || dot == data || !dot[1])
         return ys_ini_fail(&entry->place, "%s: write own.DATA.KEY, such as own.mnist.lr", entry->key);
     char *name = ys_strndup(data, (size_t)(dot - data));
-    ys_status status = name ? set(own, entry, name, dot + 1) : ys_out_of_memory();
+    ys_status status = set(own, entry, name, dot + 1);
     ys_free(name);
     return status;
 }
 
 /* "own_of can be caffe, theano": who has defaults for `data`. A damaged recipe has none. */
-static ys_status name_others(const char *data, const char *const *recipe_dirs, struct ys_buf *out)
+static void name_others(const char *data, const char *const *recipe_dirs, struct ys_buf *out)
 {
     ys_json *specs = NULL;
     size_t count = 0;
-    YS_TRY(ys_recipe_specs(recipe_dirs, &specs));
+    ys_recipe_specs(recipe_dirs, &specs);
     for (size_t i = 0; i < ys_json_size(specs); i++) {
         const char *spec = ys_json_text(ys_json_at(specs, i), "");
         struct ys_recipe *recipe = NULL;
@@ -87,7 +86,6 @@ static ys_status name_others(const char *data, const char *const *recipe_dirs, s
     ys_json_free(specs);
     if (!count)
         ys_buf_puts(out, ", nor has any other: give model and settings, without compare = own");
-    return YS_OK;
 }
 
 ys_status ys_framework_own(const char *name, const char *data, const char *const *recipe_dirs, ys_json **own,
@@ -99,20 +97,13 @@ ys_status ys_framework_own(const char *name, const char *data, const char *const
     *reason = NULL;
     YS_TRY(ys_recipe_find(name, recipe_dirs, &recipe));
     const ys_json *table = ys_json_get(recipe->own, data);
-    ys_status status = YS_OK;
     if (table) {
         *own = ys_json_copy(table);
     } else {
         ys_buf_printf(&text, "the recipe of %s has no defaults for %s", name, data);
-        status = name_others(data, recipe_dirs, &text);
+        name_others(data, recipe_dirs, &text);
         *reason = ys_buf_take(&text);
     }
-    if (status == YS_OK && !*own && !*reason)
-        status = ys_out_of_memory();
-    if (status != YS_OK) {
-        ys_free(*reason);
-        *reason = NULL;
-    }
     ys_recipe_free(recipe);
-    return status;
+    return YS_OK;
 }

@@ -42,43 +42,34 @@ void ys_recipe_free(struct ys_recipe *recipe)
 }
 
 /* Appends a copy of `text` to a list ended by NULL. */
-static ys_status add_text(char ***list, const char *text)
+static void add_text(char ***list, const char *text)
 {
     size_t count = 0;
     while (*list && (*list)[count])
         count++;
     char **grown = ys_realloc(*list, count + 2, sizeof *grown), *copy = ys_strdup(text);
-    if (grown)
-        *list = grown;
-    if (!grown || !copy) {
-        ys_free(copy);
-        return ys_out_of_memory();
-    }
+    *list = grown;
     grown[count] = copy;
     grown[count + 1] = NULL;
-    return YS_OK;
 }
 
 /* "1, 2,3" or "1 2 3" into a list. */
-static ys_status add_words(char ***list, const char *text, const char *separators)
+static void add_words(char ***list, const char *text, const char *separators)
 {
     while (*text) {
         size_t length = strcspn(text, separators);
         if (length > 0) {
             char *word = ys_strndup(text, length);
-            ys_status status = word ? add_text(list, word) : ys_out_of_memory();
+            add_text(list, word);
             ys_free(word);
-            YS_TRY(status);
         }
         text += length + (text[length] != 0);
     }
-    return YS_OK;
 }
 
-static ys_status set_text(char **field, const char *value)
+static void set_text(char **field, const char *value)
 {
     *field = ys_strdup(value);
-    return *field ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status set_bool(bool *field, const struct ys_ini_entry *entry)
@@ -113,7 +104,8 @@ static ys_status set_size(uint64_t *field, const struct ys_ini_entry *entry)
 static ys_status set_modes(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
     char **words = NULL;
-    ys_status status = add_words(&words, entry->value, ", ");
+    add_words(&words, entry->value, ", ");
+    ys_status status = YS_OK;
     recipe->trains = recipe->infers = false;
     for (size_t i = 0; status == YS_OK && words && words[i]; i++) {
         const int mode = ys_name_find(&ys_modes, words[i]);
@@ -137,8 +129,6 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
                            "%s = %s: write TYPE: HELP, where TYPE is bool, number, text or one of A B C", entry->key,
                            entry->value);
     char *type = ys_strndup(entry->value, (size_t)(colon - entry->value));
-    if (!type)
-        return ys_out_of_memory();
     ys_json *option = ys_json_object();
     ys_status status = YS_OK;
     if (strcmp(type, "bool") == 0 || strcmp(type, "number") == 0 || strcmp(type, "text") == 0) {
@@ -146,7 +136,7 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
     } else if (strncmp(type, "one of ", 7) == 0) {
         char **words = NULL;
         ys_json *choices = ys_json_array();
-        status = add_words(&words, type + 7, " ");
+        add_words(&words, type + 7, " ");
         for (size_t i = 0; words && words[i]; i++)
             ys_json_append(choices, ys_json_string(words[i]));
         free_texts(words);
@@ -187,12 +177,15 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         {"limits", &recipe->limits},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (strcmp(entry->key, texts[i].key) == 0)
-            return set_text(texts[i].field, entry->value);
-    if (strcmp(entry->key, "versions") == 0)
-        return add_words(&recipe->versions, entry->value, ", ");
-    if (strcmp(entry->key, "also") == 0)
-        return add_words(&recipe->also, entry->value, ", ");
+        if (strcmp(entry->key, texts[i].key) == 0) {
+            set_text(texts[i].field, entry->value);
+            return YS_OK;
+        }
+    const bool is_versions = strcmp(entry->key, "versions") == 0;
+    if (is_versions || strcmp(entry->key, "also") == 0) {
+        add_words(is_versions ? &recipe->versions : &recipe->also, entry->value, ", ");
+        return YS_OK;
+    }
     if (strcmp(entry->key, "download") == 0)
         return set_size(&recipe->download_bytes, entry);
     if (strcmp(entry->key, "disk") == 0)
@@ -214,9 +207,9 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         return ys_own_set(recipe->own, entry);
     if (strncmp(entry->key, "env.", 4) == 0 && entry->key[4]) {
         char *pair = ys_format("%s=%s", entry->key + 4, entry->value);
-        ys_status status = pair ? add_text(&recipe->env, pair) : ys_out_of_memory();
+        add_text(&recipe->env, pair);
         ys_free(pair);
-        return status;
+        return YS_OK;
     }
     const char *near = ys_nearest(entry->key, keys);
     return ys_ini_fail(&entry->place, "a recipe has no key \"%s\"%s%s%s", entry->key, near ? "; did you mean \"" : "",
@@ -248,8 +241,6 @@ static ys_status check_env(const struct ys_recipe *recipe)
         for (const char *at = recipe->env[i]; (at = strstr(at, "{opt."));) {
             at += strlen("{opt.");
             char *name = ys_strndup(at, strcspn(at, "}"));
-            if (!name)
-                return ys_out_of_memory();
             bool known = ys_json_get(recipe->options, name) != NULL;
             ys_status status = known ? YS_OK
                                      : ys_fail(YS_EFORMAT, "%s: env.%s: the recipe has no option opt.%s", recipe->path,
@@ -307,14 +298,11 @@ static ys_status fill(struct ys_recipe *recipe, const struct ys_ini *ini)
     for (size_t i = 0; i < ini->entry_count; i++)
         YS_TRY(set_key(recipe, &ini->entries[i]));
     if (!recipe->versions)
-        YS_TRY(add_text(&recipe->versions, ""));
-    if (!recipe->env) {
+        add_text(&recipe->versions, "");
+    if (!recipe->env)
         recipe->env = ys_alloc(1, sizeof *recipe->env);
-        if (!recipe->env)
-            return ys_out_of_memory();
-    }
     if (!recipe->title && recipe->name)
-        YS_TRY(set_text(&recipe->title, recipe->name));
+        set_text(&recipe->title, recipe->name);
     return check(recipe);
 }
 
@@ -342,7 +330,7 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
     struct ys_ini ini;
     YS_TRY(ys_ini_read(path, &ini));
     struct ys_recipe *r = ys_alloc(1, sizeof *r);
-    ys_status status = r ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     if (r) {
         r->path = ys_path_absolute(path);
         r->folder = r->path ? ys_path_dir(r->path) : NULL;
@@ -351,7 +339,7 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
         r->options = ys_json_object();
         r->own = ys_json_object();
         r->trains = r->infers = true;
-        status = r->folder && r->text && r->options && r->own ? fill(r, &ini) : ys_out_of_memory();
+        status = fill(r, &ini);
     }
     ys_ini_fini(&ini);
     if (status != YS_OK) {
@@ -362,7 +350,7 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
     return YS_OK;
 }
 
-static ys_status add_user_dir(ys_json *folders)
+static void add_user_dir(ys_json *folders)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     char *path = NULL;
@@ -370,29 +358,22 @@ static ys_status add_user_dir(ys_json *folders)
         path = ys_format("%s/yardstick/recipes", config);
     else if (home && home[0] == '/')
         path = ys_format("%s/.config/yardstick/recipes", home);
-    ys_status status = path ? ys_json_append(folders, ys_json_string(path)) : YS_OK;
+    if (path)
+        ys_json_append(folders, ys_json_string(path));
     ys_free(path);
-    return status;
 }
 
-ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders)
+void ys_recipe_dirs(const char *const *dirs, ys_json **folders)
 {
     ys_json *list = ys_json_array();
     char *own = own_dir();
-    ys_status status = list ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && dirs && dirs[i]; i++)
-        status = ys_json_append(list, ys_json_string(dirs[i]));
-    if (status == YS_OK)
-        status = add_user_dir(list);
-    if (status == YS_OK && own)
-        status = ys_json_append(list, ys_json_string(own));
+    for (size_t i = 0; dirs && dirs[i]; i++)
+        ys_json_append(list, ys_json_string(dirs[i]));
+    add_user_dir(list);
+    if (own)
+        ys_json_append(list, ys_json_string(own));
     ys_free(own);
-    if (status != YS_OK) {
-        ys_json_free(list);
-        return status;
-    }
     *folders = list;
-    return YS_OK;
 }
 
 static int by_text(const void *a, const void *b)
@@ -401,32 +382,29 @@ static int by_text(const void *a, const void *b)
 }
 
 /* What finds each recipe of one folder; a folder that is not there holds none. */
-static ys_status list_folder(const char *folder, char ***names)
+static void list_folder(const char *folder, char ***names)
 {
     DIR *dir = opendir(folder);
-    ys_status status = YS_OK;
-    for (struct dirent *entry; dir && status == YS_OK && (entry = readdir(dir));) {
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
         size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
         if (length <= suffix || entry->d_name[0] == '.' || strcmp(entry->d_name + length - suffix, SUFFIX) != 0)
             continue;
         char *name = ys_strndup(entry->d_name, length - suffix);
-        status = name ? add_text(names, name) : ys_out_of_memory();
+        add_text(names, name);
         ys_free(name);
     }
     if (dir)
         closedir(dir);
-    return status;
 }
 
 /* All names, sorted, ended by NULL; free with free_texts(). */
-static ys_status collect_names(const char *const *dirs, char ***names)
+static void collect_names(const char *const *dirs, char ***names)
 {
     ys_json *folders = NULL;
-    YS_TRY(ys_recipe_dirs(dirs, &folders));
-    ys_status status = YS_OK;
+    ys_recipe_dirs(dirs, &folders);
     size_t count = 0, kept = 0;
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(folders); i++)
-        status = list_folder(ys_json_text(ys_json_at(folders, i), ""), names);
+    for (size_t i = 0; i < ys_json_size(folders); i++)
+        list_folder(ys_json_text(ys_json_at(folders, i), ""), names);
     ys_json_free(folders);
     while (*names && (*names)[count])
         count++;
@@ -441,44 +419,38 @@ static ys_status collect_names(const char *const *dirs, char ***names)
     }
     if (*names)
         (*names)[kept] = NULL;
-    return status;
 }
 
-ys_status ys_recipe_specs(const char *const *dirs, ys_json **specs)
+void ys_recipe_specs(const char *const *dirs, ys_json **specs)
 {
     char **list = NULL;
-    ys_status status = collect_names(dirs, &list);
+    collect_names(dirs, &list);
     ys_json *array = ys_json_array();
-    for (size_t i = 0; status == YS_OK && list && list[i]; i++)
-        status = ys_json_append(array, ys_json_string(list[i]));
+    for (size_t i = 0; list && list[i]; i++)
+        ys_json_append(array, ys_json_string(list[i]));
     free_texts(list);
-    if (status != YS_OK) {
-        ys_json_free(array);
-        return status;
-    }
     *specs = array;
-    return array ? YS_OK : ys_out_of_memory();
 }
 
 /* Its name, and what else people call it. A damaged recipe has no more than its name. */
-static ys_status add_words_of(const char *spec, const char *const *dirs, char ***words)
+static void add_words_of(const char *spec, const char *const *dirs, char ***words)
 {
     struct ys_recipe *recipe = NULL;
-    ys_status status = add_text(words, spec);
+    add_text(words, spec);
     const bool read = ys_recipe_find(spec, dirs, &recipe) == YS_OK;
-    for (size_t i = 0; status == YS_OK && read && recipe->also && recipe->also[i]; i++)
-        status = add_text(words, recipe->also[i]);
+    for (size_t i = 0; read && recipe->also && recipe->also[i]; i++)
+        add_text(words, recipe->also[i]);
     ys_recipe_free(recipe);
-    return status;
 }
 
 static ys_status no_such(const char *name, const char *const *dirs)
 {
     char **names = NULL, **words = NULL;
     struct ys_buf known = {0};
-    ys_status status = collect_names(dirs, &names);
+    collect_names(dirs, &names);
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && names && names[i]; i++)
-        status = add_words_of(names[i], dirs, &words);
+        add_words_of(names[i], dirs, &words);
     if (status == YS_OK) {
         const char *near = words ? ys_nearest(name, (const char *const *)words) : NULL;
         for (size_t i = 0; names && names[i]; i++)
@@ -498,8 +470,6 @@ static ys_status find_file(const ys_json *folders, const char *base, struct ys_r
 {
     for (size_t i = 0; i < ys_json_size(folders); i++) {
         char *path = ys_format("%s/%s%s", ys_json_text(ys_json_at(folders, i), ""), base, SUFFIX);
-        if (!path)
-            return ys_out_of_memory();
         bool there = ys_fs_exists(path);
         ys_status status = there ? ys_recipe_read(path, recipe) : YS_OK;
         ys_free(path);
@@ -549,20 +519,18 @@ static bool has_recipe(char *const *specs, const char *name, size_t length)
     return false;
 }
 
-ys_status ys_recipe_named(const char *spec, const char *const *dirs, char **named)
+void ys_recipe_named(const char *spec, const char *const *dirs, char **named)
 {
     char **specs = NULL;
     const size_t length = strcspn(spec, "@=");
     const bool has_equals = strncmp(spec + length, "==", 2) == 0;
     const char *rest = spec + length + 2 * has_equals;
     *named = NULL;
-    ys_status status = collect_names(dirs, &specs);
+    collect_names(dirs, &specs);
     const char *name = has_recipe(specs, spec, length) ? NULL : find_meant(specs, dirs, spec, length);
-    if (status == YS_OK)
-        *named = name ? ys_format("%s%s%s", name, has_equals ? "@" : "", rest)
-                      : ys_format("%.*s%s%s", (int)length, spec, has_equals ? "@" : "", rest);
+    *named = name ? ys_format("%s%s%s", name, has_equals ? "@" : "", rest)
+                  : ys_format("%.*s%s%s", (int)length, spec, has_equals ? "@" : "", rest);
     free_texts(specs);
-    return status == YS_OK && !*named ? ys_out_of_memory() : status;
 }
 
 ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe)
@@ -573,7 +541,8 @@ ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_re
     if (!length || strchr(spec, '/'))
         return ys_fail(YS_ENOTFOUND, "\"%s\" is not the name of a framework", spec);
     char *name = ys_strndup(spec, length);
-    ys_status status = name ? ys_recipe_dirs(dirs, &folders) : ys_out_of_memory();
+    ys_recipe_dirs(dirs, &folders);
+    ys_status status = YS_OK;
     if (status == YS_OK && spec[length])
         status = find_file(folders, spec, recipe);
     if (status == YS_OK && !*recipe)
@@ -587,21 +556,19 @@ ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_re
 
 ys_status ys_recipe_find_own(const char *name, struct ys_recipe **recipe)
 {
-    char *relative = ys_format("frameworks/%s%s", name, SUFFIX), *path = relative ? ys_find_support(relative) : NULL;
-    ys_status status = !relative ? ys_out_of_memory()
-                       : path    ? ys_recipe_read(path, recipe)
-                                 : ys_fail(YS_ENOTFOUND, "yardstick's own %s is not there", relative);
+    char *relative = ys_format("frameworks/%s%s", name, SUFFIX), *path = ys_find_support(relative);
+    ys_status status =
+        path ? ys_recipe_read(path, recipe) : ys_fail(YS_ENOTFOUND, "yardstick's own %s is not there", relative);
     ys_free(relative);
     ys_free(path);
     return status;
 }
 
-ys_status ys_recipe_split(const char *spec, char **name, char **version)
+void ys_recipe_split(const char *spec, char **name, char **version)
 {
     size_t length = strcspn(spec, "@");
     *name = ys_strndup(spec, length);
     *version = ys_strdup(spec[length] ? spec + length + 1 : "");
-    return *name && *version ? YS_OK : ys_out_of_memory();
 }
 
 /* Digits first, then what versions are written with. */
@@ -632,7 +599,7 @@ ys_status ys_recipe_version(struct ys_recipe *recipe, const char *asked, const c
         ys_free(recipe->resolved);
         recipe->resolved = ys_strdup(asked);
         *version = recipe->resolved;
-        status = *version ? YS_OK : ys_out_of_memory();
+        status = YS_OK;
     } else if (!*version)
         status = ys_fail(YS_ENOTFOUND, "the recipe of %s has no version \"%s\" (it has: %s)", recipe->name, asked,
                          known.size ? ys_buf_text(&known) : "none");

@@ -38,7 +38,7 @@ struct ys_recipe {
  * spelling (capitals, - and _) says it; torch==2.13.0 as pip has it is pytorch@2.13.0. What nobody knows stays as it
  * is.
  */
-ys_status ys_recipe_named(const char *spec, const char *const *dirs, char **named) YS_MUST_CHECK;
+void ys_recipe_named(const char *spec, const char *const *dirs, char **named);
 /** Finds and reads the recipe of `spec`: of "NAME@VERSION" the file NAME@VERSION.recipe, which holds for that version
  * alone, wherever there is one; else NAME.recipe, whether or not it has the version. Errors as ys_framework_find(). */
 ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe) YS_MUST_CHECK;
@@ -49,7 +49,7 @@ void ys_recipe_free(struct ys_recipe *recipe);
 
 /** "pytorch@2.13.0" into its two halves, new strings; the version is "" when the spec has none. Free both in any case.
  */
-ys_status ys_recipe_split(const char *spec, char **name, char **version) YS_MUST_CHECK;
+void ys_recipe_split(const char *spec, char **name, char **version);
 /** Which of the recipe's versions `asked` means, "" the newest; borrowed from the recipe. One that it does not have is
  * kept as `resolved` where it has a key `unpinned` and `asked` begins as a version does. YS_ENOTFOUND lists them. */
 ys_status ys_recipe_version(struct ys_recipe *recipe, const char *asked, const char **version) YS_MUST_CHECK;
@@ -57,8 +57,8 @@ ys_status ys_recipe_version(struct ys_recipe *recipe, const char *asked, const c
 bool ys_recipe_is_unpinned(const struct ys_recipe *recipe, const char *version);
 
 /** The folders that are searched, existing or not, as an array of strings. */
-ys_status ys_recipe_dirs(const char *const *dirs, ys_json **folders) YS_MUST_CHECK;
+void ys_recipe_dirs(const char *const *dirs, ys_json **folders);
 /** What finds each recipe in them, NAME or NAME@VERSION, sorted, each once. */
-ys_status ys_recipe_specs(const char *const *dirs, ys_json **specs) YS_MUST_CHECK;
+void ys_recipe_specs(const char *const *dirs, ys_json **specs);
 
 #endif

@@ -20,20 +20,17 @@ void ys_start_env_free(char **env)
 }
 
 /* Puts `pair` ("NAME=value", taken) into the list, in place of an earlier value of the same name. */
-static ys_status put(char **env, size_t *count, char *pair)
+static void put(char **env, size_t *count, char *pair)
 {
-    if (!pair)
-        return ys_out_of_memory();
     size_t name = strcspn(pair, "=") + 1;
     for (size_t i = 0; i < *count; i++) {
         if (strncmp(env[i], pair, name) == 0) {
             ys_free(env[i]);
             env[i] = pair;
-            return YS_OK;
+            return;
         }
     }
     env[(*count)++] = pair;
-    return YS_OK;
 }
 
 /* `variable` of a recipe with every {opt.NAME} filled in. New string, NULL without memory. */
@@ -47,7 +44,7 @@ static char *fill_in(const struct ys_framework *framework, const char *variable,
         char *given = ys_json_type_of(value) == YS_JSON_STRING ? ys_strdup(ys_json_text(value, ""))
                       : value                                  ? ys_json_dump(value, YS_JSON_COMPACT)
                                                                : ys_strdup("");
-        char *filled = word && given ? ys_replace(text, word, given) : NULL;
+        char *filled = given ? ys_replace(text, word, given) : NULL;
         ys_free(word);
         ys_free(given);
         ys_free(text);
@@ -62,26 +59,19 @@ static bool is_for(const struct ys_framework *framework, const char *variable)
     return !framework->is_own || (row && row->rule == YS_STEERING_EVERYWHERE);
 }
 
-ys_status ys_start_env(const struct ys_framework *framework, int threads, const ys_json *options, const ys_json *extra,
-                       char ***env)
+void ys_start_env(const struct ys_framework *framework, int threads, const ys_json *options, const ys_json *extra,
+                  char ***env)
 {
     size_t own = 0, count = 0;
     while (framework->env[own])
         own++;
     char **list = ys_alloc(POOL_COUNT + own + ys_json_size(extra) + 1, sizeof *list);
-    ys_status status = list ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < POOL_COUNT; i++)
-        status = put(list, &count, ys_format("%s=%d", POOLS[i], threads));
-    for (size_t i = 0; status == YS_OK && i < own; i++)
-        status = put(list, &count, fill_in(framework, framework->env[i], options));
-    for (void *it = ys_json_iter(extra); status == YS_OK && it; it = ys_json_next(extra, it))
+    for (size_t i = 0; i < POOL_COUNT; i++)
+        put(list, &count, ys_format("%s=%d", POOLS[i], threads));
+    for (size_t i = 0; i < own; i++)
+        put(list, &count, fill_in(framework, framework->env[i], options));
+    for (void *it = ys_json_iter(extra); it; it = ys_json_next(extra, it))
         if (is_for(framework, ys_json_iter_key(it)))
-            status =
-                put(list, &count, ys_format("%s=%s", ys_json_iter_key(it), ys_json_text(ys_json_iter_value(it), "")));
-    if (status != YS_OK) {
-        ys_start_env_free(list);
-        return status;
-    }
+            put(list, &count, ys_format("%s=%s", ys_json_iter_key(it), ys_json_text(ys_json_iter_value(it), "")));
     *env = list;
-    return YS_OK;
 }

@@ -8,8 +8,8 @@
  * ({NAME: value}, may be NULL) has for it, nothing without, then `extra` ({NAME: "value"}, may be NULL), of
  * which yardstick's own engine gets the level of instructions alone: a later one replaces an earlier one. New list
  * ended by NULL in *env; free with ys_start_env_free(). */
-ys_status ys_start_env(const struct ys_framework *framework, int threads, const ys_json *options, const ys_json *extra,
-                       char ***env) YS_MUST_CHECK;
+void ys_start_env(const struct ys_framework *framework, int threads, const ys_json *options, const ys_json *extra,
+                  char ***env);
 void ys_start_env_free(char **env);
 
 #endif

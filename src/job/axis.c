@@ -33,14 +33,9 @@ static ys_status add(const struct source *source, struct ys_axis *axis, const ch
     if (axis->count == YS_AXIS_LIMIT)
         return refuse(source, "more than %d values on one axis", YS_AXIS_LIMIT);
     if ((axis->count & (axis->count - 1)) == 0) { /* grow at each power of two */
-        char **grown = ys_realloc(axis->texts, axis->count ? 2 * axis->count : 1, sizeof *grown);
-        if (!grown)
-            return ys_out_of_memory();
-        axis->texts = grown;
+        axis->texts = ys_realloc(axis->texts, axis->count ? 2 * axis->count : 1, sizeof *axis->texts);
     }
     char *copy = ys_strndup(text, length);
-    if (!copy)
-        return ys_out_of_memory();
     axis->texts[axis->count++] = copy;
     return YS_OK;
 }

@@ -81,14 +81,12 @@ static ys_status type_opts(const struct expansion *expansion, const struct grid 
 {
     const struct ys_setting *setting = dimension->setting;
     const struct ys_job_hooks *hooks = expansion->resolver->hooks;
-    if (!(dimension->typed = ys_alloc(setting->axis.count, sizeof *dimension->typed)))
-        return ys_out_of_memory();
+    dimension->typed = ys_alloc(setting->axis.count, sizeof *dimension->typed);
     dimension->values = dimension->typed;
     for (size_t i = 0; i < setting->axis.count; i++) {
         const char *text = setting->axis.texts[i];
         if (!hooks || !hooks->check_option) {
-            if (!(dimension->typed[i] = guess(text)))
-                return ys_out_of_memory();
+            dimension->typed[i] = guess(text);
             continue;
         }
         ys_status status =
@@ -195,12 +193,6 @@ static bool is_excluded(const struct expansion *expansion, const struct grid *gr
     return excluded;
 }
 
-static void note(ys_status *status, ys_status more)
-{
-    if (*status == YS_OK)
-        *status = more;
-}
-
 /* Whether `text`, followed by other factors of an id, could be read as more than one of them: with a comma and a key in
  * it, or the quote that says that it is quoted. */
 static bool needs_quotes(const char *text)
@@ -232,13 +224,12 @@ static void put_id_value(const char *text, struct ys_buf *id)
 }
 
 /* Adds "key=text" to the id and the value to the factors. */
-static void add_factor(const char *key, const char *text, const ys_json *value, struct ys_buf *id, ys_json *factors,
-                       ys_status *status)
+static void add_factor(const char *key, const char *text, const ys_json *value, struct ys_buf *id, ys_json *factors)
 {
     ys_buf_puts(id, ys_json_size(factors) == 0 ? ":" : ",");
     ys_buf_printf(id, "%s=", key);
     put_id_value(ys_json_text(value, text), id);
-    note(status, ys_json_set(factors, key, ys_json_copy(value)));
+    ys_json_set(factors, key, ys_json_copy(value));
 }
 
 /* What two of ranks, nodes and ranks_per_node say of the third. What does not go together stays as it is given, and is
@@ -247,17 +238,17 @@ static ys_status find_ranks(ys_json *keys, bool has_ranks)
 {
     const int64_t nodes = ys_json_get_int(keys, "nodes", 1), each = ys_json_get_int(keys, "ranks_per_node", 0);
     if (!has_ranks)
-        YS_TRY(ys_json_set_int(keys, "ranks", nodes * (each > 0 ? each : 1)));
+        ys_json_set_int(keys, "ranks", nodes * (each > 0 ? each : 1));
     const int64_t ranks = ys_json_get_int(keys, "ranks", 1);
     if (each > 0 && ranks != nodes * each)
         return YS_OK;
     if (nodes > 1 && strcmp(ys_json_get_text(keys, "launch", ""), "ssh") != 0)
-        YS_TRY(ys_json_set(keys, "hosts", ys_json_null()));
+        ys_json_set(keys, "hosts", ys_json_null());
     if (nodes > 1)
         return ranks % nodes == 0 ? ys_json_set_int(keys, "ranks_per_node", ranks / nodes) : YS_OK;
     static const char *const of_several[] = {"nodes", "ranks_per_node", "launch", "hosts"};
     for (size_t i = 0; i < sizeof of_several / sizeof of_several[0]; i++)
-        YS_TRY(ys_json_set(keys, of_several[i], ys_json_null()));
+        ys_json_set(keys, of_several[i], ys_json_null());
     return YS_OK;
 }
 
@@ -270,9 +261,9 @@ static ys_status finish_ranks(ys_json *keys, bool has_ranks)
     YS_TRY(find_ranks(keys, has_ranks));
     const int64_t all = ys_json_get_int(keys, "global_batch", 0), ranks = ys_json_get_int(keys, "ranks", 1);
     if (all > 0)
-        YS_TRY(ys_json_set_int(keys, "batch", all >= ranks ? all / ranks : 1));
+        ys_json_set_int(keys, "batch", all >= ranks ? all / ranks : 1);
     for (size_t i = 0; ranks <= 1 && i < sizeof of_several / sizeof of_several[0]; i++)
-        YS_TRY(ys_json_set(keys, of_several[i], ys_json_null()));
+        ys_json_set(keys, of_several[i], ys_json_null());
     return YS_OK;
 }
 
@@ -284,14 +275,15 @@ static ys_status finish_keys(ys_json *keys, bool has_ranks)
     struct ys_job_optimizer optimizer;
     for (const struct ys_option *option = ys_options(); option->name; option++)
         if (option->mode && strcmp(option->mode, mode) != 0)
-            YS_TRY(ys_json_set(keys, option->name, ys_json_null()));
+            ys_json_set(keys, option->name, ys_json_null());
     if (strcmp(ys_json_get_text(keys, "compare", ""), "same-weights") == 0) {
-        YS_TRY(ys_json_set(keys, "eval_every", ys_json_null()));
-        YS_TRY(ys_json_set_string(keys, "mode", "infer"));
+        ys_json_set(keys, "eval_every", ys_json_null());
+        ys_json_set_string(keys, "mode", "infer");
     }
     YS_TRY(finish_ranks(keys, has_ranks));
     YS_TRY(ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer));
-    return ys_job_optimizer_put(&optimizer, keys);
+    ys_job_optimizer_put(&optimizer, keys);
+    return YS_OK;
 }
 
 /* The text of a key at the current point, NULL where it is not given. */
@@ -301,10 +293,10 @@ static const char *point_text(const struct grid *grid, const char *key)
     return dimension ? ys_json_text(dimension->values[dimension->index], NULL) : NULL;
 }
 
-static ys_status forget_lengths(ys_json *keys)
+static void forget_lengths(ys_json *keys)
 {
-    YS_TRY(ys_json_set(keys, "epochs", ys_json_null()));
-    return ys_json_set(keys, "steps", ys_json_null());
+    ys_json_set(keys, "epochs", ys_json_null());
+    ys_json_set(keys, "steps", ys_json_null());
 }
 
 static ys_status ask_own(const struct expansion *expansion, const struct grid *grid, const char *of, const char *data,
@@ -313,7 +305,7 @@ static ys_status ask_own(const struct expansion *expansion, const struct grid *g
     const struct ys_job_hooks *hooks = expansion->resolver->hooks;
     if (!hooks || !hooks->own_settings) {
         *reason = ys_strdup("no defaults of frameworks are known here");
-        return *reason ? YS_OK : ys_out_of_memory();
+        return YS_OK;
     }
     ys_status status = hooks->own_settings(hooks->context, of, data, own, reason);
     const struct dimension *given = find_dimension(grid, "own_of");
@@ -332,35 +324,34 @@ static ys_status fill_own(const struct expansion *expansion, const struct grid *
     if (!compare || strcmp(compare, "own") != 0)
         return YS_OK;
     char *of = given ? ys_strdup(given) : ys_strndup(grid->framework, strcspn(grid->framework, "@"));
-    ys_status status = of ? ask_own(expansion, grid, of, data, &own, &reason) : ys_out_of_memory();
+    ys_status status = ask_own(expansion, grid, of, data, &own, &reason);
     if (status == YS_OK && (ys_json_get(own, "epochs") || ys_json_get(own, "steps")))
-        status = forget_lengths(keys);
+        forget_lengths(keys);
     if (status == YS_OK && own)
-        status = ys_json_merge(keys, own);
+        ys_json_merge(keys, own);
     if (status == YS_OK)
-        status = ys_json_set_string(keys, "own_of", of);
+        ys_json_set_string(keys, "own_of", of);
     if (status == YS_OK)
-        status = ys_json_set_string(keys, "own_data", data);
+        ys_json_set_string(keys, "own_data", data);
     if (status == YS_OK && !own)
-        status = ys_json_set_string(trial, "unsupported", reason);
+        ys_json_set_string(trial, "unsupported", reason);
     ys_free(of);
     ys_free(reason);
     ys_json_free(own);
     return status;
 }
 
-static void fill_trial(const struct expansion *expansion, const struct grid *grid, struct ys_buf *id, ys_json *trial,
-                       ys_json *factors, ys_json *keys, ys_json *options, ys_json *env, ys_status *status)
+static ys_status fill_trial(const struct expansion *expansion, const struct grid *grid, struct ys_buf *id,
+                            ys_json *trial, ys_json *factors, ys_json *keys, ys_json *options, ys_json *env)
 {
-    note(status, ys_json_merge(keys, expansion->standards));
-    note(status, ys_json_set_string(keys, "framework", grid->framework));
-    if (*status == YS_OK)
-        *status = fill_own(expansion, grid, trial, keys);
+    ys_json_merge(keys, expansion->standards);
+    ys_json_set_string(keys, "framework", grid->framework);
+    YS_TRY(fill_own(expansion, grid, trial, keys));
     if (find_dimension(grid, "epochs") || is_standard_length_replaced(grid, "epochs"))
-        note(status, forget_lengths(keys));
+        forget_lengths(keys);
     ys_buf_puts(id, grid->section->name);
     if (grid->frameworks && grid->frameworks->axis.count > 1)
-        add_factor("framework", grid->framework, grid->frameworks->values[grid->framework_index], id, factors, status);
+        add_factor("framework", grid->framework, grid->frameworks->values[grid->framework_index], id, factors);
     for (size_t d = 0; d < grid->count; d++) {
         const struct dimension *dimension = &grid->dimensions[d];
         const struct ys_setting *setting = dimension->setting;
@@ -370,14 +361,13 @@ static void fill_trial(const struct expansion *expansion, const struct grid *gri
         const char *name = type == YS_OPTION_ENV   ? setting->key + 4
                            : type == YS_OPTION_OPT ? opt_name(setting->key)
                                                    : setting->key;
-        note(status, ys_json_set(into, name, ys_json_copy(value)));
+        ys_json_set(into, name, ys_json_copy(value));
         if (setting->axis.count > 1)
-            add_factor(setting->key, setting->axis.texts[dimension->index], value, id, factors, status);
+            add_factor(setting->key, setting->axis.texts[dimension->index], value, id, factors);
     }
     if (!ys_json_get_text(keys, "data", NULL))
-        note(status, ys_json_set_string(keys, "data", "synthetic"));
-    if (*status == YS_OK)
-        *status = finish_keys(keys, find_dimension(grid, "ranks") != NULL);
+        ys_json_set_string(keys, "data", "synthetic");
+    return finish_keys(keys, find_dimension(grid, "ranks") != NULL);
 }
 
 /* What only two keys together can have wrong. */
@@ -409,24 +399,21 @@ static ys_status add_trial(struct expansion *expansion, const struct grid *grid)
     struct ys_buf id = {0};
     ys_json *trial = ys_json_object(), *factors = ys_json_object(), *keys = ys_json_object(),
             *options = ys_json_object(), *env = ys_json_object();
-    ys_status status = trial && factors && keys && options && env ? YS_OK : ys_out_of_memory();
-    fill_trial(expansion, grid, &id, trial, factors, keys, options, env, &status);
+    ys_status status = fill_trial(expansion, grid, &id, trial, factors, keys, options, env);
     if (status == YS_OK)
         status = check_point(grid, keys);
-    if (id.failed)
-        note(&status, ys_out_of_memory());
-    note(&status, ys_json_set_string(trial, "id", ys_buf_text(&id)));
-    note(&status, ys_json_set_int(trial, "index", (int64_t)ys_json_size(expansion->trials)));
-    note(&status, ys_json_set_string(trial, "section", grid->section->name));
+    ys_json_set_string(trial, "id", ys_buf_text(&id));
+    ys_json_set_int(trial, "index", (int64_t)ys_json_size(expansion->trials));
+    ys_json_set_string(trial, "section", grid->section->name);
     ys_json *parts[] = {factors, keys, options, env};
     static const char *const names[] = {"factors", "keys", "options", "env"};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        ys_status stored = ys_json_set(trial, names[i], parts[i]);
-        note(&status, stored);
-    }
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        ys_json_set(trial, names[i], parts[i]);
     ys_buf_free(&id);
-    if (status == YS_OK)
-        return ys_json_append(expansion->trials, trial);
+    if (status == YS_OK) {
+        ys_json_append(expansion->trials, trial);
+        return YS_OK;
+    }
     ys_json_free(trial);
     return status;
 }
@@ -553,7 +540,7 @@ static ys_status expand_section(struct expansion *expansion, const struct ys_sec
     const struct ys_setting *frameworks = ys_layer_find(&section->all, "framework");
     int64_t kept_before = expansion->kept;
     struct grid *grid = ys_alloc(1, sizeof *grid);
-    ys_status status = grid ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < (frameworks ? frameworks->axis.count : 1); i++) {
         *grid = (struct grid){.section = section, .frameworks = frameworks, .framework_index = i};
         grid->framework =
@@ -658,7 +645,7 @@ static ys_status find_standards(ys_json *standards)
         if (!ys_option_is_resolved(option))
             continue;
         YS_TRY(ys_option_standard(option, &value));
-        YS_TRY(ys_json_set(standards, option->name, value));
+        ys_json_set(standards, option->name, value);
     }
     return YS_OK;
 }
@@ -666,7 +653,7 @@ static ys_status find_standards(ys_json *standards)
 ys_status ys_resolver_expand(struct ys_resolver *resolver, int64_t repeat, int64_t max_runs, ys_json *trials)
 {
     struct expansion expansion = {.resolver = resolver, .standards = ys_json_object()};
-    ys_status status = expansion.standards ? find_standards(expansion.standards) : ys_out_of_memory();
+    ys_status status = find_standards(expansion.standards);
     if (status == YS_OK)
         status = expand_all(&expansion); /* counts: too large a study must not fill the memory first */
     if (status == YS_OK)

@@ -16,19 +16,11 @@ static char *key_of(const char *text, size_t length)
     return key;
 }
 
-static ys_status add(struct ys_job_flags *flags, char *key_taken, const char *value)
+static void add(struct ys_job_flags *flags, char *key_taken, const char *value)
 {
-    struct ys_job_flag *grown = ys_realloc(flags->items, flags->count + 1, sizeof *grown);
-    if (grown)
-        flags->items = grown;
+    flags->items = ys_realloc(flags->items, flags->count + 1, sizeof *flags->items);
     char *copy = ys_strdup(value);
-    if (!grown || !copy) {
-        ys_free(key_taken);
-        ys_free(copy);
-        return ys_out_of_memory();
-    }
     flags->items[flags->count++] = (struct ys_job_flag){key_taken, copy};
-    return YS_OK;
 }
 
 /* Whether argv[at] is the flag of `key`, "--key" or "--key=value". */
@@ -78,8 +70,6 @@ ys_status ys_job_flags_take(struct ys_job_flags *flags, int argc, char *const *a
         return YS_OK;
     size_t length = strcspn(argument + 2, "=");
     char *key = key_of(argument + 2, length);
-    if (!key)
-        return ys_out_of_memory();
     const struct ys_option *option = ys_option_find(key);
     if (!option || option->file_only) {
         ys_free(key);
@@ -102,7 +92,7 @@ ys_status ys_job_flags_take(struct ys_job_flags *flags, int argc, char *const *a
         ys_free(key);
         return status;
     }
-    YS_TRY(add(flags, key, value));
+    add(flags, key, value);
     *at += next;
     *taken = true;
     return YS_OK;

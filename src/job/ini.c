@@ -59,7 +59,7 @@ ys_status ys_ini_fail(const struct ys_ini_place *place, const char *format, ...)
 
 ys_status ys_ini_fail_in(const struct ys_ini_place *place, ys_status status)
 {
-    if (status != YS_ENOMEM && status != YS_EIO && status != YS_EINTERNAL && status != YS_EINTR)
+    if (status != YS_EIO && status != YS_EINTERNAL && status != YS_EINTR)
         status = YS_EINVAL;
     if (place->line == 0)
         return ys_fail_in(status, "%s", place->file);
@@ -69,8 +69,6 @@ ys_status ys_ini_fail_in(const struct ys_ini_place *place, ys_status status)
 static char *keep(struct ys_ini *ini, const char *text, size_t length)
 {
     struct ys_ini_memory *memory = ys_alloc(1, sizeof *memory + length + 1);
-    if (!memory)
-        return NULL;
     memcpy(memory->text, text, length);
     memory->next = ini->memory;
     ini->memory = memory;
@@ -184,10 +182,8 @@ ys_status ys_ini_unquote(const char *text, size_t length, char **value)
     else if (i + 1 < length)
         status = ys_fail(YS_EINVAL, "\"%.*s\" follows the closing quote: put all of the text inside the quotes",
                          shown(length - i - 1), text + i + 1);
-    else if (out.failed)
-        status = ys_out_of_memory();
-    if (status == YS_OK && !(*value = ys_strdup(ys_buf_text(&out))))
-        status = ys_out_of_memory();
+    if (status == YS_OK)
+        *value = ys_strdup(ys_buf_text(&out));
     ys_buf_free(&out);
     return status;
 }
@@ -220,26 +216,18 @@ void ys_ini_put_value(struct ys_buf *out, const char *text)
     ys_ini_put_quoted(out, text);
 }
 
-static ys_status add_section(struct reader *reader, struct ys_ini_section section)
+static void add_section(struct reader *reader, struct ys_ini_section section)
 {
     struct ys_ini *ini = reader->ini;
-    void *grown = ys_grown(ini->sections, ini->section_count, &reader->section_capacity, sizeof section);
-    if (!grown)
-        return ys_out_of_memory();
-    ini->sections = grown;
+    ini->sections = ys_grown(ini->sections, ini->section_count, &reader->section_capacity, sizeof section);
     ini->sections[ini->section_count++] = section;
-    return YS_OK;
 }
 
-static ys_status add_entry(struct reader *reader, struct ys_ini_entry entry)
+static void add_entry(struct reader *reader, struct ys_ini_entry entry)
 {
     struct ys_ini *ini = reader->ini;
-    void *grown = ys_grown(ini->entries, ini->entry_count, &reader->entry_capacity, sizeof entry);
-    if (!grown)
-        return ys_out_of_memory();
-    ini->entries = grown;
+    ini->entries = ys_grown(ini->entries, ini->entry_count, &reader->entry_capacity, sizeof entry);
     ini->entries[ini->entry_count++] = entry;
-    return YS_OK;
 }
 
 static ys_status read_header(struct reader *reader, struct frame *frame, const struct line *line, size_t from,
@@ -260,17 +248,16 @@ static ys_status read_header(struct reader *reader, struct frame *frame, const s
         if (!is_name(text + parent_from, parent_to - parent_from))
             return ys_ini_fail(&section.parent_place, "\"%.*s\" is no section name: use letters, digits, _ - and .",
                                shown(parent_to - parent_from), text + parent_from);
-        if (!(section.parent = keep(reader->ini, text + parent_from, parent_to - parent_from)))
-            return ys_out_of_memory();
+        section.parent = keep(reader->ini, text + parent_from, parent_to - parent_from);
     }
     trim(text, &name_from, &name_to);
     if (!is_name(text + name_from, name_to - name_from))
         return ys_ini_fail(&section.place, "\"%.*s\" is no section name: use letters, digits, _ - and .",
                            shown(name_to - name_from), text + name_from);
-    if (!(section.name = keep(reader->ini, text + name_from, name_to - name_from)))
-        return ys_out_of_memory();
+    section.name = keep(reader->ini, text + name_from, name_to - name_from);
     frame->opened_by = NULL;
-    return add_section(reader, section);
+    add_section(reader, section);
+    return YS_OK;
 }
 
 static ys_status read_text(struct reader *reader, struct frame *frame, const char *text, size_t size);
@@ -311,13 +298,12 @@ static ys_status read_file(struct reader *reader, struct frame *frame)
     return status;
 }
 
-static ys_status include_path(struct reader *reader, const struct frame *outer, const char *value, const char **path)
+static void include_path(struct reader *reader, const struct frame *outer, const char *value, const char **path)
 {
     bool as_is = value[0] == '/' || strcmp(outer->folder, ".") == 0;
     char *joined = as_is ? ys_strdup(value) : ys_path_join(outer->folder, value);
     *path = joined ? keep(reader->ini, joined, strlen(joined)) : NULL;
     ys_free(joined);
-    return *path ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status read_include(struct reader *reader, struct frame *outer, const struct ys_ini_entry *entry)
@@ -325,7 +311,7 @@ static ys_status read_include(struct reader *reader, struct frame *outer, const 
     if (!outer->folder)
         return ys_ini_fail(&entry->place, "include = %s: files cannot be included here", entry->value);
     struct frame frame = {.outer = outer, .depth = outer->depth + 1, .opened_by = outer->opened_by};
-    YS_TRY(include_path(reader, outer, entry->value, &frame.name));
+    include_path(reader, outer, entry->value, &frame.name);
     frame.path = frame.name;
     struct stat identity;
     for (const struct frame *above = outer; above && stat(frame.name, &identity) == 0; above = above->outer)
@@ -335,8 +321,6 @@ static ys_status read_include(struct reader *reader, struct frame *outer, const 
         return fail_chain(outer, &entry->value_place, frame.name, "files are included more than 16 deep");
     size_t sections = reader->ini->section_count;
     char *folder = ys_path_dir(frame.name);
-    if (!folder)
-        return ys_out_of_memory();
     frame.folder = folder;
     ys_buf_printf(&reader->ini->text, "; begin of %s\n", frame.name);
     ys_status status = read_file(reader, &frame);
@@ -378,7 +362,7 @@ static ys_status read_value(struct reader *reader, const struct line *line, size
     entry->value =
         unquoted ? keep(reader->ini, unquoted, strlen(unquoted)) : keep(reader->ini, line->text + from, to - from);
     ys_free(unquoted);
-    return entry->value ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status read_entry(struct reader *reader, struct frame *frame, const struct line *line, size_t from, size_t to)
@@ -390,8 +374,7 @@ static ys_status read_entry(struct reader *reader, struct frame *frame, const st
     trim(line->text, &value_from, &value_to);
     struct ys_ini_entry entry = {.place = place_at(line, from), .section = reader->ini->section_count - 1};
     YS_TRY(check_key(line, &entry.place, from, to, key_to, equals));
-    if (!(entry.key = keep(reader->ini, line->text + from, key_to - from)))
-        return ys_out_of_memory();
+    entry.key = keep(reader->ini, line->text + from, key_to - from);
     YS_TRY(read_value(reader, line, value_from, value_to, &entry));
     if (strcmp(entry.key, "include") == 0)
         return read_include(reader, frame, &entry);
@@ -402,7 +385,8 @@ static ys_status read_entry(struct reader *reader, struct frame *frame, const st
             reader->ini->sections[entry.section].name, frame->opened_by);
     ys_buf_append(&reader->ini->text, line->text, line->length);
     ys_buf_puts(&reader->ini->text, "\n");
-    return add_entry(reader, entry);
+    add_entry(reader, entry);
+    return YS_OK;
 }
 
 static ys_status read_line(struct reader *reader, struct frame *frame, const struct line *line)
@@ -457,15 +441,9 @@ static ys_status read_all(struct ys_ini *ini, struct frame *frame, bool any, con
 {
     struct reader reader = {.ini = ini, .any = any};
     memset(ini, 0, sizeof *ini);
-    ys_status status = YS_ENOMEM;
-    if ((frame->name = keep(ini, frame->name, strlen(frame->name))))
-        status = add_section(&reader, (struct ys_ini_section){.name = "", .place = {frame->name, 1, 1}});
-    else
-        ys_out_of_memory();
-    if (status == YS_OK)
-        status = text ? read_text(&reader, frame, text, size) : read_file(&reader, frame);
-    if (status == YS_OK && ini->text.failed)
-        status = ys_out_of_memory();
+    frame->name = keep(ini, frame->name, strlen(frame->name));
+    add_section(&reader, (struct ys_ini_section){.name = "", .place = {frame->name, 1, 1}});
+    ys_status status = text ? read_text(&reader, frame, text, size) : read_file(&reader, frame);
     if (status != YS_OK)
         ys_ini_fini(ini);
     return status;
@@ -474,8 +452,6 @@ static ys_status read_all(struct ys_ini *ini, struct frame *frame, bool any, con
 static ys_status read_path(const char *path, bool any, struct ys_ini *ini)
 {
     char *folder = ys_path_dir(path ? path : "");
-    if (!folder)
-        return ys_out_of_memory();
     struct frame frame = {.name = path ? path : "standard input", .path = path, .folder = folder, .depth = 1};
     ys_status status = read_all(ini, &frame, any, NULL, 0);
     ys_free(folder);
@@ -524,8 +500,6 @@ static int compare_entries(const void *left, const void *right)
 ys_status ys_ini_check_unique(const struct ys_ini *ini, const char *repeatable)
 {
     const struct ys_ini_entry **sorted = ys_alloc(ini->entry_count, sizeof *sorted), *first = NULL, *second = NULL;
-    if (!sorted)
-        return ys_out_of_memory();
     for (size_t i = 0; i < ini->entry_count; i++)
         sorted[i] = &ini->entries[i];
     qsort(sorted, ini->entry_count, sizeof *sorted, compare_entries);

@@ -67,7 +67,7 @@ ys_status ys_ini_check_unique(const struct ys_ini *ini, const char *repeatable) 
 
 /** Fails with YS_EINVAL and "file:line:column: " before the message. */
 ys_status ys_ini_fail(const struct ys_ini_place *place, const char *format, ...) YS_PRINTF(2, 3);
-/** Puts "file:line:column: " before the message already recorded; YS_ENOMEM, YS_EIO and YS_EINTERNAL stay what they
+/** Puts "file:line:column: " before the message already recorded; YS_EIO and YS_EINTERNAL stay what they
  * are, anything else becomes YS_EINVAL. */
 ys_status ys_ini_fail_in(const struct ys_ini_place *place, ys_status status);
 

@@ -27,7 +27,7 @@ static ys_status check_version(const struct ys_resolver *resolver)
     return YS_OK;
 }
 
-/* The file's name without its ending, made a name; what comes through a pipe has none. NULL without memory. */
+/* The file's name without its ending, made a name; what comes through a pipe has none. */
 static char *default_name(const struct ys_resolver *resolver)
 {
     if (!resolver->has_file || resolver->ini.is_stream)
@@ -69,14 +69,14 @@ static ys_status fill_study(const struct ys_resolver *resolver, ys_json *study)
             value = ys_json_null();
         else
             YS_TRY(ys_option_standard(option, &value));
-        YS_TRY(ys_json_set(study, name, value));
+        ys_json_set(study, name, value);
     }
     if (ys_layer_find(&resolver->study, "name"))
         return YS_OK;
     char *name = default_name(resolver);
-    ys_status status = name ? ys_json_set_string(study, "name", name) : ys_out_of_memory();
+    ys_json_set_string(study, "name", name);
     ys_free(name);
-    return status;
+    return YS_OK;
 }
 
 /* One value of a setting as a file would write it. */
@@ -137,12 +137,12 @@ static int64_t least_rounds(const ys_json *study)
 }
 
 /* How many rounds a study may have that goes on until it is decided. */
-static ys_status fill_most(struct ys_job *job, int64_t most_runs)
+static void fill_most(struct ys_job *job, int64_t most_runs)
 {
     const int64_t trials = (int64_t)ys_json_size(job->trials), room = trials > 0 ? most_runs / trials : USUAL_MOST;
     if (ys_json_get_int(job->study, "repeat", 0) || ys_json_get_int(job->study, "repeat_most", 0))
-        return YS_OK;
-    return ys_json_set_int(job->study, "repeat_most", room < USUAL_MOST ? room : USUAL_MOST);
+        return;
+    ys_json_set_int(job->study, "repeat_most", room < USUAL_MOST ? room : USUAL_MOST);
 }
 
 static ys_status resolve(struct ys_resolver *resolver, struct ys_job *job)
@@ -158,12 +158,10 @@ static ys_status resolve(struct ys_resolver *resolver, struct ys_job *job)
     if (status == YS_OK)
         status = ys_resolver_expand(resolver, least_rounds(job->study), most_runs, job->trials);
     if (status == YS_OK)
-        status = fill_most(job, most_runs);
+        fill_most(job, most_runs);
     if (!resolver->has_file && status == YS_OK)
         print_flags(resolver, &resolver->ini.text);
     job->text = status == YS_OK ? ys_buf_take(&resolver->ini.text) : NULL;
-    if (status == YS_OK && !job->text)
-        status = ys_out_of_memory();
     return status;
 }
 
@@ -189,9 +187,7 @@ static ys_status load(struct ys_resolver *resolver, const struct ys_job_flag *fl
     resolver->flag_count = count;
     resolver->hooks = hooks;
     *job = (struct ys_job){.study = ys_json_object(), .trials = ys_json_array()};
-    ys_status status = job->study && job->trials ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        status = resolve(resolver, job);
+    ys_status status = resolve(resolver, job);
     fini(resolver);
     if (status != YS_OK)
         ys_job_fini(job);

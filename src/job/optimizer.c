@@ -82,13 +82,13 @@ void ys_job_optimizer_print(const struct ys_job_optimizer *optimizer, struct ys_
         ys_form_print(&forms[strcmp(optimizer->name, "adam") == 0 ? ADAM_NUMBERS : ADAMW_NUMBERS], betas, out);
 }
 
-ys_status ys_job_optimizer_put(const struct ys_job_optimizer *optimizer, ys_json *keys)
+void ys_job_optimizer_put(const struct ys_job_optimizer *optimizer, ys_json *keys)
 {
     bool betas = has_betas(optimizer), alpha = has_alpha(optimizer);
-    YS_TRY(ys_json_set(keys, "beta1", betas ? ys_json_real(optimizer->beta1) : ys_json_null()));
-    YS_TRY(ys_json_set(keys, "beta2", betas ? ys_json_real(optimizer->beta2) : ys_json_null()));
-    YS_TRY(ys_json_set(keys, "alpha", alpha ? ys_json_real(optimizer->alpha) : ys_json_null()));
-    return ys_json_set(keys, "epsilon", betas || alpha ? ys_json_real(optimizer->epsilon) : ys_json_null());
+    ys_json_set(keys, "beta1", betas ? ys_json_real(optimizer->beta1) : ys_json_null());
+    ys_json_set(keys, "beta2", betas ? ys_json_real(optimizer->beta2) : ys_json_null());
+    ys_json_set(keys, "alpha", alpha ? ys_json_real(optimizer->alpha) : ys_json_null());
+    ys_json_set(keys, "epsilon", betas || alpha ? ys_json_real(optimizer->epsilon) : ys_json_null());
 }
 
 ys_status ys_job_optimizer_check(const struct ys_job_optimizer *optimizer, double momentum)

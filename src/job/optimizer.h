@@ -19,7 +19,7 @@ ys_status ys_job_optimizer_parse(const char *text, struct ys_job_optimizer *opti
 /** As the resolved study writes it: without blanks, and without numbers where all are the defaults. Appended. */
 void ys_job_optimizer_print(const struct ys_job_optimizer *optimizer, struct ys_buf *out);
 /** Sets beta1, beta2, alpha and epsilon of a trial's keys; null where the rule has no such number. */
-ys_status ys_job_optimizer_put(const struct ys_job_optimizer *optimizer, ys_json *keys) YS_MUST_CHECK;
+void ys_job_optimizer_put(const struct ys_job_optimizer *optimizer, ys_json *keys);
 /** Whether the rule and `momentum` go together. YS_EINVAL: what is wrong and what to write. */
 ys_status ys_job_optimizer_check(const struct ys_job_optimizer *optimizer, double momentum) YS_MUST_CHECK;
 

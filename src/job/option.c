@@ -32,9 +32,9 @@ static const struct ys_option options[] = {
              "latency_p50_s"},
     {"order", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "random|fixed", .standard = "random",
      .help = "order of the trials inside a round: shuffled, with every second round backwards, or as written"},
-    {"interleave", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "auto|runs|blocks", .standard = "auto",
+    {"interleave", YS_OPTION_STUDY, YS_OPTION_WORD, .choices = "auto|runs|blocks", .standard = "runs",
      .help = "how the trials of a round share the machine: runs, one after the other; blocks, those that train for as many "
-             "steps live together and take turns of a moment; auto: runs"},
+             "steps live together and take turns of a moment; auto: blocks where all trials can, else runs, and it says why"},
     {"turn", YS_OPTION_STUDY, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = 60, .unit = "s", .none = "auto",
      .help = "of interleave = blocks, how long a turn of the slowest is, in whole blocks; auto: a tenth of a second"},
     {"seed", YS_OPTION_STUDY, YS_OPTION_INT, .low = 0, .high = LARGEST_INTEGER, .standard = "1",

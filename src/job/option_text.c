@@ -97,7 +97,7 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
     else if (forms)
         ys_form_print_all(forms, out);
     else
-        texts[option->type] ? (void)ys_buf_puts(out, texts[option->type]) : print_number(option, out);
+        texts[option->type] ? ys_buf_puts(out, texts[option->type]) : print_number(option, out);
     if (option->type == YS_OPTION_SCHEDULE)
         ys_buf_puts(out, "; with warmup(STEPS) before it or without");
     if (option->none)
@@ -151,7 +151,7 @@ ys_status ys_option_help_text(const char *key, struct ys_buf *out)
     ys_buf_printf(out, "  axis:     %s\n", option->axis ? "yes, {a, b, c} makes a trial of each" : "no");
     if (!option->file_only)
         ys_buf_printf(out, "  flag:     --%s=VALUE\n", option->name);
-    return out->failed ? ys_out_of_memory() : YS_OK;
+    return YS_OK;
 }
 
 void ys_job_keys_text(struct ys_buf *out)
@@ -215,7 +215,7 @@ static ys_json *choices_json(const char *choices)
     return list;
 }
 
-static ys_status option_json(const struct ys_option *option, ys_json *list)
+static void option_json(const struct ys_option *option, ys_json *list)
 {
     bool is_number = option->type == YS_OPTION_INT || option->type == YS_OPTION_REAL ||
                      option->type == YS_OPTION_SHARE || option->type == YS_OPTION_DURATION ||
@@ -223,7 +223,6 @@ static ys_status option_json(const struct ys_option *option, ys_json *list)
     struct ys_buf values = {0};
     ys_option_print_values(option, &values);
     ys_json *item = ys_json_object(), *choices = choices_json(option->choices);
-    ys_status status = item && choices && !values.failed ? YS_OK : ys_out_of_memory();
     ys_json_set_string(item, "name", option->name);
     ys_json_set_string(item, "group", group_names[option->group]);
     ys_json_set_string(item, "type", type_names[option->type]);
@@ -237,22 +236,17 @@ static ys_status option_json(const struct ys_option *option, ys_json *list)
     ys_json_set_string(item, "mode", option->mode);
     ys_json_set_string(item, "compare", option->compare);
     ys_json_set_bool(item, "flag", !option->file_only);
-    if (status == YS_OK)
-        status = ys_json_set_string(item, "help", option->help);
+    ys_json_set_string(item, "help", option->help);
     ys_buf_free(&values);
-    if (status != YS_OK) {
-        ys_json_free(item);
-        return status;
-    }
-    return ys_json_append(list, item);
+    ys_json_append(list, item);
 }
 
 ys_status ys_options_json(ys_json **json)
 {
     ys_json *list = ys_json_array();
-    ys_status status = list ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (const struct ys_option *option = ys_options(); option->name && status == YS_OK; option++)
-        status = option_json(option, list);
+        option_json(option, list);
     if (status == YS_OK)
         *json = list;
     else

@@ -117,7 +117,7 @@ static ys_status parse_number(const struct ys_option *option, const char *key, c
         integer = (int64_t)real;
     *value =
         option->type == YS_OPTION_INT || option->type == YS_OPTION_SIZE ? ys_json_int(integer) : ys_json_real(real);
-    return *value ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status parse_word(const struct ys_option *option, const char *key, const char *text, ys_json **value)
@@ -131,7 +131,7 @@ static ys_status parse_word(const struct ys_option *option, const char *key, con
     char *spelled = ys_strndup(word, length);
     *value = spelled ? ys_json_string(spelled) : NULL;
     ys_free(spelled);
-    return *value ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status parse_bool(const struct ys_option *option, const char *key, const char *text, ys_json **value)
@@ -140,7 +140,7 @@ static ys_status parse_bool(const struct ys_option *option, const char *key, con
     if (!on && !is_among(text, "off|no|false|0"))
         return refuse(key, text, "this is neither on nor off", option);
     *value = ys_json_bool(on);
-    return *value ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status parse_text(const struct ys_option *option, const char *key, const char *text, ys_json **value)
@@ -160,7 +160,7 @@ static ys_status parse_text(const struct ys_option *option, const char *key, con
             return refuse(key, text, "this is no framework", option);
     }
     *value = ys_json_string(text);
-    return *value ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status append_cpu_range(ys_json *list, bool *seen, const char *from, size_t length)
@@ -188,7 +188,7 @@ static ys_status append_cpu_range(ys_json *list, bool *seen, const char *from, s
         if (seen[cpu])
             return YS_EFORMAT;
         seen[cpu] = true;
-        YS_TRY(ys_json_append(list, ys_json_int(cpu)));
+        ys_json_append(list, ys_json_int(cpu));
     }
     return YS_OK;
 }
@@ -197,7 +197,7 @@ static ys_status parse_cpus(const struct ys_option *option, const char *key, con
 {
     bool seen[4096] = {false};
     ys_json *list = ys_json_array();
-    ys_status status = list ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (const char *at = text; status == YS_OK; at++) {
         size_t length = strcspn(at, ",");
         status = append_cpu_range(list, seen, at, length);
@@ -243,8 +243,8 @@ static ys_status parse_form(enum ys_option_type type, const char *key, const cha
     ys_status status = print_form(type, text, &canonical);
     if (status != YS_OK)
         status = ys_fail_in(status, "%s = %.*s", key, SHOWN, text);
-    else if (canonical.failed || !(*value = ys_json_string(ys_buf_text(&canonical))))
-        status = ys_out_of_memory();
+    else
+        *value = ys_json_string(ys_buf_text(&canonical));
     ys_buf_free(&canonical);
     return status;
 }
@@ -268,8 +268,6 @@ static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT]
 static ys_status put_path(const char *path, ys_json **value)
 {
     *value = ys_json_string(path);
-    if (!*value)
-        return ys_out_of_memory();
     if (strcmp(ys_json_text(*value, ""), path) == 0)
         return YS_OK;
     ys_status status =
@@ -283,11 +281,11 @@ static ys_status put_path(const char *path, ys_json **value)
  * data lie beside its name: in the caches of model hubs that is a link. */
 static ys_status parse_model_file(const char *folder, const char *key, const char *text, ys_json **value)
 {
-    char *path = ys_path_join(folder, text), *real = path && !ys_model_is_onnx(path) ? realpath(path, NULL) : NULL;
+    char *path = ys_path_join(folder, text), *real = !ys_model_is_onnx(path) ? realpath(path, NULL) : NULL;
     char *absolute = real ? ys_strdup(real) : path ? ys_path_absolute(path) : NULL;
     free(real);
     ys_free(path);
-    ys_status status = absolute ? ys_model_check(absolute) : ys_out_of_memory();
+    ys_status status = ys_model_check(absolute);
     if (status == YS_OK)
         status = put_path(absolute, value);
     ys_free(absolute);
@@ -297,10 +295,10 @@ static ys_status parse_model_file(const char *folder, const char *key, const cha
 /* A folder of images or a list of them: its absolute path, links resolved, so that one folder is one value. */
 static ys_status parse_data_path(const char *folder, const char *key, const char *text, ys_json **value)
 {
-    char *path = ys_path_join(folder, text), *real = path ? realpath(path, NULL) : NULL;
+    char *path = ys_path_join(folder, text), *real = realpath(path, NULL);
     const int error = errno;
-    ys_status status = path ? YS_OK : ys_out_of_memory();
-    if (path && !real)
+    ys_status status = YS_OK;
+    if (!real)
         status = ys_fail(YS_EINVAL, "%s = %s: there is no such folder of images: %s", key, text, strerror(error));
     if (real) {
         status = put_path(real, value);
@@ -319,8 +317,6 @@ static ys_status parse_hosts(const char *folder, const char *key, const char *te
     ys_status status = YS_OK;
     if (!*text)
         status = ys_fail(YS_EINVAL, "%s is empty: name hosts, or a file with a / in its path", key);
-    else if (strchr(text, '/') && !path)
-        status = ys_out_of_memory();
     if (status == YS_OK) {
         status = put_path(path ? path : text, value);
         status = status == YS_OK ? YS_OK : ys_fail_in(status, "%s = %s", key, text);
@@ -337,7 +333,7 @@ static ys_status parse_known_name(const struct ys_option *option, const char *ke
     const struct ys_data_source *data = is_model ? NULL : ys_data_named(text);
     if (model || data) {
         *value = ys_json_string(model ? model->name : data->name);
-        return *value ? YS_OK : ys_out_of_memory();
+        return YS_OK;
     }
     const char *names[NAMES_LIMIT];
     known_names(option->type, names);

@@ -146,8 +146,7 @@ static ys_status add_section(struct ys_resolver *resolver, const char *name, con
                                resolver->sections[i]->place.file, resolver->sections[i]->place.line);
     if (resolver->section_count == YS_JOB_SECTION_LIMIT)
         return ys_ini_fail(place, "more than %d sections", YS_JOB_SECTION_LIMIT);
-    if (!(*section = ys_alloc(1, sizeof **section)))
-        return ys_out_of_memory();
+    *section = ys_alloc(1, sizeof **section);
     (*section)->name = name;
     (*section)->place = *place;
     resolver->sections[resolver->section_count++] = *section;
@@ -237,11 +236,7 @@ ys_status ys_resolver_find_sections(struct ys_resolver *resolver)
     resolver->settings = ys_alloc(most, sizeof *resolver->settings);
     resolver->excludes = ys_alloc(most, sizeof *resolver->excludes);
     resolver->sections = ys_alloc(YS_JOB_SECTION_LIMIT, sizeof *resolver->sections);
-    ys_status status = YS_OK;
-    if (!around || !resolver->settings || !resolver->excludes || !resolver->sections)
-        status = ys_out_of_memory();
-    if (status == YS_OK)
-        status = read_flags(resolver, &around->flags, &around->flag_excludes);
+    ys_status status = read_flags(resolver, &around->flags, &around->flag_excludes);
     if (status == YS_OK)
         status = read_sections(resolver, around);
     ys_free(around);

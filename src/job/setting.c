@@ -54,12 +54,12 @@ static ys_status type_value(const struct ys_option *option, const char *key, con
 {
     if (option->type != YS_OPTION_ENV) {
         char *folder = place->line > 0 ? ys_path_dir(place->file) : ys_strdup(".");
-        ys_status status = folder ? ys_option_parse_in(folder, option, key, text, value) : ys_out_of_memory();
+        ys_status status = ys_option_parse_in(folder, option, key, text, value);
         ys_free(folder);
         return status;
     }
     *value = ys_json_string(text);
-    return *value ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /* The name by which `text` calls a framework, new. */
@@ -69,7 +69,7 @@ static ys_status name_framework(const struct ys_resolver *resolver, const char *
     if (hooks && hooks->name_framework)
         return hooks->name_framework(hooks->context, text, name);
     *name = ys_strdup(text);
-    return *name ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /* opt.FRAMEWORK.NAME by the name that the framework's recipe has, new. */
@@ -77,11 +77,11 @@ static ys_status name_key(const struct ys_resolver *resolver, const char *key, c
 {
     const char *from = key + strlen("opt."), *dot = from + strcspn(from, ".");
     char *framework = ys_strndup(from, (size_t)(dot - from)), *name = NULL;
-    ys_status status = framework ? name_framework(resolver, framework, &name) : ys_out_of_memory();
+    ys_status status = name_framework(resolver, framework, &name);
     *named = name ? ys_format("opt.%s%s", name, dot) : NULL;
     ys_free(framework);
     ys_free(name);
-    return status == YS_OK && !*named ? ys_out_of_memory() : status;
+    return status;
 }
 
 /* The value of a framework by the name that its recipe has; *text, new, becomes that name too. */
@@ -91,10 +91,6 @@ static ys_status type_framework(const struct ys_resolver *resolver, const char *
     char *name = NULL;
     YS_TRY(name_framework(resolver, *text, &name));
     ys_json *named = ys_json_string(name);
-    if (!named) {
-        ys_free(name);
-        return ys_out_of_memory();
-    }
     ys_status status = hooks && hooks->check_framework ? hooks->check_framework(hooks->context, name) : YS_OK;
     if (status != YS_OK)
         status = ys_fail_in(status, "%s = %.*s", key, SHOWN, *text);
@@ -106,18 +102,15 @@ static ys_status type_framework(const struct ys_resolver *resolver, const char *
 }
 
 /* A choice, model or data set has one spelling, whatever capitals it was written with. */
-static ys_status spell(const struct ys_option *option, const ys_json *value, char **text)
+static void spell(const struct ys_option *option, const ys_json *value, char **text)
 {
     const bool is_name = option->type == YS_OPTION_MODEL || option->type == YS_OPTION_DATA;
     const char *spelled = ys_json_text(value, NULL);
     if (!spelled || (!is_name && option->type != YS_OPTION_WORD) || strchr(spelled, '/'))
-        return YS_OK;
+        return;
     char *copy = ys_strdup(spelled);
-    if (!copy)
-        return ys_out_of_memory();
     ys_free(*text);
     *text = copy;
-    return YS_OK;
 }
 
 static ys_status check_distinct(const struct ys_setting *setting)
@@ -138,14 +131,16 @@ static ys_status type_values(struct ys_resolver *resolver, struct ys_setting *se
     const struct ys_option *option = setting->option;
     if (option->type == YS_OPTION_OPT)
         return check_distinct(setting);
-    if (!(setting->values = ys_alloc(setting->axis.count, sizeof *setting->values)))
-        return ys_out_of_memory();
+    setting->values = ys_alloc(setting->axis.count, sizeof *setting->values);
     for (size_t i = 0; i < setting->axis.count; i++) {
         char **text = &setting->axis.texts[i];
         ys_json **value = &setting->values[i];
         YS_TRY(type_value(option, setting->key, *text, &setting->value_place, value));
         const bool is_framework = option->type == YS_OPTION_FRAMEWORK || strcmp(option->name, "own_of") == 0;
-        YS_TRY(is_framework ? type_framework(resolver, setting->key, text, value) : spell(option, *value, text));
+        if (is_framework)
+            YS_TRY(type_framework(resolver, setting->key, text, value));
+        else
+            spell(option, *value, text);
     }
     return check_distinct(setting);
 }
@@ -280,12 +275,11 @@ static ys_status parse_term(const struct ys_resolver *resolver, const char *from
     if (!equals || equals == from || equals + 1 == to)
         return ys_fail(YS_EINVAL, "\"%.*s\" is not key=value: write exclude = framework=jax threads=1",
                        (int)(to - from < SHOWN ? to - from : SHOWN), from);
-    if (!(term->key = ys_strndup(from, (size_t)(equals - from))))
-        return ys_out_of_memory();
+    term->key = ys_strndup(from, (size_t)(equals - from));
     if (equals[1] == '"')
         YS_TRY(ys_ini_unquote(equals + 1, (size_t)(to - equals - 1), &term->text));
-    else if (!(term->text = ys_strndup(equals + 1, (size_t)(to - equals - 1))))
-        return ys_out_of_memory();
+    else
+        term->text = ys_strndup(equals + 1, (size_t)(to - equals - 1));
     YS_TRY(find_option(term->key, &term->option));
     YS_TRY(name_term(resolver, term));
     enum ys_option_type type = term->option->type;

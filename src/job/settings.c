@@ -189,14 +189,14 @@ static struct ys_trial_settings undivided(const struct ys_trial_settings *settin
 char *ys_settings_work(const struct ys_trial_settings *settings)
 {
     const struct ys_trial_settings whole = undivided(settings);
-    ys_json *keys = ys_record_json(&ys_trial_settings_record, &whole), *work = keys ? ys_json_object() : NULL;
-    ys_status status = work ? ys_json_set_int(work, "batch", ys_settings_rows(settings)) : YS_ENOMEM;
-    for (void *it = ys_json_iter(keys); status == YS_OK && it; it = ys_json_next(keys, it)) {
+    ys_json *keys = ys_record_json(&ys_trial_settings_record, &whole), *work = ys_json_object();
+    ys_json_set_int(work, "batch", ys_settings_rows(settings));
+    for (void *it = ys_json_iter(keys); it; it = ys_json_next(keys, it)) {
         const char *name = ys_json_iter_key(it);
         if (!is_one_of(name, ys_settings_surroundings) && !is_one_of(name, spread))
-            status = ys_json_set(work, name, ys_json_copy(ys_json_iter_value(it)));
+            ys_json_set(work, name, ys_json_copy(ys_json_iter_value(it)));
     }
-    char *text = status == YS_OK ? ys_json_dump(work, YS_JSON_SORTED) : NULL;
+    char *text = ys_json_dump(work, YS_JSON_SORTED);
     ys_json_free(work);
     ys_json_free(keys);
     return text;
@@ -206,8 +206,8 @@ static const char *const order_words[] = {[YS_TRIALS_RANDOM] = "random", [YS_TRI
 static const struct ys_names orders = YS_NAMES("order", order_words);
 
 static const char *const interleave_words[] = {
-    [YS_INTERLEAVE_AUTO] = "auto", [YS_INTERLEAVE_RUNS] = "runs", [YS_INTERLEAVE_BLOCKS] = "blocks"};
-static const struct ys_names interleaves = YS_NAMES("way to share the machine", interleave_words);
+    [YS_INTERLEAVE_RUNS] = "runs", [YS_INTERLEAVE_BLOCKS] = "blocks", [YS_INTERLEAVE_AUTO] = "auto"};
+const struct ys_names ys_interleaves = YS_NAMES("way to share the machine", interleave_words);
 
 static const char *const disturbance_words[] = {
     [YS_DISTURBANCE_MARK] = "mark", [YS_DISTURBANCE_REPEAT] = "repeat", [YS_DISTURBANCE_IGNORE] = "ignore"};
@@ -228,7 +228,7 @@ static const struct ys_field study_fields[] = {
     YS_FIELD(OF_STUDY, repeat_most, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds at most, of those"),
     YS_FIELD(OF_STUDY, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of round 0"),
     YS_FIELD_NAMED(OF_STUDY, order, &orders, 0, "of the trials of a round"),
-    YS_FIELD_NAMED(OF_STUDY, interleave, &interleaves, 0, "how the trials of a round share the machine"),
+    YS_FIELD_NAMED(OF_STUDY, interleave, &ys_interleaves, 0, "how the trials of a round share the machine"),
     YS_FIELD(OF_STUDY, turn_s, YS_FIELD_REAL, "s", YS_FIELD_NULL,
              "of the slowest of those that take turns; null: auto"),
     YS_FIELD_NAMED(OF_STUDY, on_disturbance, &disturbances, 0, "what becomes of a run that was disturbed"),
@@ -236,6 +236,7 @@ static const struct ys_field study_fields[] = {
     YS_FIELD_NAMED(OF_STUDY, anchor, &anchors, 0, "whether the machine's own speed is measured beside it"),
     YS_FIELD(OF_STUDY, time_limit_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "of all of it; null: none"),
     YS_FIELD(OF_STUDY, cooldown_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "before each run but the first"),
+    YS_FIELD(OF_STUDY, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
 };
 static const struct ys_record study_settings_record = YS_RECORD("job", OF_STUDY, study_fields);
 

@@ -15,7 +15,8 @@ extern const struct ys_names ys_layouts;    /* "auto", "nchw", "nhwc": enum ys_l
 extern const struct ys_names ys_compares;   /* "controlled", "same-weights", "own" */
 
 enum ys_order_of_trials { YS_TRIALS_RANDOM, YS_TRIALS_FIXED };
-enum ys_interleave { YS_INTERLEAVE_AUTO, YS_INTERLEAVE_RUNS, YS_INTERLEAVE_BLOCKS };
+enum ys_interleave { YS_INTERLEAVE_RUNS, YS_INTERLEAVE_BLOCKS, YS_INTERLEAVE_AUTO };
+extern const struct ys_names ys_interleaves; /* "runs", "blocks", "auto" */
 enum ys_audits { YS_AUDITS_OFF, YS_AUDITS_ONE, YS_AUDITS_ALL };
 enum ys_switch { YS_OFF, YS_ON };
 enum ys_anchors { YS_ANCHORS_AUTO, YS_ANCHORS_ON, YS_ANCHORS_OFF };
@@ -36,6 +37,7 @@ struct ys_study_settings {
     int anchor;         /* enum ys_anchors: whether the machine's own speed is measured beside it */
     double turn_s;      /* NaN: auto */
     double time_limit_s, cooldown_s;
+    double margin; /* what counts as the same */
 };
 /** From the job's study, as ys_record_glance() does. */
 void ys_study_settings_read(const ys_json *study, struct ys_study_settings *settings);
@@ -96,7 +98,7 @@ extern const struct ys_record ys_trial_settings_record;
 enum { YS_SETTINGS_SURROUNDINGS = 12 };
 extern const char *const ys_settings_surroundings[YS_SETTINGS_SURROUNDINGS];
 /** What it computes, as one text: equal where two trials do the same work. All settings but the surroundings; ranks
- * that divide the rows of a batch do the work of one process with that batch. NULL without memory. */
+ * that divide the rows of a batch do the work of one process with that batch. */
 char *ys_settings_work(const struct ys_trial_settings *settings);
 
 /** The processes of a run: 1 where the trial answers requests. */

@@ -9,33 +9,44 @@
 /* Runs of a trial that have a value: first those that count, then those from which nobody knows how much was taken.
  * Logarithms where ratios are asked for. */
 struct runs {
-    double *values, *low, *high; /* owned as one; as measured, and its ends were what was taken given back */
+    double *values, *low, *high; /* owned as one; as measured, and its ends (ys_judge_ends()) */
     size_t kept, all, disturbed;
     bool fit; /* each is finite, and was above 0 where its logarithm was taken */
 };
+
+void ys_judge_ends(const struct ys_trial_metric *of, size_t metric, size_t round, struct ys_ends *ends)
+{
+    size_t count;
+    const bool is_rate = ys_metric_infos(&count)[metric].kind == YS_KIND_RATE;
+    const double value = of->by_round[round], part = of->taken ? of->taken[round] : 0;
+    const double whole = of->whole ? of->whole[round] : value;
+    ends->untold = isnan(part);
+    const double back = 1 - (ends->untold ? 0 : part);
+    ends->low = fmin(is_rate ? value : value * back, whole);
+    ends->high = fmax(is_rate ? value / back : value, whole);
+}
 
 struct asked {
     size_t metric;
     bool difference, settled;
 };
 
-static double value_of(const struct ys_trial_metric *of, size_t round, const struct asked *asked)
+/* `value`, of that round, on the scale that is asked for. */
+static double on(double value, const struct ys_trial_metric *of, size_t round, const struct asked *asked)
 {
-    const double value = of->by_round[round];
     if (asked->difference)
         return value;
     return value > 0 ? log(value) + (asked->settled ? of->bias[round] : 0) : NAN;
 }
 
-/* `part`: by how much of the time could be less. A rate rises by it, a time falls. */
-static void add(struct runs *runs, double value, double part, bool is_rate)
+static void add(struct runs *runs, const struct ys_trial_metric *of, size_t round, const struct asked *asked)
 {
-    const double back = -log1p(-part);
-    runs->fit = runs->fit && isfinite(value);
-    runs->values[runs->all] = value;
-    runs->low[runs->all] = is_rate || part == 0 ? value : value - back;
-    runs->high[runs->all] = is_rate && part != 0 ? value + back : value;
-    runs->all++;
+    struct ys_ends ends;
+    ys_judge_ends(of, asked->metric, round, &ends);
+    runs->values[runs->all] = on(of->by_round[round], of, round, asked);
+    runs->fit = runs->fit && isfinite(runs->values[runs->all]);
+    runs->low[runs->all] = on(ends.low, of, round, asked);
+    runs->high[runs->all++] = on(ends.high, of, round, asked);
 }
 
 /* At its own value, or as far out as the farthest that was kept, on the side where it may have been faster. */
@@ -47,8 +58,8 @@ static void restore(struct runs *runs, bool is_rate)
         most = fmax(most, runs->high[i]);
     }
     for (size_t i = runs->kept; i < runs->all; i++) {
-        runs->low[i] = is_rate ? runs->values[i] : fmin(runs->values[i], least);
-        runs->high[i] = is_rate ? fmax(runs->values[i], most) : runs->values[i];
+        runs->low[i] = is_rate ? runs->low[i] : fmin(runs->low[i], least);
+        runs->high[i] = is_rate ? fmax(runs->high[i], most) : runs->high[i];
     }
 }
 
@@ -67,7 +78,7 @@ static ys_status take_runs(const struct ys_result_trial *trial, const struct ask
             if (!isfinite(of->by_round[r]) || isnan(part) != left_out)
                 continue;
             runs->disturbed += part > 0;
-            add(runs, value_of(of, r, asked), left_out ? 0 : part, is_rate);
+            add(runs, of, r, asked);
         }
         runs->kept = left_out ? runs->kept : runs->all;
     }
@@ -75,8 +86,9 @@ static ys_status take_runs(const struct ys_result_trial *trial, const struct ask
     return YS_OK;
 }
 
-/* From the lower end were all given back to the base to the upper end were all given back to the candidate. As measured
- * too: unlike those of ranks, the ends of the interval of the means do not rise with each value. */
+/* From the lower end, with each run of the candidate at its lower end and each of the base at its upper one, to the
+ * upper end. As measured too: unlike those of ranks, the ends of the interval of the means do not rise with each value.
+ */
 static ys_status reach(const struct runs *a, size_t n, const struct runs *b, size_t m, struct ys_centre *centre)
 {
     struct ys_centre low, high;
@@ -139,7 +151,7 @@ static ys_status paired(const struct ys_result_trial *base, const struct ys_resu
     if (!values)
         return ys_out_of_memory();
     for (size_t r = 0; r < rounds; r++) {
-        const double value = value_of(a, r, asked) - value_of(b, r, asked);
+        const double value = on(a->by_round[r], a, r, asked) - on(b->by_round[r], b, r, asked);
         if (isfinite(value))
             values[n++] = value;
     }

@@ -156,20 +156,21 @@ static ys_status add_anchor(const struct ys_side *side, ys_json **first, struct 
     return ys_judge_set_ends(&point->anchor, &ends);
 }
 
-/* Its value at both ends of what the machine took, of the runs of which that is known. */
-static ys_status bound_point(const struct ys_trial_metric *of, bool is_rate, struct ys_history_point *point)
+/* Its value at both ends of its runs, of those of which is known how much the machine took. */
+static ys_status bound_point(const struct ys_trial_metric *of, size_t metric, struct ys_history_point *point)
 {
+    struct ys_ends ends;
     size_t kept = 0;
     double *low = ys_alloc(3 * of->rounds + 1, sizeof *low);
     if (!low)
         return ys_out_of_memory();
     double *high = low + of->rounds;
     for (size_t r = 0; of->n && r < of->rounds; r++) {
-        const double part = of->taken ? of->taken[r] : 0, value = of->by_round[r];
-        if (!isfinite(value) || isnan(part))
+        ys_judge_ends(of, metric, r, &ends);
+        if (!isfinite(of->by_round[r]) || ends.untold)
             continue;
-        low[kept] = is_rate ? value : value * (1 - part);
-        high[kept++] = is_rate ? value / (1 - part) : value;
+        low[kept] = ends.low;
+        high[kept++] = ends.high;
     }
     const bool tells = kept > 0 && (of->n - kept) * 3 <= of->n;
     point->low = tells ? ys_stat_median(low, kept, high + of->rounds) : NAN;
@@ -192,8 +193,7 @@ static ys_status add_point(const struct ys_side *side, const struct ys_result_tr
     point->n = (int64_t)of->n;
     if (of->n && of->summary.interval.known)
         YS_TRY(ys_judge_set_ends(&point->ci, &of->summary.interval));
-    size_t count;
-    YS_TRY(bound_point(of, ys_metric_infos(&count)[metric].kind == YS_KIND_RATE, point));
+    YS_TRY(bound_point(of, metric, point));
     YS_TRY(add_anchor(side, first, point));
     return point->version ? YS_OK : ys_out_of_memory();
 }

@@ -4,10 +4,10 @@
  * binary segmentation: of a stretch of at least YS_HISTORY_POINTS points the split with the largest rank sum statistic
  * (Pettitt's) is a change where that statistic is exceeded by at most 1 in 100 of the permutations of the stretch, and
  * the medians of both parts differ by more than the margin; then both parts are looked at. What the machine took from
- * runs bounds that: a change must be one at the worse ends too, and points of too few runs without a doubt tell
- * nothing. So a history without any change shows one in at most 1 of 100. Sources: Pettitt 1979, "A non-parametric
- * approach to the change-point problem"; permutations in the place of its table: Matteson and James 2014, "A
- * nonparametric approach for multiple change point analysis". */
+ * runs, and how slow they may be as a whole, bounds that: a change must be one at the worse ends too, and points of too
+ * few runs without a doubt tell nothing. So a history without any change shows one in at most 1 of 100. Sources:
+ * Pettitt 1979, "A non-parametric approach to the change-point problem"; permutations in the place of its table:
+ * Matteson and James 2014, "A nonparametric approach for multiple change point analysis". */
 #ifndef YS_JUDGE_HISTORY_H
 #define YS_JUDGE_HISTORY_H
 
@@ -23,8 +23,8 @@ struct ys_history_point {
     char *started, *version; /* version: of the framework, "" where it has none */
     double value;            /* median; NaN: no run succeeded */
     int64_t n;
-    double low, high;  /* not in the document: `value` were what the machine took given back, of the runs of which it
-                          is known how much; NaN where it is known of too few */
+    double low, high;  /* not in the document: `value` at both ends of its runs (ys_judge_ends()), of those of which is
+                          known how much the machine took; NaN where it is known of too few */
     struct ys_list ci; /* double: both ends, or empty */
     struct ys_list anchor; /* double: how fast the machine was against the first point that says it, least and most of
                               its anchors; or empty */

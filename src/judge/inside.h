@@ -39,9 +39,18 @@ ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *inte
 /** Whether the machine's speed tells on it: on times and rates, not on sizes, shares and counts. */
 bool ys_judge_may_drift(const struct ys_metric_info *info);
 
+/** How far the value of a round may lie down and up: were what the machine took given back, and were the run as slow as
+ * its whole (docs/proof.md). */
+struct ys_ends {
+    double low, high;
+    bool untold; /* nobody knows how much was taken: they are then of the whole run alone */
+};
+/** `metric`: its place in ys_metric_infos(). */
+void ys_judge_ends(const struct ys_trial_metric *of, size_t metric, size_t round, struct ys_ends *ends);
+
 /** How far a metric of two trials lies apart. */
 struct ys_apart {
-    struct ys_centre centre; /* as measured; its interval reaches as far as what was taken from runs may have made it */
+    struct ys_centre centre;  /* as measured; its interval reaches to the ends of its runs (ys_judge_ends()) */
     struct ys_centre settled; /* the same were what is left of warm-up gone from each run; none where a run has too few
                                  blocks to tell, and of metrics of more than the steady part */
     struct ys_interval restored, restored_settled; /* with the runs that were left out, each at its worse end */

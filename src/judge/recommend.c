@@ -64,18 +64,44 @@ static ys_status has_keys(const struct ys_wish *wish, const struct ys_result_tri
 }
 
 /* An empty interval, as fewer than 6 runs have it, tells nothing: what lies inside then may meet the bound. */
-static int stands(const struct ys_wish_bound *bound, const struct ys_result_trial *trial)
+static int stands_of(const struct ys_wish_bound *bound, const struct ys_summary *summary)
 {
-    const struct ys_trial_metric *metric = metric_of(trial, bound->metric);
-    const struct ys_interval *interval = &metric->summary.interval;
-    const double sign = bound->at_least ? 1 : -1, limit = sign * bound->limit, median = sign * metric->summary.median;
-    if (metric->n == 0)
-        return YS_STANDS_MISSES;
+    const struct ys_interval *interval = &summary->interval;
+    const double sign = bound->at_least ? 1 : -1, limit = sign * bound->limit, median = sign * summary->median;
     if (!interval->known)
         return median >= limit ? YS_STANDS_MAY : YS_STANDS_MISSES;
     const double low = sign * (bound->at_least ? interval->lo : interval->hi),
                  high = sign * (bound->at_least ? interval->hi : interval->lo);
     return low >= limit ? YS_STANDS_MEETS : high < limit ? YS_STANDS_MISSES : YS_STANDS_MAY;
+}
+
+/* Of what its runs may be as a whole, which is worse, or else what they are. */
+static ys_status summarize_whole(const struct ys_trial_metric *metric, struct ys_summary *summary)
+{
+    size_t n = 0;
+    double *values = ys_alloc(metric->rounds, sizeof *values);
+    if (!values)
+        return ys_out_of_memory();
+    for (size_t r = 0; r < metric->rounds; r++)
+        if (isfinite(metric->by_round[r]))
+            values[n++] = metric->whole[r];
+    ys_status status = ys_stat_summarize(values, n, summary);
+    ys_free(values);
+    return status;
+}
+
+/* What does not stand at both ends may: as measured, and as the whole runs have it. */
+static ys_status stands(const struct ys_wish_bound *bound, const struct ys_result_trial *trial, int *standing)
+{
+    const struct ys_trial_metric *metric = metric_of(trial, bound->metric);
+    struct ys_summary whole;
+    *standing = metric->n ? stands_of(bound, &metric->summary) : YS_STANDS_MISSES;
+    if (metric->n == 0 || !metric->whole)
+        return YS_OK;
+    YS_TRY(summarize_whole(metric, &whole));
+    if (stands_of(bound, &whole) != *standing)
+        *standing = YS_STANDS_MAY;
+    return YS_OK;
 }
 
 static ys_status weigh(const struct weighing *weighing, struct weighed *weighed)
@@ -90,7 +116,8 @@ static ys_status weigh(const struct weighing *weighing, struct weighed *weighed)
         YS_TRY(weighed->fault ? YS_OK : ys_out_of_memory());
     }
     for (size_t i = 0; i < wish->bound_count; i++) {
-        int standing = stands(&wish->bounds[i], weighed->trial);
+        int standing;
+        YS_TRY(stands(&wish->bounds[i], weighed->trial, &standing));
         weighed->standing = standing > weighed->standing ? standing : weighed->standing;
     }
     if (weighed->fault)
@@ -170,6 +197,7 @@ static int by_standing(const void *a, const void *b)
 struct matrix {
     double *values; /* [trial * rounds + round], of ratios logarithms; NaN: none */
     double *bias; /* likewise: their change were what is left of warm-up gone (metric/document.h); behind the values */
+    double *down, *up; /* likewise: how far they may lie down and up (ys_judge_ends()) */
     size_t trials, rounds;
     bool warms_up; /* there is such a question */
 };
@@ -184,25 +212,44 @@ static size_t rounds_of(const struct weighing *weighing, size_t first, size_t en
     return rounds;
 }
 
-static ys_status fill_matrix(const struct weighing *weighing, size_t first, size_t end, bool difference,
-                             struct matrix *matrix)
+static double on(double value, bool difference)
+{
+    return difference ? value : value > 0 ? log(value) : NAN;
+}
+
+static void put_round(struct matrix *matrix, size_t place, const struct weighing *weighing, size_t trial, size_t round)
+{
+    size_t count;
+    const struct ys_metric_info *info = weighing->wish->metric;
+    const struct ys_trial_metric *metric = metric_of(weighing->trials[trial].trial, info);
+    const bool difference = info->kind == YS_KIND_SHARE;
+    struct ys_ends ends;
+    matrix->values[place] = matrix->bias[place] = NAN;
+    if (round >= metric->rounds)
+        return;
+    ys_judge_ends(metric, (size_t)(info - ys_metric_infos(&count)), round, &ends);
+    const double value = on(metric->by_round[round], difference);
+    matrix->values[place] = value;
+    matrix->bias[place] = metric->bias ? metric->bias[round] : NAN;
+    matrix->down[place] = ends.untold ? INFINITY : value - on(ends.low, difference);
+    matrix->up[place] = ends.untold ? INFINITY : on(ends.high, difference) - value;
+}
+
+static ys_status fill_matrix(const struct weighing *weighing, size_t first, size_t end, struct matrix *matrix)
 {
     *matrix = (struct matrix){.trials = end - first,
                               .rounds = rounds_of(weighing, first, end),
                               .warms_up = weighing->wish->metric->of_steady};
-    matrix->values = ys_alloc(2 * matrix->trials * matrix->rounds + 1, sizeof(double));
+    const size_t each = matrix->trials * matrix->rounds;
+    matrix->values = ys_alloc(4 * each + 1, sizeof(double));
     if (!matrix->values)
         return ys_out_of_memory();
-    matrix->bias = matrix->values + matrix->trials * matrix->rounds;
-    for (size_t i = first; i < end; i++) {
-        const struct ys_trial_metric *metric = metric_of(weighing->trials[i].trial, weighing->wish->metric);
-        for (size_t r = 0; r < matrix->rounds; r++) {
-            const double value = r < metric->rounds ? metric->by_round[r] : NAN;
-            const size_t place = (i - first) * matrix->rounds + r;
-            matrix->values[place] = difference ? value : value > 0 ? log(value) : NAN;
-            matrix->bias[place] = r < metric->rounds && metric->bias ? metric->bias[r] : NAN;
-        }
-    }
+    matrix->bias = matrix->values + each;
+    matrix->down = matrix->bias + each;
+    matrix->up = matrix->down + each;
+    for (size_t i = first; i < end; i++)
+        for (size_t r = 0; r < matrix->rounds; r++)
+            put_round(matrix, (i - first) * matrix->rounds + r, weighing, i, r);
     return YS_OK;
 }
 
@@ -222,17 +269,19 @@ static ys_status stretch_of(const struct matrix *matrix, double *stretch)
 
 /* One trial and the choice, in the rounds that both have; `bias` of the one less that of the other. */
 struct beside {
-    double *mine, *his, *bias;
+    double *mine, *his, *bias, *down, *up;
     size_t n, told; /* rounds, and those of which the bias is known */
 };
 
 static ys_status put_beside(const struct matrix *matrix, size_t at, bool difference, struct beside *beside)
 {
-    *beside = (struct beside){.mine = ys_alloc(3 * matrix->rounds + 1, sizeof(double))};
+    *beside = (struct beside){.mine = ys_alloc(5 * matrix->rounds + 1, sizeof(double))};
     if (!beside->mine)
         return ys_out_of_memory();
     beside->his = beside->mine + matrix->rounds;
     beside->bias = beside->his + matrix->rounds;
+    beside->down = beside->bias + matrix->rounds;
+    beside->up = beside->down + matrix->rounds;
     for (size_t r = 0; r < matrix->rounds; r++) {
         const size_t place = at * matrix->rounds + r;
         const double mine = matrix->values[place], his = matrix->values[r];
@@ -241,6 +290,8 @@ static ys_status put_beside(const struct matrix *matrix, size_t at, bool differe
         beside->mine[beside->n] = difference ? mine : exp(mine);
         beside->his[beside->n] = difference ? his : exp(his);
         beside->bias[beside->n] = matrix->bias[place] - matrix->bias[r];
+        beside->down[beside->n] = matrix->down[place] + matrix->up[r];
+        beside->up[beside->n] = matrix->up[place] + matrix->down[r];
         beside->told += isfinite(beside->bias[beside->n++]);
     }
     return YS_OK;
@@ -258,7 +309,9 @@ static ys_status compare_with_choice(const struct weighing *weighing, const stru
                                          .margin = weighing->out->margin,
                                          .stretch = stretch,
                                          .bias = is_told ? beside.bias : NULL,
-                                         .bias_untold = matrix->warms_up && !is_told};
+                                         .bias_untold = matrix->warms_up && !is_told,
+                                         .down = beside.down,
+                                         .up = beside.up};
     ys_status status = ys_compare(beside.mine, beside.his, beside.n, &rule, &found);
     ys_free(beside.mine);
     YS_TRY(status);
@@ -277,7 +330,7 @@ static ys_status compare_all(const struct weighing *weighing, size_t end)
     struct matrix matrix;
     double stretch = 1;
     const bool difference = weighing->wish->metric->kind == YS_KIND_SHARE;
-    ys_status status = fill_matrix(weighing, 0, end, difference, &matrix);
+    ys_status status = fill_matrix(weighing, 0, end, &matrix);
     if (status == YS_OK)
         status = stretch_of(&matrix, &stretch);
     for (size_t i = 1; status == YS_OK && i < end; i++) {
@@ -328,7 +381,9 @@ static ys_status tell_trial(const struct weighing *weighing, struct weighed *wei
     for (size_t i = 0; i < wish->bound_count; i++) {
         if (!was_told(&told->values, wish->bounds[i].metric))
             YS_TRY(tell_value(wish->bounds[i].metric, weighed->trial, &told->values));
-        if (weighed->standing != YS_STANDS_UNFIT && stands(&wish->bounds[i], weighed->trial) != YS_STANDS_MEETS)
+        int standing;
+        YS_TRY(stands(&wish->bounds[i], weighed->trial, &standing));
+        if (weighed->standing != YS_STANDS_UNFIT && standing != YS_STANDS_MEETS)
             YS_TRY(ys_list_add_text(&told->misses, wish->bounds[i].text));
     }
     return YS_OK;

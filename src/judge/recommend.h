@@ -1,11 +1,12 @@
 /* Which of a study's trials to take for a wish: what stands against what, how sure that is, and what would change it.
  *
  * A trial meets a bound where the whole interval of its median lies inside, misses it where that lies outside, and may
- * meet it otherwise. The choice is, of those that meet all bounds, the one with the best median of what is wished;
- * where none does, of those that may. The others that meet the bounds are compared with it round by round, all together
- * at 95 % (stat/family.h): those that are not worse beyond the study's margin are not told apart from it. The front
- * (Pareto's) is of all trials that ran and are proven, whether they meet the bounds or not: those of which no other has
- * as good a median in every metric of the wish and a better one in one. Nothing is weighed against anything else. */
+ * meet it otherwise; of a speed that is a range (docs/proof.md) both ends must. The choice is, of those that meet all
+ * bounds, the one with the best median of what is wished; where none does, of those that may. The others that meet the
+ * bounds are compared with it round by round, all together at 95 % (stat/family.h): those that are not worse beyond the
+ * study's margin are not told apart from it. The front (Pareto's) is of all trials that ran and are proven, whether
+ * they meet the bounds or not: those of which no other has as good a median in every metric of the wish and a better
+ * one in one. Nothing is weighed against anything else. */
 #ifndef YS_JUDGE_RECOMMEND_H
 #define YS_JUDGE_RECOMMEND_H
 

@@ -47,6 +47,8 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(disturbed, YS_FIELD_INT, YS_FIELD_LATER, "those of them during which the machine did much else"),
     OF_TRIAL(runs_planned, YS_FIELD_INT, YS_FIELD_LATER, "rounds in which it has to run"),
     OF_TRIAL(runs_lacking, YS_FIELD_INT, YS_FIELD_LATER, "those of which it has no run that counts"),
+    OF_TRIAL(threads_shared, YS_FIELD_TRUTH, YS_FIELD_NULL | YS_FIELD_LATER,
+             "false: one of its threads did the work, or all lay on one CPU; null: not known, or one was asked for"),
     OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
     OF_TRIAL(warnings, YS_FIELD_JSON, 0, "texts"),
     PART(warned, YS_FIELD_LIST, &ys_result_warned_record, YS_FIELD_LATER, "of how many runs each kind of them is true"),

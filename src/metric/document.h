@@ -1,5 +1,5 @@
-/* A result as structs, and the document that is made of it: what docs/results.md and docs/result.schema.json list of
- * trials and comparisons is what these tables list. */
+/* A result as structs, and the document that is made of it: what docs/results.md lists of trials and comparisons, and
+ * the JSON Schema of it (tools/result_schema.txt), is what these tables list. */
 #ifndef YS_METRIC_DOCUMENT_H
 #define YS_METRIC_DOCUMENT_H
 
@@ -55,6 +55,7 @@ struct ys_result_trial {
     int status, stage; /* enum ys_run_status, enum ys_stage */
     char *reason, *command;
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
+    int threads_shared; /* 1, 0; YS_NAME_NONE: one thread was asked for, or nothing is known */
     ys_json *deviations, *warnings, *doubts, *proof, *metrics, *agreement;
     ys_json *ranks;                /* NULL where its runs are of one process each */
     struct ys_result_quiet *quiet; /* NULL where none of its runs was disturbed */

@@ -69,12 +69,21 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
  * `metrics_version`, {value}, which is added to `metrics`. */
 ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics) YS_MUST_CHECK;
 
-/** The speeds of the first two trials of a study, one over the other, in the rounds in which both have one: over the
- * part that both runs share, as comparisons take them. `biases`: of each what is left of both warm-ups, as `bias` of
- * struct ys_compare_rule; empty where that cannot be told. Both double, new; empty with fewer than two trials.
- * YS_ENOMEM and what the store says. */
-ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, struct ys_list *ratios,
-                                  struct ys_list *biases) YS_MUST_CHECK;
+/** The speeds of two trials of a study, by their places in its job, one over the other, in the rounds in which both
+ * have one: over the part that both runs share, as comparisons take them. `biases`: of each what is left of both
+ * warm-ups, as `bias` of struct ys_compare_rule; empty where that cannot be told. Both double, new. YS_ENOMEM and what
+ * the store says. */
+ys_status ys_metric_rounds_of(struct ys_store *store, int64_t study_id, size_t a, size_t b, struct ys_list *ratios,
+                              struct ys_list *biases) YS_MUST_CHECK;
+
+/** How far apart the speed of a trial and that of its runs as a whole lie (docs/proof.md), in the run in which they do
+ * most. NaN: nowhere. */
+struct ys_apart_speeds {
+    double times, steps; /* by how much; and of how many steps, or requests, a run would be to have one speed */
+};
+/** Of trial `trial` of a stored study. YS_ENOMEM and what the store says. */
+ys_status ys_metric_apart_speeds(struct ys_store *store, int64_t study_id, const char *trial,
+                                 struct ys_apart_speeds *apart) YS_MUST_CHECK;
 
 /* Of the runs of a study a page draws the curves of so many: of the first trials, and of each the first runs. */
 enum { YS_RESULT_DRAWN_TRIALS = 24, YS_RESULT_DRAWN_RUNS = 100 };
@@ -93,9 +102,9 @@ struct ys_result;
  * beside YS_RESULT_ALL. */
 ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsigned flags,
                                 struct ys_result *result) YS_MUST_CHECK;
-/** Of one trial alone, with one metric of ys_metric_infos(), without comparisons, and of its runs nothing else but how
- * they ended: for those who go through many studies. One that the study does not have is no error: the result is of
- * none. */
+/** Of one trial alone, with one metric of ys_metric_infos(), without comparisons, and of its runs, unless
+ * that is a time or a speed, nothing else but how they ended: for those who go through many studies. One that the study
+ * does not have is no error: the result is of none. */
 ys_status ys_metric_result_load_trial(struct ys_store *store, int64_t study_id, const char *trial,
                                       const struct ys_metric_info *metric, struct ys_result *result) YS_MUST_CHECK;
 /** ys_metric_result_load() as the result document, yardstick/result/1. */

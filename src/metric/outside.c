@@ -29,6 +29,7 @@ static const double TOLD = 1.2;
 /* The steady part of a run, and how much work all of it was. */
 struct steady {
     double step_s, cpu_s; /* the means of a step or request, and of its processor time; NaN: not known */
+    double warm_cpu_s;    /* of the steps between the first and it, at most; NaN: not known */
     double span_s;        /* that it took */
     double steps, all;
 };
@@ -41,7 +42,11 @@ static struct steady steady_of(const struct ys_metric_view_run *run, const struc
         .step_s = (double)ys_settings_rows(&trial->keys) / rate_per_s, .cpu_s = NAN, .span_s = run->steady_s};
     found.steps = found.span_s / found.step_s;
     found.all = run->facts.steps_done == YS_FIELD_NONE ? (double)NAN : (double)run->facts.steps_done;
-    if (cpu)
+    const struct ys_run_metric *warmup = ys_metric_view_metric(run, "warmup_s");
+    found.warm_cpu_s = cpu && warmup ? warmup->cpu_s : (double)NAN;
+    if (cpu && isfinite(found.warm_cpu_s))
+        found.cpu_s = fmax(cpu->steps_s - found.warm_cpu_s, 0) / found.steps;
+    else if (cpu)
         found.cpu_s = isnan(cpu->requests_s) ? cpu->steps_s / (found.all - 1) : cpu->requests_s / found.all;
     return found;
 }
@@ -68,12 +73,12 @@ static double ahead_s(const struct ys_metric_view_run *run, const struct ys_tria
     ys_record_glance(&took_record, trial->proof, &took);
     const struct took_in open = {ys_metric_view_value(run, "build_s"), cpu ? cpu->open_s : (double)NAN};
     const struct took_in first = {ys_metric_view_value(run, "first_step_s"), cpu ? cpu->first_step_s : (double)NAN};
-    const struct took_in warm = {ys_metric_view_value(run, "warmup_s"), NAN};
+    const struct took_in warm = {ys_metric_view_value(run, "warmup_s"), steady->warm_cpu_s};
     const double pauses = (double)run->facts.checkpoints.count;
     const double paused_s = cpu ? cpu->pauses_s - pauses * cpu->save_s : (double)NAN;
     return excess(open, (struct took_in){OPENING * took.open_s, OPENING * took.open_cpu_s}) +
            excess(first, (struct took_in){took.first_s + steady->step_s, took.first_cpu_s + steady->cpu_s}) +
-           excess(warm, (struct took_in){warm_steps * steady->step_s, NAN}) + fmax(0, paused_s);
+           excess(warm, (struct took_in){warm_steps * steady->step_s, warm_steps * steady->cpu_s}) + fmax(0, paused_s);
 }
 
 /* A median hides what single blocks took; the mean holds all of it. */
@@ -160,6 +165,23 @@ static const struct ys_metric_view_run *farthest(const struct ys_metric_view_tri
         found = run;
     }
     return found;
+}
+
+ys_status ys_metric_apart_speeds(struct ys_store *store, int64_t study_id, const char *trial,
+                                 struct ys_apart_speeds *apart)
+{
+    struct ys_metric_view view;
+    double whole = 0;
+    *apart = (struct ys_apart_speeds){NAN, NAN};
+    YS_TRY(ys_metric_view_load(store, study_id, &view));
+    ys_metric_view_keep(&view, trial);
+    ys_status status = view.trial_count ? ys_metric_view_trial_load(store, &view, &view.trials[0]) : YS_OK;
+    const struct ys_metric_view_run *run =
+        status == YS_OK && view.trial_count ? farthest(&view.trials[0], 0, &whole) : NULL;
+    if (run)
+        *apart = (struct ys_apart_speeds){exp(whole), run->outside.steps};
+    ys_metric_view_fini(&view);
+    return status;
 }
 
 ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *texts)

@@ -447,10 +447,11 @@ static ys_status compare_pair(const struct pair *pair, struct ys_result *result)
     return YS_OK;
 }
 
-static ys_status take_two(const struct ys_metric_view *view, struct ys_list *ratios, struct ys_list *biases)
+static ys_status take_rounds(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b,
+                             struct ys_list *ratios, struct ys_list *biases)
 {
     struct matched rounds;
-    ys_status status = match(&view->trials[0], &view->trials[1], 0, INT64_MAX, &rounds);
+    ys_status status = match(a, b, 0, INT64_MAX, &rounds);
     double *of = status == YS_OK ? ys_alloc(rounds.n, sizeof *of) : NULL,
            *left = status == YS_OK ? ys_alloc(rounds.n, sizeof *left) : NULL;
     for (size_t i = 0; of && left && i < rounds.n; i++) {
@@ -463,20 +464,23 @@ static ys_status take_two(const struct ys_metric_view *view, struct ys_list *rat
     return status == YS_OK && !(of && left) ? ys_out_of_memory() : status;
 }
 
-ys_status ys_metric_rounds_of_two(struct ys_store *store, int64_t study_id, struct ys_list *ratios,
-                                  struct ys_list *biases)
+ys_status ys_metric_rounds_of(struct ys_store *store, int64_t study_id, size_t a, size_t b, struct ys_list *ratios,
+                              struct ys_list *biases)
 {
+    const size_t both[] = {a, b};
     struct ys_metric_view view;
     *ratios = *biases = (struct ys_list){0};
     YS_TRY(ys_metric_view_load(store, study_id, &view));
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < 2 && i < view.trial_count; i++) {
-        status = ys_metric_view_trial_load(store, &view, &view.trials[i]);
+    ys_status status = a < view.trial_count && b < view.trial_count
+                           ? YS_OK
+                           : ys_fail(YS_EINTERNAL, "of %zu trials those at %zu and %zu", view.trial_count, a, b);
+    for (size_t i = 0; status == YS_OK && i < 2; i++) {
+        status = ys_metric_view_trial_load(store, &view, &view.trials[both[i]]);
         if (status == YS_OK)
-            ys_metric_view_trial_unload(&view.trials[i]);
+            ys_metric_view_trial_unload(&view.trials[both[i]]);
     }
-    if (status == YS_OK && view.trial_count > 1)
-        status = take_two(&view, ratios, biases);
+    if (status == YS_OK)
+        status = take_rounds(&view.trials[a], &view.trials[b], ratios, biases);
     ys_metric_view_fini(&view);
     return status;
 }

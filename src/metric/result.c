@@ -18,6 +18,7 @@
 #include "metric/trial.h"
 #include "metric/warnings.h"
 #include "probe/host.h"
+#include "probe/threads.h"
 #include "run/ranks.h"
 #include "store/due.h"
 
@@ -185,6 +186,24 @@ static void add_surroundings(ys_status *status, ys_json *array, const ys_json *h
     }
 }
 
+/* In most of the runs of which it is known. */
+static int threads_shared(const struct ys_metric_view_trial *trial)
+{
+    const struct ys_trial_settings *keys = &trial->record->keys;
+    const int64_t sharers = ys_settings_sharers(keys);
+    size_t known = 0, alone = 0;
+    if (trial->no_work || keys->threads < 2 * sharers)
+        return YS_NAME_NONE;
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_facts_observed *seen = &trial->runs[r].facts.observed;
+        if (!trial->runs[r].counted || !trial->runs[r].ok || !(seen->threads_busy > 0))
+            continue;
+        known++;
+        alone += ys_threads_alone(seen->threads_busy, seen->threads_cpus, ys_settings_ranks(keys));
+    }
+    return known ? 2 * alone <= known : YS_NAME_NONE;
+}
+
 static ys_json *deviations(ys_status *status, const struct ys_metric_view *view,
                            const struct ys_metric_view_trial *trial)
 {
@@ -347,6 +366,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     YS_TRY(ys_trial_metrics(trial, &told->values));
     trial->metrics = told->values;
     ys_status status = YS_OK;
+    told->threads_shared = threads_shared(trial);
     told->deviations = deviations(&status, building->view, trial);
     told->warnings = ys_warnings_find(&status, building->view, trial, &told->warned);
     told->doubts = doubts(&status, trial);

@@ -60,6 +60,7 @@ struct run_view {
     const char *blocks_wrong; /* why not; NULL */
     int64_t *spans;           /* of each block, ns: metric/span.h */
     int64_t left_ns;          /* of blocks that do not count: metric/kept.h */
+    const struct ys_series_set *sampled; /* where its processor time was; NULL: of several ranks, or of turns */
     bool ok, no_work, infers;
     struct ys_steady steady; /* `from` counts all blocks, the first step included */
     bool has_steady;         /* there are blocks after the first step */
@@ -200,44 +201,6 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
         run->blocks_wrong = "the times of the blocks contradict each other";
 }
 
-/* What a process took over its blocks after the first. */
-static ys_status measure_process(const struct ys_series_set *series, int64_t *took_ns)
-{
-    const struct ys_series *end = ys_series_find(series, "block_end_ns");
-    size_t count = end ? end->count : 0;
-    int64_t *spans = ys_alloc(count + 1, sizeof *spans);
-    if (!spans)
-        return ys_out_of_memory();
-    *took_ns = 0;
-    ys_span_of_blocks(series, count, spans);
-    for (size_t i = 1; i < count; i++)
-        *took_ns += spans[i];
-    ys_free(spans);
-    return YS_OK;
-}
-
-/* Of several ranks the slowest: none of them is done with a batch before it is. */
-static ys_status find_slowest(const struct ys_series_set *series, int64_t ranks, struct ys_series_set *slowest)
-{
-    int64_t longest_ns = -1;
-    *slowest = (struct ys_series_set){0};
-    for (int64_t r = 0; r < ranks; r++) {
-        struct ys_series_set own;
-        int64_t took_ns = 0;
-        YS_TRY(ys_series_take_process(series, r, &own));
-        ys_status status = measure_process(&own, &took_ns);
-        if (status == YS_OK && took_ns > longest_ns) {
-            ys_series_set_free(slowest);
-            *slowest = own;
-            longest_ns = took_ns;
-        } else {
-            ys_series_set_free(&own);
-        }
-        YS_TRY(status);
-    }
-    return YS_OK;
-}
-
 static ys_status find_spans(struct run_view *run, const struct ys_series_set *series)
 {
     run->spans = ys_alloc(run->blocks + 1, sizeof *run->spans);
@@ -291,14 +254,23 @@ static int64_t evaluation_ns(const struct run_view *run, int64_t *after_ns)
     return *after_ns + run->times->paused_ns;
 }
 
-static void put_part(struct run_view *run, const char *name, int64_t part_ns, const char *reason, int64_t *rest_ns)
+/* As put_value(). */
+static ys_json *put_part(struct run_view *run, const char *name, int64_t part_ns, const char *reason, int64_t *rest_ns)
 {
     if (part_ns == UNKNOWN) {
         put_missing(run, name, reason);
-        return;
+        return NULL;
     }
-    put_value(run, name, (double)part_ns / NS_PER_S);
     *rest_ns -= part_ns;
+    return put_value(run, name, (double)part_ns / NS_PER_S);
+}
+
+/* Beside warm-up its processor time, against which time in which it waited is no work (metric/outside.h). */
+static void note_warmup(struct run_view *run, ys_json *warmup)
+{
+    if (warmup && run->sampled && !run->infers)
+        ys_put_real(&run->status, warmup, "cpu_s",
+                    ys_span_cpu_s(run->sampled, run->end->ints[0], run->end->ints[run->steady.from - 1]));
 }
 
 static void mark_steady(struct run_view *run, ys_json *metric)
@@ -342,7 +314,8 @@ static void put_times(struct run_view *run)
     put_part(run, "start_s", between(t->exec_ns, t->hello_ns), no_stamp, &rest_ns);
     put_part(run, "build_s", between(t->open_ns, t->opened_ns), no_stamp, &rest_ns);
     put_part(run, "first_step_s", run->blocks ? block_ns(run, 0) : UNKNOWN, no_blocks, &rest_ns);
-    put_part(run, "warmup_s", worked ? sum_blocks(run, 1, steady) + run->left_ns : UNKNOWN, no_blocks, &rest_ns);
+    const int64_t warmup_ns = worked ? sum_blocks(run, 1, steady) + run->left_ns : UNKNOWN;
+    note_warmup(run, put_part(run, "warmup_s", warmup_ns, no_blocks, &rest_ns));
     put_part(run, work, worked ? sum_blocks(run, steady, run->blocks) : UNKNOWN, no_blocks, &rest_ns);
     put_missing(run, run->infers ? "train_s" : "infer_s", no_blocks);
     put_part(run, "eval_s", run->no_work || run->infers ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
@@ -764,10 +737,11 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
     const int64_t ranks = ys_series_processes(series);
     bool by_turns = false;
     if (ranks > 1)
-        run.status = find_slowest(series, ranks, &slowest);
+        run.status = ys_span_slowest(series, ranks, &slowest);
     const struct ys_series_set *viewed = ranks > 1 ? &slowest : series;
     if (run.status == YS_OK)
         run.status = ys_kept_find(viewed, &kept, &run.left_ns, &by_turns);
+    run.sampled = ranks > 1 || by_turns ? NULL : series;
     if (run.status == YS_OK) {
         view_blocks(&run, by_turns ? &kept : viewed);
         run.loss = ys_series_find(viewed, "step_loss");

@@ -1,5 +1,8 @@
 #include "metric/span.h"
 
+#include "base/mem.h"
+
+#include <math.h>
 #include <stdbool.h>
 
 struct messages {
@@ -81,4 +84,54 @@ void ys_span_of_latencies(const struct ys_series_set *series, size_t count, int6
         }
         at += (size_t)requests;
     }
+}
+
+/* What a process took over its blocks after the first. */
+static ys_status measure_process(const struct ys_series_set *series, int64_t *took_ns)
+{
+    const struct ys_series *end = ys_series_find(series, "block_end_ns");
+    size_t count = end ? end->count : 0;
+    int64_t *spans = ys_alloc(count + 1, sizeof *spans);
+    if (!spans)
+        return ys_out_of_memory();
+    *took_ns = 0;
+    ys_span_of_blocks(series, count, spans);
+    for (size_t i = 1; i < count; i++)
+        *took_ns += spans[i];
+    ys_free(spans);
+    return YS_OK;
+}
+
+ys_status ys_span_slowest(const struct ys_series_set *series, int64_t ranks, struct ys_series_set *slowest)
+{
+    int64_t longest_ns = -1;
+    *slowest = (struct ys_series_set){0};
+    for (int64_t r = 0; r < ranks; r++) {
+        struct ys_series_set own;
+        int64_t took_ns = 0;
+        YS_TRY(ys_series_take_process(series, r, &own));
+        ys_status status = measure_process(&own, &took_ns);
+        if (status == YS_OK && took_ns > longest_ns) {
+            ys_series_set_free(slowest);
+            *slowest = own;
+            longest_ns = took_ns;
+        } else {
+            ys_series_set_free(&own);
+        }
+        YS_TRY(status);
+    }
+    return YS_OK;
+}
+
+double ys_span_cpu_s(const struct ys_series_set *series, int64_t from_ns, int64_t to_ns)
+{
+    const struct ys_series *t = ys_series_find(series, "sample_t_ns"), *cpu = ys_series_find(series, "sample_cpu_ns");
+    int64_t before_ns = 0;
+    for (size_t i = 0; t && cpu && i < t->count && i < cpu->count; i++) {
+        if (t->ints[i] >= to_ns)
+            return (double)(cpu->ints[i] - before_ns) * 1e-9;
+        if (t->ints[i] <= from_ns)
+            before_ns = cpu->ints[i];
+    }
+    return NAN;
 }

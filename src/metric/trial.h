@@ -15,6 +15,7 @@ struct ys_run_metric {
     ys_json *steady;                /* owned; whether it is of a steady part; NULL where that was not judged */
     double left;                    /* of warm-up in it (stat/steady.h); NaN */
     int64_t steady_from;            /* block or request; YS_FIELD_NONE */
+    double cpu_s;                   /* of warmup_s alone: its processor time at most; NaN */
     struct ys_run_windows *windows; /* owned; of rate_per_s alone; NULL */
 };
 
@@ -78,7 +79,7 @@ struct ys_metric_view {
     struct ys_trial_records records;
     struct ys_metric_view_trial *trials;
     size_t trial_count;
-    const struct ys_metric_info *only; /* the one metric that is read of runs; NULL: all */
+    const struct ys_metric_info *only; /* the one metric that is wanted of runs; NULL: all */
 };
 
 /** The study and its trials, without runs. */

@@ -36,6 +36,7 @@ static const struct ys_field metric_fields[] = {
     OF_METRIC(steady, YS_FIELD_JSON, NULL, "whether it is of a steady part"),
     OF_METRIC(left, YS_FIELD_REAL, "1", "of warm-up in it"),
     OF_METRIC(steady_from, YS_FIELD_INT, "1", "the first block or request of it"),
+    OF_METRIC(cpu_s, YS_FIELD_REAL, "s", "processor time meanwhile, at most"),
     YS_FIELD_OF(struct ys_run_metric, windows, YS_FIELD_OBJECT_OWNED, &ys_run_windows_record,
                 YS_FIELD_NULL | YS_FIELD_LATER, "it in parts of the run that another run shares"),
 };
@@ -238,10 +239,16 @@ static ys_status grow(struct loading *loading)
     return YS_OK;
 }
 
-/* Of a run of which one metric is wanted how it ended is enough: facts are long, and histories have many runs. */
+/* Of a run of which one metric is wanted how it ended is enough: facts are long, and histories have many runs. Of a
+ * time or a speed they say how far it may lie, by what the machine took and what was done ahead of it. */
+static bool is_enough(const struct ys_metric_view *view)
+{
+    return view->only && view->only->kind != YS_KIND_SPAN && view->only->kind != YS_KIND_RATE;
+}
+
 static ys_status take_facts(struct loading *loading, const struct ys_run_row *row, struct ys_facts *facts)
 {
-    const int status = loading->view->only ? ys_name_find(&ys_run_statuses, row->status) : YS_NAME_NONE;
+    const int status = is_enough(loading->view) ? ys_name_find(&ys_run_statuses, row->status) : YS_NAME_NONE;
     ys_buf_clear(&loading->facts);
     if (status == YS_NAME_NONE)
         return parse_facts(row->run_id, row->facts, row->facts_size, facts);
@@ -315,7 +322,7 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_metr
 {
     struct loading loading = {.store = store, .view = view, .trial = trial};
     const struct ys_run_reader reader = {
-        &loading, {view->only ? view->only->name : NULL, VERSION_MEMBER}, begin_run, add_metric};
+        &loading, {is_enough(view) ? view->only->name : NULL, VERSION_MEMBER}, begin_run, add_metric};
     ys_status status = ys_store_runs_each(store, trial->record->trial_id, &reader);
     if (status == YS_OK)
         status = end_run(&loading);

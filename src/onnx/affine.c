@@ -114,8 +114,6 @@ static ys_status step_pixels(struct ys_onnx_step *step, const struct ys_onnx_slo
 {
     struct ys_onnx_pixels *p = ys_onnx_file_keep(step->r->file, 1, sizeof *p);
     const char op = step->node->op[0];
-    if (!p)
-        return ys_out_of_memory();
     *p = *slot->pixels;
     YS_TRY(spread_pixels(step, p, beside->count));
     bool fresh = op == 'M' && beside->count == 1;
@@ -134,9 +132,9 @@ static ys_status step_pixels(struct ys_onnx_step *step, const struct ys_onnx_slo
     }
     ys_onnx_set(step, slot->value, slot);
     step->out->pixels = p;
-    return ys_onnx_note(step->r,
-                        "node %.100s (%s) with a constant is part of the normalisation of the input: not trained",
-                        step->node->name, step->node->op);
+    ys_onnx_note(step->r, "node %.100s (%s) with a constant is part of the normalisation of the input: not trained",
+                 step->node->name, step->node->op);
+    return YS_OK;
 }
 
 /* x + b behind a Conv or Gemm without a bias, which nothing else reads, is its bias. */
@@ -147,9 +145,10 @@ static ys_status join_bias(struct ys_onnx_step *step, struct ys_onnx_slot *slot,
     YS_TRY(ys_onnx_vector(step, producer, YS_NODE_BIAS, beside->constant));
     ys_onnx_set(step, slot->value, slot);
     if (step->r->own && graph->values[slot->value].rank > 2 && graph->nodes[producer].op == YS_OP_GEMM)
-        YS_TRY(ys_onnx_rename(step, slot->value));
-    return ys_onnx_note(step->r, "node %.100s (Add) is the bias of node %.100s", step->node->name,
-                        graph->nodes[producer].name);
+        ys_onnx_rename(step, slot->value);
+    ys_onnx_note(step->r, "node %.100s (Add) is the bias of node %.100s", step->node->name,
+                 graph->nodes[producer].name);
+    return YS_OK;
 }
 
 /* Whether what makes the slot's value has room for a bias, and the constant is one. */
@@ -250,8 +249,9 @@ static ys_status with_operand(struct ys_onnx_step *step, struct ys_onnx_slot *sl
         return YS_OK;
     struct ys_param *fixed = &step->r->graph->params[step->r->graph->param_count - 1];
     fixed->lr_mult = fixed->decay_mult = 0;
-    return ys_onnx_note(step->r, "node %.100s (%s) reads %.100s, which is %s and not trained", step->node->name,
-                        step->node->op, fixed->name, why);
+    ys_onnx_note(step->r, "node %.100s (%s) reads %.100s, which is %s and not trained", step->node->name,
+                 step->node->op, fixed->name, why);
+    return YS_OK;
 }
 
 /* The same of one number, as it enters. */
@@ -278,8 +278,8 @@ static ys_status scale(struct ys_onnx_step *step, struct ys_onnx_slot *slot, con
         YS_TRY(ys_onnx_put_off(step, slot, affine.factor, &done));
     if (done)
         return YS_OK;
-    YS_TRY(ys_onnx_note(step->r, "node %.100s (%s with the number %g) is a Conv of 1x1 that is not trained",
-                        step->node->name, step->node->op, number));
+    ys_onnx_note(step->r, "node %.100s (%s with the number %g) is a Conv of 1x1 that is not trained", step->node->name,
+                 step->node->op, number);
     return ys_onnx_affine(step, slot, &affine);
 }
 
@@ -307,7 +307,7 @@ static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *s
     if (slot->pixels && is_by_channel(&beside) && !turned && strcmp(op, "Sum") != 0)
         return step_pixels(step, slot, &beside);
     if (op[0] == 'A' && takes_bias(step->r, slot, &beside))
-        YS_TRY(ys_onnx_is_read_once(step->r, slot, &joins));
+        ys_onnx_is_read_once(step->r, slot, &joins);
     return joins ? join_bias(step, slot, &beside) : scale(step, slot, &beside);
 }
 

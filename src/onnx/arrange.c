@@ -15,7 +15,9 @@ static bool is_if(const struct ys_onnx_node_in *node)
 
 static ys_status define(ys_json *defined, const char *name)
 {
-    return name[0] ? ys_json_set_bool(defined, name, true) : YS_OK;
+    if (name[0])
+        ys_json_set_bool(defined, name, true);
+    return YS_OK;
 }
 
 /* The names that a graph makes by itself. */
@@ -41,7 +43,7 @@ static ys_status add_taken(struct ys_onnx_file *file, struct ys_onnx_node_in *no
         room += branch->nodes[i].in_count;
     const char **in = ys_onnx_file_keep(file, room, sizeof *in);
     ys_json *own = ys_json_object();
-    ys_status status = in && own ? define_all(own, branch) : ys_out_of_memory();
+    ys_status status = define_all(own, branch);
     if (status == YS_OK) {
         memcpy(in, node->in, node->in_count * sizeof *in);
         for (size_t i = 0; i < branch->node_count; i++)
@@ -66,8 +68,6 @@ static ys_status read_branches(struct ys_onnx_file *file, struct ys_onnx_node_in
     for (size_t i = 0; i < 2; i++) {
         struct ys_span message;
         struct ys_onnx_file *branch = ys_onnx_file_keep(file, 1, sizeof *branch);
-        if (!branch)
-            return ys_out_of_memory();
         YS_TRY(ys_onnx_subgraph(node, names[i], &message));
         YS_TRY(ys_onnx_graph_parse(file, message, branch));
         YS_TRY(look_into(file, branch, depth + 1));
@@ -136,8 +136,8 @@ static ys_status sort(struct order *o, struct ys_onnx_node_in *sorted)
     bool moved = false;
     for (size_t i = 0; i < o->file->node_count; i++)
         for (size_t k = 0; k < o->file->nodes[i].out_count; k++)
-            YS_TRY(ys_json_set_int(o->makers, o->file->nodes[i].out[k], (int64_t)i));
-    YS_TRY(ys_json_set_int(o->makers, "", -1));
+            ys_json_set_int(o->makers, o->file->nodes[i].out[k], (int64_t)i);
+    ys_json_set_int(o->makers, "", -1);
     for (size_t i = 0; i < o->file->node_count; i++)
         if (o->state[i] == 0)
             place(o, i);
@@ -164,8 +164,7 @@ static ys_status put_in_order(struct ys_onnx_file *file)
                       .stack = ys_alloc(count, sizeof *o.stack),
                       .next_in = ys_alloc(count, sizeof *o.next_in),
                       .placed = ys_alloc(count, sizeof *o.placed)};
-    const bool has_room = sorted && o.makers && o.state && o.stack && o.next_in && o.placed;
-    ys_status status = has_room ? sort(&o, sorted) : ys_out_of_memory();
+    ys_status status = sort(&o, sorted);
     ys_json_free(o.makers);
     ys_free(o.state);
     ys_free(o.stack);
@@ -176,13 +175,10 @@ static ys_status put_in_order(struct ys_onnx_file *file)
 }
 
 /* Reading changes nodes (onnx/spelled.c): where they are read again, they are what they were. */
-static ys_status keep_nodes(struct ys_onnx_file *file)
+static void keep_nodes(struct ys_onnx_file *file)
 {
     file->arranged = ys_onnx_file_keep(file, file->node_count, sizeof *file->arranged);
-    if (!file->arranged)
-        return ys_out_of_memory();
     memcpy(file->arranged, file->nodes, file->node_count * sizeof *file->nodes);
-    return YS_OK;
 }
 
 ys_status ys_onnx_arrange(struct ys_onnx_file *file)
@@ -190,9 +186,11 @@ ys_status ys_onnx_arrange(struct ys_onnx_file *file)
     ys_status status = look_into(file, file, 0);
     if (status == YS_OK)
         status = put_in_order(file);
-    if (status != YS_OK && status != YS_ENOMEM)
+    if (status != YS_OK)
         return ys_fail_in(status, "%s", file->path);
-    return status == YS_OK ? keep_nodes(file) : status;
+    if (status == YS_OK)
+        keep_nodes(file);
+    return status;
 }
 
 /* What an If is told by does not hang on the data: it is one of its branches. */
@@ -228,17 +226,19 @@ static ys_status rename_one(struct taking *t, const char *name)
 {
     if (!name[0])
         return YS_OK;
-    if (!ys_json_get(t->defined, name))
-        return ys_json_set_bool(t->defined, name, true);
+    if (!ys_json_get(t->defined, name)) {
+        ys_json_set_bool(t->defined, name, true);
+        return YS_OK;
+    }
     for (int64_t n = 1;; n++) {
         char *other = n == 1 ? ys_format("%s/%s", t->node->name, name)
                              : ys_format("%s/%s_%lld", t->node->name, name, (long long)n);
-        if (!other)
-            return ys_out_of_memory();
         const bool taken = ys_json_get(t->defined, other) != NULL;
-        ys_status status = taken ? YS_OK : ys_json_set(t->renamed, name, ys_json_string(other));
+        ys_status status = YS_OK;
+        if (!taken)
+            ys_json_set(t->renamed, name, ys_json_string(other));
         if (!taken && status == YS_OK)
-            status = ys_json_set_bool(t->defined, other, true);
+            ys_json_set_bool(t->defined, other, true);
         ys_free(other);
         if (!taken || status != YS_OK)
             return status;
@@ -267,14 +267,11 @@ static const char *called(const struct taking *t, const char *name)
     return kept;
 }
 
-static ys_status call_all(const struct taking *t, const char **names, size_t count, const ys_json *own)
+static void call_all(const struct taking *t, const char **names, size_t count, const ys_json *own)
 {
     for (size_t i = 0; i < count; i++) {
         names[i] = ys_json_get(own, names[i]) ? names[i] : called(t, names[i]);
-        if (!names[i])
-            return ys_out_of_memory();
     }
-    return YS_OK;
 }
 
 /* What branches within it take from outside; their own names stay. */
@@ -284,14 +281,14 @@ static ys_status call_taken(const struct taking *t, const struct ys_onnx_node_in
     for (size_t b = 0; status == YS_OK && b < 2 && node->branches[b]; b++) {
         const struct ys_onnx_file *branch = node->branches[b];
         ys_json *own = ys_json_object();
-        status = own ? define_all(own, branch) : ys_out_of_memory();
+        status = define_all(own, branch);
         for (size_t i = 0; status == YS_OK && i < branch->node_count; i++) {
-            status = call_all(t, branch->nodes[i].in, branch->nodes[i].in_count, own);
+            call_all(t, branch->nodes[i].in, branch->nodes[i].in_count, own);
             if (status == YS_OK)
                 status = call_taken(t, &branch->nodes[i]);
         }
         for (size_t i = 0; status == YS_OK && i < branch->output_count; i++)
-            status = call_all(t, &branch->outputs[i].name, 1, own);
+            call_all(t, &branch->outputs[i].name, 1, own);
         ys_json_free(own);
     }
     return status;
@@ -302,19 +299,15 @@ static ys_status take_nodes(struct taking *t, struct ys_onnx_file *branch, struc
 {
     for (size_t i = 0; i < branch->node_count; i++) {
         struct ys_onnx_node_in *node = &branch->nodes[i];
-        YS_TRY(call_all(t, node->in, node->in_count, NULL));
-        YS_TRY(call_all(t, node->out, node->out_count, NULL));
+        call_all(t, node->in, node->in_count, NULL);
+        call_all(t, node->out, node->out_count, NULL);
         YS_TRY(call_taken(t, node));
         to[(*count)++] = *node;
     }
     for (size_t i = 0; i < branch->output_count && i < t->node->out_count; i++) {
         const char **ends = ys_onnx_file_keep(t->file, 2, sizeof *ends);
-        if (!ends)
-            return ys_out_of_memory();
         ends[0] = called(t, branch->outputs[i].name);
         ends[1] = t->node->out[i];
-        if (!ends[0])
-            return ys_out_of_memory();
         to[(*count)++] = (struct ys_onnx_node_in){.name = t->node->name,
                                                   .op = "Identity",
                                                   .domain = "",
@@ -330,11 +323,10 @@ static ys_status take_branch(struct taking *t, struct ys_onnx_file *branch, stru
                              size_t *node_count, struct ys_onnx_tensor_in *tensors, size_t *tensor_count)
 {
     t->renamed = ys_json_object();
-    ys_status status = t->renamed ? rename_all(t, branch) : ys_out_of_memory();
+    ys_status status = rename_all(t, branch);
     for (size_t i = 0; status == YS_OK && i < branch->tensor_count; i++) {
         tensors[*tensor_count] = branch->tensors[i];
-        tensors[*tensor_count].name = called(t, branch->tensors[i].name);
-        status = tensors[(*tensor_count)++].name ? YS_OK : ys_out_of_memory();
+        tensors[(*tensor_count)++].name = called(t, branch->tensors[i].name);
     }
     if (status == YS_OK)
         status = take_nodes(t, branch, nodes, node_count);
@@ -353,8 +345,6 @@ static ys_status take_all(struct ys_onnx_file *file, ys_json *defined)
     }
     struct ys_onnx_node_in *nodes = ys_onnx_file_keep(file, node_room, sizeof *nodes);
     struct ys_onnx_tensor_in *tensors = ys_onnx_file_keep(file, tensor_room, sizeof *tensors);
-    if (!nodes || !tensors)
-        return ys_out_of_memory();
     size_t tensor_count = file->tensor_count;
     memcpy(tensors, file->tensors, tensor_count * sizeof *tensors);
     YS_TRY(define_all(defined, file));
@@ -378,11 +368,12 @@ ys_status ys_onnx_take_branches(struct ys_onnx_file *file)
         file->arranged[i].chosen = file->nodes[i].chosen;
     file->nodes = file->arranged;
     ys_json *defined = ys_json_object();
-    ys_status status = defined ? take_all(file, defined) : ys_out_of_memory();
+    ys_status status = take_all(file, defined);
     ys_json_free(defined);
     YS_TRY(status);
     YS_TRY(put_in_order(file));
-    return keep_nodes(file);
+    keep_nodes(file);
+    return YS_OK;
 }
 
 /* "logits and boxes", or with more of them "a, b and others". */

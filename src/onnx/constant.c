@@ -28,12 +28,11 @@ static bool is_real_type(int type)
     return type == YS_ONNX_FLOAT || type == YS_ONNX_DOUBLE || type == YS_ONNX_FLOAT16 || type == YS_ONNX_BFLOAT16;
 }
 
-static ys_status make_room(struct ys_onnx_folding *f, struct ys_onnx_constant *c)
+static void make_room(struct ys_onnx_folding *f, struct ys_onnx_constant *c)
 {
     size_t count = c->filled ? 1 : (size_t)c->count;
     c->reals = c->is_real ? ys_onnx_file_keep(f->file, count, sizeof *c->reals) : NULL;
     c->wholes = c->is_real ? NULL : ys_onnx_file_keep(f->file, count, sizeof *c->wholes);
-    return c->reals || c->wholes ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status spend(struct ys_onnx_folding *f, int64_t count)
@@ -50,8 +49,6 @@ ys_status ys_onnx_constant_new(struct ys_onnx_folding *f, const struct ys_onnx_c
                                size_t rank, struct ys_onnx_constant **constant)
 {
     struct ys_onnx_constant *fresh = ys_onnx_file_keep(f->file, 1, sizeof *fresh);
-    if (!fresh)
-        return ys_out_of_memory();
     *fresh = (struct ys_onnx_constant){.is_real = like->is_real,
                                        .type = like->type,
                                        .rank = shape ? rank : like->rank,
@@ -63,7 +60,7 @@ ys_status ys_onnx_constant_new(struct ys_onnx_folding *f, const struct ys_onnx_c
             fresh->count > (int64_t)1 << 40)
             return ys_fail(YS_EFORMAT, "a computed constant has a negative dimension, or more than 2^40 elements");
     YS_TRY(spend(f, fresh->filled ? 1 : fresh->count));
-    YS_TRY(make_room(f, fresh));
+    make_room(f, fresh);
     *constant = fresh;
     return YS_OK;
 }
@@ -77,8 +74,6 @@ ys_status ys_onnx_constant_of(struct ys_onnx_folding *f, const struct ys_onnx_te
                        "and BOOL for shapes; quantised models are not yet available",
                        tensor->name, ys_onnx_type_name(tensor->type));
     struct ys_onnx_constant *fresh = ys_onnx_file_keep(f->file, 1, sizeof *fresh);
-    if (!fresh)
-        return ys_out_of_memory();
     *fresh = (struct ys_onnx_constant){.is_real = is_real_type(tensor->type),
                                        .type = tensor->type,
                                        .rank = tensor->rank,
@@ -160,7 +155,7 @@ static ys_status load_raw(struct ys_onnx_folding *f, struct ys_onnx_constant *c)
         YS_TRY(ys_onnx_file_external(f->file, c->tensor, (uint64_t)c->count * size, &raw));
     if (raw.size != (uint64_t)c->count * size)
         return wrong_count(c, raw.size < (uint64_t)c->count * size ? "fewer" : "more");
-    YS_TRY(make_room(f, c));
+    make_room(f, c);
     for (int64_t i = 0; i < c->count; i++)
         put_element(c, i, raw.data + (size_t)i * size);
     return YS_OK;
@@ -179,7 +174,7 @@ static ys_status load_typed(struct ys_onnx_folding *f, struct ys_onnx_constant *
     int64_t filled = 0;
     if ((uint64_t)c->count > c->tensor->message.size) /* each has a byte at least */
         return wrong_count(c, "fewer");
-    YS_TRY(make_room(f, c));
+    make_room(f, c);
     for (struct ys_span message = c->tensor->message; ys_wire_next(&message, &field) > 0;) {
         if (field.number != number)
             continue;

@@ -112,8 +112,8 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
         return YS_OK;
     const struct ys_onnx_affine affine = {.factor = slot->factor};
     struct ys_onnx_slot value = bare(slot);
-    YS_TRY(ys_onnx_note(step->r, "node %.100s (%s with the number %g) is a Conv of 1x1 that is not trained",
-                        slot->maker->name, slot->maker->op, slot->factor));
+    ys_onnx_note(step->r, "node %.100s (%s with the number %g) is a Conv of 1x1 that is not trained", slot->maker->name,
+                 slot->maker->op, slot->factor);
     YS_TRY(ys_onnx_affine(&maker, &value, &affine));
     slot->value = made.value;
     slot->factor = 0;
@@ -176,8 +176,8 @@ static ys_status emit_joined(struct ys_onnx_step *step, enum ys_op op, const str
     int node, value;
     YS_TRY(ys_onnx_begin(step, op, &x->value, 1, 1, &node));
     YS_TRY(ys_onnx_end(step->r, node, &value));
-    YS_TRY(ys_onnx_note(step->r, "node %.100s (%s) and what leads to it is a %s", step->node->name, step->node->op,
-                        ys_op_name(op)));
+    ys_onnx_note(step->r, "node %.100s (%s) and what leads to it is a %s", step->node->name, step->node->op,
+                 ys_op_name(op));
     struct ys_onnx_slot made = *x;
     made.value = value;
     put_off(step, &made, YS_ONNX_PLAIN, is_near(factor, 1) ? 1 : factor);

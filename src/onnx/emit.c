@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-ys_status ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted, char name[YS_GRAPH_MAX_NAME + 1])
+void ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted, char name[YS_GRAPH_MAX_NAME + 1])
 {
     char cut[YS_GRAPH_MAX_NAME - 12], digest[YS_SHA256_TEXT];
     size_t length = strlen(wanted);
@@ -24,8 +24,8 @@ ys_status ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted, 
     for (; ys_json_get(r->taken[sort], name) || strcmp(name, "__metadata__") == 0; next++)
         snprintf(name, YS_GRAPH_MAX_NAME + 1, "%s_%lld", cut, (long long)next);
     if (next > first)
-        YS_TRY(ys_json_set_int(r->taken[sort], cut, next));
-    return ys_json_set_int(r->taken[sort], name, 2);
+        ys_json_set_int(r->taken[sort], cut, next);
+    ys_json_set_int(r->taken[sort], name, 2);
 }
 
 static ys_status add_outputs(struct ys_onnx_step *step, int node, size_t count, const char *name)
@@ -34,7 +34,7 @@ static ys_status add_outputs(struct ys_onnx_step *step, int node, size_t count, 
     char own[YS_GRAPH_MAX_NAME + 1];
     for (size_t k = 0; k < count; k++) {
         int value;
-        YS_TRY(ys_onnx_name(step->r, YS_ONNX_VALUE_NAME, name ? name : step->node->out[k], own));
+        ys_onnx_name(step->r, YS_ONNX_VALUE_NAME, name ? name : step->node->out[k], own);
         YS_TRY(ys_compose_value(graph, own, &value));
         graph->values[value].producer = node;
         graph->nodes[node].out[graph->nodes[node].out_count++] = value;
@@ -49,7 +49,7 @@ static ys_status add_node(struct ys_onnx_step *step, enum ys_op op, const char *
     char own[YS_GRAPH_MAX_NAME + 1];
     if (graph->node_count == YS_GRAPH_MAX_NODES)
         return ys_fail(YS_EUNSUPPORTED, "more than %d nodes", YS_GRAPH_MAX_NODES);
-    YS_TRY(ys_onnx_name(step->r, YS_ONNX_NODE_NAME, name, own));
+    ys_onnx_name(step->r, YS_ONNX_NODE_NAME, name, own);
     YS_TRY(ys_compose_node(graph, op, own, node));
     graph->nodes[*node].in_count = in_count;
     memcpy(graph->nodes[*node].in, in, in_count * sizeof *in);
@@ -66,8 +66,6 @@ ys_status ys_onnx_begin(struct ys_onnx_step *step, enum ys_op op, const int *in,
 ys_status ys_onnx_begin_extra(struct ys_onnx_step *step, enum ys_op op, int in, const char *suffix, int *node)
 {
     char *name = suffix[0] == '/' ? ys_format("%s%s", step->node->name, suffix) : ys_strdup(suffix);
-    if (!name)
-        return ys_out_of_memory();
     ys_status status = add_node(step, op, name, &in, 1, node);
     if (status == YS_OK)
         status = add_outputs(step, *node, 1, name);
@@ -75,7 +73,7 @@ ys_status ys_onnx_begin_extra(struct ys_onnx_step *step, enum ys_op op, int in, 
     return status;
 }
 
-static ys_status report_node(struct ys_onnx_reading *r, const struct ys_node *node)
+static void report_node(struct ys_onnx_reading *r, const struct ys_node *node)
 {
     char shape[YS_SHAPE_TEXT];
     const struct ys_value *out = &r->graph->values[node->out[0]];
@@ -83,14 +81,15 @@ static ys_status report_node(struct ys_onnx_reading *r, const struct ys_node *no
     ys_json_set_string(line, "name", node->name);
     ys_json_set_string(line, "op", ys_op_name(node->op));
     ys_json_set_string(line, "shape", ys_shape_text(out->shape, out->rank, shape));
-    return ys_json_append(r->nodes, line);
+    ys_json_append(r->nodes, line);
 }
 
 ys_status ys_onnx_end(struct ys_onnx_reading *r, int node, int *value)
 {
     YS_TRY(ys_compose_infer(r->graph, node, r->graph->name));
     *value = r->graph->nodes[node].out[0];
-    return report_node(r, &r->graph->nodes[node]);
+    report_node(r, &r->graph->nodes[node]);
+    return YS_OK;
 }
 
 void ys_onnx_set(struct ys_onnx_step *step, int value, const struct ys_onnx_slot *like)
@@ -169,14 +168,12 @@ static ys_status count_form(struct ys_onnx_step *step, const struct ys_onnx_cons
 }
 
 /* New memory with the numbers of a parameter. */
-static ys_status make_values(const struct ys_onnx_constant *c, const struct ys_onnx_view *view, float **values)
+static void make_values(const struct ys_onnx_constant *c, const struct ys_onnx_view *view, float **values)
 {
     const int64_t count = count_elements(view->shape, view->rank), rows = view->shape[0];
     const int64_t block = view->blocks ? rows / (int64_t)view->blocks : rows;
     int64_t at = 0;
     float *made = *values = ys_alloc((size_t)count, sizeof **values);
-    if (!made)
-        return ys_out_of_memory();
     for (int64_t row = 0; row < rows; row++) {
         int64_t place[YS_MAX_RANK] = {0};
         int64_t from = (view->blocks ? view->order[row / block] * block + row % block : row) * view->steps[0];
@@ -191,7 +188,6 @@ static ys_status make_values(const struct ys_onnx_constant *c, const struct ys_o
             }
         }
     }
-    return YS_OK;
 }
 
 static bool is_uniform(const float *values, int64_t count)
@@ -227,7 +223,7 @@ static struct ys_initializer draw_of(enum ys_op op, enum ys_node_param which, co
     return (struct ys_initializer){YS_INIT_UNIFORM, -sqrt(6 / fan_in), sqrt(6 / fan_in)};
 }
 
-static ys_status report_param(struct ys_onnx_reading *r, const struct ys_param *param, const char *from)
+static void report_param(struct ys_onnx_reading *r, const struct ys_param *param, const char *from)
 {
     char shape[YS_SHAPE_TEXT];
     ys_json *line = ys_json_object();
@@ -235,7 +231,7 @@ static ys_status report_param(struct ys_onnx_reading *r, const struct ys_param *
     ys_json_set_string(line, "shape", ys_shape_text(param->shape, param->rank, shape));
     ys_json_set_string(line, "role", ys_role_name(param->role));
     ys_json_set_string(line, "from", from);
-    return ys_json_append(r->parameters, line);
+    ys_json_append(r->parameters, line);
 }
 
 /* Numbers that a parameter begins with: new memory, or that of an earlier parameter, which keeps it. */
@@ -251,21 +247,16 @@ static void drop(struct numbers numbers)
 }
 
 /* Those of the newest parameter. Takes them. */
-static ys_status keep(struct ys_onnx_reading *r, struct numbers numbers)
+static void keep(struct ys_onnx_reading *r, struct numbers numbers)
 {
     const size_t count = r->graph->param_count;
     float **values = ys_realloc(r->import->values, count, sizeof *values);
-    r->import->values = values ? values : r->import->values;
-    bool *borrows = values ? ys_realloc(r->import->borrows, count, sizeof *borrows) : NULL;
-    r->import->borrows = borrows ? borrows : r->import->borrows;
-    if (!borrows) {
-        drop(numbers);
-        return ys_out_of_memory();
-    }
+    bool *borrows = ys_realloc(r->import->borrows, count, sizeof *borrows);
+    r->import->values = values;
+    r->import->borrows = borrows;
     values[count - 1] = numbers.values;
     borrows[count - 1] = numbers.is_earlier;
     r->import->value_count = count;
-    return YS_OK;
 }
 
 static ys_status add_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
@@ -287,10 +278,11 @@ static ys_status add_param(struct ys_onnx_step *step, int node, enum ys_node_par
     const struct ys_onnx_tensor_in *tensor = constant->tensor ? constant->tensor : constant->origin;
     const char *from = tensor ? tensor->name : "(computed)";
     YS_TRY(ys_compose_check_shape(r->graph->name, from, shape, rank, 0));
-    YS_TRY(ys_onnx_name(r, YS_ONNX_PARAM_NAME, tensor && from[0] ? from : wanted, name));
+    ys_onnx_name(r, YS_ONNX_PARAM_NAME, tensor && from[0] ? from : wanted, name);
     YS_TRY(ys_compose_param(r->graph, &param, &index));
     *ys_node_param_place(&r->graph->nodes[node], which) = index;
-    return report_param(r, &param, from);
+    report_param(r, &param, from);
+    return YS_OK;
 }
 
 /* Whether the parameter has these values already. Of values that are all the same it is no sign of anything. */
@@ -418,15 +410,14 @@ static struct numbers find_numbers(const struct ys_onnx_reading *r, bool is_matr
 }
 
 /* Notes the newest parameter, unless there is one that holds the same. */
-static ys_status keep_matrix(struct ys_onnx_reading *r, const struct ys_onnx_constant *constant, const float *values,
-                             const int64_t *shape, size_t rank)
+static void keep_matrix(struct ys_onnx_reading *r, const struct ys_onnx_constant *constant, const float *values,
+                        const int64_t *shape, size_t rank)
 {
     if (constant->rank != 2)
-        return YS_OK;
+        return;
     const struct matrix_key key = key_of(values, shape, rank, is_turned(constant, values, shape));
-    return ys_json_get(r->matrices, key.text)
-               ? YS_OK
-               : ys_json_set_int(r->matrices, key.text, (int64_t)r->graph->param_count - 1);
+    if (!ys_json_get(r->matrices, key.text))
+        ys_json_set_int(r->matrices, key.text, (int64_t)r->graph->param_count - 1);
 }
 
 static ys_status check_values(struct ys_onnx_step *step, const struct ys_onnx_constant *constant, const float *values,
@@ -458,17 +449,19 @@ static ys_status add_with(struct ys_onnx_step *step, int node, enum ys_node_para
         numbers.is_earlier ? YS_OK : check_values(step, constant, numbers.values, count_elements(shape, rank));
     if (status == YS_OK)
         status = add_param(step, node, which, constant, numbers.values, shape, rank);
-    if (status == YS_OK)
-        return keep(r, numbers);
+    if (status == YS_OK) {
+        keep(r, numbers);
+        return YS_OK;
+    }
     drop(numbers);
     if (r->graph->param_count > before) /* so that there are as many values as parameters */
-        (void)keep(r, (struct numbers){NULL, false});
+        keep(r, (struct numbers){NULL, false});
     return status;
 }
 
 /* The constant is that parameter, for one node more. */
-static ys_status tie_to(struct ys_onnx_step *step, int node, enum ys_node_param which, bool is_matrix,
-                        struct ys_onnx_constant *constant, const struct ys_onnx_view *view, int tie)
+static void tie_to(struct ys_onnx_step *step, int node, enum ys_node_param which, bool is_matrix,
+                   struct ys_onnx_constant *constant, const struct ys_onnx_view *view, int tie)
 {
     const struct ys_graph *graph = step->r->graph;
     const bool is_copy = constant->readers == 0;
@@ -477,10 +470,10 @@ static ys_status tie_to(struct ys_onnx_step *step, int node, enum ys_node_param 
     constant->is_shared = is_matrix;
     constant->view = *view;
     if (!is_matrix)
-        return YS_OK;
-    return ys_onnx_note(step->r, "node %.100s shares parameter %.100s%s: they are one, trained by both",
-                        graph->nodes[node].name, graph->params[tie].name,
-                        is_copy ? ", of which its weight is the transposed copy" : "");
+        return;
+    ys_onnx_note(step->r, "node %.100s shares parameter %.100s%s: they are one, trained by both",
+                 graph->nodes[node].name, graph->params[tie].name,
+                 is_copy ? ", of which its weight is the transposed copy" : "");
 }
 
 /* A parameter that no other is. Takes the numbers. */
@@ -488,15 +481,9 @@ static ys_status add_new(struct ys_onnx_step *step, int node, enum ys_node_param
                          struct ys_onnx_constant *constant, const struct ys_onnx_view *view, struct numbers numbers)
 {
     struct ys_onnx_reading *r = step->r;
-    if (constant->readers > 0) {
-        const ys_status status =
-            ys_onnx_note(r, "%.100s is read by several nodes: node %.100s gets a copy that is trained by itself",
-                         constant->tensor ? constant->tensor->name : "(computed)", step->node->name);
-        if (status != YS_OK) {
-            drop(numbers);
-            return status;
-        }
-    }
+    if (constant->readers > 0)
+        ys_onnx_note(r, "%.100s is read by several nodes: node %.100s gets a copy that is trained by itself",
+                     constant->tensor ? constant->tensor->name : "(computed)", step->node->name);
     YS_TRY(add_with(step, node, which, constant, numbers, view->shape, view->rank));
     constant->readers++;
     constant->param = (int)r->graph->param_count - 1;
@@ -504,10 +491,14 @@ static ys_status add_new(struct ys_onnx_step *step, int node, enum ys_node_param
         is_matrix && !numbers.is_earlier && !is_zero(numbers.values, count_elements(view->shape, view->rank));
     constant->view = *view;
     if (!numbers.is_earlier)
-        YS_TRY(ys_json_set_int(r->seen, key_of_view(constant, view).text, constant->param));
-    if (which == YS_NODE_BIAS && r->graph->nodes[node].weight >= 0)
-        return ys_json_set_int(r->layers, layer_of(r, node, constant, view).text, constant->param);
-    return is_matrix && !numbers.is_earlier ? keep_matrix(r, constant, numbers.values, view->shape, view->rank) : YS_OK;
+        ys_json_set_int(r->seen, key_of_view(constant, view).text, constant->param);
+    if (which == YS_NODE_BIAS && r->graph->nodes[node].weight >= 0) {
+        ys_json_set_int(r->layers, layer_of(r, node, constant, view).text, constant->param);
+        return YS_OK;
+    }
+    if (is_matrix && !numbers.is_earlier)
+        keep_matrix(r, constant, numbers.values, view->shape, view->rank);
+    return YS_OK;
 }
 
 ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
@@ -516,8 +507,10 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
     const bool is_matrix = (which == YS_NODE_WEIGHT || which == YS_NODE_RECURRENT) &&
                            counts_as_matrix(step->r->graph->nodes[node].op, constant);
     int tie = find_known(step->r, node, which, is_matrix, constant, view);
-    if (tie >= 0)
-        return tie_to(step, node, which, is_matrix, constant, view, tie);
+    if (tie >= 0) {
+        tie_to(step, node, which, is_matrix, constant, view, tie);
+        return YS_OK;
+    }
     const int64_t count = count_elements(view->shape, view->rank);
     if (is_beyond(constant))
         YS_TRY(count_beyond(step, name_of(constant), count));
@@ -525,7 +518,7 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
     if (numbers.values)
         return add_new(step, node, which, is_matrix, constant, view, numbers);
     numbers.is_earlier = false;
-    YS_TRY(make_values(constant, view, &numbers.values));
+    make_values(constant, view, &numbers.values);
     ys_status status = is_matrix ? find_tie(step, constant, numbers.values, view, &tie) : YS_OK;
     if (status == YS_OK && tie < 0)
         status = count_form(step, constant, count);
@@ -534,7 +527,9 @@ ys_status ys_onnx_param(struct ys_onnx_step *step, int node, enum ys_node_param 
     if (status == YS_OK && is_beyond(constant))
         step->r->beyond -= count; /* it has none of its own */
     drop(numbers);
-    return status == YS_OK ? tie_to(step, node, which, is_matrix, constant, view, tie) : status;
+    if (status == YS_OK)
+        tie_to(step, node, which, is_matrix, constant, view, tie);
+    return status;
 }
 
 ys_status ys_onnx_plain_param(struct ys_onnx_step *step, int node, enum ys_node_param which,
@@ -569,7 +564,7 @@ ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param 
         return YS_FAIL_STEP(step, "reads the number %g", value);
     snprintf(wanted, sizeof wanted, "%s.%s", r->graph->nodes[node].name, ys_node_param_key(which));
     YS_TRY(ys_compose_check_shape(r->graph->name, wanted, shape, rank, 0));
-    YS_TRY(ys_onnx_name(r, YS_ONNX_PARAM_NAME, wanted, name));
+    ys_onnx_name(r, YS_ONNX_PARAM_NAME, wanted, name);
     struct ys_param param = {.name = name, .rank = rank, .role = YS_ROLE_WEIGHT, .init = {YS_INIT_CONSTANT, value, 0}};
     memcpy(param.shape, shape, rank * sizeof *shape);
     const int64_t count = ys_param_elements(&param);
@@ -577,10 +572,11 @@ ys_status ys_onnx_fixed(struct ys_onnx_step *step, int node, enum ys_node_param 
     YS_TRY(ys_compose_param(r->graph, &param, &index));
     *ys_node_param_place(&r->graph->nodes[node], which) = index;
     float *values = ys_alloc((size_t)count, sizeof *values);
-    for (int64_t i = 0; values && i < count; i++)
+    for (int64_t i = 0; i < count; i++)
         values[i] = (float)value;
-    YS_TRY(keep(r, (struct numbers){values, false}));
-    return values ? report_param(r, &param, "(a number)") : ys_out_of_memory();
+    keep(r, (struct numbers){values, false});
+    report_param(r, &param, "(a number)");
+    return YS_OK;
 }
 
 static ys_status normalize(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
@@ -599,8 +595,6 @@ static ys_status normalize(struct ys_onnx_step *step, struct ys_onnx_slot *slot)
     *n = (struct ys_normalize){.scale = pixels->scale, .channels = pixels->channels};
     n->mean = ys_alloc(pixels->channels, sizeof(double));
     n->std = ys_alloc(pixels->channels, sizeof(double));
-    if (!n->mean || !n->std)
-        return ys_out_of_memory();
     for (size_t c = 0; c < pixels->channels; c++) {
         n->mean[c] = pixels->mean[c];
         n->std[c] = pixels->std[c];

@@ -107,8 +107,6 @@ static ys_status read_entry(struct ys_onnx_file *file, const struct ys_onnx_tens
         if (field.type != YS_WIRE_LENGTH || field.number > YS_PROTO_ENTRY_VALUE)
             continue;
         char *text = ys_onnx_file_keep(file, field.span.size + 1, 1); /* as it is: a path may have any byte but 0 */
-        if (!text)
-            return ys_out_of_memory();
         memcpy(text, field.span.data, field.span.size);
         if (strlen(text) != field.span.size || field.span.size > YS_ONNX_MAX_TEXT)
             return ys_fail(YS_EFORMAT, "tensor %s: its external_data have a text with a 0 byte, or too long",
@@ -145,16 +143,14 @@ static bool stays_below(const char *location)
 static ys_status find_real(const struct ys_onnx_file *file, const char *tensor, const char *location, char **real)
 {
     char *folder = ys_path_dir(file->path);
-    char *path = folder ? ys_path_join(folder, location) : NULL;
+    char *path = ys_path_join(folder, location);
     char *own = realpath(file->path, NULL);
     char *own_folder = own ? ys_path_dir(own) : NULL;
-    *real = path ? ys_path_real_below(path, folder) : NULL;
-    if (path && !*real && own_folder)
+    *real = ys_path_real_below(path, folder);
+    if (!*real && own_folder)
         *real = ys_path_real_below(path, own_folder);
     ys_status status = YS_OK;
-    if (!path)
-        status = ys_out_of_memory();
-    else if (!*real)
+    if (!*real)
         status = ys_fail(ys_fs_exists(path) ? YS_EFORMAT : YS_ENOTFOUND,
                          ys_fs_exists(path)
                              ? "tensor %s: its external data %s lie outside the folder of the file"
@@ -184,7 +180,7 @@ static ys_status map_external(struct ys_onnx_file *file, const char *tensor, con
         return ys_fail(YS_EFORMAT, "tensor %s: its external data %s lie outside the folder of the file", tensor,
                        location);
     char *real = NULL, *name = ys_strdup(location);
-    ys_status status = name ? find_real(file, tensor, location, &real) : ys_out_of_memory();
+    ys_status status = find_real(file, tensor, location, &real);
     if (status == YS_OK)
         status = map_file(real, INT64_MAX, bytes);
     if (status == YS_OK)

@@ -16,8 +16,6 @@ static ys_status next_pair(struct ys_onnx_reading *r, const char **list, char **
     const size_t length = strcspn(*list, SEPARATORS);
     char *pair = ys_onnx_file_keep(r->file, length + 1, 1), *equal;
     *array = NULL;
-    if (!pair)
-        return ys_out_of_memory();
     memcpy(pair, *list, length);
     *list += length;
     equal = strchr(pair, '=');

@@ -393,8 +393,6 @@ static ys_status fold_constant_of_shape(struct folding *fold)
     struct ys_span message;
     double nothing = 0;
     zero.reals = &nothing;
-    if (!tensor)
-        return ys_out_of_memory();
     YS_TRY(ys_onnx_message(fold->node, "value", &message));
     if (message.data) {
         YS_TRY(ys_onnx_tensor_parse(fold->f->file, message, tensor));
@@ -416,8 +414,6 @@ static ys_status fold_constant(struct folding *fold)
 {
     struct ys_onnx_tensor_in *tensor = ys_onnx_file_keep(fold->f->file, 1, sizeof *tensor);
     struct ys_span message;
-    if (!tensor)
-        return ys_out_of_memory();
     YS_TRY(ys_onnx_message(fold->node, "value", &message));
     if (message.data) {
         YS_TRY(ys_onnx_tensor_parse(fold->f->file, message, tensor));

@@ -67,10 +67,11 @@ ys_status ys_onnx_instance_norm(struct ys_onnx_step *step)
     YS_TRY(normalise_lines(step, epsilon, is_plain, &value));
     if (is_plain) {
         ys_onnx_set(step, value, NULL);
-        return ys_onnx_note(
-            step->r, "node %.100s (InstanceNormalization): its scale is 1 and its bias 0, %s, and no parameter",
-            step->node->name,
-            is_group ? "of a Reshape, as a group normalisation has them" : "which no initializer holds");
+        ys_onnx_note(step->r,
+                     "node %.100s (InstanceNormalization): its scale is 1 and its bias 0, %s, and no parameter",
+                     step->node->name,
+                     is_group ? "of a Reshape, as a group normalisation has them" : "which no initializer holds");
+        return YS_OK;
     }
     part.out = &made;
     YS_TRY(by_channel(&part, value, YS_OP_MUL, scale));

@@ -31,8 +31,6 @@ static ys_status spread_constants(struct ys_onnx_step *step, int64_t given)
             continue;
         YS_TRY(ys_onnx_axis(step, live, given, &axis, &apart));
         made = ys_onnx_file_keep(step->r->file, 1, sizeof *made);
-        if (!made)
-            return ys_out_of_memory();
         YS_TRY(ys_onnx_of_rows(step, step->in[i]->constant, live, apart, made));
         step->in[i] = made;
     }

@@ -36,10 +36,6 @@ static struct name put_reals(struct ys_onnx *o, const char *whole, const char *w
 {
     struct name name = name_part(o, whole, what);
     float *narrow = ys_alloc(count, sizeof *narrow);
-    if (!narrow) {
-        o->body.failed = true;
-        return name;
-    }
     for (size_t i = 0; i < count; i++)
         narrow[i] = (float)values[i];
     const void *data = o->dtype == YS_F64 ? (const void *)values : narrow;
@@ -535,10 +531,6 @@ static struct name put_mask(struct ys_onnx *o, const struct ys_node *node)
 {
     const int64_t positions = o->graph->values[node->in[0]].shape[1], shape[] = {positions, positions};
     double *values = ys_alloc((size_t)(positions * positions), sizeof *values);
-    if (!values) {
-        o->body.failed = true;
-        return (struct name){""};
-    }
     for (int64_t i = 0; i < positions * positions; i++)
         values[i] = i % positions > i / positions ? -INFINITY : 0;
     struct name mask = put_reals(o, node->name, "mask", values, (size_t)(positions * positions), shape, 2);
@@ -620,10 +612,6 @@ static struct name put_gates(struct ys_onnx *o, const struct ys_node *node, enum
         snprintf(text[i], sizeof text[i], "%s/%s", ys_node_param_key(which),
                  ((const char *[]){"rows", "turned", "shape"})[i]);
     struct name turned = name_part(o, node->name, text[1]), made = name_part(o, node->name, ys_node_param_key(which));
-    if (!rows) {
-        o->body.failed = true;
-        return made;
-    }
     for (int64_t i = 0; i < param->shape[0]; i++)
         rows[i] = (blocks == 4   ? of_lstm
                    : blocks == 3 ? of_gru
@@ -649,10 +637,6 @@ static struct name put_biases(struct ys_onnx *o, const struct ys_node *node)
     const int64_t shape[] = {1, count * hidden};
     struct name first = put_gates(o, node, YS_NODE_BIAS), second = {""}, both = name_part(o, node->name, "biases");
     double *zeros = ys_alloc((size_t)shape[1], sizeof *zeros);
-    if (!zeros) {
-        o->body.failed = true;
-        return both;
-    }
     struct name none = put_reals(o, node->name, "none", zeros, (size_t)shape[1], shape, 2);
     ys_free(zeros);
     if (node->recurrent_bias >= 0)

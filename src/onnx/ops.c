@@ -217,10 +217,10 @@ static bool ends_in_classes(const struct ys_onnx_step *step, size_t axis, size_t
 static ys_status leave_to_loss(struct ys_onnx_step *step)
 {
     step->r->graph->left_softmax = true;
-    YS_TRY(ys_onnx_note(step->r,
-                        "node %.100s (%s) is left to the loss: softmax cross-entropy of what it reads is the same "
-                        "function",
-                        step->node->name, step->node->op));
+    ys_onnx_note(step->r,
+                 "node %.100s (%s) is left to the loss: softmax cross-entropy of what it reads is the same "
+                 "function",
+                 step->node->name, step->node->op);
     return map_same(step);
 }
 
@@ -358,8 +358,8 @@ static ys_status dense_along_last(struct ys_onnx_step *step, struct ys_onnx_cons
     if (product->with_bias)
         YS_TRY(dense_bias(step, node, product->beta, out));
     image.shape[1] = out;
-    YS_TRY(ys_onnx_note(step->r, "node %.100s (%s along the last axis) is a Conv of 1x1, its weight stored (out, in)",
-                        step->node->name, step->node->op));
+    ys_onnx_note(step->r, "node %.100s (%s along the last axis) is a Conv of 1x1, its weight stored (out, in)",
+                 step->node->name, step->node->op);
     return ys_onnx_end_image(step, &image, node);
 }
 
@@ -385,8 +385,8 @@ static ys_status dense(struct ys_onnx_step *step, const struct product *product)
     if (product->with_bias)
         YS_TRY(dense_bias(step, node, product->beta, out));
     if (!product->transposed)
-        YS_TRY(ys_onnx_note(step->r, "node %.100s (%s): its weight is stored transposed, as (out, in)",
-                            step->node->name, step->node->op));
+        ys_onnx_note(step->r, "node %.100s (%s): its weight is stored transposed, as (out, in)", step->node->name,
+                     step->node->op);
     YS_TRY(ys_onnx_end(step->r, node, &value));
     ys_onnx_set(step, value, NULL);
     return YS_OK;
@@ -421,8 +421,8 @@ static ys_status map_gemm(struct ys_onnx_step *step)
     const bool has_third = step->node->in_count > 2 && step->in[2];
     const struct product product = {trans_b != 0, alpha, beta, has_third && beta != 0};
     if (alpha != 1 || (product.with_bias && beta != 1))
-        YS_TRY(ys_onnx_note(step->r, "node %.100s (Gemm): alpha %g and beta %g are part of the initial values",
-                            step->node->name, alpha, beta));
+        ys_onnx_note(step->r, "node %.100s (Gemm): alpha %g and beta %g are part of the initial values",
+                     step->node->name, alpha, beta);
     if (has_third && step->in[2]->kind == YS_ONNX_LIVE)
         return dense_and_value(step, trans_b != 0, alpha, beta);
     return dense(step, &product);
@@ -464,9 +464,9 @@ static ys_status fix_plain_norm(struct ys_onnx_step *step, int node)
         struct ys_param *fixed = &graph->params[ys_node_param(&graph->nodes[node], (enum ys_node_param)which)];
         fixed->lr_mult = fixed->decay_mult = 0;
     }
-    return ys_onnx_note(step->r,
-                        "node %.100s (%s) has the factor 1 and no shift, which no initializer holds: not trained",
-                        step->node->name, step->node->op);
+    ys_onnx_note(step->r, "node %.100s (%s) has the factor 1 and no shift, which no initializer holds: not trained",
+                 step->node->name, step->node->op);
+    return YS_OK;
 }
 
 static ys_status check_variances(const struct ys_onnx_step *step, const struct ys_onnx_constant *c)

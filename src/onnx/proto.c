@@ -29,8 +29,6 @@ void *ys_onnx_file_keep(struct ys_onnx_file *file, size_t count, size_t size)
         __builtin_add_overflow(total, sizeof(struct ys_onnx_kept), &total))
         return NULL;
     struct ys_onnx_kept *kept = ys_alloc(total, 1);
-    if (!kept)
-        return NULL;
     kept->next = file->inside->kept;
     file->inside->kept = kept;
     return kept + 1;
@@ -50,16 +48,15 @@ static ys_status read_text(struct ys_onnx_file *file, struct ys_wire_field field
         return damaged(file, "a name");
     ys_utf8_word(&word, (const char *)field.span.data,
                  field.span.size < YS_ONNX_MAX_TEXT ? field.span.size : YS_ONNX_MAX_TEXT);
-    char *copy = word.failed ? NULL : ys_onnx_file_keep(file, word.size + 1, 1);
-    if (copy)
-        memcpy(copy, ys_buf_text(&word), word.size);
+    char *copy = ys_onnx_file_keep(file, word.size + 1, 1);
+    memcpy(copy, ys_buf_text(&word), word.size);
     ys_buf_free(&word);
-    if (copy && field.span.size > YS_ONNX_MAX_TEXT)
+    if (field.span.size > YS_ONNX_MAX_TEXT)
         return ys_fail(YS_EUNSUPPORTED,
                        "%s: a name of %zu bytes, which begins with %.100s: those of at most %zu are read", file->path,
                        field.span.size, copy, YS_ONNX_MAX_TEXT);
     *text = copy;
-    return copy ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /* How many fields of each number below `limit` there are: those of higher ones are not looked at. */
@@ -158,8 +155,6 @@ static ys_status read_node(struct ys_onnx_file *file, struct ys_span message, st
     node->in = ys_onnx_file_keep(file, counts[YS_PROTO_NODE_INPUT], sizeof *node->in);
     node->out = ys_onnx_file_keep(file, counts[YS_PROTO_NODE_OUTPUT], sizeof *node->out);
     node->attrs = ys_onnx_file_keep(file, counts[YS_PROTO_NODE_ATTRIBUTE], sizeof *node->attrs);
-    if (!node->in || !node->out || !node->attrs)
-        return ys_out_of_memory();
     while (ys_wire_next(&message, &field) > 0) {
         const char **text = NULL;
         if (field.number == YS_PROTO_NODE_INPUT)
@@ -228,8 +223,6 @@ static ys_status read_graph(struct ys_onnx_file *file, struct ys_span message)
     file->tensors = ys_onnx_file_keep(file, counts[YS_PROTO_GRAPH_INITIALIZER], sizeof *file->tensors);
     file->inputs = ys_onnx_file_keep(file, counts[YS_PROTO_GRAPH_INPUT], sizeof *file->inputs);
     file->outputs = ys_onnx_file_keep(file, counts[YS_PROTO_GRAPH_OUTPUT], sizeof *file->outputs);
-    if (!file->nodes || !file->tensors || !file->inputs || !file->outputs)
-        return ys_out_of_memory();
     while (ys_wire_next(&message, &field) > 0) {
         if (field.number == YS_PROTO_GRAPH_NODE)
             YS_TRY(read_node(file, field.span, &file->nodes[file->node_count++]));
@@ -308,18 +301,12 @@ static ys_status read_model(struct ys_onnx_file *file, struct ys_span message)
 ys_status ys_onnx_file_parse(const char *path, const void *data, size_t size, struct ys_onnx_file **file)
 {
     struct ys_onnx_file *fresh = ys_alloc(1, sizeof *fresh);
-    if (fresh)
-        fresh->inside = ys_alloc(1, sizeof *fresh->inside);
-    if (!fresh || !fresh->inside) {
-        ys_free(fresh);
-        return ys_out_of_memory();
-    }
+    fresh->inside = ys_alloc(1, sizeof *fresh->inside);
     const size_t length = strlen(path) + 1;
     char *copy = ys_onnx_file_keep(fresh, length, 1);
-    if (copy)
-        memcpy(copy, path, length);
+    memcpy(copy, path, length);
     fresh->path = copy;
-    ys_status status = copy ? read_model(fresh, (struct ys_span){data, size}) : ys_out_of_memory();
+    ys_status status = read_model(fresh, (struct ys_span){data, size});
     if (status == YS_OK)
         *file = fresh;
     else

@@ -103,7 +103,7 @@ ys_status ys_onnx_tensor_parse(struct ys_onnx_file *file, struct ys_span message
  * another length than `wanted`. */
 ys_status ys_onnx_file_external(struct ys_onnx_file *file, const struct ys_onnx_tensor_in *tensor, uint64_t wanted,
                                 struct ys_span *bytes) YS_MUST_CHECK;
-/** Memory that lives as long as the file; NULL without. */
+/** Memory that lives as long as the file. */
 void *ys_onnx_file_keep(struct ys_onnx_file *file, size_t count, size_t size);
 
 #endif

@@ -14,29 +14,28 @@
 #define MOST_TURNS        32   /* times that branches are taken */
 #define MAX_REFUSALS_TEXT 1500 /* bytes: a message of ys_fail() has room for them */
 
-ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
+void ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...)
 {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return ys_json_append(r->notes, ys_json_string(text));
+    ys_json_append(r->notes, ys_json_string(text));
 }
 
 /* The slot of a name, made when it is new; NULL for the empty name. There is room for every name of the file. */
-static ys_status slot_of(struct ys_onnx_reading *r, const char *name, struct ys_onnx_slot **slot)
+static void slot_of(struct ys_onnx_reading *r, const char *name, struct ys_onnx_slot **slot)
 {
     *slot = NULL;
     if (!name[0])
-        return YS_OK;
+        return;
     int64_t index = ys_json_get_int(r->names, name, -1);
     if (index < 0) {
         index = (int64_t)r->slot_count++;
-        YS_TRY(ys_json_set_int(r->names, name, index));
+        ys_json_set_int(r->names, name, index);
     }
     *slot = &r->slots[index];
-    return YS_OK;
 }
 
 static ys_status make_slots(struct ys_onnx_reading *r)
@@ -56,18 +55,13 @@ static ys_status make_slots(struct ys_onnx_reading *r)
     r->nodes = ys_json_array();
     r->parameters = ys_json_array();
     r->notes = ys_json_array();
-    if (!r->slots || !r->names || !r->matrices || !r->layers || !r->seen || !r->pieces || !r->nodes || !r->parameters ||
-        !r->notes || !r->taken[0] || !r->taken[1] || !r->taken[2])
-        return ys_out_of_memory();
     struct ys_onnx_slot *slot;
     for (size_t i = 0; i < file->tensor_count; i++) {
-        YS_TRY(slot_of(r, file->tensors[i].name, &slot));
+        slot_of(r, file->tensors[i].name, &slot);
         if (!slot || slot->constant)
             return ys_fail(YS_EFORMAT, "initializer \"%.100s\" has no name, or that of another", file->tensors[i].name);
         slot->kind = YS_ONNX_CONSTANT;
         slot->constant = ys_onnx_file_keep(r->file, 1, sizeof *slot->constant); /* until it is needed, a mark */
-        if (!slot->constant)
-            return ys_out_of_memory();
     }
     return YS_OK;
 }
@@ -76,7 +70,7 @@ static ys_status make_slots(struct ys_onnx_reading *r)
 static ys_status find_needed(struct ys_onnx_reading *r, bool *needed)
 {
     struct ys_onnx_slot *slot;
-    YS_TRY(slot_of(r, r->file->outputs[0].name, &slot));
+    slot_of(r, r->file->outputs[0].name, &slot);
     if (!slot)
         return ys_fail(YS_EFORMAT, "%s", "its output has no name");
     slot->needed = true;
@@ -84,11 +78,11 @@ static ys_status find_needed(struct ys_onnx_reading *r, bool *needed)
     for (size_t i = r->file->node_count; i-- > 0;) {
         const struct ys_onnx_node_in *node = &r->file->nodes[i];
         for (size_t k = 0; k < node->out_count; k++) {
-            YS_TRY(slot_of(r, node->out[k], &slot));
+            slot_of(r, node->out[k], &slot);
             needed[i] = needed[i] || (slot && slot->needed);
         }
         for (size_t k = 0; k < node->in_count && needed[i]; k++) {
-            YS_TRY(slot_of(r, node->in[k], &slot));
+            slot_of(r, node->in[k], &slot);
             if (slot) {
                 slot->needed = true;
                 slot->uses++;
@@ -101,38 +95,36 @@ static ys_status find_needed(struct ys_onnx_reading *r, bool *needed)
 }
 
 /* The output without what makes at most another shape of it. Nodes stand in their order. */
-static ys_status find_last(struct ys_onnx_reading *r)
+static void find_last(struct ys_onnx_reading *r)
 {
     static const char *const passing[] = {"Identity", "Cast",    "CastLike",  "Reshape",
                                           "Flatten",  "Squeeze", "Unsqueeze", "Transpose"};
     struct ys_onnx_slot *out, *in;
-    YS_TRY(slot_of(r, r->file->outputs[0].name, &out));
+    slot_of(r, r->file->outputs[0].name, &out);
     r->last = out;
     for (size_t i = r->file->node_count; i-- > 0;) {
         const struct ys_onnx_node_in *node = &r->file->nodes[i];
         if (node->out_count == 0 || node->in_count == 0)
             continue;
-        YS_TRY(slot_of(r, node->out[0], &out));
+        slot_of(r, node->out[0], &out);
         if (!out || out != r->last)
             continue;
         bool passes = false;
         for (size_t k = 0; k < sizeof passing / sizeof *passing; k++)
             passes = passes || strcmp(node->op, passing[k]) == 0;
-        YS_TRY(slot_of(r, node->in[0], &in));
+        slot_of(r, node->in[0], &in);
         if (!passes || !in || in->uses != 1)
-            return YS_OK;
+            return;
         r->last = in;
     }
-    return YS_OK;
 }
 
-static ys_status refuse(struct ys_onnx_reading *r)
+static void refuse(struct ys_onnx_reading *r)
 {
     r->refusal_count++;
     r->is_cut = r->is_cut || r->refusals.size + strlen(ys_error()) >= MAX_REFUSALS_TEXT;
     if (!r->is_cut)
         ys_buf_printf(&r->refusals, "%s%s", r->refusals.size ? "; " : "", ys_error());
-    return r->refusals.failed ? ys_out_of_memory() : YS_OK;
 }
 
 /* What holds neither reals nor integers is refused with all else that is. */
@@ -145,7 +137,8 @@ static ys_status load_initializer(struct ys_onnx_reading *r, const struct ys_onn
     if (r->refusal_count > 0) /* which types are read was said */
         (void)ys_fail(YS_EUNSUPPORTED, "tensor %.100s is of %s", tensor->name, ys_onnx_type_name(tensor->type));
     slot->kind = YS_ONNX_REFUSED;
-    return refuse(r);
+    refuse(r);
+    return YS_OK;
 }
 
 static ys_status load_initializers(struct ys_onnx_reading *r)
@@ -153,7 +146,7 @@ static ys_status load_initializers(struct ys_onnx_reading *r)
     struct ys_onnx_slot *slot;
     size_t unused = 0, narrow = 0, wide = 0;
     for (size_t i = 0; i < r->file->tensor_count; i++) {
-        YS_TRY(slot_of(r, r->file->tensors[i].name, &slot));
+        slot_of(r, r->file->tensors[i].name, &slot);
         if (slot->needed)
             YS_TRY(load_initializer(r, &r->file->tensors[i], slot));
         const int type = slot->needed ? r->file->tensors[i].type : YS_ONNX_FLOAT;
@@ -162,10 +155,12 @@ static ys_status load_initializers(struct ys_onnx_reading *r)
         wide += type == YS_ONNX_DOUBLE && !r->own;
     }
     if (narrow)
-        YS_TRY(ys_onnx_note(r, "%zu initializers of FLOAT16 or BFLOAT16 are widened to FLOAT", narrow));
+        ys_onnx_note(r, "%zu initializers of FLOAT16 or BFLOAT16 are widened to FLOAT", narrow);
     if (wide)
-        YS_TRY(ys_onnx_note(r, "%zu initializers of DOUBLE are rounded to FLOAT where they are parameters", wide));
-    return unused ? ys_onnx_note(r, "%zu initializers that nothing reads are left out", unused) : YS_OK;
+        ys_onnx_note(r, "%zu initializers of DOUBLE are rounded to FLOAT where they are parameters", wide);
+    if (unused)
+        ys_onnx_note(r, "%zu initializers that nothing reads are left out", unused);
+    return YS_OK;
 }
 
 /* The inputs that the output depends on. */
@@ -175,7 +170,7 @@ static ys_status find_inputs(struct ys_onnx_reading *r, const struct ys_onnx_val
     struct ys_onnx_slot *slot;
     *count = 0;
     for (size_t i = 0; i < r->file->input_count; i++) {
-        YS_TRY(slot_of(r, r->file->inputs[i].name, &slot));
+        slot_of(r, r->file->inputs[i].name, &slot);
         if (!slot || slot->constant || !slot->needed)
             continue;
         if (*count == YS_ROWS_MAX_INPUTS)
@@ -187,21 +182,18 @@ static ys_status find_inputs(struct ys_onnx_reading *r, const struct ys_onnx_val
 
 /* What of the network's pixels is done before it: nothing for those of yardstick's own files, and bytes are read as
  * they are; floats are taken to be in [0, 1]. */
-static ys_status begin_pixels(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input,
-                              struct ys_onnx_slot *slot)
+static void begin_pixels(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, struct ys_onnx_slot *slot)
 {
     struct ys_value *x = &r->graph->values[r->graph->inputs[0]];
     const bool as_stored = r->own || input->type == YS_ONNX_UINT8;
     const double scale = r->feed.scale > 0 ? r->feed.scale : 1.0 / 255;
     x->dtype = r->feed.scale > 0 ? r->feed.dtype : as_stored && input->type != YS_ONNX_UINT8 ? YS_F32 : YS_U8;
     slot->pixels = ys_onnx_file_keep(r->file, 1, sizeof *slot->pixels);
-    if (!slot->pixels)
-        return ys_out_of_memory();
     *slot->pixels = (struct ys_onnx_pixels){.scale = as_stored ? 1 : scale, .std = {1}, .channels = 1};
     if (as_stored || scale == 1)
-        return YS_OK;
-    return ys_onnx_note(r, "input %.100s is taken to be pixels in [0, 1]: they are multiplied by %g first", input->name,
-                        scale);
+        return;
+    ys_onnx_note(r, "input %.100s is taken to be pixels in [0, 1]: they are multiplied by %g first", input->name,
+                 scale);
 }
 
 static ys_status begin_image(struct ys_onnx_reading *r, const struct ys_onnx_value_in *input, struct ys_onnx_slot *slot)
@@ -213,12 +205,13 @@ static ys_status begin_image(struct ys_onnx_reading *r, const struct ys_onnx_val
     YS_TRY(ys_onnx_find_image(r, input, x->shape + 1, &channels_last));
     if (channels_last) {
         memcpy(slot->perm, seen, sizeof seen);
-        YS_TRY(ys_onnx_note(r, "input %.100s is (N, height, width, channels): the data are NCHW, and seen that way",
-                            input->name));
+        ys_onnx_note(r, "input %.100s is (N, height, width, channels): the data are NCHW, and seen that way",
+                     input->name);
     } else if (!r->own && r->feed.layout == YS_LAYOUT_AUTO && x->shape[1] > 4) {
-        YS_TRY(ys_onnx_note(r, "input %.100s is taken to be (N, channels, height, width)", input->name));
+        ys_onnx_note(r, "input %.100s is taken to be (N, channels, height, width)", input->name);
     }
-    return begin_pixels(r, input, slot);
+    begin_pixels(r, input, slot);
+    return YS_OK;
 }
 
 /* Rows that are no images: a list of features, or images of data of which they are the elements. */
@@ -243,7 +236,7 @@ static ys_status begin_rows(struct ys_onnx_reading *r, const struct ys_onnx_valu
     const struct ys_onnx_node_in node = {.name = "rows", .op = "input"};
     struct ys_onnx_step step = {.r = r, .node = &node};
     int made;
-    YS_TRY(begin_pixels(r, input, slot));
+    begin_pixels(r, input, slot);
     YS_TRY(ys_onnx_take(&step, slot, false, &slot->value));
     YS_TRY(ys_onnx_begin_extra(&step, input->rank == 2 ? YS_OP_FLATTEN : YS_OP_RESHAPE, slot->value, "rows", &made));
     if (input->rank > 2) {
@@ -265,7 +258,7 @@ static ys_status add_input(struct ys_onnx_reading *r, const struct ys_onnx_value
 {
     struct ys_graph *graph = r->graph;
     int *value = &graph->inputs[graph->input_count];
-    YS_TRY(slot_of(r, input->name, slot));
+    slot_of(r, input->name, slot);
     if (is_tokens(input) && input->has_shape && input->rank < 2)
         return ys_fail(YS_EUNSUPPORTED, "its input %.100s has no positions besides the batch", input->name);
     if (!is_tokens(input) && input->type != YS_ONNX_FLOAT && input->type != YS_ONNX_DOUBLE &&
@@ -280,7 +273,7 @@ static ys_status add_input(struct ys_onnx_reading *r, const struct ys_onnx_value
         return ys_fail(YS_EUNSUPPORTED, "its inputs are fixed at %lld and %lld rows", (long long)r->fixed_batch,
                        (long long)input->shape[0]);
     r->fixed_batch = input->shape[0] == -1 ? r->fixed_batch : input->shape[0];
-    YS_TRY(ys_json_set_bool(r->taken[YS_ONNX_VALUE_NAME], name, true));
+    ys_json_set_bool(r->taken[YS_ONNX_VALUE_NAME], name, true);
     YS_TRY(ys_compose_value(graph, name, value));
     graph->input_count++;
     graph->values[*value].shape[0] = YS_BATCH;
@@ -290,8 +283,9 @@ static ys_status add_input(struct ys_onnx_reading *r, const struct ys_onnx_value
         (*slot)->perm[i] = i;
     if (input->shape[0] == -1)
         return YS_OK;
-    return ys_onnx_note(r, "input %.100s is fixed at %lld rows: read as any number of them", input->name,
-                        (long long)input->shape[0]);
+    ys_onnx_note(r, "input %.100s is fixed at %lld rows: read as any number of them", input->name,
+                 (long long)input->shape[0]);
+    return YS_OK;
 }
 
 /* One of several inputs: the data have arrays of their names, shapes and types. */
@@ -313,13 +307,12 @@ static ys_status begin_one_of(struct ys_onnx_reading *r, const struct ys_onnx_va
     value->dtype = is_tokens(input) ? YS_I32 : input->type == YS_ONNX_UINT8 ? YS_U8 : YS_F32;
     if (value->dtype == YS_U8) {
         slot->pixels = ys_onnx_file_keep(r->file, 1, sizeof *slot->pixels);
-        if (!slot->pixels)
-            return ys_out_of_memory();
         *slot->pixels = (struct ys_onnx_pixels){.scale = 1, .std = {1}, .channels = 1};
     }
     if (strcmp(name, input->name) == 0)
         return YS_OK;
-    return ys_onnx_note(r, "input %.100s is fed by the array %s of the data", input->name, name);
+    ys_onnx_note(r, "input %.100s is fed by the array %s of the data", input->name, name);
+    return YS_OK;
 }
 
 /* A layout says something of images alone. */
@@ -352,7 +345,8 @@ static ys_status begin_graph(struct ys_onnx_reading *r)
     }
     for (size_t i = 0; i < count; i++)
         YS_TRY(begin_one_of(r, inputs[i], names[i]));
-    return ys_onnx_note(r, "it has %zu inputs: the data must have arrays of their names, read as they are", count);
+    ys_onnx_note(r, "it has %zu inputs: the data must have arrays of their names, read as they are", count);
+    return YS_OK;
 }
 
 static ys_status read_node(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node);
@@ -401,7 +395,7 @@ static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node
     *all_constant = true;
     *refused = false;
     for (size_t i = 0; i < node->in_count; i++) {
-        YS_TRY(slot_of(r, node->in[i], &in[i]));
+        slot_of(r, node->in[i], &in[i]);
         if (!in[i])
             continue;
         if (in[i]->kind == YS_ONNX_NONE)
@@ -411,7 +405,7 @@ static ys_status find_slots(struct ys_onnx_reading *r, const struct ys_onnx_node
     }
     for (size_t k = node->out_count; k-- > 0;) {
         struct ys_onnx_slot *made;
-        YS_TRY(slot_of(r, node->out[k], &made));
+        slot_of(r, node->out[k], &made);
         *out = made ? made : *out;
         if (made)
             made->made_by = node;
@@ -431,8 +425,6 @@ static ys_status fold(struct ys_onnx_step *step)
         return YS_OK;
     }
     struct ys_onnx_constant **in = ys_alloc(step->node->in_count, sizeof *in);
-    if (!in)
-        return ys_out_of_memory();
     for (size_t i = 0; i < step->node->in_count; i++)
         in[i] = step->in[i] ? step->in[i]->constant : NULL;
     ys_status status = ys_onnx_fold(&step->r->folding, step->node, in, &step->out->constant);
@@ -493,7 +485,7 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
     }
     for (size_t k = 1; k < node->out_count && strcmp(node->op, "Split") != 0 && !is_recurrent(node->op); k++) {
         struct ys_onnx_slot *other;
-        YS_TRY(slot_of(step->r, node->out[k], &other));
+        slot_of(step->r, node->out[k], &other);
         if (other && other->needed)
             return YS_FAIL_STEP(step, "something reads its output %.100s: only the first is there", node->out[k]);
     }
@@ -502,15 +494,14 @@ static ys_status map_node(struct ys_onnx_step *step, bool refused, bool all_cons
 }
 
 /* What the node reads may stand for another value than before, as a padded one. */
-static ys_status count_reads(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node)
+static void count_reads(struct ys_onnx_reading *r, const struct ys_onnx_node_in *node)
 {
     struct ys_onnx_slot *slot;
     for (size_t i = 0; i < node->in_count + node->out_count; i++) {
-        YS_TRY(slot_of(r, i < node->in_count ? node->in[i] : node->out[i - node->in_count], &slot));
+        slot_of(r, i < node->in_count ? node->in[i] : node->out[i - node->in_count], &slot);
         if (slot)
-            YS_TRY(ys_onnx_count_reads(r, slot));
+            ys_onnx_count_reads(r, slot);
     }
-    return YS_OK;
 }
 
 /* One node. What it is refused for is kept, and the nodes behind it are looked at all the same. */
@@ -518,24 +509,22 @@ static ys_status read_node(struct ys_onnx_reading *r, const struct ys_onnx_node_
 {
     bool refused = false, all_constant = false;
     struct ys_onnx_slot **in = ys_alloc(node->in_count, sizeof *in), *out = NULL;
-    if (!in)
-        return ys_out_of_memory();
     struct ys_onnx_step step = {.r = r, .node = node, .in = in};
     ys_status status = find_slots(r, node, in, &out, &refused, &all_constant);
     step.out = out;
     if (status == YS_OK)
         status = map_node(&step, refused, all_constant);
     if (status == YS_OK)
-        status = count_reads(r, node);
+        count_reads(r, node);
     ys_free(in);
     if (status == YS_OK && !refused && !node->chosen)
         return YS_OK;
-    if (status == YS_ENOMEM || status == YS_EIO || status == YS_ENOTFOUND)
+    if (status == YS_EIO || status == YS_ENOTFOUND)
         return status;
     if (status != YS_OK)
-        YS_TRY(refuse(r));
+        refuse(r);
     for (size_t k = 0; k < node->out_count; k++) {
-        YS_TRY(slot_of(r, node->out[k], &out));
+        slot_of(r, node->out[k], &out);
         if (out)
             out->kind = YS_ONNX_REFUSED;
     }
@@ -575,7 +564,7 @@ static ys_status end_graph(struct ys_onnx_reading *r)
     const struct ys_onnx_node_in node = {.name = "logits", .op = "output"};
     struct ys_onnx_step step = {.r = r, .node = &node};
     int made;
-    YS_TRY(slot_of(r, r->file->outputs[0].name, &slot));
+    slot_of(r, r->file->outputs[0].name, &slot);
     if (slot->kind != YS_ONNX_LIVE)
         return ys_fail(YS_EUNSUPPORTED, "its output %.100s does not depend on the data", r->file->outputs[0].name);
     struct ys_graph *graph = r->graph;
@@ -588,14 +577,13 @@ static ys_status end_graph(struct ys_onnx_reading *r)
         YS_TRY(ys_onnx_end(r, made, &slot->value));
         for (int i = 0; i < YS_MAX_RANK; i++)
             slot->perm[i] = i;
-        YS_TRY(
-            ys_onnx_note(r, "output %.100s has more than two dimensions: it is flattened", r->file->outputs[0].name));
+        ys_onnx_note(r, "output %.100s has more than two dimensions: it is flattened", r->file->outputs[0].name);
     }
     YS_TRY(ys_onnx_take(&step, slot, false, &graph->output));
     const int producer = graph->values[graph->output].producer;
     if (producer >= 0 && graph->nodes[producer].op == YS_OP_LOG_SOFTMAX) {
         graph->loss = YS_LOSS_NLL;
-        YS_TRY(ys_onnx_note(r, "it ends in LogSoftmax: the loss is %s", ys_loss_name(YS_LOSS_NLL)));
+        ys_onnx_note(r, "it ends in LogSoftmax: the loss is %s", ys_loss_name(YS_LOSS_NLL));
     }
     YS_TRY(ys_onnx_prune(r));
     YS_TRY(ys_compose_finish(graph, graph->name));
@@ -608,12 +596,12 @@ static ys_status read_all(struct ys_onnx_reading *r)
 {
     YS_TRY(ys_onnx_choose_output(r));
     YS_TRY(make_slots(r));
-    YS_TRY(ys_onnx_join_spelled(r));
+    ys_onnx_join_spelled(r);
     bool *needed = ys_alloc(r->file->node_count, sizeof *needed);
     r->done = ys_alloc(r->file->node_count, sizeof *r->done);
-    ys_status status = needed && r->done ? find_needed(r, needed) : ys_out_of_memory();
+    ys_status status = find_needed(r, needed);
     if (status == YS_OK)
-        status = find_last(r);
+        find_last(r);
     if (status == YS_OK)
         status = load_initializers(r);
     if (status == YS_OK)
@@ -632,35 +620,34 @@ static ys_status read_all(struct ys_onnx_reading *r)
         status = refuse_all(r);
     if (status == YS_OK)
         status = end_graph(r);
-    return status == YS_OK ? ys_onnx_note_lost(r) : status;
+    if (status == YS_OK)
+        ys_onnx_note_lost(r);
+    return status;
 }
 
 /* Every parameter has a line, in the order of the graph. */
-static ys_status report_trained(struct ys_onnx_reading *r)
+static void report_trained(struct ys_onnx_reading *r)
 {
     for (size_t i = 0; i < r->graph->param_count; i++)
-        YS_TRY(ys_json_set_bool(ys_json_at(r->parameters, i), "trained", ys_param_is_trained(&r->graph->params[i])));
-    return YS_OK;
+        ys_json_set_bool(ys_json_at(r->parameters, i), "trained", ys_param_is_trained(&r->graph->params[i]));
 }
 
 static ys_status report(struct ys_onnx_reading *r)
 {
     ys_json *all = r->import->report = ys_json_object();
-    if (!all)
-        return ys_out_of_memory();
-    YS_TRY(report_trained(r));
-    YS_TRY(ys_json_set_string(all, "file", ys_path_base(r->file->path)));
-    YS_TRY(ys_json_set_string(all, "producer", r->file->producer));
-    YS_TRY(ys_json_set_int(all, "opset", r->file->opset));
-    YS_TRY(ys_json_set_int(all, "parameter_count", ys_graph_parameter_count(r->graph)));
-    YS_TRY(ys_json_set_int(all, "multiply_adds", ys_graph_multiply_adds(r->graph)));
-    YS_TRY(ys_json_set(all, "nodes", ys_json_ref(r->nodes)));
-    YS_TRY(ys_json_set(all, "parameters", ys_json_ref(r->parameters)));
+    report_trained(r);
+    ys_json_set_string(all, "file", ys_path_base(r->file->path));
+    ys_json_set_string(all, "producer", r->file->producer);
+    ys_json_set_int(all, "opset", r->file->opset);
+    ys_json_set_int(all, "parameter_count", ys_graph_parameter_count(r->graph));
+    ys_json_set_int(all, "multiply_adds", ys_graph_multiply_adds(r->graph));
+    ys_json_set(all, "nodes", ys_json_ref(r->nodes));
+    ys_json_set(all, "parameters", ys_json_ref(r->parameters));
     r->import->notes = r->notes;
     r->import->opset = r->file->opset;
     r->import->producer = ys_strdup(r->file->producer);
-    YS_TRY(ys_json_set(all, "notes", ys_json_ref(r->notes)));
-    return r->import->producer ? YS_OK : ys_out_of_memory();
+    ys_json_set(all, "notes", ys_json_ref(r->notes));
+    return YS_OK;
 }
 
 /* The graph's name: that in a file of yardstick's own, else the file's without its ending. */
@@ -683,14 +670,14 @@ static ys_status read_once(struct ys_onnx_file *file, const struct ys_model_feed
     r.own = strcmp(file->producer, "yardstick") == 0;
     r.import = ys_alloc(1, sizeof *r.import);
     char *name = graph_name(file, r.own);
-    ys_status status = r.import && name ? ys_compose_new(name, &r.graph) : ys_out_of_memory();
+    ys_status status = ys_compose_new(name, &r.graph);
     if (status == YS_OK) {
         r.import->graph = r.graph;
         status = read_all(&r);
         *again = status == YS_OK && r.chosen_count > 0;
         if (status == YS_OK && !*again)
             status = report(&r);
-        else if (status != YS_OK && status != YS_ENOMEM)
+        else if (status != YS_OK)
             status = ys_fail_in(status, "%s", file->path);
     }
     for (size_t i = 0; i < 3; i++)
@@ -752,18 +739,16 @@ ys_status ys_onnx_read_bytes(const char *path, const void *bytes, size_t size, c
 }
 
 /* SHA-256 of the file, or, with external data, of the sums of all the files that were read. */
-static ys_status hash_files(const struct ys_onnx_file *file, char hash[65])
+static void hash_files(const struct ys_onnx_file *file, char hash[65])
 {
     struct ys_buf sums = {0};
     for (size_t i = 0; i < file->inside->map_count; i++) {
         ys_sha256_text(file->inside->maps[i].bytes.data, file->inside->maps[i].bytes.size, hash);
         ys_buf_puts(&sums, hash);
     }
-    const bool failed = sums.failed;
-    if (!failed && file->inside->map_count > 1)
+    if (file->inside->map_count > 1)
         ys_sha256_text(ys_buf_text(&sums), sums.size, hash);
     ys_buf_free(&sums);
-    return failed ? ys_out_of_memory() : YS_OK;
 }
 
 ys_status ys_onnx_read_graph(const char *path, const struct ys_model_feed *feed, ys_json **graph, char hash[65])
@@ -772,13 +757,11 @@ ys_status ys_onnx_read_graph(const char *path, const struct ys_model_feed *feed,
     struct ys_onnx_import *import = NULL;
     YS_TRY(ys_onnx_file_open(path, &file));
     ys_status status = graph ? read_file(file, feed, &import) : YS_OK;
-    if (graph && status == YS_OK)
-        status = hash_files(file, hash);
-    ys_onnx_file_close(file);
     if (graph && status == YS_OK) {
+        hash_files(file, hash);
         *graph = ys_graph_to_json(import->graph);
-        status = *graph ? YS_OK : ys_out_of_memory();
     }
+    ys_onnx_file_close(file);
     ys_onnx_import_free(import);
     return status;
 }

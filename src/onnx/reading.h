@@ -151,7 +151,7 @@ typedef ys_status ys_onnx_map(struct ys_onnx_step *step);
 
 /* read.c */
 
-ys_status ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...) YS_PRINTF(2, 3) YS_MUST_CHECK;
+void ys_onnx_note(struct ys_onnx_reading *r, const char *format, ...) YS_PRINTF(2, 3);
 
 /* arrange.c */
 
@@ -181,23 +181,22 @@ size_t ys_onnx_rank(const struct ys_onnx_reading *r, const struct ys_onnx_slot *
 bool ys_onnx_is_plain(const struct ys_onnx_slot *slot);  /* no transposition */
 bool ys_onnx_is_padded(const struct ys_onnx_slot *slot); /* zeros around it */
 /** Counts what reads the slot's value by its name: after each node of the file, of what it reads and makes. */
-ys_status ys_onnx_count_reads(struct ys_onnx_reading *r, struct ys_onnx_slot *slot) YS_MUST_CHECK;
+void ys_onnx_count_reads(struct ys_onnx_reading *r, struct ys_onnx_slot *slot);
 /** Whether nothing reads the slot's value but one node, by this name: other names may stand for it too, each of which
  * is itself one of the readers. */
-ys_status ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, bool *once) YS_MUST_CHECK;
+void ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, bool *once);
 
 /* lost.c */
 
 /** What the exporter dropped or folded, with the flags that keep it, as notes. */
-ys_status ys_onnx_note_lost(struct ys_onnx_reading *r) YS_MUST_CHECK;
+void ys_onnx_note_lost(struct ys_onnx_reading *r);
 /** Why there is no such operator, and what to export in its place; NULL where nothing is known that helps. */
 const char *ys_onnx_remedy(const char *op);
 
 /* emit.c: putting the graph together. */
 
 /** A name that nothing of that sort has yet: `wanted`, cut and numbered where it must be. */
-ys_status ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted,
-                       char name[YS_GRAPH_MAX_NAME + 1]) YS_MUST_CHECK;
+void ys_onnx_name(struct ys_onnx_reading *r, int sort, const char *wanted, char name[YS_GRAPH_MAX_NAME + 1]);
 /** A node that reads `in`, with outputs named after those of the file's node. Its attributes and parameters come next,
  * then ys_onnx_end(). */
 ys_status ys_onnx_begin(struct ys_onnx_step *step, enum ys_op op, const int *in, size_t in_count, size_t out_count,
@@ -341,7 +340,7 @@ ys_onnx_map ys_onnx_product;
 ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_constant *mask,
                               bool where) YS_MUST_CHECK;
 /** `count` axes of the extent 1 more between the first and the last of COUNTS or BLANKS. */
-ys_status ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count) YS_MUST_CHECK;
+void ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count);
 /** A softmax of scores, along an axis as the file counts. */
 ys_status ys_onnx_share_scores(struct ys_onnx_step *step, int64_t axis) YS_MUST_CHECK;
 /** One place of an axis of a value, which is left without it. */
@@ -350,7 +349,7 @@ ys_status ys_onnx_pick(struct ys_onnx_step *step, struct ys_onnx_slot *slot, int
 ys_status ys_onnx_of_rows(struct ys_onnx_step *step, struct ys_onnx_constant *constant, struct ys_onnx_slot *beside,
                           size_t along, struct ys_onnx_slot *made) YS_MUST_CHECK;
 /** The value has the name that the step's node gives it: of yardstick's own files. */
-ys_status ys_onnx_rename(struct ys_onnx_step *step, int value) YS_MUST_CHECK;
+void ys_onnx_rename(struct ys_onnx_step *step, int value);
 /** Leaves out what moves axes and gives shapes and is read by nothing, because who read it looked behind it. */
 ys_status ys_onnx_prune(struct ys_onnx_reading *r) YS_MUST_CHECK;
 ys_onnx_map ys_onnx_embed, ys_onnx_rotary, ys_onnx_attention, ys_onnx_count_tokens, ys_onnx_recurrent, ys_onnx_where;
@@ -386,7 +385,7 @@ ys_status ys_onnx_settle(struct ys_onnx_step *step, struct ys_onnx_slot *slot) Y
 /** Makes the products of two values that the node reads, and their softmax, unless with it they may be an attention. */
 ys_status ys_onnx_settle_scores(struct ys_onnx_step *step) YS_MUST_CHECK;
 /** Joins what is spelled in several nodes and known by them alone; before anything of them is looked at (spelled.c). */
-ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r) YS_MUST_CHECK;
+void ys_onnx_join_spelled(struct ys_onnx_reading *r);
 /** Puts off a factor of one number, where a Mul or Erf may need it; *done says whether. */
 ys_status ys_onnx_put_off(struct ys_onnx_step *step, struct ys_onnx_slot *slot, double factor,
                           bool *done) YS_MUST_CHECK;

@@ -192,8 +192,6 @@ static ys_status add_bias(struct ys_onnx_step *step, const struct layer *l, int 
     const int64_t count = l->gates * l->hidden, apart = l->op == YS_OP_GRU ? l->gates - 1 : l->gates;
     float *values = ys_alloc((size_t)count, sizeof *values);
     bool two = false;
-    if (!values)
-        return ys_out_of_memory();
     for (int64_t i = 0; i < count; i++) {
         const int64_t gate = i / l->hidden, from = place_of(l, gate) * l->hidden + i % l->hidden;
         const double second = l->bias && gate < apart ? ys_onnx_constant_real(l->bias, count + from) : 0;
@@ -201,20 +199,18 @@ static ys_status add_bias(struct ys_onnx_step *step, const struct layer *l, int 
         two = two || second != 0;
     }
     YS_TRY(add_vector(step, l, node, YS_NODE_BIAS, values, count));
-    return two ? ys_onnx_note(
-                     step->r,
+    if (two)
+        ys_onnx_note(step->r,
                      "node %.100s (%s): its two biases are one, their sum: two that are trained make a step of "
                      "another length",
-                     step->node->name, step->node->op)
-               : YS_OK;
+                     step->node->name, step->node->op);
+    return YS_OK;
 }
 
 static ys_status add_recurrent_bias(struct ys_onnx_step *step, const struct layer *l, int node)
 {
     const int64_t from = l->gates * l->hidden + place_of(l, l->gates - 1) * l->hidden;
     float *values = ys_alloc((size_t)l->hidden, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     for (int64_t i = 0; l->bias && i < l->hidden; i++)
         values[i] = (float)ys_onnx_constant_real(l->bias, from + i);
     return add_vector(step, l, node, YS_NODE_RECURRENT_BIAS, values, l->hidden);
@@ -231,10 +227,11 @@ static ys_status pick_end(struct ys_onnx_step *step, const struct layer *l, int 
         YS_TRY(ys_onnx_begin_extra(step, YS_OP_LAST, value, "/end", &node));
         graph->nodes[node].in[graph->nodes[node].in_count++] = l->tokens;
         YS_TRY(ys_onnx_end(step->r, node, end));
-        return ys_onnx_note(step->r,
-                            "node %.100s (%s): its rows are taken to be filled up at their end, so that how many of "
-                            "their tokens are no padding is where they end",
-                            step->node->name, step->node->op);
+        ys_onnx_note(step->r,
+                     "node %.100s (%s): its rows are taken to be filled up at their end, so that how many of "
+                     "their tokens are no padding is where they end",
+                     step->node->name, step->node->op);
+        return YS_OK;
     }
     for (int i = 0; i < YS_MAX_RANK; i++)
         states.perm[i] = i;
@@ -315,7 +312,7 @@ ys_status ys_onnx_recurrent(struct ys_onnx_step *step)
         l.bias->param = step->r->graph->nodes[node].bias;
         l.bias->is_shared = false;
     }
-    YS_TRY(ys_json_set_int(step->r->layers, key_of(step->r->graph, &l, node).text, node));
+    ys_json_set_int(step->r->layers, key_of(step->r->graph, &l, node).text, node);
     YS_TRY(ys_onnx_end(step->r, node, &value));
     return set_outputs(step, &l, value);
 }

@@ -140,7 +140,9 @@ static ys_status reshape_to(struct ys_onnx_step *step, const int64_t *shape, siz
     if (whole && r->graph->nodes[v->producer].op == YS_OP_RESHAPE && whole->rank == rank &&
         memcmp(whole->shape, shape, rank * sizeof *shape) == 0) { /* back to what it was */
         ys_onnx_set(step, before, NULL);
-        return r->own ? ys_onnx_rename(step, before) : YS_OK;
+        if (r->own)
+            ys_onnx_rename(step, before);
+        return YS_OK;
     }
     const bool flat = rank == 2 && !r->own;
     YS_TRY(ys_onnx_begin(step, flat ? YS_OP_FLATTEN : YS_OP_RESHAPE, &in, 1, 1, &node));
@@ -289,16 +291,18 @@ static ys_status find_place(struct ys_onnx_step *step, struct target *t, struct 
     return YS_OK;
 }
 
-static ys_status note_rows(struct ys_onnx_step *step, const struct ys_onnx_rows *before)
+static void note_rows(struct ys_onnx_step *step, const struct ys_onnx_rows *before)
 {
     const struct ys_onnx_slot *out = step->out;
     if (!out->rows.maker || (before->maker && before->each == out->rows.each))
-        return YS_OK;
-    if (out->rows.each)
-        return ys_onnx_note(step->r, "node %.100s (%s) makes %lld rows of each: they are an axis behind the batch",
-                            step->node->name, step->node->op, (long long)out->rows.each);
-    return ys_onnx_note(step->r, "node %.100s (%s) makes the batch axis %zu: in the graph it stays axis 0",
-                        step->node->name, step->node->op, ys_onnx_batch_axis(out));
+        return;
+    if (out->rows.each) {
+        ys_onnx_note(step->r, "node %.100s (%s) makes %lld rows of each: they are an axis behind the batch",
+                     step->node->name, step->node->op, (long long)out->rows.each);
+        return;
+    }
+    ys_onnx_note(step->r, "node %.100s (%s) makes the batch axis %zu: in the graph it stays axis 0", step->node->name,
+                 step->node->op, ys_onnx_batch_axis(out));
 }
 
 /* Input 0 with the axes of the target. What is one axis with the batch in the file is one behind it, or two, in the
@@ -332,7 +336,8 @@ static ys_status reshape_rows(struct ys_onnx_step *step, struct target *t)
                                             1 + (p.outer > 1) + (p.inner > 1)};
     if (p.outer * p.inner == 1)
         step->out->rows = (struct ys_onnx_rows){p.axis > 0 ? step->node : NULL, 0, 0, 0};
-    return note_rows(step, &before);
+    note_rows(step, &before);
+    return YS_OK;
 }
 
 /* All elements in a row: a value that waits for its Gather. */
@@ -465,8 +470,10 @@ ys_status ys_onnx_unsqueeze(struct ys_onnx_step *step)
         (step->in[0]->curve == YS_ONNX_COUNTS || step->in[0]->curve == YS_ONNX_BLANKS)) {
         const size_t axes = (size_t)step->in[0]->axis;
         YS_TRY(read_axes(step, axes, marked, &count));
-        if (!marked[0] && axes + count <= YS_MAX_RANK && !marked[axes + count - 1])
-            return ys_onnx_spread_counts(step, count);
+        if (!marked[0] && axes + count <= YS_MAX_RANK && !marked[axes + count - 1]) {
+            ys_onnx_spread_counts(step, count);
+            return YS_OK;
+        }
     }
     YS_TRY(need_whole(step));
     const size_t before = ys_onnx_file_rank(step->r, step->in[0]);
@@ -523,7 +530,8 @@ ys_status ys_onnx_transpose(struct ys_onnx_step *step)
     step->out->pixels = in.pixels;
     if (step->r->own) /* a graph's own transpositions stay where they are, but for those that are part of an operator */
         step->out->turned = ys_onnx_is_plain(&in) || !ys_onnx_is_plain(step->out) ? step->node : NULL;
-    return note_rows(step, &in.rows);
+    note_rows(step, &in.rows);
+    return YS_OK;
 }
 
 ys_status ys_onnx_make_turned(struct ys_onnx_step *step)

@@ -10,17 +10,14 @@
 #include <math.h>
 #include <string.h>
 
-ys_status ys_onnx_rename(struct ys_onnx_step *step, int value)
+void ys_onnx_rename(struct ys_onnx_step *step, int value)
 {
     struct ys_value *v = &step->r->graph->values[value];
     char name[YS_GRAPH_MAX_NAME + 1];
-    YS_TRY(ys_onnx_name(step->r, YS_ONNX_VALUE_NAME, step->node->out[0], name));
+    ys_onnx_name(step->r, YS_ONNX_VALUE_NAME, step->node->out[0], name);
     char *copy = ys_strdup(name);
-    if (!copy)
-        return ys_out_of_memory();
     ys_free(v->name);
     v->name = copy;
-    return YS_OK;
 }
 
 ys_status ys_onnx_embed(struct ys_onnx_step *step)
@@ -283,8 +280,8 @@ static ys_status attend(struct ys_onnx_step *step, const struct ys_onnx_attendin
     r->graph->nodes[node].attention =
         (struct ys_attention){q.heads, k.heads, a->is_causal, fabs(scale - usual) <= 1e-6 * usual ? 0 : scale};
     YS_TRY(ys_onnx_end(r, node, &value));
-    YS_TRY(ys_onnx_note(r, "node %.100s (%s) and what leads to it is an Attention of %lld heads", step->node->name,
-                        step->node->op, (long long)q.heads));
+    ys_onnx_note(r, "node %.100s (%s) and what leads to it is an Attention of %lld heads", step->node->name,
+                 step->node->op, (long long)q.heads);
     return show_heads(step, value, shape, rank);
 }
 
@@ -298,8 +295,6 @@ static ys_status begin_scores(struct ys_onnx_step *step)
 {
     struct ys_onnx_slot *q = step->in[0], *k = step->in[1];
     struct ys_onnx_attending *a = ys_onnx_file_keep(step->r->file, 1, sizeof *a);
-    if (!a)
-        return ys_out_of_memory();
     YS_TRY(ys_onnx_make_padded(step, q));
     YS_TRY(ys_onnx_make_padded(step, k));
     a->query = *q;
@@ -461,8 +456,6 @@ ys_status ys_onnx_mask_scores(struct ys_onnx_step *step, struct ys_onnx_slot *sc
 {
     struct ys_onnx_attending *a = ys_onnx_file_keep(step->r->file, 1, sizeof *a);
     bool is_causal;
-    if (!a)
-        return ys_out_of_memory();
     *a = *scores->attending;
     const struct part q = part_of(step->r, &a->query, false), k = part_of(step->r, &a->key, true);
     if (!read_mask(mask, where, q.positions, k.positions, &is_causal))
@@ -485,8 +478,6 @@ static bool counts_keys(const struct ys_onnx_reading *r, const struct ys_onnx_sl
 static ys_status hide_padding(struct ys_onnx_step *step, struct ys_onnx_slot *scores, struct ys_onnx_slot *counts)
 {
     struct ys_onnx_attending *a = ys_onnx_file_keep(step->r->file, 1, sizeof *a);
-    if (!a)
-        return ys_out_of_memory();
     *a = *scores->attending;
     const int64_t rank = (int64_t)ys_onnx_rank(step->r, &a->key);
     if (a->is_padded || !counts_keys(step->r, counts, rank, part_of(step->r, &a->key, true).positions))
@@ -643,19 +634,14 @@ static void renumber(struct ys_graph *graph, const int *value_to, const int *nod
 
 /* Takes out the nodes that `value_to` and `node_to`, of all values and nodes, have -1 for, with their lines of the
  * report, and puts into both where the others go. */
-static ys_status take_out(struct ys_onnx_reading *r, int *value_to, int *node_to)
+static void take_out(struct ys_onnx_reading *r, int *value_to, int *node_to)
 {
     struct ys_graph *graph = r->graph;
     ys_json *lines = ys_json_array();
     size_t values = 0, nodes = 0;
-    ys_status status = lines ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < graph->node_count; i++)
+    for (size_t i = 0; i < graph->node_count; i++)
         if (node_to[i] >= 0)
-            status = ys_json_append(lines, ys_json_ref(ys_json_at(r->nodes, i)));
-    if (status != YS_OK) {
-        ys_json_free(lines);
-        return status;
-    }
+            ys_json_append(lines, ys_json_ref(ys_json_at(r->nodes, i)));
     ys_json_free(r->nodes);
     r->nodes = lines;
     for (size_t i = 0; i < graph->value_count; i++)
@@ -675,7 +661,6 @@ static ys_status take_out(struct ys_onnx_reading *r, int *value_to, int *node_to
             ys_free(graph->nodes[i].name);
     graph->value_count = values;
     graph->node_count = nodes;
-    return YS_OK;
 }
 
 ys_status ys_onnx_prune(struct ys_onnx_reading *r)
@@ -684,7 +669,7 @@ ys_status ys_onnx_prune(struct ys_onnx_reading *r)
     int *value_to = ys_alloc(graph->value_count, sizeof *value_to); /* first how often each is read */
     int *node_to = ys_alloc(graph->node_count, sizeof *node_to);
     bool any = false;
-    ys_status status = value_to && node_to ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < graph->node_count; i++)
         for (size_t k = 0; k < graph->nodes[i].in_count; k++)
             value_to[graph->nodes[i].in[k]]++;
@@ -700,7 +685,7 @@ ys_status ys_onnx_prune(struct ys_onnx_reading *r)
         any = true;
     }
     if (status == YS_OK && any)
-        status = take_out(r, value_to, node_to);
+        take_out(r, value_to, node_to);
     ys_free(value_to);
     ys_free(node_to);
     return status;

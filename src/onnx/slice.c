@@ -117,16 +117,16 @@ static struct slice_key key_of(const struct ys_onnx_slice *slice, bool is_made)
 }
 
 /* Lets the pieces be the values of their Split, and whoever asks for one of them again. */
-static ys_status set_pieces(struct ys_onnx_reading *r, const struct ys_onnx_slice *parts, const size_t *which,
-                            size_t count, const int *made)
+static void set_pieces(struct ys_onnx_reading *r, const struct ys_onnx_slice *parts, const size_t *which, size_t count,
+                       const int *made)
 {
     for (size_t i = 0; i < count; i++) {
         parts[i].out->value = made[which[i]];
         parts[i].out->curve = YS_ONNX_PLAIN;
-        YS_TRY(ys_onnx_count_reads(r, parts[i].out));
-        YS_TRY(ys_json_set_int(r->pieces, key_of(&parts[i], true).text, made[which[i]]));
+        ys_onnx_count_reads(r, parts[i].out);
+        ys_json_set_int(r->pieces, key_of(&parts[i], true).text, made[which[i]]);
     }
-    return ys_json_set_int(r->pieces, key_of(parts, false).text, 0);
+    ys_json_set_int(r->pieces, key_of(parts, false).text, 0);
 }
 
 /* The pieces of that value and axis as a Split, once they are all there. One may be there several times. */
@@ -158,9 +158,9 @@ static ys_status split_when_whole(struct ys_onnx_step *step, const struct ys_onn
     if (kinds < 2 || at != r->graph->values[last->value].shape[last->axis])
         return YS_OK;
     YS_TRY(ys_onnx_split_into(step, last->value, last->axis, extents, names, kinds, made));
-    YS_TRY(set_pieces(r, parts, which, count, made));
-    return ys_onnx_note(r, "node %.100s (%s) and %zu others are one Split", step->node->name, step->node->op,
-                        count - 1);
+    set_pieces(r, parts, which, count, made);
+    ys_onnx_note(r, "node %.100s (%s) and %zu others are one Split", step->node->name, step->node->op, count - 1);
+    return YS_OK;
 }
 
 ys_status ys_onnx_piece_alone(struct ys_onnx_reading *r, struct ys_onnx_slot *slot)
@@ -179,8 +179,9 @@ ys_status ys_onnx_piece_alone(struct ys_onnx_reading *r, struct ys_onnx_slot *sl
                               3 - first - (slice.end == extent), made + first));
     slot->value = made[1];
     slot->curve = YS_ONNX_PLAIN;
-    YS_TRY(ys_onnx_count_reads(r, slot));
-    return ys_json_set_int(r->pieces, key_of(&slice, true).text, made[1]);
+    ys_onnx_count_reads(r, slot);
+    ys_json_set_int(r->pieces, key_of(&slice, true).text, made[1]);
+    return YS_OK;
 }
 
 /* One of the pieces of the value `in`, seen as the step's first input is; made when the others are there. */
@@ -193,12 +194,10 @@ static ys_status add_piece(struct ys_onnx_step *step, int in, int64_t axis, int6
     if (made >= 0)
         return YS_OK;
     struct ys_onnx_slice *larger = ys_grown(r->slices, r->slice_count, &r->slice_room, sizeof *larger);
-    if (!larger)
-        return ys_out_of_memory();
     r->slices = larger;
     slice.next = (size_t)ys_json_get_int(r->pieces, key_of(&slice, false).text, 0);
     larger[r->slice_count++] = slice;
-    YS_TRY(ys_json_set_int(r->pieces, key_of(&slice, false).text, (int64_t)r->slice_count));
+    ys_json_set_int(r->pieces, key_of(&slice, false).text, (int64_t)r->slice_count);
     step->out->curve = YS_ONNX_SLICE;
     step->out->axis = (int64_t)r->slice_count - 1;
     step->out->maker = step->node;

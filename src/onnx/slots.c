@@ -54,38 +54,33 @@ bool ys_onnx_is_padded(const struct ys_onnx_slot *slot)
 }
 
 /* Room for each value of the graph, of which nothing is counted yet. */
-static ys_status make_room(struct ys_onnx_reading *r)
+static void make_room(struct ys_onnx_reading *r)
 {
     if (r->read_room >= r->graph->value_count)
-        return YS_OK;
+        return;
     const size_t room = 2 * r->graph->value_count;
     int *larger = ys_realloc(r->reads, room, sizeof *larger);
-    if (!larger)
-        return ys_out_of_memory();
     memset(larger + r->read_room, 0, (room - r->read_room) * sizeof *larger);
     r->reads = larger;
     r->read_room = room;
-    return YS_OK;
 }
 
-ys_status ys_onnx_count_reads(struct ys_onnx_reading *r, struct ys_onnx_slot *slot)
+void ys_onnx_count_reads(struct ys_onnx_reading *r, struct ys_onnx_slot *slot)
 {
     if (slot->kind != YS_ONNX_LIVE || slot->counted == slot->value + 1)
-        return YS_OK;
-    YS_TRY(make_room(r));
+        return;
+    make_room(r);
     if (slot->counted)
         r->reads[slot->counted - 1] -= slot->uses - 1;
     r->reads[slot->value] += slot->uses - 1;
     slot->counted = slot->value + 1;
-    return YS_OK;
 }
 
-ys_status ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, bool *once)
+void ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, bool *once)
 {
-    YS_TRY(make_room(r));
+    make_room(r);
     for (; r->nodes_counted < r->graph->node_count; r->nodes_counted++)
         for (size_t k = 0; k < r->graph->nodes[r->nodes_counted].in_count; k++)
             r->reads[r->graph->nodes[r->nodes_counted].in[k]]++;
     *once = slot->uses == 1 && r->reads[slot->value] == 0;
-    return YS_OK;
 }

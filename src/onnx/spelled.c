@@ -24,25 +24,24 @@ struct finder {
     struct ys_onnx_constant **constants; /* of those, what was asked for: many nodes may read one large table */
 };
 
-static ys_status note_reader(struct finder *f, const char *name)
+static void note_reader(struct finder *f, const char *name)
 {
-    return ys_json_set_int(f->readers, name, ys_json_get_int(f->readers, name, 0) + 1);
+    ys_json_set_int(f->readers, name, ys_json_get_int(f->readers, name, 0) + 1);
 }
 
-static ys_status note_makers(struct finder *f)
+static void note_makers(struct finder *f)
 {
     const struct ys_onnx_file *file = f->r->file;
     for (size_t i = 0; i < file->node_count; i++) {
         for (size_t k = 0; k < file->nodes[i].out_count; k++)
-            YS_TRY(ys_json_set_int(f->makers, file->nodes[i].out[k], (int64_t)i));
+            ys_json_set_int(f->makers, file->nodes[i].out[k], (int64_t)i);
         for (size_t k = 0; k < file->nodes[i].in_count; k++)
-            YS_TRY(note_reader(f, file->nodes[i].in[k]));
+            note_reader(f, file->nodes[i].in[k]);
     }
     for (size_t i = 0; i < file->output_count; i++)
-        YS_TRY(note_reader(f, file->outputs[i].name));
+        note_reader(f, file->outputs[i].name);
     for (size_t i = 0; i < file->tensor_count; i++)
-        YS_TRY(ys_json_set_int(f->makers, file->tensors[i].name, (int64_t)(file->node_count + i)));
-    return YS_OK;
+        ys_json_set_int(f->makers, file->tensors[i].name, (int64_t)(file->node_count + i));
 }
 
 /* The node of that operator of ONNX that makes `name`; NULL for none. */
@@ -386,55 +385,56 @@ static bool find_norm(const struct finder *f, const struct ys_onnx_node_in *add,
 }
 
 /* Lets the node be that operator. */
-static ys_status become(struct finder *f, struct ys_onnx_node_in *node, const char *op, const char *const *in,
-                        size_t in_count, const struct ys_onnx_joined *joined)
+static void become(struct finder *f, struct ys_onnx_node_in *node, const char *op, const char *const *in,
+                   size_t in_count, const struct ys_onnx_joined *joined)
 {
     const char *before = node->op;
     struct ys_onnx_joined *kept = ys_onnx_file_keep(f->r->file, 1, sizeof *kept);
     const char **inputs = ys_onnx_file_keep(f->r->file, in_count, sizeof *inputs);
-    if (!kept || !inputs)
-        return ys_out_of_memory();
     *kept = *joined;
     memcpy(inputs, in, in_count * sizeof *in);
     node->op = op;
     node->in = inputs;
     node->in_count = in_count;
     node->joined = kept;
-    return ys_onnx_note(f->r, "node %.100s (%s) and what leads to it is a %s%s", node->name, before, op,
-                        joined->approximate ? ", approximated by tanh" : "");
+    ys_onnx_note(f->r, "node %.100s (%s) and what leads to it is a %s%s", node->name, before, op,
+                 joined->approximate ? ", approximated by tanh" : "");
 }
 
-static ys_status join_product(struct finder *f, struct ys_onnx_node_in *node)
+static void join_product(struct finder *f, struct ys_onnx_node_in *node)
 {
     bool is_swish = false;
     const char *x = strcmp(node->op, "Mul") == 0 ? find_x(f, node) : NULL;
-    if (x)
-        return become(f, node, "Gelu", &x, 1, &(struct ys_onnx_joined){.approximate = "tanh"});
+    if (x) {
+        become(f, node, "Gelu", &x, 1, &(struct ys_onnx_joined){.approximate = "tanh"});
+        return;
+    }
     x = find_hard(f, node, &is_swish);
     if (!x)
-        return YS_OK;
-    return become(f, node, is_swish ? "HardSwish" : "HardSigmoid", &x, 1, &(struct ys_onnx_joined){.alpha = 1.0 / 6});
+        return;
+    become(f, node, is_swish ? "HardSwish" : "HardSigmoid", &x, 1, &(struct ys_onnx_joined){.alpha = 1.0 / 6});
 }
 
-static ys_status join_norm(struct finder *f, struct ys_onnx_node_in *node)
+static void join_norm(struct finder *f, struct ys_onnx_node_in *node)
 {
     struct norm norm = {0};
     if (f->r->file->opset < 7 || !find_norm(f, node, &norm)) /* an attribute says which axes are added there */
-        return YS_OK;
+        return;
     const char *const in[3] = {norm.x, norm.scale, norm.bias};
-    return become(f, node, "LayerNormalization", in, 3, &norm.joined);
+    become(f, node, "LayerNormalization", in, 3, &norm.joined);
 }
 
-static ys_status join_rms(struct finder *f, struct ys_onnx_node_in *node)
+static void join_rms(struct finder *f, struct ys_onnx_node_in *node)
 {
     struct ys_onnx_joined joined = {.axis = -1};
     for (size_t i = 0; node->in_count == 2 && i < 2; i++) {
         const char *x = find_rms(f, node->in[i], &joined.epsilon);
         const char *const in[2] = {x, node->in[1 - i]};
-        if (x && spans(f, in[1], 1))
-            return become(f, node, "RMSNormalization", in, 2, &joined);
+        if (x && spans(f, in[1], 1)) {
+            become(f, node, "RMSNormalization", in, 2, &joined);
+            return;
+        }
     }
-    return YS_OK;
 }
 
 static bool is_table(const struct finder *f, struct ys_onnx_constant *c, int64_t positions, int64_t width)
@@ -519,62 +519,61 @@ static const char *find_turned(const struct finder *f, const struct ys_onnx_node
     return of && strcmp(of, x) == 0 && ys_onnx_find_waves(&w, joined) ? x : NULL;
 }
 
-static ys_status join_turned(struct finder *f, struct ys_onnx_node_in *node)
+static void join_turned(struct finder *f, struct ys_onnx_node_in *node)
 {
     struct ys_onnx_joined joined = {0};
     for (size_t side = 0; node->in_count == 2 && side < 2; side++) {
         const char *x = find_turned(f, node, side, &joined);
-        if (x)
-            return become(f, node, "RotaryEmbedding", &x, 1, &joined);
+        if (x) {
+            become(f, node, "RotaryEmbedding", &x, 1, &joined);
+            return;
+        }
     }
-    return YS_OK;
 }
 
-static ys_status join_softmax(struct finder *f, struct ys_onnx_node_in *node)
+static void join_softmax(struct finder *f, struct ys_onnx_node_in *node)
 {
     int64_t axis = 0;
     const bool is_log = strcmp(node->op, "Sub") == 0;
     const char *x = is_log ? find_log_softmax(f, node, &axis) : find_softmax(f, node, &axis);
-    return x ? become(f, node, is_log ? "LogSoftmax" : "Softmax", &x, 1, &(struct ys_onnx_joined){.axis = axis})
-             : YS_OK;
+    if (x)
+        become(f, node, is_log ? "LogSoftmax" : "Softmax", &x, 1, &(struct ys_onnx_joined){.axis = axis});
 }
 
 /* The logarithm of a softmax: that one's attributes, or what it was joined of, are its own. */
-static ys_status join_log(struct finder *f, struct ys_onnx_node_in *node)
+static void join_log(struct finder *f, struct ys_onnx_node_in *node)
 {
     const struct ys_onnx_node_in *softmax = node->in_count == 1 ? inner(f, node->in[0], "Softmax", 1) : NULL;
     if (!softmax || softmax->in_count != 1)
-        return YS_OK;
-    YS_TRY(become(f, node, "LogSoftmax", softmax->in, 1, &(struct ys_onnx_joined){0}));
+        return;
+    become(f, node, "LogSoftmax", softmax->in, 1, &(struct ys_onnx_joined){0});
     node->joined = softmax->joined;
     node->attrs = softmax->attrs;
     node->attr_count = softmax->attr_count;
-    return YS_OK;
 }
 
-static ys_status join(struct finder *f)
+static void join(struct finder *f)
 {
     struct ys_onnx_file *file = f->r->file;
-    YS_TRY(note_makers(f));
+    note_makers(f);
     for (size_t i = 0; i < file->node_count; i++) {
         struct ys_onnx_node_in *node = &file->nodes[i];
         if (strcmp(node->op, "Mul") == 0 || strcmp(node->op, "Div") == 0)
-            YS_TRY(join_product(f, node));
+            join_product(f, node);
         else if (strcmp(node->op, "Add") == 0)
-            YS_TRY(join_norm(f, node));
+            join_norm(f, node);
         if (strcmp(node->op, "Mul") == 0)
-            YS_TRY(join_rms(f, node));
+            join_rms(f, node);
         else if (strcmp(node->op, "Add") == 0)
-            YS_TRY(join_turned(f, node));
+            join_turned(f, node);
         if (strcmp(node->op, "Log") == 0)
-            YS_TRY(join_log(f, node));
+            join_log(f, node);
         if (strcmp(node->op, "Div") == 0 || strcmp(node->op, "Sub") == 0)
-            YS_TRY(join_softmax(f, node));
+            join_softmax(f, node);
     }
-    return YS_OK;
 }
 
-ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r)
+void ys_onnx_join_spelled(struct ys_onnx_reading *r)
 {
     static const char *const signs[] = {"Tanh", "Clip",   "Sqrt", "Exp",
                                         "Log",  "Gather", "Neg"}; /* each of them has one of these */
@@ -583,14 +582,13 @@ ys_status ys_onnx_join_spelled(struct ys_onnx_reading *r)
         for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++)
             any = any || strcmp(r->file->nodes[i].op, signs[k]) == 0;
     if (!any)
-        return YS_OK;
+        return;
     struct finder f = {.r = r,
                        .makers = ys_json_object(),
                        .readers = ys_json_object(),
                        .constants = ys_alloc(r->file->node_count + r->file->tensor_count, sizeof *f.constants)};
-    ys_status status = f.makers && f.readers && f.constants ? join(&f) : ys_out_of_memory();
+    join(&f);
     ys_json_free(f.makers);
     ys_json_free(f.readers);
     ys_free(f.constants);
-    return status;
 }

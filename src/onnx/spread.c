@@ -186,7 +186,8 @@ ys_status ys_onnx_expand(struct ys_onnx_step *step)
     YS_TRY(ys_onnx_operand(step, step->in[0], YS_OP_ADD, &(struct ys_onnx_operand){zeros, front, front_count}));
     struct ys_param *fixed = &step->r->graph->params[step->r->graph->param_count - 1];
     fixed->lr_mult = fixed->decay_mult = 0;
-    return ys_onnx_note(step->r, "node %.100s (Expand) adds zeros, which are not trained", step->node->name);
+    ys_onnx_note(step->r, "node %.100s (Expand) adds zeros, which are not trained", step->node->name);
+    return YS_OK;
 }
 
 /* Channels that become the pixels of blocks, or the other way round: axes apart, moved and joined again. */

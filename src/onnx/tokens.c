@@ -51,11 +51,10 @@ ys_status ys_onnx_measure_rows(struct ys_onnx_step *step)
     return YS_OK;
 }
 
-ys_status ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count)
+void ys_onnx_spread_counts(struct ys_onnx_step *step, size_t count)
 {
     ys_onnx_alias(step, step->in[0]);
     step->out->axis += (int64_t)count;
-    return YS_OK;
 }
 
 ys_status ys_onnx_last_place(struct ys_onnx_step *step)

@@ -35,32 +35,29 @@ static ys_status find_values(const struct ys_onnx_import *import, const struct y
     return YS_OK;
 }
 
-static ys_status hash_values(const struct ys_tensor *tensors, size_t count, char hash[65])
+static void hash_values(const struct ys_tensor *tensors, size_t count, char hash[65])
 {
     size_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += tensors[i].size_bytes;
     char *values = ys_alloc(total, 1), *next = values;
-    if (!values)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         memcpy(next, tensors[i].data, tensors[i].size_bytes);
         next += tensors[i].size_bytes;
     }
     ys_sha256_text(values, total, hash);
     ys_free(values);
-    return YS_OK;
 }
 
 static ys_status write_values(const struct ys_onnx_import *import, const struct ys_graph *graph, const char *path,
                               char hash[65])
 {
     struct ys_tensor *tensors = ys_alloc(graph->param_count, sizeof *tensors);
-    ys_status status = tensors ? find_values(import, graph, tensors) : ys_out_of_memory();
+    ys_status status = find_values(import, graph, tensors);
     if (status == YS_OK)
         status = ys_safetensors_write(path, tensors, graph->param_count, NULL);
     if (status == YS_OK && hash)
-        status = hash_values(tensors, graph->param_count, hash);
+        hash_values(tensors, graph->param_count, hash);
     ys_free(tensors);
     return status;
 }

@@ -388,8 +388,9 @@ ys_status ys_onnx_pad(struct ys_onnx_step *step)
         }
         step->out->pixels = slot->pixels;
         step->out->maker = step->node;
-        return ys_onnx_note(step->r, "node %.100s (Pad) is padding of the node behind it, where that has one",
-                            step->node->name);
+        ys_onnx_note(step->r, "node %.100s (Pad) is padding of the node behind it, where that has one",
+                     step->node->name);
+        return YS_OK;
     }
     YS_TRY(ys_onnx_take(step, step->in[0], true, &in));
     const struct ys_onnx_slot like = *step->in[0];

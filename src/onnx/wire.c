@@ -51,7 +51,6 @@ void ys_wire_text(struct ys_buf *out, int field, const char *text)
 void ys_wire_message(struct ys_buf *out, int field, struct ys_buf *message)
 {
     ys_wire_bytes(out, field, ys_buf_text(message), message->size);
-    out->failed |= message->failed;
     ys_buf_clear(message);
 }
 

@@ -17,8 +17,7 @@ void ys_onnx_claim(struct ys_onnx *onnx, const char *name)
 {
     if (ys_json_get(onnx->names, name) && !onnx->twice[0])
         snprintf(onnx->twice, sizeof onnx->twice, "%s", name);
-    if (ys_json_set_bool(onnx->names, name, true) != YS_OK)
-        onnx->body.failed = true;
+    ys_json_set_bool(onnx->names, name, true);
 }
 
 int ys_onnx_type(enum ys_dtype dtype)
@@ -79,7 +78,7 @@ static ys_status make_body(struct ys_onnx *o)
         return ys_fail(YS_EUNSUPPORTED,
                        "%s: \"%s\" is the name of two things that have one space of names in ONNX: rename one",
                        graph->name, o->twice);
-    return o->body.failed ? ys_out_of_memory() : YS_OK;
+    return YS_OK;
 }
 
 /* The fields of the ModelProto before its graph. */
@@ -110,7 +109,6 @@ static void put_param_head(struct ys_onnx *o, size_t param, struct ys_buf *out)
     ys_wire_length(&o->part, YS_PROTO_TENSOR_RAW, bytes);
     ys_wire_length(out, YS_PROTO_GRAPH_INITIALIZER, o->part.size + bytes);
     ys_buf_append(out, ys_buf_text(&o->part), o->part.size);
-    out->failed |= o->part.failed;
     ys_buf_clear(&o->part);
 }
 
@@ -122,11 +120,8 @@ static ys_status measure(struct ys_onnx *o, uint64_t *size)
         values += param_bytes(o, i);
         put_param_head(o, i, &head);
     }
-    bool failed = head.failed;
     *size = o->body.size + head.size + (uint64_t)values;
     ys_buf_free(&head);
-    if (failed)
-        return ys_out_of_memory();
     if (*size >= (uint64_t)LIMIT - 4096) /* the rest of the ModelProto takes less than that */
         return ys_fail(YS_EUNSUPPORTED,
                        "%s has %.2f GiB of weights and more: an ONNX file of one part ends at 2 GiB, the limit of "
@@ -156,14 +151,12 @@ static ys_status write_param(struct ys_onnx *o, const struct ys_safetensors *wei
     struct ys_buf head = {0};
     YS_TRY(ys_safetensors_need(weights, p->name, YS_F32, p->rank, p->shape, &tensor));
     put_param_head(o, param, &head);
-    ys_status status = head.failed ? ys_out_of_memory() : ys_atomic_file_write(file, head.data, head.size);
+    ys_status status = ys_atomic_file_write(file, head.data, head.size);
     ys_buf_free(&head);
     YS_TRY(status);
     float *cleared = NULL; /* in place of what a file holds for connections that are absent */
     if (ys_param_connections(o->graph, param)) {
         cleared = ys_alloc(tensor->size_bytes, 1);
-        if (!cleared)
-            return ys_out_of_memory();
         memcpy(cleared, tensor->data, tensor->size_bytes);
         ys_param_clear_absent(o->graph, param, sizeof *cleared, cleared);
     }
@@ -183,7 +176,7 @@ static ys_status write_all(struct ys_onnx *o, const struct ys_safetensors *weigh
     YS_TRY(measure(o, &size));
     put_head(&head);
     ys_wire_length(&head, YS_PROTO_MODEL_GRAPH, size);
-    ys_status status = head.failed ? ys_out_of_memory() : ys_atomic_file_open(&file, path);
+    ys_status status = ys_atomic_file_open(&file, path);
     if (status == YS_OK) {
         status = ys_atomic_file_write(&file, head.data, head.size);
         if (status == YS_OK)
@@ -204,7 +197,7 @@ ys_status ys_onnx_write(const struct ys_graph *graph, const struct ys_safetensor
 {
     struct ys_onnx onnx = {.graph = graph, .dtype = dtype, .names = ys_json_object()};
     YS_ASSERT(dtype == YS_F32 || dtype == YS_F64);
-    ys_status status = onnx.names ? write_all(&onnx, weights, path) : ys_out_of_memory();
+    ys_status status = write_all(&onnx, weights, path);
     ys_buf_free(&onnx.body);
     ys_buf_free(&onnx.node);
     ys_buf_free(&onnx.part);

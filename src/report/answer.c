@@ -236,8 +236,11 @@ static void put_common(struct ys_buf *out, const struct ys_view *view, const str
         const char *axis = ys_view_axis(view, i);
         if (!ys_view_is_alike(group, axis))
             continue;
+        const struct ys_view_trial *alone = group->trials[0];
+        for (size_t t = 0; t < group->count && !ys_view_is_alone(alone); t++)
+            alone = group->trials[t];
         ys_buf_puts(out, begun ? ", " : "");
-        ys_view_put_factor(out, axis, ys_json_get(group->trials[0]->told.factors, axis));
+        ys_view_put_factor(out, alone, axis, ys_json_get(group->trials[0]->told.factors, axis));
         begun = true;
     }
     ys_buf_puts(out, begun ? ": " : "");
@@ -375,7 +378,7 @@ void ys_answer(struct ys_buf *out, const struct ys_view *view)
         const struct ys_view_group *group = &view->groups[g];
         if (group->measured < 2 || (group->trials[0]->no_work && groups > 0))
             continue;
-        if (said == MOST_ANSWERS) {
+        if (said == (groups > MOST_ANSWERS ? MOST_ANSWERS - 1 : MOST_ANSWERS)) { /* of many none is whole anyway */
             unsaid++;
             continue;
         }

@@ -566,7 +566,9 @@ static void draw_one(const struct ys_view *view, const struct ys_view_trial *tri
     ys_buf_printf(&title, "%s: %s %s per second, %s%s", trial->name, ys_label_value(YS_KIND_RATE, rate).text,
                   view->unit, ys_label_value(kind_of(view, other), value).text,
                   beaten ? "" : "; no other is better in both");
-    ys_drawing_point(drawing, curve, rate, value, NAN, NAN, &title);
+    const struct ys_view_metric metric = ys_view_metric(trial, other->metric);
+    ys_drawing_point(drawing, curve, rate, value, metric.interval ? metric.lo : NAN, metric.interval ? metric.hi : NAN,
+                     &title);
     curve->group = trial->hue;
     curve->member = shape_of(trial);
     curve->strong = !beaten;
@@ -640,8 +642,9 @@ static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const
         name_colours(view, other, &drawing);
     ys_status status = unit && begun ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && shown >= 3)
-        status = put_lines(out, NULL, &drawing, &chart,
-                           "Each dot is a trial, by its medians. The axes need not begin at zero.");
+        status =
+            put_lines(out, NULL, &drawing, &chart,
+                      "Each dot is a trial, by its medians; the bar is the interval. The axes need not begin at zero.");
     ys_drawing_fini(&drawing);
     ys_free(unit);
     return status;

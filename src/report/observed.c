@@ -5,7 +5,7 @@
 #include "metric/document.h"
 #include "report/chart.h"
 #include "report/html.h"
-#include "report/sheet.h"
+#include "report/tables.h"
 #include "report/text.h"
 
 #include <math.h>
@@ -223,29 +223,26 @@ ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view
     return status;
 }
 
-ys_status ys_observed_perf_markdown(struct ys_buf *out, const struct ys_view *view)
+void ys_observed_perf(struct ys_sheet *sheet, const struct ys_view *view)
 {
     struct profile *profiles = NULL;
     size_t count = 0;
-    ys_status status = find_profiles(view, &profiles, &count);
-    for (size_t i = 0; status == YS_OK && i < count; i++) {
+    sheet->title = "Processor time of the steady part, by library";
+    sheet->failed |= find_profiles(view, &profiles, &count) != YS_OK;
+    for (size_t i = 0; i < count; i++) {
         const double *parts = profiles[i].parts[1], sum = sum_of(parts);
-        bool begun = false;
-        ys_buf_puts(out, i ? "- " : "\nProcessor time of the steady part, by library:\n\n- ");
-        ys_sheet_escape(out, profiles[i].trial->name);
-        ys_buf_puts(out, ": ");
-        if (profiles[i].reason)
-            ys_sheet_escape(out, profiles[i].reason);
+        const char *before = "";
+        struct ys_buf text = {0};
+        ys_buf_printf(&text, "%s: %s", profiles[i].trial->name, profiles[i].reason ? profiles[i].reason : "");
         for (size_t k = 0; !profiles[i].reason && k < CODES; k++) {
             if (!(parts[k] > 0))
                 continue;
-            ys_buf_printf(out, "%s%s %.0f %%", begun ? ", " : "", code_names[k], 100 * parts[k] / sum);
-            begun = true;
+            ys_buf_printf(&text, "%s%s %.0f %%", before, code_names[k], 100 * parts[k] / sum);
+            before = ", ";
         }
-        ys_buf_puts(out, "\n");
+        ys_table_item(sheet, &text);
     }
     ys_free(profiles);
-    return status;
 }
 
 static const char *label_of(const struct row *row, double value, char text[32])

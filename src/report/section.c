@@ -187,6 +187,9 @@ void ys_section_same(struct ys_buf *out, const struct ys_view *view)
         out->failed = true;
         return;
     }
+    const struct ys_view_trial *alone = view->trials;
+    for (size_t t = 0; t < view->count && !ys_view_is_alone(alone); t++)
+        alone = &view->trials[t];
     bool begun = false;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const ys_json *value = ys_json_get(common, keys[i]);
@@ -194,7 +197,7 @@ void ys_section_same(struct ys_buf *out, const struct ys_view *view)
             continue;
         ys_buf_puts(out, begun ? ", " : "The same in all trials: ");
         begun = true;
-        ys_view_put_factor(out, keys[i], value);
+        ys_view_put_factor(out, alone, keys[i], value);
     }
     ys_json_free(common);
 }

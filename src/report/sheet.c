@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "report/sheet_forms.h"
+#include "report/text.h"
 
 #include <math.h>
 
@@ -40,19 +41,38 @@ static size_t begin_text(struct ys_sheet *sheet)
     return sheet->texts.size;
 }
 
-static size_t end_text(struct ys_sheet *sheet, size_t begun)
+/* On a terminal nothing may stand that it would take for a command; `is_head`: of several lines. */
+static void clean_text(struct ys_sheet *sheet, size_t begun, bool is_head)
 {
+    struct ys_buf *texts = &sheet->texts;
+    char *raw = texts->failed ? NULL : ys_strdup(texts->data + begun);
+    texts->size = begun;
+    if (raw)
+        ys_text_clean(texts, raw, is_head);
+    sheet->failed |= !raw;
+    ys_free(raw);
+}
+
+static size_t end_text(struct ys_sheet *sheet, size_t begun, bool is_head)
+{
+    if (sheet->medium.form == YS_FORM_TEXT && sheet->texts.size > begun)
+        clean_text(sheet, begun, is_head);
     const bool is_empty = sheet->texts.size == begun;
     ys_buf_append(&sheet->texts, "", is_empty ? 0 : 1);
     sheet->failed |= sheet->texts.failed;
     return is_empty ? 0 : begun;
 }
 
-static size_t keep_text(struct ys_sheet *sheet, const char *text)
+static size_t keep(struct ys_sheet *sheet, const char *text, bool is_head)
 {
     const size_t begun = begin_text(sheet);
     ys_buf_puts(&sheet->texts, text ? text : "");
-    return end_text(sheet, begun);
+    return end_text(sheet, begun, is_head);
+}
+
+static size_t keep_text(struct ys_sheet *sheet, const char *text)
+{
+    return keep(sheet, text, false);
 }
 
 void ys_sheet_column(struct ys_sheet *sheet, unsigned forms, enum ys_column_kind kind, const char *head,
@@ -64,7 +84,7 @@ void ys_sheet_column(struct ys_sheet *sheet, unsigned forms, enum ys_column_kind
     if (!is_shown || !grow(sheet, (void **)&sheet->columns, sheet->column_count, COLUMNS, sizeof *sheet->columns))
         return;
     sheet->columns[sheet->column_count++] = (struct ys_sheet_shown){
-        .kind = kind, .head = keep_text(sheet, narrow && sheet->medium.form == YS_FORM_TEXT ? narrow : head)};
+        .kind = kind, .head = keep(sheet, narrow && sheet->medium.form == YS_FORM_TEXT ? narrow : head, true)};
 }
 
 void ys_sheet_columns(struct ys_sheet *sheet, const struct ys_sheet_column *columns, size_t count)
@@ -110,7 +130,7 @@ void ys_sheet_printf(struct ys_sheet *sheet, enum ys_mood mood, const char *form
     va_start(arguments, format);
     const size_t begun = begin_text(sheet);
     ys_buf_vprintf(&sheet->texts, format, arguments);
-    cell->text = end_text(sheet, begun);
+    cell->text = end_text(sheet, begun, false);
     cell->mood = mood;
     va_end(arguments);
 }

@@ -55,8 +55,11 @@ void ys_sheet_as_markdown(const struct ys_sheet *sheet, struct ys_buf *out)
 {
     if (sheet->row_count)
         put_table(out, sheet);
-    if (sheet->item_count && sheet->title && !sheet->row_count)
-        ys_buf_printf(out, "\n%s:\n", sheet->title);
+    if (sheet->item_count && sheet->title && !sheet->row_count) {
+        ys_buf_puts(out, "\n");
+        ys_sheet_escape(out, sheet->title);
+        ys_buf_puts(out, ":\n");
+    }
     for (size_t i = 0; i < sheet->item_count; i++) {
         ys_buf_puts(out, i ? "- " : "\n- ");
         ys_sheet_escape(out, ys_sheet_text(sheet, sheet->items[i]));

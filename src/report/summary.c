@@ -2,9 +2,9 @@
  * is. All of it is what ys_report_table() says at length. */
 #include "base/mem.h"
 #include "report/answer.h"
-#include "report/grid.h"
 #include "report/report.h"
 #include "report/section.h"
+#include "report/sheet.h"
 #include "report/text.h"
 
 #include <math.h>
@@ -110,43 +110,39 @@ static struct columns choose_columns(const struct summary *page)
 }
 
 /* How a trial that was not measured ended; sentences below say more. */
-static void put_ending(struct ys_grid *grid, const struct ys_view_trial *trial)
+static void put_ending(struct ys_sheet *sheet, const struct ys_view_trial *trial)
 {
     const char *stage = ys_stage_name(trial->told.stage);
     struct ys_buf text = {0};
     ys_buf_puts(&text, trial->status == YS_RUN_OK ? "no complete run" : ys_run_status_name(trial->status));
     if (stage && trial->status != YS_RUN_OK)
         ys_buf_printf(&text, " (%s)", stage);
-    ys_grid_note(grid, ys_buf_text(&text));
-    grid->failed |= text.failed;
+    ys_sheet_note(sheet, ys_buf_text(&text));
+    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
-static void fill_row(const struct summary *page, const struct columns *columns, struct ys_grid *grid,
+static void fill_row(const struct summary *page, const struct columns *columns, struct ys_sheet *sheet,
                      const struct ys_view_trial *trial)
 {
     const struct ys_measure rate = ys_view_measure(ys_view_metric(trial, "rate_per_s"));
     const struct ys_relation relation = ys_answer_relation(&page->view, trial);
-    size_t column = 1;
-    char text[96];
-    snprintf(text, sizeof text, "%.40s%.40s", rate.value.text, rate.unit.text);
-    ys_grid_cell(grid, column++, YS_GRID_PLAIN, text);
-    if (columns->relative) {
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_label_relative(relation.ratio).text);
-        if (columns->range)
-            ys_grid_cell(grid, column++, YS_GRID_PLAIN,
-                         relation.is_best ? "" : ys_label_ratio_range(relation.ratio, relation.lo, relation.hi).text);
-        ys_grid_cell(grid, column++,
-                     relation.is_best                         ? YS_GRID_GOOD
-                     : relation.verdict == YS_VERDICT_INVALID ? YS_GRID_BAD
-                                                              : YS_GRID_PLAIN,
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s%s", rate.value.text, rate.unit.text);
+    if (columns->relative)
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_label_relative(relation.ratio).text);
+    if (columns->relative && columns->range)
+        ys_sheet_put(sheet, YS_MOOD_PLAIN,
+                     relation.is_best ? "" : ys_label_ratio_range(relation.ratio, relation.lo, relation.hi).text);
+    else if (columns->range)
+        ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s%s", rate.interval.text, rate.interval.text[0] ? rate.unit.text : "");
+    if (columns->relative)
+        ys_sheet_put(sheet,
+                     relation.is_best                         ? YS_MOOD_GOOD
+                     : relation.verdict == YS_VERDICT_INVALID ? YS_MOOD_BAD
+                                                              : YS_MOOD_PLAIN,
                      relation.word);
-    } else if (columns->range) {
-        snprintf(text, sizeof text, "%.40s%.40s", rate.interval.text, rate.unit.text);
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, rate.interval.text[0] ? text : "");
-    }
     for (size_t i = 0; i < columns->count; i++)
-        ys_grid_cell(grid, column++, YS_GRID_PLAIN, ys_view_label(ys_view_metric(trial, columns->metrics[i])).text);
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_view_label(ys_view_metric(trial, columns->metrics[i])).text);
 }
 
 static int name_room(const struct summary *page)
@@ -190,7 +186,8 @@ static void put_short_head(struct ys_buf *out, const struct ys_view *view)
 }
 
 /* The trial's name with the mark of its proof; one that is too long even so is cut, and begins with its number. */
-static void name_row(const struct summary *page, struct ys_grid *grid, const struct ys_view_trial *trial, bool is_short)
+static void name_row(const struct summary *page, struct ys_sheet *sheet, const struct ys_view_trial *trial,
+                     bool is_short)
 {
     const int room = name_room(page);
     struct ys_buf name = {0}, whole = {0};
@@ -200,13 +197,13 @@ static void name_row(const struct summary *page, struct ys_grid *grid, const str
         ys_buf_puts(&whole, trial->name);
     struct ys_buf clean = {0};
     ys_text_clean(&clean, ys_buf_text(&whole), false);
-    ys_grid_row(grid);
+    ys_sheet_row(sheet);
     if (ys_text_width(ys_buf_text(&clean)) > room)
         ys_buf_printf(&name, "#%zu ", (size_t)(trial - page->view.trials) + 1);
     ys_text_clip(&name, ys_buf_text(&clean), room - (int)name.size);
     ys_buf_puts(&name, ys_view_proof_mark(trial));
-    ys_grid_cell(grid, 0, YS_GRID_PLAIN, ys_buf_text(&name));
-    grid->failed |= name.failed || whole.failed || clean.failed;
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&name));
+    sheet->failed |= name.failed || whole.failed || clean.failed;
     ys_buf_free(&clean);
     ys_buf_free(&whole);
     ys_buf_free(&name);
@@ -222,7 +219,8 @@ static struct ys_label head_of(const char *metric)
 }
 
 /* All of a few; of many the fastest of each group. Returns how many were left out. */
-static size_t fill_rows(const struct summary *page, const struct columns *columns, struct ys_grid *grid, bool is_short)
+static size_t fill_rows(const struct summary *page, const struct columns *columns, struct ys_sheet *sheet,
+                        bool is_short)
 {
     const struct ys_view *view = &page->view;
     const size_t share = MOST_ROWS / view->group_count, most = view->count <= MOST_ROWS ? MOST_ROWS
@@ -232,11 +230,11 @@ static size_t fill_rows(const struct summary *page, const struct columns *column
     for (size_t g = 0; g < view->group_count; g++)
         for (size_t i = 0; i < view->groups[g].count && i < most && shown < MOST_ROWS; i++, shown++) {
             const struct ys_view_trial *trial = view->groups[g].trials[i];
-            name_row(page, grid, trial, is_short);
+            name_row(page, sheet, trial, is_short);
             if (i < view->groups[g].measured)
-                fill_row(page, columns, grid, trial);
+                fill_row(page, columns, sheet, trial);
             else
-                put_ending(grid, trial);
+                put_ending(sheet, trial);
         }
     return view->count - shown;
 }
@@ -245,33 +243,28 @@ static size_t fill_rows(const struct summary *page, const struct columns *column
 static ys_status print_rows(const struct summary *page, const struct columns *columns, struct ys_buf *out,
                             size_t *left_out)
 {
-    struct ys_grid grid;
-    struct ys_label heads[4]; /* which the grid borrows */
+    const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = page->width, .colour = page->colour};
+    struct ys_sheet sheet = ys_sheet_init(&medium);
     char *rate = ys_format("%s\nper s", page->view.unit);
-    ys_grid_init(&grid, 1);
     const bool is_short = has_long_names(page);
     struct ys_buf head = {0};
     if (is_short)
         put_short_head(&head, &page->view);
-    ys_grid_column(&grid, ys_buf_text(&head), false);
-    ys_grid_column(&grid, rate ? rate : "", true);
+    ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_NAME, ys_buf_text(&head), NULL);
+    ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_NUMBER, rate, NULL);
     if (columns->relative)
-        ys_grid_column(&grid, "relative", true);
+        ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_NUMBER, "relative", NULL);
     if (columns->range)
-        ys_grid_column(&grid, columns->relative ? "range\n(95 %)" : "range", true);
+        ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_NUMBER, columns->relative ? "range\n(95 %)" : "range", NULL);
     if (columns->relative)
-        ys_grid_column(&grid, "", false);
-    for (size_t i = 0; i < columns->count; i++) {
-        heads[i] = head_of(columns->metrics[i]);
-        ys_grid_column(&grid, heads[i].text, true);
-    }
-    *left_out = fill_rows(page, columns, &grid, is_short);
-    grid.failed |= !rate || head.failed;
+        ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_VERDICT, "", NULL);
+    for (size_t i = 0; i < columns->count; i++)
+        ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_NUMBER, head_of(columns->metrics[i]).text, NULL);
+    *left_out = fill_rows(page, columns, &sheet, is_short);
+    sheet.failed |= !rate || head.failed;
     ys_buf_free(&head);
-    ys_status status = ys_grid_print(&grid, 0, page->width, page->colour, out);
-    ys_grid_fini(&grid);
     ys_free(rate);
-    return status;
+    return ys_sheet_write(&sheet, out);
 }
 
 /* As many columns as fit beside each other: a second table below the first would be a second screen. */

@@ -250,18 +250,6 @@ static ys_status put_comparisons(struct page *page)
     return status;
 }
 
-static ys_status put_summary(struct page *page)
-{
-    ys_json *sentences;
-    YS_TRY(ys_words(&page->view, YS_WORDS_ALL, &sentences));
-    if (ys_json_size(sentences) > 0)
-        put_heading(page, "In words");
-    for (size_t i = 0; i < ys_json_size(sentences); i++)
-        put_item(page, ys_json_text(ys_json_at(sentences, i), ""));
-    ys_json_free(sentences);
-    return YS_OK;
-}
-
 static ys_status put_sections(struct page *page)
 {
     static ys_table *const tables[] = {ys_table_feeders,    ys_table_deviations, ys_table_ranks, ys_table_lasts,
@@ -288,7 +276,7 @@ static ys_status put_page(struct page *page)
 {
     ys_status status = put_sections(page);
     if (status == YS_OK)
-        status = put_summary(page);
+        status = ys_table_write(ys_table_words, &page->view, &page->medium, page->out);
     ys_view_fini(&page->view);
     return status == YS_OK && page->out->failed ? ys_out_of_memory() : status;
 }

@@ -3,18 +3,32 @@
 #include "report/section.h"
 #include "report/tables.h"
 
-/* A title that stands in the page too, or in its place above the list. */
+/* Whether every trial says it, of several that do. */
+static bool is_common(const struct ys_view *view, const ys_json *(*remarks_of)(const struct ys_view_trial *trial),
+                      const char *text)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (!ys_json_lists(remarks_of(&view->trials[i]), text))
+            return false;
+    return view->count > 1;
+}
+
+/* What all trials have in common stands with the first. */
 static void put_remarks(struct ys_sheet *sheet, const struct ys_view *view,
                         const ys_json *(*remarks_of)(const struct ys_view_trial *trial))
 {
     sheet->things = "remarks";
     for (size_t i = 0; i < view->count; i++) {
         const ys_json *remarks = remarks_of(&view->trials[i]);
-        for (size_t k = 0; k < ys_json_size(remarks); k++, sheet->total++) {
+        for (size_t k = 0; k < ys_json_size(remarks); k++) {
+            const bool is_all = is_common(view, remarks_of, ys_json_text(ys_json_at(remarks, k), ""));
             struct ys_buf text = {0};
-            ys_buf_printf(&text, "%s: ", view->trials[i].name);
+            if (is_all && i > 0)
+                continue;
+            ys_buf_printf(&text, "%s: ", is_all ? ys_label_all(view->count, "trials").text : view->trials[i].name);
             ys_view_put_value(&text, ys_json_at(remarks, k));
             ys_table_item(sheet, &text);
+            sheet->total++;
         }
     }
 }
@@ -93,4 +107,14 @@ void ys_table_feeders(struct ys_sheet *sheet, const struct ys_view *view)
 void ys_table_lasts(struct ys_sheet *sheet, const struct ys_view *view)
 {
     put_sentences(sheet, view, ys_ranks_put_last);
+}
+
+void ys_table_words(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    ys_json *sentences = NULL;
+    sheet->title = "In words";
+    sheet->failed |= ys_words(view, YS_WORDS_ALL, &sentences) != YS_OK;
+    for (size_t i = 0; i < ys_json_size(sentences); i++)
+        ys_sheet_item(sheet, ys_json_text(ys_json_at(sentences, i), ""));
+    ys_json_free(sentences);
 }

@@ -39,6 +39,7 @@ ys_table ys_table_deviations;
 ys_table ys_table_host_warnings;
 ys_table ys_table_warnings;    /* of trials */
 ys_table ys_table_differences; /* of environment */
+ys_table ys_table_words;       /* the result in sentences */
 ys_table ys_table_learned;
 ys_table ys_table_used;
 

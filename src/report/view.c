@@ -37,11 +37,28 @@ void ys_view_put_value(struct ys_buf *out, const ys_json *value)
     }
 }
 
-void ys_view_put_factor(struct ys_buf *out, const char *name, const ys_json *value)
+static bool is_threads(const char *name)
 {
-    if (strcmp(name, "threads") == 0 || strcmp(name, "ranks") == 0) {
+    return strcmp(name, "threads") == 0;
+}
+
+bool ys_view_is_alone(const struct ys_view_trial *trial)
+{
+    return trial->told.threads_shared == 0;
+}
+
+const char *ys_view_joint(const struct ys_view_trial *trial, const char *name)
+{
+    const bool is_place = strcmp(name, "ranks") == 0 || (is_threads(name) && !ys_view_is_alone(trial));
+    return is_place ? "on" : "with";
+}
+
+void ys_view_put_factor(struct ys_buf *out, const struct ys_view_trial *trial, const char *name, const ys_json *value)
+{
+    if (is_threads(name) || strcmp(name, "ranks") == 0) {
         ys_view_put_value(out, value);
-        ys_buf_printf(out, " %.*s%s", (int)strlen(name) - 1, name, ys_json_integer(value, 0) == 1 ? "" : "s");
+        ys_buf_printf(out, " %.*s%s%s", (int)strlen(name) - 1, name, ys_json_integer(value, 0) == 1 ? "" : "s",
+                      is_threads(name) && ys_view_is_alone(trial) ? " asked for" : "");
         return;
     }
     const char *dot = strrchr(name, '.');
@@ -163,7 +180,7 @@ static ys_status name_trial(const struct ys_view *view, const ys_json *all_versi
         const ys_json *value = ys_json_get(trial->told.factors, ys_view_axis(view, i));
         if (value) {
             ys_buf_puts(&name, ", ");
-            ys_view_put_factor(&name, ys_view_axis(view, i), value);
+            ys_view_put_factor(&name, trial, ys_view_axis(view, i), value);
         }
     }
     if (view->many_sections) {

@@ -33,6 +33,7 @@ struct ys_view_told {
     const char *reason, *command;
     int64_t runs, failed, disturbed; /* 0 when unknown */
     bool no_work;
+    int threads_shared; /* as in struct ys_result_trial */
     struct ys_view_proof proof;
     struct ys_result_quiet quiet; /* unknown where no run was disturbed */
     struct ys_facts_perf perf;    /* `runs` is YS_FIELD_NONE where it was not asked for */
@@ -201,8 +202,13 @@ bool ys_view_is_common(const struct ys_view *view, enum ys_view_member of, const
 
 /** Appends a value: "on" and "off" for booleans, "none" for null, compact JSON for containers. Clean text. */
 void ys_view_put_value(struct ys_buf *out, const ys_json *value);
-/** Appends "2 threads", "batch 64", "compile on": the factor's last dotted part and the value. */
-void ys_view_put_factor(struct ys_buf *out, const char *name, const ys_json *value);
+/** Whether it is known that the trial's threads did not share its work. */
+bool ys_view_is_alone(const struct ys_view_trial *trial);
+/** Appends "2 threads", "batch 64", "compile on": the factor's last dotted part and the value; "2 threads asked for"
+ * of a trial in which one did the work. */
+void ys_view_put_factor(struct ys_buf *out, const struct ys_view_trial *trial, const char *name, const ys_json *value);
+/** What stands before that: "on" of ranks, and of threads that share the work; else "with". */
+const char *ys_view_joint(const struct ys_view_trial *trial, const char *name);
 
 /** A metric of a trial. */
 struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const char *name);

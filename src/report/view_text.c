@@ -108,7 +108,7 @@ static void put_side(struct ys_buf *out, const struct ys_view_trial *trial, cons
     if (strcmp(varies, "framework") == 0)
         ys_buf_puts(out, trial->framework);
     else
-        ys_view_put_factor(out, varies, ys_view_value(trial, varies));
+        ys_view_put_factor(out, trial, varies, ys_view_value(trial, varies));
 }
 
 void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
@@ -133,7 +133,7 @@ void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const stru
         const ys_json *value = ys_json_get(a->told.factors, axis);
         if (value && strcmp(axis, varies) != 0) {
             ys_buf_puts(out, ", ");
-            ys_view_put_factor(out, axis, value);
+            ys_view_put_factor(out, a, axis, value);
         }
     }
     if (view->many_sections) {
@@ -228,7 +228,7 @@ void ys_view_put_name_without(struct ys_buf *out, const struct ys_view *view, co
         if (strcmp(axis, without) == 0 || !value)
             continue;
         ys_buf_puts(out, ", ");
-        ys_view_put_factor(out, axis, value);
+        ys_view_put_factor(out, trial, axis, value);
     }
     if (view->many_sections) {
         ys_buf_puts(out, " (");
@@ -256,12 +256,16 @@ void ys_view_put_phrase(struct ys_buf *out, const struct ys_view *view, const st
     for (size_t i = 0; i < ys_view_axes(view); i++) {
         const char *axis = ys_view_axis(view, i);
         const ys_json *value = ys_json_get(trial->told.factors, axis);
-        const bool threads = strcmp(axis, "threads") == 0 || strcmp(axis, "ranks") == 0;
+        const char *joint = ys_view_joint(trial, axis);
         if (!value || (group && ys_view_is_alike(group, axis)))
             continue;
-        ys_buf_puts(out, threads ? " on " : with ? ", " : " with ");
-        with |= !threads;
-        ys_view_put_factor(out, axis, value);
+        const bool is_with = strcmp(joint, "with") == 0;
+        if (is_with && with)
+            ys_buf_puts(out, ", ");
+        else
+            ys_buf_printf(out, " %s ", joint);
+        with |= is_with;
+        ys_view_put_factor(out, trial, axis, value);
     }
     if (view->many_sections) {
         ys_buf_puts(out, " (");

@@ -158,8 +158,8 @@ static void say_rounds(struct words *w)
     finish(w);
 }
 
-/* Names of the trials for which it is so, as many as a sentence has, and how many more; "all 4 trials" where it is so
- * for all that were measured. Returns how many there are, 0 where it is all. */
+/* Names of the trials for which it is so, as many as a sentence has, and how many more; in brief, of too many, how
+ * many; "All 4 trials" where it is so for all that were measured. Returns how many there are, 0 where it is all. */
 static size_t put_those(struct words *w, bool (*is_so)(const struct ys_view_trial *, const char *), const char *text)
 {
     size_t all = 0, said = 0, rest = 0;
@@ -171,6 +171,10 @@ static size_t put_those(struct words *w, bool (*is_so)(const struct ys_view_tria
     if (all > 1 && rest == 0) {
         ys_buf_puts(&w->text, ys_label_all(all, "trials").text);
         return 0;
+    }
+    if (w->is_brief && all > w->most_names) {
+        ys_buf_printf(&w->text, "%zu of %zu trials", all, all + rest);
+        return all;
     }
     for (size_t i = 0; i < w->view->count && said < w->most_names; i++) {
         if (!is_so(&w->view->trials[i], text))
@@ -273,7 +277,7 @@ static bool has_doubt(const struct ys_view_trial *trial, const char *text)
 
 static bool departs(const struct ys_view_trial *trial, const char *text)
 {
-    return ys_json_lists(trial->told.deviations, text);
+    return trial->measured && ys_json_lists(trial->told.deviations, text);
 }
 
 /* Texts that trials have in common, each once with the trials that have it; beyond four they are counted. */
@@ -287,7 +291,7 @@ static void say_texts(struct words *w, bool (*has)(const struct ys_view_trial *,
         const ys_json *texts = doubts ? told->doubts : told->deviations;
         for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
             const char *text = ys_json_text(ys_json_at(texts, k), "");
-            if (ys_json_get(seen, text))
+            if (!has(&view->trials[i], text) || ys_json_get(seen, text))
                 continue;
             w->status = ys_json_set_bool(seen, text, true);
             if (ys_json_size(seen) > w->most_kinds)

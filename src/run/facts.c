@@ -95,8 +95,10 @@ static ys_status fill_observed(const struct ys_run *run, const struct ys_tree_pe
                                struct ys_facts_observed *observed)
 {
     observed->threads_peak = known(peak->threads);
-    if (run->busy_threads > 0)
-        observed->threads_busy = run->busy_threads;
+    if (run->worked.shared > 0)
+        observed->threads_busy = run->worked.shared;
+    if (run->worked.cpus > 0)
+        observed->threads_cpus = run->worked.cpus;
     observed->processes_peak = known(peak->processes);
     observed->rss_peak_bytes = known(peak->rss_bytes);
     observed->process_peak_bytes = known(peak->process_bytes);

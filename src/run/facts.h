@@ -41,7 +41,8 @@ struct ys_facts_feeder {
 struct ys_facts_observed {
     int64_t threads_peak, processes_peak, rss_peak_bytes;
     int64_t process_peak_bytes; /* of the largest process */
-    double threads_busy;        /* that shared the work (probe/threads.h), after the last step */
+    double threads_busy;        /* that shared the steps after the first, or the requests (probe/threads.h) */
+    int64_t threads_cpus;       /* on which these may run, all together */
     struct ys_list libraries;   /* char *: numerical libraries that were mapped (probe/maps.h) */
     struct ys_list notes;       /* char *: what hides in them */
 };

@@ -49,6 +49,7 @@ static const struct ys_record usage_record = YS_RECORD("usage", struct ys_facts_
 static const struct ys_field observed_fields[] = {
     SEEN(threads_peak, YS_FIELD_INT, "1", "most threads at once; null when not sampled"),
     SEEN(threads_busy, YS_FIELD_REAL, "1", "threads that shared the work; null when unknown"),
+    YS_FIELD(struct ys_facts_observed, threads_cpus, YS_FIELD_INT, "1", LACKS, "CPUs on which these may run"),
     SEEN(processes_peak, YS_FIELD_INT, "1", "most processes at once; null when not sampled"),
     SEEN(rss_peak_bytes, YS_FIELD_INT, "B", "most memory that all processes held"),
     SEEN(process_peak_bytes, YS_FIELD_INT, "B", "most memory that one process held"),

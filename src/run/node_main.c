@@ -1,4 +1,5 @@
 /* yardstick-node: the agent of a host of a run that is on several. yardstick starts it. */
+#include "base/mem.h"
 #include "base/stop.h"
 #include "run/node.h"
 #include "run/node_reach.h"
@@ -29,6 +30,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "yardstick-node: expects a study and the number of this host in its run\n\n%s", help);
         return 2;
     }
+    ys_memory_must_suffice("yardstick-node");
     if (ys_node_number(argv[2], &node) != YS_OK) {
         fprintf(stderr, "yardstick-node: %s\n", ys_error());
         return 2;

@@ -185,7 +185,7 @@ static ys_status look_at_opened(struct ys_run *run)
         ys_session_profile(run->session, YS_PROFILE_STEADY);
     ys_session_phase(run->session);
     ys_run_count_cpus(run, &run->work_before);
-    return YS_OK;
+    return ys_session_mark_threads(run->session);
 }
 
 static ys_status look_at_last_answer(struct ys_run *run)
@@ -199,7 +199,7 @@ static ys_status look_at_first_step(struct ys_run *run)
     ys_traffic_begin(run);
     ys_session_profile(run->session, YS_PROFILE_STEADY);
     ys_run_count_cpus(run, &run->work_before);
-    return YS_OK;
+    return ys_session_mark_threads(run->session);
 }
 
 static ys_status look_at_threads(struct ys_run *run)
@@ -209,7 +209,7 @@ static ys_status look_at_threads(struct ys_run *run)
     run->worked_cpu_s = ys_session_cpu_s(run->session);
     ys_session_profile(run->session, YS_PROFILE_AFTER);
     ys_session_phase(run->session);
-    run->busy_threads = ys_session_threads(run->session);
+    run->worked = ys_session_threads(run->session);
     run->astray = ys_session_astray(run->session);
     return YS_OK;
 }

@@ -57,9 +57,9 @@ struct ys_run {
     double save_from_cpu_s; /* when a save was asked */
     double pauses_cpu_s;    /* of all saves between two steps; of an audited run, of those of the audit */
     size_t astray;          /* threads that may run on CPUs that the run was not given, after the work */
-    double busy_threads;    /* that shared the work; 0 when unknown */
-    uint64_t own_cpu_ns;    /* of yardstick, when the run began */
-    bool tells_own; /* what it takes from then on falls to this process, so that the sum of all counts it once */
+    struct ys_threads_worked worked;
+    uint64_t own_cpu_ns; /* of yardstick, when the run began */
+    bool tells_own;      /* what it takes from then on falls to this process, so that the sum of all counts it once */
     struct ys_host_counters before;
     /* Of the CPUs that it may use: as it began, and around the steps after the first, or the requests. */
     struct ys_host_cpu_counters cpus_before, work_before, work_after;

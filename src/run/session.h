@@ -26,6 +26,7 @@
 #include "base/json.h"
 #include "base/working.h"
 #include "base/status.h"
+#include "probe/threads.h"
 #include "probe/interfaces.h"
 #include "probe/perf.h"
 #include "probe/tree.h"
@@ -184,8 +185,10 @@ void ys_session_profile(struct ys_session *session, enum ys_profile_phase phase)
 /** What went through the network interfaces that the adapter's process has. Never while timing. */
 void ys_session_interfaces(const struct ys_session *session, struct ys_interfaces *seen);
 
-/** How many threads shared the tree's work so far (probe/threads.h); 0 when unknown. Never while timing. */
-double ys_session_threads(struct ys_session *session);
+/** What the tree's threads do from now on is work. Never while timing. YS_ENOMEM. */
+ys_status ys_session_mark_threads(struct ys_session *session) YS_MUST_CHECK;
+/** Who did the work since then (probe/threads.h). Never while timing. */
+struct ys_threads_worked ys_session_threads(struct ys_session *session);
 
 /** How many threads of the tree may run on other CPUs than those that it was started on; 0 where it was given none.
  * Never while timing. */

@@ -414,6 +414,7 @@ static void free_session(struct ys_session *session)
     ys_observe_close(&session->observe);
     ys_channel_close(session->channel);
     ys_tree_close(session->tree);
+    ys_threads_fini(&session->threads);
     ys_working_remove(&session->temporary);
     ys_json_free(session->reply);
     ys_free(session->line);

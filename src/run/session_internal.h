@@ -30,6 +30,7 @@ struct ys_session {
     struct ys_log_file log;
     bool has_log, has_printed; /* printed: it waits in the log's pipe */
     struct ys_tree *tree;
+    struct ys_thread_uses threads; /* of the tree, as the work began */
     struct ys_observe observe;
     struct ys_perf *perf;   /* NULL: not asked for, or not to be had */
     uint64_t next_drain_ns; /* of its rings */

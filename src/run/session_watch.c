@@ -308,16 +308,31 @@ void ys_session_interfaces(const struct ys_session *session, struct ys_interface
     ys_interfaces_of(ys_procfs_root(), session->process.pid, seen);
 }
 
-double ys_session_threads(struct ys_session *session)
+static ys_status note_threads(struct ys_session *session, struct ys_thread_uses *uses)
 {
     const struct ys_tree_member *members;
-    struct ys_thread_share share = {0};
     size_t count = 0;
-    if (ys_tree_list(session->tree, &members, &count) != YS_OK)
-        return 0;
+    YS_TRY(ys_tree_list(session->tree, &members, &count));
     for (size_t i = 0; i < count; i++)
-        ys_threads_add(ys_procfs_root(), members[i].pid, &share);
-    return ys_threads_count(&share);
+        YS_TRY(ys_threads_note(ys_procfs_root(), members[i].pid, uses));
+    return YS_OK;
+}
+
+ys_status ys_session_mark_threads(struct ys_session *session)
+{
+    ys_threads_fini(&session->threads);
+    const ys_status status = note_threads(session, &session->threads);
+    return status == YS_ENOMEM ? status : YS_OK; /* what cannot be seen is not known */
+}
+
+struct ys_threads_worked ys_session_threads(struct ys_session *session)
+{
+    struct ys_thread_uses now = {0};
+    struct ys_threads_worked worked = {0};
+    if (note_threads(session, &now) == YS_OK)
+        worked = ys_threads_worked(ys_procfs_root(), &session->threads, &now);
+    ys_threads_fini(&now);
+    return worked;
 }
 
 size_t ys_session_astray(struct ys_session *session)

@@ -81,6 +81,7 @@ static void join_observed(struct ys_facts_observed *all, const struct ys_facts_o
     all->rss_peak_bytes = sum(all->rss_peak_bytes, more->rss_peak_bytes);
     all->process_peak_bytes = later(all->process_peak_bytes, more->process_peak_bytes);
     all->threads_busy = sum_reals(all->threads_busy, more->threads_busy);
+    all->threads_cpus = sum(all->threads_cpus, more->threads_cpus);
 }
 
 static void join_observation(struct ys_facts *all, struct ys_facts *more)

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "run/going.h"
 #include "run/run_internal.h"
+#include "stat/steady.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,6 +26,11 @@ struct member {
     double step_s; /* of its last turn; NaN: there was none */
 };
 
+struct pair {
+    bool is_disturbed;
+    int64_t blocks; /* of its turns, those that count */
+};
+
 struct group {
     const struct ys_turns *turns;
     struct member members[YS_TURNS_MOST];
@@ -32,7 +38,7 @@ struct group {
     uint32_t order[YS_TURNS_MOST]; /* of the cycle under way */
     int64_t cycle, steps;          /* steps: of a turn, those that count */
     bool is_cut;                   /* a turn had fewer of them than a block has */
-    unsigned char *marks;          /* owned: of each pair of cycles, whether it was disturbed */
+    struct pair *pairs;            /* owned: of cycles */
     size_t capacity;
 };
 
@@ -193,7 +199,7 @@ static void judge(struct group *group, const struct look *before, const struct m
     struct look after;
     look_at(member, &after);
     if (cpu_s(&member->going.crew) > 0)
-        group->marks[group->cycle / 2] |= is_disturbed(before, &after);
+        group->pairs[group->cycle / 2].is_disturbed |= is_disturbed(before, &after);
 }
 
 static ys_status take_turn(struct group *group, struct member *member)
@@ -231,8 +237,13 @@ static void order_cycle(struct group *group)
     }
 }
 
+static int64_t whole_blocks(int64_t steps, int64_t block)
+{
+    return steps < block ? steps : (steps + block - 1) / block * block;
+}
+
 /** So many that the slowest member's turn takes its time: whole blocks, unless one is longer than that. */
-static void choose_steps(struct group *group)
+static void choose_steps(struct group *group, struct pair *pair)
 {
     double slowest_s = 0;
     int64_t block = 1, steps = LEAST_STEPS; /* as long as nothing is known */
@@ -249,24 +260,30 @@ static void choose_steps(struct group *group)
         group->is_cut = group->is_cut || due < (double)block;
         steps = (int64_t)fmin(due, (double)(MOST_GROWTH * group->steps));
     }
-    group->steps = steps < block ? steps : (steps + block - 1) / block * block;
+    group->steps = whole_blocks(steps, block);
+    *pair = (struct pair){.blocks = 2 * (group->steps > block ? group->steps / block : 1)};
+}
+
+int64_t ys_turns_least_blocks(int64_t steps, int64_t block)
+{
+    const int64_t turn = block > LEAST_STEPS ? block : whole_blocks(LEAST_STEPS, block);
+    return (steps - 1) / (turn + 1) * (turn / block); /* a step comes before them, and one in each settles */
 }
 
 /** The first cycle of a pair says how long turns are, and in what order. */
 static ys_status begin_cycle(struct group *group)
 {
-    const size_t pair = (size_t)(group->cycle / 2);
+    const size_t at = (size_t)(group->cycle / 2);
     order_cycle(group);
     if (group->cycle % 2)
         return YS_OK;
-    if (pair >= group->capacity) {
-        unsigned char *marks = ys_grown(group->marks, pair, &group->capacity, 1);
-        if (!marks)
+    if (at >= group->capacity) {
+        struct pair *pairs = ys_grown(group->pairs, at, &group->capacity, sizeof *pairs);
+        if (!pairs)
             return ys_out_of_memory();
-        group->marks = marks;
+        group->pairs = pairs;
     }
-    group->marks[pair] = 0;
-    choose_steps(group);
+    choose_steps(group, &group->pairs[at]);
     return YS_OK;
 }
 
@@ -326,20 +343,38 @@ static ys_status go_round(struct group *group)
     return YS_OK;
 }
 
-/** How many pairs of cycles do not count, and that they do not. */
-static ys_status drop(const struct group *group, size_t place, struct ys_run_record *record)
+static size_t count_marked(const struct group *group, size_t pairs)
 {
-    const size_t pairs = (size_t)(group->cycle + 1) / 2;
-    const struct ys_series *cycles = ys_series_find(&record->series, "request_cycle");
-    struct ys_facts_turns *facts = record->has_facts ? record->facts.turns : NULL;
     size_t marked = 0;
     for (size_t p = 0; p < pairs; p++)
-        marked += group->marks[p];
-    const bool drops = group->turns->drops && 2 * marked <= pairs;
+        marked += group->pairs[p].is_disturbed;
+    return marked;
+}
+
+/** Not where that would be more than half of them, nor where so few blocks would be left that nothing could be told of
+ * warm-up. (The last pair may have been cut short.) */
+static bool drops(const struct group *group, size_t pairs)
+{
+    int64_t all = 0, left = 0;
+    for (size_t p = 0; p + 1 < pairs; p++) {
+        all += group->pairs[p].blocks;
+        left += group->pairs[p].is_disturbed ? 0 : group->pairs[p].blocks;
+    }
+    return group->turns->drops && 2 * count_marked(group, pairs) <= pairs &&
+           (left >= YS_STEADY_MIN_BLOCKS || all < YS_STEADY_MIN_BLOCKS);
+}
+
+/** Which questions do not count, and how many pairs of cycles that are. */
+static ys_status drop(const struct group *group, size_t place, struct ys_run_record *record)
+{
+    const size_t pairs = (size_t)(group->cycle + 1) / 2, marked = count_marked(group, pairs);
+    const struct ys_series *cycles = ys_series_find(&record->series, "request_cycle");
+    struct ys_facts_turns *facts = record->has_facts ? record->facts.turns : NULL;
+    const bool is_dropping = drops(group, pairs);
     for (size_t i = 0, count = cycles ? cycles->count : 0; i < count; i++) {
         const int64_t cycle = ys_series_find(&record->series, "request_cycle")->ints[i];
-        YS_TRY(
-            ys_series_add_int(&record->series, "request_dropped", drops && cycle >= 0 && group->marks[cycle / 2] != 0));
+        YS_TRY(ys_series_add_int(&record->series, "request_dropped",
+                                 is_dropping && cycle >= 0 && group->pairs[cycle / 2].is_disturbed));
     }
     if (!facts)
         return YS_OK;
@@ -347,7 +382,7 @@ static ys_status drop(const struct group *group, size_t place, struct ys_run_rec
     facts->place = (int64_t)place;
     facts->pairs = (int64_t)pairs;
     facts->disturbed = (int64_t)marked;
-    facts->dropped = drops ? (int64_t)marked : 0;
+    facts->dropped = is_dropping ? (int64_t)marked : 0;
     facts->block_cut = group->is_cut;
     return YS_OK;
 }
@@ -395,6 +430,6 @@ ys_status ys_turns_execute(const struct ys_run_spec *specs, size_t count, const 
         const ys_status noted = drop(&group, m, &records[m]);
         status = status == YS_OK ? noted : status;
     }
-    ys_free(group.marks);
+    ys_free(group.pairs);
     return status;
 }

@@ -11,8 +11,8 @@
  * from then on (ys_session_pause()), before the next is asked; what it used counts as its own time all the same.
  *
  * A turn during which other programs used the machine costs all members its pair of cycles. Which these are is judged
- * by the processors alone, never by how long a member took. Where it would be more than half of them all count: the
- * runs were disturbed.
+ * by the processors alone, never by how long a member took. Where it would be more than half of them, or would leave
+ * too few blocks to tell warm-up by, all count: the runs were disturbed.
  *
  * In the series of a run (run/run.h), a row for each question: request_cycle (from 0; -1 before the cycles),
  * request_settles (1: of a step to settle in), request_ahead_ns (processor time that the member used while others had
@@ -31,6 +31,9 @@ struct ys_turns {
 };
 
 enum { YS_TURNS_MOST = 8 }; /* members: each waits for all others, and all are in memory */
+
+/** How many blocks of a run of so many steps count, at least, if it takes turns. */
+int64_t ys_turns_least_blocks(int64_t steps, int64_t block);
 
 /** Runs `specs`, which are of as many steps each, train, are on one host and say `by_turns`, in this order of starts;
  * at most YS_TURNS_MOST. Where memory has not twice the room that the largest of those started holds no more are:

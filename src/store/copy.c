@@ -39,9 +39,7 @@ static ys_status copy_file(const char *from, const char *to)
     char *chunk = ys_alloc(CHUNK_BYTES, 1);
     int in = open(from, O_RDONLY | O_CLOEXEC);
     int out = in >= 0 ? open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    ys_status status = !chunk              ? ys_out_of_memory()
-                       : in < 0 || out < 0 ? ys_fail(YS_EIO, "%s", strerror(errno))
-                                           : copy_bytes(in, out, chunk);
+    ys_status status = in < 0 || out < 0 ? ys_fail(YS_EIO, "%s", strerror(errno)) : copy_bytes(in, out, chunk);
     if (out >= 0 && close(out) != 0 && status == YS_OK)
         status = ys_fail(YS_EIO, "%s", strerror(errno));
     if (in >= 0)
@@ -80,7 +78,7 @@ static ys_status copy_both(const char *path, const char *journal, const char *co
 {
     struct mark database_was = mark_of(path), journal_was = mark_of(journal);
     char *copied_journal = ys_format("%s-wal", copy);
-    ys_status status = copied_journal ? copy_file(path, copy) : ys_out_of_memory();
+    ys_status status = copy_file(path, copy);
     if (status == YS_OK)
         status = copy_file(journal, copied_journal);
     ys_free(copied_journal);
@@ -95,7 +93,7 @@ ys_status ys_store_copy(const char *path, struct ys_working *working, char **cop
     ys_working_sweep(parent, PREFIX, NULL);
     YS_TRY(ys_working_make(parent, PREFIX, working));
     char *made = ys_path_join(working->path, "results.db"), *journal = ys_format("%s-wal", path);
-    ys_status status = made && journal ? copy_both(path, journal, made) : ys_out_of_memory();
+    ys_status status = copy_both(path, journal, made);
     ys_free(journal);
     if (status == YS_OK) {
         *copy = made;

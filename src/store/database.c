@@ -166,16 +166,16 @@ ys_status ys_db_end(struct ys_store *store, ys_status status)
 ys_status ys_db_collect(struct ys_store *store, sqlite3_stmt *statement, ys_db_reader read, ys_json **array)
 {
     ys_json *rows = ys_json_array();
-    ys_status status = rows ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     bool more = true;
     while (status == YS_OK) {
         status = ys_db_step(store, statement, &more);
         if (status != YS_OK || !more)
             break;
         ys_json *object = ys_json_object();
-        status = object ? read(store, statement, object) : ys_out_of_memory();
+        status = read(store, statement, object);
         if (status == YS_OK && ys_json_size(object) > 0)
-            status = ys_json_append(rows, object);
+            ys_json_append(rows, object);
         else
             ys_json_free(object);
     }
@@ -202,7 +202,7 @@ ys_status ys_db_dump(const ys_json *value, char **text)
 {
     char *dump = ys_json_dump(value, YS_JSON_COMPACT);
     if (!dump)
-        return ys_out_of_memory();
+        return YS_EINVAL; /* nested too deep */
     *text = dump;
     return YS_OK;
 }

@@ -68,9 +68,10 @@ static ys_status import_study(struct importing *in, const ys_json *line)
     ys_json *doc = ys_json_copy(line);
     for (size_t i = 0; i < sizeof of_store / sizeof of_store[0]; i++)
         ys_json_remove(doc, of_store[i]);
-    ys_status status = in->study && doc ? ys_json_set_string(doc, "imported", in->path) : ys_out_of_memory();
+    ys_json_set_string(doc, "imported", in->path);
+    ys_status status = YS_OK;
     if (status == YS_OK && in->chain)
-        status = ys_json_set_string(doc, "imported_chain", in->chain);
+        ys_json_set_string(doc, "imported_chain", in->chain);
     if (status == YS_OK && !ys_json_get_text(doc, "name", NULL))
         status = refuse(in, "a study without a name");
     if (status == YS_OK)
@@ -89,7 +90,7 @@ static ys_status import_trial(struct importing *in, const ys_json *line)
     if (status == YS_OK && ys_json_type_of(trial.proof) == YS_JSON_OBJECT)
         status = ys_store_proof_put(in->store, trial_id, trial.proof);
     if (status == YS_OK)
-        status = ys_json_set_int(in->names, trial.id, trial_id);
+        ys_json_set_int(in->names, trial.id, trial_id);
     ys_trial_record_fini(&trial);
     in->trials += status == YS_OK;
     return status;
@@ -160,8 +161,6 @@ static ys_status import_run(struct importing *in, const ys_json *line)
 static ys_status import_host(struct importing *in, const ys_json *line)
 {
     ys_json *host = ys_json_copy(line);
-    if (!host)
-        return ys_out_of_memory();
     ys_json_remove(host, "type");
     ys_status status = ys_store_host_put(in->store, in->study_id, host);
     ys_json_free(host);
@@ -300,8 +299,6 @@ ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *stu
     struct importing in = {.store = store, .path = path};
     ys_status status = ys_fs_read(path, LIMIT_BYTES, &text);
     in.names = status == YS_OK ? ys_json_object() : NULL;
-    if (status == YS_OK && !in.names)
-        status = ys_out_of_memory();
     if (status == YS_OK)
         end_lines_by_newlines(&text);
     if (status == YS_OK && is_whole(&in, &text))

@@ -47,7 +47,7 @@ static ys_status put_rows(struct ys_store *store, const char *sql, int64_t id, s
             ys_row_put_value(bytes, sqlite3_column_value(statement, i));
     }
     ys_db_finish(statement);
-    return bytes->failed ? ys_out_of_memory() : status;
+    return status;
 }
 
 static ys_status hash_content(struct ys_store *store, const char *const *queries, int64_t id, char hash[YS_SHA256_TEXT])
@@ -159,11 +159,10 @@ ys_status ys_store_run_link(struct ys_store *store, int64_t run_id)
     return ys_db_end(store, link_run(store, run_id));
 }
 
-static ys_status add(ys_json *texts, char *text_taken)
+static void add(ys_json *texts, char *text_taken)
 {
-    ys_status status = text_taken ? ys_json_append(texts, ys_json_string(text_taken)) : ys_out_of_memory();
+    ys_json_append(texts, ys_json_string(text_taken));
     ys_free(text_taken);
-    return status;
 }
 
 static ys_status number(struct ys_store *store, const char *sql, int64_t id, int64_t *value)
@@ -194,15 +193,13 @@ static ys_status compare(struct ys_store *store, const struct link *link, ys_jso
     if (counts != link->id)
         return YS_OK;
     ys_status status = hash_content(store, link->run_id ? of_run : of_study, id, content);
-    if (status == YS_ENOMEM)
-        return status;
     if (status == YS_OK && strcmp(content, link->content) == 0)
         return YS_OK;
-    return add(damaged,
-               link->run_id
-                   ? ys_format("run %lld is not what link %lld was made of", (long long)id, (long long)link->id)
-                   : ys_format("study %lld, its machine, trials and proofs are not what link %lld was made of",
-                               (long long)id, (long long)link->id));
+    add(damaged, link->run_id
+                     ? ys_format("run %lld is not what link %lld was made of", (long long)id, (long long)link->id)
+                     : ys_format("study %lld, its machine, trials and proofs are not what link %lld was made of",
+                                 (long long)id, (long long)link->id));
+    return YS_OK;
 }
 
 static ys_status walk(struct ys_store *store, sqlite3_stmt *statement, int64_t study_id, ys_json *damaged,
@@ -218,9 +215,9 @@ static ys_status walk(struct ys_store *store, sqlite3_stmt *statement, int64_t s
         read_link(statement, &link);
         hash_link(&link, last->chain, expected);
         if (link.id != last->id + 1)
-            YS_TRY(add(damaged, ys_format("the chain lacks what was linked before link %lld", (long long)link.id)));
+            add(damaged, ys_format("the chain lacks what was linked before link %lld", (long long)link.id));
         else if (strcmp(expected, link.chain) != 0)
-            YS_TRY(add(damaged, ys_format("link %lld does not follow from the one before it", (long long)link.id)));
+            add(damaged, ys_format("link %lld does not follow from the one before it", (long long)link.id));
         if (link.study_id == study_id)
             YS_TRY(compare(store, &link, damaged));
         *last = link;
@@ -255,10 +252,6 @@ ys_status ys_link_last(struct ys_store *store, int64_t study_id, ys_json **last)
         ys_json_set_int(made, "link", link.id);
         ys_json_set_string(made, "hash", link.chain);
     }
-    if (!made || (link.id && ys_json_size(made) != 2)) {
-        ys_json_free(made);
-        return ys_out_of_memory();
-    }
     *last = made;
     return YS_OK;
 }
@@ -281,10 +274,7 @@ ys_status ys_link_verify(struct ys_store *store, int64_t study_id, ys_json *dama
     ys_json_set_int(made, "links", count);
     ys_json_set_string(made, "head", count ? last.chain : NULL);
     ys_json_set_int(made, "unlinked", unlinked);
-    if (ys_json_set(made, "study", own) != YS_OK) {
-        ys_json_free(made);
-        return ys_out_of_memory();
-    }
+    ys_json_set(made, "study", own);
     *chain = made;
     return YS_OK;
 }

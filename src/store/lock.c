@@ -25,13 +25,11 @@ static ys_status cannot_write(const char *folder, int cause)
 ys_status ys_store_lock_take(const char *folder, struct ys_lock *lock)
 {
     char *path = ys_format("%s/results.lock", folder);
-    if (!path)
-        return ys_out_of_memory();
     ys_status status = ys_lock_take(path, YS_LOCK_ALONE, YS_LOCK_PATIENCE_S, lock);
     int cause = errno;
     long holder = ys_lock_holder(path);
     ys_free(path);
-    if (status == YS_OK || status == YS_EINTR || status == YS_ENOMEM)
+    if (status == YS_OK || status == YS_EINTR)
         return status;
     if (status != YS_EBUSY)
         return cannot_write(folder, cause);
@@ -45,7 +43,7 @@ ys_status ys_store_lock_take(const char *folder, struct ys_lock *lock)
 bool ys_store_lock_is_taken(const char *folder)
 {
     char *path = ys_format("%s/results.lock", folder);
-    const bool taken = path && ys_lock_is_taken(path);
+    const bool taken = ys_lock_is_taken(path);
     ys_free(path);
     return taken;
 }
@@ -54,7 +52,7 @@ ys_status ys_store_lock_probe(const char *folder)
 {
     struct ys_atomic_file file;
     char *path = ys_format("%s/probe", folder), *bytes = ys_alloc(PROBE_BYTES, 1);
-    ys_status status = path && bytes ? ys_atomic_file_open(&file, path) : ys_out_of_memory();
+    ys_status status = ys_atomic_file_open(&file, path);
     if (status == YS_OK) {
         status = ys_atomic_file_write(&file, bytes, PROBE_BYTES);
         if (status == YS_OK && fsync(file.fd) != 0)
@@ -63,7 +61,7 @@ ys_status ys_store_lock_probe(const char *folder)
         ys_atomic_file_discard(&file);
         errno = cause;
     }
-    if (status != YS_OK && status != YS_ENOMEM)
+    if (status != YS_OK)
         status = cannot_write(folder, errno);
     ys_free(path);
     ys_free(bytes);

@@ -12,11 +12,13 @@ static const char *text_at(sqlite3_stmt *statement, int column)
     return (const char *)sqlite3_column_text(statement, column);
 }
 
-static ys_status set_int_or_null(ys_json *object, const char *key, sqlite3_stmt *statement, int column)
+static void set_int_or_null(ys_json *object, const char *key, sqlite3_stmt *statement, int column)
 {
-    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
-        return ys_json_set(object, key, ys_json_null());
-    return ys_json_set_int(object, key, sqlite3_column_int64(statement, column));
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL) {
+        ys_json_set(object, key, ys_json_null());
+        return;
+    }
+    ys_json_set_int(object, key, sqlite3_column_int64(statement, column));
 }
 
 static ys_status set_doc(const struct ys_store *store, ys_json *object, const char *key, sqlite3_stmt *statement,
@@ -24,7 +26,8 @@ static ys_status set_doc(const struct ys_store *store, ys_json *object, const ch
 {
     ys_json *doc;
     YS_TRY(ys_db_json(store, statement, column, &doc));
-    return ys_json_set(object, key, doc);
+    ys_json_set(object, key, doc);
+    return YS_OK;
 }
 
 /* The members of the object in `column`, which are large: shared, not copied. */
@@ -32,11 +35,10 @@ static ys_status set_members(struct ys_store *store, ys_json *object, sqlite3_st
 {
     ys_json *doc;
     YS_TRY(ys_db_json(store, statement, column, &doc));
-    ys_status status = YS_OK;
-    for (void *it = ys_json_iter(doc); status == YS_OK && it; it = ys_json_next(doc, it))
-        status = ys_json_set(object, ys_json_iter_key(it), ys_json_ref(ys_json_iter_value(it)));
+    for (void *it = ys_json_iter(doc); it; it = ys_json_next(doc, it))
+        ys_json_set(object, ys_json_iter_key(it), ys_json_ref(ys_json_iter_value(it)));
     ys_json_free(doc);
-    return status;
+    return YS_OK;
 }
 
 static ys_status read_study_line(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
@@ -46,14 +48,15 @@ static ys_status read_study_line(struct ys_store *store, sqlite3_stmt *row, ys_j
         ys_row_note(store, YS_ROW_STUDY, id, "study %lld is damaged: left out", (long long)id);
         return YS_OK;
     }
-    YS_TRY(ys_json_set_int(object, "id", id));
-    YS_TRY(ys_json_set_string(object, "name", text_at(row, 1)));
-    YS_TRY(ys_json_set_string(object, "folder", text_at(row, 2)));
-    YS_TRY(ys_json_set_string(object, "status", text_at(row, 3)));
-    YS_TRY(set_int_or_null(object, "started_s", row, 4));
-    YS_TRY(set_int_or_null(object, "ended_s", row, 5));
-    YS_TRY(ys_json_set_int(object, "trials", sqlite3_column_int64(row, 6)));
-    return ys_json_set_int(object, "runs", sqlite3_column_int64(row, 7));
+    ys_json_set_int(object, "id", id);
+    ys_json_set_string(object, "name", text_at(row, 1));
+    ys_json_set_string(object, "folder", text_at(row, 2));
+    ys_json_set_string(object, "status", text_at(row, 3));
+    set_int_or_null(object, "started_s", row, 4);
+    set_int_or_null(object, "ended_s", row, 5);
+    ys_json_set_int(object, "trials", sqlite3_column_int64(row, 6));
+    ys_json_set_int(object, "runs", sqlite3_column_int64(row, 7));
+    return YS_OK;
 }
 
 ys_status ys_store_studies(struct ys_store *store, ys_json **studies)
@@ -75,12 +78,12 @@ static ys_status read_study(struct ys_store *store, sqlite3_stmt *row, ys_json *
         return ys_row_fail(store, YS_ROW_STUDY, id);
     ys_row_note_lost(store, YS_ROW_STUDY, id, sqlite3_column_int64(row, 9));
     YS_TRY(set_members(store, object, row, 0));
-    YS_TRY(ys_json_set_int(object, "id", id));
-    YS_TRY(ys_json_set_string(object, "folder", text_at(row, 2)));
-    YS_TRY(set_int_or_null(object, "started_s", row, 3));
-    YS_TRY(set_int_or_null(object, "ended_s", row, 4));
-    YS_TRY(ys_json_set_string(object, "status", text_at(row, 5)));
-    YS_TRY(set_int_or_null(object, "exit_code", row, 6));
+    ys_json_set_int(object, "id", id);
+    ys_json_set_string(object, "folder", text_at(row, 2));
+    set_int_or_null(object, "started_s", row, 3);
+    set_int_or_null(object, "ended_s", row, 4);
+    ys_json_set_string(object, "status", text_at(row, 5));
+    set_int_or_null(object, "exit_code", row, 6);
     return set_doc(store, object, "timing", row, 7);
 }
 
@@ -123,7 +126,8 @@ static ys_status read_host(struct ys_store *store, sqlite3_stmt *row, ys_json *o
     int64_t id = sqlite3_column_int64(row, 1);
     if (sqlite3_column_type(row, 0) != SQLITE_NULL && !sqlite3_column_int(row, 2)) {
         ys_row_note(store, YS_ROW_HOST, id, "what study %lld found of its machine is damaged: left out", (long long)id);
-        return ys_json_set(object, "host", ys_json_null());
+        ys_json_set(object, "host", ys_json_null());
+        return YS_OK;
     }
     return set_doc(store, object, "host", row, 0);
 }
@@ -148,7 +152,8 @@ static ys_status read_proof(struct ys_store *store, sqlite3_stmt *row, ys_json *
         return set_doc(store, object, "proof", row, 2);
     ys_row_note(store, YS_ROW_PROOF, sqlite3_column_int64(row, 1), "the proof of %s is damaged: it counts as none",
                 ys_json_get_text(object, "id", "a trial"));
-    return ys_json_set(object, "proof", ys_json_null());
+    ys_json_set(object, "proof", ys_json_null());
+    return YS_OK;
 }
 
 static ys_status read_trial(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
@@ -158,7 +163,7 @@ static ys_status read_trial(struct ys_store *store, sqlite3_stmt *row, ys_json *
         return ys_row_fail(store, YS_ROW_TRIAL, id);
     ys_row_note_lost(store, YS_ROW_TRIAL, id, sqlite3_column_int64(row, 4));
     YS_TRY(set_members(store, object, row, 0));
-    YS_TRY(ys_json_set_int(object, "trial_id", id));
+    ys_json_set_int(object, "trial_id", id);
     return read_proof(store, row, object);
 }
 

@@ -21,8 +21,9 @@ static ys_status read_expected(struct ys_store *store, sqlite3_stmt *row, ys_jso
 {
     (void)store;
     bool until = sqlite3_column_type(row, 1) == SQLITE_INTEGER;
-    YS_TRY(ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 0)));
-    return ys_json_set_int(object, "until", until ? sqlite3_column_int64(row, 1) : INT64_MAX);
+    ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 0));
+    ys_json_set_int(object, "until", until ? sqlite3_column_int64(row, 1) : INT64_MAX);
+    return YS_OK;
 }
 
 /* Trials that can run have no status of their own, or ok. Their documents are large, so the database looks into them;
@@ -44,7 +45,7 @@ static ys_status load_trials(struct ys_store *store, int64_t study_id, struct st
                                                            .until = ys_json_get_int(row, "until", INT64_MAX)};
     }
     ys_json_free(rows);
-    return trials->items ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status read_try(struct ys_store *store, sqlite3_stmt *row, ys_json *object)
@@ -53,10 +54,11 @@ static ys_status read_try(struct ys_store *store, sqlite3_stmt *row, ys_json *ob
     bool intact = sqlite3_column_int(row, 5) != 0;
     if (!intact)
         ys_row_note_run(store, id, round, (const char *)sqlite3_column_text(row, 6));
-    YS_TRY(ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 0)));
-    YS_TRY(ys_json_set_int(object, "round", round));
-    YS_TRY(ys_json_set_int(object, "attempt", sqlite3_column_int64(row, 2)));
-    return ys_json_set_string(object, "status", intact ? (const char *)sqlite3_column_text(row, 3) : NULL);
+    ys_json_set_int(object, "trial_id", sqlite3_column_int64(row, 0));
+    ys_json_set_int(object, "round", round);
+    ys_json_set_int(object, "attempt", sqlite3_column_int64(row, 2));
+    ys_json_set_string(object, "status", intact ? (const char *)sqlite3_column_text(row, 3) : NULL);
+    return YS_OK;
 }
 
 ys_status ys_store_tries(struct ys_store *store, int64_t study_id, ys_json **tries)
@@ -116,13 +118,10 @@ static void add_round(const struct study_trials *trials, const ys_json *last, bo
     made->complete = made->present == made->expected;
 }
 
-static ys_status make_rounds(struct study_trials *trials, const ys_json *tries, bool done,
-                             struct ys_store_rounds *rounds)
+static void make_rounds(struct study_trials *trials, const ys_json *tries, bool done, struct ys_store_rounds *rounds)
 {
     size_t begin = 0, count = ys_json_size(tries);
     rounds->items = ys_alloc(count, sizeof *rounds->items);
-    if (!rounds->items)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         const ys_json *here = ys_json_at(tries, i), *next = ys_json_at(tries, i + 1);
         bool same_round = next && ys_json_get_int(next, "round", 0) == ys_json_get_int(here, "round", 0);
@@ -134,7 +133,6 @@ static ys_status make_rounds(struct study_trials *trials, const ys_json *tries, 
         if (!same_attempt)
             begin = i + 1;
     }
-    return YS_OK;
 }
 
 ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, struct ys_store_rounds *rounds)
@@ -150,7 +148,7 @@ ys_status ys_store_rounds(struct ys_store *store, int64_t study_id, struct ys_st
     /* Of a study that is done nothing is waited for, also where it is of a time when giving up was not recorded. */
     bool done = strcmp(ys_json_get_text(study, "status", ""), ys_name_of(&ys_study_states, YS_STUDY_DONE)) == 0;
     if (status == YS_OK)
-        status = make_rounds(&trials, tries, done, rounds);
+        make_rounds(&trials, tries, done, rounds);
     ys_free(trials.items);
     ys_json_free(tries);
     ys_json_free(study);

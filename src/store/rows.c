@@ -89,7 +89,7 @@ ys_status ys_row_seal(struct ys_store *store, enum ys_row_table table, int64_t i
     const struct ys_row_info *info = &ys_row_infos[table];
     char *grow = ys_format("UPDATE %s SET parts = parts + ?2 WHERE id = ?1", info->table);
     char *seal = ys_format("UPDATE %s SET sum = %s WHERE id = ?1", info->table, info->sum);
-    ys_status status = grow && seal ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     if (status == YS_OK && more)
         status = ys_db_run(store, grow, "ii", id, more);
     if (status == YS_OK)
@@ -105,7 +105,7 @@ ys_status ys_row_require(struct ys_store *store, enum ys_row_table table, int64_
     sqlite3_stmt *statement = NULL;
     bool found = false, intact = false;
     char *sql = ys_format("SELECT %s.sum IS %s FROM %s WHERE id = ?", info->table, info->sum, info->table);
-    ys_status status = sql ? ys_db_prepare(store, &statement, sql, "i", id) : ys_out_of_memory();
+    ys_status status = ys_db_prepare(store, &statement, sql, "i", id);
     if (status == YS_OK)
         status = ys_db_step(store, statement, &found);
     if (status == YS_OK && found)
@@ -134,7 +134,7 @@ static bool is_new(struct ys_store *store, const char *name)
         store->told = ys_json_object();
     bool known = ys_json_get(store->told, name) != NULL;
     if (!known)
-        (void)ys_json_set_bool(store->told, name, true); /* without memory it is said again */
+        ys_json_set_bool(store->told, name, true);
     return !known;
 }
 

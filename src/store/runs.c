@@ -144,7 +144,7 @@ static ys_status parse_metrics(const struct gathering *all, ys_json *metrics)
         const struct member *member = &all->members[i];
         ys_json *doc = NULL;
         YS_TRY(ys_json_parse(member->doc, strlen(member->doc), all->store->path, &doc));
-        YS_TRY(ys_json_set(metrics, member->name, doc));
+        ys_json_set(metrics, member->name, doc);
     }
     return YS_OK;
 }
@@ -156,14 +156,14 @@ static ys_status end_run(struct gathering *all)
     ys_json *metrics = ys_json_object();
     if (all->count > 1)
         qsort(all->members, all->count, sizeof *all->members, by_position);
-    ys_status status = metrics ? parse_metrics(all, metrics) : ys_out_of_memory();
+    ys_status status = parse_metrics(all, metrics);
     forget_metrics(all);
     if (status == YS_OK)
-        status = ys_json_set(all->run, "metrics", metrics);
+        ys_json_set(all->run, "metrics", metrics);
     else
         ys_json_free(metrics);
     if (status == YS_OK)
-        status = ys_json_append(all->runs, all->run);
+        ys_json_append(all->runs, all->run);
     else
         ys_json_free(all->run);
     all->run = NULL;
@@ -181,7 +181,8 @@ static ys_status gather_run(void *context, const struct ys_run_row *row)
     ys_json_set_int(all->run, "round", row->round);
     ys_json_set_int(all->run, "attempt", row->attempt);
     ys_json_set_string(all->run, "status", row->status);
-    return ys_json_set(all->run, "facts", facts); /* taken in any case */
+    ys_json_set(all->run, "facts", facts);
+    return YS_OK;
 }
 
 static ys_status gather_metric(void *context, const struct ys_metric_row *row)
@@ -191,20 +192,17 @@ static ys_status gather_metric(void *context, const struct ys_metric_row *row)
         forget_metrics(all);
         return YS_OK;
     }
-    struct member *members = ys_grown(all->members, all->count, &all->capacity, sizeof *members);
-    if (!members)
-        return ys_out_of_memory();
-    all->members = members;
+    all->members = ys_grown(all->members, all->count, &all->capacity, sizeof *all->members);
     struct member *member = &all->members[all->count++];
     *member = (struct member){row->position, ys_strdup(row->name), ys_strdup(row->doc)};
-    return member->name && member->doc ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **runs)
 {
     struct gathering all = {.store = store, .runs = ys_json_array()};
     const struct ys_run_reader reader = {&all, {NULL}, gather_run, gather_metric};
-    ys_status status = all.runs ? ys_store_runs_each(store, trial_id, &reader) : ys_out_of_memory();
+    ys_status status = ys_store_runs_each(store, trial_id, &reader);
     if (status == YS_OK)
         status = end_run(&all);
     forget_metrics(&all);

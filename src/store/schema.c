@@ -82,7 +82,7 @@ static ys_status number(struct ys_store *store, const char *sql, int64_t *value)
 
 static ys_status exec_made(struct ys_store *store, const char *sql)
 {
-    return sql ? ys_db_exec(store, sql) : ys_out_of_memory();
+    return ys_db_exec(store, sql);
 }
 
 static ys_status add_sums(struct ys_store *store, const struct ys_row_info *info)

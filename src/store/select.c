@@ -104,8 +104,6 @@ ys_status ys_store_select(struct ys_store *store, const char *selector, int64_t 
 {
     const char *slash = strchr(selector, '/');
     char *word = slash ? ys_strndup(selector, (size_t)(slash - selector)) : ys_strdup(selector);
-    if (!word)
-        return ys_out_of_memory();
     int64_t study = 0, trial = 0;
     ys_status status = find_study(store, word, &study);
     if (status == YS_OK && !study)

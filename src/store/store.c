@@ -80,7 +80,7 @@ static bool has_journal(const struct ys_store *store)
 static ys_status open_immutable(struct ys_store *store)
 {
     char *uri = immutable_uri(store->path);
-    ys_status status = uri ? open_database(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) : ys_out_of_memory();
+    ys_status status = open_database(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
     ys_free(uri);
     return status;
 }
@@ -114,15 +114,11 @@ static ys_status open_for_reading(struct ys_store *store)
 ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_store **store)
 {
     struct ys_store *opened = ys_alloc(1, sizeof *opened);
-    if (!opened)
-        return ys_out_of_memory();
     opened->lock = YS_LOCK_NONE;
     opened->copy.lock = YS_LOCK_NONE;
     opened->folder = ys_path_absolute(folder);
     opened->path = opened->folder ? ys_path_join(opened->folder, "results.db") : NULL;
-    ys_status status = opened->path ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        status = mode == YS_STORE_WRITE ? open_for_writing(opened) : open_for_reading(opened);
+    ys_status status = mode == YS_STORE_WRITE ? open_for_writing(opened) : open_for_reading(opened);
     if (status == YS_OK)
         *store = opened;
     else

@@ -8,7 +8,7 @@
  * damaged run, proof or description of the machine is warned of once and left out, and ys_store_damaged() counts it, so
  * that what is undamaged stays within reach and no changed number passes for a measured one.
  *
- * Every function may also answer YS_ENOMEM, YS_EIO (the disk refused; the message names the folder and the remedy),
+ * Every function may also answer YS_EIO (the disk refused; the message names the folder and the remedy),
  * YS_EFORMAT (the database is damaged) and YS_EBUSY (another program keeps the database locked). Ids are above 0. JSON
  * that is handed out is the caller's. */
 #ifndef YS_STORE_STORE_H

@@ -104,10 +104,8 @@ ys_status ys_store_sweep(const char *folder, const struct ys_sweep *sweep)
 {
     struct ys_lock lock;
     char *path = ys_path_join(folder, "results.db");
-    bool is_ours = path && ys_fs_exists(path);
+    bool is_ours = ys_fs_exists(path);
     ys_free(path);
-    if (!path)
-        return ys_out_of_memory();
     if (!is_ours)
         return YS_OK;
     YS_TRY(ys_store_lock_take(folder, &lock));

@@ -98,7 +98,7 @@ const ys_json *ys_stored_audit(const ys_json *proof)
 ys_status ys_trial_records_read(const ys_json *array, const char *label, struct ys_trial_records *trials)
 {
     *trials = (struct ys_trial_records){.items = ys_alloc(ys_json_size(array), sizeof *trials->items)};
-    ys_status status = trials->items ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < ys_json_size(array); i++) {
         status = ys_trial_record_read(ys_json_at(array, i), label, &trials->items[i]);
         trials->count += status == YS_OK;

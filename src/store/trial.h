@@ -47,7 +47,7 @@ struct ys_trial_record {
 /** The fields, in the order of JSON. */
 extern const struct ys_record ys_trial_record;
 
-/** As ys_record_read(), for this record: stored trials of every version are readable. YS_EFORMAT, YS_ENOMEM. */
+/** As ys_record_read(), for this record: stored trials of every version are readable. YS_EFORMAT, */
 ys_status ys_trial_record_read(const ys_json *json, const char *label, struct ys_trial_record *trial) YS_MUST_CHECK;
 void ys_trial_record_fini(struct ys_trial_record *trial); /* a zeroed one is fine */
 /** As ys_store_trials_get() gives it. NULL: no memory. */

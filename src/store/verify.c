@@ -17,29 +17,27 @@ struct verified {
     bool is_lost;                /* they are more than a kill leaves behind */
 };
 
-static ys_status add_text(ys_json *texts, char *text_taken)
+static void add_text(ys_json *texts, char *text_taken)
 {
-    ys_status status = text_taken ? ys_json_append(texts, ys_json_string(text_taken)) : ys_out_of_memory();
+    ys_json_append(texts, ys_json_string(text_taken));
     ys_free(text_taken);
-    return status;
 }
 
 /* Columns: key, whether it has a checksum, whether that is right, how many rows of it are lost. */
-static ys_status verify_row(sqlite3_stmt *row, const char *table, struct verified *verified)
+static void verify_row(sqlite3_stmt *row, const char *table, struct verified *verified)
 {
     const char *key = (const char *)sqlite3_column_text(row, 0);
     int64_t lost = sqlite3_column_int64(row, 3);
     verified->rows++;
     verified->unverified += !sqlite3_column_int(row, 1);
     if (!sqlite3_column_int(row, 2))
-        YS_TRY(add_text(verified->damaged, ys_format("%s %s is not as it was stored", table, key ? key : "?")));
+        add_text(verified->damaged, ys_format("%s %s is not as it was stored", table, key ? key : "?"));
     if (lost > 0)
-        return add_text(verified->damaged, ys_format("%s %s lacks %lld of the rows that were stored of it", table,
-                                                     key ? key : "?", (long long)lost));
+        add_text(verified->damaged, ys_format("%s %s lacks %lld of the rows that were stored of it", table,
+                                              key ? key : "?", (long long)lost));
     if (lost < 0)
-        return add_text(verified->damaged, ys_format("%s %s has %lld rows more than were stored of it", table,
-                                                     key ? key : "?", (long long)-lost));
-    return YS_OK;
+        add_text(verified->damaged, ys_format("%s %s has %lld rows more than were stored of it", table, key ? key : "?",
+                                              (long long)-lost));
 }
 
 static ys_status verify_table(struct ys_store *store, int64_t study_id, const struct ys_row_info *info,
@@ -51,11 +49,11 @@ static ys_status verify_table(struct ys_store *store, int64_t study_id, const st
     char *sql = lost ? ys_format("SELECT %s, %s.sum IS NOT NULL, %s.sum IS %s, %s FROM %s WHERE %s", info->key,
                                  info->table, info->table, info->sum, lost, info->table, info->of_study)
                      : NULL;
-    ys_status status = sql ? ys_db_prepare(store, &statement, sql, "i", study_id) : ys_out_of_memory();
+    ys_status status = ys_db_prepare(store, &statement, sql, "i", study_id);
     while (status == YS_OK && more) {
         status = ys_db_step(store, statement, &more);
         if (status == YS_OK && more)
-            status = verify_row(statement, info->table, verified);
+            verify_row(statement, info->table, verified);
     }
     ys_db_finish(statement);
     ys_free(sql);
@@ -92,7 +90,7 @@ static ys_status verify_folders(struct ys_store *store, int64_t study_id, const 
             continue;
         verified->is_lost |= verified->lost_round != YS_FIELD_NONE && verified->lost_round != round;
         verified->lost_round = round;
-        status = add_text(verified->unstored, ys_strdup(entry->d_name));
+        add_text(verified->unstored, ys_strdup(entry->d_name));
     }
     if (entries)
         closedir(entries);
@@ -112,12 +110,9 @@ static ys_status verify_runs(struct ys_store *store, int64_t study_id, struct ve
     ys_db_finish(statement);
     if (runs)
         status = verify_folders(store, study_id, runs, verified);
-    else if (folder)
-        status = ys_out_of_memory();
     ys_free(runs);
     if (status == YS_OK && verified->is_lost)
-        status =
-            add_text(verified->damaged, ys_format("runs of several rounds have a folder and no row: rows were lost"));
+        add_text(verified->damaged, ys_format("runs of several rounds have a folder and no row: rows were lost"));
     return status;
 }
 
@@ -132,7 +127,7 @@ static ys_status verify_file(struct ys_store *store, struct verified *verified)
         status = ys_db_step(store, statement, &more);
         const char *text = status == YS_OK && more ? (const char *)sqlite3_column_text(statement, 0) : NULL;
         if (text && strcmp(text, "ok") != 0)
-            status = add_text(verified->damaged, ys_format("results.db: %s", text));
+            add_text(verified->damaged, ys_format("results.db: %s", text));
     }
     ys_db_finish(statement);
     return status;
@@ -141,13 +136,16 @@ static ys_status verify_file(struct ys_store *store, struct verified *verified)
 /* A file that cannot be read to its end is damaged too; the rest is looked at all the same. */
 static ys_status keep_going(ys_status status, struct verified *verified)
 {
-    return status == YS_EFORMAT ? add_text(verified->damaged, ys_strdup(ys_error())) : status;
+    if (status != YS_EFORMAT)
+        return status;
+    add_text(verified->damaged, ys_strdup(ys_error()));
+    return YS_OK;
 }
 
 ys_status ys_store_verify(struct ys_store *store, int64_t study_id, ys_json **found)
 {
     struct verified verified = {.damaged = ys_json_array(), .unstored = ys_json_array(), .lost_round = YS_FIELD_NONE};
-    ys_status status = verified.damaged && verified.unstored ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (int i = 0; status == YS_OK && i < YS_ROW_TABLES; i++)
         status = keep_going(verify_table(store, study_id, &ys_row_infos[i], &verified), &verified);
     if (status == YS_OK)

@@ -68,8 +68,6 @@ static ys_status folder_is_taken(struct ys_store *store, const char *name, bool 
     ys_db_finish(statement);
     YS_TRY(status);
     char *path = ys_path_join(store->folder, name);
-    if (!path)
-        return ys_out_of_memory();
     *taken = users || (ys_fs_exists(path) && rmdir(path) != 0);
     ys_free(path);
     return YS_OK;
@@ -92,7 +90,7 @@ static ys_status choose_folder(struct ys_store *store, const char *name, char **
     for (;; number++) {
         bool taken = false;
         char *chosen = ys_format("%03lld-%s", (long long)number, clean);
-        status = chosen ? folder_is_taken(store, chosen, &taken) : ys_out_of_memory();
+        status = folder_is_taken(store, chosen, &taken);
         if (status == YS_OK && !taken) {
             *folder = chosen;
             return YS_OK;
@@ -115,8 +113,6 @@ static ys_status insert_study(struct ys_store *store, const ys_json *doc, const 
     if (users)
         return ys_fail(YS_EINVAL, "the folder %s of %s belongs to another study", folder, store->folder);
     store->made_folder = ys_path_join(store->folder, folder);
-    if (!store->made_folder)
-        return ys_out_of_memory();
     YS_TRY(ys_fs_make_dirs(store->made_folder));
     YS_TRY(ys_db_run(store, "INSERT INTO study (name, folder, started_s, status, doc) VALUES (?, ?, ?, 'running', ?)",
                      "ttit", ys_json_get_text(doc, "name", "study"), folder, started_s, text));
@@ -130,7 +126,8 @@ static ys_status begin_study(struct ys_store *store, ys_json *doc, int64_t *stud
     char *text, *folder = NULL;
     if (!*ys_json_get_text(doc, "folder", "")) {
         YS_TRY(choose_folder(store, ys_json_get_text(doc, "name", "study"), &folder));
-        ys_status status = ys_json_set_string(doc, "folder", folder);
+        ys_json_set_string(doc, "folder", folder);
+        ys_status status = YS_OK;
         ys_free(folder);
         YS_TRY(status);
     }
@@ -144,7 +141,7 @@ ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc,
 {
     ys_json *doc = ys_json_copy(study_doc);
     int64_t id = 0;
-    ys_status status = doc ? ys_db_begin(store) : ys_out_of_memory();
+    ys_status status = ys_db_begin(store);
     if (status == YS_OK)
         status = ys_db_end(store, begin_study(store, doc, &id));
     if (status == YS_OK)
@@ -232,7 +229,7 @@ static ys_status dump_trial(const struct ys_trial_record *trial, char **text)
     plain.trial_id = YS_FIELD_NONE;
     plain.proof = NULL;
     ys_json *doc = ys_trial_record_json(&plain);
-    ys_status status = doc ? ys_db_dump(doc, text) : ys_out_of_memory();
+    ys_status status = ys_db_dump(doc, text);
     ys_json_free(doc);
     return status;
 }

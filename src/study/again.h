@@ -1,12 +1,10 @@
-/* Two trials of stored or exported studies, run anew in turn: what of a suspicion fresh rounds confirm. Each round is a
- * study of one run of the one and a study of one run of the other, in an order that changes with every round, in a
- * folder that goes with it. So both may have recipes of one name that lie in two places. */
+/* Two trials of stored or exported studies, run anew side by side (study/arms.h): what of a suspicion fresh rounds
+ * confirm. Both may have recipes of one name that lie in two places. */
 #ifndef YS_STUDY_AGAIN_H
 #define YS_STUDY_AGAIN_H
 
 #include "metric/document.h"
 #include "stat/compare.h"
-#include "store/store.h"
 
 struct ys_again;
 
@@ -16,17 +14,16 @@ struct ys_again_wish {
                                        of yardstick's own, its folder comes first */
     int64_t seed;                   /* of the first round; each has its own */
     const char *on_disturbance;     /* as of a job; NULL: its default */
-    uint64_t deadline_ns;           /* no round begins after it; 0: none */
+    uint64_t deadline_ns;           /* measuring ends then; 0: never */
 };
 
 /** *reason (ys_free) says why one of the two cannot be run here, and *again is then NULL. */
 ys_status ys_again_open(const struct ys_again_wish *wish, struct ys_again **again, char **reason) YS_MUST_CHECK;
 void ys_again_close(struct ys_again *again); /* NULL is fine */
 
-/** Measures until there are `rounds` of both, or the deadline has passed. *reason (ys_free) is new where a run failed,
- * or is of another adapter than the trial was: then it has ended. YS_EINTR. */
+/** Measures until there are `rounds` of both. *reason (ys_free) is new where there are not: the deadline has passed, a
+ * run failed, or is of another adapter than the trial was. YS_EINTR. */
 ys_status ys_again_measure(struct ys_again *again, size_t rounds, char **reason) YS_MUST_CHECK;
-size_t ys_again_rounds(const struct ys_again *again);
 /** The values of the metric of that name in the rounds in which both have one, those of the second against those of the
  * first. The lists of `rounds` have room for as many as there are rounds. */
 void ys_again_values(const struct ys_again *again, const char *metric, struct ys_compare_rounds *rounds);

@@ -3,12 +3,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/size.h"
-#include "base/stop.h"
 #include "framework/framework.h"
 #include "framework/list.h"
-#include "metric/document.h"
+#include "job/settings.h"
 #include "metric/metric.h"
-#include "study/study.h"
+#include "study/arms.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -17,7 +16,7 @@
 #include <string.h>
 
 const int YS_BISECT_ROUNDS[YS_BISECT_LOOKS] = {10, 16, 24};
-enum { ROUNDS_MOST = YS_BISECT_ROUNDS_MOST, TEAM = YS_BISECT_TEAM, OWN_FLAGS = 5 };
+enum { ROUNDS_MOST = YS_BISECT_ROUNDS_MOST, TEAM = YS_BISECT_TEAM };
 enum { SPARE = 2 }; /* questions more than halving takes, for versions of which nothing can be told */
 
 struct bisecting {
@@ -34,39 +33,43 @@ struct bisecting {
     bool by_rightness; /* the ends differ in that one of them is wrong */
 };
 
-/* What became of the runs of one version. */
-struct conduct {
-    int64_t runs, failed;
-    bool disproved;  /* its proof failed */
-    char *reason;    /* owned: of what went wrong first; NULL */
-    char *valueless; /* owned: why its runs have no value of the metric; NULL */
-};
-
 /* A run can fail by chance, a version cannot: it is wrong where its proof or every run of it fails. */
 enum standing { SOUND, SHAKY, WRONG };
 
-static enum standing standing_of(const struct conduct *conduct)
+static enum standing standing_of(const struct ys_arm *arm)
 {
-    if (conduct->disproved || (conduct->runs > 0 && conduct->failed == conduct->runs))
+    if (arm->disproved || (arm->runs > 0 && arm->failed == arm->runs))
         return WRONG;
-    return conduct->failed ? SHAKY : SOUND;
+    return arm->failed ? SHAKY : SOUND;
 }
 
 /* What is measured of one question: good, bad, and the version between. */
 struct team {
     const char *names[TEAM];
-    size_t count;
+    size_t count, metric;
+    struct ys_arms arms;
     struct ys_bisect_speeds speeds, settled; /* the second were what is left of warm-up gone */
     int rounds;
-    struct conduct conducts[TEAM];
 };
 
-static void fini_team(struct team *team)
+static enum standing standing_in(const struct team *team, size_t i)
 {
-    for (size_t i = 0; i < TEAM; i++) {
-        ys_free(team->conducts[i].reason);
-        ys_free(team->conducts[i].valueless);
-    }
+    return standing_of(&team->arms.items[i]);
+}
+
+/* What is wrong with it; new. */
+static char *fault_of(const struct team *team, size_t i)
+{
+    const struct ys_arm *arm = &team->arms.items[i];
+    return arm->disproved
+               ? ys_strdup("its proof failed")
+               : ys_format("%s: %s", ys_run_status_name(arm->status), arm->reason ? arm->reason : "no run succeeded");
+}
+
+static const char *valueless_of(const struct team *team, size_t i)
+{
+    const struct ys_trial_metric *metric = &team->arms.last.trials[i].values[team->metric];
+    return metric->n ? "all are 0" : metric->reason ? metric->reason : "no run has one";
 }
 
 /* ---- the versions */
@@ -150,7 +153,7 @@ static ys_status take_known(struct bisecting *bisecting)
     const bool upwards = by_number(number_of(wish->good), number_of(wish->bad)) <= 0;
     const char *low = number_of(upwards ? wish->good : wish->bad), *high = number_of(upwards ? wish->bad : wish->good);
     struct ys_list list;
-    YS_TRY(ys_framework_list(wish->recipe_dirs, &list));
+    ys_framework_list(wish->recipe_dirs, &list);
     const struct ys_framework_entry *entries = list.items;
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < list.count; i++) {
@@ -252,106 +255,49 @@ static ys_status make_ready(const struct bisecting *bisecting, const char *spec,
 
 /* ---- one look */
 
-/* A flag that borrows: the job only reads it. */
-static struct ys_job_flag flag_of(const char *key, const char *value)
+static ys_status load_job(const struct bisecting *bisecting, const struct team *team, struct ys_job *job)
 {
-    return (struct ys_job_flag){(char *)(uintptr_t)key, (char *)(uintptr_t)value};
-}
-
-static ys_status load_job(const struct bisecting *bisecting, const struct team *team, int rounds, struct ys_job *job)
-{
-    static const char *const own[] = {"framework", "repeat", "seed", "audit"};
     const struct ys_bisect_wish *wish = bisecting->wish;
-    struct ys_job_hooks hooks = ys_study_job_hooks(wish->recipe_dirs);
-    struct ys_job_flag *flags = ys_alloc(wish->flag_count + OWN_FLAGS, sizeof *flags);
-    char frameworks[TEAM * 128], repeat[16], seed[32];
-    size_t count = 0;
-    if (!flags)
-        return ys_out_of_memory();
-    for (size_t i = 0; i < wish->flag_count; i++) {
-        bool is_own = false;
-        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
-            is_own |= strcmp(wish->flags[i].key, own[k]) == 0;
-        if (!is_own)
-            flags[count++] = wish->flags[i];
-    }
+    char frameworks[TEAM * 128], seed[32];
     snprintf(frameworks, sizeof frameworks, "{%s,%s%s%s}", team->names[0], team->names[1],
              team->count == TEAM ? "," : "", team->count == TEAM ? team->names[2] : "");
-    snprintf(repeat, sizeof repeat, "%d", rounds);
     snprintf(seed, sizeof seed, "%lld", (long long)bisecting->seed);
-    flags[count++] = flag_of("framework", frameworks);
-    flags[count++] = flag_of("repeat", repeat);
-    flags[count++] = flag_of("seed", seed);
-    flags[count++] = flag_of("audit", "off");
-    ys_status status = ys_job_load(wish->path, flags, count, &hooks, job);
-    ys_free(flags);
-    YS_TRY(status);
-    if (ys_json_size(job->trials) == team->count)
-        return YS_OK;
-    const size_t found = ys_json_size(job->trials);
-    ys_job_fini(job);
-    return ys_fail(YS_EINVAL,
-                   "the study has %zu trials for %zu versions: bisect measures one trial of each, so give "
-                   "each key one value",
-                   found, team->count);
+    const struct ys_arms_key keys[] = {{"framework", frameworks, YS_ARMS_SET},
+                                       {"repeat", "1", YS_ARMS_SET},
+                                       {"audit", "off", YS_ARMS_SET},
+                                       {"interleave", "auto", YS_ARMS_USUAL},
+                                       {bisecting->seed == YS_FIELD_NONE ? NULL : "seed", seed, YS_ARMS_SET},
+                                       {NULL, NULL, YS_ARMS_SET}};
+    return ys_arms_load(wish->path, wish->flags, wish->flag_count, keys, wish->recipe_dirs, team->count, job);
 }
 
-struct proven {
-    int verdict;
-};
-static const struct ys_field proven_fields[] = {
-    YS_FIELD_NAMED(struct proven, verdict, &ys_proof_verdicts, YS_FIELD_NULL, "of the proof")};
-static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
-
-static ys_status note_conduct(const struct ys_result_trial *trial, int rounds, struct conduct *conduct)
+static ys_status open_arms(const struct bisecting *bisecting, struct team *team)
 {
-    struct proven proof;
-    ys_record_glance(&proven_record, trial->proof, &proof);
-    const bool disproved = proof.verdict == YS_PROOF_FAIL, none_ran = trial->runs == 0;
-    conduct->disproved |= disproved;
-    conduct->runs += none_ran ? rounds : trial->runs;
-    conduct->failed += none_ran ? rounds : trial->failed;
-    if (conduct->reason || (!disproved && !none_ran && trial->failed == 0))
-        return YS_OK;
-    conduct->reason = disproved ? ys_strdup("its proof failed")
-                                : ys_format("%s: %s", ys_run_status_name((enum ys_run_status)trial->status),
-                                            trial->reason ? trial->reason : "no run succeeded");
-    return conduct->reason ? YS_OK : ys_out_of_memory();
+    struct ys_job job;
+    YS_TRY(load_job(bisecting, team, &job));
+    const struct ys_arms_wish wish = {.job = &job,
+                                      .recipe_dirs = bisecting->wish->recipe_dirs,
+                                      .store = bisecting->store,
+                                      .command = bisecting->wish->command};
+    team->metric = bisecting->metric;
+    return ys_arms_open(&wish, &team->arms);
 }
 
-static ys_status note_values(const struct ys_trial_metric *metric, bool is_rate, int rounds, struct team *team,
-                             size_t i)
+static void take_values(struct team *team, int rounds)
 {
-    struct conduct *conduct = &team->conducts[i];
-    for (int r = 0; r < rounds; r++) {
-        const double part = metric->taken && (size_t)r < metric->rounds ? metric->taken[r] : 0;
-        const double value = (size_t)r < metric->rounds ? metric->by_round[r] : NAN;
-        const double back = isnan(part) ? INFINITY : -log1p(-part);
-        team->speeds.taken[i][team->rounds + r] = team->settled.taken[i][team->rounds + r] = is_rate ? back : -back;
-        team->speeds.values[i][team->rounds + r] = value > 0 ? log(value) : NAN;
-        team->settled.values[i][team->rounds + r] = value > 0 && metric->bias ? log(value) + metric->bias[r] : NAN;
-    }
-    if (metric->n || conduct->valueless)
-        return YS_OK;
-    conduct->valueless = ys_strdup(metric->reason ? metric->reason : "no run has one");
-    return conduct->valueless ? YS_OK : ys_out_of_memory();
-}
-
-static ys_status take_values(const struct bisecting *bisecting, int64_t study_id, int rounds, struct team *team)
-{
-    struct ys_result result = {0};
-    YS_TRY(ys_metric_result_load(bisecting->store, study_id, YS_RESULT_AXES, &result));
-    ys_status status = YS_OK;
     size_t count;
-    const bool is_rate = ys_metric_infos(&count)[bisecting->metric].kind == YS_KIND_RATE;
-    for (size_t i = 0; status == YS_OK && i < team->count && i < result.trial_count; i++) {
-        status = note_conduct(&result.trials[i], rounds, &team->conducts[i]);
-        if (status == YS_OK)
-            status = note_values(&result.trials[i].values[bisecting->metric], is_rate, rounds, team, i);
+    const bool is_rate = ys_metric_infos(&count)[team->metric].kind == YS_KIND_RATE;
+    for (int r = team->rounds; r < team->rounds + rounds; r++) {
+        for (size_t i = 0; i < team->count; i++) {
+            const struct ys_arms_value of = ys_arms_value(&team->arms, i, team->metric, (size_t)r);
+            const double value = of.value > 0 ? log(of.value) : NAN;
+            const double back = isnan(of.taken) ? INFINITY : -log1p(-of.taken);
+            team->speeds.taken[i][r] = team->settled.taken[i][r] = is_rate ? back : -back;
+            team->speeds.values[i][r] = value;
+            team->settled.values[i][r] = value + of.bias;
+        }
     }
     team->rounds += rounds;
-    ys_result_fini(&result);
-    return status;
 }
 
 static ys_status add_study(struct ys_bisect_step *step, int64_t study_id)
@@ -366,22 +312,12 @@ static ys_status add_study(struct ys_bisect_step *step, int64_t study_id)
 
 static ys_status measure(struct bisecting *bisecting, struct team *team, int rounds, struct ys_bisect_step *step)
 {
-    const struct ys_study_options options = {.recipe_dirs = bisecting->wish->recipe_dirs,
-                                             .command = bisecting->wish->command};
-    struct ys_job job = {0};
-    int64_t study_id = 0;
-    int exit_code = 0;
-    YS_TRY(load_job(bisecting, team, rounds, &job));
-    ys_log_info("%s: rounds %d to %d of %s, in turn", step->version, team->rounds + 1, team->rounds + rounds,
+    ys_log_info("%s: rounds %d to %d of %s, side by side", step->version, team->rounds + 1, team->rounds + rounds,
                 team->count == TEAM ? "it and both ends" : "both ends");
-    ys_status status = ys_study_run(&job, &options, bisecting->store, &study_id, &exit_code);
-    ys_job_fini(&job);
-    if (status == YS_OK && ys_stop_signal())
-        status = ys_stopped();
-    bisecting->seed += rounds;
-    if (status == YS_OK)
-        status = add_study(step, study_id);
-    return status == YS_OK ? take_values(bisecting, study_id, rounds, team) : status;
+    YS_TRY(ys_arms_measure(&team->arms, rounds));
+    bisecting->seed = team->arms.seed;
+    take_values(team, rounds);
+    return add_study(step, team->arms.study_id);
 }
 
 /* Which of the team has no value of the metric in any round, though its runs succeed; `count` where each has one, or
@@ -401,43 +337,54 @@ static size_t without_values(const struct team *team)
 /* The ends differ where the bad one is wrong, or by more than the margin. */
 static ys_status judge_ends(struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
 {
-    const struct conduct *conducts = team->conducts;
     const size_t lacking = without_values(team);
-    if (standing_of(&conducts[0]) == WRONG)
-        return ys_fail(YS_EINVAL, "--good=%s is not good: %s", team->names[0], conducts[0].reason);
-    if (standing_of(&conducts[1]) == WRONG) {
-        bisecting->by_rightness = true;
+    const bool is_good_wrong = standing_in(team, 0) == WRONG;
+    if (is_good_wrong || standing_in(team, 1) == WRONG) {
         step->side = YS_BISECT_BAD;
-        step->reason = ys_strdup(conducts[1].reason);
+        step->reason = fault_of(team, is_good_wrong ? 0 : 1);
+        bisecting->by_rightness = true;
+        if (step->reason && is_good_wrong)
+            return ys_fail(YS_EINVAL, "--good=%s is not good: %s", team->names[0], step->reason);
         return step->reason ? YS_OK : ys_out_of_memory();
     }
     if (lacking < team->count)
         return ys_fail(YS_EINVAL,
                        "--metric=%s: %s has no value above 0 of it here (%s): choose one that this study has",
-                       bisecting->out->metric, team->names[lacking],
-                       conducts[lacking].valueless ? conducts[lacking].valueless : "all are 0");
+                       bisecting->out->metric, team->names[lacking], valueless_of(team, lacking));
     return ys_bisect_tell_apart(&team->speeds, &team->settled, team->rounds, bisecting->out->level, bisecting->margin,
                                 step);
 }
 
-/* "toy@3.0: 1 of 3 runs failed: crashed: ...": the first of the team, from the version asked for on, that is not as it
- * has to be. */
+/* "toy@3.0: 1 of 3 runs failed: crashed: ...", new; NULL without memory. */
+static char *conduct_of(const struct team *team, size_t i)
+{
+    const struct ys_arm *arm = &team->arms.items[i];
+    char *fault = fault_of(team, i), *text = NULL;
+    if (fault && arm->disproved)
+        text = ys_format("%s: %s", team->names[i], fault);
+    else if (fault)
+        text = ys_format("%s: %lld of %lld runs failed: %s", team->names[i], (long long)arm->failed,
+                         (long long)arm->runs, fault);
+    ys_free(fault);
+    return text;
+}
+
+/* The first of the team, from the version asked for on, that is not as it has to be. */
 static ys_status say_conduct(const struct team *team, bool bad_fails, struct ys_bisect_step *step)
 {
     const size_t lacking = without_values(team);
-    for (size_t i = TEAM; i-- > 0 && !step->reason;) {
-        const struct conduct *conduct = &team->conducts[i];
-        const bool expected = bad_fails && i == 1 && standing_of(conduct) == WRONG;
-        if (conduct->reason && standing_of(conduct) != SOUND && !expected)
-            step->reason = conduct->disproved
-                               ? ys_format("%s: %s", team->names[i], conduct->reason)
-                               : ys_format("%s: %lld of %lld runs failed: %s", team->names[i],
-                                           (long long)conduct->failed, (long long)conduct->runs, conduct->reason);
+    size_t i = TEAM;
+    while (i-- > 0) {
+        const bool expected = bad_fails && i == 1 && standing_in(team, i) == WRONG;
+        if (standing_in(team, i) != SOUND && !expected)
+            break;
     }
-    if (!step->reason && lacking < team->count)
-        step->reason = ys_format("%s has no value of the metric: %s", team->names[lacking],
-                                 team->conducts[lacking].valueless ? team->conducts[lacking].valueless : "all are 0");
-    if (!step->reason)
+    if (i < TEAM)
+        step->reason = conduct_of(team, i);
+    else if (lacking < team->count)
+        step->reason =
+            ys_format("%s has no value of the metric: %s", team->names[lacking], valueless_of(team, lacking));
+    else
         step->reason = ys_strdup("the ends do not behave as they did");
     return step->reason ? YS_OK : ys_out_of_memory();
 }
@@ -445,8 +392,8 @@ static ys_status say_conduct(const struct team *team, bool bad_fails, struct ys_
 /* Where the good end fails as well, or the bad one no more, it is not the version that made it. */
 static ys_status judge_rightness(const struct team *team, struct ys_bisect_step *step)
 {
-    const enum standing standing = standing_of(&team->conducts[2]);
-    const bool ends_hold = standing_of(&team->conducts[0]) == SOUND && standing_of(&team->conducts[1]) == WRONG;
+    const enum standing standing = standing_in(team, 2);
+    const bool ends_hold = standing_in(team, 0) == SOUND && standing_in(team, 1) == WRONG;
     if (!ends_hold || standing == SHAKY) {
         step->side = YS_BISECT_SKIPPED;
         return say_conduct(team, true, step);
@@ -459,7 +406,7 @@ static ys_status judge_speed(const struct bisecting *bisecting, const struct tea
 {
     bool wrong = false;
     for (size_t i = 0; i < team->count; i++)
-        wrong |= standing_of(&team->conducts[i]) == WRONG;
+        wrong |= standing_in(team, i) == WRONG;
     if (wrong || without_values(team) < team->count) {
         step->side = YS_BISECT_SKIPPED;
         return say_conduct(team, false, step);
@@ -505,10 +452,12 @@ static ys_status question(struct bisecting *bisecting, size_t good, size_t bad, 
         step->reason = reason;
         reason = NULL;
     } else if (status == YS_OK) {
-        status = ask(bisecting, &team, step);
+        status = open_arms(bisecting, &team);
+        if (status == YS_OK)
+            status = ask(bisecting, &team, step);
     }
     ys_free(reason);
-    fini_team(&team);
+    ys_arms_close(&team.arms);
     *side = step->side;
     return status;
 }
@@ -573,30 +522,17 @@ static ys_status search(struct bisecting *bisecting)
     return conclude(bisecting, good, bad);
 }
 
-struct told {
-    double margin;
-    int64_t seed;
-};
-static const struct ys_field told_fields[] = {
-    YS_FIELD(struct told, margin, YS_FIELD_REAL, "1", YS_FIELD_NULL, "what counts as the same"),
-    YS_FIELD(struct told, seed, YS_FIELD_INT, NULL, YS_FIELD_NULL, "of round 0"),
-};
-static const struct ys_record told_record = YS_RECORD("study", struct told, told_fields);
-
 /* What of the study counts for all looks; and whether it is of one trial at all. */
 static ys_status read_study(struct bisecting *bisecting)
 {
     const struct team ends = {.names = {bisecting->versions[0], bisecting->versions[bisecting->count - 1]}, .count = 2};
-    struct ys_job job = {0};
-    struct told told;
-    bisecting->seed = 1;
-    YS_TRY(load_job(bisecting, &ends, 1, &job));
-    ys_job_fini(&job);
-    struct ys_job_hooks hooks = ys_study_job_hooks(bisecting->wish->recipe_dirs);
-    YS_TRY(ys_job_load(bisecting->wish->path, bisecting->wish->flags, bisecting->wish->flag_count, &hooks, &job));
-    ys_record_glance(&told_record, job.study, &told);
-    bisecting->margin = isnan(told.margin) ? 0.02 : told.margin;
-    bisecting->seed = told.seed == YS_FIELD_NONE ? 1 : told.seed;
+    struct ys_job job;
+    struct ys_study_settings keys;
+    bisecting->seed = YS_FIELD_NONE;
+    YS_TRY(load_job(bisecting, &ends, &job));
+    ys_study_settings_read(job.study, &keys);
+    bisecting->margin = keys.margin;
+    bisecting->seed = keys.seed;
     ys_job_fini(&job);
     return YS_OK;
 }

@@ -5,6 +5,7 @@
 #include "framework/own.h"
 #include "framework/recipe.h"
 #include "graph/model.h"
+#include "metric/metric.h"
 #include "onnx/read.h"
 #include "stat/steady.h"
 #include "stat/summary.h"
@@ -104,6 +105,7 @@ static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *s
 struct before {
     double run_s, session_s; /* a run alone, and with its share of all that was done between runs */
     double audit_s;          /* its share of what followed the rounds */
+    struct ys_apart_speeds apart;
 };
 
 /* What a study took beside its runs is shared out among them; where runs took turns it took less than they add up to.
@@ -133,7 +135,7 @@ static ys_status add_session(struct ys_store *store, int64_t study_id, size_t tr
 static ys_status measured_before(struct ys_store *store, const struct ys_trial_record *trial, struct before *before)
 {
     ys_json *studies = NULL;
-    *before = (struct before){0};
+    *before = (struct before){.apart = {NAN, NAN}};
     if (!store)
         return YS_OK;
     YS_TRY(ys_store_studies(store, &studies));
@@ -146,8 +148,11 @@ static ys_status measured_before(struct ys_store *store, const struct ys_trial_r
         ys_study_record_read(ys_json_at(studies, i), &told, &timing);
         status = ys_store_trials_load(store, told.id, &trials);
         for (size_t k = 0; status == YS_OK && before->run_s <= 0 && k < trials.count; k++)
-            if (alike(trial, &trials.items[k]))
+            if (alike(trial, &trials.items[k])) {
                 status = measured_in(store, trials.items[k].trial_id, &before->run_s);
+                if (status == YS_OK && before->run_s > 0)
+                    status = ys_metric_apart_speeds(store, told.id, trials.items[k].id, &before->apart);
+            }
         if (status == YS_OK && before->run_s > 0)
             status = add_session(store, told.id, trials.count, before);
         ys_trial_records_fini(&trials);
@@ -195,9 +200,11 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
     if (status != YS_OK) { /* what cannot be read was not measured */
         ys_log_warn("%s", ys_error());
         study->store = NULL;
-        before = (struct before){0};
+        before = (struct before){.apart = {NAN, NAN}};
     }
     line->known = before.run_s > 0;
+    line->apart_times = before.apart.times;
+    line->apart_steps = before.apart.steps;
     line->run_s = line->known ? before.run_s : guess_of_run_s(trial);
     if (line->known) {
         sums->known_s += before.run_s;
@@ -341,7 +348,10 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
     listing->study = ys_json_copy(job->study);
     listing->runs = study.runs_total;
-    ys_status status = listing->study ? add_files(&study.set, listing) : ys_out_of_memory();
+    ys_status status = ys_json_set_string(listing->study, "interleave",
+                                          ys_name_of(&ys_interleaves, study.keys.interleave)); /* as it was settled */
+    if (status == YS_OK)
+        status = add_files(&study.set, listing);
     for (size_t i = 0; status == YS_OK && i < study.set.count; i++)
         status = list(&study, &study.set.items[i], listing, &sums);
     if (status == YS_OK)
@@ -349,7 +359,7 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     if (status == YS_OK)
         status = add_looks(&study, listing);
     if (status == YS_OK)
-        status = ys_noise_say(job->study, &listing->noise);
+        status = ys_noise_say(listing->study, &listing->noise);
     warn_of_few_blocks(&study.set);
     ys_study_close(&study);
     if (status != YS_OK)
@@ -396,7 +406,8 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
 
 static ys_status name_framework(void *context, const char *framework, char **name)
 {
-    return ys_recipe_named(framework, context, name);
+    ys_recipe_named(framework, context, name);
+    return YS_OK;
 }
 
 static ys_status check_framework(void *context, const char *name)

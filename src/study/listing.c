@@ -23,6 +23,10 @@ static const struct ys_field checked[] = {
     COMMON,
     FIELD(known, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "whether run_s was measured before"),
     FIELD(run_s, YS_FIELD_REAL, "s", YS_FIELD_NULL | YS_FIELD_MAY_LACK, "of one run, estimated; of one that can run"),
+    FIELD(apart_times, YS_FIELD_REAL, "1", YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+          "speed over that of the whole runs, where they lay apart in the latest study that had one like it"),
+    FIELD(apart_steps, YS_FIELD_REAL, "1", YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+          "of so many steps or requests its runs would have one speed"),
     YS_FIELD_OF(struct ys_listing_trial, due, YS_FIELD_LIST, &ys_due_record, YS_FIELD_MAY_LACK,
                 "which checks of its runs are due, and which not"),
 };
@@ -156,6 +160,8 @@ ys_status ys_listing_add(struct ys_listing *listing, const struct ys_trial *tria
         .requests = requests ? requests : YS_FIELD_NONE,
         .known = YS_NAME_NONE,
         .run_s = NAN,
+        .apart_times = NAN,
+        .apart_steps = NAN,
     };
     return (*line)->id && (*line)->framework ? YS_OK : ys_out_of_memory();
 }

@@ -10,14 +10,17 @@
 struct ys_listing_trial {
     char *id, *framework, *title, *version; /* framework: as a job would name it, "pytorch@2.13.0" */
     int64_t threads;
-    int status;             /* enum ys_run_status: ok, or why it cannot run */
-    char *reason;           /* of that status; NULL */
-    char *command;          /* what would help; NULL */
-    int64_t steps;          /* of a training, else YS_FIELD_NONE */
-    int64_t requests;       /* of mode infer, likewise */
-    int known;              /* 1: a run like it was measured before, 0: run_s is a guess; YS_NAME_NONE: it cannot run */
-    double run_s;           /* estimated seconds of one run; NaN likewise */
-    struct ys_list due;     /* struct ys_due: which checks of its runs are due, and which not; empty likewise */
+    int status;         /* enum ys_run_status: ok, or why it cannot run */
+    char *reason;       /* of that status; NULL */
+    char *command;      /* what would help; NULL */
+    int64_t steps;      /* of a training, else YS_FIELD_NONE */
+    int64_t requests;   /* of mode infer, likewise */
+    int known;          /* 1: a run like it was measured before, 0: run_s is a guess; YS_NAME_NONE: it cannot run */
+    double run_s;       /* estimated seconds of one run; NaN likewise */
+    double apart_times; /* how far the speed of its runs as a whole lay from that of their steady part, in the latest
+                           study that had one like it; NaN: nowhere */
+    double apart_steps; /* of so many steps or requests a run would have one speed; NaN likewise */
+    struct ys_list due; /* struct ys_due: which checks of its runs are due, and which not; empty likewise */
     struct ys_proof *proof; /* owned; NULL: none was made */
 };
 /** The fields that `check` shows, and those that `verify` does. */

@@ -1,6 +1,7 @@
 #include "study/noise.h"
 
 #include "base/mem.h"
+#include "job/settings.h"
 #include "stat/looks.h"
 #include "stat/power.h"
 #include "study/found.h"
@@ -24,6 +25,7 @@ static const struct ys_field fields[] = {
     OF_NOISE(date, YS_FIELD_TEXT, NULL, 0, "when"),
     OF_NOISE(host, YS_FIELD_TEXT, NULL, 0, "where"),
     OF_NOISE(trial, YS_FIELD_TEXT, NULL, 0, "what ran against itself"),
+    OF_NOISE(interleave, YS_FIELD_TEXT, NULL, YS_FIELD_LATER, "how the pairs shared the machine: runs, blocks"),
     OF_NOISE(seconds, YS_FIELD_REAL, "s", 0, "that it took"),
     OF_NOISE(pairs, YS_FIELD_INT, "1", 0, "rounds with a speed of both"),
     OF_NOISE(disturbed, YS_FIELD_INT, "1", 0, "disturbed runs of both"),
@@ -65,43 +67,42 @@ static ys_status foresee(struct ys_noise *noise)
 }
 
 /* Why there were too few pairs. */
-static ys_status say_too_few(const struct ys_pairs_trial *trials, struct ys_noise *noise)
+static ys_status say_too_few(const struct ys_pairs_ratio *ratio, struct ys_noise *noise)
 {
-    const char *why = trials[0].reason ? trials[0].reason : trials[1].reason;
-    bool failed = trials[0].runs == trials[0].failed || trials[1].runs == trials[1].failed;
-    noise->reason = failed && why ? ys_format("no speed: %s", why)
-                                  : ys_format("%lld pairs of runs, %d are needed: take more time, or fewer steps",
-                                              (long long)noise->pairs, YS_STAT_INTERVAL_MIN);
+    noise->reason = ratio->failed && ratio->why
+                        ? ys_format("no speed: %s", ratio->why)
+                        : ys_format("%lld pairs of runs, %d are needed: take more time, or fewer steps",
+                                    (long long)noise->pairs, YS_STAT_INTERVAL_MIN);
     return noise->reason ? YS_OK : ys_out_of_memory();
 }
 
-/* Takes the ratios of `pairs`. */
-static ys_status compare(struct ys_pairs *pairs, struct ys_noise *noise)
+/* Takes what it needs of `ratio`. */
+static ys_status take(struct ys_pairs_ratio *ratio, struct ys_noise *noise)
 {
-    const struct ys_pairs_trial *trials = pairs->trials.items;
-    size_t count = pairs->ratios.count;
-    double *ones = ys_alloc(count, sizeof *ones), *ends = ys_alloc(2, sizeof *ends);
-    struct ys_comparison found = {0};
-    ys_status status = ones && ends ? YS_OK : ys_out_of_memory();
-    noise->ci.items = ends;
-    for (size_t i = 0; status == YS_OK && i < count; i++)
-        ones[i] = 1;
+    noise->pairs = (int64_t)ratio->ratios.count;
+    noise->disturbed = ratio->disturbed;
+    noise->ratio = ratio->found.value;
+    noise->ratios = ratio->ratios;
+    noise->biases = ratio->biases;
+    noise->ci = ratio->ci;
+    ratio->ratios = ratio->biases = ratio->ci = (struct ys_list){0};
+    return noise->ci.count ? foresee(noise) : say_too_few(ratio, noise);
+}
+
+static ys_status compare(const struct ys_pairs *pairs, struct ys_noise *noise)
+{
+    struct ys_pairs_ratio ratio;
+    ys_status status = ys_pairs_compare(pairs, 0, 1, &ratio);
     if (status == YS_OK)
-        status = ys_compare_ratio(pairs->ratios.items, ones, count, YS_BETTER_HIGHER, 0, &found);
-    if (status == YS_OK) {
-        noise->pairs = (int64_t)count;
-        noise->disturbed = trials[0].disturbed + trials[1].disturbed;
-        noise->ratios = pairs->ratios;
-        noise->biases = pairs->biases;
-        pairs->ratios = pairs->biases = (struct ys_list){0};
-        noise->ratio = found.value;
-        ends[0] = found.interval.lo;
-        ends[1] = found.interval.hi;
-        noise->ci.count = found.interval.known ? 2 : 0;
-        status = found.interval.known ? foresee(noise) : say_too_few(trials, noise);
-    }
-    ys_free(ones);
+        status = take(&ratio, noise);
+    ys_pairs_ratio_fini(&ratio);
     return status;
+}
+
+/* Under which it is kept. */
+static const char *name_of(bool by_turns)
+{
+    return by_turns ? "noise-blocks" : "noise";
 }
 
 ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
@@ -109,30 +110,34 @@ ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, con
 {
     char limit[40];
     snprintf(limit, sizeof limit, "%.3fs", seconds);
-    const struct ys_pairs_key ways[] = {
-        {"env.DOCTOR_TWIN", "{a,b}"}, {"time_limit", limit}, {"repeat", "10000"}, {NULL, NULL}};
-    const struct ys_pairs_wish wish = {keys, key_count, ways, recipe_dirs};
+    const struct ys_arms_key ways[] = {{"env.DOCTOR_TWIN", "{a,b}", YS_ARMS_OURS},
+                                       {"time_limit", limit, YS_ARMS_OURS},
+                                       {"repeat", "10000", YS_ARMS_OURS},
+                                       {"steps", "96", YS_ARMS_USUAL},
+                                       {NULL, NULL, YS_ARMS_OURS}};
+    const struct ys_pairs_wish wish = {keys, key_count, ways, 10000, recipe_dirs};
     struct ys_pairs pairs;
     ys_record_init(&record, noise);
     YS_TRY(ys_pairs_measure(&wish, 2, &pairs));
     noise->date = ys_found_date();
     noise->host = ys_found_host();
     noise->trial = pairs.trial;
+    noise->interleave = ys_strdup(pairs.arms.by_turns ? "blocks" : "runs");
     noise->seconds = pairs.seconds;
     pairs.trial = NULL;
-    ys_status status = noise->date && noise->host ? compare(&pairs, noise) : ys_out_of_memory();
+    ys_status status = noise->date && noise->host && noise->interleave ? compare(&pairs, noise) : ys_out_of_memory();
     if (status == YS_OK && !noise->reason)
-        status = ys_found_keep("noise", &record, noise);
+        status = ys_found_keep(name_of(pairs.arms.by_turns), &record, noise);
     ys_pairs_fini(&pairs);
     if (status != YS_OK)
         ys_noise_fini(noise);
     return status;
 }
 
-ys_status ys_noise_read(struct ys_noise *noise)
+static ys_status read_kept(bool by_turns, struct ys_noise *noise)
 {
     ys_json *json = NULL;
-    YS_TRY(ys_found_read("noise", &json));
+    YS_TRY(ys_found_read(name_of(by_turns), &json));
     ys_status status = ys_record_read(&record, json, "the noise that doctor kept", noise);
     ys_json_free(json);
     if (status == YS_ENOMEM)
@@ -154,25 +159,15 @@ ys_json *ys_noise_json(const struct ys_noise *noise)
     return ys_record_json(&record, noise);
 }
 
-struct plan {
-    int64_t repeat, repeat_most;
-    double margin;
-};
-static const struct ys_field plan_fields[] = {
-    YS_FIELD(struct plan, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds; null: until it is decided"),
-    YS_FIELD(struct plan, repeat_most, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds at most, of that"),
-    YS_FIELD(struct plan, margin, YS_FIELD_REAL, "1", 0, "what counts as the same"),
-};
-static const struct ys_record plan_record = YS_RECORD("study", struct plan, plan_fields);
-
 ys_status ys_noise_say(const ys_json *study, char **text)
 {
     struct ys_noise noise;
-    struct plan plan;
+    struct ys_study_settings plan;
     double difference = NAN;
     *text = NULL;
-    YS_TRY(ys_record_read(&plan_record, study, "the job", &plan));
-    ys_status status = ys_noise_read(&noise);
+    ys_study_settings_read(study, &plan);
+    const bool by_turns = plan.interleave != YS_INTERLEAVE_RUNS;
+    ys_status status = read_kept(by_turns, &noise);
     if (status != YS_OK)
         return status == YS_ENOMEM ? status : YS_OK;
     const struct ys_power_seen seen = seen_by(&noise);
@@ -183,8 +178,9 @@ ys_status ys_noise_say(const ys_json *study, char **text)
     if (rounds > 0)
         status = ys_power_difference(&seen, (size_t)rounds, level, plan.margin, &difference);
     if (status == YS_OK && isfinite(difference)) {
-        *text = ys_format("with %s%lld runs this study can tell %.2g %% apart, if its trials scatter as %s did (%s)",
-                          decides ? "up to " : "", (long long)rounds, 100 * difference, noise.trial, noise.date);
+        *text = ys_format("with %s%lld runs this study can tell %.2g %% apart%s, if its trials scatter as %s did (%s)",
+                          decides ? "up to " : "", (long long)rounds, 100 * difference, by_turns ? " by turns" : "",
+                          noise.trial, noise.date);
         status = *text ? YS_OK : ys_out_of_memory();
     }
     ys_noise_fini(&noise);

@@ -13,6 +13,7 @@ struct ys_noise_step {
 
 struct ys_noise {
     char *date, *host, *trial;
+    char *interleave; /* how the pairs shared the machine: "runs", "blocks" */
     double seconds;
     int64_t pairs, disturbed; /* rounds with a speed of both; runs that were disturbed, of both */
     double ratio;             /* of the two, centre; 1 but for chance */
@@ -24,16 +25,16 @@ struct ys_noise {
 };
 
 /** Measures for `seconds` (proof and preparation come on top), the trial that `keys` change, against itself under two
- * names, and keeps it. As of ys_pairs_measure(). */
+ * names, as a study with the same `interleave` would, and keeps it beside what was found in the other manner. As of
+ * ys_pairs_measure(). */
 ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
                            double seconds, struct ys_noise *noise) YS_MUST_CHECK;
-/** What was kept of this machine. YS_ENOTFOUND: nothing, or nothing fresh (study/found.h). */
-ys_status ys_noise_read(struct ys_noise *noise) YS_MUST_CHECK;
 void ys_noise_fini(struct ys_noise *noise);
 /** New; NULL without memory. */
 ys_json *ys_noise_json(const struct ys_noise *noise);
 
-/** "with 7 runs this study can tell 4 % apart (...)", by what was kept, of two trials of a study with these study keys
+/** "with 7 runs this study can tell 4 % apart (...)", by what was kept of the manner of it and is fresh
+ * (study/found.h), of two trials of a study with these study keys
  * (`study` of struct ys_job); *text (ys_free) is NULL where nothing fresh was kept or the runs are too few. */
 ys_status ys_noise_say(const ys_json *study, char **text) YS_MUST_CHECK;
 

@@ -11,6 +11,7 @@
 #include "framework/start_env.h"
 #include "metric/metric.h"
 #include "probe/host.h"
+#include "run/message.h"
 #include "run/ranks.h"
 #include "run/run.h"
 #include "run/session.h"
@@ -230,11 +231,39 @@ static ys_status check_run(const struct one *one, struct ys_facts *facts)
     return evaluate_into(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
 }
 
+struct proven {
+    const ys_json *features;
+};
+static const struct ys_field proven_fields[] = {
+    YS_FIELD(struct proven, features, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "that its sessions told")};
+static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
+
+/* Whoever can do in a proof what he cannot in a run leaves out the checks that go by it. */
+static void check_features(const struct ys_trial *trial, struct ys_facts *facts)
+{
+    struct proven proof;
+    ys_record_glance(&proven_record, trial->record.proof, &proof);
+    const ys_json *told = proof.features;
+    for (size_t i = 0; facts->status == YS_RUN_OK && i < ys_json_size(told); i++) {
+        const char *feature = ys_json_text(ys_json_at(told, i), "");
+        char text[300];
+        if (ys_message_has_feature(facts->hello, feature))
+            continue;
+        snprintf(text, sizeof text,
+                 "it told the feature \"%.100s\" in its proof and does not tell it in this run: an adapter tells the "
+                 "same in each of its sessions",
+                 feature);
+        facts->status = YS_RUN_PROTOCOL_ERROR;
+        ys_facts_set_text(&facts->message, text);
+    }
+}
+
 /* What it said meanwhile. What the oracle takes for it is no part of the run. */
 static ys_status check_said(const struct one *one, struct ys_run_record *record)
 {
     uint64_t start_ns = ys_time_ns();
     ys_work_plan_here(one->trial, one->plan);
+    check_features(one->trial, &record->facts);
     ys_status status = ys_losses_check(one->study, one->trial, one->work, one->plan, record);
     if (status == YS_OK)
         status = ys_losses_check_checkpoints(one->study, one->trial, one->plan, one->folder, record);
@@ -285,8 +314,8 @@ static ys_status make_ready(struct one *one)
     const struct ys_trial_settings *keys = &trial->record.keys;
     const bool has_nodes = !one->audit && keys->nodes != YS_FIELD_NONE;
     const int64_t sharers = has_nodes ? ys_settings_sharers(keys) : one->plan->dist.world;
-    YS_TRY(ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, sharers), one->plan->options,
-                        trial->record.env, &one->env));
+    ys_start_env(trial->framework, (int)ys_rank_threads(trial->threads, sharers), one->plan->options, trial->record.env,
+                 &one->env);
     if (has_nodes && keys->launch == YS_LAUNCHER_SSH)
         YS_TRY(ys_hosts_read(keys->hosts, keys->nodes, &one->hosts));
     specify(one, has_nodes);

@@ -13,7 +13,7 @@ enum { WATCHED, WATCHED_WITH_PERF, ALONE, TRIALS };
 
 static const struct {
     const char *what;
-    int watched, not_watched;
+    size_t watched, not_watched;
 } compared[] = {{"10 samples a second", WATCHED, ALONE}, {"perf = on", WATCHED_WITH_PERF, WATCHED}};
 enum { COMPARED = sizeof compared / sizeof compared[0], MOST_FRAMEWORKS = 2 };
 
@@ -38,69 +38,57 @@ static const struct ys_field fields[] = {
 };
 static const struct ys_record record = YS_RECORD("perturbation", struct ys_perturbation, fields);
 
-static ys_status set_reason(struct ys_perturbed *one, const struct ys_pairs_trial *a, const struct ys_pairs_trial *b)
+/* Takes the interval of `ratio`. */
+static ys_status take(struct ys_pairs_ratio *ratio, struct ys_perturbed *one)
 {
-    const char *why = a->reason ? a->reason : b->reason;
+    one->pairs = (int64_t)ratio->ratios.count;
+    one->disturbed = ratio->disturbed;
+    one->ratio = ratio->found.value;
+    one->level = ratio->found.interval.level;
+    one->resolution = ratio->found.resolution;
+    one->ci = ratio->ci;
+    ratio->ci = (struct ys_list){0};
+    if (one->ci.count)
+        return YS_OK;
     one->reason = ys_format("%lld pairs, an interval needs %d: %s", (long long)one->pairs, YS_STAT_INTERVAL_MIN,
-                            why ? why : "ask for as many with --times");
+                            ratio->why ? ratio->why : "ask for as many with --times");
     return one->reason ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status compare(const struct ys_pairs *pairs, size_t at, struct ys_perturbed *one)
 {
-    const struct ys_pairs_trial *trials = pairs->trials.items, *a = &trials[compared[at].watched],
-                                *b = &trials[compared[at].not_watched];
-    size_t rounds = a->rate_per_s.count;
-    double *of_a = ys_alloc(rounds, sizeof *of_a), *of_b = ys_alloc(rounds, sizeof *of_b),
-           *ends = ys_alloc(2, sizeof *ends);
-    struct ys_comparison found = {0};
+    struct ys_pairs_ratio ratio;
     ys_record_init(&one_record, one);
-    one->ci.items = ends;
     one->trial = ys_strdup(pairs->trial);
     one->what = ys_strdup(compared[at].what);
-    ys_status status = of_a && of_b && ends && one->trial && one->what ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK) {
-        one->pairs = (int64_t)ys_pairs_match(a, b, of_a, of_b);
-        one->disturbed = a->disturbed + b->disturbed;
-        status = ys_compare_ratio(of_a, of_b, (size_t)one->pairs, YS_BETTER_HIGHER, 0, &found);
-    }
-    ys_free(of_a);
-    ys_free(of_b);
-    YS_TRY(status);
-    one->ratio = found.value;
-    one->level = found.interval.level;
-    one->resolution = found.resolution;
-    ends[0] = found.interval.lo;
-    ends[1] = found.interval.hi;
-    one->ci.count = found.interval.known ? 2 : 0;
-    return found.interval.known ? YS_OK : set_reason(one, a, b);
+    if (!one->trial || !one->what)
+        return ys_out_of_memory();
+    ys_status status = ys_pairs_compare(pairs, compared[at].watched, compared[at].not_watched, &ratio);
+    if (status == YS_OK)
+        status = take(&ratio, one);
+    ys_pairs_ratio_fini(&ratio);
+    return status;
 }
 
-/* What is asked for, and how much of it. */
-struct asked {
-    const struct ys_job_flag *keys;
-    size_t key_count;
-    const char *const *recipe_dirs;
-    int pairs;
-};
-
-static ys_status measure_one(const struct asked *asked, struct ys_perturbation *perturbation)
+/* `asked` is without its ways. */
+static ys_status measure_one(const struct ys_pairs_wish *asked, struct ys_perturbation *perturbation)
 {
     char repeat[16];
-    snprintf(repeat, sizeof repeat, "%d", asked->pairs);
-    const struct ys_pairs_key ways[] = {{"sample_hz", "{10,0}"},
-                                        {"perf", "{off,on}"},
-                                        {"exclude", "sample_hz=0 perf=on"},
-                                        {"repeat", repeat},
-                                        {NULL, NULL}};
-    const struct ys_pairs_wish wish = {asked->keys, asked->key_count, ways, asked->recipe_dirs};
+    snprintf(repeat, sizeof repeat, "%d", asked->rounds);
+    const struct ys_arms_key ways[] = {{"sample_hz", "{10,0}", YS_ARMS_OURS},
+                                       {"perf", "{off,on}", YS_ARMS_OURS},
+                                       {"exclude", "sample_hz=0 perf=on", YS_ARMS_OURS},
+                                       {"repeat", repeat, YS_ARMS_OURS},
+                                       {"interleave", "auto", YS_ARMS_USUAL},
+                                       {"steps", "132", YS_ARMS_USUAL},
+                                       {NULL, NULL, YS_ARMS_OURS}};
+    struct ys_pairs_wish wish = *asked;
+    wish.ways = ways;
     struct ys_pairs pairs;
     struct ys_perturbed *found = perturbation->found.items;
     YS_TRY(ys_pairs_measure(&wish, TRIALS, &pairs));
     perturbation->seconds += pairs.seconds;
-    ys_status status = pairs.trials.count == TRIALS
-                           ? YS_OK
-                           : ys_fail(YS_EINTERNAL, "doctor's own study has %zu trials", pairs.trials.count);
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < COMPARED; i++)
         status = compare(&pairs, i, &found[perturbation->found.count++]);
     ys_pairs_fini(&pairs);
@@ -115,22 +103,22 @@ static bool is_ready(const char *name, const char *const *recipe_dirs)
     return ready;
 }
 
-static ys_status measure_all(const struct asked *asked, struct ys_perturbation *perturbation)
+static ys_status measure_all(const struct ys_pairs_wish *asked, struct ys_perturbation *perturbation)
 {
     bool is_chosen = false;
     for (size_t i = 0; i < asked->key_count; i++)
         is_chosen |= strcmp(asked->keys[i].key, "framework") == 0;
-    if (is_chosen || !is_ready("pytorch", asked->recipe_dirs))
-        return measure_one(asked, perturbation);
     YS_TRY(measure_one(asked, perturbation));
-    struct ys_job_flag *keys = ys_alloc(asked->key_count + 1, sizeof *keys);
+    if (is_chosen || !is_ready("pytorch", asked->recipe_dirs))
+        return YS_OK;
     char framework[] = "framework", pytorch[] = "pytorch";
+    struct ys_job_flag *keys = ys_alloc(asked->key_count + 1, sizeof *keys);
     if (!keys)
         return ys_out_of_memory();
     for (size_t i = 0; i < asked->key_count; i++)
         keys[i] = asked->keys[i];
     keys[asked->key_count] = (struct ys_job_flag){framework, pytorch};
-    struct asked another = *asked;
+    struct ys_pairs_wish another = *asked;
     another.keys = keys;
     another.key_count++;
     ys_status status = measure_one(&another, perturbation);
@@ -141,7 +129,7 @@ static ys_status measure_all(const struct asked *asked, struct ys_perturbation *
 ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
                                   int pairs, struct ys_perturbation *perturbation)
 {
-    const struct asked asked = {keys, key_count, recipe_dirs, pairs};
+    const struct ys_pairs_wish asked = {keys, key_count, NULL, pairs, recipe_dirs};
     ys_record_init(&record, perturbation);
     perturbation->seconds = 0;
     perturbation->date = ys_found_date();

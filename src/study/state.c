@@ -48,10 +48,12 @@ static ys_status open_study(const ys_json *settings, const ys_json *trials, cons
     if (store)
         YS_TRY(ys_guard_protect(ys_store_folder(store)));
     YS_TRY(ys_peak_read(&study->peak));
-    YS_TRY(ys_trials_resolve(trials, measured_with, options->recipe_dirs, &study->set));
+    YS_TRY(ys_trials_resolve(trials, measured_with, options->recipe_dirs, options->own_recipe_dirs, &study->set));
     count_runnable(study);
     study->prepare_s = (double)(ys_time_ns() - start_ns) * 1e-9;
-    ys_status status = ys_turn_group_check(study);
+    if (measured_with && study->keys.interleave == YS_INTERLEAVE_AUTO)
+        study->keys.interleave = YS_INTERLEAVE_RUNS; /* so began those that do not say what it came to */
+    ys_status status = ys_turn_group_settle(study);
     if (status != YS_OK)
         ys_study_close(study);
     return status;
@@ -155,7 +157,10 @@ ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys
     record.name = study->keys.name ? study->keys.name : "study";
     record.job_text = job->text;
     record.job_hash = hash;
-    record.job = job->study;
+    ys_json *keys = ys_json_copy(job->study);
+    record.job = keys;
+    if (status == YS_OK) /* as it was settled */
+        status = ys_json_set_string(keys, "interleave", ys_name_of(&ys_interleaves, study->keys.interleave));
     record.trials_planned = (int64_t)study->set.count;
     record.started_s = ys_date_s();
     record.seed = (int64_t)study->seed;
@@ -166,6 +171,7 @@ ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys
         *document = ys_record_json(&ys_study_record, &record);
         status = *document ? YS_OK : ys_out_of_memory();
     }
+    ys_json_free(keys);
     ys_json_free(works);
     return status;
 }

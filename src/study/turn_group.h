@@ -5,8 +5,9 @@
 #include "run/turns.h"
 #include "study/state.h"
 
-/** Where turns were asked for: YS_EINVAL with the reason where a trial cannot take any. */
-ys_status ys_turn_group_check(const struct ys_study *study) YS_MUST_CHECK;
+/** Settles `interleave = auto`: blocks where all trials that can run may take turns with another, else runs, and says
+ * which, and why. Where blocks were asked for: YS_EINVAL with the reason where a trial cannot take any. */
+ys_status ys_turn_group_settle(struct ys_study *study) YS_MUST_CHECK;
 
 /** Those of `trials` that run together with the first, which is of them: in their order, taken out of the list. Into
  * `members`, with room for YS_TURNS_MOST; their number. One alone where nothing takes turns, or none with it. */

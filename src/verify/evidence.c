@@ -25,6 +25,7 @@ static const double LOOKS_HZ = 0.001;
 
 void ys_evidence_fini(struct ys_evidence *evidence)
 {
+    ys_json_free(evidence->features);
     ys_free(evidence->message);
     *evidence = (struct ys_evidence){0};
 }
@@ -394,8 +395,8 @@ static ys_status begin(const struct ys_framework *framework, const struct ys_pla
                                .stop_grace_s = stop_grace_s,
                                .rank = plan->dist.rank};
     *session = NULL;
-    ys_status status =
-        cpus ? ys_start_env(framework, (int)plan->threads, plan->options, extra_env, &env) : ys_out_of_memory();
+    ys_status status = YS_OK;
+    ys_start_env(framework, (int)plan->threads, plan->options, extra_env, &env);
     launch.env = (const char *const *)env;
     if (feeder)
         *feeder = YS_FEEDER_NONE;
@@ -440,6 +441,9 @@ static ys_status start_all(struct asker *asker, const struct ys_framework *frame
         YS_TRY(begin(framework, &asker->plans[r], extra_env, patience_s, STOP_GRACE_S, &asker->sessions[r],
                      asker->count == 1 ? &asker->feeder : NULL));
     YS_TRY(await(asker, replies)); /* hello has no other */
+    struct ys_message said;
+    ys_message_read(ys_session_hello(asker->sessions[0]), &said);
+    asker->evidence->features = ys_json_copy(said.hello.features);
     return check_feature(asker);
 }
 

@@ -46,6 +46,7 @@ struct ys_evidence {
     struct ys_evidence_took {
         double span_s, cpu_s;
     } open, first;
+    ys_json *features;         /* that `hello` told, owned; NULL: it told none */
     enum ys_run_status status; /* YS_RUN_OK: all went well */
     char *message;             /* when it did not; may be NULL */
 };

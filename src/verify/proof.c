@@ -95,6 +95,7 @@ static const struct ys_field fields[] = {
     SAYS(open_cpu_s, YS_FIELD_REAL, "s", MAY_LACK, "its processor time"),
     SAYS(first_s, YS_FIELD_REAL, "s", MAY_LACK, "that a first question and a first step took in it"),
     SAYS(first_cpu_s, YS_FIELD_REAL, "s", MAY_LACK, "their processor time"),
+    SAYS(features, YS_FIELD_TEXTS, NULL, YS_FIELD_MAY_LACK, "that its sessions told"),
     HAS(trace, YS_FIELD_OBJECT_OWNED, &ys_proof_trace_record, MAY_LACK, "where it was asked for"),
     HAS(audit, YS_FIELD_OBJECT_OWNED, &ys_audit_record, MAY_LACK, "of the trial's runs"),
     HAS(due, YS_FIELD_LIST, &ys_due_record, YS_FIELD_MAY_LACK, "the checks of the trial's runs"),

@@ -83,6 +83,7 @@ struct ys_proof {
     /* The longest `open`, and first question with a first step, of its sessions of some rows, with the most processor
      * time of either; NaN: of an older version. */
     double open_s, open_cpu_s, first_s, first_cpu_s;
+    struct ys_list features;      /* char *: that its sessions told (docs/protocol.md) */
     struct ys_proof_trace *trace; /* only where it was asked for */
     struct ys_audit *audit;       /* of the trial's runs, afterwards (study/audit.c); NULL */
     struct ys_list due;           /* struct ys_due: the checks of the trial's runs (store/due.h) */

@@ -526,6 +526,19 @@ static void note_times(const struct sessions *said, struct ys_proof *proof)
     proof->first_cpu_s = fmax(in_double->first.cpu_s, in_format->first.cpu_s);
 }
 
+/* What it told in any of its sessions it can do in each of its runs too. */
+static ys_status note_features(const struct sessions *said, struct ys_proof *proof)
+{
+    const ys_json *const told[] = {said->meaning.said.features, said->numerics.said.features};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < ys_json_size(told[i]); k++) {
+            const char *feature = ys_json_text(ys_json_at(told[i], k), "");
+            if (i == 0 || !ys_json_lists(told[0], feature))
+                YS_TRY(ys_list_add_text(&proof->features, feature));
+        }
+    return YS_OK;
+}
+
 /* All of one framework's proof, into `proof`. */
 static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_request *request, struct ys_proof *proof)
 {
@@ -534,6 +547,8 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
     if (status == YS_OK)
         status = check(v, request, &said, proof);
     note_times(&said, proof);
+    if (status == YS_OK)
+        status = note_features(&said, proof);
     ys_findings_fini(&said.meaning);
     ys_findings_fini(&said.numerics);
     ys_findings_fini(&said.whole);

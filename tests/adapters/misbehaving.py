@@ -48,6 +48,7 @@ SAVES = BEHAVIOUR.startswith(("save_", "type saved"))
 WORKS = SAVES or BEHAVIOUR in ("nan_loss", "steal_weights", "linked_answer")
 PACE_S = float(BEHAVIOUR.split()[1]) if BEHAVIOUR.startswith("slow ") else 0.001  # of a block
 PLAN = {}  # as opened
+SENT = []  # the blocks behind the first step, however many questions they came in
 
 
 def now():
@@ -148,13 +149,14 @@ def train(send, message):
     hoard = []
     while BEHAVIOUR == "memory":
         hoard.append(bytearray(b"x") * (64 << 20))
-    first, sent = message["from"], 0
+    first = message["from"]
     while first < message["to"]:
-        if sent == 2 and BEHAVIOUR == "hang_after_blocks":
+        is_third = len(SENT) == 2
+        if is_third and BEHAVIOUR == "hang_after_blocks":
             hang()
-        if sent == 2 and BEHAVIOUR == "stop_mid_train":
+        if is_third and BEHAVIOUR == "stop_mid_train":
             os.kill(os.getpid(), signal.SIGSTOP)
-        if sent == 2 and BEHAVIOUR in ("crash_mid_train", "crash_seed %s" % PLAN.get("seed")):
+        if is_third and BEHAVIOUR in ("crash_mid_train", "crash_seed %s" % PLAN.get("seed")):
             print("Traceback: something went wrong", file=sys.stderr)
             os._exit(4)
         count = min(message["block"], message["to"] - first)
@@ -163,7 +165,9 @@ def train(send, message):
         end = start - 1000000 if BEHAVIOUR == "wrong_times" else now()
         send({"type": "block", "first": first, "count": count, "t_start_ns": start, "t_end_ns": end, "input_ns": 0,
               "loss": ["nan"] * count if BEHAVIOUR == "nan_loss" else [0.5] * count if WORKS else []})
-        first, sent = first + count, sent + 1
+        if first > 0:
+            SENT.append(first)
+        first += count
     send({"type": "done"})
     if BEHAVIOUR == "die_waiting" and first > 1:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -24,6 +24,7 @@ names. All but that is tests/adapters/plain.py. CHEAT_KEEP names a folder in whi
   leaves          leaves shared memory, of System V too, and a temporary file that have its number
   says            says of itself what is not so
   negative        says that it has fewer parameters than none
+  features        tells in its runs that it can save no state, as it told in its proof that it can
 """
 
 import ctypes
@@ -198,6 +199,13 @@ class Intruder(plain.Plain):
 
 
 class Server(common._Server):
+    def on_hello(self, message):
+        reply = super().on_hello(message)
+        is_run = "runs" in os.getcwd().split(os.sep)
+        if CHEAT == "features":
+            reply["features"] = [feature for feature in reply["features"] if feature != "state"] + ["state"] * (not is_run)
+        return reply
+
     def on_open(self, message):
         self.adapter.raw = message["plan"]
         return super().on_open(message)

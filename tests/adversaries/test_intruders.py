@@ -186,6 +186,11 @@ class Words(Intruders):
         self.assertEqual((trials[0]["status"], trials[0]["failed"]), ("protocol_error", 1))
         self.assertIn('member "parameters" of the message "opened" is below 0', err)
 
+    def test_what_it_can_do_in_its_proof_it_can_in_its_runs(self):
+        trials, err, _ = self.run_intruder("features", code=1)
+        self.assertEqual((trials[0]["status"], trials[0]["failed"]), ("protocol_error", 1))
+        self.assertIn('told the feature "state" in its proof and does not tell it in this run', err)
+
     def test_what_it_says_of_itself_stands_beside_what_is_so(self):
         trials, _, _ = self.run_intruder("says")
         told = "\n".join(trials[0]["warnings"])

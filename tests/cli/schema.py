@@ -1,4 +1,4 @@
-"""Holds documents against docs/result.schema.json, more strictly than readers do.
+"""Holds documents against the JSON Schema that the build has printed (result.schema.json), more strictly than readers do.
 
 The published schema lets readers meet members that it does not list, so that fields can be added. A program that writes
 such a member has to document it, so here an object whose members are listed may have no others. Of JSON Schema this
@@ -8,7 +8,7 @@ import json
 import os
 
 ROOT = os.environ.get("YS_SOURCE_ROOT", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-with open(os.path.join(ROOT, "docs", "result.schema.json")) as file:
+with open(os.path.join(os.environ.get("YARDSTICK_BIN", os.path.join(ROOT, "build", "src")), "result.schema.json")) as file:
     SCHEMA = json.load(file)
 
 SAID = {"$schema", "title", "description", "$defs"}  # nothing to check

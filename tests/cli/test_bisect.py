@@ -7,6 +7,7 @@ from harness import NULL, ROOT, Case, recipe_word, tearDownModule  # noqa: F401
 ADAPTER = os.path.join(ROOT, "tests", "adapters", "misbehaving.py")
 # A block is a sleep of so long, which no load makes shorter: 10 ms against 50 ms are told apart by far.
 FAST, SLOW, WRONG = "slow 0.01", "slow 0.05", "crash_mid_train"
+RUNS = "--interleave=runs"  # of those that crash at their third block: a turn of them is one
 SMALL = [word for word in NULL if not word.startswith(("--framework", "--steps", "--block"))] + ["--steps=15"]
 
 
@@ -37,7 +38,7 @@ class Bisect(Case):
                          len(json.loads(self.yardstick("history", "--format=json")[0])["points"]))
 
     def test_the_first_wrong_version_is_found(self):
-        arguments = self.versions(FAST, FAST, WRONG, WRONG)
+        arguments = self.versions(FAST, FAST, WRONG, WRONG) + [RUNS]
         found = self.bisect(*arguments)
         self.assertEqual((found["last_good"], found["first_bad"]), ("toy@2.0", "toy@3.0"))
         self.assertIn("crash", found["steps"][0]["reason"])
@@ -47,17 +48,17 @@ class Bisect(Case):
 
     def test_one_failed_run_makes_no_version_wrong(self):
         # Both ends are asked with the seeds 1 to 10, the middle with 11 to 13: one of its three runs fails.
-        found = self.bisect(*self.versions(FAST, "crash_seed 12", WRONG))
+        found = self.bisect(*self.versions(FAST, "crash_seed 12", WRONG), RUNS)
         self.assertEqual([step["side"] for step in found["steps"]], ["bad", "skipped"])
         self.assertIn("toy@2.0: 1 of 3 runs failed: ", found["steps"][1]["reason"])
         self.assertEqual((found["last_good"], found["first_bad"]), ("toy@1.0", "toy@3.0"))
         self.assertIn("could not be told", found["sentence"])
         # Beside others that succeed a failed run says nothing. (All of these pause alike: no run has the seed 0.)
-        found = self.bisect(*self.versions("crash_seed 0", "crash_seed 0", "crash_seed 3"), "--margin=0.9", code=4)
+        found = self.bisect(*self.versions("crash_seed 0", "crash_seed 0", "crash_seed 3"), RUNS, "--margin=0.9", code=4)
         self.assertEqual(([step["side"] for step in found["steps"]], found["steps"][0]["reason"]), (["unclear"], None))
 
     def test_a_good_end_that_fails_later_leaves_the_question_open(self):
-        found = self.bisect(*self.versions("crash_seed 11", FAST, WRONG))
+        found = self.bisect(*self.versions("crash_seed 11", FAST, WRONG), RUNS)
         self.assertEqual([step["side"] for step in found["steps"]], ["bad", "skipped"])
         self.assertIn("toy@1.0: 1 of 3 runs failed: ", found["steps"][1]["reason"])
 
@@ -97,4 +98,4 @@ class Bisect(Case):
                      words=("--metric=rate_pers", 'did you mean "rate_per_s"'))
         self.refusal("bisect", "nosuch.ys", *arguments, words=("nosuch.ys",))
         self.refusal("bisect", *arguments, words=("study file or flags",))
-        self.refusal("bisect", *self.versions(WRONG, FAST), *SMALL, "--block=5", words=("is not good",))
+        self.refusal("bisect", *self.versions(WRONG, FAST), RUNS, *SMALL, "--block=5", words=("is not good",))

@@ -58,6 +58,9 @@ class Measures(Case):
         self.what_is_old_or_of_another_machine_is_not_said()
         left = [name for name in os.listdir(os.path.join(self.folder, "cache", "doctor")) if name != "noise.json"]
         self.assertEqual(left, [])
+        # What was found by runs says nothing of turns.
+        self.assertEqual(noise["interleave"], "runs")
+        self.assertIsNone(json.loads(self.yardstick("check", *study, "--interleave=blocks", "--format=json")[0])["noise"])
 
     def test_too_few_pairs_say_nothing_and_are_not_kept(self):
         noise = self.measure("--noise=1s", "--framework=null", "--model=mlp", "--steps=2000", "--block=5", "--threads=1",
@@ -73,6 +76,11 @@ class Measures(Case):
             self.assertEqual(one["pairs"], 6)
             self.assertTrue(one["ci"][0] <= one["ratio"] <= one["ci"][1])
         self.assertTrue(os.path.exists(self.kept("perturbation")))
+        # These runs are short, and may take turns: neither way have they thirty blocks.
+        out, err = self.start("doctor", "--noise=4s", *QUICK, "--interleave=auto").communicate(timeout=300)
+        self.assertIn("interleave = auto: blocks", err)
+        self.assertIn("by turns", " ".join(out.split()))
+        self.assertFalse(os.path.exists(self.kept("noise")))
         few = self.yardstick("doctor", "--perturbation", "--times=2", *QUICK)[0]
         self.assertIn("2 pairs, an interval needs 6", " ".join(few.split()))
 

@@ -109,6 +109,21 @@ class Recommend(Judged):
             self.assertEqual(found["settled_ci"] is None, left is None)
             self.assertIn(words or "None", str(found["doubt"]))
 
+    def test_what_is_a_range_counts_at_both_ends(self):
+        """10 s of warm-up that nothing explains, before steps of 0.02 s each: as a whole it is the slowest."""
+        def ahead(trial, metrics):
+            if "ref" not in trial and "8" in trial:
+                metrics["warmup_s"].update(value=10)
+                metrics["warmup_s"].pop("cpu_s", None)
+        study = self.study("ahead", ahead)
+        found = self.wish("fastest", study=study)
+        self.assertEqual([trial["verdict"] for trial in found["trials"]], [None, "unclear", "unclear", "unclear"])
+        self.assertEqual(len(found["alike"]), 3)
+        found = self.wish("fastest at rate_per_s >= 150", study=study)
+        self.assertEqual(self.known(found["choice"])[0], 300)
+        standings = {self.known(trial["trial"])[0]: trial["standing"] for trial in found["trials"]}
+        self.assertEqual(standings, {300: "chosen", 200: "meets", 400: "may meet", 100: "misses"})
+
     def test_nothing_meets_it(self):
         found = self.wish("fastest at accuracy >= 99.9 %", code=3)
         self.assertIsNone(found["choice"])

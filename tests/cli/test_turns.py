@@ -83,6 +83,26 @@ class Turns(Case):
                 message = self.refusal(verb, self.study(*work, line, head=head("blocks")), words=["interleave", word])
                 self.assertIn("interleave = runs", message)
 
+    def test_auto_takes_turns_where_all_can_and_says_in_one_line_why_not(self):
+        work = ("[global]", "framework = null", "model = mlp", "data = digits", "threads = 1", "batch = 8", "block = 1", "[a]")
+        for lines, words in ((("mode = infer", "env.TWIN = {a, b}"), "requests"), (("input = ring", "env.TWIN = {a, b}"), "feeder"),
+                             (("input = own", "env.TWIN = {a, b}"), "loader"), (("ranks = 2", "nodes = 2", "env.TWIN = {a, b}"), "hosts"),
+                             (("steps = {40, 80}",), "other steps"), (("steps = 32", "env.TWIN = {a, b}"), "too few blocks")):
+            plan, err = self.yardstick("check", "--format=json", self.study(*work, *lines, head=head("auto")))
+            said = [line for line in err.splitlines() if "interleave" in line]
+            self.assertEqual(len(said), 1, err)
+            self.assertIn("interleave = auto: runs, ", said[0])
+            self.assertIn(words, said[0])
+            self.assertEqual(json.loads(plan)["study"]["interleave"], "runs")
+        out, err = self.yardstick("run", self.study(*work, "steps = 48", "env.TWIN = {a, b}", "opt.null.rate = 4000", head=head("auto")))
+        self.assertIn("interleave = auto: blocks", err)
+        self.assertEqual([run["facts"]["turns"]["members"] for run in self.runs().values()], [2, 2])
+        self.assertEqual(json.loads(self.yardstick("show", "--format=json")[0])["study"]["interleave"], "blocks")
+
+    def test_nine_trials_are_five_and_four(self):
+        self.yardstick("run", self.study(*PACED[:-1], "lr = {0.01,0.02,0.03,0.04,0.05,0.06,0.07,0.08,0.09}", head=head("blocks")))
+        self.assertEqual(sorted(run["facts"]["turns"]["members"] for run in self.runs().values()), [4] * 4 + [5] * 5)
+
     def test_a_turn_is_of_a_time_above_none_and_up_to_a_minute(self):
         for turn in ("0s", "-1s", "61s", "2min", "soon"):
             self.refusal("check", self.study(*PACED, head=head("blocks", turn=turn)), words=["turn"])

@@ -23,8 +23,8 @@ static void use_row(struct ys_image *image)
     float planes[3 * SIDE * SIDE];
     const struct ys_augment_draw draw = {.seed = 1, .epoch = 2, .row = 3};
     const struct ys_augmentation *area = ys_augmentation_find("area");
-    if (ys_image_set_channels(image, 3) != YS_OK ||
-        ys_augment(area, image, "input", &draw, SIDE, SIDE, planes) != YS_OK)
+    ys_image_set_channels(image, 3);
+    if (ys_augment(area, image, "input", &draw, SIDE, SIDE, planes) != YS_OK)
         abort();
     for (int i = 0; i < 3 * SIDE * SIDE; i++)
         if (!(planes[i] >= 0 && planes[i] <= 255 && planes[i] == floorf(planes[i])))

@@ -477,7 +477,7 @@ static void net_loss(struct net *n, enum ys_loss loss, double smoothing)
     X(maxpool_stride_beyond_kernel, YS_F32, 2, 2, 8, 8, net_pool(n, SQUARE(2, 3, 0)))                                  \
     X(maxpool_asymmetric_pad, YS_F32, 2, 2, 5, 5, net_pool(n, WINDOW(3, 3, 2, 2, 0, 1, 1, 0)))                         \
     X(maxpool_pad_beyond_need, YS_F32, 2, 2, 3, 4, net_pool(n, SQUARE(5, 2, 2)))                                       \
-    X(maxpool_dilated, YS_F32, 2, 2, 7, 7, net_pool(n, SPARSE(2, 1, 2, 0)))                                            \
+    X(maxpool_dilated, YS_F32, 2, 2, 7, 7, net_pool(n, SPARSE(2, 1, 2, 1)))                                            \
     X(maxpool_ceil, YS_F32, 2, 3, 6, 7, net_pool(n, CEIL(3, 2, 0)))                                                    \
     X(maxpool_ceil_dilated, YS_F32, 2, 2, 6, 6, net_pool(n, CEIL_SPARSE(2, 2, 2)))                                     \
     X(maxpool_ceil_pad, YS_F32, 2, 2, 5, 6, net_pool(n, CEIL(3, 3, 1)))                                                \

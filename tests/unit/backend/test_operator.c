@@ -409,11 +409,11 @@ static double element_of(const void *values, enum ys_engine_precision precision,
 }
 
 /** The gradient of a tie goes to the first, in reading order, whatever the back end. */
-static void check_ties(const char *backend, enum ys_engine_precision precision)
+static void check_ties_of(const char *backend, enum ys_engine_precision precision, struct ys_window window)
 {
     struct net n;
     net_input(&n, YS_F32, 1, 1, 2, 4);
-    net_pool(&n, SQUARE(2, 2, 0));
+    net_pool(&n, window);
     net_flatten(&n);
     struct ys_engine *e = open_engine(&n, backend, precision);
     REQUIRE(e != NULL);
@@ -425,6 +425,13 @@ static void check_ties(const char *backend, enum ys_engine_precision precision)
         tap_check((element_of(g, precision, i) != 0) == (i == 0 || i == 3), __LINE__, "gradient of element %d is %g", i,
                   element_of(g, precision, i));
     ys_engine_close(e);
+}
+
+/** Windows within the image, and such as lie across its edge. */
+static void check_ties(const char *backend, enum ys_engine_precision precision)
+{
+    check_ties_of(backend, precision, SQUARE(2, 2, 0));
+    check_ties_of(backend, precision, SQUARE(3, 2, 1));
 }
 
 static void maxpool_ties_ref(void)

@@ -1,6 +1,10 @@
+#include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "tap.h"
 #include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void new_memory_is_zeroed(void)
 {
@@ -120,8 +124,80 @@ static void out_of_memory_is_reported_as_such(void)
     CHECK_TEXT(ys_error(), "out of memory");
 }
 
+/* What `use` ends with in a process of its own, whose first allocation fails; what it says on stderr goes to `said`. */
+static int end_without_memory(void (*use)(void), char said[200])
+{
+    int ends[2], state = 0;
+    if (pipe(ends) != 0)
+        return -1;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        ys_memory_must_suffice("yardstick-test");
+        ys_mem_fail_at(1);
+        use();
+        _exit(0);
+    }
+    close(ends[1]);
+    const ssize_t size = read(ends[0], said, 199);
+    said[size > 0 ? size : 0] = 0;
+    close(ends[0]);
+    return pid > 0 && waitpid(pid, &state, 0) == pid && WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+static void grow_block(void)
+{
+    ys_realloc(NULL, 8, 1);
+}
+
+static void copy_text(void)
+{
+    ys_strdup("x");
+}
+
+static void ask_too_much(void)
+{
+    volatile size_t huge = SIZE_MAX / 2;
+    ys_mem_fail_at(0);
+    ys_alloc(huge, 3);
+}
+
+static void grow_buffer(void)
+{
+    struct ys_buf buf = {0};
+    ys_buf_puts(&buf, "x");
+}
+
+static void make_json(void)
+{
+    ys_json_object();
+}
+
+static void pass_it_on(void)
+{
+    ys_out_of_memory();
+}
+
+static void use_nothing(void)
+{
+}
+
+static void where_memory_must_suffice_the_process_ends(void)
+{
+    void (*const uses[])(void) = {grow_block, copy_text, ask_too_much, grow_buffer, make_json, pass_it_on};
+    char said[200];
+    for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
+        CHECK_INT(end_without_memory(uses[i], said), YS_EXIT_MEMORY);
+        CHECK_TEXT(said, "yardstick-test: error: out of memory: give it more, or measure less at once; what was stored "
+                         "is kept\n");
+    }
+    CHECK_INT(end_without_memory(use_nothing, said), 0);
+    CHECK_TEXT(said, "");
+}
+
 TAP_MAIN(TAP_CASE(new_memory_is_zeroed), TAP_CASE(an_overflowing_product_gives_nothing),
          TAP_CASE(a_zero_product_gives_a_valid_pointer), TAP_CASE(growing_keeps_the_contents),
          TAP_CASE(an_array_grows_where_it_is_full), TAP_CASE(strings_are_copied),
          TAP_CASE(format_makes_a_string_of_any_length), TAP_CASE(the_planned_allocation_fails_and_only_that),
-         TAP_CASE(a_failed_growth_leaves_the_old_block), TAP_CASE(out_of_memory_is_reported_as_such))
+         TAP_CASE(a_failed_growth_leaves_the_old_block), TAP_CASE(out_of_memory_is_reported_as_such),
+         TAP_CASE(where_memory_must_suffice_the_process_ends))

@@ -1,6 +1,7 @@
 /* Records: there and back, what null means of each kind, what is refused, and want of memory. */
 #include "base/mem.h"
 #include "base/record.h"
+#include "base/record_schema.h"
 
 #include "tap.h"
 #include <math.h>
@@ -430,8 +431,33 @@ static void lists_grow_and_are_told(void)
     ys_free(names.items);
 }
 
-TAP_MAIN(TAP_CASE(lists_grow_and_are_told), TAP_CASE(a_record_comes_back_as_it_went),
-         TAP_CASE(members_hold_what_was_read), TAP_CASE(what_is_not_as_the_table_says_is_refused),
+/* Types, null where it is a value that is written, words, what is inside, and what is always there. */
+static void a_table_prints_its_schema(void)
+{
+    static const char *const members[][2] = {
+        {"evergreen", "{\"type\":\"boolean\"}"},
+        {"blooms", "{\"type\":\"boolean\"}"},
+        {"age", "{\"type\":[\"integer\",\"null\"]}"},
+        {"felled_ns", "{\"type\":[\"integer\",\"null\"]}"},
+    };
+    ys_json *schema = ys_record_schema(&tree_record);
+    const ys_json *properties = ys_json_get(schema, "properties"), *required = ys_json_get(schema, "required");
+    CHECK_INT(ys_json_size(properties), tree_record.count);
+    CHECK(ys_json_lists(required, "age") && !ys_json_lists(required, "blooms"));
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        char *text = ys_json_dump(ys_json_get(properties, members[i][0]), YS_JSON_COMPACT);
+        CHECK_TEXT(text, members[i][1]);
+        ys_free(text);
+    }
+    const ys_json *leaves = ys_json_get(ys_json_get(properties, "leaves"), "items");
+    CHECK_TEXT(ys_json_get_text(ys_json_get(ys_json_get(leaves, "properties"), "size"), "type", ""), "integer");
+    CHECK_TEXT(ys_json_text(ys_json_at(ys_json_get(ys_json_get(properties, "colour"), "enum"), 0), ""), "red");
+    ys_json_free(schema);
+}
+
+TAP_MAIN(TAP_CASE(a_table_prints_its_schema), TAP_CASE(lists_grow_and_are_told),
+         TAP_CASE(a_record_comes_back_as_it_went), TAP_CASE(members_hold_what_was_read),
+         TAP_CASE(what_is_not_as_the_table_says_is_refused),
          TAP_CASE(a_word_that_no_name_is_becomes_null_where_the_table_says_so),
          TAP_CASE(what_came_later_may_be_absent_and_is_written), TAP_CASE(members_of_a_newer_version_are_passed_over),
          TAP_CASE(text_is_read_as_its_json_is), TAP_CASE(a_glance_takes_what_is_there_and_of_its_kind),

@@ -255,22 +255,7 @@ static void the_middle_has_the_proportions_of_a_row(void)
     ys_image_fini(&image);
 }
 
-static void without_memory_it_says_so(void)
-{
-    struct ys_image image;
-    uint8_t planes[4];
-    REQUIRE(ys_image_init(&image, "a", 6, 6, 1) == YS_OK);
-    const struct ys_box box = ys_box_centre(image.full_height, image.full_width, 2, 2);
-    for (long n = 1; n <= 13; n++) { /* four of each direction, and five of rows */
-        ys_mem_fail_at(n);
-        CHECK(ys_image_resize(&image, &box, 2, 2, planes) == YS_ENOMEM);
-    }
-    ys_mem_fail_at(0);
-    CHECK(ys_image_resize(&image, &box, 2, 2, planes) == YS_OK);
-    ys_image_fini(&image);
-}
-
 TAP_MAIN(TAP_CASE(every_pixel_is_what_the_formula_says), TAP_CASE(every_byte_is_that_of_the_formula_in_its_order),
          TAP_CASE(the_same_size_changes_nothing), TAP_CASE(a_window_has_the_bytes_of_all),
          TAP_CASE(no_more_is_looked_at_than_the_window_needs), TAP_CASE(channels_become_planes),
-         TAP_CASE(the_middle_has_the_proportions_of_a_row), TAP_CASE(without_memory_it_says_so))
+         TAP_CASE(the_middle_has_the_proportions_of_a_row))

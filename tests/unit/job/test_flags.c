@@ -1,6 +1,5 @@
 #include "job/job.h"
 
-#include "base/mem.h"
 #include "tap.h"
 
 /* Takes all flags of `argv` (ended by NULL); the number that was left alone, or -1 when refused. */
@@ -84,20 +83,6 @@ static void a_flag_may_be_given_once_except_exclude(void)
     ys_job_flags_fini(&flags);
 }
 
-static void failing_allocations_are_reported(void)
-{
-    for (long n = 1; n < 4; n++) {
-        struct ys_job_flags flags = {0};
-        int at = 0;
-        bool taken = false;
-        ys_mem_fail_at(n);
-        ys_status status = ys_job_flags_take(&flags, 1, ARGUMENTS(word("--threads=1")), &at, &taken);
-        ys_mem_fail_at(0);
-        CHECK_INT(status, YS_ENOMEM);
-        ys_job_flags_fini(&flags);
-    }
-}
-
 TAP_MAIN(TAP_CASE(a_value_follows_an_equals_sign_or_a_blank), TAP_CASE(dashes_in_keys_are_underscores),
          TAP_CASE(other_arguments_are_left_alone), TAP_CASE(a_missing_value_is_refused),
-         TAP_CASE(a_flag_may_be_given_once_except_exclude), TAP_CASE(failing_allocations_are_reported))
+         TAP_CASE(a_flag_may_be_given_once_except_exclude))

@@ -317,21 +317,6 @@ static void including_a_file_very_often_is_refused(void)
     remove_folder();
 }
 
-static void every_failing_allocation_is_reported(void)
-{
-    struct ys_ini ini;
-    ys_status status = YS_ENOMEM;
-    for (long n = 1; status == YS_ENOMEM && n < 1000; n++) {
-        ys_mem_fail_at(n);
-        status = parse("a = 1\n[s : t]\nb = \"2\"\n[u]\nc = 3\n", &ini);
-        ys_mem_fail_at(0);
-        CHECK(status == YS_ENOMEM || status == YS_OK);
-    }
-    REQUIRE(status == YS_OK);
-    CHECK_INT(ini.entry_count, 3);
-    ys_ini_fini(&ini);
-}
-
 /* Texts of what the dialect has a meaning for, each written as a value and read again. */
 static void what_is_put_as_a_value_is_read_again(void)
 {
@@ -368,5 +353,4 @@ TAP_MAIN(TAP_CASE(entries_have_section_key_value_and_place), TAP_CASE(comments_b
          TAP_CASE(a_key_after_an_include_that_opened_a_section_is_refused),
          TAP_CASE(include_circles_are_refused_with_the_chain), TAP_CASE(includes_deeper_than_16_are_refused),
          TAP_CASE(missing_files_are_named), TAP_CASE(an_included_empty_file_is_named),
-         TAP_CASE(including_a_file_very_often_is_refused), TAP_CASE(every_failing_allocation_is_reported),
-         TAP_CASE(what_is_put_as_a_value_is_read_again))
+         TAP_CASE(including_a_file_very_often_is_refused), TAP_CASE(what_is_put_as_a_value_is_read_again))

@@ -31,7 +31,7 @@ static void make(struct made *made, const char *proof)
     *made = (struct made){.run = {.ok = true, .counted = true, .steady_s = 6}};
     made->run.metrics = ys_alloc(count, sizeof *made->run.metrics);
     for (size_t i = 0; i < count; i++)
-        made->run.metrics[i].value = NAN;
+        made->run.metrics[i].value = made->run.metrics[i].cpu_s = NAN;
     for (int m = 0; m < YS_COMPARED; m++)
         made->run.compared[m] = NAN;
     made->cpu = (struct ys_facts_phase_cpu){1, 1, 2, 10, NAN, 0.1};
@@ -110,6 +110,23 @@ static void who_waits_does_no_work(void)
     made.cpu.open_s = 1.6;
     CHECK_NEAR(find(&made).ahead_s, 0.5, 1e-12);
     made.run.facts.phase_cpu = NULL; /* a run that was not sampled */
+    CHECK_NEAR(find(&made).ahead_s, 3, 1e-12);
+    drop(&made);
+}
+
+/* 3 s more for 40 steps of warm-up than steady ones take, of 10 s of processor time of all: with 4 s of it, as those of
+ * the steady part have, and with 5.5 s, 2.5 s of which are not explained by 60 steps in 4.5 s. */
+static void a_warm_up_that_waits_does_no_work(void)
+{
+    struct made made;
+    make(&made, alike);
+    put(&made, "warmup_s", 7);
+    double *cpu_s = &made.run.metrics[ys_metric_find("warmup_s") - ys_metric_infos(&(size_t){0})].cpu_s;
+    *cpu_s = 4;
+    CHECK_NEAR(find(&made).ahead_s, 0, 0);
+    *cpu_s = 5.5;
+    CHECK_NEAR(find(&made).ahead_s, 5.5 - 40 * 4.5 / 60, 1e-12);
+    *cpu_s = 9;
     CHECK_NEAR(find(&made).ahead_s, 3, 1e-12);
     drop(&made);
 }
@@ -210,8 +227,8 @@ static void it_is_said_once_a_trial_with_the_farthest_run(void)
 }
 
 TAP_MAIN(TAP_CASE(a_run_that_began_as_its_proof_did_has_one_speed), TAP_CASE(what_nothing_explains_may_be_work),
-         TAP_CASE(who_waits_does_no_work), TAP_CASE(what_few_runs_show_is_of_the_machine),
-         TAP_CASE(what_is_too_short_to_hold_work_is_none),
+         TAP_CASE(who_waits_does_no_work), TAP_CASE(a_warm_up_that_waits_does_no_work),
+         TAP_CASE(what_few_runs_show_is_of_the_machine), TAP_CASE(what_is_too_short_to_hold_work_is_none),
          TAP_CASE(a_proof_that_kept_no_times_explains_nothing_and_hides_nothing),
          TAP_CASE(a_median_of_uneven_steps_has_the_mean_at_its_other_end),
          TAP_CASE(runs_that_failed_or_do_no_work_have_none), TAP_CASE(it_is_said_once_a_trial_with_the_farthest_run))

@@ -146,6 +146,19 @@ static void a_kind_of_warning_is_one_line_with_its_runs(void)
     ys_json_free(result);
 }
 
+static void what_all_trials_share_is_said_once(void)
+{
+    ys_json *result = made_group((const char *[]){"alpha", "beta", "gamma"}, 3, 6, "better"),
+            *trials = ys_json_get(result, "trials");
+    for (size_t i = 0; i < 3; i++)
+        (void)!ys_json_set(ys_json_at(trials, i), "deviations", made_json("['X=1 is set in the environment']"));
+    CHECK_HAS(summary(result, 120, false), "\n- All 3 trials: X=1 is set in the environment.\n");
+    (void)!ys_json_set_int(ys_json_at(trials, 2), "runs", 0); /* which says nothing of those that ran */
+    (void)!ys_json_set_string(ys_json_at(trials, 2), "status", "missing");
+    CHECK_HAS(summary(result, 120, false), "\n- Both trials: X=1 is set in the environment.\n");
+    ys_json_free(result);
+}
+
 static void what_is_the_same_is_called_so(void)
 {
     ys_json *result = made_group((const char *[]){"alpha", "beta"}, 2, 6, "same");
@@ -247,8 +260,8 @@ static void every_allocation_may_fail(void)
 TAP_MAIN(TAP_CASE(the_small_study_is_one_screen), TAP_CASE(each_trial_stands_beside_the_best_of_its_group),
          TAP_CASE(the_two_that_would_be_deployed_have_a_verdict),
          TAP_CASE(every_sentence_is_for_people_who_read_no_manual), TAP_CASE(nothing_is_said_twice),
-         TAP_CASE(a_kind_of_warning_is_one_line_with_its_runs), TAP_CASE(what_is_the_same_is_called_so),
-         TAP_CASE(a_study_that_did_not_end_says_what_goes_on_with_it), TAP_CASE(ranks_are_compared_by_what_they_add),
-         TAP_CASE(an_accuracy_on_random_data_means_nothing), TAP_CASE(one_trial_alone_is_compared_with_nothing),
-         TAP_CASE(more_trials_than_a_screen_has_lines_are_counted),
+         TAP_CASE(a_kind_of_warning_is_one_line_with_its_runs), TAP_CASE(what_all_trials_share_is_said_once),
+         TAP_CASE(what_is_the_same_is_called_so), TAP_CASE(a_study_that_did_not_end_says_what_goes_on_with_it),
+         TAP_CASE(ranks_are_compared_by_what_they_add), TAP_CASE(an_accuracy_on_random_data_means_nothing),
+         TAP_CASE(one_trial_alone_is_compared_with_nothing), TAP_CASE(more_trials_than_a_screen_has_lines_are_counted),
          TAP_CASE(no_line_is_wider_than_asked_whatever_the_result), TAP_CASE(every_allocation_may_fail))

@@ -120,39 +120,7 @@ static void a_status_that_is_no_word_of_the_table_is_refused(void)
     ys_json_free(json);
 }
 
-/* The list of words of the member `name` in every kind of object of the result document whose first word is the
- * table's; how many there are. A null among them is no word. */
-static size_t check_words(const ys_json *kinds, const char *name, const struct ys_names *names)
-{
-    size_t lists = 0;
-    for (void *it = ys_json_iter(kinds); it; it = ys_json_next(kinds, it)) {
-        const ys_json *members = ys_json_get(ys_json_iter_value(it), "properties");
-        const ys_json *words = ys_json_get(ys_json_get(members, name), "enum");
-        if (!words || strcmp(ys_json_text(ys_json_at(words, 0), ""), names->names[0]) != 0)
-            continue;
-        lists++;
-        const size_t last = ys_json_size(words) - 1;
-        CHECK_INT(last + (ys_json_type_of(ys_json_at(words, last)) != YS_JSON_NULL), names->count);
-        for (size_t i = 0; i < names->count; i++)
-            CHECK_TEXT(ys_json_text(ys_json_at(words, i), ""), ys_name_of(names, (int)i));
-    }
-    return lists;
-}
-
-/* Of trials and of runs. */
-static void the_schema_has_the_words_of_the_tables(void)
-{
-    char *path = ys_format("%s/docs/result.schema.json", getenv("YS_SOURCE_ROOT") ? getenv("YS_SOURCE_ROOT") : ".");
-    ys_json *schema = NULL;
-    REQUIRE((path && ys_json_read(path, &schema) == YS_OK));
-    const ys_json *kinds = ys_json_get(schema, "$defs");
-    CHECK_INT(check_words(kinds, "status", &ys_run_statuses), check_words(kinds, "stage", &ys_stages));
-    CHECK(check_words(kinds, "stage", &ys_stages) > 0);
-    ys_json_free(schema);
-    ys_free(path);
-}
-
 TAP_MAIN(TAP_CASE(what_is_stored_comes_back_byte_for_byte), TAP_CASE(members_hold_what_is_stored),
          TAP_CASE(what_older_versions_did_not_know_is_unknown),
          TAP_CASE(an_adapters_own_word_for_a_stage_that_an_older_version_stored_is_none),
-         TAP_CASE(a_status_that_is_no_word_of_the_table_is_refused), TAP_CASE(the_schema_has_the_words_of_the_tables))
+         TAP_CASE(a_status_that_is_no_word_of_the_table_is_refused))

@@ -23,7 +23,7 @@ static bool resolve(const char *keys, struct helper_study *study, struct ys_tria
     *study = study_of(text);
     CHECK_TEXT(study->error, "");
     *set = (struct ys_trial_set){0};
-    return study->status == YS_OK && CHECK(ys_trials_resolve(study->job.trials, NULL, NULL, set) == YS_OK);
+    return study->status == YS_OK && CHECK(ys_trials_resolve(study->job.trials, NULL, NULL, NULL, set) == YS_OK);
 }
 
 static void finish(struct helper_study *study, struct ys_trial_set *set)

@@ -1,0 +1,74 @@
+/* Of the build: prints what tables of fields say of documents, as JSON Schema, and lists of words, by the names that
+ * tools/result_schema.txt calls them. */
+#include "base/record_schema.h"
+#include "base/words.h"
+#include "judge/gate.h"
+#include "judge/history.h"
+#include "judge/recommend.h"
+#include "metric/agreement.h"
+#include "metric/document.h"
+#include "metric/environment.h"
+#include "metric/ranks.h"
+#include "protocol/status.h"
+#include "run/facts.h"
+#include "stat/compare.h"
+#include "store/study.h"
+#include "study/bisect.h"
+#include "verify/proof.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *name;
+    const struct ys_record *record;
+} records[] = {
+    {"study", &ys_study_record},
+    {"work", &ys_study_work_record},
+    {"difference", &ys_difference_record},
+    {"trial", &ys_result_trial_record},
+    {"agreement", &ys_agreement_block_record},
+    {"agreement layer", &ys_agreement_layer_record},
+    {"agreement round", &ys_agreement_round_record},
+    {"trial rank", &ys_result_rank_record},
+    {"proof", &ys_proof_record},
+    {"twins", &ys_proof_twins_record},
+    {"pass", &ys_proof_pass_record},
+    {"rank", &ys_facts_rank_record},
+    {"node", &ys_facts_node_record},
+    {"network", &ys_facts_network_record},
+    {"machine", &ys_facts_machine_record},
+    {"turns", &ys_facts_turns_record},
+    {"taken", &ys_facts_taken_record},
+    {"comparison", &ys_comparison_record},
+    {"side", &ys_judged_side_record},
+    {"judged difference", &ys_judged_difference_record},
+    {"judged metric", &ys_judged_metric_record},
+    {"pair", &ys_judged_pair_record},
+    {"compare", &ys_judged_record},
+    {"gate check", &ys_gate_check_record},
+    {"gate", &ys_gate_record},
+    {"history", &ys_history_record},
+    {"recommend trial", &ys_recommend_trial_record},
+    {"recommend", &ys_recommended_record},
+    {"bisect", &ys_bisected_record},
+};
+
+static const struct {
+    const char *name;
+    const struct ys_names *names;
+} words[] = {{"status", &ys_run_statuses}, {"stage", &ys_stages}, {"kind", &ys_kinds}, {"better", &ys_betters}};
+
+int main(void)
+{
+    ys_json *all = ys_json_object(), *tables = ys_json_object(), *lists = ys_json_object();
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && i < sizeof records / sizeof records[0]; i++)
+        status = ys_json_set(tables, records[i].name, ys_record_schema(records[i].record));
+    for (size_t i = 0; status == YS_OK && i < sizeof words / sizeof words[0]; i++)
+        status = ys_json_set(lists, words[i].name, ys_names_json(words[i].names));
+    if (ys_json_set(all, "tables", tables) != YS_OK || ys_json_set(all, "words", lists) != YS_OK)
+        status = YS_ENOMEM;
+    char *text = status == YS_OK ? ys_json_dump(all, YS_JSON_COMPACT) : NULL;
+    ys_json_free(all);
+    return text && puts(text) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+}
