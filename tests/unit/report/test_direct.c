@@ -58,32 +58,4 @@ static void the_table_of_a_result_is_that_of_its_document(void)
     compare_study(2, 0, "no intervals");
 }
 
-static void want_of_memory_loses_nothing(void)
-{
-    char *folder = fake_folder();
-    struct ys_store *store = NULL;
-    int64_t study_id = 0;
-    int failed = 0;
-    REQUIRE(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK);
-    REQUIRE(fill(store, 2, 1, &study_id) == YS_OK);
-    for (long n = 1; n < 4000; n += 1 + n / 40) {
-        struct ys_result result;
-        struct ys_buf out = {0};
-        ys_mem_fail_at(n);
-        ys_status status = ys_metric_result_load(store, study_id, 0, &result);
-        if (status == YS_OK) {
-            status = ys_report_table_of(&result, 80, false, &out);
-            ys_mem_fail_at(0);
-            ys_result_fini(&result);
-        }
-        ys_mem_fail_at(0);
-        CHECK(status == YS_OK || status == YS_ENOMEM);
-        failed += status == YS_ENOMEM;
-        ys_buf_free(&out);
-    }
-    CHECK(failed > 50);
-    ys_store_close(store);
-    CHECK(ys_fs_remove_tree(folder) == YS_OK);
-}
-
-TAP_MAIN(TAP_CASE(the_table_of_a_result_is_that_of_its_document), TAP_CASE(want_of_memory_loses_nothing))
+TAP_MAIN(TAP_CASE(the_table_of_a_result_is_that_of_its_document))
