@@ -84,14 +84,14 @@ ys_status ys_session_ended_early(struct ys_session *session)
 {
     const char *program = session->program;
     int value = session->process.ended_value;
+    ys_observe_look(&session->observe);
+    if (session->observe.seen.usage.oom_kills > 0) /* the keeper may be the one that was chosen */
+        return ys_session_out_of_memory(session);
     if (session->process.is_lost)
         return ys_session_fail(session, YS_RUN_KILLED,
                                "the keeper of %s (yardstick-launch) was ended by something else than yardstick, and %s "
                                "with it",
                                program, program);
-    ys_observe_look(&session->observe);
-    if (session->observe.seen.usage.oom_kills > 0)
-        return ys_session_out_of_memory(session);
     if (session->process.ended_code == CLD_EXITED && value == 0)
         return ys_session_fail(session, YS_RUN_PROTOCOL_ERROR, "%s ended (exit code 0) without an answer", program);
     if (session->process.ended_code == CLD_EXITED)
