@@ -1,6 +1,7 @@
 /* The program yardstick-null: an adapter that does no work at a stated rate. It shows what the harness itself costs,
  * and serves as a framework of known speed: with the option `rate` (rows a second) its blocks take batch * steps / rate
- * seconds, and its requests batch / rate seconds, slept and not computed; without it they take no time. It has no
+ * seconds, and its requests batch / rate seconds, slept and not computed; without it they take no time. With the option
+ * `burn` each row costs so many operations, which are computed: time that others take from it then shows. It has no
  * losses and saves nothing, and says so (`no_work`). One of several ranks takes as long as its share of the batch, and
  * waits for no other, unless the option `exchange` has them take a mean of so many numbers after each step, over the
  * ring of the built-in engine (`transport`: tcp, shared or mpi); with `late_ms` the rank `late_rank` takes so much
@@ -33,6 +34,8 @@ enum late_part { COMPUTE, INPUT, OPTIMIZER, FRAMEWORK, LATE_PARTS };
 
 struct null_adapter {
     double part_ns[LATE_PARTS];   /* of a step; 0, all of them: as fast as possible */
+    double operations;            /* of a step, which are computed */
+    uint64_t computed;            /* what came out of them, which keeps them from being left out */
     double late_ns[LATE_PARTS];   /* what earlier sleeps for it took too long; later ones are shortened by it, so that
                                      each part, and so the rate, holds on average */
     struct ys_dist *dist;         /* NULL: this is the only one, or nothing is exchanged */
@@ -45,7 +48,7 @@ struct null_adapter {
 };
 
 struct options {
-    const ys_json *rate, *exchange, *late_ms, *late_rank;
+    const ys_json *rate, *burn, *exchange, *late_ms, *late_rank;
     const char *wire, *timetable;
     int transport; /* enum ys_dist_transport */
     int late_part; /* enum late_part */
@@ -55,6 +58,7 @@ static const char *const late_words[LATE_PARTS] = {
 static const struct ys_names late_parts = YS_NAMES("part of a step", late_words);
 static const struct ys_field options_fields[] = {
     YS_FIELD(struct options, rate, YS_FIELD_JSON, "1/s", YS_FIELD_NULL, "rows; as fast as possible without"),
+    YS_FIELD(struct options, burn, YS_FIELD_JSON, "1", YS_FIELD_NULL, "operations of a row"),
     YS_FIELD(struct options, exchange, YS_FIELD_JSON, "1", YS_FIELD_NULL,
              "floats of which ranks take a mean each step"),
     YS_FIELD(struct options, late_ms, YS_FIELD_JSON, "ms", YS_FIELD_NULL, "that one rank takes longer for a step"),
@@ -200,16 +204,19 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
 {
     struct null_adapter *null = self;
     struct options said;
-    double rate_per_s, numbers, late_ms;
+    double rate_per_s, burn, numbers, late_ms;
     int64_t late_rank;
     ys_record_glance(&options_record, plan->options, &said);
     YS_TRY(read_number("rate", said.rate, "a number of rows a second", INFINITY, &rate_per_s));
+    YS_TRY(read_number("burn", said.burn, "a number of operations a row, at most 1e12,", 1e12, &burn));
     YS_TRY(read_number("exchange", said.exchange, "a count of numbers, at most 1e9,", 1e9, &numbers));
     YS_TRY(read_number("late_ms", said.late_ms, "a number of milliseconds", 1e9, &late_ms));
     YS_TRY(read_rank(said.late_rank, plan->dist.world, &late_rank));
     *null = (struct null_adapter){0};
+    const double rows = (double)(plan->batch / plan->dist.world);
+    null->operations = burn * rows;
     if (rate_per_s > 0)
-        null->part_ns[COMPUTE] = 1e9 * (double)(plan->batch / plan->dist.world) / rate_per_s;
+        null->part_ns[COMPUTE] = 1e9 * rows / rate_per_s;
     if (plan->dist.rank == late_rank)
         null->part_ns[said.late_part == YS_NAME_NONE ? COMPUTE : said.late_part] += 1e6 * late_ms;
     ys_status status = read_timetable(null, plan, &said, &numbers);
@@ -266,10 +273,20 @@ static void pass_input(struct null_adapter *null, int64_t steps, struct ys_block
     block->input_ns += ys_time_ns() - before_ns;
 }
 
-/* Sleeps as long as `steps` steps take that exchange nothing. */
+/* Each operation, a multiplication and an addition of whole numbers, needs what the one before it gave. */
+static void burn(struct null_adapter *null, int64_t steps)
+{
+    uint64_t value = null->computed;
+    for (uint64_t left = (uint64_t)(null->operations * (double)steps); left > 0; left--)
+        value = value * 6364136223846793005U + 1442695040888963407U;
+    null->computed = value;
+}
+
+/* Computes and sleeps as long as `steps` steps take that exchange nothing. */
 static void pass_steps(struct null_adapter *null, int64_t steps, struct ys_block *block)
 {
     pass_input(null, steps, block);
+    burn(null, steps);
     pass_time(null, COMPUTE,
               (null->part_ns[COMPUTE] + null->part_ns[OPTIMIZER] + null->part_ns[FRAMEWORK]) * (double)steps);
 }
@@ -304,6 +321,7 @@ static ys_status pass_step(struct null_adapter *null, int64_t step, struct ys_bl
         of_table = ys_timetable_at(&null->timetable, null->rank, null->world, step);
     pass_input(null, 1, block);
     block->began_ns[place] = ys_time_ns();
+    burn(null, 1);
     YS_TRY(compute(null, null->part_ns[COMPUTE] + (double)of_table.before_ns));
     block->ready_ns[place] = ys_time_ns();
     if (null->dist)
@@ -337,6 +355,7 @@ static ys_status infer(void *self, int64_t batch, struct ys_adapter_logits *logi
     (void)batch;
     (void)logits;
     struct null_adapter *null = self;
+    burn(null, 1);
     pass_time(null, COMPUTE, null->part_ns[COMPUTE]);
     return YS_OK;
 }

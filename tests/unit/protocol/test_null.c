@@ -140,6 +140,18 @@ static void the_rate_may_be_given_as_text(void)
     CHECK_INT(child_finish(&child), 0);
 }
 
+/* 20 steps of 10 rows are 2e7 operations, of which each waits for a multiplication, three cycles at least: 10 ms of a
+ * processor at 6 GHz. */
+static void what_it_computes_takes_processor_time(void)
+{
+    struct child child;
+    if (!child_start(&child))
+        return;
+    open_with(&child, "{\"burn\":1e5}", "opened");
+    CHECK(trained_ns(&child) >= 10000000);
+    CHECK_INT(child_finish(&child), 0);
+}
+
 static void requests_last_as_long_as_the_rate_says(void)
 {
     struct child child;
@@ -182,9 +194,9 @@ static void rates_that_are_no_rates_are_refused(void)
     struct child child;
     if (!child_start(&child))
         return;
-    static const char *const bad[] = {"{\"rate\":0}",      "{\"rate\":-3}",      "{\"rate\":\"fast\"}",
-                                      "{\"rate\":\"\"}",   "{\"rate\":\"inf\"}", "{\"rate\":true}",
-                                      "{\"exchange\":-1}", "{\"late_ms\":\"x\"}"};
+    static const char *const bad[] = {"{\"rate\":0}",      "{\"rate\":-3}",       "{\"rate\":\"fast\"}",
+                                      "{\"rate\":\"\"}",   "{\"rate\":\"inf\"}",  "{\"rate\":true}",
+                                      "{\"exchange\":-1}", "{\"late_ms\":\"x\"}", "{\"burn\":1e13}"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         open_with(&child, bad[i], "build_failed");
     CHECK_INT(child_finish(&child), 0);
@@ -223,6 +235,7 @@ static void it_saves_nothing_and_says_so(void)
 }
 
 TAP_MAIN(TAP_CASE(it_says_that_it_does_no_work), TAP_CASE(blocks_last_as_long_as_the_rate_says),
-         TAP_CASE(the_rate_may_be_given_as_text), TAP_CASE(requests_last_as_long_as_the_rate_says),
-         TAP_CASE(without_a_rate_it_trains_at_once), TAP_CASE(rates_that_are_no_rates_are_refused),
-         TAP_CASE(ranks_that_there_are_not_are_refused), TAP_CASE(it_saves_nothing_and_says_so))
+         TAP_CASE(the_rate_may_be_given_as_text), TAP_CASE(what_it_computes_takes_processor_time),
+         TAP_CASE(requests_last_as_long_as_the_rate_says), TAP_CASE(without_a_rate_it_trains_at_once),
+         TAP_CASE(rates_that_are_no_rates_are_refused), TAP_CASE(ranks_that_there_are_not_are_refused),
+         TAP_CASE(it_saves_nothing_and_says_so))
