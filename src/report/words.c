@@ -227,7 +227,8 @@ static void say_proofs(struct words *w)
          "do the same work as far as it could be shown"},
     };
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        ys_buf_printf(&w->text, w->is_brief ? "%s " : "", kinds[k].lead);
+        if (w->is_brief)
+            ys_buf_printf(&w->text, "%s ", kinds[k].lead);
         const size_t before = w->text.size, count = put_those(w, kinds[k].is_so, NULL);
         if (w->text.size > before)
             ys_buf_printf(&w->text, " %s.", count == 1 ? kinds[k].one : kinds[k].several);
