@@ -1,5 +1,6 @@
 /* Of the build: prints what tables of fields say of documents, as JSON Schema, and lists of words, by the names that
  * tools/result_schema.txt calls them. */
+#include "base/mem.h"
 #include "base/record_schema.h"
 #include "base/words.h"
 #include "judge/gate.h"
@@ -69,6 +70,8 @@ int main(void)
     if (ys_json_set(all, "tables", tables) != YS_OK || ys_json_set(all, "words", lists) != YS_OK)
         status = YS_ENOMEM;
     char *text = status == YS_OK ? ys_json_dump(all, YS_JSON_COMPACT) : NULL;
+    const bool is_told = text && puts(text) >= 0 && fflush(stdout) == 0;
+    ys_free(text);
     ys_json_free(all);
-    return text && puts(text) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+    return is_told ? 0 : 1;
 }
