@@ -203,7 +203,7 @@ ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *text
     if (!farthest(trial, typical, &hidden) || hidden - whole <= log(TOLD))
         return YS_OK;
     snprintf(text, sizeof text,
-             "some of its %s took much longer than most: what is said of the time of %s holds with and without them",
-             unit, infers ? "a request" : "a step");
+             "some %s took much longer than most: what is said of the time of %s holds with and without them", unit,
+             infers ? "a request" : "a step");
     return say(texts, text);
 }

@@ -55,12 +55,13 @@ static const char *word_of(int verdict)
     }
 }
 
+/* The fastest of those that do the trial's work; NULL where there is none, or nobody but the trial has a speed. */
 static const struct ys_view_trial *best_of_group(const struct ys_view *view, const struct ys_view_trial *trial)
 {
     for (size_t g = 0; g < view->group_count; g++)
         for (size_t i = 0; i < view->groups[g].count; i++)
             if (view->groups[g].trials[i] == trial)
-                return view->groups[g].best;
+                return view->groups[g].measured > 1 ? view->groups[g].best : NULL;
     return NULL;
 }
 
@@ -83,16 +84,20 @@ struct ys_relation ys_answer_relation(const struct ys_view *view, const struct y
     struct ys_relation relation = {
         .ratio = NAN, .lo = NAN, .hi = NAN, .verdict = YS_NAME_NONE, .is_best = best && trial == best, .word = ""};
     bool is_second = false;
-    if (!best || (trial->no_work && !best->no_work) || !isfinite(ys_view_number(trial, "rate_per_s")))
+    const bool works = !trial->no_work || !view->works_at_all;
+    if (!isfinite(ys_view_number(trial, "rate_per_s")))
+        return relation;
+    if (!works)
+        relation.word = "no work";
+    if (!best || (trial->no_work && !best->no_work))
         return relation;
     relation.ratio = ys_view_number(trial, "rate_per_s") / ys_view_number(best, "rate_per_s");
     const struct ys_view_comparison *found =
         relation.is_best ? NULL : find_comparison(view, "rate_per_s", trial->id, best->id, &is_second);
     if (found)
         take_comparison(found, is_second, &relation);
-    relation.word = trial->no_work && view->works_at_all ? "no work"
-                    : relation.is_best                   ? "best"
-                                                         : word_of(relation.verdict);
+    if (works)
+        relation.word = relation.is_best ? "best" : word_of(relation.verdict);
     return relation;
 }
 
