@@ -101,6 +101,14 @@ struct ys_relation ys_answer_relation(const struct ys_view *view, const struct y
     return relation;
 }
 
+bool ys_answer_compares(const struct ys_view *view)
+{
+    for (size_t g = 0; g < view->group_count; g++)
+        if (view->groups[g].measured > 1)
+            return true;
+    return false;
+}
+
 /* ---- in sentences */
 
 static void put_speed(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial)

@@ -17,6 +17,8 @@ struct ys_relation {
     bool is_best;       /* it is the fastest */
     const char *word;   /* "best", "slower", "as fast", "unclear", ...; "" where there is nothing to say */
 };
+/** Whether any trial stands to another so: two of a group have a speed. */
+bool ys_answer_compares(const struct ys_view *view);
 struct ys_relation ys_answer_relation(const struct ys_view *view, const struct ys_view_trial *trial);
 
 /** Appends which trial is the fastest of each group (of three, if there are more), by how much, and whether that is

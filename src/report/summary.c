@@ -56,15 +56,6 @@ static void put_done(struct summary *page, bool is_whole)
     ys_buf_free(&title);
 }
 
-/* Whether speeds are compared at all. */
-static bool has_relations(const struct ys_view *view)
-{
-    for (size_t g = 0; g < view->group_count; g++)
-        if (view->groups[g].measured > 1)
-            return true;
-    return false;
-}
-
 static void put_answer(struct summary *page, const ys_json *state)
 {
     struct ys_buf text = {0};
@@ -95,7 +86,7 @@ static struct columns choose_columns(const struct summary *page)
     static const char *const wanted[] = {"accuracy", "bits_per_token", "latency_p50_s", "latency_p99_s",
                                          "rss_peak_bytes"};
     const struct ys_view *view = &page->view;
-    struct columns columns = {.relative = has_relations(view)};
+    struct columns columns = {.relative = ys_answer_compares(view)};
     const bool tokens = ys_view_is_known(view, "bits_per_token");
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if (ys_view_is_known(view, wanted[i]) && !(tokens && strcmp(wanted[i], "accuracy") == 0) &&

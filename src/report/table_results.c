@@ -80,9 +80,7 @@ static void put_result_head(struct ys_sheet *sheet, const char *metric)
 static void put_result_heads(struct ys_sheet *sheet, const struct ys_view *view, const char *const *metrics,
                              size_t count)
 {
-    static const struct ys_sheet_column relation[] = {{YS_FORM_PAGE, YS_COLUMN_NUMBER, "Relative", NULL},
-                                                      {YS_FORM_PAGE, YS_COLUMN_VERDICT, "Against the best", NULL},
-                                                      {YS_FORM_ALL, YS_COLUMN_NUMBER, "Interval", "interval"}};
+    const unsigned compared = ys_answer_compares(view) ? YS_FORM_PAGE : 0;
     char *rate = sheet->medium.form == YS_FORM_TEXT   ? ys_format("%s\nper s", view->unit)
                  : sheet->medium.form == YS_FORM_PAGE ? ys_format("%s per second", view->unit)
                                                       : ys_format("Rate (%s/s)", view->unit);
@@ -90,7 +88,9 @@ static void put_result_heads(struct ys_sheet *sheet, const struct ys_view *view,
         rate[0] = (char)toupper((unsigned char)rate[0]);
     ys_table_trials(sheet, view, "Trial");
     ys_sheet_column(sheet, YS_FORM_ALL, YS_COLUMN_NUMBER, rate, NULL);
-    ys_sheet_columns(sheet, relation, sizeof relation / sizeof relation[0]);
+    ys_sheet_column(sheet, compared, YS_COLUMN_NUMBER, "Relative", NULL);
+    ys_sheet_column(sheet, compared, YS_COLUMN_VERDICT, "Against the best", NULL);
+    ys_sheet_column(sheet, YS_FORM_ALL, YS_COLUMN_NUMBER, "Interval", "interval");
     for (size_t i = 0; i < count; i++)
         put_result_head(sheet, metrics[i]);
     ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_VERDICT, "Same work", NULL);
