@@ -330,8 +330,9 @@ static ys_status ask_all(struct asker *asker, const struct ys_questions *questio
 {
     YS_TRY(ask_open(asker));
     YS_TRY(ask_passes(asker, questions));
-    YS_TRY(ask_all_steps(asker, questions));
-    return ask_input_gradient(asker, questions);
+    /* By the first weights: those after all steps may have gone astray where a step's do not show it. */
+    YS_TRY(ask_input_gradient(asker, questions));
+    return ask_all_steps(asker, questions);
 }
 
 /* The CPUs of the plan, as the launcher takes them. */

@@ -36,6 +36,7 @@ static void take_rows(const struct ys_tensor *array, const uint32_t *rows, int64
             values[(size_t)r * row + k] = (float)ys_tensor_value(array, rows[r] * row + k);
 }
 
+/* Back from the ends of the range: a power or a root is not there for all numbers. */
 static void move(struct ys_rng *rng, float *values, size_t count)
 {
     float low = INFINITY, high = -INFINITY;
@@ -44,8 +45,12 @@ static void move(struct ys_rng *rng, float *values, size_t count)
         high = fmaxf(high, values[k]);
     }
     const double most = MOVED_BY * (high > low ? high - low : 1);
-    for (size_t k = 0; k < count; k++)
-        values[k] = (float)(values[k] + most * (2 * ys_rng_uniform(rng) - 1));
+    for (size_t k = 0; k < count; k++) {
+        const double moved = values[k] + most * (2 * ys_rng_uniform(rng) - 1);
+        values[k] = (float)(moved > high && high > low  ? 2.0 * high - moved
+                            : moved < low && high > low ? 2.0 * low - moved
+                                                        : moved);
+    }
 }
 
 static ys_status write_inputs(struct ys_rng *rng, const struct ys_value *input, const struct ys_tensor *array,

@@ -14,8 +14,8 @@ bool ys_input_gradient_fits(const struct ys_graph *graph);
 bool ys_input_gradient_is_due(const struct ys_plan *plan, const ys_json *features);
 
 /** Writes the input to `inputs`: the rows of the first batch of `order` in `data`, each number moved by up to a
- * sixteenth of their range, because between equal values in a pool of maxima rounding chooses, and another choice has
- * another gradient. To `cotangent`, in double, as many numbers as there are logits. */
+ * sixteenth of their range, within it, because between equal values in a pool of maxima rounding chooses, and another
+ * choice has another gradient. To `cotangent`, in double, as many numbers as there are logits. */
 ys_status ys_input_gradient_write(const struct ys_graph *graph, const struct ys_safetensors *data,
                                   const struct ys_tensor *order, int64_t seed, const char *inputs,
                                   const char *cotangent) YS_MUST_CHECK;

@@ -27,7 +27,7 @@ struct ys_reference {
         struct ys_safetensors *forward, *backward; /* backward is NULL of inference */
     } batch[YS_VERIFY_STEPS];
     struct ys_safetensors *first, *last;   /* weights and buffers after one step and after all; NULL of inference */
-    struct ys_safetensors *input_gradient; /* by the weights after all steps; NULL where it was not asked */
+    struct ys_safetensors *input_gradient; /* by the first weights; NULL where it was not asked */
     bool finite;                           /* the work itself does not diverge within the proof */
 };
 

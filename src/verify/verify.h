@@ -8,7 +8,7 @@
  *
  * Meaning: both sides in double; logits, loss, every gradient, every weight after one step and after all, every
  * batch-norm buffer at both times; the trial's own optimizer, the learning rate cut to a tenth on the way: all within
- * YS_VERIFY_MEANING_BOUND; of an adapter that has it also `input_gradient`, by the weights after all steps. Where an
+ * YS_VERIFY_MEANING_BOUND; of an adapter that has it also `input_gradient`, by the first weights. Where an
  * error lies above that and below YS_VERIFY_MEANING_LIMIT, two twins of the oracle, each weight moved by one unit in
  * the last place of a double, say what rounding alone does to this work: the bound is then YS_VERIFY_DOUBLE_FACTOR
  * times their figure.
