@@ -183,7 +183,7 @@ static void a_full_log_is_bounded_and_said(void)
     CHECK(stat(path, &file) == 0 && (size_t)file.st_size < YS_LOG_LIMIT_BYTES + 200 &&
           (size_t)file.st_size >= YS_LOG_LIMIT_BYTES);
     const ys_json *warnings = ys_json_get(bad.facts, "warnings");
-    CHECK_HAS(ys_json_text(ys_json_at(warnings, 0), NULL), "dropped");
+    CHECK_HAS(fixture_warning(warnings), "dropped");
     ys_run_record_fini(&bad.record);
 }
 

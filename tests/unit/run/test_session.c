@@ -24,7 +24,7 @@ static void hello_is_exchanged_and_bye_ends_it(void)
     CHECK_TEXT(ys_run_status_name(end.status), "ok");
     CHECK_TEXT(ys_stage_name(end.stage), "stop");
     CHECK_INT(end.exit_code, 0);
-    CHECK_INT(ys_json_size(end.warnings), 0);
+    CHECK(!fixture_warning(end.warnings));
     CHECK(end.message == NULL);
     CHECK(end.exec_ns < end.hello_ns && end.hello_ns <= end.bye_ns && end.bye_ns < end.end_ns);
     CHECK_INT(fixture_descendants(), 0);
@@ -311,7 +311,7 @@ static void the_end_of_the_log_is_kept(void)
     CHECK_TEXT(ys_run_status_name(end.status), "crashed");
     CHECK_INT(end.exit_code, 1);
     CHECK_HAS(end.log_tail, "ZeroDivisionError");
-    CHECK_HAS(ys_json_text(ys_json_at(end.warnings, 0), NULL), "dropped");
+    CHECK_HAS(fixture_warning(end.warnings), "dropped");
     char path[128];
     struct stat file;
     snprintf(path, sizeof path, "%s/%s", fixture_folder, YS_LOG_NAME);
@@ -375,7 +375,7 @@ static void what_the_session_did_not_start_is_neither_counted_nor_killed(void)
                (struct ys_launch){.sample_hz = 50, .samples = &series}, YS_OK, &end)) {
         CHECK_TEXT(ys_run_status_name(end.status), "ok");
         CHECK_INT(end.peak.processes, 1);
-        CHECK_INT(ys_json_size(end.warnings), 0);
+        CHECK(!fixture_warning(end.warnings));
         ys_session_end_fini(&end);
         ys_series_set_free(&series);
     }
@@ -523,7 +523,7 @@ static void a_keeper_that_is_killed_takes_the_session_with_it(void)
         return;
     CHECK_TEXT(ys_run_status_name(end.status), "killed");
     CHECK_HAS(end.message, "keeper");
-    CHECK_HAS(ys_json_text(ys_json_at(end.warnings, 0), NULL), "not known in full");
+    CHECK_HAS(fixture_warning(end.warnings), "not known in full");
     snprintf(path, sizeof path, "%s/told", fixture_folder);
     REQUIRE((ys_fs_read(path, 100, &told) == YS_OK));
     CHECK(fixture_is_gone((pid_t)atoi(ys_buf_text(&told))));
