@@ -43,7 +43,7 @@
 #include "protocol/plan.h"
 #include "verify/proof.h"
 
-#define YS_VERIFY_VERSION       9 /* part of the cache key: raise it when the meaning of a proof changes */
+#define YS_VERIFY_VERSION       10 /* part of the cache key: raise it when the meaning of a proof changes */
 #define YS_VERIFY_ROWS          8
 #define YS_VERIFY_STEPS         10
 #define YS_VERIFY_POSITIONS     128       /* the first of a longer row, where they are a network by themselves */
