@@ -357,14 +357,11 @@ static int list_frameworks(const struct ys_args *args)
     if (args->check)
         return ys_command_check_framework(args);
     char *wanted = NULL;
-    ys_status status = YS_OK;
     if (wanted_of(args))
         ys_recipe_named(wanted_of(args), args->recipe_dirs, &wanted);
-    if (status == YS_OK)
-        ys_framework_list(args->recipe_dirs, &list);
-    int code = status == YS_OK ? print_list(args, &listing, &list, wanted) : ys_command_fail(status);
-    if (status == YS_OK)
-        ys_list_fini(&ys_framework_entry_record, &list);
+    ys_framework_list(args->recipe_dirs, &list);
+    const int code = print_list(args, &listing, &list, wanted);
+    ys_list_fini(&ys_framework_entry_record, &list);
     ys_free(wanted);
     return code;
 }

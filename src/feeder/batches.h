@@ -32,7 +32,7 @@ int64_t ys_batches_count(const struct ys_batches *batches);
 /** Its arrays as one batch has them: name, type, shape (the batch first) and size; `data` is NULL. *count of them. */
 const struct ys_tensor *ys_batches_arrays(const struct ys_batches *batches, size_t *count);
 /** Fills the places, one for each array, with batch `number`. From any number of threads. YS_EFORMAT: an
- * image is damaged, or is not the one that was listed; YS_EIO, */
+ * image is damaged, or is not the one that was listed; YS_EIO. */
 ys_status ys_batches_make(const struct ys_batches *batches, int64_t number, void *const *places) YS_MUST_CHECK;
 void ys_batches_close(struct ys_batches *batches); /* NULL is fine */
 

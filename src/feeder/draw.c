@@ -22,10 +22,8 @@ static ys_status draw_one(const struct ys_feeder_drawing *d, const char *half, i
     const int64_t class = ys_images_draw_one(half, &form, row, planes);
     char *folder = ys_format("%s/%s/%03lld", d->folder, half, (long long)class);
     char *path = ys_format("%s/%06lld.jpg", folder, (long long)row);
-    ys_status status = YS_OK;
     gather(planes, image);
-    if (status == YS_OK && row < d->classes)
-        status = ys_fs_make_dirs(folder);
+    ys_status status = row < d->classes ? ys_fs_make_dirs(folder) : YS_OK;
     if (status == YS_OK)
         status = ys_jpeg_write(path, image, QUALITY);
     ys_free(folder);

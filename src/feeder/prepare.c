@@ -21,12 +21,12 @@ static ys_status make_row(const struct ys_feeder_preparation *p, size_t row, voi
     struct ys_image image = {0};
     YS_TRY(ys_image_read(p->paths[row], &image));
     ys_image_set_channels(&image, p->channels);
-    ys_status status = YS_OK;
+    ys_status status;
     struct ys_augment_draw draw = p->draw;
     draw.row += row;
-    if (status == YS_OK && p->augmentation) {
+    if (p->augmentation) {
         status = ys_augment(p->augmentation, &image, p->paths[row], &draw, p->height, p->width, planes);
-    } else if (status == YS_OK) {
+    } else {
         const struct ys_box box = ys_box_centre(image.full_height, image.full_width, p->height, p->width);
         status = ys_image_resize(&image, &box, p->height, p->width, planes);
     }

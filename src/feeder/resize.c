@@ -224,7 +224,7 @@ static void copy_lines(const struct bench *b, int64_t top, int64_t left)
     copy_plain(b, top, left);
 }
 
-static ys_status resize(struct bench *b)
+static void resize(struct bench *b)
 {
     const int64_t channels = b->image->channels;
     b->line_size = (last_column(b) - first_column(b)) * channels;
@@ -237,15 +237,12 @@ static ys_status resize(struct bench *b)
     b->line = ys_alloc((size_t)(b->line_size + PART + b->across->most * channels), sizeof *b->line);
     b->row = ys_alloc((size_t)(b->row_size + PART), sizeof *b->row);
     b->bytes = ys_alloc((size_t)(b->row_size + PART), 1);
-    const ys_status status = YS_OK;
-    if (status == YS_OK)
-        resize_lines(b);
+    resize_lines(b);
     ys_free(b->rows);
     ys_free(b->from);
     ys_free(b->line);
     ys_free(b->row);
     ys_free(b->bytes);
-    return status;
 }
 
 static struct way way_down(const struct ys_resampling *r, int reduction)
@@ -266,20 +263,16 @@ static struct way way_across(const struct ys_resampling *r, int reduction)
                         .made = r->window.width};
 }
 
-static ys_status resize_by(struct bench *b, const struct way *down, const struct way *across)
+static void resize_by(struct bench *b, const struct way *down, const struct way *across)
 {
     struct taps taps_down, taps_across;
     taps_init(&taps_across, across);
     taps_init(&taps_down, down);
-    ys_status status = YS_OK;
-    if (status == YS_OK) {
-        b->across = &taps_across;
-        b->down = &taps_down;
-        status = resize(b);
-        taps_fini(&taps_down);
-    }
+    b->across = &taps_across;
+    b->down = &taps_down;
+    resize(b);
+    taps_fini(&taps_down);
     taps_fini(&taps_across);
-    return status;
 }
 
 ys_status ys_image_resample(const struct ys_image *image, const struct ys_resampling *resampling,
@@ -289,9 +282,10 @@ ys_status ys_image_resample(const struct ys_image *image, const struct ys_resamp
     struct bench bench = {.image = image, .planes = planes, .height = down.made, .width = across.made};
     down.size = ys_image_reduced(image->full_height, image->reduction);
     across.size = ys_image_reduced(image->full_width, image->reduction);
-    if (!is_copy(&down) || !is_copy(&across))
-        return resize_by(&bench, &down, &across);
-    copy_lines(&bench, (int64_t)down.start + down.from, (int64_t)across.start + across.from);
+    if (is_copy(&down) && is_copy(&across))
+        copy_lines(&bench, (int64_t)down.start + down.from, (int64_t)across.start + across.from);
+    else
+        resize_by(&bench, &down, &across);
     return YS_OK;
 }
 

@@ -115,37 +115,32 @@ static bool has_name(const char *text, const char *name)
     return false;
 }
 
-static ys_status add_folder(struct search *search, const char *folder, int depth);
+static void add_folder(struct search *search, const char *folder, int depth);
 
 /* A file or folder of one that is taken whole. */
-static ys_status add_inside(struct search *search, const char *folder, const char *name, int depth)
+static void add_inside(struct search *search, const char *folder, const char *name, int depth)
 {
     if (name[0] == '.' || strcmp(name, "__pycache__") == 0)
-        return YS_OK;
+        return;
     char *path = ys_path_join(folder, name);
-    ys_status status = YS_OK;
-    if (path && ys_fs_is_dir(path)) {
-        status = depth < MAX_DEPTH ? add_folder(search, path, depth + 1) : YS_OK;
-    } else if (path && is_code(name)) {
+    const bool is_folder = ys_fs_is_dir(path), is_taken = !is_folder && is_code(name);
+    if (is_folder && depth < MAX_DEPTH)
+        add_folder(search, path, depth + 1);
+    if (is_taken)
         add_path(search, path);
-        path = NULL;
-    }
-    ys_free(path);
-    return status;
+    else
+        ys_free(path);
 }
 
-static ys_status add_folder(struct search *search, const char *folder, int depth)
+static void add_folder(struct search *search, const char *folder, int depth)
 {
     struct dirent **names = NULL;
     int count = scandir(folder, &names, NULL, alphasort);
-    ys_status status = YS_OK;
     for (int i = 0; i < count; i++) {
-        if (status == YS_OK)
-            status = add_inside(search, folder, names[i]->d_name, depth);
+        add_inside(search, folder, names[i]->d_name, depth);
         free(names[i]);
     }
     free(names);
-    return status;
 }
 
 /* The code at hand. */
@@ -155,7 +150,7 @@ struct spoken {
 };
 
 /* Takes `name` of `folder` where the code at hand speaks of it. */
-static ys_status add_spoken_of(struct search *search, const char *folder, const char *name, const struct spoken *spoken)
+static void add_spoken_of(struct search *search, const char *folder, const char *name, const struct spoken *spoken)
 {
     const char *ending = ending_of(name);
     size_t stem = strcspn(name, ".");
@@ -165,66 +160,59 @@ static ys_status add_spoken_of(struct search *search, const char *folder, const 
     bool maybe_folder = !code && !name[stem] && has_word(spoken->text, name, stem);
     char *path = code || maybe_folder ? ys_path_join(folder, name) : NULL;
     if (!path)
-        return YS_OK;
+        return;
     if (code) {
         add_path(search, path);
-        return YS_OK;
+        return;
     }
-    ys_status status = ys_fs_is_dir(path) ? add_folder(search, path, 0) : YS_OK;
+    if (ys_fs_is_dir(path))
+        add_folder(search, path, 0);
     ys_free(path);
-    return status;
 }
 
 /* Adds what the code at hand speaks of in `folder`. */
-static ys_status search_folder(struct search *search, const char *folder, const struct spoken *spoken)
+static void search_folder(struct search *search, const char *folder, const struct spoken *spoken)
 {
     struct dirent **names = NULL;
     int count = folder ? scandir(folder, &names, NULL, alphasort) : 0;
-    ys_status status = YS_OK;
     for (int i = 0; i < count; i++) {
-        if (status == YS_OK && names[i]->d_name[0] != '.' && strcmp(names[i]->d_name, "__pycache__") != 0)
-            status = add_spoken_of(search, folder, names[i]->d_name, spoken);
+        if (names[i]->d_name[0] != '.' && strcmp(names[i]->d_name, "__pycache__") != 0)
+            add_spoken_of(search, folder, names[i]->d_name, spoken);
         free(names[i]);
     }
     free(names);
-    return status;
 }
 
 /* Reads the next file of the list and adds what it speaks of; what cannot be read as text speaks of nothing. */
-static ys_status read_next(struct search *search, const char *folder, const char *own)
+static void read_next(struct search *search, const char *folder, const char *own)
 {
     struct ys_buf text = {0}, importing = {0};
-    ys_status status = YS_OK;
     const char *path = search->paths[search->read++];
     if (ys_fs_read(path, MAX_CODE_BYTES, &text) == YS_OK && strlen(ys_buf_text(&text)) == text.size) {
         pick_lines(ys_buf_text(&text), &importing);
         const struct spoken spoken = {ys_buf_text(&text), ys_buf_text(&importing), ending_of(path)};
-        status = search_folder(search, folder, &spoken);
-        if (status == YS_OK && own && strcmp(own, folder) != 0)
-            status = search_folder(search, own, &spoken);
+        search_folder(search, folder, &spoken);
+        if (own && strcmp(own, folder) != 0)
+            search_folder(search, own, &spoken);
     }
     ys_buf_free(&text);
     ys_buf_free(&importing);
-    return status;
 }
 
-ys_status ys_closure_mix_code(struct ys_buf *closure, const char *path)
+void ys_closure_mix_code(struct ys_buf *closure, const char *path)
 {
     struct search search = {0};
     char *folder = ys_path_dir(path), *common = ys_find_support("adapters/common.py");
     char *own = common ? ys_path_dir(common) : NULL;
     add_path(&search, ys_strdup(path));
-    ys_status status = YS_OK;
-    while (status == YS_OK && search.read < search.count)
-        status = read_next(&search, folder, own);
+    while (search.read < search.count)
+        read_next(&search, folder, own);
     for (size_t i = 0; i < search.count; i++) {
-        if (status == YS_OK)
-            ys_closure_mix_file(closure, search.paths[i]);
+        ys_closure_mix_file(closure, search.paths[i]);
         ys_free(search.paths[i]);
     }
     ys_free(search.paths);
     ys_free(folder);
     ys_free(common);
     ys_free(own);
-    return status;
 }

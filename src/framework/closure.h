@@ -14,6 +14,6 @@ void ys_closure_mix_file(struct ys_buf *closure, const char *path);
  *   - a file .py, .so, .lua or .sh whose whole name stands after a quote or a slash;
  *   - all such files of a folder whose name stands there as a word.
  * A name that is put together while the adapter runs is not found. */
-ys_status ys_closure_mix_code(struct ys_buf *closure, const char *path) YS_MUST_CHECK;
+void ys_closure_mix_code(struct ys_buf *closure, const char *path);
 
 #endif

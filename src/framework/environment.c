@@ -102,31 +102,29 @@ static void read_installed(const struct ys_recipe *recipe, const char *version, 
     environment->complete = !environment->reason;
 }
 
-static ys_status read_state(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment)
+static void read_state(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment)
 {
     char *installed = ys_path_join(environment->folder, "installed.json");
     char *failed = ys_path_join(environment->folder, "failed.json");
     ys_json *state = NULL;
     long holder = 0;
-    ys_status status = YS_OK;
-    if (status == YS_OK && ys_fs_exists(installed) && ys_json_read(installed, &state) == YS_OK) {
+    if (ys_fs_exists(installed) && ys_json_read(installed, &state) == YS_OK) {
         read_installed(recipe, version, state, environment);
-    } else if (status == YS_OK && ys_fs_exists(failed) && ys_json_read(failed, &state) == YS_OK) {
+    } else if (ys_fs_exists(failed) && ys_json_read(failed, &state) == YS_OK) {
         environment->unsupported = ys_json_get_bool(state, "unsupported", false);
         environment->reason =
             ys_format("the last attempt to install it failed: %s", ys_json_get_text(state, "reason", "?"));
-    } else if (status == YS_OK && ys_environment_is_taken(environment->folder, &holder)) {
+    } else if (ys_environment_is_taken(environment->folder, &holder)) {
         environment->reason = ys_format("it is being installed by process %ld", holder);
-    } else if (status == YS_OK && ys_fs_is_dir(environment->folder)) {
+    } else if (ys_fs_is_dir(environment->folder)) {
         environment->reason = ys_format("its installation was interrupted");
-    } else if (status == YS_OK) {
+    } else {
         environment->reason =
             recipe->get ? ys_format("it is in no package index: %s", recipe->get) : ys_format("it is not installed");
     }
     ys_json_free(state);
     ys_free(installed);
     ys_free(failed);
-    return status;
 }
 
 char *ys_environments_dir(void)
@@ -136,17 +134,12 @@ char *ys_environments_dir(void)
     return folder;
 }
 
-ys_status ys_environment_read(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment)
+void ys_environment_read(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment)
 {
     char *all = ys_environments_dir();
     *environment = (struct ys_environment){.python = ys_strdup("")};
-    if (all)
-        environment->folder = ys_format("%s/%s@%s", all, recipe->name, version);
+    environment->folder = ys_format("%s/%s@%s", all, recipe->name, version);
     ys_free(all);
-    if (environment->folder)
-        environment->interpreter = ys_path_join(environment->folder, "env/bin/python");
-    ys_status status = read_state(recipe, version, environment);
-    if (status != YS_OK)
-        ys_environment_fini(environment);
-    return status;
+    environment->interpreter = ys_path_join(environment->folder, "env/bin/python");
+    read_state(recipe, version, environment);
 }

@@ -31,8 +31,7 @@ struct ys_environment {
 };
 
 /** Reads the state of recipe `recipe` at `version`. Free with ys_environment_fini(). */
-ys_status ys_environment_read(const struct ys_recipe *recipe, const char *version,
-                              struct ys_environment *environment) YS_MUST_CHECK;
+void ys_environment_read(const struct ys_recipe *recipe, const char *version, struct ys_environment *environment);
 void ys_environment_fini(struct ys_environment *environment);
 
 /** Variables, "NAME=value", ended by NULL, under which every interpreter is started: it sees neither the caller's

@@ -101,7 +101,7 @@ static ys_status use_program(struct ys_framework *framework, const struct ys_rec
         framework->argv[count] = count ? find_argument(recipe, word) : find_program(recipe, word);
         ys_free(word);
         if (beside)
-            YS_TRY(ys_closure_mix_code(closure, framework->argv[count++]));
+            ys_closure_mix_code(closure, framework->argv[count++]);
         else
             ys_closure_mix_file(closure, framework->argv[count++]);
     }
@@ -169,12 +169,11 @@ static void copy_env(struct ys_framework *framework, const struct ys_recipe *rec
 }
 
 /* `interpreter`: runs the adapter in place of the environment's own; NULL for that. */
-static ys_status use_adapter(struct ys_framework *framework, const struct ys_recipe *recipe,
-                             const struct ys_recipe *home, const char *version, const char *interpreter,
-                             struct ys_buf *closure)
+static void use_adapter(struct ys_framework *framework, const struct ys_recipe *recipe, const struct ys_recipe *home,
+                        const char *version, const char *interpreter, struct ys_buf *closure)
 {
     struct ys_environment environment;
-    YS_TRY(ys_environment_read(home, version, &environment));
+    ys_environment_read(home, version, &environment);
     char *adapter = find_adapter(recipe);
     framework->environment = ys_strdup(environment.folder);
     framework->cache = ys_environment_fill_in(&environment, CACHE_FOLDER);
@@ -182,23 +181,19 @@ static ys_status use_adapter(struct ys_framework *framework, const struct ys_rec
         framework->unpinned = ys_format("the packages of %s@%s are not pinned: they are those that were resolved when "
                                         "it was installed",
                                         home->name, version);
-    ys_status status = ys_closure_mix_code(closure, adapter);
-    if (status == YS_OK)
-        copy_env(framework, recipe, &environment, !home->get);
-    if (status == YS_OK) {
-        ys_buf_printf(closure, "%s|%s|", home->text, environment.made_from);
-        if (!ys_fs_exists(adapter)) {
-            framework->state = YS_FRAMEWORK_MISSING;
-            framework->reason = ys_format("its adapter %s is not there", adapter);
-        } else if (environment.complete || interpreter) {
-            start_with(framework, interpreter ? interpreter : environment.interpreter, adapter);
-        } else {
-            not_ready(framework, &environment, home, version);
-        }
+    ys_closure_mix_code(closure, adapter);
+    copy_env(framework, recipe, &environment, !home->get);
+    ys_buf_printf(closure, "%s|%s|", home->text, environment.made_from);
+    if (!ys_fs_exists(adapter)) {
+        framework->state = YS_FRAMEWORK_MISSING;
+        framework->reason = ys_format("its adapter %s is not there", adapter);
+    } else if (environment.complete || interpreter) {
+        start_with(framework, interpreter ? interpreter : environment.interpreter, adapter);
+    } else {
+        not_ready(framework, &environment, home, version);
     }
     ys_free(adapter);
     ys_environment_fini(&environment);
-    return status;
 }
 
 static ys_status fill(struct ys_framework *framework, const struct ys_recipe *recipe, const struct ys_recipe *home,
@@ -221,11 +216,12 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     if (recipe->reads_onnx)
         ys_buf_printf(&closure, "onnx %d|", YS_ONNX_VERSION);
     ys_status status = YS_OK;
-    if (recipe->program)
+    if (recipe->program) {
         copy_env(framework, recipe, NULL, false);
-    if (status == YS_OK)
-        status = recipe->program ? use_program(framework, recipe, &closure)
-                                 : use_adapter(framework, recipe, home, version, interpreter, &closure);
+        status = use_program(framework, recipe, &closure);
+    } else {
+        use_adapter(framework, recipe, home, version, interpreter, &closure);
+    }
     ys_sha256_text(ys_buf_text(&closure), closure.size, framework->closure);
     ys_buf_free(&closure);
     return status;
@@ -264,12 +260,9 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, bool own
     char *asked = NULL;
     const char *version = NULL;
     ys_recipe_named(spec, recipe_dirs, &f->spec);
-    ys_status status = YS_OK;
     spec = f->spec;
-    if (status == YS_OK)
-        ys_recipe_split(spec, &f->name, &asked);
-    if (status == YS_OK)
-        status = own ? ys_recipe_find_own(spec, &recipe) : ys_recipe_find(spec, recipe_dirs, &recipe);
+    ys_recipe_split(spec, &f->name, &asked);
+    ys_status status = own ? ys_recipe_find_own(spec, &recipe) : ys_recipe_find(spec, recipe_dirs, &recipe);
     if (status == YS_OK)
         status = check_build(recipe, interpreter);
     if (status == YS_OK)

@@ -435,7 +435,7 @@ static ys_status fill_env(const struct ys_recipe *recipe, const char *what, cons
 {
     char *python = ys_path_join(env, "bin/python");
     ys_status status = YS_OK;
-    if (status == YS_OK && packages->from_makers)
+    if (packages->from_makers)
         status = fill_from_makers(recipe, what, folder, python, env, packages->from_makers, uv);
     if (status == YS_OK)
         status = fill_from(recipe, what, folder, python, env, packages, uv);
@@ -453,12 +453,10 @@ static char *wanted_of(const struct ys_recipe *recipe, const char *version)
 static ys_status write_wanted(const struct ys_recipe *recipe, const char *version, const char *path, const char *first)
 {
     char *words = wanted_of(recipe, version);
-    ys_status status = YS_OK;
     for (char *at = words; at && *at; at++)
         if (*at == ' ')
             *at = '\n';
-    if (status == YS_OK)
-        status = ys_fs_write(path, words, strlen(words));
+    ys_status status = ys_fs_write(path, words, strlen(words));
     if (status == YS_OK)
         status = ys_fs_write(first, words, strcspn(words, "\n"));
     ys_free(words);
@@ -561,10 +559,8 @@ static ys_status make_filled(const struct ys_recipe *recipe, const char *folder,
                              const struct packages *packages, const char *version)
 {
     char *env = ys_path_join(folder, "env"), *what = ys_format("%s %s", recipe->title, version);
-    ys_status status = YS_OK;
-    bool uv = status == YS_OK && have_uv();
-    if (status == YS_OK)
-        status = make_env(recipe, what, folder, python, env, uv);
+    const bool uv = have_uv();
+    ys_status status = make_env(recipe, what, folder, python, env, uv);
     if (status == YS_OK) {
         status = fill_env(recipe, what, folder, env, packages, uv);
         if (status != YS_OK && status != YS_EINTR && uv) {
@@ -604,13 +600,13 @@ static ys_status make(const struct ys_recipe *recipe, const char *version, const
     YS_TRY(find_python(recipe, &python, &python_version));
     char *requirements = ys_recipe_requirements(recipe, version, python_version);
     const struct packages packages = {requirements, .resolve = false};
-    ys_status status = YS_OK;
-    if (status == YS_OK && ys_recipe_is_unpinned(recipe, version))
+    ys_status status;
+    if (ys_recipe_is_unpinned(recipe, version))
         status = make_resolved(recipe, folder, python, requirements, version);
-    else if (status == YS_OK && !ys_fs_exists(requirements))
+    else if (!ys_fs_exists(requirements))
         status = ys_fail(YS_EUNSUPPORTED, "its requirements are not pinned for Python %s (%s is not there)",
                          python_version, requirements);
-    else if (status == YS_OK)
+    else
         status = make_filled(recipe, folder, python, &packages, version);
     if (status == YS_OK)
         remove_part(folder, "tmp");
@@ -635,10 +631,10 @@ static void say_installed(const struct ys_recipe *recipe, const char *version, u
 {
     struct ys_environment made = {0};
     char size[YS_SIZE_TEXT], span[32];
-    if (ys_environment_read(recipe, version, &made) == YS_OK)
-        ys_log_info("installed %s %s with Python %s: %s, in %s", recipe->title, version, made.python,
-                    ys_size_text(made.size_bytes, size),
-                    ys_span_text((double)(ys_time_ns() - start_ns) * 1e-9, span, sizeof span));
+    ys_environment_read(recipe, version, &made);
+    ys_log_info("installed %s %s with Python %s: %s, in %s", recipe->title, version, made.python,
+                ys_size_text(made.size_bytes, size),
+                ys_span_text((double)(ys_time_ns() - start_ns) * 1e-9, span, sizeof span));
     ys_environment_fini(&made);
 }
 
@@ -698,10 +694,10 @@ ys_status ys_environment_make(const struct ys_recipe *recipe, const char *versio
     struct ys_environment before, environment = {0};
     struct ys_lock lock = YS_LOCK_NONE;
     bool whole = false;
-    YS_TRY(ys_environment_read(recipe, version, &before));
+    ys_environment_read(recipe, version, &before);
     ys_status status = ys_environment_take(before.folder, &lock);
     if (status == YS_OK)
-        status = ys_environment_read(recipe, version, &environment);
+        ys_environment_read(recipe, version, &environment);
     if (status == YS_OK && repair)
         status = is_whole(&environment, &whole);
     if (status == YS_OK && !(repair ? whole : environment.complete))

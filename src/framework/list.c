@@ -90,16 +90,15 @@ static void fill_recipe(struct ys_framework_entry *entry, const struct ys_recipe
 }
 
 /* What there is of its environment. */
-static ys_status fill_environment(struct ys_framework_entry *entry, const struct ys_recipe *recipe)
+static void fill_environment(struct ys_framework_entry *entry, const struct ys_recipe *recipe)
 {
     struct ys_environment environment = {0};
     if (recipe->adapter && !recipe->uses)
-        YS_TRY(ys_environment_read(recipe, entry->version, &environment));
+        ys_environment_read(recipe, entry->version, &environment);
     if (environment.complete)
         entry->size_bytes = environment.size_bytes;
     keep(&entry->python, environment.complete && *environment.python ? environment.python : recipe->python);
     ys_environment_fini(&environment);
-    return YS_OK;
 }
 
 static void fill_changed(struct ys_framework_entry *entry, const struct ys_env_files *files)
@@ -146,7 +145,7 @@ static ys_status fill(struct ys_framework_entry *entry, const char *spec, const 
     if (status == YS_OK)
         status = fill_state(entry, framework);
     if (status == YS_OK)
-        status = fill_environment(entry, recipe);
+        fill_environment(entry, recipe);
     ys_recipe_free(recipe);
     ys_framework_free(framework);
     return status;

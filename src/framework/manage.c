@@ -25,11 +25,8 @@ static ys_status find_recipe(const char *spec, const char *const *recipe_dirs, s
 {
     char *named = NULL, *name = NULL, *asked = NULL;
     ys_recipe_named(spec, recipe_dirs, &named);
-    ys_status status = YS_OK;
-    if (status == YS_OK)
-        ys_recipe_split(named, &name, &asked);
-    if (status == YS_OK)
-        status = ys_recipe_find(named, recipe_dirs, recipe);
+    ys_recipe_split(named, &name, &asked);
+    ys_status status = ys_recipe_find(named, recipe_dirs, recipe);
     if (status == YS_OK)
         status = ys_recipe_version(*recipe, asked, version);
     ys_free(named);
@@ -75,7 +72,7 @@ static ys_status keep_or_repair(const struct ys_recipe *recipe, const char *vers
 static ys_status install(const struct ys_recipe *recipe, const char *version, bool repair)
 {
     struct ys_environment environment;
-    YS_TRY(ys_environment_read(recipe, version, &environment));
+    ys_environment_read(recipe, version, &environment);
     ys_status status = YS_OK;
     if (environment.complete && recipe->get)
         ys_log_info("%s %s is installed: %s runs it", recipe->title, version, environment.interpreter);
@@ -145,7 +142,7 @@ ys_status ys_framework_register(const char *spec, const char *const *recipe_dirs
     struct ys_environment environment = {0};
     ys_status status = find_recipe(spec, recipe_dirs, &recipe, &version);
     if (status == YS_OK)
-        status = ys_environment_read(recipe, version, &environment);
+        ys_environment_read(recipe, version, &environment);
     if (status == YS_OK)
         status = ys_environment_register(&environment, interpreter);
     ys_environment_fini(&environment);
@@ -250,7 +247,7 @@ ys_status ys_framework_uninstall(const char *spec, const char *const *recipe_dir
     if (status == YS_OK && (recipe->program || recipe->uses))
         status = ys_fail(YS_EINVAL, "%s has no environment of its own, so there is nothing to remove", recipe->name);
     if (status == YS_OK)
-        status = ys_environment_read(recipe, version, &environment);
+        ys_environment_read(recipe, version, &environment);
     if (status == YS_OK)
         status = remove_folder(environment.folder, spec);
     ys_environment_fini(&environment);

@@ -448,17 +448,14 @@ static ys_status no_such(const char *name, const char *const *dirs)
     char **names = NULL, **words = NULL;
     struct ys_buf known = {0};
     collect_names(dirs, &names);
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && names && names[i]; i++)
+    for (size_t i = 0; names && names[i]; i++) {
         add_words_of(names[i], dirs, &words);
-    if (status == YS_OK) {
-        const char *near = words ? ys_nearest(name, (const char *const *)words) : NULL;
-        for (size_t i = 0; names && names[i]; i++)
-            ys_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
-        status = ys_fail(
-            YS_ENOTFOUND, "there is no recipe for a framework \"%s\"%s%s%s (there are: %s; --recipes=DIR adds others)",
-            name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", ys_buf_text(&known));
+        ys_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
     }
+    const char *near = words ? ys_nearest(name, (const char *const *)words) : NULL;
+    const ys_status status = ys_fail(
+        YS_ENOTFOUND, "there is no recipe for a framework \"%s\"%s%s%s (there are: %s; --recipes=DIR adds others)",
+        name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", ys_buf_text(&known));
     ys_buf_free(&known);
     free_texts(words);
     free_texts(names);
@@ -543,7 +540,7 @@ ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_re
     char *name = ys_strndup(spec, length);
     ys_recipe_dirs(dirs, &folders);
     ys_status status = YS_OK;
-    if (status == YS_OK && spec[length])
+    if (spec[length])
         status = find_file(folders, spec, recipe);
     if (status == YS_OK && !*recipe)
         status = find_file(folders, name, recipe);

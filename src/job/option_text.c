@@ -244,12 +244,8 @@ static void option_json(const struct ys_option *option, ys_json *list)
 ys_status ys_options_json(ys_json **json)
 {
     ys_json *list = ys_json_array();
-    ys_status status = YS_OK;
-    for (const struct ys_option *option = ys_options(); option->name && status == YS_OK; option++)
+    for (const struct ys_option *option = ys_options(); option->name; option++)
         option_json(option, list);
-    if (status == YS_OK)
-        *json = list;
-    else
-        ys_json_free(list);
-    return status;
+    *json = list;
+    return YS_OK;
 }

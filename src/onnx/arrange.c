@@ -13,51 +13,46 @@ static bool is_if(const struct ys_onnx_node_in *node)
     return strcmp(node->op, "If") == 0 && (!node->domain[0] || strcmp(node->domain, "ai.onnx") == 0);
 }
 
-static ys_status define(ys_json *defined, const char *name)
+static void define(ys_json *defined, const char *name)
 {
     if (name[0])
         ys_json_set_bool(defined, name, true);
-    return YS_OK;
 }
 
 /* The names that a graph makes by itself. */
-static ys_status define_all(ys_json *defined, const struct ys_onnx_file *graph)
+static void define_all(ys_json *defined, const struct ys_onnx_file *graph)
 {
     for (size_t i = 0; i < graph->tensor_count; i++)
-        YS_TRY(define(defined, graph->tensors[i].name));
+        define(defined, graph->tensors[i].name);
     for (size_t i = 0; i < graph->input_count; i++)
-        YS_TRY(define(defined, graph->inputs[i].name));
+        define(defined, graph->inputs[i].name);
     for (size_t i = 0; i < graph->node_count; i++)
         for (size_t k = 0; k < graph->nodes[i].out_count; k++)
-            YS_TRY(define(defined, graph->nodes[i].out[k]));
-    return YS_OK;
+            define(defined, graph->nodes[i].out[k]);
 }
 
 static ys_status look_into(struct ys_onnx_file *file, struct ys_onnx_file *graph, int depth);
 
 /* Adds the names that a branch takes from outside to what the node reads. */
-static ys_status add_taken(struct ys_onnx_file *file, struct ys_onnx_node_in *node, const struct ys_onnx_file *branch)
+static void add_taken(struct ys_onnx_file *file, struct ys_onnx_node_in *node, const struct ys_onnx_file *branch)
 {
     size_t room = node->in_count + branch->output_count, count = node->in_count;
     for (size_t i = 0; i < branch->node_count; i++)
         room += branch->nodes[i].in_count;
     const char **in = ys_onnx_file_keep(file, room, sizeof *in);
     ys_json *own = ys_json_object();
-    ys_status status = define_all(own, branch);
-    if (status == YS_OK) {
-        memcpy(in, node->in, node->in_count * sizeof *in);
-        for (size_t i = 0; i < branch->node_count; i++)
-            for (size_t k = 0; k < branch->nodes[i].in_count; k++)
-                if (!ys_json_get(own, branch->nodes[i].in[k]))
-                    in[count++] = branch->nodes[i].in[k];
-        for (size_t i = 0; i < branch->output_count; i++)
-            if (!ys_json_get(own, branch->outputs[i].name))
-                in[count++] = branch->outputs[i].name;
-        node->in = in;
-        node->in_count = count;
-    }
+    define_all(own, branch);
+    memcpy(in, node->in, node->in_count * sizeof *in);
+    for (size_t i = 0; i < branch->node_count; i++)
+        for (size_t k = 0; k < branch->nodes[i].in_count; k++)
+            if (!ys_json_get(own, branch->nodes[i].in[k]))
+                in[count++] = branch->nodes[i].in[k];
+    for (size_t i = 0; i < branch->output_count; i++)
+        if (!ys_json_get(own, branch->outputs[i].name))
+            in[count++] = branch->outputs[i].name;
+    node->in = in;
+    node->in_count = count;
     ys_json_free(own);
-    return status;
 }
 
 static ys_status read_branches(struct ys_onnx_file *file, struct ys_onnx_node_in *node, int depth)
@@ -71,7 +66,7 @@ static ys_status read_branches(struct ys_onnx_file *file, struct ys_onnx_node_in
         YS_TRY(ys_onnx_subgraph(node, names[i], &message));
         YS_TRY(ys_onnx_graph_parse(file, message, branch));
         YS_TRY(look_into(file, branch, depth + 1));
-        YS_TRY(add_taken(file, node, branch));
+        add_taken(file, node, branch);
         node->branches[i] = branch;
     }
     return YS_OK;
@@ -222,37 +217,35 @@ struct taking {
 };
 
 /* Branches are scopes of their own: their names may be there already. */
-static ys_status rename_one(struct taking *t, const char *name)
+static void rename_one(struct taking *t, const char *name)
 {
     if (!name[0])
-        return YS_OK;
+        return;
     if (!ys_json_get(t->defined, name)) {
         ys_json_set_bool(t->defined, name, true);
-        return YS_OK;
+        return;
     }
     for (int64_t n = 1;; n++) {
         char *other = n == 1 ? ys_format("%s/%s", t->node->name, name)
                              : ys_format("%s/%s_%lld", t->node->name, name, (long long)n);
         const bool taken = ys_json_get(t->defined, other) != NULL;
-        ys_status status = YS_OK;
-        if (!taken)
+        if (!taken) {
             ys_json_set(t->renamed, name, ys_json_string(other));
-        if (!taken && status == YS_OK)
             ys_json_set_bool(t->defined, other, true);
+        }
         ys_free(other);
-        if (!taken || status != YS_OK)
-            return status;
+        if (!taken)
+            return;
     }
 }
 
-static ys_status rename_all(struct taking *t, const struct ys_onnx_file *branch)
+static void rename_all(struct taking *t, const struct ys_onnx_file *branch)
 {
     for (size_t i = 0; i < branch->tensor_count; i++)
-        YS_TRY(rename_one(t, branch->tensors[i].name));
+        rename_one(t, branch->tensors[i].name);
     for (size_t i = 0; i < branch->node_count; i++)
         for (size_t k = 0; k < branch->nodes[i].out_count; k++)
-            YS_TRY(rename_one(t, branch->nodes[i].out[k]));
-    return YS_OK;
+            rename_one(t, branch->nodes[i].out[k]);
 }
 
 /* As the file calls it, kept with the file; NULL without memory. */
@@ -281,11 +274,10 @@ static ys_status call_taken(const struct taking *t, const struct ys_onnx_node_in
     for (size_t b = 0; status == YS_OK && b < 2 && node->branches[b]; b++) {
         const struct ys_onnx_file *branch = node->branches[b];
         ys_json *own = ys_json_object();
-        status = define_all(own, branch);
+        define_all(own, branch);
         for (size_t i = 0; status == YS_OK && i < branch->node_count; i++) {
             call_all(t, branch->nodes[i].in, branch->nodes[i].in_count, own);
-            if (status == YS_OK)
-                status = call_taken(t, &branch->nodes[i]);
+            status = call_taken(t, &branch->nodes[i]);
         }
         for (size_t i = 0; status == YS_OK && i < branch->output_count; i++)
             call_all(t, &branch->outputs[i].name, 1, own);
@@ -323,13 +315,12 @@ static ys_status take_branch(struct taking *t, struct ys_onnx_file *branch, stru
                              size_t *node_count, struct ys_onnx_tensor_in *tensors, size_t *tensor_count)
 {
     t->renamed = ys_json_object();
-    ys_status status = rename_all(t, branch);
-    for (size_t i = 0; status == YS_OK && i < branch->tensor_count; i++) {
+    rename_all(t, branch);
+    for (size_t i = 0; i < branch->tensor_count; i++) {
         tensors[*tensor_count] = branch->tensors[i];
         tensors[(*tensor_count)++].name = called(t, branch->tensors[i].name);
     }
-    if (status == YS_OK)
-        status = take_nodes(t, branch, nodes, node_count);
+    const ys_status status = take_nodes(t, branch, nodes, node_count);
     ys_json_free(t->renamed);
     return status;
 }
@@ -347,7 +338,7 @@ static ys_status take_all(struct ys_onnx_file *file, ys_json *defined)
     struct ys_onnx_tensor_in *tensors = ys_onnx_file_keep(file, tensor_room, sizeof *tensors);
     size_t tensor_count = file->tensor_count;
     memcpy(tensors, file->tensors, tensor_count * sizeof *tensors);
-    YS_TRY(define_all(defined, file));
+    define_all(defined, file);
     for (size_t i = 0; i < file->node_count; i++) {
         struct taking t = {.file = file, .node = &file->nodes[i], .defined = defined};
         if (!t.node->chosen)

@@ -585,7 +585,7 @@ static ys_status end_graph(struct ys_onnx_reading *r)
         graph->loss = YS_LOSS_NLL;
         ys_onnx_note(r, "it ends in LogSoftmax: the loss is %s", ys_loss_name(YS_LOSS_NLL));
     }
-    YS_TRY(ys_onnx_prune(r));
+    ys_onnx_prune(r);
     YS_TRY(ys_compose_finish(graph, graph->name));
     if (ys_graph_parameter_count(graph) == 0)
         return ys_fail(YS_EUNSUPPORTED, "%s", "it has no weight that could be trained");
@@ -632,7 +632,7 @@ static void report_trained(struct ys_onnx_reading *r)
         ys_json_set_bool(ys_json_at(r->parameters, i), "trained", ys_param_is_trained(&r->graph->params[i]));
 }
 
-static ys_status report(struct ys_onnx_reading *r)
+static void report(struct ys_onnx_reading *r)
 {
     ys_json *all = r->import->report = ys_json_object();
     report_trained(r);
@@ -647,7 +647,6 @@ static ys_status report(struct ys_onnx_reading *r)
     r->import->opset = r->file->opset;
     r->import->producer = ys_strdup(r->file->producer);
     ys_json_set(all, "notes", ys_json_ref(r->notes));
-    return YS_OK;
 }
 
 /* The graph's name: that in a file of yardstick's own, else the file's without its ending. */
@@ -676,7 +675,7 @@ static ys_status read_once(struct ys_onnx_file *file, const struct ys_model_feed
         status = read_all(&r);
         *again = status == YS_OK && r.chosen_count > 0;
         if (status == YS_OK && !*again)
-            status = report(&r);
+            report(&r);
         else if (status != YS_OK)
             status = ys_fail_in(status, "%s", file->path);
     }

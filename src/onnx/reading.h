@@ -351,7 +351,7 @@ ys_status ys_onnx_of_rows(struct ys_onnx_step *step, struct ys_onnx_constant *co
 /** The value has the name that the step's node gives it: of yardstick's own files. */
 void ys_onnx_rename(struct ys_onnx_step *step, int value);
 /** Leaves out what moves axes and gives shapes and is read by nothing, because who read it looked behind it. */
-ys_status ys_onnx_prune(struct ys_onnx_reading *r) YS_MUST_CHECK;
+void ys_onnx_prune(struct ys_onnx_reading *r);
 ys_onnx_map ys_onnx_embed, ys_onnx_rotary, ys_onnx_attention, ys_onnx_count_tokens, ys_onnx_recurrent, ys_onnx_where;
 /** Tokens that are the padding, and those that are not. */
 ys_onnx_map ys_onnx_equal, ys_onnx_not;

@@ -663,19 +663,17 @@ static void take_out(struct ys_onnx_reading *r, int *value_to, int *node_to)
     graph->node_count = nodes;
 }
 
-ys_status ys_onnx_prune(struct ys_onnx_reading *r)
+void ys_onnx_prune(struct ys_onnx_reading *r)
 {
     const struct ys_graph *graph = r->graph;
     int *value_to = ys_alloc(graph->value_count, sizeof *value_to); /* first how often each is read */
     int *node_to = ys_alloc(graph->node_count, sizeof *node_to);
     bool any = false;
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < graph->node_count; i++)
+    for (size_t i = 0; i < graph->node_count; i++)
         for (size_t k = 0; k < graph->nodes[i].in_count; k++)
             value_to[graph->nodes[i].in[k]]++;
-    if (status == YS_OK)
-        value_to[graph->output]++;
-    for (size_t i = status == YS_OK ? graph->node_count : 0; i-- > 0;) {
+    value_to[graph->output]++;
+    for (size_t i = graph->node_count; i-- > 0;) {
         const struct ys_node *node = &graph->nodes[i];
         const bool moves = node->op == YS_OP_RESHAPE || node->op == YS_OP_TRANSPOSE;
         if (!moves || value_to[node->out[0]] > 0)
@@ -684,9 +682,8 @@ ys_status ys_onnx_prune(struct ys_onnx_reading *r)
         value_to[node->out[0]] = node_to[i] = -1;
         any = true;
     }
-    if (status == YS_OK && any)
+    if (any)
         take_out(r, value_to, node_to);
     ys_free(value_to);
     ys_free(node_to);
-    return status;
 }

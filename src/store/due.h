@@ -28,7 +28,7 @@ struct ys_due {
 extern const struct ys_record ys_due_record;
 
 /** The list in a stored proof (NULL: no proof), into *due, which is overwritten; empty where it has none, as those of
- * older versions. Struct ys_due; to be freed with ys_list_fini(). YS_EFORMAT, */
+ * older versions. Struct ys_due; to be freed with ys_list_fini(). YS_EFORMAT. */
 ys_status ys_due_read(const ys_json *proof, struct ys_list *due) YS_MUST_CHECK;
 /** That of one check; NULL: it is no check of such a trial. */
 struct ys_due *ys_due_find(const struct ys_list *due, enum ys_due_check check);

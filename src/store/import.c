@@ -69,13 +69,10 @@ static ys_status import_study(struct importing *in, const ys_json *line)
     for (size_t i = 0; i < sizeof of_store / sizeof of_store[0]; i++)
         ys_json_remove(doc, of_store[i]);
     ys_json_set_string(doc, "imported", in->path);
-    ys_status status = YS_OK;
-    if (status == YS_OK && in->chain)
+    if (in->chain)
         ys_json_set_string(doc, "imported_chain", in->chain);
-    if (status == YS_OK && !ys_json_get_text(doc, "name", NULL))
-        status = refuse(in, "a study without a name");
-    if (status == YS_OK)
-        status = ys_store_study_begin(in->store, doc, &in->study_id);
+    const ys_status status = ys_json_get_text(doc, "name", NULL) ? ys_store_study_begin(in->store, doc, &in->study_id)
+                                                                 : refuse(in, "a study without a name");
     ys_json_free(doc);
     return status;
 }

@@ -89,9 +89,7 @@ ys_status ys_row_seal(struct ys_store *store, enum ys_row_table table, int64_t i
     const struct ys_row_info *info = &ys_row_infos[table];
     char *grow = ys_format("UPDATE %s SET parts = parts + ?2 WHERE id = ?1", info->table);
     char *seal = ys_format("UPDATE %s SET sum = %s WHERE id = ?1", info->table, info->sum);
-    ys_status status = YS_OK;
-    if (status == YS_OK && more)
-        status = ys_db_run(store, grow, "ii", id, more);
+    ys_status status = more ? ys_db_run(store, grow, "ii", id, more) : YS_OK;
     if (status == YS_OK)
         status = ys_db_run(store, seal, "i", id);
     ys_free(grow);

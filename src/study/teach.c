@@ -80,23 +80,20 @@ static ys_status run_lesson(struct lesson *lesson, const struct ys_plan *plan, c
     const struct ys_trial_settings *keys = &lesson->trial.record.keys;
     char **env = NULL;
     ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env);
-    ys_status status = YS_OK;
-    if (status == YS_OK) {
-        struct ys_run_spec spec = {
-            .plan = plan,
-            .on_progress = on_progress,
-            .context = lesson,
-            .launch = {.argv = (const char *const *)teacher->argv,
-                       .program = YS_PROGRAM_OWN,
-                       .env = (const char *const *)env,
-                       .folder = folder,
-                       .cpus = lesson->trial.cpus,
-                       .cpu_count = lesson->trial.cpu_count,
-                       .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
-                       .run_time_limit_s = ys_study_run_limit_s(lesson->study, keys)},
-        };
-        status = ys_run_execute(&spec, record);
-    }
+    const struct ys_run_spec spec = {
+        .plan = plan,
+        .on_progress = on_progress,
+        .context = lesson,
+        .launch = {.argv = (const char *const *)teacher->argv,
+                   .program = YS_PROGRAM_OWN,
+                   .env = (const char *const *)env,
+                   .folder = folder,
+                   .cpus = lesson->trial.cpus,
+                   .cpu_count = lesson->trial.cpu_count,
+                   .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
+                   .run_time_limit_s = ys_study_run_limit_s(lesson->study, keys)},
+    };
+    const ys_status status = ys_run_execute(&spec, record);
     ys_start_env_free(env);
     return status;
 }

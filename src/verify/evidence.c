@@ -396,13 +396,11 @@ static ys_status begin(const struct ys_framework *framework, const struct ys_pla
                                .stop_grace_s = stop_grace_s,
                                .rank = plan->dist.rank};
     *session = NULL;
-    ys_status status = YS_OK;
     ys_start_env(framework, (int)plan->threads, plan->options, extra_env, &env);
     launch.env = (const char *const *)env;
     if (feeder)
         *feeder = YS_FEEDER_NONE;
-    if (status == YS_OK && feeder)
-        status = ys_feeder_start(plan, &launch, feeder);
+    ys_status status = feeder ? ys_feeder_start(plan, &launch, feeder) : YS_OK;
     if (feeder)
         ys_feeder_pass(feeder, &launch);
     if (status == YS_OK)
