@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "judge/inside.h"
 #include "metric/metric.h"
+#include "store/trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -170,26 +171,15 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     return conclude(judging, info, pair, &apart, &bound, told);
 }
 
-struct proven {
-    int verdict; /* enum ys_proof_verdict; YS_NAME_NONE where there is none */
-};
-static const struct ys_field proven_fields[] = {
-    YS_FIELD_NAMED(struct proven, verdict, &ys_proof_verdicts, YS_FIELD_NULL, "of the proof")};
-static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
-
 const char *ys_judge_proof_word(const struct ys_result_trial *trial)
 {
-    struct proven proof;
-    ys_record_glance(&proven_record, trial->proof, &proof);
-    return ys_name_of(&ys_proof_verdicts, proof.verdict == YS_NAME_NONE ? YS_PROOF_NONE : proof.verdict);
+    return ys_name_of(&ys_proof_verdicts, (int)ys_stored_verdict(trial->proof));
 }
 
 ys_status ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault)
 {
-    struct proven proof;
     *fault = NULL;
-    ys_record_glance(&proven_record, trial->proof, &proof);
-    const int verdict = proof.verdict;
+    const enum ys_proof_verdict verdict = ys_stored_verdict(trial->proof);
     const char *of = side ? " of the " : "";
     side = side ? side : "";
     if (trial->framework && trial->framework->no_work)

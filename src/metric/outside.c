@@ -93,50 +93,54 @@ static bool is_seen(const struct ys_metric_view_run *run, const struct steady *s
 }
 
 /* What of `more_s` may matter, and the other ends. */
-static struct ys_run_outside find(const struct ys_metric_view_run *run, const struct steady *of, double more_s)
+static struct ys_run_outside find(const struct ys_metric_view_run *run, const struct steady *steady, double more_s)
 {
     struct ys_run_outside found = {.steps = NAN, .whole = {NAN, NAN, NAN, NAN}};
-    const struct steady steady = *of;
-    if (!is_seen(run, of))
+    if (!is_seen(run, steady))
         return found;
-    const bool is_ahead = more_s > YS_OUTSIDE_SMALL * steady.span_s;
-    const double slower = is_ahead ? 1 + more_s / (steady.all * steady.step_s) : 1;
+    const bool is_ahead = more_s > YS_OUTSIDE_SMALL * steady->span_s;
+    const double slower = is_ahead ? 1 + more_s / (steady->all * steady->step_s) : 1;
     if (is_ahead) {
         found.ahead_s = more_s;
-        found.steps = ceil(more_s / (YS_OUTSIDE_SMALL * steady.step_s) + steady.all - steady.steps);
+        found.steps = ceil(more_s / (YS_OUTSIDE_SMALL * steady->step_s) + steady->all - steady->steps);
         found.whole[0] = run->compared[0] / slower;
     }
     for (int m = 1; m < YS_WINDOW_METRICS; m++) {
-        const double hidden = slower * (m < 3 ? median_hides(run->compared[m], steady.step_s) : 1);
+        const double hidden = slower * (m < 3 ? median_hides(run->compared[m], steady->step_s) : 1);
         if (hidden > 1)
             found.whole[m] = run->compared[m] * hidden;
     }
     return found;
 }
 
-ys_status ys_outside_find(struct ys_metric_view_trial *trial)
+/* Finds them, and how much each run did ahead; at most that of a quarter of those that count is believed. */
+static void find_all(struct ys_metric_view_trial *trial, struct steady *steady, double *ahead, double *sorted)
 {
-    double *ahead = ys_alloc(2 * trial->run_count + 1, sizeof *ahead);
     size_t count = 0;
-    if (!ahead)
-        return ys_out_of_memory();
-    double *sorted = ahead + trial->run_count;
     for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];
-        const struct steady steady = steady_of(run, trial->record);
-        const bool tells = is_seen(run, &steady) && isfinite(steady.all);
-        ahead[i] = tells ? ahead_s(run, trial->record, &steady) : 0;
+        steady[i] = steady_of(run, trial->record);
+        const bool tells = is_seen(run, &steady[i]) && isfinite(steady[i].all);
+        ahead[i] = tells ? ahead_s(run, trial->record, &steady[i]) : 0;
         if (tells && run->counted)
             sorted[count++] = ahead[i];
     }
     ys_stat_sort(sorted, count);
-    for (size_t i = 0; i < trial->run_count; i++) {
-        struct ys_metric_view_run *run = &trial->runs[i];
-        const struct steady steady = steady_of(run, trial->record);
-        run->outside = find(run, &steady, count ? fmin(ahead[i], sorted[count / 4]) : ahead[i]);
-    }
+    for (size_t i = 0; i < trial->run_count; i++)
+        trial->runs[i].outside =
+            find(&trial->runs[i], &steady[i], count ? fmin(ahead[i], sorted[count / 4]) : ahead[i]);
+}
+
+ys_status ys_outside_find(struct ys_metric_view_trial *trial)
+{
+    double *ahead = ys_alloc(2 * trial->run_count + 1, sizeof *ahead);
+    struct steady *steady = ys_alloc(trial->run_count + 1, sizeof *steady);
+    if (ahead && steady)
+        find_all(trial, steady, ahead, ahead + trial->run_count);
+    const ys_status status = ahead && steady ? YS_OK : ys_out_of_memory();
+    ys_free(steady);
     ys_free(ahead);
-    return YS_OK;
+    return status;
 }
 
 double ys_outside_reach(const struct ys_run_outside *outside, int m, double value)

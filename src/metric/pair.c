@@ -149,8 +149,8 @@ static ys_status match(const struct ys_metric_view_trial *a, const struct ys_met
 static void bound(const struct matched *rounds, bool is_speed, bool is_difference, double *down, double *up)
 {
     for (size_t i = 0; i < rounds->n; i++) {
-        double of_a = is_difference ? rounds->of_a[i] * rounds->a[i] : -log1p(-rounds->of_a[i]);
-        double of_b = is_difference ? rounds->of_b[i] * rounds->b[i] : -log1p(-rounds->of_b[i]);
+        double of_a = is_difference ? rounds->of_a[i] * rounds->a[i] : ys_compare_given_back(rounds->of_a[i]);
+        double of_b = is_difference ? rounds->of_b[i] * rounds->b[i] : ys_compare_given_back(rounds->of_b[i]);
         of_a = isnan(of_a) ? INFINITY : of_a;
         of_b = isnan(of_b) ? INFINITY : of_b;
         const double beyond_a = is_difference ? rounds->a[i] * expm1(rounds->beyond_a[i]) : rounds->beyond_a[i];

@@ -1,10 +1,9 @@
 /* A result on one screen: what was done, the answer, a line a trial, a line for each kind of warning, where the rest
  * is. All of it is what ys_report_table() says at length. */
 #include "base/mem.h"
-#include "report/answer.h"
 #include "report/report.h"
 #include "report/section.h"
-#include "report/sheet.h"
+#include "report/tables.h"
 #include "report/text.h"
 
 #include <math.h>
@@ -127,11 +126,7 @@ static void fill_row(const struct summary *page, const struct columns *columns, 
     else if (columns->range)
         ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s%s", rate.interval.text, rate.interval.text[0] ? rate.unit.text : "");
     if (columns->relative)
-        ys_sheet_put(sheet,
-                     relation.is_best                         ? YS_MOOD_GOOD
-                     : relation.verdict == YS_VERDICT_INVALID ? YS_MOOD_BAD
-                                                              : YS_MOOD_PLAIN,
-                     relation.word);
+        ys_table_relation(sheet, &relation);
     for (size_t i = 0; i < columns->count; i++)
         ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_view_label(ys_view_metric(trial, columns->metrics[i])).text);
 }
@@ -169,9 +164,8 @@ static void put_short_head(struct ys_buf *out, const struct ys_view *view)
 {
     ys_buf_puts(out, "framework");
     for (size_t i = 0; i < ys_view_axes(view); i++) {
-        const char *axis = ys_view_axis(view, i), *dot = strrchr(axis, '.');
         ys_buf_puts(out, ", ");
-        ys_text_clean(out, dot && dot[1] ? dot + 1 : axis, false);
+        ys_text_clean(out, ys_view_short_axis(ys_view_axis(view, i)), false);
     }
     ys_buf_puts(out, view->many_sections ? ", section" : "");
 }

@@ -56,9 +56,7 @@ void ys_table_host_warnings(struct ys_sheet *sheet, const struct ys_view *view)
     for (size_t i = 0; i < ys_json_size(view->host_warnings); i++) {
         struct ys_buf text = {0};
         ys_view_put_value(&text, ys_json_at(view->host_warnings, i));
-        ys_sheet_item(sheet, ys_buf_text(&text));
-        sheet->failed |= text.failed;
-        ys_buf_free(&text);
+        ys_table_item(sheet, &text);
     }
 }
 
@@ -80,9 +78,7 @@ void ys_table_differences(struct ys_sheet *sheet, const struct ys_view *view)
     for (size_t i = 0; i < ys_json_size(differences); i++) {
         struct ys_buf text = {0};
         ys_view_put_difference(&text, ys_json_at(differences, i));
-        ys_sheet_item(sheet, ys_buf_text(&text));
-        sheet->failed |= text.failed;
-        ys_buf_free(&text);
+        ys_table_item(sheet, &text);
     }
 }
 

@@ -1,6 +1,5 @@
 /* The tables with a row a trial. */
 #include "base/mem.h"
-#include "report/answer.h"
 #include "report/html.h"
 #include "report/section.h"
 #include "report/tables.h"
@@ -99,15 +98,20 @@ static void put_result_heads(struct ys_sheet *sheet, const struct ys_view *view,
     ys_free(rate);
 }
 
+void ys_table_relation(struct ys_sheet *sheet, const struct ys_relation *relation)
+{
+    ys_sheet_put(sheet,
+                 relation->is_best                         ? YS_MOOD_GOOD
+                 : relation->verdict == YS_VERDICT_INVALID ? YS_MOOD_BAD
+                                                           : YS_MOOD_PLAIN,
+                 relation->word);
+}
+
 static void put_relation(struct ys_sheet *sheet, const struct ys_view *view, const struct ys_view_trial *trial)
 {
     const struct ys_relation relation = ys_answer_relation(view, trial);
     ys_sheet_number(sheet, relation.ratio, ys_label_relative(relation.ratio).text);
-    ys_sheet_put(sheet,
-                 relation.is_best                         ? YS_MOOD_GOOD
-                 : relation.verdict == YS_VERDICT_INVALID ? YS_MOOD_BAD
-                                                          : YS_MOOD_PLAIN,
-                 relation.word);
+    ys_table_relation(sheet, &relation);
 }
 
 static void put_same_work(struct ys_sheet *sheet, const struct ys_view_trial *trial, const char *failure)

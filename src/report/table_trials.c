@@ -21,15 +21,9 @@ ys_status ys_table_write(ys_table *make, const struct ys_view *view, const struc
     return ys_sheet_write(&sheet, out);
 }
 
-static const char *axis_head(const char *axis)
-{
-    const char *dot = strrchr(axis, '.');
-    return dot && dot[1] ? dot + 1 : axis;
-}
-
 static int width_of_axis(const struct ys_view *view, const char *axis)
 {
-    int widest = ys_text_width(axis ? axis_head(axis) : "job");
+    int widest = ys_text_width(axis ? ys_view_short_axis(axis) : "job");
     for (size_t k = 0; k < view->count; k++) {
         const struct ys_view_told *told = &view->trials[k].told;
         struct ys_buf text = {0};
@@ -76,7 +70,7 @@ void ys_table_trials(struct ys_sheet *sheet, const struct ys_view *view, const c
     for (size_t i = 0; i < ys_view_axes(view); i++)
         ys_sheet_column(sheet, YS_FORM_TEXT,
                         strcmp(ys_view_axis(view, i), "threads") == 0 ? YS_COLUMN_NUMBER : YS_COLUMN_NAME,
-                        axis_head(ys_view_axis(view, i)), NULL);
+                        ys_view_short_axis(ys_view_axis(view, i)), NULL);
     sheet->naming = 1 + view->many_sections + ys_view_axes(view);
 }
 

@@ -2,6 +2,7 @@
 #ifndef YS_REPORT_TABLES_H
 #define YS_REPORT_TABLES_H
 
+#include "report/answer.h"
 #include "report/sheet.h"
 #include "report/view.h"
 
@@ -22,6 +23,8 @@ void ys_table_trial(struct ys_sheet *sheet, const struct ys_view *view, size_t i
 size_t ys_table_count(struct ys_sheet *sheet, const struct ys_view *view);
 /** Whether numbers stand for trials in text of that width. */
 bool ys_table_is_numbered(const struct ys_view *view, int width);
+/** A cell that says how the trial's speed stands to the best. */
+void ys_table_relation(struct ys_sheet *sheet, const struct ys_relation *relation);
 /** A cell of value and interval. */
 void ys_table_measure(struct ys_sheet *sheet, struct ys_view_metric metric);
 /** What is in the buffer as an item, where that is anything; frees it. */

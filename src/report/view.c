@@ -53,6 +53,12 @@ const char *ys_view_joint(const struct ys_view_trial *trial, const char *name)
     return is_place ? "on" : "with";
 }
 
+const char *ys_view_short_axis(const char *axis)
+{
+    const char *dot = strrchr(axis, '.');
+    return dot && dot[1] ? dot + 1 : axis;
+}
+
 void ys_view_put_factor(struct ys_buf *out, const struct ys_view_trial *trial, const char *name, const ys_json *value)
 {
     if (is_threads(name) || strcmp(name, "ranks") == 0) {
@@ -61,8 +67,7 @@ void ys_view_put_factor(struct ys_buf *out, const struct ys_view_trial *trial, c
                       is_threads(name) && ys_view_is_alone(trial) ? " asked for" : "");
         return;
     }
-    const char *dot = strrchr(name, '.');
-    ys_text_clean(out, dot && dot[1] ? dot + 1 : name, false);
+    ys_text_clean(out, ys_view_short_axis(name), false);
     ys_buf_puts(out, " ");
     ys_view_put_value(out, value);
 }

@@ -193,6 +193,8 @@ const struct ys_view_trial *ys_view_find(const struct ys_view *view, const char 
 
 size_t ys_view_axes(const struct ys_view *view);
 const char *ys_view_axis(const struct ys_view *view, size_t index);
+/** What a factor is called in a head: what stands behind the last dot of its key. */
+const char *ys_view_short_axis(const char *axis);
 /** The value of a factor or key in this trial: factors first, then keys, then options; NULL when it has none. */
 const ys_json *ys_view_value(const struct ys_view_trial *trial, const char *name);
 

@@ -319,8 +319,7 @@ ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys
     return status;
 }
 
-/* In logarithms: a time of which `part` could be less. */
-static double given_back(double part)
+double ys_compare_given_back(double part)
 {
     return isnan(part) ? INFINITY : -log1p(-part);
 }
@@ -336,8 +335,8 @@ ys_status ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_co
     rule.up = up;
     rule.bias = rounds->bias;
     for (size_t i = 0; i < n; i++) {
-        up[i] = given_back(is_rate ? rounds->of_a[i] : rounds->of_b[i]);
-        down[i] = given_back(is_rate ? rounds->of_b[i] : rounds->of_a[i]);
+        up[i] = ys_compare_given_back(is_rate ? rounds->of_a[i] : rounds->of_b[i]);
+        down[i] = ys_compare_given_back(is_rate ? rounds->of_b[i] : rounds->of_a[i]);
         rule.bias_untold |= rounds->bias && isnan(rounds->bias[i]);
     }
     if (rule.bias_untold)

@@ -116,6 +116,9 @@ struct ys_compare_rounds {
                              took from the run given back; NaN: nobody knows */
     size_t n;
 };
+/** By how much a speed's logarithm rises, and a time's falls, were that part of the time given back; infinite where it
+ * is NaN. */
+double ys_compare_given_back(double part);
 /** The same of these, which give the rule what it says of warm-up and of what was taken. `is_rate`: they are speeds, of
  * which less time is more; else times. */
 ys_status ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare_rule rule, bool is_rate,

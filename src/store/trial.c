@@ -83,10 +83,15 @@ bool ys_trial_record_can_run(const struct ys_trial_record *trial)
     return trial->status == YS_NAME_NONE || trial->status == YS_RUN_OK;
 }
 
+enum ys_proof_verdict ys_stored_verdict(const ys_json *proof)
+{
+    int found = ys_name_find(&ys_proof_verdicts, ys_json_get_text(proof, "verdict", NULL));
+    return found == YS_NAME_NONE ? YS_PROOF_NONE : (enum ys_proof_verdict)found;
+}
+
 enum ys_proof_verdict ys_trial_record_verdict(const struct ys_trial_record *trial)
 {
-    int found = ys_name_find(&ys_proof_verdicts, ys_json_get_text(trial->proof, "verdict", NULL));
-    return found == YS_NAME_NONE ? YS_PROOF_NONE : (enum ys_proof_verdict)found;
+    return ys_stored_verdict(trial->proof);
 }
 
 const ys_json *ys_stored_audit(const ys_json *proof)

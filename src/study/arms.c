@@ -5,7 +5,7 @@
 #include "base/stop.h"
 #include "job/settings.h"
 #include "metric/metric.h"
-#include "verify/proof.h"
+#include "store/trial.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,20 +48,11 @@ void ys_arms_close(struct ys_arms *arms)
     *arms = (struct ys_arms){0};
 }
 
-struct proven {
-    int verdict;
-};
-static const struct ys_field proven_fields[] = {
-    YS_FIELD_NAMED(struct proven, verdict, &ys_proof_verdicts, YS_FIELD_NULL, "of the proof")};
-static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
-
 /* Of a trial that could not begin any run all failed, unless there was only no time for one. */
 static ys_status count_runs(const struct ys_arms *arms, const struct ys_result_trial *trial, size_t rounds,
                             struct ys_arm *arm)
 {
-    struct proven proof;
     const bool none_ran = trial->runs == 0 && !arms->is_late;
-    ys_record_glance(&proven_record, trial->proof, &proof);
     if (!arm->disproved && !arm->failed) {
         ys_free(arm->reason);
         arm->status = trial->status;
@@ -69,7 +60,7 @@ static ys_status count_runs(const struct ys_arms *arms, const struct ys_result_t
     }
     arm->runs += none_ran ? (int64_t)rounds : trial->runs;
     arm->failed += none_ran ? (int64_t)rounds : trial->failed;
-    arm->disproved |= proof.verdict == YS_PROOF_FAIL;
+    arm->disproved |= ys_stored_verdict(trial->proof) == YS_PROOF_FAIL;
     return trial->reason && !arm->reason ? ys_out_of_memory() : YS_OK;
 }
 

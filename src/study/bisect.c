@@ -7,6 +7,7 @@
 #include "framework/list.h"
 #include "job/settings.h"
 #include "metric/metric.h"
+#include "stat/compare.h"
 #include "study/arms.h"
 
 #include <ctype.h>
@@ -291,7 +292,7 @@ static void take_values(struct team *team, int rounds)
         for (size_t i = 0; i < team->count; i++) {
             const struct ys_arms_value of = ys_arms_value(&team->arms, i, team->metric, (size_t)r);
             const double value = of.value > 0 ? log(of.value) : NAN;
-            const double back = isnan(of.taken) ? INFINITY : -log1p(-of.taken);
+            const double back = ys_compare_given_back(of.taken);
             team->speeds.taken[i][r] = team->settled.taken[i][r] = is_rate ? back : -back;
             team->speeds.values[i][r] = value;
             team->settled.values[i][r] = value + of.bias;

@@ -42,21 +42,27 @@ static bool loses_blocks(const struct ys_trial *trial)
            ys_turns_least_blocks(trial->steps, block) < YS_STEADY_MIN_BLOCKS;
 }
 
-/* The first that can run and takes no turns, with why; or, where a trial has to have others to take them with, that has
- * none. NULL: there is none. */
-static const struct ys_trial *find_lonely(const struct ys_study *study, bool asks_for_others, const char **why)
+static bool has_mates(const struct ys_study *study, const struct ys_trial *trial)
+{
+    for (size_t i = 0; i < study->set.count; i++)
+        if (&study->set.items[i] != trial && ys_trial_can_run(&study->set.items[i]) &&
+            go_together(trial, &study->set.items[i]))
+            return true;
+    return false;
+}
+
+/* The first trial that takes no turns, with why; NULL: there is none. Where turns are not asked for in so many words
+ * (`prefers`) each that can run has to have others to take them with, and to lose nothing by it. */
+static const struct ys_trial *find_lonely(const struct ys_study *study, bool prefers, const char **why)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
-        size_t mates = 0;
-        if (asks_for_others && !ys_trial_can_run(trial))
+        if (prefers && !ys_trial_can_run(trial))
             continue;
-        for (size_t k = 0; k < study->set.count; k++)
-            mates += k != i && ys_trial_can_run(&study->set.items[k]) && go_together(trial, &study->set.items[k]);
         *why = why_not(trial);
-        if (!*why && asks_for_others && !mates)
+        if (!*why && prefers && !has_mates(study, trial))
             *why = "trains for other steps, or in other blocks, than all others";
-        if (!*why && asks_for_others && loses_blocks(trial))
+        if (!*why && prefers && loses_blocks(trial))
             *why = "would have too few blocks left to tell its warm-up by";
         if (*why)
             return trial;
@@ -64,7 +70,7 @@ static const struct ys_trial *find_lonely(const struct ys_study *study, bool ask
     return NULL;
 }
 
-/* Where turns are not asked for in so many words they are taken by all trials or by none. */
+/* By all trials or by none. */
 static void choose(struct ys_study *study)
 {
     const char *why = NULL;
@@ -76,19 +82,23 @@ static void choose(struct ys_study *study)
         ys_log_info("interleave = auto: blocks, trials take turns");
 }
 
-ys_status ys_turn_group_settle(struct ys_study *study)
+/* As they are asked for, each has to be able to. */
+static ys_status require(const struct ys_study *study)
 {
     const char *why = NULL;
+    const struct ys_trial *lonely = find_lonely(study, false, &why);
+    return lonely ? ys_fail(YS_EINVAL,
+                            "%s cannot take turns with others, as interleave = blocks has it: it %s; "
+                            "interleave = runs runs trials one after the other",
+                            lonely->record.id, why)
+                  : YS_OK;
+}
+
+ys_status ys_turn_group_settle(struct ys_study *study)
+{
     if (study->keys.interleave == YS_INTERLEAVE_AUTO)
         choose(study);
-    const bool asks = study->keys.interleave == YS_INTERLEAVE_BLOCKS;
-    const struct ys_trial *lonely = asks ? find_lonely(study, false, &why) : NULL;
-    if (lonely)
-        return ys_fail(YS_EINVAL,
-                       "%s cannot take turns with others, as interleave = blocks has it: it %s; "
-                       "interleave = runs runs trials one after the other",
-                       lonely->record.id, why);
-    return YS_OK;
+    return study->keys.interleave == YS_INTERLEAVE_BLOCKS ? require(study) : YS_OK;
 }
 
 static int64_t ranks_of(const struct ys_trial *trial)

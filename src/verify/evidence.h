@@ -29,7 +29,8 @@ struct ys_questions {
     int64_t steps;
     bool trained; /* the first of the steps goes through `train` and `save`, as those of a run do, not through `step` */
     bool timed;   /* without any steps, one goes through `train` for its time alone */
-    /* Files for `input_gradient`, behind all else, of an adapter that can be asked for it; NULL: it is not asked. */
+    /* Files for `input_gradient`, before the first step, of an adapter that can be asked for it; NULL: it is not asked.
+     */
     const char *inputs, *cotangent;
     bool mapped; /* of yardstick's own engine, which leaves its answers alone: they are mapped, not read into memory */
 };
