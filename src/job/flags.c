@@ -20,7 +20,7 @@ static void add(struct ys_job_flags *flags, char *key_taken, const char *value)
 {
     flags->items = ys_realloc(flags->items, flags->count + 1, sizeof *flags->items);
     char *copy = ys_strdup(value);
-    flags->items[flags->count++] = (struct ys_job_flag){key_taken, copy};
+    flags->items[flags->count++] = (struct ys_job_flag){.key = key_taken, .value = copy};
 }
 
 /* Whether argv[at] is the flag of `key`, "--key" or "--key=value". */

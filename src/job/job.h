@@ -56,6 +56,7 @@ struct ys_job_hooks {
 struct ys_job_flag {
     char *key;   /* a key of the option table; "run-time-limit" has become "run_time_limit" */
     char *value; /* as given */
+    bool yields; /* of a key of the study: to what the file says */
 };
 
 struct ys_job_flags {

@@ -36,7 +36,7 @@ static const struct ys_option options[] = {
      .help = "how the trials of a round share the machine: runs, one after the other; blocks, those that train for as many "
              "steps live together and take turns of a moment; auto: blocks where all trials can, else runs, and it says why"},
     {"turn", YS_OPTION_STUDY, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = 60, .unit = "s", .none = "auto",
-     .help = "of interleave = blocks, how long a turn of the slowest is, in whole blocks; auto: a tenth of a second"},
+     .help = "of interleave = blocks, about how long a turn of the slowest is, in whole blocks; auto: a tenth of a second"},
     {"seed", YS_OPTION_STUDY, YS_OPTION_INT, .low = 0, .high = LARGEST_INTEGER, .standard = "1",
      .help = "of weights, batch order and the order of trials; round r of every trial uses seed + r"},
     {"time_limit", YS_OPTION_STUDY, YS_OPTION_DURATION, .low = 0, .above_low = true, .high = MONTH_S, .unit = "s",

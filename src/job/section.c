@@ -99,6 +99,7 @@ static ys_status read_flags(struct ys_resolver *resolver, struct ys_layer *layer
         }
         struct ys_setting *setting = &resolver->settings[resolver->setting_count++];
         YS_TRY(ys_setting_parse(resolver, flag->key, flag->value, YS_AXIS_FLAG, &place, &place, setting));
+        setting->yields = flag->yields;
         for (size_t k = 0; k < layer->count; k++)
             if (ys_setting_replaces(setting, layer->items[k]))
                 return ys_ini_fail(&place, "--%s and --%s cannot both be given: keep one of them", layer->items[k]->key,
@@ -202,14 +203,30 @@ static ys_status read_section(struct ys_resolver *resolver, size_t index, size_t
     return complete(section, around);
 }
 
+static bool says(const struct ys_layer *layer, const char *key)
+{
+    for (size_t i = 0; i < layer->count; i++)
+        if (strcmp(layer->items[i]->key, key) == 0)
+            return true;
+    return false;
+}
+
+static ys_status put_study_flags(struct ys_resolver *resolver, const struct ys_layer *flags)
+{
+    for (size_t i = 0; i < flags->count; i++) {
+        struct ys_setting *setting = flags->items[i];
+        if (setting->option->group == YS_OPTION_STUDY && !(setting->yields && says(&resolver->study, setting->key)))
+            YS_TRY(put(&resolver->study, setting));
+    }
+    return YS_OK;
+}
+
 static ys_status read_sections(struct ys_resolver *resolver, struct around *around)
 {
     size_t next = 0;
     YS_TRY(read_entries(resolver, 0, &next, &resolver->study,
                         NULL)); /* no exclude comes this far: it is a key of sections */
-    for (size_t i = 0; i < around->flags.count; i++)
-        if (around->flags.items[i]->option->group == YS_OPTION_STUDY)
-            YS_TRY(put(&resolver->study, around->flags.items[i]));
+    YS_TRY(put_study_flags(resolver, &around->flags));
     for (size_t i = 1; i < resolver->ini.section_count; i++)
         YS_TRY(read_section(resolver, i, &next, around));
     if (around->open_global)

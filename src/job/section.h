@@ -23,6 +23,7 @@ struct ys_setting {
     struct ys_axis axis;
     ys_json **values; /* axis.count of them; NULL for YS_OPTION_OPT, which only a framework can type */
     bool flag;
+    bool yields;  /* as of struct ys_job_flag */
     bool chosen;  /* it holds in some section */
     bool matched; /* YS_OPTION_OPT: some trial there is of its framework */
 };

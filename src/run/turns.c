@@ -16,6 +16,8 @@
 static const double MOST_TAKEN = 0.25;
 /* Of one processor: one that used less of it while it waited kept still. */
 static const double STILL = 0.01;
+/* Of that of the slowest, so much is the turn of the fastest at least. */
+static const double LEAST_TURN = 0.25;
 /* In a turn, so that the step to settle in is not most of it; and how much longer than the last one it may be. */
 enum { LEAST_STEPS = 3, MOST_GROWTH = 4 };
 
@@ -242,21 +244,23 @@ static int64_t whole_blocks(int64_t steps, int64_t block)
     return steps < block ? steps : (steps + block - 1) / block * block;
 }
 
-/** So many that the slowest member's turn takes its time: whole blocks, unless one is longer than that. */
+/** So many that the slowest member's turn takes its time, and that of the fastest no small part of it: in a short one a
+ * member would mostly fill caches that others have emptied. Whole blocks, unless one is longer than that. */
 static void choose_steps(struct group *group, struct pair *pair)
 {
-    double slowest_s = 0;
+    double slowest_s = 0, fastest_s = INFINITY;
     int64_t block = 1, steps = LEAST_STEPS; /* as long as nothing is known */
     for (size_t m = 0; m < group->count; m++) {
         const struct member *member = &group->members[m];
         if (!member->lives)
             continue;
         block = member->going.crew.runs->block;
-        if (member->step_s > slowest_s)
-            slowest_s = member->step_s;
+        slowest_s = fmax(slowest_s, member->step_s);
+        fastest_s = fmin(fastest_s, member->step_s);
     }
     if (slowest_s > 0) {
-        const double due = fmax(ceil(group->turns->turn_s / slowest_s), LEAST_STEPS);
+        const double turn_s = group->turns->turn_s,
+                     due = fmax(ceil(fmax(turn_s / slowest_s, LEAST_TURN * turn_s / fastest_s)), LEAST_STEPS);
         group->is_cut = group->is_cut || due < (double)block;
         steps = (int64_t)fmin(due, (double)(MOST_GROWTH * group->steps));
     }

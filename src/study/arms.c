@@ -177,7 +177,8 @@ static ys_status gather(const struct ys_job_flag *flags, size_t count, const str
             return ys_fail(YS_EINVAL, "--%s is not yours to choose here: this measurement sets it to %s", keys->key,
                            keys->value);
         if (keys->kind != YS_ARMS_USUAL || !is_said(flags, count, keys->key))
-            all[(*all_count)++] = (struct ys_job_flag){(char *)(uintptr_t)keys->key, (char *)(uintptr_t)keys->value};
+            all[(*all_count)++] = (struct ys_job_flag){(char *)(uintptr_t)keys->key, (char *)(uintptr_t)keys->value,
+                                                       .yields = keys->kind == YS_ARMS_USUAL};
     }
     return YS_OK;
 }

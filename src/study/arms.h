@@ -60,7 +60,7 @@ void ys_arms_close(struct ys_arms *arms); /* a zeroed one is fine */
 ys_status ys_arms_measure(struct ys_arms *arms, int rounds) YS_MUST_CHECK;
 struct ys_arms_value ys_arms_value(const struct ys_arms *arms, size_t arm, size_t metric, size_t round);
 
-/* A key of the job of arms: what is usual unless the user says it; what is set whatever he says; what he may not say.
+/* A key of the job of arms: what is usual unless the user says it (of a study's own keys in its file, too); what is set whatever he says; what he may not say.
  */
 enum ys_arms_key_kind { YS_ARMS_USUAL, YS_ARMS_SET, YS_ARMS_OURS };
 struct ys_arms_key {

@@ -117,7 +117,7 @@ static ys_status measure_all(const struct ys_pairs_wish *asked, struct ys_pertur
         return ys_out_of_memory();
     for (size_t i = 0; i < asked->key_count; i++)
         keys[i] = asked->keys[i];
-    keys[asked->key_count] = (struct ys_job_flag){framework, pytorch};
+    keys[asked->key_count] = (struct ys_job_flag){.key = framework, .value = pytorch};
     struct ys_pairs_wish another = *asked;
     another.keys = keys;
     another.key_count++;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const double USUAL_TURN_S = 0.1;
+static const double MOST_TIMES = 4; /* as much work a step as another member */
 
 /* Why it takes none, in words that follow "blocks: it"; NULL: it does. */
 static const char *why_not(const struct ys_trial *trial)
@@ -27,11 +28,38 @@ static const char *why_not(const struct ys_trial *trial)
     return NULL;
 }
 
-/* Each does the same number of steps in every turn, and saves between the same. */
-static bool go_together(const struct ys_trial *a, const struct ys_trial *b)
+static double work_of(const struct ys_trial *trial)
+{
+    return (double)trial->multiply_adds * (double)trial->record.keys.batch;
+}
+
+/* The least work of a step that is more than this. */
+static double next_work(const struct ys_study *study, double than)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < study->set.count; i++)
+        if (work_of(&study->set.items[i]) > than)
+            least = fmin(least, work_of(&study->set.items[i]));
+    return least;
+}
+
+/* The least work of a step that is of one kind with the trial's: kinds begin where the work is beyond MOST_TIMES the
+ * least of the kind before. So they are the same in every round. */
+static double kind_of(const struct ys_study *study, const struct ys_trial *trial)
+{
+    double least = next_work(study, -1);
+    while (work_of(trial) > MOST_TIMES * least)
+        least = next_work(study, MOST_TIMES * least);
+    return least;
+}
+
+/* Each does the same number of steps in every turn, and saves between the same. Between the long turns of one that has
+ * far more work a step the other's caches would be cold most of its own time. */
+static bool go_together(const struct ys_study *study, const struct ys_trial *a, const struct ys_trial *b)
 {
     const struct ys_trial_settings *x = &a->record.keys, *y = &b->record.keys;
-    return a->steps == b->steps && x->block == y->block && x->eval_every == y->eval_every;
+    return a->steps == b->steps && x->block == y->block && x->eval_every == y->eval_every &&
+           kind_of(study, a) == kind_of(study, b);
 }
 
 /* Steps that settle do not count, and without so many blocks speeds have no verdict. */
@@ -46,7 +74,7 @@ static bool has_mates(const struct ys_study *study, const struct ys_trial *trial
 {
     for (size_t i = 0; i < study->set.count; i++)
         if (&study->set.items[i] != trial && ys_trial_can_run(&study->set.items[i]) &&
-            go_together(trial, &study->set.items[i]))
+            go_together(study, trial, &study->set.items[i]))
             return true;
     return false;
 }
@@ -61,7 +89,7 @@ static const struct ys_trial *find_lonely(const struct ys_study *study, bool pre
             continue;
         *why = why_not(trial);
         if (!*why && prefers && !has_mates(study, trial))
-            *why = "trains for other steps, or in other blocks, than all others";
+            *why = "trains for other steps, in other blocks, or with far more or less work a step than all others";
         if (!*why && prefers && loses_blocks(trial))
             *why = "would have too few blocks left to tell its warm-up by";
         if (*why)
@@ -107,11 +135,11 @@ static int64_t ranks_of(const struct ys_trial *trial)
 }
 
 /* Groups as even as can be: of nine, five and four. */
-static size_t size_of_group(struct ys_trial *const *trials, size_t count)
+static size_t size_of_group(const struct ys_study *study, struct ys_trial *const *trials, size_t count)
 {
     size_t mates = 0;
     for (size_t i = 0; i < count; i++)
-        mates += go_together(trials[0], trials[i]);
+        mates += go_together(study, trials[0], trials[i]);
     const size_t groups = (mates + YS_TURNS_MOST - 1) / YS_TURNS_MOST;
     return (mates + groups - 1) / groups;
 }
@@ -119,13 +147,13 @@ static size_t size_of_group(struct ys_trial *const *trials, size_t count)
 size_t ys_turn_group_take(const struct ys_study *study, struct ys_trial **trials, size_t *count,
                           struct ys_trial *members[YS_TURNS_MOST])
 {
-    const size_t most = study->keys.interleave == YS_INTERLEAVE_BLOCKS ? size_of_group(trials, *count) : 1;
+    const size_t most = study->keys.interleave == YS_INTERLEAVE_BLOCKS ? size_of_group(study, trials, *count) : 1;
     size_t taken = 1, left = 0; /* the first is never left */
     int64_t sessions = ranks_of(trials[0]);
     members[0] = trials[0];
     for (size_t i = 1; i < *count; i++) {
         struct ys_trial *trial = trials[i];
-        if (taken < most && go_together(members[0], trial) && sessions + ranks_of(trial) <= YS_SESSIONS_MOST) {
+        if (taken < most && go_together(study, members[0], trial) && sessions + ranks_of(trial) <= YS_SESSIONS_MOST) {
             sessions += ranks_of(trial);
             members[taken++] = trial;
         } else {

@@ -117,6 +117,14 @@ class Turns(Case):
         self.assertEqual(len(turns), 5)
         self.assertEqual(sorted(each["members"] if each else 0 for each in turns.values()), [0, 2, 2, 2, 2])
 
+    def test_a_small_network_waits_for_no_large_one(self):
+        work = PACED[:-2]
+        self.yardstick("run", self.study(*work, "[large]", "model = lenet", "lr = {0.01, 0.02}", "[small]", "lr = {0.01, 0.02}",
+                                         head=head("blocks")))
+        self.assertEqual([run["facts"]["turns"]["members"] for run in self.runs().values()], [2] * 4)
+        _, err = self.yardstick("check", self.study(*work[:2], *work[3:], "[a]", "model = {mlp, lenet}", head=head("auto")))
+        self.assertIn("work a step", err)
+
     def misbehaving(self, *behaviours, code=0, env=()):
         """A study of one trial for each behaviour; its runs by trial."""
         with open(self.write("bad.recipe", ""), "w") as recipe:

@@ -74,7 +74,7 @@ static ys_status load_flags(char **texts, size_t count, struct ys_job *job)
 {
     struct ys_job_flag flags[16];
     for (size_t i = 0; i < count; i++)
-        flags[i] = (struct ys_job_flag){texts[2 * i], texts[2 * i + 1]};
+        flags[i] = (struct ys_job_flag){.key = texts[2 * i], .value = texts[2 * i + 1]};
     return ys_job_load(NULL, flags, count, NULL, job);
 }
 
@@ -156,7 +156,24 @@ static void flags_alone_must_say_what_the_work_is(void)
     CHECK_TEXT(ys_error(), "command line: no model is given: add --model=NAME, or name a study's file");
 }
 
+/* What a command would have unless it is said: by the file, or by a flag of the user's. */
+static void a_flag_that_yields_gives_way_to_the_file(void)
+{
+    static const char *const lines[] = {"interleave = runs\n", "interleave = blocks\n", ""};
+    char word[] = "auto", key[] = "interleave";
+    const struct ys_job_flag flag = {.key = key, .value = word, .yields = true};
+    for (size_t i = 0; i < 3; i++) {
+        char text[200];
+        struct ys_job job;
+        snprintf(text, sizeof text, "version = 1\n%s[a]\nmodel = lenet\ndata = digits\n", lines[i]);
+        REQUIRE(ys_job_parse("study.ys", text, strlen(text), &flag, 1, NULL, &job) == YS_OK);
+        CHECK_TEXT(ys_json_get_text(job.study, "interleave", ""), i == 0 ? "runs" : i == 1 ? "blocks" : "auto");
+        ys_job_fini(&job);
+    }
+}
+
 TAP_MAIN(TAP_CASE(study_keys_are_typed_and_defaults_filled_in),
          TAP_CASE(a_file_is_read_with_its_includes_and_kept_as_given), TAP_CASE(a_missing_file_is_not_found),
          TAP_CASE(flags_alone_make_a_section_called_run), TAP_CASE(flags_alone_go_on_until_it_is_decided),
-         TAP_CASE(rounds_at_most_are_as_many_as_runs_may_be), TAP_CASE(flags_alone_must_say_what_the_work_is))
+         TAP_CASE(rounds_at_most_are_as_many_as_runs_may_be), TAP_CASE(flags_alone_must_say_what_the_work_is),
+         TAP_CASE(a_flag_that_yields_gives_way_to_the_file))
