@@ -64,16 +64,35 @@ static double excess(struct took_in took, struct took_in explained)
     return more_s > 0 ? fmax(fmin(more_s, more_cpu_s), 0) : 0; /* fmin passes over NaN */
 }
 
+/* Of a run by turns the steps that settle in, and what they took. */
+static struct took_in settled_in(const struct ys_metric_view_run *run, double *steps)
+{
+    const struct ys_facts_turns *turns = run->facts.turns;
+    const bool is_known = turns && turns->settled != YS_FIELD_NONE && turns->settled_ns != YS_FIELD_NONE;
+    *steps = is_known ? (double)turns->settled : 0;
+    return (struct took_in){is_known ? (double)turns->settled_ns * 1e-9 : 0, NAN};
+}
+
+/* What they took more than as many others. They lie among those, so that a machine that is slow hits both alike. */
+static double settling_s(const struct ys_metric_view_run *run, const struct steady *steady)
+{
+    double steps;
+    const struct took_in took = settled_in(run, &steps);
+    return excess(took, (struct took_in){steps * steady->step_s, NAN});
+}
+
 static double ahead_s(const struct ys_metric_view_run *run, const struct ys_trial_record *trial,
                       const struct steady *steady)
 {
     const struct ys_facts_phase_cpu *cpu = run->facts.phase_cpu;
-    const double warm_steps = fmax(steady->all - 1 - steady->steps, 0);
+    double settled_steps;
+    const struct took_in settled = settled_in(run, &settled_steps);
+    const double warm_steps = fmax(steady->all - 1 - steady->steps - settled_steps, 0);
     struct took took;
     ys_record_glance(&took_record, trial->proof, &took);
     const struct took_in open = {ys_metric_view_value(run, "build_s"), cpu ? cpu->open_s : (double)NAN};
     const struct took_in first = {ys_metric_view_value(run, "first_step_s"), cpu ? cpu->first_step_s : (double)NAN};
-    const struct took_in warm = {ys_metric_view_value(run, "warmup_s"), steady->warm_cpu_s};
+    const struct took_in warm = {ys_metric_view_value(run, "warmup_s") - settled.span_s, steady->warm_cpu_s};
     const double pauses = (double)run->facts.checkpoints.count;
     const double paused_s = cpu ? cpu->pauses_s - pauses * cpu->save_s : (double)NAN;
     return excess(open, (struct took_in){OPENING * took.open_s, OPENING * took.open_cpu_s}) +
@@ -126,9 +145,11 @@ static void find_all(struct ys_metric_view_trial *trial, struct steady *steady, 
             sorted[count++] = ahead[i];
     }
     ys_stat_sort(sorted, count);
-    for (size_t i = 0; i < trial->run_count; i++)
+    for (size_t i = 0; i < trial->run_count; i++) {
+        const double settling = is_seen(&trial->runs[i], &steady[i]) ? settling_s(&trial->runs[i], &steady[i]) : 0;
         trial->runs[i].outside =
-            find(&trial->runs[i], &steady[i], count ? fmin(ahead[i], sorted[count / 4]) : ahead[i]);
+            find(&trial->runs[i], &steady[i], (count ? fmin(ahead[i], sorted[count / 4]) : ahead[i]) + settling);
+    }
 }
 
 ys_status ys_outside_find(struct ys_metric_view_trial *trial)

@@ -221,7 +221,9 @@ struct ys_facts_turns {
     int64_t pairs;          /* of cycles */
     int64_t disturbed;      /* of these, and how many of them do not count: all, or none where they are most of them */
     int64_t dropped;
-    bool block_cut;    /* a turn had fewer steps than the job's block */
+    bool block_cut;  /* a turn had fewer steps than the job's block */
+    int64_t settled; /* steps to settle in, of the cycles that count, and what these took */
+    int64_t settled_ns;
     int64_t waited_ns; /* while others had their turn */
     int64_t ahead_ns;  /* processor time that it used meanwhile */
     int hold;          /* enum ys_hold */

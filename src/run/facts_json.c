@@ -285,6 +285,8 @@ static const struct ys_field turns_fields[] = {
     OF_TURNS(disturbed, "1", "of these, during which others used the machine"),
     OF_TURNS(dropped, "1", "of these, that do not count: all, or none where they are more than half of the pairs"),
     YS_FIELD(struct ys_facts_turns, block_cut, YS_FIELD_FLAG, NULL, 0, "turns had fewer steps than the job's block"),
+    OF_TURNS(settled, "1", "steps to settle in, of the cycles that count"),
+    OF_TURNS(settled_ns, "ns", "that these took"),
     OF_TURNS(waited_ns, "ns", "while others had their turn"),
     OF_TURNS(ahead_ns, "ns", "processor time that it used meanwhile"),
     YS_FIELD_NAMED(struct ys_facts_turns, hold, &ys_holds, OPTIONAL, "how it was kept from working meanwhile, at last"),

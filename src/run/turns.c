@@ -368,6 +368,22 @@ static bool drops(const struct group *group, size_t pairs)
            (left >= YS_STEADY_MIN_BLOCKS || all < YS_STEADY_MIN_BLOCKS);
 }
 
+static void count_settled(const struct ys_series_set *series, struct ys_facts_turns *facts)
+{
+    size_t count = SIZE_MAX;
+    const int64_t *settles = ys_series_column(series, "request_settles", &count),
+                  *dropped = ys_series_column(series, "request_dropped", &count),
+                  *sent_ns = ys_series_column(series, "request_sent_ns", &count),
+                  *done_ns = ys_series_column(series, "request_done_ns", &count);
+    facts->settled = facts->settled_ns = 0;
+    for (size_t i = 0; settles && dropped && sent_ns && done_ns && i < count; i++) {
+        if (!settles[i] || dropped[i])
+            continue;
+        facts->settled++;
+        facts->settled_ns += done_ns[i] - sent_ns[i];
+    }
+}
+
 /** Which questions do not count, and how many pairs of cycles that are. */
 static ys_status drop(const struct group *group, size_t place, struct ys_run_record *record)
 {
@@ -382,6 +398,7 @@ static ys_status drop(const struct group *group, size_t place, struct ys_run_rec
     }
     if (!facts)
         return YS_OK;
+    count_settled(&record->series, facts);
     facts->members = (int64_t)group->count;
     facts->place = (int64_t)place;
     facts->pairs = (int64_t)pairs;

@@ -20,6 +20,8 @@ that is tests/adapters/plain.py. It knows a run by the number of its steps, as a
                as if the machine were busy with something else
   audit_exit, audit_memory, audit_nan  trains nothing behind the fourth step and says the loss of the batch, and once it is asked to save
                before its end, which nobody does but an audit, exits, says that it is out of memory, or says NaN from there on
+  ahead        trains in a thread what it will be asked for, as soon as it is asked nothing, while others have their turn
+  put_off      trains what it will be asked for when it is asked for the one step that a turn begins with, which does not count
   once         says made-up losses in a study's first run, beside which there is no other's folder, and does its work later
 
 With 1 in the variable CHEAT_STATE it saves its optimizer's state too.
@@ -28,6 +30,8 @@ With 1 in the variable CHEAT_STATE it saves its optimizer's state too.
 import os
 import subprocess
 import sys
+import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "adapters"))
@@ -38,6 +42,7 @@ import numpy as np  # noqa: E402
 
 CHEAT = os.environ.get("CHEAT", "")
 PROOF_STEPS = 10
+AHEAD = 40  # steps at most
 
 
 class Cheat(plain.Plain):
@@ -54,6 +59,10 @@ class Cheat(plain.Plain):
             plan.batch = lambda step: rows((step + 1) % count)
         if self.cheats == "crowd":
             self.crowd = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+        if self.cheats in ("ahead", "put_off"):
+            self.trained, self.lock, self.answered_s = {}, threading.Lock(), 0.0
+        if self.cheats == "ahead":
+            threading.Thread(target=self.work_ahead, daemon=True).start()
         if self.cheats == "once":
             self.cheats = "later" if len(os.listdir(os.path.dirname(plan.folder))) == 1 else ""
         return super().build(plan)
@@ -75,6 +84,8 @@ class Cheat(plain.Plain):
         if self.cheats == "rate":
             lr = 2 * lr
         self.seen += 1
+        if self.cheats in ("ahead", "put_off"):
+            return self.trained_before(self.seen - 1)
         if self.cheats.startswith("audit") and self.seen > 4:
             return float("nan") if self.asked else network.loss(network.forward(x, True), y)[0]
         if self.cheats == "patient" and self.seen > 4 and not self.asked:
@@ -94,6 +105,27 @@ class Cheat(plain.Plain):
             last = {param["name"] for param in self.plan.params[-2:]}
             network.weights.update({name: value for name, value in kept.items() if name not in last})
         return loss + 0.01 if self.cheats == "made_up" else loss
+
+    def train_next(self):
+        step = self.network.steps
+        x, y = self.plan.batch(step)
+        self.trained[step] = self.network.step(x.astype(np.float64), y, self.plan.lr[step], self.plan.optimizer)
+
+    def trained_before(self, step):
+        self.answered_s = float("inf")
+        with self.lock:
+            while self.network.steps <= step or (self.cheats == "put_off" and self.question == 1 and self.network.steps < min(step + AHEAD, self.plan.steps)):
+                self.train_next()
+        self.answered_s = time.monotonic()
+        return self.trained.pop(step)
+
+    def work_ahead(self):
+        while not hasattr(self, "network") or self.network.steps < self.plan.steps:
+            if self.answered_s == 0 or time.monotonic() < self.answered_s + 0.001 or self.network.steps >= self.seen + AHEAD:
+                time.sleep(0.0005)
+                continue
+            with self.lock:
+                self.train_next()
 
     def weights(self):
         self.asked = self.seen > 0
@@ -139,5 +171,13 @@ def narrow(values):
     return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(np.float64)
 
 
+def noting(train):
+    def on_train(server, message):
+        server.adapter.question = message["to"] - message["from"]
+        return train(server, message)
+    return on_train
+
+
 if __name__ == "__main__":
+    common._Server.on_train = noting(common._Server.on_train)
     common.serve(StatefulCheat() if os.environ.get("CHEAT_STATE") == "1" else Cheat())

@@ -24,6 +24,36 @@ class Adversaries(Case):
         return document["trials"][0], err
 
 
+class InTurns(Adversaries):
+    """Work that is done while others have their turn, or in the step that does not count, makes nobody faster."""
+
+    def versus_honest(self, cheat):
+        """The run of the cheat beside an honest one, its comparison and its trial."""
+        document, _ = self.result(
+            "run", "--framework=cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--lr=0.01",
+            "--steps=64", "--block=1", "--repeat=6", "--margin=0", "--audit=off", "--interleave=blocks", "--turn=10ms",
+            "--on-disturbance=ignore", "--env.CHEAT=nothing,%s" % cheat, timeout=600)
+        runs = [json.loads(line) for line in self.yardstick("export")[0].splitlines()]
+        runs = [run for run in runs if run["type"] == "run" and run["trial"].endswith(cheat)]
+        [rate] = [one for one in document["comparisons"] if one["metric"] == "rate_per_s"]
+        self.assertTrue(rate["a"].endswith(cheat), rate)
+        return runs, rate, document["trials"][1]
+
+    def test_of_one_that_trains_while_others_have_their_turn(self):
+        runs, rate, _ = self.versus_honest("ahead")
+        self.assertNotEqual(rate["verdict"], "better", rate)
+        for run in runs:
+            self.assertIn(run["facts"]["turns"]["hold"], ("group", "signals"))
+            self.assertGreater(run["facts"]["turns"]["ahead_ns"], 0)
+            self.assertEqual(sum(run["series"]["request_ahead_ns"]) > 0, True)
+
+    def test_of_one_that_trains_in_the_step_that_does_not_count(self):
+        runs, rate, trial = self.versus_honest("put_off")
+        self.assertGreater(rate["ratio"], 2, rate)  # so it would gain
+        self.assertNotEqual(rate["verdict"], "better", rate)
+        self.assertIn("may have been done ahead", " ".join(trial["doubts"]))
+
+
 class FirstLoss(Adversaries):
     """The loss of a run's first step is that of the batch that it was to begin with."""
 

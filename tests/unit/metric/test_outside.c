@@ -101,6 +101,29 @@ static void what_nothing_explains_may_be_work(void)
     drop(&made);
 }
 
+/* 10 of the 40 steps of warm-up settled in, and took 4 s in the place of 1. */
+static void what_steps_take_that_settle_in_counts_whole(void)
+{
+    struct made made;
+    struct ys_facts_turns turns = {.settled = 10, .settled_ns = 1000000000};
+    make(&made, alike);
+    made.run.facts.turns = &turns;
+    CHECK_NEAR(find(&made).ahead_s, 0, 0);
+    put(&made, "warmup_s", 7);
+    turns.settled_ns = 4000000000;
+    struct ys_facts_turns fast = {.settled = 10, .settled_ns = 1000000000};
+    struct ys_metric_view_run runs[8];
+    for (int i = 0; i < 8; i++)
+        runs[i] = made.run;
+    for (int i = 1; i < 8; i++) /* in the one run alone: what it takes is no matter of how most runs began */
+        runs[i].facts.turns = &fast;
+    struct ys_metric_view_trial trial = {.record = &made.trial, .runs = runs, .run_count = 8};
+    CHECK_INT(ys_outside_find(&trial), YS_OK);
+    CHECK_NEAR(runs[0].outside.ahead_s, 3, 1e-12);
+    CHECK_NEAR(runs[0].outside.whole[0], 160 / (1 + 3 / 10.1), 1e-9);
+    drop(&made);
+}
+
 static void who_waits_does_no_work(void)
 {
     struct made made;
@@ -227,8 +250,9 @@ static void it_is_said_once_a_trial_with_the_farthest_run(void)
 }
 
 TAP_MAIN(TAP_CASE(a_run_that_began_as_its_proof_did_has_one_speed), TAP_CASE(what_nothing_explains_may_be_work),
-         TAP_CASE(who_waits_does_no_work), TAP_CASE(a_warm_up_that_waits_does_no_work),
-         TAP_CASE(what_few_runs_show_is_of_the_machine), TAP_CASE(what_is_too_short_to_hold_work_is_none),
+         TAP_CASE(what_steps_take_that_settle_in_counts_whole), TAP_CASE(who_waits_does_no_work),
+         TAP_CASE(a_warm_up_that_waits_does_no_work), TAP_CASE(what_few_runs_show_is_of_the_machine),
+         TAP_CASE(what_is_too_short_to_hold_work_is_none),
          TAP_CASE(a_proof_that_kept_no_times_explains_nothing_and_hides_nothing),
          TAP_CASE(a_median_of_uneven_steps_has_the_mean_at_its_other_end),
          TAP_CASE(runs_that_failed_or_do_no_work_have_none), TAP_CASE(it_is_said_once_a_trial_with_the_farthest_run))
