@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -35,13 +36,15 @@
 #include <unistd.h>
 
 enum { MOST_CPUS = 8192, MOST_LOCKS = 4096, EXIT_NOT_EXECUTED = 127, LANDLOCK_RESTRICT_SELF = 446 };
+enum { MOST_GROUPS = 16, REMOVE_TRIES = 200 /* of a millisecond, for what was killed to end */ };
 
 static pid_t adapter; /* 0 once it was waited for */
 static bool has_told; /* how the adapter ended */
 
-static int joins[16]; /* through which the adapter joins its control groups */
+static int joins[MOST_GROUPS]; /* through which the adapter joins its control groups */
 static size_t join_count;
-static int end_fd = -1; /* into which `end_word` is written at the end; -1: none */
+static char groups[MOST_GROUPS][4096]; /* their folders; "": not known */
+static int end_fd = -1;                /* into which `end_word` is written at the end; -1: none */
 static char end_word[16];
 static int passed_count;  /* of the adapter's descriptors from YS_LAUNCH_PASSED_FD on */
 static int guard_fd = -1; /* rules of what the adapter may write; -1: none */
@@ -75,6 +78,27 @@ static void bind_to(const char *list)
         give_up(YS_LAUNCH_NO_CPUS, errno);
 }
 
+/* The folder in which the file of a descriptor lies. */
+static void find_folder(int fd, char *folder, size_t size)
+{
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t length = readlink(link, folder, size - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* Yardstick does it else; it was killed. What is in use a moment longer the next yardstick removes. */
+static void remove_groups(void)
+{
+    static const struct timespec pause = {.tv_nsec = 1000000};
+    for (size_t i = 0; i < MOST_GROUPS; i++)
+        for (int k = 0; groups[i][0] && rmdir(groups[i]) != 0 && errno == EBUSY && k < REMOVE_TRIES; k++)
+            nanosleep(&pause, NULL);
+}
+
 static bool read_groups(const char *text)
 {
     const size_t size = strcspn(text, ":");
@@ -86,6 +110,7 @@ static bool read_groups(const char *text)
         long fd = strtol(list, &end, 10);
         if (end == list || fd <= YS_LAUNCH_TAKEN_FD || fd > INT32_MAX || join_count == sizeof joins / sizeof *joins)
             return false;
+        find_folder((int)fd, groups[join_count], sizeof groups[join_count]);
         joins[join_count++] = (int)fd;
         fcntl((int)fd, F_SETFD, FD_CLOEXEC);
         list = end + (*end == ',');
@@ -272,6 +297,7 @@ static void serve(int ends)
 
 int main(int argc, char **argv)
 {
+    const pid_t yardstick = getppid();
     int ends = ys_keep_begin();
     if (ends < 0)
         give_up(YS_LAUNCH_NO_PROCESS, errno);
@@ -283,5 +309,7 @@ int main(int argc, char **argv)
     if (end_fd >= 0 && write(end_fd, end_word, strlen(end_word)) < 0)
         end_fd = -1; /* the group has gone: yardstick removed it after the last of its processes */
     ys_keep_end_all(adapter);
+    if (getppid() != yardstick)
+        remove_groups();
     return 0;
 }
