@@ -9,6 +9,7 @@
 #include "base/record.h"
 #include "base/status.h"
 #include "protocol/status.h"
+#include "run/observe.h"
 
 /** When its phases began and ended. A run trains or infers; the times of the other are unknown. */
 struct ys_facts_times {
@@ -298,5 +299,9 @@ ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_
 ys_status ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path);
 /** Replaces the text of a field; no memory leaves it NULL. */
 void ys_facts_set_text(char **field, const char *text);
+
+/** What of it is a fact of the run; `facts->group` is new. YS_ENOMEM. */
+ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
+                          struct ys_facts_observation *facts) YS_MUST_CHECK;
 
 #endif
