@@ -5,7 +5,6 @@
 
 #include "probe/group.h"
 #include "probe/tree.h"
-#include "run/facts.h"
 #include "run/launch.h"
 #include "run/leftover.h"
 
@@ -55,9 +54,5 @@ void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *m
  * none. */
 void ys_observe_ended(struct ys_observe *observe, const struct ys_started *process, ys_json *warnings);
 void ys_observe_close(struct ys_observe *observe);
-
-/** What of it is a fact of the run; `facts->group` is new. YS_ENOMEM. */
-ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
-                          struct ys_facts_observation *facts) YS_MUST_CHECK;
 
 #endif
