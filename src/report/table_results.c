@@ -1,6 +1,7 @@
 /* The tables with a row a trial. */
 #include "base/mem.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/section.h"
 #include "report/tables.h"
 
