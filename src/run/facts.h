@@ -55,7 +55,8 @@ struct ys_facts_observation {
     bool grouped, killed_as_a_whole;
     char *group; /* which controllers it had, or why there was none */
     int64_t cpu_ns, memory_peak_bytes, memory_own_peak_bytes, cache_peak_bytes, swap_peak_bytes, tasks_peak;
-    int64_t cpu_wait_ns; /* threads were ready and had no CPU, summed */
+    int64_t memory_own_least_bytes, memory_own_most_bytes; /* between which memory_own_peak_bytes lies */
+    int64_t cpu_wait_ns;                                   /* threads were ready and had no CPU, summed */
     int64_t read_bytes, written_bytes, disk_read_bytes, disk_written_bytes;
     int64_t sampled_shared_bytes, shared_rss_bytes, shared_pss_bytes, pss_peak_bytes;
 };

@@ -19,6 +19,7 @@ ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_p
                           struct ys_facts_observation *facts)
 {
     const struct ys_group_usage *usage = &seen->usage;
+    const uint64_t own = own_peak(seen);
     const bool has_peak = usage->has_memory && usage->peak_bytes > 0, has_pss = seen->pss_peak_bytes > 0;
     *facts = (struct ys_facts_observation){
         .guarded = seen->is_guarded,
@@ -28,7 +29,9 @@ ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_p
         .group = ys_strdup(seen->group),
         .cpu_ns = known(usage->cpu_ns, usage->has_cpu),
         .memory_peak_bytes = known(usage->peak_bytes, has_peak),
-        .memory_own_peak_bytes = known(own_peak(seen), has_peak),
+        .memory_own_peak_bytes = known(own, has_peak),
+        .memory_own_least_bytes = known(seen->held_peak_bytes, has_peak),
+        .memory_own_most_bytes = known(seen->held_most_bytes > own ? seen->held_most_bytes : own, has_peak),
         .cache_peak_bytes = known(seen->cache_peak_bytes, usage->has_memory),
         .swap_peak_bytes =
             usage->has_memory ? (int64_t)seen->swap_peak_bytes : known(peak->swap_bytes, peak->samples > 0),

@@ -81,8 +81,15 @@ static void raise_to(uint64_t *peak, uint64_t value)
     *peak = value > *peak ? value : *peak;
 }
 
+/* Between two samples no more can have been held than the kernel's peak leaves when what both samples saw of page cache
+ * and the kernel's own memory is taken off: these shrink where memory is short, or files are removed, and hardly else.
+ */
 static void raise_peaks(struct ys_observed *seen)
 {
+    const uint64_t peak = seen->usage.peak_bytes, now = seen->usage.other_bytes;
+    const uint64_t other = now < seen->other_bytes ? now : seen->other_bytes;
+    raise_to(&seen->held_most_bytes, peak > other ? peak - other : 0);
+    seen->other_bytes = now;
     raise_to(&seen->held_peak_bytes, seen->usage.held_bytes);
     raise_to(&seen->cache_peak_bytes, seen->usage.cache_bytes);
     raise_to(&seen->swap_peak_bytes, seen->usage.swap_bytes);
