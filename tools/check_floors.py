@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Checks that every source file includes only what its floor allows, that files and functions stay short, that members
 of JSON objects are got by name where JSON comes in or goes out, and nowhere else more often than before, that a switch
-over operators forgets none in silence, and that adapters import in one direction.
+over operators forgets none in silence, that a folder can be seen at a glance (at most 20 .c files on at most 6 floors,
+no circle), that a name is there once, and that adapters import in one direction.
 
-usage: check_floors.py [ROOT]      check ROOT/src by ROOT/tools/floors.txt and getters.txt, and ROOT/adapters; ROOT is
-                                   this repository by default
+usage: check_floors.py [ROOT]      check ROOT/src by ROOT/tools/floors.txt, getters.txt and rooms_open.txt, and
+                                   ROOT/adapters; ROOT is this repository by default
        check_floors.py --getters   print the lines of getters.txt as they would be now
+       check_floors.py --open      print the lines of rooms_open.txt as they would be now
        check_floors.py --self-test prove in a temporary tree that violations are caught
 
 Prints each violation as `file:line: message`. Exit status: 0 none, 1 some, 2 the check itself could not be done.
@@ -17,6 +19,8 @@ import tempfile
 
 MAX_FILE_LINES = 800
 MAX_FUNCTION_LINES = 60
+MAX_FOLDER_FILES = 20   # .c files that lie in one folder
+MAX_FOLDER_FLOORS = 6   # of its files and inner folders, by what includes what
 
 INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 
@@ -211,6 +215,89 @@ def check_file(rules, getters, path, place):
         yield line, 'a switch over operators has a default: name all of them, or ask the descriptor (graph/op.h)'
 
 
+TAG = re.compile(r'^(?:typedef |static |const )*(?:struct|union|enum) (\w+)(?: \w+)?\s*\{', re.M)
+
+
+def circles_and_floors(edges):
+    """Of a graph {node: the nodes that it needs}: the nodes that lie in circles, and how many floors there are, where a
+    circle is on one."""
+    needs = {}
+    for node in edges:
+        needs[node], open_nodes = set(), [node]
+        while open_nodes:
+            new = edges[open_nodes.pop()] - needs[node]
+            needs[node] |= new
+            open_nodes += new
+    floor_of = {}
+    for node in sorted(edges, key=lambda node: len(needs[node] | {node})):  # what is needed comes first
+        circle = {n for n in needs[node] if node in needs[n]} | {node}
+        floor_of[node] = 1 + max((floor_of[n] for n in needs[node] - circle), default=0)
+    return sorted(n for n in edges if n in needs[n]), max(floor_of.values(), default=0)
+
+
+def folders_of(files):
+    """{folder: {file or inner folder: those of the same folder that it includes}}; a header and its sources are one file,
+    and so is all that lies in an inner folder. `files` is {path below src/: its text}."""
+    folders = {}
+    for place, text in files.items():
+        included = [name for name in (match[0] for match in INCLUDE.findall(text)) if name in files]
+        parts = place.split('/')
+        for depth in range(1, len(parts)):
+            folder = '/'.join(parts[:depth])
+            node = os.path.splitext(parts[depth])[0]
+            needed = {os.path.splitext(name.split('/')[depth])[0] for name in included if name.startswith(folder + '/')}
+            folders.setdefault(folder, {}).setdefault(node, set()).update(needed - {node})
+    return folders
+
+
+def shape(files):
+    """{(what, name): (how much, what is wrong)}: what of the rooms cannot be seen at a glance."""
+    found = {}
+    for folder, edges in folders_of(files).items():
+        count = sum(place.endswith('.c') and os.path.dirname(place) == folder for place in files)
+        if count > MAX_FOLDER_FILES:
+            found['files', folder] = count, f'{count} .c files; a folder has at most {MAX_FOLDER_FILES}, others go into inner folders'
+        circle, floors = circles_and_floors(edges)
+        if circle:
+            found['circle', folder] = len(circle), f'{" ".join(circle)} include each other in circles'
+        if floors > MAX_FOLDER_FLOORS:
+            found['floors', folder] = floors, f'{floors} floors; a folder has at most {MAX_FOLDER_FLOORS}'
+    names, tags = {}, {}
+    for place, text in files.items():
+        names.setdefault(os.path.splitext(os.path.basename(place))[0], set()).add(os.path.dirname(place))
+        for tag in TAG.findall(text):
+            tags.setdefault(tag, set()).add(place)
+    found.update({('name', name): (len(there), f'{name} is a file of {" ".join(sorted(there))}; a name says its act, once')
+                  for name, there in names.items() if len(there) > 1})
+    found.update({('tag', tag): (len(there), f'{tag} is a struct, union or enum of {" ".join(sorted(there))}; each has one name')
+                  for tag, there in tags.items() if len(there) > 1})
+    return found
+
+
+def read_all(source):
+    files = {}
+    for path, place in sources(source):
+        with open(path, encoding='utf-8') as file:
+            files[place] = file.read()
+    return files
+
+
+def check_shape(root):
+    """Yields what shape() finds and tools/rooms_open.txt does not allow: `WHAT NAME COUNT` a line, at most so many."""
+    allowed = {}
+    path = os.path.join(root, 'tools', 'rooms_open.txt')
+    if os.path.exists(path):
+        with open(path, encoding='utf-8') as lines:
+            words = [line.split('#')[0].split() for line in lines]
+        allowed = {(what, name): int(count) for what, name, count in filter(None, words)}
+    found = shape(read_all(os.path.join(root, 'src')))
+    for (what, name), (count, wrong) in sorted(found.items()):
+        if count > allowed.get((what, name), 0):
+            yield f'src: {what} {name}: {wrong}'
+    for what, name in sorted(allowed.keys() - found.keys()):
+        yield f'tools/rooms_open.txt: {what} {name} holds now; take the line away'
+
+
 def check_rules(rules, source):
     """Yields what floors.txt names and the tree does not have."""
     for room in rules.floor_of:
@@ -272,11 +359,23 @@ def check_tree(root):
               if not os.path.exists(os.path.join(source, place))]
     for path, place in sources(source):
         found += [f'src/{place}:{line}: {wrong}' for line, wrong in check_file(rules, getters, path, place)]
-    return found + list(check_adapters(os.path.join(root, 'adapters')))
+    return found + list(check_shape(root)) + list(check_adapters(os.path.join(root, 'adapters')))
 
 
 SELF_TEST_FLOORS = '# floors\nbase\nleft right\ntop empty\n# headers\nspecial.h left/one.c left/none.c\n'
 SELF_TEST_GETTERS = 'edge left/\ntop/few.c 2\ntop/gone.c 1\n'
+SELF_TEST_OPEN = 'files left 3\nname cell 2\nname a 4\n'
+SELF_TEST_SHAPE = {  # path below src/: text
+    **{f'left/wing/f{k}.c': '' for k in range(20)}, **{f'left/full/n{k}.c': '' for k in range(21)},
+    **{f'right/s{k}.c': f'#include "right/s{k + 1}.h"\n' for k in range(6)},
+    **{f'right/s{k}.h': 'struct once { int x; };\nstruct once;\n' if k == 1 else '' for k in range(1, 7)},
+    'base/one/p.h': '#include "base/two/q.h"\nstruct ys_twice {\n', 'base/two/q.h': '', 'base/two/r.c': '#include "base/one/p.h"\n',
+    'base/two/cell.c': 'struct ys_twice {\n', 'right/cell.c': '', 'right/good.c': '',
+}
+SELF_TEST_SHAPE_FOUND = [
+    'src: circle base: one two include', 'src: files left/full: 21 .c files', 'src: floors right: 7 floors',
+    'src: name good: good is a file of base right', 'src: tag ys_twice: ys_twice is',
+    'tools/rooms_open.txt: files left holds now', 'tools/rooms_open.txt: name a holds now']
 SELF_TEST_FILES = {  # path below src/: (text, what must be found in it, in order)
     'base/good.c': ('#include "base/good.h"\n#include <stdio.h>\n#include <sys/stat.h>\n'
                     'static const char *const text = "{ \\" {";\nint f(void)\n{\n    return \'{\';\n}\n', []),
@@ -316,6 +415,23 @@ SELF_TEST_ADAPTERS = {
 }
 
 
+def self_test_shape():
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(os.path.join(root, 'tools'))
+        with open(os.path.join(root, 'tools', 'rooms_open.txt'), 'w', encoding='utf-8') as file:
+            file.write(SELF_TEST_OPEN)
+        for place, text in {**SELF_TEST_SHAPE, 'base/good.h': ''}.items():
+            path = os.path.join(root, 'src', place)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(text)
+        found = list(check_shape(root))
+    if len(found) == len(SELF_TEST_SHAPE_FOUND) and all(map(str.startswith, found, SELF_TEST_SHAPE_FOUND)):
+        return 0
+    print(f'rooms: found {found}')
+    return 1
+
+
 def self_test():
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.join(root, 'tools'))
@@ -333,12 +449,16 @@ def self_test():
             with open(os.path.join(root, 'adapters', name + '.py'), 'w', encoding='utf-8') as file:
                 file.write(text)
         found = check_tree(root)
-    failures = 0
+    failures = self_test_shape()
     adapters = [line.split(': ')[0] for line in found if line.startswith('adapters/')]
     if adapters != ['adapters/common_protocol.py:1', 'adapters/one_network.py:3']:
         failures += 1
         print(f'adapters: found {adapters}')
     rules = [line for line in found if line.startswith('tools/')]
+    if [line for line in found if line.startswith('src: ')] != [
+            'src: name a: a is a file of attic top; a name says its act, once']:
+        failures += 1
+        print(f'rooms: found {found}')
     if rules != ['tools/floors.txt: there is no room empty',
                  'tools/floors.txt: special.h may be included in left/none.c, which does not exist',
                  'tools/getters.txt: there is no top/gone.c']:
@@ -349,7 +469,7 @@ def self_test():
         if len(here) != len(expected) or not all(h.startswith(e) for h, e in zip(here, expected)):
             failures += 1
             print(f'{place}: found {here}, expected {expected}')
-    total = len(SELF_TEST_FILES) + 2
+    total = len(SELF_TEST_FILES) + 4
     print(f'self-test: {total - failures} of {total} files judged as expected')
     return 1 if failures else 0
 
@@ -360,6 +480,9 @@ def main(arguments):
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     if arguments == ['--getters']:
         print_getters(here)
+        return 0
+    if arguments == ['--open']:
+        print(*(f'{what} {name} {count}' for (what, name), (count, _) in sorted(shape(read_all(os.path.join(here, 'src'))).items())), sep='\n')
         return 0
     if len(arguments) > 1 or any(a.startswith('-') for a in arguments):
         print(__doc__.strip(), file=sys.stderr)

@@ -5,6 +5,7 @@
 #include "metric/document.h"
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/tables.h"
 #include "report/text.h"
 
