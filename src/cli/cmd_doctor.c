@@ -5,7 +5,7 @@
 #include "report/text.h"
 #include "study/doctor.h"
 #include "study/found.h"
-#include "study/noise.h"
+#include "study/measure_noise.h"
 #include "study/peak.h"
 #include "study/perturbation.h"
 #include "study/self_test.h"

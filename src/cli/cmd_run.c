@@ -11,6 +11,7 @@
 #include "report/report.h"
 #include "report/text.h"
 #include "store/study.h"
+#include "study/listing.h"
 #include "study/noise.h"
 #include "study/study.h"
 

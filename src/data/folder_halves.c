@@ -1,7 +1,7 @@
 #include "data/folder_halves.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/mem.h"
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,22 +16,53 @@ static const char *const words[][4] = {[TRAIN] = {"train", "training", "trn"},
                                        [VALID] = {"val", "valid", "validation", "dev"}};
 static const char *const endings[] = {"", "set", "data", "images", "split"};
 
-static enum half half_of(const char *name)
+enum { MOST_NAME = 64, MOST_WORD = 16 };
+
+static bool is_of(const char *word, size_t length, const char *known)
 {
-    char plain[32], wanted[32];
-    size_t length = 0;
-    for (; *name && length + 1 < sizeof plain; name++)
-        if (!strchr("-_ .", *name))
-            plain[length++] = (char)tolower((unsigned char)*name);
-    plain[length] = '\0';
-    for (enum half half = TRAIN; !*name && half < HALVES; half++)
+    return strlen(known) == length && strncasecmp(word, known, length) == 0;
+}
+
+/* Of one word of a name: "train", "trainset"; NO_HALF: none. */
+static enum half half_of_word(const char *word, size_t length)
+{
+    for (enum half half = TRAIN; half < HALVES; half++)
         for (size_t w = 0; w < 4 && words[half][w]; w++)
             for (size_t e = 0; e < sizeof endings / sizeof endings[0]; e++) {
+                char wanted[MOST_WORD];
                 snprintf(wanted, sizeof wanted, "%s%s", words[half][w], endings[e]);
-                if (strcmp(plain, wanted) == 0)
+                if (is_of(word, length, wanted))
                     return half;
             }
     return NO_HALF;
+}
+
+static bool is_ending(const char *word, size_t length)
+{
+    for (size_t e = 1; e < sizeof endings / sizeof endings[0]; e++)
+        if (is_of(word, length, endings[e]))
+            return true;
+    return false;
+}
+
+/* Which half a name is of by one of its words, which blanks and the like or digits part, and what stands beside that
+ * word: "seg_train" is of TRAIN beside "seg", "Train Images" beside nothing. NO_HALF: by none, or by two. */
+static enum half half_of(const char *name, char rest[MOST_NAME])
+{
+    static const char parting[] = "-_ .()0123456789";
+    enum half half = NO_HALF;
+    size_t count = 0, length;
+    rest[0] = '\0';
+    for (; *name; name += length) {
+        length = strcspn(name, parting);
+        const enum half of = half_of_word(name, length);
+        count += of != NO_HALF;
+        half = of != NO_HALF ? of : half;
+        if (length && of == NO_HALF && !is_ending(name, length))
+            snprintf(rest + strlen(rest), MOST_NAME - strlen(rest), "%.*s ", (int)length, name);
+        length += length == 0;
+    }
+    return count == 1 ? half : NO_HALF;
 }
 
 /** What lies in a folder: names of halves, and others; those that begin with a dot do not matter. */
@@ -40,6 +71,11 @@ struct level {
     size_t counts[HALVES];
     char *second; /* owned: another name for one half; NULL */
     bool has_files;
+    /* What stands beside the words in names of folders: in all the same, as in seg_train and seg_test, or else only
+     * the names beside whose words there is nothing are of halves. */
+    char rest[MOST_NAME];
+    bool has_rest, has_plain, are_unlike;
+    uint8_t sum[32]; /* of all names, in whatever order */
 };
 
 static void level_fini(struct level *level)
@@ -54,34 +90,55 @@ static ys_status note(struct level *level, enum half half, const char *name)
     char **place = !level->names[half]                 ? &level->names[half]
                    : half != NO_HALF && !level->second ? &level->second
                                                        : NULL;
+    uint8_t sum[32];
+    ys_sha256(name, strlen(name), sum);
+    for (size_t i = 0; i < sizeof sum; i++)
+        level->sum[i] ^= sum[i];
     level->counts[half]++;
     if (place)
         *place = ys_strdup(name);
     return !place || *place ? YS_OK : ys_out_of_memory();
 }
 
-/* The folders of `folder`, or with `lists` its files that end in .csv, by the name before that. */
-static ys_status note_entry(struct level *level, const char *folder, const char *name, bool lists)
+static void compare_rests(struct level *level, const char *name)
+{
+    char rest[MOST_NAME];
+    if (half_of(name, rest) == NO_HALF)
+        return;
+    level->has_plain = level->has_plain || !rest[0];
+    level->are_unlike = level->are_unlike || (level->has_rest && strcasecmp(rest, level->rest) != 0);
+    level->has_rest = true;
+    snprintf(level->rest, sizeof level->rest, "%s", rest);
+}
+
+static enum half half_in(const struct level *level, const char *name, bool lists)
+{
+    char rest[MOST_NAME];
+    const enum half half = half_of(name, rest);
+    return rest[0] && (lists || level->has_plain || level->are_unlike) ? NO_HALF : half;
+}
+
+/* The name by which an entry counts: of a folder its own, or with `lists` that of a file before .csv. *counted: NULL
+ * where it does not count; else new. */
+static ys_status name_entry(struct level *level, const char *folder, const char *name, bool lists, char **counted)
 {
     struct stat file;
     char *path = ys_path_join(folder, name);
     const size_t length = strlen(name);
+    *counted = NULL;
     if (!path)
         return ys_out_of_memory();
     const bool is_there = stat(path, &file) == 0, is_folder = is_there && S_ISDIR(file.st_mode);
     ys_free(path);
-    if (!lists) {
-        level->has_files = level->has_files || !is_folder;
-        return is_folder && !ys_found_is_service(name) ? note(level, half_of(name), name) : YS_OK;
-    }
-    if (is_folder || length < 5 || strcasecmp(name + length - 4, ".csv") != 0)
+    level->has_files = level->has_files || (!lists && !is_folder);
+    if (lists ? is_folder || length < 5 || strcasecmp(name + length - 4, ".csv") != 0
+              : !is_folder || ys_found_is_service(name))
         return YS_OK;
-    char *stem = ys_strndup(name, length - 4);
-    ys_status status = stem ? note(level, half_of(stem), name) : ys_out_of_memory();
-    ys_free(stem);
-    return status;
+    *counted = ys_strndup(name, lists ? length - 4 : length);
+    return *counted ? YS_OK : ys_out_of_memory();
 }
 
+/* Twice: what stands beside the words in names is to be known before one is judged. */
 static ys_status read_level(const char *folder, bool lists, struct level *level)
 {
     *level = (struct level){0};
@@ -89,9 +146,17 @@ static ys_status read_level(const char *folder, bool lists, struct level *level)
     if (!entries)
         return ys_fail(YS_EIO, "cannot read the folder %s: %s", folder, strerror(errno));
     ys_status status = YS_OK;
-    for (struct dirent *entry; status == YS_OK && (entry = readdir(entries));)
-        if (entry->d_name[0] != '.')
-            status = note_entry(level, folder, entry->d_name, lists);
+    for (int pass = 0; pass < 2; pass++, rewinddir(entries))
+        for (struct dirent *entry; status == YS_OK && (entry = readdir(entries));) {
+            char *counted = NULL;
+            if (entry->d_name[0] != '.')
+                status = name_entry(level, folder, entry->d_name, lists, &counted);
+            if (counted && pass == 0)
+                compare_rests(level, counted);
+            else if (counted)
+                status = note(level, half_in(level, counted, lists), entry->d_name);
+            ys_free(counted);
+        }
     closedir(entries);
     if (status != YS_OK)
         level_fini(level);
@@ -116,6 +181,39 @@ static ys_status holds_folders_alone(const char *folder, const char *name, bool 
     return YS_OK;
 }
 
+/* A few folders that hold the same folders, and nothing else, are halves whatever they are called, or views of
+ * classes. */
+static ys_status check_alike(const char *folder, const struct level *level)
+{
+    enum { MOST_ALIKE = 4 };
+    struct level first = {0}, below;
+    size_t alike = 0;
+    DIR *entries = level->counts[NO_HALF] >= 2 && level->counts[NO_HALF] <= MOST_ALIKE ? opendir(folder) : NULL;
+    ys_status status = YS_OK;
+    for (struct dirent *entry; status == YS_OK && entries && (entry = readdir(entries));) {
+        char *path = ys_path_join(folder, entry->d_name);
+        const bool counts =
+            path && entry->d_name[0] != '.' && ys_fs_is_dir(path) && !ys_found_is_service(entry->d_name);
+        status = !path ? ys_out_of_memory() : counts ? read_level(path, false, &below) : YS_OK;
+        ys_free(path);
+        if (status != YS_OK || !counts)
+            continue;
+        const size_t folders = below.counts[NO_HALF];
+        if (alike == 0 && folders >= 2 && !below.has_files)
+            memcpy(first.sum, below.sum, sizeof first.sum);
+        alike += folders >= 2 && !below.has_files && memcmp(first.sum, below.sum, sizeof first.sum) == 0;
+        level_fini(&below);
+    }
+    if (entries)
+        closedir(entries);
+    if (status != YS_OK || alike < level->counts[NO_HALF] || alike < 2)
+        return status;
+    return ys_fail(YS_EFORMAT,
+                   "%s has %zu folders that hold the same folders (one is %s): call them train and test if they are "
+                   "halves, or give a list of images and classes, photos.csv, if they are classes",
+                   folder, alike, level->names[NO_HALF]);
+}
+
 /* Whether the level is cut into halves. It is where all of its folders are called so, and one of them is to train on.
  */
 static ys_status find_halves(const char *folder, const struct level *level, bool *are_halves)
@@ -131,6 +229,8 @@ static ys_status find_halves(const char *folder, const struct level *level, bool
     if (*are_halves && !level->names[TRAIN])
         return ys_fail(YS_EFORMAT, "%s has %s, and no folder of rows to train on: call one train", folder,
                        level->names[TEST] ? level->names[TEST] : level->names[VALID]);
+    if (!named)
+        return check_alike(folder, level);
     for (enum half half = TRAIN; half < HALVES && level->counts[NO_HALF] > 0; half++) {
         bool is_half = false;
         if (level->names[half])

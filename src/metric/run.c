@@ -606,6 +606,19 @@ static void put_resident(struct run_view *run, const struct ys_facts_observation
     put_null(run, "rss_peak_bytes", text);
 }
 
+/* Between which the peak of own memory lies, where that is not as good as one figure: a spike between two samples. */
+static void put_own_bounds(struct run_view *run, const struct ys_facts_observation *more, const char *no_group)
+{
+    const double least = number(more->memory_own_least_bytes), most = number(more->memory_own_most_bytes);
+    const char *reason = more->memory_own_peak_bytes == UNKNOWN ? no_group
+                         : isnan(most)                          ? "the run was observed before this was"
+                         : most - least <= (double)MOST_SHARED_BYTES || most - least <= MOST_SHARED * most
+                             ? "memory_own_peak_bytes is known to 2 % or 4 MB"
+                             : NULL;
+    put_known(run, "memory_own_least_bytes", reason ? (double)NAN : least, reason);
+    put_known(run, "memory_own_most_bytes", reason ? (double)NAN : most, reason);
+}
+
 /* What the kernel counted beside time and residence (run/observe.h). */
 static void put_observation(struct run_view *run, const struct ys_facts_usage *usage,
                             const struct ys_facts_observation *more)
@@ -630,6 +643,7 @@ static void put_observation(struct run_view *run, const struct ys_facts_usage *u
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         put_known(run, counts[i].name, number(counts[i].value), counts[i].reason);
+    put_own_bounds(run, more, no_group);
     put_known(run, "cpu_wait_s", number(more->cpu_wait_ns) / NS_PER_S,
               "the run was not sampled, or the kernel does not count it");
 }

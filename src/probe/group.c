@@ -37,13 +37,15 @@ static const struct {
 
 /* What is read at each sample, by descriptors that are kept open; of version 1, of version 2. NULL: nothing, it is in
  * the memory file. */
-enum kept { KEPT_CPU, KEPT_MEMORY, KEPT_KILLS, KEPT_SWAP, KEPT };
+enum kept { KEPT_CPU, KEPT_MEMORY, KEPT_NOW, KEPT_PEAK, KEPT_KILLS, KEPT_SWAP, KEPT };
 static const struct {
     enum part part;
     const char *files[2];
 } KEPT_OF[KEPT] = {
     {PART_CPU, {"cpuacct.usage", "cpu.stat"}},
     {PART_MEMORY, {"memory.stat", "memory.stat"}},
+    {PART_MEMORY, {"memory.usage_in_bytes", "memory.current"}},
+    {PART_MEMORY, {"memory.max_usage_in_bytes", "memory.peak"}},
     {PART_MEMORY, {"memory.oom_control", "memory.events"}},
     {PART_MEMORY, {NULL, "memory.swap.current"}},
 };
@@ -439,6 +441,7 @@ static void sample_memory(const struct ys_group *group, struct ys_group_usage *u
 {
     char text[TEXT_BYTES];
     int64_t held = 0, shared = 0, file = 0, swap = 0, kills;
+    uint64_t now_bytes = 0;
     if (!read_kept(group, KEPT_MEMORY, text, sizeof text))
         return;
     bool is_2 = group->has[PART_MEMORY]->is_version_2;
@@ -449,6 +452,11 @@ static void sample_memory(const struct ys_group *group, struct ys_group_usage *u
     usage->cache_bytes = (uint64_t)(file > shared ? file - shared : 0);
     if (!is_2 && ys_procfs_field(text, "total_swap", &swap))
         usage->swap_bytes = (uint64_t)swap;
+    if (read_kept(group, KEPT_NOW, text, sizeof text))
+        now_bytes = strtoull(text, NULL, 10);
+    usage->other_bytes = now_bytes > usage->held_bytes ? now_bytes - usage->held_bytes : 0;
+    if (read_kept(group, KEPT_PEAK, text, sizeof text))
+        usage->peak_bytes = strtoull(text, NULL, 10);
     if (read_kept(group, KEPT_SWAP, text, sizeof text))
         usage->swap_bytes = strtoull(text, NULL, 10);
     if (read_kept(group, KEPT_KILLS, text, sizeof text) && ys_procfs_field(text, "oom_kill", &kills))
@@ -463,16 +471,13 @@ void ys_group_sample(const struct ys_group *group, struct ys_group_usage *usage)
 
 void ys_group_read(const struct ys_group *group, struct ys_group_usage *usage)
 {
-    const struct folder *cpu = group->has[PART_CPU], *memory = group->has[PART_MEMORY];
+    const struct folder *cpu = group->has[PART_CPU];
     *usage = (struct ys_group_usage){.oom_kills = -1};
     ys_group_sample(group, usage);
     if (!cpu->is_version_2) {
         usage->user_ns = read_number(group, cpu, "cpuacct.usage_user");
         usage->system_ns = read_number(group, cpu, "cpuacct.usage_sys");
     }
-    if (memory)
-        usage->peak_bytes =
-            read_number(group, memory, memory->is_version_2 ? "memory.peak" : "memory.max_usage_in_bytes");
     if (!group->has[PART_TASKS])
         return;
     usage->has_tasks = true;

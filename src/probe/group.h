@@ -25,7 +25,8 @@ struct ys_group_usage {
                                             division of the total, and 0 where it has none */
     uint64_t held_bytes;  /* now, without page cache: anonymous and shared memory (memfd and tmpfs included) */
     uint64_t cache_bytes; /* now: page cache that it was the first to touch */
-    uint64_t peak_bytes;  /* the largest so far, page cache and the kernel's own memory for it included */
+    uint64_t other_bytes; /* now: all beside held_bytes, page cache and the kernel's own memory for it */
+    uint64_t peak_bytes;  /* the largest sum of both so far */
     uint64_t swap_bytes;  /* now */
     uint64_t tasks_peak;  /* processes and threads at once; 0 where the kernel keeps no peak */
     int64_t oom_kills;    /* processes killed for want of memory; -1 unknown */
@@ -59,8 +60,8 @@ const char *ys_group_text(const struct ys_group *group);
 /** Costs a few small files. */
 void ys_group_read(const struct ys_group *group, struct ys_group_usage *usage);
 /** Of `usage`, which ys_group_read() filled or whose oom_kills is -1 and everything else 0, what can change from sample
- * to sample: processor time, the bytes that are held now, oom_kills. What the kernel keeps until it is asked stays as
- * it was. Costs two to four reads of descriptors that are kept open, a sixth of ys_group_read(). */
+ * to sample: processor time, memory, oom_kills. The rest of what the kernel keeps until it is asked stays as it was.
+ * Costs four to six reads of descriptors that are kept open. */
 void ys_group_sample(const struct ys_group *group, struct ys_group_usage *usage);
 /** Freezes the group, and waits until all of it is; or thaws it. False where that is not to be had, or one of its
  * processes, which waits for a device, was not frozen within a second: it will be. Processes do not notice. */

@@ -4,6 +4,7 @@
 #include "metric/agreement.h"
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/tables.h"
 #include <math.h>
 #include <stdio.h>

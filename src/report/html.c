@@ -1,6 +1,7 @@
 /* The page: its frame, its style, and the order of its parts. */
 #include "report/answer.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "base/mem.h"
 #include "judge/recommend.h"
 #include "report/judged.h"

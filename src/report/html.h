@@ -2,7 +2,12 @@
 #ifndef YS_REPORT_HTML_H
 #define YS_REPORT_HTML_H
 
-#include "report/view.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/status.h"
+#include <stddef.h>
+
+struct ys_view;
 
 extern const char ys_html_style[];
 /** What makes tables sort, lists filter and points speak. It has none of the characters that markup would have to

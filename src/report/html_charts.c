@@ -2,6 +2,7 @@
 #include "report/answer.h"
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/question.h"
 #include "report/section.h"
 #include "report/text.h"

@@ -3,6 +3,7 @@
 #include "metric/metric.h"
 #include "report/drawing.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/judged.h"
 #include "report/tables.h"
 #include "report/text.h"

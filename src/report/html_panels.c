@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/text.h"
 
 #include <math.h>

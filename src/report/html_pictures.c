@@ -5,6 +5,7 @@
 #include "metric/metric.h"
 #include "report/drawing.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/section.h"
 #include "report/text.h"
 #include "stat/summary.h"

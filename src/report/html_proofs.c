@@ -1,6 +1,7 @@
 /* Whether it was the same work: each trial's proof, and the audit of its runs. */
 #include "base/record.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/tables.h"
 #include "report/text.h"
 #include "verify/audit.h"

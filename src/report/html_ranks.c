@@ -3,6 +3,7 @@
 #include "metric/ranks.h"
 #include "report/chart.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/ranks.h"
 #include "report/tables.h"
 

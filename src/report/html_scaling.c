@@ -4,6 +4,7 @@
 #include "dist/dist.h"
 #include "report/drawing.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/tables.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "base/record.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/section.h"
 #include "report/tables.h"
 #include "report/text.h"

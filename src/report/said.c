@@ -1,6 +1,7 @@
 /* Whose word a number rests on: how runs were observed, and what adapters say of themselves. */
 #include "base/record.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/tables.h"
 #include "report/text.h"
 #include "run/said.h"

@@ -1,6 +1,7 @@
 /* The tables with a row a trial. */
 #include "base/mem.h"
 #include "report/html.h"
+#include "report/view.h"
 #include "report/section.h"
 #include "report/tables.h"
 
@@ -298,7 +299,8 @@ void ys_table_learned(struct ys_sheet *sheet, const struct ys_view *view)
 
 void ys_table_used(struct ys_sheet *sheet, const struct ys_view *view)
 {
-    static const char *const metrics[] = {"rss_peak_bytes", "memory_own_peak_bytes", "cpu_per_wall",
-                                          "cpu_s",          "threads_peak",          "feeder_cpu_s"};
+    static const char *const metrics[] = {"rss_peak_bytes",        "memory_own_peak_bytes", "memory_own_least_bytes",
+                                          "memory_own_most_bytes", "cpu_per_wall",          "cpu_s",
+                                          "threads_peak",          "feeder_cpu_s"};
     put_metrics(sheet, view, metrics, sizeof metrics / sizeof metrics[0]);
 }

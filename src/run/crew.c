@@ -10,8 +10,31 @@
 #include "run/traffic.h"
 
 #include <inttypes.h>
+#include <sys/resource.h>
 
 enum { MOST_RESERVED = 1 << 20 }; /* latencies; more take memory as they come */
+
+uint64_t ys_run_own_cpu_ns(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return 0;
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000U +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000U;
+}
+
+void ys_run_count_cpus(const struct ys_run *run, struct ys_host_cpu_counters *counters)
+{
+    const struct ys_plan *plan = run->spec->plan;
+    const struct ys_list *cpus = &plan->cpus;
+    ys_host_count_cpus(cpus->items, plan->dist.world > 1 ? 0 : cpus->count, counters);
+}
+
+void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction)
+{
+    if (run->spec->on_progress)
+        run->spec->on_progress(run->spec->context, stage, fraction);
+}
 
 /** All that the work will need, before it begins. */
 static ys_status reserve(struct ys_run *run)

@@ -19,7 +19,7 @@
 
 #include "protocol/plan.h"
 #include "run/listening.h"
-#include "run/run.h"
+#include "run/spec.h"
 #include "run/session.h"
 
 struct ys_run;

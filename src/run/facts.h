@@ -9,6 +9,7 @@
 #include "base/record.h"
 #include "base/status.h"
 #include "protocol/status.h"
+#include "run/observe.h"
 
 /** When its phases began and ended. A run trains or infers; the times of the other are unknown. */
 struct ys_facts_times {
@@ -54,7 +55,8 @@ struct ys_facts_observation {
     bool grouped, killed_as_a_whole;
     char *group; /* which controllers it had, or why there was none */
     int64_t cpu_ns, memory_peak_bytes, memory_own_peak_bytes, cache_peak_bytes, swap_peak_bytes, tasks_peak;
-    int64_t cpu_wait_ns; /* threads were ready and had no CPU, summed */
+    int64_t memory_own_least_bytes, memory_own_most_bytes; /* between which memory_own_peak_bytes lies */
+    int64_t cpu_wait_ns;                                   /* threads were ready and had no CPU, summed */
     int64_t read_bytes, written_bytes, disk_read_bytes, disk_written_bytes;
     int64_t sampled_shared_bytes, shared_rss_bytes, shared_pss_bytes, pss_peak_bytes;
 };
@@ -298,5 +300,9 @@ ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_
 ys_status ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path);
 /** Replaces the text of a field; no memory leaves it NULL. */
 void ys_facts_set_text(char **field, const char *text);
+
+/** What of it is a fact of the run; `facts->group` is new. YS_ENOMEM. */
+ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
+                          struct ys_facts_observation *facts) YS_MUST_CHECK;
 
 #endif

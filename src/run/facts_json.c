@@ -68,6 +68,8 @@ static const struct ys_field observation_fields[] = {
     OBSERVED(cpu_ns, "ns", "processor time of all processes"),
     OBSERVED(memory_peak_bytes, "B", "largest memory, page cache included"),
     OBSERVED(memory_own_peak_bytes, "B", "largest memory without page cache"),
+    YS_FIELD(struct ys_facts_observation, memory_own_least_bytes, YS_FIELD_INT, "B", LACKS, "what samples saw of it"),
+    YS_FIELD(struct ys_facts_observation, memory_own_most_bytes, YS_FIELD_INT, "B", LACKS, "between two samples"),
     OBSERVED(cache_peak_bytes, "B", "largest page cache seen"),
     OBSERVED(swap_peak_bytes, "B", "largest memory in swap"),
     OBSERVED(tasks_peak, "1", "most tasks at once"),

@@ -3,7 +3,7 @@
 #ifndef YS_RUN_MACHINES_H
 #define YS_RUN_MACHINES_H
 
-#include "run/run.h"
+#include "run/spec.h"
 
 /** Adds what a process, or a run on one machine, took of it: all but node, host and disturbance. */
 void ys_machine_add(struct ys_facts_machine *machine, const struct ys_facts *facts);

@@ -24,7 +24,7 @@
 
 #include "base/record.h"
 #include "protocol/channel.h"
-#include "run/run.h"
+#include "run/spec.h"
 
 #define YS_NODE_TOKEN_BYTES    33 /* 128 bits in hexadecimal digits, and the 0 */
 #define YS_NODE_TOKEN_VARIABLE "YARDSTICK_NODE_TOKEN"

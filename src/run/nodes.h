@@ -10,7 +10,7 @@
 #define YS_RUN_NODES_H
 
 #include "run/ranks.h"
-#include "run/run.h"
+#include "run/spec.h"
 
 /** Runs the ranks of `plans` on spec->nodes hosts, the first ones on the first, and makes one record of theirs, as
  * ys_run_execute() does of the ranks of one host. The plans are told where ranks meet, once the host of

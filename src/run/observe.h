@@ -5,7 +5,6 @@
 
 #include "probe/group.h"
 #include "probe/tree.h"
-#include "run/facts.h"
 #include "run/launch.h"
 #include "run/leftover.h"
 
@@ -25,6 +24,8 @@ struct ys_observed {
     struct ys_group_usage usage;                 /* as last read; of all its life once the session has ended */
     uint64_t held_peak_bytes;                    /* largest of usage.held_bytes as sampled */
     uint64_t cache_peak_bytes, swap_peak_bytes;  /* likewise */
+    uint64_t held_most_bytes;                    /* what it can have been between two samples at most */
+    uint64_t other_bytes;                        /* usage.other_bytes of the last sample */
     struct ys_observe_io io;                     /* all its life */
     uint64_t shared_rss_bytes, shared_pss_bytes; /* at the end of the phase at which they differed most: resident
                                                     pages summed over processes, and each divided by its users. 0: at
@@ -53,9 +54,5 @@ void ys_observe_phase(struct ys_observe *observe, const struct ys_tree_member *m
  * none. */
 void ys_observe_ended(struct ys_observe *observe, const struct ys_started *process, ys_json *warnings);
 void ys_observe_close(struct ys_observe *observe);
-
-/** What of it is a fact of the run; `facts->group` is new. YS_ENOMEM. */
-ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
-                          struct ys_facts_observation *facts) YS_MUST_CHECK;
 
 #endif

@@ -5,38 +5,6 @@
 #include "run/ranks.h"
 #include "run/run_internal.h"
 #include "run/together.h"
-#include <sys/resource.h>
-
-uint64_t ys_run_own_cpu_ns(void)
-{
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
-        return 0;
-    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000U +
-           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000U;
-}
-
-void ys_run_record_fini(struct ys_run_record *record)
-{
-    if (record->has_facts)
-        ys_facts_fini(&record->facts);
-    ys_series_set_free(&record->series);
-    ys_answers_free(&record->answers);
-    *record = (struct ys_run_record){0};
-}
-
-void ys_run_count_cpus(const struct ys_run *run, struct ys_host_cpu_counters *counters)
-{
-    const struct ys_plan *plan = run->spec->plan;
-    const struct ys_list *cpus = &plan->cpus;
-    ys_host_count_cpus(cpus->items, plan->dist.world > 1 ? 0 : cpus->count, counters);
-}
-
-void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction)
-{
-    if (run->spec->on_progress)
-        run->spec->on_progress(run->spec->context, stage, fraction);
-}
 
 /** Makes one record of those of the ranks, whose crew has ended. */
 static ys_status join(const struct ys_run_spec *spec, const struct ys_plan *plans, const struct ys_crew *crew,

@@ -6,7 +6,7 @@
 #include "probe/interfaces.h"
 #include "protocol/plan.h"
 #include "run/feeder.h"
-#include "run/run.h"
+#include "run/spec.h"
 #include "run/session.h"
 #include <stdbool.h>
 

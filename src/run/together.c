@@ -95,18 +95,12 @@ static void join_observation(struct ys_facts *all, struct ys_facts *more)
     to->guarded = to->guarded && from->guarded;
     to->grouped = to->grouped && from->grouped;
     to->killed_as_a_whole = to->killed_as_a_whole && from->killed_as_a_whole;
-    int64_t *const sums[] = {&to->cpu_ns,           &to->memory_peak_bytes,  &to->memory_own_peak_bytes,
-                             &to->cache_peak_bytes, &to->swap_peak_bytes,    &to->tasks_peak,
-                             &to->cpu_wait_ns,      &to->read_bytes,         &to->written_bytes,
-                             &to->disk_read_bytes,  &to->disk_written_bytes, &to->sampled_shared_bytes,
-                             &to->shared_rss_bytes, &to->shared_pss_bytes,   &to->pss_peak_bytes};
-    const int64_t shares[] = {from->cpu_ns,           from->memory_peak_bytes,  from->memory_own_peak_bytes,
-                              from->cache_peak_bytes, from->swap_peak_bytes,    from->tasks_peak,
-                              from->cpu_wait_ns,      from->read_bytes,         from->written_bytes,
-                              from->disk_read_bytes,  from->disk_written_bytes, from->sampled_shared_bytes,
-                              from->shared_rss_bytes, from->shared_pss_bytes,   from->pss_peak_bytes};
-    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
-        *sums[i] = sum(*sums[i], shares[i]);
+    for (size_t i = 0; i < ys_facts_observation_record.count; i++) { /* all that is counted is a sum */
+        const struct ys_field *field = &ys_facts_observation_record.fields[i];
+        int64_t *const count = (void *)((char *)to + field->offset);
+        if (field->kind == YS_FIELD_INT)
+            *count = sum(*count, *(const int64_t *)(const void *)((const char *)from + field->offset));
+    }
 }
 
 static void join_phases(struct ys_facts_phase_cpu *all, const struct ys_facts_phase_cpu *more)

@@ -2,7 +2,7 @@
 #ifndef YS_RUN_TOGETHER_H
 #define YS_RUN_TOGETHER_H
 
-#include "run/run.h"
+#include "run/spec.h"
 
 /** `own`, `count` of them, all with facts, become `record` (zeroed): facts as struct ys_facts_rank says, series with
  * the rank of each block, question and sample, and as the loss of a step the mean of those of the ranks, whose shares

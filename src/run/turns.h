@@ -20,7 +20,7 @@
 #ifndef YS_RUN_TURNS_H
 #define YS_RUN_TURNS_H
 
-#include "run/run.h"
+#include "run/spec.h"
 
 struct ys_turns {
     double turn_s;         /* that the slowest member's turn is to take, more or less */

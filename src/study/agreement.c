@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "data/order.h"
 #include "graph/tap.h"
+#include "probe/host.h"
 #include "study/inputs.h"
 #include "verify/error.h"
 #include "verify/evidence.h"
@@ -122,7 +123,7 @@ static ys_status take_cpus(struct ys_plan *plan)
 
 /* What a reference is made from. */
 struct asking {
-    const struct ys_study *study;
+    const struct ys_teacher *teacher;
     const struct ys_trial *trial;
     const struct ys_work *work;
     const struct ys_agreement *agreement; /* its paths lie in the folder that is being filled */
@@ -184,7 +185,7 @@ static ys_status write_values(const char *path, const char *name, const struct a
  * with facts of a run that never began. */
 static ys_status ask_reference(const struct asking *asking, const struct ys_plan *plan, struct answers *answers)
 {
-    YS_TRY(ask(asking->study->oracle, plan, NULL, YS_EVIDENCE_PATIENCE_S, answers));
+    YS_TRY(ask(asking->teacher->engine, plan, NULL, YS_EVIDENCE_PATIENCE_S, answers));
     if (!answers->reason)
         return YS_OK;
     ys_status status = ys_fail(YS_EIO, "the built-in engine's own prediction ended as %s", answers->reason);
@@ -311,7 +312,7 @@ static ys_status key_of(const struct asking *asking, char key[YS_SHA256_TEXT])
     const struct ys_agreement *agreement = asking->agreement;
     char *all = ys_format("agreement %d|%s|%s|%lld|%lld|%s", AGREEMENT_VERSION, agreement->taught.key,
                           asking->trial->data->test_hash, (long long)agreement->rows,
-                          (long long)asking->trial->record.keys.batch, asking->study->oracle->closure);
+                          (long long)asking->trial->record.keys.batch, asking->teacher->engine->closure);
     if (!all)
         return ys_out_of_memory();
     ys_sha256_text(all, strlen(all), key);
@@ -325,7 +326,7 @@ static ys_status open_all(const struct asking *asking, uint64_t seed, struct ys_
     char key[YS_SHA256_TEXT];
     agreement->rows = trial->record.keys.rows;
     agreement->batches = trial->record.keys.requests;
-    YS_TRY(ys_taught_open(asking->study, trial, asking->work, seed, &agreement->taught));
+    YS_TRY(ys_taught_open(asking->teacher, trial, asking->work, seed, &agreement->taught));
     if (agreement->taught.failure)
         return YS_OK;
     YS_TRY(key_of(asking, key));
@@ -338,12 +339,12 @@ static ys_status open_all(const struct asking *asking, uint64_t seed, struct ys_
     return status == YS_OK ? name_files(agreement, agreement->files.folder) : status;
 }
 
-ys_status ys_agreement_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+ys_status ys_agreement_open(const struct ys_teacher *teacher, const struct ys_trial *trial, const struct ys_work *work,
                             uint64_t seed, struct ys_agreement *agreement)
 {
     struct ys_facts *failure = NULL;
     const struct asking asking = {
-        .study = study, .trial = trial, .work = work, .agreement = agreement, .failure = &failure};
+        .teacher = teacher, .trial = trial, .work = work, .agreement = agreement, .failure = &failure};
     *agreement = (struct ys_agreement){0};
     ys_status status = open_all(&asking, seed, agreement);
     ys_facts_free(failure);

@@ -19,7 +19,7 @@ struct ys_agreement {
 
 /** Trains the weights and asks the references, where the cache has them not. Where the built-in engine failed in either
  * as a run can, `taught.failure` says so and nothing else is to be used. */
-ys_status ys_agreement_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+ys_status ys_agreement_open(const struct ys_teacher *teacher, const struct ys_trial *trial, const struct ys_work *work,
                             uint64_t seed, struct ys_agreement *agreement) YS_MUST_CHECK;
 void ys_agreement_fini(struct ys_agreement *agreement); /* a zeroed one is fine */
 

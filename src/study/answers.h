@@ -2,7 +2,7 @@
 #ifndef YS_STUDY_ANSWERS_H
 #define YS_STUDY_ANSWERS_H
 
-#include "run/run.h"
+#include "run/spec.h"
 #include "study/state.h"
 #include "verify/audit.h"
 

@@ -1,6 +1,7 @@
 #include "study/bisect.h"
 
 #include "base/log.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/size.h"
 #include "framework/framework.h"

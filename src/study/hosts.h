@@ -3,7 +3,7 @@
 #ifndef YS_STUDY_HOSTS_H
 #define YS_STUDY_HOSTS_H
 
-#include "run/run.h"
+#include "run/spec.h"
 
 struct ys_hosts {
     size_t count;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/sealed.h"
 #include "run/guard.h"
+#include "study/agreement.h"
 
 #include <sys/stat.h>
 

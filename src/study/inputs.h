@@ -3,7 +3,9 @@
 #ifndef YS_STUDY_INPUTS_H
 #define YS_STUDY_INPUTS_H
 
-#include "study/agreement.h"
+#include "study/work.h"
+
+struct ys_agreement;
 
 struct ys_inputs {
     const struct ys_trial *trial;

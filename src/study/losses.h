@@ -3,7 +3,7 @@
 #ifndef YS_STUDY_LOSSES_H
 #define YS_STUDY_LOSSES_H
 
-#include "run/run.h"
+#include "run/spec.h"
 #include "study/state.h"
 
 /** Where a run that is ok has another loss at its first step than the oracle says of `plan`'s first batch, its facts

@@ -45,7 +45,7 @@ static struct ys_power_seen seen_by(const struct ys_noise *noise)
                                   noise->ratios.count};
 }
 
-static ys_status foresee(struct ys_noise *noise)
+ys_status ys_noise_foresee(struct ys_noise *noise)
 {
     const struct ys_power_seen seen = seen_by(noise);
     struct ys_noise_step *apart = ys_alloc(RUN_STEPS, sizeof *apart);
@@ -66,72 +66,15 @@ static ys_status foresee(struct ys_noise *noise)
     return YS_OK;
 }
 
-/* Why there were too few pairs. */
-static ys_status say_too_few(const struct ys_pairs_ratio *ratio, struct ys_noise *noise)
-{
-    noise->reason = ratio->failed && ratio->why
-                        ? ys_format("no speed: %s", ratio->why)
-                        : ys_format("%lld pairs of runs, %d are needed: take more time, or fewer steps",
-                                    (long long)noise->pairs, YS_STAT_INTERVAL_MIN);
-    return noise->reason ? YS_OK : ys_out_of_memory();
-}
-
-/* Takes what it needs of `ratio`. */
-static ys_status take(struct ys_pairs_ratio *ratio, struct ys_noise *noise)
-{
-    noise->pairs = (int64_t)ratio->ratios.count;
-    noise->disturbed = ratio->disturbed;
-    noise->ratio = ratio->found.value;
-    noise->ratios = ratio->ratios;
-    noise->biases = ratio->biases;
-    noise->ci = ratio->ci;
-    ratio->ratios = ratio->biases = ratio->ci = (struct ys_list){0};
-    return noise->ci.count ? foresee(noise) : say_too_few(ratio, noise);
-}
-
-static ys_status compare(const struct ys_pairs *pairs, struct ys_noise *noise)
-{
-    struct ys_pairs_ratio ratio;
-    ys_status status = ys_pairs_compare(pairs, 0, 1, &ratio);
-    if (status == YS_OK)
-        status = take(&ratio, noise);
-    ys_pairs_ratio_fini(&ratio);
-    return status;
-}
-
 /* Under which it is kept. */
 static const char *name_of(bool by_turns)
 {
     return by_turns ? "noise-blocks" : "noise";
 }
 
-ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
-                           double seconds, struct ys_noise *noise)
+ys_status ys_noise_keep(const struct ys_noise *noise, bool by_turns)
 {
-    char limit[40];
-    snprintf(limit, sizeof limit, "%.3fs", seconds);
-    const struct ys_arms_key ways[] = {{"env.DOCTOR_TWIN", "{a,b}", YS_ARMS_OURS},
-                                       {"time_limit", limit, YS_ARMS_OURS},
-                                       {"repeat", "10000", YS_ARMS_OURS},
-                                       {"steps", "96", YS_ARMS_USUAL},
-                                       {NULL, NULL, YS_ARMS_OURS}};
-    const struct ys_pairs_wish wish = {keys, key_count, ways, 10000, recipe_dirs};
-    struct ys_pairs pairs;
-    ys_record_init(&record, noise);
-    YS_TRY(ys_pairs_measure(&wish, 2, &pairs));
-    noise->date = ys_found_date();
-    noise->host = ys_found_host();
-    noise->trial = pairs.trial;
-    noise->interleave = ys_strdup(pairs.arms.by_turns ? "blocks" : "runs");
-    noise->seconds = pairs.seconds;
-    pairs.trial = NULL;
-    ys_status status = noise->date && noise->host && noise->interleave ? compare(&pairs, noise) : ys_out_of_memory();
-    if (status == YS_OK && !noise->reason)
-        status = ys_found_keep(name_of(pairs.arms.by_turns), &record, noise);
-    ys_pairs_fini(&pairs);
-    if (status != YS_OK)
-        ys_noise_fini(noise);
-    return status;
+    return ys_found_keep(name_of(by_turns), &record, noise);
 }
 
 static ys_status read_kept(bool by_turns, struct ys_noise *noise)
@@ -147,6 +90,11 @@ static ys_status read_kept(bool by_turns, struct ys_noise *noise)
     if (status == YS_OK)
         ys_noise_fini(noise);
     return ys_fail(YS_ENOTFOUND, "the noise of this machine was not measured within a day");
+}
+
+void ys_noise_init(struct ys_noise *noise)
+{
+    ys_record_init(&record, noise);
 }
 
 void ys_noise_fini(struct ys_noise *noise)

@@ -1,8 +1,12 @@
-/* How much a trial differs from itself on this machine now, and so what a study here could show. */
+/* How much a trial differs from itself on this machine, as it was measured and kept, and so what a study here could
+ * show. */
 #ifndef YS_STUDY_NOISE_H
 #define YS_STUDY_NOISE_H
 
-#include "study/pairs.h"
+#include "base/json.h"
+#include "base/record.h"
+#include "base/status.h"
+#include <stdbool.h>
 
 /* A study of so many runs finds a difference as large nine times of ten, beyond a margin of 0; 0.05 is a ratio of 1.05.
  */
@@ -24,12 +28,12 @@ struct ys_noise {
     char *reason;                       /* why the last three are empty; NULL */
 };
 
-/** Measures for `seconds` (proof and preparation come on top), the trial that `keys` change, against itself under two
- * names, as a study with the same `interleave` would, and keeps it beside what was found in the other manner. As of
- * ys_pairs_measure(). */
-ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
-                           double seconds, struct ys_noise *noise) YS_MUST_CHECK;
+void ys_noise_init(struct ys_noise *noise);
 void ys_noise_fini(struct ys_noise *noise);
+/** Fills `tells_apart` and `needed` from the ratios. */
+ys_status ys_noise_foresee(struct ys_noise *noise) YS_MUST_CHECK;
+/** Keeps it beside what was found in the other manner (study/found.h). */
+ys_status ys_noise_keep(const struct ys_noise *noise, bool by_turns) YS_MUST_CHECK;
 /** New; NULL without memory. */
 ys_json *ys_noise_json(const struct ys_noise *noise);
 

@@ -14,6 +14,7 @@
 #include "run/message.h"
 #include "run/ranks.h"
 #include "run/run.h"
+#include "run/spec.h"
 #include "run/session.h"
 #include "run/turns.h"
 #include "run/said.h"
@@ -332,7 +333,8 @@ static ys_status plan_run(struct one *one)
     }
     if (!ys_trial_same_weights(one->trial) || one->trial->framework->no_work)
         return YS_OK;
-    YS_TRY(ys_agreement_open(one->study, one->trial, one->work, seed, &one->agreement));
+    const struct ys_teacher teacher = {one->study->oracle, ys_study_run_limit_s(one->study, &one->trial->record.keys)};
+    YS_TRY(ys_agreement_open(&teacher, one->trial, one->work, seed, &one->agreement));
     one->agrees = true;
     return one->agreement.taught.failure ? YS_OK : ys_agreement_plan(&one->agreement, one->trial, one->plan);
 }

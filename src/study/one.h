@@ -2,7 +2,7 @@
 #ifndef YS_STUDY_ONE_H
 #define YS_STUDY_ONE_H
 
-#include "run/run.h"
+#include "run/spec.h"
 #include "study/state.h"
 
 /** Makes the folder of a run: runs/rROUND-tTRIAL-aATTEMPT-XXXXXXXX below the study's, X random, so that no other run

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/working.h"
 #include "protocol/request.h"
+#include "run/facts.h"
 #include "run/observe.h"
 #include "run/session.h"
 #include "stat/series.h"

@@ -5,6 +5,7 @@
 #include "base/record.h"
 #include "metric/span.h"
 #include "run/run.h"
+#include "run/spec.h"
 
 #include <math.h>
 #include <stdio.h>

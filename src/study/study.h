@@ -6,9 +6,10 @@
 #include "base/json.h"
 #include "job/job.h"
 #include "store/store.h"
-#include "study/listing.h"
 
 #include <stdbool.h>
+
+struct ys_listing;
 
 /* Exit codes of the program, as far as a study decides them (design: if several apply, the first listed here wins). */
 enum ys_study_exit {

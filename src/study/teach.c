@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "framework/start_env.h"
+#include "probe/host.h"
 #include "run/run.h"
+#include "run/spec.h"
 #include "study/inputs.h"
 
 #include <string.h>
@@ -21,7 +23,7 @@ void ys_taught_fini(struct ys_taught *taught)
 
 /* One training of the built-in engine. */
 struct lesson {
-    const struct ys_study *study;
+    const struct ys_teacher *teacher;
     struct ys_trial trial; /* what it trains: the trial's work, in no format and with no option but its own */
     struct ys_work work;
     uint64_t seed;
@@ -76,7 +78,7 @@ static void on_progress(void *context, enum ys_stage stage, double fraction)
 static ys_status run_lesson(struct lesson *lesson, const struct ys_plan *plan, const char *folder,
                             struct ys_run_record *record)
 {
-    const struct ys_framework *teacher = lesson->study->oracle;
+    const struct ys_framework *teacher = lesson->teacher->engine;
     const struct ys_trial_settings *keys = &lesson->trial.record.keys;
     char **env = NULL;
     ys_start_env(teacher, lesson->trial.threads, NULL, NULL, &env);
@@ -91,7 +93,7 @@ static ys_status run_lesson(struct lesson *lesson, const struct ys_plan *plan, c
                    .cpus = lesson->trial.cpus,
                    .cpu_count = lesson->trial.cpu_count,
                    .stall_limit_s = ys_trial_limit_s(keys->stall_limit),
-                   .run_time_limit_s = ys_study_run_limit_s(lesson->study, keys)},
+                   .run_time_limit_s = lesson->teacher->limit_s},
     };
     const ys_status status = ys_run_execute(&spec, record);
     ys_start_env_free(env);
@@ -141,7 +143,7 @@ static ys_status key_of(const struct lesson *lesson, char key[YS_SHA256_TEXT])
     ys_json *said = ys_record_json(&ys_plan_optimizer_record, &plan.optimizer);
     char *optimizer = said ? ys_json_dump(said, YS_JSON_SORTED) : NULL;
     char *all = optimizer ? ys_format("taught %d|%s|%s|%s", TEACH_VERSION, lesson->work.key, optimizer,
-                                      lesson->study->oracle->closure)
+                                      lesson->teacher->engine->closure)
                           : NULL;
     if (all)
         ys_sha256_text(all, strlen(all), key);
@@ -168,7 +170,7 @@ static ys_status teach(struct lesson *lesson, const struct ys_trial *trial, stru
     return status == YS_OK && !taught->weights_path ? ys_out_of_memory() : status;
 }
 
-ys_status ys_taught_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+ys_status ys_taught_open(const struct ys_teacher *teacher, const struct ys_trial *trial, const struct ys_work *work,
                          uint64_t seed, struct ys_taught *taught)
 {
     *taught = (struct ys_taught){0};
@@ -177,7 +179,7 @@ ys_status ys_taught_open(const struct ys_study *study, const struct ys_trial *tr
         taught->weights_path = ys_strdup(work->weights_path);
         return taught->weights_path ? YS_OK : ys_out_of_memory();
     }
-    struct lesson lesson = {.study = study, .seed = seed, .id = trial->record.id};
+    struct lesson lesson = {.teacher = teacher, .seed = seed, .id = trial->record.id};
     ys_status status = teach(&lesson, trial, taught);
     end_lesson(&lesson);
     if (status != YS_OK)

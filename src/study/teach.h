@@ -4,7 +4,8 @@
 #define YS_STUDY_TEACH_H
 
 #include "run/facts.h"
-#include "study/state.h"
+#include "framework/framework.h"
+#include "study/work.h"
 
 struct ys_taught {
     char *weights_path;         /* NULL when training them failed */
@@ -13,9 +14,15 @@ struct ys_taught {
     struct ys_shelf_item files; /* held until ys_taught_fini(); nothing where the weights are the initial ones */
 };
 
+/** Who trains: the built-in engine, for so long at most; 0: no limit. */
+struct ys_teacher {
+    const struct ys_framework *engine; /* borrowed */
+    double limit_s;
+};
+
 /** The weights for `trial`, whose work in this round is `work` with `seed`. Training takes every CPU that yardstick may
  * use, in f32. YS_OK also when it failed as a run can (diverged, out of memory): `failure` tells. YS_EINTR. */
-ys_status ys_taught_open(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+ys_status ys_taught_open(const struct ys_teacher *teacher, const struct ys_trial *trial, const struct ys_work *work,
                          uint64_t seed, struct ys_taught *taught) YS_MUST_CHECK;
 void ys_taught_fini(struct ys_taught *taught); /* a zeroed one is fine */
 

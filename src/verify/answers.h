@@ -5,7 +5,7 @@
 #define YS_VERIFY_ANSWERS_H
 
 #include "framework/framework.h"
-#include "run/run.h"
+#include "run/spec.h"
 #include "verify/audit.h"
 
 #define YS_ANSWERS_LEAST   8           /* that looks meet while it answers: with fewer the audit is weak */

@@ -5,7 +5,7 @@
 
 #include "base/record.h"
 #include "framework/framework.h"
-#include "run/run.h"
+#include "run/spec.h"
 
 #define YS_AUDIT_LEAST_STEPS  30   /* of a run: three times what a proof has */
 #define YS_AUDIT_STEPS        4    /* that are gone through again, at most */

@@ -168,8 +168,18 @@ static void halves_are_known_by_the_names_that_people_give_them(void)
 {
     static const struct {
         const char *train, *test;
-    } pairs[] = {{"Training", "Testing"},  {"TRAIN", "Valid"},     {"train_set", "test_set"},  {"Train Images", "dev"},
-                 {"training_data", "tst"}, {"trainset", "valset"}, {"train", "Validation-Set"}};
+    } pairs[] = {{"Training", "Testing"},
+                 {"TRAIN", "Valid"},
+                 {"train_set", "test_set"},
+                 {"Train Images", "dev"},
+                 {"training_data", "tst"},
+                 {"trainset", "valset"},
+                 {"train", "Validation-Set"},
+                 {"seg_train", "seg_test"},
+                 {"train2017", "val2017"},
+                 {"Images-Train", "Images-Test"},
+                 {"asl_alphabet_train", "asl_alphabet_test"},
+                 {"2 training", "10 validation"}};
     char root[32], path[64];
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         snprintf(root, sizeof root, "named%zu", i);
@@ -190,6 +200,11 @@ static void a_class_may_be_called_like_a_half(void)
         make(files[i]);
     REQUIRE(look("class") == YS_OK);
     CHECK(folder.count == 6 && folder.classes == 3 && folder.train_count == 3);
+    make_classes("steam", "bullet_train"); /* trains of two kinds, each with folders of its own */
+    make("steam/steam_train/bus/1.jpg");
+    make("steam/steam_train/tram/1.jpg");
+    REQUIRE(look("steam") == YS_OK);
+    CHECK(folder.count == 6 && folder.classes == 2);
 }
 
 static void a_third_part_is_left_out_and_said(void)
@@ -222,6 +237,12 @@ static void halves_that_cannot_be_told_are_refused(void)
     make_classes("beside", "test");
     make("beside/extra/1.jpg");
     refuses("beside", YS_EFORMAT, "has train, a name for rows to train or to test on, and extra, which is none");
+    make_classes("folds", "fold1");
+    make_classes("folds", "fold2");
+    refuses("folds", YS_EFORMAT, "has 2 folders that hold the same folders");
+    make_classes("foreign", "entrenamiento");
+    make_classes("foreign", "prueba");
+    refuses("foreign", YS_EFORMAT, "call them train and test if they are halves");
     make_classes("within/whole", "train");
     make_classes("within/whole", "test");
     refuses("within", YS_EFORMAT, "within/whole has train and test within a class");

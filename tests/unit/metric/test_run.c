@@ -55,6 +55,7 @@ static struct plain_run plain(int blocks)
                 fake_json("{\"threads\":1,\"user_ns\":30000000,\"system_ns\":20000000,\"peak_bytes\":4096}"));
     choose(run.facts, "observation",
            fake_json("{\"cpu_ns\":500000000,\"memory_peak_bytes\":900000,\"memory_own_peak_bytes\":800000,"
+                     "\"memory_own_least_bytes\":700000,\"memory_own_most_bytes\":9900000,"
                      "\"swap_peak_bytes\":0,\"cpu_wait_ns\":30000000,\"read_bytes\":11,\"written_bytes\":12,"
                      "\"disk_read_bytes\":13,\"disk_written_bytes\":14}"));
     choose(run.facts, "observed",
@@ -491,10 +492,17 @@ static void what_the_kernel_counted_beside_time_is_shown(void)
     struct plain_run run = plain(20);
     ys_json *metrics = metrics_of(&run);
     CHECK(value(metrics, "memory_peak_bytes") == 900000 && value(metrics, "memory_own_peak_bytes") == 800000);
+    CHECK(value(metrics, "memory_own_least_bytes") == 700000 && value(metrics, "memory_own_most_bytes") == 9900000);
     CHECK(value(metrics, "page_faults_minor") == 70 && value(metrics, "page_faults_major") == 2);
     CHECK(value(metrics, "read_bytes") == 11 && value(metrics, "written_bytes") == 12);
     CHECK(value(metrics, "disk_read_bytes") == 13 && value(metrics, "disk_written_bytes") == 14);
     CHECK(value(metrics, "cpu_wait_s") == 0.03 && value(metrics, "swap_peak_bytes") == 0);
+    ys_json_free(metrics);
+    ys_json_set_int(ys_json_get(run.facts, "observation"), "memory_own_most_bytes", 4600000); /* 4 MB are one figure */
+    metrics = metrics_of(&run);
+    const ys_json *most = ys_json_get(metrics, "memory_own_most_bytes");
+    CHECK(ys_json_type_of(ys_json_get(most, "value")) == YS_JSON_NULL);
+    CHECK_HAS(ys_json_get_text(most, "reason", ""), "known to 2 % or 4 MB");
     plain_free(&run, metrics);
 }
 

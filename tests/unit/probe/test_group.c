@@ -112,7 +112,7 @@ static void version_2_alone_is_enough(void)
     machine_file("/proc/self/mountinfo", MOUNT_2("/sys/fs/cgroup"));
     machine_file("/sys/fs/cgroup/app.scope/yardstick-run/cgroup.procs", "");
     machine_file("/sys/fs/cgroup/app.scope/yardstick-run/cpu.stat", "usage_usec 70\nuser_usec 30\nsystem_usec 40\n");
-    machine_file("/sys/fs/cgroup/app.scope/yardstick-run/memory.current", "1\n");
+    machine_file("/sys/fs/cgroup/app.scope/yardstick-run/memory.current", "400\n");
     machine_file("/sys/fs/cgroup/app.scope/yardstick-run/memory.peak", "5000\n");
     machine_file("/sys/fs/cgroup/app.scope/yardstick-run/memory.stat", "anon 300\nfile 90\nshmem 20\n");
     machine_file("/sys/fs/cgroup/app.scope/yardstick-run/memory.events", "low 0\noom 0\noom_kill 0\n");
@@ -123,6 +123,7 @@ static void version_2_alone_is_enough(void)
     CHECK_INT(usage.cpu_ns, 70000);
     CHECK_INT(usage.held_bytes, 320);
     CHECK_INT(usage.cache_bytes, 70);
+    CHECK_INT(usage.other_bytes, 80);
     CHECK_INT(usage.peak_bytes, 5000);
     CHECK_INT(usage.tasks_peak, 17);
     CHECK_INT(usage.oom_kills, 0);
@@ -137,7 +138,7 @@ static void version_2_alone_is_enough(void)
     CHECK_INT(usage.held_bytes, 420);
     CHECK_INT(usage.cache_bytes, 75);
     CHECK_INT(usage.oom_kills, 1);
-    CHECK_INT(usage.peak_bytes, 5000);
+    CHECK_INT(usage.peak_bytes, 6000);
     CHECK_INT(usage.tasks_peak, 17);
     ys_group_close(group);
 }

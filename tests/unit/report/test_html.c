@@ -1,5 +1,6 @@
 #include "made.h"
 #include "report/html.h"
+#include "report/view.h"
 #include <stdlib.h>
 
 static struct ys_buf out;

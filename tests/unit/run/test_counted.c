@@ -133,6 +133,37 @@ static void a_control_group_keeps_the_limit_on_memory(void)
     ys_session_end_fini(&end);
 }
 
+/* Two children that hold 40 MB each, and 50 MB of a file, all gone before anybody looks: no sample saw it, the kernel
+ * did. */
+static void what_no_sample_saw_lies_between_bounds(void)
+{
+    struct ys_session_end end;
+    struct ys_facts_observation facts;
+    if (!opened("def on(k, m):\n"
+                "    if k != 'open': return False\n"
+                "    with open('bytes', 'wb') as f: f.write(bytes(50000000))\n"
+                "    for i in range(2):\n"
+                "        if os.fork() == 0:\n"
+                "            hold = bytearray(b'x') * 40000000\n"
+                "            os._exit(0)\n"
+                "        os.wait()\n"
+                "    os.remove('bytes')\n"
+                "    return False\n"
+                "serve(on)",
+                (struct ys_launch){0}, YS_OK, &end))
+        return;
+    if (has_groups(&end) && end.observed.usage.peak_bytes > 0) {
+        REQUIRE(ys_observe_fill(&end.observed, &end.peak, &facts) == YS_OK);
+        CHECK(facts.memory_own_least_bytes < 60000000); /* Python alone */
+        CHECK(facts.memory_own_most_bytes > 80000000 && facts.memory_own_most_bytes <= facts.memory_peak_bytes);
+        CHECK(facts.memory_own_peak_bytes >= facts.memory_own_least_bytes);
+        CHECK(facts.memory_own_peak_bytes <= facts.memory_own_most_bytes);
+        ys_free(facts.group);
+        ys_free(facts.guard);
+    }
+    ys_session_end_fini(&end);
+}
+
 static void processor_time_has_a_limit(void)
 {
     struct ys_session_end end;
@@ -174,4 +205,5 @@ static void bytes_that_were_written_and_read_are_counted(void)
 TAP_MAIN(TAP_CASE(processor_time_and_memory_of_the_whole_tree_are_summed),
          TAP_CASE(processor_time_that_nobody_waited_for_is_told),
          TAP_CASE(a_control_group_counts_what_nobody_waited_for), TAP_CASE(a_control_group_keeps_the_limit_on_memory),
-         TAP_CASE(processor_time_has_a_limit), TAP_CASE(bytes_that_were_written_and_read_are_counted))
+         TAP_CASE(what_no_sample_saw_lies_between_bounds), TAP_CASE(processor_time_has_a_limit),
+         TAP_CASE(bytes_that_were_written_and_read_are_counted))
