@@ -91,7 +91,13 @@ int ys_command_import(const struct ys_args *args)
     ys_status status = YS_OK;
     if (args->word_count != 1)
         return ys_command_fail(ys_fail(YS_EINVAL, "which file? yardstick import net.onnx --out=net.json"));
-    if (args->data)
+    const char *ending = strrchr(args->words[0], '.');
+    if (ending && strcmp(ending, ".jsonl") == 0)
+        status =
+            ys_fail(YS_EINVAL,
+                    "%s: what `export` wrote of a study is taken in by `yardstick results import`, a network by this",
+                    args->words[0]);
+    if (status == YS_OK && args->data)
         status = find_data(args, &feed);
     if (args->layout)
         feed.layout = strcmp(args->layout, "nhwc") == 0 ? YS_LAYOUT_NHWC : YS_LAYOUT_NCHW;

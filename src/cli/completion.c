@@ -3,7 +3,10 @@
 #include "cli/verb.h"
 #include "data/dataset.h"
 #include "graph/model.h"
+#include "job/form.h"
+#include "job/optimizer.h"
 #include "job/option.h"
+#include "job/schedule.h"
 #include "metric/metric.h"
 
 #include <string.h>
@@ -19,6 +22,8 @@ enum after {
     AFTER_DATA,
     AFTER_METRIC,
     AFTER_KEY,
+    AFTER_OPTIMIZER,
+    AFTER_SCHEDULE,
     AFTER_VERB,
     AFTER_WORDS
 };
@@ -39,13 +44,22 @@ static const struct follower {
     {"results", "import", AFTER_FILE},       {"help", "", AFTER_VERB},        {NULL},
 };
 
+#define MODEL_ENDINGS  ".json .onnx"
+#define EXPORT_ENDINGS ".jsonl"
+
 /* Files that a verb reads by their name alone; those of others are studies' names. */
 static const struct reader {
     const char *verb, *endings;
 } readers[] = {
-    {"run", ".ys"},        {"check", ".ys"},    {"verify", ".ys"},
-    {"bisect", ".ys"},     {"init", ".ys"},     {"gate", ".jsonl .ys"},
-    {"compare", ".jsonl"}, {"import", ".onnx"}, {NULL},
+    {"run", ".ys"},
+    {"check", ".ys"},
+    {"verify", ".ys"},
+    {"bisect", ".ys"},
+    {"init", ".ys"},
+    {"gate", EXPORT_ENDINGS " .ys"},
+    {"compare", EXPORT_ENDINGS},
+    {"import", ".onnx"},
+    {NULL},
 };
 
 static const char *endings_of(const struct ys_verb *verb)
@@ -100,6 +114,10 @@ static struct item item_of_key(const struct ys_option *option)
         item.after = AFTER_MODEL;
     else if (option->type == YS_OPTION_DATA)
         item.after = AFTER_DATA;
+    else if (option->type == YS_OPTION_OPTIMIZER)
+        item.after = AFTER_OPTIMIZER;
+    else if (option->type == YS_OPTION_SCHEDULE)
+        item.after = AFTER_SCHEDULE;
     else if (strcmp(option->name, "results") == 0)
         item.after = AFTER_FOLDER;
     else if (option->type == YS_OPTION_HOSTS)
@@ -157,7 +175,8 @@ static void put_words(struct ys_buf *out, const char *words)
 /* The kinds of names, each a function of the shells: _yardstick_models prints or offers models. */
 static const char *const kinds[] = {
     [AFTER_FRAMEWORK] = "frameworks", [AFTER_MODEL] = "models", [AFTER_DATA] = "datasets",
-    [AFTER_METRIC] = "metrics",       [AFTER_KEY] = "keys",     [AFTER_VERB] = "verbs"};
+    [AFTER_METRIC] = "metrics",       [AFTER_KEY] = "keys",     [AFTER_OPTIMIZER] = "optimizers",
+    [AFTER_SCHEDULE] = "schedules",   [AFTER_VERB] = "verbs"};
 
 /* The names of a kind with blanks between; frameworks, which a recipe adds, are asked for when they are wanted. */
 static void put_names(struct ys_buf *out, enum after after)
@@ -172,6 +191,12 @@ static void put_names(struct ys_buf *out, enum after after)
         ys_buf_printf(out, " %s", source->name);
     for (size_t i = 0; after == AFTER_METRIC && i < count; i++)
         ys_buf_printf(out, " %s", infos[i].name);
+    const struct ys_form *form = after == AFTER_OPTIMIZER  ? ys_job_optimizers()
+                                 : after == AFTER_SCHEDULE ? ys_schedules()
+                                                           : NULL;
+    for (; form && form->name; form++)
+        if (form->count == 0) /* brackets mean something to a shell */
+            ys_buf_printf(out, " %s", form->name);
     for (const struct ys_option *option = ys_options(); after == AFTER_KEY && option->name; option++)
         ys_buf_printf(out, " %s", option->name);
     for (const struct ys_verb *verb = ys_verbs(); after == AFTER_VERB && verb->name; verb++)
@@ -201,7 +226,7 @@ static void put_bash_flag(struct ys_buf *out, const struct ys_verb *verb, const 
     ys_buf_printf(out, " --%s%s", item->name, item->after == AFTER_NOTHING ? "" : "=");
 }
 
-/* What sets `values` and `kind`, by which compgen offers names and files. */
+/* What sets `values`, `kind` and `endings`, by which names and files are offered. */
 static void put_bash_kind(struct ys_buf *out, enum after after, const char *words)
 {
     if (after == AFTER_WORDS) {
@@ -211,7 +236,8 @@ static void put_bash_kind(struct ys_buf *out, enum after after, const char *word
     } else if (kinds[after]) {
         ys_buf_printf(out, "values=$(_yardstick_%s)", kinds[after]);
     }
-    ys_buf_puts(out, after == AFTER_FILE || after == AFTER_MODEL    ? " kind=-f"
+    ys_buf_puts(out, after == AFTER_FILE                            ? "kind=-f"
+                     : after == AFTER_MODEL                         ? " endings='" MODEL_ENDINGS "'"
                      : after == AFTER_FOLDER || after == AFTER_DATA ? " kind=-d"
                                                                     : "");
     ys_buf_puts(out, " ;;\n");
@@ -243,36 +269,44 @@ static void put_bash_functions(struct ys_buf *out)
                      "_yardstick_frameworks() { " LIST_FRAMEWORKS "; }\n"
                      "_yardstick_studies() { " LIST_STUDIES "; }\n");
     put_name_functions(out, "_yardstick_", "() { echo", "; }\n");
+    ys_buf_puts(out, "\n# What begins as $1 does: of a list its last word, by the words $2; files by the kind $3 or "
+                     "the endings $4.\n"
+                     "_yardstick_offer() {\n"
+                     "  local last=\"${1##*[,\\{]}\" ending\n"
+                     "  COMPREPLY=($(compgen -P \"${1%\"$last\"}\" -W \"$2\" -- \"$last\"))\n"
+                     "  [ -n \"$3\" ] && COMPREPLY+=($(compgen $3 -- \"$1\"))\n"
+                     "  for ending in $4; do\n"
+                     "    COMPREPLY+=($(compgen -f -X \"!*$ending\" -- \"$1\"))\n"
+                     "  done\n"
+                     "  [ -n \"$4\" ] && COMPREPLY+=($(compgen -d -- \"$1\"))\n"
+                     "  [ -n \"$3$4\" ] && [ \"$1\" = \"$last\" ] && compopt -o filenames\n"
+                     "}\n");
 }
 
 void ys_completion_bash(struct ys_buf *out)
 {
     put_bash_functions(out);
-    ys_buf_puts(out,
-                "\n_yardstick() {\n"
-                "  local line=\"${COMP_LINE:0:COMP_POINT}\" verb= first= word flags= values= kind= endings= ending\n"
-                "  local current=\"${line##*[[:space:]]}\"\n"
-                "  for word in ${line%\"$current\"}; do\n"
-                "    case $word in\n"
-                "    *yardstick | -*) ;;\n"
-                "    *) if [ -n \"$verb\" ]; then first=${first:-$word}; else\n"
-                "      case $word in *.ys | */*) verb=run ;; *) verb=$word ;; esac; fi ;;\n"
-                "    esac\n"
-                "  done\n"
-                "  if [ -z \"$verb\" ]; then\n"
-                "    COMPREPLY=($(compgen -W \"$(_yardstick_verbs) --help --version\" -- \"$current\") $(compgen -f -X "
-                "'!*.ys' -- \"$current\"))\n"
-                "    return\n"
-                "  fi\n"
-                "  case $current in\n"
-                "  --*=*)\n"
-                "    case $verb${current%%=*} in\n");
+    ys_buf_puts(out, "\n_yardstick() {\n"
+                     "  local line=\"${COMP_LINE:0:COMP_POINT}\" verb= first= word flags= values= kind= endings=\n"
+                     "  local current=\"${line##*[[:space:]]}\"\n"
+                     "  for word in ${line%\"$current\"}; do\n"
+                     "    case $word in\n"
+                     "    *yardstick | -*) ;;\n"
+                     "    *) if [ -n \"$verb\" ]; then first=${first:-$word}; else\n"
+                     "      case $word in *.ys | */*) verb=run ;; *) verb=$word ;; esac; fi ;;\n"
+                     "    esac\n"
+                     "  done\n"
+                     "  if [ -z \"$verb\" ]; then\n"
+                     "    _yardstick_offer \"$current\" \"$(_yardstick_verbs) --help --version\" \"\" .ys\n"
+                     "    return\n"
+                     "  fi\n"
+                     "  case $current in\n"
+                     "  --*=*)\n"
+                     "    case $verb${current%%=*} in\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
         each_item(verb, out, put_bash_value);
     ys_buf_puts(out, "    esac\n"
-                     "    current=${current#*=}\n"
-                     "    COMPREPLY=($(compgen -W \"$values\" -- \"${current##*[,\\{]}\"))\n"
-                     "    [ -n \"$kind\" ] && COMPREPLY+=($(compgen $kind -- \"$current\"))\n"
+                     "    _yardstick_offer \"${current#*=}\" \"$values\" \"$kind\" \"$endings\"\n"
                      "    return ;;\n"
                      "  esac\n"
                      "  case $verb in\n");
@@ -281,23 +315,21 @@ void ys_completion_bash(struct ys_buf *out)
     ys_buf_puts(out, "  esac\n"
                      "  case $verb/$first in\n");
     for (const struct follower *follower = followers; follower->verb; follower++) {
-        ys_buf_printf(out, "    %s/%s) ", follower->verb, follower->word);
-        put_bash_kind(out, follower->after, NULL);
+        ys_buf_printf(out, "    %s/%s) values=", follower->verb, follower->word);
+        if (kinds[follower->after])
+            ys_buf_printf(out, "$(_yardstick_%s) ;;\n", kinds[follower->after]);
+        else
+            ys_buf_puts(out, " endings='" EXPORT_ENDINGS "' ;;\n");
     }
     ys_buf_puts(out, "  esac\n"
                      "  case $current in\n"
                      "  -*)\n"
                      "    COMPREPLY=($(compgen -W \"$flags\" -- \"$current\"))\n"
                      "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace ;;\n"
-                     "  *)\n"
-                     "    COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
-                     "    for ending in $endings; do\n"
-                     "      COMPREPLY+=($(compgen -f -X \"!*$ending\" -- \"$current\"))\n"
-                     "    done\n"
-                     "    [ -n \"$endings\" ] && COMPREPLY+=($(compgen -d -- \"$current\")) ;;\n"
+                     "  *) _yardstick_offer \"$current\" \"$values\" \"\" \"$endings\" ;;\n"
                      "  esac\n"
                      "}\n\n"
-                     "complete -o filenames -F _yardstick yardstick\n");
+                     "complete -F _yardstick yardstick\n");
 }
 
 /* ---- zsh */
@@ -313,6 +345,15 @@ static void put_zsh_text(struct ys_buf *out, const char *text)
     }
 }
 
+/* Files of these endings: "*.(jsonl|ys)". */
+static void put_zsh_files(struct ys_buf *out, const char *endings)
+{
+    ys_buf_puts(out, "_files -g \"*.(");
+    for (const char *at = endings; *at; at++)
+        ys_buf_printf(out, "%s", *at == ' ' ? "|" : *at == '.' ? "" : (const char[]){*at, 0});
+    ys_buf_puts(out, ")(-.)\"");
+}
+
 /* The action that completes a word. */
 static void put_zsh_kind(struct ys_buf *out, enum after after, const char *words)
 {
@@ -320,8 +361,12 @@ static void put_zsh_kind(struct ys_buf *out, enum after after, const char *words
         ys_buf_puts(out, "(");
         put_words(out, words);
         ys_buf_puts(out, ")");
-    } else if (after == AFTER_MODEL || after == AFTER_DATA) {
-        ys_buf_printf(out, "{_yardstick_%s; _files%s}", kinds[after], after == AFTER_DATA ? " -/" : "");
+    } else if (after == AFTER_MODEL) {
+        ys_buf_printf(out, "{_yardstick_%s; ", kinds[after]);
+        put_zsh_files(out, MODEL_ENDINGS);
+        ys_buf_puts(out, "}");
+    } else if (after == AFTER_DATA) {
+        ys_buf_printf(out, "{_yardstick_%s; _files -/}", kinds[after]);
     } else if (kinds[after]) {
         ys_buf_printf(out, "_yardstick_%s", kinds[after]);
     } else {
@@ -353,15 +398,6 @@ static bool has_followers(const struct ys_verb *verb)
     return false;
 }
 
-/* Files of these endings: "*.(jsonl|ys)". */
-static void put_zsh_files(struct ys_buf *out, const char *endings)
-{
-    ys_buf_puts(out, "_files -g \"*.(");
-    for (const char *at = endings; *at; at++)
-        ys_buf_printf(out, "%s", *at == ' ' ? "|" : *at == '.' ? "" : (const char[]){*at, 0});
-    ys_buf_puts(out, ")(-.)\"");
-}
-
 static void put_zsh_verb(struct ys_buf *out, const struct ys_verb *verb)
 {
     const char *endings = endings_of(verb);
@@ -373,7 +409,7 @@ static void put_zsh_verb(struct ys_buf *out, const struct ys_verb *verb)
     }
     ys_buf_puts(out, " \\\n      '*:word:");
     if (takes_framework(verb)) {
-        ys_buf_puts(out, "_yardstick_frameworks");
+        ys_buf_puts(out, "{compadd all; _yardstick_frameworks}");
     } else if (takes_selector(verb) || *endings) {
         ys_buf_printf(out, "{%s", takes_selector(verb) ? "_yardstick_studies; " : "");
         if (*endings)
@@ -394,9 +430,10 @@ static void put_zsh_followers(struct ys_buf *out)
     for (const struct follower *follower = followers; follower->verb; follower++) {
         ys_buf_printf(out, "  %s/%s) rest=('*:word:", follower->verb, *follower->word ? follower->word : "*");
         if (kinds[follower->after])
-            ys_buf_printf(out, "_yardstick_%s') ;;\n", kinds[follower->after]);
+            ys_buf_printf(out, "_yardstick_%s", kinds[follower->after]);
         else
-            ys_buf_puts(out, "_files') ;;\n");
+            put_zsh_files(out, EXPORT_ENDINGS);
+        ys_buf_puts(out, "') ;;\n");
     }
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++) {
         if (!has_followers(verb))
@@ -411,11 +448,11 @@ static void put_zsh_followers(struct ys_buf *out)
 void ys_completion_zsh(struct ys_buf *out)
 {
     ys_buf_puts(out, "#compdef yardstick\n# zsh completion of yardstick, made by `yardstick completion zsh`\n\n"
-                     "_yardstick_frameworks() { local -a names; names=(all ${(f)\"$(" LIST_FRAMEWORKS
-                     ")\"}); compadd -a names }\n"
+                     "_yardstick_frameworks() { local -a names; names=(${(f)\"$(" LIST_FRAMEWORKS
+                     ")\"}); compset -P '*[,{]'; compadd -a names }\n"
                      "_yardstick_studies() { local -a names; names=(last ${(f)\"$(" LIST_STUDIES
                      ")\"}); compadd -a names }\n");
-    put_name_functions(out, "_yardstick_", "() { compadd --", " }\n");
+    put_name_functions(out, "_yardstick_", "() { compset -P '*[,{]'; compadd --", " }\n");
     ys_buf_puts(out, "\n_yardstick() {\n"
                      "  local -a verbs\n"
                      "  verbs=(");
@@ -450,22 +487,28 @@ static void put_fish_text(struct ys_buf *out, const char *text)
     ys_buf_puts(out, "'");
 }
 
+static void put_fish_endings(struct ys_buf *out, const char *endings)
+{
+    ys_buf_printf(out, " (__yardstick_files %s)", endings);
+}
+
 /* A substitution of a kind's names, and the files that it may name as well. */
 static void put_fish_kind(struct ys_buf *out, enum after after, const char *words)
 {
     if (after == AFTER_WORDS)
         put_words(out, words);
     else if (kinds[after])
-        ys_buf_printf(out, "(__yardstick_%s)", kinds[after]);
+        ys_buf_printf(out, "(__yardstick_list (__yardstick_%s))", kinds[after]);
     if (after == AFTER_FOLDER || after == AFTER_DATA)
-        ys_buf_puts(out, " (__fish_complete_directories)");
+        ys_buf_puts(out, " (__yardstick_files)");
+    else if (after == AFTER_MODEL)
+        put_fish_endings(out, MODEL_ENDINGS);
 }
 
 static void put_fish_item(struct ys_buf *out, const struct ys_verb *verb, const struct item *item)
 {
-    const bool is_file = item->after == AFTER_FILE || item->after == AFTER_MODEL;
     ys_buf_printf(out, "complete -c yardstick -n '__yardstick_verb %s' -l %s", verb->name, item->name);
-    ys_buf_puts(out, item->after == AFTER_NOTHING ? "" : is_file ? " -rF" : " -x");
+    ys_buf_puts(out, item->after == AFTER_NOTHING ? "" : item->after == AFTER_FILE ? " -rF" : " -x");
     if (item->after != AFTER_NOTHING && item->after != AFTER_TEXT && item->after != AFTER_FILE) {
         ys_buf_puts(out, " -a '");
         put_fish_kind(out, item->after, item->words);
@@ -474,15 +517,6 @@ static void put_fish_item(struct ys_buf *out, const struct ys_verb *verb, const 
     ys_buf_puts(out, " -d ");
     put_fish_text(out, item->help);
     ys_buf_puts(out, "\n");
-}
-
-static void put_fish_endings(struct ys_buf *out, const char *endings)
-{
-    for (const char *at = endings; *at; at += strspn(at, " ")) {
-        const size_t length = strcspn(at, " ");
-        ys_buf_printf(out, " (__fish_complete_suffix %.*s)", (int)length, at);
-        at += length;
-    }
 }
 
 static void put_fish_verb(struct ys_buf *out, const struct ys_verb *verb)
@@ -497,7 +531,8 @@ static void put_fish_verb(struct ys_buf *out, const struct ys_verb *verb)
     ys_buf_puts(out, takes_framework(verb)  ? "all (__yardstick_frameworks)"
                      : takes_selector(verb) ? "last (__yardstick_studies)"
                                             : "");
-    put_fish_endings(out, endings_of(verb));
+    if (*endings_of(verb))
+        put_fish_endings(out, endings_of(verb));
     ys_buf_puts(out, "'\n");
 }
 
@@ -505,30 +540,50 @@ static void put_fish_followers(struct ys_buf *out)
 {
     for (const struct follower *follower = followers; follower->verb; follower++) {
         ys_buf_printf(out, "complete -c yardstick -n '__yardstick_verb %s \"%s\"'", follower->verb, follower->word);
-        if (follower->after == AFTER_FILE)
-            ys_buf_puts(out, " -F\n");
+        ys_buf_puts(out, " -a '");
+        if (kinds[follower->after])
+            ys_buf_printf(out, "(__yardstick_%s)", kinds[follower->after]);
         else
-            ys_buf_printf(out, " -a '(__yardstick_%s)'\n", kinds[follower->after]);
+            put_fish_endings(out, EXPORT_ENDINGS);
+        ys_buf_puts(out, "'\n");
     }
 }
 
 void ys_completion_fish(struct ys_buf *out)
 {
-    ys_buf_puts(out, "# fish completion of yardstick, made by `yardstick completion fish`\n\n"
-                     "function __yardstick_frameworks\n    " LIST_FRAMEWORKS "\nend\n\n"
-                     "function __yardstick_studies\n    " LIST_STUDIES "\nend\n\n"
-                     "# Whether the line has that verb, a file being one of `run`, and that first word behind it;\n"
-                     "# without a word, none yet.\n"
-                     "function __yardstick_verb\n"
-                     "    set -l words (commandline -opc)\n"
-                     "    set -l verb $words[2]\n"
-                     "    string match -qr '\\.ys$|/' -- \"$verb\"; and set verb run\n"
-                     "    test \"$verb\" = \"$argv[1]\"; or return 1\n"
-                     "    test (count $argv) -lt 2; or test \"$words[3]\" = \"$argv[2]\"\n"
-                     "end\n");
+    ys_buf_puts(out,
+                "# fish completion of yardstick, made by `yardstick completion fish`\n\n"
+                "function __yardstick_frameworks\n    " LIST_FRAMEWORKS "\nend\n\n"
+                "function __yardstick_studies\n    " LIST_STUDIES "\nend\n\n"
+                "# Whether the line has that verb, a file being one of `run`, and that first word behind it;\n"
+                "# without a word, none yet.\n"
+                "function __yardstick_verb\n"
+                "    set -l words (commandline -opc)\n"
+                "    set -l verb $words[2]\n"
+                "    string match -qr '\\.ys$|/' -- \"$verb\"; and set verb run\n"
+                "    test \"$verb\" = \"$argv[1]\"; or return 1\n"
+                "    test (count $argv) -lt 2; or test \"$words[3]\" = \"$argv[2]\"\n"
+                "end\n\n"
+                "# The names, each behind what a list has before its last comma.\n"
+                "function __yardstick_list\n"
+                "    set -l before (string replace -r '^--[^=]*=' '' -- (commandline -ct) | string match -r '^.*,')\n"
+                "    printf \"$before%s\\n\" $argv\n"
+                "end\n\n"
+                "# Files of these endings, and folders.\n"
+                "function __yardstick_files\n"
+                "    set -l begun (string replace -r '^--[^=]*=' '' -- (commandline -ct))\n"
+                "    for ending in $argv\n"
+                "        for file in $begun*$ending\n"
+                "            printf '%s\\n' $file\n"
+                "        end\n"
+                "    end\n"
+                "    for folder in $begun*/\n"
+                "        printf '%s\\n' $folder\n"
+                "    end\n"
+                "end\n");
     put_name_functions(out, "\nfunction __yardstick_", "\n    printf '%s\\n'", "\nend\n");
     ys_buf_puts(out, "\ncomplete -c yardstick -f\n"
-                     "complete -c yardstick -n '__yardstick_verb' -a '(__fish_complete_suffix .ys)'\n");
+                     "complete -c yardstick -n '__yardstick_verb' -a '(__yardstick_files .ys)'\n");
     for (const struct ys_verb *verb = ys_verbs(); verb->name; verb++)
         put_fish_verb(out, verb);
     put_fish_followers(out);

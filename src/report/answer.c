@@ -69,7 +69,7 @@ static void take_comparison(const struct ys_view_comparison *found, bool is_seco
 {
     relation->verdict = found->verdict;
     relation->reason = found->reason;
-    if (found->ratio > 0) {
+    if (found->ratio > 0 && isfinite(found->lo)) { /* else it is of few rounds, and another than the speeds say */
         relation->ratio = is_second ? 1 / found->ratio : found->ratio;
         relation->lo = is_second ? 1 / found->hi : found->lo;
         relation->hi = is_second ? 1 / found->lo : found->hi;

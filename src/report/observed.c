@@ -80,9 +80,9 @@ void ys_observed_put_disturbed(struct ys_buf *out, const struct ys_view *view)
     ys_buf_printf(out, "%lld of %s %s disturbed by other work on the machine", (long long)disturbed,
                   ys_label_plural(runs, "run").text, disturbed == 1 ? "was" : "were");
     if (isfinite(change))
-        ys_buf_printf(out, "; without them no speed differs by more than %s", ys_label_share(change).text);
+        ys_buf_printf(out, "; leaving those out changes a speed by at most %s", ys_label_share(change).text);
     if (bare > 0)
-        ys_buf_printf(out, "; %s no run that was not", bare == 1 ? "one trial has" : "some trials have");
+        ys_buf_printf(out, "; %s no undisturbed run", bare == 1 ? "one trial has" : "some trials have");
     ys_buf_puts(out, ".");
 }
 

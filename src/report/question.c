@@ -108,10 +108,12 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
     if (ys_question_same_accuracy(view))
         ys_buf_puts(out, ", round by round");
     else if (compared && differ == 0)
-        ys_buf_puts(out, "; no comparison of it shows a difference beyond the margin");
+        ys_buf_puts(out, "; no comparison shows a difference beyond the margin");
+    else if (compared == 1)
+        ys_buf_puts(out, ", a difference beyond the margin");
     else if (compared)
-        ys_buf_printf(out, "; of %s of it %zu %s a difference beyond the margin",
-                      ys_label_plural((long long)compared, "comparison").text, differ, differ == 1 ? "shows" : "show");
+        ys_buf_printf(out, "; %zu of %zu comparisons %s a difference beyond the margin", differ, compared,
+                      differ == 1 ? "shows" : "show");
     ys_buf_puts(out, ".");
     put_range(out, view, "bits_per_token", "Bits a token on the test set");
 }

@@ -76,6 +76,13 @@ static size_t put_frameworks(struct ys_buf *out, const struct ys_view *view)
     return total;
 }
 
+/* Of a path what is behind the last folder. */
+static void put_file_name(struct ys_buf *out, const char *text)
+{
+    const char *slash = strrchr(text, '/');
+    ys_text_clean(out, slash && slash[1] ? slash + 1 : text, false);
+}
+
 void ys_section_title(struct ys_buf *out, const struct ys_view *view)
 {
     enum { MOST_NAMED = 3 };
@@ -90,9 +97,9 @@ void ys_section_title(struct ys_buf *out, const struct ys_view *view)
     for (size_t i = 0; i < view->work_count && i < MOST_NAMED; i++) {
         const struct ys_view_work *work = &view->works[i];
         ys_buf_puts(out, i ? ", " : " ");
-        ys_text_clean(out, ys_view_or(work->title, ys_view_or(work->model, "an unknown model")), false);
+        put_file_name(out, ys_view_or(work->title, ys_view_or(work->model, "an unknown model")));
         ys_buf_puts(out, " on ");
-        ys_text_clean(out, ys_view_or(work->data, "unknown data"), false);
+        put_file_name(out, ys_view_or(work->data, "unknown data"));
     }
     if (view->work_count > MOST_NAMED)
         ys_buf_printf(out, " and %zu more", view->work_count - MOST_NAMED);
@@ -473,7 +480,7 @@ void ys_section_level(struct ys_buf *out, const struct ys_view *view)
     }
     if (lo > hi)
         return;
-    ys_buf_printf(out, "Brackets hold the rank interval of the median, at a level of %.1f %%", 100 * lo);
+    ys_buf_printf(out, "In brackets: where the median of many runs lies, with a confidence of %.1f %%", 100 * lo);
     if (hi - lo > 5e-4)
         ys_buf_printf(out, " to %.1f %%", 100 * hi);
     ys_buf_puts(out, ".");

@@ -271,9 +271,35 @@ static void say_no_work(struct words *w)
     finish(w);
 }
 
+/* A text without its numbers: what two runs or trials say alike. */
+static char *masked(const char *text)
+{
+    struct ys_buf mask = {0};
+    for (; *text; text++)
+        if (!isdigit((unsigned char)*text) && *text != '.')
+            ys_buf_append(&mask, text, 1);
+    char *made = mask.failed ? NULL : ys_strdup(ys_buf_text(&mask));
+    ys_buf_free(&mask);
+    return made;
+}
+
 static bool has_doubt(const struct ys_view_trial *trial, const char *text)
 {
     return ys_json_lists(trial->told.doubts, text);
+}
+
+/* A doubt that differs from this one in its numbers alone. */
+static bool has_kind_of_doubt(const struct ys_view_trial *trial, const char *text)
+{
+    char *mask = masked(text);
+    bool found = false;
+    for (size_t k = 0; k < ys_json_size(trial->told.doubts) && mask && !found; k++) {
+        char *own = masked(ys_json_text(ys_json_at(trial->told.doubts, k), ""));
+        found = own && strcmp(own, mask) == 0;
+        ys_free(own);
+    }
+    ys_free(mask);
+    return found;
 }
 
 static bool departs(const struct ys_view_trial *trial, const char *text)
@@ -281,35 +307,121 @@ static bool departs(const struct ys_view_trial *trial, const char *text)
     return trial->measured && ys_json_lists(trial->told.deviations, text);
 }
 
-/* Texts that trials have in common, each once with the trials that have it; beyond four they are counted. */
-static void say_texts(struct words *w, bool (*has)(const struct ys_view_trial *, const char *), bool doubts,
-                      const char *more)
+static bool are_same_trials(const struct ys_view *view, bool (*a)(const struct ys_view_trial *, const char *),
+                            const char *text, bool (*b)(const struct ys_view_trial *, const char *), const char *other)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (a(&view->trials[i], text) != b(&view->trials[i], other))
+            return false;
+    return true;
+}
+
+/* "option channels_last = true" where names say "channels_last on". */
+static bool is_in_names(const struct ys_view *view, const char *text)
+{
+    for (size_t i = 0; strncmp(text, "option ", 7) == 0 && i < ys_view_axes(view); i++) {
+        const char *axis = ys_view_short_axis(ys_view_axis(view, i));
+        const size_t length = strlen(axis);
+        if (strncmp(text + 7, axis, length) == 0 && strncmp(text + 7 + length, " = ", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The text at `from`, and in brief what else the same trials depart in, variables under one verb. */
+static void put_departures(struct words *w, const ys_json *texts, size_t from, ys_json *seen)
+{
+    static const char set[] = " is set in the environment";
+    struct ys_buf names = {0};
+    size_t said = 0, variables = 0;
+    const char *first = ys_json_text(ys_json_at(texts, from), "");
+    for (size_t k = from; k < ys_json_size(texts) && (k == from || w->is_brief) && w->status == YS_OK; k++) {
+        const char *text = ys_json_text(ys_json_at(texts, k), ""), *verb = strstr(text, set);
+        if (k > from && (ys_json_get(seen, text) || !are_same_trials(w->view, departs, first, departs, text)))
+            continue;
+        w->status = ys_json_set_bool(seen, text, true);
+        if (k > from && w->is_brief && is_in_names(w->view, text))
+            continue;
+        if (!verb || strcmp(verb, set) != 0)
+            ys_buf_puts(&w->text, said++ ? "; " : "");
+        else
+            ys_buf_puts(&names, variables++ ? ", " : "");
+        if (!verb || strcmp(verb, set) != 0)
+            ys_text_clean(&w->text, text, false);
+        else
+            ys_buf_append(&names, text, (size_t)(verb - text));
+    }
+    if (variables > 0) {
+        ys_buf_puts(&w->text, said ? "; " : "");
+        ys_text_clean(&w->text, ys_buf_text(&names), false);
+        ys_buf_puts(&w->text, variables == 1 ? set : " are set in the environment");
+    }
+    w->text.failed |= names.failed;
+    ys_buf_free(&names);
+}
+
+static void say_more_kinds(struct words *w, size_t kinds, const char *one, const char *several)
+{
+    if (kinds > w->most_kinds)
+        ys_buf_printf(&w->text, "%zu more %s.", kinds - w->most_kinds, kinds - w->most_kinds == 1 ? one : several);
+    finish(w);
+}
+
+/* What trials depart in, each once with those that do; beyond four sentences they are counted. */
+static void say_deviations(struct words *w)
 {
     const struct ys_view *view = w->view;
     ys_json *seen = ys_json_object();
+    size_t kinds = 0;
     for (size_t i = 0; i < view->count && w->status == YS_OK; i++) {
-        const struct ys_view_told *told = &view->trials[i].told;
-        const ys_json *texts = doubts ? told->doubts : told->deviations;
+        const ys_json *texts = view->trials[i].told.deviations;
         for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
             const char *text = ys_json_text(ys_json_at(texts, k), "");
-            if (!has(&view->trials[i], text) || ys_json_get(seen, text))
+            if (!departs(&view->trials[i], text) || ys_json_get(seen, text) || (w->is_brief && is_in_names(view, text)))
                 continue;
-            w->status = ys_json_set_bool(seen, text, true);
-            if (ys_json_size(seen) > w->most_kinds)
-                continue;
-            ys_buf_puts(&w->text, doubts && w->is_brief ? "~ " : "");
-            const size_t those = put_those(w, has, text);
-            ys_buf_puts(&w->text, doubts || those == 0 ? ": "
-                                  : those == 1         ? " departs from the common work: "
-                                                       : " depart from the common work: ");
-            ys_text_clean(&w->text, text, false);
+            const size_t those = put_those(w, departs, text);
+            ys_buf_puts(&w->text, those == 0   ? ": "
+                                  : those == 1 ? " departs from the common work: "
+                                               : " depart from the common work: ");
+            put_departures(w, texts, k, seen);
             ys_buf_puts(&w->text, ".");
+            if (++kinds > w->most_kinds)
+                ys_buf_clear(&w->text);
             finish(w);
         }
     }
-    if (ys_json_size(seen) > w->most_kinds)
-        ys_buf_printf(&w->text, "%zu more %s.", ys_json_size(seen) - w->most_kinds, more);
-    finish(w);
+    say_more_kinds(w, kinds, "departure from the common work", "departures from the common work");
+    ys_json_free(seen);
+}
+
+/* What is doubted of trials, each once with those of which it is; in brief a kind once, with the numbers of one. */
+static void say_doubts(struct words *w)
+{
+    bool (*const has)(const struct ys_view_trial *, const char *) = w->is_brief ? has_kind_of_doubt : has_doubt;
+    const struct ys_view *view = w->view;
+    ys_json *seen = ys_json_object();
+    for (size_t i = 0; i < view->count && w->status == YS_OK; i++) {
+        const ys_json *texts = view->trials[i].told.doubts;
+        for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
+            const char *text = ys_json_text(ys_json_at(texts, k), "");
+            char *kind = w->is_brief ? masked(text) : ys_strdup(text);
+            if (kind && !ys_json_get(seen, kind)) {
+                w->status = ys_json_set_bool(seen, kind, true);
+                ys_buf_puts(&w->text, w->is_brief ? "~ " : "");
+                put_those(w, has, text);
+                ys_buf_puts(&w->text, ": ");
+                ys_text_clean(&w->text, text, false);
+                if (!are_same_trials(view, has, text, has_doubt, text))
+                    ys_buf_printf(&w->text, " (numbers of %s)", view->trials[i].name);
+                ys_buf_puts(&w->text, ".");
+            }
+            ys_free(kind);
+            if (ys_json_size(seen) > w->most_kinds)
+                ys_buf_clear(&w->text);
+            finish(w);
+        }
+    }
+    say_more_kinds(w, ys_json_size(seen), "kind of doubt", "kinds of doubt");
     ys_json_free(seen);
 }
 
@@ -354,18 +466,6 @@ static void say_warned(struct words *w)
                           kinds[k].words);
         finish(w);
     }
-}
-
-/* A text without its numbers: what two runs say alike. */
-static char *masked(const char *text)
-{
-    struct ys_buf mask = {0};
-    for (; *text; text++)
-        if (!isdigit((unsigned char)*text) && *text != '.')
-            ys_buf_append(&mask, text, 1);
-    char *made = mask.failed ? NULL : ys_strdup(ys_buf_text(&mask));
-    ys_buf_free(&mask);
-    return made;
 }
 
 struct said {
@@ -422,10 +522,7 @@ static void say_said(struct words *w)
             finish(w);
         }
     }
-    if (ys_json_size(seen) > w->most_kinds)
-        ys_buf_printf(&w->text, "%s more.",
-                      ys_label_plural((long long)(ys_json_size(seen) - w->most_kinds), "kind of warning").text);
-    finish(w);
+    say_more_kinds(w, ys_json_size(seen), "kind of warning", "kinds of warning");
     ys_json_free(seen);
 }
 
@@ -497,16 +594,6 @@ static void say_disturbed(struct words *w)
 {
     ys_observed_put_disturbed(&w->text, w->view);
     finish(w);
-}
-
-static void say_doubts(struct words *w)
-{
-    say_texts(w, has_doubt, true, "kinds of doubt");
-}
-
-static void say_deviations(struct words *w)
-{
-    say_texts(w, departs, false, "departures from the common work");
 }
 
 ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences)

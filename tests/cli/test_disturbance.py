@@ -27,7 +27,7 @@ class Disturbance(Case):
         out, _ = self.yardstick("run", *SLOW, "--details")
         self.assertIn("1 of 1 runs disturbed", " ".join(out.split()))
         self.assertIn("other programs used", " ".join(out.split()))
-        self.assertIn("1 of 1 run was disturbed by other work on the machine; one trial has no run that was not.", " ".join(out.split()))
+        self.assertIn("1 of 1 run was disturbed by other work on the machine; one trial has no undisturbed run.", " ".join(out.split()))
         trial = json.loads(self.yardstick("show", "--format=json")[0])["trials"][0]
         self.assertEqual(trial["quiet"], {"runs": 0, "rate_per_s": None, "latency_p50_s": None, "wall_s": None, "cpu_s": None})
 

@@ -90,6 +90,7 @@ class Import(Case):
         self.refusal("import", "none.onnx", words=["none.onnx"])
         self.refusal("import", "text.onnx", words=["text.onnx is no ONNX file"])
         self.refusal("import", "empty.onnx", words=["empty.onnx is no ONNX file"])
+        self.refusal("import", "study.jsonl", words=["study.jsonl", "`yardstick results import`"])
         self.refusal("import", "pipe.onnx", words=["pipe.onnx is not a regular file"])
         self.fixture("resnet")
         self.refusal("import", "resnet.onnx", "--data=digits", words=["its input", "1 x 28 x 28"])

@@ -95,6 +95,9 @@ class Manual(Case):
         self.assertEqual(self.complete("yardstick data fetch mni"), ["mnist"])
         self.assertIn("bisect", self.complete("yardstick help bis"))
         self.assertEqual(self.complete("yardstick history --metric=rate"), ["rate_per_s"])
+        self.assertEqual(self.complete("yardstick run --optimizer=ad"), ["adam", "adamw"])
+        self.assertEqual(self.complete("yardstick run --model=lenet,len"), ["lenet,lenet"])  # what stands in its place is the whole list
+        self.assertEqual(self.complete("yardstick results import "), [])
 
     def test_bash_offers_files_only_where_one_is_wanted(self):
         if not shutil.which("bash"):
@@ -105,6 +108,7 @@ class Manual(Case):
         for line, files in (("run ", {"mine.ys", "minefolder"}), ("import ", {"mine.onnx", "minefolder"}), ("compare ", {"mine.jsonl", "minefolder"}),
                             ("gate ", {"mine.ys", "mine.jsonl", "minefolder"}), ("show ", set()), ("list ", set()), ("list models ", set()),
                             ("install ", set()), ("clean ", set()), ("help ", set()), ("data fetch ", set()), ("resume ", set()),
+                            ("results import ", {"mine.jsonl", "minefolder"}), ("run --model=", {"mine.onnx", "minefolder"}),
                             ("run --threads=", set()), ("run --framework=", set()), ("run --data=", {"minefolder"})):
             found = self.complete("yardstick %s" % line)
             self.assertEqual({word for word in found if word.startswith("mine")}, files, line)
@@ -144,6 +148,9 @@ class Manual(Case):
         self.assertIn("bisect", complete("yardstick help bis"))
         self.assertEqual(complete("yardstick show mine"), [])
         self.assertEqual(complete("yardstick list mine"), [])
+        self.assertEqual(complete("yardstick import mine"), [])
+        self.assertNotIn("--model=mine.ys", complete("yardstick run --model=mine"))
+        self.assertEqual(complete("yardstick run --model=mlp,lene"), ["--model=mlp,lenet"])
 
     def test_zsh_completes(self):
         if not shutil.which("zsh"):
@@ -179,6 +186,7 @@ class Manual(Case):
             self.assertEqual(complete("yardstick mine.ys --thr"), "{yardstick mine.ys --threads=}\n")
             self.assertEqual(complete("yardstick list fram"), "{yardstick list frameworks }\n")
             self.assertEqual(complete("yardstick show las"), "{yardstick show last }\n")
+            self.assertEqual(complete("yardstick run --model=mlp,lene"), "{yardstick run --model=mlp,lenet }\n")
         finally:
             shell.kill()
             shell.wait()

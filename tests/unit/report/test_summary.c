@@ -159,6 +159,52 @@ static void what_all_trials_share_is_said_once(void)
     ys_json_free(result);
 }
 
+static void what_the_same_trials_depart_in_is_one_line(void)
+{
+    ys_json *result = made_group((const char *[]){"alpha", "beta"}, 2, 6, "better"),
+            *trials = ys_json_get(result, "trials");
+    for (size_t i = 0; i < 2; i++)
+        (void)!ys_json_set(ys_json_at(trials, i), "deviations",
+                           made_json(i ? "['X=1 is set in the environment','Y=is set in the environment is set in the "
+                                         "environment']"
+                                       : "['X=1 is set in the environment','another layout','Y=is set in the "
+                                         "environment is set in the environment','other sums']"));
+    const char *text = summary(result, 120, false);
+    CHECK_HAS(text, "\n- Both trials: X=1, Y=is set in the environment are set in the environment.\n");
+    CHECK_HAS(text, "\n- alpha departs from the common work: another layout; other sums.\n");
+    ys_json_free(result);
+}
+
+static void a_kind_of_doubt_is_one_line_with_the_numbers_of_one(void)
+{
+    static const char *const doubts[] = {"['up to 1.5 times too high']", "['up to 1.25 times too high','2 odd']", "[]"};
+    ys_json *result = made_group((const char *[]){"alpha", "beta", "gamma"}, 3, 6, "better");
+    for (size_t i = 0; i < 3; i++)
+        (void)!ys_json_set(ys_json_at(ys_json_get(result, "trials"), i), "doubts", made_json(doubts[i]));
+    CHECK_HAS(summary(result, 120, false), "\n~ alpha and beta: up to 1.5 times too high (numbers of alpha).\n");
+    CHECK_HAS(ys_buf_text(&out), "\n~ beta: 2 odd.\n");
+    ys_json_free(result);
+}
+
+/* A ratio of the few rounds that are left may be the reverse of what the speeds beside it say. */
+static void without_an_interval_relative_is_what_the_speeds_say(void)
+{
+    ys_json *result = made_group((const char *[]){"alpha", "beta"}, 2, 6, "unclear");
+    (void)!ys_json_set(made_comparison(result), "ci", ys_json_null());
+    CHECK_HAS(summary(result, 80, false), "beta     100      1.00  unclear");
+    ys_json_free(result);
+}
+
+static void of_files_the_title_has_the_names(void)
+{
+    ys_json *result = made_group((const char *[]){"alpha"}, 1, 6, NULL);
+    (void)!ys_json_set(result, "work",
+                       made_json("[{'model':'/somewhere/far/net.onnx','data':'/somewhere/far/photos'}]"));
+    CHECK_HAS(summary(result, 120, false), "net.onnx on photos");
+    CHECK(!strstr(ys_buf_text(&out), "/somewhere"));
+    ys_json_free(result);
+}
+
 static void what_is_the_same_is_called_so(void)
 {
     ys_json *result = made_group((const char *[]){"alpha", "beta"}, 2, 6, "same");
@@ -261,6 +307,9 @@ TAP_MAIN(TAP_CASE(the_small_study_is_one_screen), TAP_CASE(each_trial_stands_bes
          TAP_CASE(the_two_that_would_be_deployed_have_a_verdict),
          TAP_CASE(every_sentence_is_for_people_who_read_no_manual), TAP_CASE(nothing_is_said_twice),
          TAP_CASE(a_kind_of_warning_is_one_line_with_its_runs), TAP_CASE(what_all_trials_share_is_said_once),
+         TAP_CASE(what_the_same_trials_depart_in_is_one_line),
+         TAP_CASE(a_kind_of_doubt_is_one_line_with_the_numbers_of_one),
+         TAP_CASE(without_an_interval_relative_is_what_the_speeds_say), TAP_CASE(of_files_the_title_has_the_names),
          TAP_CASE(what_is_the_same_is_called_so), TAP_CASE(a_study_that_did_not_end_says_what_goes_on_with_it),
          TAP_CASE(ranks_are_compared_by_what_they_add), TAP_CASE(an_accuracy_on_random_data_means_nothing),
          TAP_CASE(one_trial_alone_is_compared_with_nothing), TAP_CASE(more_trials_than_a_screen_has_lines_are_counted),
