@@ -18,7 +18,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEVELS = {"SSE41": {"ONEDNN_MAX_CPU_ISA": "SSE41", "ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"},
           "AVX2": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}, "own": {}}
 EAGER = ["--opt.pytorch.channels_last=on", "--opt.pytorch.compile=off"]
-TOKENS = ["--framework=builtin,pytorch", "--data=synthetic", "--precision=f32", "--lr=0.01", "--momentum=0", "--threads=2", "--block=1"]
 # model -> title, what is run, and what the engine is meant to reach: by level, as installed and with freed memory kept
 NETWORKS = {
     "lenet": ("LeNet, 64", ["studies/bench/lenet-f32.ys"] + EAGER, {"AVX2": "1.6, 1.35", "own": "1.85, 1.35"}),
@@ -26,9 +25,8 @@ NETWORKS = {
     "resnet20": ("ResNet-20, 128", ["studies/bench/resnet20-f32.ys", "--steps=16"] + EAGER, {"AVX2": "1.4, 1.15", "own": "1.85, 1.55"}),
     "resnet50": ("ResNet-50, 16", ["studies/bench/resnet50-f32.ys", "--steps=4"] + EAGER, {"AVX2": "1.3, 1.1", "own": "1.7, 1.4"}),
     "mobilenet-v2": ("MobileNet v2, 16", ["studies/bench/mobilenet-v2-f32.ys", "--steps=12"] + EAGER, {"AVX2": "2.6, 2.0", "own": "2.5, 1.7"}),
-    "gpt-nano": ("gpt-nano, 16", TOKENS + ["--model=gpt-nano", "--batch=16", "--steps=120", "--opt.pytorch.compile=off,default"],
-                 {"AVX2": "1.5", "own": "1.85"}),
-    "lstm-ptb": ("lstm-ptb, 20", TOKENS + ["--model=lstm-ptb", "--batch=20", "--steps=60", "--opt.pytorch.compile=off"], {"AVX2": "1.5", "own": "1.6"}),
+    "gpt-nano": ("gpt-nano, 16", ["studies/bench/gpt-nano-f32.ys"], {"AVX2": "1.5", "own": "1.85"}),
+    "lstm-ptb": ("lstm-ptb, 20", ["studies/bench/lstm-ptb-f32.ys"], {"AVX2": "1.5", "own": "1.6"}),
 }
 HEAD = ("| network, batch | builtin, rows/s | PyTorch | ratio | builtin, kept | PyTorch, kept | ratio, kept | aim | peak memory | host took |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -28,8 +28,8 @@ import thirds
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
 BUILT = "meson-private"  # is in every build folder
-NO_ONEDNN, AARCH64 = "no-onednn", "aarch64"  # builds of rows below BUILD
-NOT_COPIED = {".git", "__pycache__", NO_ONEDNN, AARCH64}
+NO_ONEDNN, AARCH64, WASM = "no-onednn", "aarch64", "wasm"  # builds of rows below BUILD
+NOT_COPIED = {".git", "__pycache__", NO_ONEDNN, AARCH64, WASM}
 OF_MAKE = "yardstick"  # begins the names of programs beside the Makefile, and of results
 OF_OBJECTS = (".p", ".a")  # what the linker has used is not needed to run
 HOME_VARIABLES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "YARDSTICK_CACHE")
@@ -57,6 +57,27 @@ pkg_config_libdir = '%(libraries)s/pkgconfig'
 system = 'linux'
 cpu_family = 'aarch64'
 cpu = 'aarch64'
+endian = 'little'
+"""
+# No distribution has libraries for WebAssembly: these are made of Debian's sources.
+WASM_LIBRARIES = {"libmd": ("md", "include", "sha2 md5"), "jansson": ("jansson", "src", "dump error hashtable hashtable_seed load memory "
+                                                                 "pack_unpack strbuffer strconv utf value version")}
+NODE = ["node", "--no-experimental-fetch"]  # with it the compiler's own text would ask the network for the module
+WASM_CROSS = """[binaries]
+c = 'emcc'
+ar = 'emar'
+pkgconfig = 'pkg-config'
+exe_wrapper = """ + repr(NODE) + """
+[properties]
+pkg_config_libdir = '%s'
+[built-in options]
+c_std = 'none'  # meson knows no later one of this compiler than 11
+c_args = ['-std=gnu17', '-msimd128', '-mnontrapping-fptoint']
+c_link_args = ['-sALLOW_MEMORY_GROWTH=1', '-sINITIAL_MEMORY=256MB', '-sTOTAL_STACK=4MB', '-sEXIT_RUNTIME=1', '-sNODERAWFS=1']
+[host_machine]
+system = 'emscripten'
+cpu_family = 'wasm32'
+cpu = 'wasm32'
 endian = 'little'
 """
 
@@ -303,6 +324,54 @@ def on_aarch64(build, made):
     return place
 
 
+def make_libraries_for_wasm(place, root):
+    """Static libraries and their pkg-config files in `root`, of the sources of what this machine's own packages are made of."""
+    if os.path.exists(root):
+        return
+    folder = root + ".new"
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder + "/lists/partial")
+    apt = ["apt-get", "-qq", "-oDir::State::lists=" + folder + "/lists", "-oDir::Etc::sourceparts=" + folder, "-oDir::Etc::sourcelist=/dev/null"]
+    try:
+        with open("/etc/apt/sources.list.d/debian.sources", encoding="utf-8") as file, open(folder + "/a.sources", "w", encoding="utf-8") as own:
+            own.write(re.sub("^Types:.*", "Types: deb-src", file.read(), flags=re.MULTILINE))
+        place.output([*apt, "update"])
+        place.output(["sh", "-c", 'cd "$0" && "$@" && for archive in *.orig.tar.?z; do tar -xf "$archive"; done', folder, *apt, "source",
+                      "--download-only", *WASM_LIBRARIES])
+    except (OSError, Broken) as lacking:
+        raise Skip("the libraries' sources cannot be had: %s" % lacking) from lacking
+    for package, (name, headers, files) in WASM_LIBRARIES.items():
+        source = next(os.path.join(folder, entry) for entry in os.listdir(folder) if entry.startswith(package + "-"))
+        for header in ("config.h", "src/jansson_private_config.h"):
+            with open(os.path.join(source, header), "w", encoding="utf-8") as file:
+                file.write("#define HAVE_STDINT_H 1\n")
+        shutil.copy("/usr/include/jansson_config.h", source + "/src")
+        place.output(["sh", "-c", 'cd "$0" && emcc -O2 -DHAVE_CONFIG_H -D__THROW= -I. -Iinclude -Isrc -c %s && emar rcs lib%s.a *.o' % (
+            " ".join("src/%s.c" % name for name in files.split()), name), source])
+        kept = os.path.join(root, package)
+        with open(os.path.join(folder, package + ".pc"), "w", encoding="utf-8") as file:
+            file.write("Name: %s\nDescription: for WebAssembly\nVersion: 2.14\nCflags: -I%s/%s\nLibs: %s/lib%s.a\n" % (
+                package, kept, headers, kept, name))
+        os.rename(source, os.path.join(folder, package))
+    os.rename(folder, root)
+
+
+def on_wasm(build, made):
+    folder = os.path.join(build, WASM)
+    root, cross, place = os.path.join(folder, "root"), os.path.join(folder, "cross.ini"), plain(os.path.join(folder, "build"))
+    os.makedirs(folder, exist_ok=True)
+    try:
+        place.output(["tools/packages.sh", "emscripten"])
+    except Broken as lacking:
+        raise Skip("no compiler for WebAssembly: %s" % lacking) from lacking
+    make_libraries_for_wasm(place, root)
+    with open(cross, "w", encoding="utf-8") as file:
+        file.write(WASM_CROSS % root)
+    place.output(["python3", "tools/build.py", place.build, "--setup=--cross-file=" + cross, "--setup=-Donednn=disabled", "engine-tests"])
+    change_tests(place.build, lambda command: command if command[0] == NODE[0] else [*NODE, *command])
+    return place
+
+
 @dataclasses.dataclass
 class Row:
     name: str
@@ -327,6 +396,7 @@ COPIED = ("--except=library",)  # which installs from where the build was config
 ROWS = [
     Row("no-onednn", without_onednn, ENGINE, ENGINE),
     Row("aarch64", on_aarch64, None, ENGINE),
+    Row("wasm", on_wasm, None, ENGINE),
     Row("isa-sse41", with_isa("SSE41"), KERNELS),
     Row("isa-avx2", with_isa("AVX2"), KERNELS),
     Row("one-cpu", on_one_cpu, suites("base", "run", "study") + programs("cli/life")),

@@ -22,6 +22,8 @@ const char *ys_level_name(void)
             return names[level];
 #ifdef __aarch64__
     return "NEON";
+#elif defined __wasm_simd128__
+    return "WebAssembly SIMD";
 #else
     return "the instructions of every CPU of its kind";
 #endif

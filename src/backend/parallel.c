@@ -1,5 +1,15 @@
 #include "backend/parallel.h"
 
+#ifdef __wasm__ /* one thread does everything */
+#define GOMP_parallel(body, data, threads, flags) ((void)(threads), (body)(data))
+#define omp_get_thread_num()                      0
+#define omp_get_num_threads()                     1
+#define omp_get_max_threads()                     1
+#define omp_get_dynamic()                         0
+#define omp_get_level()                           0
+#define omp_set_num_threads(threads)              ((void)(threads))
+#define omp_set_dynamic(is_dynamic)               ((void)(is_dynamic))
+#else
 /* libgomp, version GOMP_4.0 (GCC 4.9) and later; the OpenMP API, version 5.0, sections 3.2.1, 3.2.3, 3.2.4,
  * 3.2.7, 3.2.8 and 3.2.17. */
 extern void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
@@ -10,6 +20,7 @@ extern void omp_set_num_threads(int threads);
 extern void omp_set_dynamic(int is_dynamic);
 extern int omp_get_dynamic(void);
 extern int omp_get_level(void);
+#endif
 
 struct loop {
     size_t count, grain;

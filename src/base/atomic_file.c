@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +20,7 @@ static ys_status draw_name(struct ys_atomic_file *file)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEF0123456789";
     unsigned char drawn[6];
     char text[sizeof drawn + 1] = "";
-    if (getrandom(drawn, sizeof drawn, 0) != sizeof drawn)
+    if (getentropy(drawn, sizeof drawn) != 0)
         return fail(file);
     for (size_t i = 0; i < sizeof drawn; i++)
         text[i] = letters[drawn[i] % (sizeof letters - 1)];

@@ -172,6 +172,25 @@ static ys_status hash_found(const char *path, const struct ys_found *found, bool
     return status;
 }
 
+/* An image of two classes, or one that is trained on and tested on; lists alone can say so. They are in the order of
+ * paths. */
+static ys_status check_twice(const struct ys_found *found)
+{
+    for (size_t i = 1; i < found->count; i++) {
+        const struct ys_found_image *one = &found->items[i - 1], *other = &found->items[i];
+        if (strcmp(one->path, other->path) != 0)
+            continue;
+        if (strcmp(one->class, other->class) != 0)
+            return ys_fail(YS_EFORMAT, "%s, line %zu: %s is of class %s there, and of %s in line %zu of %s: remove one",
+                           found->lists[other->tests], other->line, other->path, other->class, one->class, one->line,
+                           found->lists[one->tests]);
+        if (one->tests != other->tests)
+            return ys_fail(YS_EFORMAT, "%s, line %zu: %s is in line %zu of %s too: test on others than are trained on",
+                           found->lists[other->tests], other->line, other->path, one->line, found->lists[one->tests]);
+    }
+    return YS_OK;
+}
+
 static int compare_left(const void *a, const void *b)
 {
     const struct ys_found_left *one = a, *other = b;
@@ -201,6 +220,8 @@ ys_status ys_folder_read(const char *path, struct ys_folder *folder)
         status = ys_fail(YS_EFORMAT, "%s has no images (.jpg, .jpeg, .png) in folders named by their classes", path);
     if (status == YS_OK)
         status = hash_found(path, &found, split, made.hash);
+    if (status == YS_OK && found.lists[0] && (found.lists[1] || !split))
+        status = check_twice(&found);
     if (status == YS_OK)
         status = say_left(&found, &made.left_out);
     if (status == YS_OK)

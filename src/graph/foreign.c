@@ -4,6 +4,9 @@
 #include <strings.h>
 
 static const char pull[] = "`git lfs pull` fetches it";
+static const char get[] = "`git annex get` fetches it";
+static const char pull_data[] = "`dvc pull` fetches it";
+static const char again[] = "download it again from an address that exists";
 static const char download[] = "download the file itself, which GitHub calls raw";
 static const char export[] =
     "load it in PyTorch and write it with torch.onnx.export(model, example, \"net.onnx\", dynamo=True)";
@@ -26,6 +29,12 @@ static const struct kind {
         how, at, sizeof(sign) - 1, sign, what, remedy                                                                  \
     }
     SIGN(TEXT, 0, "version https://git-lfs", "a pointer of Git LFS, without the file that it stands for", pull),
+    SIGN(TEXT, 0, "/annex/objects/", "a pointer of git-annex, without the file that it stands for", get),
+    SIGN(TEXT, 0, "../.git/annex/", "a pointer of git-annex, without the file that it stands for", get),
+    SIGN(TEXT, 0, "outs:", "a pointer of DVC, without the file that it stands for", pull_data),
+    SIGN(TEXT, 0, "404", "what a server says where there is no such file", again),
+    SIGN(TEXT, 0, "Not found", "what a server says where there is no such file", again),
+    SIGN(TEXT, 0, "Invalid username or password", "what a server says to whom it does not know", again),
     SIGN(TEXT, 0, "<!doctype html", "an HTML page", download),
     SIGN(TEXT, 0, "<html", "an HTML page", download),
     SIGN(TEXT, 0, "<", "a page of the web, or XML", download),
@@ -37,6 +46,8 @@ static const struct kind {
     SIGN(BYTES, 0, "\x89HDF\r\n", "an HDF5 file, as Keras saves networks", convert),
     SIGN(BYTES, 4, "TFL3", "a TensorFlow Lite file", convert),
     SIGN(BYTES, 4, "ORTM", "in ONNX Runtime's own form", older),
+    SIGN(BYTES, 0, "GGUF", "a GGUF file of weights", weights),
+    SIGN(BYTES, 0, "\x93NUMPY", "an array of NumPy", weights),
     SIGN(BYTES, 8, "{\"", "a safetensors file", weights),
     SIGN(BYTES, 0, "\x1f\x8b", "compressed by gzip", unpack),
     SIGN(BYTES, 0, "BZh", "compressed by bzip2", unpack),

@@ -16,17 +16,18 @@ UNGUARDED = {"YARDSTICK_LANDLOCK": "off"}
 class Intruders(Case):
     def run_intruder(self, cheat, *flags, code=0, keep="-", frameworks="intruder", **options):
         """The trials of the result document, stderr, and what the intruder printed."""
-        usual = {"--batch": "16", "--lr": "0.01", "--momentum": "0.9", "--steps": "40", "--block": "4", "--repeat": "1", "--audit": "off"}
-        usual.update(flag.split("=", 1) for flag in flags)
-        document, err = self.result(
-            "run", "--framework=" + frameworks, "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1",
-            "--keep_log=yes", "--env.CHEAT=" + cheat, "--env.CHEAT_KEEP=" + keep, *map("=".join, usual.items()), code=code,
-            timeout=300, **options)
+        document, err = self.result("run", *self.words(cheat, *flags, keep=keep, frameworks=frameworks), code=code, timeout=300, **options)
         printed = ""
         for path in glob.glob(os.path.join(self.folder, "yardstick-results/*/runs/*/adapter.log")):
             with open(path) as file:
                 printed += file.read()
         return document["trials"], err, printed
+
+    def words(self, cheat, *flags, keep="-", frameworks="intruder"):
+        usual = {"--batch": "16", "--lr": "0.01", "--momentum": "0.9", "--steps": "40", "--block": "4", "--repeat": "1", "--audit": "off"}
+        usual.update(flag.split("=", 1) for flag in flags)
+        return ["--framework=" + frameworks, "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1", "--keep_log=yes",
+                "--env.CHEAT=" + cheat, "--env.CHEAT_KEEP=" + keep, *map("=".join, usual.items())]
 
 
 class Files(Intruders):
@@ -133,6 +134,10 @@ class Time(Intruders):
                 self.assertGreater(said, 2)
                 self.assertLess(held, 1.05 + 2 * (proof["open_cpu_s"] + proof["first_cpu_s"]) / worked)
                 self.assertIn("may have been done ahead", " ".join(trial["doubts"]))
+        checked, _ = self.yardstick("check", *self.words("ahead_first", "--batch=8", "--steps=150", "--block=4"))
+        apart = re.search(r"its speed was a range of ([0-9.]+) times .* with ([0-9]+) steps or more it is none", " ".join(checked.split()))
+        self.assertGreater(float(apart.group(1)), 1.2)
+        self.assertGreater(int(apart.group(2)), 150)
 
     def test_one_that_does_its_work_gains_nothing(self):
         (said, held), _, _ = self.gains("nothing")

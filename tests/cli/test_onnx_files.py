@@ -159,6 +159,10 @@ class Files(Case):
             packed.writestr("archive/data.pkl", b"\x80\x02}" + bytes(17 << 20))
         good = model([GEMM], [W])
         kinds = {b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n": "git lfs pull",
+                 b"/annex/objects/SHA256E-s9--00.onnx\n": "git annex get",
+                 b"outs:\n- md5: 00\n": "dvc pull",
+                 b"404: Not Found": "what a server says where there is no such file",
+                 b"GGUF\x03\x00\x00\x00": "a GGUF file of weights",
                  b"\xef\xbb\xbf\r\n<!DOCTYPE html>\n<html>": "an HTML page", b"<html lang=en>": "an HTML page",
                  archive.getvalue(): "torch.onnx.export", pickle.dumps({}, 2): "torch.onnx.export", b"\x89HDF\r\n\x1a\n" + bytes(99): "Keras",
                  gzip.compress(good): "unpack", b"": "is empty", good[:len(good) // 2]: "bring it again"}

@@ -1,14 +1,53 @@
 """What `verify` proves of the built-in engine itself, and what it keeps."""
 import json
 import os
-
+import shutil
 import subprocess
 import unittest
 
-from harness import CACHE, RECIPES, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+from harness import CACHE, PROGRAM, RECIPES, ROOT, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
 
 MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--lr=0.01"]
 WORK = ["parameters", "multiply-adds", "initial weights", "batches"]
+
+
+# Stands where the built-in engine is, which it asks, and spoils what that answers in single precision, as a library would that
+# computes nonsense. REAL is the engine.
+SPOILED = '''#!/usr/bin/env python3
+import array, json, os, random, socket, subprocess, sys, threading
+if "YARDSTICK_FD" not in os.environ:
+    os.execv(REAL, [REAL] + sys.argv[1:])
+above = socket.socket(fileno=int(os.environ["YARDSTICK_FD"]))
+below, given = socket.socketpair()
+engine = subprocess.Popen([REAL], pass_fds=[given.fileno()], env=dict(os.environ, YARDSTICK_FD=str(given.fileno())))
+given.close()
+singles = []
+
+def ask():
+    for line in above.makefile("rb"):
+        if b'"precision":"f32"' in line:
+            singles.append(line)
+        below.sendall(line)
+    below.shutdown(socket.SHUT_WR)
+
+def spoil(path):
+    with open(path, "r+b") as file:
+        size = int.from_bytes(file.read(8), "little")
+        tensors = json.loads(file.read(size))
+        begin, end = (8 + size + place for place in tensors["logits"]["data_offsets"])
+        file.seek(begin)
+        logits = array.array("f", file.read(end - begin))
+        file.seek(begin)
+        file.write(array.array("f", [random.uniform(-9, 9) * logit for logit in logits]).tobytes())
+
+threading.Thread(target=ask, daemon=True).start()
+for line in below.makefile("rb"):
+    message = json.loads(line)
+    if singles and message["type"] == "tensors":
+        spoil(message["path"])
+    above.sendall(line)
+sys.exit(engine.wait())
+'''
 
 
 class Proof(Case):
@@ -31,6 +70,24 @@ class Proof(Case):
     def test_of_inference(self):
         proof, = self.verify(*MLP, "--mode=infer")
         self.assertEqual(self.names(proof), WORK + ["logits", "loss", "gradient by the input", "logits and loss"])
+
+    def test_of_twins_above_the_ceiling_is_none_and_not_the_framework_s_fault(self):
+        programs = os.path.join(self.folder, "programs")
+        os.makedirs(programs)
+        shutil.copy(PROGRAM, programs)
+        for name in ("yardstick-launch", "frameworks", "adapters"):
+            os.symlink(os.path.join(ROOT if name in ("frameworks", "adapters") else os.path.dirname(PROGRAM), name), os.path.join(programs, name))
+        engine = os.path.join(programs, "yardstick-builtin")
+        with open(engine, "w") as file:
+            file.write(SPOILED.replace("REAL", repr(os.path.join(os.path.dirname(PROGRAM), "yardstick-builtin"))))
+        os.chmod(engine, 0o755)
+        ended = subprocess.run([os.path.join(programs, "yardstick"), "verify", *MLP, "--mode=infer", "--seed=9", "--format=json"], cwd=self.folder,
+                               env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 5, ended.stderr)
+        proof = json.loads(ended.stdout)[0]["proof"]
+        self.assertEqual((proof["verdict"], proof["checks"], proof["lasting"]), ("none", [], False))
+        self.assertIn("the oracle or its twins failed: a twin lies ", proof["reason"])
+        self.assertIn("in logits and loss, where rounding explains ", proof["reason"])
 
     def test_of_dropout_which_is_off_in_it(self):
         proof, = self.verify("--framework=builtin", "--model=tf-mnist", "--data=synthetic", "--threads=1", "--batch=2")

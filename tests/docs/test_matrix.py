@@ -114,6 +114,20 @@ class Matrix(unittest.TestCase):
             self.assertRaisesRegex(matrix.Skip, "no compiler for aarch64 and no emulator of it: run: apt-get install",
                                    matrix.on_aarch64, self.build, mock.Mock())
 
+    def test_modules_of_webassembly_are_started_by_node(self):
+        folder = os.path.join(self.build, matrix.WASM)
+        shutil.copytree(os.path.join(self.build, "meson-info"), os.path.join(folder, "build", "meson-info"))
+        os.mkdir(os.path.join(folder, "root"))  # as if made before
+        for _ in range(2):
+            with mock.patch.object(matrix.Place, "output") as output, self.place("wasm") as place:
+                pass
+            with open(os.path.join(place.build, "meson-info", "intro-tests.json"), encoding="utf-8") as file:
+                commands = [test["cmd"] for test in json.load(file)]
+            self.assertEqual(commands, [[*matrix.NODE, "/bin/sh", self.build], [*matrix.NODE, "/nowhere/sh"]])
+            self.assertIn("engine-tests", output.call_args.args[0])
+        with mock.patch.object(matrix.Place, "output", side_effect=matrix.Broken("run: apt-get install")):
+            self.assertRaisesRegex(matrix.Skip, "no compiler for WebAssembly: run: apt-get install", matrix.on_wasm, self.build, mock.Mock())
+
     def run_rows(self, *arguments, code):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), mock.patch("sys.argv", ["matrix.py", self.build, *arguments]):

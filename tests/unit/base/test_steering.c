@@ -42,6 +42,10 @@ static void each_kind_of_program_gets_what_the_rule_says(void)
         {"TF_ENABLE_AUTO_MIXED_PRECISION", true, false, false},
         {"PYTHONPATH", true, false, false},
         {"PYTHONSTARTUP", true, false, false},
+        {"KERAS_BACKEND=jax", true, false, false},
+        {"LUA_PATH_5_3", true, false, false},
+        {"RAYON_NUM_THREADS", true, false, false},
+        {"NCCL_ALGO", true, true, false},
         {"LC_NUMERIC=de_DE.UTF-8", true, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

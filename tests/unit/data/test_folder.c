@@ -278,6 +278,20 @@ static void lists_are_read_as_programs_write_them(void)
     CHECK(folder.count == 3 && folder.train_count == 2);
 }
 
+static void an_image_is_of_one_class_and_one_half(void)
+{
+    static const char *const files[] = {"both/1.jpg", "both/2.jpg", "both/3.jpg", "both/4.jpg"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        make(files[i]);
+    scratch_text("both/images.csv", "1.jpg,cat\n2.jpg,dog\n3.jpg,cat\n4.jpg,dog\n1.jpg,cat\n");
+    CHECK(look("both/images.csv") == YS_OK && folder.count == 5); /* as often as somebody wants it */
+    scratch_text("both/images.csv", "1.jpg,cat\n2.jpg,dog\n3.jpg,cat\n4.jpg,dog\n1.jpg,dog\n");
+    refuses("both/images.csv", YS_EFORMAT, "1.jpg is of class");
+    scratch_text("both/train.csv", "1.jpg,cat\n2.jpg,dog\n");
+    scratch_text("both/test.csv", "3.jpg,cat\n2.jpg,dog\n");
+    refuses("both", YS_EFORMAT, "too: test on others than are trained on");
+}
+
 static void put_bytes(const char *path, const void *bytes, size_t size)
 {
     FILE *file = fopen(scratch(path), "wb");
@@ -310,6 +324,7 @@ static void lines_that_say_nothing_are_refused_with_their_number(void)
         {"label,image\n0,2.jpg\n", "line 1: there is no file ", YS_ENOTFOUND},
         {"2.jpg;0\n3.jpg;1\n", "line 1: write IMAGE,CLASS", YS_EFORMAT},
     };
+    make("lines/1.jpg");
     make("lines/2.jpg");
     make("lines/3.jpg");
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
@@ -324,9 +339,9 @@ static void lines_that_say_nothing_are_refused_with_their_number(void)
     put_bytes("lines/list.csv", "2.jpg,0\n3\0.\0", 12);
     refuses("lines/list.csv", YS_EFORMAT, "line 2: is no text of bytes");
     scratch_text("lines/train.csv", "2.jpg,0\n3.jpg,1\n");
-    scratch_text("lines/test.csv", "2.jpg,2\n");
-    refuses("lines", YS_EFORMAT, "2.jpg: its class 2 is out of range: images to train on have 0 to 1");
-    scratch_text("lines/test.csv", "\n2.jpg,-1\n");
+    scratch_text("lines/test.csv", "1.jpg,2\n");
+    refuses("lines", YS_EFORMAT, "1.jpg: its class 2 is out of range: images to train on have 0 to 1");
+    scratch_text("lines/test.csv", "\n1.jpg,-1\n");
     refuses("lines", YS_EFORMAT, "lines/test.csv, line 2: ");
 }
 
@@ -380,8 +395,8 @@ TAP_MAIN(TAP_CASE(halves_are_taken_as_the_folder_has_them),
          TAP_CASE(without_halves_one_in_ten_of_each_class_is_to_test_on),
          TAP_CASE(halves_are_known_by_the_names_that_people_give_them), TAP_CASE(a_class_may_be_called_like_a_half),
          TAP_CASE(a_third_part_is_left_out_and_said), TAP_CASE(halves_that_cannot_be_told_are_refused),
-         TAP_CASE(lists_are_read_as_programs_write_them), TAP_CASE(a_list_names_its_images_and_their_classes),
-         TAP_CASE(tiny_imagenet_is_taken_as_it_is_unpacked), TAP_CASE(what_is_no_data_set_is_refused_with_its_path),
-         TAP_CASE(a_link_in_a_circle_ends), TAP_CASE(lines_that_say_nothing_are_refused_with_their_number),
-         TAP_CASE(its_sum_changes_with_what_it_holds), TAP_CASE(names_of_sets_are_no_paths),
-         TAP_CASE(without_memory_nothing_is_kept))
+         TAP_CASE(an_image_is_of_one_class_and_one_half), TAP_CASE(lists_are_read_as_programs_write_them),
+         TAP_CASE(a_list_names_its_images_and_their_classes), TAP_CASE(tiny_imagenet_is_taken_as_it_is_unpacked),
+         TAP_CASE(what_is_no_data_set_is_refused_with_its_path), TAP_CASE(a_link_in_a_circle_ends),
+         TAP_CASE(lines_that_say_nothing_are_refused_with_their_number), TAP_CASE(its_sum_changes_with_what_it_holds),
+         TAP_CASE(names_of_sets_are_no_paths), TAP_CASE(without_memory_nothing_is_kept))
