@@ -9,18 +9,17 @@
 
 #include <string.h>
 
-static const size_t LOOKS[] = {8, 20, 50};
-enum { LOOK_COUNT = sizeof LOOKS / sizeof LOOKS[0], MOST_ROUNDS = 50, COMPARE_ROUNDS = 10 };
-static const double LEVEL = 0.05 / LOOK_COUNT, USUAL_BUDGET_S = 600;
+enum { COMPARE_ROUNDS = 10 };
+static const double USUAL_BUDGET_S = 600;
 
 struct room {
-    double lists[5][MOST_ROUNDS];
+    double lists[5][2 * YS_GATE_ROUNDS_MOST];
 };
 
 static struct ys_compare_rounds rounds_in(struct room *room)
 {
-    return (struct ys_compare_rounds){room->lists[0], room->lists[1], room->lists[2],
-                                      room->lists[3], room->lists[4], 0};
+    return (struct ys_compare_rounds){
+        room->lists[0], room->lists[1], room->lists[2], room->lists[3], room->lists[4], 0, 0};
 }
 
 struct confirming {
@@ -96,7 +95,7 @@ static ys_status look(const struct ys_again *again, const struct ys_rules *rules
             continue;
         struct ys_compare_rounds rounds = rounds_in(&room);
         ys_again_values(again, rule->metric, &rounds);
-        YS_TRY(ys_gate_confirm(check, rule, &rounds, LEVEL));
+        YS_TRY(ys_gate_confirm(check, rule, &rounds, YS_GATE_LEVEL));
         *left += check->outcome == YS_GATE_OPEN;
     }
     return YS_OK;
@@ -130,9 +129,9 @@ static ys_status confirm_trial(const struct confirming *confirming, const struct
     const char *name = suspects->checks[0]->trial;
     YS_TRY(open_again(confirming, name, name, &again, &reason));
     ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && again && !reason && left && i < LOOK_COUNT; i++) {
-        ys_log_info("%s: fresh rounds of both side by side, up to %zu", name, LOOKS[i]);
-        status = ys_again_measure(again, LOOKS[i], &reason);
+    for (size_t i = 0; status == YS_OK && again && !reason && left && i < YS_GATE_LOOKS; i++) {
+        ys_log_info("%s: fresh rounds of both side by side, up to %zu", name, YS_GATE_ROUNDS[i]);
+        status = ys_again_measure(again, YS_GATE_ROUNDS[i], &reason);
         if (status == YS_OK && !reason)
             status = look(again, rules, suspects, &left);
     }
@@ -184,7 +183,7 @@ static ys_status confirm_pair(const struct confirming *confirming, struct ys_jud
     for (size_t i = 0; status == YS_OK && !pair->unconfirmed && i < pair->metrics.count; i++) {
         struct ys_compare_rounds rounds = rounds_in(&room);
         ys_again_values(again, metrics[i].metric, &rounds);
-        if (rounds.n)
+        if (rounds.n > rounds.again)
             status = ys_judged_confirm(pair, &metrics[i], &rounds);
     }
     ys_again_close(again);

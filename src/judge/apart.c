@@ -6,11 +6,12 @@
 
 #include <math.h>
 
-/* Runs of a trial that have a value: first those that count, then those from which nobody knows how much was taken.
+/* Runs of a trial that have a value: first those that count, then those from which nobody knows how much was taken,
+ * `again` of which were run again.
  * Logarithms where ratios are asked for. */
 struct runs {
     double *values, *low, *high; /* owned as one; as measured, and its ends (ys_judge_ends()) */
-    size_t kept, all, disturbed;
+    size_t kept, all, again, disturbed;
     bool fit; /* each is finite, and was above 0 where its logarithm was taken */
 };
 
@@ -68,8 +69,9 @@ static ys_status take_runs(const struct ys_result_trial *trial, const struct ask
     size_t count;
     const struct ys_trial_metric *of = &trial->values[asked->metric];
     const bool is_rate = ys_metric_infos(&count)[asked->metric].kind == YS_KIND_RATE;
-    double *room = ys_alloc(3 * of->rounds + 1, sizeof *room);
-    *runs = (struct runs){room, room + of->rounds, room + 2 * of->rounds, 0, 0, 0, true};
+    const size_t most = of->rounds + of->again;
+    double *room = ys_alloc(3 * most + 1, sizeof *room);
+    *runs = (struct runs){room, room + most, room + 2 * most, 0, 0, 0, 0, true};
     if (!room)
         return ys_out_of_memory();
     for (int left_out = 0; left_out < 2; left_out++) {
@@ -81,6 +83,12 @@ static ys_status take_runs(const struct ys_result_trial *trial, const struct ask
             add(runs, of, r, asked);
         }
         runs->kept = left_out ? runs->kept : runs->all;
+    }
+    for (size_t r = of->rounds; of->n && r < most; r++) {
+        if (!isfinite(of->by_round[r]) || !isnan(of->taken[r]))
+            continue;
+        runs->again++;
+        add(runs, of, r, asked);
     }
     restore(runs, is_rate);
     return YS_OK;
@@ -122,6 +130,11 @@ static ys_status find(const struct runs *candidate, const struct runs *base, boo
     return YS_OK;
 }
 
+static size_t left_out_of(const struct runs *runs)
+{
+    return runs->all - runs->kept - runs->again;
+}
+
 static ys_status unpaired(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
                           const struct asked *asked, struct ys_apart *apart)
 {
@@ -132,9 +145,10 @@ static ys_status unpaired(const struct ys_result_trial *base, const struct ys_re
     if (status == YS_OK)
         status = find(&a, &b, asked->difference, asked->settled ? &apart->settled : &apart->centre,
                       asked->settled ? &apart->restored_settled : &apart->restored);
-    apart->left_out = a.all - a.kept + b.all - b.kept;
+    apart->left_out = left_out_of(&a) + left_out_of(&b);
+    apart->put_back = a.all - a.kept + b.all - b.kept;
     apart->disturbed = a.disturbed + b.disturbed;
-    apart->most_out = (a.all - a.kept) * 3 > a.all || (b.all - b.kept) * 3 > b.all;
+    apart->most_out = left_out_of(&a) * 3 > a.kept + left_out_of(&a) || left_out_of(&b) * 3 > b.kept + left_out_of(&b);
     ys_free(a.values);
     ys_free(b.values);
     return status;
@@ -168,7 +182,7 @@ ys_status ys_judge_apart(const struct ys_result_trial *base, const struct ys_res
     size_t count;
     const struct ys_interval none = {false, NAN, NAN, NAN};
     struct asked asked = {metric, difference, false};
-    *apart = (struct ys_apart){{NAN, none}, {NAN, none}, none, none, 0, 0, false, by_seed};
+    *apart = (struct ys_apart){{NAN, none}, {NAN, none}, none, none, 0, 0, 0, false, by_seed};
     if (by_seed)
         return paired(base, candidate, &asked, &apart->centre);
     YS_TRY(unpaired(base, candidate, &asked, apart));

@@ -59,8 +59,8 @@ static int outcome_of_metric(const struct ys_rule *rule, const struct ys_judged_
         *reason = YS_COMPARE_BIASED;
     else if (outcome == YS_GATE_OPEN)
         *reason = "the interval reaches across the rule's bound: more runs, or a quieter machine";
-    else if (metric->left_out && (outcome_of(rule, metric, metric->restored) != outcome ||
-                                  (is_settled && outcome_of(rule, metric, metric->restored_settled) != outcome)))
+    else if (metric->is_put_back && (outcome_of(rule, metric, metric->restored) != outcome ||
+                                     (is_settled && outcome_of(rule, metric, metric->restored_settled) != outcome)))
         *reason = YS_COMPARE_HANGS;
     return *reason ? YS_GATE_OPEN : outcome;
 }
@@ -207,6 +207,8 @@ void ys_gate_fini(struct ys_gate *gate)
     ys_record_fini(&ys_gate_record, gate);
 }
 
+const size_t YS_GATE_ROUNDS[YS_GATE_LOOKS] = {8, 20, YS_GATE_ROUNDS_MOST};
+
 bool ys_gate_is_suspect(const struct ys_gate_check *check)
 {
     return check->outcome != YS_GATE_HOLDS && !check->is_untold && check->scale != YS_NAME_NONE &&
@@ -274,7 +276,7 @@ ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rul
     struct ys_comparison found;
     YS_TRY(compare_with_bound(rule, ratio, rounds, level, &found, &check->fresh_p));
     const bool is_above = found.verdict == YS_VERDICT_BETTER, is_told = is_above || found.verdict == YS_VERDICT_WORSE;
-    check->fresh_rounds = (int64_t)rounds->n;
+    check->fresh_rounds = (int64_t)(rounds->n - rounds->again);
     check->fresh_change = ratio ? found.value * (1 + rule->change) : found.value + rule->change;
     check->outcome = !is_told ? YS_GATE_OPEN : is_above == rule->at_least ? YS_GATE_HOLDS : YS_GATE_BROKEN;
     ys_free(check->reason);

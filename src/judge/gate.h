@@ -65,6 +65,11 @@ ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candid
                         struct ys_gate *gate) YS_MUST_CHECK;
 void ys_gate_fini(struct ys_gate *gate);
 
+/** After so many fresh rounds it is looked, and at no other time; and the level of each look. */
+enum { YS_GATE_LOOKS = 3, YS_GATE_ROUNDS_MOST = 50 };
+extern const size_t YS_GATE_ROUNDS[YS_GATE_LOOKS]; /* 8, 20, 50 */
+#define YS_GATE_LEVEL (0.05 / YS_GATE_LOOKS)
+
 /** Whether fresh rounds may say more of it: it does not hold, and both sides have values of runs that are long enough.
  */
 bool ys_gate_is_suspect(const struct ys_gate_check *check);

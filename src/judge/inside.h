@@ -53,8 +53,10 @@ struct ys_apart {
     struct ys_centre centre;  /* as measured; its interval reaches to the ends of its runs (ys_judge_ends()) */
     struct ys_centre settled; /* the same were what is left of warm-up gone from each run; none where a run has too few
                                  blocks to tell, and of metrics of more than the steady part */
-    struct ys_interval restored, restored_settled; /* with the runs that were left out, each at its worse end */
+    struct ys_interval restored, restored_settled; /* with the runs that were left out, each at its worse end, and those
+                                                      that were run again */
     size_t left_out, disturbed; /* runs from which nobody knows how much was taken; and from which a known time was */
+    size_t put_back;            /* the first, and those that were run again */
     bool most_out;              /* more than a third of one side's are left out */
     bool paired;                /* what was learned by seed; else by all runs of the one and all of the other */
 };

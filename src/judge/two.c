@@ -76,7 +76,7 @@ static int verdict_of(const struct ys_apart *apart, const struct ys_metric_info 
     const char *other;
     const enum ys_verdict verdict =
         ys_compare_verdict_settled(&on, info->of_steady ? &without : NULL, info->better, reason);
-    if (!apart->left_out || verdict == YS_VERDICT_UNCLEAR ||
+    if (!apart->put_back || verdict == YS_VERDICT_UNCLEAR ||
         ys_compare_verdict_settled(&restored, info->of_steady ? &restored_without : NULL, info->better, &other) ==
             verdict)
         return (int)verdict;
@@ -119,6 +119,7 @@ static ys_status conclude(const struct judging *judging, const struct ys_metric_
     told->level = interval->known ? interval->level : NAN;
     told->disturbed = (int64_t)apart->disturbed;
     told->left_out = (int64_t)apart->left_out;
+    told->is_put_back = apart->put_back > 0;
     told->most_out = apart->most_out;
     memcpy(told->restored, (double[]){apart->restored.lo, apart->restored.hi}, sizeof told->restored);
     memcpy(told->restored_settled, (double[]){apart->restored_settled.lo, apart->restored_settled.hi},
@@ -369,6 +370,7 @@ ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_
     const bool fraction = metric->scale == YS_SCALE_DIFFERENCE;
     const struct ys_compare_rule rule = {
         .better = (enum ys_better)metric->better, .difference = fraction, .margin = metric->margin, .stretch = 1};
+    const size_t n = rounds->n - rounds->again;
     struct ys_comparison found;
     struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->confirmed);
     double *scratch = ys_alloc(rounds->n + 1, sizeof *scratch);
@@ -378,15 +380,15 @@ ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_
     if (status == YS_OK) {
         told->better = metric->better;
         told->scale = metric->scale;
-        told->base_value = ys_stat_median(rounds->b, rounds->n, scratch);
-        told->candidate_value = ys_stat_median(rounds->a, rounds->n, scratch);
-        told->base_n = told->candidate_n = (int64_t)rounds->n;
+        told->base_value = ys_stat_median(rounds->b, n, scratch);
+        told->candidate_value = ys_stat_median(rounds->a, n, scratch);
+        told->base_n = told->candidate_n = (int64_t)n;
         told->ratio = fraction ? NAN : found.value;
         told->difference = fraction ? found.value : NAN;
         told->level = found.interval.known ? found.interval.level : NAN;
         told->disturbed = told->left_out = 0;
-        count_disturbed(rounds->of_a, rounds->n, told);
-        count_disturbed(rounds->of_b, rounds->n, told);
+        count_disturbed(rounds->of_a, n, told);
+        count_disturbed(rounds->of_b, n, told);
         told->margin = metric->margin;
         told->verdict = (int)found.verdict;
         status = copy_text(metric->metric, &told->metric);

@@ -35,6 +35,7 @@ struct ys_judged_metric {
      * took, which are in none. Of the latter, not in the document: both intervals with them put back at their worse
      * ends. */
     int64_t disturbed, left_out;
+    bool is_put_back; /* not in the document: there are runs of the latter, or such as were run again */
     double restored[2], restored_settled[2];
     bool most_out;        /* not in the document: they are more than a third of a side's */
     struct ys_list drift; /* double: by what ratio the machine may have changed; empty: not bounded, or no question */

@@ -30,6 +30,8 @@ struct ys_trial_metric {
     double *taken; /* owned, likewise: by how large a part the time that it is, or is of, could be shorter were what the
                       machine took given back, NaN where nobody knows; NULL of what is no time */
     size_t rounds;
+    size_t again; /* of a time, so many entries more behind those of the rounds: attempts at rounds that were run again
+                     as wholes, in an order that is the same for all trials */
     char *reason; /* owned; NULL */
 };
 void ys_trial_metrics_free(struct ys_trial_metric *metrics); /* of all metrics; NULL is fine */

@@ -63,7 +63,7 @@ struct matched {
     double *from;                /* where the common window begins, as a share of the run; NaN where it is not known */
     double *of_a, *of_b;         /* what was taken from each run (ys_taken_part()) */
     double *beyond_a, *beyond_b; /* how much worse each may be as a whole (ys_outside_reach()) */
-    size_t n, bias_known;
+    size_t n, again, bias_known; /* again: the last of them, as of struct ys_compare_rule */
     struct ys_comparison_taken taken;
 };
 
@@ -79,21 +79,29 @@ static bool is_untold(const struct runs *runs)
 
 /* Pairs of rounds before `end` that have both a value of metric `m`, one a round; of several attempts the last, but
  * none from which nobody knows what was taken in place of one of which that is known: by what was seen of the machine,
- * never by a value. */
+ * never by a value. `again`: of the others those of which nobody knows that, `*again_count`. */
 static size_t choose_runs(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
-                          int64_t end, struct runs *chosen)
+                          int64_t end, struct runs *chosen, struct runs *again, size_t *again_count)
 {
     size_t n = 0;
+    *again_count = 0;
     for (size_t i = 0, k = 0; next_pair(a, b, &i, &k); i++, k++) {
-        const struct runs runs = {&a->runs[i], &b->runs[k]};
+        struct runs runs = {&a->runs[i], &b->runs[k]};
         if (runs.a->round >= end)
             break;
         if (!runs.a->ok || !runs.b->ok || isnan(runs.a->compared[m]) || isnan(runs.b->compared[m]))
             continue;
-        if (n == 0 || chosen[n - 1].a->round != runs.a->round)
+        if (n == 0 || chosen[n - 1].a->round != runs.a->round) {
             chosen[n++] = runs;
-        else if (!is_untold(&runs) || is_untold(&chosen[n - 1]))
+            continue;
+        }
+        if (!is_untold(&runs) || is_untold(&chosen[n - 1])) {
+            const struct runs last = chosen[n - 1];
             chosen[n - 1] = runs;
+            runs = last;
+        }
+        if (is_untold(&runs))
+            again[(*again_count)++] = runs;
     }
     return n;
 }
@@ -114,32 +122,40 @@ static ys_status alloc_rounds(size_t most, struct matched *rounds)
     return YS_OK;
 }
 
+static void add_round(const struct runs *runs, int m, struct matched *rounds)
+{
+    const bool is_speed = ys_metric_find(ys_compared[m])->better == YS_BETTER_HIGHER; /* others are times: they fall */
+    const struct ys_metric_view_run *run = runs->a, *other = runs->b;
+    const struct ys_run_window window = ys_window_common(&run->windows, &other->windows);
+    const size_t i = rounds->n++;
+    rounds->a[i] = ys_window_value(&run->windows, &window, m, run->compared[m]);
+    rounds->b[i] = ys_window_value(&other->windows, &window, m, other->compared[m]);
+    rounds->bias[i] = is_speed ? window.bias : -window.bias;
+    rounds->from[i] = window.from;
+    rounds->of_a[i] = ys_taken_part(run, &window, m);
+    rounds->of_b[i] = ys_taken_part(other, &window, m);
+    rounds->beyond_a[i] = ys_outside_reach(&run->outside, m, rounds->a[i]);
+    rounds->beyond_b[i] = ys_outside_reach(&other->outside, m, rounds->b[i]);
+    rounds->bias_known += isfinite(rounds->bias[i]);
+    if (!isnan(rounds->of_a[i]) && !isnan(rounds->of_b[i]) && rounds->of_a[i] + rounds->of_b[i] > 0)
+        ys_taken_add(run, other, &rounds->taken);
+}
+
 /* Values of metric `m` round by round, before `end`, each pair over one window. */
 static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m, int64_t end,
                        struct matched *rounds)
 {
-    const bool is_speed = ys_metric_find(ys_compared[m])->better == YS_BETTER_HIGHER; /* others are times: they fall */
-    struct runs *chosen = ys_alloc(a->run_count, sizeof *chosen);
+    struct runs *chosen = ys_alloc(2 * a->run_count, sizeof *chosen), *again = chosen + a->run_count;
+    size_t again_count = 0;
     if (!chosen)
         return ys_out_of_memory();
     ys_status status = alloc_rounds(a->run_count, rounds);
-    const size_t n = status == YS_OK ? choose_runs(a, b, m, end, chosen) : 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct ys_metric_view_run *run = chosen[i].a, *other = chosen[i].b;
-        const struct ys_run_window window = ys_window_common(&run->windows, &other->windows);
-        rounds->a[i] = ys_window_value(&run->windows, &window, m, run->compared[m]);
-        rounds->b[i] = ys_window_value(&other->windows, &window, m, other->compared[m]);
-        rounds->bias[i] = is_speed ? window.bias : -window.bias;
-        rounds->from[i] = window.from;
-        rounds->of_a[i] = ys_taken_part(run, &window, m);
-        rounds->of_b[i] = ys_taken_part(other, &window, m);
-        rounds->beyond_a[i] = ys_outside_reach(&run->outside, m, rounds->a[i]);
-        rounds->beyond_b[i] = ys_outside_reach(&other->outside, m, rounds->b[i]);
-        rounds->bias_known += isfinite(rounds->bias[i]);
-        if (!isnan(rounds->of_a[i]) && !isnan(rounds->of_b[i]) && rounds->of_a[i] + rounds->of_b[i] > 0)
-            ys_taken_add(run, other, &rounds->taken);
-    }
-    rounds->n = n;
+    const size_t n = status == YS_OK ? choose_runs(a, b, m, end, chosen, again, &again_count) : 0;
+    for (size_t i = 0; i < n; i++)
+        add_round(&chosen[i], m, rounds);
+    for (size_t i = 0; i < again_count && ys_taken_is_part(m); i++)
+        add_round(&again[i], m, rounds);
+    rounds->again = rounds->n - n;
     ys_free(chosen);
     return status;
 }
@@ -225,6 +241,7 @@ static ys_status compare_rounds(const struct matched *rounds, struct ys_compare_
     bound(rounds, is_speed, rule.difference, down, up);
     rule.down = down;
     rule.up = up;
+    rule.again = rounds->again;
     ys_status status = ys_compare(rounds->a, rounds->b, rounds->n, &rule, found);
     ys_free(down);
     return status;
@@ -246,7 +263,8 @@ static ys_status judge_at(const struct pair *pair, int m, double margin, size_t 
                                          .bias_untold = is_of_steady && !has_bias};
     if (status == YS_OK)
         status = compare_rounds(&rounds, rule, info->better == YS_BETTER_HIGHER, found);
-    *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n) : (double)NAN, rounds.taken, moment};
+    *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n - rounds.again) : (double)NAN, rounds.taken,
+                              moment};
     ys_free(rounds.a);
     return status;
 }
@@ -452,6 +470,7 @@ static ys_status take_rounds(const struct ys_metric_view_trial *a, const struct 
 {
     struct matched rounds;
     ys_status status = match(a, b, 0, INT64_MAX, &rounds);
+    rounds.n -= rounds.again;
     double *of = status == YS_OK ? ys_alloc(rounds.n, sizeof *of) : NULL,
            *left = status == YS_OK ? ys_alloc(rounds.n, sizeof *left) : NULL;
     for (size_t i = 0; of && left && i < rounds.n; i++) {
@@ -459,7 +478,7 @@ static ys_status take_rounds(const struct ys_metric_view_trial *a, const struct 
         left[i] = rounds.bias[i];
     }
     *ratios = (struct ys_list){of, of && left ? rounds.n : 0};
-    *biases = (struct ys_list){left, of && left && rounds.bias_known == rounds.n ? rounds.n : 0};
+    *biases = (struct ys_list){left, of && left && rounds.bias_known >= rounds.n ? rounds.n : 0};
     ys_free(rounds.a);
     return status == YS_OK && !(of && left) ? ys_out_of_memory() : status;
 }

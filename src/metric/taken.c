@@ -28,6 +28,11 @@ static const struct {
     {OF_NOTHING, 0},   /* rss_peak_bytes */
 };
 
+bool ys_taken_is_part(int m)
+{
+    return parts[m].part != OF_NOTHING;
+}
+
 /* Of the steady part, as far as the window that two runs share reaches into it. */
 static double work_s(const struct ys_metric_view_run *run, const struct ys_run_window *window)
 {

@@ -9,8 +9,11 @@
  * knows. `window`: what the run is compared over. */
 double ys_taken_part(const struct ys_metric_view_run *run, const struct ys_run_window *window, int m);
 
-/** The same of any metric, by its place in ys_metric_infos(), over the run's own window. A time that no more is known
- * of can have lost all that was taken from the run. */
+/** Whether anything can be taken from metric `m` of ys_compared. */
+bool ys_taken_is_part(int m);
+
+/** ys_taken_part() of any metric, by its place in ys_metric_infos(), over the run's own window. A time that no more is
+ * known of can have lost all that was taken from the run. */
 double ys_taken_part_of(const struct ys_metric_view_run *run, size_t place);
 
 /** Adds a round of these two runs to what was taken from those of a comparison, where something was and it is known how

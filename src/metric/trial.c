@@ -22,16 +22,38 @@ static double bias_of(const struct ys_metric_view_run *run, const struct ys_metr
     return info->better == YS_BETTER_HIGHER ? left : -left;
 }
 
-static void add_round(struct ys_trial_metric *metric, double value, double bias, double whole, double taken)
+static void add_value(struct ys_trial_metric *metric, size_t at, double value, double bias, double whole, double taken)
 {
-    metric->by_round[metric->rounds] = value;
+    metric->by_round[at] = value;
     if (metric->bias)
-        metric->bias[metric->rounds] = bias;
+        metric->bias[at] = bias;
     if (metric->whole)
-        metric->whole[metric->rounds] = isnan(whole) ? value : whole;
+        metric->whole[at] = isnan(whole) ? value : whole;
     if (metric->taken)
-        metric->taken[metric->rounds] = taken;
-    metric->rounds++;
+        metric->taken[at] = taken;
+}
+
+/* Of a run, at that place of the lists. */
+static void add_run(const struct ys_metric_view_run *run, size_t place, int of_whole, double value, size_t at,
+                    struct ys_trial_metric *metric)
+{
+    size_t count;
+    add_value(metric, at, value, metric->bias ? bias_of(run, &ys_metric_infos(&count)[place]) : NAN,
+              of_whole >= 0 ? run->outside.whole[of_whole] : (double)NAN,
+              metric->taken && isfinite(value) ? ys_taken_part_of(run, place) : (double)NAN);
+}
+
+/* Attempts of which nobody knows what was taken from them, and that were run again: each has its place. */
+static void add_again(const struct ys_metric_view_trial *trial, size_t place, int of_whole,
+                      struct ys_trial_metric *metric)
+{
+    for (size_t i = 0; metric->taken && i < trial->run_count; i++) {
+        const struct ys_metric_view_run *run = &trial->runs[i];
+        if (run->counted || run->status == YS_RUN_CANCELLED)
+            continue;
+        add_run(run, place, of_whole, run->ok ? run->metrics[place].value : (double)NAN,
+                metric->rounds + metric->again++, metric);
+    }
 }
 
 /* The place of a metric of which a whole run may say otherwise; -1: none. */
@@ -68,10 +90,8 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
         const struct ys_run_metric *found = &run->metrics[place];
         double value = run->ok ? found->value : NAN;
         while ((int64_t)metric->rounds < run->round)
-            add_round(metric, NAN, NAN, NAN, NAN);
-        add_round(metric, value, metric->bias ? bias_of(run, info) : NAN,
-                  of_whole >= 0 ? run->outside.whole[of_whole] : (double)NAN,
-                  metric->taken && isfinite(value) ? ys_taken_part_of(run, place) : (double)NAN);
+            add_value(metric, metric->rounds++, NAN, NAN, NAN, NAN);
+        add_run(run, place, of_whole, value, metric->rounds++, metric);
         if (isnan(value)) {
             if (found->reason && (run->ok || !*reason))
                 *reason = found->reason;
@@ -81,6 +101,7 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
         metric->judged += found->steady != NULL;
         metric->steady += ys_json_truth(found->steady, false);
     }
+    add_again(trial, place, of_whole, metric);
     return YS_OK;
 }
 

@@ -267,13 +267,14 @@ static const struct part {
     {YS_ASK_SPEED, put_state, NULL, NULL, PLAIN},
     {YS_ASK_SPEED, put_results, NULL, NULL, PLAIN},
     {YS_ASK_SPEED, ys_html_speed_chart, NULL, NULL, PLAIN},
-    {YS_ASK_SPEED, ys_html_latency_charts, NULL, NULL, GRID},
+    {YS_ASK_SPEED, ys_html_latency_chart, NULL, NULL, GRID},
     {YS_ASK_SPEED, ys_html_axis_charts, NULL, NULL, GRID},
     {YS_ASK_SPEED, ys_html_scaling, NULL, NULL, PLAIN},
     {YS_ASK_SPEED, NULL, "All trials", "trials", PLAIN, ys_table_all_results},
     {YS_ASK_SPEED, put_words, "Trials against each other, metric by metric", "comparisons", PLAIN},
-    {YS_ASK_SPEED, ys_html_short_axis_charts, "Speed along one setting of two values", "along", GRID},
+    {YS_ASK_SPEED, ys_html_short_axis_charts, "Speed along settings of two values", "along", GRID},
     {YS_ASK_SPEED, ys_html_heat_charts, "Speed over two settings", "heat", PLAIN},
+    {YS_ASK_SPEED, ys_html_percentile_chart, "How long requests take, up to the slowest", "requests", GRID},
     {YS_ASK_SPEED, NULL, "Latencies in numbers", "latencies", PLAIN, ys_table_latencies},
     {YS_ASK_SPEED, ys_html_step_chart, "How long steps take, down to the slowest", "steps", GRID},
     {YS_ASK_ACCURACY, put_answers, NULL, NULL, PLAIN},
@@ -382,10 +383,8 @@ ys_status ys_report_html_among(const ys_json *result, const struct ys_judged *ju
     YS_TRY(status);
     ys_buf_puts(out, "<p class=\"soft\">Made by yardstick ");
     ys_text_html(out, version);
-    ys_buf_puts(
-        out,
-        " from its result document. Medians of runs in fresh processes; their intervals are rank intervals, those of "
-        "ratios are by signed ranks, of at least 95 %.</p>\n</main>\n<script>\n");
+    ys_buf_puts(out, " from its result document. Medians of runs in fresh processes, with intervals of at least 95 % "
+                     "confidence.</p>\n</main>\n<script>\n");
     ys_buf_puts(out, ys_html_script);
     ys_buf_puts(out, "</script>\n</body>\n</html>\n");
     return out->failed ? ys_out_of_memory() : YS_OK;

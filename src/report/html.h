@@ -75,8 +75,9 @@ ys_status ys_html_scaling(struct ys_buf *out, const struct ys_view *view) YS_MUS
 /** What was predicted with the same weights, with the errors along the network drawn. */
 ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 /* and figures for a grid of them (<div class="charts">). */
-ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-/** Speed along each setting, where one of them has three values or more; else, as the picture of speed shows it too. */
+ys_status ys_html_latency_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+ys_status ys_html_percentile_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+/** Speed along each setting of three values or more; of two, which the picture of speed shows too. */
 ys_status ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_short_axis_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
 ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;

@@ -454,9 +454,8 @@ static bool latencies_are_wide(const struct ys_view *view)
     return high >= 8 * low;
 }
 
-ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
+ys_status ys_html_latency_chart(struct ys_buf *out, const struct ys_view *view)
 {
-    static const struct source source = {"latency", "share", "latency_s", NULL, false};
     const bool wide = latencies_are_wide(view);
     struct ys_chart_dots median = {.id = "latency",
                                    .title = "Median latency",
@@ -465,6 +464,18 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
                                    .logarithmic = wide,
                                    .description = "For each trial the median latency of every run, their median and "
                                                   "its interval."};
+    const struct ys_html_shown shown = first_rows(view);
+    return put_metric_chart(out, view, &shown, "latency_p50_s", &median,
+                            wide ? "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
+                                   "interval. Logarithmic."
+                                 : "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
+                                   "interval.");
+}
+
+ys_status ys_html_percentile_chart(struct ys_buf *out, const struct ys_view *view)
+{
+    static const struct source source = {"latency", "share", "latency_s", NULL, false};
+    const bool wide = latencies_are_wide(view);
     struct ys_chart_lines percentiles = {.id = "percentiles",
                                          .title = "Latency by percentile",
                                          .x_title = "share of the requests",
@@ -474,12 +485,6 @@ ys_status ys_html_latency_charts(struct ys_buf *out, const struct ys_view *view)
                                          .y_kind = YS_KIND_SPAN,
                                          .cut = !wide,
                                          .logarithmic = wide};
-    const struct ys_html_shown shown = first_rows(view);
-    YS_TRY(put_metric_chart(out, view, &shown, "latency_p50_s", &median,
-                            wide ? "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
-                                   "interval. Logarithmic."
-                                 : "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
-                                   "interval."));
     return put_curves(out, view, &source, &percentiles,
                       wide ? "One run of each trial is drawn heavily, the others thinly. Logarithmic."
                            : "One run of each trial is drawn heavily, the others thinly.");

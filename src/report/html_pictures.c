@@ -149,18 +149,13 @@ static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_
     return status;
 }
 
-/** All axes among numbers, where the longest of them has more than two values, or has not. */
+/** All axes among numbers that have more than two values, or two. */
 static ys_status put_axes(struct ys_buf *out, const struct ys_view *view, bool is_long)
 {
-    size_t most = 0;
     ys_status status = YS_OK;
-    for (size_t i = 0; i < ys_view_axes(view); i++) {
-        const size_t count = values_of(view, ys_view_axis(view, i)).count;
-        most = count > most ? count : most;
-    }
-    for (size_t i = 0; status == YS_OK && i < ys_view_axes(view) && (most > 2) == is_long; i++) {
+    for (size_t i = 0; status == YS_OK && i < ys_view_axes(view); i++) {
         const struct axis_values values = values_of(view, ys_view_axis(view, i));
-        if (values.count >= 2)
+        if (is_long ? values.count > 2 : values.count == 2)
             status = put_along(out, view, i, ys_view_axis(view, i), &values);
     }
     return status;

@@ -177,6 +177,18 @@ static void answer_time(struct ys_buf *out, const struct ys_view *view)
 
 /* ---- the same work, a quiet machine */
 
+/* Of those that are not all proven; what none is goes without a word. */
+static void put_proofs(struct ys_buf *out, size_t working, const size_t proofs[4])
+{
+    static const char *const others[] = {NULL, "as far as it could be shown", "to do other work", "not"};
+    ys_buf_printf(out, "Of %zu measured trials %zu %s proven to do the same work", working, proofs[0],
+                  proofs[0] == 1 ? "is" : "are");
+    for (size_t k = 1; k < 4; k++)
+        if (proofs[k] > 0)
+            ys_buf_printf(out, ", %zu %s", proofs[k], others[k]);
+    ys_buf_puts(out, ".");
+}
+
 static void answer_trust(struct ys_buf *out, const struct ys_view *view)
 {
     size_t proofs[4] = {0}, working = 0;
@@ -199,11 +211,7 @@ static void answer_trust(struct ys_buf *out, const struct ys_view *view)
         ys_buf_printf(out, "%s that were measured are proven to do the same work.",
                       ys_label_all(working, "trials").text);
     else
-        ys_buf_printf(
-            out,
-            "Of %zu measured trials %zu %s proven to do the same work, %zu weakly, %zu not at all, and of %zu "
-            "the proof failed.",
-            working, proofs[0], proofs[0] == 1 ? "is" : "are", proofs[1], proofs[3], proofs[2]);
+        put_proofs(out, working, proofs);
     if (disturbed) {
         ys_buf_puts(out, " The machine was not always quiet: ");
         ys_observed_put_disturbed(out, view);
@@ -233,11 +241,10 @@ static void answer_settings(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, isfinite(share) ? ys_label_share(share).text : "an unknown share");
         ys_buf_puts(out, " of that speed");
     }
-    ys_buf_printf(
-        out,
-        ". With wishes of your own: yardstick recommend %lld --wish='fastest within 2 GiB' weighs nothing, and "
-        "says how sure it is.",
-        (long long)view->study.id);
+    ys_buf_printf(out,
+                  ". With wishes of your own: yardstick recommend %lld --wish='fastest within 2 GiB' answers, and says "
+                  "how sure that is.",
+                  (long long)view->study.id);
 }
 
 /* ---- again */

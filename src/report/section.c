@@ -401,14 +401,11 @@ void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comp
                           ys_label_ratio_range(comparison->ratio, comparison->settled_lo, comparison->settled_hi).text);
         before = "; ";
     }
-    if (!comparison->rounds)
+    if (!comparison->rounds || !isfinite(comparison->round_correlation)) /* as below 12 rounds */
         return;
     ys_buf_printf(out, "%swhether rounds hang together: ", before);
     ys_text_clean(out, comparison->rounds, false);
-    if (isfinite(comparison->round_correlation))
-        ys_buf_printf(out, " (%.2f from one to the next)", comparison->round_correlation);
-    else
-        ys_buf_puts(out, " (fewer than 12 rounds)");
+    ys_buf_printf(out, " (%.2f from one to the next)", comparison->round_correlation);
 }
 
 static struct ys_label share_label(double share, bool difference)

@@ -109,6 +109,7 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
  * that were left out put back. */
 struct evidence {
     struct ys_compare_ends on, settled, restored, restored_settled;
+    size_t put_back;
 };
 
 static void judge(struct ys_comparison *comparison, const struct ys_compare_rule *rule, const struct evidence *evidence)
@@ -130,7 +131,7 @@ static void judge(struct ys_comparison *comparison, const struct ys_compare_rule
     } else {
         comparison->verdict = ys_compare_verdict_settled(&evidence->on, is_settled ? &evidence->settled : NULL,
                                                          rule->better, &comparison->reason);
-        if (comparison->left_out && comparison->verdict != YS_VERDICT_UNCLEAR &&
+        if (evidence->put_back && comparison->verdict != YS_VERDICT_UNCLEAR &&
             ys_compare_verdict_settled(&evidence->restored, is_settled ? &evidence->restored_settled : NULL,
                                        rule->better, &other) != comparison->verdict) {
             comparison->verdict = YS_VERDICT_UNCLEAR;
@@ -232,7 +233,7 @@ static ys_status settle(const struct rounds *kept, const struct rounds *all, con
     if (bias.interval.known)
         comparison->bias_bound = fmax(fabs(bias.interval.lo), fabs(bias.interval.hi));
     YS_TRY(span(kept, kept->bias, rule->stretch, rule->level, &comparison->settled));
-    return comparison->left_out ? span(all, all->bias, rule->stretch, rule->level, restored) : YS_OK;
+    return all->n > kept->n ? span(all, all->bias, rule->stretch, rule->level, restored) : YS_OK;
 }
 
 static struct ys_interval on_scale(struct ys_interval interval, const struct ys_compare_rule *rule)
@@ -251,7 +252,7 @@ static ys_status conclude(const struct rounds *kept, const struct rounds *all, c
     YS_TRY(ys_signed_rank_centre(kept->values, kept->n, rule->level, &centre));
     YS_TRY(span(kept, NULL, 1, rule->level, &single));
     YS_TRY(span(kept, NULL, rule->stretch, rule->level, &interval));
-    if (comparison->left_out)
+    if (all->n > kept->n)
         YS_TRY(span(all, NULL, rule->stretch, rule->level, &restored));
     if (rule->bias) {
         YS_TRY(settle(kept, all, rule, comparison, &restored_settled));
@@ -259,7 +260,7 @@ static ys_status conclude(const struct rounds *kept, const struct rounds *all, c
     }
     correlate(kept->values, kept->n, kept->scratch, comparison);
     const struct evidence evidence = {ends_of(&interval, margin), ends_of(&comparison->settled, margin),
-                                      ends_of(&restored, margin), ends_of(&restored_settled, margin)};
+                                      ends_of(&restored, margin), ends_of(&restored_settled, margin), all->n - kept->n};
     double smallest = reach * (interval.hi - interval.lo) / 2;
     if (comparison->settled.known)
         smallest = fmax(smallest, fabs(settled.value - centre.value) +
@@ -312,7 +313,7 @@ ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys
     if (valid) {
         comparison->reason = NULL;
         divide(values, n, &of, &kept, &all);
-        comparison->left_out = n - kept.n;
+        comparison->left_out = n - rule->again - kept.n;
         status = conclude(&kept, &all, &of, comparison);
     }
     ys_free(values);
@@ -334,6 +335,7 @@ ys_status ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_co
     rule.down = down;
     rule.up = up;
     rule.bias = rounds->bias;
+    rule.again = rounds->again;
     for (size_t i = 0; i < n; i++) {
         up[i] = ys_compare_given_back(is_rate ? rounds->of_a[i] : rounds->of_b[i]);
         down[i] = ys_compare_given_back(is_rate ? rounds->of_b[i] : rounds->of_a[i]);

@@ -35,6 +35,9 @@ struct ys_compare_rule {
      * the machine took from the two runs given back, >= 0; INFINITY: nobody knows by how much, and the round counts for
      * no interval. Both NULL where nothing was taken. */
     const double *down, *up;
+    /* The last so many of the rounds are attempts that were run again, as nobody knows what the machine took from them:
+     * they count for nothing, but are put back with the rounds that were left out. */
+    size_t again;
 };
 
 struct ys_comparison {
@@ -100,7 +103,8 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
  * `down` to the upper end of that of all values plus `up`: its ends rise with each value, so it holds whatever part was
  * really taken. With rounds left out the verdict must be the same with them put back, each at the worse of its own
  * value and the farthest of those that were kept, on the side where nobody knows; and more than a third left out is
- * unclear.
+ * unclear. So it must be with attempts put back that were run again: else who looks disturbed where he is slow would
+ * draw once more.
  *
  * A rule with bias_untold makes it unclear. With a bias the verdict must be that of the interval and that of `settled`
  * alike, else it is unclear. With YS_BETTER_NEITHER a clear difference is called unclear,
@@ -114,7 +118,7 @@ struct ys_compare_rounds {
                              be told */
     double *of_a, *of_b;  /* by how large a part the time that each is, or is of, could be shorter were what the machine
                              took from the run given back; NaN: nobody knows */
-    size_t n;
+    size_t n, again;      /* as of the rule: the last `again` of the n */
 };
 /** By how much a speed's logarithm rises, and a time's falls, were that part of the time given back; infinite where it
  * is NaN. */

@@ -165,23 +165,36 @@ ys_status ys_again_measure(struct ys_again *again, size_t rounds, char **reason)
     return *reason ? YS_OK : ys_out_of_memory();
 }
 
+/* Where both have a value. */
+static void add_round(struct ys_arms_value base, struct ys_arms_value candidate, struct ys_compare_rounds *rounds)
+{
+    const size_t n = rounds->n;
+    if (!isfinite(base.value) || !isfinite(candidate.value))
+        return;
+    rounds->a[n] = candidate.value;
+    rounds->b[n] = base.value;
+    rounds->bias[n] = candidate.bias - base.bias;
+    rounds->of_a[n] = candidate.taken;
+    rounds->of_b[n] = base.taken;
+    rounds->n++;
+}
+
 void ys_again_values(const struct ys_again *again, const char *metric, struct ys_compare_rounds *rounds)
 {
-    size_t count, n = 0;
+    size_t count;
     const struct ys_metric_info *info = ys_metric_find(metric);
     const size_t place = (size_t)(info - ys_metric_infos(&count));
-    for (size_t r = 0; r < again->arms.rounds; r++) {
-        const struct ys_arms_value one = ys_arms_value(&again->arms, 0, place, r),
-                                   other = ys_arms_value(&again->arms, 1, place, r);
-        if (!isfinite(one.value) || !isfinite(other.value))
-            continue;
-        rounds->a[n] = other.value;
-        rounds->b[n] = one.value;
-        rounds->bias[n] = other.bias - one.bias;
-        rounds->of_a[n] = other.taken;
-        rounds->of_b[n++] = one.taken;
+    const struct ys_arms *arms = &again->arms;
+    rounds->n = 0;
+    for (size_t r = 0; r < arms->rounds; r++)
+        add_round(ys_arms_value(arms, 0, place, r), ys_arms_value(arms, 1, place, r), rounds);
+    const size_t made = rounds->n;
+    for (size_t i = 0; i < arms->again; i++) {
+        const struct ys_arms_value base = ys_arms_again(arms, 0, place, i), other = ys_arms_again(arms, 1, place, i);
+        if (isnan(base.taken) || isnan(other.taken))
+            add_round(base, other, rounds);
     }
-    rounds->n = n;
+    rounds->again = rounds->n - made;
     if (!info->of_steady)
         rounds->bias = NULL;
 }

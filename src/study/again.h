@@ -25,7 +25,8 @@ void ys_again_close(struct ys_again *again); /* NULL is fine */
  * run failed, or is of another adapter than the trial was. YS_EINTR. */
 ys_status ys_again_measure(struct ys_again *again, size_t rounds, char **reason) YS_MUST_CHECK;
 /** The values of the metric of that name in the rounds in which both have one, those of the second against those of the
- * first. The lists of `rounds` have room for as many as there are rounds. */
+ * first, and behind them in attempts that were run again. The lists of `rounds` have room for twice as many as there
+ * are rounds. */
 void ys_again_values(const struct ys_again *again, const char *metric, struct ys_compare_rounds *rounds);
 
 #endif

@@ -38,6 +38,7 @@ void ys_arms_close(struct ys_arms *arms)
     for (size_t i = 0; arms->items && i < arms->count; i++) {
         ys_free(arms->items[i].reason);
         ys_free(arms->items[i].values);
+        ys_free(arms->items[i].again);
     }
     ys_free(arms->items);
     ys_result_fini(&arms->last);
@@ -64,23 +65,32 @@ static ys_status count_runs(const struct ys_arms *arms, const struct ys_result_t
     return trial->reason && !arm->reason ? ys_out_of_memory() : YS_OK;
 }
 
-static ys_status keep_values(const struct ys_arms *arms, const struct ys_result_trial *trial, size_t rounds,
-                             struct ys_arm *arm)
+/* `count` entries of all metrics of the trial, of rounds or of attempts that were run again, behind the `kept`. */
+static ys_status keep_values(const struct ys_arms *arms, const struct ys_result_trial *trial, bool of_again,
+                             size_t count, size_t kept, struct ys_arms_value **list)
 {
-    struct ys_arms_value *values = ys_realloc(arm->values, (arms->rounds + rounds) * arms->metrics + 1, sizeof *values);
+    struct ys_arms_value *values = ys_realloc(*list, (kept + count) * arms->metrics + 1, sizeof *values);
     if (!values)
         return ys_out_of_memory();
-    arm->values = values;
-    values += arms->rounds * arms->metrics;
-    for (size_t i = 0; i < rounds * arms->metrics; i++) {
+    *list = values;
+    values += kept * arms->metrics;
+    for (size_t i = 0; i < count * arms->metrics; i++) {
         const struct ys_trial_metric *metric = &trial->values[i % arms->metrics];
-        const size_t round = i / arms->metrics;
-        const bool is_there = round < metric->rounds;
-        values[i] = (struct ys_arms_value){.value = is_there ? metric->by_round[round] : NAN,
-                                           .bias = is_there && metric->bias ? metric->bias[round] : 0,
-                                           .taken = is_there && metric->taken ? metric->taken[round] : 0};
+        const size_t at = i / arms->metrics, entry = of_again ? metric->rounds + at : at;
+        const bool is_there = at < (of_again ? metric->again : metric->rounds);
+        values[i] = (struct ys_arms_value){.value = is_there ? metric->by_round[entry] : NAN,
+                                           .bias = is_there && metric->bias ? metric->bias[entry] : 0,
+                                           .taken = is_there && metric->taken ? metric->taken[entry] : 0};
     }
     return YS_OK;
+}
+
+static size_t again_of(const struct ys_arms *arms, const struct ys_result_trial *trial)
+{
+    size_t most = 0;
+    for (size_t m = 0; m < arms->metrics; m++)
+        most = trial->values[m].again > most ? trial->values[m].again : most;
+    return most;
 }
 
 struct told {
@@ -100,14 +110,18 @@ static ys_status read_part(struct ys_arms *arms, size_t rounds)
     const struct ys_result_trial *trials = arms->last.trials;
     if (arms->last.trial_count != arms->count)
         return ys_fail(YS_EINTERNAL, "a study of %zu arms has %zu trials", arms->count, arms->last.trial_count);
-    size_t complete = rounds;
+    size_t complete = rounds, again = again_of(arms, trials);
+    for (size_t i = 1; i < arms->count; i++)
+        again = again_of(arms, &trials[i]) == again ? again : 0;
     for (size_t i = 0; i < arms->count; i++) {
         const size_t run = trials[i].values->rounds;
         complete = arms->is_late && run < complete ? run : complete;
         YS_TRY(count_runs(arms, &trials[i], rounds, &arms->items[i]));
-        YS_TRY(keep_values(arms, &trials[i], rounds, &arms->items[i]));
+        YS_TRY(keep_values(arms, &trials[i], false, rounds, arms->rounds, &arms->items[i].values));
+        YS_TRY(keep_values(arms, &trials[i], true, again, arms->again, &arms->items[i].again));
     }
     arms->rounds += rounds;
+    arms->again += again;
     arms->complete += complete;
     ys_record_glance(&told_record, arms->last.rest, &told);
     ys_study_settings_read(told.study, &keys);
@@ -137,6 +151,11 @@ ys_status ys_arms_measure(struct ys_arms *arms, int rounds)
 struct ys_arms_value ys_arms_value(const struct ys_arms *arms, size_t arm, size_t metric, size_t round)
 {
     return arms->items[arm].values[round * arms->metrics + metric];
+}
+
+struct ys_arms_value ys_arms_again(const struct ys_arms *arms, size_t arm, size_t metric, size_t attempt)
+{
+    return arms->items[arm].again[attempt * arms->metrics + metric];
 }
 
 /* ---- the job */

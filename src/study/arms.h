@@ -33,6 +33,8 @@ struct ys_arm {
     int status;                   /* enum ys_run_status: of an example of those that failed, or why it cannot run */
     char *reason;                 /* of the same; NULL: it said nothing */
     struct ys_arms_value *values; /* [round * metrics + place in ys_metric_infos()] */
+    struct ys_arms_value *again;  /* likewise, of attempts at rounds that were run again, as nobody knows what the
+                                     machine took from some run of them */
 };
 
 /* Changed by the functions below alone. */
@@ -40,6 +42,7 @@ struct ys_arms {
     struct ys_arm *items;
     size_t count, metrics;
     size_t rounds, complete; /* that were asked for; of them those that there was time for */
+    size_t again;            /* attempts that were run again; none where an arm lacks one */
     bool by_turns;           /* the last part took turns */
     bool is_late;            /* the time was over before all of them were measured */
     struct ys_result last;   /* of the last part */
@@ -59,6 +62,7 @@ void ys_arms_close(struct ys_arms *arms); /* a zeroed one is fine */
  * YS_EINTR: asked to stop; what a study says. */
 ys_status ys_arms_measure(struct ys_arms *arms, int rounds) YS_MUST_CHECK;
 struct ys_arms_value ys_arms_value(const struct ys_arms *arms, size_t arm, size_t metric, size_t round);
+struct ys_arms_value ys_arms_again(const struct ys_arms *arms, size_t arm, size_t metric, size_t attempt);
 
 /* A key of the job of arms: what is usual unless the user says it; what is set whatever he says; what he may not say.
  */

@@ -285,20 +285,28 @@ static ys_status open_arms(const struct bisecting *bisecting, struct team *team)
     return ys_arms_open(&wish, &team->arms);
 }
 
-static void take_values(struct team *team, int rounds)
+/* The value of a member of the team, at that place of its speeds. */
+static void take_value(struct team *team, size_t i, int at, struct ys_arms_value of)
 {
     size_t count;
     const bool is_rate = ys_metric_infos(&count)[team->metric].kind == YS_KIND_RATE;
-    for (int r = team->rounds; r < team->rounds + rounds; r++) {
-        for (size_t i = 0; i < team->count; i++) {
-            const struct ys_arms_value of = ys_arms_value(&team->arms, i, team->metric, (size_t)r);
-            const double value = of.value > 0 ? log(of.value) : NAN;
-            const double back = ys_compare_given_back(of.taken);
-            team->speeds.taken[i][r] = team->settled.taken[i][r] = is_rate ? back : -back;
-            team->speeds.values[i][r] = value;
-            team->settled.values[i][r] = value + of.bias;
-        }
+    const double value = of.value > 0 ? log(of.value) : NAN, back = ys_compare_given_back(of.taken);
+    team->speeds.taken[i][at] = team->settled.taken[i][at] = is_rate ? back : -back;
+    team->speeds.values[i][at] = value;
+    team->settled.values[i][at] = value + of.bias;
+}
+
+static void take_values(struct team *team, int rounds)
+{
+    const int room = YS_BISECT_RUNS_MOST - YS_BISECT_ROUNDS_MOST,
+              again = team->arms.again < (size_t)room ? (int)team->arms.again : room;
+    for (size_t i = 0; i < team->count; i++) {
+        for (int r = team->rounds; r < team->rounds + rounds; r++)
+            take_value(team, i, r, ys_arms_value(&team->arms, i, team->metric, (size_t)r));
+        for (int k = team->speeds.again; k < again; k++)
+            take_value(team, i, YS_BISECT_ROUNDS_MOST + k, ys_arms_again(&team->arms, i, team->metric, (size_t)k));
     }
+    team->speeds.again = team->settled.again = again;
     team->rounds += rounds;
 }
 

@@ -22,6 +22,7 @@
 enum {
     YS_BISECT_LOOKS = 3,
     YS_BISECT_ROUNDS_MOST = 24,
+    YS_BISECT_RUNS_MOST = 2 * YS_BISECT_ROUNDS_MOST, /* with those that were run again */
     YS_BISECT_TEAM = 3, /* measured in turn: the good end, the bad one, the version between */
     YS_BISECT_RIGHTNESS_ROUNDS = 3,
     YS_BISECT_MOST = 64 /* versions */
@@ -82,18 +83,19 @@ int ys_bisect_questions(size_t versions);
  * what a value would be more were what the machine took from that run given back; infinite, by the sign of the side on
  * which it may have been faster: nobody knows how much it took. */
 struct ys_bisect_speeds {
-    double values[YS_BISECT_TEAM][YS_BISECT_ROUNDS_MOST], taken[YS_BISECT_TEAM][YS_BISECT_ROUNDS_MOST];
+    double values[YS_BISECT_TEAM][YS_BISECT_RUNS_MOST], taken[YS_BISECT_TEAM][YS_BISECT_RUNS_MOST];
+    int again; /* attempts at rounds that were run again, from YS_BISECT_ROUNDS_MOST on: they are put back alone */
 };
 
 /** What these rounds say by a signed-rank test at `level`, of `speeds` with what was taken given back to either side,
  * and of `settled`, which are the same were what is left of warm-up gone: only what all say counts, where `settled` has
  * a value wherever `speeds` has one (else it cannot be told, and `speeds` count alone). Rounds of which nobody knows
  * what was taken are left out, and all must say the same with them put back, each at the worse of its own value and the
- * farthest of those that were kept; with more than a third of them left out it is unclear. Both set
- * `p`, `to_good` (and ys_bisect_place() `to_bad`) of `step` by `speeds` as they are, and its `side`. YS_ENOMEM.
- *   ys_bisect_tell_apart  of the two ends: bad where the bad one is faster, or slower, in all of them by more than
- *                         `margin` (a share), else unclear
- *   ys_bisect_place       of the version between: good or bad, where it lies on that side of the middle, else unclear
+ * farthest of those that were kept, and with attempts that were run again; with more than a third of them left out it
+ * is unclear. Both set `p`, `to_good` (and ys_bisect_place() `to_bad`) of `step` by `speeds` as they are, and its
+ * `side`. YS_ENOMEM. ys_bisect_tell_apart  of the two ends: bad where the bad one is faster, or slower, in all of them
+ * by more than `margin` (a share), else unclear ys_bisect_place       of the version between: good or bad, where it
+ * lies on that side of the middle, else unclear
  */
 ys_status ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled,
                                int rounds, double level, double margin, struct ys_bisect_step *step) YS_MUST_CHECK;

@@ -37,21 +37,28 @@ static bool is_untold(const struct ys_bisect_speeds *speeds, const struct asked 
     return is;
 }
 
+/* What counts for nothing: rounds that were left out; and these with attempts that were run again. */
+struct out {
+    size_t rounds, put_back;
+};
+
 /* The differences that count, and their number: of the rounds that both have, first those of which it is known what was
  * taken. What nobody knows is infinite where it is given back: as far as the farthest of the others, or its own. */
 static size_t differences_of(const struct ys_bisect_speeds *speeds, int rounds, const struct asked *asked,
-                             double values[YS_BISECT_ROUNDS_MOST], size_t *untold)
+                             double values[YS_BISECT_RUNS_MOST], struct out *out)
 {
     size_t n = 0;
     double least = INFINITY, most = -INFINITY;
-    *untold = 0;
+    *out = (struct out){0};
     for (int pass = 0; pass < 2; pass++) {
-        for (int r = 0; r < rounds; r++) {
+        for (int i = 0; i < rounds + pass * speeds->again; i++) {
+            const int r = i < rounds ? i : YS_BISECT_ROUNDS_MOST + i - rounds;
             const double own = difference_of(speeds, asked, r, TO_NOBODY);
             double value = difference_of(speeds, asked, r, asked->given);
             if (!isfinite(own) || is_untold(speeds, asked, r) != pass)
                 continue;
-            *untold += (size_t)pass;
+            out->rounds += pass && i < rounds;
+            out->put_back += (size_t)pass;
             if (pass && !asked->restored)
                 continue;
             if (pass && isinf(value))
@@ -68,10 +75,10 @@ static size_t differences_of(const struct ys_bisect_speeds *speeds, int rounds, 
 static ys_status centre_of(const struct ys_bisect_speeds *speeds, int rounds, struct asked asked, double *centre,
                            double *p)
 {
-    double values[YS_BISECT_ROUNDS_MOST];
+    double values[YS_BISECT_RUNS_MOST];
     struct ys_centre found;
-    size_t untold;
-    const size_t n = differences_of(speeds, rounds, &asked, values, &untold);
+    struct out out;
+    const size_t n = differences_of(speeds, rounds, &asked, values, &out);
     YS_TRY(ys_signed_rank_centre(values, n, YS_STAT_LEVEL, &found));
     *centre = found.value;
     return p ? ys_signed_rank_p(values, n, p) : YS_OK;
@@ -125,17 +132,17 @@ static ys_status answer_all(const struct ys_bisect_speeds *speeds, const struct 
     const struct asked most =
         test->of_ends ? (struct asked){1, 0, false, TO_NOBODY, false} : (struct asked){2, 0, true, TO_NOBODY, false};
     const bool has_settled = tells_warm_up(speeds, settled, test->of_ends ? 2 : YS_BISECT_TEAM, rounds);
-    double unused[YS_BISECT_ROUNDS_MOST];
-    size_t untold;
-    const size_t kept = differences_of(speeds, rounds, &most, unused, &untold);
+    double unused[YS_BISECT_RUNS_MOST];
+    struct out out;
+    const size_t kept = differences_of(speeds, rounds, &most, unused, &out);
     YS_TRY(answer(speeds, rounds, test, TO_NOBODY, false, step, way));
-    if (untold * 3 > kept + untold)
+    if (out.rounds * 3 > kept + out.rounds)
         *way = 0;
     for (size_t i = 0; *way && i < 8; i++) {
         const bool is_settled = i & 1, is_restored = i & 2;
         struct ys_bisect_step other = {0};
         int found = *way;
-        if ((!is_settled || has_settled) && (!is_restored || untold))
+        if ((!is_settled || has_settled) && (!is_restored || out.put_back))
             YS_TRY(answer(is_settled ? settled : speeds, rounds, test, sides[test->of_ends][i >> 2], is_restored,
                           &other, &found));
         *way = found == *way ? *way : 0;

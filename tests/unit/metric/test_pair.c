@@ -606,6 +606,30 @@ static void another_attempt_counts_where_more_is_known_of_it(void)
     }
 }
 
+/* Of two attempts the one that does not count must not be what the verdict hangs on: builtin was slow in it. */
+static void an_attempt_that_does_not_count_is_put_back(void)
+{
+    struct study study;
+    struct fake_trial slow = fake_trials[0];
+    slow.rate_per_s = 2000;
+    ys_json *result = compare(&study, fake_trials, FAKE_TRIALS, 6, -1);
+    CHECK_TEXT(ys_json_get_text(find(result, "rate_per_s", "framework"), "verdict", ""), "worse");
+    ys_json_free(result);
+    fake_disturbed = "builtin";
+    fake_disturbed_round = 5;
+    for (size_t i = 0; i < FAKE_TRIALS; i++)
+        add_run(&study, i ? &fake_trials[i] : &slow, i, (struct fake_run){5, 1, "ok"});
+    fake_disturbed = NULL;
+    result = compare_again(&study);
+    const ys_json *rate = find(result, "rate_per_s", "framework");
+    CHECK_TEXT(ys_json_get_text(rate, "verdict", ""), "unclear");
+    CHECK_TEXT(ys_json_get_text(rate, "reason", ""), YS_COMPARE_HANGS);
+    CHECK_INT(ys_json_get_int(rate, "n", 0), 6);
+    CHECK_INT(ys_json_get_int(rate, "left_out", 9), 0);
+    CHECK_TEXT(ys_json_get_text(find(result, "rss_peak_bytes", "framework"), "verdict", ""), "worse");
+    end(&study, result);
+}
+
 /* builtin, the base, would have been faster: the interval reaches down to where it is so. */
 static void what_was_taken_at_most_is_in_the_interval(void)
 {
@@ -741,7 +765,7 @@ TAP_MAIN(TAP_CASE(the_best_is_compared_with_every_other_in_whatever_order),
          TAP_CASE(bits_a_token_are_compared_by_their_ratio_whatever_disturbed),
          TAP_CASE(a_round_of_which_nobody_knows_what_was_taken_is_left_out),
          TAP_CASE(another_attempt_counts_where_more_is_known_of_it),
-         TAP_CASE(what_was_taken_at_most_is_in_the_interval),
+         TAP_CASE(an_attempt_that_does_not_count_is_put_back), TAP_CASE(what_was_taken_at_most_is_in_the_interval),
          TAP_CASE(pairs_differ_in_exactly_one_factor_of_one_section),
          TAP_CASE(options_of_one_framework_do_not_part_it_from_others),
          TAP_CASE(frameworks_come_first_and_the_earlier_trial_is_the_base),

@@ -108,6 +108,8 @@ static void the_page_has_percentiles_as_a_table_and_a_curve(void)
     CHECK_HAS(ys_buf_text(&out), "<td class=\"n\">[95, 108] us</td>");
     const char *curve = strstr(ys_buf_text(&out), "Latency by percentile");
     CHECK(curve && strstr(curve, "<path"));
+    const char *fold = strstr(ys_buf_text(&out), "id=\"requests\""); /* whose tail is for those who ask for it */
+    CHECK(fold && fold < curve);
     /* Trials of the other mode are left out of a chart. */
     CHECK(figure_has("Median latency", "builtin") && !figure_has("Median latency", "keras"));
     CHECK(figure_has("Verified accuracy", "keras") && !figure_has("Verified accuracy", "builtin"));

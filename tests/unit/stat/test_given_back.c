@@ -131,6 +131,32 @@ static void one_that_is_disturbed_when_it_is_slow_gains_nothing(void)
     CHECK_TEXT(found.reason, YS_COMPARE_HANGS);
 }
 
+/* The three rounds were run again, and went as the others do. */
+static void one_that_is_disturbed_when_it_is_slow_does_not_draw_again(void)
+{
+    enum { RUN = ROUNDS + 3 };
+    double a[RUN], b[RUN], up[RUN] = {0}, down[RUN] = {0};
+    struct ys_compare_rule rule = {
+        .better = YS_BETTER_HIGHER, .margin = 0.02, .stretch = 1, .down = down, .up = up, .again = 3};
+    struct ys_comparison found = {0};
+    scaled(1.03, a);
+    for (size_t i = 0; i < RUN; i++) {
+        b[i] = 1;
+        a[i] = i < ROUNDS ? a[i] : 0.8;
+        up[i] = i < ROUNDS ? 0 : INFINITY;
+    }
+    CHECK(ys_compare(a, b, RUN, &rule, &found) == YS_OK);
+    CHECK_INT(found.n, ROUNDS);
+    CHECK_INT(found.left_out, 0);
+    CHECK(found.interval.lo > 1.02);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK_TEXT(found.reason, YS_COMPARE_HANGS);
+    for (size_t i = ROUNDS; i < RUN; i++)
+        a[i] = 1.03;
+    CHECK(ys_compare(a, b, RUN, &rule, &found) == YS_OK);
+    CHECK_INT(found.verdict, YS_VERDICT_BETTER);
+}
+
 /* Two that are equal, and in three rounds the other lost a third of its speed. */
 static void one_that_disturbs_its_rival_gains_nothing(void)
 {
@@ -162,4 +188,5 @@ TAP_MAIN(TAP_CASE(nothing_taken_changes_nothing), TAP_CASE(what_was_taken_widens
          TAP_CASE(more_than_a_third_left_out_is_unclear_however_far_the_rest_lies),
          TAP_CASE(fewer_than_six_left_is_unclear_with_that_reason),
          TAP_CASE(one_that_is_disturbed_when_it_is_slow_gains_nothing),
+         TAP_CASE(one_that_is_disturbed_when_it_is_slow_does_not_draw_again),
          TAP_CASE(one_that_disturbs_its_rival_gains_nothing), TAP_CASE(swapping_the_trials_swaps_the_verdict))

@@ -21,9 +21,9 @@ static double run_of(const struct made *made, double level, double round, struct
 
 static void fill(struct ys_bisect_speeds *speeds, double value)
 {
-    *speeds = (struct ys_bisect_speeds){.taken = {{0}}};
+    *speeds = (struct ys_bisect_speeds){.again = 0};
     for (size_t i = 0; i < YS_BISECT_TEAM; i++)
-        for (size_t r = 0; r < YS_BISECT_ROUNDS_MOST; r++)
+        for (size_t r = 0; r < YS_BISECT_RUNS_MOST; r++)
             speeds->values[i][r] = value;
 }
 
@@ -232,8 +232,36 @@ static void rounds_that_were_left_out_must_not_decide(void)
     }
 }
 
+/* The same, and the rounds that looked disturbed were run again, as the others are. */
+static void attempts_that_were_run_again_must_not_decide(void)
+{
+    static const struct {
+        size_t whose;
+        double own;
+        int ends, placed;
+    } cases[] = {{1, -0.1, YS_BISECT_BAD, YS_BISECT_BAD},
+                 {1, 0.2, YS_BISECT_UNCLEAR, YS_BISECT_BAD},
+                 {2, 0.2, YS_BISECT_BAD, YS_BISECT_UNCLEAR}};
+    const struct ys_bisect_speeds settled = about(NAN, NAN, NAN);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ys_bisect_speeds speeds = about(0, -0.1, -0.1);
+        struct ys_bisect_step step = {0};
+        speeds.again = 3;
+        for (size_t r = YS_BISECT_ROUNDS_MOST; r < YS_BISECT_ROUNDS_MOST + 3; r++) {
+            for (size_t k = 0; k < YS_BISECT_TEAM; k++)
+                speeds.values[k][r] = speeds.values[k][0];
+            speeds.values[cases[i].whose][r] = cases[i].own + 1e-4 * (double)r;
+            speeds.taken[cases[i].whose][r] = INFINITY;
+        }
+        CHECK(ys_bisect_tell_apart(&speeds, &settled, ROUNDS, 0.02, 0.05, &step) == YS_OK);
+        CHECK_INT(step.side, cases[i].ends);
+        CHECK(ys_bisect_place(&speeds, &settled, ROUNDS, 0.02, &step) == YS_OK);
+        CHECK_INT(step.side, cases[i].placed);
+    }
+}
+
 TAP_MAIN(TAP_CASE(clear_evidence_is_placed), TAP_CASE(half_way_is_placed_as_rarely_as_the_level_says),
          TAP_CASE(no_version_is_asked_for_twice), TAP_CASE(a_version_is_placed_with_warm_up_and_without),
          TAP_CASE(ends_differ_with_warm_up_and_without), TAP_CASE(what_the_machine_took_bounds_what_is_found),
-         TAP_CASE(rounds_that_were_left_out_must_not_decide),
+         TAP_CASE(rounds_that_were_left_out_must_not_decide), TAP_CASE(attempts_that_were_run_again_must_not_decide),
          TAP_CASE(where_warm_up_cannot_be_told_speeds_count_as_they_are))
