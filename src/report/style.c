@@ -38,7 +38,7 @@ const char ys_html_style[] =
     "th{font-weight:600;color:var(--soft);vertical-align:bottom}\n"
     "td.n,th.n{text-align:right}\n"
     "td.n,td.v,td.whole{white-space:nowrap}\n"
-    "td.name{min-width:18em;max-width:22em;overflow-wrap:anywhere}\n"
+    "td.name{min-width:20em;max-width:22em;overflow-wrap:anywhere}\n"
     "td.wide{min-width:14em;overflow-wrap:anywhere}\n"
     "tr:has(+tr.more) td{border-bottom:0}\n"
     "tr.more td{padding-top:0;font-size:.92em;overflow-wrap:anywhere}\n"

@@ -158,7 +158,7 @@ ys_status ys_schema_ensure(struct ys_store *store, bool may_write)
                        "%s is a database, but holds no results of yardstick: give another folder with --results DIR",
                        store->path);
     if (version == 0 && !may_write)
-        return ys_fail(YS_ENOTFOUND, "no results in %s yet: `yardstick run` makes some", store->folder);
+        return ys_store_no_results(store);
     store->version = version;
     YS_TRY(ys_row_sum_register(store));
     if (version == 0)

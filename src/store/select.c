@@ -33,7 +33,10 @@ static ys_status check_latest(struct ys_store *store, int64_t id)
     int64_t given = 0;
     YS_TRY(ys_db_prepare(store, &statement, "SELECT max(seq) FROM sqlite_sequence WHERE name = 'study'", ""));
     YS_TRY(find_one(store, statement, &given));
-    if (given > id)
+    if (given > id && id == 0)
+        ys_row_note(store, YS_ROW_STUDY, given, "study %lld was stored and is not there any more, nor is any other",
+                    (long long)given);
+    else if (given > id)
         ys_row_note(store, YS_ROW_STUDY, given, "study %lld was stored and is not there any more: `last` is study %lld",
                     (long long)given, (long long)id);
     return YS_OK;

@@ -13,6 +13,8 @@
 #include "store/sweep.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,11 +98,38 @@ static ys_status open_copy(struct ys_store *store)
     return status;
 }
 
+/* A folder of a study, 001-name, of which there is no row at all. */
+static bool find_left(const char *folder, char *name, size_t size)
+{
+    DIR *entries = opendir(folder);
+    bool is_found = false;
+    for (struct dirent *entry; !is_found && entries && (entry = readdir(entries));) {
+        const size_t digits = strspn(entry->d_name, "0123456789");
+        is_found = digits >= 3 && entry->d_name[digits] == '-';
+        if (is_found)
+            snprintf(name, size, "%s", entry->d_name);
+    }
+    if (entries)
+        closedir(entries);
+    return is_found;
+}
+
+ys_status ys_store_no_results(const struct ys_store *store)
+{
+    char name[256];
+    return find_left(store->folder, name, sizeof name)
+               ? ys_fail(YS_ENOTFOUND,
+                         "no results in %s, where the folder %s of a study is: results.db was lost or "
+                         "emptied; restore a copy of it",
+                         store->folder, name)
+               : ys_fail(YS_ENOTFOUND, "no results in %s: `yardstick run` makes some, --results DIR looks elsewhere",
+                         store->folder);
+}
+
 static ys_status open_for_reading(struct ys_store *store)
 {
     if (!ys_fs_exists(store->path))
-        return ys_fail(YS_ENOTFOUND, "no results in %s: `yardstick run` makes some, --results DIR looks elsewhere",
-                       store->folder);
+        return ys_store_no_results(store);
     YS_TRY(open_database(store, store->path, SQLITE_OPEN_READONLY));
     ys_status status = ys_schema_ensure(store, false);
     if (status == YS_OK || status == YS_ENOTFOUND || access(store->folder, W_OK) == 0)

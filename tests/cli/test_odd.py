@@ -63,6 +63,10 @@ class Odd(Case):
                 with self.subTest((verb, folder)):
                     self.refusal(verb, "--results=" + folder, words=["no results in", folder])
         self.assertEqual([name for name in ("nowhere", "empty/results.db") if os.path.exists(os.path.join(self.folder, name))], [])
+        os.mkdir(os.path.join(self.folder, "empty", "001-lost"))  # of a study whose database went
+        for verb in ("show", "resume"):
+            self.refusal(verb, "--results=empty", words=["the folder 001-lost of a study is", "lost or emptied; restore a copy"])
+        os.rmdir(os.path.join(self.folder, "empty", "001-lost"))
         for verb in ("show", "report", "export"):
             self.refusal(verb, "--results=broken", words=["damaged"])
         self.refusal("resume", "--results=broken", code=7, words=["damaged"])
