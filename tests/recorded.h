@@ -2,10 +2,10 @@
 #ifndef YS_TESTS_RECORDED_H
 #define YS_TESTS_RECORDED_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
+#include "crew/facts.h"
 #include "metric/metric.h"
-#include "run/facts.h"
 #include "store/store.h"
 #include "tap.h"
 

@@ -121,7 +121,7 @@ class Getters:
         if place.startswith(self.edges) or count <= most:
             return None
         return (f'{count} members of JSON are got by name, at most {most} may be: read the object into a struct by its '
-                f'table (base/record.h)')
+                f'table (base/json/record.h)')
 
 
 def print_getters(root):

@@ -54,10 +54,10 @@ def entries(path, table):
 
 
 # Functions of one element, without attributes, that ONNX has under a name: the descriptors of the operators say so.
-PLAIN = {name for rule in re.findall(r"ys_op_rule rule_\w+ = \{(.*?)\};", source("graph/op.c"), re.DOTALL)
+PLAIN = {name for rule in re.findall(r"ys_op_rule rule_\w+ = \{(.*?)\};", source("graph/op_table.c"), re.DOTALL)
          if "UNARY" in rule and "NO_ATTRS" in rule and "YS_OPKIND_POINTWISE" in rule for name in re.findall(r'\.onnx = "(\w+)"', rule)}
 # Of the set `node`: the operators that are judged, those that the reader makes nodes of or computes. Sequences are no tensors.
-OPERATORS = {name for name in PLAIN | entries("onnx/ops.c", "maps") | entries("onnx/fold.c", "folds") if "Sequence" not in name}
+OPERATORS = {name for name in PLAIN | entries("onnx/read/op_readers.c", "maps") | entries("onnx/file/fold_constants.c", "folds") if "Sequence" not in name}
 # What the reader computes of constants and shapes alone, beside the operators of graphs.
 FOLDED = ("Cast", "CastLike", "Constant", "ConstantOfShape", "Equal", "Expand", "Gather", "Identity", "Shape", "Slice")
 # What an operator says of axes, in attributes and in inputs.

@@ -391,7 +391,7 @@ def programs(*names):
 ENGINE = suites("backend", "engine")
 KERNELS = ENGINE + suites("builtin", "verify")
 # Numbers in and out, files and their modes, paths handed on.
-HANDED_ON = suites("base", "job", "run", "report", "store") + programs("cli/export_forms", "cli/folders", "cli/pipes", "cli/clean")
+HANDED_ON = suites("base", "job", "session", "crew", "run", "report", "store") + programs("cli/export_forms", "cli/folders", "cli/pipes", "cli/clean")
 COPIED = ("--except=library",)  # which installs from where the build was configured: of build-blank
 ROWS = [
     Row("no-onednn", without_onednn, ENGINE, ENGINE),
@@ -399,7 +399,7 @@ ROWS = [
     Row("wasm", on_wasm, None, ENGINE),
     Row("isa-sse41", with_isa("SSE41"), KERNELS),
     Row("isa-avx2", with_isa("AVX2"), KERNELS),
-    Row("one-cpu", on_one_cpu, suites("base", "run", "study") + programs("cli/life")),
+    Row("one-cpu", on_one_cpu, suites("base", "session", "crew", "run", "prepare", "study") + programs("cli/life")),
     Row("user", as_user, HANDED_ON, COPIED),
     Row("blank", in_blank, HANDED_ON, COPIED),
     Row("build-blank", built_in_blank, None),
@@ -407,8 +407,8 @@ ROWS = [
     Row("umask", with_umask, HANDED_ON),
     Row("home-unset", without_home, suites("base", "framework") + programs("cli/install", "cli/pipes")),
     Row("home-locked", with_locked_home, suites("base", "framework") + programs("cli/install", "cli/pipes")),
-    Row("no-network", with_network(("python3", "-c", WITH_LOOPBACK)), suites("dist", "run")),
-    Row("no-loopback", with_network(()), suites("base", "framework"), suites("base", "framework", "job", "store", "report", "study")),
+    Row("no-network", with_network(("python3", "-c", WITH_LOOPBACK)), suites("dist", "session", "crew", "run")),
+    Row("no-loopback", with_network(()), suites("base", "framework"), suites("base", "framework", "job", "store", "report", "prepare", "study")),
 ]
 
 

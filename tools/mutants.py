@@ -63,7 +63,7 @@ WINDOW = "tests/test_backend_window"
 CACHED = "tests/test_backend_cached"  # rows a few positions at a time
 MODE = "tests/test_engine_mode"  # what only a step of training shows, and only an evaluation
 KEEP = "tests/test_engine_keep"  # values that are made again in the backward pass
-OPTIMIZER = "tests/test_engine_optimizer"
+OPTIMIZER = "tests/test_engine_optimizer_step"
 NETWORK = "tests/test_engine_network"  # operators behind each other, where one does another's work
 OF_TAILS = (OPERATORS, tuple(op + "_*_onednn*" for op in ("add", "batchnorm", "clip", "relu")))
 CALLS = ("tests/test_engine_calls", ("products_are_marked_onednn",))  # which calls are products
@@ -74,16 +74,24 @@ OF_CLASSES = (SEQUENCE, ("the_gradient_of_many_classes_and_lines",))
 OF_WEIGHTS = (FAMILY[0], ("bf16_gradients_are_in_single_precision",))
 
 
+BACKEND = os.path.join(ROOT, "src/backend")
+
+
+def place_of(name):
+    """Where below src/backend a file of that name lies."""
+    return next(os.path.relpath(os.path.join(folder, name), BACKEND) for folder, _, names in os.walk(BACKEND) if name in names)
+
+
 def object_of_backend(name):
-    return "src/libys_backend.a.p/backend_%s.o" % name
+    return "src/libys_backend.a.p/backend_%s.o" % place_of(name).replace("/", "_")
 
 
 def object_of_kernels(kind):
-    """Of the kernels of a kind, those that backend/kernels.c chooses on this machine."""
+    """Of the kernels of a kind, those that backend/kernels/kernels_choose.c chooses on this machine."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         has = set(next((line for line in file if line.startswith("flags")), "").split())
     width = "_v4" if has >= {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} else "_v3" if has >= {"avx2", "bmi2", "fma"} else ""
-    return "src/libys_kernels_%s%s.a.p/backend_kernels_%s.c.o" % (kind, width, kind)
+    return "src/libys_kernels_%s%s.a.p/backend_%s.o" % (kind, width, place_of("kernels_%s.c" % kind).replace("/", "_"))
 
 
 # What is spoiled: a source of src/backend, the object that is made of it, and what tries it: the cases of OPERATORS whose names
@@ -129,7 +137,7 @@ SOURCES = {
     "kernels_recurrent.c": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
     "kernels_curve.h": Tried(object_of_kernels("recurrent"), (), (RECURRENT,)),
     "update.inc": Tried(REF.object, (), (OPTIMIZER,)),
-    "kernels.c": Tried(object_of_backend("kernels.c"), (), (TAIL, MODE, (OPERATORS, ("batchnorm_*_onednn",)))),
+    "kernels_choose.c": Tried(object_of_backend("kernels_choose.c"), (), (TAIL, MODE, (OPERATORS, ("batchnorm_*_onednn",)))),
     "kernels_tail.h": Tried(object_of_kernels("f32"), (), (TAIL,)),
     "dropout.c": Tried(object_of_backend("dropout.c"), (), (DROPOUT, (OPERATORS, ("dropout_*",)))),
     "broadcast.c": Tried(object_of_backend("broadcast.c"), (), ((OPERATORS, ("add_*", "sub_*", "mul_*", "div_*")), ROWS)),
@@ -139,7 +147,7 @@ SOURCES = {
 }
 # What lies behind a line's end is not 0 for the kernels of softmax alone; those of LSTM and GRU add up no lanes.
 OBJECTS = {("kernels_curve.h", "load_filled"): object_of_kernels("softmax"), ("kernels_curve.h", "total"): object_of_kernels("line"),
-           ("kernels_tail.h", "tail_total"): object_of_backend("kernels.c")}
+           ("kernels_tail.h", "tail_total"): object_of_backend("kernels_choose.c")}
 # Kernels of long vectors take a minute of tests without any optimisation.
 LEVELS = {made: "-O1" for made in {tried.object for tried in SOURCES.values()} if made.startswith("src/libys_kernels_")}
 # Functions that no entry of an operator names: the cases that need them, without their ends.
@@ -209,9 +217,9 @@ MACRO = re.compile(r"^(EACH_OF_\d|FUNCTION|PAIR|LINEAR)\((\w+),")
 class Source:
     """A file as lines, and which function each line of code belongs to."""
 
-    def __init__(self, name, folder=os.path.join(ROOT, "src/backend")):
+    def __init__(self, name, folder=None):
         self.name = name
-        self.path = os.path.join(folder, name)
+        self.path = os.path.join(folder or BACKEND, name if folder else place_of(name))
         with open(self.path, encoding="utf-8") as file:
             self.lines = file.read().split("\n")
         self.function = {}  # line -> name
@@ -345,8 +353,8 @@ def ref_roots(sources):
 
 
 def onednn_roots():
-    """The same of onednn.c, whose macros are written out."""
-    with open(os.path.join(ROOT, "src/backend/onednn.c"), encoding="utf-8") as file:
+    """The same of lower_graph.c, whose macros are written out."""
+    with open(os.path.join(ROOT, "src/backend/onednn/lower_graph.c"), encoding="utf-8") as file:
         text = file.read()
     element = re.search(r"#define ELTWISE\(.*?\) (.*)", text).group(1)
     for op, entry in re.findall(r"onednn_operator op_(\w+) =\s*\{(.*?)\};", text, re.DOTALL):
@@ -361,7 +369,7 @@ def onednn_roots():
 
 def users(sources):
     """(file, function) -> operators that need it, from the tables of the back ends and who calls whom."""
-    folder = os.path.join(ROOT, "src/backend")
+    folder = os.path.join(BACKEND, "onednn")
     ref = [source for name, source in sources.items() if SOURCES[name].object == REF.object]
     onednn = [Source(name) for name in sorted(os.listdir(folder)) if fnmatch.fnmatch(name, "onednn_*.c")]
     result = {}

@@ -20,7 +20,7 @@ SAID_OF_BOTH = SAID % (LIMITS + " and " + MESSAGES)
 Question = collections.namedtuple("Question", "name answer part plan mode")
 Member = collections.namedtuple("Member", "names type required what")
 
-# What a member is in struct ys_message, and of which kind (run/message.c).
+# What a member is in struct ys_message, and of which kind (session/checked_message.c).
 C_TYPES = {"integer": ("int64_t ", "WHOLE"), "string": ("const char *", "TEXT"), "path": ("const char *", "PATH"), "boolean": ("bool ", "TRUTH"),
            "strings": ("const ys_json *", "TEXTS"), "integers": ("const ys_json *", "ARRAY"), "array": ("const ys_json *", "ARRAY")}
 
@@ -89,7 +89,7 @@ C_MESSAGES = """\
 #ifndef YS_PROTOCOL_MESSAGES_H
 #define YS_PROTOCOL_MESSAGES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/data/unicode.inc: which characters are letters and which numbers, by the Unicode of this Python.
+"""Writes src/data/sets/unicode.inc: which characters are letters and which numbers, by the Unicode of this Python.
 
-    tools/unicode_kinds.py > src/data/unicode.inc
+    tools/unicode_kinds.py > src/data/sets/unicode.inc
 """
 import sys
 import unicodedata

@@ -1,6 +1,6 @@
 #include "backend/line.h"
 
-#include "backend/kernels.h"
+#include "backend/kernels/kernels.h"
 #include "backend/parallel.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * not see each other, so that no step waits for another thread. */
 #include "backend/recurrent.h"
 
-#include "backend/kernels.h"
+#include "backend/kernels/kernels.h"
 #include "backend/parallel.h"
 
 #include <string.h>

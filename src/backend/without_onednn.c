@@ -1,6 +1,6 @@
 /* What stands in the place of oneDNN's files where the library is not built in. */
 #include "backend/level.h"
-#include "backend/peak.h"
+#include "backend/product_peak.h"
 #include "engine/backend.h"
 
 #include <stdlib.h>

@@ -27,8 +27,8 @@ char *ys_format(const char *format, ...) YS_PRINTF(1, 2); /* a new string, or NU
 /** The failure every caller of the above reports; it does not return where memory must suffice. */
 ys_status ys_out_of_memory(void);
 /** From here on the process ends where there is no memory, with one sentence on stderr and YS_EXIT_MEMORY. Nothing is
- * closed or flushed: as after SIGKILL what is stored stays whole, keepers (base/keep.h) end what was started, and the
- * next session sweeps temporary folders. `program` begins the sentence. */
+ * closed or flushed: as after SIGKILL what is stored stays whole, keepers (base/process/keeper_duties.h) end what was
+ * started, and the next session sweeps temporary folders. `program` begins the sentence. */
 void ys_memory_must_suffice(const char *program);
 #define YS_EXIT_MEMORY 7
 

@@ -1,6 +1,6 @@
 #include "builtin/timetable.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef YS_BUILTIN_TIMETABLE_H
 #define YS_BUILTIN_TIMETABLE_H
 
-#include "base/record.h"
+#include "base/json/record.h"
 #include "base/status.h"
 
 #include <stddef.h>

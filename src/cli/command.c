@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "cli/verb.h"
-#include "report/text.h"
+#include "report/clean_text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #define YS_CLI_COMMAND_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cli/args.h"
 
 int ys_command_run(const struct ys_args *args);

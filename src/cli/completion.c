@@ -3,10 +3,10 @@
 #include "cli/verb.h"
 #include "data/dataset.h"
 #include "graph/model.h"
-#include "job/form.h"
 #include "job/optimizer.h"
 #include "job/option.h"
 #include "job/schedule.h"
+#include "job/value_form.h"
 #include "metric/metric.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static const struct follower {
 #define EXPORT_ENDINGS ".jsonl"
 
 /* Files that a verb reads by their name alone; those of others are studies' names. */
-static const struct reader {
+static const struct file_reader {
     const char *verb, *endings;
 } readers[] = {
     {"run", ".ys"},
@@ -64,7 +64,7 @@ static const struct reader {
 
 static const char *endings_of(const struct ys_verb *verb)
 {
-    for (const struct reader *reader = readers; reader->verb; reader++)
+    for (const struct file_reader *reader = readers; reader->verb; reader++)
         if (strcmp(reader->verb, verb->name) == 0)
             return reader->endings;
     return "";

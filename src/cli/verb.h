@@ -1,4 +1,4 @@
-/* The verbs and their flags, once: parsing, help and errors all read these two tables (verb.c).
+/* The verbs and their flags, once: parsing, help and errors all read these two tables (verb_table.c).
  *
  * To add a flag, add its field to struct ys_args and its line to the table. */
 #ifndef YS_CLI_VERB_H

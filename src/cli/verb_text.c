@@ -1,10 +1,10 @@
 /* What is said of verbs and flags: help, and the errors that name whose a flag is. */
 #include "cli/verb.h"
 
-#include "job/nearest.h"
+#include "job/nearest_name.h"
 #include "job/option.h"
+#include "report/clean_text.h"
 #include "report/label.h"
-#include "report/text.h"
 
 #include <string.h>
 

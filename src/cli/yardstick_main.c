@@ -5,10 +5,10 @@
 #include "base/stop.h"
 #include "cli/command.h"
 #include "cli/verb.h"
-#include "framework/models.h"
+#include "framework/recipe_models.h"
 #include "graph/model.h"
-#include "onnx/read.h"
-#include "verify/check_models.h"
+#include "onnx/read/onnx_read.h"
+#include "verify/operators/check_models.h"
 
 #include <errno.h>
 #include <fcntl.h>

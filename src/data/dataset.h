@@ -7,13 +7,13 @@
 #ifndef YS_DATA_DATASET_H
 #define YS_DATA_DATASET_H
 
-#include "base/json.h"
-#include "base/lock.h"
-#include "base/record.h"
-#include "base/rows.h"
-#include "base/safetensors.h"
+#include "base/files/lock.h"
+#include "base/files/working_folder.h"
+#include "base/json/json.h"
+#include "base/json/record.h"
 #include "base/status.h"
-#include "base/working.h"
+#include "base/stored/row_form.h"
+#include "base/stored/safetensors.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -58,7 +58,7 @@ const struct ys_data_source *ys_data_named(const char *name);
 struct ys_data_wanted {
     const char *train_hash, *test_hash; /* both NULL: the current ones */
     bool skips_bad;                     /* leave out images of a folder that cannot be decoded; otherwise a failure */
-    bool lists;                         /* images of a folder to train on stay in their files (data/listed.h) */
+    bool lists;                         /* images of a folder to train on stay in their files (data/listed_images.h) */
 };
 
 /** A prepared set. All strings are owned. */
@@ -75,11 +75,11 @@ struct ys_dataset {
     bool generated;      /* by yardstick: it can make it again */
     bool is_decoded;     /* from the folder that it is named by: there is nothing to verify it against */
     bool skips_bad;      /* as it was asked for */
-    bool is_listed;      /* the file to train on lists images that are decoded when they are wanted (data/listed.h) */
-    int64_t skipped;     /* images that were left out */
-    char *left_out;      /* what else lies there (data/folder.h); NULL: nothing */
-    char *source;        /* where it came from, for people */
-    char *form;          /* of one that follows the model: ys_data_form(); NULL */
+    bool is_listed; /* the file to train on lists images that are decoded when they are wanted (data/listed_images.h) */
+    int64_t skipped; /* images that were left out */
+    char *left_out;  /* what else lies there (data/folders/folder.h); NULL: nothing */
+    char *source;    /* where it came from, for people */
+    char *form;      /* of one that follows the model: ys_data_form(); NULL */
 };
 
 /** "3x224x224", or "3x224x224 live" of images that stay in their files: which of several forms a set was prepared in
@@ -87,7 +87,7 @@ struct ys_dataset {
 char *ys_data_form(const struct ys_rows *rows, bool is_listed);
 
 /** From the cache, or generated or decoded now. `name` is that of a set, or the absolute path of a folder or list of
- * images (data/folder.h). Fast when prepared: the files' headers and labels are checked, the pixels are not
+ * images (data/folders/folder.h). Fast when prepared: the files' headers and labels are checked, the pixels are not
  * read (ys_data_check() does). `wanted` NULL is the current version; otherwise it is the one with these rows, and
  * YS_ENOTFOUND says what to do when that is gone. `form` is for the sets whose form follows the model, and for
  * folders (the others take no notice of it, and NULL): what the model wants of a row, of up to its max_bytes
@@ -98,8 +98,9 @@ ys_status ys_data_prepare(const char *name, const struct ys_rows *form, const st
                           struct ys_dataset *dataset) YS_MUST_CHECK;
 
 /** Compares the prepared files with their sums: in full the first time in this process, then by size, inode and times
- * (base/sealed.h). What is damaged is made again, with a warning, where yardstick makes it itself; otherwise YS_EFORMAT
- * says how to fetch it. Damage after something was measured with the files (ys_sealed_use() of the folder) is YS_EIO.
+ * (base/stored/sealed.h). What is damaged is made again, with a warning, where yardstick makes it itself; otherwise
+ * YS_EFORMAT says how to fetch it. Damage after something was measured with the files (ys_sealed_use() of the folder)
+ * is YS_EIO.
  */
 ys_status ys_data_check(const struct ys_dataset *dataset) YS_MUST_CHECK;
 void ys_dataset_fini(struct ys_dataset *dataset); /* a zeroed one is fine */

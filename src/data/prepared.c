@@ -1,11 +1,11 @@
 #include "data/prepared.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/sealed.h"
-#include "data/listed.h"
-#include "data/version.h"
+#include "base/stored/sealed.h"
+#include "data/dataset_version.h"
+#include "data/listed_images.h"
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -183,7 +183,7 @@ ys_status ys_prepared_write(const struct ys_data_source *source, const struct ys
 }
 
 /** What one file says of itself. */
-struct half {
+struct prepared_half {
     char *path;
     char hash[YS_SHA256_TEXT];
     int64_t count;
@@ -193,7 +193,7 @@ struct half {
     char *origin;
 };
 
-static void half_fini(struct half *half)
+static void half_fini(struct prepared_half *half)
 {
     ys_free(half->path);
     ys_free(half->origin);
@@ -233,7 +233,7 @@ static ys_status check_array(const struct ys_data_source *source, const struct y
 
 /* `lists`: it names the files of its images. */
 static ys_status check_half(const struct ys_data_source *source, const struct ys_safetensors *file, bool lists,
-                            struct half *half)
+                            struct prepared_half *half)
 {
     const struct ys_tensor *array = NULL, *sums = NULL;
     if (strcmp(meta_text(file, "name"), source->name) != 0 || strcmp(meta_text(file, "edition"), source->edition) != 0)
@@ -255,7 +255,8 @@ static ys_status check_half(const struct ys_data_source *source, const struct ys
     return half->origin ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status load_half(const struct ys_data_source *source, const char *folder, const char *name, struct half *half)
+static ys_status load_half(const struct ys_data_source *source, const char *folder, const char *name,
+                           struct prepared_half *half)
 {
     half->path = ys_path_join(folder, name);
     if (!half->path)
@@ -270,7 +271,7 @@ static ys_status load_half(const struct ys_data_source *source, const char *fold
 }
 
 /** Takes what `train` and `test` own. */
-static ys_status fill(const struct ys_data_source *source, struct half *train, struct half *test,
+static ys_status fill(const struct ys_data_source *source, struct prepared_half *train, struct prepared_half *test,
                       struct ys_dataset *dataset)
 {
     char *name = ys_strdup(source->name);
@@ -300,7 +301,7 @@ static ys_status fill(const struct ys_data_source *source, struct half *train, s
 
 static ys_status load_files(const struct ys_data_source *source, const char *folder, struct ys_dataset *dataset)
 {
-    struct half train = {0}, test = {0};
+    struct prepared_half train = {0}, test = {0};
     ys_status status = load_half(source, folder, TRAIN, &train);
     if (status == YS_OK)
         status = load_half(source, folder, TEST, &test);

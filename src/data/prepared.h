@@ -1,6 +1,6 @@
 /* The prepared files in the cache: written whole or not at all, read without reading the inputs.
  *
- *   data/NAME/VERSION/    a version: both files, sealed (base/sealed.h); VERSION is the SHA-256 of its manifest
+ *   data/NAME/VERSION/    a version: both files, sealed (base/stored/sealed.h); VERSION is the SHA-256 of its manifest
  *   data/NAME/current     the name of the version that studies begin with
  *   data/NAME/lock        held by who adds a version or removes some
  *   data/working-XXXXXX/  a version that is being made */
@@ -9,7 +9,8 @@
 
 #include "data/dataset.h"
 
-/** The files that images lie in (data/listed.h): of each row where its path begins, its bytes, its time and its sum. */
+/** The files that images lie in (data/listed_images.h): of each row where its path begins, its bytes, its time and its
+ * sum. */
 struct ys_data_files {
     const char *paths;
     size_t paths_bytes;

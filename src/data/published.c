@@ -1,7 +1,7 @@
 #include "data/published.h"
-#include "base/child.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/process/child.h"
 #include <stdio.h>
 #include <string.h>
 

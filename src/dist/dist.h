@@ -16,8 +16,8 @@
 #ifndef YS_DIST_DIST_H
 #define YS_DIST_DIST_H
 
+#include "base/json/shared_words.h"
 #include "base/status.h"
-#include "base/words.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 #include "dist/meet.h"
 
 #include "base/clock.h"
-#include "dist/place.h"
-#include "dist/wire.h"
+#include "dist/meeting_place.h"
+#include "dist/namespace_links.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

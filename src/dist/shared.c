@@ -3,7 +3,7 @@
  *
  * A piece is written again, by the sum that comes round, only when it has been read: the next rank added its own before
  * it passed the sum on. What is read last is acknowledged (finish). */
-#include "dist/link.h"
+#include "dist/transport.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
  * Numbers are sent from where the caller has them, and replaced there: those that come in the second turn have the sum
  * of the bytes that went out long before. Before its numbers each rank says how many there are; the next one looks at
  * that when it comes, and nobody waits for an answer. */
-#include "dist/link.h"
+#include "dist/transport.h"
 
 #include "base/mem.h"
 
@@ -22,14 +22,14 @@ enum {
 };
 
 /* A place in the stream of pieces, which are counted downwards round the ring, and where it lies. */
-struct walk {
+struct piece_walk {
     const struct ys_dist_numbers *numbers;
     int piece;
     size_t left_bytes; /* of this piece */
     size_t part, at;   /* the number of a part, and a byte of it; where left_bytes is 0 they mean nothing */
 };
 
-static void begin_piece(struct walk *walk, int piece)
+static void begin_piece(struct piece_walk *walk, int piece)
 {
     const struct ys_dist_numbers *numbers = walk->numbers;
     const size_t begin = ys_dist_piece_begin(numbers, piece);
@@ -41,16 +41,16 @@ static void begin_piece(struct walk *walk, int piece)
         walk->at -= numbers->parts[walk->part++].count * numbers->size;
 }
 
-static struct walk walk_from(const struct ys_dist_numbers *numbers, int piece)
+static struct piece_walk walk_from(const struct ys_dist_numbers *numbers, int piece)
 {
-    struct walk walk = {.numbers = numbers};
+    struct piece_walk walk = {.numbers = numbers};
     begin_piece(&walk, ys_dist_around(numbers->world, piece));
     return walk;
 }
 
 /** The next bytes that lie one behind the other, `most` at most, and goes on behind them. There must be some left, of
  * this piece or another. */
-static struct iovec next_run(struct walk *walk, size_t most)
+static struct iovec next_run(struct piece_walk *walk, size_t most)
 {
     const struct ys_dist_numbers *numbers = walk->numbers;
     while (walk->left_bytes == 0)
@@ -69,7 +69,7 @@ static struct iovec next_run(struct walk *walk, size_t most)
 }
 
 /** What lies ahead, without going there: `most` bytes at most, in `count` runs at most. Returns how many there are. */
-static int look_ahead(struct walk walk, size_t most, struct iovec *runs, int count)
+static int look_ahead(struct piece_walk walk, size_t most, struct iovec *runs, int count)
 {
     int found = 0;
     for (; found < count && most > 0; most -= runs[found++].iov_len)
@@ -77,7 +77,7 @@ static int look_ahead(struct walk walk, size_t most, struct iovec *runs, int cou
     return found;
 }
 
-static void go_on(struct walk *walk, size_t bytes)
+static void go_on(struct piece_walk *walk, size_t bytes)
 {
     while (bytes > 0)
         bytes -= next_run(walk, bytes).iov_len;
@@ -88,7 +88,7 @@ struct stream {
     const struct ys_dist_numbers *numbers;
     struct ys_dist_notice own, theirs;
     size_t own_bytes, theirs_bytes; /* of these, that are still to go and to come */
-    struct walk out, in;
+    struct piece_walk out, in;
     size_t out_bytes;   /* that are still to go; */
     size_t ready_bytes; /* so many may, for they are here and summed */
     size_t add_bytes;   /* that are still to be added; */

@@ -124,7 +124,7 @@ struct ys_backend {
     void (*leave)(struct ys_lowering *low);
 };
 
-/** Every back end that was compiled in, best first, ended by NULL. Defined in backend/list.c. */
+/** Every back end that was compiled in, best first, ended by NULL. Defined in backend/backend_list.c. */
 const struct ys_backend *const *ys_backends(void);
 /** Why this build has not the back end of that name, and what to do; NULL where it has, and for a name that is none. */
 const char *ys_backend_left_out(const char *name);

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 /* A trained parameter, as far as buckets are concerned. */
-struct part {
+struct parameter_part {
     size_t first, count; /* elements of the flat buffer, padding included */
     size_t end_call;
 };
 
 /** The calls that have to run before nobody writes the parameter's gradient any more: at least those of the forward
  * pass, for what no node gives is complete before. */
-static size_t end_of(const struct ys_lowering *low, const struct part *part)
+static size_t end_of(const struct ys_lowering *low, const struct parameter_part *part)
 {
     const struct ys_program *program = low->program;
     const size_t begin = part->first * low->real_size, end = begin + part->count * low->real_size;
@@ -27,7 +27,7 @@ static size_t end_of(const struct ys_lowering *low, const struct part *part)
 
 static int by_completion(const void *a, const void *b)
 {
-    const struct part *p = a, *q = b;
+    const struct parameter_part *p = a, *q = b;
     if (p->end_call != q->end_call)
         return p->end_call < q->end_call ? -1 : 1;
     return p->first > q->first ? -1 : p->first < q->first;
@@ -35,19 +35,19 @@ static int by_completion(const void *a, const void *b)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct part *p = a, *q = b;
+    const struct parameter_part *p = a, *q = b;
     return p->first < q->first ? -1 : p->first > q->first;
 }
 
-static size_t find_parts(const struct ys_lowering *low, struct part *parts)
+static size_t find_parts(const struct ys_lowering *low, struct parameter_part *parts)
 {
     const size_t line = YS_ALIGNMENT / low->real_size;
     size_t count = 0;
     for (size_t p = 0; p < low->graph->param_count; p++) {
         if (low->graph->params[p].role != YS_ROLE_WEIGHT)
             continue;
-        parts[count] =
-            (struct part){.first = low->param_offset[p], .count = (low->param_size[p] + line - 1) / line * line};
+        parts[count] = (struct parameter_part){.first = low->param_offset[p],
+                                               .count = (low->param_size[p] + line - 1) / line * line};
         parts[count].end_call = end_of(low, &parts[count]);
         count++;
     }
@@ -56,7 +56,8 @@ static size_t find_parts(const struct ys_lowering *low, struct part *parts)
 }
 
 /** Neighbours in memory become one span. */
-static void add_bucket(const struct ys_lowering *low, struct part *parts, size_t count, struct ys_buckets *buckets)
+static void add_bucket(const struct ys_lowering *low, struct parameter_part *parts, size_t count,
+                       struct ys_buckets *buckets)
 {
     unsigned char *gradients = ys_program_at(low->program, low->gradients);
     struct ys_bucket *bucket = &buckets->items[buckets->count];
@@ -78,7 +79,7 @@ static void add_bucket(const struct ys_lowering *low, struct part *parts, size_t
 ys_status ys_buckets_plan(const struct ys_lowering *low, size_t bucket_bytes, struct ys_buckets *buckets)
 {
     const size_t most = low->graph->param_count + 1;
-    struct part *parts = ys_alloc(most, sizeof *parts);
+    struct parameter_part *parts = ys_alloc(most, sizeof *parts);
     *buckets = (struct ys_buckets){.items = ys_alloc(most, sizeof *buckets->items),
                                    .spans = ys_alloc(most, sizeof *buckets->spans)};
     if (!parts || !buckets->items || !buckets->spans) {

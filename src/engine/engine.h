@@ -11,9 +11,10 @@ struct ys_program; /* engine/program.h */
 /** Compiles a graph that the caller keeps alive until close. */
 int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config,
                          struct ys_engine **engine);
-/** The same for evaluation of some positions of a row at a time (graph/window.h), with a cache of the keys and values
- * of `positions` of them, at least those of a pass: each pass sees those that lie before its own, and puts its own
- * behind them. YS_EUNSUPPORTED: a network that cannot be cut so. YS_EINVAL: a config of training, or too little room.
+/** The same for evaluation of some positions of a row at a time (graph/sequence_part.h), with a cache of the keys and
+ * values of `positions` of them, at least those of a pass: each pass sees those that lie before its own, and puts its
+ * own behind them. YS_EUNSUPPORTED: a network that cannot be cut so. YS_EINVAL: a config of training, or too little
+ * room.
  */
 int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_config *config, int64_t positions,
                           struct ys_engine **engine);

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "engine/engine.h"
-#include "engine/optimizer.h"
+#include "engine/optimizer_step.h"
 #include "graph/op.h"
 #include <string.h>
 

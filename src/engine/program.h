@@ -90,7 +90,7 @@ ys_status ys_program_run_from(struct ys_program *program, enum ys_segment first,
 /** Of a guarded program: YS_EINTERNAL, naming the buffer, if something was written outside a buffer. */
 ys_status ys_program_check_guards(const struct ys_program *program) YS_MUST_CHECK;
 
-/* The memory plan alone (engine/plan.c). */
+/* The memory plan alone (engine/memory_plan.c). */
 
 /** Gives every buffer that is used or persistent an offset, so that buffers that live at the same time share no byte;
  * the largest first, each at the lowest offset that is free during its life (first fit by falling size). `gap_bytes`

@@ -133,7 +133,7 @@ static bool draw_cut(const struct ys_augmentation *a, const struct ys_augment_dr
     return true;
 }
 
-static bool is_empty(const struct ys_window *window)
+static bool is_empty(const struct ys_pixel_window *window)
 {
     return window->height < 1 || window->width < 1;
 }
@@ -142,7 +142,7 @@ static bool is_empty(const struct ys_window *window)
 static ys_status make_cut(const struct ys_image *image, const struct cut *cut, int64_t height, int64_t width,
                           uint8_t *planes)
 {
-    const struct ys_window *window = &cut->of.window;
+    const struct ys_pixel_window *window = &cut->of.window;
     if (window->height < height || window->width < width)
         memset(planes, 0, (size_t)(image->channels * height * width));
     if (is_empty(window))

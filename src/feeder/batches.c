@@ -1,9 +1,9 @@
 #include "feeder/batches.h"
 
 #include "base/mem.h"
-#include "base/rows.h"
+#include "base/stored/row_form.h"
 #include "feeder/augment.h"
-#include "feeder/files.h"
+#include "feeder/listed_files.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -203,13 +203,13 @@ static void gather_pixels(const uint8_t *planes, struct ys_image *image)
 }
 
 /* What a thread needs to change rows. */
-struct bench {
+struct thread_room {
     uint8_t *planes, *pixels; /* of the source: decoded, and with the channels of a pixel together */
     uint8_t *bytes;           /* of the result */
 };
 
 /** How a row is looked at while it is decoded. */
-struct look {
+struct row_decoding {
     const struct ys_augmentation *augmentation;
     struct ys_augment_draw draw;
     int64_t height, width;
@@ -218,7 +218,7 @@ struct look {
 
 static struct ys_image_part choose(const void *context, int64_t full_height, int64_t full_width)
 {
-    const struct look *look = context;
+    const struct row_decoding *look = context;
     return ys_augment_part(look->augmentation, &look->draw, full_height, full_width, look->height, look->width,
                            look->reduces);
 }
@@ -234,7 +234,7 @@ static void put_bytes(const struct ys_tensor *to, const uint8_t *bytes, void *pl
 }
 
 /* The row that is made of an image, of that name. */
-static ys_status make_row(const struct ys_batches *b, const struct bench *bench, const struct look *look,
+static ys_status make_row(const struct ys_batches *b, const struct thread_room *bench, const struct row_decoding *look,
                           const struct ys_image *image, const char *name, void *place)
 {
     const struct ys_tensor *to = &b->array[b->pixels];
@@ -247,7 +247,8 @@ static ys_status make_row(const struct ys_batches *b, const struct bench *bench,
 }
 
 /* Of its file no more is decoded than is looked at. */
-static ys_status decode(const struct ys_batches *b, const struct look *look, uint32_t row, struct ys_image *image)
+static ys_status decode(const struct ys_batches *b, const struct row_decoding *look, uint32_t row,
+                        struct ys_image *image)
 {
     const struct ys_image_chooser chooser = {choose, look};
     YS_TRY(ys_image_files_decode(&b->files, row, &chooser, image));
@@ -255,8 +256,8 @@ static ys_status decode(const struct ys_batches *b, const struct look *look, uin
     return YS_OK;
 }
 
-static ys_status make_row_of_file(const struct ys_batches *b, const struct bench *bench, const struct look *look,
-                                  uint32_t row, void *place)
+static ys_status make_row_of_file(const struct ys_batches *b, const struct thread_room *bench,
+                                  const struct row_decoding *look, uint32_t row, void *place)
 {
     struct ys_image image = {0};
     YS_TRY(decode(b, look, row, &image));
@@ -269,11 +270,11 @@ static ys_status make_row_of_file(const struct ys_batches *b, const struct bench
 static ys_status source_row(const struct ys_batches *b, uint32_t row, uint8_t *room, const uint8_t **planes)
 {
     const struct ys_tensor *from = b->from[b->pixels];
-    const struct look look = {.augmentation = ys_augmentation_find("centre"),
-                              .draw = {.evaluates = true},
-                              .height = from->shape[2],
-                              .width = from->shape[3],
-                              .reduces = b->asked.reduces};
+    const struct row_decoding look = {.augmentation = ys_augmentation_find("centre"),
+                                      .draw = {.evaluates = true},
+                                      .height = from->shape[2],
+                                      .width = from->shape[3],
+                                      .reduces = b->asked.reduces};
     struct ys_image image = {0};
     if (!b->is_listed) {
         *planes = (const uint8_t *)from->data + row * row_bytes(from);
@@ -295,12 +296,12 @@ static bool looks_at_file(const struct ys_batches *b)
     return b->is_listed && (crop == YS_CROP_PLACE || crop == YS_CROP_PAD || (crop == YS_CROP_AREA && !b->evaluates));
 }
 
-static ys_status change_row(const struct ys_batches *b, const struct bench *bench, int64_t number, uint32_t row,
+static ys_status change_row(const struct ys_batches *b, const struct thread_room *bench, int64_t number, uint32_t row,
                             void *place)
 {
     const struct ys_tensor *from = b->from[b->pixels], *to = &b->array[b->pixels];
     const uint8_t *planes = NULL;
-    struct look look = {
+    struct row_decoding look = {
         .augmentation = b->augmentation,
         .draw = {.seed = b->asked.seed, .epoch = b->epochs[number], .row = row, .evaluates = b->evaluates},
         .height = to->shape[2],
@@ -330,7 +331,7 @@ static ys_status change_row(const struct ys_batches *b, const struct bench *benc
 static ys_status change_rows(const struct ys_batches *b, int64_t number, unsigned char *place)
 {
     const struct ys_tensor *from = b->from[b->pixels], *to = &b->array[b->pixels];
-    const struct bench bench = {
+    const struct thread_room bench = {
         .planes = ys_alloc(row_bytes(from), 1),
         .pixels = ys_alloc(row_bytes(from), 1),
         .bytes = ys_alloc(row_bytes(to) / ys_dtype_size(to->dtype), 1),

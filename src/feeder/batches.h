@@ -1,11 +1,11 @@
 /* Batches of a prepared file by their number: the rows that the order of a run names, decoded where the file only lists
- * images (data/listed.h), and changed by lot where the job says so (feeder/augment.h). What a batch holds hangs on its
- * number alone, so that a run, its proof and its audit get the same bytes, in whatever order they ask. */
+ * images (data/listed_images.h), and changed by lot where the job says so (feeder/augment.h). What a batch holds hangs
+ * on its number alone, so that a run, its proof and its audit get the same bytes, in whatever order they ask. */
 #ifndef YS_FEEDER_BATCHES_H
 #define YS_FEEDER_BATCHES_H
 
-#include "base/safetensors.h"
 #include "base/status.h"
+#include "base/stored/safetensors.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 
 #define CHUNK_LIMIT ((png_alloc_size_t)8 << 20) /* bytes that one chunk beside the pixels may unpack to */
 
-struct reading {
+struct png_reading {
     const uint8_t *next;
     size_t left;
     char message[160];
@@ -14,7 +14,7 @@ struct reading {
 
 static void on_error(png_structp png, png_const_charp message)
 {
-    struct reading *reading = png_get_error_ptr(png);
+    struct png_reading *reading = png_get_error_ptr(png);
     snprintf(reading->message, sizeof reading->message, "%s", message);
     png_longjmp(png, 1);
 }
@@ -27,7 +27,7 @@ static void on_warning(png_structp png, png_const_charp message)
 
 static void give(png_structp png, png_bytep bytes, size_t size)
 {
-    struct reading *reading = png_get_io_ptr(png);
+    struct png_reading *reading = png_get_io_ptr(png);
     if (size > reading->left)
         png_error(png, "it ends early");
     memcpy(bytes, reading->next, size);
@@ -66,7 +66,7 @@ static ys_status decode(png_structp png, png_infop info, const char *name, struc
 
 ys_status ys_png_decode(const void *bytes, size_t size, const char *name, struct ys_image *image)
 {
-    struct reading reading = {.next = bytes, .left = size};
+    struct png_reading reading = {.next = bytes, .left = size};
     struct ys_image made = {0}, *volatile kept = &made; /* looked at after longjmp() */
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, on_error, on_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;

@@ -5,7 +5,7 @@
 
 /* The weights of one direction: result i is the sum of weight[i * room + j] times value first[i] + j, j < count[i];
  * those that follow, up to `most`, the largest of the counts, are 0. */
-struct taps {
+struct filter_taps {
     int64_t room, most;
     int64_t *first, *count;
     double *weight;
@@ -15,35 +15,35 @@ struct taps {
 
 /** One direction of a resampling: of the `all` results from the `length` pixels that begin at `start`, of `size` that
  * there are, `made` from number `from` on. */
-struct way {
+struct sample_positions {
     double start, length;
     int64_t all, from, made, size;
 };
 
-static double step_of(const struct way *way)
+static double step_of(const struct sample_positions *way)
 {
     return way->length / (double)way->all;
 }
 
 /* How far a result's pixels lie from it. */
-static double support_of(const struct way *way)
+static double support_of(const struct sample_positions *way)
 {
     const double step = step_of(way);
     return step > 1 ? step : 1;
 }
 
-static double centre_of(const struct way *way, int64_t i)
+static double centre_of(const struct sample_positions *way, int64_t i)
 {
     return way->start + ((double)(way->from + i) + 0.5) * step_of(way);
 }
 
 /* Whether each result is one pixel. */
-static bool is_copy(const struct way *way)
+static bool is_copy(const struct sample_positions *way)
 {
     return step_of(way) == 1 && way->start == floor(way->start);
 }
 
-static void taps_fini(struct taps *taps)
+static void taps_fini(struct filter_taps *taps)
 {
     ys_free(taps->first);
     ys_free(taps->count);
@@ -56,7 +56,7 @@ static double triangle(double x)
     return fabs(x) < 1 ? 1 - fabs(x) : 0;
 }
 
-static void fill_tap(struct taps *taps, int64_t i, double centre, double support, int64_t size)
+static void fill_tap(struct filter_taps *taps, int64_t i, double centre, double support, int64_t size)
 {
     int64_t first = (int64_t)floor(centre - support), last = (int64_t)ceil(centre + support);
     double *weight = taps->weight + i * taps->room, sum = 0;
@@ -80,11 +80,11 @@ static void fill_tap(struct taps *taps, int64_t i, double centre, double support
         taps->most = taps->count[i];
 }
 
-static void taps_init(struct taps *taps, const struct way *way)
+static void taps_init(struct filter_taps *taps, const struct sample_positions *way)
 {
     const double support = support_of(way);
     const size_t made = (size_t)way->made;
-    *taps = (struct taps){.room = (int64_t)ceil(2 * support) + 2, .is_plain = true};
+    *taps = (struct filter_taps){.room = (int64_t)ceil(2 * support) + 2, .is_plain = true};
     taps->first = ys_alloc(made, sizeof *taps->first);
     taps->count = ys_alloc(made, sizeof *taps->count);
     taps->weight = ys_alloc(made * (size_t)taps->room, sizeof *taps->weight);
@@ -112,11 +112,11 @@ typedef float eight_floats __attribute__((vector_size(EIGHT * sizeof(float)), al
 typedef uint8_t sixteen_bytes __attribute__((vector_size(SIXTEEN), aligned(1), may_alias));
 
 /** What one resampling needs. */
-struct bench {
+struct resampling {
     const struct ys_image *image;
     const struct ys_planes *planes;
     int64_t height, width; /* of what is made */
-    const struct taps *across, *down;
+    const struct filter_taps *across, *down;
     int64_t line_size, row_size; /* values of what is looked at of a row, and of a row of results */
     int32_t margin;              /* in 65536ths: how far a rough result may be off */
     int64_t kept;
@@ -128,12 +128,12 @@ struct bench {
 };
 
 /* The columns that are looked at. */
-static int64_t first_column(const struct bench *b)
+static int64_t first_column(const struct resampling *b)
 {
     return b->across->first[0];
 }
 
-static int64_t last_column(const struct bench *b)
+static int64_t last_column(const struct resampling *b)
 {
     return b->across->first[b->width - 1] + b->across->count[b->width - 1];
 }
@@ -144,14 +144,14 @@ static const uint8_t *pixel_at(const struct ys_image *image, int64_t y, int64_t 
     return image->pixels + ((y - image->top) * image->width + x - image->left) * image->channels;
 }
 
-static float *row_at(const struct bench *b, int64_t y)
+static float *row_at(const struct resampling *b, int64_t y)
 {
     return b->rows + y % b->kept * (b->line_size + PART);
 }
 
 /* Value i of row y, by the formula. A mean of bytes is neither negative nor 255.5: cutting rounds down, and to a byte.
  */
-static uint8_t exact_byte(const struct bench *b, int64_t y, int64_t i)
+static uint8_t exact_byte(const struct resampling *b, int64_t y, int64_t i)
 {
     const int channels = b->image->channels;
     const int64_t x = i / channels;
@@ -179,7 +179,7 @@ static bool is_doubtful(int32_t fixed, int32_t margin)
 }
 
 /* Those of the PART values from `first` on that are doubtful. */
-static void mend(const struct bench *b, int64_t y, int64_t first)
+static void mend(const struct resampling *b, int64_t y, int64_t first)
 {
     for (int64_t i = first; i < first + PART && i < b->row_size; i++)
         if (is_doubtful(in_65536ths(b->row[i]), b->margin))
@@ -202,7 +202,7 @@ static bool has_avx2(void)
 }
 #endif
 
-static void resize_lines(const struct bench *b)
+static void resize_lines(const struct resampling *b)
 {
 #if defined(__x86_64__)
     if (has_avx2()) {
@@ -213,7 +213,7 @@ static void resize_lines(const struct bench *b)
     resize_plain(b);
 }
 
-static void copy_lines(const struct bench *b, int64_t top, int64_t left)
+static void copy_lines(const struct resampling *b, int64_t top, int64_t left)
 {
 #if defined(__x86_64__)
     if (has_avx2()) {
@@ -224,7 +224,7 @@ static void copy_lines(const struct bench *b, int64_t top, int64_t left)
     copy_plain(b, top, left);
 }
 
-static void resize(struct bench *b)
+static void resize(struct resampling *b)
 {
     const int64_t channels = b->image->channels;
     b->line_size = (last_column(b) - first_column(b)) * channels;
@@ -245,27 +245,27 @@ static void resize(struct bench *b)
     ys_free(b->bytes);
 }
 
-static struct way way_down(const struct ys_resampling *r, int reduction)
+static struct sample_positions way_down(const struct ys_resampling *r, int reduction)
 {
-    return (struct way){.start = r->box.top / reduction,
-                        .length = r->box.height / reduction,
-                        .all = r->height,
-                        .from = r->window.top,
-                        .made = r->window.height};
+    return (struct sample_positions){.start = r->box.top / reduction,
+                                     .length = r->box.height / reduction,
+                                     .all = r->height,
+                                     .from = r->window.top,
+                                     .made = r->window.height};
 }
 
-static struct way way_across(const struct ys_resampling *r, int reduction)
+static struct sample_positions way_across(const struct ys_resampling *r, int reduction)
 {
-    return (struct way){.start = r->box.left / reduction,
-                        .length = r->box.width / reduction,
-                        .all = r->width,
-                        .from = r->window.left,
-                        .made = r->window.width};
+    return (struct sample_positions){.start = r->box.left / reduction,
+                                     .length = r->box.width / reduction,
+                                     .all = r->width,
+                                     .from = r->window.left,
+                                     .made = r->window.width};
 }
 
-static void resize_by(struct bench *b, const struct way *down, const struct way *across)
+static void resize_by(struct resampling *b, const struct sample_positions *down, const struct sample_positions *across)
 {
-    struct taps taps_down, taps_across;
+    struct filter_taps taps_down, taps_across;
     taps_init(&taps_across, across);
     taps_init(&taps_down, down);
     b->across = &taps_across;
@@ -278,8 +278,9 @@ static void resize_by(struct bench *b, const struct way *down, const struct way 
 ys_status ys_image_resample(const struct ys_image *image, const struct ys_resampling *resampling,
                             const struct ys_planes *planes)
 {
-    struct way down = way_down(resampling, image->reduction), across = way_across(resampling, image->reduction);
-    struct bench bench = {.image = image, .planes = planes, .height = down.made, .width = across.made};
+    struct sample_positions down = way_down(resampling, image->reduction),
+                            across = way_across(resampling, image->reduction);
+    struct resampling bench = {.image = image, .planes = planes, .height = down.made, .width = across.made};
     down.size = ys_image_reduced(image->full_height, image->reduction);
     across.size = ys_image_reduced(image->full_width, image->reduction);
     if (is_copy(&down) && is_copy(&across))
@@ -314,7 +315,7 @@ struct ys_box ys_box_centre(int64_t full_height, int64_t full_width, int64_t hei
 }
 
 /* Pixels of which the taps of a direction are some: where there are weights, one more each way than has one. */
-static void find_part(const struct way *way, int64_t *first, int64_t *count)
+static void find_part(const struct sample_positions *way, int64_t *first, int64_t *count)
 {
     if (is_copy(way)) {
         *first = (int64_t)way->start + way->from;
@@ -332,7 +333,7 @@ struct ys_image_part ys_resampling_part(const struct ys_resampling *resampling, 
     while (reduces && part.reduction < 8 && r->box.height >= (double)(2 * part.reduction * r->height) &&
            r->box.width >= (double)(2 * part.reduction * r->width))
         part.reduction *= 2;
-    const struct way down = way_down(r, part.reduction), across = way_across(r, part.reduction);
+    const struct sample_positions down = way_down(r, part.reduction), across = way_across(r, part.reduction);
     find_part(&down, &part.top, &part.height);
     find_part(&across, &part.left, &part.width);
     return part;

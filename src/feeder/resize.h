@@ -17,7 +17,7 @@ struct ys_box {
 struct ys_box ys_box_centre(int64_t full_height, int64_t full_width, int64_t height, int64_t width);
 
 /** Some of the pixels that a row of height x width has: not empty. */
-struct ys_window {
+struct ys_pixel_window {
     int64_t top, left, height, width;
 };
 
@@ -26,7 +26,7 @@ struct ys_window {
 struct ys_resampling {
     struct ys_box box;
     int64_t height, width;
-    struct ys_window window;
+    struct ys_pixel_window window;
 };
 
 /** All that the box gives. */

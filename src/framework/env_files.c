@@ -1,7 +1,7 @@
 #include "framework/env_files.h"
 
-#include "base/fs.h"
-#include "base/json.h"
+#include "base/files/fs.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -16,19 +16,19 @@
 #define MAX_DEPTH      64
 
 /* The files of an environment, as they are found. */
-struct walk {
+struct file_walk {
     char **lines;
     size_t count, capacity;
 };
 
-static void free_lines(struct walk *walk)
+static void free_lines(struct file_walk *walk)
 {
     for (size_t i = 0; i < walk->count; i++)
         ys_free(walk->lines[i]);
     ys_free(walk->lines);
 }
 
-static void take_line(struct walk *walk, char *line_taken)
+static void take_line(struct file_walk *walk, char *line_taken)
 {
     for (char *c = line_taken; *c; c++)
         if ((unsigned char)*c < ' ')
@@ -38,7 +38,7 @@ static void take_line(struct walk *walk, char *line_taken)
 }
 
 /* Blanks in the target would make the path begin elsewhere. */
-static void take_link(struct walk *walk, int folder_fd, const char *name, const char *path)
+static void take_link(struct file_walk *walk, int folder_fd, const char *name, const char *path)
 {
     char target[PATH_MAX];
     ssize_t length = readlinkat(folder_fd, name, target, sizeof target - 1);
@@ -51,9 +51,9 @@ static void take_link(struct walk *walk, int folder_fd, const char *name, const 
     take_line(walk, ys_format("-> %s %s", target, path));
 }
 
-static ys_status walk_folder(struct walk *walk, int folder_fd, const char *prefix, int depth);
+static ys_status walk_folder(struct file_walk *walk, int folder_fd, const char *prefix, int depth);
 
-static ys_status take_entry(struct walk *walk, int folder_fd, const char *name, const char *path, int depth)
+static ys_status take_entry(struct file_walk *walk, int folder_fd, const char *name, const char *path, int depth)
 {
     struct stat info;
     if (fstatat(folder_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
@@ -77,7 +77,7 @@ static ys_status take_entry(struct walk *walk, int folder_fd, const char *name, 
 }
 
 /* Takes over the descriptor; a folder that cannot be read has no files. */
-static ys_status walk_folder(struct walk *walk, int folder_fd, const char *prefix, int depth)
+static ys_status walk_folder(struct file_walk *walk, int folder_fd, const char *prefix, int depth)
 {
     DIR *dir = folder_fd >= 0 ? fdopendir(folder_fd) : NULL;
     ys_status status = YS_OK;
@@ -111,7 +111,7 @@ static int by_path(const void *a, const void *b)
 /* The text of installed.files for what lies in `folder` now. */
 static ys_status list_files(const char *folder, struct ys_buf *text)
 {
-    struct walk walk = {0};
+    struct file_walk walk = {0};
     char *env = ys_path_join(folder, "env");
     int fd = open(env, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     ys_status status = walk_folder(&walk, fd, "", 0);

@@ -1,8 +1,8 @@
 #include "framework/environment.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
-#include "framework/hold.h"
+#include "framework/environment_lock.h"
 
 #include <limits.h>
 #include <stdio.h>

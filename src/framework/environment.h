@@ -9,12 +9,12 @@
  *     envs/NAME@VERSION/resolved.txt     of a version that is not pinned: every package that it came to,
  * PACKAGE==VERSION envs/NAME@VERSION/env/             the virtual environment, and in env/cache what its framework
  * keeps envs/NAME@VERSION/tmp/             temporary files of the installer, while it runs envs/NAME@VERSION.lock
- * base/lock.h: held alone by who makes or removes it, shared by who uses it */
+ * base/files/lock.h: held alone by who makes or removes it, shared by who uses it */
 #ifndef YS_FRAMEWORK_ENVIRONMENT_H
 #define YS_FRAMEWORK_ENVIRONMENT_H
 
+#include "base/files/working_folder.h"
 #include "base/hash.h"
-#include "base/working.h"
 #include "framework/recipe.h"
 
 struct ys_environment {

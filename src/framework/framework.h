@@ -8,10 +8,10 @@
 #ifndef YS_FRAMEWORK_FRAMEWORK_H
 #define YS_FRAMEWORK_FRAMEWORK_H
 
+#include "base/files/working_folder.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
-#include "base/working.h"
 #include <stdbool.h>
 
 enum ys_framework_state {
@@ -29,7 +29,7 @@ struct ys_framework {
     bool no_work;    /* its adapter does no work: nothing to prove, nothing learnt */
     bool has_double; /* its adapter runs in f64, so meaning can be proven */
     bool is_own;     /* yardstick's own engine, as oracle and evaluator: ys_framework_find_own() */
-    bool reads_onnx; /* its plans name the network as an ONNX file: framework/model_file.h */
+    bool reads_onnx; /* its plans name the network as an ONNX file: framework/network_file.h */
     enum ys_framework_state state;
     char *reason;                        /* one sentence; NULL when ready */
     uint64_t download_bytes, disk_bytes; /* what installing it takes, as the recipe says; 0 where it does not */

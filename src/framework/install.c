@@ -3,15 +3,15 @@
  * (such as GPU packages) can come along; versions that are not pinned are resolved, and what came is put on record. */
 #include "framework/environment.h"
 
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/size.h"
+#include "base/process/child.h"
+#include "base/size_text.h"
 #include "base/stop.h"
 #include "framework/env_files.h"
-#include "framework/hold.h"
+#include "framework/environment_lock.h"
 
 #include <dirent.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 #ifndef YS_FRAMEWORK_RECIPE_H
 #define YS_FRAMEWORK_RECIPE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ struct ys_recipe {
     bool trains, infers; /* the modes of its adapter; both without a key `modes` */
     char **env;          /* "NAME=value", ended by NULL */
     ys_json *options;    /* as in struct ys_framework */
-    ys_json *own;        /* defaults by data set, see framework/own.h */
+    ys_json *own;        /* defaults by data set, see framework/own_settings.h */
 };
 
 /** What is meant by the `spec` that a user wrote, new: with the name that a recipe has, where its key `also` or another

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/steering.h"
+#include "base/process/steering.h"
 
 #include <string.h>
 

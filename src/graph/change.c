@@ -1,7 +1,7 @@
 #include "graph/change.h"
 
+#include "base/json/shared_words.h"
 #include "base/mem.h"
-#include "base/words.h"
 #include "graph/compose.h"
 
 #include <ctype.h>

@@ -6,10 +6,10 @@
 #ifndef YS_GRAPH_GRAPH_H
 #define YS_GRAPH_GRAPH_H
 
-#include "base/json.h"
-#include "base/rows.h"
-#include "base/safetensors.h"
+#include "base/json/json.h"
 #include "base/status.h"
+#include "base/stored/row_form.h"
+#include "base/stored/safetensors.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

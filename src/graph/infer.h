@@ -26,8 +26,8 @@ ys_status ys_infer_need_nchw(struct ys_site *site) YS_MUST_CHECK;
 /** Fails unless the parameter, where the node has it, has shape [channels]. */
 ys_status ys_infer_check_vector(struct ys_site *site, enum ys_node_param which, int64_t channels) YS_MUST_CHECK;
 
-/* The shape rules (graph/op.c says which operator has which): each checks the node against its inputs, attributes and
- * parameters and gives its outputs a shape. */
+/* The shape rules (graph/op_table.c says which operator has which): each checks the node against its inputs, attributes
+ * and parameters and gives its outputs a shape. */
 ys_status ys_infer_same(struct ys_site *site) YS_MUST_CHECK; /* the shape of the input */
 ys_status ys_infer_pair(struct ys_site *site) YS_MUST_CHECK; /* that of both inputs */
 ys_status ys_infer_normalize(struct ys_site *site) YS_MUST_CHECK;

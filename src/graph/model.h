@@ -60,8 +60,8 @@ const struct ys_model *ys_models_more(void);
 /** Of both lists, and of what ys_model_find_also() added; NULL when there is none of that name. */
 const struct ys_model *ys_model_find(const char *name);
 /** Other models lie on higher floors. `list`, asked when it is first needed, gives some that are listed beside
- * ys_models() (framework/models.h); `find`, which may answer NULL, knows others that are not (verify/check_models.h).
- * One of each; before there are threads. */
+ * ys_models() (framework/recipe_models.h); `find`, which may answer NULL, knows others that are not
+ * (verify/operators/check_models.h). One of each; before there are threads. */
 void ys_models_also(const struct ys_model *(*list)(void));
 void ys_model_find_also(const struct ys_model *(*find)(const char *name));
 /** The model's graph for such an input. YS_EINVAL: it cannot be built for it, or there is no file for it. */
@@ -94,8 +94,8 @@ struct ys_model_choice {
 
 /** Whether `text` means a file: with a '/' in it, or ending in ".json" or, once it can be read, ".onnx". */
 bool ys_model_is_file(const char *text);
-/** What makes the JSON form of a graph of an ONNX file, and a SHA-256 of all that was read (onnx/read.h); with `graph`
- * NULL it looks only whether it is such a file. */
+/** What makes the JSON form of a graph of an ONNX file, and a SHA-256 of all that was read (onnx/read/onnx_read.h);
+ * with `graph` NULL it looks only whether it is such a file. */
 typedef ys_status ys_model_reader(const char *path, const struct ys_model_feed *feed, ys_json **graph, char hash[65]);
 /** Lets ys_model_choose() take ONNX files too, by a reader on a higher floor. Before there are threads. */
 void ys_model_read_onnx(ys_model_reader *read);

@@ -1,6 +1,6 @@
-/* What an operator is: one descriptor for each, in graph/op.c. Whatever goes by operator elsewhere looks here (the JSON
- * reader and writer, shapes, counts, the ONNX writer, the engine and its back ends, the tests' inputs), or has a table
- * made from YS_OPS, in which an operator cannot be forgotten. docs/graph.md has the formulas. */
+/* What an operator is: one descriptor for each, in graph/op_table.c. Whatever goes by operator elsewhere looks here
+ * (the JSON reader and writer, shapes, counts, the ONNX writer, the engine and its back ends, the tests' inputs), or
+ * has a table made from YS_OPS, in which an operator cannot be forgotten. docs/graph.md has the formulas. */
 #ifndef YS_GRAPH_OP_H
 #define YS_GRAPH_OP_H
 
@@ -81,7 +81,7 @@ struct ys_op_rule {
     int64_t (*multiply_adds)(const struct ys_graph *graph, const struct ys_node *node);
     bool reads_x, reads_y; /* what its gradient is computed from, beside that of its outputs */
     /** The ONNX operator that means the same and takes `attrs` as they are; NULL where it takes more than that to say
-     * it in ONNX (onnx/nodes.c). */
+     * it in ONNX (onnx/write/write_nodes.c). */
     const char *onnx;
     /** Of a function of one element: where it goes over from one formula to another, or has no derivative, ascending;
      * NULL where it does so nowhere. Returns how many there are. */

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "job/ini.h"
-#include "job/value.h"
+#include "job/number_text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -13,12 +13,12 @@
 #define NUMBER_SIZE 64
 
 /* What is being read; every message begins with "KEY = TEXT: ". */
-struct source {
+struct axis_text {
     const struct ys_option *option;
     const char *key, *text;
 };
 
-YS_PRINTF(2, 3) static ys_status refuse(const struct source *source, const char *format, ...)
+YS_PRINTF(2, 3) static ys_status refuse(const struct axis_text *source, const char *format, ...)
 {
     char message[512];
     va_list arguments;
@@ -28,7 +28,7 @@ YS_PRINTF(2, 3) static ys_status refuse(const struct source *source, const char 
     return ys_fail(YS_EINVAL, "%s = %.*s: %s", source->key, SHOWN, source->text, message);
 }
 
-static ys_status add(const struct source *source, struct ys_axis *axis, const char *text, size_t length)
+static ys_status add(const struct axis_text *source, struct ys_axis *axis, const char *text, size_t length)
 {
     if (axis->count == YS_AXIS_LIMIT)
         return refuse(source, "more than %d values on one axis", YS_AXIS_LIMIT);
@@ -41,7 +41,7 @@ static ys_status add(const struct source *source, struct ys_axis *axis, const ch
 }
 
 /* `digits`: significant ones. */
-static ys_status add_number(const struct source *source, struct ys_axis *axis, int digits, double value)
+static ys_status add_number(const struct axis_text *source, struct ys_axis *axis, int digits, double value)
 {
     char text[NUMBER_SIZE];
     snprintf(text, sizeof text, "%.*g", digits, value);
@@ -77,7 +77,7 @@ static bool read_number(const char *from, const char *to, bool whole, double *va
 }
 
 /* "A..B", "A..B +S", "A..B *F". `dots` points at the "..". */
-static ys_status add_range(const struct source *source, struct ys_axis *axis, const char *from, const char *dots,
+static ys_status add_range(const struct axis_text *source, struct ys_axis *axis, const char *from, const char *dots,
                            const char *to)
 {
     bool whole = source->option->type == YS_OPTION_INT;
@@ -111,7 +111,7 @@ static ys_status add_range(const struct source *source, struct ys_axis *axis, co
 }
 
 /* "log A..B x N", `from` after the "log ". */
-static ys_status add_log_range(const struct source *source, struct ys_axis *axis, const char *from, const char *to)
+static ys_status add_log_range(const struct axis_text *source, struct ys_axis *axis, const char *from, const char *to)
 {
     const char *dots = memmem(from, (size_t)(to - from), "..", 2),
                *times = dots ? memchr(dots, 'x', (size_t)(to - dots)) : NULL;
@@ -132,7 +132,7 @@ static ys_status add_log_range(const struct source *source, struct ys_axis *axis
     return YS_OK;
 }
 
-static ys_status add_item(const struct source *source, struct ys_axis *axis, const char *from, const char *to)
+static ys_status add_item(const struct axis_text *source, struct ys_axis *axis, const char *from, const char *to)
 {
     while (from < to && (*from == ' ' || *from == '\t'))
         from++;
@@ -180,7 +180,7 @@ static const char *item_end(const char *from, const char *to)
     return from;
 }
 
-static ys_status add_items(const struct source *source, struct ys_axis *axis, const char *from, const char *to)
+static ys_status add_items(const struct axis_text *source, struct ys_axis *axis, const char *from, const char *to)
 {
     for (;;) {
         const char *end = item_end(from, to);
@@ -191,7 +191,7 @@ static ys_status add_items(const struct source *source, struct ys_axis *axis, co
     }
 }
 
-static ys_status parse(const struct source *source, enum ys_axis_form form, struct ys_axis *axis)
+static ys_status parse(const struct axis_text *source, enum ys_axis_form form, struct ys_axis *axis)
 {
     const char *text = source->text;
     size_t length = strlen(text);
@@ -220,7 +220,7 @@ static ys_status parse(const struct source *source, enum ys_axis_form form, stru
 ys_status ys_axis_parse(const struct ys_option *option, const char *key, const char *text, enum ys_axis_form form,
                         struct ys_axis *axis)
 {
-    struct source source = {option, key, text};
+    struct axis_text source = {option, key, text};
     *axis = (struct ys_axis){0};
     ys_status status = parse(&source, form, axis);
     if (status != YS_OK)

@@ -1,8 +1,8 @@
 /* From sections to trials: the product of the axes, less what is excluded. */
 #include "base/mem.h"
 #include "graph/model.h"
+#include "job/job_section.h"
 #include "job/optimizer.h"
-#include "job/section.h"
 
 #include <string.h>
 
@@ -233,7 +233,7 @@ static void add_factor(const char *key, const char *text, const ys_json *value, 
 }
 
 /* What two of ranks, nodes and ranks_per_node say of the third. What does not go together stays as it is given, and is
- * seen by who looks at the trial (study/trial.c), as an axis may have such a point among others. */
+ * seen by who looks at the trial (prepare/resolve_trials.c), as an axis may have such a point among others. */
 static ys_status find_ranks(ys_json *keys, bool has_ranks)
 {
     const int64_t nodes = ys_json_get_int(keys, "nodes", 1), each = ys_json_get_int(keys, "ranks_per_node", 0);

@@ -1,6 +1,6 @@
 #include "job/ini.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -32,14 +32,14 @@ struct frame {
     const char *opened_by; /* an included file that opened a section, when no header of this file followed it */
 };
 
-struct reader {
+struct ini_reader {
     struct ys_ini *ini;
     size_t section_capacity, entry_capacity, total_bytes;
     bool any; /* reads pipes too */
 };
 
 /* One line: `text` is not ended by 0. */
-struct line {
+struct ini_line {
     const struct frame *frame;
     const char *text;
     size_t length;
@@ -105,7 +105,7 @@ static int shown(size_t length)
     return (int)(length < SHOWN ? length : SHOWN);
 }
 
-static struct ys_ini_place place_at(const struct line *line, size_t offset)
+static struct ys_ini_place place_at(const struct ini_line *line, size_t offset)
 {
     int column = 1;
     for (size_t i = 0; i < offset; i++)
@@ -131,7 +131,7 @@ bool ys_ini_is_text(const char *text, size_t length)
     return first_bad(text, length) == length;
 }
 
-static ys_status check_characters(const struct line *line)
+static ys_status check_characters(const struct ini_line *line)
 {
     size_t bad = first_bad(line->text, line->length);
     if (bad == line->length)
@@ -144,7 +144,7 @@ static ys_status check_characters(const struct line *line)
 }
 
 /* The offset at which the line's content ends and its comment begins. */
-static ys_status content_end(const struct line *line, size_t from, size_t *end)
+static ys_status content_end(const struct ini_line *line, size_t from, size_t *end)
 {
     size_t quote = SIZE_MAX; /* where the open quote is */
     for (size_t i = from; i < line->length; i++) {
@@ -216,21 +216,21 @@ void ys_ini_put_value(struct ys_buf *out, const char *text)
     ys_ini_put_quoted(out, text);
 }
 
-static void add_section(struct reader *reader, struct ys_ini_section section)
+static void add_section(struct ini_reader *reader, struct ys_ini_section section)
 {
     struct ys_ini *ini = reader->ini;
     ini->sections = ys_grown(ini->sections, ini->section_count, &reader->section_capacity, sizeof section);
     ini->sections[ini->section_count++] = section;
 }
 
-static void add_entry(struct reader *reader, struct ys_ini_entry entry)
+static void add_entry(struct ini_reader *reader, struct ys_ini_entry entry)
 {
     struct ys_ini *ini = reader->ini;
     ini->entries = ys_grown(ini->entries, ini->entry_count, &reader->entry_capacity, sizeof entry);
     ini->entries[ini->entry_count++] = entry;
 }
 
-static ys_status read_header(struct reader *reader, struct frame *frame, const struct line *line, size_t from,
+static ys_status read_header(struct ini_reader *reader, struct frame *frame, const struct ini_line *line, size_t from,
                              size_t to)
 {
     const char *text = line->text;
@@ -260,7 +260,7 @@ static ys_status read_header(struct reader *reader, struct frame *frame, const s
     return YS_OK;
 }
 
-static ys_status read_text(struct reader *reader, struct frame *frame, const char *text, size_t size);
+static ys_status read_text(struct ini_reader *reader, struct frame *frame, const char *text, size_t size);
 
 /* "a.ys -> b.ys -> c.ys", outermost first. */
 static void print_chain(const struct frame *frame, struct ys_buf *out)
@@ -281,7 +281,7 @@ static ys_status fail_chain(const struct frame *outer, const struct ys_ini_place
     return status;
 }
 
-static ys_status read_file(struct reader *reader, struct frame *frame)
+static ys_status read_file(struct ini_reader *reader, struct frame *frame)
 {
     struct ys_buf text = {0};
     bool is_regular = true;
@@ -298,7 +298,7 @@ static ys_status read_file(struct reader *reader, struct frame *frame)
     return status;
 }
 
-static void include_path(struct reader *reader, const struct frame *outer, const char *value, const char **path)
+static void include_path(struct ini_reader *reader, const struct frame *outer, const char *value, const char **path)
 {
     bool as_is = value[0] == '/' || strcmp(outer->folder, ".") == 0;
     char *joined = as_is ? ys_strdup(value) : ys_path_join(outer->folder, value);
@@ -306,7 +306,7 @@ static void include_path(struct reader *reader, const struct frame *outer, const
     ys_free(joined);
 }
 
-static ys_status read_include(struct reader *reader, struct frame *outer, const struct ys_ini_entry *entry)
+static ys_status read_include(struct ini_reader *reader, struct frame *outer, const struct ys_ini_entry *entry)
 {
     if (!outer->folder)
         return ys_ini_fail(&entry->place, "include = %s: files cannot be included here", entry->value);
@@ -333,7 +333,7 @@ static ys_status read_include(struct reader *reader, struct frame *outer, const 
     return status;
 }
 
-static ys_status check_key(const struct line *line, const struct ys_ini_place *place, size_t from, size_t to,
+static ys_status check_key(const struct ini_line *line, const struct ys_ini_place *place, size_t from, size_t to,
                            size_t key_to, bool has_equals)
 {
     const char *text = line->text;
@@ -345,7 +345,7 @@ static ys_status check_key(const struct line *line, const struct ys_ini_place *p
     return YS_OK;
 }
 
-static ys_status read_value(struct reader *reader, const struct line *line, size_t from, size_t to,
+static ys_status read_value(struct ini_reader *reader, const struct ini_line *line, size_t from, size_t to,
                             struct ys_ini_entry *entry)
 {
     entry->value_place = place_at(line, from);
@@ -365,7 +365,8 @@ static ys_status read_value(struct reader *reader, const struct line *line, size
     return YS_OK;
 }
 
-static ys_status read_entry(struct reader *reader, struct frame *frame, const struct line *line, size_t from, size_t to)
+static ys_status read_entry(struct ini_reader *reader, struct frame *frame, const struct ini_line *line, size_t from,
+                            size_t to)
 {
     const char *equals = memchr(line->text + from, '=', to - from);
     size_t value_from = equals ? (size_t)(equals - line->text) + 1 : to, value_to = to;
@@ -389,7 +390,7 @@ static ys_status read_entry(struct reader *reader, struct frame *frame, const st
     return YS_OK;
 }
 
-static ys_status read_line(struct reader *reader, struct frame *frame, const struct line *line)
+static ys_status read_line(struct ini_reader *reader, struct frame *frame, const struct ini_line *line)
 {
     YS_TRY(check_characters(line));
     size_t from = 0, to = line->length;
@@ -407,7 +408,7 @@ static ys_status read_line(struct reader *reader, struct frame *frame, const str
     return YS_OK;
 }
 
-static ys_status read_text(struct reader *reader, struct frame *frame, const char *text, size_t size)
+static ys_status read_text(struct ini_reader *reader, struct frame *frame, const char *text, size_t size)
 {
     struct ys_ini_place start = {frame->name, 1, 1};
     frame->line = 1;
@@ -423,7 +424,7 @@ static ys_status read_text(struct reader *reader, struct frame *frame, const cha
     for (size_t from = 0; from < size; frame->line++) {
         const char *newline = memchr(text + from, '\n', size - from);
         size_t next = newline ? (size_t)(newline - text) + 1 : size;
-        struct line line = {frame, text + from, (newline ? next - 1 : next) - from};
+        struct ini_line line = {frame, text + from, (newline ? next - 1 : next) - from};
         if (line.length > 0 && line.text[line.length - 1] == '\r')
             line.length--;
         struct ys_ini_place place = {frame->name, frame->line, 1};
@@ -439,7 +440,7 @@ static ys_status read_text(struct reader *reader, struct frame *frame, const cha
 /* `text` NULL: what frame->path names. */
 static ys_status read_all(struct ys_ini *ini, struct frame *frame, bool any, const char *text, size_t size)
 {
-    struct reader reader = {.ini = ini, .any = any};
+    struct ini_reader reader = {.ini = ini, .any = any};
     memset(ini, 0, sizeof *ini);
     frame->name = keep(ini, frame->name, strlen(frame->name));
     add_section(&reader, (struct ys_ini_section){.name = "", .place = {frame->name, 1, 1}});

@@ -5,7 +5,7 @@
 #ifndef YS_JOB_JOB_H
 #define YS_JOB_JOB_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
-#include "job/section.h"
+#include "job/job_section.h"
 #include "stat/looks.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum form { AUTO, CROSS_ENTROPY, SMOOTHED, NLL, SQUARED, MSE };
+enum loss_form { AUTO, CROSS_ENTROPY, SMOOTHED, NLL, SQUARED, MSE };
 
 /* clang-format off */
 static const struct ys_form forms[] = {

@@ -3,7 +3,7 @@
 #define YS_JOB_LOSS_H
 
 #include "graph/graph.h"
-#include "job/form.h"
+#include "job/value_form.h"
 
 struct ys_job_loss {
     bool own; /* auto: that of the model; the rest says nothing then */

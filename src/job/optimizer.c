@@ -17,7 +17,7 @@ static const struct ys_job_optimizer standard = {"sgd", false, 0.9, 0.999, 0.99,
         .name = "BETA2", BELOW_1                                                                                       \
     }
 
-enum form { SGD, NESTEROV, ADAM, ADAM_NUMBERS, ADAMW, ADAMW_NUMBERS, RMSPROP, RMSPROP_NUMBERS };
+enum optimizer_form { SGD, NESTEROV, ADAM, ADAM_NUMBERS, ADAMW, ADAMW_NUMBERS, RMSPROP, RMSPROP_NUMBERS };
 
 /* clang-format off */
 static const struct ys_form forms[] = {

@@ -2,8 +2,8 @@
 #ifndef YS_JOB_OPTIMIZER_H
 #define YS_JOB_OPTIMIZER_H
 
-#include "base/json.h"
-#include "job/form.h"
+#include "base/json/json.h"
+#include "job/value_form.h"
 
 struct ys_job_optimizer {
     const char *name; /* as plans name the rule: "sgd", "adam", "adamw", "rmsprop" */

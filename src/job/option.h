@@ -6,7 +6,7 @@
 #define YS_JOB_OPTION_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include <stdbool.h>
 #include <stddef.h>

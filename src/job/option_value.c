@@ -1,15 +1,15 @@
 /* From what a job file says to a typed value, one option at a time. */
-#include "base/fs.h"
+#include "base/files/fs.h"
+#include "base/json/shared_words.h"
 #include "base/mem.h"
-#include "base/words.h"
 #include "data/dataset.h"
 #include "graph/model.h"
 #include "job/loss.h"
-#include "job/nearest.h"
+#include "job/nearest_name.h"
+#include "job/number_text.h"
 #include "job/optimizer.h"
 #include "job/option.h"
 #include "job/schedule.h"
-#include "job/value.h"
 
 #include <errno.h>
 #include <stdio.h>

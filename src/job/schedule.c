@@ -1,6 +1,6 @@
 #include "job/schedule.h"
 
-#include "data/order.h"
+#include "data/row_order.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@
         .name = (name_), .low = 0, .above_low = true, .high = (high_)                                                  \
     }
 
-enum form { CONSTANT, STEP, INV_POWER, INV_DECAY, COSINE, COSINE_STEPS };
+enum schedule_form { CONSTANT, STEP, INV_POWER, INV_DECAY, COSINE, COSINE_STEPS };
 
 /* clang-format off */
 static const struct ys_form forms[] = {

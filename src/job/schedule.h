@@ -2,8 +2,8 @@
 #ifndef YS_JOB_SCHEDULE_H
 #define YS_JOB_SCHEDULE_H
 
-#include "job/form.h"
 #include "job/settings.h"
+#include "job/value_form.h"
 #include <stdint.h>
 
 /* With lr the job's rate and k the step, counted from 0:

@@ -1,7 +1,7 @@
 #include "judge/gate.h"
 
 #include "base/mem.h"
-#include "judge/inside.h"
+#include "judge/judge_parts.h"
 #include "metric/metric.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #ifndef YS_JUDGE_GATE_H
 #define YS_JUDGE_GATE_H
 
-#include "judge/two.h"
+#include "judge/study_pair.h"
 
 #define YS_GATE_SCHEMA "yardstick/gate/1"
 

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "judge/inside.h"
+#include "judge/judge_parts.h"
 #include "metric/metric.h"
 #include "probe/anchor.h"
 
@@ -59,7 +59,7 @@ static bool is_rare(double *rank, size_t n, double found)
 }
 
 /* A stretch of points, and how far each may lie down and up. */
-struct stretch {
+struct point_range {
     const double *values, *low, *high;
     size_t n;
 };
@@ -75,7 +75,7 @@ static bool is_change(const double *values, size_t n, size_t split, double found
 }
 
 /* The same of the points at those ends where both parts are closest, which must still lie the same way. */
-static bool is_change_at_worst(const struct stretch *of, size_t split, double margin, double *scratch)
+static bool is_change_at_worst(const struct point_range *of, size_t split, double margin, double *scratch)
 {
     double *worst = scratch + of->n;
     const bool rises =
@@ -91,7 +91,7 @@ static bool is_change_at_worst(const struct stretch *of, size_t split, double ma
 }
 
 /* Where a stretch changes; 0: nowhere. `scratch` has room for 2 n. */
-static size_t change_of(const struct stretch *of, double margin, double *scratch)
+static size_t change_of(const struct point_range *of, double margin, double *scratch)
 {
     size_t split = 0;
     if (of->n < YS_HISTORY_POINTS)
@@ -116,8 +116,8 @@ ys_status ys_history_changes(const double *values, const double *low, const doub
         size_t end = from + 1;
         while (end < n && !change[end])
             end++;
-        const struct stretch stretch = {values + from, (low ? low : values) + from, (high ? high : values) + from,
-                                        end - from};
+        const struct point_range stretch = {values + from, (low ? low : values) + from, (high ? high : values) + from,
+                                            end - from};
         size_t split = change_of(&stretch, margin, scratch);
         if (split)
             change[from + split] = true;

@@ -11,7 +11,7 @@
 #ifndef YS_JUDGE_HISTORY_H
 #define YS_JUDGE_HISTORY_H
 
-#include "base/record.h"
+#include "base/json/record.h"
 #include "store/store.h"
 
 #define YS_HISTORY_SCHEMA "yardstick/history/1"

@@ -1,9 +1,9 @@
 #include "judge/recommend.h"
 
 #include "base/mem.h"
-#include "judge/inside.h"
+#include "judge/judge_parts.h"
 #include "stat/family.h"
-#include "store/trial.h"
+#include "store/stored_trial.h"
 #include "verify/audit.h"
 
 #include <math.h>
@@ -194,9 +194,10 @@ static int by_standing(const void *a, const void *b)
 }
 
 /* What is compared with the choice: values round by round. */
-struct matrix {
+struct round_matrix {
     double *values; /* [trial * rounds + round], of ratios logarithms; NaN: none */
-    double *bias; /* likewise: their change were what is left of warm-up gone (metric/document.h); behind the values */
+    double *bias;   /* likewise: their change were what is left of warm-up gone (metric/result_document.h); behind the
+                       values */
     double *down, *up; /* likewise: how far they may lie down and up (ys_judge_ends()) */
     size_t trials, rounds;
     bool warms_up; /* there is such a question */
@@ -217,7 +218,8 @@ static double on(double value, bool difference)
     return difference ? value : value > 0 ? log(value) : NAN;
 }
 
-static void put_round(struct matrix *matrix, size_t place, const struct weighing *weighing, size_t trial, size_t round)
+static void put_round(struct round_matrix *matrix, size_t place, const struct weighing *weighing, size_t trial,
+                      size_t round)
 {
     size_t count;
     const struct ys_metric_info *info = weighing->wish->metric;
@@ -235,11 +237,11 @@ static void put_round(struct matrix *matrix, size_t place, const struct weighing
     matrix->up[place] = ends.untold ? INFINITY : on(ends.high, difference) - value;
 }
 
-static ys_status fill_matrix(const struct weighing *weighing, size_t first, size_t end, struct matrix *matrix)
+static ys_status fill_matrix(const struct weighing *weighing, size_t first, size_t end, struct round_matrix *matrix)
 {
-    *matrix = (struct matrix){.trials = end - first,
-                              .rounds = rounds_of(weighing, first, end),
-                              .warms_up = weighing->wish->metric->of_steady};
+    *matrix = (struct round_matrix){.trials = end - first,
+                                    .rounds = rounds_of(weighing, first, end),
+                                    .warms_up = weighing->wish->metric->of_steady};
     const size_t each = matrix->trials * matrix->rounds;
     matrix->values = ys_alloc(4 * each + 1, sizeof(double));
     if (!matrix->values)
@@ -254,7 +256,7 @@ static ys_status fill_matrix(const struct weighing *weighing, size_t first, size
 }
 
 /* All pairs together: which trial the others are compared with was read off the same values. */
-static ys_status stretch_of(const struct matrix *matrix, double *stretch)
+static ys_status stretch_of(const struct round_matrix *matrix, double *stretch)
 {
     struct ys_family_pair *pairs = ys_alloc(matrix->trials * matrix->trials / 2 + 1, sizeof *pairs);
     if (!pairs)
@@ -268,14 +270,15 @@ static ys_status stretch_of(const struct matrix *matrix, double *stretch)
 }
 
 /* One trial and the choice, in the rounds that both have; `bias` of the one less that of the other. */
-struct beside {
+struct compared_trial {
     double *mine, *his, *bias, *down, *up;
     size_t n, told; /* rounds, and those of which the bias is known */
 };
 
-static ys_status put_beside(const struct matrix *matrix, size_t at, bool difference, struct beside *beside)
+static ys_status put_beside(const struct round_matrix *matrix, size_t at, bool difference,
+                            struct compared_trial *beside)
 {
-    *beside = (struct beside){.mine = ys_alloc(5 * matrix->rounds + 1, sizeof(double))};
+    *beside = (struct compared_trial){.mine = ys_alloc(5 * matrix->rounds + 1, sizeof(double))};
     if (!beside->mine)
         return ys_out_of_memory();
     beside->his = beside->mine + matrix->rounds;
@@ -297,11 +300,11 @@ static ys_status put_beside(const struct matrix *matrix, size_t at, bool differe
     return YS_OK;
 }
 
-static ys_status compare_with_choice(const struct weighing *weighing, const struct matrix *matrix, size_t at,
+static ys_status compare_with_choice(const struct weighing *weighing, const struct round_matrix *matrix, size_t at,
                                      bool difference, double stretch, struct ys_recommend_trial *told)
 {
     struct ys_comparison found;
-    struct beside beside;
+    struct compared_trial beside;
     YS_TRY(put_beside(matrix, at, difference, &beside));
     const bool is_told = matrix->warms_up && beside.told == beside.n;
     const struct ys_compare_rule rule = {.better = weighing->wish->highest ? YS_BETTER_HIGHER : YS_BETTER_LOWER,
@@ -327,7 +330,7 @@ static ys_status compare_with_choice(const struct weighing *weighing, const stru
 static ys_status compare_all(const struct weighing *weighing, size_t end)
 {
     struct ys_recommend_trial *told = weighing->out->trials.items;
-    struct matrix matrix;
+    struct round_matrix matrix;
     double stretch = 1;
     const bool difference = weighing->wish->metric->kind == YS_KIND_SHARE;
     ys_status status = fill_matrix(weighing, 0, end, &matrix);

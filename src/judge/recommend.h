@@ -10,7 +10,7 @@
 #ifndef YS_JUDGE_RECOMMEND_H
 #define YS_JUDGE_RECOMMEND_H
 
-#include "judge/two.h"
+#include "judge/study_pair.h"
 #include "judge/wish.h"
 
 #define YS_RECOMMEND_SCHEMA "yardstick/recommend/1"

@@ -1,9 +1,9 @@
 #include "judge/wish.h"
 
 #include "base/mem.h"
-#include "job/nearest.h"
+#include "job/nearest_name.h"
+#include "job/number_text.h"
 #include "job/option.h"
-#include "job/value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const char *const fillers[] = {"at", "with", "and", "of"};
 static const char *const others[] = {"within"};
 
 /* A wish as its words: signs are words of their own, "98 %" and "2 GiB" are one. */
-struct words {
+struct wish_words {
     const char *text; /* of the whole */
     char word[WORDS_MOST][WORD_SIZE];
     size_t count, at;
@@ -31,7 +31,7 @@ static bool is_one_of(const char *const *names, size_t count, const char *word)
 }
 #define IS_ONE_OF(names, word) is_one_of(names, sizeof(names) / sizeof((names)[0]), word)
 
-static ys_status refuse(const struct words *words, const char *what)
+static ys_status refuse(const struct wish_words *words, const char *what)
 {
     return ys_fail(YS_EINVAL,
                    "wish \"%s\": %s; write, for example, \"fastest at accuracy >= 98 %% within 2 GiB\" (fastest, "
@@ -40,7 +40,7 @@ static ys_status refuse(const struct words *words, const char *what)
 }
 
 /* The nearest of all that may stand in a wish. */
-static ys_status refuse_word(const struct words *words, const char *word)
+static ys_status refuse_word(const struct wish_words *words, const char *word)
 {
     const char *names[NAMES_MOST + 1] = {NULL};
     size_t count = 0, metrics;
@@ -70,7 +70,7 @@ static size_t length_of(const char *at)
     return is_sign(at) ? strspn(at, "<>=") : strcspn(at, " \t,<>=");
 }
 
-static ys_status split(const char *text, struct words *words)
+static ys_status split(const char *text, struct wish_words *words)
 {
     words->text = text;
     for (const char *at = text + strspn(text, " \t,"); *at; at += strspn(at, " \t,")) {
@@ -85,7 +85,7 @@ static ys_status split(const char *text, struct words *words)
 }
 
 /* The next word that is no filler; NULL at the end. */
-static const char *next(struct words *words)
+static const char *next(struct wish_words *words)
 {
     while (words->at < words->count && IS_ONE_OF(fillers, words->word[words->at]))
         words->at++;
@@ -101,7 +101,7 @@ static bool is_unit(const char *word)
 }
 
 /* A number and the unit that may follow it as a word of its own. */
-static bool next_value(struct words *words, char text[2 * WORD_SIZE])
+static bool next_value(struct wish_words *words, char text[2 * WORD_SIZE])
 {
     double value;
     const char *word = next(words);
@@ -114,7 +114,7 @@ static bool next_value(struct words *words, char text[2 * WORD_SIZE])
     return true;
 }
 
-static ys_status add_bound(struct words *words, struct ys_wish *wish, const struct ys_metric_info *metric,
+static ys_status add_bound(struct wish_words *words, struct ys_wish *wish, const struct ys_metric_info *metric,
                            bool at_least, double limit, const char *value)
 {
     if (wish->bound_count == YS_WISH_MOST)
@@ -138,7 +138,7 @@ static bool read_limit(const struct ys_metric_info *metric, const char *text, do
     return ys_value_real(text, limit) && isfinite(*limit);
 }
 
-static ys_status read_bound(struct words *words, const struct ys_metric_info *metric, struct ys_wish *wish)
+static ys_status read_bound(struct wish_words *words, const struct ys_metric_info *metric, struct ys_wish *wish)
 {
     char value[2 * WORD_SIZE] = "", what[3 * WORD_SIZE];
     double limit = NAN;
@@ -155,7 +155,7 @@ static ys_status read_bound(struct words *words, const struct ys_metric_info *me
     return add_bound(words, wish, metric, sign[0] == '>', limit, value);
 }
 
-static ys_status read_within(struct words *words, struct ys_wish *wish)
+static ys_status read_within(struct wish_words *words, struct ys_wish *wish)
 {
     char value[2 * WORD_SIZE] = "";
     double limit = NAN;
@@ -168,7 +168,8 @@ static ys_status read_within(struct words *words, struct ys_wish *wish)
     return refuse(words, "within wants a size or a time");
 }
 
-static ys_status read_key(struct words *words, const struct ys_option *option, const char *name, struct ys_wish *wish)
+static ys_status read_key(struct wish_words *words, const struct ys_option *option, const char *name,
+                          struct ys_wish *wish)
 {
     char text[2 * WORD_SIZE] = "", what[2 * WORD_SIZE];
     const char *sign = next(words);
@@ -188,7 +189,7 @@ static ys_status read_key(struct words *words, const struct ys_option *option, c
     return ys_option_parse(option, option->name, text, &key->value);
 }
 
-static ys_status read_opening(struct words *words, struct ys_wish *wish)
+static ys_status read_opening(struct wish_words *words, struct ys_wish *wish)
 {
     const char *word = next(words);
     if (!word)
@@ -212,7 +213,7 @@ static ys_status read_opening(struct words *words, struct ys_wish *wish)
     return YS_OK;
 }
 
-static ys_status read_rest(struct words *words, struct ys_wish *wish)
+static ys_status read_rest(struct wish_words *words, struct ys_wish *wish)
 {
     for (const char *word = next(words); word; word = next(words)) {
         const struct ys_metric_info *metric = ys_metric_find(word);
@@ -232,7 +233,7 @@ static ys_status read_rest(struct words *words, struct ys_wish *wish)
 ys_status ys_wish_read(const char *text, struct ys_wish *wish)
 {
     *wish = (struct ys_wish){.text = ys_strdup(text)};
-    struct words *words = ys_alloc(1, sizeof *words);
+    struct wish_words *words = ys_alloc(1, sizeof *words);
     ys_status status = wish->text && words ? split(text, words) : ys_out_of_memory();
     if (status == YS_OK)
         status = read_opening(words, wish);

@@ -3,7 +3,7 @@
 #ifndef YS_JUDGE_WISH_H
 #define YS_JUDGE_WISH_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "metric/metric.h"
 
 enum { YS_WISH_MOST = 16 }; /* bounds, and keys */

@@ -4,9 +4,9 @@
 #ifndef YS_METRIC_METRIC_H
 #define YS_METRIC_METRIC_H
 
-#include "base/json.h"
-#include "base/words.h"
-#include "run/facts.h"
+#include "base/json/json.h"
+#include "base/json/shared_words.h"
+#include "crew/facts.h"
 #include "stat/compare.h"
 #include "stat/series.h"
 #include "store/store.h"
@@ -46,8 +46,8 @@ const struct ys_metric_info *ys_metric_find(const char *name); /* NULL when ther
 /** The metric that somebody wrote. YS_EINVAL: there is none of that name; the nearest is named. */
 ys_status ys_metric_named(const char *name, const struct ys_metric_info **info) YS_MUST_CHECK;
 
-/* The metrics that are compared (metric/pair.c has their names); the first YS_WINDOW_METRICS are of the steady part
- * alone. */
+/* The metrics that are compared (metric/compare/compare_trials.c has their names); the first YS_WINDOW_METRICS are of
+ * the steady part alone. */
 enum { YS_COMPARED = 10 };
 extern const char *const ys_compared[YS_COMPARED];
 /** Where a metric stands there, which it must; else the last place. */
@@ -97,9 +97,9 @@ enum ys_result_flags {
     YS_RESULT_ALL = 8,  /* all pairs that differ in one factor */
 };
 struct ys_result;
-/** The result of a study (metric/document.h), into a zeroed struct. Needs only to read: metrics that are not stored, or
- * were computed by another version of the algorithms, are computed. Takes time and memory about as trials and runs,
- * beside YS_RESULT_ALL. */
+/** The result of a study (metric/result_document.h), into a zeroed struct. Needs only to read: metrics that are not
+ * stored, or were computed by another version of the algorithms, are computed. Takes time and memory about as trials
+ * and runs, beside YS_RESULT_ALL. */
 ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsigned flags,
                                 struct ys_result *result) YS_MUST_CHECK;
 /** Of one trial alone, with one metric of ys_metric_infos(), without comparisons, and of its runs, unless

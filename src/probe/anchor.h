@@ -4,7 +4,7 @@
 #ifndef YS_PROBE_ANCHOR_H
 #define YS_PROBE_ANCHOR_H
 
-#include "base/record.h"
+#include "base/json/record.h"
 
 enum { YS_ANCHOR_KERNELS = 3 };
 

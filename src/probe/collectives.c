@@ -1,6 +1,6 @@
 #include "probe/collectives.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 
 #include <errno.h>

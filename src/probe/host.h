@@ -2,7 +2,7 @@
 #ifndef YS_PROBE_HOST_H
 #define YS_PROBE_HOST_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,9 +26,9 @@ int64_t ys_host_memory_room(void);
  * (control group), "effective_bytes", "available_bytes", "swap_bytes", "huge_pages"}, "system": {"kernel", "machine",
  * "distribution", "libc", "hypervisor", "product", "container", "mitigations" ({name of a weakness: what the kernel
  * does}, of those that the processor has)}, "load": {"average_1min", "steal_s" (since boot)}, "environment": {NAME:
- * value of variables that steer anything (base/steering.h)}, "warnings": ["a sentence on what makes this machine a poor
- * one to measure on", ...], "reasons": {"cpu.governor": "why it is null", ...}} Every member is always there; what is
- * unknown is null and has its reason. A limit that is not set is null likewise. */
+ * value of variables that steer anything (base/process/steering.h)}, "warnings": ["a sentence on what makes this
+ * machine a poor one to measure on", ...], "reasons": {"cpu.governor": "why it is null", ...}} Every member is always
+ * there; what is unknown is null and has its reason. A limit that is not set is null likewise. */
 ys_status ys_host_describe(ys_json **host) YS_MUST_CHECK;
 
 /** What yardstick itself acts on of such a description, borrowed from it. Unknown numbers are NaN, texts and values

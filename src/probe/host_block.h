@@ -2,7 +2,7 @@
 #ifndef YS_PROBE_HOST_BLOCK_H
 #define YS_PROBE_HOST_BLOCK_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "probe/cgroup.h"
 
 struct ys_host_block {

@@ -1,7 +1,7 @@
 #include "probe/profile.h"
 
 #include "base/mem.h"
-#include "probe/maps.h"
+#include "probe/mapped_libraries.h"
 
 #include <linux/perf_event.h>
 #include <stdbool.h>

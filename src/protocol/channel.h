@@ -6,7 +6,7 @@
 #ifndef YS_PROTOCOL_CHANNEL_H
 #define YS_PROTOCOL_CHANNEL_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "yardstick/protocol.h"
 

@@ -3,7 +3,7 @@
 #ifndef YS_PROTOCOL_MESSAGES_H
 #define YS_PROTOCOL_MESSAGES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include <stdbool.h>
 #include <stdint.h>
 

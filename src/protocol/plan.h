@@ -1,17 +1,17 @@
-/* The plan of docs/protocol.md: what an adapter is to do. Made in one place (study/work.h), changed by those who ask
+/* The plan of docs/protocol.md: what an adapter is to do. Made in one place (prepare/work.h), changed by those who ask
  * for something else than a run, sent as JSON (protocol/request.h), and read from it by the adapters written in C. */
 #ifndef YS_PROTOCOL_PLAN_H
 #define YS_PROTOCOL_PLAN_H
 
-#include "base/record.h"
+#include "base/json/record.h"
+#include "base/json/shared_words.h"
 #include "base/status.h"
-#include "base/words.h"
 
 #define YS_PLAN_FORMAT  "yardstick-plan"
 #define YS_PLAN_VERSION 1
 
 struct ys_plan_input {
-    char *kind;  /* "file"; "ring": protocol/feed.h; "own": the file, by the framework's own loader of batches */
+    char *kind;  /* "file"; "ring": protocol/batch_ring.h; "own": the file, by the framework's own loader of batches */
     char *path;  /* the data */
     char *order; /* rows, epoch and rate of each step */
     /* Of a ring alone, but for `threads`. */

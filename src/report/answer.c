@@ -1,6 +1,6 @@
 #include "report/answer.h"
 
-#include "report/text.h"
+#include "report/clean_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static void put_times(struct ys_buf *out, const struct ys_view *view, const stru
 }
 
 /* Trials of one group, and how the others stand to its fastest. */
-struct standing {
+struct group_standing {
     const struct ys_view *view;
     const struct ys_view_group *all;
     const struct ys_view_group *group; /* likewise, where its common factors need no word; NULL */
@@ -147,12 +147,12 @@ static int verdict_of(const struct ys_relation *relation)
     return relation->verdict == YS_NAME_NONE ? YS_VERDICT_INVALID : relation->verdict;
 }
 
-static struct standing find_standing(const struct ys_view *view, const struct ys_view_group *group)
+static struct group_standing find_standing(const struct ys_view *view, const struct ys_view_group *group)
 {
-    struct standing found = {.view = view,
-                             .all = group,
-                             .group = view->group_count > 1 ? group : NULL,
-                             .best = group->best ? group->best : group->trials[0]};
+    struct group_standing found = {.view = view,
+                                   .all = group,
+                                   .group = view->group_count > 1 ? group : NULL,
+                                   .best = group->best ? group->best : group->trials[0]};
     for (size_t i = 0; i < group->measured; i++) {
         const struct ys_relation relation = ys_answer_relation(view, group->trials[i]);
         if (group->trials[i] == found.best)
@@ -168,7 +168,7 @@ static struct standing find_standing(const struct ys_view *view, const struct ys
 }
 
 /* Names of the others with that verdict: three of them, and how many more. */
-static void put_those(struct ys_buf *out, const struct standing *standing, int verdict)
+static void put_those(struct ys_buf *out, const struct group_standing *standing, int verdict)
 {
     size_t said = 0;
     const size_t all = standing->of[verdict];
@@ -185,7 +185,7 @@ static void put_those(struct ys_buf *out, const struct standing *standing, int v
         ys_buf_printf(out, " and %zu more", all - said);
 }
 
-static void say_fastest(struct ys_buf *out, const struct standing *standing)
+static void say_fastest(struct ys_buf *out, const struct group_standing *standing)
 {
     const struct ys_view *view = standing->view;
     const struct ys_view_trial *next = standing->next;
@@ -205,7 +205,7 @@ static void say_fastest(struct ys_buf *out, const struct standing *standing)
     ys_buf_puts(out, ".");
 }
 
-static void say_not_sure(struct ys_buf *out, const struct standing *standing)
+static void say_not_sure(struct ys_buf *out, const struct group_standing *standing)
 {
     const struct ys_view *view = standing->view;
     const size_t unclear = standing->of[YS_VERDICT_UNCLEAR], same = standing->of[YS_VERDICT_SAME],
@@ -263,7 +263,7 @@ static void put_common(struct ys_buf *out, const struct ys_view *view, const str
 static bool say_group(struct ys_buf *out, const struct ys_view *view, const struct ys_view_group *group,
                       const char **said)
 {
-    struct standing standing = find_standing(view, group);
+    struct group_standing standing = find_standing(view, group);
     if (!standing.next)
         return false;
     if (standing.reason && *said && strcmp(standing.reason, *said) == 0)

@@ -2,7 +2,7 @@
 #ifndef YS_REPORT_ANSWER_H
 #define YS_REPORT_ANSWER_H
 
-#include "report/view.h"
+#include "report/view/view.h"
 
 /** The trial with the highest median speed of those that do the work asked for: measured, and not of other work. NULL
  * where there is none. */

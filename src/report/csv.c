@@ -1,6 +1,6 @@
 #include "base/mem.h"
 #include "report/report.h"
-#include "report/tables.h"
+#include "report/tables/tables.h"
 
 #include <math.h>
 
@@ -61,18 +61,18 @@ static void put_joined(struct ys_sheet *sheet, const ys_json *texts)
 }
 
 /* What of a metric is written: as it stands, with all its digits. */
-struct figure {
+struct csv_figure {
     const ys_json *value, *ci, *n;
 };
-#define FIGURE(member, what) YS_FIELD(struct figure, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, what)
+#define FIGURE(member, what) YS_FIELD(struct csv_figure, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, what)
 static const struct ys_field figure_fields[] = {FIGURE(value, "median"), FIGURE(ci, "both ends of its interval"),
                                                 FIGURE(n, "values")};
-static const struct ys_record figure_record = YS_RECORD("metric", struct figure, figure_fields);
+static const struct ys_record figure_record = YS_RECORD("metric", struct csv_figure, figure_fields);
 
 static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, const struct ys_view_trial *trial,
                       const ys_json *metrics)
 {
-    const struct ys_view_told *told = &trial->told;
+    const struct ys_view_trial_document *told = &trial->told;
     const char *const texts[] = {trial->id, told->section, ys_view_or(told->framework.name, trial->framework),
                                  told->framework.version},
                       *const states[] = {ys_run_status_name(trial->status), ys_stage_name(told->stage), told->reason,
@@ -89,7 +89,7 @@ static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, const 
     put_joined(sheet, told->deviations);
     for (size_t i = 0; i < ys_json_size(metrics); i++) {
         const char *name = ys_json_text(ys_json_at(metrics, i), "");
-        struct figure figure;
+        struct csv_figure figure;
         ys_record_glance(&figure_record, trial->measured ? ys_view_metric(trial, name).json : NULL, &figure);
         const ys_json *const values[] = {figure.value, ys_json_at(figure.ci, 0), ys_json_at(figure.ci, 1), figure.n};
         for (size_t k = 0; k < sizeof values / sizeof values[0]; k++)

@@ -2,7 +2,7 @@
 #ifndef YS_REPORT_LABEL_H
 #define YS_REPORT_LABEL_H
 
-#include "base/words.h"
+#include "base/json/shared_words.h"
 #include <stddef.h>
 
 /** A short text by value; valid until the end of the full expression that made it, like any temporary. */

@@ -1,8 +1,8 @@
 #include "base/mem.h"
-#include "report/observed.h"
 #include "report/report.h"
-#include "report/section.h"
-#include "report/tables.h"
+#include "report/shared_sentences.h"
+#include "report/tables/observed_tables.h"
+#include "report/tables/tables.h"
 #include <string.h>
 
 static ys_status put_comparisons_of(struct ys_buf *out, const struct ys_view *view, const char *metric)

@@ -9,7 +9,7 @@
 #define YS_REPORT_REPORT_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "verify/proof.h"
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ struct ys_result;
  * where the rest is. `width` and `colour` as below. */
 ys_status ys_report_summary(const ys_json *result, const char *more, int width, bool colour,
                             struct ys_buf *out) YS_MUST_CHECK;
-/** The same of a result that no document was made of (metric/document.h), as thousands of trials are shown. */
+/** The same of a result that no document was made of (metric/result_document.h), as thousands of trials are shown. */
 ys_status ys_report_summary_of(const struct ys_result *result, const char *more, int width, bool colour,
                                struct ys_buf *out) YS_MUST_CHECK;
 
@@ -35,8 +35,8 @@ ys_status ys_report_table_of(const struct ys_result *result, int width, bool col
 /** The result in plain sentences: a new array of strings, each a whole sentence, the most important first. */
 ys_status ys_report_words(const ys_json *result, ys_json **sentences) YS_MUST_CHECK;
 
-/** One self-contained HTML file: nothing fetched, one script of its own (html.h). Wants a result with `runs_detail` for
- * its curves and dots; without it those charts are left out. */
+/** One self-contained HTML file: nothing fetched, one script of its own (page_parts.h). Wants a result with
+ * `runs_detail` for its curves and dots; without it those charts are left out. */
 ys_status ys_report_html(const ys_json *result, struct ys_buf *out) YS_MUST_CHECK;
 
 /** One line a trial after a line of names, comma-separated (RFC 4180, LF), numbers with all their digits, an unknown

@@ -1,8 +1,8 @@
 #include "base/mem.h"
+#include "report/clean_text.h"
 #include "report/report.h"
-#include "report/section.h"
-#include "report/tables.h"
-#include "report/text.h"
+#include "report/shared_sentences.h"
+#include "report/tables/tables.h"
 #include <math.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef YS_RUN_CLOCKS_H
 #define YS_RUN_CLOCKS_H
 
-#include "run/spec.h"
+#include "crew/run_spec.h"
 
 struct ys_clock_look {
     bool is_known;

@@ -1,13 +1,13 @@
 #include "run/step_parts.h"
 
-#include "run/session.h"
+#include "session/session.h"
 
 #include <math.h>
 
 #define NS_PER_S 1e9
 
 /* What one rank left behind; `steps` is 0 where something is missing. */
-struct told {
+struct rank_blocks {
     const int64_t *first, *count, *start_ns, *end_ns, *input_ns; /* of blocks */
     size_t blocks;
     const int64_t *ready_ns, *reduced_ns; /* of steps */
@@ -16,9 +16,9 @@ struct told {
     const struct ys_series *asked; /* first steps of questions */
 };
 
-static struct told read_series(const struct ys_series_set *set)
+static struct rank_blocks read_series(const struct ys_series_set *set)
 {
-    struct told told = {.blocks = SIZE_MAX, .asked = ys_series_find(set, "request_first")};
+    struct rank_blocks told = {.blocks = SIZE_MAX, .asked = ys_series_find(set, "request_first")};
     size_t steps = SIZE_MAX;
     told.first = ys_series_column(set, "block_first", &told.blocks);
     told.count = ys_series_column(set, "block_count", &told.blocks);
@@ -40,7 +40,7 @@ static struct told read_series(const struct ys_series_set *set)
     return told;
 }
 
-static bool begins_question(const struct told *told, int64_t step)
+static bool begins_question(const struct rank_blocks *told, int64_t step)
 {
     for (size_t i = 0; told->asked && i < told->asked->count; i++)
         if (told->asked->ints[i] == step)
@@ -48,7 +48,7 @@ static bool begins_question(const struct told *told, int64_t step)
     return false;
 }
 
-static int64_t slowest_ns(const struct told *ranks, size_t count, int64_t step)
+static int64_t slowest_ns(const struct rank_blocks *ranks, size_t count, int64_t step)
 {
     int64_t last_ns = ranks[0].ready_ns[step];
     for (size_t r = 1; r < count; r++)
@@ -57,7 +57,7 @@ static int64_t slowest_ns(const struct told *ranks, size_t count, int64_t step)
 }
 
 /* Of block `b` what needs no times of steps. */
-static void add_blocks_own(const struct told *own, size_t b, struct ys_step_parts *sum)
+static void add_blocks_own(const struct rank_blocks *own, size_t b, struct ys_step_parts *sum)
 {
     sum->input_s += (double)own->input_ns[b] / NS_PER_S;
     if (!begins_question(own, own->first[b]))
@@ -65,9 +65,9 @@ static void add_blocks_own(const struct told *own, size_t b, struct ys_step_part
 }
 
 /* Adds block `b` of rank `rank`; false: not all ranks have told of its steps. */
-static bool add_block(const struct told *ranks, size_t count, size_t rank, size_t b, struct ys_step_parts *sum)
+static bool add_block(const struct rank_blocks *ranks, size_t count, size_t rank, size_t b, struct ys_step_parts *sum)
 {
-    const struct told *own = &ranks[rank];
+    const struct rank_blocks *own = &ranks[rank];
     const int64_t begin = own->first[b], end = begin + own->count[b];
     int64_t from_ns = own->start_ns[b], around_ns = -own->input_ns[b];
     for (size_t r = 0; r < count; r++)
@@ -93,7 +93,7 @@ static bool add_block(const struct told *ranks, size_t count, size_t rank, size_
 }
 
 /* What blocks alone say. */
-static struct ys_step_parts untimed_parts_of(const struct told *own)
+static struct ys_step_parts untimed_parts_of(const struct rank_blocks *own)
 {
     struct ys_step_parts sum = {0};
     int64_t steps = 0;
@@ -111,7 +111,7 @@ static struct ys_step_parts untimed_parts_of(const struct told *own)
                                   .rest_s = sum.rest_s / n};
 }
 
-static struct ys_step_parts parts_of(const struct told *ranks, size_t count, size_t rank)
+static struct ys_step_parts parts_of(const struct rank_blocks *ranks, size_t count, size_t rank)
 {
     struct ys_step_parts sum = {0};
     int64_t steps = 0;
@@ -132,7 +132,7 @@ static struct ys_step_parts parts_of(const struct told *ranks, size_t count, siz
 
 void ys_step_parts_find(struct ys_run_record *const *own, size_t count, struct ys_step_parts *parts)
 {
-    struct told ranks[YS_SESSIONS_MOST];
+    struct rank_blocks ranks[YS_SESSIONS_MOST];
     for (size_t r = 0; r < count; r++)
         ranks[r] = read_series(&own[r]->series);
     for (size_t r = 0; r < count; r++)

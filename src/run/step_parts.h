@@ -2,7 +2,7 @@
 #ifndef YS_RUN_STEP_PARTS_H
 #define YS_RUN_STEP_PARTS_H
 
-#include "run/spec.h"
+#include "crew/run_spec.h"
 
 /** Of one rank, seconds a step: the mean over the steps after the first. They add up to what passes from the start of
  * one block to that of the next, saves and questions in between left out, over its steps. */

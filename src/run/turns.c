@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "run/going.h"
-#include "run/run_internal.h"
+#include "crew/run_state.h"
+#include "run/local_run.h"
 #include "stat/steady.h"
 
 #include <inttypes.h>
@@ -21,31 +21,31 @@ static const double LEAST_TURN = 0.25;
 /* In a turn, so that the step to settle in is not most of it; and how much longer than the last one it may be. */
 enum { LEAST_STEPS = 3, MOST_GROWTH = 4 };
 
-struct member {
-    struct ys_going going;
+struct turn_member {
+    struct ys_local_run going;
     bool lives, burns; /* burns: it was seen to use a processor while others had their turn */
     uint64_t paused_ns;
     double step_s; /* of its last turn; NaN: there was none */
 };
 
-struct pair {
+struct turn_pair {
     bool is_disturbed;
     int64_t blocks; /* of its turns, those that count */
 };
 
-struct group {
+struct turn_group {
     const struct ys_turns *turns;
-    struct member members[YS_TURNS_MOST];
+    struct turn_member members[YS_TURNS_MOST];
     size_t count;
     uint32_t order[YS_TURNS_MOST]; /* of the cycle under way */
     int64_t cycle, steps;          /* steps: of a turn, those that count */
     bool is_cut;                   /* a turn had fewer of them than a block has */
-    struct pair *pairs;            /* owned: of cycles */
+    struct turn_pair *pairs;       /* owned: of cycles */
     size_t capacity;
 };
 
 /* The processors, and what of their time was a member's or yardstick's. */
-struct look {
+struct processor_look {
     struct ys_host_cpu_counters cpus;
     double own_s;
 };
@@ -58,13 +58,13 @@ static double cpu_s(const struct ys_crew *crew)
     return sum_s;
 }
 
-static void look_at(const struct member *member, struct look *look)
+static void look_at(const struct turn_member *member, struct processor_look *look)
 {
     look->own_s = cpu_s(&member->going.crew) + (double)ys_run_own_cpu_ns() * 1e-9;
     ys_run_count_cpus(member->going.crew.runs, &look->cpus);
 }
 
-static bool is_disturbed(const struct look *before, const struct look *after)
+static bool is_disturbed(const struct processor_look *before, const struct processor_look *after)
 {
     const double span_s = (double)(after->cpus.t_ns - before->cpus.t_ns) * 1e-9;
     const double others_s = after->cpus.busy_s - before->cpus.busy_s - (after->own_s - before->own_s);
@@ -75,7 +75,7 @@ static bool is_disturbed(const struct look *before, const struct look *after)
 }
 
 /** One turn of the loop, for all that live: those who wait have their logs drained and their limits watched. */
-static void turn_all(struct group *group)
+static void turn_all(struct turn_group *group)
 {
     struct ys_session *sessions[YS_SESSIONS_MOST];
     size_t count = 0;
@@ -88,7 +88,7 @@ static void turn_all(struct group *group)
 }
 
 /** Takes the answer to what it was asked. */
-static ys_status hear(struct group *group, struct member *member, bool *is_done)
+static ys_status hear(struct turn_group *group, struct turn_member *member, bool *is_done)
 {
     struct ys_crew *crew = &member->going.crew;
     while (ys_crew_is_busy(crew) && !ys_crew_has_failed(crew))
@@ -97,21 +97,21 @@ static ys_status hear(struct group *group, struct member *member, bool *is_done)
 }
 
 /** Asks what is next, and takes the answer. */
-static ys_status ask(struct group *group, struct member *member, bool *is_done)
+static ys_status ask(struct turn_group *group, struct turn_member *member, bool *is_done)
 {
     YS_TRY(ys_crew_ask(&member->going.crew));
     return hear(group, member, is_done);
 }
 
 /** What comes before its next turn, or to the end. */
-static ys_status go_on(struct group *group, struct member *member, bool *is_done)
+static ys_status go_on(struct turn_group *group, struct turn_member *member, bool *is_done)
 {
     while (!*is_done && !ys_crew_takes_turns(&member->going.crew))
         YS_TRY(ask(group, member, is_done));
     return YS_OK;
 }
 
-static void pause_member(struct member *member)
+static void pause_member(struct turn_member *member)
 {
     struct ys_crew *crew = &member->going.crew;
     for (size_t i = 0; i < crew->count; i++)
@@ -120,7 +120,7 @@ static void pause_member(struct member *member)
 }
 
 /** Gives back the processor time that it used meanwhile. */
-static int64_t resume_member(struct member *member)
+static int64_t resume_member(struct turn_member *member)
 {
     struct ys_crew *crew = &member->going.crew;
     uint64_t sum_ns = 0;
@@ -134,14 +134,14 @@ static int64_t resume_member(struct member *member)
 }
 
 /** Ends a member, which has done its work, or of which `status` says why not. */
-static ys_status end_member(struct member *member, ys_status status)
+static ys_status end_member(struct turn_member *member, ys_status status)
 {
     member->lives = false;
-    return ys_going_end(&member->going, status);
+    return ys_local_run_end(&member->going, status);
 }
 
 /** It failed, or is done: ended at once. Failures are yardstick's own. */
-static ys_status settle(struct member *member, ys_status status, bool is_done)
+static ys_status settle(struct turn_member *member, ys_status status, bool is_done)
 {
     if (status != YS_OK || is_done)
         return end_member(member, status);
@@ -149,13 +149,13 @@ static ys_status settle(struct member *member, ys_status status, bool is_done)
     return YS_OK;
 }
 
-static ys_status start(struct group *group, struct member *member, const struct ys_run_spec *spec,
+static ys_status start(struct turn_group *group, struct turn_member *member, const struct ys_run_spec *spec,
                        struct ys_run_record *record)
 {
     const struct ys_run_turn before = {.cycle = -1};
     bool is_done = false;
     member->lives = true;
-    ys_status status = ys_going_begin(spec, record, &member->going);
+    ys_status status = ys_local_run_begin(spec, record, &member->going);
     if (status == YS_OK) {
         ys_crew_set_turn(&member->going.crew, &before);
         status = hear(group, member, &is_done);
@@ -166,7 +166,7 @@ static ys_status start(struct group *group, struct member *member, const struct 
 }
 
 /** Of its last question: seconds a step. */
-static double last_step_s(const struct member *member, int64_t steps)
+static double last_step_s(const struct turn_member *member, int64_t steps)
 {
     const struct ys_series_set *series = member->going.crew.runs->series;
     const struct ys_series *sent = ys_series_find(series, "request_sent_ns"),
@@ -177,7 +177,7 @@ static double last_step_s(const struct member *member, int64_t steps)
 }
 
 /** The step to settle in, and those that count. */
-static ys_status train(struct group *group, struct member *member, int64_t ahead_ns, bool *is_done)
+static ys_status train(struct turn_group *group, struct turn_member *member, int64_t ahead_ns, bool *is_done)
 {
     struct ys_run_turn turn = {.steps = 1, .cycle = group->cycle, .settles = true};
     const struct ys_run *first = member->going.crew.runs;
@@ -196,17 +196,17 @@ static ys_status train(struct group *group, struct member *member, int64_t ahead
 
 /** Marks the pair of cycles under way where others had the processors. Of a run that is not counted nothing is known.
  */
-static void judge(struct group *group, const struct look *before, const struct member *member)
+static void judge(struct turn_group *group, const struct processor_look *before, const struct turn_member *member)
 {
-    struct look after;
+    struct processor_look after;
     look_at(member, &after);
     if (cpu_s(&member->going.crew) > 0)
         group->pairs[group->cycle / 2].is_disturbed |= is_disturbed(before, &after);
 }
 
-static ys_status take_turn(struct group *group, struct member *member)
+static ys_status take_turn(struct turn_group *group, struct turn_member *member)
 {
-    struct look before;
+    struct processor_look before;
     bool is_done = false;
     const int64_t ahead_ns = resume_member(member);
     look_at(member, &before);
@@ -222,7 +222,7 @@ static ys_status take_turn(struct group *group, struct member *member)
     return YS_OK;
 }
 
-static void order_cycle(struct group *group)
+static void order_cycle(struct turn_group *group)
 {
     if (group->cycle % 2 == 0) {
         char name[40];
@@ -246,12 +246,12 @@ static int64_t whole_blocks(int64_t steps, int64_t block)
 
 /** So many that the slowest member's turn takes its time, and that of the fastest no small part of it: in a short one a
  * member would mostly fill caches that others have emptied. Whole blocks, unless one is longer than that. */
-static void choose_steps(struct group *group, struct pair *pair)
+static void choose_steps(struct turn_group *group, struct turn_pair *pair)
 {
     double slowest_s = 0, fastest_s = INFINITY;
     int64_t block = 1, steps = LEAST_STEPS; /* as long as nothing is known */
     for (size_t m = 0; m < group->count; m++) {
-        const struct member *member = &group->members[m];
+        const struct turn_member *member = &group->members[m];
         if (!member->lives)
             continue;
         block = member->going.crew.runs->block;
@@ -265,7 +265,7 @@ static void choose_steps(struct group *group, struct pair *pair)
         steps = (int64_t)fmin(due, (double)(MOST_GROWTH * group->steps));
     }
     group->steps = whole_blocks(steps, block);
-    *pair = (struct pair){.blocks = 2 * (group->steps > block ? group->steps / block : 1)};
+    *pair = (struct turn_pair){.blocks = 2 * (group->steps > block ? group->steps / block : 1)};
 }
 
 int64_t ys_turns_least_blocks(int64_t steps, int64_t block)
@@ -275,14 +275,14 @@ int64_t ys_turns_least_blocks(int64_t steps, int64_t block)
 }
 
 /** The first cycle of a pair says how long turns are, and in what order. */
-static ys_status begin_cycle(struct group *group)
+static ys_status begin_cycle(struct turn_group *group)
 {
     const size_t at = (size_t)(group->cycle / 2);
     order_cycle(group);
     if (group->cycle % 2)
         return YS_OK;
     if (at >= group->capacity) {
-        struct pair *pairs = ys_grown(group->pairs, at, &group->capacity, sizeof *pairs);
+        struct turn_pair *pairs = ys_grown(group->pairs, at, &group->capacity, sizeof *pairs);
         if (!pairs)
             return ys_out_of_memory();
         group->pairs = pairs;
@@ -291,7 +291,7 @@ static ys_status begin_cycle(struct group *group)
     return YS_OK;
 }
 
-static bool is_any_alive(const struct group *group)
+static bool is_any_alive(const struct turn_group *group)
 {
     for (size_t m = 0; m < group->count; m++)
         if (group->members[m].lives)
@@ -300,7 +300,7 @@ static bool is_any_alive(const struct group *group)
 }
 
 /** Ends those that live, for a reason that is none of theirs. */
-static ys_status end_all(struct group *group, ys_status status)
+static ys_status end_all(struct turn_group *group, ys_status status)
 {
     char *said = ys_strdup(ys_error());
     for (size_t m = 0; m < group->count; m++) {
@@ -314,10 +314,10 @@ static ys_status end_all(struct group *group, ys_status status)
     return status;
 }
 
-static ys_status end_late(struct group *group)
+static ys_status end_late(struct turn_group *group)
 {
     for (size_t m = 0; m < group->count; m++) {
-        struct member *member = &group->members[m];
+        struct turn_member *member = &group->members[m];
         struct ys_crew *crew = &member->going.crew;
         if (!member->lives)
             continue;
@@ -327,19 +327,19 @@ static ys_status end_late(struct group *group)
     return YS_OK;
 }
 
-static bool is_late(const struct group *group)
+static bool is_late(const struct turn_group *group)
 {
     return group->turns->deadline_ns && ys_time_ns() >= group->turns->deadline_ns;
 }
 
-static ys_status go_round(struct group *group)
+static ys_status go_round(struct turn_group *group)
 {
     for (; is_any_alive(group); group->cycle++) {
         if (is_late(group))
             return end_late(group);
         YS_TRY(begin_cycle(group));
         for (size_t i = 0; i < group->count; i++) {
-            struct member *member = &group->members[group->order[i]];
+            struct turn_member *member = &group->members[group->order[i]];
             if (member->lives)
                 YS_TRY(take_turn(group, member));
         }
@@ -347,7 +347,7 @@ static ys_status go_round(struct group *group)
     return YS_OK;
 }
 
-static size_t count_marked(const struct group *group, size_t pairs)
+static size_t count_marked(const struct turn_group *group, size_t pairs)
 {
     size_t marked = 0;
     for (size_t p = 0; p < pairs; p++)
@@ -357,7 +357,7 @@ static size_t count_marked(const struct group *group, size_t pairs)
 
 /** Not where that would be more than half of them, nor where so few blocks would be left that nothing could be told of
  * warm-up. (The last pair may have been cut short.) */
-static bool drops(const struct group *group, size_t pairs)
+static bool drops(const struct turn_group *group, size_t pairs)
 {
     int64_t all = 0, left = 0;
     for (size_t p = 0; p + 1 < pairs; p++) {
@@ -385,7 +385,7 @@ static void count_settled(const struct ys_series_set *series, struct ys_facts_tu
 }
 
 /** Which questions do not count, and how many pairs of cycles that are. */
-static ys_status drop(const struct group *group, size_t place, struct ys_run_record *record)
+static ys_status drop(const struct turn_group *group, size_t place, struct ys_run_record *record)
 {
     const size_t pairs = (size_t)(group->cycle + 1) / 2, marked = count_marked(group, pairs);
     const struct ys_series *cycles = ys_series_find(&record->series, "request_cycle");
@@ -409,7 +409,7 @@ static ys_status drop(const struct group *group, size_t place, struct ys_run_rec
 }
 
 /** Whether one more may be started: those that live have not reached their peaks. */
-static bool has_room(const struct group *group)
+static bool has_room(const struct turn_group *group)
 {
     uint64_t largest_bytes = 0;
     for (size_t m = 0; m < group->count; m++) {
@@ -422,7 +422,7 @@ static bool has_room(const struct group *group)
     return group->turns->room() > 2 * (int64_t)largest_bytes;
 }
 
-static ys_status start_all(struct group *group, const struct ys_run_spec *specs, size_t count,
+static ys_status start_all(struct turn_group *group, const struct ys_run_spec *specs, size_t count,
                            struct ys_run_record *records)
 {
     ys_status status = YS_OK;
@@ -438,7 +438,7 @@ static ys_status start_all(struct group *group, const struct ys_run_spec *specs,
 ys_status ys_turns_execute(const struct ys_run_spec *specs, size_t count, const struct ys_turns *turns,
                            struct ys_run_record *records, size_t *started)
 {
-    struct group group = {.turns = turns, .steps = LEAST_STEPS};
+    struct turn_group group = {.turns = turns, .steps = LEAST_STEPS};
     memset(records, 0, count * sizeof *records);
     YS_ASSERT(count <= YS_TURNS_MOST);
     ys_status status = start_all(&group, specs, count, records);

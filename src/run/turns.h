@@ -14,13 +14,13 @@
  * by the processors alone, never by how long a member took. Where it would be more than half of them, or would leave
  * too few blocks to tell warm-up by, all count: the runs were disturbed.
  *
- * In the series of a run (run/run.h), a row for each question: request_cycle (from 0; -1 before the cycles),
+ * In the series of a run (run/execute.h), a row for each question: request_cycle (from 0; -1 before the cycles),
  * request_settles (1: of a step to settle in), request_ahead_ns (processor time that the member used while others had
  * their turn, since its last question) and request_dropped (1: its pair of cycles does not count). */
 #ifndef YS_RUN_TURNS_H
 #define YS_RUN_TURNS_H
 
-#include "run/spec.h"
+#include "crew/run_spec.h"
 
 struct ys_turns {
     double turn_s;         /* that the slowest member's turn is to take, more or less */

@@ -6,7 +6,7 @@
 #ifndef YS_STAT_COMPARE_H
 #define YS_STAT_COMPARE_H
 
-#include "base/record.h"
+#include "base/json/record.h"
 #include "stat/summary.h"
 
 enum ys_better { YS_BETTER_HIGHER, YS_BETTER_LOWER, YS_BETTER_NEITHER };

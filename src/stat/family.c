@@ -13,7 +13,7 @@
 #define WORK_MAX         50000 /* intervals in all permutations, beyond which fewer permutations are made */
 #define RANKED_MAX       16    /* with more rounds means and standard errors stand in for centres and ranks */
 
-struct work {
+struct family_work {
     const struct ys_family *family;
     double *left;      /* values freed of the means of trial and round, and of their trial's scatter; [trial * rounds +
                           round] */
@@ -37,7 +37,7 @@ size_t ys_family_each_with_each(size_t trials, struct ys_family_pair *pairs)
 }
 
 /* The differences of a pair in the rounds that both have, into place; returns how many. */
-static size_t differ(const struct work *work, const double *values, const struct ys_family_pair *pair)
+static size_t differ(const struct family_work *work, const double *values, const struct ys_family_pair *pair)
 {
     size_t rounds = work->family->rounds, n = 0;
     const double *a = &values[pair->a * rounds], *b = &values[pair->b * rounds];
@@ -76,7 +76,7 @@ static double ratio_of(double centre, double width)
 
 /* Whether T of so few ascending values can be above `most`, told by counting averages instead of sorting them: then the
  * end towards 0 lies beyond (1 - 1 / most) of a centre that is itself between the end and the outermost value. */
-static bool may_exceed(const struct work *work, const double *sorted, size_t n, double most)
+static bool may_exceed(const struct family_work *work, const double *sorted, size_t n, double most)
 {
     double part = fmin(0, 1 - 1 / most);
     return ys_signed_rank_count(sorted, n, part * fmax(0, sorted[n - 1])) < work->rank[n] ||
@@ -84,7 +84,7 @@ static bool may_exceed(const struct work *work, const double *sorted, size_t n, 
 }
 
 /* The same without sorting them, as far as that goes: k values make k (k + 1) / 2 averages on their side. */
-static bool lean_to_one_side(const struct work *work, const double *x, size_t n, double most)
+static bool lean_to_one_side(const struct family_work *work, const double *x, size_t n, double most)
 {
     double part = fmin(0, 1 - 1 / most), least = x[0], greatest = x[0];
     size_t low = 0, high = 0;
@@ -101,7 +101,7 @@ static bool lean_to_one_side(const struct work *work, const double *x, size_t n,
 }
 
 /* T, or some number no larger than `most` where it is not above that. */
-static double statistic(const struct work *work, double *x, size_t n, double most)
+static double statistic(const struct family_work *work, double *x, size_t n, double most)
 {
     if (n <= RANKED_MAX) {
         struct ys_centre centre;
@@ -124,7 +124,7 @@ static double statistic(const struct work *work, double *x, size_t n, double mos
 }
 
 /* The largest T, or `most` where none is above that. */
-static double largest(struct work *work, const double *values, double most)
+static double largest(struct family_work *work, const double *values, double most)
 {
     for (size_t p = 0; p < work->family->pair_count; p++) {
         size_t n = differ(work, values, &work->family->pairs[p]);
@@ -161,7 +161,7 @@ static double standardize(double *values, size_t count)
 
 /* What is left of the values when the means of trials and of rounds are taken off, divided by its trial's scatter. What
  * a round does to all trials alike is in no difference, but would be in the scatter. */
-static void find_left(struct work *work)
+static void find_left(struct family_work *work)
 {
     size_t trials = work->family->trials, rounds = work->family->rounds;
     memcpy(work->left, work->family->values, trials * rounds * sizeof *work->left);
@@ -177,7 +177,7 @@ static void find_left(struct work *work)
 
 /* Within each round the trials' values change places, and take on the scatter of the trial that they come to: how much
  * two comparisons with one trial have in common depends on how much of their scatter is that trial's. */
-static void permute(struct work *work)
+static void permute(struct family_work *work)
 {
     size_t trials = work->family->trials, rounds = work->family->rounds;
     memcpy(work->moved, work->left, trials * rounds * sizeof *work->moved);
@@ -201,7 +201,7 @@ static void permute(struct work *work)
 }
 
 /* Trials that are in a pair with enough rounds, and the number of such pairs. */
-static size_t count_pairs(struct work *work, size_t *trials)
+static size_t count_pairs(struct family_work *work, size_t *trials)
 {
     const struct ys_family *family = work->family;
     size_t pairs = 0;
@@ -218,7 +218,7 @@ static size_t count_pairs(struct work *work, size_t *trials)
     return pairs;
 }
 
-static double stretch_of(struct work *work)
+static double stretch_of(struct family_work *work)
 {
     size_t trials, pairs = count_pairs(work, &trials);
     if (pairs < 2)
@@ -249,7 +249,7 @@ static double stretch_of(struct work *work)
 ys_status ys_family_stretch(const struct ys_family *family, double *stretch)
 {
     size_t cells = family->trials * family->rounds, rank[RANKED_MAX + 1];
-    struct work work = {.family = family, .rank = rank, .normal_reach = ys_normal_reach(family->level)};
+    struct family_work work = {.family = family, .rank = rank, .normal_reach = ys_normal_reach(family->level)};
     double *numbers = ys_alloc(2 * cells + family->rounds + PERMUTATIONS + family->trials, sizeof *numbers);
     work.present = ys_alloc(family->trials, sizeof *work.present);
     ys_status status = numbers && work.present ? YS_OK : ys_out_of_memory();

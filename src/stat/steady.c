@@ -12,7 +12,7 @@
 #define BUMP       2.1   /* 0.5 % of Kuiper's, which the largest less the smallest has */
 #define FENCE      3.0
 
-struct part {
+struct series_part {
     const double *x;
     size_t n;
     double *sorted; /* the same values ascending; room for more than n */
@@ -25,7 +25,7 @@ static void sort_part(const double *x, size_t n, double *sorted)
 }
 
 /* The rank of a value among those of the part less the mean rank; equal values share theirs. */
-static double rank_of(const struct part *part, double value)
+static double rank_of(const struct series_part *part, double value)
 {
     size_t low = 0, high = part->n;
     while (low < high) {
@@ -41,7 +41,7 @@ static double rank_of(const struct part *part, double value)
     return (double)(low + last) / 2 - (double)part->n / 2;
 }
 
-static double fence_of(const struct part *part, double *q1, double *q3)
+static double fence_of(const struct series_part *part, double *q1, double *q3)
 {
     *q1 = ys_stat_quantile(part->sorted, part->n, 0.25);
     *q3 = ys_stat_quantile(part->sorted, part->n, 0.75);
@@ -50,7 +50,7 @@ static double fence_of(const struct part *part, double *q1, double *q3)
 
 /* Whether the ranks wander farther than they do without a change: sums of ranks less their mean are then a Brownian
  * bridge, sqrt(sum of their squares) high. A change that is undone goes both ways. */
-static bool has_change(const struct part *part)
+static bool has_change(const struct series_part *part)
 {
     double sum = 0, squares = 0, most = 0, least = 0;
     for (size_t i = 0; i < part->n; i++) {
@@ -64,7 +64,7 @@ static bool has_change(const struct part *part)
 }
 
 /* Where two means fit the values best, those beyond the fences taken as the fences: so many are before it. */
-static size_t place_of_change(const struct part *part)
+static size_t place_of_change(const struct series_part *part)
 {
     double q1, q3, fence = fence_of(part, &q1, &q3), total = 0, sum = 0, best = 0;
     size_t place = 0;
@@ -83,7 +83,7 @@ static size_t place_of_change(const struct part *part)
 }
 
 /* The number of values before the change that shows most, 0 when none does; *slower: those after it are longer. */
-static size_t find_change(const struct part *part, double *scratch, bool *slower)
+static size_t find_change(const struct series_part *part, double *scratch, bool *slower)
 {
     size_t place = has_change(part) ? place_of_change(part) : 0;
     if (place == 0)
@@ -94,7 +94,7 @@ static size_t find_change(const struct part *part, double *scratch, bool *slower
     return fabs(after / before - 1) > YS_STEADY_CHANGE ? place : 0;
 }
 
-static bool begins_strange(const struct part *part)
+static bool begins_strange(const struct series_part *part)
 {
     double q1, q3, fence = fence_of(part, &q1, &q3);
     return part->x[0] < q1 - fence || part->x[0] > q3 + fence;
@@ -105,7 +105,7 @@ static size_t find_start(const double *x, size_t n, double *scratch)
 {
     size_t k = 0;
     while (k <= n / 2) {
-        struct part part = {x + k, n - k, scratch};
+        struct series_part part = {x + k, n - k, scratch};
         bool slower = false;
         sort_part(part.x, part.n, part.sorted);
         size_t change = find_change(&part, scratch + n, &slower);
@@ -129,7 +129,7 @@ static double mean_within(const double *x, size_t n, double low, double high)
 /* By how much a step is longer than in the last third. */
 static double drift_of(const double *x, size_t n, double *scratch)
 {
-    struct part part = {x, n, scratch};
+    struct series_part part = {x, n, scratch};
     double q1, q3;
     sort_part(x, n, scratch);
     double fence = fence_of(&part, &q1, &q3), low = q1 - fence, high = q3 + fence;

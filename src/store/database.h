@@ -2,10 +2,10 @@
 #ifndef YS_STORE_DATABASE_H
 #define YS_STORE_DATABASE_H
 
-#include "base/json.h"
-#include "base/lock.h"
+#include "base/files/lock.h"
+#include "base/files/working_folder.h"
+#include "base/json/json.h"
 #include "base/status.h"
-#include "base/working.h"
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -14,12 +14,12 @@
 #ifndef YS_STORE_STORE_H
 #define YS_STORE_STORE_H
 
-#include "base/json.h"
+#include "base/files/working_folder.h"
+#include "base/json/json.h"
 #include "base/status.h"
-#include "base/working.h"
 #include "stat/series.h"
-#include "store/study.h"
-#include "store/trial.h"
+#include "store/stored_study.h"
+#include "store/stored_trial.h"
 #include <stdint.h>
 
 #define YS_STORE_VERSION 2 /* of the tables: PRAGMA user_version */

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "metric/document.h"
 #include "metric/metric.h"
+#include "metric/result_document.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,13 +26,13 @@ bool ys_decide_is_look(const struct ys_study *study, int64_t rounds)
 }
 
 /* How many of the comparisons by which the study is decided stand how. */
-struct standing {
+struct decision_counts {
     size_t of[YS_DECISION_NEVER + 1], all;
 };
 
-static struct standing standing_of(const struct ys_result *result)
+static struct decision_counts standing_of(const struct ys_result *result)
 {
-    struct standing standing = {.all = 0};
+    struct decision_counts standing = {.all = 0};
     for (size_t i = 0; i < result->comparison_count; i++) {
         const int decision = result->comparisons[i].told.decision;
         if (decision == YS_NAME_NONE)
@@ -149,7 +149,7 @@ ys_status ys_decide_tell(struct ys_study *study, int64_t rounds)
 }
 
 /* "after 7 rounds 3 of 4 comparisons are decided, 1 cannot be" */
-static void say_standing(const struct ys_study *study, const struct standing *standing, int64_t rounds,
+static void say_standing(const struct ys_study *study, const struct decision_counts *standing, int64_t rounds,
                          const char *what)
 {
     char never[60] = "";
@@ -163,7 +163,7 @@ ys_status ys_decide_look(struct ys_study *study, int64_t rounds, bool *is_over)
 {
     struct ys_result result;
     YS_TRY(load(study, &result));
-    const struct standing standing = standing_of(&result);
+    const struct decision_counts standing = standing_of(&result);
     ys_result_fini(&result);
     *is_over = standing.of[YS_DECISION_OPEN] == 0;
     if (*is_over)
@@ -181,7 +181,7 @@ ys_status ys_decide_end(const struct ys_study *study, int64_t rounds)
     if (!ys_decide_looks(study, looks))
         return YS_OK;
     YS_TRY(load(study, &result));
-    const struct standing standing = standing_of(&result);
+    const struct decision_counts standing = standing_of(&result);
     struct ys_buf open = {0};
     if (standing.of[YS_DECISION_OPEN])
         put_comparisons(&open, &result, YS_DECISION_OPEN, ": ");

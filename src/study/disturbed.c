@@ -1,7 +1,7 @@
 #include "study/disturbed.h"
 
 #include "base/mem.h"
-#include "run/machines.h"
+#include "run/rank_machines.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -37,14 +37,14 @@ static const struct ys_field cpus_fields[] = {
 static const struct ys_record cpus_record = YS_RECORD("cpus", struct cpus, cpus_fields);
 
 /* What ys_host_disturbance() says, and what of the run's CPUs. */
-struct beside {
+struct disturbance {
     double seconds, steal_share, busy_s, memory_stalled_s, throttled_s, swapped_bytes;
     struct cpus *cpus, *work; /* owned; NULL: not counted */
 };
 #define BESIDE(member, unit, what)                                                                                     \
-    YS_FIELD(struct beside, member, YS_FIELD_REAL, unit, YS_FIELD_NULL | YS_FIELD_LATER, what)
+    YS_FIELD(struct disturbance, member, YS_FIELD_REAL, unit, YS_FIELD_NULL | YS_FIELD_LATER, what)
 #define CPUS(member, what)                                                                                             \
-    YS_FIELD_OF(struct beside, member, YS_FIELD_OBJECT_OWNED, &cpus_record, YS_FIELD_NULL | YS_FIELD_LATER, what)
+    YS_FIELD_OF(struct disturbance, member, YS_FIELD_OBJECT_OWNED, &cpus_record, YS_FIELD_NULL | YS_FIELD_LATER, what)
 static const struct ys_field fields[] = {
     BESIDE(seconds, "s", "looked at"),
     BESIDE(steal_share, "1", "of all CPUs' time, taken by the hypervisor"),
@@ -55,7 +55,7 @@ static const struct ys_field fields[] = {
     CPUS(cpus, "of the run's CPUs"),
     CPUS(work, "of them while it worked"),
 };
-static const struct ys_record record = YS_RECORD("disturbance", struct beside, fields);
+static const struct ys_record record = YS_RECORD("disturbance", struct disturbance, fields);
 
 /* A run under judgement: what was taken from it, as far as is known, on all its machines. */
 struct judgement {
@@ -115,7 +115,7 @@ static double worked_s(const struct ys_facts *facts)
  * machine. True where its threads waited for CPUs that others used: those beyond the CPUs that the run is bound to wait
  * for each other. */
 static bool look_at_others(struct judgement *judgement, const struct ys_facts_machine *machine,
-                           const struct beside *beside, const char *host)
+                           const struct disturbance *beside, const char *host)
 {
     const double seconds = beside->seconds, wait = machine->cpu_wait_s / machine->used_s;
     const double foreign = (beside->busy_s - machine->used_s - machine->harness_s) / seconds;
@@ -144,8 +144,8 @@ static bool look_at_others(struct judgement *judgement, const struct ys_facts_ma
     return waits;
 }
 
-static void look_at(struct judgement *judgement, const struct ys_facts_machine *machine, const struct beside *beside,
-                    const char *host)
+static void look_at(struct judgement *judgement, const struct ys_facts_machine *machine,
+                    const struct disturbance *beside, const char *host)
 {
     const bool is_long = beside->seconds >= SHORTEST_S;
     const bool waits = is_long && look_at_others(judgement, machine, beside, host);
@@ -166,7 +166,7 @@ static void look_at(struct judgement *judgement, const struct ys_facts_machine *
 
 static void look(struct judgement *judgement, const struct ys_facts_machine *machine, const char *host)
 {
-    struct beside beside;
+    struct disturbance beside;
     if (!machine->disturbance || ys_record_read(&record, machine->disturbance, "disturbance", &beside) != YS_OK)
         return;
     look_at(judgement, machine, &beside, host);

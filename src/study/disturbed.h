@@ -2,7 +2,7 @@
 #ifndef YS_STUDY_DISTURBED_H
 #define YS_STUDY_DISTURBED_H
 
-#include "run/facts.h"
+#include "crew/facts.h"
 
 /* Not; by what took a known time, at most; by what took nobody knows how much. */
 enum ys_disturbance { YS_DISTURBED_NOT, YS_DISTURBED_BOUNDED, YS_DISTURBED_UNTOLD };

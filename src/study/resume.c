@@ -1,9 +1,9 @@
 /* Going on with a study: what is stored of it decides what is left to do. */
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "store/study.h"
-#include "study/anchor.h"
+#include "store/stored_study.h"
+#include "study/anchor_times.h"
 #include "study/decide.h"
 #include "study/sequence.h"
 
@@ -81,14 +81,14 @@ static void count_stored_proofs(struct ys_study *study, const struct ys_trial_re
 }
 
 /* Trials that were given up get no more runs; what an earlier yardstick decided and did not note is noted now. */
-static ys_status keep_given_up(struct ys_study *study, const struct ys_past *past,
+static ys_status keep_given_up(struct ys_study *study, const struct ys_past_runs *past,
                                const struct ys_trial_records *stored)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
         if (!trial->given_up)
             continue;
-        if (ys_past_lacks(past, i))
+        if (ys_past_runs_lack(past, i))
             ys_log_info("%s is not tried again: it %s", id_of(trial), trial->given_up);
         if (!stored->items[i].given_up)
             YS_TRY(ys_store_trial_give_up(study->store, trial->record.trial_id, trial->last_round, trial->given_up));
@@ -98,12 +98,12 @@ static ys_status keep_given_up(struct ys_study *study, const struct ys_past *pas
 
 /* What a trial should have and cannot get now makes the study incomplete, also where it lacks no round yet: the rounds
  * that are repeated now are so without it. */
-static void say_what_is_lacking(struct ys_study *study, const struct ys_past *past, bool nothing_to_do)
+static void say_what_is_lacking(struct ys_study *study, const struct ys_past_runs *past, bool nothing_to_do)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
         const char *command = trial->record.command, *reason = trial->record.reason;
-        if (!trial->left || trial->given_up || (nothing_to_do && !ys_past_lacks(past, i)))
+        if (!trial->left || trial->given_up || (nothing_to_do && !ys_past_runs_lack(past, i)))
             continue;
         ys_log_warn("%s could run when this study began and is %s now (%s): its runs are left out; %s%s, then resume "
                     "again",
@@ -181,17 +181,17 @@ static ys_status keep_job(const struct ys_study *study, const struct ys_study_re
     return status;
 }
 
-static ys_status go_on(struct ys_study *study, const struct ys_past *past, const struct ys_study_record *told,
+static ys_status go_on(struct ys_study *study, const struct ys_past_runs *past, const struct ys_study_record *told,
                        const ys_json *trials)
 {
     int64_t first = 0, each = 0;
-    while (!ys_past_wants(past, study, first))
+    while (!ys_past_runs_want(past, study, first))
         first++;
     for (size_t i = 0; i < study->set.count; i++)
         each += ys_trial_can_run(&study->set.items[i]) && !study->set.items[i].given_up;
     study->runs_total = 0;
     for (int64_t round = first; round < study->rounds; round++)
-        study->runs_total += ys_past_wants(past, study, round) ? each : 0;
+        study->runs_total += ys_past_runs_want(past, study, round) ? each : 0;
     ys_log_info("going on with round %lld of %lld", (long long)first + 1, (long long)study->rounds);
     YS_TRY(ys_study_find_folder(study));
     YS_TRY(ys_store_study_resume(study->store, study->id));
@@ -211,15 +211,15 @@ static ys_status audit_only(struct ys_study *study)
     return ys_study_audit_all(study);
 }
 
-static bool wants_any(const struct ys_study *study, const struct ys_past *past)
+static bool wants_any(const struct ys_study *study, const struct ys_past_runs *past)
 {
     for (int64_t round = 0; round < study->rounds; round++)
-        if (ys_past_wants(past, study, round))
+        if (ys_past_runs_want(past, study, round))
             return true;
     return false;
 }
 
-static ys_status resume(struct ys_study *study, const struct ys_past *past, const struct ys_study_record *told,
+static ys_status resume(struct ys_study *study, const struct ys_past_runs *past, const struct ys_study_record *told,
                         const struct ys_trial_records *stored, const ys_json *trials, int *exit_code)
 {
     bool nothing_to_do = !wants_any(study, past);
@@ -237,11 +237,11 @@ static ys_status resume(struct ys_study *study, const struct ys_past *past, cons
 }
 
 /* What was decided when it was ended needs no more rounds. */
-static ys_status look_back(struct ys_study *study, const struct ys_past *past)
+static ys_status look_back(struct ys_study *study, const struct ys_past_runs *past)
 {
     int64_t rounds = 0;
     bool is_over = false;
-    while (rounds < study->rounds && !ys_past_wants(past, study, rounds))
+    while (rounds < study->rounds && !ys_past_runs_want(past, study, rounds))
         rounds++;
     return ys_decide_is_look(study, rounds) ? ys_decide_look(study, rounds, &is_over) : YS_OK;
 }
@@ -250,15 +250,15 @@ static ys_status resume_opened(struct ys_study *study, const struct ys_study_rec
                                const struct ys_study_timing *timing, const struct ys_trial_records *stored,
                                const ys_json *trials, int *exit_code)
 {
-    struct ys_past past;
+    struct ys_past_runs past;
     YS_TRY(ys_study_hold(study));
     YS_TRY(keep_who_takes_part(study, stored));
     YS_TRY(add_timing(study, told, timing));
-    YS_TRY(ys_past_load(study, &past));
+    YS_TRY(ys_past_runs_load(study, &past));
     ys_status status = look_back(study, &past);
     if (status == YS_OK)
         status = resume(study, &past, told, stored, trials, exit_code);
-    ys_past_free(&past);
+    ys_past_runs_free(&past);
     return status;
 }
 

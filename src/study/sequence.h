@@ -2,13 +2,13 @@
 #ifndef YS_STUDY_SEQUENCE_H
 #define YS_STUDY_SEQUENCE_H
 
-#include "study/past.h"
+#include "study/past_runs.h"
 #include "study/state.h"
 
 /** Proves each trial that will run and stores the proofs; trials that share everything share the cached proof. */
 ys_status ys_study_prove_all(struct ys_study *study) YS_MUST_CHECK;
 /** Runs every round that `past` lacks, until the study's time limit or a signal. */
-ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past *past) YS_MUST_CHECK;
+ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past_runs *past) YS_MUST_CHECK;
 /** Audits the trials that ran (study/audit.h), as the job's key `audit` says, and stores what is found with their
  * proofs.
  */

@@ -3,12 +3,12 @@
 #define YS_STUDY_STATE_H
 
 #include "job/settings.h"
+#include "prepare/noted_peak.h"
+#include "prepare/trial.h"
+#include "prepare/work.h"
 #include "probe/host.h"
-#include "study/live.h"
-#include "study/peak.h"
+#include "study/live_progress.h"
 #include "study/study.h"
-#include "study/trial.h"
-#include "study/work.h"
 #include "verify/verify.h"
 
 struct ys_study {

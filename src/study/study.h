@@ -3,7 +3,7 @@
 #ifndef YS_STUDY_STUDY_H
 #define YS_STUDY_STUDY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "job/job.h"
 #include "store/store.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "probe/host.h"
-#include "run/session.h"
+#include "session/session.h"
 #include "stat/steady.h"
 
 #include <math.h>

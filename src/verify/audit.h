@@ -3,9 +3,9 @@
 #ifndef YS_VERIFY_AUDIT_H
 #define YS_VERIFY_AUDIT_H
 
-#include "base/record.h"
+#include "base/json/record.h"
+#include "crew/run_spec.h"
 #include "framework/framework.h"
-#include "run/spec.h"
 
 #define YS_AUDIT_LEAST_STEPS  30   /* of a run: three times what a proof has */
 #define YS_AUDIT_STEPS        4    /* that are gone through again, at most */

@@ -1,8 +1,8 @@
 #include "verify/proof.h"
 
+#include "base/json/shared_words.h"
 #include "base/mem.h"
-#include "base/words.h"
-#include "protocol/status.h"
+#include "protocol/run_status.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,14 +1,14 @@
-/* A proof as a struct, and its way to JSON and back: docs/proof.md has the members. Made by verify.c and check.c, kept
- * in the cache (kept.h), stored with the trial, shown in results.
+/* A proof as a struct, and its way to JSON and back: docs/proof.md has the members. Made by prove.c and proof_checks.c,
+ * kept in the cache (cached_proofs.h), stored with the trial, shown in results.
  *
  * An error that is infinite, because something is missing or no number, is NaN here and null in JSON. */
 #ifndef YS_VERIFY_PROOF_H
 #define YS_VERIFY_PROOF_H
 
-#include "base/record.h"
+#include "base/json/record.h"
 #include "base/status.h"
-#include "store/due.h"
-#include "store/trial.h"
+#include "store/due_checks.h"
+#include "store/stored_trial.h"
 #include "verify/audit.h"
 
 enum ys_proof_half { YS_PROOF_WORK, YS_PROOF_MEANING, YS_PROOF_NUMERICS };
@@ -25,8 +25,9 @@ extern const struct ys_record ys_proof_check_record;
 
 /** The worst figures of the twins in the trial's format. */
 struct ys_proof_twins {
-    int64_t count, batch;                /* how many they were; the batch that numerics was judged on */
-    double forward, forward_ceiling;     /* the latter that of their bound (verify/ceiling.h); NaN of older versions */
+    int64_t count, batch; /* how many they were; the batch that numerics was judged on */
+    double forward,
+        forward_ceiling; /* the latter that of their bound (verify/oracle/ceiling.h); NaN of older versions */
     double gradients, gradients_ceiling; /* NaN of inference */
 };
 extern const struct ys_record ys_proof_twins_record;
@@ -85,8 +86,8 @@ struct ys_proof {
     double open_s, open_cpu_s, first_s, first_cpu_s;
     struct ys_list features;      /* char *: that its sessions told (docs/protocol.md) */
     struct ys_proof_trace *trace; /* only where it was asked for */
-    struct ys_audit *audit;       /* of the trial's runs, afterwards (study/audit.c); NULL */
-    struct ys_list due;           /* struct ys_due: the checks of the trial's runs (store/due.h) */
+    struct ys_audit *audit;       /* of the trial's runs, afterwards (study/audit_trainings.c); NULL */
+    struct ys_list due;           /* struct ys_due: the checks of the trial's runs (store/due_checks.h) */
     struct ys_list diagnosis;     /* char *: sentences of older versions */
 };
 /** The fields, in the order of JSON. */

@@ -1,13 +1,13 @@
 #include "verify/trace.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
+#include "graph/expose_values.h"
 #include "graph/op.h"
-#include "graph/tap.h"
-#include "verify/error.h"
-#include "verify/evidence.h"
-#include "verify/plan.h"
-#include "verify/twin.h"
+#include "verify/oracle/evidence.h"
+#include "verify/oracle/proof_plan.h"
+#include "verify/oracle/tensor_error.h"
+#include "verify/oracle/twin.h"
 #include "verify/verify.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct tracer {
 };
 
 /* One of the two passes: what is asked, and the figures of each place. */
-struct pass {
+struct trace_pass {
     const char *graph_path;
     struct ys_questions questions;
     size_t count; /* places: values forward, parameters backward */
@@ -81,7 +81,7 @@ static enum ys_precision format_of(const struct tracer *t)
     return t->request->in_format ? (enum ys_precision)t->request->plan->precision : YS_PRECISION_F64;
 }
 
-static ys_status make_plan(const struct tracer *t, const struct pass *pass, enum ys_precision precision,
+static ys_status make_plan(const struct tracer *t, const struct trace_pass *pass, enum ys_precision precision,
                            struct ys_plan *plan)
 {
     const struct ys_trace_request *request = t->request;
@@ -92,7 +92,7 @@ static ys_status make_plan(const struct tracer *t, const struct pass *pass, enum
 }
 
 /* Of yardstick's own engine. YS_EUNSUPPORTED: its back end cannot do this; YS_EPROTOCOL: it broke off. */
-static ys_status ask_oracle(const struct tracer *t, const struct pass *pass, const struct ys_plan *plan,
+static ys_status ask_oracle(const struct tracer *t, const struct trace_pass *pass, const struct ys_plan *plan,
                             struct ys_safetensors **file)
 {
     struct ys_evidence said = {0};
@@ -108,7 +108,7 @@ static ys_status ask_oracle(const struct tracer *t, const struct pass *pass, con
 }
 
 /* Raises each figure to that of `file` where it is larger. */
-static ys_status measure(const struct tracer *t, const struct pass *pass, const struct ys_safetensors *file,
+static ys_status measure(const struct tracer *t, const struct trace_pass *pass, const struct ys_safetensors *file,
                          const struct ys_safetensors *ref, double *figures)
 {
     if (pass->questions.batches == 0) {
@@ -126,7 +126,7 @@ static ys_status measure(const struct tracer *t, const struct pass *pass, const 
     return YS_OK;
 }
 
-static ys_status ask_twin(const struct tracer *t, struct pass *pass, const struct ys_plan *plan, int twin,
+static ys_status ask_twin(const struct tracer *t, struct trace_pass *pass, const struct ys_plan *plan, int twin,
                           const struct ys_safetensors *ref)
 {
     const char *folder = t->request->folder;
@@ -149,7 +149,7 @@ static ys_status ask_twin(const struct tracer *t, struct pass *pass, const struc
 }
 
 /* What rounding alone does at each place. */
-static ys_status ask_twins(const struct tracer *t, struct pass *pass, const struct ys_safetensors *ref)
+static ys_status ask_twins(const struct tracer *t, struct trace_pass *pass, const struct ys_safetensors *ref)
 {
     struct ys_plan plan;
     YS_TRY(make_plan(t, pass, format_of(t), &plan));
@@ -162,7 +162,7 @@ static ys_status ask_twins(const struct tracer *t, struct pass *pass, const stru
     return status;
 }
 
-static ys_status ask_framework(const struct tracer *t, struct pass *pass, const struct ys_safetensors *ref)
+static ys_status ask_framework(const struct tracer *t, struct trace_pass *pass, const struct ys_safetensors *ref)
 {
     const struct ys_trace_request *request = t->request;
     struct ys_safetensors *file = NULL;
@@ -183,7 +183,7 @@ static ys_status ask_framework(const struct tracer *t, struct pass *pass, const 
 }
 
 /* What both are held against. */
-static ys_status ask_reference(const struct tracer *t, const struct pass *pass, struct ys_safetensors **ref)
+static ys_status ask_reference(const struct tracer *t, const struct trace_pass *pass, struct ys_safetensors **ref)
 {
     struct ys_plan plan, asked;
     YS_TRY(make_plan(t, pass, YS_PRECISION_F64, &plan));
@@ -196,7 +196,7 @@ static ys_status ask_reference(const struct tracer *t, const struct pass *pass, 
     return status;
 }
 
-static ys_status ask_all(const struct tracer *t, struct pass *pass, double bound)
+static ys_status ask_all(const struct tracer *t, struct trace_pass *pass, double bound)
 {
     struct ys_safetensors *ref = NULL;
     pass->errors = ys_alloc(pass->count, sizeof *pass->errors);
@@ -219,12 +219,12 @@ static ys_status ask_all(const struct tracer *t, struct pass *pass, double bound
 }
 
 static ys_status add_place(struct ys_proof_pass *half, const struct ys_node *node, const char *name,
-                           const struct pass *pass, size_t place)
+                           const struct trace_pass *pass, size_t place)
 {
     return ys_proof_add_place(half, node->name, ys_op_name(node->op), name, pass->errors[place], pass->bounds[place]);
 }
 
-static void finish(struct pass *pass)
+static void finish(struct trace_pass *pass)
 {
     ys_free(pass->errors);
     ys_free(pass->bounds);
@@ -232,7 +232,7 @@ static void finish(struct pass *pass)
 }
 
 /* Its reason becomes that of `half`. */
-static void take_reason(struct pass *pass, struct ys_proof_pass *half)
+static void take_reason(struct trace_pass *pass, struct ys_proof_pass *half)
 {
     half->reason = pass->reason;
     pass->reason = NULL;
@@ -240,9 +240,9 @@ static void take_reason(struct pass *pass, struct ys_proof_pass *half)
 
 static ys_status trace_forward(const struct tracer *t, struct ys_proof_pass *half)
 {
-    struct pass pass = {.graph_path = t->tap_path,
-                        .questions = {.evaluation = t->evaluation, .forward_only = true, .batches = 1},
-                        .count = t->tap.count};
+    struct trace_pass pass = {.graph_path = t->tap_path,
+                              .questions = {.evaluation = t->evaluation, .forward_only = true, .batches = 1},
+                              .count = t->tap.count};
     ys_status status = ask_all(t, &pass, t->request->forward_bound);
     for (size_t i = 0; status == YS_OK && !pass.reason && i < pass.count; i++) {
         const struct ys_tap_slice *slice = &t->tap.slices[i];
@@ -256,7 +256,7 @@ static ys_status trace_forward(const struct tracer *t, struct ys_proof_pass *hal
 /* From the loss back: the last node first, and in each node its last parameter. */
 static ys_status trace_backward(const struct tracer *t, struct ys_proof_pass *half)
 {
-    struct pass pass = {.graph_path = t->graph_path, .count = t->graph->param_count};
+    struct trace_pass pass = {.graph_path = t->graph_path, .count = t->graph->param_count};
     ys_status status = ask_all(t, &pass, t->request->backward_bound);
     for (size_t n = t->graph->node_count; status == YS_OK && !pass.reason && n-- > 0;) {
         const struct ys_node *node = &t->graph->nodes[n];

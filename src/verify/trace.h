@@ -2,7 +2,7 @@
 #ifndef YS_VERIFY_TRACE_H
 #define YS_VERIFY_TRACE_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "framework/framework.h"
 #include "protocol/plan.h"
 #include "verify/proof.h"
@@ -19,9 +19,9 @@ struct ys_trace_request {
     double forward_bound, backward_bound;
 };
 
-/** The first batch of the proof's work through both, with every value of the graph tapped (graph/tap.h), then its
- * gradients, into *trace, which is overwritten and belongs to the caller. An adapter that fails is YS_OK with a reason,
- * and without places. */
+/** The first batch of the proof's work through both, with every value of the graph tapped (graph/expose_values.h), then
+ * its gradients, into *trace, which is overwritten and belongs to the caller. An adapter that fails is YS_OK with a
+ * reason, and without places. */
 ys_status ys_trace_make(const struct ys_trace_request *request, struct ys_proof_trace *trace) YS_MUST_CHECK;
 
 #endif

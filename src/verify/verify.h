@@ -38,7 +38,7 @@
 #ifndef YS_VERIFY_VERIFY_H
 #define YS_VERIFY_VERIFY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "framework/framework.h"
 #include "protocol/plan.h"
 #include "verify/proof.h"
@@ -75,8 +75,8 @@ struct ys_verifier;
 ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier **verifier) YS_MUST_CHECK;
 void ys_verifier_close(struct ys_verifier *verifier); /* removes what lay on disk; NULL is fine */
 
-/** In a copy of the process (base/aside.h): what the verifier writes from now on goes into a folder of the copy's own,
- * which its close removes. YS_EIO. */
+/** In a copy of the process (base/process/forked_task.h): what the verifier writes from now on goes into a folder of
+ * the copy's own, which its close removes. YS_EIO. */
 ys_status ys_verifier_move(struct ys_verifier *verifier) YS_MUST_CHECK;
 
 struct ys_verify_request {

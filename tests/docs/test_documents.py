@@ -113,6 +113,15 @@ class Documents(unittest.TestCase):
                     headings = re.findall(r"^#+ (.*)$", read(os.path.join(os.path.dirname(page), target) if target else page), flags=re.M)
                     self.assertIn(heading, [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings])
 
+    def test_lines_are_no_longer_than_120_characters(self):
+        for page in pages():
+            fenced = False
+            for number, line in enumerate(read(page).split("\n"), 1):
+                fenced ^= bool(re.match(r"\s*```", line))
+                whole = re.fullmatch(r"\W*(`[^`]+`|\[[^]]*\]\([^)]*\))\W*", line)  # a command or a link, which cannot be broken
+                if not (fenced or whole or line.startswith(("|", "    ", "#"))):
+                    self.assertLessEqual(len(line), 120, "%s:%d" % (page, number))
+
     def test_files_that_the_pages_name_exist(self):
         folders = ("src", "tests", "tools", "docs", "adapters", "examples", "include", "metrics", "studies", "frameworks")
         for page in pages():

@@ -3,10 +3,10 @@
  * tests/fuzz/cifar. With libFuzzer, from the root of the source, in one line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -Isrc tests/fuzz/cifar.c
- *           src/data/[a-z]*.c src/base/[a-z]*.c -ljansson -lmd -lz -lm -o cifar-fuzz
+ *           $(find src/data -name "*.c") $(find src/base -name "*.c") -ljansson -lmd -lz -lm -o cifar-fuzz
  *     ./cifar-fuzz -max_len=32768 NEW-INPUTS tests/fuzz/cifar
  */
-#include "data/cifar.h"
+#include "data/sets/cifar.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

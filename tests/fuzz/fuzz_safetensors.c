@@ -4,10 +4,10 @@
  * search by libFuzzer, which the normal build does not need:
  *
  *     clang -g -O1 -std=gnu17 -D_GNU_SOURCE -DYS_FUZZ -fsanitize=fuzzer,address,undefined -Isrc \
- *         tests/fuzz/fuzz_safetensors.c src/base/{status,mem,buf,fs,atomic_file,json,safetensors}.c -ljansson -o fuzz
+ *         tests/fuzz/fuzz_safetensors.c $(find src/base -name "*.c") -ljansson -o fuzz
  *     ./fuzz -max_len=4096 found tests/fuzz/safetensors
  */
-#include "base/safetensors.h"
+#include "base/stored/safetensors.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

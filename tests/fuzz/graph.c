@@ -3,10 +3,10 @@
  * libFuzzer, from the root of the source, in one line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -Isrc tests/fuzz/graph.c
- *           src/graph/[a-z]*.c src/base/[a-z]*.c -ljansson -lmd -lm -o graph-fuzz
+ *           $(find src/graph -name "*.c") $(find src/base -name "*.c") -ljansson -lmd -lm -o graph-fuzz
  *     ./graph-fuzz NEW-INPUTS tests/fuzz/graph
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "graph/graph.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -3,10 +3,11 @@
  * line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -Isrc tests/fuzz/idx.c
- *           src/data/idx.c src/data/gzip.c src/base/[a-z]*.c -ljansson -lmd -lz -lm -o idx-fuzz
+ *           src/data/archives/idx.c src/data/archives/gzip.c $(find src/base -name "*.c") -ljansson -lmd -lz -lm -o
+ * idx-fuzz
  *     ./idx-fuzz NEW-INPUTS tests/fuzz/idx
  */
-#include "data/idx.h"
+#include "data/archives/idx.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * the source, in one line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -Isrc tests/fuzz/image.c
- *           src/feeder/image.c src/feeder/jpeg.c src/feeder/png.c src/feeder/resize.c src/feeder/augment.c
- *           src/base/[a-z]*.c -ljpeg -lpng -ljansson -lmd -lm -o image-fuzz
+ *           src/feeder/decode_image.c src/feeder/jpeg.c src/feeder/png.c src/feeder/resize.c src/feeder/augment.c
+ *           $(find src/base -name "*.c") -ljpeg -lpng -ljansson -lmd -lm -o image-fuzz
  *     ./image-fuzz -max_len=8192 -rss_limit_mb=4096 NEW-INPUTS tests/fuzz/image
  */
 #include "feeder/augment.h"

@@ -3,8 +3,8 @@
  * of it. With libFuzzer, from the root of the source:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -DYS_VERSION='"fuzz"' -Isrc -Iinclude
- * tests/fuzz/job.c \ src/job/[a-z]*.c src/data/[a-z]*.c src/graph/[a-z]*.c src/base/[a-z]*.c -ljansson -lmd -lz -lm -o
- * job-fuzz
+ * tests/fuzz/job.c \ $(find src/job -name "*.c") $(find src/data -name "*.c") $(find src/graph -name "*.c") $(find
+ * src/base -name "*.c") -ljansson -lmd -lz -lm -o job-fuzz
  *     ./job-fuzz -max_len=4096 NEW-INPUTS tests/fuzz/job */
 #include "base/mem.h"
 #include "job/job.h"

@@ -3,10 +3,10 @@
  * one line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -Isrc tests/fuzz/mat.c
- *           src/data/[a-z]*.c src/base/[a-z]*.c -ljansson -lmd -lz -lm -o mat-fuzz
+ *           $(find src/data -name "*.c") $(find src/base -name "*.c") -ljansson -lmd -lz -lm -o mat-fuzz
  *     ./mat-fuzz -max_len=8192 NEW-INPUTS tests/fuzz/mat
  */
-#include "data/svhn.h"
+#include "data/sets/svhn.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

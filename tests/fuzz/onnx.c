@@ -3,11 +3,12 @@
  * libFuzzer, from the root of the source, in one line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -DYS_VERSION='"0"' -Isrc
- *           tests/fuzz/onnx.c src/onnx/[a-z]*.c src/graph/[a-z]*.c src/base/[a-z]*.c -ljansson -lmd -lm -o onnx-fuzz
+ *           tests/fuzz/onnx.c $(find src/onnx -name "*.c") $(find src/graph -name "*.c") $(find src/base -name "*.c")
+ * -ljansson -lmd -lm -o onnx-fuzz
  *     ./onnx-fuzz NEW-INPUTS tests/fuzz/onnx
  */
-#include "base/json.h"
-#include "onnx/read.h"
+#include "base/json/json.h"
+#include "onnx/read/onnx_read.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

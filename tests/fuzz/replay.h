@@ -4,7 +4,7 @@
 #define YS_TESTS_FUZZ_REPLAY_H
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "tap.h"

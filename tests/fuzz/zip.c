@@ -3,11 +3,12 @@
  * one line:
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu17 -D_GNU_SOURCE -Isrc tests/fuzz/zip.c
- *           src/data/zip.c src/data/gzip.c src/base/[a-z]*.c -ljansson -lmd -lz -lm -o zip-fuzz
+ *           src/data/archives/zip.c src/data/archives/gzip.c $(find src/base -name "*.c") -ljansson -lmd -lz -lm -o
+ * zip-fuzz
  *     ./zip-fuzz -max_len=4096 NEW-INPUTS tests/fuzz/zip
  */
 #include "base/mem.h"
-#include "data/zip.h"
+#include "data/archives/zip.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* What a verdict is worth on a machine that does something else: tables of docs/statistics.md, in made-up studies whose
  * truth is known (cells.h). A run takes as long as it would alone, and what was taken from it; what yardstick sees is
  * how long it took, and of what was taken the most that it can have been, or that nobody knows. */
+#include "campaign/bisect.h"
 #include "judge/gate.h"
 #include "stat/compare.h"
 #include "stat/family.h"
 #include "stat/looks.h"
 #include "statistics/cells.h"
-#include "study/bisect.h"
 #include "tap.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* What the statistics of src/stat do in thousands of made-up studies whose truth is known. Prints the tables of
  * docs/statistics.md; each table also asserts what is claimed of it (cells.h). */
 #include "base/rng.h"
-#include "metric/window.h"
+#include "metric/run/run_windows.h"
 #include "stat/compare.h"
 #include "stat/family.h"
 #include "stat/power.h"

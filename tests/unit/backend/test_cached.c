@@ -2,8 +2,8 @@
  * those of whole rows. */
 #include "engines.h"
 
-#include "graph/build.h"
-#include "graph/window.h"
+#include "graph/builder.h"
+#include "graph/sequence_part.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * differences; `onednn` and `simd` against `ref`. */
 #include "engines.h"
 
-#include "graph/build.h"
+#include "graph/builder.h"
 
 enum { BATCH = 3, POSITIONS = 4, CLASSES = 5 };
 static const struct drawing tokens = {

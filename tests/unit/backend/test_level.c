@@ -1,10 +1,10 @@
 /* One variable makes an older processor of any, for the library and for our kernels. Each case asks a process of its
  * own, since the library reads the variable once. */
-#include "backend/kernels.h"
+#include "backend/kernels/kernels.h"
 #include "backend/level.h"
 #include "engine/backend.h"
 #include "engine/engine.h"
-#include "graph/build.h"
+#include "graph/builder.h"
 #include "tap.h"
 
 #include <stdlib.h>

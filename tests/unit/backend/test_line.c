@@ -1,5 +1,5 @@
 /* Lines of a normalisation: the kernels against their formulas in double, of lengths around a vector's. */
-#include "backend/kernels.h"
+#include "backend/kernels/kernels.h"
 #include "tap.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "backend/parallel.h"
 #include "engine/backend.h"
 #include "engine/engine.h"
-#include "graph/build.h"
+#include "graph/builder.h"
 #include "tap.h"
 
 enum { ROWS = 2, WIDTH = 5 };

@@ -1,13 +1,13 @@
 /* The matrix product of `ref`: the same bits for every width of registers, namely those of the plain sum in order. */
 #define REAL double
 #include "backend/level.h"
-#include "backend/ref.h"
+#include "backend/plain/ref.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/ref_product.inc"
+#include "backend/plain/ref_product.inc"
 
 #include "base/rng.h"
 #include "fenced.h"

@@ -2,7 +2,7 @@
  * `ref`. */
 #include "engines.h"
 
-#include "graph/build.h"
+#include "graph/builder.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* What `onednn` has not is refused when the engine is opened, by a sentence that says what to take; `ref` has it. */
 #include "engine/backend.h"
 #include "engine/engine.h"
-#include "graph/build.h"
+#include "graph/builder.h"
 #include "tap.h"
 
 /** Closes the network behind `v`, and opens it in both back ends. */

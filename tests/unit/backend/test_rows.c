@@ -2,7 +2,7 @@
  * Gradients of `ref` against differences of its loss, `onednn` against `ref`. */
 #include "engines.h"
 
-#include "graph/build.h"
+#include "graph/builder.h"
 
 /** Two inputs of unlike shape through one convolution; the second, of a pixel, is stretched over the first. */
 static struct ys_graph *make_graph(enum ys_target_kind kind, enum ys_loss loss)

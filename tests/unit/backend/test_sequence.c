@@ -2,8 +2,8 @@
  * against differences of its loss, `onednn` against `ref`. */
 #include "engines.h"
 
-#include "backend/kernels.h"
-#include "graph/build.h"
+#include "backend/kernels/kernels.h"
+#include "graph/builder.h"
 
 #include <string.h>
 

@@ -3,16 +3,16 @@
 #define REAL float
 #include "backend/level.h"
 #include "backend/parallel.h"
-#include "backend/ref.h"
+#include "backend/plain/ref.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/simd_product.inc"
+#include "backend/plain/simd_product.inc"
 
 #include "engines.h"
 #include "fenced.h"
-#include "graph/build.h"
+#include "graph/builder.h"
 
 enum { THREADS = 3 };
 

@@ -1,9 +1,9 @@
-/* Batch normalisation, sum and activation as one pass (backend/kernels.inc): every combination of them, in blocks of
- * channels, with channels beyond a block, and in rows of few channels: `onednn` against `ref`, whose own gradients
- * test_operator.c tries. */
+/* Batch normalisation, sum and activation as one pass (backend/kernels/kernels.inc): every combination of them, in
+ * blocks of channels, with channels beyond a block, and in rows of few channels: `onednn` against `ref`, whose own
+ * gradients test_operator.c tries. */
 #include "engines.h"
 
-#include "graph/build.h"
+#include "graph/builder.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* Kernels of windows, against plain loops, to the bit, in every layout that they take: the gradient by the weight of a
  * convolution in which every channel is a group of its own, or whose x has one channel, and pools of maxima. And
  * `onednn` against `ref` where they stand in for the library. */
-#include "backend/kernels.h"
+#include "backend/kernels/kernels.h"
 #include "backend/level.h"
 
 #include "engine/program.h"
 #include "engines.h"
 #include "fenced.h"
-#include "graph/build.h"
+#include "graph/builder.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef YS_TESTS_BASE_SCRATCH_H
 #define YS_TESTS_BASE_SCRATCH_H
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include <limits.h>
 #include <stdio.h>

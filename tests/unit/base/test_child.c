@@ -1,5 +1,5 @@
-#include "base/child.h"
-#include "base/lock.h"
+#include "base/files/lock.h"
+#include "base/process/child.h"
 #include "base/stop.h"
 #include "scratch.h"
 #include "tap.h"

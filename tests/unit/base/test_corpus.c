@@ -2,7 +2,7 @@
  * by cutting or changing bytes may do anything else. */
 #include "../../fuzz/fuzz_safetensors.c"
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "tap.h"

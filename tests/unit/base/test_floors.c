@@ -1,7 +1,7 @@
 /* The tree holds to tools/floors.txt, and the check of that finds what it should. */
-#include "base/child.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
+#include "base/process/child.h"
 #include "tap.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "base/json.h"
+#include "base/json/json.h"
 #include "scratch.h"
 #include "tap.h"
 #include <float.h>

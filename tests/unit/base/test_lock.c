@@ -1,8 +1,8 @@
 /* Locks, and what is known by them: folders and files that killed processes left. Processes of their own hold the other
  * side, for locks of one process do not keep it from itself. */
-#include "base/atomic_file.h"
+#include "base/files/atomic_file.h"
+#include "base/files/working_folder.h"
 #include "base/mem.h"
-#include "base/working.h"
 #include "scratch.h"
 #include "tap.h"
 #include <signal.h>

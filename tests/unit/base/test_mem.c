@@ -1,5 +1,5 @@
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "tap.h"
 #include <stdint.h>

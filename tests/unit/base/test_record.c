@@ -1,7 +1,7 @@
 /* Records: there and back, what null means of each kind, what is refused, and want of memory. */
+#include "base/json/record.h"
+#include "base/json/record_schema.h"
 #include "base/mem.h"
-#include "base/record.h"
-#include "base/record_schema.h"
 
 #include "tap.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "base/safetensors.h"
+#include "base/stored/safetensors.h"
 #include "scratch.h"
 #include "tap.h"
 #include <stdint.h>

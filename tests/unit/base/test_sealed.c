@@ -1,5 +1,5 @@
 /* Folders with a manifest: what is changed in them is found, whoever changed it and however. */
-#include "base/sealed.h"
+#include "base/stored/sealed.h"
 #include "scratch.h"
 #include "tap.h"
 #include <fcntl.h>

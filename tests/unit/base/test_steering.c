@@ -1,14 +1,14 @@
 /* Which variables of its own yardstick hands on, and to whom. */
-#include "base/steering.h"
+#include "base/process/steering.h"
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "tap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool passes(const char *name, enum ys_program program)
+static bool passes(const char *name, enum ys_steered_program program)
 {
     return ys_steering_passes(name, program);
 }
@@ -95,13 +95,13 @@ static void later_lists_hold_whatever_the_rule_says(void)
     setenv("YS_TEST_KEPT", "kept", 1);
     for (int program = YS_PROGRAM_MEASURED; program <= YS_PROGRAM_OTHER; program++) {
         const char **list =
-            ys_surroundings((enum ys_program)program, (const char *const *const[]){first, second, NULL});
+            ys_surroundings((enum ys_steered_program)program, (const char *const *const[]){first, second, NULL});
         REQUIRE(list);
         CHECK_TEXT(find(list, "OMP_THREAD_LIMIT"), "7");
         CHECK_TEXT(find(list, "YS_TEST_A"), "2");
         CHECK_TEXT(find(list, "YS_TEST_KEPT"), "kept");
         ys_free(list);
-        list = ys_surroundings((enum ys_program)program, (const char *const *const[]){second, NULL});
+        list = ys_surroundings((enum ys_steered_program)program, (const char *const *const[]){second, NULL});
         REQUIRE(list);
         CHECK((find(list, "OMP_THREAD_LIMIT") != NULL) == (program == YS_PROGRAM_OTHER));
         ys_free(list);
@@ -110,7 +110,7 @@ static void later_lists_hold_whatever_the_rule_says(void)
     unsetenv("YS_TEST_KEPT");
 }
 
-#define BEGIN "<!-- Made from src/base/steering.c: its test says how to renew it. -->\n\n"
+#define BEGIN "<!-- Made from src/base/process/steering.c: its test says how to renew it. -->\n\n"
 #define END   "\n<!-- -->\n"
 
 static void put_table(struct ys_buf *out)

@@ -4,10 +4,10 @@
 
 #include "unit/engine/net.h"
 
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
+#include "base/process/child.h"
 #include "protocol/channel.h"
 #include "tap.h"
 #include <signal.h>

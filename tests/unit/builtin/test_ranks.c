@@ -1,6 +1,6 @@
 /* The built-in engine as several ranks, against itself as one process with the whole batch: the same work to rounding,
  * and the same bits in every rank. */
-#include "dist/place.h"
+#include "dist/meeting_place.h"
 #include "unit/builtin/program.h"
 
 enum { MOST = 3 };

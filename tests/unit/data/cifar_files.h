@@ -2,7 +2,7 @@
 #ifndef YS_TESTS_DATA_CIFAR_FILES_H
 #define YS_TESTS_DATA_CIFAR_FILES_H
 
-#include "data/cifar.h"
+#include "data/sets/cifar.h"
 #include "idx_files.h"
 #include <stdio.h>
 

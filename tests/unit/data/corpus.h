@@ -3,7 +3,7 @@
 #define YS_TESTS_DATA_CORPUS_H
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "tap.h"
 #include <stdlib.h>

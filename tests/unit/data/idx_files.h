@@ -3,7 +3,7 @@
 #define YS_TESTS_DATA_IDX_FILES_H
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "base/status.h"
 #include <string.h>

@@ -1,10 +1,10 @@
 /* How text is cut into pieces, and pieces joined from bytes. */
-#include "data/bpe.h"
+#include "data/sets/bpe.h"
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
-#include "data/pieces.h"
+#include "data/sets/text_pieces.h"
 #include "tap.h"
 #include "unit/base/scratch.h"
 

@@ -1,5 +1,5 @@
 /* The data set `chars`: what its rows hold, and that its floor is a floor. */
-#include "data/chars.h"
+#include "data/sets/chars.h"
 #include "tap.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-#include "data/cifar.h"
-#include "data/tar.h"
+#include "data/archives/tar.h"
+#include "data/sets/cifar.h"
 
 #include "cifar_files.h"
 #include "tap.h"

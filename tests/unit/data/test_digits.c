@@ -1,8 +1,8 @@
-#include "data/digits.h"
+#include "data/sets/digits.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "data/glyph.h"
+#include "data/sets/glyph.h"
 #include "tap.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "data/fire.h"
+#include "data/sets/fire.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-#include "data/folder.h"
+#include "data/folders/folder.h"
 #include "base/mem.h"
 #include "data/dataset.h"
 

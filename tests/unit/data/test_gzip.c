@@ -1,4 +1,4 @@
-#include "data/gzip.h"
+#include "data/archives/gzip.h"
 
 #include "idx_files.h"
 #include "tap.h"

@@ -1,4 +1,4 @@
-#include "data/idx.h"
+#include "data/archives/idx.h"
 
 #include "idx_files.h"
 #include "tap.h"

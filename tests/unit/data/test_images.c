@@ -1,4 +1,4 @@
-#include "data/images.h"
+#include "data/sets/images.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

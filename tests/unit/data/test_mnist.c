@@ -1,6 +1,6 @@
-#include "data/mnist.h"
+#include "data/sets/mnist.h"
 #include "base/hash.h"
-#include "data/cifar.h"
+#include "data/sets/cifar.h"
 
 #include "mnist_files.h"
 

@@ -1,4 +1,4 @@
-#include "data/svhn.h"
+#include "data/sets/svhn.h"
 
 #include "corpus.h"
 #include "data/published.h"

@@ -70,7 +70,7 @@ static void family_alexnet(struct net *n)
     net_gemm(n, 6, 1);
 }
 
-/** With channels and places enough for minimal filtering (backend/onednn_v2.c) in the second convolution. */
+/** With channels and places enough for minimal filtering (backend/onednn/onednn_v2.c) in the second convolution. */
 static void family_vgg(struct net *n)
 {
     family_input(n, 14);

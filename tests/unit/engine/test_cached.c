@@ -1,8 +1,8 @@
 /* Rows that are passed piece by piece, with a cache of keys and values, against the same rows as a whole. */
 #include "unit/engine/open.h"
 
-#include "graph/build.h"
-#include "graph/window.h"
+#include "graph/builder.h"
+#include "graph/sequence_part.h"
 
 enum { BATCH = 3, POSITIONS = 12, WORDS = 11, WIDTH = 16, LOGITS = BATCH * POSITIONS * WORDS };
 

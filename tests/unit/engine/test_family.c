@@ -1,7 +1,7 @@
 /* One small network of every family of models: gradients, repetition to the bit, memory, agreement of the back ends. */
 #include "unit/engine/families.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 
 /** The networks of this test are what the graph room would read: same shapes, same attributes. */

@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "feeder/prepare.h"
+#include "feeder/image_rows.h"
 
 #include "picture_files.h"
 #include "tap.h"

@@ -146,7 +146,7 @@ enum { AROUND = 3, UNTOUCHED = 0xA5 };
 
 static void check_window(const struct ys_image *image, const struct ys_resampling *r, const uint8_t *whole)
 {
-    const struct ys_window *w = &r->window;
+    const struct ys_pixel_window *w = &r->window;
     const int64_t row = w->width + 2 * AROUND, plane = (w->height + 2) * row, size = image->channels * plane;
     uint8_t *planes = ys_alloc((size_t)size, 1);
     REQUIRE(planes);
@@ -211,22 +211,22 @@ static void no_more_is_looked_at_than_the_window_needs(void)
 {
     const struct ys_box whole = {0, 0, 375, 500}, middle = {0, 62.5, 375, 375};
     struct ys_resampling r = ys_resampling_whole(&whole, 375, 500);
-    r.window = (struct ys_window){100, 244, 256, 256};
+    r.window = (struct ys_pixel_window){100, 244, 256, 256};
     struct ys_image_part part = ys_resampling_part(&r, true);
     CHECK(part.top == 100 && part.left == 244 && part.height == 256 && part.width == 256 && part.reduction == 1);
     r = ys_resampling_whole(&middle, 375, 375);
-    r.window = (struct ys_window){100, 50, 256, 256};
+    r.window = (struct ys_pixel_window){100, 50, 256, 256};
     part = ys_resampling_part(&r, false);
     CHECK(part.top == 100 && part.height == 256);
     CHECK(part.left <= 112 && part.left >= 109 && part.left + part.width >= 369 && part.width <= 262);
     r = ys_resampling_whole(&middle, 256, 256);
-    r.window = (struct ys_window){16, 16, 224, 224};
+    r.window = (struct ys_pixel_window){16, 16, 224, 224};
     part = ys_resampling_part(&r, false);
     /* 224 results, 1.46 apart, and as much on both sides; two and what rounding adds to it */
     CHECK(part.height <= 224 * 375 / 256 + 6 && part.width <= 224 * 375 / 256 + 6);
     CHECK(part.top >= 19 && part.left >= 62 + 19);
     r = ys_resampling_whole(&middle, 90, 90);
-    r.window = (struct ys_window){0, 0, 10, 10};
+    r.window = (struct ys_pixel_window){0, 0, 10, 10};
     CHECK_INT(ys_resampling_part(&r, true).reduction, 4); /* that of all that is given: 375 / 4 is above 90 */
 }
 

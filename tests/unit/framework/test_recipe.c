@@ -1,5 +1,5 @@
-#include "framework/models.h"
 #include "framework/recipe.h"
+#include "framework/recipe_models.h"
 #include "scratch.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* Networks of sequences, and the shape rules of their operators. */
-#include "graph/build.h"
+#include "graph/builder.h"
 #include "graph/model.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 /* docs/job-file.md ends with a table made from the option table; its example is a study that can be read. */
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "helper.h"
 #include "job/option.h"
 

@@ -3,7 +3,7 @@
 #include "../../fuzz/job.c"
 
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/rng.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 #include "job/ini.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "helper.h"
 
 #include <stdlib.h>

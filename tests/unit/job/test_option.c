@@ -1,7 +1,7 @@
 #include "job/option.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tap.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 #include "job/schedule.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "tap.h"
 
 #include <math.h>

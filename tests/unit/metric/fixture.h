@@ -3,11 +3,11 @@
 #ifndef YS_TESTS_METRIC_FIXTURE_H
 #define YS_TESTS_METRIC_FIXTURE_H
 
-#include "base/fs.h"
-#include "base/json.h"
+#include "base/files/fs.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "metric/trial.h"
+#include "metric/study_view.h"
 #include "recorded.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "metric/metric.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
 #define YS_TESTS_UNIT_ONNX_BUILD_ONNX_H
 
 #include "base/buf.h"
-#include "onnx/wire.h"
+#include "onnx/file/protobuf.h"
 #include <string.h>
 
 struct made { /* a file in the making */

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "engine/engine.h"
-#include "onnx/read.h"
+#include "onnx/read/onnx_read.h"
 #include "tap.h"
 #include "unit/onnx/build_onnx.h"
 

@@ -2,9 +2,9 @@
  * (tests/fixtures/onnx/make.py), what is read as what, and what is refused. */
 #include "unit/onnx/eval_onnx.h"
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
-#include "onnx/read.h"
+#include "onnx/read/onnx_read.h"
 #include "tap.h"
 #include "unit/base/scratch.h"
 

@@ -1,9 +1,9 @@
 /* What yardstick exports it reads again: the same graph with the same values. */
 #include "base/mem.h"
-#include "graph/build.h"
+#include "graph/builder.h"
 #include "graph/model.h"
-#include "onnx/read.h"
-#include "onnx/write.h"
+#include "onnx/read/onnx_read.h"
+#include "onnx/write/onnx_write.h"
 #include "tap.h"
 #include "unit/base/scratch.h"
 

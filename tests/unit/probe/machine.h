@@ -2,7 +2,7 @@
 #ifndef YS_TESTS_PROBE_MACHINE_H
 #define YS_TESTS_PROBE_MACHINE_H
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "tap.h"
 #include <stdlib.h>

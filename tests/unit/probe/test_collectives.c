@@ -1,8 +1,8 @@
 /* What is heard of programs that call gloo and MPI: exactly what they call, however they end, and of the first process
  * that calls alone. The libraries that they call are made for this test (collectives_fake.c). */
-#include "base/child.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
+#include "base/process/child.h"
 #include "probe/collectives.h"
 #include "tap.h"
 

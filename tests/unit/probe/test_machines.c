@@ -5,8 +5,8 @@
 #include "probe/cgroup.h"
 #include "probe/cpus.h"
 #include "probe/host.h"
+#include "probe/process_tree.h"
 #include "probe/procfs.h"
-#include "probe/tree.h"
 
 /** Writes `text` with every '@' as `number` (none where it is negative). */
 static void write_numbered(const char *path, const char *text, int number)

@@ -1,5 +1,5 @@
 /* The numbers of the protocol, as the adapters in other languages, the job file and the manual say them. */
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
 #include "job/option.h"
 #include "tap.h"

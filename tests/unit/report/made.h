@@ -3,12 +3,12 @@
 #define YS_TESTS_REPORT_MADE_H
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "metric/metric.h"
+#include "report/clean_text.h"
 #include "report/report.h"
-#include "report/text.h"
 #include "tap.h"
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "report/chart.h"
+#include "report/draw/chart.h"
 #include "tap.h"
 #include <stdlib.h>
 #include <string.h>

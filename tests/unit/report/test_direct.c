@@ -1,7 +1,7 @@
 /* The table of a result is that of its document. */
 #include "../metric/fixture.h"
 
-#include "metric/document.h"
+#include "metric/result_document.h"
 #include "report/report.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 #include "report/label.h"
-#include "report/view.h"
+#include "report/view/view.h"
 #include "tap.h"
 
 static void values_have_three_digits_and_a_unit(void)

@@ -1,6 +1,6 @@
 /* How every form of the report tells of trials that answered requests. */
 #include "made.h"
-#include "report/text.h"
+#include "report/clean_text.h"
 
 static struct ys_buf out;
 

@@ -1,6 +1,6 @@
 /* Reports of runs that were recorded (tests/fixtures/runs), as a study of one run a trial. */
 #include "base/buf.h"
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "recorded.h"
 #include "report/report.h"
 

@@ -1,5 +1,5 @@
 #include "base/mem.h"
-#include "report/sheet.h"
+#include "report/sheet/sheet.h"
 #include "tap.h"
 
 static struct ys_buf out;
@@ -86,7 +86,7 @@ static void cells_of_a_terminal_are_cleaned(void)
 
 static void an_empty_table_prints_nothing(void)
 {
-    static const enum ys_form forms[] = {YS_FORM_TEXT, YS_FORM_PAGE, YS_FORM_MARKDOWN};
+    static const enum ys_sheet_form forms[] = {YS_FORM_TEXT, YS_FORM_PAGE, YS_FORM_MARKDOWN};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         struct ys_sheet sheet = ys_sheet_init(&(struct ys_medium){.form = forms[i], .width = 80});
         sheet.title = "title";

@@ -1,4 +1,4 @@
-#include "report/svg.h"
+#include "report/draw/svg.h"
 #include "tap.h"
 
 static struct ys_buf out;

@@ -1,6 +1,6 @@
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "made.h"
-#include "report/text.h"
+#include "report/clean_text.h"
 
 static struct ys_buf out;
 

@@ -1,5 +1,5 @@
 #include "made.h"
-#include "report/view.h"
+#include "report/view/view.h"
 
 static void names_hold_what_varies_and_nothing_else(void)
 {

@@ -3,13 +3,13 @@
 #define YS_TESTS_RUN_FIXTURE_H
 
 #include "base/buf.h"
-#include "base/fs.h"
-#include "base/json.h"
+#include "base/files/fs.h"
+#include "base/json/json.h"
 #include "base/mem.h"
-#include "probe/tree.h"
-#include "run/keeper.h"
-#include "run/run.h"
-#include "run/session.h"
+#include "probe/process_tree.h"
+#include "run/execute.h"
+#include "session/keeper.h"
+#include "session/session.h"
 #include "tap.h"
 #include <poll.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef YS_TESTS_RUN_SESSION_FIXTURE_H
 #define YS_TESTS_RUN_SESSION_FIXTURE_H
 
-#include "run/session.h"
 #include "run_fixture.h"
+#include "session/session.h"
 
 __attribute__((unused)) static struct ys_launch launch_of(const char *const *argv)
 {

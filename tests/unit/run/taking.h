@@ -3,7 +3,7 @@
 #define YS_TEST_TAKING_H
 
 #include "base/clock.h"
-#include "run/run_internal.h"
+#include "crew/run_state.h"
 #include "run_fixture.h"
 
 struct setup {

@@ -1,5 +1,5 @@
 /* What the ranks of a run get, and which of them is to blame. */
-#include "run/ranks.h"
+#include "crew/ranks.h"
 #include "run_fixture.h"
 
 static void shares_of_cpus_are_equal_and_apart_or_common(void)

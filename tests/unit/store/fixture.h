@@ -2,8 +2,8 @@
 #ifndef YS_TESTS_STORE_FIXTURE_H
 #define YS_TESTS_STORE_FIXTURE_H
 
-#include "base/fs.h"
-#include "base/json.h"
+#include "base/files/fs.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "recorded.h"
 #include "store/store.h"

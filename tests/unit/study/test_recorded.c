@@ -1,7 +1,7 @@
 /* What the study says of runs that were recorded (tests/fixtures/runs): the same again. */
 #include "recorded.h"
 #include "study/disturbed.h"
-#include "study/plausible.h"
+#include "study/plausible_time.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 #ifndef YS_TESTS_VERIFY_FILES_H
 #define YS_TESTS_VERIFY_FILES_H
 
-#include "base/fs.h"
+#include "base/files/fs.h"
 #include "base/mem.h"
-#include "base/safetensors.h"
+#include "base/stored/safetensors.h"
 #include "graph/graph.h"
 
 #include <stdio.h>

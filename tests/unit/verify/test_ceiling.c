@@ -1,9 +1,9 @@
 /* How far twins may lie from the oracle, whoever they are. */
 #include "tap.h"
-#include "verify/ceiling.h"
+#include "verify/oracle/ceiling.h"
 #include "verify/verify.h"
 
-#include "graph/build.h"
+#include "graph/builder.h"
 
 #include <math.h>
 

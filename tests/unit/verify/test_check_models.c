@@ -1,6 +1,6 @@
 /* The networks that adapters are checked on. */
-#include "verify/check_models.h"
-#include "onnx/write.h"
+#include "verify/operators/check_models.h"
+#include "onnx/write/onnx_write.h"
 #include "tap.h"
 #include "unit/base/scratch.h"
 

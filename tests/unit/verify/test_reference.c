@@ -1,6 +1,6 @@
 #include "plans.h"
 #include "tap.h"
-#include "verify/reference.h"
+#include "verify/oracle/reference.h"
 
 /* Opens the reference of `plan`, which is freed, and gives its identity. */
 static const char *identity_of(struct ys_plan plan)

@@ -2,7 +2,7 @@
 #include "graph/model.h"
 #include "plans.h"
 #include "tap.h"
-#include "verify/reference.h"
+#include "verify/oracle/reference.h"
 
 enum { LONG = 200, ROWS = 12, BATCH = 4, WORDS = 7 };
 

@@ -1,6 +1,6 @@
 #include "plans.h"
 #include "tap.h"
-#include "verify/twin.h"
+#include "verify/oracle/twin.h"
 
 #include <float.h>
 

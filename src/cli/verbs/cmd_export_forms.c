@@ -1,0 +1,119 @@
+/* export --format=csv and --format=trace: runs for a table, and for Perfetto. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/verbs/show_result.h"
+#include "metric/metric.h"
+#include "metric/result_document.h"
+#include "report/trace_events.h"
+
+#include <math.h>
+
+/* As RFC 4180 has it: text in quotes, where quotes are doubled. */
+static void put_text(struct ys_buf *out, const char *text)
+{
+    ys_buf_puts(out, "\"");
+    for (; text && *text; text++)
+        ys_buf_printf(out, *text == '"' ? "\"\"" : "%c", *text);
+    ys_buf_puts(out, "\"");
+}
+
+static void put_round(struct ys_buf *out, const struct ys_result_trial *trial, size_t round)
+{
+    size_t count;
+    bool any = false;
+    ys_metric_infos(&count);
+    for (size_t m = 0; m < count; m++)
+        any |= round < trial->values[m].rounds && isfinite(trial->values[m].by_round[round]);
+    if (!any)
+        return; /* it failed, or was not run */
+    put_text(out, trial->id);
+    ys_buf_printf(out, ",%zu", round);
+    for (size_t m = 0; m < count; m++) {
+        ys_buf_puts(out, ",");
+        if (round < trial->values[m].rounds && isfinite(trial->values[m].by_round[round]))
+            ys_buf_printf(out, "%.17g", trial->values[m].by_round[round]);
+    }
+    ys_buf_puts(out, "\n");
+}
+
+ys_status ys_export_csv(struct ys_store *store, int64_t study_id, int64_t trial_id, struct ys_buf *out)
+{
+    struct ys_result result = {0};
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    YS_TRY(ys_metric_result_load(store, study_id, YS_RESULT_AXES, &result));
+    ys_buf_puts(out, "trial,round");
+    for (size_t m = 0; m < count; m++)
+        ys_buf_printf(out, ",%s", infos[m].name);
+    ys_buf_puts(out, "\n");
+    for (size_t i = 0; i < result.trial_count; i++) {
+        const struct ys_result_trial *trial = &result.trials[i];
+        size_t rounds = 0;
+        for (size_t m = 0; m < count; m++)
+            rounds = trial->values[m].rounds > rounds ? trial->values[m].rounds : rounds;
+        for (size_t r = 0; (!trial_id || trial->trial_id == trial_id) && r < rounds; r++)
+            put_round(out, trial, r);
+    }
+    ys_result_fini(&result);
+    return out->failed ? ys_out_of_memory() : YS_OK;
+}
+
+struct exported_row {
+    const ys_json *facts;
+    int64_t run_id;
+};
+static const struct ys_field row_fields[] = {
+    YS_FIELD(struct exported_row, facts, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "what is known of the run"),
+    YS_FIELD(struct exported_row, run_id, YS_FIELD_INT, NULL, 0, "in the store"),
+};
+static const struct ys_record row_record = YS_RECORD("run", struct exported_row, row_fields);
+
+static ys_status trace_run(struct ys_store *store, const char *trial, const struct exported_row *row,
+                           struct ys_report_trace *trace, struct ys_buf *out)
+{
+    struct ys_series_set series = {0};
+    struct ys_facts facts;
+    ys_status status = ys_store_series_get(store, row->run_id, &series);
+    if (status != YS_OK && status != YS_EFORMAT) /* damaged: said by the store, and its phases are shown */
+        return status;
+    status = ys_facts_read(row->facts, "facts of a run", &facts);
+    if (status == YS_OK) {
+        status = ys_report_trace_run(trace, row->run_id, trial, &facts, &series, out);
+        ys_facts_fini(&facts);
+    }
+    ys_series_set_free(&series);
+    return status;
+}
+
+static ys_status trace_trial(struct ys_store *store, const struct ys_trial_record *trial, struct ys_report_trace *trace,
+                             struct ys_buf *out, bool *left)
+{
+    ys_json *runs = NULL;
+    YS_TRY(ys_store_runs_get(store, trial->trial_id, &runs));
+    ys_status status = YS_OK;
+    for (size_t i = 0; status == YS_OK && !*left && i < ys_json_size(runs); i++) {
+        struct exported_row row;
+        ys_record_glance(&row_record, ys_json_at(runs, i), &row);
+        status = trace_run(store, trial->id, &row, trace, out);
+        if (status == YS_OK)
+            status = ys_command_write(out, left);
+    }
+    ys_json_free(runs);
+    return status;
+}
+
+ys_status ys_export_trace(struct ys_store *store, int64_t study_id, int64_t trial_id, struct ys_buf *out)
+{
+    struct ys_trial_records trials = {0};
+    struct ys_report_trace trace = {0};
+    bool left = false;
+    YS_TRY(ys_store_trials_load(store, study_id, &trials));
+    ys_status status = ys_report_trace_head(out);
+    for (size_t i = 0; status == YS_OK && !left && i < trials.count; i++)
+        if (!trial_id || trials.items[i].trial_id == trial_id)
+            status = trace_trial(store, &trials.items[i], &trace, out, &left);
+    if (status == YS_OK && !left)
+        status = ys_report_trace_tail(out);
+    ys_trial_records_fini(&trials);
+    return status;
+}

@@ -1,0 +1,474 @@
+#include "crew/phase.h"
+
+#include "base/clock.h"
+#include "base/files/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "crew/traffic.h"
+#include "session/checked_message.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What is sent. */
+
+static ys_status fill_open(struct ys_run *run, ys_json *message)
+{
+    return ys_json_set(message, "plan", ys_plan_json(run->spec->plan));
+}
+
+static ys_status fill_steps(struct ys_run *run, ys_json *message, int64_t to, int64_t block)
+{
+    run->to = to;
+    run->request_block = block;
+    ys_json_set_int(message, "from", run->next_step);
+    ys_json_set_int(message, "to", to);
+    return ys_json_set_int(message, "block", block);
+}
+
+static ys_status fill_first_step(struct ys_run *run, ys_json *message)
+{
+    return fill_steps(run, message, 1, 1);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/** Up to `to`, the next save, or the end of the turn, which are the same steps for all that take turns. */
+static ys_status fill_up_to(struct ys_run *run, ys_json *message, int64_t to)
+{
+    const int64_t turn = run->turn.steps;
+    if (run->eval_every > 0 && (!run->no_work || turn > 0))
+        to = least(to, (run->next_step / run->eval_every + 1) * run->eval_every);
+    if (turn > 0)
+        to = least(to, run->next_step + turn);
+    return fill_steps(run, message, to, turn > 0 ? least(turn, run->block) : run->block);
+}
+
+static ys_status fill_train(struct ys_run *run, ys_json *message)
+{
+    return fill_up_to(run, message, run->steps);
+}
+
+/** Before the audited stretch. */
+static ys_status fill_train_to_audit(struct ys_run *run, ys_json *message)
+{
+    return fill_up_to(run, message, run->spec->audit->at);
+}
+
+static ys_status fill_one_step(struct ys_run *run, ys_json *message)
+{
+    return fill_steps(run, message, run->next_step + 1, run->block);
+}
+
+static ys_status fill_audited_steps(struct ys_run *run, ys_json *message)
+{
+    return fill_steps(run, message, run->next_step + run->spec->audit->steps, run->block);
+}
+
+/** A ring that cannot be made (a full disk, a file system without mappings) is a run without one. */
+static ys_status fill_ring(struct ys_run *run, ys_json *message)
+{
+    char *path = ys_path_join(run->folder, YS_RUN_ANSWERS_NAME);
+    ys_status status = path ? ys_answers_begin(run->answers, path) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_json_set_string(message, "answers", path);
+    if (status == YS_EIO)
+        ys_log_warn("no answers are looked at: %s", ys_error());
+    ys_free(path);
+    return status == YS_EIO ? YS_OK : status;
+}
+
+static ys_status fill_infer(struct ys_run *run, ys_json *message)
+{
+    run->to = run->steps;
+    ys_json_set_int(message, "requests", run->steps);
+    YS_TRY(ys_json_set_int(message, "batch", run->batch));
+    return run->spec->looks_at_answers && run->shows_answers ? fill_ring(run, message) : YS_OK;
+}
+
+/** The file is `name_taken` in the run's folder. */
+static ys_status fill_save(struct ys_run *run, ys_json *message, char *name_taken)
+{
+    ys_free(run->save_name);
+    ys_free(run->save_path);
+    run->save_name = name_taken;
+    run->save_path = name_taken ? ys_path_join(run->folder, name_taken) : NULL;
+    run->save_from_cpu_s = ys_session_cpu_s(run->session);
+    ys_json_set_string(message, "format", "safetensors");
+    return run->save_path ? ys_json_set_string(message, "path", run->save_path) : ys_out_of_memory();
+}
+
+static ys_status fill_checkpoint(struct ys_run *run, ys_json *message)
+{
+    ys_status status = fill_save(run, message, ys_format("step-%" PRId64 ".safetensors", run->next_step));
+    run->pause_ns = ys_time_ns();
+    return status;
+}
+
+static ys_status fill_weights(struct ys_run *run, ys_json *message)
+{
+    return fill_save(run, message, ys_strdup(YS_RUN_WEIGHTS_NAME));
+}
+
+static ys_status fill_audit_save(struct ys_run *run, ys_json *message, const char *name)
+{
+    if (run->spec->plan->precision == YS_PRECISION_F64)
+        ys_json_set_string(message, "dtype", "f64");
+    if (run->spec->audit->state && run->saves_state)
+        ys_json_set_bool(message, "state", true);
+    return fill_save(run, message, ys_strdup(name));
+}
+
+static ys_status fill_before(struct ys_run *run, ys_json *message)
+{
+    run->pauses_cpu_s = 0;
+    return fill_audit_save(run, message, YS_RUN_AUDIT_BEFORE);
+}
+
+static ys_status fill_lead(struct ys_run *run, ys_json *message)
+{
+    return fill_audit_save(run, message, YS_RUN_AUDIT_LEAD);
+}
+
+static ys_status fill_after(struct ys_run *run, ys_json *message)
+{
+    return fill_audit_save(run, message, YS_RUN_AUDIT_AFTER);
+}
+
+/* What is answered. */
+
+static ys_status check_opened(struct ys_run *run, ys_json *reply)
+{
+    run->opened = ys_json_ref(reply);
+    return YS_OK;
+}
+
+static ys_status check_steps(struct ys_run *run, ys_json *reply)
+{
+    (void)reply;
+    if (run->next_step == run->to)
+        return YS_OK;
+    return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "\"done\" came after %s %" PRId64 " of %" PRId64,
+                           run->infers ? "request" : "step", run->next_step, run->to);
+}
+
+/** That `saved` tells of the file that was asked for, which is the adapter's own: no link to another's. */
+static ys_status check_saved(struct ys_run *run, ys_json *reply)
+{
+    struct stat file;
+    struct ys_message said;
+    ys_message_read(reply, &said);
+    if (strcmp(said.saved.path, run->save_path) != 0)
+        return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "it was asked to save %s and says that it saved %s",
+                               run->save_path, said.saved.path);
+    if (lstat(run->save_path, &file) != 0 || !S_ISREG(file.st_mode))
+        return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "it said \"saved\" and there is no file %s",
+                               run->save_name);
+    if (said.saved.bytes != (int64_t)file.st_size)
+        return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR,
+                               "it said that %s has %" PRId64 " bytes; it has %" PRId64, run->save_name,
+                               said.saved.bytes, (int64_t)file.st_size);
+    return YS_OK;
+}
+
+/* What is done at a phase's end. */
+
+static ys_status look_at_opened(struct ys_run *run)
+{
+    run->opened_cpu_s = ys_session_cpu_s(run->session);
+    if (run->infers)
+        ys_session_profile(run->session, YS_PROFILE_STEADY);
+    ys_session_phase(run->session);
+    ys_run_count_cpus(run, &run->work_before);
+    return ys_session_mark_threads(run->session);
+}
+
+static ys_status look_at_last_answer(struct ys_run *run)
+{
+    return ys_answers_end(run->answers);
+}
+
+static ys_status look_at_first_step(struct ys_run *run)
+{
+    run->first_cpu_s = ys_session_cpu_s(run->session);
+    ys_traffic_begin(run);
+    ys_session_profile(run->session, YS_PROFILE_STEADY);
+    ys_run_count_cpus(run, &run->work_before);
+    return ys_session_mark_threads(run->session);
+}
+
+static ys_status look_at_threads(struct ys_run *run)
+{
+    ys_run_count_cpus(run, &run->work_after);
+    ys_traffic_end(run);
+    run->worked_cpu_s = ys_session_cpu_s(run->session);
+    ys_session_profile(run->session, YS_PROFILE_AFTER);
+    ys_session_phase(run->session);
+    run->worked = ys_session_threads(run->session);
+    run->astray = ys_session_astray(run->session);
+    return YS_OK;
+}
+
+static ys_status look_at_libraries(struct ys_run *run)
+{
+    return ys_session_libraries(run->session, run->libraries);
+}
+
+static ys_status note_save(struct ys_run *run)
+{
+    run->pauses_cpu_s += ys_session_cpu_s(run->session) - run->save_from_cpu_s;
+    return YS_OK;
+}
+
+/** A save between two steps is a pause that is not training. */
+static ys_status note_checkpoint(struct ys_run *run)
+{
+    ys_json *pause = ys_json_array();
+    ys_json_append(pause, ys_json_int((int64_t)run->pause_ns));
+    ys_json_append(pause, ys_json_int((int64_t)ys_time_ns()));
+    YS_TRY(ys_json_append(run->facts->times.pauses, pause));
+    YS_TRY(note_save(run));
+    return ys_facts_add_checkpoint(run->facts, run->next_step, run->save_name);
+}
+
+static ys_status note_weights(struct ys_run *run)
+{
+    run->saved_cpu_s = ys_session_cpu_s(run->session);
+    ys_facts_set_text(&run->facts->weights, YS_RUN_WEIGHTS_NAME);
+    return run->facts->weights ? YS_OK : ys_out_of_memory();
+}
+
+/* When. */
+
+static bool is_checkpoint_due(const struct ys_run *run)
+{
+    return run->eval_every > 0 && run->next_step % run->eval_every == 0 && run->next_step < run->steps && !run->no_work;
+}
+
+static bool has_steps_left(const struct ys_run *run)
+{
+    return run->next_step < run->steps;
+}
+
+static bool has_no_steps_left(const struct ys_run *run)
+{
+    return !has_steps_left(run);
+}
+
+static bool does_work(const struct ys_run *run)
+{
+    return !run->no_work;
+}
+
+static bool is_before_audit(const struct ys_run *run)
+{
+    return run->next_step < run->spec->audit->at;
+}
+
+static bool is_audit_led(const struct ys_run *run)
+{
+    return run->spec->audit->lead && !(run->spec->audit->state && run->saves_state);
+}
+
+static bool is_audit_followed(const struct ys_run *run)
+{
+    return run->spec->audit->follow && !(run->spec->audit->state && run->saves_state);
+}
+
+#define AT(from, to)                                                                                                   \
+    {                                                                                                                  \
+        offsetof(struct ys_facts_times, from), offsetof(struct ys_facts_times, to)                                     \
+    }
+#define OPEN_PLAN                                                                                                      \
+    {                                                                                                                  \
+        .stage = YS_STAGE_OPEN, .request = "open", .fill = fill_open, .check = check_opened, .after = look_at_opened,  \
+        .times = AT(open_ns, opened_ns), .tells = true                                                                 \
+    }
+#define LOOK_AT_THREADS                                                                                                \
+    {                                                                                                                  \
+        .after = look_at_threads                                                                                       \
+    }
+#define LOOK_AT_LIBRARIES                                                                                              \
+    {                                                                                                                  \
+        .after = look_at_libraries                                                                                     \
+    }
+
+#define FIRST_STEP                                                                                                     \
+    {                                                                                                                  \
+        .stage = YS_STAGE_TRAIN, .request = "train", .fill = fill_first_step, .take = ys_run_take_block,               \
+        .check = check_steps, .after = look_at_first_step, .times = AT(train_ns, trained_ns),                          \
+        .is_done = has_no_steps_left                                                                                   \
+    }
+#define CHECKPOINT                                                                                                     \
+    {                                                                                                                  \
+        .stage = YS_STAGE_SAVE, .request = "save", .is_due = is_checkpoint_due, .fill = fill_checkpoint,               \
+        .check = check_saved, .after = note_checkpoint                                                                 \
+    }
+
+static const struct ys_phase training[] = {
+    OPEN_PLAN,
+    FIRST_STEP,
+    CHECKPOINT,
+    {.stage = YS_STAGE_TRAIN,
+     .request = "train",
+     .is_due = has_steps_left,
+     .fill = fill_train,
+     .take = ys_run_take_block,
+     .check = check_steps,
+     .times = AT(train_ns, trained_ns),
+     .is_done = has_no_steps_left,
+     .takes_turns = true,
+     .back = 1},
+    LOOK_AT_THREADS,
+    LOOK_AT_LIBRARIES,
+    {.stage = YS_STAGE_SAVE,
+     .request = "save",
+     .is_due = does_work,
+     .fill = fill_weights,
+     .check = check_saved,
+     .after = note_weights,
+     .times = AT(save_ns, saved_ns),
+     .tells = true,
+     .progress = 1},
+};
+
+static const struct ys_phase inference[] = {
+    OPEN_PLAN,
+    {.stage = YS_STAGE_INFER,
+     .request = "infer",
+     .fill = fill_infer,
+     .take = ys_run_take_latencies,
+     .check = check_steps,
+     .after = look_at_last_answer,
+     .times = AT(infer_ns, inferred_ns),
+     .tells = true},
+    LOOK_AT_THREADS,
+    LOOK_AT_LIBRARIES,
+};
+
+#define AUDIT_TRAIN .stage = YS_STAGE_TRAIN, .request = "train", .take = ys_run_take_block, .check = check_steps
+#define AUDIT_SAVE  .stage = YS_STAGE_SAVE, .request = "save", .check = check_saved, .after = note_save
+
+static const struct ys_phase audited[] = {
+    OPEN_PLAN,
+    FIRST_STEP,
+    CHECKPOINT,
+    {AUDIT_TRAIN, .is_due = is_before_audit, .fill = fill_train_to_audit, .back = 1},
+    {AUDIT_SAVE, .fill = fill_before},
+    {AUDIT_TRAIN, .is_due = is_audit_led, .fill = fill_one_step},
+    {AUDIT_SAVE, .is_due = is_audit_led, .fill = fill_lead},
+    {AUDIT_TRAIN, .fill = fill_audited_steps},
+    {AUDIT_SAVE, .fill = fill_after},
+    {AUDIT_TRAIN, .is_due = is_audit_followed, .fill = fill_one_step},
+};
+
+const struct ys_order *ys_order_find(enum ys_mode mode)
+{
+    static const struct ys_order orders[] = {
+        [YS_MODE_TRAIN] = {YS_MODE_TRAIN, false, training, sizeof training / sizeof training[0]},
+        [YS_MODE_INFER] = {YS_MODE_INFER, true, inference, sizeof inference / sizeof inference[0]},
+    };
+    return &orders[mode];
+}
+
+const struct ys_order *ys_order_audited(void)
+{
+    static const struct ys_order order = {YS_MODE_TRAIN, false, audited, sizeof audited / sizeof audited[0]};
+    return &order;
+}
+
+static int64_t *time_at(struct ys_run *run, size_t offset)
+{
+    return (int64_t *)((char *)&run->facts->times + offset);
+}
+
+/** The span of each question for work by our own clock: speed counts all of it. */
+static ys_status note_question(struct ys_run *run)
+{
+    YS_TRY(ys_series_add_int(run->series, "request_first", run->next_step));
+    if (run->spec->by_turns) {
+        YS_TRY(ys_series_add_int(run->series, "request_cycle", run->turn.cycle));
+        YS_TRY(ys_series_add_int(run->series, "request_settles", run->turn.settles));
+        YS_TRY(ys_series_add_int(run->series, "request_ahead_ns", run->turn.ahead_ns));
+    }
+    return ys_series_add_int(run->series, "request_sent_ns", (int64_t)run->asked_ns);
+}
+
+static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
+{
+    ys_json *message = ys_json_object();
+    ys_json_set_string(message, "type", phase->request);
+    if (phase->fill(run, message) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
+    int64_t *asked_ns = time_at(run, phase->times.asked);
+    run->asked_ns = run->last_end_ns = ys_time_ns();
+    if (phase->take && note_question(run) != YS_OK) {
+        ys_json_free(message);
+        return ys_out_of_memory();
+    }
+    if (phase->times.asked && *asked_ns == YS_FIELD_NONE)
+        *asked_ns = (int64_t)run->asked_ns;
+    run->is_asking = true;
+    return ys_session_send(run->session, message, phase->take, run);
+}
+
+static ys_status take_answer(struct ys_run *run, const struct ys_phase *phase)
+{
+    ys_json *reply;
+    uint64_t answered_ns;
+    run->is_asking = false;
+    YS_TRY(ys_session_answer(run->session, &reply, &answered_ns));
+    ys_status status = phase->check ? phase->check(run, reply) : YS_OK;
+    if (status == YS_OK && phase->take)
+        status = ys_series_add_int(run->series, "request_done_ns", (int64_t)answered_ns);
+    ys_json_free(reply);
+    if (status == YS_OK && phase->times.answered && (!phase->is_done || phase->is_done(run)))
+        *time_at(run, phase->times.answered) = (int64_t)answered_ns;
+    return status;
+}
+
+bool ys_order_is_done(const struct ys_run *run)
+{
+    return run->phase == run->order->count;
+}
+
+bool ys_order_takes_turns(const struct ys_run *run)
+{
+    return !ys_order_is_done(run) && !run->is_asking && run->order->phases[run->phase].takes_turns;
+}
+
+ys_status ys_order_take(struct ys_run *run)
+{
+    while (!ys_order_is_done(run)) {
+        const struct ys_phase *phase = &run->order->phases[run->phase];
+        if (run->is_asking) {
+            YS_TRY(take_answer(run, phase));
+        } else if (phase->is_due && !phase->is_due(run)) {
+            run->phase++;
+            continue;
+        } else if (phase->request) {
+            return YS_OK;
+        }
+        if (phase->after)
+            YS_TRY(phase->after(run));
+        run->phase = phase->back ? run->phase - phase->back : run->phase + 1;
+    }
+    return YS_OK;
+}
+
+ys_status ys_order_ask(struct ys_run *run)
+{
+    if (ys_order_is_done(run))
+        return YS_OK;
+    const struct ys_phase *phase = &run->order->phases[run->phase];
+    if (phase->tells)
+        ys_run_tell(run, phase->stage, phase->progress);
+    return ask(run, phase);
+}

@@ -1,0 +1,32 @@
+#include "framework/network_file.h"
+
+#include "base/files/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "onnx/write/onnx_write.h"
+
+#include <unistd.h>
+
+ys_status ys_framework_model_file(const struct ys_framework *framework, struct ys_plan *plan)
+{
+    if (!framework->reads_onnx)
+        return YS_OK;
+    char *path = ys_path_join(plan->folder, "model.onnx");
+    ys_status status =
+        ys_onnx_convert(plan->graph, plan->weights, plan->precision == YS_PRECISION_F64 ? YS_F64 : YS_F32, path);
+    ys_free(plan->onnx);
+    plan->onnx = status == YS_OK ? path : NULL;
+    if (status == YS_OK)
+        return YS_OK;
+    ys_free(path);
+    if (status != YS_EUNSUPPORTED)
+        return status;
+    ys_log_warn("%s: %s", framework->spec, ys_error()); /* the adapter answers a plan without the file */
+    return YS_OK;
+}
+
+void ys_framework_model_file_remove(const struct ys_plan *plan)
+{
+    if (plan->onnx)
+        unlink(plan->onnx);
+}

@@ -1,0 +1,29 @@
+/* The trials of a study by the work that they do, and the best of each such group. Of this room alone. */
+#ifndef YS_METRIC_COMPARE_SAME_WORK_H
+#define YS_METRIC_COMPARE_SAME_WORK_H
+
+#include "metric/study_view.h"
+
+#define YS_GROUP_NO_BEST SIZE_MAX
+
+struct ys_work_group {
+    size_t *trials; /* places in the job, ascending; borrowed from the groups */
+    size_t count;
+    size_t best; /* of them the one of the highest median speed, of those from which something may be concluded */
+};
+
+struct ys_groups {
+    struct ys_work_group *items; /* by their first trials */
+    size_t count;
+    size_t *trials; /* all of them */
+};
+
+/** Trials of the same work, in whatever section of the job: alike in what they compute (ys_settings_work()), and in
+ * whether they do any. Each trial is in one group. The view's trials have their metrics. YS_ENOMEM. */
+ys_status ys_groups_find(const struct ys_metric_view *view, struct ys_groups *groups) YS_MUST_CHECK;
+void ys_groups_fini(struct ys_groups *groups);
+
+/** [{trials: [ids], best: id or null}], as docs/results.md has it. */
+ys_json *ys_groups_json(ys_status *status, const struct ys_metric_view *view, const struct ys_groups *groups);
+
+#endif

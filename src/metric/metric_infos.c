@@ -1,0 +1,71 @@
+/* The metrics there are. The table is made from metrics/ by tools/metric_infos.py. */
+#include "metric/metric.h"
+
+#include "base/mem.h"
+#include "job/nearest_name.h"
+#include "metric/json_builder.h"
+
+#include <string.h>
+
+extern const struct ys_metric_info ys_metric_table[];
+extern const size_t ys_metric_table_size;
+
+const struct ys_metric_info *ys_metric_infos(size_t *count)
+{
+    *count = ys_metric_table_size;
+    return ys_metric_table;
+}
+
+const struct ys_metric_info *ys_metric_find(const char *name)
+{
+    for (size_t i = 0; i < ys_metric_table_size; i++)
+        if (strcmp(ys_metric_table[i].name, name) == 0)
+            return &ys_metric_table[i];
+    return NULL;
+}
+
+ys_status ys_metric_named(const char *name, const struct ys_metric_info **info)
+{
+    *info = ys_metric_find(name);
+    if (*info)
+        return YS_OK;
+    const char **names = ys_alloc(ys_metric_table_size + 1, sizeof *names);
+    if (!names)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < ys_metric_table_size; i++)
+        names[i] = ys_metric_table[i].name;
+    const char *near = ys_nearest(name, names);
+    ys_free(names);
+    return ys_fail(YS_EINVAL, "there is no metric \"%s\"%s%s%s (`yardstick list metrics`)", name,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+#define INFO               struct ys_metric_info
+#define TEXT(member, what) YS_FIELD(INFO, member, YS_FIELD_TEXT, NULL, 0, what)
+static const struct ys_field listed[] = {
+    TEXT(name, "of the metric"),
+    TEXT(title, "for people"),
+    TEXT(unit, "SI"),
+    YS_FIELD_NAMED(INFO, better, &ys_betters, 0, "which direction is"),
+    TEXT(formula, "how it is computed"),
+    TEXT(source, "where the numbers come from"),
+    TEXT(limits, "what it cannot tell"),
+};
+const struct ys_record ys_metric_listed_record = YS_RECORD("metric", INFO, listed);
+
+ys_status ys_metric_texts(ys_json **texts)
+{
+    ys_json *all = ys_json_object();
+    ys_status status = all ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < ys_metric_table_size; i++) {
+        const struct ys_metric_info *info = &ys_metric_table[i];
+        ys_json *object = ys_json_object();
+        ys_put_text(&status, object, "title", info->title);
+        ys_put_text(&status, object, "ratio", info->ratio);
+        ys_put_text(&status, object, "unit", info->unit);
+        ys_put_text(&status, object, "kind", ys_name_of(&ys_kinds, (int)info->kind));
+        ys_put_text(&status, object, "better", ys_better_name(info->better));
+        ys_put(&status, all, info->name, object);
+    }
+    return ys_built(status, all, texts);
+}

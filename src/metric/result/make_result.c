@@ -1,0 +1,520 @@
+/* The result document: docs/results.md, field by field. */
+#include "metric/metric.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/process/steering.h"
+#include "crew/ranks.h"
+#include "metric/compare/compare_trials.h"
+#include "metric/compare/decision_looks.h"
+#include "metric/json_builder.h"
+#include "metric/result/prediction_agreement.h"
+#include "metric/result/processor_profile.h"
+#include "metric/result/rank_results.h"
+#include "metric/result/run_warnings.h"
+#include "metric/result/runs_detail.h"
+#include "metric/result/trial_environment.h"
+#include "metric/result_document.h"
+#include "metric/study_view.h"
+#include "metric/undisturbed.h"
+#include "probe/host.h"
+#include "probe/thread_count.h"
+#include "store/due_checks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_date(ys_status *status, ys_json *object, const char *key, const ys_json *date_s)
+{
+    char text[32];
+    bool known = ys_json_type_of(date_s) == YS_JSON_INT;
+    if (known)
+        ys_date_text(ys_json_integer(date_s, 0), text, sizeof text);
+    ys_put_text(status, object, key, known ? text : NULL);
+}
+
+static void put_job_hash(ys_status *status, ys_json *object, const struct ys_metric_study *study)
+{
+    char hash[YS_SHA256_TEXT];
+    const char *text = ys_json_text(study->job_text, "");
+    if (study->job_hash) {
+        ys_put_ref(status, object, "job_hash", study->job_hash);
+        return;
+    }
+    ys_sha256_text(text, strlen(text), hash);
+    ys_put_text(status, object, "job_hash", hash);
+}
+
+/* By what, at most how many rounds, and after how many it looks at what level. */
+static void put_decide(ys_status *status, ys_json *object, const struct ys_metric_view *view)
+{
+    struct ys_look looks[YS_LOOKS_MOST];
+    const size_t count = ys_moments_looks(view, looks);
+    if (!count) {
+        ys_put(status, object, "decide", ys_json_null());
+        return;
+    }
+    ys_json *decide = ys_json_object(), *array = ys_json_array();
+    ys_put_text(status, decide, "metric", view->told.job.decide ? view->told.job.decide : "auto");
+    for (size_t i = 0; i < count; i++) {
+        ys_json *look = ys_json_object();
+        ys_put_int(status, look, "rounds", (int64_t)looks[i].rounds);
+        ys_put_real(status, look, "level", looks[i].level);
+        ys_add(status, array, look);
+    }
+    ys_put(status, decide, "looks", array);
+    ys_put(status, object, "decide", decide);
+}
+
+static ys_json *study_block(ys_status *status, const struct ys_metric_view *view, bool all_pairs)
+{
+    const struct ys_metric_study *study = &view->told;
+    ys_json *object = ys_json_object();
+    int64_t complete = 0;
+    for (size_t i = 0; i < view->rounds.count; i++)
+        complete += view->rounds.items[i].complete;
+    ys_put_ref(status, object, "id", study->id);
+    ys_put_ref(status, object, "name", study->name);
+    ys_put_ref(status, object, "folder", study->folder);
+    put_date(status, object, "started", study->started_s);
+    put_date(status, object, "ended", study->ended_s);
+    ys_put_ref(status, object, "status", study->status);
+    ys_put_ref(status, object, "exit_code", study->exit_code);
+    ys_put_ref(status, object, "seed", study->seed);
+    ys_put_int(status, object, "repeat", ys_moments_rounds(view));
+    put_decide(status, object, view);
+    ys_put_int(status, object, "rounds", complete);
+    ys_put_real(status, object, "margin", study->job.margin);
+    ys_put_text(status, object, "comparisons", all_pairs ? "all" : "axes");
+    const char *interleave = study->job.interleave;
+    ys_put_text(status, object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
+    ys_put_text(status, object, "on_disturbance", study->job.on_disturbance);
+    ys_put_ref(status, object, "command", study->command);
+    put_job_hash(status, object, study);
+    ys_put_ref(status, object, "job_text", study->job_text);
+    ys_put_ref(status, object, "version", study->version);
+    ys_put_ref(status, object, "timing", study->timing);
+    ys_put_ref(status, object, "imported", study->imported);
+    ys_put_ref(status, object, "chain", view->chain);
+    return object;
+}
+
+static ys_json *harness_metric(ys_status *status, double value, const char *unit, int64_t n, const char *method,
+                               const char *source)
+{
+    ys_json *object = ys_json_object();
+    if (isnan(value)) {
+        ys_put(status, object, "value", ys_json_null());
+        ys_put_text(status, object, "reason", "no run recorded it");
+        return object;
+    }
+    ys_put_real(status, object, "value", value);
+    ys_put_text(status, object, "unit", unit);
+    ys_put_int(status, object, "n", n);
+    ys_put(status, object, "ci", ys_json_null());
+    ys_put(status, object, "level", ys_json_null());
+    ys_put_text(status, object, "method", method);
+    ys_put_text(status, object, "scope", "all runs of the study");
+    ys_put_text(status, object, "source", source);
+    ys_put_text(status, object, "better", "lower");
+    return object;
+}
+
+struct harness_sums {
+    double cpu_s, lived_s, wall_s, lateness_s;
+    int64_t runs;
+};
+
+static void sum_harness(const struct ys_metric_view_trial *trial, struct harness_sums *sums)
+{
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_metric_view_run *run = &trial->runs[r];
+        const struct ys_facts_harness *harness = &run->facts.harness;
+        const struct ys_facts_times *times = &run->facts.times;
+        double wall_s = ys_metric_view_value(run, "wall_s");
+        sums->wall_s += isnan(wall_s) ? 0 : wall_s;
+        if (harness->lateness_max_ns != YS_FIELD_NONE)
+            sums->lateness_s = fmax(sums->lateness_s, (double)harness->lateness_max_ns / 1e9);
+        if (harness->cpu_ns == YS_FIELD_NONE || times->exec_ns == YS_FIELD_NONE || times->end_ns == YS_FIELD_NONE)
+            continue;
+        sums->cpu_s += (double)harness->cpu_ns / 1e9;
+        sums->lived_s += ((double)times->end_ns - (double)times->exec_ns) / 1e9;
+        sums->runs++;
+    }
+}
+
+/* Seconds between the first run and the last in which no run was under way: what measuring itself took, preparing and
+ * proving aside. NAN while the study runs, and when a session of it was killed before it could say: then its runs are
+ * there, and may be longer than what the other sessions told. */
+static double overhead_s(const struct ys_metric_study *study, double runs_s)
+{
+    const double spent_s = study->took.measure_s - runs_s;
+    return spent_s < 0 ? NAN : spent_s;
+}
+
+static ys_json *harness_block(ys_status *status, const struct ys_metric_study *study, const struct harness_sums *sums)
+{
+    ys_json *object = ys_json_object();
+    double share = sums->lived_s > 0 ? sums->cpu_s / sums->lived_s : NAN;
+    ys_put_ref(status, object, "version", study->version);
+    ys_put_int(status, object, "metrics_version", YS_METRIC_VERSION);
+    ys_put(status, object, "cpu_share",
+           harness_metric(status, share, "1", sums->runs, "counter",
+                          "yardstick's processor time over the time runs lived"));
+    ys_put(status, object, "lateness_max_s",
+           harness_metric(status, sums->lateness_s, "s", sums->runs, "exact",
+                          "the latest of all samples against its due time"));
+    ys_put_real(status, object, "overhead_s", overhead_s(study, sums->wall_s));
+    return object;
+}
+
+/* Of the surroundings, what reaches an adapter and steers it, unless the job says it itself. */
+static void add_surroundings(ys_status *status, ys_json *array, const ys_json *host, const ys_json *env)
+{
+    struct ys_host_known known;
+    char text[300];
+    ys_host_read(host, &known);
+    const ys_json *set = known.environment;
+    for (void *it = ys_json_iter(set); it; it = ys_json_next(set, it)) {
+        const char *name = ys_json_iter_key(it), *value = ys_json_text(ys_json_iter_value(it), NULL);
+        if (!value || ys_json_get(env, name) || !ys_steering_passes(name, YS_PROGRAM_MEASURED))
+            continue;
+        snprintf(text, sizeof text, "%s=%s is set in the environment", name, value);
+        ys_add_text_once(status, array, text);
+    }
+}
+
+/* In most of the runs of which it is known. */
+static int threads_shared(const struct ys_metric_view_trial *trial)
+{
+    const struct ys_trial_settings *keys = &trial->record->keys;
+    const int64_t sharers = ys_settings_sharers(keys);
+    size_t known = 0, alone = 0;
+    if (trial->no_work || keys->threads < 2 * sharers)
+        return YS_NAME_NONE;
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_facts_observed *seen = &trial->runs[r].facts.observed;
+        if (!trial->runs[r].counted || !trial->runs[r].ok || !(seen->threads_busy > 0))
+            continue;
+        known++;
+        alone += ys_threads_alone(seen->threads_busy, seen->threads_cpus, ys_settings_ranks(keys));
+    }
+    return known ? 2 * alone <= known : YS_NAME_NONE;
+}
+
+static ys_json *deviations(ys_status *status, const struct ys_metric_view *view,
+                           const struct ys_metric_view_trial *trial)
+{
+    ys_json *array = ys_json_array();
+    const ys_json *options = trial->record->options;
+    const struct ys_trial_settings *keys = &trial->record->keys;
+    char text[300];
+    if (keys->compare == YS_COMPARE_OWN) {
+        snprintf(text, sizeof text, "not the common work but the defaults of %s for %s",
+                 keys->own_of ? keys->own_of : "?", keys->own_data ? keys->own_data : "?");
+        ys_add_text_once(status, array, text);
+    }
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const ys_json *said = trial->runs[r].facts.said.deviations;
+        for (size_t i = 0; i < ys_json_size(said); i++)
+            ys_add_text_once(status, array, ys_json_text(ys_json_at(said, i), "?"));
+    }
+    for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it)) {
+        char *value = ys_json_dump(ys_json_iter_value(it), YS_JSON_COMPACT);
+        if (!value && *status == YS_OK)
+            *status = ys_out_of_memory();
+        snprintf(text, sizeof text, "option %s = %s", ys_json_iter_key(it), value ? value : "?");
+        ys_free(value);
+        ys_add_text_once(status, array, text);
+    }
+    add_surroundings(status, array, view->host, trial->record->env);
+    ys_warn_of_wire(status, array, trial, YS_WIRE_LESS);
+    if (keys->precision != YS_PRECISION_F32) {
+        snprintf(text, sizeof text, "precision %s", ys_name_of(&ys_precisions, keys->precision));
+        ys_add_text_once(status, array, text);
+    }
+    return array;
+}
+
+/* Of a trial without numbers there is nothing to doubt. */
+static ys_json *doubts(ys_status *status, const struct ys_metric_view_trial *trial)
+{
+    ys_json *array = ys_json_array();
+    if (*status == YS_OK && array && trial->failed < trial->counted)
+        *status = ys_due_say(trial->record->proof, array);
+    if (*status == YS_OK && array)
+        *status = ys_outside_say(trial, array);
+    return array;
+}
+
+static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial *trial)
+{
+    const ys_json *proof = trial->record->proof;
+    ys_json *object = ys_json_object();
+    if (ys_json_type_of(proof) == YS_JSON_OBJECT) {
+        ys_put_ref(status, object, "verdict", NULL);
+        for (void *it = ys_json_iter(proof); it; it = ys_json_next(proof, it))
+            ys_put_ref(status, object, ys_json_iter_key(it), ys_json_iter_value(it));
+        return object;
+    }
+    ys_put_text(status, object, "verdict", "none");
+    ys_put_text(status, object, "reason", trial->no_work ? "this framework does no work" : "no proof was made");
+    ys_put(status, object, "checks", ys_json_array());
+    return object;
+}
+
+/* Copies the reason: the facts of a run go before the result does. */
+static ys_status tell_ending(const struct ys_metric_view_trial *trial, struct ys_result_trial *told)
+{
+    const struct ys_facts *failure = trial->failure ? &trial->failure->facts : NULL;
+    const char *reason = failure ? failure->message : trial->record->reason;
+    if (!reason && trial->counted == 0)
+        reason = "no run of it was finished";
+    told->status = (int)trial->status;
+    told->stage = failure ? failure->stage : YS_NAME_NONE;
+    told->reason = ys_strdup(reason);
+    told->command = trial->record->command;
+    told->runs = (int64_t)trial->counted;
+    told->failed = (int64_t)trial->failed;
+    return reason && !told->reason ? ys_out_of_memory() : YS_OK;
+}
+
+/* A result under way: trials are read, told and let go one after the other. */
+struct building {
+    struct ys_store *store;
+    struct ys_metric_view *view; /* of the result */
+    struct ys_detail_choice choice;
+    bool with_runs;
+    struct ys_result *result;
+    struct harness_sums sums;
+    struct ys_environments environment;
+};
+
+/* What comes from the record, which is borrowed from. */
+static struct ys_result_trial tell_plainly(const struct building *building, const struct ys_metric_view_trial *trial)
+{
+    const struct ys_trial_record *record = trial->record;
+    return (struct ys_result_trial){.id = record->id,
+                                    .index = record->index,
+                                    .trial_id = record->trial_id,
+                                    .section = record->section,
+                                    .factors = record->factors,
+                                    .framework = record->framework,
+                                    .disturbed = (int64_t)trial->disturbed,
+                                    .runs_planned = ys_warnings_planned(building->view, trial),
+                                    .runs_lacking = ys_warnings_lacking(building->view, trial),
+                                    .keys = record->keys,
+                                    .options = record->options,
+                                    .env = record->env};
+}
+
+/* Of the first run that is ok, as all of a trial's are by one program. */
+static const struct ys_facts *facts_of_one(const struct ys_metric_view_trial *trial)
+{
+    for (size_t r = 0; r < trial->run_count; r++)
+        if (trial->runs[r].counted && trial->runs[r].ok)
+            return &trial->runs[r].facts;
+    return NULL;
+}
+
+static ys_status tell_said(const struct ys_metric_view_trial *trial, struct ys_list *said)
+{
+    const struct ys_trial_framework *framework = trial->record->framework;
+    const struct ys_facts *facts = facts_of_one(trial);
+    const struct ys_trial_settings *keys = &trial->record->keys;
+    if (!facts)
+        return YS_OK;
+    return ys_said_list(facts, framework ? framework->version : NULL,
+                        keys->threads == YS_FIELD_NONE ? YS_FIELD_NONE
+                                                       : ys_rank_threads(keys->threads, ys_settings_sharers(keys)),
+                        said);
+}
+
+static void put_texts(ys_status *status, ys_json *object, const char *key, const struct ys_list *texts)
+{
+    ys_json *array = ys_json_array();
+    for (size_t i = 0; i < texts->count; i++)
+        ys_add(status, array, ys_json_string(((char *const *)texts->items)[i]));
+    ys_put(status, object, key, array);
+}
+
+static ys_json *observed_block(ys_status *status, const struct ys_metric_view_trial *trial)
+{
+    const struct ys_facts *facts = facts_of_one(trial);
+    if (!facts || !facts->observation)
+        return NULL;
+    ys_json *object = ys_json_object();
+    ys_put_bool(status, object, "grouped", facts->observation->grouped);
+    ys_put_text(status, object, "group", facts->observation->group);
+    ys_put_bool(status, object, "guarded", facts->observation->guarded);
+    ys_put_text(status, object, "guard", facts->observation->guard);
+    put_texts(status, object, "libraries", &facts->observed.libraries);
+    put_texts(status, object, "notes", &facts->observed.notes);
+    return object;
+}
+
+/* What was made stays with the result, also where more could not be. */
+static ys_status tell_trial(struct building *building, struct ys_metric_view_trial *trial)
+{
+    struct ys_result *result = building->result;
+    struct ys_result_trial *told = &result->trials[result->trial_count];
+    *told = tell_plainly(building, trial);
+    result->trial_count++;
+    YS_TRY(tell_ending(trial, told));
+    YS_TRY(ys_trial_metrics(trial, &told->values));
+    trial->metrics = told->values;
+    ys_status status = YS_OK;
+    told->threads_shared = threads_shared(trial);
+    told->deviations = deviations(&status, building->view, trial);
+    told->warnings = ys_warnings_find(&status, building->view, trial, &told->warned);
+    told->doubts = doubts(&status, trial);
+    told->proof = proof_block(&status, trial);
+    told->agreement = ys_agreement_block(&status, trial);
+    told->ranks = ys_ranks_block(&status, trial);
+    told->observed = observed_block(&status, trial);
+    if (!told->deviations || !told->warnings || !told->doubts) /* also where nothing was to be added to them */
+        status = ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_perf_mean(trial, &told->perf);
+    if (status == YS_OK)
+        status = ys_quiet_find(trial, &told->quiet);
+    if (status == YS_OK)
+        status = tell_said(trial, &told->said);
+    if (status == YS_OK && building->with_runs)
+        status = ys_detail_runs(building->store, trial, &building->choice, &told->runs_detail);
+    return status;
+}
+
+static ys_status add_trial(struct building *building, struct ys_metric_view_trial *trial)
+{
+    ys_status status = ys_metric_view_trial_load(building->store, building->view, trial);
+    if (status == YS_OK)
+        status = tell_trial(building, trial);
+    if (status == YS_OK)
+        status = ys_environments_add(&building->environment, trial);
+    if (status == YS_OK)
+        sum_harness(trial, &building->sums);
+    ys_metric_view_trial_unload(trial);
+    return status;
+}
+
+static ys_status add_trials(struct building *building)
+{
+    struct ys_metric_view *view = building->view;
+    for (size_t i = 0; i < view->trial_count; i++)
+        YS_TRY(add_trial(building, &view->trials[i]));
+    YS_TRY(ys_metric_view_match(view));
+    for (size_t i = 0; building->with_runs && i < view->trial_count; i++)
+        YS_TRY(ys_detail_match(&view->trials[i], building->result->trials[i].runs_detail));
+    return YS_OK;
+}
+
+/* For a page the first trials share the curves that it draws. */
+static struct ys_detail_choice choose_runs(const struct ys_metric_view *view, unsigned flags)
+{
+    size_t running = 0;
+    for (size_t i = 0; i < view->trial_count; i++)
+        running += ys_trial_record_can_run(view->trials[i].record);
+    size_t trials = running < YS_RESULT_DRAWN_TRIALS ? running : YS_RESULT_DRAWN_TRIALS;
+    return (struct ys_detail_choice){.all = flags & YS_RESULT_RUNS,
+                                     .trials = trials,
+                                     .runs = trials ? YS_RESULT_DRAWN_RUNS / trials : 0,
+                                     .failed = YS_RESULT_DRAWN_RUNS};
+}
+
+static bool wants_all_pairs(const struct ys_metric_study *study, unsigned flags)
+{
+    if (flags & (YS_RESULT_AXES | YS_RESULT_ALL))
+        return flags & YS_RESULT_ALL;
+    return study->job.comparisons && strcmp(study->job.comparisons, "all") == 0;
+}
+
+/* All of the document but trials and comparisons. */
+static ys_status tell_rest(struct building *building, const struct ys_groups *groups, bool all)
+{
+    const struct ys_metric_view *view = building->view;
+    ys_json *object = ys_json_object(), *metrics = NULL, *differences = NULL;
+    const ys_json *work = view->told.model_info;
+    ys_status status = YS_OK;
+    ys_put_text(&status, object, "schema", "yardstick/result/1");
+    ys_put(&status, object, "study", study_block(&status, view, all));
+    ys_put(&status, object, "work", work ? ys_json_copy(work) : ys_json_array());
+    ys_put_ref(&status, object, "host", view->host);
+    ys_put(&status, object, "harness", harness_block(&status, &view->told, &building->sums));
+    if (status == YS_OK)
+        status = ys_metric_texts(&metrics);
+    if (status == YS_OK)
+        ys_put(&status, object, "metrics", metrics);
+    ys_put(&status, object, "trials", ys_json_null());
+    ys_put(&status, object, "groups", ys_groups_json(&status, view, groups));
+    ys_put(&status, object, "comparisons", ys_json_null());
+    if (status == YS_OK)
+        status = ys_environment_differences(&building->environment, &differences);
+    if (status == YS_OK)
+        ys_put(&status, object, "environment_differences", differences);
+    return ys_built(status, object, &building->result->rest);
+}
+
+static ys_status build(struct building *building, unsigned flags)
+{
+    struct ys_result *result = building->result;
+    const struct ys_metric_view *view = building->view;
+    bool all = wants_all_pairs(&view->told, flags);
+    result->trials = ys_alloc(view->trial_count, sizeof *result->trials);
+    if (!result->trials)
+        return ys_out_of_memory();
+    building->choice = choose_runs(view, flags);
+    YS_TRY(add_trials(building));
+    struct ys_groups groups;
+    YS_TRY(ys_groups_find(view, &groups));
+    ys_status status = tell_rest(building, &groups, all);
+    if (status == YS_OK)
+        status = ys_pair_comparisons(view, &groups, all, result);
+    ys_groups_fini(&groups);
+    return status;
+}
+
+/* Of one trial one metric is read; `trial` NULL: all of all. */
+static ys_status load(struct ys_store *store, int64_t study_id, unsigned flags, const char *trial,
+                      const struct ys_metric_info *metric, struct ys_result *result)
+{
+    struct building building = {.store = store,
+                                .result = result,
+                                .with_runs = flags & (YS_RESULT_RUNS | YS_RESULT_PAGE),
+                                .sums.lateness_s = NAN};
+    *result = (struct ys_result){.source = ys_alloc(1, sizeof *result->source)};
+    building.view = result->source;
+    ys_status status = result->source ? ys_metric_view_load(store, study_id, result->source) : ys_out_of_memory();
+    if (status == YS_OK && trial) {
+        ys_metric_view_keep(result->source, trial);
+        result->source->only = metric;
+    }
+    if (status == YS_OK)
+        status = build(&building, flags);
+    ys_environments_fini(&building.environment);
+    if (status != YS_OK)
+        ys_result_fini(result);
+    return status;
+}
+
+ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsigned flags, struct ys_result *result)
+{
+    return load(store, study_id, flags, NULL, NULL, result);
+}
+
+ys_status ys_metric_result_load_trial(struct ys_store *store, int64_t study_id, const char *trial,
+                                      const struct ys_metric_info *metric, struct ys_result *result)
+{
+    return load(store, study_id, YS_RESULT_AXES, trial, metric, result);
+}
+
+ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **document)
+{
+    struct ys_result result;
+    YS_TRY(ys_metric_result_load(store, study_id, flags, &result));
+    ys_status status = ys_result_json(&result, document);
+    ys_result_fini(&result);
+    return status;
+}

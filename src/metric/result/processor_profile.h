@@ -1,0 +1,12 @@
+/* Where the processor time of a trial went, over its runs. */
+#ifndef YS_METRIC_RESULT_PROCESSOR_PROFILE_H
+#define YS_METRIC_RESULT_PROCESSOR_PROFILE_H
+
+#include "metric/study_view.h"
+
+/** The mean of the runs that count, are ok and were sampled; only the reason where none was; *perf NULL where it was
+ * not asked for. Free with ys_perf_mean_free(). YS_ENOMEM. */
+ys_status ys_perf_mean(const struct ys_metric_view_trial *trial, struct ys_facts_perf **perf) YS_MUST_CHECK;
+void ys_perf_mean_free(struct ys_facts_perf *perf); /* NULL is fine */
+
+#endif

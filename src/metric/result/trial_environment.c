@@ -1,0 +1,268 @@
+#include "metric/result/trial_environment.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "crew/ranks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const words[] = {
+    [YS_DIFFERENCE_VERSION] = "version", [YS_DIFFERENCE_RUNTIME] = "runtime", [YS_DIFFERENCE_LIBRARIES] = "libraries",
+    [YS_DIFFERENCE_RECIPE] = "recipe",   [YS_DIFFERENCE_FILES] = "files",     [YS_DIFFERENCE_THREADS] = "threads"};
+const struct ys_names ys_differences = YS_NAMES("difference", words);
+
+#define OF_VALUE(member, kind, what) YS_FIELD(struct ys_shared_value, member, kind, NULL, 0, what)
+static const struct ys_field value_fields[] = {
+    OF_VALUE(value, YS_FIELD_TEXT, "in words"),
+    OF_VALUE(trials, YS_FIELD_TEXTS, "ids of those that have it"),
+};
+static const struct ys_record value_record = YS_RECORD("value", struct ys_shared_value, value_fields);
+
+static const struct ys_field difference_fields[] = {
+    YS_FIELD_NAMED(struct ys_difference, what, &ys_differences, 0, "in which trials differ"),
+    YS_FIELD(struct ys_difference, text, YS_FIELD_TEXT, NULL, 0, "a sentence"),
+    YS_FIELD_OF(struct ys_difference, values, YS_FIELD_LIST, &value_record, 0, "what the trials have"),
+};
+const struct ys_record ys_difference_record = YS_RECORD("difference", struct ys_difference, difference_fields);
+
+/* One framework and its versions. */
+struct versions {
+    char *framework;
+    struct ys_list values;
+};
+static const struct ys_field versions_fields[] = {
+    YS_FIELD(struct versions, framework, YS_FIELD_TEXT, NULL, 0, "as trials ask for it"),
+    YS_FIELD_OF(struct versions, values, YS_FIELD_LIST, &value_record, 0, "its versions"),
+};
+static const struct ys_record versions_record = YS_RECORD("versions", struct versions, versions_fields);
+
+/* How an aspect of a run is written; false when the run does not say. */
+typedef bool (*aspect_of)(const struct ys_metric_view_run *run, struct ys_buf *text);
+
+static bool version_of(const struct ys_metric_view_run *run, struct ys_buf *text)
+{
+    const struct ys_facts_self_report *said = &run->facts.said;
+    if (said->version)
+        ys_buf_printf(text, "%s %s", said->framework ? said->framework : "?", said->version);
+    return said->version != NULL;
+}
+
+static bool runtime_of(const struct ys_metric_view_run *run, struct ys_buf *text)
+{
+    const char *runtime = run->facts.said.runtime;
+    ys_buf_puts(text, runtime ? runtime : "");
+    return runtime != NULL;
+}
+
+static bool libraries_of(const struct ys_metric_view_run *run, struct ys_buf *text)
+{
+    const ys_json *libraries = run->facts.said.libraries;
+    for (size_t i = 0; i < ys_json_size(libraries); i++)
+        ys_buf_printf(text, "%s%s", i ? ", " : "", ys_json_text(ys_json_at(libraries, i), "?"));
+    if (ys_json_type_of(libraries) == YS_JSON_ARRAY && text->size == 0)
+        ys_buf_puts(text, "none named");
+    return ys_json_type_of(libraries) == YS_JSON_ARRAY;
+}
+
+/* The entry of `values` for `value`, made when absent; NULL without memory. */
+static struct ys_shared_value *entry_for(struct ys_list *values, const char *value)
+{
+    struct ys_shared_value *items = values->items;
+    for (size_t i = 0; i < values->count; i++) {
+        if (strcmp(items[i].value, value) == 0)
+            return &items[i];
+    }
+    struct ys_shared_value *entry = ys_list_add(&value_record, values);
+    if (entry && !(entry->value = ys_strdup(value)))
+        values->count--;
+    return entry && entry->value ? entry : NULL;
+}
+
+/* Trials are added one after the other, so that of several runs of one trial the last entry tells. */
+static ys_status add_value(struct ys_list *values, const char *value, const char *id)
+{
+    struct ys_shared_value *entry = entry_for(values, value);
+    if (!entry)
+        return ys_out_of_memory();
+    char *const *trials = entry->trials.items;
+    if (entry->trials.count > 0 && strcmp(trials[entry->trials.count - 1], id) == 0)
+        return YS_OK;
+    return ys_list_add_text(&entry->trials, id);
+}
+
+static ys_status note_aspect(struct ys_list *values, const struct ys_metric_view_trial *trial, aspect_of aspect)
+{
+    struct ys_buf text = {0};
+    ys_status status = YS_OK;
+    for (size_t r = 0; status == YS_OK && r < trial->run_count; r++) {
+        ys_buf_clear(&text);
+        bool said = aspect(&trial->runs[r], &text);
+        if (text.failed)
+            status = ys_out_of_memory();
+        else if (said)
+            status = add_value(values, ys_buf_text(&text), trial->id);
+    }
+    ys_buf_free(&text);
+    return status;
+}
+
+/* One framework of one trial key is meant to be one version everywhere; frameworks differ by intent. */
+static ys_status note_version(struct ys_list *versions, const struct ys_metric_view_trial *trial)
+{
+    const char *framework = trial->record->keys.framework ? trial->record->keys.framework : "";
+    struct versions *items = versions->items, *found = NULL;
+    for (size_t i = 0; !found && i < versions->count; i++)
+        found = strcmp(items[i].framework, framework) == 0 ? &items[i] : NULL;
+    if (!found) {
+        found = ys_list_add(&versions_record, versions);
+        if (!found || !(found->framework = ys_strdup(framework))) {
+            versions->count -= found != NULL;
+            return ys_out_of_memory();
+        }
+    }
+    return note_aspect(&found->values, trial, version_of);
+}
+
+/* Takes `text` and `values`. */
+static ys_status add_difference(struct ys_list *differences, enum ys_difference_of what, char *text,
+                                struct ys_list *values)
+{
+    struct ys_difference *made = text ? ys_list_add(&ys_difference_record, differences) : NULL;
+    if (!made) {
+        ys_free(text);
+        ys_list_fini(&value_record, values);
+        return ys_out_of_memory();
+    }
+    *made = (struct ys_difference){.what = what, .text = text, .values = *values};
+    *values = (struct ys_list){0};
+    return YS_OK;
+}
+
+/* Of one process. */
+static int64_t most_threads(const struct ys_facts *facts)
+{
+    const struct ys_facts_rank *ranks = facts->ranks.items;
+    int64_t most = facts->ranks.count ? YS_FIELD_NONE : facts->observed.threads_peak;
+    for (size_t i = 0; i < facts->ranks.count; i++)
+        most = ranks[i].threads_peak > most ? ranks[i].threads_peak : most;
+    return most;
+}
+
+static ys_status note_threads(struct ys_list *differences, const struct ys_metric_view_trial *trial)
+{
+    int64_t asked = trial->record->keys.threads, opened = -1, peak = -1;
+    if (asked > 0)
+        asked = ys_rank_threads(asked, ys_settings_sharers(&trial->record->keys));
+    for (size_t i = 0; i < trial->run_count; i++) {
+        int64_t said = trial->runs[i].facts.said.threads, seen = most_threads(&trial->runs[i].facts);
+        opened = opened < 0 || (said >= 0 && said != asked) ? said : opened;
+        peak = seen > peak ? seen : peak;
+    }
+    if (asked <= 0 || (peak <= asked && (opened < 0 || opened == asked)))
+        return YS_OK;
+    char *text, value[32];
+    if (opened >= 0 && opened != asked)
+        text = ys_format("%s was asked for %lld thread%s, says it uses %lld, and had up to %lld", trial->id,
+                         (long long)asked, asked == 1 ? "" : "s", (long long)opened, (long long)peak);
+    else
+        text = ys_format("%s was asked for %lld thread%s and had up to %lld, helpers of its runtime among them",
+                         trial->id, (long long)asked, asked == 1 ? "" : "s", (long long)peak);
+    snprintf(value, sizeof value, "%lld", (long long)peak);
+    struct ys_list values = {0};
+    ys_status status = add_value(&values, value, trial->id);
+    if (status == YS_OK)
+        return add_difference(differences, YS_DIFFERENCE_THREADS, text, &values);
+    ys_free(text);
+    ys_list_fini(&value_record, &values);
+    return status;
+}
+
+ys_status ys_environments_add(struct ys_environments *environment, const struct ys_metric_view_trial *trial)
+{
+    const struct ys_trial_framework *framework = trial->record->framework;
+    YS_TRY(note_version(&environment->versions, trial));
+    YS_TRY(note_aspect(&environment->runtimes, trial, runtime_of));
+    YS_TRY(note_aspect(&environment->libraries, trial, libraries_of));
+    if (framework && framework->recipe)
+        YS_TRY(add_value(&environment->recipes, framework->recipe, trial->id));
+    if (framework && framework->changes)
+        YS_TRY(add_value(&environment->files, framework->changes, trial->id));
+    if (framework && framework->unpinned)
+        YS_TRY(add_value(&environment->files, framework->unpinned, trial->id));
+    return note_threads(&environment->threads, trial);
+}
+
+/* A difference of which `values` is borrowed; takes `text`. */
+static ys_status tell(ys_json *told, enum ys_difference_of what, char *text, struct ys_list values)
+{
+    const struct ys_difference difference = {.what = what, .text = text, .values = values};
+    ys_json *json = text ? ys_record_json(&ys_difference_record, &difference) : NULL;
+    ys_free(text);
+    return json ? ys_json_append(told, json) : ys_out_of_memory();
+}
+
+/* One difference where there are several values. */
+static ys_status tell_if_several(ys_json *told, enum ys_difference_of what, const char *begin,
+                                 const struct ys_list *values)
+{
+    const struct ys_shared_value *items = values->items;
+    struct ys_buf text = {0};
+    if (values->count < 2)
+        return YS_OK;
+    ys_buf_puts(&text, begin);
+    for (size_t i = 0; i < values->count; i++)
+        ys_buf_printf(&text, "%s%s", i ? "; " : ": ", items[i].value);
+    return tell(told, what, ys_buf_take(&text), *values);
+}
+
+/* One for each of `values`: `begin` and what it says. */
+static ys_status tell_each(ys_json *told, enum ys_difference_of what, const char *begin, const struct ys_list *values)
+{
+    struct ys_shared_value *items = values->items;
+    for (size_t i = 0; i < values->count; i++)
+        YS_TRY(tell(told, what, ys_format("%s%s", begin, items[i].value), (struct ys_list){&items[i], 1}));
+    return YS_OK;
+}
+
+static ys_status tell_all(const struct ys_environments *environment, ys_json *told)
+{
+    const struct versions *versions = environment->versions.items;
+    for (size_t i = 0; i < environment->versions.count; i++) {
+        char begin[200];
+        snprintf(begin, sizeof begin, "%s changed its version during the study", versions[i].framework);
+        YS_TRY(tell_if_several(told, YS_DIFFERENCE_VERSION, begin, &versions[i].values));
+    }
+    YS_TRY(
+        tell_if_several(told, YS_DIFFERENCE_RUNTIME, "the trials run on different runtimes", &environment->runtimes));
+    YS_TRY(tell_if_several(told, YS_DIFFERENCE_LIBRARIES, "the trials compute with different libraries",
+                           &environment->libraries));
+    YS_TRY(tell_each(told, YS_DIFFERENCE_RECIPE, "a recipe is none of yardstick's own: ", &environment->recipes));
+    YS_TRY(tell_each(told, YS_DIFFERENCE_FILES, "", &environment->files));
+    const struct ys_difference *threads = environment->threads.items;
+    for (size_t i = 0; i < environment->threads.count; i++)
+        YS_TRY(tell(told, YS_DIFFERENCE_THREADS, ys_strdup(threads[i].text), threads[i].values));
+    return YS_OK;
+}
+
+ys_status ys_environment_differences(const struct ys_environments *environment, ys_json **differences)
+{
+    ys_json *told = ys_json_array();
+    ys_status status = told ? tell_all(environment, told) : ys_out_of_memory();
+    if (status == YS_OK)
+        *differences = told;
+    else
+        ys_json_free(told);
+    return status;
+}
+
+void ys_environments_fini(struct ys_environments *environment)
+{
+    ys_list_fini(&versions_record, &environment->versions);
+    ys_list_fini(&value_record, &environment->runtimes);
+    ys_list_fini(&value_record, &environment->libraries);
+    ys_list_fini(&value_record, &environment->recipes);
+    ys_list_fini(&value_record, &environment->files);
+    ys_list_fini(&ys_difference_record, &environment->threads);
+    *environment = (struct ys_environments){0};
+}

@@ -1,0 +1,160 @@
+#include "metric/result_document.h"
+
+#include "stat/compare.h"
+
+static const char *const scale_words[] = {[YS_SCALE_RATIO] = "ratio", [YS_SCALE_DIFFERENCE] = "difference"};
+const struct ys_names ys_scales = YS_NAMES("scale", scale_words);
+
+#define OF_QUIET(member, unit, what) YS_FIELD(struct ys_result_quiet, member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
+static const struct ys_field quiet_fields[] = {
+    YS_FIELD(struct ys_result_quiet, runs, YS_FIELD_INT, "1", 0, "that count, are ok and were not disturbed"),
+    OF_QUIET(rate_per_s, "1/s", "median of those"),
+    OF_QUIET(latency_p50_s, "s", "median of those"),
+    OF_QUIET(wall_s, "s", "median of those"),
+    OF_QUIET(cpu_s, "s", "median of those"),
+};
+const struct ys_record ys_result_quiet_record = YS_RECORD("quiet", struct ys_result_quiet, quiet_fields);
+
+static const char *const warned_words[] = {[YS_WARNED_DISTURBED] = "disturbed",
+                                           [YS_WARNED_UNSTEADY] = "unsteady",
+                                           [YS_WARNED_SHORT] = "short",
+                                           [YS_WARNED_LACKING] = "lacking",
+                                           [YS_WARNED_SAID] = "said"};
+const struct ys_names ys_warneds = YS_NAMES("kind of warning", warned_words);
+static const struct ys_field warned_fields[] = {
+    YS_FIELD_NAMED(struct ys_result_warned, kind, &ys_warneds, 0, "of the warning"),
+    YS_FIELD(struct ys_result_warned, runs, YS_FIELD_INT, "1", 0, "of which it is true"),
+    YS_FIELD(struct ys_result_warned, text, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what they said; of other kinds null"),
+};
+const struct ys_record ys_result_warned_record = YS_RECORD("warning", struct ys_result_warned, warned_fields);
+
+#define OF_TRIAL(member, kind, flags, what)     YS_FIELD(struct ys_result_trial, member, kind, NULL, flags, what)
+#define PART(member, kind, record, flags, what) YS_FIELD_OF(struct ys_result_trial, member, kind, record, flags, what)
+static const struct ys_field trial_fields[] = {
+    OF_TRIAL(id, YS_FIELD_TEXT, 0, "its name, for people"),
+    OF_TRIAL(index, YS_FIELD_INT, YS_FIELD_LATER, "its number inside the study: place in the job, from 0"),
+    OF_TRIAL(trial_id, YS_FIELD_INT, 0, "its number in the database"),
+    OF_TRIAL(section, YS_FIELD_TEXT, YS_FIELD_NULL, "of the job"),
+    OF_TRIAL(factors, YS_FIELD_JSON, YS_FIELD_NULL, "the keys that vary in that section, with this trial's values"),
+    PART(framework, YS_FIELD_OBJECT_OWNED, &ys_trial_framework_record, YS_FIELD_NULL, "as it was found"),
+    YS_FIELD_NAMED(struct ys_result_trial, status, &ys_run_statuses, 0, "of most of its failures; ok without any"),
+    YS_FIELD_NAMED(struct ys_result_trial, stage, &ys_stages, YS_FIELD_NULL,
+                   "where an example of those failures ended"),
+    OF_TRIAL(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "how it did, or why the trial never ran"),
+    OF_TRIAL(command, YS_FIELD_TEXT, YS_FIELD_NULL, "that would help"),
+    OF_TRIAL(runs, YS_FIELD_INT, 0, "runs that count"),
+    OF_TRIAL(failed, YS_FIELD_INT, 0, "those of them that failed"),
+    OF_TRIAL(disturbed, YS_FIELD_INT, YS_FIELD_LATER, "those of them during which the machine did much else"),
+    OF_TRIAL(runs_planned, YS_FIELD_INT, YS_FIELD_LATER, "rounds in which it has to run"),
+    OF_TRIAL(runs_lacking, YS_FIELD_INT, YS_FIELD_LATER, "those of which it has no run that counts"),
+    OF_TRIAL(threads_shared, YS_FIELD_TRUTH, YS_FIELD_NULL | YS_FIELD_LATER,
+             "false: one of its threads did the work, or all lay on one CPU; null: not known, or one was asked for"),
+    OF_TRIAL(deviations, YS_FIELD_JSON, 0, "texts"),
+    OF_TRIAL(warnings, YS_FIELD_JSON, 0, "texts"),
+    PART(warned, YS_FIELD_LIST, &ys_result_warned_record, YS_FIELD_LATER, "of how many runs each kind of them is true"),
+    OF_TRIAL(doubts, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER,
+             "texts: which checks of its runs were not made, and what its speed is known within"),
+    OF_TRIAL(proof, YS_FIELD_JSON, 0, "object"),
+    OF_TRIAL(metrics, YS_FIELD_JSON, 0, "name to metric object"),
+    OF_TRIAL(agreement, YS_FIELD_JSON, YS_FIELD_NULL, "what was predicted with the same weights"),
+    OF_TRIAL(ranks, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "each of its processes, where there are several"),
+    PART(quiet, YS_FIELD_OBJECT_OWNED, &ys_result_quiet_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+         "without its disturbed runs"),
+    PART(perf, YS_FIELD_OBJECT_OWNED, &ys_facts_perf_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+         "where processor time went, mean of its runs"),
+    PART(keys, YS_FIELD_OBJECT, &ys_trial_settings_record, YS_FIELD_LATER, "the settings, resolved"),
+    OF_TRIAL(options, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "of the framework's recipe, by name"),
+    OF_TRIAL(env, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "environment variables that the job set"),
+    OF_TRIAL(observed, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "how its runs were"),
+    PART(said, YS_FIELD_LIST, &ys_said_record, YS_FIELD_LATER,
+         "what its adapter says of itself, beside what was observed"),
+    OF_TRIAL(runs_detail, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "where single runs were asked for"),
+};
+const struct ys_record ys_result_trial_record = YS_RECORD("trial", struct ys_result_trial, trial_fields);
+
+static const char *const rounds_words[] = {[YS_ROUNDS_INDEPENDENT] = "independent",
+                                           [YS_ROUNDS_CORRELATED] = "correlated",
+                                           [YS_ROUNDS_UNKNOWN] = "cannot be told"};
+const struct ys_names ys_rounds_say = YS_NAMES("word for rounds", rounds_words);
+
+static const char *const decision_words[] = {
+    [YS_DECISION_MADE] = "decided", [YS_DECISION_OPEN] = "open", [YS_DECISION_NEVER] = "never"};
+const struct ys_names ys_decisions = YS_NAMES("decision", decision_words);
+
+static const char *const scaling_words[] = {[YS_SCALING_STRONG] = "strong", [YS_SCALING_WEAK] = "weak"};
+const struct ys_names ys_scalings = YS_NAMES("scaling", scaling_words);
+
+#define OF_SINGLE(member, kind, flags, what) YS_FIELD(struct ys_comparison_single, member, kind, NULL, flags, what)
+static const struct ys_field single_fields[] = {
+    OF_SINGLE(ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY, "both ends"),
+    OF_SINGLE(level, YS_FIELD_REAL, YS_FIELD_NULL, "true level of that interval"),
+};
+static const struct ys_record single_record = YS_RECORD("single", struct ys_comparison_single, single_fields);
+
+#define OF_TAKEN(member, kind, flags, what) YS_FIELD(struct ys_comparison_taken, member, kind, NULL, flags, what)
+static const struct ys_field taken_fields[] = {
+    OF_TAKEN(rounds, YS_FIELD_INT, 0, "from a run of which something was taken, at most so much"),
+    OF_TAKEN(least, YS_FIELD_REAL, YS_FIELD_NULL, "share of the time of its CPUs"),
+    OF_TAKEN(most, YS_FIELD_REAL, YS_FIELD_NULL, "share of the time of its CPUs"),
+    OF_TAKEN(by_host, YS_FIELD_FLAG, 0, "by nothing but the hypervisor"),
+};
+const struct ys_record ys_comparison_taken_record = YS_RECORD("taken", struct ys_comparison_taken, taken_fields);
+
+static const char *const best_words[] = {[YS_BEST_A] = "a", [YS_BEST_B] = "b"};
+const struct ys_names ys_pair_bests = YS_NAMES("best of a pair", best_words);
+
+#define OF_PAIR(member, kind, flags, what) YS_FIELD(struct ys_comparison_record, member, kind, NULL, flags, what)
+#define WORD(member, names, what)          YS_FIELD_NAMED(struct ys_comparison_record, member, names, 0, what)
+static const struct ys_field comparison_fields[] = {
+    OF_PAIR(metric, YS_FIELD_TEXT, 0, "that is compared"),
+    OF_PAIR(a, YS_FIELD_TEXT, 0, "id of the later trial of the job, or of the one of several ranks"),
+    OF_PAIR(b, YS_FIELD_TEXT, 0, "id of the other one, the base"),
+    OF_PAIR(a_index, YS_FIELD_INT, YS_FIELD_LATER, "number of that trial inside the study"),
+    OF_PAIR(b_index, YS_FIELD_INT, YS_FIELD_LATER, "number of that trial inside the study"),
+    OF_PAIR(varies, YS_FIELD_TEXT, 0, "the factor in which they differ; of several the names of all"),
+    YS_FIELD_NAMED(struct ys_comparison_record, best, &ys_pair_bests, YS_FIELD_NULL | YS_FIELD_LATER,
+                   "which of them is the best of the group of both"),
+    WORD(scale, &ys_scales, "ratio, or difference"),
+    OF_PAIR(ratio, YS_FIELD_REAL, YS_FIELD_NULL, "median of a / b over matched rounds"),
+    OF_PAIR(difference, YS_FIELD_REAL, YS_FIELD_NULL, "median of a - b"),
+    OF_PAIR(ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY,
+            "rank interval of that median; null for fewer than 6 matched rounds"),
+    OF_PAIR(level, YS_FIELD_REAL, YS_FIELD_NULL, "true level of that interval"),
+    YS_FIELD_OF(struct ys_comparison_record, single, YS_FIELD_OBJECT, &single_record, 0, "as if it were the only one"),
+    OF_PAIR(settled_ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY | YS_FIELD_LATER,
+            "the interval were what is left of warm-up gone"),
+    WORD(rounds, &ys_rounds_say, "whether a round's ratio tells the next one's"),
+    OF_PAIR(round_correlation, YS_FIELD_REAL, YS_FIELD_NULL, "of a round's ratio with the next one's, by ranks"),
+    OF_PAIR(bias_bound, YS_FIELD_REAL, YS_FIELD_NULL, "what is left of warm-up may make of it"),
+    OF_PAIR(window_from, YS_FIELD_REAL, YS_FIELD_NULL | YS_FIELD_LATER, "where the window that both share begins"),
+    OF_PAIR(n, YS_FIELD_INT, 0, "matched rounds"),
+    OF_PAIR(left_out, YS_FIELD_INT, YS_FIELD_LATER,
+            "rounds beside these from which the machine took nobody knows how much"),
+    YS_FIELD_OF(struct ys_comparison_record, taken, YS_FIELD_OBJECT, &ys_comparison_taken_record, YS_FIELD_LATER,
+                "what it took from the others, which is in ci"),
+    YS_FIELD_NAMED(struct ys_comparison_record, decision, &ys_decisions, YS_FIELD_NULL | YS_FIELD_LATER,
+                   "of a study that goes on until this comparison is decided: whether it is"),
+    OF_PAIR(look_rounds, YS_FIELD_INT, YS_FIELD_NULL | YS_FIELD_LATER,
+            "rounds of the look that it is as of, where they go on until it is decided"),
+    OF_PAIR(margin, YS_FIELD_REAL, 0, "what counted as the same, on that scale"),
+    WORD(verdict, &ys_verdicts, "what a is against b"),
+    OF_PAIR(resolution, YS_FIELD_REAL, YS_FIELD_NULL,
+            "the smallest true difference that a study like this finds nine times of ten"),
+    OF_PAIR(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "why it is unclear or invalid"),
+    OF_PAIR(a_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial a"),
+    OF_PAIR(b_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial b"),
+    OF_PAIR(unit, YS_FIELD_TEXT, 0, "of the metric"),
+    WORD(better, &ys_betters, "which values of the metric are better"),
+    YS_FIELD_NAMED(
+        struct ys_comparison_record, scaling, &ys_scalings, YS_FIELD_NULL | YS_FIELD_LATER,
+        "of a speed of several ranks against that of one: strong where the batch is one, weak where it grows"),
+    OF_PAIR(efficiency, YS_FIELD_REAL, YS_FIELD_NULL | YS_FIELD_LATER, "that ratio over the number of ranks"),
+    OF_PAIR(efficiency_ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY | YS_FIELD_LATER,
+            "ci over the number of ranks"),
+    OF_PAIR(
+        exposed_s, YS_FIELD_REAL, YS_FIELD_NULL | YS_FIELD_LATER,
+        "of the speed of ranks that exchange against that of ranks that do not: by how much step_s is longer, median"),
+    OF_PAIR(exposed_s_ci, YS_FIELD_REALS, YS_FIELD_NULL | YS_FIELD_EMPTY | YS_FIELD_LATER,
+            "rank interval of that median, as ci"),
+};
+const struct ys_record ys_comparison_record = YS_RECORD("comparison", struct ys_comparison_record, comparison_fields);

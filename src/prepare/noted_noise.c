@@ -1,0 +1,136 @@
+#include "prepare/noted_noise.h"
+
+#include "base/mem.h"
+#include "job/settings.h"
+#include "prepare/machine_notes.h"
+#include "stat/looks.h"
+#include "stat/power.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const int64_t RUNS[] = {6, 7, 8, 10, 12, 15, 20, 30};
+static const double DIFFERENCES[] = {0.01, 0.02, 0.03, 0.05, 0.1};
+enum { RUN_STEPS = sizeof RUNS / sizeof RUNS[0], DIFFERENCE_STEPS = sizeof DIFFERENCES / sizeof DIFFERENCES[0] };
+
+static const struct ys_field step_fields[] = {
+    YS_FIELD(struct ys_noise_step, runs, YS_FIELD_INT, "1", YS_FIELD_NULL, "rounds of a study; null: none is enough"),
+    YS_FIELD(struct ys_noise_step, difference, YS_FIELD_REAL, "1", YS_FIELD_NULL, "that they find"),
+};
+static const struct ys_record step_record = YS_RECORD("step", struct ys_noise_step, step_fields);
+
+#define OF_NOISE(member, kind, unit, flags, what) YS_FIELD(struct ys_noise, member, kind, unit, flags, what)
+static const struct ys_field fields[] = {
+    OF_NOISE(date, YS_FIELD_TEXT, NULL, 0, "when"),
+    OF_NOISE(host, YS_FIELD_TEXT, NULL, 0, "where"),
+    OF_NOISE(trial, YS_FIELD_TEXT, NULL, 0, "what ran against itself"),
+    OF_NOISE(interleave, YS_FIELD_TEXT, NULL, YS_FIELD_LATER, "how the pairs shared the machine: runs, blocks"),
+    OF_NOISE(seconds, YS_FIELD_REAL, "s", 0, "that it took"),
+    OF_NOISE(pairs, YS_FIELD_INT, "1", 0, "rounds with a speed of both"),
+    OF_NOISE(disturbed, YS_FIELD_INT, "1", 0, "disturbed runs of both"),
+    OF_NOISE(ratio, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the two, centre"),
+    OF_NOISE(ci, YS_FIELD_REALS, "1", 0, "its interval at 95 %"),
+    OF_NOISE(ratios, YS_FIELD_REALS, "1", 0, "by pair"),
+    OF_NOISE(biases, YS_FIELD_REALS, "1", YS_FIELD_LATER, "by pair, what is left of warm-up"),
+    YS_FIELD_OF(struct ys_noise, tells_apart, YS_FIELD_LIST, &step_record, 0, "what so many runs tell apart"),
+    YS_FIELD_OF(struct ys_noise, needed, YS_FIELD_LIST, &step_record, 0, "what a difference needs"),
+    OF_NOISE(reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why these are empty"),
+};
+static const struct ys_record record = YS_RECORD("noise", struct ys_noise, fields);
+
+static struct ys_power_seen seen_by(const struct ys_noise *noise)
+{
+    return (struct ys_power_seen){noise->ratios.items, noise->biases.count ? noise->biases.items : NULL,
+                                  noise->ratios.count};
+}
+
+ys_status ys_noise_foresee(struct ys_noise *noise)
+{
+    const struct ys_power_seen seen = seen_by(noise);
+    struct ys_noise_step *apart = ys_alloc(RUN_STEPS, sizeof *apart);
+    struct ys_noise_step *needed = ys_alloc(DIFFERENCE_STEPS, sizeof *needed);
+    noise->tells_apart = (struct ys_list){apart, apart ? RUN_STEPS : 0};
+    noise->needed = (struct ys_list){needed, needed ? DIFFERENCE_STEPS : 0};
+    if (!apart || !needed)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < RUN_STEPS; i++) {
+        apart[i].runs = RUNS[i];
+        YS_TRY(ys_power_difference(&seen, (size_t)RUNS[i], YS_STAT_LEVEL, 0, &apart[i].difference));
+    }
+    for (size_t i = 0; i < DIFFERENCE_STEPS; i++) {
+        size_t runs;
+        YS_TRY(ys_power_rounds(&seen, 0, DIFFERENCES[i], &runs));
+        needed[i] = (struct ys_noise_step){runs ? (int64_t)runs : YS_FIELD_NONE, DIFFERENCES[i]};
+    }
+    return YS_OK;
+}
+
+/* Under which it is kept. */
+static const char *name_of(bool by_turns)
+{
+    return by_turns ? "noise-blocks" : "noise";
+}
+
+ys_status ys_noise_keep(const struct ys_noise *noise, bool by_turns)
+{
+    return ys_machine_note_keep(name_of(by_turns), &record, noise);
+}
+
+static ys_status read_kept(bool by_turns, struct ys_noise *noise)
+{
+    ys_json *json = NULL;
+    YS_TRY(ys_machine_note_read(name_of(by_turns), &json));
+    ys_status status = ys_record_read(&record, json, "the noise that doctor kept", noise);
+    ys_json_free(json);
+    if (status == YS_ENOMEM)
+        return status;
+    if (status == YS_OK && ys_machine_note_is_fresh(noise->date))
+        return YS_OK;
+    if (status == YS_OK)
+        ys_noise_fini(noise);
+    return ys_fail(YS_ENOTFOUND, "the noise of this machine was not measured within a day");
+}
+
+void ys_noise_init(struct ys_noise *noise)
+{
+    ys_record_init(&record, noise);
+}
+
+void ys_noise_fini(struct ys_noise *noise)
+{
+    ys_record_fini(&record, noise);
+}
+
+ys_json *ys_noise_json(const struct ys_noise *noise)
+{
+    return ys_record_json(&record, noise);
+}
+
+ys_status ys_noise_say(const ys_json *study, char **text)
+{
+    struct ys_noise noise;
+    struct ys_study_settings plan;
+    double difference = NAN;
+    *text = NULL;
+    ys_study_settings_read(study, &plan);
+    const bool by_turns = plan.interleave != YS_INTERLEAVE_RUNS;
+    ys_status status = read_kept(by_turns, &noise);
+    if (status != YS_OK)
+        return status == YS_ENOMEM ? status : YS_OK;
+    const struct ys_power_seen seen = seen_by(&noise);
+    const bool decides = plan.repeat == YS_FIELD_NONE;
+    const int64_t rounds = decides ? plan.repeat_most : plan.repeat;
+    struct ys_look looks[YS_LOOKS_MOST];
+    const double level = decides ? looks[ys_looks((size_t)rounds, looks) - 1].level : YS_STAT_LEVEL;
+    if (rounds > 0)
+        status = ys_power_difference(&seen, (size_t)rounds, level, plan.margin, &difference);
+    if (status == YS_OK && isfinite(difference)) {
+        *text = ys_format("with %s%lld runs this study can tell %.2g %% apart%s, if its trials scatter as %s did (%s)",
+                          decides ? "up to " : "", (long long)rounds, 100 * difference, by_turns ? " by turns" : "",
+                          noise.trial, noise.date);
+        status = *text ? YS_OK : ys_out_of_memory();
+    }
+    ys_noise_fini(&noise);
+    return status;
+}

@@ -1,0 +1,164 @@
+#include "report/tables/agreement_tables.h"
+
+#include "base/mem.h"
+#include "metric/result/prediction_agreement.h"
+#include "report/draw/chart.h"
+#include "report/page_parts.h"
+#include "report/view/view.h"
+#include "report/tables/tables.h"
+#include <math.h>
+#include <stdio.h>
+
+static const struct ys_sheet_column columns[YS_AGREEMENT_COLUMNS] = {
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Answers that differ", "answers\nthat differ"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy", "accuracy"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy of builtin", "builtin's\naccuracy"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Error of the logits", "error of\nlogits"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Error of the worst layer", "of worst\nlayer"},
+    {YS_FORM_ALL, YS_COLUMN_TEXT, "Which layer", "which\nlayer"}};
+static const char heading[] = "Predictions with the same weights, against builtin",
+                  remark[] = "Every framework predicts the same test rows with the same weights, so what differs here "
+                             "is how they compute. An error is the largest difference over the largest value: of the "
+                             "logits against the built-in engine on all rows, of a layer against the oracle in double "
+                             "on the first few.";
+
+/** The largest error of a layer and its name, which is NULL where there is none. */
+static struct ys_agreement_layer worst_layer(const ys_json *layers)
+{
+    struct ys_agreement_layer worst = {.error = NAN}, layer;
+    for (size_t i = 0; i < ys_json_size(layers); i++) {
+        ys_record_glance(&ys_agreement_layer_record, ys_json_at(layers, i), &layer);
+        if (isnan(layer.error))
+            return layer; /* not finite: nothing is worse */
+        if (i == 0 || layer.error > worst.error)
+            worst = layer;
+    }
+    return worst;
+}
+
+bool ys_agreement_row(const struct ys_view_trial *trial, struct ys_agreement_row *row)
+{
+    struct ys_agreement_block found;
+    if (ys_json_size(trial->told.agreement) == 0)
+        return false;
+    *row = (struct ys_agreement_row){.reason = NULL};
+    ys_record_glance(&ys_agreement_block_record, trial->told.agreement, &found);
+    if (found.disagreements == YS_FIELD_NONE) {
+        struct ys_agreement_round round;
+        ys_record_glance(&ys_agreement_round_record, ys_json_at(found.rounds, 0), &round);
+        row->reason = ys_view_or(round.reason, "no round has predictions");
+        return true;
+    }
+    row->disagreements = found.disagreements;
+    const struct ys_agreement_layer worst = worst_layer(found.layers);
+    snprintf(row->cells[0].text, sizeof row->cells[0].text, "%lld of %lld", (long long)found.disagreements,
+             found.predictions == YS_FIELD_NONE ? 0 : (long long)found.predictions);
+    row->cells[1] = ys_label_value(YS_KIND_SHARE, found.accuracy);
+    row->cells[2] = ys_label_value(YS_KIND_SHARE, found.reference_accuracy);
+    row->cells[3] = ys_label_error(found.logits_error);
+    row->cells[4] = ys_label_error(worst.error);
+    snprintf(row->cells[5].text, sizeof row->cells[5].text, "%.40s", ys_view_or(worst.value, "-"));
+    return true;
+}
+
+void ys_table_agreements(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    struct ys_agreement_row row;
+    sheet->title = sheet->medium.form == YS_FORM_TEXT ? heading : NULL;
+    ys_table_trials(sheet, view, "Same weights");
+    ys_sheet_columns(sheet, columns, YS_AGREEMENT_COLUMNS);
+    sheet->things = "trials";
+    for (size_t t = 0; t < view->count; t++) {
+        if (!ys_agreement_row(&view->trials[t], &row))
+            continue;
+        if (sheet->total++ >= YS_SHEET_MOST && sheet->medium.form == YS_FORM_PAGE)
+            continue;
+        ys_table_trial(sheet, view, t);
+        for (size_t k = 0; k < YS_AGREEMENT_COLUMNS; k++)
+            ys_sheet_put(sheet, YS_MOOD_PLAIN, row.cells[k].text);
+        if (row.reason)
+            ys_sheet_note(sheet, row.reason);
+    }
+}
+
+static const ys_json *layers_of(const struct ys_view_trial *trial)
+{
+    struct ys_agreement_block found;
+    ys_record_glance(&ys_agreement_block_record, trial->told.agreement, &found);
+    return found.layers;
+}
+
+/** Errors along the network; where a layer is exact, or not finite, the line breaks. */
+static ys_status read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
+{
+    const ys_json *layers = layers_of(trial);
+    size_t count = ys_json_size(layers);
+    *curve = (struct ys_chart_curve){.name = trial->name,
+                                     .x = ys_alloc(count, sizeof *curve->x),
+                                     .y = ys_alloc(count, sizeof *curve->y),
+                                     .count = count,
+                                     .group = trial->hue,
+                                     .member = trial->dashes,
+                                     .strong = true};
+    if (!curve->x || !curve->y)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < count; i++) {
+        struct ys_agreement_layer layer;
+        ys_record_glance(&ys_agreement_layer_record, ys_json_at(layers, i), &layer);
+        curve->x[i] = (double)(i + 1);
+        curve->y[i] = layer.error > 0 ? layer.error : NAN;
+    }
+    return YS_OK;
+}
+
+static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_chart_lines chart = {.id = "layers",
+                                   .title = "Error layer by layer",
+                                   .x_title = "value, in the order of the network",
+                                   .y_title = "largest difference / largest value",
+                                   .description = "For each trial the error of every value that a node makes.",
+                                   .x_kind = YS_KIND_NUMBER,
+                                   .y_kind = YS_KIND_NUMBER,
+                                   .logarithmic = true};
+    ys_status status = YS_OK;
+    struct ys_buf drawn = {0};
+    chart.curves = ys_alloc(view->count, sizeof *chart.curves);
+    if (!chart.curves)
+        return ys_out_of_memory();
+    for (size_t t = 0; status == YS_OK && t < view->count && chart.count < YS_HTML_DRAWN; t++)
+        if (ys_json_size(layers_of(&view->trials[t])) > 0)
+            status = read_curve(&view->trials[t], &chart.curves[chart.count++]);
+    if (status == YS_OK)
+        status = ys_chart_lines(&drawn, &chart);
+    if (status == YS_OK && drawn.size > 0) {
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        ys_html_begin_figure(
+            out, chart.title,
+            "Against the oracle in double; logarithmic. Where a line is missing, the values are equal.");
+        ys_buf_append(out, drawn.data, drawn.size);
+        ys_html_end_figure(out);
+        ys_buf_puts(out, "</div>\n");
+        if (chart.count == YS_HTML_DRAWN)
+            ys_html_say_cut(out, view, chart.count, view->count, "trials");
+    }
+    out->failed |= drawn.failed;
+    ys_buf_free(&drawn);
+    ys_chart_free_curves(chart.curves, chart.count);
+    return status;
+}
+
+ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_buf table = {0};
+    ys_status status = ys_table_write(ys_table_agreements, view, &ys_page_medium, &table);
+    if (status == YS_OK && table.size) {
+        ys_html_put(out, "h3", NULL, heading);
+        ys_html_put(out, "p", "soft", remark);
+        status = put_chart(out, view);
+        ys_buf_append(out, table.data, table.size);
+    }
+    out->failed |= table.failed;
+    ys_buf_free(&table);
+    return status;
+}

@@ -1,0 +1,496 @@
+#include "report/view/view.h"
+#include "base/mem.h"
+#include "report/clean_text.h"
+#include "report/draw/svg.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const ys_json *ys_view_value(const struct ys_view_trial *trial, const char *name)
+{
+    const ys_json *value = ys_json_get(trial->told.factors, name);
+    if (!value)
+        value = ys_json_get(trial->told.keys, name);
+    return value ? value : ys_json_get(trial->told.options, name);
+}
+
+void ys_view_put_value(struct ys_buf *out, const ys_json *value)
+{
+    char *text;
+    switch (ys_json_type_of(value)) {
+    case YS_JSON_NULL:
+        ys_buf_puts(out, "none");
+        break;
+    case YS_JSON_BOOL:
+        ys_buf_puts(out, ys_json_truth(value, false) ? "on" : "off");
+        break;
+    case YS_JSON_STRING:
+        ys_text_clean(out, ys_json_text(value, ""), false);
+        break;
+    default:
+        text = ys_json_dump(value, YS_JSON_COMPACT);
+        if (text)
+            ys_text_clean(out, text, false);
+        else
+            out->failed = true;
+        ys_free(text);
+    }
+}
+
+static bool is_threads(const char *name)
+{
+    return strcmp(name, "threads") == 0;
+}
+
+bool ys_view_is_alone(const struct ys_view_trial *trial)
+{
+    return trial->told.threads_shared == 0;
+}
+
+const char *ys_view_joint(const struct ys_view_trial *trial, const char *name)
+{
+    const bool is_place = strcmp(name, "ranks") == 0 || (is_threads(name) && !ys_view_is_alone(trial));
+    return is_place ? "on" : "with";
+}
+
+const char *ys_view_short_axis(const char *axis)
+{
+    const char *dot = strrchr(axis, '.');
+    return dot && dot[1] ? dot + 1 : axis;
+}
+
+void ys_view_put_factor(struct ys_buf *out, const struct ys_view_trial *trial, const char *name, const ys_json *value)
+{
+    if (is_threads(name) || strcmp(name, "ranks") == 0) {
+        ys_view_put_value(out, value);
+        ys_buf_printf(out, " %.*s%s%s", (int)strlen(name) - 1, name, ys_json_integer(value, 0) == 1 ? "" : "s",
+                      is_threads(name) && ys_view_is_alone(trial) ? " asked for" : "");
+        return;
+    }
+    ys_text_clean(out, ys_view_short_axis(name), false);
+    ys_buf_puts(out, " ");
+    ys_view_put_value(out, value);
+}
+
+/** Takes what `buf` holds; false without memory. */
+static bool take(struct ys_buf *buf, char **text)
+{
+    if (!buf->data)
+        ys_buf_puts(buf, "");
+    *text = ys_buf_take(buf);
+    ys_buf_free(buf);
+    return *text != NULL;
+}
+
+static const char *framework_name(const struct ys_view_trial *trial)
+{
+    const char *name = trial->told.framework.name;
+    return name && name[0] ? name : "unknown";
+}
+
+static const char *framework_version(const struct ys_view_trial *trial)
+{
+    return ys_view_or(trial->told.framework.version, "");
+}
+
+/** {framework: its version, or null when trials have several}. */
+static ys_status find_versions(const struct ys_view *view, ys_json **versions)
+{
+    ys_json *found = ys_json_object();
+    ys_status status = found ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+        const char *name = framework_name(&view->trials[i]), *version = framework_version(&view->trials[i]);
+        const ys_json *known = ys_json_get(found, name);
+        if (!known)
+            status = ys_json_set_string(found, name, version);
+        else if (strcmp(ys_json_text(known, version), version) != 0)
+            status = ys_json_set(found, name, ys_json_null());
+    }
+    *versions = found;
+    return status;
+}
+
+static bool says_no_work(const char *reason)
+{
+    return reason && strstr(reason, "does no work");
+}
+
+/** The document has no word for it; the proof and the metrics say why they have nothing. */
+static bool does_no_work(const struct ys_view_trial *trial)
+{
+    return trial->told.framework.no_work || trial->told.no_work ||
+           says_no_work(ys_view_metric(trial, "final_loss").reason) ||
+           says_no_work(ys_view_metric(trial, "accuracy").reason) || says_no_work(trial->told.proof.reason);
+}
+
+bool ys_view_is_common(const struct ys_view *view, enum ys_view_member of, const char *name, const ys_json *value)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_trial_document *told = &view->trials[i].told;
+        const ys_json *other = ys_json_get(of == YS_VIEW_FACTORS ? told->factors : told->keys, name);
+        if (!other || !ys_json_equal(other, value))
+            return false;
+    }
+    return true;
+}
+
+static const char *section_of(const struct ys_view_trial *trial)
+{
+    return ys_view_or(trial->told.section, "");
+}
+
+/** `seen` is {factor: true} of those that were looked at. */
+static ys_status find_axes(struct ys_view *view, ys_json *seen)
+{
+    view->axes = ys_json_array();
+    if (!view->axes || !seen)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *factors = view->trials[i].told.factors;
+        view->many_sections |= strcmp(section_of(&view->trials[0]), section_of(&view->trials[i])) != 0;
+        for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
+            const char *name = ys_json_iter_key(it);
+            if (strcmp(name, "framework") == 0 || ys_json_get(seen, name))
+                continue;
+            YS_TRY(ys_json_set_bool(seen, name, true));
+            if (!ys_view_is_common(view, YS_VIEW_FACTORS, name, ys_json_iter_value(it)))
+                YS_TRY(ys_json_append(view->axes, ys_json_string(name)));
+        }
+    }
+    return YS_OK;
+}
+
+static ys_status name_trial(const struct ys_view *view, const ys_json *all_versions, struct ys_view_trial *trial)
+{
+    struct ys_buf name = {0};
+    const char *version = framework_version(trial);
+    bool versions = ys_json_type_of(ys_json_get(all_versions, framework_name(trial))) == YS_JSON_NULL;
+    ys_text_clean(&name, framework_name(trial), false);
+    if (versions) {
+        ys_buf_puts(&name, "@");
+        ys_text_clean(&name, version[0] ? version : "unknown", false);
+    }
+    if (!take(&name, &trial->framework))
+        return ys_out_of_memory();
+    const char *title = ys_view_or(trial->told.framework.title, "");
+    ys_text_clean(&name, title[0] ? title : framework_name(trial), false);
+    if (versions && version[0]) {
+        ys_buf_puts(&name, " ");
+        ys_text_clean(&name, version, false);
+    }
+    if (!take(&name, &trial->title))
+        return ys_out_of_memory();
+    ys_buf_puts(&name, trial->framework);
+    for (size_t i = 0; i < ys_view_axes(view); i++) {
+        const ys_json *value = ys_json_get(trial->told.factors, ys_view_axis(view, i));
+        if (value) {
+            ys_buf_puts(&name, ", ");
+            ys_view_put_factor(&name, trial, ys_view_axis(view, i), value);
+        }
+    }
+    if (view->many_sections) {
+        ys_buf_puts(&name, " (");
+        ys_text_clean(&name, section_of(trial), false);
+        ys_buf_puts(&name, ")");
+    }
+    return take(&name, &trial->name) ? YS_OK : ys_out_of_memory();
+}
+
+static void judge_trial(struct ys_view_trial *trial)
+{
+    const struct ys_view_trial_document *told = &trial->told;
+    trial->id = ys_view_or(told->id, "");
+    trial->status = told->status == YS_NAME_NONE ? YS_RUN_SKIPPED : (enum ys_run_status)told->status;
+    trial->runs = told->runs;
+    trial->failed = told->failed;
+    bool tried =
+        trial->status != YS_RUN_MISSING && trial->status != YS_RUN_UNSUPPORTED && trial->status != YS_RUN_SKIPPED;
+    bool all_failed = trial->status != YS_RUN_OK && trial->failed >= trial->runs;
+    trial->measured = tried && !all_failed && trial->runs > trial->failed;
+    trial->no_work = does_no_work(trial);
+    trial->infers = told->infers;
+}
+
+/** Gives equal names their number; `names` is {name: true} of the trials before. */
+static ys_status tell_apart(struct ys_view_trial *trial, size_t place, ys_json *names)
+{
+    if (ys_json_get(names, trial->name)) {
+        char *name = ys_format("%s #%zu", trial->name, place + 1);
+        if (!name)
+            return ys_out_of_memory();
+        ys_free(trial->name);
+        trial->name = name;
+    }
+    return ys_json_set_bool(names, trial->name, true);
+}
+
+/** Counts frameworks and their trials; `frameworks` is {framework: the last trial of it}. */
+static ys_status count_trial(struct ys_view *view, size_t place, ys_json *frameworks)
+{
+    struct ys_view_trial *trial = &view->trials[place];
+    int64_t last = ys_json_get_int(frameworks, trial->framework, -1);
+    trial->group = last < 0 ? (int)ys_json_size(frameworks) : view->trials[last].group;
+    trial->member = last < 0 ? 0 : view->trials[last].member + 1;
+    return ys_json_set_int(frameworks, trial->framework, (int64_t)place);
+}
+
+/** Groups of trials that do work. */
+static size_t count_working(const struct ys_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        bool is_first = !view->trials[i].no_work;
+        for (size_t k = 0; k < i && is_first; k++)
+            is_first = view->trials[k].group != view->trials[i].group;
+        count += is_first;
+    }
+    return count;
+}
+
+static ys_status number_trials(struct ys_view *view)
+{
+    ys_json *names = ys_json_object(), *frameworks = ys_json_object();
+    view->places = ys_json_object();
+    ys_status status = names && frameworks && view->places ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+        struct ys_view_trial *trial = &view->trials[i];
+        status = tell_apart(trial, i, names);
+        if (status == YS_OK)
+            status = count_trial(view, i, frameworks);
+        if (status == YS_OK && !ys_json_get(view->places, trial->id))
+            status = ys_json_set_int(view->places, trial->id, (int64_t)i);
+    }
+    view->frameworks = count_working(view);
+    view->works_at_all = view->frameworks > 0;
+    if (view->frameworks == 0)
+        view->frameworks = ys_json_size(frameworks);
+    const bool alone = view->frameworks == 1;
+    for (size_t i = 0; i < view->count; i++) {
+        struct ys_view_trial *trial = &view->trials[i];
+        trial->hue = alone ? trial->member : trial->group;
+        trial->dashes = alone ? trial->member / YS_SVG_GROUPS : trial->member;
+    }
+    ys_json_free(names);
+    ys_json_free(frameworks);
+    return status;
+}
+
+static ys_status name_trials(struct ys_view *view)
+{
+    ys_json *seen = ys_json_object(), *versions = NULL;
+    ys_status status = find_axes(view, seen);
+    if (status == YS_OK)
+        status = find_versions(view, &versions);
+    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+        judge_trial(&view->trials[i]);
+        status = name_trial(view, versions, &view->trials[i]);
+    }
+    ys_json_free(seen);
+    ys_json_free(versions);
+    return status == YS_OK ? number_trials(view) : status;
+}
+
+/* Of all works, where they have one; documents that were stored by earlier versions say none. */
+static ys_status read_unit(struct ys_view *view)
+{
+    const char *unit = NULL;
+    for (size_t i = 0; i < view->work_count; i++) {
+        const char *own = ys_view_or(view->works[i].unit, "rows");
+        unit = !unit || strcmp(unit, own) == 0 ? own : "rows";
+    }
+    struct ys_buf clean = {0};
+    ys_text_clean(&clean, unit ? unit : "rows", false);
+    view->unit = clean.failed ? NULL : ys_strdup(ys_buf_text(&clean));
+    ys_buf_free(&clean);
+    return view->unit ? YS_OK : ys_out_of_memory();
+}
+
+bool ys_view_counts(const struct ys_view_trial *trial)
+{
+    return trial->measured && !trial->no_work && ys_view_verdict(trial) != YS_PROOF_FAIL;
+}
+
+static int by_speed(const void *x, const void *y)
+{
+    const struct ys_view_trial *a = *(const struct ys_view_trial *const *)x,
+                               *b = *(const struct ys_view_trial *const *)y;
+    const double speed_a = ys_view_number(a, "rate_per_s"), speed_b = ys_view_number(b, "rate_per_s"),
+                 of_a = isfinite(speed_a) ? speed_a : -INFINITY, of_b = isfinite(speed_b) ? speed_b : -INFINITY;
+    if (of_a != of_b)
+        return of_a < of_b ? 1 : -1;
+    return (a > b) - (a < b);
+}
+
+/* `told` is NULL of a document of earlier versions, where all of its trials are one group. */
+static ys_status find_group(const struct ys_view *view, const ys_json *told, struct ys_view_group *group)
+{
+    const char *best = NULL;
+    const ys_json *ids = NULL;
+    if (told)
+        ys_view_read_group(told, &ids, &best);
+    const size_t count = told ? ys_json_size(ids) : view->count;
+    group->trials = ys_alloc(count + 1, sizeof(struct ys_view_trial *));
+    if (!group->trials)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < count; i++) {
+        const struct ys_view_trial *trial =
+            told ? ys_view_find(view, ys_json_text(ys_json_at(ids, i), "")) : &view->trials[i];
+        if (trial)
+            group->trials[group->count++] = trial;
+    }
+    qsort(group->trials, group->count, sizeof *group->trials, by_speed);
+    while (group->measured < group->count && isfinite(ys_view_number(group->trials[group->measured], "rate_per_s")))
+        group->measured++;
+    group->best = ys_view_find(view, ys_view_or(best, ""));
+    for (size_t i = 0; !told && !group->best && i < group->measured; i++)
+        group->best = ys_view_counts(group->trials[i]) ? group->trials[i] : NULL;
+    return YS_OK;
+}
+
+static ys_status find_groups(struct ys_view *view)
+{
+    const size_t told = ys_json_size(view->told_groups), count = told ? told : 1;
+    view->groups = ys_alloc(count, sizeof *view->groups);
+    if (!view->groups)
+        return ys_out_of_memory();
+    for (; view->group_count < count; view->group_count++)
+        YS_TRY(find_group(view, told ? ys_json_at(view->told_groups, view->group_count) : NULL,
+                          &view->groups[view->group_count]));
+    return YS_OK;
+}
+
+static ys_status fill(struct ys_view *view, ys_status status)
+{
+    if (status == YS_OK)
+        status = read_unit(view);
+    if (status == YS_OK)
+        status = name_trials(view);
+    if (status == YS_OK)
+        status = find_groups(view);
+    if (status != YS_OK)
+        ys_view_fini(view);
+    return status;
+}
+
+ys_status ys_view_init(struct ys_view *view, const ys_json *result)
+{
+    *view = (struct ys_view){0};
+    return fill(view, ys_view_read(view, result));
+}
+
+ys_status ys_view_init_of(struct ys_view *view, const struct ys_result *result)
+{
+    *view = (struct ys_view){0};
+    return fill(view, ys_view_read_result(view, result));
+}
+
+void ys_view_fini(struct ys_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        ys_free(view->trials[i].framework);
+        ys_free(view->trials[i].title);
+        ys_free(view->trials[i].name);
+        ys_json_free(view->trials[i].made_keys);
+        ys_json_free(view->trials[i].made_warned);
+    }
+    for (size_t i = 0; i < view->group_count; i++)
+        ys_free(view->groups[i].trials);
+    ys_free(view->groups);
+    ys_free(view->trials);
+    ys_free(view->comparisons);
+    ys_free(view->works);
+    ys_free(view->unit);
+    ys_json_free(view->axes);
+    ys_json_free(view->places);
+    *view = (struct ys_view){0};
+}
+
+bool ys_view_is_known(const struct ys_view *view, const char *name)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (isfinite(ys_view_number(&view->trials[i], name)))
+            return true;
+    return false;
+}
+
+bool ys_view_has_mode(const struct ys_view *view, bool infers)
+{
+    for (size_t i = 0; i < view->count; i++)
+        if (view->trials[i].infers == infers)
+            return true;
+    return false;
+}
+
+const struct ys_view_trial *ys_view_find(const struct ys_view *view, const char *id)
+{
+    int64_t place = ys_json_get_int(view->places, id, -1);
+    return place < 0 ? NULL : &view->trials[place];
+}
+
+size_t ys_view_axes(const struct ys_view *view)
+{
+    return ys_json_size(view->axes);
+}
+
+const char *ys_view_axis(const struct ys_view *view, size_t index)
+{
+    return ys_json_text(ys_json_at(view->axes, index), "");
+}
+
+double ys_view_number(const struct ys_view_trial *trial, const char *name)
+{
+    return trial->measured ? ys_view_metric(trial, name).value : NAN;
+}
+
+struct ys_measure ys_view_measure(struct ys_view_metric metric)
+{
+    return ys_measure(metric.kind, metric.value, metric.lo, metric.hi);
+}
+
+struct ys_label ys_view_label(struct ys_view_metric metric)
+{
+    return ys_label_value(metric.kind, metric.value);
+}
+
+enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial)
+{
+    const int verdict = trial->told.proof.verdict;
+    return verdict == YS_NAME_NONE ? YS_PROOF_NONE : (enum ys_proof_verdict)verdict;
+}
+
+const char *ys_view_verdict_word(const struct ys_view_comparison *comparison)
+{
+    return ys_verdict_name(comparison->verdict == YS_NAME_NONE ? YS_VERDICT_UNCLEAR
+                                                               : (enum ys_verdict)comparison->verdict);
+}
+
+const char *ys_view_proof_mark(const struct ys_view_trial *trial)
+{
+    static const char *const marks[] = {
+        [YS_PROOF_PASS] = "", [YS_PROOF_WEAK] = " *", [YS_PROOF_FAIL] = " !", [YS_PROOF_NONE] = " ?"};
+    const enum ys_proof_verdict verdict = ys_view_verdict(trial);
+    if ((trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL)
+        return "";
+    return verdict == YS_PROOF_PASS && ys_json_size(trial->told.doubts) > 0 ? " ~" : marks[verdict];
+}
+
+ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)
+{
+    ys_json *found = ys_json_array();
+    if (!found)
+        return ys_out_of_memory();
+    for (size_t i = 0; i < view->count; i++) {
+        const ys_json *metrics = view->trials[i].told.metrics;
+        for (void *it = ys_json_iter(metrics); it; it = ys_json_next(metrics, it)) {
+            if (ys_json_lists(found, ys_json_iter_key(it)))
+                continue;
+            ys_status status = ys_json_append(found, ys_json_string(ys_json_iter_key(it)));
+            if (status != YS_OK) {
+                ys_json_free(found);
+                return status;
+            }
+        }
+    }
+    *names = found;
+    return YS_OK;
+}

@@ -1,0 +1,155 @@
+#include "study/make_checks.h"
+
+#include "base/mem.h"
+#include "graph/graph.h"
+#include "verify/audit.h"
+#include "verify/oracle/proof_plan.h"
+
+/* What of a trial decides. */
+struct due_facts {
+    const struct ys_trial *trial;
+    enum ys_audits audit;
+    enum ys_proof_verdict verdict; /* of its proof */
+    bool is_proven;                /* there is one */
+    bool is_random, is_apart;      /* dropout; each of several ranks normalises by rows of its own */
+};
+
+/* Why it is not due, as docs/proof.md lists it; NULL: it is. */
+static const char *no_first_loss(const struct due_facts *w)
+{
+    return w->is_random  ? "no two programs draw the same masks of dropout"
+           : w->is_apart ? "each of its ranks normalises by rows of its own"
+                         : NULL;
+}
+
+static const char *no_weights(const struct due_facts *w)
+{
+    return ys_trial_same_weights(w->trial) ? "they are the built-in engine's (compare = same-weights)" : NULL;
+}
+
+static const char *no_answers(const struct due_facts *w)
+{
+    if (w->audit == YS_AUDITS_OFF)
+        return "audit = off";
+    return w->is_proven && (w->verdict == YS_PROOF_NONE || w->verdict == YS_PROOF_FAIL)
+               ? "there is no proof that holds, which it would go by"
+               : NULL;
+}
+
+static const char *no_audit(const struct due_facts *w)
+{
+    const char *reason = no_answers(w);
+    if (reason)
+        return reason;
+    return w->trial->steps < YS_AUDIT_LEAST_STEPS ? YS_AUDIT_TOO_SHORT
+           : w->is_apart                          ? "each of its ranks normalises by rows of its own"
+                                                  : NULL;
+}
+
+static const struct {
+    bool infers;
+    const char *(*why_not)(const struct due_facts *w);
+} checks[YS_DUE_CHECKS] = {[YS_DUE_FIRST_LOSS] = {false, no_first_loss},
+                           [YS_DUE_WEIGHTS] = {false, no_weights},
+                           [YS_DUE_ANSWERS] = {true, no_answers},
+                           [YS_DUE_AUDIT] = {false, no_audit}};
+
+static ys_status look_at_graph(struct due_facts *w)
+{
+    const struct ys_trial_settings *keys = &w->trial->record.keys;
+    struct ys_graph *graph = NULL;
+    YS_TRY(ys_work_graph(w->trial, &graph));
+    w->is_apart = ys_settings_ranks(keys) > 1 && keys->bn != YS_STATISTICS_SYNC && ys_graph_has(graph, YS_OP_BATCHNORM);
+    w->is_random = ys_proof_drop_dropout(graph);
+    ys_graph_free(graph);
+    return YS_OK;
+}
+
+static ys_status put(struct ys_due *due, enum ys_due_state state, const char *reason)
+{
+    char *kept = reason ? ys_strdup(reason) : NULL;
+    if (reason && !kept)
+        return ys_out_of_memory();
+    ys_free(due->reason);
+    due->state = state;
+    due->reason = kept;
+    return YS_OK;
+}
+
+static ys_status list(const struct due_facts *w, struct ys_list *due)
+{
+    const bool infers = w->trial->record.keys.mode == YS_MODE_INFER;
+    ys_status status = YS_OK;
+    *due = (struct ys_list){0};
+    for (int check = 0; status == YS_OK && check < YS_DUE_CHECKS; check++) {
+        if (checks[check].infers != infers)
+            continue;
+        struct ys_due *item = ys_list_add(&ys_due_record, due);
+        const char *reason = checks[check].why_not(w);
+        if (item)
+            item->check = check;
+        status = item ? put(item, reason ? YS_DUE_NOT : YS_DUE_YET, reason) : ys_out_of_memory();
+    }
+    if (status != YS_OK)
+        ys_list_fini(&ys_due_record, due);
+    return status;
+}
+
+ys_status ys_due_plan(const struct ys_trial *trial, enum ys_audits audit, struct ys_list *due)
+{
+    const ys_json *proof = trial->record.proof;
+    struct due_facts w = {
+        .trial = trial, .audit = audit, .is_proven = proof != NULL, .verdict = ys_trial_record_verdict(&trial->record)};
+    *due = (struct ys_list){0};
+    if (trial->framework->no_work)
+        return YS_OK;
+    YS_TRY(look_at_graph(&w));
+    return list(&w, due);
+}
+
+/* Into the proof, which is stored with it. */
+static ys_status show(struct ys_trial *trial)
+{
+    trial->due_changed = true;
+    if (!trial->record.proof)
+        return YS_OK;
+    ys_json *said = ys_list_json(&ys_due_record, &trial->due);
+    return said ? ys_json_set(trial->record.proof, "due", said) : ys_out_of_memory();
+}
+
+ys_status ys_due_begin(const struct ys_study *study, struct ys_trial *trial)
+{
+    struct ys_list earlier = trial->due;
+    ys_status status = ys_due_plan(trial, (enum ys_audits)study->keys.audit, &trial->due);
+    for (size_t i = 0; status == YS_OK && i < earlier.count; i++) {
+        const struct ys_due *was = &((const struct ys_due *)earlier.items)[i];
+        struct ys_due *due = ys_due_find(&trial->due, (enum ys_due_check)was->check);
+        if (due && was->state != YS_DUE_YET && was->state != YS_DUE_NOT)
+            status = put(due, (enum ys_due_state)was->state, was->reason);
+    }
+    ys_list_fini(&ys_due_record, &earlier);
+    return status == YS_OK ? show(trial) : status;
+}
+
+ys_status ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason)
+{
+    struct ys_due *due = ys_due_find(&trial->due, check);
+    if (!due)
+        return YS_OK;
+    YS_TRY(put(due, state, reason));
+    return show(trial);
+}
+
+ys_status ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason)
+{
+    const struct ys_due *due = ys_due_find(&trial->due, check);
+    if (!due || (due->state != YS_DUE_YET && due->state >= (int)state))
+        return YS_OK;
+    return ys_due_settle(trial, check, state, reason);
+}
+
+enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check)
+{
+    const struct ys_due *due = ys_due_find(&trial->due, check);
+    return due ? (enum ys_due_state)due->state : YS_DUE_NOT;
+}

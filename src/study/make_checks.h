@@ -1,0 +1,25 @@
+/* Which checks of a trial's runs are due, and what comes of them: the trial's list (store/due_checks.h), kept with its
+ * proof.
+ */
+#ifndef YS_STUDY_MAKE_CHECKS_H
+#define YS_STUDY_MAKE_CHECKS_H
+
+#include "store/due_checks.h"
+#include "study/state.h"
+
+/** The list of a trial by its job alone, before anybody is asked: what is due is "not yet". *due is overwritten, and to
+ * be freed with ys_list_fini(). `audit`: which rounds are to be audited. */
+ys_status ys_due_plan(const struct ys_trial *trial, enum ys_audits audit, struct ys_list *due) YS_MUST_CHECK;
+/** Begins the list of a trial that has its proof, into which it goes; what an earlier session found of a check
+ * stays. */
+ys_status ys_due_begin(const struct ys_study *study, struct ys_trial *trial) YS_MUST_CHECK;
+/** What came of a check of one run: the worst of all holds. `reason` is copied; NULL for pass and weak. */
+ys_status ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state,
+                      const char *reason) YS_MUST_CHECK;
+/** The same of one that is made of the trial as a whole: it takes the place of what was there. */
+ys_status ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state,
+                        const char *reason) YS_MUST_CHECK;
+/** The state of a check; YS_DUE_NOT of one that is none of this trial's. */
+enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check);
+
+#endif

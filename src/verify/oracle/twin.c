@@ -1,0 +1,277 @@
+#include "verify/oracle/twin.h"
+
+#include "base/files/fs.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/stored/row_form.h"
+#include "base/stored/safetensors.h"
+#include "crew/feeder.h"
+#include "data/row_order.h"
+#include "verify/verify.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WEIGHTS "twin-weights.safetensors"
+
+struct mover {
+    struct ys_rng rng;
+    enum ys_dtype dtype; /* of what it writes: F32 or F64 */
+    uint32_t unit;       /* in the bits of a float, what a value moves by: mostly one unit in the last place of the
+                            format; of doubles it is 1 */
+};
+
+/* Neighbours in a format are neighbours as integers, so one unit more in the bits is the next number away from zero. */
+static float moved(struct mover *mover, float value)
+{
+    uint32_t bits, way = ys_rng_below(&mover->rng, 3);
+    memcpy(&bits, &value, sizeof bits);
+    uint32_t size = bits & 0x7fffffffu, infinite = 0x7f800000u;
+    if (way == 0 || size < mover->unit || size >= infinite - mover->unit)
+        return value;
+    bits += way == 1 ? mover->unit : -mover->unit;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
+static double moved_double(struct mover *mover, double value)
+{
+    uint32_t way = ys_rng_below(&mover->rng, 3);
+    if (way == 0 || value == 0)
+        return value;
+    return nextafter(value, way == 1 ? INFINITY : -INFINITY);
+}
+
+/* A copy of `tensor`, each value moved; the caller frees *values. */
+static ys_status move_values(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
+{
+    size_t n = ys_tensor_count(tensor), size = ys_dtype_size(mover->dtype);
+    *values = ys_alloc(n, size);
+    if (!*values)
+        return ys_out_of_memory();
+    if (mover->dtype == YS_F64)
+        for (size_t k = 0; k < n; k++)
+            ((double *)*values)[k] = moved_double(mover, ys_tensor_value(tensor, k));
+    else
+        for (size_t k = 0; k < n; k++)
+            ((float *)*values)[k] = moved(mover, (float)ys_tensor_value(tensor, k));
+    *copy = *tensor;
+    copy->data = *values;
+    copy->dtype = mover->dtype;
+    copy->size_bytes = n * size;
+    return YS_OK;
+}
+
+/* The same, but an optimizer's state is no operand of products and is float32 in any format; its count of steps is
+ * none of what rounds. */
+static ys_status move_tensor(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
+{
+    static const char state[] = "state.";
+    const uint32_t unit = mover->unit;
+    if (strcmp(tensor->name, "state.steps") == 0) {
+        *values = NULL;
+        *copy = *tensor;
+        return YS_OK;
+    }
+    if (strncmp(tensor->name, state, sizeof state - 1) == 0)
+        mover->unit = 1;
+    ys_status status = move_values(mover, tensor, values, copy);
+    mover->unit = unit;
+    return status;
+}
+
+static ys_status move_weights(struct mover *mover, const char *from, const char *to)
+{
+    struct ys_safetensors *file = NULL;
+    YS_TRY(ys_safetensors_open(from, &file));
+    size_t count = ys_safetensors_count(file);
+    struct ys_tensor *tensors = ys_alloc(count, sizeof *tensors);
+    void **values = ys_alloc(count, sizeof *values);
+    ys_status status = tensors && values ? YS_OK : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < count; i++)
+        status = move_tensor(mover, ys_safetensors_at(file, i), &values[i], &tensors[i]);
+    if (status == YS_OK)
+        status = ys_safetensors_pass(to, tensors, count);
+    for (size_t i = 0; values && i < count; i++)
+        ys_free(values[i]);
+    ys_free(values);
+    ys_free(tensors);
+    ys_safetensors_close(file);
+    return status;
+}
+
+/* Tokens and targets stay what they are; pixels and numbers are moved, as F32. */
+static bool is_moved(const struct ys_tensor *array)
+{
+    return strcmp(array->name, YS_TARGET_NAME) != 0 && (array->dtype == YS_U8 || array->dtype == YS_F32);
+}
+
+/* The rows of a batch of one array of the data; the caller frees *values. */
+static ys_status move_array(struct mover *mover, const struct ys_tensor *array, const uint32_t *rows, int64_t count,
+                            void **values, struct ys_tensor *copy)
+{
+    size_t row = array->shape[0] > 0 ? ys_tensor_count(array) / (size_t)array->shape[0] : 0;
+    *copy = *array;
+    copy->shape[0] = count;
+    copy->dtype = is_moved(array) ? YS_F32 : array->dtype;
+    size_t row_bytes = row * ys_dtype_size(copy->dtype);
+    copy->size_bytes = (size_t)count * row_bytes;
+    copy->data = *values = ys_alloc((size_t)count, row_bytes);
+    if (!*values)
+        return ys_out_of_memory();
+    for (int64_t r = 0; r < count; r++)
+        if (is_moved(array))
+            for (size_t k = 0; k < row; k++)
+                ((float *)*values)[(size_t)r * row + k] =
+                    moved(mover, (float)ys_tensor_value(array, rows[r] * row + k));
+        else
+            memcpy((char *)*values + (size_t)r * row_bytes, (const char *)array->data + rows[r] * row_bytes, row_bytes);
+    return YS_OK;
+}
+
+/* The rows of a batch: every array of the data. */
+static ys_status move_batch(struct mover *mover, const char *data, const uint32_t *rows, int64_t count, const char *to)
+{
+    struct ys_safetensors *file = NULL;
+    struct ys_tensor tensors[YS_ROWS_MAX_INPUTS + 1];
+    void *values[YS_ROWS_MAX_INPUTS + 1] = {NULL};
+    YS_TRY(ys_safetensors_open(data, &file));
+    size_t arrays = ys_safetensors_count(file);
+    ys_status status =
+        arrays <= YS_ROWS_MAX_INPUTS + 1
+            ? YS_OK
+            : ys_fail(YS_EFORMAT, "%s holds %zu arrays: a row has at most %d", data, arrays, YS_ROWS_MAX_INPUTS + 1);
+    for (size_t i = 0; status == YS_OK && i < arrays; i++)
+        status = move_array(mover, ys_safetensors_at(file, i), rows, count, &values[i], &tensors[i]);
+    if (status == YS_OK)
+        status = ys_safetensors_pass(to, tensors, arrays);
+    for (size_t i = 0; i < YS_ROWS_MAX_INPUTS + 1; i++)
+        ys_free(values[i]);
+    ys_safetensors_close(file);
+    return status;
+}
+
+/* Some of the batches of a plan, by number. */
+struct batch_range {
+    int64_t first, batches, rows; /* rows of each */
+};
+
+static ys_status read_rows(const char *path, const struct batch_range *part, uint32_t *rows)
+{
+    struct ys_safetensors *file = NULL;
+    const struct ys_tensor *order;
+    YS_TRY(ys_safetensors_open(path, &file));
+    ys_status status = ys_safetensors_need(file, "order", YS_U32, 2, NULL, &order);
+    if (status == YS_OK && (order->shape[0] < part->first + part->batches || order->shape[1] != part->rows))
+        status = ys_fail(YS_EINTERNAL, "%s has no batch %lld of %lld rows", path,
+                         (long long)(part->first + part->batches - 1), (long long)part->rows);
+    if (status == YS_OK)
+        memcpy(rows, (const uint32_t *)order->data + part->first * part->rows,
+               (size_t)(part->batches * part->rows) * sizeof *rows);
+    ys_safetensors_close(file);
+    return status;
+}
+
+/* The rows of the part in turn, up to its last batch. */
+static ys_status write_order(const struct batch_range *part, const char *path)
+{
+    const int64_t batches = part->first + part->batches, count = part->batches * part->rows;
+    uint32_t *turn = ys_alloc((size_t)(batches * part->rows), sizeof *turn);
+    double *rates = ys_alloc((size_t)batches, sizeof *rates);
+    ys_status status = turn && rates ? YS_OK : ys_out_of_memory();
+    for (int64_t i = 0; status == YS_OK && i < batches * part->rows; i++)
+        turn[i] = (uint32_t)(i % count);
+    if (status == YS_OK)
+        status = ys_order_save(path, turn, NULL, part->rows, batches, rates);
+    ys_free(turn);
+    ys_free(rates);
+    return status;
+}
+
+static ys_status write_all(struct mover *mover, const struct ys_plan *plan, const struct batch_range *part,
+                           const char *weights, const char *data, const char *order)
+{
+    const int64_t count = part->batches * part->rows;
+    uint32_t *rows = ys_alloc((size_t)count, sizeof *rows);
+    ys_status status = rows ? read_rows(plan->input.order, part, rows) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = move_weights(mover, plan->weights, weights);
+    if (status == YS_OK)
+        status = move_batch(mover, plan->input.path, rows, count, data);
+    ys_free(rows);
+    return status == YS_OK ? write_order(part, order) : status;
+}
+
+static struct mover mover_of(int64_t seed, enum ys_precision precision, int twin)
+{
+    char name[32];
+    struct mover mover = {.dtype = YS_F32, .unit = precision == YS_PRECISION_BF16 ? 1u << 16 : 1};
+    snprintf(name, sizeof name, "twin/%d", twin);
+    ys_rng_init(&mover.rng, (uint64_t)seed, name);
+    return mover;
+}
+
+static struct mover make_mover(const struct ys_plan *plan, int twin)
+{
+    return mover_of(plan->seed, (enum ys_precision)plan->precision, twin);
+}
+
+ys_status ys_twin_write_weights(int64_t seed, int twin, int units, enum ys_precision precision, const char *from,
+                                const char *to)
+{
+    struct mover mover = mover_of(seed, precision, twin);
+    mover.unit *= (uint32_t)units;
+    if (precision == YS_PRECISION_F64)
+        mover.dtype = YS_F64;
+    return move_weights(&mover, from, to);
+}
+
+static ys_status point_at(struct ys_plan *plan, int64_t steps, const char *weights, const char *data, const char *order)
+{
+    plan->steps = steps;
+    YS_TRY(ys_plan_put(&plan->weights, weights));
+    YS_TRY(ys_plan_put(&plan->input.path, data));
+    return ys_plan_put(&plan->input.order, order);
+}
+
+static ys_status write_twin(struct ys_plan *twin_plan, int twin, int64_t first, int64_t batches, const char *folder)
+{
+    const struct batch_range part = {first, batches, twin_plan->batch};
+    struct mover mover = make_mover(twin_plan, twin);
+    char *weights = ys_path_join(folder, WEIGHTS);
+    char *data = ys_path_join(folder, "twin-data.safetensors");
+    char *order = ys_path_join(folder, "twin-order.safetensors");
+    ys_status status = ys_feeder_settle(twin_plan, folder);
+    if (status == YS_OK)
+        status =
+            weights && data && order ? write_all(&mover, twin_plan, &part, weights, data, order) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = point_at(twin_plan, first + batches, weights, data, order);
+    ys_free(weights);
+    ys_free(data);
+    ys_free(order);
+    return status;
+}
+
+ys_status ys_twin_write(struct ys_plan *twin_plan, int twin, int64_t batch, const char *folder)
+{
+    return write_twin(twin_plan, twin, batch, 1, folder);
+}
+
+ys_status ys_twin_write_all(struct ys_plan *twin_plan, int twin, int64_t batches, const char *folder)
+{
+    return write_twin(twin_plan, twin, 0, batches, folder);
+}
+
+ys_status ys_twin_write_double(struct ys_plan *twin_plan, int twin, const char *folder)
+{
+    struct mover mover = make_mover(twin_plan, twin);
+    mover.dtype = YS_F64;
+    char *weights = ys_path_join(folder, WEIGHTS);
+    ys_status status = weights ? move_weights(&mover, twin_plan->weights, weights) : ys_out_of_memory();
+    if (status == YS_OK)
+        status = ys_plan_put(&twin_plan->weights, weights);
+    ys_free(weights);
+    return status;
+}
