@@ -59,7 +59,7 @@ static void print_number(const struct ys_option *option, struct ys_buf *out)
         break;
     case YS_OPTION_DURATION:
         ys_buf_puts(out, "a time with a unit as 30s or 2min");
-        print_range(option, "h", 1.0 / 3600, out);
+        print_range(option, option->high < 3600 ? "s" : "h", option->high < 3600 ? 1 : 1.0 / 3600, out);
         break;
     case YS_OPTION_SIZE:
         ys_buf_puts(out, "a size with a unit as 512MiB or 2GiB");
