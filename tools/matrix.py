@@ -307,23 +307,6 @@ def fetch_libraries(place, root):
     shutil.rmtree(folder)
 
 
-def on_aarch64(build, made):
-    folder = os.path.join(build, AARCH64)
-    root, cross, place = os.path.join(folder, "root"), os.path.join(folder, "cross.ini"), plain(os.path.join(folder, "build"))
-    try:
-        place.output(["tools/packages.sh", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"])
-    except Broken as lacking:
-        raise Skip("no compiler for aarch64 and no emulator of it: %s" % lacking) from lacking
-    fetch_libraries(place, root)
-    libraries = os.path.join(root, "usr/lib/aarch64-linux-gnu")
-    with open(cross, "w", encoding="utf-8") as file:
-        file.write(CROSS % {"root": root, "libraries": libraries})
-    place.output(["python3", "tools/build.py", place.build, "--setup=--cross-file=" + cross, "--setup=-Donednn=disabled", "engine-tests"])
-    change_tests(place.build, lambda command: command if command[0] == EMULATOR[0] else
-                 [*EMULATOR, "-E", "LD_LIBRARY_PATH=" + libraries, *command])
-    return place
-
-
 def make_libraries_for_wasm(place, root):
     """Static libraries and their pkg-config files in `root`, of the sources of what this machine's own packages are made of."""
     if os.path.exists(root):
@@ -356,20 +339,35 @@ def make_libraries_for_wasm(place, root):
     os.rename(folder, root)
 
 
-def on_wasm(build, made):
-    folder = os.path.join(build, WASM)
-    root, cross, place = os.path.join(folder, "root"), os.path.join(folder, "cross.ini"), plain(os.path.join(folder, "build"))
-    os.makedirs(folder, exist_ok=True)
-    try:
-        place.output(["tools/packages.sh", "emscripten"])
-    except Broken as lacking:
-        raise Skip("no compiler for WebAssembly: %s" % lacking) from lacking
-    make_libraries_for_wasm(place, root)
-    with open(cross, "w", encoding="utf-8") as file:
-        file.write(WASM_CROSS % root)
-    place.output(["python3", "tools/build.py", place.build, "--setup=--cross-file=" + cross, "--setup=-Donednn=disabled", "engine-tests"])
-    change_tests(place.build, lambda command: command if command[0] == NODE[0] else [*NODE, *command])
-    return place
+def on_another(name, packages, lacks, make_libraries, cross, start):
+    """The engine's tests, built for another kind of processor with libraries in a folder of their own, `root`: the text of meson's cross
+    file is cross(root), and start(root) begins the command of each test."""
+    def make(build, made):
+        folder = os.path.join(build, name)
+        root, file_name, place = os.path.join(folder, "root"), os.path.join(folder, "cross.ini"), plain(os.path.join(folder, "build"))
+        os.makedirs(folder, exist_ok=True)
+        try:
+            place.output(["tools/packages.sh", *packages])
+        except Broken as lacking:
+            raise Skip("%s: %s" % (lacks, lacking)) from lacking
+        make_libraries(place, root)
+        with open(file_name, "w", encoding="utf-8") as file:
+            file.write(cross(root))
+        place.output(["python3", "tools/build.py", place.build, "--setup=--cross-file=" + file_name, "--setup=-Donednn=disabled", "engine-tests"])
+        change_tests(place.build, lambda command: command if command[0] == start(root)[0] else [*start(root), *command])
+        return place
+    return make
+
+
+def foreign_libraries(root):
+    return os.path.join(root, "usr/lib/aarch64-linux-gnu")
+
+
+on_aarch64 = on_another(
+    AARCH64, ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "qemu-user"), "no compiler for aarch64 and no emulator of it", fetch_libraries,
+    lambda root: CROSS % {"root": root, "libraries": foreign_libraries(root)},
+    lambda root: [*EMULATOR, "-E", "LD_LIBRARY_PATH=" + foreign_libraries(root)])
+on_wasm = on_another(WASM, ("emscripten",), "no compiler for WebAssembly", make_libraries_for_wasm, lambda root: WASM_CROSS % root, lambda root: NODE)
 
 
 @dataclasses.dataclass

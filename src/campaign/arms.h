@@ -66,8 +66,7 @@ struct ys_arms_value ys_arms_value(const struct ys_arms *arms, size_t arm, size_
 struct ys_arms_value ys_arms_again(const struct ys_arms *arms, size_t arm, size_t metric, size_t attempt);
 
 /* A key of the job of arms: what is usual unless the user says it (of a study's own keys in its file, too); what is set
- * whatever he says; what he may not say.
- */
+ * whatever he says; what he may not say. */
 enum ys_arms_key_kind { YS_ARMS_USUAL, YS_ARMS_SET, YS_ARMS_OURS };
 struct ys_arms_key {
     const char *key, *value;

@@ -338,19 +338,19 @@ static void put_departures(struct sentence_writer *w, const ys_json *texts, size
     const char *first = ys_json_text(ys_json_at(texts, from), "");
     for (size_t k = from; k < ys_json_size(texts) && (k == from || w->is_brief) && w->status == YS_OK; k++) {
         const char *text = ys_json_text(ys_json_at(texts, k), ""), *verb = strstr(text, set);
+        const bool is_variable = verb && strcmp(verb, set) == 0;
         if (k > from && (ys_json_get(seen, text) || !are_same_trials(w->view, departs, first, departs, text)))
             continue;
         w->status = ys_json_set_bool(seen, text, true);
         if (k > from && w->is_brief && is_in_names(w->view, text))
             continue;
-        if (!verb || strcmp(verb, set) != 0)
-            ys_buf_puts(&w->text, said++ ? "; " : "");
-        else
+        if (is_variable) {
             ys_buf_puts(&names, variables++ ? ", " : "");
-        if (!verb || strcmp(verb, set) != 0)
-            ys_text_clean(&w->text, text, false);
-        else
             ys_buf_append(&names, text, (size_t)(verb - text));
+        } else {
+            ys_buf_puts(&w->text, said++ ? "; " : "");
+            ys_text_clean(&w->text, text, false);
+        }
     }
     if (variables > 0) {
         ys_buf_puts(&w->text, said ? "; " : "");

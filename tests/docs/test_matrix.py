@@ -98,35 +98,26 @@ class Matrix(unittest.TestCase):
                 self.assertIn(" ", path)
         self.assertFalse(os.path.exists(os.path.dirname(place.root)))
 
-    def test_programs_of_another_processor_are_started_by_the_emulator(self):
-        folder = os.path.join(self.build, matrix.AARCH64)
+    def check_another(self, name, start, set_besides, make, lacks):
+        folder = os.path.join(self.build, name)
         shutil.copytree(os.path.join(self.build, "meson-info"), os.path.join(folder, "build", "meson-info"))
         os.mkdir(os.path.join(folder, "root"))  # as if fetched before
         for _ in range(2):  # a build that is there already has them changed
-            with mock.patch.object(matrix.Place, "output") as output, self.place("aarch64") as place:
+            with mock.patch.object(matrix.Place, "output") as output, self.place(name) as place:
                 pass
             with open(os.path.join(place.build, "meson-info", "intro-tests.json"), encoding="utf-8") as file:
                 commands = [test["cmd"] for test in json.load(file)]
-            self.assertEqual([(command[:3], command[5:]) for command in commands],
-                             [(list(matrix.EMULATOR), ["/bin/sh", self.build]), (list(matrix.EMULATOR), ["/nowhere/sh"])])
+            self.assertEqual([(command[:len(start)], command[len(start) + set_besides:]) for command in commands],
+                             [(start, ["/bin/sh", self.build]), (start, ["/nowhere/sh"])])
             self.assertIn("engine-tests", output.call_args.args[0])
         with mock.patch.object(matrix.Place, "output", side_effect=matrix.Broken("run: apt-get install")):
-            self.assertRaisesRegex(matrix.Skip, "no compiler for aarch64 and no emulator of it: run: apt-get install",
-                                   matrix.on_aarch64, self.build, mock.Mock())
+            self.assertRaisesRegex(matrix.Skip, lacks + ": run: apt-get install", make, self.build, mock.Mock())
+
+    def test_programs_of_another_processor_are_started_by_the_emulator(self):
+        self.check_another(matrix.AARCH64, list(matrix.EMULATOR), 2, matrix.on_aarch64, "no compiler for aarch64 and no emulator of it")
 
     def test_modules_of_webassembly_are_started_by_node(self):
-        folder = os.path.join(self.build, matrix.WASM)
-        shutil.copytree(os.path.join(self.build, "meson-info"), os.path.join(folder, "build", "meson-info"))
-        os.mkdir(os.path.join(folder, "root"))  # as if made before
-        for _ in range(2):
-            with mock.patch.object(matrix.Place, "output") as output, self.place("wasm") as place:
-                pass
-            with open(os.path.join(place.build, "meson-info", "intro-tests.json"), encoding="utf-8") as file:
-                commands = [test["cmd"] for test in json.load(file)]
-            self.assertEqual(commands, [[*matrix.NODE, "/bin/sh", self.build], [*matrix.NODE, "/nowhere/sh"]])
-            self.assertIn("engine-tests", output.call_args.args[0])
-        with mock.patch.object(matrix.Place, "output", side_effect=matrix.Broken("run: apt-get install")):
-            self.assertRaisesRegex(matrix.Skip, "no compiler for WebAssembly: run: apt-get install", matrix.on_wasm, self.build, mock.Mock())
+        self.check_another(matrix.WASM, matrix.NODE, 0, matrix.on_wasm, "no compiler for WebAssembly")
 
     def run_rows(self, *arguments, code):
         out = io.StringIO()

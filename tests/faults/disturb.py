@@ -109,7 +109,6 @@ def main():
     if not chosen:
         sys.exit("disturb: there is no scenario %s; there are %s" % (", ".join(asked.scenario), ", ".join(s.name for s in scenarios.ALL)))
     print("# seed %d" % seed, flush=True)
-    passed = failed = 0
     folder = tempfile.mkdtemp(prefix="ys-faults-")
     try:
         disturber, rng = Disturber(folder), random.Random(seed)
@@ -117,24 +116,15 @@ def main():
             todo = [(scenario, asked.at, asked.how) for scenario in chosen]
         else:
             todo = draw(disturber, chosen, asked.kills, ("kill",), rng) + draw(disturber, chosen, asked.failures, ("ENOSPC", "EIO"), rng)
-        if asked.tap:
-            print("1..%d" % len(todo))
+        tally = scenarios.Tally(len(todo), asked.tap)
         for scenario, at, how in todo:
             number, call, path = disturber.traces.get(scenario.name, disturber.prepared(scenario))[at - 1]
             name = "%s: %s at call %d (%s %s)" % (scenario.name, how, at, call, path.split(scenario.name + "-whole/")[-1])
-            try:
+            with tally.case(name, "(repeat it: tests/faults/disturb.py --scenario=%s --at=%d --how=%s)" % (scenario.name, at, how)):
                 disturber.disturb(scenario, at, how)
-                passed += 1
-                print("ok - " + name if asked.tap else "ok   " + name, flush=True)
-            except scenarios.Broken as broken:
-                failed += 1
-                print("# %s\n#   (repeat it: tests/faults/disturb.py --scenario=%s --at=%d --how=%s)" % (broken, scenario.name, at, how))
-                print("not ok - " + name if asked.tap else "FAIL " + name, flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if not asked.tap:
-        print("%d passed, %d failed, 0 skipped" % (passed, failed))
-    return 1 if failed else 0
+    return tally.end()
 
 
 if __name__ == "__main__":

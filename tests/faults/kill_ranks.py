@@ -159,32 +159,23 @@ def main():
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
     print("# seed %d" % seed, flush=True)
-    rng, passed, failed = random.Random(seed), 0, 0
+    rng = random.Random(seed)
     folder = tempfile.mkdtemp(prefix="ys-ranks-")
     whom = ["adapter", "keeper", "yardstick"] + (["agent"] if asked.nodes > 1 else [])
+    tally = scenarios.Tally(asked.kills, asked.tap)
     try:
-        if asked.tap:
-            print("1..%d" % asked.kills)
         killer = Killer(folder, asked.transport, asked.nodes)
         for i in range(asked.kills):
             case = whom[i % len(whom)], rng.randrange(RANKS), rng.uniform(0, LATEST_S)
             name = "%s of rank %d, %.3f s after all were there" % case if case[0] != "yardstick" else "yardstick, %.3f s after" % case[2]
-            try:
+            with tally.case(name):
                 tries = 0
                 while not killer.kill(case[0], case[1], case[2] / 2**tries):
                     tries += 1
                     require(tries < TRIES, "each time it was over before")
-                passed += 1
-                print("ok - " + name if asked.tap else "ok   " + name, flush=True)
-            except scenarios.Broken as broken:
-                failed += 1
-                print("# %s" % str(broken).replace("\n", " "))
-                print("not ok - " + name if asked.tap else "FAIL " + name, flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if not asked.tap:
-        print("%d passed, %d failed, 0 skipped" % (passed, failed))
-    return 1 if failed else 0
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -98,36 +98,27 @@ def main():
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 32)
     print("# seed %d" % seed, flush=True)
-    rng, failed, killed = random.Random(seed), 0, []
+    rng, killed = random.Random(seed), []
     folder = tempfile.mkdtemp(prefix="ys-turns-")
     box = scenarios.Box(os.path.join(folder, "box"), None)
     for name, text in (("study.ys", STUDY % ROUNDS), ("short.ys", STUDY % 1), ("member.recipe", RECIPE)):
         with open(os.path.join(box.folder, name), "w") as file:
             file.write(text)
-    if asked.tap:
-        print("1..%d" % asked.kills)
+    tally = scenarios.Tally(asked.kills, asked.tap)
     try:
         box.expect("run", "short.ys", "--recipes=.", "--quiet")  # data and work are there from now on
         shutil.rmtree(os.path.join(box.folder, "yardstick-results"))
         for i in range(asked.kills):
             after_s, with_groups = rng.uniform(0, LATEST_S), i % 2 == 0
             name = "%.3f s after its start, %s" % (after_s, "with control groups" if with_groups else "by signals")
-            try:
+            with tally.case(name):
                 killed.append(kill_once(box, after_s, with_groups))
                 if i + 1 == asked.kills:
                     box.expect("run", "short.ys", "--recipes=.", "--quiet")
                     wait_until_none(killed)
-            except scenarios.Broken as broken:
-                failed += 1
-                print("# %s" % str(broken).replace("\n", " "))
-                print("not ok - " + name if asked.tap else "FAIL " + name, flush=True)
-            else:
-                print("ok - " + name if asked.tap else "ok   " + name, flush=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if not asked.tap:
-        print("%d passed, %d failed, 0 skipped" % (asked.kills - failed, failed))
-    return 1 if failed else 0
+    return tally.end()
 
 
 if __name__ == "__main__":

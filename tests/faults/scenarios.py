@@ -38,6 +38,32 @@ def require(holds, *said):
         raise Broken(" ".join(str(word) for word in said))
 
 
+class Tally:
+    """What held and what did not of so many cases: TAP, or a line for each and a line of counts."""
+    def __init__(self, count, tap):
+        self.tap, self.passed, self.failed = tap, 0, 0
+        if tap:
+            print("1..%d" % count)
+
+    @contextlib.contextmanager
+    def case(self, name, remedy=""):
+        try:
+            yield
+        except Broken as broken:
+            self.failed += 1
+            print("# " + str(broken).replace("\n", " ") + (remedy and "\n#   " + remedy))
+            print("not ok - " + name if self.tap else "FAIL " + name, flush=True)
+        else:
+            self.passed += 1
+            print("ok - " + name if self.tap else "ok   " + name, flush=True)
+
+    def end(self):
+        """The exit status."""
+        if not self.tap:
+            print("%d passed, %d failed, 0 skipped" % (self.passed, self.failed))
+        return 1 if self.failed else 0
+
+
 class Box:
     """One folder with all that a yardstick sees: results, cache, temporary files."""
 
