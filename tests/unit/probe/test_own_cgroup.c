@@ -1,6 +1,7 @@
 /* The control group of a run, on machines made by hand: their folders exist already, as files of text. */
 #include "probe/own_cgroup.h"
 #include "machine.h"
+#include <fcntl.h>
 #include <sys/wait.h>
 
 #define MOUNT_1(controller, options)                                                                                   \
@@ -176,6 +177,25 @@ static void where_none_can_be_made_the_reason_is_said(void)
     CHECK_HAS(ys_error(), "systemd-run --user --scope -p Delegate=yes");
 }
 
+/* Of an ordinary user each run is such a failure: what the number 0 names by then may be another run's channel. */
+static void one_that_could_not_be_made_closes_what_is_its_own(void)
+{
+    struct ys_group *group;
+    int ends[2];
+    machine_new();
+    REQUIRE(pipe(ends) == 0);
+    const int input = dup(STDIN_FILENO);
+    CHECK_INT(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    CHECK(ys_group_open(machine_root, 0, &group) == YS_ENOTFOUND);
+    CHECK_INT(fcntl(STDIN_FILENO, F_GETFD), 0);
+    if (input >= 0) {
+        CHECK_INT(dup2(input, STDIN_FILENO), STDIN_FILENO);
+        close(input);
+    }
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* Of this machine, where groups can be made: nobody has joined it yet, so that only its lock keeps it there. */
 static void a_sweep_spares_what_is_held(void)
 {
@@ -200,4 +220,5 @@ static void a_sweep_spares_what_is_held(void)
 
 TAP_MAIN(TAP_CASE(a_sweep_spares_what_is_held), TAP_CASE(each_controller_is_taken_from_where_it_is),
          TAP_CASE(version_2_freezes_and_thaws_by_a_word), TAP_CASE(version_2_alone_is_enough),
-         TAP_CASE(a_limit_is_never_escaped), TAP_CASE(where_none_can_be_made_the_reason_is_said))
+         TAP_CASE(a_limit_is_never_escaped), TAP_CASE(where_none_can_be_made_the_reason_is_said),
+         TAP_CASE(one_that_could_not_be_made_closes_what_is_its_own))
