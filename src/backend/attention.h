@@ -1,9 +1,7 @@
-/* Attention, in float: its products, by the function that a back end has for them, and a softmax between them. The
- * table of scores is made again for the backward pass, so that no more than one a thread is kept. */
+/* Attention, in float, by kernels of ours (kernels/kernels_attention.c). */
 #ifndef YS_BACKEND_ATTENTION_H
 #define YS_BACKEND_ATTENTION_H
 
-#include "backend/multiply.h"
 #include "engine/backend.h"
 
 struct ys_heads {
@@ -14,24 +12,38 @@ struct ys_heads {
     const int64_t *at; /* of a row's positions, the first query's, where those before lie in a cache; else NULL */
     float scale;
     bool causal, padded; /* the latter: tokens hide keys */
-    ys_multiply multiply;
-    size_t workspace_bytes; /* of each thread's products */
 };
 
-struct ys_heads ys_heads_of(const struct ys_lowering *low, const struct ys_node *node, ys_multiply multiply,
-                            size_t workspace_bytes);
+struct ys_heads ys_heads_of(const struct ys_lowering *low, const struct ys_node *node);
 
-/** Bytes of a thread's scratch: so many tables of scores, and the workspace; a multiple of YS_ALIGNMENT. */
-static inline size_t ys_heads_scratch(const struct ys_heads *h, int64_t tables)
-{
-    const size_t bytes = (size_t)(tables * h->queries * h->room) * sizeof(float);
-    return (bytes + YS_ALIGNMENT - 1) / YS_ALIGNMENT * YS_ALIGNMENT + h->workspace_bytes;
-}
+/** One head of one row: where its parts begin. Rows of each array have the parts of all heads. */
+struct ys_head {
+    const float *q, *k, *v;
+    const int32_t *tokens; /* of the row's keys; NULL: none is hidden */
+};
+
+/** Likewise, of its gradients. */
+struct ys_head_gradient {
+    const float *dy;
+    float *dq, *dk, *dv;
+    bool is_more; /* dk and dv have a share already, of another head that sees these keys */
+};
+
+enum { YS_ATTENTION_STRIP = 32 /* queries at once, at most */ };
+
+struct ys_attention_kernels {
+    void (*forward)(const struct ys_heads *h, const struct ys_head *head, float *y, float *scratch);
+    void (*backward)(const struct ys_heads *h, const struct ys_head *head, const struct ys_head_gradient *gradient,
+                     float *scratch);
+};
+
+/** Bytes of the scratch of all threads. */
+size_t ys_heads_scratch_bytes(const struct ys_heads *h);
 
 /* Each takes the struct as its context. */
-ys_status ys_attention_run(void *context, void *const *operand);        /* q, k, v, scratch of a table, y, [tokens] */
-ys_status ys_attention_cached_run(void *context, void *const *operand); /* q, k, v, scratch of a table, y, cache */
-/* q, k, v, dy, scratch of two tables, dq, dk, dv, [tokens] */
+ys_status ys_attention_run(void *context, void *const *operand);        /* q, k, v, scratch, y, [tokens] */
+ys_status ys_attention_cached_run(void *context, void *const *operand); /* q, k, v, scratch, y, cache */
+/* q, k, v, dy, scratch, dq, dk, dv, [tokens] */
 ys_status ys_attention_backward_run(void *context, void *const *operand);
 
 #endif
