@@ -2,7 +2,7 @@
  * other, so that a softmax is one of whole vectors, products need nothing packed, and keys that no query of a strip
  * sees are left out. No more than a strip of the table of scores is kept, and it is made again for the backward pass
  * (Dao et al. 2022, "FlashAttention"). YS_KERNELS names the table: compiled once for each width of vector registers. */
-#include "backend/attention.h"
+#include "backend/kernels/kernels_attention.h"
 #include "backend/kernels/kernels_curve.h"
 #include "backend/kernels/kernels_tile.h"
 
@@ -14,7 +14,7 @@ enum { STRIP = TILE_VECTORS * LANES, RUN = 64 /* keys of one sum: longer ones ar
 _Static_assert((int)STRIP <= (int)YS_ATTENTION_STRIP, "the scratch has room for a strip");
 
 /* What is turned has a row for each number of a part, scores have one for each key: STRIP lanes each. */
-struct strip {
+struct query_strip {
     const struct ys_heads *h;
     const struct ys_head *head;
     int64_t first, count;  /* of its queries */
@@ -28,9 +28,9 @@ static int64_t vectors_of(int64_t count)
     return (count + LANES - 1) / LANES * LANES;
 }
 
-static struct strip strip_of(const struct ys_heads *h, const struct ys_head *head, int64_t first, float *scratch)
+static struct query_strip strip_of(const struct ys_heads *h, const struct ys_head *head, int64_t first, float *scratch)
 {
-    struct strip s = {.h = h, .head = head, .first = first, .p = scratch, .dp = scratch + h->room * STRIP};
+    struct query_strip s = {.h = h, .head = head, .first = first, .p = scratch, .dp = scratch + h->room * STRIP};
     s.count = h->queries - first < STRIP ? h->queries - first : STRIP;
     s.columns = vectors_of(s.count);
     s.keys = h->causal ? h->keys - h->queries + first + s.count : h->keys;
@@ -41,7 +41,7 @@ static struct strip strip_of(const struct ys_heads *h, const struct ys_head *hea
 }
 
 /** to[k][lane] = from[query][k]; 0 in lanes that are no query's. */
-static struct block turned(const struct strip *s, const float *from, int64_t row, int64_t width, float *to)
+static struct block turned(const struct query_strip *s, const float *from, int64_t row, int64_t width, float *to)
 {
     for (int64_t k = 0; s->count < s->columns && k < width; k++)
         memset(to + k * STRIP + s->count, 0, (size_t)(s->columns - s->count) * sizeof *to);
@@ -50,7 +50,7 @@ static struct block turned(const struct strip *s, const float *from, int64_t row
 }
 
 /** The strip's queries as they are, but with numbers up to the end of the last vector. */
-static struct block padded(const struct strip *s, const float *from, int64_t row, int64_t width)
+static struct block padded(const struct query_strip *s, const float *from, int64_t row, int64_t width)
 {
     const int64_t whole = vectors_of(width);
     from += s->first * row;
@@ -63,13 +63,13 @@ static struct block padded(const struct strip *s, const float *from, int64_t row
     return (struct block){s->rows, whole, 1};
 }
 
-static bool is_hidden(const struct strip *s, int64_t key)
+static bool is_hidden(const struct query_strip *s, int64_t key)
 {
     return s->head->tokens && s->head->tokens[key] == YS_ROWS_PADDING;
 }
 
 /** v in the lanes, from `lane` on, whose query sees the key, else `hidden`. */
-static inline vector seen(const struct strip *s, int64_t key, int64_t lane, vector v, float hidden)
+static inline vector seen(const struct query_strip *s, int64_t key, int64_t lane, vector v, float hidden)
 {
     const int64_t behind = key - (s->h->keys - s->h->queries + s->first + lane); /* keys that lane 0 does not see yet */
     truth lanes;
@@ -81,7 +81,7 @@ static inline vector seen(const struct strip *s, int64_t key, int64_t lane, vect
 }
 
 /** Scores to a softmax over the keys, in each lane of the vector that begins at `lane`. */
-static void soften(const struct strip *s, int64_t lane)
+static void soften(const struct query_strip *s, int64_t lane)
 {
     float *p = s->p + lane;
     vector top = (vector){0} - INFINITY, sum = {0}, part = {0};
@@ -107,7 +107,7 @@ static void soften(const struct strip *s, int64_t lane)
 }
 
 /** dp[k] = scale * p[k] * (dp[k] - the sum of p dp) */
-static void soften_backward(const struct strip *s, int64_t lane)
+static void soften_backward(const struct query_strip *s, int64_t lane)
 {
     const float *p = s->p + lane;
     float *dp = s->dp + lane;
@@ -123,7 +123,7 @@ static void soften_backward(const struct strip *s, int64_t lane)
         store(dp + k * STRIP, tail_load(p + k * STRIP) * s->h->scale * (tail_load(dp + k * STRIP) - sum), LANES);
 }
 
-static void attend(const struct strip *s)
+static void attend(const struct query_strip *s)
 {
     const struct ys_heads *h = s->h;
     const struct block q = turned(s, s->head->q, h->heads * h->width, h->width, s->turned);
@@ -137,7 +137,7 @@ static void forward(const struct ys_heads *h, const struct ys_head *head, float 
 {
     const int64_t v_row = h->kv_heads * h->value_width, y_row = h->heads * h->value_width;
     for (int64_t first = 0; first < h->queries; first += STRIP) {
-        const struct strip s = strip_of(h, head, first, scratch);
+        const struct query_strip s = strip_of(h, head, first, scratch);
         attend(&s);
         block_sums(s.keys, (struct block){head->v, 1, v_row}, (struct block){s.p, STRIP, 1}, s.turned_y, STRIP, false,
                    h->value_width, s.columns);
@@ -146,7 +146,7 @@ static void forward(const struct ys_heads *h, const struct ys_head *head, float 
 }
 
 /** Of one strip; `add`: the gradients of keys and values have a share already. */
-static void backward_strip(const struct strip *s, const struct ys_head_gradient *g, bool add)
+static void backward_strip(const struct query_strip *s, const struct ys_head_gradient *g, bool add)
 {
     const struct ys_heads *h = s->h;
     const int64_t q_row = h->heads * h->width, k_row = h->kv_heads * h->width;
@@ -169,7 +169,7 @@ static void backward(const struct ys_heads *h, const struct ys_head *head, const
 {
     const int64_t last = (h->queries - 1) / STRIP * STRIP;
     for (int64_t first = last; first >= 0; first -= STRIP) {
-        const struct strip s = strip_of(h, head, first, scratch);
+        const struct query_strip s = strip_of(h, head, first, scratch);
         backward_strip(&s, g, g->is_more || first < last);
     }
 }
