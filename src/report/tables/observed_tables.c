@@ -57,8 +57,9 @@ static const struct ys_record document_record = YS_RECORD("result", struct docum
 /* By how much a trial's speed is another without its disturbed runs; NaN where none is left, or none has one. */
 static double change_of(const struct ys_view_trial *trial)
 {
-    const double with = ys_view_number(trial, trial->infers ? "latency_p50_s" : "rate_per_s"),
-                 without = trial->infers ? trial->told.quiet.latency_p50_s : trial->told.quiet.rate_per_s;
+    const struct ys_mode_facts *mode = ys_mode_of(trial->told.mode);
+    const double with = ys_view_number(trial, mode->speed_metric),
+                 without = mode->times_each ? trial->told.quiet.latency_p50_s : trial->told.quiet.rate_per_s;
     return fabs(without / with - 1);
 }
 

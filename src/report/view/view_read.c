@@ -390,7 +390,7 @@ static void note_asked(struct ys_view_trial_document *told)
     ys_record_glance(&keys_record, told->keys, &keys);
     ys_record_glance(&factors_record, told->factors, &factors);
     told->model = keys.model;
-    told->infers = keys.mode == YS_MODE_INFER;
+    told->mode = (int)ys_mode_of(keys.mode)->mode;
     told->init = keys.init;
     if (!told->framework.name)
         told->framework.name = factors.framework;
