@@ -354,7 +354,7 @@ static void say_alone(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, ys_view_axes(view) ? "): none is called the fastest." : ": none is called the fastest.");
     } else if (measured == 1) {
         ys_view_put_phrase(out, view, only, NULL);
-        ys_buf_puts(out, only->infers ? " answers " : " trains at ");
+        ys_buf_printf(out, " %s ", ys_mode_of(only->told->keys.mode)->speed_at);
         put_speed(out, view, only);
         ys_buf_puts(out, "; there is nothing to compare it with.");
     }

@@ -28,7 +28,7 @@ struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
 size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS])
 {
     size_t count = 0;
-    if (ys_view_has_mode(view, false)) {
+    if (ys_view_has_mode(view, YS_MODE_TRAIN)) {
         metrics[count++] = "step_s";
         metrics[count++] = "accuracy";
         if (ys_view_is_known(view, "bits_per_token"))
@@ -86,12 +86,18 @@ static void put_file_name(struct ys_buf *out, const char *text)
 void ys_section_title(struct ys_buf *out, const struct ys_view *view)
 {
     enum { MOST_NAMED = 3 };
-    const bool trains = ys_view_has_mode(view, false), infers = ys_view_has_mode(view, true);
+    const char *verb = NULL;
+    int modes = 0;
+    for (int mode = 0; mode < YS_MODE_COUNT; mode++)
+        if (ys_view_has_mode(view, (enum ys_mode)mode) && ++modes)
+            verb = ys_mode_of(mode)->verb;
     struct ys_buf frameworks = {0};
     const bool several = put_frameworks(&frameworks, view) > 1;
     ys_text_clean(out, frameworks.size ? ys_buf_text(&frameworks) : ys_view_or(view->study.name, "A study"), false);
-    if (frameworks.size)
-        ys_buf_puts(out, trains && infers ? ":" : infers ? several ? " run" : " runs" : several ? " train" : " trains");
+    if (frameworks.size && modes == 1)
+        ys_buf_printf(out, " %s%s", verb, several ? "" : "s");
+    else if (frameworks.size)
+        ys_buf_puts(out, ":");
     out->failed |= frameworks.failed;
     ys_buf_free(&frameworks);
     for (size_t i = 0; i < view->work_count && i < MOST_NAMED; i++) {

@@ -52,7 +52,7 @@ static ys_status open_work(struct tracer *t)
     if (!t->order_path)
         return ys_out_of_memory();
     t->extent = ys_proof_extent(t->graph, plan->batch);
-    t->evaluation = plan->mode == YS_MODE_INFER;
+    t->evaluation = !ys_mode_of(plan->mode)->trains;
     return ys_proof_order_write(plan, t->extent, t->order_path);
 }
 

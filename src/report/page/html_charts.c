@@ -66,11 +66,11 @@ static struct ys_chart_row *rows_add(struct chart_rows *rows, const char *label,
     return &rows->rows[i];
 }
 
-/** Whether some trial that trains (or, `infers`, answers requests) has the metric. */
-static bool mode_has(const struct ys_view *view, bool infers, const char *name)
+/** Whether some trial of that mode has the metric. */
+static bool mode_has(const struct ys_view *view, int mode, const char *name)
 {
     for (size_t t = 0; t < view->count; t++)
-        if (view->trials[t].infers == infers && isfinite(ys_view_number(&view->trials[t], name)))
+        if (view->trials[t].told->keys.mode == mode && isfinite(ys_view_number(&view->trials[t], name)))
             return true;
     return false;
 }
@@ -114,13 +114,15 @@ static void put_row_value(struct ys_buf *out, struct ys_view_metric metric)
 static ys_status metric_rows(const struct ys_view *view, const struct ys_html_shown *shown, const char *name,
                              struct chart_rows *rows)
 {
-    const bool has[] = {mode_has(view, false, name), mode_has(view, true, name)};
+    bool has[YS_MODE_COUNT];
+    for (int mode = 0; mode < YS_MODE_COUNT; mode++)
+        has[mode] = mode_has(view, mode, name);
     YS_TRY(rows_init(rows, shown->count));
     for (size_t i = 0; i < shown->count; i++) {
         const struct ys_view_trial *trial = &view->trials[shown->places[i]];
         struct ys_view_metric metric = ys_view_metric(trial, name);
         struct ys_buf value = {0}, note = {0};
-        if (!has[trial->infers] || !trial->measured || trial->no_work) /* which the table of results says */
+        if (!has[trial->told->keys.mode] || !trial->measured || trial->no_work) /* which the table of results says */
             continue;
         if (!isfinite(ys_view_number(trial, name)))
             ys_text_clean(&note, ys_view_or(metric.reason, "unknown"), false);

@@ -412,7 +412,7 @@ ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view)
                                    .x_logarithmic = true};
     ys_status status = YS_OK;
     for (size_t t = 0; status == YS_OK && t < view->count && drawing.count < YS_DRAWING_MOST; t++)
-        if (!view->trials[t].infers && !view->trials[t].no_work)
+        if (!ys_mode_of(view->trials[t].told->keys.mode)->times_each && !view->trials[t].no_work)
             status = draw_tail(&view->trials[t], &drawing);
     if (status == YS_OK)
         return put_lines(out, view, &drawing, &chart,

@@ -88,8 +88,9 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
                       view->comparisons[i].told.verdict == YS_VERDICT_WORSE;
         }
     if (!high) {
-        ys_buf_puts(out, ys_view_has_mode(view, false) ? "No accuracy was verified."
-                                                       : "Nothing was trained, so there is no accuracy to verify.");
+        ys_buf_puts(out, ys_view_has_mode(view, YS_MODE_TRAIN)
+                             ? "No accuracy was verified."
+                             : "Nothing was trained, so there is no accuracy to verify.");
         return;
     }
     const bool alike = ys_view_number(high, "accuracy") - ys_view_number(low, "accuracy") < 5e-5; /* as it is printed */

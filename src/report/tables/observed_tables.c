@@ -49,11 +49,11 @@ static const struct ys_record machine_record = YS_RECORD("host", struct observed
 /* By how much a trial's speed is another without its disturbed runs; NaN where none is left, or none has one. */
 static double change_of(const struct ys_view_trial *trial)
 {
+    const struct ys_mode_facts *mode = ys_mode_of(trial->told->keys.mode);
     const struct ys_result_quiet *quiet = trial->told->quiet;
-    const double with = ys_view_number(trial, trial->infers ? "latency_p50_s" : "rate_per_s"),
-                 without = !quiet          ? NAN
-                           : trial->infers ? quiet->latency_p50_s
-                                           : quiet->rate_per_s;
+    const double with = ys_view_number(trial, mode->speed_metric), without = !quiet             ? NAN
+                                                                             : mode->times_each ? quiet->latency_p50_s
+                                                                                                : quiet->rate_per_s;
     return fabs(without / with - 1);
 }
 

@@ -207,7 +207,6 @@ static void judge_trial(struct ys_view_trial *trial)
     bool all_failed = trial->status != YS_RUN_OK && trial->failed >= trial->runs;
     trial->measured = tried && !all_failed && trial->runs > trial->failed;
     trial->no_work = does_no_work(trial);
-    trial->infers = told->keys.mode == YS_MODE_INFER;
 }
 
 /** Gives equal names their number; `names` is {name: true} of the trials before. */
@@ -404,10 +403,10 @@ bool ys_view_is_known(const struct ys_view *view, const char *name)
     return false;
 }
 
-bool ys_view_has_mode(const struct ys_view *view, bool infers)
+bool ys_view_has_mode(const struct ys_view *view, enum ys_mode mode)
 {
     for (size_t i = 0; i < view->count; i++)
-        if (view->trials[i].infers == infers)
+        if (view->trials[i].told->keys.mode == (int)mode)
             return true;
     return false;
 }

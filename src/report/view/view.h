@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
+#include "base/modes.h"
 #include "metric/result_document.h"
 #include "report/label.h"
 #include "stat/compare.h"
@@ -39,7 +40,6 @@ struct ys_view_trial {
     int64_t runs, failed;
     bool measured; /* at least one run was ok, so its metrics say something */
     bool no_work;  /* the framework does no work by declaration */
-    bool infers;   /* it answered requests, where others trained */
     int group;     /* which framework, counted in order of appearance */
     int member;    /* which trial of that framework */
     /* How its curves are drawn: each framework in a colour of its own, its trials by their dashes; the trials of one
@@ -138,8 +138,8 @@ const char *ys_view_or(const char *text, const char *fallback);
 /** Whether it was measured, has work to do, and was not found to do other work. */
 bool ys_view_counts(const struct ys_view_trial *trial);
 
-/** Whether some trial answers requests (`infers`), or some trains. */
-bool ys_view_has_mode(const struct ys_view *view, bool infers);
+/** Whether some trial is of it. */
+bool ys_view_has_mode(const struct ys_view *view, enum ys_mode mode);
 
 /** The trial of that id, NULL when there is none. */
 const struct ys_view_trial *ys_view_find(const struct ys_view *view, const char *id);
