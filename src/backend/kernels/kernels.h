@@ -129,11 +129,9 @@ struct ys_recurrent_kernels {
 /* Lines of a softmax. A line that is a number, all of which is -infinity or a NaN, gives NaN. */
 struct ys_softmax_kernels {
     float (*largest)(const float *z, int64_t count);
-    /* to[k] = exp((z[k] - top) * scale), unless `to` is NULL; may be z. Their sum. */
-    double (*exponents)(const float *z, int64_t count, float top, float scale, float *to);
+    /* to[k] = exp(z[k] - top), unless `to` is NULL; may be z. Their sum. */
+    double (*exponents)(const float *z, int64_t count, float top, float *to);
     void (*times)(float *z, int64_t count, float factor, float shift); /* z = z * factor + shift */
-    /* dp[k] = scale * p[k] * (dp[k] - the sum of p dp) */
-    void (*backward)(const float *p, int64_t count, float scale, float *dp);
 };
 
 struct ys_line_statistics {
@@ -161,8 +159,8 @@ const struct ys_line_kernels *ys_line_kernels(void);
 const struct ys_softmax_kernels *ys_softmax_kernels(void);
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void);
 
-/** For values in blocks of so many lanes, in float or bfloat16 (where ys_level_lacks_bf16() is NULL), in the widest
- * form that this processor runs and a block fills. */
+/** For values in blocks of so many lanes, in float or bfloat16 (where ys_level_lacks(YS_ENGINE_BF16) is NULL), in the
+ * widest form that this processor runs and a block fills. */
 const struct ys_kernels *ys_kernels(bool bf16, int64_t lanes);
 /** The optimizer. Context: ys_update; operands: weights, gradients, [state1], [state2]. */
 ys_call_run ys_kernel_update(void);
