@@ -28,8 +28,10 @@ static ys_status margin_of(const struct ys_args *args, double *margin)
 
 static ys_status print_two(const struct ys_args *args, const struct ys_judged *judged, ys_json *all, struct ys_buf *out)
 {
-    if (args->format == YS_FORMAT_JSON)
-        return ys_json_append(all, ys_record_json(&ys_judged_record, judged));
+    if (args->format == YS_FORMAT_JSON) {
+        ys_json_append(all, ys_record_json(&ys_judged_record, judged));
+        return YS_OK;
+    }
     if (out->size)
         ys_buf_puts(out, "\n");
     return ys_report_judged(judged, ys_command_width(), ys_command_colour(), out);
@@ -84,7 +86,7 @@ int ys_command_compare(const struct ys_args *args)
     ys_json *all = ys_json_array();
     if (!args->confirm)
         ys_stop_release(0);
-    ys_status status = all ? compare(args, all, &out) : ys_out_of_memory();
+    ys_status status = compare(args, all, &out);
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
         return print_json(all);
     ys_json_free(all);
@@ -105,7 +107,6 @@ static ys_status rules_of(const struct ys_args *args, struct ys_rules *rules)
 
 static ys_status print_gate(const struct ys_args *args, const struct ys_gate *gate, struct ys_buf *out)
 {
-    ys_status status = YS_OK;
     if (args->format == YS_FORMAT_MD)
         return ys_report_gate_markdown(gate, out);
     if (args->format == YS_FORMAT_JUNIT)
@@ -113,11 +114,11 @@ static ys_status print_gate(const struct ys_args *args, const struct ys_gate *ga
     if (args->format != YS_FORMAT_JSON)
         return ys_report_gate(gate, ys_command_width(), ys_command_colour(), out);
     ys_json *json = ys_record_json(&ys_gate_record, gate);
-    char *text = json ? ys_json_dump(json, YS_JSON_INDENT) : NULL;
-    status = text ? ys_buf_printf(out, "%s\n", text) : ys_out_of_memory();
+    char *text = ys_json_dump(json, YS_JSON_INDENT);
+    ys_buf_printf(out, "%s\n", text);
     ys_free(text);
     ys_json_free(json);
-    return status;
+    return YS_OK;
 }
 
 /* Whether the candidate is a study that is still to be run: a file of that name which no `export` wrote. */
@@ -243,7 +244,7 @@ int ys_command_history(const struct ys_args *args)
     if (args->format == YS_FORMAT_JSON) {
         ys_json *json = ys_record_json(&ys_history_record, &history);
         ys_history_fini(&history);
-        return json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
+        return ys_command_print_json(json);
     }
     status = ys_report_history(&history, ys_command_width(), ys_command_colour(), &out);
     ys_history_fini(&history);

@@ -17,8 +17,7 @@ static void note(struct sheet *sheet, enum ys_proof_half half, const char *name,
                  double bound)
 {
     if (sheet->status == YS_OK)
-        sheet->status =
-            ys_proof_add_check(sheet->proof, half, name, found->error, bound, found->name[0] ? found->name : NULL);
+        ys_proof_add_check(sheet->proof, half, name, found->error, bound, found->name[0] ? found->name : NULL);
 }
 
 static struct ys_worst apart(int64_t said, int64_t right)
@@ -295,17 +294,15 @@ static bool lacks(const struct ys_findings *findings)
     return findings->said.status == YS_RUN_UNSUPPORTED;
 }
 
-static ys_status broken(struct ys_proof *proof, const struct ys_findings *findings)
+static void broken(struct ys_proof *proof, const struct ys_findings *findings)
 {
     const struct ys_evidence *said = &findings->said;
     proof->ended = said->status;
     proof->lasting = false;
     char *reason = ys_format("the adapter ended as %s: %s", ys_run_status_name(said->status),
                              said->message ? said->message : "no message");
-    ys_status status =
-        reason ? ys_proof_settle(proof, lacks(findings) ? YS_PROOF_NONE : YS_PROOF_FAIL, reason) : ys_out_of_memory();
+    ys_proof_settle(proof, lacks(findings) ? YS_PROOF_NONE : YS_PROOF_FAIL, reason);
     ys_free(reason);
-    return status;
 }
 
 ys_status ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
@@ -315,10 +312,14 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
     struct sheet sheet = {.proof = proof};
     const struct ys_findings *last = numerics ? numerics : meaning;
     ys_proof_drop_checks(proof);
-    if (last->said.status)
-        return broken(proof, last);
-    if (whole && whole->found->said.status)
-        return broken(proof, whole->found);
+    if (last->said.status) {
+        broken(proof, last);
+        return YS_OK;
+    }
+    if (whole && whole->found->said.status) {
+        broken(proof, whole->found);
+        return YS_OK;
+    }
     const struct ys_findings *shown = meaning && !lacks(meaning) ? meaning : NULL;
     check_work(&sheet, reference->graph, last, numerics ? shown : NULL);
     if (shown)
@@ -337,5 +338,6 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
     if (!reason && shows_nothing(proof))
         reason = "rounding alone moves logits in the trial's own format by so much that other work would pass too";
     proof->lasting = true;
-    return ys_proof_settle(proof, ys_check_verdict(proof), reason);
+    ys_proof_settle(proof, ys_check_verdict(proof), reason);
+    return YS_OK;
 }
