@@ -164,7 +164,7 @@ static ys_status read_config(const struct ys_plan *plan, struct ys_engine_config
         return ys_fail(YS_EUNSUPPORTED, "several processes are not fed by a ring: write input = file");
     config->batch = plan->batch / plan->dist.world;
     config->threads = (int)plan->threads;
-    config->training = plan->mode == YS_MODE_TRAIN;
+    config->training = ys_mode_of(plan->mode)->trains;
     config->seed = (uint64_t)plan->seed + (uint64_t)plan->dist.rank * RANK_SEED;
     YS_TRY(ys_builtin_precision(ys_name_of(&ys_precisions, plan->precision), &config->precision));
     YS_TRY(read_optimizer(&plan->optimizer, &config->optimizer));

@@ -169,7 +169,7 @@ static ys_status read_timetable(struct null_adapter *null, const struct ys_plan 
     if (said->rate || said->exchange)
         return ys_fail(YS_EINVAL, "option timetable says how long steps take and what is exchanged: leave %s out",
                        said->rate ? "rate" : "exchange");
-    if (plan->mode != YS_MODE_TRAIN)
+    if (!ys_mode_of(plan->mode)->trains)
         return ys_fail(YS_EUNSUPPORTED, "a timetable is of training: leave option timetable out");
     YS_TRY(ys_timetable_read(said->timetable, &null->timetable));
     null->has_timetable = true;

@@ -166,8 +166,10 @@ static const char *said_of(const struct ys_job_flag *flags, size_t count, const 
 /* Whether the user says it himself, or in another word for how long a run is. */
 static bool is_said(const struct ys_job_flag *flags, size_t count, const char *key)
 {
-    return said_of(flags, count, key) ||
-           (strcmp(key, "steps") == 0 && (said_of(flags, count, "epochs") || said_of(flags, count, "requests")));
+    bool has_length = false;
+    for (size_t i = 0; i < count; i++)
+        has_length |= ys_mode_of_length(flags[i].key) != YS_NAME_NONE;
+    return said_of(flags, count, key) || (has_length && strcmp(key, "steps") == 0);
 }
 
 static bool is_set(const struct ys_arms_key *keys, const char *key)

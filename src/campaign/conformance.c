@@ -77,7 +77,7 @@ struct checker {
     const struct ys_framework *framework;
     ys_json *env, *given;   /* the variables of the mode, {NAME: text}, and its options, {NAME: value} */
     struct ys_message said; /* its hello */
-    bool trains, infers;
+    bool has[YS_MODE_COUNT];
     const char *small, *small_nll; /* the networks for what is no operator */
     const char *part;
     struct ys_conformance *report;
@@ -130,12 +130,21 @@ static ys_status take_flag(struct ys_job_flags *flags, char *flag_taken)
     return status;
 }
 
+static enum ys_mode mode_of(const char *const *keys, size_t count)
+{
+    int mode = YS_NAME_NONE;
+    for (size_t i = 0; i < count && keys[i]; i++)
+        if (strncmp(keys[i], "mode=", 5) == 0)
+            mode = ys_name_find(&ys_modes, keys[i] + 5);
+    return ys_mode_of(mode)->mode;
+}
+
 /* "--" and a key, for each; --framework and what all have in common come first, the mode last. */
-static ys_status make_flags(const struct checker *c, const struct proof_case *p, bool infers,
-                            struct ys_job_flags *flags)
+static ys_status make_flags(const struct checker *c, const struct proof_case *p, struct ys_job_flags *flags)
 {
     char *framework = ys_format("framework=%s", c->framework->spec);
-    const char *common[] = {framework, "data=synthetic", "threads=1", "batch=8", infers ? "requests=10" : "steps=10"};
+    char *length = ys_format("%s=10", ys_mode_of(mode_of(p->keys, p->count))->units);
+    const char *common[] = {framework, "data=synthetic", "threads=1", "batch=8", length};
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < 5 + p->count; i++)
         status = take_flag(flags, ys_format("--%s", i < 5 ? common[i] : p->keys[i - 5]));
@@ -143,23 +152,16 @@ static ys_status make_flags(const struct checker *c, const struct proof_case *p,
     for (size_t i = 0; status == YS_OK && i < c->report->mode.count; i++)
         status = take_flag(flags, ys_strdup(mode[i]));
     ys_free(framework);
+    ys_free(length);
     return status;
-}
-
-static bool is_inference(const struct proof_case *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        if (strcmp(p->keys[i], "mode=infer") == 0)
-            return true;
-    return false;
 }
 
 /* The command that proves it again, with its trace. */
 static char *command_of(const struct checker *c, const struct proof_case *p)
 {
     struct ys_buf text = {0};
-    ys_buf_printf(&text, "yardstick verify --trace --framework=%s --data=synthetic --threads=1 --batch=8 --%s",
-                  c->framework->spec, is_inference(p) ? "requests=10" : "steps=10");
+    ys_buf_printf(&text, "yardstick verify --trace --framework=%s --data=synthetic --threads=1 --batch=8 --%s=10",
+                  c->framework->spec, ys_mode_of(mode_of(p->keys, p->count))->units);
     for (size_t i = 0; i < p->count; i++) {
         ys_buf_puts(&text, " ");
         char *flag = ys_format("--%s", p->keys[i]);
@@ -185,7 +187,7 @@ static ys_status with_trial(struct checker *c, const struct proof_case *p, on_tr
     struct ys_job_hooks hooks = ys_study_job_hooks(c->options->recipe_dirs);
     const struct ys_study_options options = {
         .recipe_dirs = c->options->recipe_dirs, .fresh_proofs = c->options->fresh, .meaning_only = p->meaning_only};
-    ys_status status = make_flags(c, p, is_inference(p), &flags);
+    ys_status status = make_flags(c, p, &flags);
     if (status == YS_OK)
         status = ys_job_load(NULL, flags.items, flags.count, &hooks, &job);
     if (status == YS_OK)
@@ -328,8 +330,8 @@ static struct proof_case model_proof(const struct checker *c, const char *name, 
 {
     struct proof_case p = {.name = name, .meaning_only = true};
     add_key(&p, model_key);
-    add_key(&p, c->trains ? "lr=0.05" : "mode=infer");
-    if (c->trains) {
+    add_key(&p, c->has[YS_MODE_TRAIN] ? "lr=0.05" : "mode=infer");
+    if (c->has[YS_MODE_TRAIN]) {
         add_key(&p, "momentum=0.9");
         add_key(&p, "weight_decay=0.05");
     }
@@ -444,12 +446,9 @@ static bool declares(const struct checker *c, const char *word)
            ys_json_lists(c->said.hello.features, word);
 }
 
-static bool is_of_inference(const struct ys_conformance_item *item)
+static enum ys_mode mode_of_item(const struct ys_conformance_item *item)
 {
-    bool found = false;
-    for (size_t i = 0; !found && item->keys[i]; i++)
-        found = strcmp(item->keys[i], "mode=infer") == 0;
-    return found;
+    return mode_of(item->keys, sizeof item->keys / sizeof item->keys[0]);
 }
 
 /* Of what only answers requests, only the network is left. */
@@ -471,7 +470,7 @@ static ys_status check_item(struct checker *c, const struct ys_conformance_item 
     char *small = ys_format("model=%s", model);
     if (item->small)
         add_key(&p, small);
-    const bool all_keys = c->trains || item->small || is_of_inference(item);
+    const bool all_keys = c->has[YS_MODE_TRAIN] || item->small || mode_of_item(item) != YS_MODE_TRAIN;
     for (size_t i = 0; item->keys[i] && (all_keys || i == 0); i++)
         add_key(&p, item->keys[i]);
     if (!all_keys)
@@ -487,8 +486,7 @@ static ys_status check_items(struct checker *c, const char *part, const struct y
 {
     c->part = part;
     for (; items->name; items++) {
-        bool skipped = (items->small && (is_of_inference(items) ? !c->infers : !c->trains)) ||
-                       (c->options->quick && !items->quick);
+        bool skipped = (items->small && !c->has[mode_of_item(items)]) || (c->options->quick && !items->quick);
         if (!skipped)
             YS_TRY(ys_stop_signal() ? ys_stopped() : check_item(c, items));
     }
@@ -608,7 +606,7 @@ static ys_status try_answers(struct checker *c, struct ys_study *study, struct y
 
 static ys_status check_answers(struct checker *c, char *folder)
 {
-    if (!c->infers)
+    if (!c->has[YS_MODE_INFER])
         return YS_OK;
     c->part = "protocol";
     if (!ys_json_lists(c->said.hello.features, "answers")) {
@@ -642,8 +640,8 @@ static void choose_small(struct checker *c)
 
 static ys_status check_declared(struct checker *c, char *folder)
 {
-    c->trains = ys_json_lists(c->said.hello.features, "train");
-    c->infers = ys_json_lists(c->said.hello.features, "infer");
+    for (int mode = 0; mode < YS_MODE_COUNT; mode++)
+        c->has[mode] = ys_json_lists(c->said.hello.features, ys_name_of(&ys_modes, mode));
     choose_small(c);
     YS_TRY(check_operators(c));
     YS_TRY(check_items(c, "training", ys_conformance_training()));

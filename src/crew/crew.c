@@ -41,7 +41,7 @@ static void reserve(struct ys_run *run)
 {
     static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns",
                                         "block_input_ns"};
-    if (run->infers) {
+    if (run->mode->times_each) {
         ys_series_reserve(run->series, "latency_ns", 0,
                           run->steps < MOST_RESERVED ? (size_t)run->steps : MOST_RESERVED);
         return;
@@ -95,15 +95,16 @@ static ys_status prepare(struct ys_run *run)
     if (ys_plan_check(plan) != YS_OK) /* it is of yardstick's own making */
         return ys_fail_in(YS_EINTERNAL, "a run");
     run->order = run->spec->audit ? ys_order_audited() : ys_order_find((enum ys_mode)plan->mode);
-    run->infers = run->order->infers;
-    run->steps = run->infers ? requests_of(run) : plan->steps;
+    run->mode = ys_mode_of(plan->mode);
+    run->work = run->order->work;
+    run->steps = run->mode->times_each ? requests_of(run) : plan->steps;
     run->batch = plan->batch;
     run->block = plan->block;
     run->eval_every = plan->eval_every;
     if (run->steps < 1 || run->block < 1 || run->eval_every < 0)
         return ys_fail(YS_EINTERNAL,
                        "a plan of %" PRId64 " %s in blocks of %" PRId64 ", saved every %" PRId64 ", cannot be run",
-                       run->steps, run->infers ? "requests" : "steps", run->block, run->eval_every);
+                       run->steps, run->mode->units, run->block, run->eval_every);
     reserve(run);
     return YS_OK;
 }

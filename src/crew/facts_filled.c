@@ -113,7 +113,7 @@ static struct ys_facts_phase_cpu phase_cpu(const struct ys_run *run)
         .open_s = between(run->hello_cpu_s, run->opened_cpu_s, run->hello_cpu_s > 0),
         .first_step_s = between(run->opened_cpu_s, run->first_cpu_s, run->opened_cpu_s > 0),
         .steps_s = between(run->first_cpu_s, run->worked_cpu_s, run->first_cpu_s > 0),
-        .requests_s = between(run->opened_cpu_s, run->worked_cpu_s, run->infers && run->opened_cpu_s > 0),
+        .requests_s = between(run->opened_cpu_s, run->worked_cpu_s, run->mode->times_each && run->opened_cpu_s > 0),
         .save_s = between(run->worked_cpu_s, run->saved_cpu_s, run->worked_cpu_s > 0),
         .pauses_s = between(0, run->pauses_cpu_s, true),
     };

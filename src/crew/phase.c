@@ -152,7 +152,7 @@ static ys_status check_steps(struct ys_run *run, ys_json *reply)
     if (run->next_step == run->to)
         return YS_OK;
     return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "\"done\" came after %s %" PRId64 " of %" PRId64,
-                           run->infers ? "request" : "step", run->next_step, run->to);
+                           run->mode->unit, run->next_step, run->to);
 }
 
 /** That `saved` tells of the file that was asked for, which is the adapter's own: no link to another's. */
@@ -179,7 +179,7 @@ static ys_status check_saved(struct ys_run *run, ys_json *reply)
 static ys_status look_at_opened(struct ys_run *run)
 {
     run->opened_cpu_s = ys_session_cpu_s(run->session);
-    if (run->infers)
+    if (run->mode->times_each)
         ys_session_profile(run->session, YS_PROFILE_STEADY);
     ys_session_phase(run->session);
     ys_run_count_cpus(run, &run->work_before);
@@ -369,15 +369,16 @@ static const struct ys_phase audited[] = {
 const struct ys_order *ys_order_find(enum ys_mode mode)
 {
     static const struct ys_order orders[] = {
-        [YS_MODE_TRAIN] = {YS_MODE_TRAIN, false, training, sizeof training / sizeof training[0]},
-        [YS_MODE_INFER] = {YS_MODE_INFER, true, inference, sizeof inference / sizeof inference[0]},
+        [YS_MODE_TRAIN] = {YS_MODE_TRAIN, YS_STAGE_TRAIN, training, sizeof training / sizeof training[0]},
+        [YS_MODE_INFER] = {YS_MODE_INFER, YS_STAGE_INFER, inference, sizeof inference / sizeof inference[0]},
     };
+    _Static_assert(sizeof orders / sizeof orders[0] == YS_MODE_COUNT, "one order a mode");
     return &orders[mode];
 }
 
 const struct ys_order *ys_order_audited(void)
 {
-    static const struct ys_order order = {YS_MODE_TRAIN, false, audited, sizeof audited / sizeof audited[0]};
+    static const struct ys_order order = {YS_MODE_TRAIN, YS_STAGE_TRAIN, audited, sizeof audited / sizeof audited[0]};
     return &order;
 }
 

@@ -33,8 +33,8 @@ struct ys_phase {
 
 /** The phases between hello, which every session exchanges, and bye. */
 struct ys_order {
-    enum ys_mode mode; /* of the plan */
-    bool infers;       /* a step is a request */
+    enum ys_mode mode;  /* of the plan */
+    enum ys_stage work; /* in which it does what is measured */
     const struct ys_phase *phases;
     size_t count;
 };

@@ -36,12 +36,14 @@ struct ys_run {
     struct ys_feeder feeder;      /* of its rows; none where they lie in a file */
     const struct ys_order *order; /* of phases (crew/phase.h), and which of them it is at */
     size_t phase;
-    bool is_asking;                   /* that phase has been sent, and not yet answered */
-    char *folder;                     /* absolute */
-    bool saves_state;                 /* feature `state` */
-    bool shows_answers;               /* feature `answers` */
-    bool has_hello;                   /* it is exchanged */
-    bool no_work, infers;             /* infers: the plan's mode is "infer", and a step is a request */
+    bool is_asking;     /* that phase has been sent, and not yet answered */
+    char *folder;       /* absolute */
+    bool saves_state;   /* feature `state` */
+    bool shows_answers; /* feature `answers` */
+    bool has_hello;     /* it is exchanged */
+    bool no_work;
+    const struct ys_mode_facts *mode; /* of the plan; a step is one of its units */
+    enum ys_stage work;               /* of the order */
     int64_t steps, block, eval_every; /* eval_every 0: never */
     int64_t batch;
     /* The `train` or `infer` question in progress. */

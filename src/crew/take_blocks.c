@@ -44,7 +44,7 @@ static ys_status check_counts(const struct ys_run *run, int64_t first, int64_t c
  * clock, so nothing is allowed for. */
 static ys_status check_times(const struct ys_run *run, int64_t start_ns, int64_t end_ns)
 {
-    const char *message = run->infers ? "message" : "block", *step = run->infers ? "request" : "step";
+    const char *message = run->mode->times_each ? "message" : "block", *step = run->mode->unit;
     char span[32];
     int64_t now_ns = (int64_t)ys_time_ns(), earliest_ns = (int64_t)run->last_end_ns;
     if (start_ns < earliest_ns)
@@ -182,7 +182,7 @@ static void tell(struct ys_run *run)
     if (!run->spec->on_progress || now_ns < run->shown_ns + between_ns)
         return;
     run->shown_ns = now_ns;
-    ys_run_tell(run, run->infers ? YS_STAGE_INFER : YS_STAGE_TRAIN, (double)run->next_step / (double)run->steps);
+    ys_run_tell(run, run->work, (double)run->next_step / (double)run->steps);
 }
 
 /** Where the measured steps lie, and that they are done. */

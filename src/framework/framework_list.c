@@ -71,10 +71,9 @@ static void fill_recipe(struct ys_framework_entry *entry, const struct ys_recipe
     for (size_t i = 0; recipe->versions[i]; i++)
         if (recipe->versions[i][0])
             ys_list_add_text(&entry->versions, recipe->versions[i]);
-    if (recipe->trains)
-        ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, YS_MODE_TRAIN));
-    if (recipe->infers)
-        ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, YS_MODE_INFER));
+    for (int mode = 0; mode < YS_MODE_COUNT; mode++)
+        if (recipe->has_mode[mode])
+            ys_list_add_text(&entry->modes, ys_name_of(&ys_modes, mode));
     entry->has_double = recipe->has_double;
     entry->no_work = recipe->no_work;
     entry->options = ys_json_copy(recipe->options);

@@ -106,13 +106,11 @@ static ys_status set_modes(struct ys_recipe *recipe, const struct ys_ini_entry *
     char **words = NULL;
     add_words(&words, entry->value, ", ");
     ys_status status = YS_OK;
-    recipe->trains = recipe->infers = false;
+    memset(recipe->has_mode, false, sizeof recipe->has_mode);
     for (size_t i = 0; status == YS_OK && words && words[i]; i++) {
         const int mode = ys_name_find(&ys_modes, words[i]);
-        if (mode == YS_MODE_TRAIN)
-            recipe->trains = true;
-        else if (mode == YS_MODE_INFER)
-            recipe->infers = true;
+        if (mode != YS_NAME_NONE)
+            recipe->has_mode[mode] = true;
         else
             status = ys_ini_fail(&entry->value_place, "modes = %s: write train, infer or both", entry->value);
     }
@@ -338,7 +336,7 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
         r->text = ys_strdup(ys_buf_text(&ini.text));
         r->options = ys_json_object();
         r->own = ys_json_object();
-        r->trains = r->infers = true;
+        memset(r->has_mode, true, sizeof r->has_mode);
         status = fill(r, &ini);
     }
     ys_ini_fini(&ini);

@@ -3,6 +3,7 @@
 #define YS_FRAMEWORK_RECIPE_H
 
 #include "base/json/json.h"
+#include "base/modes.h"
 #include "base/status.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,10 +29,10 @@ struct ys_recipe {
     bool anywhere;                       /* asked for: such a version may come from any index. Not of the file */
     bool foreign;                        /* it lies elsewhere than in yardstick's own frameworks/ */
     bool no_work, has_double, reads_onnx;
-    bool trains, infers; /* the modes of its adapter; both without a key `modes` */
-    char **env;          /* "NAME=value", ended by NULL */
-    ys_json *options;    /* as in struct ys_framework */
-    ys_json *own;        /* defaults by data set, see framework/own_settings.h */
+    bool has_mode[YS_MODE_COUNT]; /* of its adapter; all without a key `modes` */
+    char **env;                   /* "NAME=value", ended by NULL */
+    ys_json *options;             /* as in struct ys_framework */
+    ys_json *own;                 /* defaults by data set, see framework/own_settings.h */
 };
 
 /** What is meant by the `spec` that a user wrote, new: with the name that a recipe has, where its key `also` or another

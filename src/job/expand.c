@@ -1,5 +1,6 @@
 /* From sections to trials: the product of the axes, less what is excluded. */
 #include "base/mem.h"
+#include "base/modes.h"
 #include "graph/model.h"
 #include "job/job_section.h"
 #include "job/optimizer.h"
@@ -161,7 +162,12 @@ static const struct dimension *find_dimension(const struct grid *grid, const cha
 
 static bool is_standard_length_replaced(const struct grid *grid, const char *key)
 {
-    return strcmp(key, "epochs") == 0 && (find_dimension(grid, "steps") || find_dimension(grid, "requests"));
+    bool is_replaced = false;
+    for (size_t d = 0; strcmp(key, "epochs") == 0 && d < grid->count; d++) {
+        const char *other = grid->dimensions[d].setting->key;
+        is_replaced |= strcmp(other, key) != 0 && ys_mode_of_length(other) != YS_NAME_NONE;
+    }
+    return is_replaced;
 }
 
 /* Whether the current point has the term's value. */
@@ -487,18 +493,17 @@ static bool is_none(const struct ys_setting *setting)
 static ys_status check_mode(const struct expansion *expansion, const struct ys_section *section)
 {
     const char *mode = section_text(expansion, section, "mode");
+    const char *const *lengths = ys_mode_of(ys_name_find(&ys_modes, mode))->lengths;
     for (size_t i = 0; i < section->all.count; i++) {
         const struct ys_setting *setting = section->all.items[i];
         const char *key = setting->key, *only = setting->option->mode;
-        const char *instead = strcmp(key, "requests") == 0                              ? "epochs or steps"
-                              : strcmp(key, "epochs") == 0 || strcmp(key, "steps") == 0 ? "requests"
-                                                                                        : NULL;
         if (!only || strcmp(only, mode) == 0)
             continue;
-        if (instead)
-            return ys_ini_fail(&setting->place,
-                               "%s is for mode = %s, and section [%s] has mode = %s: write %s instead, or mode = %s",
-                               key, only, section->name, mode, instead, only);
+        if (ys_mode_of_length(key) != YS_NAME_NONE)
+            return ys_ini_fail(
+                &setting->place,
+                "%s is for mode = %s, and section [%s] has mode = %s: write %s%s%s instead, or mode = %s", key, only,
+                section->name, mode, lengths[0], lengths[1] ? " or " : "", lengths[1] ? lengths[1] : "", only);
         if (setting->axis.count > 1)
             return ys_ini_fail(&setting->place,
                                "%s is for mode = %s, and section [%s] has mode = %s, where its values would all give "

@@ -3,6 +3,7 @@
 
 #include "base/files/fs.h"
 #include "base/mem.h"
+#include "base/modes.h"
 
 #include <string.h>
 
@@ -216,8 +217,7 @@ void ys_setting_fini(struct ys_setting *setting)
 
 static bool is_length(const struct ys_setting *setting)
 {
-    return strcmp(setting->key, "epochs") == 0 || strcmp(setting->key, "steps") == 0 ||
-           strcmp(setting->key, "requests") == 0;
+    return ys_mode_of_length(setting->key) != YS_NAME_NONE;
 }
 
 static bool is_batch(const struct ys_setting *setting)

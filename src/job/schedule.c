@@ -99,7 +99,7 @@ static ys_status parse(const struct ys_trial_settings *keys, struct ys_schedule 
 {
     const char *text = schedule_of(keys);
     ys_status status = ys_schedule_parse(text, schedule);
-    *lr = keys->mode == YS_MODE_TRAIN && !isnan(keys->lr) ? keys->lr : 0;
+    *lr = ys_mode_of(keys->mode)->trains && !isnan(keys->lr) ? keys->lr : 0;
     return status == YS_OK ? YS_OK : ys_fail_in(status, "schedule = %s", text);
 }
 
@@ -148,7 +148,7 @@ ys_status ys_job_steps(const struct ys_trial_settings *keys, int64_t train_count
     if (batch < 1 || batch > train_count)
         return ys_fail(YS_EINVAL, "batch = %lld: the data set has %lld training rows: use a batch of 1 to %lld",
                        (long long)batch, (long long)train_count, (long long)train_count);
-    if (keys->mode == YS_MODE_INFER)
+    if (ys_mode_of(keys->mode)->times_each)
         wanted = requests < train_count / batch ? requests : train_count / batch;
     if (wanted == 0) {
         int64_t epochs = number_of(keys->epochs), each = train_count / batch;

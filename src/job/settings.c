@@ -140,7 +140,7 @@ const struct ys_record ys_trial_settings_record = YS_RECORD("keys", struct ys_tr
 
 int64_t ys_settings_ranks(const struct ys_trial_settings *settings)
 {
-    const bool trains = settings->mode == YS_MODE_TRAIN && settings->ranks != YS_FIELD_NONE;
+    const bool trains = ys_mode_of(settings->mode)->trains && settings->ranks != YS_FIELD_NONE;
     return trains && settings->ranks > 1 ? settings->ranks : 1;
 }
 

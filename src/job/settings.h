@@ -4,6 +4,7 @@
 #define YS_JOB_SETTINGS_H
 
 #include "base/json/shared_words.h"
+#include "base/modes.h"
 
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
 enum ys_init_from { YS_INIT_AUTO, YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };

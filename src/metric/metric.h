@@ -6,6 +6,7 @@
 
 #include "base/json/json.h"
 #include "base/json/shared_words.h"
+#include "base/modes.h"
 #include "crew/facts.h"
 #include "stat/compare.h"
 #include "stat/series.h"

@@ -211,9 +211,8 @@ ys_status ys_metric_apart_speeds(struct ys_store *store, int64_t study_id, const
 
 ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *texts)
 {
-    const bool infers = trial->record->keys.mode == YS_MODE_INFER;
-    const char *unit = infers ? "requests" : "steps";
-    const int typical = ys_compared_place(infers ? "latency_p50_s" : "step_s");
+    const struct ys_mode_facts *mode = ys_mode_of(trial->record->keys.mode);
+    const int typical = ys_compared_place(mode->unit_metric);
     double whole, hidden;
     char text[400];
     const struct ys_metric_view_run *ahead = farthest(trial, 0, &whole);
@@ -222,13 +221,13 @@ ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *text
             text, sizeof text,
             "its speed may be up to %.3g times too high: %.3g s before its steady part are not explained, in which %s "
             "may have been done ahead; %.0f %s or more would tell",
-            exp(whole), ahead->outside.ahead_s, unit, ahead->outside.steps, unit);
+            exp(whole), ahead->outside.ahead_s, mode->units, ahead->outside.steps, mode->units);
         YS_TRY(say(texts, text));
     }
     if (!farthest(trial, typical, &hidden) || hidden - whole <= log(TOLD))
         return YS_OK;
     snprintf(text, sizeof text,
-             "some %s took much longer than most: what is said of the time of %s holds with and without them", unit,
-             infers ? "a request" : "a step");
+             "some %s took much longer than most: what is said of the time of a %s holds with and without them",
+             mode->units, mode->unit);
     return say(texts, text);
 }

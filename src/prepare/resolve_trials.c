@@ -281,7 +281,7 @@ static ys_status check_ranks(const struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
     const int64_t ranks = ys_settings_ranks(keys);
-    if (keys->mode == YS_MODE_TRAIN)
+    if (ys_mode_of(keys->mode)->trains)
         YS_TRY(check_nodes(keys, ranks));
     if (keys->ranks != YS_FIELD_NONE && keys->ranks > 1 && ys_trial_same_weights(trial))
         return ys_fail(YS_EINVAL, "compare = same-weights takes weights that one process trained: write ranks = 1");

@@ -56,7 +56,7 @@ static ys_status set_loss(const struct ys_trial_settings *keys, struct ys_graph 
                        "write that, or auto",
                        text, graph->name);
     if (graph->target != YS_TARGET_VECTOR && graph->loss != YS_LOSS_MEAN_SQUARED_ERROR &&
-        output->shape[output->rank - 1] == 1 && keys->mode == YS_MODE_TRAIN)
+        output->shape[output->rank - 1] == 1 && ys_mode_of(keys->mode)->trains)
         return ys_fail(YS_EINVAL,
                        "loss = %s: %s tells one class alone, (N, 1), of which that loss is always 0: write mse, or end "
                        "it in two classes or more",
@@ -210,7 +210,7 @@ static ys_status set_carried(const struct ys_trial *trial, struct ys_graph *grap
         return ys_fail(YS_EINVAL, "carry_state = on: %s has no LSTM and no GRU, which alone have a state: write off",
                        graph->name);
     graph->carries_state |= asked;
-    if (!graph->carries_state || keys->mode != YS_MODE_TRAIN)
+    if (!graph->carries_state || !ys_mode_of(keys->mode)->trains)
         return YS_OK;
     const struct ys_data_source *source = ys_data_find(trial->data->name);
     if (!source || !source->is_stream)
@@ -323,8 +323,9 @@ static ys_status check_images(const struct ys_trial_settings *keys, const struct
 
 static ys_status check_input(const struct ys_trial_settings *keys, const struct ys_dataset *data)
 {
+    const bool trains = ys_mode_of(keys->mode)->trains && keys->compare != YS_COMPARE_SAME_WEIGHTS;
     YS_TRY(check_fed(keys));
-    if (!is_fed(keys) && !reads_file(keys) && (keys->mode != YS_MODE_TRAIN || keys->compare == YS_COMPARE_SAME_WEIGHTS))
+    if (!is_fed(keys) && !reads_file(keys) && !trains)
         return ys_fail(YS_EINVAL, "input = own: a loader of batches is for training: write file or ring");
     if (keys->input_decode != YS_DECODE_ONCE && !data->is_listed)
         return ys_fail(YS_EINVAL,
@@ -336,7 +337,7 @@ static ys_status check_input(const struct ys_trial_settings *keys, const struct 
                        keys->input_size != YS_FIELD_NONE ? "input.size" : "input.width",
                        (long long)(keys->input_size != YS_FIELD_NONE ? keys->input_size : keys->input_width),
                        data->name);
-    if (is_changed(keys) && (keys->mode != YS_MODE_TRAIN || keys->compare == YS_COMPARE_SAME_WEIGHTS))
+    if (is_changed(keys) && !trains)
         return ys_fail(YS_EINVAL, "augment = %s: nothing is drawn by lot where requests are answered: write none",
                        keys->augment);
     if (is_reformed(keys) && keys->compare == YS_COMPARE_SAME_WEIGHTS)
@@ -384,7 +385,7 @@ ys_status ys_work_graph(const struct ys_trial *trial, struct ys_graph **graph)
 /* Who asks a trained network wants its answers. With same weights they are trained first. */
 static void resolve_init(struct ys_trial_settings *keys)
 {
-    const bool answers = keys->mode == YS_MODE_INFER && keys->compare != YS_COMPARE_SAME_WEIGHTS;
+    const bool answers = !ys_mode_of(keys->mode)->trains && keys->compare != YS_COMPARE_SAME_WEIGHTS;
     if (keys->init == YS_INIT_AUTO)
         keys->init = answers && ys_model_is_onnx(keys->model) ? YS_INIT_FROM_FILE : YS_INIT_FROM_SEED;
 }
@@ -577,7 +578,7 @@ ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t l
 /* Where nothing is trained it is the plainest, whatever the keys say. */
 static ys_status plan_optimizer(const struct ys_trial_settings *keys, struct ys_plan_optimizer *plan)
 {
-    const bool trains = keys->mode == YS_MODE_TRAIN;
+    const bool trains = ys_mode_of(keys->mode)->trains;
     struct ys_job_optimizer optimizer;
     YS_TRY(ys_job_optimizer_parse(trains && keys->optimizer ? keys->optimizer : "sgd", &optimizer));
     *plan = (struct ys_plan_optimizer){

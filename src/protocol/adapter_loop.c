@@ -22,8 +22,8 @@ struct server {
     void *self;
     struct ys_channel *channel;
     struct ys_plan plan;
-    bool is_open;         /* the plan */
-    bool infers;          /* the plan's mode is "infer" */
+    bool is_open; /* the plan */
+    const struct ys_mode_facts *mode;
     int64_t batch, steps; /* of the plan */
     bool in_double;       /* its precision */
     int64_t next;         /* the step that comes next; -1 after a failure in the middle of training */
@@ -124,20 +124,32 @@ static ys_status on_hello(struct server *server, const struct adapter_request *r
     return describe(server->ops, request->reply);
 }
 
+static bool has_mode(const struct ys_adapter_ops *ops, enum ys_mode mode)
+{
+    switch (mode) {
+    case YS_MODE_TRAIN:
+        return true;
+    case YS_MODE_INFER:
+        return ops->infer != NULL;
+    }
+    return false;
+}
+
 /* The plan in `server` is read; the message loop takes what it needs of it. */
 static ys_status open_plan(struct server *server, const struct adapter_request *request)
 {
     const struct ys_plan *plan = &server->plan;
-    server->infers = plan->mode == YS_MODE_INFER;
-    if (plan->dist.world > 1 && (server->infers || !server->ops->about.dist))
+    server->mode = ys_mode_of(plan->mode);
+    if (plan->dist.world > 1 && (!server->mode->trains || !server->ops->about.dist))
         return ys_fail(YS_EUNSUPPORTED, "this adapter has no work of mode \"%s\" for %lld processes",
                        ys_name_of(&ys_modes, plan->mode), (long long)plan->dist.world);
     if (plan->dist.world > 1 && plan->dist.strategy == YS_STRATEGY_SHARDED)
         return ys_fail(YS_EUNSUPPORTED, "strategy \"sharded\": each process of this adapter holds the whole network");
     if (plan->dist.world > 1 && plan->dist.strategy == YS_STRATEGY_ALONE && !server->ops->about.alone)
         return ys_fail(YS_EUNSUPPORTED, "strategy \"alone\": processes of this adapter always exchange gradients");
-    if (server->infers && !server->ops->infer)
-        return ys_fail(YS_EUNSUPPORTED, "mode \"infer\" is not among those of this adapter, which has \"train\"");
+    if (!has_mode(server->ops, server->mode->mode))
+        return ys_fail(YS_EUNSUPPORTED, "mode \"%s\" is not among those of this adapter, which has \"train\"",
+                       ys_name_of(&ys_modes, plan->mode));
     if (ys_plan_has_prompt(plan) && !server->ops->infer_piece)
         return ys_fail(YS_EUNSUPPORTED, "prompt = %lld: this adapter answers rows whole: write prompt = none",
                        (long long)plan->prompt);
@@ -192,8 +204,9 @@ static ys_status pass_arguments(struct server *server, const struct adapter_requ
     *train_mode = strcmp(mode, "train") == 0;
     if (!*train_mode && strcmp(mode, "eval") != 0)
         return ys_fail(YS_EPROTOCOL, "member \"mode\" is \"%s\"; it must be \"train\" or \"eval\"", mode);
-    if (*train_mode && server->infers)
-        return ys_fail(YS_EPROTOCOL, "member \"mode\" is \"train\"; in a plan of mode \"infer\" it must be \"eval\"");
+    if (*train_mode && !server->mode->trains)
+        return ys_fail(YS_EPROTOCOL, "member \"mode\" is \"train\"; in a plan of mode \"%s\" it must be \"eval\"",
+                       ys_name_of(&ys_modes, (int)server->mode->mode));
     return name_tensors(server, request->reply, what, *batch, *train_mode ? "-train" : "-eval", path);
 }
 
@@ -226,7 +239,7 @@ static ys_status on_step(struct server *server, const struct adapter_request *re
 {
     YS_TRY(check_counter(server));
     int64_t count, first = server->next;
-    YS_TRY(need_int(request->message, "n", 0, server->infers ? 0 : server->steps - first, &count));
+    YS_TRY(need_int(request->message, "n", 0, server->mode->trains ? server->steps - first : 0, &count));
     const char *path;
     YS_TRY(name_tensors(server, request->reply, "step", first + count, "", &path));
     server->next = -1;
@@ -374,7 +387,7 @@ static ys_status on_save(struct server *server, const struct adapter_request *re
     return ys_json_set_int(request->reply, "bytes", (int64_t)saved.st_size);
 }
 
-enum { MODE_ANY = -1, MODE_TRAIN = YS_MODE_TRAIN, MODE_INFER = YS_MODE_INFER };
+enum { YS_MODE_ANY = YS_NAME_NONE };
 
 static const struct question {
     const char *type;
@@ -382,7 +395,7 @@ static const struct question {
     enum ys_stage stage; /* of the same name */
     int mode;            /* that the plan must have */
 } of_plans[] = {
-#define QUESTION(upper, name, reply, part, mode) {#name, on_##name, YS_STAGE_##upper, MODE_##mode},
+#define QUESTION(upper, name, reply, part, mode) {#name, on_##name, YS_STAGE_##upper, YS_MODE_##mode},
     YS_QUESTIONS_OF_PLANS(QUESTION)
 #undef QUESTION
 };
@@ -403,8 +416,8 @@ static bool is_there(const struct ys_adapter_ops *ops, enum ys_stage question)
 
 static ys_status check_mode(const struct server *server, const struct question *question)
 {
-    const int mode = server->infers ? YS_MODE_INFER : YS_MODE_TRAIN;
-    return question->mode == MODE_ANY || question->mode == mode
+    const int mode = (int)server->mode->mode;
+    return question->mode == YS_MODE_ANY || question->mode == mode
                ? YS_OK
                : ys_fail(YS_EPROTOCOL, "\"%s\" needs a plan of mode \"%s\"; this one's is \"%s\"", question->type,
                          ys_name_of(&ys_modes, question->mode), ys_name_of(&ys_modes, mode));

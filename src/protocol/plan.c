@@ -187,7 +187,7 @@ ys_status ys_plan_check(const struct ys_plan *plan)
         return ys_fail(YS_EPROTOCOL, "the plan lacks \"mode\", which must be \"train\" or \"infer\"");
     YS_TRY(check_range("batch", plan->batch, INT32_MAX));
     YS_TRY(check_range("steps", plan->steps, INT64_MAX));
-    if (plan->mode == YS_MODE_TRAIN)
+    if (ys_mode_of(plan->mode)->trains)
         YS_TRY(check_range("block", plan->block, YS_PROTOCOL_BLOCK_LIMIT));
     if (plan->prompt != YS_FIELD_NONE) {
         if (plan->mode != YS_MODE_INFER)

@@ -5,6 +5,7 @@
 
 #include "base/json/record.h"
 #include "base/json/shared_words.h"
+#include "base/modes.h"
 #include "base/status.h"
 
 #define YS_PLAN_FORMAT  "yardstick-plan"

@@ -23,13 +23,13 @@ const struct ys_view_trial *ys_answer_fastest(const struct ys_view *view)
 
 /* The comparison of a metric of two trials, by their ids, in which the first may be the second; NULL where there is
  * none. */
-static const struct ys_view_comparison *find_comparison(const struct ys_view *view, const char *metric,
-                                                        const char *trial, const char *other, bool *is_second)
+static const struct ys_result_comparison *find_comparison(const struct ys_view *view, const char *metric,
+                                                          const char *trial, const char *other, bool *is_second)
 {
     for (size_t i = 0; i < view->comparison_count; i++) {
-        const struct ys_view_comparison *one = &view->comparisons[i];
-        const char *a = ys_view_or(one->a, ""), *b = ys_view_or(one->b, "");
-        if (strcmp(ys_view_or(one->metric, ""), metric) != 0)
+        const struct ys_result_comparison *one = &view->comparisons[i];
+        const char *a = ys_view_or(one->told.a, ""), *b = ys_view_or(one->told.b, "");
+        if (strcmp(ys_view_or(one->told.metric, ""), metric) != 0)
             continue;
         *is_second = strcmp(b, trial) == 0 && strcmp(a, other) == 0;
         if (*is_second || (strcmp(a, trial) == 0 && strcmp(b, other) == 0))
@@ -65,17 +65,18 @@ static const struct ys_view_trial *best_of_group(const struct ys_view *view, con
     return NULL;
 }
 
-static void take_comparison(const struct ys_view_comparison *found, bool is_second, struct ys_relation *relation)
+static void take_comparison(const struct ys_result_comparison *found, bool is_second, struct ys_relation *relation)
 {
-    relation->verdict = found->verdict;
-    relation->reason = found->reason;
-    if (found->ratio > 0 && isfinite(found->lo)) { /* else it is of few rounds, and another than the speeds say */
-        relation->ratio = is_second ? 1 / found->ratio : found->ratio;
-        relation->lo = is_second ? 1 / found->hi : found->lo;
-        relation->hi = is_second ? 1 / found->lo : found->hi;
+    relation->verdict = found->told.verdict;
+    relation->reason = found->told.reason;
+    if (found->told.ratio > 0 &&
+        isfinite(found->interval.lo)) { /* else it is of few rounds, and another than the speeds say */
+        relation->ratio = is_second ? 1 / found->told.ratio : found->told.ratio;
+        relation->lo = is_second ? 1 / found->interval.hi : found->interval.lo;
+        relation->hi = is_second ? 1 / found->interval.lo : found->interval.hi;
     }
-    if (is_second && (found->verdict == YS_VERDICT_BETTER || found->verdict == YS_VERDICT_WORSE))
-        relation->verdict = found->verdict == YS_VERDICT_BETTER ? YS_VERDICT_WORSE : YS_VERDICT_BETTER;
+    if (is_second && (found->told.verdict == YS_VERDICT_BETTER || found->told.verdict == YS_VERDICT_WORSE))
+        relation->verdict = found->told.verdict == YS_VERDICT_BETTER ? YS_VERDICT_WORSE : YS_VERDICT_BETTER;
 }
 
 struct ys_relation ys_answer_relation(const struct ys_view *view, const struct ys_view_trial *trial)
@@ -92,7 +93,7 @@ struct ys_relation ys_answer_relation(const struct ys_view *view, const struct y
     if (!best || (trial->no_work && !best->no_work))
         return relation;
     relation.ratio = ys_view_number(trial, "rate_per_s") / ys_view_number(best, "rate_per_s");
-    const struct ys_view_comparison *found =
+    const struct ys_result_comparison *found =
         relation.is_best ? NULL : find_comparison(view, "rate_per_s", trial->id, best->id, &is_second);
     if (found)
         take_comparison(found, is_second, &relation);
@@ -253,7 +254,7 @@ static void put_common(struct ys_buf *out, const struct ys_view *view, const str
         for (size_t t = 0; t < group->count && !ys_view_is_alone(alone); t++)
             alone = group->trials[t];
         ys_buf_puts(out, begun ? ", " : "");
-        ys_view_put_factor(out, alone, axis, ys_json_get(group->trials[0]->told.factors, axis));
+        ys_view_put_factor(out, alone, axis, ys_json_get(group->trials[0]->told->factors, axis));
         begun = true;
     }
     ys_buf_puts(out, begun ? ": " : "");
@@ -290,11 +291,11 @@ static void say_learned(struct ys_buf *out, const struct ys_view *view, const st
         bool is_second;
         if (other == best || !isfinite(ys_view_number(other, metric)) || !isfinite(ys_view_number(best, metric)))
             continue;
-        const struct ys_view_comparison *found = find_comparison(view, metric, best->id, other->id, &is_second);
+        const struct ys_result_comparison *found = find_comparison(view, metric, best->id, other->id, &is_second);
         known++;
         equal += ys_view_same_values(ys_view_metric(best, metric), ys_view_metric(other, metric));
-        same += found && found->verdict == YS_VERDICT_SAME;
-        differ += found && (found->verdict == YS_VERDICT_BETTER || found->verdict == YS_VERDICT_WORSE);
+        same += found && found->told.verdict == YS_VERDICT_SAME;
+        differ += found && (found->told.verdict == YS_VERDICT_BETTER || found->told.verdict == YS_VERDICT_WORSE);
     }
     const char *what = tokens ? "bits a token" : "accuracy";
     if (known == 0)
@@ -314,21 +315,21 @@ static size_t say_pairs(struct ys_buf *out, const struct ys_view *view)
 {
     size_t said = 0;
     for (size_t i = 0; i < view->comparison_count && said < MOST_ANSWERS; i++) {
-        const struct ys_view_comparison *one = &view->comparisons[i];
-        const struct ys_view_trial *a = ys_view_find(view, ys_view_or(one->a, "")),
-                                   *b = ys_view_find(view, ys_view_or(one->b, ""));
-        const bool is_decided = one->verdict == YS_VERDICT_BETTER || one->verdict == YS_VERDICT_WORSE;
-        if (strcmp(ys_view_or(one->metric, ""), "rate_per_s") != 0 || !a || !b || a->no_work || b->no_work ||
-            !isfinite(one->ratio) || (!is_decided && !isfinite(one->efficiency)))
+        const struct ys_result_comparison *one = &view->comparisons[i];
+        const struct ys_view_trial *a = ys_view_find(view, ys_view_or(one->told.a, "")),
+                                   *b = ys_view_find(view, ys_view_or(one->told.b, ""));
+        const bool is_decided = one->told.verdict == YS_VERDICT_BETTER || one->told.verdict == YS_VERDICT_WORSE;
+        if (strcmp(ys_view_or(one->told.metric, ""), "rate_per_s") != 0 || !a || !b || a->no_work || b->no_work ||
+            !isfinite(one->told.ratio) || (!is_decided && !isfinite(one->told.efficiency)))
             continue;
         ys_buf_puts(out, said++ ? " " : "");
         ys_view_put_phrase(out, view, a, NULL);
-        ys_buf_printf(out, " is %s times as fast as ", ys_label_ratio(one->ratio).text);
+        ys_buf_printf(out, " is %s times as fast as ", ys_label_ratio(one->told.ratio).text);
         ys_view_put_phrase(out, view, b, NULL);
-        if (isfinite(one->lo))
-            ys_buf_printf(out, " (%s)", ys_label_ratio_range(one->ratio, one->lo, one->hi).text);
-        if (isfinite(one->efficiency))
-            ys_buf_printf(out, ": a scaling efficiency of %s", ys_label_share(one->efficiency).text);
+        if (isfinite(one->interval.lo))
+            ys_buf_printf(out, " (%s)", ys_label_ratio_range(one->told.ratio, one->interval.lo, one->interval.hi).text);
+        if (isfinite(one->told.efficiency))
+            ys_buf_printf(out, ": a scaling efficiency of %s", ys_label_share(one->told.efficiency).text);
         ys_buf_puts(out, ".");
     }
     return said;
@@ -353,7 +354,7 @@ static void say_alone(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, ys_view_axes(view) ? "): none is called the fastest." : ": none is called the fastest.");
     } else if (measured == 1) {
         ys_view_put_phrase(out, view, only, NULL);
-        ys_buf_puts(out, only->infers ? " answers " : " trains at ");
+        ys_buf_printf(out, " %s ", ys_mode_of(only->told->keys.mode)->speed_at);
         put_speed(out, view, only);
         ys_buf_puts(out, "; there is nothing to compare it with.");
     }

@@ -1,4 +1,6 @@
 #include "base/mem.h"
+#include "metric/json_builder.h"
+#include "metric/metric.h"
 #include "report/report.h"
 #include "report/tables/tables.h"
 
@@ -28,7 +30,7 @@ static void put_factor(struct ys_sheet *sheet, const ys_json *value)
     ys_buf_free(&text);
 }
 
-static void put_heads(struct ys_sheet *sheet, const struct ys_view *view, const ys_json *metrics)
+static void put_heads(struct ys_sheet *sheet, const struct ys_view *view)
 {
     static const char *const first[] = {"trial", "section", "framework", "version"},
                              *const last[] = {"status", "stage", "reason", "proof", "runs", "failed", "deviations"},
@@ -39,9 +41,11 @@ static void put_heads(struct ys_sheet *sheet, const struct ys_view *view, const 
         ys_sheet_column(sheet, YS_FORM_CSV, YS_COLUMN_TEXT, ys_view_axis(view, i), NULL);
     for (size_t i = 0; i < sizeof last / sizeof last[0]; i++)
         ys_sheet_column(sheet, YS_FORM_CSV, YS_COLUMN_TEXT, last[i], NULL);
-    for (size_t i = 0; i < ys_json_size(metrics); i++)
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    for (size_t i = 0; i < count && view->count > 0; i++)
         for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
-            char *head = ys_format("%s%s", ys_json_text(ys_json_at(metrics, i), ""), endings[k]);
+            char *head = ys_format("%s%s", infos[i].name, endings[k]);
             ys_sheet_column(sheet, YS_FORM_CSV, YS_COLUMN_NUMBER, head, NULL);
             sheet->failed |= !head;
             ys_free(head);
@@ -60,21 +64,18 @@ static void put_joined(struct ys_sheet *sheet, const ys_json *texts)
     ys_buf_free(&all);
 }
 
-/* What of a metric is written: as it stands, with all its digits. */
-struct csv_figure {
-    const ys_json *value, *ci, *n;
-};
-#define FIGURE(member, what) YS_FIELD(struct csv_figure, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, what)
-static const struct ys_field figure_fields[] = {FIGURE(value, "median"), FIGURE(ci, "both ends of its interval"),
-                                                FIGURE(n, "values")};
-static const struct ys_record figure_record = YS_RECORD("metric", struct csv_figure, figure_fields);
-
-static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, const struct ys_view_trial *trial,
-                      const ys_json *metrics)
+static void put_value(struct ys_sheet *sheet, double value, bool is_whole)
 {
-    const struct ys_view_trial_document *told = &trial->told;
-    const char *const texts[] = {trial->id, told->section, ys_view_or(told->framework.name, trial->framework),
-                                 told->framework.version},
+    ys_json *json = isnan(value) ? NULL : ys_number(value, is_whole);
+    put_number(sheet, json);
+    ys_json_free(json);
+}
+
+static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, const struct ys_view_trial *trial)
+{
+    const struct ys_result_trial *told = trial->told;
+    const char *const texts[] = {trial->id, told->section, ys_view_or(trial->found.name, trial->framework),
+                                 trial->found.version},
                       *const states[] = {ys_run_status_name(trial->status), ys_stage_name(told->stage), told->reason,
                                          ys_name_of(&ys_proof_verdicts, (int)ys_view_verdict(trial))};
     ys_sheet_row(sheet);
@@ -87,31 +88,28 @@ static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, const 
     ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)trial->runs);
     ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)trial->failed);
     put_joined(sheet, told->deviations);
-    for (size_t i = 0; i < ys_json_size(metrics); i++) {
-        const char *name = ys_json_text(ys_json_at(metrics, i), "");
-        struct csv_figure figure;
-        ys_record_glance(&figure_record, trial->measured ? ys_view_metric(trial, name).json : NULL, &figure);
-        const ys_json *const values[] = {figure.value, ys_json_at(figure.ci, 0), ys_json_at(figure.ci, 1), figure.n};
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct ys_view_metric metric = ys_view_metric(trial, infos[i].name);
+        const bool is_known = trial->measured && metric.n != YS_FIELD_NONE;
+        const double values[] = {metric.value, metric.lo, metric.hi};
         for (size_t k = 0; k < sizeof values / sizeof values[0]; k++)
-            put_number(sheet, values[k]);
+            put_value(sheet, is_known ? values[k] : NAN, infos[i].whole);
+        put_value(sheet, is_known ? (double)metric.n : NAN, true);
     }
 }
 
-ys_status ys_report_csv(const ys_json *result, struct ys_buf *out)
+ys_status ys_report_csv(const struct ys_result *result, struct ys_buf *out)
 {
     static const struct ys_medium medium = {.form = YS_FORM_CSV};
     struct ys_sheet sheet = ys_sheet_init(&medium);
     struct ys_view view;
-    ys_json *metrics;
     YS_TRY(ys_view_init(&view, result));
-    ys_status status = ys_view_metric_names(&view, &metrics);
-    if (status == YS_OK) {
-        put_heads(&sheet, &view, metrics);
-        for (size_t i = 0; i < view.count; i++)
-            put_trial(&sheet, &view, &view.trials[i], metrics);
-        ys_json_free(metrics);
-        status = ys_sheet_write(&sheet, out);
-    }
+    put_heads(&sheet, &view);
+    for (size_t i = 0; i < view.count; i++)
+        put_trial(&sheet, &view, &view.trials[i]);
+    ys_status status = ys_sheet_write(&sheet, out);
     ys_view_fini(&view);
     return status;
 }

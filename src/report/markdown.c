@@ -9,16 +9,16 @@ static ys_status put_comparisons_of(struct ys_buf *out, const struct ys_view *vi
 {
     struct ys_buf text = {0};
     struct ys_sheet sheet = ys_sheet_init(&ys_markdown_medium);
-    char *title = ys_format("Comparisons, %s", ys_view_metric_title(view, metric));
+    char *title = ys_format("Comparisons, %s", ys_view_metric_title(metric));
     sheet.title = title;
     sheet.failed |= !title;
     for (size_t i = 0; i < view->comparison_count; i++) {
-        const struct ys_view_comparison *comparison = &view->comparisons[i];
-        if (strcmp(ys_view_or(comparison->metric, ""), metric) != 0)
+        const struct ys_result_comparison *comparison = &view->comparisons[i];
+        if (strcmp(ys_view_or(comparison->told.metric, ""), metric) != 0)
             continue;
         ys_view_put_pair(&text, view, comparison);
         ys_buf_puts(&text, ": ");
-        ys_section_comparison(&text, view, comparison);
+        ys_section_comparison(&text, comparison);
         struct ys_buf bounds = {0};
         ys_section_bounds(&bounds, comparison);
         ys_buf_printf(&text, "%s%s", bounds.size ? "; " : "", ys_buf_text(&bounds));
@@ -46,7 +46,7 @@ static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view)
     return status;
 }
 
-ys_status ys_report_markdown(const ys_json *result, struct ys_buf *out)
+ys_status ys_report_markdown(const struct ys_result *result, struct ys_buf *out)
 {
     static ys_table *const tables[] = {ys_table_results,   ys_table_ranks,   ys_table_lasts,      ys_table_agreements,
                                        ys_table_latencies, ys_table_feeders, ys_table_deviations, ys_table_differences};

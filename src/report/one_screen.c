@@ -102,7 +102,7 @@ static struct columns choose_columns(const struct summary *page)
 /* How a trial that was not measured ended; sentences below say more. */
 static void put_ending(struct ys_sheet *sheet, const struct ys_view_trial *trial)
 {
-    const char *stage = ys_stage_name(trial->told.stage);
+    const char *stage = ys_stage_name(trial->told->stage);
     struct ys_buf text = {0};
     ys_buf_puts(&text, trial->status == YS_RUN_OK ? "no complete run" : ys_run_status_name(trial->status));
     if (stage && trial->status != YS_RUN_OK)
@@ -149,7 +149,7 @@ static void put_short_name(struct ys_buf *out, const struct ys_view *view, const
 {
     ys_buf_puts(out, trial->framework);
     for (size_t i = 0; i < ys_view_axes(view); i++) {
-        const ys_json *value = ys_json_get(trial->told.factors, ys_view_axis(view, i));
+        const ys_json *value = ys_json_get(trial->told->factors, ys_view_axis(view, i));
         ys_buf_puts(out, ", ");
         if (value)
             ys_view_put_value(out, value);
@@ -157,7 +157,7 @@ static void put_short_name(struct ys_buf *out, const struct ys_view *view, const
             ys_buf_puts(out, "-");
     }
     if (view->many_sections)
-        ys_buf_printf(out, ", %s", ys_view_or(trial->told.section, ""));
+        ys_buf_printf(out, ", %s", ys_view_or(trial->told->section, ""));
 }
 
 static void put_short_head(struct ys_buf *out, const struct ys_view *view)
@@ -328,17 +328,10 @@ static ys_status put_page(struct summary *page, const char *more)
     return status == YS_OK && page->out->failed ? ys_out_of_memory() : status;
 }
 
-ys_status ys_report_summary(const ys_json *result, const char *more, int width, bool colour, struct ys_buf *out)
+ys_status ys_report_summary(const struct ys_result *result, const char *more, int width, bool colour,
+                            struct ys_buf *out)
 {
     struct summary page = {.width = width < 40 ? 40 : width, .colour = colour, .out = out};
     YS_TRY(ys_view_init(&page.view, result));
-    return put_page(&page, more);
-}
-
-ys_status ys_report_summary_of(const struct ys_result *result, const char *more, int width, bool colour,
-                               struct ys_buf *out)
-{
-    struct summary page = {.width = width < 40 ? 40 : width, .colour = colour, .out = out};
-    YS_TRY(ys_view_init_of(&page.view, result));
     return put_page(&page, more);
 }

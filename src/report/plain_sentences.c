@@ -63,8 +63,8 @@ static void say_state(struct sentence_writer *w)
 static void put_way(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     ys_buf_printf(out, "%s\n%s\n%lld\n%lld\n%s\n", trial->framework, ys_run_status_name(trial->status),
-                  (long long)trial->runs, (long long)trial->failed, ys_view_or(ys_stage_name(trial->told.stage), ""));
-    ys_buf_puts(out, ys_view_or(trial->told.reason, ""));
+                  (long long)trial->runs, (long long)trial->failed, ys_view_or(ys_stage_name(trial->told->stage), ""));
+    ys_buf_puts(out, ys_view_or(trial->told->reason, ""));
 }
 
 /** {way: [place of its first trial, how many there are]}, in the order of the trials. */
@@ -286,7 +286,7 @@ static char *masked(const char *text)
 
 static bool has_doubt(const struct ys_view_trial *trial, const char *text)
 {
-    return ys_json_lists(trial->told.doubts, text);
+    return ys_json_lists(trial->told->doubts, text);
 }
 
 /* A doubt that differs from this one in its numbers alone. */
@@ -294,8 +294,8 @@ static bool has_kind_of_doubt(const struct ys_view_trial *trial, const char *tex
 {
     char *mask = masked(text);
     bool found = false;
-    for (size_t k = 0; k < ys_json_size(trial->told.doubts) && mask && !found; k++) {
-        char *own = masked(ys_json_text(ys_json_at(trial->told.doubts, k), ""));
+    for (size_t k = 0; k < ys_json_size(trial->told->doubts) && mask && !found; k++) {
+        char *own = masked(ys_json_text(ys_json_at(trial->told->doubts, k), ""));
         found = own && strcmp(own, mask) == 0;
         ys_free(own);
     }
@@ -305,7 +305,7 @@ static bool has_kind_of_doubt(const struct ys_view_trial *trial, const char *tex
 
 static bool departs(const struct ys_view_trial *trial, const char *text)
 {
-    return trial->measured && ys_json_lists(trial->told.deviations, text);
+    return trial->measured && ys_json_lists(trial->told->deviations, text);
 }
 
 static bool are_same_trials(const struct ys_view *view, bool (*a)(const struct ys_view_trial *, const char *),
@@ -375,7 +375,7 @@ static void say_deviations(struct sentence_writer *w)
     ys_json *seen = ys_json_object();
     size_t kinds = 0;
     for (size_t i = 0; i < view->count && w->status == YS_OK; i++) {
-        const ys_json *texts = view->trials[i].told.deviations;
+        const ys_json *texts = view->trials[i].told->deviations;
         for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
             const char *text = ys_json_text(ys_json_at(texts, k), "");
             if (!departs(&view->trials[i], text) || ys_json_get(seen, text) || (w->is_brief && is_in_names(view, text)))
@@ -402,7 +402,7 @@ static void say_doubts(struct sentence_writer *w)
     const struct ys_view *view = w->view;
     ys_json *seen = ys_json_object();
     for (size_t i = 0; i < view->count && w->status == YS_OK; i++) {
-        const ys_json *texts = view->trials[i].told.doubts;
+        const ys_json *texts = view->trials[i].told->doubts;
         for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
             const char *text = ys_json_text(ys_json_at(texts, k), "");
             char *kind = w->is_brief ? masked(text) : ys_strdup(text);
@@ -434,13 +434,11 @@ static int64_t count_runs(const struct ys_view *view, enum ys_warned kind, int64
     int64_t runs = 0;
     *of = 0;
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *warned = view->trials[i].told.warned;
+        const struct ys_list *warned = &view->trials[i].told->warned;
+        const struct ys_result_warned *ones = warned->items;
         *of += view->trials[i].runs;
-        for (size_t k = 0; k < ys_json_size(warned); k++) {
-            struct ys_result_warned one;
-            ys_record_glance(&ys_result_warned_record, ys_json_at(warned, k), &one);
-            runs += one.kind == (int)kind ? one.runs : 0;
-        }
+        for (size_t k = 0; k < warned->count; k++)
+            runs += ones[k].kind == (int)kind ? ones[k].runs : 0;
     }
     return runs;
 }
@@ -479,11 +477,10 @@ static struct warning_text count_said(const struct sentence_writer *w, const cha
 {
     struct warning_text said = {0};
     for (size_t i = 0; i < w->view->count; i++) {
-        const ys_json *warned = w->view->trials[i].told.warned;
+        const struct ys_list *warned = &w->view->trials[i].told->warned;
         bool is_first = true;
-        for (size_t k = 0; k < ys_json_size(warned); k++) {
-            struct ys_result_warned one;
-            ys_record_glance(&ys_result_warned_record, ys_json_at(warned, k), &one);
+        for (size_t k = 0; k < warned->count; k++) {
+            const struct ys_result_warned one = ((const struct ys_result_warned *)warned->items)[k];
             char *own = one.kind == YS_WARNED_SAID && one.text ? masked(one.text) : NULL;
             if (own && strcmp(own, mask) == 0) {
                 said.trials += is_first;
@@ -503,10 +500,9 @@ static void say_said(struct sentence_writer *w)
 {
     ys_json *seen = ys_json_object();
     for (size_t i = 0; i < w->view->count && w->status == YS_OK; i++) {
-        const ys_json *warned = w->view->trials[i].told.warned;
-        for (size_t k = 0; k < ys_json_size(warned) && w->status == YS_OK; k++) {
-            struct ys_result_warned one;
-            ys_record_glance(&ys_result_warned_record, ys_json_at(warned, k), &one);
+        const struct ys_list *warned = &w->view->trials[i].told->warned;
+        for (size_t k = 0; k < warned->count && w->status == YS_OK; k++) {
+            const struct ys_result_warned one = ((const struct ys_result_warned *)warned->items)[k];
             char *mask = one.kind == YS_WARNED_SAID && one.text ? masked(one.text) : NULL;
             if (mask && !ys_json_get(seen, mask)) {
                 w->status = ys_json_set_bool(seen, mask, true);
@@ -628,13 +624,4 @@ ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentenc
     }
     *sentences = w.sentences;
     return YS_OK;
-}
-
-ys_status ys_report_words(const ys_json *result, ys_json **sentences)
-{
-    struct ys_view view;
-    YS_TRY(ys_view_init(&view, result));
-    ys_status status = ys_words(&view, YS_WORDS_ALL, sentences);
-    ys_view_fini(&view);
-    return status;
 }

@@ -28,7 +28,7 @@ struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
 size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS])
 {
     size_t count = 0;
-    if (ys_view_has_mode(view, false)) {
+    if (ys_view_has_mode(view, YS_MODE_TRAIN)) {
         metrics[count++] = "step_s";
         metrics[count++] = "accuracy";
         if (ys_view_is_known(view, "bits_per_token"))
@@ -86,12 +86,18 @@ static void put_file_name(struct ys_buf *out, const char *text)
 void ys_section_title(struct ys_buf *out, const struct ys_view *view)
 {
     enum { MOST_NAMED = 3 };
-    const bool trains = ys_view_has_mode(view, false), infers = ys_view_has_mode(view, true);
+    const char *verb = NULL;
+    int modes = 0;
+    for (int mode = 0; mode < YS_MODE_COUNT; mode++)
+        if (ys_view_has_mode(view, (enum ys_mode)mode) && ++modes)
+            verb = ys_mode_of(mode)->verb;
     struct ys_buf frameworks = {0};
     const bool several = put_frameworks(&frameworks, view) > 1;
     ys_text_clean(out, frameworks.size ? ys_buf_text(&frameworks) : ys_view_or(view->study.name, "A study"), false);
-    if (frameworks.size)
-        ys_buf_puts(out, trains && infers ? ":" : infers ? several ? " run" : " runs" : several ? " train" : " trains");
+    if (frameworks.size && modes == 1)
+        ys_buf_printf(out, " %s%s", verb, several ? "" : "s");
+    else if (frameworks.size)
+        ys_buf_puts(out, ":");
     out->failed |= frameworks.failed;
     ys_buf_free(&frameworks);
     for (size_t i = 0; i < view->work_count && i < MOST_NAMED; i++) {
@@ -123,8 +129,8 @@ void ys_section_study(struct ys_buf *out, const struct ys_view *view)
     }
     int64_t runs = 0, disturbed = 0;
     for (size_t i = 0; i < view->count; i++) {
-        runs += view->trials[i].told.runs;
-        disturbed += view->trials[i].told.disturbed;
+        runs += view->trials[i].told->runs;
+        disturbed += view->trials[i].told->disturbed;
     }
     if (disturbed)
         ys_buf_printf(out, ", %lld of %lld runs disturbed", (long long)disturbed, (long long)runs);
@@ -136,12 +142,12 @@ static void put_weights(struct ys_buf *out, const struct ys_view *view, const st
     const char *model = ys_view_or(work->model, "");
     int from = YS_INIT_AUTO;
     for (size_t i = 0; i < view->count && ys_model_is_onnx(model); i++) {
-        const struct ys_view_trial_document *told = &view->trials[i].told;
-        if (strcmp(ys_view_or(told->model, ""), model) != 0)
+        const struct ys_result_trial *told = view->trials[i].told;
+        if (strcmp(ys_view_or(told->keys.model, ""), model) != 0)
             continue;
-        if (from != YS_INIT_AUTO && told->init != from)
+        if (from != YS_INIT_AUTO && told->keys.init != from)
             return;
-        from = told->init;
+        from = told->keys.init;
     }
     if (from == YS_INIT_FROM_FILE)
         ys_buf_puts(out, ", the file's weights");
@@ -279,10 +285,10 @@ void ys_section_harness(struct ys_buf *out, const struct ys_view *view)
         ys_buf_puts(out, ".");
 }
 
-void ys_section_base(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
+void ys_section_base(struct ys_buf *out, const struct ys_result_comparison *comparison)
 {
-    enum ys_kind kind = ys_view_kind(view, ys_view_or(comparison->metric, ""));
-    double a = comparison->a_value, b = comparison->b_value;
+    enum ys_kind kind = ys_view_kind(ys_view_or(comparison->told.metric, ""));
+    double a = comparison->told.a_value, b = comparison->told.b_value;
     if (isfinite(a) && isfinite(b))
         ys_buf_printf(out, "%s against %s", ys_label_value(kind, a).text, ys_label_value(kind, b).text);
 }
@@ -296,19 +302,19 @@ static struct ys_label points_of(double share, const char *sign)
     return label;
 }
 
-struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison)
+struct ys_effect ys_section_effect(const struct ys_result_comparison *comparison)
 {
     struct ys_effect effect = {{""}, {""}};
-    double lo = comparison->lo, hi = comparison->hi, ratio = comparison->ratio;
-    if (comparison->verdict == YS_VERDICT_INVALID)
+    double lo = comparison->interval.lo, hi = comparison->interval.hi, ratio = comparison->told.ratio;
+    if (comparison->told.verdict == YS_VERDICT_INVALID)
         return effect;
-    if (!comparison->is_difference) {
+    if (comparison->told.scale != YS_SCALE_DIFFERENCE) {
         if (isfinite(ratio))
             snprintf(effect.value.text, sizeof effect.value.text, "%.40sx", ys_label_ratio(ratio).text);
         effect.range = ys_label_ratio_range(ratio, lo, hi);
         return effect;
     }
-    struct ys_label value = points_of(comparison->difference, "+");
+    struct ys_label value = points_of(comparison->told.difference, "+");
     struct ys_label from = points_of(lo, ""), to = points_of(hi, "");
     if (value.text[0])
         snprintf(effect.value.text, sizeof effect.value.text, "%.30s points", value.text);
@@ -318,33 +324,33 @@ struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison)
 }
 
 /** Of a speed-up. */
-static void put_efficiency(struct ys_buf *out, const struct ys_view_comparison *comparison)
+static void put_efficiency(struct ys_buf *out, const struct ys_result_comparison *comparison)
 {
-    if (!(comparison->efficiency > 0)) /* NaN, or nothing */
+    if (!(comparison->told.efficiency > 0)) /* NaN, or nothing */
         return;
-    ys_buf_printf(out, "; %s scaling, efficiency %.3g", ys_name_of(&ys_scalings, comparison->scaling),
-                  comparison->efficiency);
-    if (isfinite(comparison->efficiency_lo))
-        ys_buf_printf(out, " (%.3g to %.3g)", comparison->efficiency_lo, comparison->efficiency_hi);
+    ys_buf_printf(out, "; %s scaling, efficiency %.3g", ys_name_of(&ys_scalings, comparison->told.scaling),
+                  comparison->told.efficiency);
+    if (isfinite(comparison->efficiency.lo))
+        ys_buf_printf(out, " (%.3g to %.3g)", comparison->efficiency.lo, comparison->efficiency.hi);
 }
 
 /** Of ranks that exchange against ranks that do not. */
-static void put_exposed(struct ys_buf *out, const struct ys_view_comparison *comparison)
+static void put_exposed(struct ys_buf *out, const struct ys_result_comparison *comparison)
 {
-    if (!isfinite(comparison->exposed_s))
+    if (!isfinite(comparison->told.exposed_s))
         return;
     ys_buf_printf(out, "; exposed communication by difference: %s a step",
-                  ys_label_value(YS_KIND_SPAN, comparison->exposed_s).text);
-    if (isfinite(comparison->exposed_lo_s))
-        ys_buf_printf(out, " (%s to %s)", ys_label_value(YS_KIND_SPAN, comparison->exposed_lo_s).text,
-                      ys_label_value(YS_KIND_SPAN, comparison->exposed_hi_s).text);
+                  ys_label_value(YS_KIND_SPAN, comparison->told.exposed_s).text);
+    if (isfinite(comparison->exposed.lo))
+        ys_buf_printf(out, " (%s to %s)", ys_label_value(YS_KIND_SPAN, comparison->exposed.lo).text,
+                      ys_label_value(YS_KIND_SPAN, comparison->exposed.hi).text);
 }
 
 /* "; 2 of them with 1.1 % to 2.9 % of the processors taken by the host, which is in the interval; 1 more round left
  * out". Nothing of quiet ones. */
-static void put_taken(struct ys_buf *out, const struct ys_view_comparison *comparison)
+static void put_taken(struct ys_buf *out, const struct ys_result_comparison *comparison)
 {
-    const struct ys_comparison_taken *taken = &comparison->taken;
+    const struct ys_comparison_taken *taken = &comparison->told.taken;
     if (taken->rounds > 0) {
         const struct ys_label most = ys_label_share(taken->most), least = ys_label_share(taken->least);
         ys_buf_printf(out, "; %lld of them with ", (long long)taken->rounds);
@@ -353,20 +359,20 @@ static void put_taken(struct ys_buf *out, const struct ys_view_comparison *compa
         ys_buf_printf(out, "%s of the processors taken by %s, which is in the interval", most.text,
                       taken->by_host ? "the host" : "others");
     }
-    if (comparison->left_out > 0)
-        ys_buf_printf(out, "; %s left out", ys_label_plural(comparison->left_out, "more round").text);
+    if (comparison->told.left_out > 0)
+        ys_buf_printf(out, "; %s left out", ys_label_plural(comparison->told.left_out, "more round").text);
 }
 
-void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
+void ys_section_comparison(struct ys_buf *out, const struct ys_result_comparison *comparison)
 {
-    const char *metric = ys_view_or(comparison->metric, ""), *reason = ys_view_or(comparison->reason, "");
+    const char *metric = ys_view_or(comparison->told.metric, ""), *reason = ys_view_or(comparison->told.reason, "");
     struct ys_effect effect = ys_section_effect(comparison);
-    int64_t rounds = comparison->n;
+    int64_t rounds = comparison->told.n;
     bool few = effect.value.text[0] && rounds < YS_STAT_INTERVAL_MIN; /* which its brackets say, as the reason does */
     if (effect.value.text[0]) {
         ys_buf_printf(out, "%s", effect.value.text);
-        if (!comparison->is_difference)
-            ys_buf_printf(out, " %s", ys_view_ratio_words(view, metric));
+        if (comparison->told.scale != YS_SCALE_DIFFERENCE)
+            ys_buf_printf(out, " %s", ys_view_ratio_words(metric));
         ys_buf_printf(out, " (%s, %s", effect.range.text[0] ? effect.range.text : "no interval",
                       ys_label_plural(rounds, "round").text);
         put_taken(out, comparison);
@@ -381,31 +387,33 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const
     put_exposed(out, comparison);
 }
 
-void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comparison)
+void ys_section_bounds(struct ys_buf *out, const struct ys_result_comparison *comparison)
 {
-    if (comparison->verdict == YS_NAME_NONE || comparison->verdict == YS_VERDICT_INVALID)
+    if (comparison->told.verdict == YS_NAME_NONE || comparison->told.verdict == YS_VERDICT_INVALID)
         return;
     const char *before = "";
-    if (isfinite(comparison->window_from)) {
-        if (comparison->window_from > 0)
-            ys_buf_printf(out, "both from %.3g %% of the run on", 100 * comparison->window_from);
+    if (isfinite(comparison->told.window_from)) {
+        if (comparison->told.window_from > 0)
+            ys_buf_printf(out, "both from %.3g %% of the run on", 100 * comparison->told.window_from);
         else
             ys_buf_puts(out, "both from the second step on");
-        if (isfinite(comparison->bias_bound))
+        if (isfinite(comparison->told.bias_bound))
             ys_buf_printf(out, ", where at most %s may be left of warm-up",
-                          ys_label_share(comparison->bias_bound).text);
+                          ys_label_share(comparison->told.bias_bound).text);
         else
             ys_buf_puts(out, "; what is left of warm-up there cannot be told");
-        if (isfinite(comparison->settled_lo))
-            ys_buf_printf(out, " (without it %s)",
-                          ys_label_ratio_range(comparison->ratio, comparison->settled_lo, comparison->settled_hi).text);
+        if (isfinite(comparison->settled.lo))
+            ys_buf_printf(
+                out, " (without it %s)",
+                ys_label_ratio_range(comparison->told.ratio, comparison->settled.lo, comparison->settled.hi).text);
         before = "; ";
     }
-    if (!comparison->rounds || !isfinite(comparison->round_correlation)) /* as below 12 rounds */
+    if (comparison->told.rounds == YS_NAME_NONE ||
+        !isfinite(comparison->told.round_correlation)) /* as below 12 rounds */
         return;
     ys_buf_printf(out, "%swhether rounds hang together: ", before);
-    ys_text_clean(out, comparison->rounds, false);
-    ys_buf_printf(out, " (%.2f from one to the next)", comparison->round_correlation);
+    ys_buf_puts(out, ys_name_of(&ys_rounds_say, comparison->told.rounds));
+    ys_buf_printf(out, " (%.2f from one to the next)", comparison->told.round_correlation);
 }
 
 static struct ys_label share_label(double share, bool difference)
@@ -419,18 +427,18 @@ static struct ys_label share_label(double share, bool difference)
 }
 
 /* Not even a ratio of 2 could have been shown: then a figure of how much more says nothing. */
-static bool shows_nothing(const struct ys_view_comparison *comparison)
+static bool shows_nothing(const struct ys_result_comparison *comparison)
 {
-    return !comparison->is_difference && comparison->resolution > 1;
+    return comparison->told.scale != YS_SCALE_DIFFERENCE && comparison->told.resolution > 1;
 }
 
-struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison)
+struct ys_label ys_section_smallest(const struct ys_result_comparison *comparison)
 {
-    double smallest = comparison->resolution;
-    bool valid = comparison->verdict != YS_VERDICT_INVALID && smallest > 0;
+    double smallest = comparison->told.resolution;
+    bool valid = comparison->told.verdict != YS_VERDICT_INVALID && smallest > 0;
     if (valid && shows_nothing(comparison))
         return (struct ys_label){"above 2x"};
-    return share_label(valid ? smallest : NAN, comparison->is_difference);
+    return share_label(valid ? smallest : NAN, comparison->told.scale == YS_SCALE_DIFFERENCE);
 }
 
 void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const char *metric)
@@ -438,14 +446,14 @@ void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const
     double lo = INFINITY, hi = 0, margin = view->study.margin;
     bool difference = false;
     for (size_t i = 0; i < view->comparison_count; i++) {
-        const struct ys_view_comparison *comparison = &view->comparisons[i];
-        double resolution = comparison->resolution;
-        if (strcmp(ys_view_or(comparison->metric, ""), metric) != 0 || !ys_section_smallest(comparison).text[0])
+        const struct ys_result_comparison *comparison = &view->comparisons[i];
+        double resolution = comparison->told.resolution;
+        if (strcmp(ys_view_or(comparison->told.metric, ""), metric) != 0 || !ys_section_smallest(comparison).text[0])
             continue;
         lo = fmin(lo, resolution);
         hi = fmax(hi, resolution);
-        difference = comparison->is_difference;
-        margin = isnan(comparison->margin) ? margin : comparison->margin;
+        difference = comparison->told.scale == YS_SCALE_DIFFERENCE;
+        margin = comparison->told.margin;
     }
     if (hi <= 0)
         return;
@@ -497,7 +505,7 @@ ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics)
     ys_status status = found ? YS_OK : ys_out_of_memory();
     for (int speed = 1; speed >= 0; speed--)
         for (size_t i = 0; i < view->comparison_count && status == YS_OK; i++) {
-            const char *metric = ys_view_or(view->comparisons[i].metric, "");
+            const char *metric = ys_view_or(view->comparisons[i].told.metric, "");
             if ((strcmp(metric, "rate_per_s") == 0) == (speed == 1) && metric[0] && !has(found, metric))
                 status = ys_json_append(found, ys_json_string(metric));
         }

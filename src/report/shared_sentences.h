@@ -46,19 +46,19 @@ void ys_section_harness(struct ys_buf *out, const struct ys_view *view);
 struct ys_effect {
     struct ys_label value, range;
 };
-struct ys_effect ys_section_effect(const struct ys_view_comparison *comparison);
+struct ys_effect ys_section_effect(const struct ys_result_comparison *comparison);
 /** The smallest difference that a comparison could have shown: "3.1 %", "0.50 points", "above 2x", "" when unknown. */
-struct ys_label ys_section_smallest(const struct ys_view_comparison *comparison);
+struct ys_label ys_section_smallest(const struct ys_result_comparison *comparison);
 /** "Brackets hold the rank interval of the median, at a level of 98.4 %." Nothing without an interval. */
 void ys_section_level(struct ys_buf *out, const struct ys_view *view);
 
 /** "1.93x as fast (1.85 to 2.01, 6 rounds): better". */
-void ys_section_comparison(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
+void ys_section_comparison(struct ys_buf *out, const struct ys_result_comparison *comparison);
 /** Appends what bounds it: over which part both were compared, what may be left of warm-up there, whether its rounds
  * hang together. Nothing of a comparison that is invalid. Clean text. */
-void ys_section_bounds(struct ys_buf *out, const struct ys_view_comparison *comparison);
+void ys_section_bounds(struct ys_buf *out, const struct ys_result_comparison *comparison);
 /** "12300 against 6370"; nothing when a value is unknown. */
-void ys_section_base(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
+void ys_section_base(struct ys_buf *out, const struct ys_result_comparison *comparison);
 /** "Smallest difference that could have been shown: 3.1 % to 5.0 %; same means within 2.0 %." Nothing when unknown. */
 void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const char *metric);
 /** What yardstick-feeder took for a trial, and how long it was waited for; nothing where there was none. */

@@ -88,13 +88,13 @@ static ys_status put_results(struct page *page)
 }
 
 /** One comparison, with its verdict painted. */
-static void put_comparison(struct page *page, const struct ys_view_comparison *comparison)
+static void put_comparison(struct page *page, const struct ys_result_comparison *comparison)
 {
     struct ys_buf text = {0};
-    const int verdict = comparison->verdict;
+    const int verdict = comparison->told.verdict;
     ys_view_put_pair(&text, &page->view, comparison);
     ys_buf_puts(&text, ": ");
-    ys_section_comparison(&text, &page->view, comparison);
+    ys_section_comparison(&text, comparison);
     if (page->medium.colour) {
         bool good = verdict == YS_VERDICT_BETTER, bad = verdict == YS_VERDICT_WORSE || verdict == YS_VERDICT_INVALID;
         ys_buf_puts(page->out, good ? "\x1B[32m" : bad ? "\x1B[31m" : "");
@@ -110,7 +110,7 @@ static void put_comparison(struct page *page, const struct ys_view_comparison *c
  * are gathered in groups; the others have a line of their own. */
 struct sorted {
     struct entry {
-        const struct ys_view_comparison *comparison;
+        const struct ys_result_comparison *comparison;
         const ys_json *group; /* NULL: a line of its own */
     } * entries;              /* in the order of the document */
     size_t count;
@@ -118,9 +118,9 @@ struct sorted {
 };
 
 /** The group of comparisons like this one, made when there is none; NULL without memory. */
-static ys_json *group_of(ys_json *groups, const struct ys_view_comparison *comparison)
+static ys_json *group_of(ys_json *groups, const struct ys_result_comparison *comparison)
 {
-    const char *reason = ys_view_or(comparison->reason, "");
+    const char *reason = ys_view_or(comparison->told.reason, "");
     struct ys_buf name = {0};
     ys_buf_printf(&name, "%s%s", ys_view_verdict_word(comparison), reason[0] ? ", " : "");
     ys_buf_puts(&name, reason);
@@ -139,10 +139,10 @@ static ys_status sort_comparisons(const struct ys_view *view, const char *metric
     if (!sorted->entries || !sorted->groups)
         return ys_out_of_memory();
     for (size_t i = 0; i < view->comparison_count; i++) {
-        const struct ys_view_comparison *comparison = &view->comparisons[i];
-        const int verdict = comparison->verdict;
+        const struct ys_result_comparison *comparison = &view->comparisons[i];
+        const int verdict = comparison->told.verdict;
         ys_json *group = NULL;
-        if (strcmp(ys_view_or(comparison->metric, ""), metric) != 0)
+        if (strcmp(ys_view_or(comparison->told.metric, ""), metric) != 0)
             continue;
         if (verdict == YS_VERDICT_INVALID || (!speed && verdict == YS_VERDICT_SAME)) {
             group = group_of(sorted->groups, comparison);
@@ -158,19 +158,19 @@ static ys_status sort_comparisons(const struct ys_view *view, const char *metric
 /** What is invalid for a reason of its own needs no group. */
 static bool has_own_line(const struct entry *entry)
 {
-    return !entry->group || (ys_json_size(entry->group) == 1 && entry->comparison->verdict == YS_VERDICT_INVALID);
+    return !entry->group || (ys_json_size(entry->group) == 1 && entry->comparison->told.verdict == YS_VERDICT_INVALID);
 }
 
 /** One item for all of a group, called `name`. */
 static void put_gathered(struct page *page, const struct sorted *sorted, const char *name, const ys_json *group)
 {
     const struct entry *first = &sorted->entries[ys_json_integer(ys_json_at(group, 0), 0)];
-    const char *metric = ys_view_or(first->comparison->metric, "");
+    const char *metric = ys_view_or(first->comparison->told.metric, "");
     struct ys_buf text = {0};
     if (has_own_line(first))
         return;
     ys_buf_puts(&text, name);
-    if (first->comparison->verdict == YS_VERDICT_INVALID &&
+    if (first->comparison->told.verdict == YS_VERDICT_INVALID &&
         strcmp(metric, "rate_per_s") != 0) { /* the pairs are named under speed */
         ys_buf_printf(&text, ": %s", ys_label_plural((long long)ys_json_size(group), "comparison").text);
     } else {
@@ -204,7 +204,7 @@ static ys_status put_comparisons_of(struct page *page, const char *metric)
     struct ys_buf text = {0};
     ys_status status = sort_comparisons(&page->view, metric, &sorted);
     ys_buf_puts(page->out, "  ");
-    ys_text_wrap(page->out, ys_view_metric_title(&page->view, metric), 2, 2, page->medium.width);
+    ys_text_wrap(page->out, ys_view_metric_title(metric), 2, 2, page->medium.width);
     if (status == YS_OK)
         put_sorted(page, &sorted);
     ys_section_resolution(&text, &page->view, metric);
@@ -281,16 +281,9 @@ static ys_status put_page(struct page *page)
     return status == YS_OK && page->out->failed ? ys_out_of_memory() : status;
 }
 
-ys_status ys_report_table(const ys_json *result, int width, bool colour, struct ys_buf *out)
+ys_status ys_report_table(const struct ys_result *result, int width, bool colour, struct ys_buf *out)
 {
     struct page page = {.medium = {YS_FORM_TEXT, .width = width < 40 ? 40 : width, .colour = colour}, .out = out};
     YS_TRY(ys_view_init(&page.view, result));
-    return put_page(&page);
-}
-
-ys_status ys_report_table_of(const struct ys_result *result, int width, bool colour, struct ys_buf *out)
-{
-    struct page page = {.medium = {YS_FORM_TEXT, .width = width < 40 ? 40 : width, .colour = colour}, .out = out};
-    YS_TRY(ys_view_init_of(&page.view, result));
     return put_page(&page);
 }

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "study/make_checks.h"
 #include "study/run_trial.h"
 #include "study/sequence.h"
 #include "verify/audits/judge_answers.h"
@@ -10,7 +11,8 @@
 
 bool ys_answers_are_audited(const struct ys_study *study, const struct ys_trial *trial)
 {
-    return trial->record.keys.mode == YS_MODE_INFER && !trial->framework->no_work && study->keys.audit != YS_AUDITS_OFF;
+    return ys_due_audit(trial->record.keys.mode) == YS_DUE_ANSWERS && !trial->framework->no_work &&
+           study->keys.audit != YS_AUDITS_OFF;
 }
 
 /* What breaks off is tried once more, and then is missing. */

@@ -420,7 +420,7 @@ static enum ys_due_state state_of(const struct ys_audit *audit)
 
 ys_status ys_study_note_audit(struct ys_study *study, struct ys_trial *trial, const struct ys_audit *audit)
 {
-    const enum ys_due_check check = trial->record.keys.mode == YS_MODE_INFER ? YS_DUE_ANSWERS : YS_DUE_AUDIT;
+    const enum ys_due_check check = ys_due_audit(trial->record.keys.mode);
     const bool says_why = audit->verdict >= YS_AUDIT_NONE;
     put_audit(study, audit, trial->record.proof);
     ys_due_settle(trial, check, state_of(audit), says_why ? audit->reason : NULL);

@@ -24,7 +24,7 @@ static bool lacks_something(const struct ys_trial *trial, const struct ys_facts 
 static double needed_bytes(const struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
-    bool trains = keys->mode == YS_MODE_TRAIN, is_double = keys->precision == YS_PRECISION_F64;
+    bool trains = ys_mode_of(keys->mode)->trains, is_double = keys->precision == YS_PRECISION_F64;
     double weights = trains && !trial->framework->no_work ? (double)trial->parameters * (is_double ? 8 : 4) : 0;
     return weights + LEAST_FREE_BYTES;
 }

@@ -142,6 +142,7 @@ void ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, st
         .framework = copy_of(trial->framework->spec),
         .title = copy_of(trial->framework->title),
         .version = copy_of(trial->framework->version),
+        .mode = trial->record.keys.mode,
         .threads = trial->threads,
         .status = ys_trial_can_run(trial) ? (int)YS_RUN_OK : trial->record.status,
         .reason = copy_of(trial->record.reason),

@@ -9,6 +9,7 @@
 /** One trial. */
 struct ys_listing_trial {
     char *id, *framework, *title, *version; /* framework: as a job would name it, "pytorch@2.13.0" */
+    int mode;                               /* enum ys_mode */
     int64_t threads;
     int status;         /* enum ys_run_status: ok, or why it cannot run */
     char *reason;       /* of that status; NULL */

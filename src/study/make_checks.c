@@ -47,12 +47,23 @@ static const char *no_audit(const struct due_facts *w)
 }
 
 static const struct {
-    bool infers;
+    enum ys_mode mode;
     const char *(*why_not)(const struct due_facts *w);
-} checks[YS_DUE_CHECKS] = {[YS_DUE_FIRST_LOSS] = {false, no_first_loss},
-                           [YS_DUE_WEIGHTS] = {false, no_weights},
-                           [YS_DUE_ANSWERS] = {true, no_answers},
-                           [YS_DUE_AUDIT] = {false, no_audit}};
+} checks[YS_DUE_CHECKS] = {[YS_DUE_FIRST_LOSS] = {YS_MODE_TRAIN, no_first_loss},
+                           [YS_DUE_WEIGHTS] = {YS_MODE_TRAIN, no_weights},
+                           [YS_DUE_ANSWERS] = {YS_MODE_INFER, no_answers},
+                           [YS_DUE_AUDIT] = {YS_MODE_TRAIN, no_audit}};
+
+enum ys_due_check ys_due_audit(int mode)
+{
+    switch ((enum ys_mode)mode) {
+    case YS_MODE_INFER:
+        return YS_DUE_ANSWERS;
+    case YS_MODE_TRAIN:
+        break;
+    }
+    return YS_DUE_AUDIT;
+}
 
 static ys_status look_at_graph(struct due_facts *w)
 {
@@ -75,10 +86,9 @@ static void put(struct ys_due *due, enum ys_due_state state, const char *reason)
 
 static void list(const struct due_facts *w, struct ys_list *due)
 {
-    const bool infers = w->trial->record.keys.mode == YS_MODE_INFER;
     *due = (struct ys_list){0};
     for (int check = 0; check < YS_DUE_CHECKS; check++) {
-        if (checks[check].infers != infers)
+        if ((int)checks[check].mode != w->trial->record.keys.mode)
             continue;
         struct ys_due *item = ys_list_add(&ys_due_record, due);
         const char *reason = checks[check].why_not(w);

@@ -10,6 +10,8 @@
 /** The list of a trial by its job alone, before anybody is asked: what is due is "not yet". *due is overwritten, and to
  * be freed with ys_list_fini(). `audit`: which rounds are to be audited. */
 ys_status ys_due_plan(const struct ys_trial *trial, enum ys_audits audit, struct ys_list *due) YS_MUST_CHECK;
+/** The check that is the audit of runs of that mode. */
+enum ys_due_check ys_due_audit(int mode);
 /** Begins the list of a trial that has its proof, into which it goes; what an earlier session found of a check
  * stays. */
 ys_status ys_due_begin(const struct ys_study *study, struct ys_trial *trial) YS_MUST_CHECK;

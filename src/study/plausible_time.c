@@ -12,8 +12,6 @@ static const double MOST_PER_S = 5e9 * 2 * 32 * 4, MOST_PER_S_BF16 = 5e9 * 2 * 3
 /* What was measured was matrix products, on a machine that may have been busy or hot: four times that for convolutions
  * in fewer multiplications, as above, and twice for a better day. */
 static const double MOST_OF_MEASURED = 4 * 2;
-/* Of the three passes of a training step that a network may save (the first layer needs no gradient of its input). */
-static const double LEAST_PASSES = 2;
 /* Importing a large framework takes some seconds of processor time, compiling a network too: what is above both this
  * and the processor time of all steps is not explained by them. */
 static const double MOST_BESIDE_S = 10;
@@ -21,11 +19,11 @@ static const double MOST_BESIDE_S = 10;
 static const double READINGS_S = 0.02;
 
 /* Operations of the steps after the first, or of all requests. */
-static double operations(double batch, const struct ys_facts *facts, bool infers)
+static double operations(double batch, const struct ys_facts *facts, const struct ys_mode_facts *mode)
 {
-    double steps = (double)facts->steps_done - (infers ? 0 : 1);
+    double steps = (double)facts->steps_done - (mode->times_each ? 0 : 1);
     double multiply_adds = facts->work && facts->work->multiply_adds > 0 ? (double)facts->work->multiply_adds : 0;
-    return steps * batch * multiply_adds * 2 * (infers ? 1 : LEAST_PASSES);
+    return steps * batch * multiply_adds * 2 * mode->least_passes;
 }
 
 struct limit {
@@ -42,14 +40,15 @@ static struct limit limit_of(int precision, const struct ys_peak_measured *measu
     return this.per_s < any.per_s ? this : any;
 }
 
-static void refuse(struct ys_facts *facts, double used_s, double needed_s, const char *basis, bool infers)
+static void refuse(struct ys_facts *facts, double used_s, double needed_s, const char *basis,
+                   const struct ys_mode_facts *mode)
 {
     char text[300];
     snprintf(
         text, sizeof text,
         "its %s used %.3g s of processor time; what was asked for takes a CPU %.3g s at the very least, %s: the work "
         "was not done there",
-        infers ? "requests" : "steps", used_s, needed_s, basis);
+        mode->units, used_s, needed_s, basis);
     facts->status = YS_RUN_WRONG_OUTPUT;
     ys_facts_set_text(&facts->message, text);
 }
@@ -70,14 +69,14 @@ static void warn_of(struct ys_facts *facts, double used_s, const char *place, do
 void ys_plausible(const struct ys_trial_settings *keys, const struct ys_peak_measured *measured, struct ys_facts *facts)
 {
     const struct ys_facts_phase_cpu *phases = facts->phase_cpu;
-    bool infers = keys->mode == YS_MODE_INFER;
-    double used_s = !phases ? NAN : infers ? phases->requests_s : phases->steps_s;
+    const struct ys_mode_facts *mode = ys_mode_of(keys->mode);
+    double used_s = !phases ? NAN : mode->times_each ? phases->requests_s : phases->steps_s;
     if (facts->status != YS_RUN_OK || isnan(used_s) || facts->said.no_work)
         return;
     const struct limit limit = limit_of(keys->precision, measured);
-    double needed_s = operations((double)ys_settings_rows(keys), facts, infers) / limit.per_s;
+    double needed_s = operations((double)ys_settings_rows(keys), facts, mode) / limit.per_s;
     if (used_s + READINGS_S < needed_s) {
-        refuse(facts, used_s, needed_s, limit.basis, infers);
+        refuse(facts, used_s, needed_s, limit.basis, mode);
         return;
     }
     warn_of(facts, phases->start_s, "before hello", used_s);

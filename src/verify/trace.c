@@ -50,7 +50,7 @@ static ys_status open_work(struct tracer *t)
     YS_TRY(write_graph(t->tap.graph, folder, "tap.json", &t->tap_path));
     t->order_path = ys_path_join(folder, "order.safetensors");
     t->extent = ys_proof_extent(t->graph, plan->batch);
-    t->evaluation = plan->mode == YS_MODE_INFER;
+    t->evaluation = !ys_mode_of(plan->mode)->trains;
     return ys_proof_order_write(plan, t->extent, t->order_path);
 }
 

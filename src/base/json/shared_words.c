@@ -4,9 +4,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-static const char *const mode_words[] = {[YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer"};
-const struct ys_names ys_modes = YS_NAMES("mode", mode_words);
-
 static const char *const precision_words[] = {
     [YS_PRECISION_F32] = "f32", [YS_PRECISION_F64] = "f64", [YS_PRECISION_BF16] = "bf16"};
 const struct ys_names ys_precisions = YS_NAMES("precision", precision_words);

@@ -4,9 +4,6 @@
 
 #include "base/json/record.h"
 
-enum ys_mode { YS_MODE_TRAIN, YS_MODE_INFER };
-extern const struct ys_names ys_modes; /* "train", "infer" */
-
 enum ys_precision { YS_PRECISION_F32, YS_PRECISION_F64, YS_PRECISION_BF16, YS_PRECISION_COUNT };
 extern const struct ys_names ys_precisions; /* "f32", "f64", "bf16" */
 

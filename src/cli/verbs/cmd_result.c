@@ -36,17 +36,6 @@ static ys_status load_result(const struct ys_args *args, struct ys_store *store,
     return ys_metric_result_load(store, study_id, flags, result);
 }
 
-/* The same as its document. */
-static ys_status make_result(const struct ys_args *args, struct ys_store *store, int64_t study_id, unsigned flags,
-                             ys_json **document)
-{
-    struct ys_result result;
-    YS_TRY(load_result(args, store, study_id, flags, &result));
-    ys_status status = ys_result_json(&result, document);
-    ys_result_fini(&result);
-    return status;
-}
-
 /* Where the rest is, as commands to paste; a new text. */
 static char *more_of(const struct ys_args *args, const struct ys_store *store, int64_t study_id)
 {
@@ -74,39 +63,30 @@ ys_status ys_result_text(const struct ys_args *args, const struct ys_store *stor
                          const struct ys_result *result, struct ys_buf *out)
 {
     if (args->details)
-        return ys_report_table_of(result, ys_command_width(), ys_command_colour(), out);
+        return ys_report_table(result, ys_command_width(), ys_command_colour(), out);
     char *more = more_of(args, store, study_id);
-    ys_status status = ys_report_summary_of(result, more, ys_command_width(), ys_command_colour(), out);
+    ys_status status = ys_report_summary(result, more, ys_command_width(), ys_command_colour(), out);
     ys_free(more);
-    return status;
-}
-
-/* A text is made without the document, which is large and takes its time. */
-static ys_status print_text(const struct ys_args *args, struct ys_store *store, int64_t study_id, struct ys_buf *out)
-{
-    struct ys_result result;
-    YS_TRY(load_result(args, store, study_id, 0, &result));
-    ys_status status = ys_result_text(args, store, study_id, &result, out);
-    ys_result_fini(&result);
     return status;
 }
 
 int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t study_id)
 {
+    struct ys_result result = {0};
     ys_json *document = NULL;
     struct ys_buf out = {0};
-    bool table = args->format != YS_FORMAT_JSON && args->format != YS_FORMAT_CSV && args->format != YS_FORMAT_MD;
-    ys_status status =
-        table ? print_text(args, store, study_id, &out) : make_result(args, store, study_id, 0, &document);
+    ys_status status = load_result(args, store, study_id, 0, &result);
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
-        return ys_command_print_json(document);
-    if (status == YS_OK && args->format == YS_FORMAT_CSV)
-        status = ys_report_csv(document, &out);
+        status = ys_result_json(&result, &document);
+    else if (status == YS_OK && args->format == YS_FORMAT_CSV)
+        status = ys_report_csv(&result, &out);
     else if (status == YS_OK && args->format == YS_FORMAT_MD)
-        status = ys_report_markdown(document, &out);
-    ys_json_free(document);
+        status = ys_report_markdown(&result, &out);
+    else if (status == YS_OK)
+        status = ys_result_text(args, store, study_id, &result, &out);
+    ys_result_fini(&result);
     if (status == YS_OK)
-        return ys_command_print(&out);
+        return document ? ys_command_print_json(document) : ys_command_print(&out);
     ys_buf_free(&out);
     return ys_command_fail(status);
 }
@@ -154,7 +134,7 @@ static ys_status judge_against(const struct ys_args *args, struct ys_store *stor
 
 /* The page, among other studies where that is asked for. */
 static ys_status make_page(const struct ys_args *args, struct ys_store *store, int64_t study_id, int64_t trial_id,
-                           const ys_json *result, struct ys_buf *page)
+                           const struct ys_result *result, struct ys_buf *page)
 {
     struct ys_judged judged;
     struct ys_history history;
@@ -166,7 +146,7 @@ static ys_status make_page(const struct ys_args *args, struct ys_store *store, i
         status = ys_history_load(store, study_id, trial_id, "rate_per_s", &history);
     const bool loaded = over && status == YS_OK;
     if (status == YS_OK)
-        status = ys_report_html_among(result, args->compare ? &judged : NULL, over ? &history : NULL, page);
+        status = ys_report_html(result, args->compare ? &judged : NULL, over ? &history : NULL, page);
     if (loaded)
         ys_history_fini(&history);
     if (args->compare)
@@ -177,16 +157,16 @@ static ys_status make_page(const struct ys_args *args, struct ys_store *store, i
 ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *store, int64_t study_id, int64_t trial_id,
                                  char **path)
 {
-    ys_json *result = NULL;
+    struct ys_result result = {0};
     struct ys_buf page = {0};
     char *folder = NULL;
     *path = NULL;
-    ys_status status = make_result(args, store, study_id, YS_RESULT_PAGE, &result);
+    ys_status status = load_result(args, store, study_id, YS_RESULT_PAGE, &result);
     if (status == YS_OK)
-        status = make_page(args, store, study_id, trial_id, result, &page);
+        status = make_page(args, store, study_id, trial_id, &result, &page);
     if (status == YS_OK) {
         struct placed placed;
-        ys_record_glance(&placed_record, result, &placed);
+        ys_record_glance(&placed_record, result.rest, &placed);
         folder = ys_path_join(ys_store_folder(store), placed.study.folder ? placed.study.folder : "");
         *path = ys_path_join(folder, "report.html");
         status = ys_fs_make_dirs(folder);
@@ -195,7 +175,7 @@ ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *st
         status = write_page(*path, &page);
     ys_buf_free(&page);
     ys_free(folder);
-    ys_json_free(result);
+    ys_result_fini(&result);
     if (status != YS_OK) {
         ys_free(*path);
         *path = NULL;

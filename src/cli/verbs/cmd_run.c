@@ -251,21 +251,21 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
     bool guessed = false;
     char span[32];
     for (const struct ys_listing_trial *trial = trials; trial < trials + listing->trials.count; trial++) {
-        const bool infers = trial->requests != YS_FIELD_NONE;
+        const struct ys_mode_facts *mode = ys_mode_of(trial->mode);
         if (!print_trial(trial, out))
             continue;
         guessed |= !trial->known;
         struct ys_buf line = {0};
         put_framework(trial, &line);
         ys_command_wrap(out, 4, 8, "%s, %lld %s, %s %s a run", ys_buf_text(&line),
-                        (long long)(infers ? trial->requests : trial->steps), infers ? "requests" : "steps",
+                        (long long)(mode->times_each ? trial->requests : trial->steps), mode->units,
                         trial->known ? "about" : "perhaps", ys_span_text(trial->run_s, span, sizeof span));
         ys_buf_free(&line);
         if (isfinite(trial->apart_times))
             ys_command_wrap(out, 4, 8,
                             "its speed was a range of %.3g times when it last ran, and verdicts must hold at both "
                             "ends: with %.0f %s or more it is none",
-                            trial->apart_times, trial->apart_steps, infers ? "requests" : "steps");
+                            trial->apart_times, trial->apart_steps, mode->units);
         print_not_due(trial, out);
     }
     print_files(listing, out);

@@ -23,7 +23,7 @@ static ys_status open_plan(void *self, const struct ys_plan *plan, ys_json *repl
     struct ys_stream_asked asked = {.channel = (int)input->channel,
                                     .memory = (int)input->memory,
                                     .threads = (int)input->threads,
-                                    .wraps = plan->mode == YS_MODE_INFER};
+                                    .wraps = !ys_mode_of(plan->mode)->trains};
     if (!input->kind || strcmp(input->kind, YS_FEED_KIND) != 0)
         return ys_fail(YS_EINVAL, "input.kind is %s: yardstick-feeder feeds a ring", input->kind ? input->kind : "?");
     YS_TRY(ys_plan_need(input->path, "input.path"));

@@ -342,7 +342,7 @@ static void tell_scaling(const struct trial_pair *pair, int m, struct ys_result_
     const int64_t ranks = ys_settings_ranks(a);
     comparison->told.scaling = YS_NAME_NONE;
     comparison->told.efficiency = NAN;
-    comparison->efficiency = (struct ys_interval){.known = false};
+    comparison->efficiency = (struct ys_interval){false, NAN, NAN, NAN};
     if (strcmp(pair->chosen->varies, "ranks") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 ||
         ys_settings_ranks(b) != 1)
         return;
@@ -369,7 +369,7 @@ static ys_status tell_exposed(const struct trial_pair *pair, int m, struct ys_re
     struct ys_comparison found = ys_compare_invalid(0, "");
     char reason[YS_TRIAL_FAULT_SIZE];
     comparison->told.exposed_s = NAN;
-    comparison->exposed = (struct ys_interval){.known = false};
+    comparison->exposed = (struct ys_interval){false, NAN, NAN, NAN};
     if (strcmp(pair->chosen->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
         !is_alone(b) || ys_trial_has_fault(a, b, reason, sizeof reason))
         return YS_OK;

@@ -55,9 +55,8 @@ struct ys_moments ys_moments_of(const struct ys_metric_view *view)
 
 bool ys_moments_decide(const struct ys_moments *moments, const struct ys_metric_view_trial *trial, int m)
 {
-    const bool infers = trial->record->keys.mode == YS_MODE_INFER;
     const int metric =
-        moments->metric >= 0 ? moments->metric : ys_compared_place(infers ? "latency_p50_s" : "rate_per_s");
+        moments->metric >= 0 ? moments->metric : ys_compared_place(ys_mode_of(trial->record->keys.mode)->speed_metric);
     return moments->decides && m == metric;
 }
 

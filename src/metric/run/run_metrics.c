@@ -57,12 +57,13 @@ struct run_view {
     const struct ys_series *latency;                                    /* NULL in training */
     const struct ys_series *prompt, *token; /* of rows answered piece by piece: of each request, and of its tokens */
     size_t blocks;            /* that all of first, count, start, end have; 0 when they contradict each other. In a run
-                                 that infers a block is one request */
+                                 of requests a block is one of them */
     const char *blocks_wrong; /* why not; NULL */
     int64_t *spans;           /* of each block, ns: metric/run/work_span.h */
     int64_t left_ns;          /* of blocks that do not count: metric/run/counted_turns.h */
     const struct ys_series_set *sampled; /* where its processor time was; NULL: of several ranks, or of turns */
-    bool ok, no_work, infers;
+    bool ok, no_work;
+    const struct ys_mode_facts *mode;
     struct ys_steady steady; /* `from` counts all blocks, the first step included */
     bool has_steady;         /* there are blocks after the first step */
     ys_json *metrics;
@@ -82,9 +83,7 @@ static const char *never(const struct run_view *run, const struct ys_metric_info
 {
     if (info->learning && run->no_work)
         return "this framework does no work";
-    if (info->mode == YS_NAME_NONE || (info->mode == YS_MODE_INFER) == run->infers)
-        return NULL;
-    return run->infers ? "this run answers requests, it does not train" : "this run trains, it answers no requests";
+    return info->mode == YS_NAME_NONE || info->mode == (int)run->mode->mode ? NULL : run->mode->does;
 }
 
 /* NULL, and the run fails: what is computed has no file. */
@@ -159,7 +158,7 @@ static int64_t block_ns(const struct run_view *run, size_t block)
 
 static int64_t block_steps(const struct run_view *run, size_t block)
 {
-    return run->infers ? 1 : run->count->ints[block];
+    return run->mode->times_each ? 1 : run->count->ints[block];
 }
 
 static void view_requests(struct run_view *run)
@@ -185,7 +184,7 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
     run->latency = ys_series_find(series, "latency_ns");
     run->prompt = ys_series_find(series, "prompt_ns");
     run->token = ys_series_find(series, "token_ns");
-    if (run->infers) {
+    if (run->mode->times_each) {
         view_requests(run);
         return;
     }
@@ -207,7 +206,7 @@ static ys_status find_spans(struct run_view *run, const struct ys_series_set *se
     run->spans = ys_alloc(run->blocks + 1, sizeof *run->spans);
     if (!run->spans)
         return ys_out_of_memory();
-    if (run->infers)
+    if (run->mode->times_each)
         ys_span_of_latencies(series, run->blocks, run->spans);
     else
         ys_span_of_blocks(series, run->blocks, run->spans);
@@ -269,25 +268,25 @@ static ys_json *put_part(struct run_view *run, const char *name, int64_t part_ns
 /* Beside warm-up its processor time, against which time in which it waited is no work (metric/outside_speed.h). */
 static void note_warmup(struct run_view *run, ys_json *warmup)
 {
-    if (warmup && run->sampled && !run->infers)
+    if (warmup && run->sampled && !run->mode->times_each)
         ys_put_real(&run->status, warmup, "cpu_s",
                     ys_span_cpu_s(run->sampled, run->end->ints[0], run->end->ints[run->steady.from - 1]));
 }
 
 static void mark_steady(struct run_view *run, ys_json *metric)
 {
-    static const char *const notes[] = {NULL, "never steady: the last half is used",
-                                        "too few blocks to tell: the last half is used"};
-    const char *note = notes[run->steady.answer];
+    char note[80] = "never steady: the last half is used";
     if (!metric)
         return;
-    if (run->infers && run->steady.answer == YS_STEADY_TOO_SHORT)
-        note = "too few requests to tell: the last half is used";
     ys_put_bool(&run->status, metric, "steady", run->steady.answer == YS_STEADY_FOUND);
     ys_put_int(&run->status, metric, "steady_from", (int64_t)run->steady.from);
     ys_put_real(&run->status, metric, "left", run->steady.left);
-    if (run->steady.answer != YS_STEADY_FOUND)
-        ys_put_text(&run->status, metric, "note", note);
+    if (run->steady.answer == YS_STEADY_FOUND)
+        return;
+    if (run->steady.answer == YS_STEADY_TOO_SHORT)
+        snprintf(note, sizeof note, "too few %s to tell: the last half is used",
+                 run->mode->times_each ? run->mode->units : "blocks");
+    ys_put_text(&run->status, metric, "note", note);
 }
 
 static int64_t saved_ns(const struct run_view *run)
@@ -298,9 +297,9 @@ static int64_t saved_ns(const struct run_view *run)
 
 static void put_times(struct run_view *run)
 {
-    const char *no_stamp = "the run did not record when", *no_blocks = run->blocks_wrong ? run->blocks_wrong
-                                                                       : run->infers     ? "no request was timed"
-                                                                                         : "no step was timed";
+    char untimed[40];
+    snprintf(untimed, sizeof untimed, "no %s was timed", run->mode->unit);
+    const char *no_stamp = "the run did not record when", *no_blocks = run->blocks_wrong ? run->blocks_wrong : untimed;
     const struct ys_facts_times *t = run->times;
     int64_t lived_ns = own_ns(run, between(t->exec_ns, t->end_ns)), after_ns;
     int64_t eval_ns = evaluation_ns(run, &after_ns);
@@ -311,16 +310,18 @@ static void put_times(struct run_view *run)
     int64_t rest_ns = lived_ns == UNKNOWN ? 0 : lived_ns + after_ns;
     size_t steady = run->steady.from;
     bool worked = run->ok && run->has_steady;
-    const char *work = run->infers ? "infer_s" : "train_s";
+    const char *work = run->mode->work_metric;
     put_part(run, "start_s", between(t->exec_ns, t->hello_ns), no_stamp, &rest_ns);
     put_part(run, "build_s", between(t->open_ns, t->opened_ns), no_stamp, &rest_ns);
     put_part(run, "first_step_s", run->blocks ? block_ns(run, 0) : UNKNOWN, no_blocks, &rest_ns);
     const int64_t warmup_ns = worked ? sum_blocks(run, 1, steady) + run->left_ns : UNKNOWN;
     note_warmup(run, put_part(run, "warmup_s", warmup_ns, no_blocks, &rest_ns));
     put_part(run, work, worked ? sum_blocks(run, steady, run->blocks) : UNKNOWN, no_blocks, &rest_ns);
-    put_missing(run, run->infers ? "train_s" : "infer_s", no_blocks);
-    put_part(run, "eval_s", run->no_work || run->infers ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
-    put_part(run, "save_s", run->infers ? UNKNOWN : saved_ns(run), no_stamp, &rest_ns);
+    for (int mode = 0; mode < YS_MODE_COUNT; mode++)
+        if (strcmp(ys_mode_of(mode)->work_metric, work) != 0)
+            put_missing(run, ys_mode_of(mode)->work_metric, no_blocks);
+    put_part(run, "eval_s", run->no_work || !run->mode->trains ? UNKNOWN : eval_ns, no_stamp, &rest_ns);
+    put_part(run, "save_s", run->mode->trains ? saved_ns(run) : UNKNOWN, no_stamp, &rest_ns);
     put_part(run, "stop_s", between(t->bye_ns, t->end_ns), no_stamp, &rest_ns);
     if (lived_ns == UNKNOWN)
         put_missing(run, "rest_s", "wall_s is unknown");
@@ -373,7 +374,7 @@ static double *sorted_steps_s(const struct run_view *run, size_t *count)
     }
     for (size_t i = 0; i < *count; i++) {
         size_t block = run->steady.from + i;
-        int64_t took_ns = run->infers ? run->latency->ints[block] : block_ns(run, block);
+        int64_t took_ns = run->mode->times_each ? run->latency->ints[block] : block_ns(run, block);
         step_s[i] = (double)took_ns / NS_PER_S / (double)block_steps(run, block);
     }
     ys_stat_sort(step_s, *count);
@@ -438,15 +439,13 @@ static int64_t multiply_adds(const struct run_view *run)
     return count;
 }
 
-/* A training step costs three forward passes: one forward, one for the gradients of the inputs, one for those of the
- * weights. */
 static void put_flops(struct run_view *run, double rate_per_s)
 {
     int64_t forward = multiply_adds(run);
     if (forward <= 0)
         put_missing(run, "flops_per_s", "the multiply-adds of the model are not known");
     else
-        put_value(run, "flops_per_s", rate_per_s * (double)forward * 2 * (run->infers ? 1 : 3));
+        put_value(run, "flops_per_s", rate_per_s * (double)forward * 2 * run->mode->passes);
 }
 
 static const char *const no_positions = "no class for each position: a row of this network has one target, or its "
@@ -470,7 +469,7 @@ static void put_no_speed(struct run_view *run, const char *reason)
 
 static int64_t ranks_of(const struct run_view *run)
 {
-    return !run->infers && run->told.keys.ranks > 1 ? run->told.keys.ranks : 1;
+    return run->mode->trains && run->told.keys.ranks > 1 ? run->told.keys.ranks : 1;
 }
 
 /* Beside the speed, what it is in the parts of the run that another run may share. */
@@ -478,8 +477,8 @@ static void put_windows(struct run_view *run, ys_json *rate)
 {
     const struct ys_window_blocks after_first = {.count = run->blocks - 1,
                                                  .span_ns = run->spans + 1,
-                                                 .steps = run->infers ? NULL : run->count->ints + 1,
-                                                 .latency_ns = run->infers ? run->latency->ints + 1 : NULL};
+                                                 .steps = run->mode->times_each ? NULL : run->count->ints + 1,
+                                                 .latency_ns = run->mode->times_each ? run->latency->ints + 1 : NULL};
     struct ys_steady steady = run->steady;
     ys_json *windows = NULL;
     steady.from--;
@@ -491,19 +490,18 @@ static void put_windows(struct run_view *run, ys_json *rate)
 
 static void put_speed(struct run_view *run)
 {
-    const char *reason = run->blocks_wrong ? run->blocks_wrong
-                         : run->infers     ? "no request after the first was timed"
-                                           : "no step after the first was timed";
+    char text[80];
+    const char *reason = run->blocks_wrong ? run->blocks_wrong : text;
+    snprintf(text, sizeof text, "no %s after the first was timed", run->mode->unit);
     int64_t steps = 0, batch = run->told.keys.batch * ranks_of(run);
     int64_t work_ns = run->has_steady ? sum_blocks(run, run->steady.from, run->blocks) : 0;
     for (size_t i = run->steady.from; run->has_steady && i < run->blocks; i++)
         steps += block_steps(run, i);
     if (!run->ok || work_ns <= 0 || batch <= 0) {
-        if (work_ns <= 0 && run->has_steady)
-            reason = run->infers ? "the requests took no time that the clock could see"
-                                 : "the steps took no time that the clock could see";
-        else if (run->has_steady)
-            reason = "the batch size is not known";
+        if (run->has_steady)
+            reason = work_ns <= 0 ? text : "the batch size is not known";
+        if (run->has_steady && work_ns <= 0)
+            snprintf(text, sizeof text, "the %s took no time that the clock could see", run->mode->units);
         put_no_speed(run, reason);
         return;
     }
@@ -748,7 +746,7 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
     if (!run.metrics)
         return ys_out_of_memory();
     ys_record_glance(&told_record, trial, &run.told);
-    run.infers = run.told.keys.mode == YS_MODE_INFER;
+    run.mode = ys_mode_of(run.told.keys.mode);
     struct ys_series_set slowest = {0}, kept = {0};
     const int64_t ranks = ys_series_processes(series);
     bool by_turns = false;

@@ -80,13 +80,13 @@ ys_status ys_window_measure(const struct ys_window_blocks *blocks, const struct 
     }
     ys_free(step_s);
     YS_TRY(status);
-    bool infers = blocks->latency_ns != NULL;
+    const bool has_latencies = blocks->latency_ns != NULL;
     const struct ys_run_windows found = {.blocks = (int64_t)blocks->count,
                                          .first = (int64_t)first,
                                          .rate_per_s = {ratios[0], n},
-                                         .step_s = {ratios[1], infers ? 0 : n},
-                                         .latency_p50_s = {ratios[2], infers ? n : 0},
-                                         .latency_p99_s = {ratios[3], infers ? n : 0},
+                                         .step_s = {ratios[1], has_latencies ? 0 : n},
+                                         .latency_p50_s = {ratios[2], has_latencies ? n : 0},
+                                         .latency_p99_s = {ratios[3], has_latencies ? n : 0},
                                          .drift = {drifts, isfinite(steady->left) ? n : 0}};
     *windows = ys_record_json(&ys_run_windows_record, &found);
     return *windows ? YS_OK : ys_out_of_memory();

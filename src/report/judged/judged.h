@@ -30,11 +30,7 @@ ys_status ys_report_recommended(const struct ys_recommended *told, int width, bo
 /** The sentence, then a line a question. */
 ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool colour, struct ys_buf *out) YS_MUST_CHECK;
 
-/** The page of a result (report.h) with what it is against another study, and over all of its name; NULL: neither. */
-ys_status ys_report_html_among(const ys_json *result, const struct ys_judged *judged, const struct ys_history *history,
-                               struct ys_buf *out) YS_MUST_CHECK;
-
-/* Sections of that page. */
+/* Sections of the page of a result (report.h). */
 ys_status ys_html_judged(struct ys_buf *out, const struct ys_judged *judged) YS_MUST_CHECK;
 ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history) YS_MUST_CHECK;
 

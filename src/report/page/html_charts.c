@@ -66,11 +66,11 @@ static struct ys_chart_row *rows_add(struct chart_rows *rows, const char *label,
     return &rows->rows[i];
 }
 
-/** Whether some trial that trains (or, `infers`, answers requests) has the metric. */
-static bool mode_has(const struct ys_view *view, bool infers, const char *name)
+/** Whether some trial of that mode has the metric. */
+static bool mode_has(const struct ys_view *view, int mode, const char *name)
 {
     for (size_t t = 0; t < view->count; t++)
-        if (view->trials[t].infers == infers && isfinite(ys_view_number(&view->trials[t], name)))
+        if (view->trials[t].told->keys.mode == mode && isfinite(ys_view_number(&view->trials[t], name)))
             return true;
     return false;
 }
@@ -114,13 +114,15 @@ static void put_row_value(struct ys_buf *out, struct ys_view_metric metric)
 static ys_status metric_rows(const struct ys_view *view, const struct ys_html_shown *shown, const char *name,
                              struct chart_rows *rows)
 {
-    const bool has[] = {mode_has(view, false, name), mode_has(view, true, name)};
+    bool has[YS_MODE_COUNT];
+    for (int mode = 0; mode < YS_MODE_COUNT; mode++)
+        has[mode] = mode_has(view, mode, name);
     YS_TRY(rows_init(rows, shown->count));
     for (size_t i = 0; i < shown->count; i++) {
         const struct ys_view_trial *trial = &view->trials[shown->places[i]];
         struct ys_view_metric metric = ys_view_metric(trial, name);
         struct ys_buf value = {0}, note = {0};
-        if (!has[trial->infers] || !trial->measured || trial->no_work) /* which the table of results says */
+        if (!has[trial->told->keys.mode] || !trial->measured || trial->no_work) /* which the table of results says */
             continue;
         if (!isfinite(ys_view_number(trial, name)))
             ys_text_clean(&note, ys_view_or(metric.reason, "unknown"), false);
@@ -137,8 +139,8 @@ static ys_status metric_rows(const struct ys_view *view, const struct ys_html_sh
             rows->failed = true;
             break;
         }
-        for (size_t k = 0; k < ys_json_size(metric.values) && k < YS_HTML_DOTS; k++)
-            dots[row->count++] = ys_json_number(ys_json_at(metric.values, k), NAN);
+        for (size_t k = 0; k < metric.rounds && k < YS_HTML_DOTS; k++)
+            dots[row->count++] = ys_view_round(metric, k);
         row->dots = dots;
     }
     return rows->failed ? ys_out_of_memory() : YS_OK;
@@ -165,7 +167,7 @@ static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view
         any |= isfinite(rows.rows[i].mid);
     if (status == YS_OK && any) {
         struct ys_chart_dots full = *chart;
-        full.kind = ys_view_kind(view, name);
+        full.kind = ys_view_kind(name);
         full.rows = rows.rows;
         full.count = rows.count;
         full.reference = full.band = NAN;
@@ -196,10 +198,10 @@ ys_status ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view)
     if (!offsets && status == YS_OK)
         status = ys_out_of_memory();
     for (size_t i = 0; i < view->comparison_count && status == YS_OK && rows.count < MAX_RATIOS; i++) {
-        const struct ys_view_comparison *comparison = &view->comparisons[i];
-        double ratio = comparison->ratio;
-        if (strcmp(ys_view_or(comparison->metric, ""), "rate_per_s") != 0 || !(ratio > 0) ||
-            comparison->verdict == YS_VERDICT_INVALID)
+        const struct ys_result_comparison *comparison = &view->comparisons[i];
+        double ratio = comparison->told.ratio;
+        if (strcmp(ys_view_or(comparison->told.metric, ""), "rate_per_s") != 0 || !(ratio > 0) ||
+            comparison->told.verdict == YS_VERDICT_INVALID)
             continue;
         struct ys_buf value = {0}, note = {0};
         offsets[rows.count] = labels.size;
@@ -208,11 +210,11 @@ ys_status ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view)
         ys_buf_printf(&value, "%sx ", ys_label_ratio(ratio).text);
         ys_buf_puts(&value, ys_view_verdict_word(comparison));
         struct ys_chart_row *row = rows_add(&rows, "", &value, &note);
-        const struct ys_view_trial *a = ys_view_find(view, ys_view_or(comparison->a, ""));
+        const struct ys_view_trial *a = ys_view_find(view, ys_view_or(comparison->told.a, ""));
         row->group = a ? a->hue : 0;
         row->mid = ratio;
-        row->lo = comparison->lo;
-        row->hi = comparison->hi;
+        row->lo = comparison->interval.lo;
+        row->hi = comparison->interval.hi;
     }
     rows.failed |= labels.failed;
     for (size_t i = 0; i < rows.count && !rows.failed; i++)
@@ -364,7 +366,7 @@ static bool has_number(const struct ys_chart_curve *curve)
 /** Whether a picture of curves has it: what does no work is no company for what does. */
 static bool is_drawn(const struct ys_view *view, const struct ys_view_trial *trial)
 {
-    return ys_json_size(trial->told.runs_detail) > 0 && !(view->works_at_all && trial->no_work);
+    return ys_json_size(trial->told->runs_detail) > 0 && !(view->works_at_all && trial->no_work);
 }
 
 /** How many runs of each of the trials that a picture shows are drawn. */
@@ -387,7 +389,7 @@ static ys_status read_curves(const struct ys_view *view, const struct curve_sour
         return ys_out_of_memory();
     for (size_t t = 0; t < view->count && trials < YS_HTML_DRAWN; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
-        const ys_json *runs = trial->told.runs_detail;
+        const ys_json *runs = trial->told->runs_detail;
         bool strong = true;
         if (!is_drawn(view, trial))
             continue;

@@ -193,9 +193,8 @@ static ys_status put_lines(struct ys_buf *out, const struct ys_view *view)
     struct ys_list lines = {0};
     if (!fastest)
         return YS_OK;
-    const struct ys_view_trial_document *told = &fastest->told;
-    const struct ys_recommend_of of = {told->keys,           told->options,           told->env,
-                                       told->framework.name, told->framework.version, view->study.seed};
+    const struct ys_recommend_of of = {fastest->keys,       fastest->told->options, fastest->told->env,
+                                       fastest->found.name, fastest->found.version, view->study.seed};
     ys_status status = ys_recommend_lines_of(&of, &lines);
     struct ys_buf text = {0};
     for (size_t i = 0; i < lines.count; i++)
@@ -365,13 +364,8 @@ static ys_status put_body(struct ys_buf *out, const struct ys_view *view, const 
     return view->count > 0 ? ys_html_metrics(out, view) : YS_OK;
 }
 
-ys_status ys_report_html(const ys_json *result, struct ys_buf *out)
-{
-    return ys_report_html_among(result, NULL, NULL, out);
-}
-
-ys_status ys_report_html_among(const ys_json *result, const struct ys_judged *judged, const struct ys_history *history,
-                               struct ys_buf *out)
+ys_status ys_report_html(const struct ys_result *result, const struct ys_judged *judged,
+                         const struct ys_history *history, struct ys_buf *out)
 {
     const struct other_studies among = {judged, history};
     struct ys_view view;

@@ -347,7 +347,7 @@ static const struct ys_record run_record = YS_RECORD("run", struct pictured_run,
 /** Steady steps of all of its drawn runs, in order of size; new (ys_free). */
 static ys_status steps_of(const struct ys_view_trial *trial, double **values, size_t *count)
 {
-    const ys_json *runs = trial->told.runs_detail;
+    const ys_json *runs = trial->told->runs_detail;
     size_t room = 1;
     struct pictured_run run;
     struct step_blocks blocks;
@@ -412,7 +412,7 @@ ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view)
                                    .x_logarithmic = true};
     ys_status status = YS_OK;
     for (size_t t = 0; status == YS_OK && t < view->count && drawing.count < YS_DRAWING_MOST; t++)
-        if (!view->trials[t].infers && !view->trials[t].no_work)
+        if (!ys_mode_of(view->trials[t].told->keys.mode)->times_each && !view->trials[t].no_work)
             status = draw_tail(&view->trials[t], &drawing);
     if (status == YS_OK)
         return put_lines(out, view, &drawing, &chart,
@@ -427,11 +427,10 @@ ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view)
 static void draw_runs(const struct ys_view_trial *trial, struct ys_drawing *drawing)
 {
     const struct ys_view_metric accuracy = ys_view_metric(trial, "accuracy"), wall = ys_view_metric(trial, "wall_s");
-    const size_t rounds = ys_json_size(accuracy.values);
+    const size_t rounds = accuracy.rounds;
     struct ys_chart_curve *curve = ys_drawing_add(drawing, trial->name, rounds);
     for (size_t i = 0; curve && i < rounds && i < YS_HTML_DOTS; i++) {
-        const double x = ys_json_number(ys_json_at(wall.values, i), NAN),
-                     y = ys_json_number(ys_json_at(accuracy.values, i), NAN);
+        const double x = ys_view_round(wall, i), y = ys_view_round(accuracy, i);
         struct ys_buf title = {0};
         if (!isfinite(x) || !isfinite(y))
             continue;
@@ -458,7 +457,7 @@ static const struct ys_record checkpoint_record = YS_RECORD("checkpoint", struct
 /** The first run that has any. */
 static void draw_checkpoints(const struct ys_view_trial *trial, struct ys_drawing *drawing)
 {
-    const ys_json *runs = trial->told.runs_detail;
+    const ys_json *runs = trial->told->runs_detail;
     for (size_t i = 0; i < ys_json_size(runs); i++) {
         struct pictured_run run;
         struct checkpoint one;
@@ -524,11 +523,6 @@ struct front_figure {
     const char *metric, *id, *title;
 };
 
-static enum ys_kind kind_of(const struct ys_view *view, const struct front_figure *other)
-{
-    return ys_view_kind(view, other->metric);
-}
-
 static bool is_beaten(const struct ys_view *view, const struct ys_view_trial *trial, const struct front_figure *other)
 {
     const double rate = ys_view_number(trial, "rate_per_s"), value = ys_view_number(trial, other->metric);
@@ -560,7 +554,7 @@ static void draw_one(const struct ys_view *view, const struct ys_view_trial *tri
     if (!curve)
         return;
     ys_buf_printf(&title, "%s: %s %s per second, %s%s", trial->name, ys_label_value(YS_KIND_RATE, rate).text,
-                  view->unit, ys_label_value(kind_of(view, other), value).text,
+                  view->unit, ys_label_value(ys_view_kind(other->metric), value).text,
                   beaten ? "" : "; no other is better in both");
     const struct ys_view_metric metric = ys_view_metric(trial, other->metric);
     ys_drawing_point(drawing, curve, rate, value, metric.interval ? metric.lo : NAN, metric.interval ? metric.hi : NAN,
@@ -598,11 +592,11 @@ static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const
     struct ys_chart_lines chart = {.id = other->id,
                                    .title = other->title,
                                    .x_title = unit,
-                                   .y_title = ys_view_metric_title(view, other->metric),
+                                   .y_title = ys_view_metric_title(other->metric),
                                    .description = "Each trial by its speed and one other metric; the line joins those "
                                                   "that no other trial beats in both.",
                                    .x_kind = YS_KIND_RATE,
-                                   .y_kind = kind_of(view, other),
+                                   .y_kind = ys_view_kind(other->metric),
                                    .free_x = true,
                                    .free_y = true};
     size_t shown = 0;
@@ -677,12 +671,12 @@ ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
     for (size_t t = 0; t < view->count && drawing.count < YS_DRAWING_MOST && !drawing.failed; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         const struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
-        const size_t rounds = ys_json_size(rate.values);
+        const size_t rounds = rate.rounds;
         if (!has_speed(trial) || rounds < 2 || !(rate.value > 0))
             continue;
         struct ys_chart_curve *curve = ys_drawing_add(&drawing, trial->name, rounds);
         for (size_t i = 0; curve && i < rounds; i++) {
-            const double ratio = ys_json_number(ys_json_at(rate.values, i), NAN) / rate.value;
+            const double ratio = ys_view_round(rate, i) / rate.value;
             struct ys_buf title = {0};
             if (!isfinite(ratio))
                 continue;

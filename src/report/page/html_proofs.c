@@ -88,9 +88,9 @@ static ys_status put_checks(struct ys_buf *out, const ys_json *checks)
 
 static ys_status put_proof(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    const ys_json *diagnosis = trial->told.proof.diagnosis;
+    const ys_json *diagnosis = trial->proof.diagnosis;
     const enum ys_proof_verdict verdict = ys_view_verdict(trial);
-    const char *reason = ys_view_or(trial->told.proof.reason, "");
+    const char *reason = ys_view_or(trial->proof.reason, "");
     ys_buf_puts(out, verdict == YS_PROOF_FAIL ? "<details open>\n<summary>" : "<details>\n<summary>");
     ys_text_html(out, trial->name);
     ys_buf_printf(out, ": <strong class=\"%s\">%s",
@@ -101,10 +101,10 @@ static ys_status put_proof(struct ys_buf *out, const struct ys_view_trial *trial
     ys_buf_puts(out, reason[0] ? "</strong>, " : "</strong>");
     ys_text_html(out, reason);
     ys_buf_puts(out, "</summary>\n");
-    YS_TRY(put_checks(out, trial->told.proof.checks));
+    YS_TRY(put_checks(out, trial->proof.checks));
     for (size_t i = 0; i < ys_json_size(diagnosis); i++)
         ys_html_put(out, "p", NULL, ys_json_text(ys_json_at(diagnosis, i), ""));
-    put_audit(out, trial->told.proof.audit);
+    put_audit(out, trial->proof.audit);
     ys_buf_puts(out, "</details>\n");
     return YS_OK;
 }

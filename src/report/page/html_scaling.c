@@ -13,7 +13,7 @@ enum { MOST_TICKS = 12 };
 
 /** One speed-up: comparison of a trial of several ranks with that of one process. */
 struct speedup {
-    const struct ys_view_comparison *found;
+    const struct ys_result_comparison *found;
     const struct ys_view_trial *base;
     double ranks;
 };
@@ -21,10 +21,11 @@ struct speedup {
 /** The `index`-th comparison, where it is one that says something. */
 static bool find_speedup(const struct ys_view *view, size_t index, struct speedup *speedup)
 {
-    const struct ys_view_comparison *found = &view->comparisons[index];
-    const struct ys_view_trial *several = ys_view_find(view, ys_view_or(found->a, ""));
-    *speedup = (struct speedup){.found = found, .base = ys_view_find(view, ys_view_or(found->b, ""))};
-    if (found->scaling == YS_NAME_NONE || !(found->efficiency > 0) || !(found->ratio > 0) || !several || !speedup->base)
+    const struct ys_result_comparison *found = &view->comparisons[index];
+    const struct ys_view_trial *several = ys_view_find(view, ys_view_or(found->told.a, ""));
+    *speedup = (struct speedup){.found = found, .base = ys_view_find(view, ys_view_or(found->told.b, ""))};
+    if (found->told.scaling == YS_NAME_NONE || !(found->told.efficiency > 0) || !(found->told.ratio > 0) || !several ||
+        !speedup->base)
         return false;
     speedup->ranks = ys_json_number(ys_view_value(several, "ranks"), NAN);
     return speedup->ranks > 1 && speedup->ranks <= YS_DIST_RANKS_MOST;
@@ -34,7 +35,7 @@ static bool find_speedup(const struct ys_view *view, size_t index, struct speedu
 static void put_name(struct ys_buf *out, const struct ys_view *view, const struct speedup *speedup)
 {
     ys_view_put_name_without(out, view, speedup->base, "ranks");
-    ys_buf_printf(out, ", %s", ys_name_of(&ys_scalings, speedup->found->scaling));
+    ys_buf_printf(out, ", %s", ys_name_of(&ys_scalings, speedup->found->told.scaling));
 }
 
 static struct ys_chart_curve *curve_of(const struct ys_view *view, const struct speedup *speedup,
@@ -81,9 +82,10 @@ static void draw(const struct ys_view *view, bool efficiency, struct ys_drawing 
         struct ys_chart_curve *curve = curve_of(view, &speedup, drawing);
         if (!curve)
             continue;
-        const struct ys_view_comparison *c = speedup.found;
-        const double value = efficiency ? c->efficiency : c->ratio, lo = efficiency ? c->efficiency_lo : c->lo,
-                     hi = efficiency ? c->efficiency_hi : c->hi;
+        const struct ys_result_comparison *c = speedup.found;
+        const double value = efficiency ? c->told.efficiency : c->told.ratio,
+                     lo = efficiency ? c->efficiency.lo : c->interval.lo,
+                     hi = efficiency ? c->efficiency.hi : c->interval.hi;
         const struct ys_label range = ys_label_ratio_range(value, lo, hi);
         ys_buf_printf(&title, "%g ranks: %s%s%s%s", speedup.ranks, ys_label_ratio(value).text,
                       range.text[0] ? " (" : "", range.text, range.text[0] ? ")" : "");
@@ -141,16 +143,16 @@ static void put_ratio(struct ys_sheet *sheet, double value, double lo, double hi
 
 static void put_row(struct ys_sheet *sheet, const struct ys_view *view, const struct speedup *speedup)
 {
-    const struct ys_view_comparison *c = speedup->found;
+    const struct ys_result_comparison *c = speedup->found;
     struct ys_buf name = {0};
     ys_view_put_name_without(&name, view, speedup->base, "ranks");
     ys_sheet_row(sheet);
     ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&name));
-    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_name_of(&ys_scalings, c->scaling));
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_name_of(&ys_scalings, c->told.scaling));
     ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%g", speedup->ranks);
-    put_ratio(sheet, c->ratio, c->lo, c->hi);
-    put_ratio(sheet, c->efficiency, c->efficiency_lo, c->efficiency_hi);
-    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)c->n);
+    put_ratio(sheet, c->told.ratio, c->interval.lo, c->interval.hi);
+    put_ratio(sheet, c->told.efficiency, c->efficiency.lo, c->efficiency.hi);
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)c->told.n);
     sheet->failed |= name.failed;
     ys_buf_free(&name);
 }

@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "base/json/record.h"
 #include "report/page_parts.h"
+#include "metric/metric.h"
 #include "report/view/view.h"
 #include "report/shared_sentences.h"
 #include "report/tables/tables.h"
@@ -11,7 +12,7 @@
 
 #define TEXT(type, member) YS_FIELD(type, member, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "")
 
-/** How a run ended, in a document. */
+/** How a run ended. */
 struct ended {
     int64_t round;
     int status, stage; /* enum ys_run_status, enum ys_stage */
@@ -24,44 +25,37 @@ static const struct ys_field ended_fields[] = {
     TEXT(struct ended, log_tail)};
 static const struct ys_record ended_record = YS_RECORD("run", struct ended, ended_fields);
 
-/** What a metric of a document says of itself. */
-struct origin {
-    const char *method, *scope, *source, *reason;
-};
-static const struct ys_field origin_fields[] = {TEXT(struct origin, method), TEXT(struct origin, scope),
-                                                TEXT(struct origin, source), TEXT(struct origin, reason)};
-static const struct ys_record origin_record = YS_RECORD("metric", struct origin, origin_fields);
-
 /* ---- comparisons */
 
 static void put_comparison(struct ys_sheet *sheet, const struct ys_view *view,
-                           const struct ys_view_comparison *comparison)
+                           const struct ys_result_comparison *comparison)
 {
     const struct ys_effect effect = ys_section_effect(comparison);
     const struct ys_label smallest = ys_section_smallest(comparison);
-    const int verdict = comparison->verdict;
+    const int verdict = comparison->told.verdict;
     struct ys_buf text = {0};
     ys_sheet_row(sheet);
     ys_view_put_pair(&text, view, comparison);
     ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&text));
-    ys_sheet_number(sheet, comparison->is_difference ? comparison->difference : comparison->ratio,
-                    effect.value.text[0] ? effect.value.text : "-");
+    ys_sheet_number(
+        sheet, comparison->told.scale == YS_SCALE_DIFFERENCE ? comparison->told.difference : comparison->told.ratio,
+        effect.value.text[0] ? effect.value.text : "-");
     ys_sheet_put(sheet,
                  verdict == YS_VERDICT_BETTER                                   ? YS_MOOD_GOOD
                  : verdict == YS_VERDICT_WORSE || verdict == YS_VERDICT_INVALID ? YS_MOOD_BAD
                                                                                 : YS_MOOD_PLAIN,
                  ys_view_verdict_word(comparison));
     ys_sheet_put(sheet, YS_MOOD_PLAIN, effect.range.text[0] ? effect.range.text : "-");
-    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)comparison->n);
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)comparison->told.n);
     ys_buf_clear(&text);
     if (effect.value.text[0])
-        ys_section_base(&text, view, comparison);
+        ys_section_base(&text, comparison);
     ys_sheet_put(sheet, YS_MOOD_PLAIN, text.size ? ys_buf_text(&text) : "-");
-    ys_sheet_number(sheet, comparison->resolution, smallest.text[0] ? smallest.text : "-");
+    ys_sheet_number(sheet, comparison->told.resolution, smallest.text[0] ? smallest.text : "-");
     ys_buf_clear(&text);
     ys_section_bounds(&text, comparison); /* in columns of their own they would take the width that numbers need */
-    if (comparison->reason && comparison->reason[0])
-        ys_buf_printf(&text, "%s%s", text.size ? "; " : "", comparison->reason);
+    if (comparison->told.reason && comparison->told.reason[0])
+        ys_buf_printf(&text, "%s%s", text.size ? "; " : "", comparison->told.reason);
     if (text.size)
         ys_sheet_more(sheet, YS_MOOD_SOFT, ys_buf_text(&text));
     sheet->failed |= text.failed;
@@ -80,11 +74,11 @@ static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view,
                                                      {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Could show", NULL}};
     struct ys_sheet sheet = ys_sheet_init(&ys_page_medium);
     sheet.view = view;
-    sheet.title = ys_view_metric_title(view, metric);
+    sheet.title = ys_view_metric_title(metric);
     sheet.things = "comparisons";
     ys_sheet_columns(&sheet, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < view->comparison_count; i++)
-        if (strcmp(ys_view_or(view->comparisons[i].metric, ""), metric) == 0 && sheet.total++ < YS_SHEET_MOST)
+        if (strcmp(ys_view_or(view->comparisons[i].told.metric, ""), metric) == 0 && sheet.total++ < YS_SHEET_MOST)
             put_comparison(&sheet, view, &view->comparisons[i]);
     return ys_sheet_write(&sheet, out);
 }
@@ -136,7 +130,7 @@ ys_status ys_html_failures(struct ys_buf *out, const struct ys_view *view)
     size_t trials = 0, logs = 0;
     for (size_t i = 0; i < view->count; i++) {
         const struct ys_view_trial *trial = &view->trials[i];
-        const ys_json *runs = trial->told.runs_detail;
+        const ys_json *runs = trial->told->runs_detail;
         struct ys_buf text = {0};
         ys_view_put_failure(&text, trial);
         if (text.size > 0 && trials++ < YS_HTML_MOST) {
@@ -172,9 +166,8 @@ struct came {
 
 static struct came origin_of(struct ys_view_metric metric)
 {
-    struct origin origin;
-    ys_record_glance(&origin_record, metric.json, &origin);
-    return (struct came){{origin.method, origin.scope, origin.source}, origin.reason};
+    const struct ys_metric_info *info = metric.rounds ? metric.info : NULL;
+    return info ? (struct came){{info->method, info->scope, info->source}, NULL} : (struct came){{NULL}, metric.reason};
 }
 
 static size_t rows_of(const struct ys_view *view)
@@ -234,14 +227,16 @@ static ys_status put_metric(struct ys_buf *out, const struct ys_view *view, cons
 }
 
 /* Of each metric that no trial has the first reason. */
-static ys_status put_unknown(struct ys_buf *out, const struct ys_view *view, const ys_json *names)
+static ys_status put_unknown(struct ys_buf *out, const struct ys_view *view)
 {
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
     struct ys_sheet sheet = ys_sheet_init(&ys_page_medium);
     sheet.remark = "Known of no trial:";
     ys_sheet_column(&sheet, YS_FORM_PAGE, YS_COLUMN_NAME, "Metric", NULL);
     ys_sheet_column(&sheet, YS_FORM_PAGE, YS_COLUMN_WIDE, "Why unknown", NULL);
-    for (size_t i = 0; i < ys_json_size(names); i++) {
-        const char *name = ys_json_text(ys_json_at(names, i), ""), *reason = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = infos[i].name, *reason = NULL;
         if (ys_view_is_known(view, name))
             continue;
         for (size_t t = 0; t < view->count && !reason; t++)
@@ -255,31 +250,26 @@ static ys_status put_unknown(struct ys_buf *out, const struct ys_view *view, con
 
 ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
 {
-    ys_json *names;
-    ys_status status = YS_OK;
-    YS_TRY(ys_view_metric_names(view, &names));
-    if (ys_json_size(names) > 0) {
-        ys_html_begin_fold(out, "All metrics", "metrics");
-        for (size_t i = 0; status == YS_OK && i < ys_json_size(names); i++) {
-            const char *name = ys_json_text(ys_json_at(names, i), "");
-            if (!ys_view_is_known(view, name))
-                continue;
-            ys_buf_puts(out, "<details>\n<summary><code>");
-            ys_text_html(out, name);
-            ys_buf_puts(out, "</code>");
-            if (strcmp(ys_view_metric_title(view, name), name) != 0)
-                ys_buf_printf(out, " %s", ys_view_metric_title(view, name));
-            ys_buf_puts(out, "</summary>\n");
-            status = put_metric(out, view, name);
-            ys_buf_puts(out, "</details>\n");
-        }
-        if (status == YS_OK)
-            status = put_unknown(out, view, names);
-        ys_html_say_cut(out, view, YS_SHEET_MOST, view->count, "trials");
-        ys_html_end_fold(out);
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    ys_html_begin_fold(out, "All metrics", "metrics");
+    for (size_t i = 0; i < count; i++) {
+        const struct ys_metric_info *info = &infos[i];
+        if (!ys_view_is_known(view, info->name))
+            continue;
+        ys_buf_puts(out, "<details>\n<summary><code>");
+        ys_text_html(out, info->name);
+        ys_buf_puts(out, "</code>");
+        if (strcmp(info->title, info->name) != 0)
+            ys_buf_printf(out, " %s", info->title);
+        ys_buf_puts(out, "</summary>\n");
+        YS_TRY(put_metric(out, view, info->name));
+        ys_buf_puts(out, "</details>\n");
     }
-    ys_json_free(names);
-    return status;
+    YS_TRY(put_unknown(out, view));
+    ys_html_say_cut(out, view, YS_SHEET_MOST, view->count, "trials");
+    ys_html_end_fold(out);
+    return YS_OK;
 }
 
 /* ---- a document's object */

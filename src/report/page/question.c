@@ -82,14 +82,15 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
     const struct ys_view_trial *high = extreme(view, "accuracy", true, &known),
                                *low = extreme(view, "accuracy", false, &known);
     for (size_t i = 0; i < view->comparison_count; i++)
-        if (strcmp(ys_view_or(view->comparisons[i].metric, ""), "accuracy") == 0) {
-            compared += view->comparisons[i].verdict != YS_VERDICT_INVALID;
-            differ +=
-                view->comparisons[i].verdict == YS_VERDICT_BETTER || view->comparisons[i].verdict == YS_VERDICT_WORSE;
+        if (strcmp(ys_view_or(view->comparisons[i].told.metric, ""), "accuracy") == 0) {
+            compared += view->comparisons[i].told.verdict != YS_VERDICT_INVALID;
+            differ += view->comparisons[i].told.verdict == YS_VERDICT_BETTER ||
+                      view->comparisons[i].told.verdict == YS_VERDICT_WORSE;
         }
     if (!high) {
-        ys_buf_puts(out, ys_view_has_mode(view, false) ? "No accuracy was verified."
-                                                       : "Nothing was trained, so there is no accuracy to verify.");
+        ys_buf_puts(out, ys_view_has_mode(view, YS_MODE_TRAIN)
+                             ? "No accuracy was verified."
+                             : "Nothing was trained, so there is no accuracy to verify.");
         return;
     }
     const bool alike = ys_view_number(high, "accuracy") - ys_view_number(low, "accuracy") < 5e-5; /* as it is printed */
@@ -195,8 +196,8 @@ static void answer_trust(struct ys_buf *out, const struct ys_view *view)
     int64_t runs = 0, disturbed = 0;
     for (size_t t = 0; t < view->count; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
-        runs += trial->told.runs;
-        disturbed += trial->told.disturbed;
+        runs += trial->told->runs;
+        disturbed += trial->told->disturbed;
         if (!trial->measured || trial->no_work)
             continue;
         const enum ys_proof_verdict verdict = ys_view_verdict(trial);

@@ -39,10 +39,10 @@ static struct ys_agreement_layer worst_layer(const ys_json *layers)
 bool ys_agreement_row(const struct ys_view_trial *trial, struct ys_agreement_row *row)
 {
     struct ys_agreement_block found;
-    if (ys_json_size(trial->told.agreement) == 0)
+    if (ys_json_size(trial->told->agreement) == 0)
         return false;
     *row = (struct ys_agreement_row){.reason = NULL};
-    ys_record_glance(&ys_agreement_block_record, trial->told.agreement, &found);
+    ys_record_glance(&ys_agreement_block_record, trial->told->agreement, &found);
     if (found.disagreements == YS_FIELD_NONE) {
         struct ys_agreement_round round;
         ys_record_glance(&ys_agreement_round_record, ys_json_at(found.rounds, 0), &round);
@@ -84,7 +84,7 @@ void ys_table_agreements(struct ys_sheet *sheet, const struct ys_view *view)
 static const ys_json *layers_of(const struct ys_view_trial *trial)
 {
     struct ys_agreement_block found;
-    ys_record_glance(&ys_agreement_block_record, trial->told.agreement, &found);
+    ys_record_glance(&ys_agreement_block_record, trial->told->agreement, &found);
     return found.layers;
 }
 

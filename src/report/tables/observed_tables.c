@@ -27,9 +27,6 @@ struct self_test {
 struct observed_machine {
     struct self_test *self_test;
 };
-struct document {
-    struct observed_machine *host;
-};
 #define OF_ROW(member, kind) YS_FIELD(struct self_test_row, member, kind, NULL, YS_FIELD_NULL | YS_FIELD_LATER, "")
 static const struct ys_field row_fields[] = {
     OF_ROW(what, YS_FIELD_TEXT),  OF_ROW(unit, YS_FIELD_TEXT),     OF_ROW(verdict, YS_FIELD_TEXT),
@@ -48,17 +45,15 @@ static const struct ys_field machine_fields[] = {
                 YS_FIELD_NULL | YS_FIELD_LATER, "of doctor"),
 };
 static const struct ys_record machine_record = YS_RECORD("host", struct observed_machine, machine_fields);
-static const struct ys_field document_fields[] = {
-    YS_FIELD_OF(struct document, host, YS_FIELD_OBJECT_OWNED, &machine_record, YS_FIELD_NULL | YS_FIELD_LATER,
-                "where it was measured"),
-};
-static const struct ys_record document_record = YS_RECORD("result", struct document, document_fields);
 
 /* By how much a trial's speed is another without its disturbed runs; NaN where none is left, or none has one. */
 static double change_of(const struct ys_view_trial *trial)
 {
-    const double with = ys_view_number(trial, trial->infers ? "latency_p50_s" : "rate_per_s"),
-                 without = trial->infers ? trial->told.quiet.latency_p50_s : trial->told.quiet.rate_per_s;
+    const struct ys_mode_facts *mode = ys_mode_of(trial->told->keys.mode);
+    const struct ys_result_quiet *quiet = trial->told->quiet;
+    const double with = ys_view_number(trial, mode->speed_metric), without = !quiet             ? NAN
+                                                                             : mode->times_each ? quiet->latency_p50_s
+                                                                                                : quiet->rate_per_s;
     return fabs(without / with - 1);
 }
 
@@ -68,9 +63,9 @@ void ys_observed_put_disturbed(struct ys_buf *out, const struct ys_view *view)
     double change = NAN;
     for (size_t i = 0; i < view->count; i++) {
         const struct ys_view_trial *trial = &view->trials[i];
-        runs += trial->told.runs;
-        disturbed += trial->told.disturbed > 0 ? trial->told.disturbed : 0;
-        if (trial->told.disturbed <= 0)
+        runs += trial->told->runs;
+        disturbed += trial->told->disturbed > 0 ? trial->told->disturbed : 0;
+        if (trial->told->disturbed <= 0)
             continue;
         change = fmax(change, change_of(trial)); /* which passes over NaN */
         bare += isnan(change_of(trial));
@@ -123,8 +118,8 @@ static ys_status find_profiles(const struct ys_view *view, struct profile **prof
     if (!made)
         return ys_out_of_memory();
     for (size_t i = 0; i < view->count; i++) {
-        const struct ys_facts_perf *perf = &view->trials[i].told.perf;
-        if (perf->runs == YS_FIELD_NONE)
+        const struct ys_facts_perf *perf = view->trials[i].told->perf;
+        if (!perf || perf->runs == YS_FIELD_NONE)
             continue;
         struct profile *profile = &made[(*count)++];
         *profile = (struct profile){.trial = &view->trials[i], .in_kernel = perf->in_kernel, .reason = perf->reason};
@@ -319,13 +314,13 @@ static void put_markdown_rows(struct ys_buf *out, const struct self_test *test)
 static ys_status put_self_test(struct ys_buf *out, const struct ys_view *view,
                                void (*put)(struct ys_buf *, const struct self_test *))
 {
-    struct document document;
-    ys_status status = ys_record_read(&document_record, view->result, "the result", &document);
+    struct observed_machine host;
+    ys_status status = ys_record_read(&machine_record, view->host, "the result", &host);
     if (status != YS_OK)
         return status == YS_ENOMEM ? status : YS_OK;
-    if (document.host && document.host->self_test && document.host->self_test->rows.count)
-        put(out, document.host->self_test);
-    ys_record_fini(&document_record, &document);
+    if (host.self_test && host.self_test->rows.count)
+        put(out, host.self_test);
+    ys_record_fini(&machine_record, &host);
     return YS_OK;
 }
 

@@ -60,7 +60,7 @@ static const char ranks_remark[] =
 
 size_t ys_ranks_count(const struct ys_view_trial *trial)
 {
-    return ys_json_size(trial->told.ranks);
+    return ys_json_size(trial->told->ranks);
 }
 
 static struct ys_label label_measure(double value_s, const ys_json *ci)
@@ -84,7 +84,7 @@ static struct ys_label label_figure(size_t column, double value)
 struct ys_result_rank ys_ranks_told(const struct ys_view_trial *trial, size_t index)
 {
     struct ys_result_rank told;
-    ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told.ranks, index), &told);
+    ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told->ranks, index), &told);
     return told;
 }
 

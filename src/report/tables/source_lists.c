@@ -61,7 +61,7 @@ static void fill_observed(struct ys_sheet *sheet, const struct ys_view *view)
         ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_TEXT, heads[i], NULL);
     const size_t count = ys_table_count(sheet, view);
     for (size_t i = 0; i < count; i++) {
-        if (!read_or_pass(sheet, &observed_record, view->trials[i].told.observed, &observed))
+        if (!read_or_pass(sheet, &observed_record, view->trials[i].told->observed, &observed))
             continue;
         ys_table_trial(sheet, view, i);
         put_yes_no(sheet, observed.grouped, observed.group);
@@ -83,7 +83,6 @@ static void put_row(struct ys_sheet *sheet, const struct ys_self_report *row)
 static void fill_said(struct ys_sheet *sheet, const struct ys_view *view)
 {
     static const char *const heads[] = {"What", "Its word", "What was observed", "From"};
-    struct ys_self_report row;
     sheet->is_plain = sheet->keeps_heads = true;
     sheet->things = "rows";
     ys_table_trials(sheet, view, "Trial");
@@ -91,15 +90,12 @@ static void fill_said(struct ys_sheet *sheet, const struct ys_view *view)
         ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_TEXT, heads[i], NULL);
     ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_FLAG, "Verdict", NULL);
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *said = view->trials[i].told.said;
-        for (size_t k = 0; k < ys_json_size(said); k++) {
-            if (!read_or_pass(sheet, &ys_said_record, ys_json_at(said, k), &row))
+        const struct ys_list *said = &view->trials[i].told->said;
+        for (size_t k = 0; k < said->count; k++) {
+            if (sheet->total++ >= YS_SHEET_MOST)
                 continue;
-            if (sheet->total++ < YS_SHEET_MOST) {
-                ys_table_trial(sheet, view, i);
-                put_row(sheet, &row);
-            }
-            ys_record_fini(&ys_said_record, &row);
+            ys_table_trial(sheet, view, i);
+            put_row(sheet, (const struct ys_self_report *)said->items + k);
         }
     }
 }
@@ -107,7 +103,7 @@ static void fill_said(struct ys_sheet *sheet, const struct ys_view *view)
 static bool has_any(const struct ys_view *view, bool observed)
 {
     for (size_t i = 0; i < view->count; i++)
-        if (ys_json_size(observed ? view->trials[i].told.observed : view->trials[i].told.said) > 0)
+        if (observed ? view->trials[i].told->observed != NULL : view->trials[i].told->said.count > 0)
             return true;
     return false;
 }

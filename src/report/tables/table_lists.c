@@ -35,12 +35,12 @@ static void put_remarks(struct ys_sheet *sheet, const struct ys_view *view,
 
 static const ys_json *deviations_of(const struct ys_view_trial *trial)
 {
-    return trial->told.deviations;
+    return trial->told->deviations;
 }
 
 static const ys_json *warnings_of(const struct ys_view_trial *trial)
 {
-    return trial->told.warnings;
+    return trial->told->warnings;
 }
 
 void ys_table_deviations(struct ys_sheet *sheet, const struct ys_view *view)

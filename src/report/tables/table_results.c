@@ -210,7 +210,7 @@ void ys_table_latencies(struct ys_sheet *sheet, const struct ys_view *view)
         const struct ys_view_trial *trial = &view->trials[i];
         const struct ys_view_metric metric = ys_view_metric(trial, median);
         const struct ys_measure measure = ys_view_measure(metric);
-        if (!trial->infers || !isfinite(ys_view_number(trial, median)))
+        if (!ys_mode_of(trial->told->keys.mode)->times_each || !isfinite(ys_view_number(trial, median)))
             continue;
         ys_table_trial(sheet, view, i);
         put_value(sheet, trial, median);

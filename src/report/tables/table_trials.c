@@ -25,7 +25,7 @@ static int width_of_axis(const struct ys_view *view, const char *axis)
 {
     int widest = ys_text_width(axis ? ys_view_short_axis(axis) : "job");
     for (size_t k = 0; k < view->count; k++) {
-        const struct ys_view_trial_document *told = &view->trials[k].told;
+        const struct ys_result_trial *told = view->trials[k].told;
         struct ys_buf text = {0};
         if (axis)
             ys_view_put_value(&text, ys_json_get(told->factors, axis));
@@ -87,11 +87,11 @@ static void put_names(struct ys_sheet *sheet, const struct ys_view *view, size_t
         ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&text));
     } else {
         if (view->many_sections)
-            ys_sheet_put(sheet, YS_MOOD_PLAIN, trial->told.section);
+            ys_sheet_put(sheet, YS_MOOD_PLAIN, trial->told->section);
         ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s%s", trial->framework, mark);
     }
     for (size_t i = 0; !sheet->is_numbered && i < ys_view_axes(view); i++) {
-        const ys_json *value = ys_json_get(trial->told.factors, ys_view_axis(view, i));
+        const ys_json *value = ys_json_get(trial->told->factors, ys_view_axis(view, i));
         ys_buf_clear(&text);
         if (value)
             ys_view_put_value(&text, value);

@@ -8,10 +8,10 @@
 
 const ys_json *ys_view_value(const struct ys_view_trial *trial, const char *name)
 {
-    const ys_json *value = ys_json_get(trial->told.factors, name);
+    const ys_json *value = ys_json_get(trial->told->factors, name);
     if (!value)
-        value = ys_json_get(trial->told.keys, name);
-    return value ? value : ys_json_get(trial->told.options, name);
+        value = ys_json_get(trial->keys, name);
+    return value ? value : ys_json_get(trial->told->options, name);
 }
 
 void ys_view_put_value(struct ys_buf *out, const ys_json *value)
@@ -44,7 +44,7 @@ static bool is_threads(const char *name)
 
 bool ys_view_is_alone(const struct ys_view_trial *trial)
 {
-    return trial->told.threads_shared == 0;
+    return trial->told->threads_shared == 0;
 }
 
 const char *ys_view_joint(const struct ys_view_trial *trial, const char *name)
@@ -84,13 +84,13 @@ static bool take(struct ys_buf *buf, char **text)
 
 static const char *framework_name(const struct ys_view_trial *trial)
 {
-    const char *name = trial->told.framework.name;
+    const char *name = trial->found.name;
     return name && name[0] ? name : "unknown";
 }
 
 static const char *framework_version(const struct ys_view_trial *trial)
 {
-    return ys_view_or(trial->told.framework.version, "");
+    return ys_view_or(trial->found.version, "");
 }
 
 /** {framework: its version, or null when trials have several}. */
@@ -118,16 +118,15 @@ static bool says_no_work(const char *reason)
 /** The document has no word for it; the proof and the metrics say why they have nothing. */
 static bool does_no_work(const struct ys_view_trial *trial)
 {
-    return trial->told.framework.no_work || trial->told.no_work ||
-           says_no_work(ys_view_metric(trial, "final_loss").reason) ||
-           says_no_work(ys_view_metric(trial, "accuracy").reason) || says_no_work(trial->told.proof.reason);
+    return trial->found.no_work || says_no_work(ys_view_metric(trial, "final_loss").reason) ||
+           says_no_work(ys_view_metric(trial, "accuracy").reason) || says_no_work(trial->proof.reason);
 }
 
 bool ys_view_is_common(const struct ys_view *view, enum ys_view_member of, const char *name, const ys_json *value)
 {
     for (size_t i = 0; i < view->count; i++) {
-        const struct ys_view_trial_document *told = &view->trials[i].told;
-        const ys_json *other = ys_json_get(of == YS_VIEW_FACTORS ? told->factors : told->keys, name);
+        const struct ys_view_trial *trial = &view->trials[i];
+        const ys_json *other = ys_json_get(of == YS_VIEW_FACTORS ? trial->told->factors : trial->keys, name);
         if (!other || !ys_json_equal(other, value))
             return false;
     }
@@ -136,7 +135,7 @@ bool ys_view_is_common(const struct ys_view *view, enum ys_view_member of, const
 
 static const char *section_of(const struct ys_view_trial *trial)
 {
-    return ys_view_or(trial->told.section, "");
+    return ys_view_or(trial->told->section, "");
 }
 
 /** `seen` is {factor: true} of those that were looked at. */
@@ -146,7 +145,7 @@ static ys_status find_axes(struct ys_view *view, ys_json *seen)
     if (!view->axes || !seen)
         return ys_out_of_memory();
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *factors = view->trials[i].told.factors;
+        const ys_json *factors = view->trials[i].told->factors;
         view->many_sections |= strcmp(section_of(&view->trials[0]), section_of(&view->trials[i])) != 0;
         for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
             const char *name = ys_json_iter_key(it);
@@ -172,7 +171,7 @@ static ys_status name_trial(const struct ys_view *view, const ys_json *all_versi
     }
     if (!take(&name, &trial->framework))
         return ys_out_of_memory();
-    const char *title = ys_view_or(trial->told.framework.title, "");
+    const char *title = ys_view_or(trial->found.title, "");
     ys_text_clean(&name, title[0] ? title : framework_name(trial), false);
     if (versions && version[0]) {
         ys_buf_puts(&name, " ");
@@ -182,7 +181,7 @@ static ys_status name_trial(const struct ys_view *view, const ys_json *all_versi
         return ys_out_of_memory();
     ys_buf_puts(&name, trial->framework);
     for (size_t i = 0; i < ys_view_axes(view); i++) {
-        const ys_json *value = ys_json_get(trial->told.factors, ys_view_axis(view, i));
+        const ys_json *value = ys_json_get(trial->told->factors, ys_view_axis(view, i));
         if (value) {
             ys_buf_puts(&name, ", ");
             ys_view_put_factor(&name, trial, ys_view_axis(view, i), value);
@@ -198,7 +197,7 @@ static ys_status name_trial(const struct ys_view *view, const ys_json *all_versi
 
 static void judge_trial(struct ys_view_trial *trial)
 {
-    const struct ys_view_trial_document *told = &trial->told;
+    const struct ys_result_trial *told = trial->told;
     trial->id = ys_view_or(told->id, "");
     trial->status = told->status == YS_NAME_NONE ? YS_RUN_SKIPPED : (enum ys_run_status)told->status;
     trial->runs = told->runs;
@@ -208,7 +207,6 @@ static void judge_trial(struct ys_view_trial *trial)
     bool all_failed = trial->status != YS_RUN_OK && trial->failed >= trial->runs;
     trial->measured = tried && !all_failed && trial->runs > trial->failed;
     trial->no_work = does_no_work(trial);
-    trial->infers = told->infers;
 }
 
 /** Gives equal names their number; `names` is {name: true} of the trials before. */
@@ -372,16 +370,10 @@ static ys_status fill(struct ys_view *view, ys_status status)
     return status;
 }
 
-ys_status ys_view_init(struct ys_view *view, const ys_json *result)
+ys_status ys_view_init(struct ys_view *view, const struct ys_result *result)
 {
     *view = (struct ys_view){0};
     return fill(view, ys_view_read(view, result));
-}
-
-ys_status ys_view_init_of(struct ys_view *view, const struct ys_result *result)
-{
-    *view = (struct ys_view){0};
-    return fill(view, ys_view_read_result(view, result));
 }
 
 void ys_view_fini(struct ys_view *view)
@@ -390,14 +382,12 @@ void ys_view_fini(struct ys_view *view)
         ys_free(view->trials[i].framework);
         ys_free(view->trials[i].title);
         ys_free(view->trials[i].name);
-        ys_json_free(view->trials[i].made_keys);
-        ys_json_free(view->trials[i].made_warned);
+        ys_json_free(view->trials[i].keys);
     }
     for (size_t i = 0; i < view->group_count; i++)
         ys_free(view->groups[i].trials);
     ys_free(view->groups);
     ys_free(view->trials);
-    ys_free(view->comparisons);
     ys_free(view->works);
     ys_free(view->unit);
     ys_json_free(view->axes);
@@ -413,10 +403,10 @@ bool ys_view_is_known(const struct ys_view *view, const char *name)
     return false;
 }
 
-bool ys_view_has_mode(const struct ys_view *view, bool infers)
+bool ys_view_has_mode(const struct ys_view *view, enum ys_mode mode)
 {
     for (size_t i = 0; i < view->count; i++)
-        if (view->trials[i].infers == infers)
+        if (view->trials[i].told->keys.mode == (int)mode)
             return true;
     return false;
 }
@@ -454,14 +444,14 @@ struct ys_label ys_view_label(struct ys_view_metric metric)
 
 enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial)
 {
-    const int verdict = trial->told.proof.verdict;
+    const int verdict = trial->proof.verdict;
     return verdict == YS_NAME_NONE ? YS_PROOF_NONE : (enum ys_proof_verdict)verdict;
 }
 
-const char *ys_view_verdict_word(const struct ys_view_comparison *comparison)
+const char *ys_view_verdict_word(const struct ys_result_comparison *comparison)
 {
-    return ys_verdict_name(comparison->verdict == YS_NAME_NONE ? YS_VERDICT_UNCLEAR
-                                                               : (enum ys_verdict)comparison->verdict);
+    return ys_verdict_name(comparison->told.verdict == YS_NAME_NONE ? YS_VERDICT_UNCLEAR
+                                                                    : (enum ys_verdict)comparison->told.verdict);
 }
 
 const char *ys_view_proof_mark(const struct ys_view_trial *trial)
@@ -471,26 +461,5 @@ const char *ys_view_proof_mark(const struct ys_view_trial *trial)
     const enum ys_proof_verdict verdict = ys_view_verdict(trial);
     if ((trial->no_work || !trial->measured) && verdict != YS_PROOF_FAIL)
         return "";
-    return verdict == YS_PROOF_PASS && ys_json_size(trial->told.doubts) > 0 ? " ~" : marks[verdict];
-}
-
-ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names)
-{
-    ys_json *found = ys_json_array();
-    if (!found)
-        return ys_out_of_memory();
-    for (size_t i = 0; i < view->count; i++) {
-        const ys_json *metrics = view->trials[i].told.metrics;
-        for (void *it = ys_json_iter(metrics); it; it = ys_json_next(metrics, it)) {
-            if (ys_json_lists(found, ys_json_iter_key(it)))
-                continue;
-            ys_status status = ys_json_append(found, ys_json_string(ys_json_iter_key(it)));
-            if (status != YS_OK) {
-                ys_json_free(found);
-                return status;
-            }
-        }
-    }
-    *names = found;
-    return YS_OK;
+    return verdict == YS_PROOF_PASS && ys_json_size(trial->told->doubts) > 0 ? " ~" : marks[verdict];
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json/json.h"
+#include "base/modes.h"
 #include "metric/result_document.h"
 #include "report/label.h"
 #include "stat/compare.h"
@@ -25,31 +26,12 @@ struct ys_view_proof {
     const ys_json *checks, *diagnosis, *audit;
 };
 
-/** What a result says of a trial, borrowed from it. */
-struct ys_view_trial_document {
-    const char *id, *section;
-    struct ys_view_framework framework;
-    int status, stage; /* enum ys_run_status, enum ys_stage */
-    const char *reason, *command;
-    int64_t runs, failed, disturbed; /* 0 when unknown */
-    bool no_work;
-    int threads_shared; /* as in struct ys_result_trial */
-    struct ys_view_proof proof;
-    struct ys_result_quiet quiet; /* unknown where no run was disturbed */
-    struct ys_facts_perf perf;    /* `runs` is YS_FIELD_NONE where it was not asked for */
-    const ys_json *metrics;       /* of a document; else NULL */
-    const char *model;            /* of the keys */
-    bool infers;                  /* their mode */
-    int init;                     /* theirs: enum ys_init_from */
-    const ys_json *factors, *keys, *options, *env, *deviations, *warnings, *warned, *doubts, *agreement, *ranks,
-        *runs_detail, *observed, *said; /* the last two of a document; else NULL */
-};
-
 struct ys_view_trial {
-    struct ys_view_trial_document told;
-    const struct ys_trial_metric *values; /* of a result that is no document yet; else NULL */
-    ys_json *made_keys, *made_warned;     /* owned; of the latter */
-    const char *id;                       /* "" when the document has none */
+    const struct ys_result_trial *told;
+    ys_json *keys; /* owned; told's as JSON */
+    struct ys_view_framework found;
+    struct ys_view_proof proof;
+    const char *id;
     char *framework; /* "pytorch"; "pytorch@2.13.0" when the study has two versions of it. Clean text, as all that
                         follow */
     char *title;     /* "PyTorch", with the version when the study has two; the name when it has no title */
@@ -58,7 +40,6 @@ struct ys_view_trial {
     int64_t runs, failed;
     bool measured; /* at least one run was ok, so its metrics say something */
     bool no_work;  /* the framework does no work by declaration */
-    bool infers;   /* it answered requests, where others trained */
     int group;     /* which framework, counted in order of appearance */
     int member;    /* which trial of that framework */
     /* How its curves are drawn: each framework in a colour of its own, its trials by their dashes; the trials of one
@@ -74,29 +55,10 @@ struct ys_view_metric {
     double lo, hi, level; /* of that interval */
     int64_t n;
     enum ys_kind kind;
-    const char *reason;     /* why it has no value */
-    const ys_json *json;    /* of a document, as the next one; else NULL */
-    const ys_json *values;  /* [number or null] by round */
-    const double *by_round; /* of a result that is no document yet; else NULL */
+    const char *reason;                /* why it has no value */
+    const struct ys_metric_info *info; /* NULL: there is none of that name */
+    const double *by_round;            /* NaN where it has none */
     size_t rounds;
-};
-
-/** One comparison, or what else has a ratio with an interval. */
-struct ys_view_comparison {
-    const char *metric, *a, *b, *varies, *reason;
-    int verdict;        /* enum ys_verdict */
-    int best;           /* enum ys_pair_best, or YS_NAME_NONE */
-    bool is_difference; /* of shares, where others are ratios */
-    double ratio, difference, lo, hi;
-    double settled_lo, settled_hi; /* the interval were what is left of warm-up gone; NAN */
-    double a_value, b_value, margin, resolution;
-    int64_t n, left_out;              /* matched rounds; beside them those of which nobody knows what was taken */
-    struct ys_comparison_taken taken; /* from how many of the former, and how much; none: its `rounds` is not above 0 */
-    const char *rounds;               /* whether they are independent; NULL */
-    double round_correlation, bias_bound, window_from; /* NAN */
-    int scaling;                                       /* enum ys_scaling, or YS_NAME_NONE */
-    double efficiency, efficiency_lo, efficiency_hi;   /* NAN */
-    double exposed_s, exposed_lo_s, exposed_hi_s;      /* likewise */
 };
 
 /** What a result says of its study, borrowed from it. */
@@ -134,17 +96,16 @@ struct ys_view_group {
 };
 
 struct ys_view {
-    const ys_json *result; /* the document, of which trials and comparisons may be null */
     struct ys_view_study study;
     struct ys_view_work *works;
     size_t work_count;
     struct ys_view_harness harness;
-    const ys_json *host, *host_warnings, *metrics, *environment_differences, *told_groups;
+    const ys_json *host, *host_warnings, *environment_differences, *told_groups;
     struct ys_view_trial *trials;
     size_t count;
     size_t frameworks; /* groups of trials that do work; where none does, of all */
     bool works_at_all; /* some trial does work */
-    struct ys_view_comparison *comparisons;
+    const struct ys_result_comparison *comparisons;
     size_t comparison_count;
     struct ys_view_group *groups; /* of a document of earlier versions, which has none: all of its trials are one */
     size_t group_count;
@@ -156,19 +117,14 @@ struct ys_view {
         *unit; /* what a rate counts: "images", as the data sets say; "rows" where they do not, or differ. Clean text */
 };
 
-struct ys_result;
 /** `view` borrows from `result`. */
-ys_status ys_view_init(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
-/** The same of a result that no document was made of. It lacks what single runs and metrics have in JSON alone, which
- * the page and the CSV file need. */
-ys_status ys_view_init_of(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+ys_status ys_view_init(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
 void ys_view_fini(struct ys_view *view);
 
 /* Of view_read.c: */
 
 /** Fills all that is told: `trials` as far as they are, and the rest but `places`, `axes` and what is made of them. */
-ys_status ys_view_read(struct ys_view *view, const ys_json *result) YS_MUST_CHECK;
-ys_status ys_view_read_result(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+ys_status ys_view_read(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
 /** One of its differences of environment; NULL: it has none of these members. */
 struct ys_view_difference {
     const char *what, *text;
@@ -176,17 +132,14 @@ struct ys_view_difference {
 struct ys_view_difference ys_view_read_difference(const ys_json *difference);
 /** One entry of its `groups`: ids of trials, and of the best of them; NULL. */
 void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best);
-/** One comparison of a document. */
-struct ys_view_comparison ys_view_read_comparison(const ys_json *comparison);
-
 /** `text`, or `fallback` for NULL. */
 const char *ys_view_or(const char *text, const char *fallback);
 
 /** Whether it was measured, has work to do, and was not found to do other work. */
 bool ys_view_counts(const struct ys_view_trial *trial);
 
-/** Whether some trial answers requests (`infers`), or some trains. */
-bool ys_view_has_mode(const struct ys_view *view, bool infers);
+/** Whether some trial is of it. */
+bool ys_view_has_mode(const struct ys_view *view, enum ys_mode mode);
 
 /** The trial of that id, NULL when there is none. */
 const struct ys_view_trial *ys_view_find(const struct ys_view *view, const char *id);
@@ -222,11 +175,13 @@ bool ys_view_is_known(const struct ys_view *view, const char *name);
 struct ys_measure ys_view_measure(struct ys_view_metric metric);
 /** Its value alone, to three digits: "5.18 ms". */
 struct ys_label ys_view_label(struct ys_view_metric metric);
+/** Its value of a round; NaN where it has none. */
+double ys_view_round(struct ys_view_metric metric, size_t round);
 /** Whether the two have the same values round by round, and some. */
 bool ys_view_same_values(struct ys_view_metric a, struct ys_view_metric b);
 
-/** What the document calls a metric: "peak memory" for "rss_peak_bytes"; the name itself when unknown. */
-const char *ys_view_metric_title(const struct ys_view *view, const char *name);
+/** What a metric is called: "peak memory" for "rss_peak_bytes"; the name itself when unknown. */
+const char *ys_view_metric_title(const char *name);
 /** What heads a column of it, as its `.metric` file says: "Step time"; narrow: "step\ntime". Its name, when unknown. */
 struct ys_label ys_view_metric_head(const char *name, bool narrow);
 /** What its file calls a metric that is a part of a time: "waiting for data"; and what heads a column of that part:
@@ -234,15 +189,13 @@ struct ys_label ys_view_metric_head(const char *name, bool narrow);
 const char *ys_view_part(const char *name);
 struct ys_label ys_view_part_head(const char *name, bool narrow);
 /** What its ratio says, after "1.93x": "as fast", "the memory"; "its value" when unknown. */
-const char *ys_view_ratio_words(const struct ys_view *view, const char *name);
-enum ys_kind ys_view_kind(const struct ys_view *view, const char *name);
-/** What a document that says no kind, or one that is not known here, has is a number. */
-enum ys_kind ys_view_kind_of(int found);
+const char *ys_view_ratio_words(const char *name);
+enum ys_kind ys_view_kind(const char *name);
 
 /** Of its proof; none, where the document has no word for it. */
 enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial);
 /** The word for the verdict of a comparison; "unclear" where the document has none. */
-const char *ys_view_verdict_word(const struct ys_view_comparison *comparison);
+const char *ys_view_verdict_word(const struct ys_result_comparison *comparison);
 /** " *" for a weak proof, " !" for a failed one, " ?" for none, " ~" where a check of its runs was not made or its
  * speed is known within bounds alone (`doubts`), else "". A trial that was not measured, or that does no work by
  * declaration, has no mark unless its proof failed. */
@@ -253,7 +206,7 @@ const char *ys_view_proof_mark(const struct ys_view_trial *trial);
 void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial);
 
 /** Appends "builtin vs pytorch, 2 threads", or the two ids when a trial is not in the document. */
-void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison);
+void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_result_comparison *comparison);
 
 /** Appends "PyTorch, batch 64": what a trial is called without the factor `without`. */
 void ys_view_put_name_without(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,
@@ -271,8 +224,5 @@ void ys_view_put_difference(struct ys_buf *out, const ys_json *difference);
 
 /** The keys whose value is the same in all trials, those that describe the work first: a new object {key: value}. */
 ys_status ys_view_common(const struct ys_view *view, ys_json **common) YS_MUST_CHECK;
-
-/** Every metric name that occurs in a trial, in order of first appearance: a new array of strings. */
-ys_status ys_view_metric_names(const struct ys_view *view, ys_json **names) YS_MUST_CHECK;
 
 #endif

@@ -8,15 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the document says of the metric. */
-static const char *metric_text(const struct ys_view *view, const char *name, const char *key, const char *fallback)
+const char *ys_view_metric_title(const char *name)
 {
-    return ys_json_get_text(ys_json_get(view->metrics, name), key, fallback);
-}
-
-const char *ys_view_metric_title(const struct ys_view *view, const char *name)
-{
-    return metric_text(view, name, "title", name);
+    const struct ys_metric_info *info = ys_metric_find(name);
+    return info ? info->title : name;
 }
 
 struct ys_label ys_view_metric_head(const char *name, bool narrow)
@@ -52,19 +47,16 @@ struct ys_label ys_view_part_head(const char *name, bool narrow)
     return label;
 }
 
-const char *ys_view_ratio_words(const struct ys_view *view, const char *name)
+const char *ys_view_ratio_words(const char *name)
 {
-    return metric_text(view, name, "ratio", "its value");
+    const struct ys_metric_info *info = ys_metric_find(name);
+    return info ? info->ratio : "its value";
 }
 
-enum ys_kind ys_view_kind_of(int found)
+enum ys_kind ys_view_kind(const char *name)
 {
-    return found == YS_NAME_NONE ? YS_KIND_NUMBER : (enum ys_kind)found;
-}
-
-enum ys_kind ys_view_kind(const struct ys_view *view, const char *name)
-{
-    return ys_view_kind_of(ys_name_find(&ys_kinds, metric_text(view, name, "kind", NULL)));
+    const struct ys_metric_info *info = ys_metric_find(name);
+    return info ? info->kind : YS_KIND_NUMBER;
 }
 
 /** ": text", cleaned, without the blanks and stops at its end. */
@@ -86,9 +78,9 @@ void ys_view_put_failure(struct ys_buf *out, const struct ys_view_trial *trial)
 {
     if (trial->status == YS_RUN_OK && trial->failed == 0)
         return;
-    const char *reason = ys_view_or(trial->told.reason, "");
-    const char *command = ys_view_or(trial->told.command, "");
-    const char *stage = ys_stage_name(trial->told.stage);
+    const char *reason = ys_view_or(trial->told->reason, "");
+    const char *command = ys_view_or(trial->told->command, "");
+    const char *stage = ys_stage_name(trial->told->stage);
     const char *word = trial->status == YS_RUN_OK ? "failed" : ys_run_status_name(trial->status);
     if (trial->failed > 0 && trial->runs > 0)
         ys_buf_printf(out, "%lld of %lld runs ", (long long)trial->failed, (long long)trial->runs);
@@ -111,11 +103,11 @@ static void put_side(struct ys_buf *out, const struct ys_view_trial *trial, cons
         ys_view_put_factor(out, trial, varies, ys_view_value(trial, varies));
 }
 
-void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_view_comparison *comparison)
+void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const struct ys_result_comparison *comparison)
 {
-    const char *a_id = ys_view_or(comparison->a, "?"), *b_id = ys_view_or(comparison->b, "?");
+    const char *a_id = ys_view_or(comparison->told.a, "?"), *b_id = ys_view_or(comparison->told.b, "?");
     const struct ys_view_trial *a = ys_view_find(view, a_id), *b = ys_view_find(view, b_id);
-    const char *varies = ys_view_or(comparison->varies, "");
+    const char *varies = ys_view_or(comparison->told.varies, "");
     bool known = a && b && (strcmp(varies, "framework") == 0 || (ys_view_value(a, varies) && ys_view_value(b, varies)));
     if (!known) {
         ys_text_clean(out, a ? a->name : a_id, false);
@@ -130,7 +122,7 @@ void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const stru
         ys_buf_printf(out, ", %s", a->framework);
     for (size_t i = 0; i < ys_view_axes(view); i++) {
         const char *axis = ys_view_axis(view, i);
-        const ys_json *value = ys_json_get(a->told.factors, axis);
+        const ys_json *value = ys_json_get(a->told->factors, axis);
         if (value && strcmp(axis, varies) != 0) {
             ys_buf_puts(out, ", ");
             ys_view_put_factor(out, a, axis, value);
@@ -138,7 +130,7 @@ void ys_view_put_pair(struct ys_buf *out, const struct ys_view *view, const stru
     }
     if (view->many_sections) {
         ys_buf_puts(out, " (");
-        ys_text_clean(out, ys_view_or(a->told.section, ""), false);
+        ys_text_clean(out, ys_view_or(a->told->section, ""), false);
         ys_buf_puts(out, ")");
     }
 }
@@ -196,7 +188,7 @@ ys_status ys_view_common(const struct ys_view *view, ys_json **common)
     ys_json *found = ys_json_object();
     if (!found)
         return ys_out_of_memory();
-    const ys_json *keys = view->count ? view->trials[0].told.keys : NULL;
+    const ys_json *keys = view->count ? view->trials[0].keys : NULL;
     ys_status status = YS_OK;
     for (size_t i = 0; i < sizeof first / sizeof first[0] && status == YS_OK; i++) {
         const ys_json *value = ys_json_get(keys, first[i]);
@@ -232,16 +224,16 @@ void ys_view_put_name_without(struct ys_buf *out, const struct ys_view *view, co
     }
     if (view->many_sections) {
         ys_buf_puts(out, " (");
-        ys_text_clean(out, ys_view_or(trial->told.section, ""), false);
+        ys_text_clean(out, ys_view_or(trial->told->section, ""), false);
         ys_buf_puts(out, ")");
     }
 }
 
 bool ys_view_is_alike(const struct ys_view_group *group, const char *factor)
 {
-    const ys_json *first = group->count ? ys_json_get(group->trials[0]->told.factors, factor) : NULL;
+    const ys_json *first = group->count ? ys_json_get(group->trials[0]->told->factors, factor) : NULL;
     for (size_t i = 0; i < group->count; i++) {
-        const ys_json *value = ys_json_get(group->trials[i]->told.factors, factor);
+        const ys_json *value = ys_json_get(group->trials[i]->told->factors, factor);
         if (!value || !first || !ys_json_equal(value, first))
             return false;
     }
@@ -255,7 +247,7 @@ void ys_view_put_phrase(struct ys_buf *out, const struct ys_view *view, const st
     ys_buf_puts(out, trial->title);
     for (size_t i = 0; i < ys_view_axes(view); i++) {
         const char *axis = ys_view_axis(view, i);
-        const ys_json *value = ys_json_get(trial->told.factors, axis);
+        const ys_json *value = ys_json_get(trial->told->factors, axis);
         const char *joint = ys_view_joint(trial, axis);
         if (!value || (group && ys_view_is_alike(group, axis)))
             continue;
@@ -269,7 +261,7 @@ void ys_view_put_phrase(struct ys_buf *out, const struct ys_view *view, const st
     }
     if (view->many_sections) {
         ys_buf_puts(out, " (");
-        ys_text_clean(out, ys_view_or(trial->told.section, ""), false);
+        ys_text_clean(out, ys_view_or(trial->told->section, ""), false);
         ys_buf_puts(out, ")");
     }
 }

@@ -87,7 +87,7 @@ ys_status ys_audit_plan(const struct ys_plan *plan, struct ys_audit_manner *mann
     const int64_t steps = plan->steps;
     const bool sgd = strcmp(optimizer->name, "sgd") == 0, momentum = optimizer->momentum != 0;
     *manner = (struct ys_audit_manner){0};
-    if (plan->mode != YS_MODE_TRAIN)
+    if (!ys_mode_of(plan->mode)->trains)
         return ys_fail(YS_ENOTFOUND, "inference is not audited");
     if (steps < YS_AUDIT_LEAST_STEPS)
         return ys_fail(YS_ENOTFOUND, YS_AUDIT_TOO_SHORT);

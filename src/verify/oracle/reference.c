@@ -185,7 +185,7 @@ static ys_status open_all(const struct ys_plan *plan, const char *folder, find_e
                           struct ys_reference *reference)
 {
     YS_TRY(open_graph(plan, folder, reference));
-    reference->evaluation = plan->mode == YS_MODE_INFER;
+    reference->evaluation = !ys_mode_of(plan->mode)->trains;
     reference->extent = find(reference->graph, plan->batch);
     reference->extent.rows = rows_of_ranks(reference->extent.rows, plan);
     reference->in_single = reference->extent.trained == 0;

@@ -8,7 +8,7 @@
 static void check_order(enum ys_mode mode, const char *const *requests, size_t count)
 {
     const struct ys_order *order = ys_order_find(mode);
-    CHECK(order->mode == mode && order->infers == (mode == YS_MODE_INFER));
+    CHECK(order->mode == mode && order->work == (mode == YS_MODE_INFER ? YS_STAGE_INFER : YS_STAGE_TRAIN));
     CHECK_INT(order->count, count);
     for (size_t i = 0; i < order->count && i < count; i++) {
         const struct ys_phase *phase = &order->phases[i];
@@ -69,9 +69,11 @@ static void the_loop_follows_any_table(void)
     static const struct ys_phase phases[] = {
         {.after = look}, {.after = go_round, .is_due = is_early, .back = 1}, {.after = refuse, .is_due = never}};
     static const struct ys_phase broken[] = {{.after = refuse}, {.after = look}};
-    const struct ys_order order = {YS_MODE_TRAIN, false, phases, 3}, other = {YS_MODE_TRAIN, false, broken, 2};
+    const struct ys_order order = {YS_MODE_TRAIN, YS_STAGE_TRAIN, phases, 3},
+                          other = {YS_MODE_TRAIN, YS_STAGE_TRAIN, broken, 2};
     struct ys_run_spec spec = {0};
-    struct ys_run run = {.spec = &spec, .order = &order}, stopped = {.spec = &spec, .order = &other};
+    struct ys_run run = {.spec = &spec, .mode = ys_mode_of(YS_MODE_TRAIN), .order = &order},
+                  stopped = {.spec = &spec, .mode = ys_mode_of(YS_MODE_TRAIN), .order = &other};
     CHECK_INT(ys_order_take(&run), YS_OK);
     CHECK(ys_order_is_done(&run));
     CHECK(rounds == 3 && looks == 4);
@@ -95,14 +97,16 @@ static void no_rank_is_asked_before_all_were_looked_at(void)
 {
     static const struct ys_phase phases[] = {{.after = look}, {.request = "train", .fill = ask_nothing}};
     static const struct ys_phase broken[] = {{.after = refuse}, {.request = "train", .fill = ask_nothing}};
-    const struct ys_order order = {YS_MODE_TRAIN, false, phases, 2}, other = {YS_MODE_TRAIN, false, broken, 2};
+    const struct ys_order order = {YS_MODE_TRAIN, YS_STAGE_TRAIN, phases, 2},
+                          other = {YS_MODE_TRAIN, YS_STAGE_TRAIN, broken, 2};
     struct ys_run_spec spec = {0};
     struct ys_session session = {.has_failed = true, .failure = YS_EPROTOCOL};
     struct ys_run runs[3];
     struct ys_crew crew = {.count = 3, .runs = runs};
     bool is_done = true;
     for (size_t i = 0; i < 3; i++)
-        runs[i] = (struct ys_run){.spec = &spec, .order = &order, .has_hello = true, .session = &session};
+        runs[i] = (struct ys_run){
+            .spec = &spec, .mode = ys_mode_of(YS_MODE_TRAIN), .order = &order, .has_hello = true, .session = &session};
     looks = 0;
     CHECK_INT(ys_crew_take(&crew, &is_done), YS_OK);
     CHECK(!is_done && looks == 3 && asked == 0);
@@ -110,7 +114,8 @@ static void no_rank_is_asked_before_all_were_looked_at(void)
     CHECK(looks == 3 && asked == 1);
     /* One that fails then is no reason to ask the others. */
     for (size_t i = 0; i < 3; i++)
-        runs[i] = (struct ys_run){.spec = &spec, .order = i == 1 ? &other : &order, .has_hello = true};
+        runs[i] = (struct ys_run){
+            .spec = &spec, .mode = ys_mode_of(YS_MODE_TRAIN), .order = i == 1 ? &other : &order, .has_hello = true};
     CHECK_INT(ys_crew_take(&crew, &is_done), YS_EIO);
     CHECK(looks == 4 && asked == 1);
 }

@@ -7,6 +7,7 @@ static void begin(struct setup *setup)
     *setup = (struct setup){.take = ys_run_take_block};
     int64_t now_ns = (int64_t)ys_time_ns();
     setup->run = (struct ys_run){.spec = &setup->spec,
+                                 .mode = ys_mode_of(YS_MODE_TRAIN),
                                  .series = &setup->series,
                                  .steps = 20,
                                  .to = 17,

@@ -77,10 +77,10 @@ static void modes_are_both_unless_the_recipe_names_them(void)
 {
     struct ys_recipe *recipe = NULL;
     REQUIRE(read_text("m.recipe", "name = m\nprogram = x\n", &recipe) == YS_OK);
-    CHECK(recipe->trains && recipe->infers);
+    CHECK(recipe->has_mode[YS_MODE_TRAIN] && recipe->has_mode[YS_MODE_INFER]);
     ys_recipe_free(recipe);
     REQUIRE(read_text("m.recipe", "name = m\nprogram = x\nmodes = infer\n", &recipe) == YS_OK);
-    CHECK(!recipe->trains && recipe->infers);
+    CHECK(!recipe->has_mode[YS_MODE_TRAIN] && recipe->has_mode[YS_MODE_INFER]);
     ys_recipe_free(recipe);
 }
 

@@ -7,9 +7,13 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "metric/metric.h"
+#include "metric/result_document.h"
 #include "report/clean_text.h"
 #include "report/report.h"
+#include "report/shared_sentences.h"
+#include "report/view/view.h"
 #include "tap.h"
+#include <math.h>
 #include <stdlib.h>
 
 /** Parses JSON in which ' stands for ". */
@@ -23,6 +27,126 @@ __attribute__((unused)) static ys_json *made_json(const char *text)
     ys_free(copy);
     return value;
 }
+
+/** What of `object` is there and of its kind, by the table; the rest is nothing. Owned, as by ys_record_read(). */
+static void made_read(const struct ys_record *record, const ys_json *object, void *item)
+{
+    ys_record_init(record, item);
+    for (size_t i = 0; i < record->count; i++) {
+        const struct ys_field *field = &record->fields[i];
+        ys_json *value = ys_json_get(object, field->name);
+        void *place = (char *)item + field->offset;
+        if (field->kind == YS_FIELD_OBJECT)
+            made_read(field->record, value, place);
+        else if (field->kind == YS_FIELD_OBJECT_OWNED && ys_json_type_of(value) == YS_JSON_OBJECT)
+            made_read(field->record, value, *(void **)place = ys_alloc(1, field->record->size));
+        else if (field->kind == YS_FIELD_LIST)
+            for (size_t k = 0; k < ys_json_size(value); k++)
+                made_read(field->record, ys_json_at(value, k), ys_list_add(field->record, place));
+        else if (value && field->kind != YS_FIELD_OBJECT_OWNED)
+            (void)!ys_record_read_field(field, value, place);
+    }
+}
+
+static struct ys_interval made_interval(const ys_json *ends, double level)
+{
+    const bool known = ys_json_size(ends) == 2;
+    return (struct ys_interval){known, ys_json_number(ys_json_at(ends, 0), NAN),
+                                ys_json_number(ys_json_at(ends, 1), NAN), known ? level : NAN};
+}
+
+/** One of a document. Its `told` is owned, and freed by its record. */
+__attribute__((unused)) static struct ys_result_comparison made_compared(const ys_json *json)
+{
+    struct ys_result_comparison made;
+    made_read(&ys_comparison_record, json, &made.told);
+    made.interval = made_interval(ys_json_get(json, "ci"), made.told.level);
+    made.single = made_interval(NULL, NAN);
+    made.settled = made_interval(ys_json_get(json, "settled_ci"), NAN);
+    made.efficiency = made_interval(ys_json_get(json, "efficiency_ci"), NAN);
+    made.exposed = made_interval(ys_json_get(json, "exposed_s_ci"), NAN);
+    return made;
+}
+
+static struct ys_trial_metric *made_metrics(const ys_json *json)
+{
+    size_t count;
+    const struct ys_metric_info *infos = ys_metric_infos(&count);
+    struct ys_trial_metric *made = ys_alloc(count, sizeof *made);
+    for (size_t i = 0; i < count; i++) {
+        const ys_json *metric = ys_json_get(json, infos[i].name), *values = ys_json_get(metric, "values");
+        const double value = ys_json_get_number(metric, "value", NAN);
+        made[i].summary.median = value;
+        made[i].summary.interval = made_interval(ys_json_get(metric, "ci"), ys_json_get_number(metric, "level", NAN));
+        made[i].reason = ys_strdup(ys_json_get_text(metric, "reason", NULL));
+        if (isnan(value))
+            continue;
+        made[i].n = (size_t)ys_json_get_int(metric, "n", 1);
+        made[i].rounds = ys_json_size(values);
+        made[i].by_round = ys_alloc(made[i].rounds + 1, sizeof(double));
+        for (size_t k = 0; k < made[i].rounds; k++)
+            made[i].by_round[k] = ys_json_number(ys_json_at(values, k), NAN);
+    }
+    return made;
+}
+
+/** What a document says, as a result; made_close() ends it. */
+static void made_open(const ys_json *document, struct ys_result *result)
+{
+    const ys_json *trials = ys_json_get(document, "trials"), *comparisons = ys_json_get(document, "comparisons");
+    *result = (struct ys_result){.rest = ys_json_copy(document),
+                                 .trials = ys_alloc(ys_json_size(trials) + 1, sizeof *result->trials),
+                                 .comparisons = ys_alloc(ys_json_size(comparisons) + 1, sizeof *result->comparisons)};
+    for (; result->trial_count < ys_json_size(trials); result->trial_count++) {
+        const ys_json *trial = ys_json_at(trials, result->trial_count);
+        made_read(&ys_result_trial_record, trial, &result->trials[result->trial_count]);
+        result->trials[result->trial_count].values = made_metrics(ys_json_get(trial, "metrics"));
+    }
+    for (; result->comparison_count < ys_json_size(comparisons); result->comparison_count++)
+        result->comparisons[result->comparison_count] =
+            made_compared(ys_json_at(comparisons, result->comparison_count));
+}
+
+static void made_close(struct ys_result *result)
+{
+    for (size_t i = 0; i < result->trial_count; i++) {
+        ys_trial_metrics_free(result->trials[i].values);
+        ys_record_fini(&ys_result_trial_record, &result->trials[i]);
+    }
+    for (size_t i = 0; i < result->comparison_count; i++)
+        ys_record_fini(&ys_comparison_record, &result->comparisons[i].told);
+    ys_free(result->trials);
+    ys_free(result->comparisons);
+    ys_json_free(result->rest);
+}
+
+/* The forms of what a document says. */
+#define MADE_FORM(name, parameters, call)                                                                              \
+    __attribute__((unused)) static ys_status name parameters                                                           \
+    {                                                                                                                  \
+        struct ys_result result;                                                                                       \
+        made_open(document, &result);                                                                                  \
+        ys_status status = call;                                                                                       \
+        made_close(&result);                                                                                           \
+        return status;                                                                                                 \
+    }
+MADE_FORM(made_html, (const ys_json *document, struct ys_buf *out), ys_report_html(&result, NULL, NULL, out))
+MADE_FORM(made_csv, (const ys_json *document, struct ys_buf *out), ys_report_csv(&result, out))
+MADE_FORM(made_markdown, (const ys_json *document, struct ys_buf *out), ys_report_markdown(&result, out))
+MADE_FORM(made_table, (const ys_json *document, int width, bool colour, struct ys_buf *out),
+          ys_report_table(&result, width, colour, out))
+MADE_FORM(made_summary, (const ys_json *document, const char *more, int width, bool colour, struct ys_buf *out),
+          ys_report_summary(&result, more, width, colour, out))
+
+static ys_status made_words_of(const struct ys_result *result, ys_json **sentences)
+{
+    struct ys_view view;
+    YS_TRY(ys_view_init(&view, result));
+    ys_status status = ys_words(&view, YS_WORDS_ALL, sentences);
+    ys_view_fini(&view);
+    return status;
+}
+MADE_FORM(made_words, (const ys_json *document, ys_json **sentences), made_words_of(&result, sentences))
 
 /** tests/fixtures/result/NAME; NULL (and a failed check) when it cannot be read. */
 __attribute__((unused)) static ys_json *made_fixture(const char *name)
@@ -56,6 +180,7 @@ __attribute__((unused)) static ys_json *made_result(const char *const *framework
     }
     if (verdict) {
         char *text = ys_format("[{'metric':'rate_per_s','a':'t0','b':'t1','varies':'framework','ratio':1.93,%s'n':%d,"
+                               "'margin':0.02,"
                                "'verdict':'%s','resolution':0.05,'reason':null,'a_value':193,'b_value':100}]",
                                n >= 6 ? "'ci':[1.85,2.01]," : "", n, verdict);
         (void)!ys_json_set(result, "comparisons", made_json(text));

@@ -5,7 +5,7 @@ static struct ys_buf out;
 static const char *csv(ys_json *result)
 {
     ys_buf_clear(&out);
-    CHECK_INT(ys_report_csv(result, &out), YS_OK);
+    CHECK_INT(made_csv(result, &out), YS_OK);
     ys_json_free(result);
     return ys_buf_text(&out);
 }
@@ -16,20 +16,20 @@ static void one_line_a_trial_with_all_digits(void)
     (void)!ys_json_set_real(
         ys_json_get(ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "metrics"), "rate_per_s"), "value",
         1.0 / 3);
-    CHECK_TEXT(
-        csv(result),
-        "trial,section,framework,version,status,stage,reason,proof,runs,failed,deviations,rate_per_s,rate_per_s_lo,"
-        "rate_per_s_hi,rate_per_s_n,accuracy,accuracy_lo,accuracy_hi,accuracy_n\n"
-        "t0,s,alpha,1,ok,,,pass,6,0,,0.3333333333333333,98,103,6,0.97,,,\n");
+    const char *text = csv(result);
+    CHECK_HAS(text, "trial,section,framework,version,status,stage,reason,proof,runs,failed,deviations,wall_s,wall_s_lo,"
+                    "wall_s_hi,wall_s_n,");
+    CHECK_HAS(text, "\nt0,s,alpha,1,ok,,,pass,6,0,,,,,");
+    CHECK_HAS(text, ",,0.3333333333333333,98.0,103.0,6,,");
+    CHECK_HAS(text, ",,0.97,,,1,,");
 }
 
 static void texts_are_quoted_and_formulas_disarmed(void)
 {
-    CHECK_TEXT(
+    CHECK_HAS(
         csv(made_json("{'trials':[{'id':'=1+1','section':'a,b','framework':{'name':'say \\\"x\\\"'},'status':'missing',"
                       "'reason':'two\\nlines','deviations':['p','q']}]}")),
-        "trial,section,framework,version,status,stage,reason,proof,runs,failed,deviations\n"
-        "\"'=1+1\",\"a,b\",\"say \"\"x\"\"\",,missing,,two lines,none,0,0,p; q\n");
+        "\n\"'=1+1\",\"a,b\",\"say \"\"x\"\"\",,missing,,two lines,none,0,0,p; q,,,");
 }
 
 static void a_trial_that_failed_has_empty_numbers(void)
@@ -38,7 +38,10 @@ static void a_trial_that_failed_has_empty_numbers(void)
             *trial = ys_json_at(ys_json_get(result, "trials"), 0);
     (void)!ys_json_set_string(trial, "status", "crashed");
     (void)!ys_json_set_int(trial, "failed", 6);
-    CHECK_HAS(csv(result), "\nt0,s,alpha,1,crashed,,,pass,6,6,,,,,,,,,\n");
+    const char *text = csv(result), *row = strstr(text, "\nt0,s,alpha,1,crashed,,,pass,6,6,,");
+    REQUIRE(row != NULL);
+    row += strlen("\nt0,s,alpha,1,crashed,,,pass,6,6,");
+    CHECK_INT(strspn(row, ","), strlen(row) - 1); /* and the end of the line */
 }
 
 static void every_line_has_the_same_number_of_fields(void)

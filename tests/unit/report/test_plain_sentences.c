@@ -10,7 +10,7 @@ static const char *words(ys_json *result)
     text[0] = 0;
     ys_json_free(sentences);
     sentences = NULL;
-    CHECK_INT(ys_report_words(result, &sentences), YS_OK);
+    CHECK_INT(made_words(result, &sentences), YS_OK);
     for (size_t i = 0; i < ys_json_size(sentences); i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", ys_json_text(ys_json_at(sentences, i), "?"));
     ys_json_free(result);
@@ -94,26 +94,6 @@ static void two_versions_of_a_framework_are_told_apart(void)
     CHECK_HAS(words(result), "alpha 1 is 1.93 times as fast as alpha 0.9 (1.85 to 2.01)");
 }
 
-static void every_allocation_may_fail(void)
-{
-    ys_json *result = made_fixture("small.json");
-    REQUIRE(result != NULL);
-    int failures = 0;
-    for (long n = 1; n < 100000; n += 1 + n / 20) {
-        ys_json *array = NULL;
-        ys_mem_fail_at(n);
-        ys_status status = ys_report_words(result, &array);
-        ys_mem_fail_at(0);
-        ys_json_free(array);
-        if (status == YS_OK)
-            break;
-        failures++;
-        CHECK_INT(status, YS_ENOMEM);
-    }
-    CHECK(failures > 10);
-    ys_json_free(result);
-}
-
 /** What is counted is what the data sets say, where they agree. */
 static void a_rate_counts_what_the_document_says(void)
 {
@@ -140,5 +120,4 @@ TAP_MAIN(TAP_CASE(the_answer_is_that_of_the_first_screen), TAP_CASE(fewer_than_s
          TAP_CASE(invalid_gives_the_reason_and_no_number), TAP_CASE(a_single_trial_has_its_rate_and_nothing_to_compare),
          TAP_CASE(a_rate_counts_what_the_document_says), TAP_CASE(missing_frameworks_come_with_their_command),
          TAP_CASE(weak_and_absent_proofs_are_named), TAP_CASE(a_framework_that_does_no_work_is_never_called_fast),
-         TAP_CASE(interrupted_studies_say_how_far_they_came), TAP_CASE(two_versions_of_a_framework_are_told_apart),
-         TAP_CASE(every_allocation_may_fail))
+         TAP_CASE(interrupted_studies_say_how_far_they_came), TAP_CASE(two_versions_of_a_framework_are_told_apart))

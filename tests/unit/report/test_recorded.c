@@ -1,6 +1,7 @@
 /* Reports of runs that were recorded (tests/fixtures/runs), as a study of one run a trial. */
 #include "base/buf.h"
 #include "base/files/fs.h"
+#include "made.h"
 #include "recorded.h"
 #include "report/report.h"
 
@@ -34,8 +35,7 @@ static char *unwrapped(const struct ys_buf *text)
 
 static void every_form_tells_every_run(void)
 {
-    static ys_status (*const forms[])(const ys_json *, struct ys_buf *) = {ys_report_html, ys_report_csv,
-                                                                           ys_report_markdown};
+    static ys_status (*const forms[])(const ys_json *, struct ys_buf *) = {made_html, made_csv, made_markdown};
     ys_json *result = result_of_all();
     for (size_t f = 0; f < 3; f++) {
         struct ys_buf out = {0};
@@ -51,7 +51,7 @@ static void the_table_says_how_one_crashed_and_that_others_were_disturbed(void)
 {
     struct ys_buf out = {0};
     ys_json *result = result_of_all();
-    CHECK_INT(ys_report_table(result, 100, false, &out), YS_OK);
+    CHECK_INT(made_table(result, 100, false, &out), YS_OK);
     char *text = unwrapped(&out);
     CHECK_HAS(text, "crashed (train): misbehaving.py ended with exit code 4");
     CHECK_HAS(text, "runs disturbed");

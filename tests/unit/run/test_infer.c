@@ -11,7 +11,7 @@ static void begin(struct setup *setup)
     int64_t now_ns = (int64_t)ys_time_ns();
     setup->run = (struct ys_run){.spec = &setup->spec,
                                  .series = &setup->series,
-                                 .infers = true,
+                                 .mode = ys_mode_of(YS_MODE_INFER),
                                  .steps = 20,
                                  .to = 20,
                                  .next_step = 4,

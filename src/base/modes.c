@@ -1,0 +1,57 @@
+#include "base/modes.h"
+
+#include <string.h>
+
+static const char *const words[] = {[YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer"};
+const struct ys_names ys_modes = YS_NAMES("mode", words);
+
+static const struct ys_mode_facts table[] = {
+    [YS_MODE_TRAIN] =
+        {
+            .mode = YS_MODE_TRAIN,
+            .unit = "step",
+            .units = "steps",
+            .lengths = {"epochs", "steps"},
+            .trains = true,
+            .passes = 3,       /* forward, for the gradients of the inputs, and for those of the weights */
+            .least_passes = 2, /* the first layer needs no gradient of its input */
+            .work_metric = "train_s",
+            .unit_metric = "step_s",
+            .speed_metric = "rate_per_s",
+            .does = "this run trains, it answers no requests",
+            .verb = "train",
+            .speed_at = "trains at",
+        },
+    [YS_MODE_INFER] =
+        {
+            .mode = YS_MODE_INFER,
+            .unit = "request",
+            .units = "requests",
+            .lengths = {"requests"},
+            .times_each = true,
+            .passes = 1,
+            .least_passes = 1,
+            .work_metric = "infer_s",
+            .unit_metric = "latency_p50_s",
+            .speed_metric = "latency_p50_s",
+            .does = "this run answers requests, it does not train",
+            .verb = "run",
+            .speed_at = "answers",
+        },
+};
+_Static_assert(sizeof table / sizeof table[0] == YS_MODE_COUNT && sizeof words / sizeof words[0] == YS_MODE_COUNT,
+               "one row a mode");
+
+const struct ys_mode_facts *ys_mode_of(int mode)
+{
+    return &table[mode == YS_NAME_NONE ? YS_MODE_TRAIN : mode];
+}
+
+int ys_mode_of_length(const char *key)
+{
+    for (int mode = 0; mode < YS_MODE_COUNT; mode++)
+        for (int i = 0; i < 2 && table[mode].lengths[i]; i++)
+            if (strcmp(table[mode].lengths[i], key) == 0)
+                return mode;
+    return YS_NAME_NONE;
+}
