@@ -408,8 +408,7 @@ struct sessions {
     struct ys_findings meaning, numerics, whole;
 };
 
-static ys_status check_once(const struct ys_verifier *v, const struct sessions *said, bool doubles,
-                            struct ys_proof *proof)
+static void check_once(const struct ys_verifier *v, const struct sessions *said, bool doubles, struct ys_proof *proof)
 {
     const struct ys_check_whole whole = {
         .reference = &v->whole.reference,
@@ -417,15 +416,14 @@ static ys_status check_once(const struct ys_verifier *v, const struct sessions *
         .twins = said->whole_in_double ? NULL : &v->whole.twins[said->whole.batch].worst,
         .in_double = doubles && said->whole_in_double ? &v->whole.doubles : NULL,
     };
-    YS_TRY(ys_check_all(&v->few.reference, said->has_double ? &said->meaning : NULL,
-                        said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
-                        doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof));
+    ys_check_all(&v->few.reference, said->has_double ? &said->meaning : NULL,
+                 said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
+                 doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof);
     if (said->has_numerics)
         describe_twins(&v->few, said->numerics.batch, &v->few.twins[said->numerics.batch].moved, &proof->twins);
     if (!said->has_whole)
-        return YS_OK;
+        return;
     describe_whole(&v->whole, said->whole.batch, &v->few.twins[0].moved, said->whole_in_double, proof);
-    return YS_OK;
 }
 
 /* The checks; again with what rounding alone does, where that may be what failed, and with the next batch, where it may
@@ -435,7 +433,7 @@ static ys_status check(struct ys_verifier *v, const struct ys_verify_request *re
 {
     bool doubles = false;
     for (;;) {
-        YS_TRY(check_once(v, said, doubles, proof));
+        check_once(v, said, doubles, proof);
         enum ys_check_flip flip = ys_check_flip(proof);
         if (!doubles && ys_check_may_be_rounding(proof)) {
             YS_TRY(ask_doubles(v, &v->few, request));

@@ -45,7 +45,7 @@ struct asker {
     bool mapped;
     ys_on_answer on_answer;
     void *context;
-    bool failed; /* yardstick's own doing: on_answer, or memory */
+    bool failed; /* yardstick's own doing: on_answer */
 };
 
 static ys_status refuse(struct ys_evidence *evidence, enum ys_run_status status, const char *text)
