@@ -129,11 +129,9 @@ struct ys_recurrent_kernels {
 /* Lines of a softmax. A line that is a number, all of which is -infinity or a NaN, gives NaN. */
 struct ys_softmax_kernels {
     float (*largest)(const float *z, int64_t count);
-    /* to[k] = exp((z[k] - top) * scale), unless `to` is NULL; may be z. Their sum. */
-    double (*exponents)(const float *z, int64_t count, float top, float scale, float *to);
+    /* to[k] = exp(z[k] - top), unless `to` is NULL; may be z. Their sum. */
+    double (*exponents)(const float *z, int64_t count, float top, float *to);
     void (*times)(float *z, int64_t count, float factor, float shift); /* z = z * factor + shift */
-    /* dp[k] = scale * p[k] * (dp[k] - the sum of p dp) */
-    void (*backward)(const float *p, int64_t count, float scale, float *dp);
 };
 
 struct ys_line_statistics {

@@ -22,14 +22,14 @@ static float largest(const float *z, int64_t count)
 /* The vectors of one sum in float: beyond them it is kept in double. */
 #define RUN (64 * (int64_t)LANES)
 
-static double exponents(const float *z, int64_t count, float top, float scale, float *to)
+static double exponents(const float *z, int64_t count, float top, float *to)
 {
     double sum = 0;
     for (int64_t first = 0; first < count; first += RUN) {
         const int64_t end = first + RUN < count ? first + RUN : count;
         vector part = {0};
         for (int64_t k = first; k < end; k += LANES) {
-            const vector e = cut(exponential((load(z + k, end - k) - top) * scale), end - k);
+            const vector e = cut(exponential(load(z + k, end - k) - top), end - k);
             if (to)
                 store(to + k, e, end - k);
             part += e;
@@ -45,19 +45,4 @@ static void times(float *z, int64_t count, float factor, float shift)
         store(z + k, load(z + k, count - k) * factor + shift, count - k);
 }
 
-static void backward(const float *p, int64_t count, float scale, float *dp)
-{
-    double sum = 0;
-    for (int64_t first = 0; first < count; first += RUN) {
-        const int64_t end = first + RUN < count ? first + RUN : count;
-        vector part = {0};
-        for (int64_t k = first; k < end; k += LANES)
-            part += load(p + k, end - k) * load(dp + k, end - k);
-        sum += total(widen(part));
-    }
-    for (int64_t k = 0; k < count; k += LANES)
-        store(dp + k, load(p + k, count - k) * scale * (load(dp + k, count - k) - (float)sum), count - k);
-}
-
-const struct ys_softmax_kernels YS_KERNELS = {
-    .largest = largest, .exponents = exponents, .times = times, .backward = backward};
+const struct ys_softmax_kernels YS_KERNELS = {.largest = largest, .exponents = exponents, .times = times};

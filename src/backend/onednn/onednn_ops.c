@@ -166,7 +166,7 @@ static double cross_entropy_of_many(const struct ys_onednn_loss *c, const float 
     const struct ys_softmax_kernels *kernels = ys_softmax_kernels();
     const double rest = c->smoothing / (double)c->classes, own = 1 - c->smoothing;
     const float top = kernels->largest(z, c->classes);
-    const double sum = kernels->exponents(z, c->classes, top, 1, dz), log_sum = (double)top + log(sum);
+    const double sum = kernels->exponents(z, c->classes, top, dz), log_sum = (double)top + log(sum);
     double all = 0;
     for (int64_t k = 0; c->smoothing > 0 && k < c->classes; k++)
         all += z[k];

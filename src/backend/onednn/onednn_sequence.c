@@ -1,5 +1,4 @@
-/* Embedding, attention, products of two values, the last position. Values lie in C order, in float. The parts of a head
- * are products of matrices whose rows lie apart, which the library's plain product takes as they are. */
+/* Embedding, attention, products of two values, the last position. Values lie in C order, in float. */
 #include "backend/attention.h"
 #include "backend/matrices.h"
 #include "backend/onednn/onednn_state.h"
@@ -118,18 +117,13 @@ ys_status ys_onednn_multiply(char turn_a, char turn_b, int64_t m, int64_t n, int
     return ys_onednn_status(dnnl_sgemm(turn_a, turn_b, m, n, k, 1, a, a_row, b, b_row, beta, c, c_row), "product");
 }
 
-static ys_status make_scores(struct ys_lowering *low, const struct ys_heads *h, size_t tables, int *buffer)
-{
-    return ys_program_buffer(low->program, (size_t)h->threads * ys_heads_scratch(h, (int64_t)tables), false, buffer);
-}
-
 ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_heads h = ys_heads_of(low, node, ys_onednn_multiply, 0);
+    const struct ys_heads h = ys_heads_of(low, node);
     struct ys_operand operands[6] = {{0}};
     for (size_t i = 0; i < 3; i++)
         YS_TRY(ys_onednn_plain_value(low, node->name, node->in[i], &operands[i]));
-    YS_TRY(make_scores(low, &h, 1, &operands[3].buffer));
+    YS_TRY(ys_program_buffer(low->program, ys_heads_scratch_bytes(&h), false, &operands[3].buffer));
     YS_TRY(ys_onednn_output(low, node->out[0]));
     operands[4] = ys_at(low->value[node->out[0]]);
     if (h.padded)
@@ -144,7 +138,7 @@ ys_status ys_onednn_forward_attention(struct ys_lowering *low, const struct ys_n
 
 ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_heads h = ys_heads_of(low, node, ys_onednn_multiply, 0);
+    const struct ys_heads h = ys_heads_of(low, node);
     struct ys_operand operands[9] = {{0}};
     ys_layout plain;
     for (size_t i = 0; i < 3; i++) {
@@ -154,7 +148,7 @@ ys_status ys_onednn_backward_attention(struct ys_lowering *low, const struct ys_
     }
     YS_TRY(ys_onednn_plain(low, node->out[0], &plain));
     YS_TRY(ys_onednn_take(low, node->name, node->out[0], &plain, &operands[3]));
-    YS_TRY(make_scores(low, &h, 2, &operands[4].buffer));
+    YS_TRY(ys_program_buffer(low->program, ys_heads_scratch_bytes(&h), false, &operands[4].buffer));
     if (h.padded)
         operands[8] = ys_at(low->inputs[ys_graph_input_of(low->graph, node->in[3])]);
     YS_TRY(ys_lower_call_own(low, node->name, ys_attention_backward_run, &h, sizeof h, operands, h.padded ? 9 : 8));

@@ -45,26 +45,15 @@ static ys_status backward_lines(struct ys_lowering *low, const struct ys_node *n
     return l.wants_dx ? ys_ref_end_share(low, node, in, operands[5].buffer) : YS_OK;
 }
 
-static struct ys_heads heads_of(const struct ys_lowering *low, const struct ys_node *node)
-{
-    const struct ys_ref *ref = low->state;
-    return ys_heads_of(low, node, ref->kernels->multiply, ref->kernels->workspace_bytes);
-}
-
-static ys_status make_scratch(struct ys_lowering *low, const struct ys_heads *h, int64_t tables, int *buffer)
-{
-    return ys_program_buffer(low->program, (size_t)h->threads * ys_heads_scratch(h, tables), false, buffer);
-}
-
 static ys_status forward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_heads h = heads_of(low, node);
+    const struct ys_heads h = ys_heads_of(low, node);
     struct ys_operand operands[6] = {{0}};
     YS_TRY(ys_ref_inputs(low, node));
     YS_TRY(ys_ref_output(low, node->out[0]));
     for (size_t i = 0; i < 3; i++)
         operands[i].buffer = low->value[node->in[i]];
-    YS_TRY(make_scratch(low, &h, 1, &operands[3].buffer));
+    YS_TRY(ys_program_buffer(low->program, ys_heads_scratch_bytes(&h), false, &operands[3].buffer));
     operands[4].buffer = low->value[node->out[0]];
     if (h.padded)
         operands[5].buffer = low->inputs[ys_graph_input_of(low->graph, node->in[3])];
@@ -79,7 +68,7 @@ static ys_status forward_attention(struct ys_lowering *low, const struct ys_node
 /** All three gradients come of one call; one that nobody wants goes to a buffer that nobody reads. */
 static ys_status backward_attention(struct ys_lowering *low, const struct ys_node *node)
 {
-    const struct ys_heads h = heads_of(low, node);
+    const struct ys_heads h = ys_heads_of(low, node);
     struct ys_operand operands[9] = {{0}};
     for (size_t i = 0; i < 3; i++) {
         operands[i].buffer = low->value[node->in[i]];
@@ -87,7 +76,7 @@ static ys_status backward_attention(struct ys_lowering *low, const struct ys_nod
                                                 : ys_ref_value_buffer(low, node->in[i], &operands[5 + i].buffer));
     }
     operands[3].buffer = low->gradient[node->out[0]];
-    YS_TRY(make_scratch(low, &h, 2, &operands[4].buffer));
+    YS_TRY(ys_program_buffer(low->program, ys_heads_scratch_bytes(&h), false, &operands[4].buffer));
     if (h.padded)
         operands[8].buffer = low->inputs[ys_graph_input_of(low->graph, node->in[3])];
     YS_TRY(ys_lower_call_own(low, node->name, ys_attention_backward_run, &h, sizeof h, operands, h.padded ? 9 : 8));

@@ -2,6 +2,7 @@
  * against differences of its loss, `onednn` against `ref`. */
 #include "engines.h"
 
+#include "backend/attention.h"
 #include "backend/kernels/kernels.h"
 #include "graph/builder.h"
 
@@ -212,25 +213,23 @@ static void lines_of_a_softmax(void)
     static const int64_t counts[] = {1, 15, 16, 17, 64, 1000, 1025, 2100};
     static float z[2100], e[2101];
     const struct ys_softmax_kernels *kernels = ys_softmax_kernels();
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        for (int half = 0; half < 2; half++) {
-            const float scale = half ? 0.5F : 1;
-            double sum = 0, top = -INFINITY;
-            for (int64_t k = 0; k < counts[i]; k++) {
-                z[k] = (float)((k * 37 + 5) % 101) * 0.2F - 7;
-                top = z[k] > top ? z[k] : top;
-            }
-            for (int64_t k = 0; k < counts[i]; k++)
-                sum += exp((z[k] - top) * (double)scale);
-            e[counts[i]] = -3;
-            CHECK(kernels->largest(z, counts[i]) == (float)top);
-            CHECK_NEAR(kernels->exponents(z, counts[i], (float)top, scale, NULL) / sum, 1, 68 * 0x1p-24);
-            CHECK_NEAR(kernels->exponents(z, counts[i], (float)top, scale, e) / sum, 1, 68 * 0x1p-24);
-            kernels->times(e, counts[i], 2, 1);
-            for (int64_t k = 0; k < counts[i]; k++)
-                CHECK_NEAR(e[k], 2 * exp((z[k] - top) * (double)scale) + 1, 3 * 8 * 0x1p-24);
-            CHECK(e[counts[i]] == -3); /* nothing behind the end is written */
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        double sum = 0, top = -INFINITY;
+        for (int64_t k = 0; k < counts[i]; k++) {
+            z[k] = (float)((k * 37 + 5) % 101) * 0.2F - 7;
+            top = z[k] > top ? z[k] : top;
         }
+        for (int64_t k = 0; k < counts[i]; k++)
+            sum += exp(z[k] - top);
+        e[counts[i]] = -3;
+        CHECK(kernels->largest(z, counts[i]) == (float)top);
+        CHECK_NEAR(kernels->exponents(z, counts[i], (float)top, NULL) / sum, 1, 68 * 0x1p-24);
+        CHECK_NEAR(kernels->exponents(z, counts[i], (float)top, e) / sum, 1, 68 * 0x1p-24);
+        kernels->times(e, counts[i], 2, 1);
+        for (int64_t k = 0; k < counts[i]; k++)
+            CHECK_NEAR(e[k], 2 * exp(z[k] - top) + 1, 3 * 8 * 0x1p-24);
+        CHECK(e[counts[i]] == -3); /* nothing behind the end is written */
+    }
     for (int64_t at = 0; at < 40; at++) { /* wherever the largest lies, in whole vectors and the last */
         for (int64_t k = 0; k < 40; k++)
             z[k] = k == at ? -1 : -2;
@@ -238,25 +237,120 @@ static void lines_of_a_softmax(void)
     }
 }
 
-/** The gradient through a softmax, of lines of such lengths. Of terms of both signs each is wrong by 2 units of a float
- * of the largest, and by one more for each 16 that are summed in float. */
-static void gradients_of_a_softmax(void)
+/* The most of what the cases of long_attention have. */
+enum { LONG_KEYS = 131, LONG_ROW = 2 * 4 * 35 * LONG_KEYS };
+
+/** What the kernels are to give in double, and of each sum what its terms come to without their signs. */
+struct attended {
+    double p[LONG_KEYS], y[LONG_ROW], dq[LONG_ROW], dk[LONG_ROW], dv[LONG_ROW];
+    double y_terms[LONG_ROW], dq_terms[LONG_ROW], dk_terms[LONG_ROW], dv_terms[LONG_ROW];
+};
+
+static void add(double *sum, double *terms, double term, double most)
 {
-    static const int64_t counts[] = {1, 15, 16, 17, 64, 1000, 1025, 2100};
-    static float p[2100], dp[2101], given[2100];
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        double sum = 0;
-        for (int64_t k = 0; k < counts[i]; k++) {
-            p[k] = (float)((k * 37 + 5) % 101 + 1) / (64 * (float)counts[i]);
-            given[k] = dp[k] = (float)((k * 53 + 11) % 89) * 0.1F - 4;
-            sum += (double)p[k] * dp[k];
-        }
-        dp[counts[i]] = -3;
-        ys_softmax_kernels()->backward(p, counts[i], 0.5F, dp);
-        for (int64_t k = 0; k < counts[i]; k++)
-            CHECK_NEAR(dp[k], 0.5 * p[k] * (given[k] - sum), 0.5 * p[k] * 70 * 8 * 0x1p-24);
-        CHECK(dp[counts[i]] == -3);
+    *sum += term;
+    *terms += most;
+}
+
+/** One query of one head of one row, q, k, v and dy at `at`. */
+static void attend_plainly(const struct ys_heads *h, float *const operand[], int64_t row, int64_t head, int64_t t,
+                           struct attended *a)
+{
+    const int64_t kv = head / (h->heads / h->kv_heads), visible = h->causal ? h->keys - h->queries + t + 1 : h->keys;
+    const int64_t q = ((row * h->queries + t) * h->heads + head) * h->width, y = q / h->width * h->value_width;
+    const int32_t *tokens = (const int32_t *)(const void *)operand[4] + row * h->keys;
+    double sum = 0, mean = 0, terms = 0, dp[LONG_KEYS] = {0}, dp_terms[LONG_KEYS] = {0};
+    for (int64_t s = 0; s < visible; s++) {
+        const int64_t at = (row * h->keys + s) * h->kv_heads + kv;
+        double dot = 0;
+        for (int64_t i = 0; i < h->width; i++)
+            dot += (double)operand[0][q + i] * operand[1][at * h->width + i];
+        for (int64_t i = 0; i < h->value_width; i++)
+            add(&dp[s], &dp_terms[s], (double)operand[3][y + i] * operand[2][at * h->value_width + i],
+                fabs((double)operand[3][y + i] * operand[2][at * h->value_width + i]));
+        a->p[s] = h->padded && tokens[s] == YS_ROWS_PADDING ? 0 : exp(dot * (double)h->scale);
+        sum += a->p[s];
     }
+    for (int64_t s = 0; s < visible; s++) {
+        a->p[s] /= sum;
+        add(&mean, &terms, a->p[s] * dp[s], a->p[s] * dp_terms[s]);
+    }
+    for (int64_t s = 0; s < visible; s++) {
+        const int64_t at = (row * h->keys + s) * h->kv_heads + kv;
+        const double ds = (double)h->scale * a->p[s] * (dp[s] - mean);
+        const double most = (double)h->scale * a->p[s] * (dp_terms[s] + terms);
+        for (int64_t i = 0, k = at * h->width; i < h->width; i++, k++) {
+            add(&a->dq[q + i], &a->dq_terms[q + i], ds * operand[1][k], most * fabs((double)operand[1][k]));
+            add(&a->dk[k], &a->dk_terms[k], ds * operand[0][q + i], most * fabs((double)operand[0][q + i]));
+        }
+        for (int64_t i = 0, v = at * h->value_width; i < h->value_width; i++, v++) {
+            add(&a->y[y + i], &a->y_terms[y + i], a->p[s] * operand[2][v], a->p[s] * fabs((double)operand[2][v]));
+            add(&a->dv[v], &a->dv_terms[v], a->p[s] * operand[3][y + i], a->p[s] * fabs((double)operand[3][y + i]));
+        }
+    }
+}
+
+/** A sum is wrong by a unit of a float of all its terms for each factor and each addition behind a term. */
+static void check_sums(const char *what, const float *got, const double *sums, const double *terms, int64_t count,
+                       double steps)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!(fabs((double)got[i] - sums[i]) <= steps * 0x1p-24 * terms[i])) {
+            CHECK_TEXT(what, "right");
+            CHECK_NEAR(got[i], sums[i], steps * 0x1p-24 * terms[i]);
+            return;
+        }
+}
+
+/** Rows of more queries than the kernels take at once, parts that are no whole vectors, fewer queries than keys. */
+static void check_long(struct ys_heads h)
+{
+    static float numbers[4][LONG_ROW], got[4][LONG_ROW], tokens[2 * LONG_KEYS],
+        scratch[2 * 32 * (2 * LONG_KEYS + 3 * 48)];
+    static struct attended a;
+    float *const given[] = {numbers[0], numbers[1], numbers[2], numbers[3], tokens};
+    const int64_t queries = h.rows * h.queries * h.heads, keys = h.rows * h.keys * h.kv_heads;
+    struct ys_rng rng;
+    ys_rng_init(&rng, SEED, "long attention");
+    for (size_t k = 0; k < 4; k++)
+        for (size_t i = 0; i < LONG_ROW; i++)
+            numbers[k][i] = (float)(ys_rng_uniform(&rng) * 2 - 1);
+    for (int64_t i = 0; i < h.rows * h.keys; i++) /* the first key of a row is never hidden */
+        ((int32_t *)(void *)tokens)[i] = i % h.keys % 7 == 3 ? YS_ROWS_PADDING : 1;
+    a = (struct attended){{0}};
+    for (int64_t i = 0; i < queries; i++)
+        attend_plainly(&h, given, i / h.heads / h.queries, i % h.heads, i / h.heads % h.queries, &a);
+    REQUIRE(ys_heads_scratch_bytes(&h) <= sizeof scratch);
+    void *const forward[] = {given[0], given[1], given[2], scratch, got[0], tokens};
+    void *const backward[] = {given[0], given[1], given[2], given[3], scratch, got[1], got[2], got[3], tokens};
+    CHECK(ys_attention_run(&h, forward) == YS_OK);
+    CHECK(ys_attention_backward_run(&h, backward) == YS_OK);
+    /* A score of at most sqrt(width) is wrong by width + 2 units, and so is its exponential, twice in a softmax, whose
+     * own error is 8 units; the sums behind it follow. */
+    const double softmax = 2 * sqrt((double)h.width) * (double)(h.width + 2) + 8 + 64 + 3;
+    const double steps = 2 * softmax + (double)(h.keys + h.queries * h.heads + h.value_width);
+    check_sums("y", got[0], a.y, a.y_terms, queries * h.value_width, steps);
+    check_sums("dq", got[1], a.dq, a.dq_terms, queries * h.width, steps);
+    check_sums("dk", got[2], a.dk, a.dk_terms, keys * h.width, steps);
+    check_sums("dv", got[3], a.dv, a.dv_terms, keys * h.value_width, steps);
+}
+
+static void long_attention(void)
+{
+    const struct ys_heads some = {.threads = 2, .rows = 2, .heads = 4, .kv_heads = 2, .scale = 0.3F};
+    static const int64_t extents[][4] = {
+        {131, 131, 16, 16}, {70, 131, 20, 35}, {33, 65, 5, 3}, {1, 9, 16, 8}, {32, 64, 8, 32}};
+    for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
+        for (int how = 0; how < 4; how++) {
+            struct ys_heads h = some;
+            h.queries = extents[i][0];
+            h.keys = h.room = extents[i][1];
+            h.width = extents[i][2];
+            h.value_width = extents[i][3];
+            h.causal = how & 1;
+            h.padded = how & 2;
+            check_long(h);
+        }
 }
 
 enum { KEYS = 3, WIDTH = 4 };
@@ -647,7 +741,7 @@ static void dense_of_positions_is_that_of_rows(void)
 }
 
 TAP_MAIN(TAP_CASE(the_loss_of_many_classes), TAP_CASE(the_gradient_of_many_classes_and_lines),
-         TAP_CASE(lines_of_a_softmax), TAP_CASE(gradients_of_a_softmax), TAP_CASE(attention_is_its_formula),
+         TAP_CASE(lines_of_a_softmax), TAP_CASE(long_attention), TAP_CASE(attention_is_its_formula),
          TAP_CASE(attention_of_large_scores_ref), TAP_CASE(attention_hides_padding_ref),
          TAP_CASE(attention_hides_padding_onednn), TAP_CASE(attention_hides_padding_simd),
          TAP_CASE(padding_that_hides_everything_is_refused), TAP_CASE(attention_of_large_scores_onednn),
