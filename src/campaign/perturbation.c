@@ -48,10 +48,9 @@ static void take(struct ys_pairs_ratio *ratio, struct ys_perturbed *one)
     one->resolution = ratio->found.resolution;
     one->ci = ratio->ci;
     ratio->ci = (struct ys_list){0};
-    if (one->ci.count)
-        return;
-    one->reason = ys_format("%lld pairs, an interval needs %d: %s", (long long)one->pairs, YS_STAT_INTERVAL_MIN,
-                            ratio->why ? ratio->why : "ask for as many with --times");
+    if (!one->ci.count)
+        one->reason = ys_format("%lld pairs, an interval needs %d: %s", (long long)one->pairs, YS_STAT_INTERVAL_MIN,
+                                ratio->why ? ratio->why : "ask for as many with --times");
 }
 
 static ys_status compare(const struct ys_pairs *pairs, size_t at, struct ys_perturbed *one)

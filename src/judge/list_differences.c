@@ -20,9 +20,8 @@ static void add(const char *what, const char *base, const char *candidate, struc
 void ys_judge_differ_text(const char *what, const char *base, const char *candidate, struct ys_list *differences)
 {
     const char *empty = "";
-    if (strcmp(base ? base : empty, candidate ? candidate : empty) == 0)
-        return;
-    add(what, base, candidate, differences);
+    if (strcmp(base ? base : empty, candidate ? candidate : empty) != 0)
+        add(what, base, candidate, differences);
 }
 
 /* "avx, fma" of an array, "level 1, type Data; level 2, type Unified" of one of objects. */

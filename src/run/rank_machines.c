@@ -44,9 +44,8 @@ static void begin(const struct ys_facts_rank *rank, int64_t node, const struct y
     machine->node = node;
     machine->used_s = machine->harness_s = machine->cpu_wait_s = machine->threads_busy = 0;
     ys_facts_set_text(&machine->host, rank->host);
-    if (!facts->disturbance)
-        return;
-    machine->disturbance = ys_json_copy(facts->disturbance);
+    if (facts->disturbance)
+        machine->disturbance = ys_json_copy(facts->disturbance);
 }
 
 void ys_machines_join(struct ys_run_record *const *own, const struct ys_list *ranks, const struct ys_list *hosts,

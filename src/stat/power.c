@@ -31,7 +31,7 @@ static void centre(double *values, size_t count)
         values[i] = (values[i] - centre.value) * given_back;
 }
 
-/* seen->values is to be freed, whatever this returns. */
+/* seen->values is to be freed. */
 static void see(const struct ys_power_seen *from, struct rounds_seen *seen)
 {
     size_t count = from->count;

@@ -149,9 +149,8 @@ void ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_
 void ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason)
 {
     const struct ys_due *due = ys_due_find(&trial->due, check);
-    if (!due || (due->state != YS_DUE_YET && due->state >= (int)state))
-        return;
-    ys_due_settle(trial, check, state, reason);
+    if (due && (due->state == YS_DUE_YET || due->state < (int)state))
+        ys_due_settle(trial, check, state, reason);
 }
 
 enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check)

@@ -421,9 +421,8 @@ static void check_once(const struct ys_verifier *v, const struct sessions *said,
                  doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof);
     if (said->has_numerics)
         describe_twins(&v->few, said->numerics.batch, &v->few.twins[said->numerics.batch].moved, &proof->twins);
-    if (!said->has_whole)
-        return;
-    describe_whole(&v->whole, said->whole.batch, &v->few.twins[0].moved, said->whole_in_double, proof);
+    if (said->has_whole)
+        describe_whole(&v->whole, said->whole.batch, &v->few.twins[0].moved, said->whole_in_double, proof);
 }
 
 /* The checks; again with what rounding alone does, where that may be what failed, and with the next batch, where it may
