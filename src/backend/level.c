@@ -53,15 +53,22 @@ int ys_level_width(void)
     return width;
 }
 
-const char *ys_level_lacks_bf16(void)
+/* Formats that not every processor multiplies; all but plain C's need the library. */
+static const struct {
+    bool is_needed;
+    enum ys_level level;
+} needs[] = {[YS_ENGINE_BF16] = {true, YS_LEVEL_AVX512_BF16}};
+
+const char *ys_level_lacks(enum ys_engine_precision precision)
 {
     static _Thread_local char text[160];
-    if (ys_level_has(YS_LEVEL_AVX512_BF16))
+    const char *format = ys_engine_precision_name(precision);
+    if (!needs[precision].is_needed || ys_level_has(needs[precision].level))
         return NULL;
     if (ys_backend_left_out("onednn"))
-        return "bf16 needs the back end onednn, which is not built in: take f32 or f64";
-    snprintf(text, sizeof text,
-             "bf16 needs a processor with AVX512-BF16, and this process computes with %s: take f32 or f64",
-             ys_level_name());
+        snprintf(text, sizeof text, "%s needs the back end onednn, which is not built in: take f32 or f64", format);
+    else
+        snprintf(text, sizeof text, "%s needs a processor with %s, and this process computes with %s: take f32 or f64",
+                 format, names[needs[precision].level], ys_level_name());
     return text;
 }

@@ -4,6 +4,7 @@
 #ifndef YS_BACKEND_LEVEL_H
 #define YS_BACKEND_LEVEL_H
 
+#include "yardstick/engine.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,9 +12,9 @@
 const char *ys_level_name(void);
 /** The level of x86-64 whose instructions all are among them: 4, 3 or 1. */
 int ys_level_width(void);
-/** Why there is no bf16, and what to do: without instructions that multiply such numbers nothing computes in it. NULL
- * where there are. */
-const char *ys_level_lacks_bf16(void);
+/** Why the format is not here, and what to do: without instructions that multiply such numbers nothing computes in it.
+ * NULL where it is. */
+const char *ys_level_lacks(enum ys_engine_precision precision);
 
 /* What ONEDNN_MAX_CPU_ISA can name. */
 enum ys_level {

@@ -34,6 +34,7 @@ static const struct ys_mode_facts table[] = {
             .work_metric = "infer_s",
             .unit_metric = "latency_p50_s",
             .speed_metric = "latency_p50_s",
+            .no_turns = "answers requests, which are asked at once (mode = infer)",
             .does = "this run answers requests, it does not train",
             .verb = "run",
             .speed_at = "answers",

@@ -20,6 +20,7 @@ struct ys_mode_facts {
     double least_passes;      /* of a network that may save some of them */
     /* Seconds of the steady part; of a typical unit; what verdicts that decide how often it runs go by. */
     const char *work_metric, *unit_metric, *speed_metric;
+    const char *no_turns;        /* why it takes none with others, in words that follow "it"; NULL: it does */
     const char *does;            /* why a run has no metric of another mode */
     const char *verb, *speed_at; /* of several frameworks, "train"; of one before its speed, "trains at" */
 };

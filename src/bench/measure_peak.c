@@ -180,7 +180,7 @@ static ys_status print_table(const struct peak_measurement *p, const struct ys_b
     for (size_t f = 0; f < p->format_count; f++)
         write_products(p, f, &out);
     if (p->format_count < FORMATS && !is_lacking)
-        ys_buf_printf(&out, "%s\n\n", ys_level_lacks_bf16());
+        ys_buf_printf(&out, "%s\n\n", ys_level_lacks(YS_ENGINE_BF16));
     write_memory(p, &out);
     write_handover(&p->handover, &out);
     return ys_builtin_print(&out);
@@ -249,7 +249,7 @@ static ys_status print_json(const struct peak_measurement *p, const struct ys_bu
 
 static ys_status peak_of(const struct peak_request *r)
 {
-    struct peak_measurement p = {.format_count = lacks_products() ? 0 : ys_level_lacks_bf16() ? 1 : FORMATS};
+    struct peak_measurement p = {.format_count = lacks_products() ? 0 : ys_level_lacks(YS_ENGINE_BF16) ? 1 : FORMATS};
     struct ys_builtin_cpu cpu;
     bool is_json;
     YS_TRY(ys_builtin_format(r->format, &is_json));
@@ -276,7 +276,7 @@ static int print_what_is_there(int argc, char **argv, const char *there, const c
 
 int ys_builtin_instructions(int argc, char **argv)
 {
-    return print_what_is_there(argc, argv, ys_level_name(), ys_level_lacks_bf16());
+    return print_what_is_there(argc, argv, ys_level_name(), ys_level_lacks(YS_ENGINE_BF16));
 }
 
 int ys_builtin_backends(int argc, char **argv)

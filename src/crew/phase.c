@@ -115,8 +115,9 @@ static void fill_weights(struct ys_run *run, ys_json *message)
 
 static void fill_audit_save(struct ys_run *run, ys_json *message, const char *name)
 {
-    if (run->spec->plan->precision == YS_PRECISION_F64)
-        ys_json_set_string(message, "dtype", "f64");
+    const enum ys_precision kept = ys_format_of(run->spec->plan->precision)->kept;
+    if (kept != YS_PRECISION_F32)
+        ys_json_set_string(message, "dtype", ys_name_of(&ys_precisions, (int)kept));
     if (run->spec->audit->state && run->saves_state)
         ys_json_set_bool(message, "state", true);
     fill_save(run, message, ys_strdup(name));

@@ -4,6 +4,7 @@
 #include "engine/lower.h"
 #include "engine/optimizer_step.h"
 
+#include "base/stored/formats.h"
 #include "base/json/shared_words.h"
 #include "base/mem.h"
 #include "base/stored/safetensors.h"

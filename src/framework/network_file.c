@@ -12,8 +12,7 @@ ys_status ys_framework_model_file(const struct ys_framework *framework, struct y
     if (!framework->reads_onnx)
         return YS_OK;
     char *path = ys_path_join(plan->folder, "model.onnx");
-    ys_status status =
-        ys_onnx_convert(plan->graph, plan->weights, plan->precision == YS_PRECISION_F64 ? YS_F64 : YS_F32, path);
+    ys_status status = ys_onnx_convert(plan->graph, plan->weights, ys_format_of(plan->precision)->dtype, path);
     ys_free(plan->onnx);
     plan->onnx = status == YS_OK ? path : NULL;
     if (status == YS_OK)

@@ -3,6 +3,7 @@
 #ifndef YS_JOB_SETTINGS_H
 #define YS_JOB_SETTINGS_H
 
+#include "base/stored/formats.h"
 #include "base/json/shared_words.h"
 #include "base/modes.h"
 

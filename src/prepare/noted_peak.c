@@ -97,7 +97,7 @@ void ys_peak_read(struct ys_peak_measured *measured)
 {
     ys_json *json = NULL;
     struct stored_peak peak;
-    *measured = (struct ys_peak_measured){NAN, NAN};
+    *measured = (struct ys_peak_measured){{NAN, NAN, NAN}};
     ys_status status = ys_machine_note_read("peak", &json);
     if (status == YS_OK)
         status = ys_record_read(&record, json, "the peak that doctor kept", &peak);
@@ -106,9 +106,8 @@ void ys_peak_read(struct ys_peak_measured *measured)
         return;
     const struct measured_product *products = peak.peaks.items;
     for (size_t i = 0; i < peak.peaks.count; i++) {
-        double *best = products[i].format == YS_PRECISION_BF16 ? &measured->bf16_per_s : &measured->f32_per_s;
         if (products[i].threads > 0)
-            raise_to(best, products[i].flops_per_s / (double)products[i].threads);
+            raise_to(&measured->per_s[products[i].format], products[i].flops_per_s / (double)products[i].threads);
     }
     ys_record_fini(&record, &peak);
 }

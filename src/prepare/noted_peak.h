@@ -2,12 +2,13 @@
 #ifndef YS_PREPARE_NOTED_PEAK_H
 #define YS_PREPARE_NOTED_PEAK_H
 
+#include "base/stored/formats.h"
 #include "base/json/json.h"
 #include "base/status.h"
 
 /* Operations that one thread did in a second of matrix products; NaN: not measured. */
 struct ys_peak_measured {
-    double f32_per_s, bf16_per_s;
+    double per_s[YS_PRECISION_COUNT];
 };
 
 /** Runs yardstick-builtin --peak, `repeat` times each product, and keeps what it says with date and host. *peak is new:

@@ -155,7 +155,7 @@ static ys_status open_plan(struct server *server, const struct adapter_request *
                        (long long)plan->prompt);
     server->batch = plan->batch;
     server->steps = plan->steps;
-    server->in_double = plan->precision == YS_PRECISION_F64;
+    server->in_double = ys_format_of(plan->precision)->dtype == YS_F64;
     YS_TRY(ys_json_set_string(request->reply, "type", "opened"));
     return server->ops->open(server->self, plan, request->reply);
 }

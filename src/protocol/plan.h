@@ -4,6 +4,7 @@
 #define YS_PROTOCOL_PLAN_H
 
 #include "base/json/record.h"
+#include "base/stored/formats.h"
 #include "base/json/shared_words.h"
 #include "base/modes.h"
 #include "base/status.h"

@@ -1,3 +1,4 @@
+#include "base/stored/formats.h"
 #include "base/json/shared_words.h"
 #include "base/mem.h"
 #include "report/clean_text.h"

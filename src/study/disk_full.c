@@ -24,8 +24,9 @@ static bool lacks_something(const struct ys_trial *trial, const struct ys_facts 
 static double needed_bytes(const struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
-    bool trains = ys_mode_of(keys->mode)->trains, is_double = keys->precision == YS_PRECISION_F64;
-    double weights = trains && !trial->framework->no_work ? (double)trial->parameters * (is_double ? 8 : 4) : 0;
+    const bool saves = ys_mode_of(keys->mode)->trains && !trial->framework->no_work;
+    const double each = (double)ys_dtype_size(ys_format_of(keys->precision)->dtype);
+    double weights = saves ? (double)trial->parameters * each : 0;
     return weights + LEAST_FREE_BYTES;
 }
 

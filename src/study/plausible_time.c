@@ -5,10 +5,11 @@
 #include <string.h>
 
 /* What one CPU can do in a second at the very most: 5 GHz, two fused operations on 16 numbers a cycle, and four times
- * that, because convolutions can be had for fewer multiplications (Winograd's are 2.25 to 4 times fewer). Matrix units
- * do 16 times as many in bf16. No CPU for which yardstick is built comes near; made-up steps pass it many times over.
+ * that, because convolutions can be had for fewer multiplications (Winograd's are 2.25 to 4 times fewer). Some
+ * formats have more (struct ys_format_facts). No CPU for which yardstick is built comes near; made-up steps pass it
+ * many times over.
  */
-static const double MOST_PER_S = 5e9 * 2 * 32 * 4, MOST_PER_S_BF16 = 5e9 * 2 * 32 * 4 * 16;
+static const double MOST_PER_S = 5e9 * 2 * 32 * 4;
 /* What was measured was matrix products, on a machine that may have been busy or hot: four times that for convolutions
  * in fewer multiplications, as above, and twice for a better day. */
 static const double MOST_OF_MEASURED = 4 * 2;
@@ -33,10 +34,9 @@ struct limit {
 
 static struct limit limit_of(int precision, const struct ys_peak_measured *measured)
 {
-    bool is_bf16 = precision == YS_PRECISION_BF16;
-    double here = is_bf16 ? measured->bf16_per_s : measured->f32_per_s;
-    struct limit any = {is_bf16 ? MOST_PER_S_BF16 : MOST_PER_S, "by what any CPU can do"};
-    struct limit this = {here * MOST_OF_MEASURED, "by the measured peak of this machine"};
+    const struct ys_format_facts *format = ys_format_of(precision);
+    struct limit any = {MOST_PER_S * format->most_times, "by what any CPU can do"};
+    struct limit this = {measured->per_s[format->peak] * MOST_OF_MEASURED, "by the measured peak of this machine"};
     return this.per_s < any.per_s ? this : any;
 }
 

@@ -15,12 +15,8 @@ static const double MOST_TIMES = 4; /* as much work a step as another member */
 static const char *why_not(const struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
-    switch ((enum ys_mode)keys->mode) {
-    case YS_MODE_INFER:
-        return "answers requests, which are asked at once (mode = infer)";
-    case YS_MODE_TRAIN:
-        break;
-    }
+    if (ys_mode_of(keys->mode)->no_turns)
+        return ys_mode_of(keys->mode)->no_turns;
     if (ys_trial_same_weights(trial))
         return "trains nothing (compare = same-weights)";
     if (strcmp(keys->input, "ring") == 0)

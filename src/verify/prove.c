@@ -203,8 +203,8 @@ static ys_status ask_twin(const struct ys_verifier *v, const struct extent_findi
     ys_status status = ys_twin_write(&moved, twin, batch, folder);
     if (status == YS_OK)
         status = ask_moved(v, of, &moved, env, twin, &questions, worst);
-    /* What the default back end lacks plain C has, and rounds alike; but it has no bf16. */
-    if (status == YS_EUNSUPPORTED && plan->precision != YS_PRECISION_BF16) {
+    /* What the default back end lacks plain C has, and rounds alike, where it has the format. */
+    if (status == YS_EUNSUPPORTED && (int)ys_format_of(plan->precision)->kept == plan->precision) {
         ys_proof_plan_backend(&moved, "ref");
         status = ask_moved(v, of, &moved, env, twin, &questions, worst);
     }

@@ -159,8 +159,8 @@ const struct ys_line_kernels *ys_line_kernels(void);
 const struct ys_softmax_kernels *ys_softmax_kernels(void);
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void);
 
-/** For values in blocks of so many lanes, in float or bfloat16 (where ys_level_lacks_bf16() is NULL), in the widest
- * form that this processor runs and a block fills. */
+/** For values in blocks of so many lanes, in float or bfloat16 (where ys_level_lacks(YS_ENGINE_BF16) is NULL), in the
+ * widest form that this processor runs and a block fills. */
 const struct ys_kernels *ys_kernels(bool bf16, int64_t lanes);
 /** The optimizer. Context: ys_update; operands: weights, gradients, [state1], [state2]. */
 ys_call_run ys_kernel_update(void);

@@ -83,7 +83,7 @@ const struct onednn_operator *ys_onednn_operator(enum ys_op op)
  * bf16 that is worth measuring, and no network can count on it. */
 static const char *onednn_lacks(enum ys_engine_precision precision)
 {
-    return precision == YS_ENGINE_BF16 ? ys_level_lacks_bf16() : NULL;
+    return ys_level_lacks(precision);
 }
 
 static bool onednn_supports(enum ys_op op, enum ys_engine_precision precision)

@@ -17,7 +17,7 @@ static bool ref_supports(enum ys_op op, enum ys_engine_precision precision)
 
 static const char *lacks(enum ys_engine_precision precision)
 {
-    return precision == YS_ENGINE_BF16 ? ys_level_lacks_bf16() : NULL;
+    return ys_level_lacks(precision);
 }
 
 static bool simd_supports(enum ys_op op, enum ys_engine_precision precision)

@@ -4,10 +4,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-static const char *const precision_words[] = {
-    [YS_PRECISION_F32] = "f32", [YS_PRECISION_F64] = "f64", [YS_PRECISION_BF16] = "bf16"};
-const struct ys_names ys_precisions = YS_NAMES("precision", precision_words);
-
 static const char *const statistics_words[] = {[YS_STATISTICS_LOCAL] = "local", [YS_STATISTICS_SYNC] = "sync"};
 const struct ys_names ys_statistics = YS_NAMES("batch normalisation", statistics_words);
 

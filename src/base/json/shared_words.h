@@ -4,9 +4,6 @@
 
 #include "base/json/record.h"
 
-enum ys_precision { YS_PRECISION_F32, YS_PRECISION_F64, YS_PRECISION_BF16, YS_PRECISION_COUNT };
-extern const struct ys_names ys_precisions; /* "f32", "f64", "bf16" */
-
 /** Whose rows batch normalisation of several ranks is by: each rank's own, or those of all. */
 enum ys_statistics { YS_STATISTICS_LOCAL, YS_STATISTICS_SYNC };
 extern const struct ys_names ys_statistics; /* "local", "sync" */

@@ -252,12 +252,14 @@ static int measure_peak(const struct ys_args *args)
         ys_peak_read(&measured);
     if (status != YS_OK)
         return ys_command_fail(status);
-    char bf16[48] = "";
-    if (measured.bf16_per_s > 0)
-        snprintf(bf16, sizeof bf16, ", %.3g in bf16", measured.bf16_per_s);
+    struct ys_buf others = {0};
+    for (int p = YS_PRECISION_F32 + 1; p < YS_PRECISION_COUNT; p++)
+        if (measured.per_s[p] > 0)
+            ys_buf_printf(&others, ", %.3g in %s", measured.per_s[p], ys_name_of(&ys_precisions, p));
     ys_command_wrap(&out, 0, 4,
                     "a thread does %.3g operations a second in f32%s; `yardstick-builtin --peak` has the table",
-                    measured.f32_per_s, bf16);
+                    measured.per_s[YS_PRECISION_F32], ys_buf_text(&others));
+    ys_buf_free(&others);
     return ys_command_print(&out);
 }
 

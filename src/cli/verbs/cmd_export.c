@@ -2,6 +2,7 @@
 #include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stored/formats.h"
 #include "base/json/shared_words.h"
 #include "base/files/working_folder.h"
 #include "cli/command.h"

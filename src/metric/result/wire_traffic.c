@@ -46,7 +46,7 @@ static double exchanged_bytes(const struct ys_facts *facts, int precision)
         return facts->said.exchange_bytes > 0 ? (double)facts->said.exchange_bytes : NAN;
     if (!facts->work || facts->work->parameters <= 0)
         return NAN;
-    return (double)facts->work->parameters * (precision == YS_PRECISION_F64 ? sizeof(double) : sizeof(float));
+    return (double)facts->work->parameters * (double)ys_dtype_size(ys_format_of(precision)->dtype);
 }
 
 /** Ranks whose next one in the ring is elsewhere. */

@@ -211,7 +211,7 @@ static ys_status move_start(const struct audit_judge *j, const struct audited_st
 {
     const struct ys_plan *plan = j->evidence->plan;
     const enum ys_precision precision = (enum ys_precision)plan->precision;
-    const enum ys_precision saved = precision == YS_PRECISION_F64 ? precision : YS_PRECISION_F32;
+    const enum ys_precision saved = ys_format_of(plan->precision)->kept;
     const int64_t seed = plan->seed;
     double rate = 0;
     YS_TRY(ys_twin_write_weights(seed, twin, units, precision, s->start, f->start));
@@ -242,8 +242,8 @@ static ys_status go_through(const struct audit_judge *j, const struct audited_st
                                .seed = j->manner->random ? twin + 1 : 0,
                                .folder = j->evidence->folder};
     double rate = 0;
-    if (replay.backend && plan->precision == YS_PRECISION_BF16)
-        replay.precision = YS_PRECISION_F32; /* the plain back end has no bf16; what that rounds the twins show */
+    if (replay.backend)
+        replay.precision = ys_format_of(plan->precision)->kept; /* what it rounds less than asked the twins show */
     if (twin >= 0) {
         YS_TRY(move_start(j, s, twin, units, f));
     } else if (s->lead) {
@@ -492,7 +492,7 @@ static void note_ways(struct audit_judge *j, const struct shown *shown, const st
 static bool may_be_flip(const struct audit_judge *j, const struct audited_steps *s, const struct shown *shown)
 {
     const int64_t beyond = first_beyond_of_both(j, s, shown);
-    if (j->failed || j->manner->random || j->evidence->plan->precision != YS_PRECISION_F32 || beyond == 0)
+    if (j->failed || j->manner->random || !ys_format_of(j->evidence->plan->precision)->may_flip || beyond == 0)
         return false;
     return beyond < s->steps || (s->ways && is_any_beyond(j, shown));
 }
@@ -500,7 +500,7 @@ static bool may_be_flip(const struct audit_judge *j, const struct audited_steps 
 /* In bf16, where the losses hold and a way does not, how a framework adds up may be why. */
 static void judge_ways(struct audit_judge *j, struct shown *shown)
 {
-    shown->sums = !j->failed && j->evidence->plan->precision == YS_PRECISION_BF16 && is_any_beyond(j, shown);
+    shown->sums = !j->failed && ys_format_of(j->evidence->plan->precision)->adds_up && is_any_beyond(j, shown);
     note_ways(j, shown, shown->said);
 }
 

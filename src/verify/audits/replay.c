@@ -89,7 +89,7 @@ static ys_status ask(struct ys_session *session, ys_json *request, ys_session_on
 static ys_status ask_all(struct ys_session *session, const struct ys_plan *plan, struct loss_taker *taker,
                          const char *saved)
 {
-    const char *dtype = plan->precision == YS_PRECISION_F64 ? "f64" : "f32";
+    const char *dtype = ys_name_of(&ys_precisions, (int)ys_format_of(plan->precision)->kept);
     ys_status status = ask(session, ys_request_open(plan), NULL, NULL);
     if (status == YS_OK)
         status = ask(session, ys_request_train(0, taker->steps, taker->steps), take_block, taker);

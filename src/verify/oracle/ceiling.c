@@ -37,11 +37,8 @@ static double longest_sum(const struct ys_graph *graph, int64_t rows)
 
 double ys_ceiling_factor(const struct ys_graph *graph, int64_t rows, enum ys_precision precision)
 {
-    /* What a sum is rounded by at each term, in units of what was moved: doubles are moved as float32, and products of
-     * bfloat16 are added in float32, but their operands are rounded once more than they were moved. */
-    const double of_term = precision == YS_PRECISION_F64 ? 0x1p-29 : precision == YS_PRECISION_BF16 ? 0x1p-16 : 1;
-    const double moves = precision == YS_PRECISION_BF16 ? 2 : 1;
-    return YS_VERIFY_LUCK * moves + of_term * sqrt(longest_sum(graph, rows));
+    const struct ys_format_facts *format = ys_format_of((int)precision);
+    return YS_VERIFY_LUCK * format->moves + format->of_term * sqrt(longest_sum(graph, rows));
 }
 
 static double ceiling(const struct ys_reference *reference, enum ys_precision precision, const struct ys_worst *moved)

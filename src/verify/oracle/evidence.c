@@ -246,7 +246,7 @@ static ys_status train_first(struct asker *asker)
 /* It, and the weights after it into `paths`. */
 static ys_status train_once(struct asker *asker, char *const *paths)
 {
-    const char *dtype = asker->plans[0].precision == YS_PRECISION_F64 ? "f64" : "f32";
+    const char *dtype = ys_name_of(&ys_precisions, (int)ys_format_of(asker->plans[0].precision)->kept);
     ys_json *requests[YS_SESSIONS_MOST], *replies[YS_SESSIONS_MOST];
     YS_TRY(train_first(asker));
     double sum = 0;

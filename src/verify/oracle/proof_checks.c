@@ -92,7 +92,7 @@ static double numerics_bound(const struct ys_worst *twins)
 static void note_gradients(struct ys_proof *proof, const struct ys_findings *found, double bound, const char *name,
                            const char *of_vectors)
 {
-    const bool added_up = found->precision == YS_PRECISION_BF16 && found->gradients.error > bound &&
+    const bool added_up = ys_format_of((int)found->precision)->adds_up && found->gradients.error > bound &&
                           found->matrices.error <= bound && found->gradients.error <= YS_VERIFY_SUM_IN_BF16;
     note(proof, YS_PROOF_NUMERICS, name, added_up ? &found->matrices : &found->gradients, bound);
     if (added_up)

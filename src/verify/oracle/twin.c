@@ -195,7 +195,7 @@ static ys_status write_all(struct mover *mover, const struct ys_plan *plan, cons
 static struct mover mover_of(int64_t seed, enum ys_precision precision, int twin)
 {
     char name[32];
-    struct mover mover = {.dtype = YS_F32, .unit = precision == YS_PRECISION_BF16 ? 1u << 16 : 1};
+    struct mover mover = {.dtype = YS_F32, .unit = ys_format_of((int)precision)->unit};
     snprintf(name, sizeof name, "twin/%d", twin);
     ys_rng_init(&mover.rng, (uint64_t)seed, name);
     return mover;
@@ -211,8 +211,7 @@ ys_status ys_twin_write_weights(int64_t seed, int twin, int units, enum ys_preci
 {
     struct mover mover = mover_of(seed, precision, twin);
     mover.unit *= (uint32_t)units;
-    if (precision == YS_PRECISION_F64)
-        mover.dtype = YS_F64;
+    mover.dtype = ys_format_of((int)precision)->dtype;
     return move_weights(&mover, from, to);
 }
 

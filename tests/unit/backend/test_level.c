@@ -51,7 +51,7 @@ static void open_in_bf16(struct said *said)
 
 static void look(struct said *said)
 {
-    const char *reason = ys_level_lacks_bf16();
+    const char *reason = ys_level_lacks(YS_ENGINE_BF16);
     *said = (struct said){
         .width = ys_level_width(), .kernels = width_of(ys_kernels(false, YS_LANES)), .lacks_bf16 = reason != NULL};
     snprintf(said->name, sizeof said->name, "%s", ys_level_name());

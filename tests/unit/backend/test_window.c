@@ -158,8 +158,8 @@ static void sums_are_those_of_plain_loops(void)
 
 static void sums_are_those_of_plain_loops_bf16(void)
 {
-    if (ys_level_lacks_bf16())
-        tap_skip("%s", ys_level_lacks_bf16());
+    if (ys_level_lacks(YS_ENGINE_BF16))
+        tap_skip("%s", ys_level_lacks(YS_ENGINE_BF16));
     else
         check_kernels(true);
 }
@@ -303,8 +303,8 @@ static void maxima_and_sums_of_one_channel(void)
 
 static void maxima_and_sums_of_one_channel_bf16(void)
 {
-    if (ys_level_lacks_bf16())
-        tap_skip("%s", ys_level_lacks_bf16());
+    if (ys_level_lacks(YS_ENGINE_BF16))
+        tap_skip("%s", ys_level_lacks(YS_ENGINE_BF16));
     else
         check_windows(true);
 }

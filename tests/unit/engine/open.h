@@ -92,7 +92,7 @@ __attribute__((unused)) static void small_net(struct net *n, int64_t batch)
 /** Ends the case as skipped where this processor cannot compute in the format. */
 __attribute__((unused)) static bool lacks_bf16(void)
 {
-    const char *reason = ys_level_lacks_bf16();
+    const char *reason = ys_level_lacks(YS_ENGINE_BF16);
     if (reason)
         tap_skip("%s", reason);
     return reason != NULL;

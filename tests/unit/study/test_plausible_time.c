@@ -42,7 +42,7 @@ static void looked_at_here(struct ys_facts *facts, const char *keys_text, const 
 
 static void looked_at(struct ys_facts *facts, const char *keys_text)
 {
-    const struct ys_peak_measured nothing = {NAN, NAN};
+    const struct ys_peak_measured nothing = {{NAN, NAN, NAN}};
     looked_at_here(facts, keys_text, &nothing);
 }
 
@@ -112,14 +112,14 @@ static void where_a_peak_was_measured_it_is_the_limit(void)
                  {1e11, YS_RUN_OK, ""},
                  {1e13, YS_RUN_OK, ""}}; /* beyond what any CPU can do it is not believed */
     for (size_t i = 0; i < 3; i++) {
-        const struct ys_peak_measured measured = {cases[i].f32_per_s, NAN};
+        const struct ys_peak_measured measured = {{cases[i].f32_per_s, NAN, NAN}};
         struct ys_facts facts = facts_of((struct ys_facts_phase_cpu){1, 8, 0.1, 1.2, NAN, 0.1});
         looked_at_here(&facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}", &measured);
         CHECK_INT(facts.status, cases[i].status);
         CHECK_HAS(facts.message ? facts.message : "", cases[i].basis);
         ys_facts_fini(&facts);
     }
-    const struct ys_peak_measured boast = {1e13, NAN};
+    const struct ys_peak_measured boast = {{1e13, NAN, NAN}};
     struct ys_facts facts = facts_of((struct ys_facts_phase_cpu){1, 8, 0.1, 0.2, NAN, 0.1});
     looked_at_here(&facts, "{\"mode\":\"train\",\"batch\":64,\"precision\":\"f32\"}", &boast);
     CHECK_INT(facts.status, YS_RUN_WRONG_OUTPUT);

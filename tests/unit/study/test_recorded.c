@@ -37,7 +37,7 @@ static void a_disturbance_is_told_as_it_was(void)
 static void honest_work_was_paid_for_and_a_thousand_times_it_is_not(void)
 {
     static const char *const names[] = {"builtin", "pytorch"};
-    const struct ys_peak_measured nothing = {NAN, NAN}; /* of this machine: it says nothing of the other */
+    const struct ys_peak_measured nothing = {{NAN, NAN, NAN}}; /* of this machine: it says nothing of the other */
     for (size_t i = 0; i < 2; i++) {
         struct recorded run = recorded_open(names[i]);
         struct ys_trial_settings keys;
