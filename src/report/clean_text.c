@@ -166,7 +166,6 @@ void ys_text_wrap(struct ys_buf *out, const char *text, int used, int indent, in
 {
     struct ys_buf clean = {0};
     ys_text_clean(&clean, text, false);
-    out->failed |= clean.failed;
     int column = used;
     bool begun = false; /* something of ours is on the line already */
     for (char *rest = clean.data, *word; (word = next_word(&rest));) {
@@ -204,7 +203,6 @@ void ys_text_html(struct ys_buf *out, const char *text)
 {
     struct ys_buf clean = {0};
     ys_text_clean(&clean, text, true);
-    out->failed |= clean.failed;
     for (const char *c = ys_buf_text(&clean); *c;) {
         size_t plain = strcspn(c, "&<>\"'");
         ys_buf_append(out, c, plain);

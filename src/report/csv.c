@@ -12,7 +12,6 @@ static void put_number(struct ys_sheet *sheet, const ys_json *value)
     const bool is_number = ys_json_type_of(value) == YS_JSON_INT || ys_json_type_of(value) == YS_JSON_REAL;
     char *text = is_number ? ys_json_dump(value, YS_JSON_COMPACT) : NULL;
     ys_sheet_number(sheet, ys_json_number(value, NAN), text);
-    sheet->failed |= is_number && !text;
     ys_free(text);
 }
 
@@ -26,7 +25,6 @@ static void put_factor(struct ys_sheet *sheet, const ys_json *value)
         put_number(sheet, value);
     else
         ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&text));
-    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -47,7 +45,6 @@ static void put_heads(struct ys_sheet *sheet, const struct ys_view *view)
         for (size_t k = 0; k < sizeof endings / sizeof endings[0]; k++) {
             char *head = ys_format("%s%s", infos[i].name, endings[k]);
             ys_sheet_column(sheet, YS_FORM_CSV, YS_COLUMN_NUMBER, head, NULL);
-            sheet->failed |= !head;
             ys_free(head);
         }
 }
@@ -60,7 +57,6 @@ static void put_joined(struct ys_sheet *sheet, const ys_json *texts)
         ys_view_put_value(&all, ys_json_at(texts, i));
     }
     ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&all));
-    sheet->failed |= all.failed;
     ys_buf_free(&all);
 }
 
@@ -100,16 +96,15 @@ static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, const 
     }
 }
 
-ys_status ys_report_csv(const struct ys_result *result, struct ys_buf *out)
+void ys_report_csv(const struct ys_result *result, struct ys_buf *out)
 {
     static const struct ys_medium medium = {.form = YS_FORM_CSV};
     struct ys_sheet sheet = ys_sheet_init(&medium);
     struct ys_view view;
-    YS_TRY(ys_view_init(&view, result));
+    ys_view_init(&view, result);
     put_heads(&sheet, &view);
     for (size_t i = 0; i < view.count; i++)
         put_trial(&sheet, &view, &view.trials[i]);
-    ys_status status = ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
     ys_view_fini(&view);
-    return status;
 }

@@ -26,7 +26,6 @@ static void put_wrapped(struct summary *page, const char *lead, struct ys_buf *t
         ys_buf_puts(page->out, lead);
         ys_text_wrap(page->out, ys_buf_text(text), used, used, page->width);
     }
-    page->out->failed |= text->failed;
     ys_buf_free(text);
 }
 
@@ -50,7 +49,6 @@ static void put_done(struct summary *page, bool is_whole)
     ys_buf_puts(page->out, page->colour ? "\x1B[1m" : "");
     ys_text_clip(page->out, ys_buf_text(&text), page->width);
     ys_buf_puts(page->out, page->colour ? "\x1B[0m\n" : "\n");
-    page->out->failed |= text.failed || title.failed;
     ys_buf_free(&text);
     ys_buf_free(&title);
 }
@@ -68,7 +66,6 @@ static void put_answer(struct summary *page, const ys_json *state)
         *end = 0;
         ys_text_wrap(page->out, line, 0, 0, page->width);
     }
-    page->out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -108,7 +105,6 @@ static void put_ending(struct ys_sheet *sheet, const struct ys_view_trial *trial
     if (stage && trial->status != YS_RUN_OK)
         ys_buf_printf(&text, " (%s)", stage);
     ys_sheet_note(sheet, ys_buf_text(&text));
-    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -188,7 +184,6 @@ static void name_row(const struct summary *page, struct ys_sheet *sheet, const s
     ys_text_clip(&name, ys_buf_text(&clean), room - (int)name.size);
     ys_buf_puts(&name, ys_view_proof_mark(trial));
     ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&name));
-    sheet->failed |= name.failed || whole.failed || clean.failed;
     ys_buf_free(&clean);
     ys_buf_free(&whole);
     ys_buf_free(&name);
@@ -225,8 +220,7 @@ static size_t fill_rows(const struct summary *page, const struct columns *column
 }
 
 /* `left_out`: becomes how many trials have no row. */
-static ys_status print_rows(const struct summary *page, const struct columns *columns, struct ys_buf *out,
-                            size_t *left_out)
+static void print_rows(const struct summary *page, const struct columns *columns, struct ys_buf *out, size_t *left_out)
 {
     const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = page->width, .colour = page->colour};
     struct ys_sheet sheet = ys_sheet_init(&medium);
@@ -246,34 +240,31 @@ static ys_status print_rows(const struct summary *page, const struct columns *co
     for (size_t i = 0; i < columns->count; i++)
         ys_sheet_column(&sheet, YS_FORM_TEXT, YS_COLUMN_NUMBER, head_of(columns->metrics[i]).text, NULL);
     *left_out = fill_rows(page, columns, &sheet, is_short);
-    sheet.failed |= !rate || head.failed;
     ys_buf_free(&head);
     ys_free(rate);
-    return ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
 }
 
 /* As many columns as fit beside each other: a second table below the first would be a second screen. */
-static ys_status put_rows(struct summary *page)
+static void put_rows(struct summary *page)
 {
     struct columns columns = choose_columns(page);
     struct ys_buf text = {0};
     size_t left_out;
-    ys_status status = print_rows(page, &columns, &text, &left_out);
-    while (status == YS_OK && strstr(ys_buf_text(&text), "\n\n") && (columns.count > 0 || columns.range)) {
+    print_rows(page, &columns, &text, &left_out);
+    while (strstr(ys_buf_text(&text), "\n\n") && (columns.count > 0 || columns.range)) {
         if (columns.count > 0)
             columns.count--;
         else
             columns.range = false;
         ys_buf_clear(&text);
-        status = print_rows(page, &columns, &text, &left_out);
+        print_rows(page, &columns, &text, &left_out);
     }
     ys_buf_printf(page->out, "\n%s", ys_buf_text(&text));
     if (left_out > 0)
         ys_buf_printf(page->out, "and %zu more, %s\n", left_out,
                       page->view.group_count > 1 ? "slower or of other groups" : "slower");
-    page->out->failed |= text.failed;
     ys_buf_free(&text);
-    return status;
 }
 
 /* ---- what is to be known beside it */
@@ -297,41 +288,32 @@ static void put_texts(struct summary *page, const ys_json *texts)
     }
 }
 
-static ys_status put_notes(struct summary *page)
+static void put_notes(struct summary *page)
 {
-    ys_json *notes = NULL;
-    ys_status status = ys_words(&page->view, YS_WORDS_BRIEF, &notes);
-    if (status == YS_OK)
-        put_texts(page, notes);
+    ys_json *notes = ys_words(&page->view, YS_WORDS_BRIEF);
+    put_texts(page, notes);
     ys_json_free(notes);
-    return status;
 }
 
-static ys_status put_page(struct summary *page, const char *more)
+static void put_page(struct summary *page, const char *more)
 {
-    ys_json *state = NULL;
-    ys_status status = ys_words(&page->view, YS_WORDS_STATE, &state);
-    if (status == YS_OK) {
-        put_done(page, ys_json_size(state) == 0);
-        put_answer(page, state);
-        if (page->view.count > 0)
-            status = put_rows(page);
-    }
-    if (status == YS_OK)
-        status = put_notes(page);
+    ys_json *state = ys_words(&page->view, YS_WORDS_STATE);
+    put_done(page, ys_json_size(state) == 0);
+    put_answer(page, state);
+    if (page->view.count > 0)
+        put_rows(page);
+    put_notes(page);
     ys_json_free(state);
-    if (status == YS_OK && more) {
+    if (more) {
         ys_buf_puts(page->out, "\n");
         ys_text_wrap(page->out, more, 0, 2, page->width);
     }
     ys_view_fini(&page->view);
-    return status == YS_OK && page->out->failed ? ys_out_of_memory() : status;
 }
 
-ys_status ys_report_summary(const struct ys_result *result, const char *more, int width, bool colour,
-                            struct ys_buf *out)
+void ys_report_summary(const struct ys_result *result, const char *more, int width, bool colour, struct ys_buf *out)
 {
     struct summary page = {.width = width < 40 ? 40 : width, .colour = colour, .out = out};
-    YS_TRY(ys_view_init(&page.view, result));
-    return put_page(&page, more);
+    ys_view_init(&page.view, result);
+    put_page(&page, more);
 }

@@ -46,53 +46,53 @@ void ys_html_end_figure(struct ys_buf *out);
 void ys_html_begin_fold(struct ys_buf *out, const char *title, const char *id);
 void ys_html_end_fold(struct ys_buf *out);
 /** Nested objects and arrays as a table of paths and values. */
-ys_status ys_html_object(struct ys_buf *out, const ys_json *object) YS_MUST_CHECK;
+void ys_html_object(struct ys_buf *out, const ys_json *object);
 
 /* Parts of the page; what there is nothing of appends nothing. First tables and lists. */
-ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_proofs(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_comparisons(struct ys_buf *out, const struct ys_view *view);
+void ys_html_proofs(struct ys_buf *out, const struct ys_view *view);
 /** How runs were observed, and what adapters say of themselves beside it. */
-ys_status ys_html_said(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_said(struct ys_buf *out, const struct ys_view *view);
 /** The commands by which a reader can check the page. */
 void ys_html_checks(struct ys_buf *out, const struct ys_view *view);
-ys_status ys_html_failures(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_failures(struct ys_buf *out, const struct ys_view *view);
 /** Every metric that some trial has, each folded, and which no trial has; all of it folded. */
-ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_metrics(struct ys_buf *out, const struct ys_view *view);
 /** Each process of the trials that are of several. */
-ys_status ys_html_ranks(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_ranks(struct ys_buf *out, const struct ys_view *view);
 
 /* Then what has pictures: with a row a trial over the whole width, */
-ys_status ys_html_speed_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_accuracy_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_speed_chart(struct ys_buf *out, const struct ys_view *view);
+void ys_html_accuracy_chart(struct ys_buf *out, const struct ys_view *view);
+void ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view);
+void ys_html_time_chart(struct ys_buf *out, const struct ys_view *view);
 /** Where a step of each rank goes, and which rank is the last. */
-ys_status ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view);
 /* in a grid of their own, */
-ys_status ys_html_heat_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_heat_charts(struct ys_buf *out, const struct ys_view *view);
 /** Speed-up and efficiency of trials of several processes, with a heading of their own. */
-ys_status ys_html_scaling(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_scaling(struct ys_buf *out, const struct ys_view *view);
 /** What was predicted with the same weights, with the errors along the network drawn. */
-ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_agreement(struct ys_buf *out, const struct ys_view *view);
 /* and figures for a grid of them (<div class="charts">). */
-ys_status ys_html_latency_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_percentile_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_latency_chart(struct ys_buf *out, const struct ys_view *view);
+void ys_html_percentile_chart(struct ys_buf *out, const struct ys_view *view);
 /** Speed along each setting of three values or more; of two, which the picture of speed shows too. */
-ys_status ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_short_axis_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view);
+void ys_html_short_axis_charts(struct ys_buf *out, const struct ys_view *view);
+void ys_html_step_chart(struct ys_buf *out, const struct ys_view *view);
+void ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view);
 /** Of ys_html_learning_charts(): accuracy against time, and on the way. */
-ys_status ys_html_reached_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_html_reached_charts(struct ys_buf *out, const struct ys_view *view);
+void ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view);
+void ys_html_front_charts(struct ys_buf *out, const struct ys_view *view);
+void ys_html_round_chart(struct ys_buf *out, const struct ys_view *view);
 
 struct ys_chart_lines;
 /** Curves as a figure; with `view` (NULL: never), where they are more than six heavy ones of several frameworks, a
  * figure a framework, all on one scale: groups of curves are then those of trials. Nothing without a finite point.
  * `remark` is no text from outside; what coincides is said behind it. */
-ys_status ys_html_curves(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
-                         const char *remark) YS_MUST_CHECK;
+void ys_html_curves(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
+                    const char *remark);
 
 #endif

@@ -20,17 +20,14 @@ struct sentence_writer {
     struct ys_buf text; /* the sentence in work */
     bool is_brief;
     size_t most_names, most_kinds; /* trials in one sentence, sentences of one sort */
-    ys_status status;
 };
 
 static void finish(struct sentence_writer *w)
 {
-    if (w->status == YS_OK && w->text.failed)
-        w->status = ys_out_of_memory();
     if (w->text.size > 4 && strncmp(w->text.data, "the ", 4) == 0) /* a title such as "the built-in engine" */
         w->text.data[0] = 'T';
-    if (w->status == YS_OK && w->text.size > 0)
-        w->status = ys_json_append(w->sentences, ys_json_string(ys_buf_text(&w->text)));
+    if (w->text.size > 0)
+        ys_json_append(w->sentences, ys_json_string(ys_buf_text(&w->text)));
     ys_buf_clear(&w->text);
 }
 
@@ -71,7 +68,7 @@ static void put_way(struct ys_buf *out, const struct ys_view_trial *trial)
 static ys_json *find_ways(struct sentence_writer *w)
 {
     ys_json *ways = ys_json_object();
-    for (size_t i = 0; i < w->view->count && w->status == YS_OK; i++) {
+    for (size_t i = 0; i < w->view->count; i++) {
         const struct ys_view_trial *trial = &w->view->trials[i];
         struct ys_buf way = {0};
         if (trial->status == YS_RUN_OK && trial->failed == 0)
@@ -81,12 +78,9 @@ static ys_json *find_ways(struct sentence_writer *w)
         int64_t first = ys_json_integer(ys_json_at(known, 0), (int64_t)i),
                 times = ys_json_integer(ys_json_at(known, 1), 0);
         ys_json *entry = ys_json_array();
-        w->status = ys_json_append(entry, ys_json_int(first));
-        if (w->status == YS_OK)
-            w->status = ys_json_append(entry, ys_json_int(times + 1));
-        if (w->status == YS_OK)
-            w->status = way.failed ? ys_out_of_memory() : ys_json_set(ways, ys_buf_text(&way), ys_json_ref(entry));
-        ys_json_free(entry);
+        ys_json_append(entry, ys_json_int(first));
+        ys_json_append(entry, ys_json_int(times + 1));
+        ys_json_set(ways, ys_buf_text(&way), entry);
         ys_buf_free(&way);
     }
     return ways;
@@ -279,7 +273,7 @@ static char *masked(const char *text)
     for (; *text; text++)
         if (!isdigit((unsigned char)*text) && *text != '.')
             ys_buf_append(&mask, text, 1);
-    char *made = mask.failed ? NULL : ys_strdup(ys_buf_text(&mask));
+    char *made = ys_strdup(ys_buf_text(&mask));
     ys_buf_free(&mask);
     return made;
 }
@@ -336,12 +330,12 @@ static void put_departures(struct sentence_writer *w, const ys_json *texts, size
     struct ys_buf names = {0};
     size_t said = 0, variables = 0;
     const char *first = ys_json_text(ys_json_at(texts, from), "");
-    for (size_t k = from; k < ys_json_size(texts) && (k == from || w->is_brief) && w->status == YS_OK; k++) {
+    for (size_t k = from; k < ys_json_size(texts) && (k == from || w->is_brief); k++) {
         const char *text = ys_json_text(ys_json_at(texts, k), ""), *verb = strstr(text, set);
         const bool is_variable = verb && strcmp(verb, set) == 0;
         if (k > from && (ys_json_get(seen, text) || !are_same_trials(w->view, departs, first, departs, text)))
             continue;
-        w->status = ys_json_set_bool(seen, text, true);
+        ys_json_set_bool(seen, text, true);
         if (k > from && w->is_brief && is_in_names(w->view, text))
             continue;
         if (is_variable) {
@@ -357,7 +351,6 @@ static void put_departures(struct sentence_writer *w, const ys_json *texts, size
         ys_text_clean(&w->text, ys_buf_text(&names), false);
         ys_buf_puts(&w->text, variables == 1 ? set : " are set in the environment");
     }
-    w->text.failed |= names.failed;
     ys_buf_free(&names);
 }
 
@@ -374,9 +367,9 @@ static void say_deviations(struct sentence_writer *w)
     const struct ys_view *view = w->view;
     ys_json *seen = ys_json_object();
     size_t kinds = 0;
-    for (size_t i = 0; i < view->count && w->status == YS_OK; i++) {
+    for (size_t i = 0; i < view->count; i++) {
         const ys_json *texts = view->trials[i].told->deviations;
-        for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
+        for (size_t k = 0; k < ys_json_size(texts); k++) {
             const char *text = ys_json_text(ys_json_at(texts, k), "");
             if (!departs(&view->trials[i], text) || ys_json_get(seen, text) || (w->is_brief && is_in_names(view, text)))
                 continue;
@@ -401,13 +394,13 @@ static void say_doubts(struct sentence_writer *w)
     bool (*const has)(const struct ys_view_trial *, const char *) = w->is_brief ? has_kind_of_doubt : has_doubt;
     const struct ys_view *view = w->view;
     ys_json *seen = ys_json_object();
-    for (size_t i = 0; i < view->count && w->status == YS_OK; i++) {
+    for (size_t i = 0; i < view->count; i++) {
         const ys_json *texts = view->trials[i].told->doubts;
-        for (size_t k = 0; k < ys_json_size(texts) && w->status == YS_OK; k++) {
+        for (size_t k = 0; k < ys_json_size(texts); k++) {
             const char *text = ys_json_text(ys_json_at(texts, k), "");
             char *kind = w->is_brief ? masked(text) : ys_strdup(text);
-            if (kind && !ys_json_get(seen, kind)) {
-                w->status = ys_json_set_bool(seen, kind, true);
+            if (!ys_json_get(seen, kind)) {
+                ys_json_set_bool(seen, kind, true);
                 ys_buf_puts(&w->text, w->is_brief ? "~ " : "");
                 put_those(w, has, text);
                 ys_buf_puts(&w->text, ": ");
@@ -499,13 +492,13 @@ static struct warning_text count_said(const struct sentence_writer *w, const cha
 static void say_said(struct sentence_writer *w)
 {
     ys_json *seen = ys_json_object();
-    for (size_t i = 0; i < w->view->count && w->status == YS_OK; i++) {
+    for (size_t i = 0; i < w->view->count; i++) {
         const struct ys_list *warned = &w->view->trials[i].told->warned;
-        for (size_t k = 0; k < warned->count && w->status == YS_OK; k++) {
+        for (size_t k = 0; k < warned->count; k++) {
             const struct ys_result_warned one = ((const struct ys_result_warned *)warned->items)[k];
             char *mask = one.kind == YS_WARNED_SAID && one.text ? masked(one.text) : NULL;
             if (mask && !ys_json_get(seen, mask)) {
-                w->status = ys_json_set_bool(seen, mask, true);
+                ys_json_set_bool(seen, mask, true);
                 const struct warning_text said = count_said(w, mask);
                 if (said.trials == 1)
                     ys_buf_printf(&w->text, "%s, ", said.trial->name);
@@ -582,7 +575,6 @@ static void say_answer(struct sentence_writer *w)
         ys_buf_append(&w->text, line, (size_t)(end - line));
         finish(w);
     }
-    w->text.failed |= lines.failed;
     finish(w);
     ys_buf_free(&lines);
 }
@@ -593,7 +585,7 @@ static void say_disturbed(struct sentence_writer *w)
     finish(w);
 }
 
-ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences)
+ys_json *ys_words(const struct ys_view *view, unsigned parts)
 {
     static const struct {
         unsigned part;
@@ -610,18 +602,10 @@ ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentenc
                                 .sentences = ys_json_array(),
                                 .is_brief = is_brief,
                                 .most_names = is_brief ? FEW_NAMES : MANY,
-                                .most_kinds = is_brief ? FEW_KINDS : MANY,
-                                .status = YS_OK};
-    if (!w.sentences)
-        w.status = ys_out_of_memory();
-    for (size_t i = 0; i < sizeof sayings / sizeof sayings[0] && w.status == YS_OK; i++)
+                                .most_kinds = is_brief ? FEW_KINDS : MANY};
+    for (size_t i = 0; i < sizeof sayings / sizeof sayings[0]; i++)
         if (parts & sayings[i].part)
             sayings[i].say(&w);
     ys_buf_free(&w.text);
-    if (w.status != YS_OK) {
-        ys_json_free(w.sentences);
-        return w.status;
-    }
-    *sentences = w.sentences;
-    return YS_OK;
+    return w.sentences;
 }

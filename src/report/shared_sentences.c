@@ -98,7 +98,6 @@ void ys_section_title(struct ys_buf *out, const struct ys_view *view)
         ys_buf_printf(out, " %s%s", verb, several ? "" : "s");
     else if (frameworks.size)
         ys_buf_puts(out, ":");
-    out->failed |= frameworks.failed;
     ys_buf_free(&frameworks);
     for (size_t i = 0; i < view->work_count && i < MOST_NAMED; i++) {
         const struct ys_view_work *work = &view->works[i];
@@ -193,13 +192,9 @@ void ys_section_same(struct ys_buf *out, const struct ys_view *view)
     static const char *const keys[] = {"mode",      "batch",   "epochs",   "steps",        "requests",
                                        "optimizer", "lr",      "momentum", "weight_decay", "schedule",
                                        "precision", "threads", "device"};
-    ys_json *common;
     if (view->count < 2)
         return;
-    if (ys_view_common(view, &common) != YS_OK) {
-        out->failed = true;
-        return;
-    }
+    ys_json *common = ys_view_common(view);
     const struct ys_view_trial *alone = view->trials;
     for (size_t t = 0; t < view->count && !ys_view_is_alone(alone); t++)
         alone = &view->trials[t];
@@ -499,20 +494,14 @@ static bool has(const ys_json *array, const char *text)
     return false;
 }
 
-ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics)
+ys_json *ys_section_compared(const struct ys_view *view)
 {
     ys_json *found = ys_json_array();
-    ys_status status = found ? YS_OK : ys_out_of_memory();
     for (int speed = 1; speed >= 0; speed--)
-        for (size_t i = 0; i < view->comparison_count && status == YS_OK; i++) {
+        for (size_t i = 0; i < view->comparison_count; i++) {
             const char *metric = ys_view_or(view->comparisons[i].told.metric, "");
             if ((strcmp(metric, "rate_per_s") == 0) == (speed == 1) && metric[0] && !has(found, metric))
-                status = ys_json_append(found, ys_json_string(metric));
+                ys_json_append(found, ys_json_string(metric));
         }
-    if (status != YS_OK) {
-        ys_json_free(found);
-        return status;
-    }
-    *metrics = found;
-    return YS_OK;
+    return found;
 }

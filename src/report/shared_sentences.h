@@ -64,7 +64,7 @@ void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const
 /** What yardstick-feeder took for a trial, and how long it was waited for; nothing where there was none. */
 void ys_section_feeder(struct ys_buf *out, const struct ys_view_trial *trial);
 /** The metrics that are compared, speed first: a new array of strings. */
-ys_status ys_section_compared(const struct ys_view *view, ys_json **metrics) YS_MUST_CHECK;
+ys_json *ys_section_compared(const struct ys_view *view);
 
 /** What sentences are about: the page has each where its question stands. */
 enum ys_words_part {
@@ -83,6 +83,6 @@ enum ys_words_part {
     YS_WORDS_BRIEF = 2047 - YS_WORDS_STATE - YS_WORDS_SPEED - YS_WORDS_ROUNDS,
 };
 /** The result in plain sentences, as ys_report_words(): those parts of it. */
-ys_status ys_words(const struct ys_view *view, unsigned parts, ys_json **sentences) YS_MUST_CHECK;
+ys_json *ys_words(const struct ys_view *view, unsigned parts);
 
 #endif

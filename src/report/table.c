@@ -33,7 +33,6 @@ static void put_lines(struct page *page, void (*section)(struct ys_buf *, const 
 {
     struct ys_buf text = {0};
     section(&text, &page->view);
-    page->out->failed |= text.failed;
     if (text.size > 0)
         ys_text_wrap(page->out, ys_buf_text(&text), 0, 2, page->medium.width);
     ys_buf_free(&text);
@@ -73,7 +72,7 @@ static void put_names(struct page *page)
     }
 }
 
-static ys_status put_results(struct page *page)
+static void put_results(struct page *page)
 {
     bool is_few = false;
     for (size_t i = 0; i < page->view.count; i++) {
@@ -82,9 +81,8 @@ static ys_status put_results(struct page *page)
         is_few |= trial->measured && !ys_view_measure(rate).interval.text[0] &&
                   (rate.n == YS_FIELD_NONE ? trial->runs - trial->failed : rate.n) < 6;
     }
-    YS_TRY(ys_table_write(ys_table_results, &page->view, &page->medium, page->out));
+    ys_table_write(ys_table_results, &page->view, &page->medium, page->out);
     put_marks(page, is_few);
-    return YS_OK;
 }
 
 /** One comparison, with its verdict painted. */
@@ -102,7 +100,6 @@ static void put_comparison(struct page *page, const struct ys_result_comparison 
     put_item(page, ys_buf_text(&text));
     if (page->medium.colour)
         ys_buf_puts(page->out, "\x1B[0m");
-    page->out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -117,27 +114,25 @@ struct sorted {
     ys_json *groups; /* {"verdict, reason": array of places in entries}, in the order in which they begin */
 };
 
-/** The group of comparisons like this one, made when there is none; NULL without memory. */
+/** The group of comparisons like this one, made when there is none. */
 static ys_json *group_of(ys_json *groups, const struct ys_result_comparison *comparison)
 {
     const char *reason = ys_view_or(comparison->told.reason, "");
     struct ys_buf name = {0};
     ys_buf_printf(&name, "%s%s", ys_view_verdict_word(comparison), reason[0] ? ", " : "");
     ys_buf_puts(&name, reason);
-    bool made = !name.failed && (ys_json_get(groups, ys_buf_text(&name)) ||
-                                 ys_json_set(groups, ys_buf_text(&name), ys_json_array()) == YS_OK);
-    ys_json *group = made ? ys_json_get(groups, ys_buf_text(&name)) : NULL;
+    if (!ys_json_get(groups, ys_buf_text(&name)))
+        ys_json_set(groups, ys_buf_text(&name), ys_json_array());
+    ys_json *group = ys_json_get(groups, ys_buf_text(&name));
     ys_buf_free(&name);
     return group;
 }
 
-static ys_status sort_comparisons(const struct ys_view *view, const char *metric, struct sorted *sorted)
+static void sort_comparisons(const struct ys_view *view, const char *metric, struct sorted *sorted)
 {
     bool speed = strcmp(metric, "rate_per_s") == 0;
     *sorted = (struct sorted){.entries = ys_alloc(view->comparison_count, sizeof *sorted->entries),
                               .groups = ys_json_object()};
-    if (!sorted->entries || !sorted->groups)
-        return ys_out_of_memory();
     for (size_t i = 0; i < view->comparison_count; i++) {
         const struct ys_result_comparison *comparison = &view->comparisons[i];
         const int verdict = comparison->told.verdict;
@@ -146,13 +141,10 @@ static ys_status sort_comparisons(const struct ys_view *view, const char *metric
             continue;
         if (verdict == YS_VERDICT_INVALID || (!speed && verdict == YS_VERDICT_SAME)) {
             group = group_of(sorted->groups, comparison);
-            if (!group)
-                return ys_out_of_memory();
-            YS_TRY(ys_json_append(group, ys_json_int((int64_t)sorted->count)));
+            ys_json_append(group, ys_json_int((int64_t)sorted->count));
         }
         sorted->entries[sorted->count++] = (struct entry){comparison, group};
     }
-    return YS_OK;
 }
 
 /** What is invalid for a reason of its own needs no group. */
@@ -181,7 +173,6 @@ static void put_gathered(struct page *page, const struct sorted *sorted, const c
         ys_buf_puts(&text, ys_json_size(group) > MAX_LINES ? "; and more" : "");
     }
     put_item(page, ys_buf_text(&text));
-    page->out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -198,25 +189,22 @@ static void put_sorted(struct page *page, const struct sorted *sorted)
         put_gathered(page, sorted, ys_json_iter_key(it), ys_json_iter_value(it));
 }
 
-static ys_status put_comparisons_of(struct page *page, const char *metric)
+static void put_comparisons_of(struct page *page, const char *metric)
 {
     struct sorted sorted;
     struct ys_buf text = {0};
-    ys_status status = sort_comparisons(&page->view, metric, &sorted);
+    sort_comparisons(&page->view, metric, &sorted);
     ys_buf_puts(page->out, "  ");
     ys_text_wrap(page->out, ys_view_metric_title(metric), 2, 2, page->medium.width);
-    if (status == YS_OK)
-        put_sorted(page, &sorted);
+    put_sorted(page, &sorted);
     ys_section_resolution(&text, &page->view, metric);
     if (text.size > 0) {
         ys_buf_puts(page->out, "    ");
         ys_text_wrap(page->out, ys_buf_text(&text), 4, 4, page->medium.width);
     }
-    page->out->failed |= text.failed;
     ys_buf_free(&text);
     ys_free(sorted.entries);
     ys_json_free(sorted.groups);
-    return status;
 }
 
 /** The comparisons that most readers came for; the report has all of them. */
@@ -230,27 +218,24 @@ static bool is_shown(const char *metric)
     return false;
 }
 
-static ys_status put_comparisons(struct page *page)
+static void put_comparisons(struct page *page)
 {
-    ys_json *metrics;
-    YS_TRY(ys_section_compared(&page->view, &metrics));
+    ys_json *metrics = ys_section_compared(&page->view);
     if (ys_json_size(metrics) > 0)
         put_heading(page, "Comparisons (first against second, over matched rounds)");
     bool more = false;
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(metrics); i++) {
+    for (size_t i = 0; i < ys_json_size(metrics); i++) {
         const char *metric = ys_json_text(ys_json_at(metrics, i), "");
         if (is_shown(metric))
-            status = put_comparisons_of(page, metric);
+            put_comparisons_of(page, metric);
         more |= !is_shown(metric);
     }
     if (more)
         put_item(page, "other metrics are compared in the report and in --format=json");
     ys_json_free(metrics);
-    return status;
 }
 
-static ys_status put_sections(struct page *page)
+static void put_sections(struct page *page)
 {
     static ys_table *const tables[] = {ys_table_feeders,    ys_table_deviations, ys_table_ranks, ys_table_lasts,
                                        ys_table_agreements, ys_table_latencies,  ys_table_times, ys_table_host_warnings,
@@ -260,30 +245,27 @@ static ys_status put_sections(struct page *page)
     put_lines(page, ys_section_same);
     put_lines(page, ys_section_host);
     if (page->view.count == 0)
-        return YS_OK;
+        return;
     put_names(page);
-    YS_TRY(put_results(page));
+    put_results(page);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        YS_TRY(ys_table_write(tables[i], &page->view, &page->medium, page->out));
-    YS_TRY(put_comparisons(page));
+        ys_table_write(tables[i], &page->view, &page->medium, page->out);
+    put_comparisons(page);
     ys_buf_puts(page->out, "\n");
     put_lines(page, ys_section_harness);
-    return YS_OK;
 }
 
 /** Ends the view of the page. */
-static ys_status put_page(struct page *page)
+static void put_page(struct page *page)
 {
-    ys_status status = put_sections(page);
-    if (status == YS_OK)
-        status = ys_table_write(ys_table_words, &page->view, &page->medium, page->out);
+    put_sections(page);
+    ys_table_write(ys_table_words, &page->view, &page->medium, page->out);
     ys_view_fini(&page->view);
-    return status == YS_OK && page->out->failed ? ys_out_of_memory() : status;
 }
 
-ys_status ys_report_table(const struct ys_result *result, int width, bool colour, struct ys_buf *out)
+void ys_report_table(const struct ys_result *result, int width, bool colour, struct ys_buf *out)
 {
     struct page page = {.medium = {YS_FORM_TEXT, .width = width < 40 ? 40 : width, .colour = colour}, .out = out};
-    YS_TRY(ys_view_init(&page.view, result));
-    return put_page(&page);
+    ys_view_init(&page.view, result);
+    put_page(&page);
 }

@@ -77,10 +77,9 @@ static ys_status show_now(struct following *following, double pause_s)
     put_progress(&result, runs, planned, pause_s, &line);
     if (following->terminal && is_new) {
         ys_buf_puts(&out, "\033[H\033[2J");
-        status = ys_result_text(following->args, following->store, following->study_id, &result, &out);
+        ys_result_text(following->args, following->store, following->study_id, &result, &out);
         ys_buf_printf(&out, "\n%s\n", ys_buf_text(&line));
-        if (status == YS_OK)
-            status = ys_command_write(&out, &left);
+        status = ys_command_write(&out, &left);
     } else if (!following->terminal && is_new && due) {
         ys_log_info("%s", ys_buf_text(&line));
         following->said_ns = ys_time_ns();

@@ -32,7 +32,8 @@ static ys_status print_two(const struct ys_args *args, const struct ys_judged *j
         return ys_json_append(all, ys_record_json(&ys_judged_record, judged));
     if (out->size)
         ys_buf_puts(out, "\n");
-    return ys_report_judged(judged, ys_command_width(), ys_command_colour(), out);
+    ys_report_judged(judged, ys_command_width(), ys_command_colour(), out);
+    return YS_OK;
 }
 
 static ys_status compare_with(const struct ys_args *args, const struct ys_side *base, const char *word, double margin,
@@ -103,21 +104,21 @@ static ys_status rules_of(const struct ys_args *args, struct ys_rules *rules)
     return rules->count ? YS_OK : ys_rules_default(rules);
 }
 
-static ys_status print_gate(const struct ys_args *args, const struct ys_gate *gate, struct ys_buf *out)
+static void print_gate(const struct ys_args *args, const struct ys_gate *gate, struct ys_buf *out)
 {
-    ys_status status = YS_OK;
-    if (args->format == YS_FORMAT_MD)
-        return ys_report_gate_markdown(gate, out);
-    if (args->format == YS_FORMAT_JUNIT)
-        return ys_report_gate_junit(gate, out);
-    if (args->format != YS_FORMAT_JSON)
-        return ys_report_gate(gate, ys_command_width(), ys_command_colour(), out);
-    ys_json *json = ys_record_json(&ys_gate_record, gate);
-    char *text = json ? ys_json_dump(json, YS_JSON_INDENT) : NULL;
-    status = text ? ys_buf_printf(out, "%s\n", text) : ys_out_of_memory();
-    ys_free(text);
-    ys_json_free(json);
-    return status;
+    if (args->format == YS_FORMAT_MD) {
+        ys_report_gate_markdown(gate, out);
+    } else if (args->format == YS_FORMAT_JUNIT) {
+        ys_report_gate_junit(gate, out);
+    } else if (args->format != YS_FORMAT_JSON) {
+        ys_report_gate(gate, ys_command_width(), ys_command_colour(), out);
+    } else {
+        ys_json *json = ys_record_json(&ys_gate_record, gate);
+        char *text = ys_json_dump(json, YS_JSON_INDENT);
+        ys_buf_printf(out, "%s\n", text);
+        ys_free(text);
+        ys_json_free(json);
+    }
 }
 
 /* Whether the candidate is a study that is still to be run: a file of that name which no `export` wrote. */
@@ -209,13 +210,9 @@ int ys_command_gate(const struct ys_args *args)
     ys_status status = gate_of(args, &gate);
     if (status != YS_OK)
         return ys_command_fail(status);
-    status = print_gate(args, &gate, &out);
+    print_gate(args, &gate, &out);
     int code = codes[gate.outcome];
     ys_gate_fini(&gate);
-    if (status != YS_OK) {
-        ys_buf_free(&out);
-        return ys_command_fail(status);
-    }
     const int printed = ys_command_print(&out);
     return printed ? printed : code;
 }
@@ -245,12 +242,9 @@ int ys_command_history(const struct ys_args *args)
         ys_history_fini(&history);
         return json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
     }
-    status = ys_report_history(&history, ys_command_width(), ys_command_colour(), &out);
+    ys_report_history(&history, ys_command_width(), ys_command_colour(), &out);
     ys_history_fini(&history);
-    if (status == YS_OK)
-        return ys_command_print(&out);
-    ys_buf_free(&out);
-    return ys_command_fail(status);
+    return ys_command_print(&out);
 }
 
 static ys_status import_results(const struct ys_args *args, int64_t *study_id)

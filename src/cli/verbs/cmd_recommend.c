@@ -40,12 +40,8 @@ int ys_command_recommend(const struct ys_args *args)
         printed = json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
         return printed ? printed : code;
     }
-    status = ys_report_recommended(&found, ys_command_width(), ys_command_colour(), &out);
+    ys_report_recommended(&found, ys_command_width(), ys_command_colour(), &out);
     ys_recommended_fini(&found);
-    if (status != YS_OK) {
-        ys_buf_free(&out);
-        return ys_command_fail(status);
-    }
     printed = ys_command_print(&out);
     return printed ? printed : code;
 }

@@ -60,16 +60,16 @@ static char *more_of(const struct ys_args *args, const struct ys_store *store, i
     return more;
 }
 
-ys_status ys_result_text(const struct ys_args *args, const struct ys_store *store, int64_t study_id,
-                         const struct ys_result *result, struct ys_buf *out)
+void ys_result_text(const struct ys_args *args, const struct ys_store *store, int64_t study_id,
+                    const struct ys_result *result, struct ys_buf *out)
 {
-    if (args->details)
-        return ys_report_table(result, ys_command_width(), ys_command_colour(), out);
+    if (args->details) {
+        ys_report_table(result, ys_command_width(), ys_command_colour(), out);
+        return;
+    }
     char *more = more_of(args, store, study_id);
-    ys_status status =
-        more ? ys_report_summary(result, more, ys_command_width(), ys_command_colour(), out) : ys_out_of_memory();
+    ys_report_summary(result, more, ys_command_width(), ys_command_colour(), out);
     ys_free(more);
-    return status;
 }
 
 int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t study_id)
@@ -81,11 +81,11 @@ int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t 
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
         status = ys_result_json(&result, &document);
     else if (status == YS_OK && args->format == YS_FORMAT_CSV)
-        status = ys_report_csv(&result, &out);
+        ys_report_csv(&result, &out);
     else if (status == YS_OK && args->format == YS_FORMAT_MD)
-        status = ys_report_markdown(&result, &out);
+        ys_report_markdown(&result, &out);
     else if (status == YS_OK)
-        status = ys_result_text(args, store, study_id, &result, &out);
+        ys_result_text(args, store, study_id, &result, &out);
     ys_result_fini(&result);
     if (status == YS_OK)
         return document ? ys_command_print_json(document) : ys_command_print(&out);
@@ -148,7 +148,7 @@ static ys_status make_page(const struct ys_args *args, struct ys_store *store, i
         status = ys_history_load(store, study_id, trial_id, "rate_per_s", &history);
     const bool loaded = over && status == YS_OK;
     if (status == YS_OK)
-        status = ys_report_html(result, args->compare ? &judged : NULL, over ? &history : NULL, page);
+        ys_report_html(result, args->compare ? &judged : NULL, over ? &history : NULL, page);
     if (loaded)
         ys_history_fini(&history);
     if (args->compare)

@@ -347,7 +347,7 @@ static ys_status print_proofs(const struct ys_listing *listing, struct ys_buf *o
         if (!print_trial(&lines[i], out))
             continue;
         print_prover(&lines[i], out);
-        YS_TRY(ys_report_proof_table(lines[i].proof, ys_command_width(), out));
+        ys_report_proof_table(lines[i].proof, ys_command_width(), out);
     }
     return YS_OK;
 }

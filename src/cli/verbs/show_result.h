@@ -8,8 +8,8 @@
 
 struct ys_result;
 /** A study's result as text: on one screen, or with --details at length. */
-ys_status ys_result_text(const struct ys_args *args, const struct ys_store *store, int64_t study_id,
-                         const struct ys_result *result, struct ys_buf *out) YS_MUST_CHECK;
+void ys_result_text(const struct ys_args *args, const struct ys_store *store, int64_t study_id,
+                    const struct ys_result *result, struct ys_buf *out);
 /** Prints a study's result in the format asked for; the exit code, 0 when all went well. */
 int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t study_id);
 

@@ -39,7 +39,6 @@ static void put_axis_title(struct ys_buf *out, const struct ys_chart_axis *axis,
     struct ys_buf text = {0};
     ys_buf_printf(&text, axis->unit[0] ? "%s (%s)" : "%s", title, axis->unit);
     ys_svg_text(out, x, y, anchor, RIGHT - LEFT, "soft", ys_buf_text(&text));
-    out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -165,7 +164,6 @@ static void put_dots(struct ys_buf *out, const struct ys_chart_axis *axis, const
         struct ys_buf title = {0};
         ys_buf_printf(&title, "round %zu: %s", i + 1, ys_label_value(chart->kind, row->dots[i]).text);
         ys_svg_circle(out, ys_axis_place(axis, row->dots[i]), y, 3.4, dot.text, ys_buf_text(&title));
-        out->failed |= title.failed;
         ys_buf_free(&title);
     }
 }
@@ -178,7 +176,6 @@ static void begin_rows(struct ys_buf *out, const struct chart_layout *layout, co
     ys_buf_printf(&own, "%s%s", id, layout->wide ? "" : "-narrow");
     ys_svg_begin(out, ys_buf_text(&own), layout->wide ? "wide" : "narrow", layout->width, row_top(layout, rows) + AXIS,
                  title, description);
-    out->failed |= own.failed;
     ys_buf_free(&own);
 }
 
@@ -285,7 +282,6 @@ static void put_bar(struct ys_buf *out, const struct ys_chart_axis *axis, const 
             continue;
         ys_buf_printf(&title, "%s: %s", chart->part_names[p], ys_label_value(chart->kind, part).text);
         ys_svg_rect(out, from, y, to - from, 14, css_of("", "p", (int)p, YS_SVG_PARTS, "").text, ys_buf_text(&title));
-        out->failed |= title.failed;
         ys_buf_free(&title);
     }
 }
@@ -334,15 +330,13 @@ void ys_chart_bars(struct ys_buf *out, const struct ys_chart_bars *chart)
 
 /** The largest y that is worth showing: all of them, unless the largest is more than four times what 98 of 100 reach.
  */
-ys_status ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_chart_extent *extent)
+void ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_chart_extent *extent)
 {
     size_t total = 0, used = 0;
     *extent = (struct ys_chart_extent){INFINITY, -INFINITY, INFINITY, -INFINITY, false};
     for (size_t c = 0; c < chart->count; c++)
         total += chart->curves[c].count;
     double *values = ys_alloc(total, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     for (size_t c = 0; c < chart->count; c++) {
         const struct ys_chart_curve *curve = &chart->curves[c];
         for (size_t i = 0; i < curve->count; i++) {
@@ -364,7 +358,6 @@ ys_status ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_ch
         }
     }
     ys_free(values);
-    return YS_OK;
 }
 
 static void put_y_axis(struct ys_buf *out, const struct ys_chart_axis *axis, double left, double right)
@@ -484,11 +477,10 @@ static void fit_axes(const struct ys_chart_lines *chart, const struct ys_chart_e
         x->hi = fmax(extent->x_hi / x->factor, x->lo + (x->hi - x->lo) * 1e-3);
 }
 
-ys_status ys_chart_lines_within(struct ys_buf *out, const struct ys_chart_lines *chart,
-                                const struct ys_chart_extent *extent)
+void ys_chart_lines_within(struct ys_buf *out, const struct ys_chart_lines *chart, const struct ys_chart_extent *extent)
 {
     if (extent->x_lo > extent->x_hi)
-        return YS_OK;
+        return;
     struct ys_chart_axis x, y;
     fit_axes(chart, extent, &x, &y);
     double top = TOP + 24, bottom = top + 200, left = LEFT + y_label_room(&y);
@@ -518,17 +510,15 @@ ys_status ys_chart_lines_within(struct ys_buf *out, const struct ys_chart_lines 
                 put_curve(out, &chart->curves[c], &x, &y, ys_buf_text(&clip));
     put_curve_legend(out, chart, bottom + AXIS + 2);
     ys_svg_end(out);
-    out->failed |= clip.failed || title.failed;
     ys_buf_free(&clip);
     ys_buf_free(&title);
-    return YS_OK;
 }
 
-ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
+void ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart)
 {
     struct ys_chart_extent extent;
-    YS_TRY(ys_chart_lines_extent(chart, &extent));
-    return ys_chart_lines_within(out, chart, &extent);
+    ys_chart_lines_extent(chart, &extent);
+    ys_chart_lines_within(out, chart, &extent);
 }
 
 void ys_chart_free_curves(struct ys_chart_curve *curves, size_t count)

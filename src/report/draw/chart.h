@@ -71,18 +71,18 @@ struct ys_chart_lines {
     size_t count;
 };
 /** Curves over a common axis; scales begin at 0 unless values are negative, or they are free or
- * logarithmic. Nothing without a finite point. YS_ENOMEM. */
-ys_status ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart) YS_MUST_CHECK;
+ * logarithmic. Nothing without a finite point. */
+void ys_chart_lines(struct ys_buf *out, const struct ys_chart_lines *chart);
 /** What a picture of several panels has in common: `extent` of the first is widened by all that follow. */
 struct ys_chart_extent {
     double x_lo, x_hi, y_lo, y_hi;
     bool cut; /* y_hi lies below some values */
 };
-/** The same on scales for `extent`, which may be of other curves as well. YS_ENOMEM. */
-ys_status ys_chart_lines_within(struct ys_buf *out, const struct ys_chart_lines *chart,
-                                const struct ys_chart_extent *extent) YS_MUST_CHECK;
-/** The extent of its points and intervals; x_lo > x_hi where there are none. YS_ENOMEM. */
-ys_status ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_chart_extent *extent) YS_MUST_CHECK;
+/** The same on scales for `extent`, which may be of other curves as well. */
+void ys_chart_lines_within(struct ys_buf *out, const struct ys_chart_lines *chart,
+                           const struct ys_chart_extent *extent);
+/** The extent of its points and intervals; x_lo > x_hi where there are none. */
+void ys_chart_lines_extent(const struct ys_chart_lines *chart, struct ys_chart_extent *extent);
 /** Frees `count` curves with their values. */
 void ys_chart_free_curves(struct ys_chart_curve *curves, size_t count);
 

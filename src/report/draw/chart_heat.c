@@ -34,7 +34,6 @@ static void put_cell(struct ys_buf *out, const struct ys_chart_heat *chart, size
                   chart->group >= 0 ? chart->group % YS_SVG_GROUPS : 0);
     ys_svg_rect(out, x + 1, y + 1, width - 2, CELL - 2, ys_buf_text(&css), ys_buf_text(&title));
     ys_svg_text(out, x + width / 2, y + CELL / 2 + 4, YS_SVG_MIDDLE, width - 4, "", label.text);
-    out->failed |= title.failed || css.failed;
     ys_buf_free(&title);
     ys_buf_free(&css);
 }

@@ -8,12 +8,7 @@
 
 struct ys_chart_curve *ys_drawing_add(struct ys_drawing *drawing, const char *name, size_t points)
 {
-    void *grown = ys_grown(drawing->curves, drawing->count, &drawing->capacity, sizeof *drawing->curves);
-    if (!grown) {
-        drawing->failed = true;
-        return NULL;
-    }
-    drawing->curves = grown;
+    drawing->curves = ys_grown(drawing->curves, drawing->count, &drawing->capacity, sizeof *drawing->curves);
     struct ys_chart_curve *curve = &drawing->curves[drawing->count++];
     *curve = (struct ys_chart_curve){.name = ys_strdup(name),
                                      .x = ys_alloc(points + 1, sizeof *curve->x),
@@ -21,10 +16,7 @@ struct ys_chart_curve *ys_drawing_add(struct ys_drawing *drawing, const char *na
                                      .lo = ys_alloc(points + 1, sizeof *curve->lo),
                                      .hi = ys_alloc(points + 1, sizeof *curve->hi),
                                      .titles = ys_alloc(points + 1, sizeof *curve->titles)};
-    if (curve->name && curve->x && curve->y && curve->lo && curve->hi && curve->titles)
-        return curve;
-    drawing->failed = true;
-    return NULL;
+    return curve;
 }
 
 static struct ys_chart_curve *find(const struct ys_drawing *drawing, const char *name)
@@ -44,20 +36,16 @@ struct ys_chart_curve *ys_drawing_member(struct ys_drawing *drawing, const char 
     for (size_t c = 0; c < drawing->count; c++)
         member += drawing->curves[c].group == group;
     curve = ys_drawing_add(drawing, name, points);
-    if (curve) {
-        curve->group = group;
-        curve->member = member;
-        curve->strong = true;
-    }
+    curve->group = group;
+    curve->member = member;
+    curve->strong = true;
     return curve;
 }
 
-void ys_drawing_point(struct ys_drawing *drawing, struct ys_chart_curve *curve, double x, double y, double lo,
-                      double hi, struct ys_buf *title)
+void ys_drawing_point(struct ys_chart_curve *curve, double x, double y, double lo, double hi, struct ys_buf *title)
 {
     size_t at = curve->count++;
-    char *said = title->failed ? NULL : ys_strdup(ys_buf_text(title));
-    drawing->failed |= !said;
+    char *said = ys_strdup(ys_buf_text(title));
     ys_buf_free(title);
     for (; at > 0 && curve->x[at - 1] > x; at--) {
         curve->x[at] = curve->x[at - 1];

@@ -179,7 +179,6 @@ void ys_svg_text(struct ys_buf *out, double x, double y, enum ys_svg_anchor anch
         return;
     struct ys_buf clipped = {0};
     clip_text(&clipped, text, room);
-    out->failed |= clipped.failed;
     ys_buf_puts(out, "<text");
     put_attribute(out, "x", x);
     put_attribute(out, "y", y);

@@ -43,11 +43,10 @@ static void put_unpinned(const struct ys_bisected *told, int width, struct ys_bu
         ys_text_wrap(out, ys_buf_text(&text), 2, 2, width);
         ys_buf_puts(out, "\n");
     }
-    out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
-ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool colour, struct ys_buf *out)
+void ys_report_bisected(const struct ys_bisected *told, int width, bool colour, struct ys_buf *out)
 {
     static const char *const heads[] = {"version", "counts as", "rounds", "p", "to the good", "to the bad", ""};
     const struct ys_bisect_step *steps = told->steps.items;
@@ -60,12 +59,10 @@ ys_status ys_report_bisected(const struct ys_bisected *told, int width, bool col
         ys_sheet_column(&sheet, YS_FORM_TEXT, i >= 2 && i < 6 ? YS_COLUMN_NUMBER : YS_COLUMN_TEXT, heads[i], NULL);
     for (size_t i = 0; i < told->steps.count; i++)
         add_row(&sheet, &steps[i]);
-    ys_status status = ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
     ys_buf_printf(&looks, "%s; a look decides at p <= %.2g", told->metric, told->level);
     ys_buf_puts(out, "  ");
     ys_text_wrap(out, ys_buf_text(&looks), 2, 2, width);
-    out->failed |= looks.failed;
     ys_buf_free(&looks);
     put_unpinned(told, width, out);
-    return status == YS_OK && out->failed ? ys_out_of_memory() : status;
 }

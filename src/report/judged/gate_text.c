@@ -35,7 +35,6 @@ static void add_row(struct ys_sheet *sheet, const struct ys_gate_check *check)
     ys_sheet_put(sheet, YS_MOOD_PLAIN, check->rule);
     ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&change));
     ys_sheet_put(sheet, YS_MOOD_PLAIN, check->trial);
-    sheet->failed |= change.failed;
     ys_buf_free(&change);
 }
 
@@ -55,7 +54,7 @@ static void put_reasons(const struct ys_gate *gate, int width, struct ys_buf *ou
     }
 }
 
-ys_status ys_report_gate(const struct ys_gate *gate, int width, bool colour, struct ys_buf *out)
+void ys_report_gate(const struct ys_gate *gate, int width, bool colour, struct ys_buf *out)
 {
     static const struct ys_sheet_column columns[] = {{YS_FORM_TEXT, YS_COLUMN_VERDICT, "outcome", NULL},
                                                      {YS_FORM_TEXT, YS_COLUMN_TEXT, "rule", NULL},
@@ -68,9 +67,8 @@ ys_status ys_report_gate(const struct ys_gate *gate, int width, bool colour, str
     ys_sheet_columns(&sheet, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < gate->checks.count; i++)
         add_row(&sheet, &checks[i]);
-    ys_status status = ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
     put_reasons(gate, width, out);
-    return status == YS_OK && out->failed ? ys_out_of_memory() : status;
 }
 
 /* A cell of a Markdown table: no bars, no markup of its own. */
@@ -80,11 +78,10 @@ static void put_cell(struct ys_buf *out, const char *text)
     ys_text_html(&clean, text ? text : "");
     for (const char *at = ys_buf_text(&clean); *at; at++)
         ys_buf_printf(out, strchr("|\\`*_[]", *at) ? "\\%c" : "%c", *at);
-    out->failed |= clean.failed;
     ys_buf_free(&clean);
 }
 
-ys_status ys_report_gate_markdown(const struct ys_gate *gate, struct ys_buf *out)
+void ys_report_gate_markdown(const struct ys_gate *gate, struct ys_buf *out)
 {
     const struct ys_gate_check *checks = gate->checks.items;
     const struct ys_judged_difference *differences = gate->differences.items;
@@ -111,7 +108,6 @@ ys_status ys_report_gate_markdown(const struct ys_gate *gate, struct ys_buf *out
         put_cell(out, differences[i].candidate ? differences[i].candidate : "none");
     }
     ys_buf_puts(out, gate->differences.count ? "\n" : "");
-    return out->failed ? ys_out_of_memory() : YS_OK;
 }
 
 static size_t count_of(const struct ys_gate *gate, int outcome)
@@ -124,7 +120,7 @@ static size_t count_of(const struct ys_gate *gate, int outcome)
 }
 
 /* JUnit knows failure and error: a broken rule is the one, an open one the other, so that neither passes. */
-ys_status ys_report_gate_junit(const struct ys_gate *gate, struct ys_buf *out)
+void ys_report_gate_junit(const struct ys_gate *gate, struct ys_buf *out)
 {
     const struct ys_gate_check *checks = gate->checks.items;
     ys_buf_printf(out,
@@ -149,5 +145,4 @@ ys_status ys_report_gate_junit(const struct ys_gate *gate, struct ys_buf *out)
         ys_buf_puts(out, "\"/>\n    </testcase>\n");
     }
     ys_buf_puts(out, "  </testsuite>\n</testsuites>\n");
-    return out->failed ? ys_out_of_memory() : YS_OK;
 }

@@ -40,11 +40,10 @@ static void add_row(struct ys_sheet *sheet, enum ys_kind kind, const struct ys_h
     if (point->change)
         ys_buf_puts(&text, is_page ? "change" : " change");
     ys_sheet_put(sheet, point->change ? YS_MOOD_BAD : YS_MOOD_PLAIN, ys_buf_text(&text));
-    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
-ys_status ys_history_table(const struct ys_history *history, const struct ys_medium *medium, struct ys_buf *out)
+void ys_history_table(const struct ys_history *history, const struct ys_medium *medium, struct ys_buf *out)
 {
     static const struct ys_sheet_column columns[] = {
         {YS_FORM_ALL, YS_COLUMN_NUMBER, "Study", "study"},
@@ -66,10 +65,10 @@ ys_status ys_history_table(const struct ys_history *history, const struct ys_med
         most = fmax(most, points[i].value);
     for (size_t i = 0; i < history->points.count && i < most_rows; i++)
         add_row(&sheet, info ? info->kind : YS_KIND_NUMBER, &points[i], most);
-    return ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
 }
 
-/* The median of the points from `from` on up to the next change; NaN: there is no memory. */
+/* The median of the points from `from` on up to the next change. */
 static double level_from(const struct ys_history *history, size_t from)
 {
     const struct ys_history_point *points = history->points.items;
@@ -129,13 +128,12 @@ void ys_report_put_history(struct ys_buf *out, const struct ys_history *history)
         ys_buf_puts(out, changes > TOLD ? "; and more." : ".");
 }
 
-ys_status ys_report_history(const struct ys_history *history, int width, bool colour, struct ys_buf *out)
+void ys_report_history(const struct ys_history *history, int width, bool colour, struct ys_buf *out)
 {
     const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
     struct ys_buf answer = {0};
     ys_report_put_history(&answer, history);
     ys_text_wrap(out, ys_buf_text(&answer), 0, 0, width);
-    out->failed |= answer.failed;
     ys_buf_free(&answer);
-    return ys_history_table(history, &medium, out);
+    ys_history_table(history, &medium, out);
 }

@@ -25,7 +25,6 @@ static void put_side(struct ys_buf *out, const char *head, const struct ys_judge
     ys_buf_printf(&line, ", %s, yardstick %s", or_none(side->started), or_none(side->version));
     ys_buf_printf(out, "%-11s", head);
     ys_text_wrap(out, ys_buf_text(&line), 11, 11, width);
-    out->failed |= line.failed;
     ys_buf_free(&line);
 }
 
@@ -38,7 +37,6 @@ static void put_differences(struct ys_buf *out, const struct ys_list *list, int 
                       or_none(all[i].candidate));
         ys_buf_puts(out, "  * ");
         ys_text_wrap(out, ys_buf_text(&line), 4, 4, width);
-        out->failed |= line.failed;
         ys_buf_free(&line);
     }
 }
@@ -71,7 +69,7 @@ static enum ys_mood mood_of(int verdict)
                                          : YS_MOOD_FAINT;
 }
 
-ys_status ys_judged_table(const struct ys_list *list, const struct ys_medium *medium, struct ys_buf *out)
+void ys_judged_table(const struct ys_list *list, const struct ys_medium *medium, struct ys_buf *out)
 {
     static const struct ys_sheet_column columns[] = {
         {YS_FORM_PAGE, YS_COLUMN_NAME, "Metric", NULL},
@@ -99,10 +97,9 @@ ys_status ys_judged_table(const struct ys_list *list, const struct ys_medium *me
         ys_sheet_put(&sheet, YS_MOOD_PLAIN, ys_buf_text(&ratio));
         ys_sheet_put(&sheet, mood_of(metrics[i].verdict), ys_name_of(&ys_verdicts, metrics[i].verdict));
         ys_sheet_put(&sheet, YS_MOOD_SOFT, metrics[i].reason);
-        sheet.failed |= ratio.failed;
         ys_buf_free(&ratio);
     }
-    return ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
 }
 
 /* Each reason once: mostly all metrics have the same. */
@@ -120,7 +117,7 @@ static void put_reasons(const struct ys_list *list, int width, struct ys_buf *ou
     }
 }
 
-static ys_status put_pair(const struct ys_judged_pair *pair, int width, bool colour, struct ys_buf *out)
+static void put_pair(const struct ys_judged_pair *pair, int width, bool colour, struct ys_buf *out)
 {
     const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
     struct ys_buf head = {0};
@@ -133,18 +130,17 @@ static ys_status put_pair(const struct ys_judged_pair *pair, int width, bool col
     ys_buf_puts(out, pair->other.count ? "Not the same work:\n" : "The same work; ");
     put_differences(out, &pair->other, width);
     ys_text_wrap(out, pair->drift, pair->other.count ? 0 : 15, 2, width);
-    YS_TRY(ys_judged_table(&pair->metrics, &medium, out));
+    ys_judged_table(&pair->metrics, &medium, out);
     put_reasons(&pair->metrics, width, out);
     if (pair->confirmed.count) {
         ys_buf_puts(out, "Fresh rounds of both, in turn\n");
-        YS_TRY(ys_judged_table(&pair->confirmed, &medium, out));
+        ys_judged_table(&pair->confirmed, &medium, out);
         put_reasons(&pair->confirmed, width, out);
     }
     if (pair->unconfirmed) {
         ys_buf_puts(out, "  * not confirmed: ");
         ys_text_wrap(out, pair->unconfirmed, 19, 4, width);
     }
-    return YS_OK;
 }
 
 static void put_only(struct ys_buf *out, const char *side, const struct ys_list *names, int width)
@@ -160,7 +156,7 @@ static void put_only(struct ys_buf *out, const char *side, const struct ys_list 
     ys_buf_free(&line);
 }
 
-ys_status ys_report_judged(const struct ys_judged *judged, int width, bool colour, struct ys_buf *out)
+void ys_report_judged(const struct ys_judged *judged, int width, bool colour, struct ys_buf *out)
 {
     const struct ys_judged_pair *pairs = judged->pairs.items;
     put_side(out, "base", &judged->base, width);
@@ -170,8 +166,7 @@ ys_status ys_report_judged(const struct ys_judged *judged, int width, bool colou
                  0, 0, width);
     put_differences(out, &judged->differences, width);
     for (size_t i = 0; i < judged->pairs.count; i++)
-        YS_TRY(put_pair(&pairs[i], width, colour, out));
+        put_pair(&pairs[i], width, colour, out);
     put_only(out, "base", &judged->only_base, width);
     put_only(out, "candidate", &judged->only_candidate, width);
-    return out->failed ? ys_out_of_memory() : YS_OK;
 }

@@ -33,7 +33,6 @@ static void put_wrapped(struct ys_buf *out, struct ys_buf *line, const char *bul
 {
     ys_buf_puts(out, bullet);
     ys_text_wrap(out, ys_buf_text(line), (int)strlen(bullet), (int)strlen(bullet), width);
-    out->failed |= line->failed;
     ys_buf_free(line);
 }
 
@@ -161,7 +160,6 @@ static void name_columns(struct ys_sheet *sheet, const struct naming *naming, co
         const struct term *term = &terms.items[naming->at[i]];
         char *key = ys_strndup(term->text, (size_t)term->key);
         ys_sheet_column(sheet, YS_FORM_TEXT, YS_COLUMN_NAME, key && *key ? key : "section", NULL);
-        sheet->failed |= !key;
         ys_free(key);
     }
     if (!naming->count)
@@ -194,11 +192,10 @@ static void add_row(struct ys_sheet *sheet, const struct naming *naming, const s
         ys_buf_printf(&text, isfinite(trial->ratio) ? " [%.3f, %.3f]" : " [%+.2f, %+.2f]",
                       isfinite(trial->ratio) ? ci[0] : 100 * ci[0], isfinite(trial->ratio) ? ci[1] : 100 * ci[1]);
     ys_sheet_put(sheet, YS_MOOD_FAINT, ys_buf_text(&text));
-    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
-static ys_status put_trials(struct ys_buf *out, const struct ys_recommended *told, int width, bool colour)
+static void put_trials(struct ys_buf *out, const struct ys_recommended *told, int width, bool colour)
 {
     const struct ys_medium medium = {.form = YS_FORM_TEXT, .width = width, .indent = 2, .colour = colour};
     const struct ys_recommend_trial *trials = told->trials.items;
@@ -214,7 +211,7 @@ static ys_status put_trials(struct ys_buf *out, const struct ys_recommended *tol
     for (size_t i = 0; i < told->trials.count; i++)
         add_row(&sheet, &naming, &trials[i], columns);
     ys_buf_puts(out, "\n");
-    return ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
 }
 
 /* What one trial could do to the answer; nothing: it could not. */
@@ -264,15 +261,14 @@ static void put_lines(struct ys_buf *out, const struct ys_recommended *told)
     }
 }
 
-ys_status ys_report_recommended(const struct ys_recommended *told, int width, bool colour, struct ys_buf *out)
+void ys_report_recommended(const struct ys_recommended *told, int width, bool colour, struct ys_buf *out)
 {
     put_answer(out, told, width);
     put_evidence(out, told, width);
-    YS_TRY(put_trials(out, told, width, colour));
+    put_trials(out, told, width, colour);
     if (told->left_out > 0)
         ys_buf_printf(out, "  %lld trial%s of other keys left out\n", (long long)told->left_out,
                       told->left_out == 1 ? "" : "s");
     put_changes(out, told, width);
     put_lines(out, told);
-    return out->failed ? ys_out_of_memory() : YS_OK;
 }

@@ -19,18 +19,15 @@ struct chart_rows {
     char **values, **notes; /* one each row, owned */
     double **dots;
     size_t count, capacity;
-    bool failed;
 };
 
-static ys_status rows_init(struct chart_rows *rows, size_t capacity)
+static void rows_init(struct chart_rows *rows, size_t capacity)
 {
     *rows = (struct chart_rows){.capacity = capacity};
     rows->rows = ys_alloc(capacity, sizeof *rows->rows);
     rows->values = ys_alloc(capacity, sizeof *rows->values);
     rows->notes = ys_alloc(capacity, sizeof *rows->notes);
     rows->dots = ys_alloc(capacity, sizeof *rows->dots);
-    rows->failed = !rows->rows || !rows->values || !rows->notes || !rows->dots;
-    return rows->failed ? ys_out_of_memory() : YS_OK;
 }
 
 static void rows_fini(struct chart_rows *rows)
@@ -52,13 +49,12 @@ static struct ys_chart_row *rows_add(struct chart_rows *rows, const char *label,
 {
     size_t i = rows->count++;
     bool has_note = note->size > 0;
-    rows->failed |= value->failed || note->failed;
     rows->values[i] = ys_buf_take(value);
     rows->notes[i] = ys_buf_take(note);
     ys_buf_free(value);
     ys_buf_free(note);
     rows->rows[i] = (struct ys_chart_row){.label = label,
-                                          .value = rows->values[i] ? rows->values[i] : "",
+                                          .value = rows->values[i],
                                           .note = has_note ? rows->notes[i] : NULL,
                                           .mid = NAN,
                                           .lo = NAN,
@@ -111,13 +107,13 @@ static void put_row_value(struct ys_buf *out, struct ys_view_metric metric)
 }
 
 /** One row a trial for a metric: every run a dot. Trials for which the metric means nothing are left out. */
-static ys_status metric_rows(const struct ys_view *view, const struct ys_html_shown *shown, const char *name,
-                             struct chart_rows *rows)
+static void metric_rows(const struct ys_view *view, const struct ys_html_shown *shown, const char *name,
+                        struct chart_rows *rows)
 {
     bool has[YS_MODE_COUNT];
     for (int mode = 0; mode < YS_MODE_COUNT; mode++)
         has[mode] = mode_has(view, mode, name);
-    YS_TRY(rows_init(rows, shown->count));
+    rows_init(rows, shown->count);
     for (size_t i = 0; i < shown->count; i++) {
         const struct ys_view_trial *trial = &view->trials[shown->places[i]];
         struct ys_view_metric metric = ys_view_metric(trial, name);
@@ -135,15 +131,10 @@ static ys_status metric_rows(const struct ys_view *view, const struct ys_html_sh
         row->lo = metric.lo;
         row->hi = metric.hi;
         double *dots = rows->dots[rows->count - 1] = ys_alloc(YS_HTML_DOTS, sizeof *dots);
-        if (!dots) {
-            rows->failed = true;
-            break;
-        }
         for (size_t k = 0; k < metric.rounds && k < YS_HTML_DOTS; k++)
             dots[row->count++] = ys_view_round(metric, k);
         row->dots = dots;
     }
-    return rows->failed ? ys_out_of_memory() : YS_OK;
 }
 
 /** What a chart of those trials leaves out. */
@@ -157,15 +148,15 @@ static void put_dots_cut(struct ys_buf *out, const struct ys_view *view, const s
     ys_html_say_cut(out, view, YS_HTML_DOTS, runs, "runs of a trial are dots");
 }
 
-static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view, const struct ys_html_shown *shown,
-                                  const char *name, const struct ys_chart_dots *chart, const char *remark)
+static void put_metric_chart(struct ys_buf *out, const struct ys_view *view, const struct ys_html_shown *shown,
+                             const char *name, const struct ys_chart_dots *chart, const char *remark)
 {
     struct chart_rows rows;
-    ys_status status = metric_rows(view, shown, name, &rows);
+    metric_rows(view, shown, name, &rows);
     bool any = false;
-    for (size_t i = 0; i < rows.count && status == YS_OK; i++)
+    for (size_t i = 0; i < rows.count; i++)
         any |= isfinite(rows.rows[i].mid);
-    if (status == YS_OK && any) {
+    if (any) {
         struct ys_chart_dots full = *chart;
         full.kind = ys_view_kind(name);
         full.rows = rows.rows;
@@ -177,7 +168,6 @@ static ys_status put_metric_chart(struct ys_buf *out, const struct ys_view *view
         put_dots_cut(out, view, shown);
     }
     rows_fini(&rows);
-    return status;
 }
 
 static struct ys_html_shown first_rows(const struct ys_view *view)
@@ -189,15 +179,13 @@ static struct ys_html_shown first_rows(const struct ys_view *view)
 }
 
 /** Valid comparisons of speed, each its ratio with interval, beside the line of "as fast". */
-ys_status ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view)
 {
     struct chart_rows rows;
     struct ys_buf labels = {0};
     size_t *offsets = ys_alloc(view->comparison_count, sizeof *offsets);
-    ys_status status = rows_init(&rows, view->comparison_count);
-    if (!offsets && status == YS_OK)
-        status = ys_out_of_memory();
-    for (size_t i = 0; i < view->comparison_count && status == YS_OK && rows.count < MAX_RATIOS; i++) {
+    rows_init(&rows, view->comparison_count);
+    for (size_t i = 0; i < view->comparison_count && rows.count < MAX_RATIOS; i++) {
         const struct ys_result_comparison *comparison = &view->comparisons[i];
         double ratio = comparison->told.ratio;
         if (strcmp(ys_view_or(comparison->told.metric, ""), "rate_per_s") != 0 || !(ratio > 0) ||
@@ -216,12 +204,9 @@ ys_status ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view)
         row->lo = comparison->interval.lo;
         row->hi = comparison->interval.hi;
     }
-    rows.failed |= labels.failed;
-    for (size_t i = 0; i < rows.count && !rows.failed; i++)
+    for (size_t i = 0; i < rows.count; i++)
         rows.rows[i].label = labels.data + offsets[i];
-    if (status == YS_OK && rows.failed)
-        status = ys_out_of_memory();
-    if (status == YS_OK && rows.count > 0) {
+    if (rows.count > 0) {
         struct ys_chart_dots chart = {.id = "ratio",
                                       .title = "Ratios of speed",
                                       .axis_title = "times as fast as the second",
@@ -245,10 +230,9 @@ ys_status ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view)
     rows_fini(&rows);
     ys_free(offsets);
     ys_buf_free(&labels);
-    return status;
 }
 
-ys_status ys_html_speed_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_speed_chart(struct ys_buf *out, const struct ys_view *view)
 {
     const struct ys_html_shown shown = ys_html_first(view);
     struct ys_label unit;
@@ -262,13 +246,11 @@ ys_status ys_html_speed_chart(struct ys_buf *out, const struct ys_view *view)
                                            "For each trial the rate of every run, the median and its interval."};
     ys_buf_printf(&remark, "In %s: each dot is a run, the tall mark the median, the bar its interval. ", unit.text);
     ys_section_level(&remark, view);
-    ys_status status = remark.failed ? ys_out_of_memory()
-                                     : put_metric_chart(out, view, &shown, "rate_per_s", &rate, ys_buf_text(&remark));
+    put_metric_chart(out, view, &shown, "rate_per_s", &rate, ys_buf_text(&remark));
     ys_buf_free(&remark);
-    return status;
 }
 
-ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_chart_bars chart = {.id = "time",
                                   .title = "Where the time goes",
@@ -279,11 +261,6 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
                                   .parts = YS_TIME_PARTS};
     struct ys_chart_bar *bars = ys_alloc(view->count, sizeof *bars);
     struct ys_label *values = ys_alloc(view->count, sizeof *values);
-    if (!bars || !values) {
-        ys_free(bars);
-        ys_free(values);
-        return ys_out_of_memory();
-    }
     const struct ys_section_parts parts = ys_section_find_parts(view);
     for (size_t k = 0; k < YS_TIME_PARTS; k++)
         chart.part_names[k] = parts.has[k] ? ys_time_part(k).title : NULL;
@@ -312,7 +289,6 @@ ys_status ys_html_time_chart(struct ys_buf *out, const struct ys_view *view)
     }
     ys_free(bars);
     ys_free(values);
-    return YS_OK;
 }
 
 /** Where in a run's detail a curve's numbers are. */
@@ -325,7 +301,7 @@ struct curve_source {
 };
 
 /** Reads one curve, averaged in groups to at most MAX_POINTS; a group without a number breaks the line. */
-static ys_status read_curve(const ys_json *run, const struct curve_source *source, struct ys_chart_curve *curve)
+static void read_curve(const ys_json *run, const struct curve_source *source, struct ys_chart_curve *curve)
 {
     const ys_json *inside = source->inside ? ys_json_get(run, source->inside) : run;
     const ys_json *xs = source->x ? ys_json_get(inside, source->x) : NULL, *ys = ys_json_get(inside, source->y);
@@ -338,8 +314,6 @@ static ys_status read_curve(const ys_json *run, const struct curve_source *sourc
     size_t group = (count + MAX_POINTS - 1) / MAX_POINTS;
     curve->x = ys_alloc(MAX_POINTS, sizeof *curve->x);
     curve->y = ys_alloc(MAX_POINTS, sizeof *curve->y);
-    if (!curve->x || !curve->y)
-        return ys_out_of_memory();
     for (size_t first = 0; first < count; first += group) {
         size_t end = first + group < count ? first + group : count, found = 0;
         double x = 0, y = 0;
@@ -352,7 +326,6 @@ static ys_status read_curve(const ys_json *run, const struct curve_source *sourc
         curve->x[curve->count] = x / (double)(end - first);
         curve->y[curve->count++] = found ? y / (double)found : NAN;
     }
-    return YS_OK;
 }
 
 static bool has_number(const struct ys_chart_curve *curve)
@@ -379,14 +352,12 @@ static size_t runs_drawn(const struct ys_view *view)
 }
 
 /** Runs as curves, of the first trials that have any; of each trial the first run that has numbers is strong. */
-static ys_status read_curves(const struct ys_view *view, const struct curve_source *source,
-                             struct ys_chart_curve **curves, size_t *count)
+static void read_curves(const struct ys_view *view, const struct curve_source *source, struct ys_chart_curve **curves,
+                        size_t *count)
 {
     size_t each = runs_drawn(view), trials = 0;
     *count = 0;
     *curves = ys_alloc(YS_HTML_CURVES, sizeof **curves);
-    if (!*curves)
-        return ys_out_of_memory();
     for (size_t t = 0; t < view->count && trials < YS_HTML_DRAWN; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         const ys_json *runs = trial->told->runs_detail;
@@ -397,16 +368,11 @@ static ys_status read_curves(const struct ys_view *view, const struct curve_sour
         for (size_t i = 0; i < ys_json_size(runs) && i < each; i++) {
             struct ys_chart_curve *curve = &(*curves)[(*count)++];
             *curve = (struct ys_chart_curve){.name = trial->name, .group = trial->hue, .member = trial->dashes};
-            ys_status status = read_curve(ys_json_at(runs, i), source, curve);
-            if (status != YS_OK) {
-                ys_chart_free_curves(*curves, *count);
-                return status;
-            }
+            read_curve(ys_json_at(runs, i), source, curve);
             curve->strong = strong && has_number(curve);
             strong &= !curve->strong;
         }
     }
-    return YS_OK;
 }
 
 static void put_curves_cut(struct ys_buf *out, const struct ys_view *view)
@@ -425,21 +391,19 @@ static void put_curves_cut(struct ys_buf *out, const struct ys_view *view)
                       ys_label_plural((long long)each, "run").text, (long long)view->study.id);
 }
 
-static ys_status put_curves(struct ys_buf *out, const struct ys_view *view, const struct curve_source *source,
-                            const struct ys_chart_lines *chart, const char *remark)
+static void put_curves(struct ys_buf *out, const struct ys_view *view, const struct curve_source *source,
+                       const struct ys_chart_lines *chart, const char *remark)
 {
     struct ys_chart_lines full = *chart;
-    YS_TRY(read_curves(view, source, &full.curves, &full.count));
+    read_curves(view, source, &full.curves, &full.count);
     bool any = false;
     for (size_t i = 0; i < full.count; i++)
         any |= full.curves[i].strong;
-    ys_status status = YS_OK;
     if (any) {
-        status = ys_html_curves(out, view, &full, remark);
+        ys_html_curves(out, view, &full, remark);
         put_curves_cut(out, view);
     }
     ys_chart_free_curves(full.curves, full.count);
-    return status;
 }
 
 /* Whether the largest median latency, or the end of its interval, is 8 times the smallest: on one scale from 0 the
@@ -457,7 +421,7 @@ static bool latencies_are_wide(const struct ys_view *view)
     return high >= 8 * low;
 }
 
-ys_status ys_html_latency_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_latency_chart(struct ys_buf *out, const struct ys_view *view)
 {
     const bool wide = latencies_are_wide(view);
     struct ys_chart_dots median = {.id = "latency",
@@ -468,14 +432,14 @@ ys_status ys_html_latency_chart(struct ys_buf *out, const struct ys_view *view)
                                    .description = "For each trial the median latency of every run, their median and "
                                                   "its interval."};
     const struct ys_html_shown shown = first_rows(view);
-    return put_metric_chart(out, view, &shown, "latency_p50_s", &median,
-                            wide ? "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
-                                   "interval. Logarithmic."
-                                 : "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
-                                   "interval.");
+    put_metric_chart(out, view, &shown, "latency_p50_s", &median,
+                     wide ? "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
+                            "interval. Logarithmic."
+                          : "Of the steady requests: each dot is a run, the tall mark the median, the bar its "
+                            "interval.");
 }
 
-ys_status ys_html_percentile_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_percentile_chart(struct ys_buf *out, const struct ys_view *view)
 {
     static const struct curve_source source = {"latency", "share", "latency_s", NULL, false};
     const bool wide = latencies_are_wide(view);
@@ -488,12 +452,12 @@ ys_status ys_html_percentile_chart(struct ys_buf *out, const struct ys_view *vie
                                          .y_kind = YS_KIND_SPAN,
                                          .cut = !wide,
                                          .logarithmic = wide};
-    return put_curves(out, view, &source, &percentiles,
-                      wide ? "One run of each trial is drawn heavily, the others thinly. Logarithmic."
-                           : "One run of each trial is drawn heavily, the others thinly.");
+    put_curves(out, view, &source, &percentiles,
+               wide ? "One run of each trial is drawn heavily, the others thinly. Logarithmic."
+                    : "One run of each trial is drawn heavily, the others thinly.");
 }
 
-ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view)
+void ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view)
 {
     static const struct curve_source loss_source = {NULL, NULL, "loss", "loss_every", false};
     struct ys_chart_lines loss = {.id = "loss",
@@ -504,12 +468,12 @@ ys_status ys_html_learning_charts(struct ys_buf *out, const struct ys_view *view
                                   .x_kind = YS_KIND_NUMBER,
                                   .y_kind = YS_KIND_NUMBER,
                                   .cut = true};
-    YS_TRY(put_curves(out, view, &loss_source, &loss,
-                      "As the framework reports it. One run of each trial is drawn heavily, the others thinly."));
-    return ys_html_reached_charts(out, view);
+    put_curves(out, view, &loss_source, &loss,
+               "As the framework reports it. One run of each trial is drawn heavily, the others thinly.");
+    ys_html_reached_charts(out, view);
 }
 
-ys_status ys_html_accuracy_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_accuracy_chart(struct ys_buf *out, const struct ys_view *view)
 {
     const struct ys_label title = ys_view_metric_head("accuracy", false);
     const struct ys_chart_dots accuracy = {
@@ -519,13 +483,13 @@ ys_status ys_html_accuracy_chart(struct ys_buf *out, const struct ys_view *view)
         .description = "For each trial the accuracy of every run, the median and its interval."};
     const struct ys_html_shown shown = first_rows(view);
     if (ys_question_same_accuracy(view)) /* which the answer says: there is nothing to see */
-        return YS_OK;
-    return put_metric_chart(out, view, &shown, "accuracy", &accuracy,
-                            "Of the saved weights on the test set, by the same program for all; each dot is a run. The "
-                            "axis does not begin at zero.");
+        return;
+    put_metric_chart(out, view, &shown, "accuracy", &accuracy,
+                     "Of the saved weights on the test set, by the same program for all; each dot is a run. The "
+                     "axis does not begin at zero.");
 }
 
-ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
+void ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
 {
     static const struct curve_source memory_source = {"samples", "t_s", "rss_bytes", NULL, true},
                                      cpu_source = {"samples", "t_s", "cpu_cores", NULL, true};
@@ -545,6 +509,6 @@ ys_status ys_html_usage_charts(struct ys_buf *out, const struct ys_view *view)
                                  .y_kind = YS_KIND_NUMBER,
                                  .cut = true}; /* between two samples close together a tick of the kernel's is many */
     const char *remark = "All processes of a run together. One run of each trial is drawn heavily, the others thinly.";
-    YS_TRY(put_curves(out, view, &memory_source, &memory, remark));
-    return put_curves(out, view, &cpu_source, &cpu, remark);
+    put_curves(out, view, &memory_source, &memory, remark);
+    put_curves(out, view, &cpu_source, &cpu, remark);
 }

@@ -22,7 +22,6 @@ static void begin_section(struct ys_buf *out, const char *id, const char *title,
     ys_buf_printf(out, "<section id=\"%s\">\n", id);
     ys_html_put(out, "h2", NULL, title);
     ys_html_put(out, "p", "answer", ys_buf_text(answer));
-    out->failed |= answer->failed;
     ys_buf_free(answer);
 }
 
@@ -104,7 +103,6 @@ static void put_ratios(struct ys_buf *out, const struct ys_judged *judged)
     struct ys_label *values = ys_alloc(judged->pairs.count + 1, sizeof *values);
     size_t count = 0;
     double margin = NAN;
-    out->failed |= !rows || !values;
     for (size_t i = 0; rows && values && i < judged->pairs.count && count < YS_HTML_MOST; i++) {
         const struct ys_judged_metric *speed = speed_of(&pairs[i]);
         const double *ci = speed ? speed->ci.items : NULL;
@@ -155,23 +153,21 @@ static void put_differences(struct ys_buf *out, const struct ys_list *list, cons
         ys_buf_printf(&line, "%s: %s in the base, %s here", all[i].what, or_none(all[i].base),
                       or_none(all[i].candidate));
         ys_html_put(out, "li", NULL, ys_buf_text(&line));
-        out->failed |= line.failed;
         ys_buf_free(&line);
     }
     ys_buf_puts(out, list->count ? "</ul>\n" : "");
 }
 
-static ys_status put_pair(struct ys_buf *out, const struct ys_judged_pair *pair)
+static void put_pair(struct ys_buf *out, const struct ys_judged_pair *pair)
 {
     ys_buf_puts(out, "<details open>\n<summary>");
     ys_text_html(out, pair->candidate);
     ys_buf_puts(out, "</summary>\n");
     ys_html_put(out, "p", "soft", pair->drift);
-    YS_TRY(ys_judged_table(&pair->metrics, &ys_page_medium, out));
+    ys_judged_table(&pair->metrics, &ys_page_medium, out);
     put_differences(out, &pair->other, "Not the same work:");
     put_differences(out, &pair->differences, "What differs around it:");
     ys_buf_puts(out, "</details>\n");
-    return YS_OK;
 }
 
 /** Trials that one side has alone. */
@@ -188,11 +184,10 @@ static void put_only(struct ys_buf *out, const char *where, const struct ys_list
         ys_text_html(out, ys_buf_text(&line));
         ys_buf_puts(out, "</p>\n");
     }
-    out->failed |= line.failed;
     ys_buf_free(&line);
 }
 
-ys_status ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
+void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
 {
     const struct ys_judged_pair *pairs = judged->pairs.items;
     struct ys_buf answer = {0}, figures = {0};
@@ -204,15 +199,13 @@ ys_status ys_html_judged(struct ys_buf *out, const struct ys_judged *judged)
         ys_buf_append(out, figures.data, figures.size);
         ys_buf_puts(out, "</div>\n");
     }
-    out->failed |= figures.failed;
     ys_buf_free(&figures);
     put_differences(out, &judged->differences, "The machines and programs differ; read this before the verdicts:");
     put_only(out, "in the base", &judged->only_base);
     put_only(out, "here", &judged->only_candidate);
     for (size_t i = 0; i < judged->pairs.count && i < YS_HTML_MOST; i++)
-        YS_TRY(put_pair(out, &pairs[i]));
+        put_pair(out, &pairs[i]);
     ys_buf_puts(out, "</section>\n");
-    return YS_OK;
 }
 
 /* ---- over all studies of that name */
@@ -254,14 +247,14 @@ static void draw_versions(struct ys_drawing *drawing, const struct ys_history *h
     const struct ys_history_point *points = history->points.items;
     const char *versions[MOST_VERSIONS];
     const size_t count = find_versions(history, versions);
-    for (size_t v = 0; count > 1 && count <= MOST_VERSIONS && v < count && !drawing->failed; v++) {
+    for (size_t v = 0; count > 1 && count <= MOST_VERSIONS && v < count; v++) {
         struct ys_chart_curve *curve = ys_drawing_add(drawing, versions[v], history->points.count);
         for (size_t i = 0; curve && i < history->points.count; i++) {
             struct ys_buf title = {0};
             if (!isfinite(points[i].value) || strcmp(version_of(&points[i]), versions[v]) != 0)
                 continue;
             put_point_title(&title, kind, &points[i]);
-            ys_drawing_point(drawing, curve, (double)(i + 1), points[i].value, NAN, NAN, &title);
+            ys_drawing_point(curve, (double)(i + 1), points[i].value, NAN, NAN, &title);
         }
         if (curve) {
             curve->group = 2 + (int)v;
@@ -273,7 +266,7 @@ static void draw_versions(struct ys_drawing *drawing, const struct ys_history *h
 }
 
 /** All points as one line, those of a version and those behind a change once more as dots of another colour. */
-static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *history, enum ys_kind kind)
+static void put_history_chart(struct ys_buf *out, const struct ys_history *history, enum ys_kind kind)
 {
     const struct ys_history_point *points = history->points.items;
     const size_t count = history->points.count;
@@ -287,7 +280,7 @@ static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *
                                    .y_kind = kind,
                                    .free_x = true,
                                    .free_y = true};
-    for (int changed = 0; changed <= 1 && !drawing.failed; changed++) {
+    for (int changed = 0; changed <= 1; changed++) {
         if (changed)
             draw_versions(&drawing, history, kind);
         struct ys_chart_curve *curve = ys_drawing_add(&drawing, changed ? "behind a change" : history->trial, count);
@@ -298,8 +291,7 @@ static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *
             if (!isfinite(points[i].value) || (changed && !points[i].change))
                 continue;
             put_point_title(&title, kind, &points[i]);
-            ys_drawing_point(&drawing, curve, (double)(i + 1), points[i].value, known ? ci[0] : NAN,
-                             known ? ci[1] : NAN, &title);
+            ys_drawing_point(curve, (double)(i + 1), points[i].value, known ? ci[0] : NAN, known ? ci[1] : NAN, &title);
         }
         if (curve) {
             curve->group = changed;
@@ -310,8 +302,8 @@ static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *
     chart.curves = drawing.curves;
     chart.count = drawing.count;
     struct ys_buf drawn = {0};
-    ys_status status = drawing.failed ? ys_out_of_memory() : ys_chart_lines(&drawn, &chart);
-    if (status == YS_OK && drawn.size) {
+    ys_chart_lines(&drawn, &chart);
+    if (drawn.size) {
         ys_buf_puts(out, "<div class=\"charts\">\n");
         ys_html_begin_figure(out, chart.title,
                              "Medians, the bars are their intervals. The axis does not begin at zero.");
@@ -319,21 +311,18 @@ static ys_status put_history_chart(struct ys_buf *out, const struct ys_history *
         ys_html_end_figure(out);
         ys_buf_puts(out, "</div>\n");
     }
-    out->failed |= drawn.failed;
     ys_buf_free(&drawn);
     ys_drawing_fini(&drawing);
-    return status;
 }
 
-ys_status ys_html_history(struct ys_buf *out, const struct ys_history *history)
+void ys_html_history(struct ys_buf *out, const struct ys_history *history)
 {
     const struct ys_metric_info *info = ys_metric_find(history->metric);
     const enum ys_kind kind = info ? info->kind : YS_KIND_NUMBER;
     struct ys_buf answer = {0};
     ys_report_put_history(&answer, history);
     begin_section(out, "history", "How did it change?", &answer);
-    YS_TRY(put_history_chart(out, history, kind));
-    YS_TRY(ys_history_table(history, &ys_page_medium, out));
+    put_history_chart(out, history, kind);
+    ys_history_table(history, &ys_page_medium, out);
     ys_buf_puts(out, "</section>\n");
-    return YS_OK;
 }

@@ -68,7 +68,6 @@ static void put_sentence(struct ys_buf *out, const struct ys_view *view,
     section(&text, view);
     if (text.size > 0)
         ys_html_put(out, "p", NULL, ys_buf_text(&text));
-    out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -85,7 +84,6 @@ static void put_head(struct ys_buf *out, const struct ys_view *view)
     ys_buf_puts(out, "</style>\n</head>\n<body>\n<main>\n");
     ys_html_put(out, "h1", NULL, ys_buf_text(&title));
     ys_html_put(out, "p", "soft", ys_buf_text(&line));
-    out->failed |= title.failed || line.failed;
     ys_buf_free(&title);
     ys_buf_free(&line);
 }
@@ -108,23 +106,20 @@ static void put_contents(struct ys_buf *out, const struct other_studies *among)
 }
 
 /* As it stands in a file or on a line; NULL or "": nothing. */
-static ys_status put_verbatim(struct ys_buf *out, const char *text)
+static void put_verbatim(struct ys_buf *out, const char *text)
 {
     if (ys_view_or(text, "")[0])
         ys_html_put(out, "pre", NULL, text);
-    return YS_OK;
 }
 
-static ys_status put_sentences(struct ys_buf *out, const struct ys_view *view, unsigned parts)
+static void put_sentences(struct ys_buf *out, const struct ys_view *view, unsigned parts)
 {
-    ys_json *sentences;
-    YS_TRY(ys_words(view, parts, &sentences));
+    ys_json *sentences = ys_words(view, parts);
     ys_buf_puts(out, ys_json_size(sentences) ? "<ul>\n" : "");
     for (size_t i = 0; i < ys_json_size(sentences); i++)
         ys_html_put(out, "li", NULL, ys_json_text(ys_json_at(sentences, i), ""));
     ys_buf_puts(out, ys_json_size(sentences) ? "</ul>\n" : "");
     ys_json_free(sentences);
-    return YS_OK;
 }
 
 /* How somebody who has results.db finds out whether it still holds what this report was made of. */
@@ -142,119 +137,114 @@ static void put_chain(struct ys_buf *out, const struct ys_view *view)
                   (long long)view->study.id);
 }
 
-static ys_status put_state(struct ys_buf *out, const struct ys_view *view)
+static void put_state(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_sentences(out, view, YS_WORDS_STATE | YS_WORDS_ROUNDS | YS_WORDS_IDLE);
+    put_sentences(out, view, YS_WORDS_STATE | YS_WORDS_ROUNDS | YS_WORDS_IDLE);
 }
 
-static ys_status put_words(struct ys_buf *out, const struct ys_view *view)
+static void put_words(struct ys_buf *out, const struct ys_view *view)
 {
-    YS_TRY(ys_html_ratio_chart(out, view));
-    return ys_html_comparisons(out, view);
+    ys_html_ratio_chart(out, view);
+    ys_html_comparisons(out, view);
 }
 
-static ys_status put_results(struct ys_buf *out, const struct ys_view *view)
+static void put_results(struct ys_buf *out, const struct ys_view *view)
 {
     const size_t shown = ys_html_first(view).count;
-    YS_TRY(ys_table_write(ys_table_results, view, &ys_page_medium, out));
+    ys_table_write(ys_table_results, view, &ys_page_medium, out);
     if (shown < view->count)
         ys_buf_printf(out,
                       "<p class=\"soft\">The fastest %zu of %zu trials; <a href=\"#trials\">all trials</a> stand "
                       "below.</p>\n",
                       shown, view->count);
-    return YS_OK;
 }
 
-static ys_status put_used(struct ys_buf *out, const struct ys_view *view)
+static void put_used(struct ys_buf *out, const struct ys_view *view)
 {
-    YS_TRY(ys_table_write(ys_table_used, view, &ys_page_medium, out));
-    return ys_table_write(ys_table_feeders, view, &ys_page_medium, out);
+    ys_table_write(ys_table_used, view, &ys_page_medium, out);
+    ys_table_write(ys_table_feeders, view, &ys_page_medium, out);
 }
 
-static ys_status put_warnings(struct ys_buf *out, const struct ys_view *view)
+static void put_warnings(struct ys_buf *out, const struct ys_view *view)
 {
-    YS_TRY(ys_table_write(ys_table_host_warnings, view, &ys_page_medium, out));
-    return ys_table_write(ys_table_warnings, view, &ys_page_medium, out);
+    ys_table_write(ys_table_host_warnings, view, &ys_page_medium, out);
+    ys_table_write(ys_table_warnings, view, &ys_page_medium, out);
 }
 
-static ys_status put_answers(struct ys_buf *out, const struct ys_view *view)
+static void put_answers(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_sentences(out, view, YS_WORDS_ANSWERS);
+    put_sentences(out, view, YS_WORDS_ANSWERS);
 }
 
-static ys_status put_doubts(struct ys_buf *out, const struct ys_view *view)
+static void put_doubts(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_sentences(out, view, YS_WORDS_PROOFS | YS_WORDS_DOUBTS);
+    put_sentences(out, view, YS_WORDS_PROOFS | YS_WORDS_DOUBTS);
 }
 
-static ys_status put_lines(struct ys_buf *out, const struct ys_view *view)
+static void put_lines(struct ys_buf *out, const struct ys_view *view)
 {
     const struct ys_view_trial *fastest = ys_answer_fastest(view);
     struct ys_list lines = {0};
     if (!fastest)
-        return YS_OK;
+        return;
     const struct ys_recommend_of of = {fastest->keys,       fastest->told->options, fastest->told->env,
                                        fastest->found.name, fastest->found.version, view->study.seed};
-    ys_status status = ys_recommend_lines_of(&of, &lines);
+    (void)!ys_recommend_lines_of(&of, &lines);
     struct ys_buf text = {0};
     for (size_t i = 0; i < lines.count; i++)
         ys_buf_printf(&text, "%s\n", ((char *const *)lines.items)[i]);
-    if (status == YS_OK && text.size) {
+    if (text.size) {
         ys_html_put(out, "p", NULL, fastest->name);
         ys_html_put(out, "pre", NULL, ys_buf_text(&text));
     }
-    out->failed |= text.failed;
     ys_buf_free(&text);
     for (size_t i = 0; i < lines.count; i++)
         ys_free(((char **)lines.items)[i]);
     ys_free(lines.items);
-    return status;
 }
 
-static ys_status put_again(struct ys_buf *out, const struct ys_view *view)
+static void put_again(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_verbatim(out, view->study.command);
+    put_verbatim(out, view->study.command);
 }
 
-static ys_status put_host(struct ys_buf *out, const struct ys_view *view)
+static void put_host(struct ys_buf *out, const struct ys_view *view)
 {
     ys_json *host = ys_json_copy(view->host);
     ys_json_remove(host, "self_test"); /* has a table of its own */
     put_sentence(out, view, ys_section_host);
     put_sentence(out, view, ys_section_harness);
-    ys_status status = ys_json_size(host) > 0 ? ys_html_object(out, host) : YS_OK;
+    if (ys_json_size(host) > 0)
+        ys_html_object(out, host);
     ys_json_free(host);
-    return status;
 }
 
-static ys_status put_common(struct ys_buf *out, const struct ys_view *view)
+static void put_common(struct ys_buf *out, const struct ys_view *view)
 {
-    ys_json *common;
-    YS_TRY(ys_view_common(view, &common));
+    ys_json *common = ys_view_common(view);
     put_sentence(out, view, ys_section_work);
     put_sentence(out, view, ys_section_same);
-    ys_status status = ys_json_size(common) > 0 ? ys_html_object(out, common) : YS_OK;
+    if (ys_json_size(common) > 0)
+        ys_html_object(out, common);
     ys_json_free(common);
-    return status;
 }
 
-static ys_status put_job(struct ys_buf *out, const struct ys_view *view)
+static void put_job(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_verbatim(out, view->study.job_text);
+    put_verbatim(out, view->study.job_text);
 }
 
-static ys_status put_checks(struct ys_buf *out, const struct ys_view *view)
+static void put_checks(struct ys_buf *out, const struct ys_view *view)
 {
     ys_html_checks(out, view);
     put_chain(out, view);
-    return YS_OK;
 }
 
 /* What stands below the answer to a question, in this order. What is folded has a title, and a place of its own that
  * links lead to. */
 static const struct page_part {
     enum ys_question_place question;
-    ys_status (*put)(struct ys_buf *out, const struct ys_view *view);
+    void (*put)(struct ys_buf *out, const struct ys_view *view);
     const char *fold, *id; /* NULL: open */
     enum {
         PLAIN = 0,
@@ -308,12 +298,15 @@ static const struct page_part {
 };
 
 /** A part, where there is anything of it. */
-static ys_status put_part(struct ys_buf *out, const struct ys_view *view, const struct page_part *part)
+static void put_part(struct ys_buf *out, const struct ys_view *view, const struct page_part *part)
 {
     struct ys_buf inner = {0};
-    ys_status status = part->put ? part->put(&inner, view) : ys_table_write(part->table, view, &ys_page_medium, &inner);
+    if (part->put)
+        part->put(&inner, view);
+    else
+        ys_table_write(part->table, view, &ys_page_medium, &inner);
     const bool folded = part->fold && (!(part->form & LARGE) || view->count > YS_HTML_FEW);
-    if (status == YS_OK && inner.size) {
+    if (inner.size) {
         if (folded)
             ys_html_begin_fold(out, part->fold, part->id);
         ys_buf_puts(out, part->form & GRID ? "<div class=\"charts\">\n" : "");
@@ -322,13 +315,11 @@ static ys_status put_part(struct ys_buf *out, const struct ys_view *view, const 
         if (folded)
             ys_html_end_fold(out);
     }
-    out->failed |= inner.failed;
     ys_buf_free(&inner);
-    return status;
 }
 
 /** A question with its answer; the first needs no words of its own, as the page itself is about it. */
-static ys_status put_question(struct ys_buf *out, const struct ys_view *view, size_t question)
+static void put_question(struct ys_buf *out, const struct ys_view *view, size_t question)
 {
     struct ys_buf answer = {0};
     ys_buf_printf(out, "<section id=\"%s\">\n", ys_questions[question].id);
@@ -340,46 +331,43 @@ static ys_status put_question(struct ys_buf *out, const struct ys_view *view, si
         *end = 0;
         ys_html_put(out, "p", "answer", line);
     }
-    out->failed |= answer.failed;
     ys_buf_free(&answer);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].question == question &&
             (view->count > 0 || question == YS_ASK_REPEAT || parts[i].put == put_state))
-            YS_TRY(put_part(out, view, &parts[i]));
+            put_part(out, view, &parts[i]);
     ys_buf_puts(out, "</section>\n");
-    return YS_OK;
 }
 
-static ys_status put_body(struct ys_buf *out, const struct ys_view *view, const struct other_studies *among)
+static void put_body(struct ys_buf *out, const struct ys_view *view, const struct other_studies *among)
 {
     for (size_t i = 0; i < YS_QUESTIONS; i++) {
-        YS_TRY(put_question(out, view, i));
+        put_question(out, view, i);
         if (i == YS_ASK_SPEED)
             put_contents(out, among);
     }
     if (among->judged)
-        YS_TRY(ys_html_judged(out, among->judged));
+        ys_html_judged(out, among->judged);
     if (among->history)
-        YS_TRY(ys_html_history(out, among->history));
-    return view->count > 0 ? ys_html_metrics(out, view) : YS_OK;
+        ys_html_history(out, among->history);
+    if (view->count > 0)
+        ys_html_metrics(out, view);
 }
 
-ys_status ys_report_html(const struct ys_result *result, const struct ys_judged *judged,
-                         const struct ys_history *history, struct ys_buf *out)
+void ys_report_html(const struct ys_result *result, const struct ys_judged *judged, const struct ys_history *history,
+                    struct ys_buf *out)
 {
     const struct other_studies among = {judged, history};
     struct ys_view view;
-    YS_TRY(ys_view_init(&view, result));
+    ys_view_init(&view, result);
     put_head(out, &view);
-    ys_status status = put_body(out, &view, &among);
+    put_body(out, &view, &among);
     const char *version = ys_view_or(view.study.version, "");
     ys_view_fini(&view);
-    YS_TRY(status);
     ys_buf_puts(out, "<p class=\"soft\">Made by yardstick ");
     ys_text_html(out, version);
     ys_buf_puts(out, " from its result document. Medians of runs in fresh processes, with intervals of at least 95 % "
                      "confidence.</p>\n</main>\n<script>\n");
     ys_buf_puts(out, ys_html_script);
     ys_buf_puts(out, "</script>\n</body>\n</html>\n");
-    return out->failed ? ys_out_of_memory() : YS_OK;
 }

@@ -42,8 +42,8 @@ static size_t count_strong(const struct ys_chart_lines *chart)
     return strong;
 }
 
-static ys_status put_panel(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
-                           const struct ys_chart_extent *extent, size_t place, int group)
+static void put_panel(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
+                      const struct ys_chart_extent *extent, size_t place, int group)
 {
     struct ys_chart_curve *curves = ys_alloc(chart->count + 1, sizeof *curves); /* what is in them is borrowed */
     struct ys_chart_lines panel = *chart;
@@ -53,21 +53,19 @@ static ys_status put_panel(struct ys_buf *out, const struct ys_view *view, const
     panel.curves = curves;
     panel.count = 0;
     panel.id = id;
-    for (size_t c = 0; curves && c < chart->count; c++)
+    for (size_t c = 0; c < chart->count; c++)
         if (chart->curves[c].group == group)
             curves[panel.count++] = chart->curves[c];
-    ys_status status = curves && id && title ? ys_chart_lines_within(&drawn, &panel, extent) : ys_out_of_memory();
-    if (status == YS_OK && drawn.size && count_strong(&panel)) {
+    ys_chart_lines_within(&drawn, &panel, extent);
+    if (drawn.size && count_strong(&panel)) {
         ys_html_begin_figure(out, title, "");
         ys_buf_append(out, drawn.data, drawn.size);
         ys_html_end_figure(out);
     }
-    out->failed |= drawn.failed;
     ys_buf_free(&drawn);
     ys_free(title);
     ys_free(curves);
     ys_free(id);
-    return status;
 }
 
 /** Whether two curves are one line to the eye: nowhere further apart than a two-hundredth of the picture. */
@@ -112,44 +110,40 @@ static void say_coinciding(struct ys_buf *out, const struct ys_chart_lines *char
             ys_buf_printf(out, "%s%s%s", before, first->name, ys_buf_text(&names));
             before = "; ";
         }
-        out->failed |= names.failed;
         ys_buf_free(&names);
     }
     ys_buf_puts(out, *before == ';' ? "." : "");
 }
 
-static ys_status put_panels(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
-                            const struct ys_chart_extent *extent, const char *remark)
+static void put_panels(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
+                       const struct ys_chart_extent *extent, const char *remark)
 {
     int groups[MOST_PANELS];
     const size_t count = groups_of(chart, groups);
     if (!view || view->frameworks < 2 || count < 2 || count_strong(chart) <= PANEL_CURVES) {
         ys_html_begin_figure(out, chart->title, remark);
-        ys_status status = ys_chart_lines_within(out, chart, extent);
+        ys_chart_lines_within(out, chart, extent);
         ys_html_end_figure(out);
-        return status;
+        return;
     }
     ys_buf_puts(out, "<p class=\"remark\">");
     ys_text_html(out, remark);
     ys_buf_puts(out, " One scale for all.</p>\n<div class=\"charts\">\n");
-    ys_status status = YS_OK;
-    for (size_t g = 0; status == YS_OK && g < count; g++)
-        status = put_panel(out, view, chart, extent, g, groups[g]);
+    for (size_t g = 0; g < count; g++)
+        put_panel(out, view, chart, extent, g, groups[g]);
     ys_buf_puts(out, "</div>\n");
-    return status;
 }
 
-ys_status ys_html_curves(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
-                         const char *remark)
+void ys_html_curves(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
+                    const char *remark)
 {
     struct ys_chart_extent extent;
     struct ys_buf said = {0};
-    YS_TRY(ys_chart_lines_extent(chart, &extent));
+    ys_chart_lines_extent(chart, &extent);
     if (extent.x_lo > extent.x_hi)
-        return YS_OK;
+        return;
     ys_buf_puts(&said, remark);
     say_coinciding(&said, chart, &extent);
-    ys_status status = said.failed ? ys_out_of_memory() : put_panels(out, view, chart, &extent, ys_buf_text(&said));
+    put_panels(out, view, chart, &extent, ys_buf_text(&said));
     ys_buf_free(&said);
-    return status;
 }

@@ -42,19 +42,17 @@ static void put_figure(struct ys_buf *out, const char *title, const char *remark
         ys_buf_append(out, drawn->data, drawn->size);
         ys_html_end_figure(out);
     }
-    out->failed |= drawn->failed;
     ys_buf_free(drawn);
 }
 
 /** What was drawn as one picture, or with `view` as one a framework where it has many lines. Frees the drawing. */
-static ys_status put_lines(struct ys_buf *out, const struct ys_view *view, struct ys_drawing *drawing,
-                           struct ys_chart_lines *chart, const char *remark)
+static void put_lines(struct ys_buf *out, const struct ys_view *view, struct ys_drawing *drawing,
+                      struct ys_chart_lines *chart, const char *remark)
 {
     chart->curves = drawing->curves;
     chart->count = drawing->count;
-    ys_status status = drawing->failed ? ys_out_of_memory() : ys_html_curves(out, view, chart, remark);
+    ys_html_curves(out, view, chart, remark);
     ys_drawing_fini(drawing);
-    return status;
 }
 
 /* ---- speed along an axis */
@@ -69,7 +67,7 @@ static void put_point_title(struct ys_buf *out, const struct ys_view *view, cons
 
 static void draw_along(const struct ys_view *view, const char *axis, struct ys_drawing *drawing)
 {
-    for (size_t t = 0; t < view->count && !drawing->failed; t++) {
+    for (size_t t = 0; t < view->count; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         const ys_json *value = ys_view_value(trial, axis);
         struct ys_buf name = {0}, title = {0};
@@ -80,9 +78,8 @@ static void draw_along(const struct ys_view *view, const char *axis, struct ys_d
         struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
         if (curve) {
             put_point_title(&title, view, trial);
-            ys_drawing_point(drawing, curve, ys_json_number(value, NAN), rate.value, rate.lo, rate.hi, &title);
+            ys_drawing_point(curve, ys_json_number(value, NAN), rate.value, rate.lo, rate.hi, &title);
         }
-        drawing->failed |= name.failed;
         ys_buf_free(&name);
     }
 }
@@ -117,8 +114,8 @@ static struct axis_values values_of(const struct ys_view *view, const char *axis
     return values;
 }
 
-static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_t place, const char *axis,
-                           const struct axis_values *values)
+static void put_along(struct ys_buf *out, const struct ys_view *view, size_t place, const char *axis,
+                      const struct axis_values *values)
 {
     struct ys_drawing drawing = {0};
     char *id = ys_format("along%zu", place), *title = NULL, *unit = ys_format("%s per second", view->unit);
@@ -137,38 +134,32 @@ static ys_status put_along(struct ys_buf *out, const struct ys_view *view, size_
                                    .x_ticks = values->count <= MOST_TICKS ? values->at : NULL,
                                    .x_tick_count = values->count,
                                    .free_x = true};
-    ys_status status = id && title && unit && !clean.failed ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        draw_along(view, axis, &drawing);
-    if (status == YS_OK)
-        status = put_lines(out, view, &drawing, &chart, "Medians, the bars are their intervals.");
+    draw_along(view, axis, &drawing);
+    put_lines(out, view, &drawing, &chart, "Medians, the bars are their intervals.");
     ys_buf_free(&clean);
     ys_free(id);
     ys_free(title);
     ys_free(unit);
-    return status;
 }
 
 /** All axes among numbers that have more than two values, or two. */
-static ys_status put_axes(struct ys_buf *out, const struct ys_view *view, bool is_long)
+static void put_axes(struct ys_buf *out, const struct ys_view *view, bool is_long)
 {
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < ys_view_axes(view); i++) {
+    for (size_t i = 0; i < ys_view_axes(view); i++) {
         const struct axis_values values = values_of(view, ys_view_axis(view, i));
         if (is_long ? values.count > 2 : values.count == 2)
-            status = put_along(out, view, i, ys_view_axis(view, i), &values);
+            put_along(out, view, i, ys_view_axis(view, i), &values);
     }
-    return status;
 }
 
-ys_status ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view)
+void ys_html_axis_charts(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_axes(out, view, true);
+    put_axes(out, view, true);
 }
 
-ys_status ys_html_short_axis_charts(struct ys_buf *out, const struct ys_view *view)
+void ys_html_short_axis_charts(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_axes(out, view, false);
+    put_axes(out, view, false);
 }
 
 /* ---- speed over two axes */
@@ -178,7 +169,6 @@ struct values {
     char *texts[MOST_VALUES]; /* owned */
     double numbers[MOST_VALUES];
     size_t count;
-    bool failed;
 };
 
 static void fini_values(struct values *values)
@@ -204,7 +194,7 @@ static char *text_of(const struct ys_view_trial *trial, const char *axis)
         ys_view_put_value(&text, value);
     else
         ys_buf_puts(&text, "-");
-    char *made = text.failed ? NULL : ys_strdup(ys_buf_text(&text));
+    char *made = ys_strdup(ys_buf_text(&text));
     ys_buf_free(&text);
     return made;
 }
@@ -212,10 +202,9 @@ static char *text_of(const struct ys_view_trial *trial, const char *axis)
 static void find_values(const struct ys_view *view, const char *axis, struct values *values)
 {
     *values = (struct values){0};
-    for (size_t t = 0; t < view->count && !values->failed; t++) {
+    for (size_t t = 0; t < view->count; t++) {
         const ys_json *value = ys_view_value(&view->trials[t], axis);
         char *text = has_speed(&view->trials[t]) ? text_of(&view->trials[t], axis) : NULL;
-        values->failed |= has_speed(&view->trials[t]) && !text;
         if (!text || values->count == MOST_VALUES || find_value(values, text) < values->count) {
             ys_free(text);
             continue;
@@ -231,22 +220,19 @@ static void find_values(const struct ys_view *view, const char *axis, struct val
     }
 }
 
-static ys_status put_heat(struct ys_buf *out, const struct ys_view *view, int group, const char *title,
-                          const struct values *columns, const struct values *rows, struct ys_chart_heat *chart)
+static void put_heat(struct ys_buf *out, const struct ys_view *view, int group, const char *title,
+                     const struct values *columns, const struct values *rows, struct ys_chart_heat *chart)
 {
     double *cells = ys_alloc(columns->count * rows->count + 1, sizeof *cells);
     size_t known = 0;
-    ys_status status = cells ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; cells && i < columns->count * rows->count; i++)
+    for (size_t i = 0; i < columns->count * rows->count; i++)
         cells[i] = NAN;
-    for (size_t t = 0; status == YS_OK && t < view->count; t++) {
+    for (size_t t = 0; t < view->count; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         if (trial->group != group || !has_speed(trial))
             continue;
         char *column = text_of(trial, ys_view_axis(view, 0)), *row = text_of(trial, ys_view_axis(view, 1));
-        status = column && row ? YS_OK : ys_out_of_memory();
-        const size_t x = status == YS_OK ? find_value(columns, column) : columns->count,
-                     y = status == YS_OK ? find_value(rows, row) : rows->count;
+        const size_t x = find_value(columns, column), y = find_value(rows, row);
         if (x < columns->count && y < rows->count && isnan(cells[y * columns->count + x])) {
             cells[y * columns->count + x] = ys_view_number(trial, "rate_per_s");
             known++;
@@ -258,15 +244,14 @@ static ys_status put_heat(struct ys_buf *out, const struct ys_view *view, int gr
     chart->values = cells;
     chart->group = group;
     chart->title = title;
-    if (status == YS_OK && known >= HEAT_LEAST)
+    if (known >= HEAT_LEAST)
         ys_chart_heat(&drawn, chart);
     put_figure(out, title, "", &drawn);
     ys_free(cells);
-    return status;
 }
 
-static ys_status put_heats(struct ys_buf *out, const struct ys_view *view, const struct values *columns,
-                           const struct values *rows)
+static void put_heats(struct ys_buf *out, const struct ys_view *view, const struct values *columns,
+                      const struct values *rows)
 {
     struct ys_buf x = {0}, y = {0}, panels = {0};
     struct ys_chart_heat chart = {.description = "Median speed for each pair of values of two settings.",
@@ -287,8 +272,7 @@ static ys_status put_heats(struct ys_buf *out, const struct ys_view *view, const
             chart.lo = fmin(chart.lo, ys_view_number(&view->trials[t], "rate_per_s"));
             chart.hi = fmax(chart.hi, ys_view_number(&view->trials[t], "rate_per_s"));
         }
-    ys_status status = x.failed || y.failed ? ys_out_of_memory() : YS_OK;
-    for (size_t t = 0; status == YS_OK && t < view->count && drawn < MOST_PANELS; t++) {
+    for (size_t t = 0; t < view->count && drawn < MOST_PANELS; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         if (trial->group <= last)
             continue;
@@ -296,34 +280,30 @@ static ys_status put_heats(struct ys_buf *out, const struct ys_view *view, const
         char id[32];
         snprintf(id, sizeof id, "heat%d", drawn++);
         chart.id = id;
-        status = put_heat(&panels, view, trial->group, trial->title, columns, rows, &chart);
+        put_heat(&panels, view, trial->group, trial->title, columns, rows, &chart);
     }
-    if (status == YS_OK && panels.size) {
+    if (panels.size) {
         ys_html_put(out, "p", "soft", "The deeper, the faster; one scale for all.");
         ys_buf_puts(out, "<div class=\"charts small\">\n");
         ys_buf_append(out, panels.data, panels.size);
         ys_buf_puts(out, "</div>\n");
     }
-    out->failed |= panels.failed;
     ys_buf_free(&panels);
     ys_buf_free(&x);
     ys_buf_free(&y);
-    return status;
 }
 
-ys_status ys_html_heat_charts(struct ys_buf *out, const struct ys_view *view)
+void ys_html_heat_charts(struct ys_buf *out, const struct ys_view *view)
 {
     struct values columns, rows;
     if (ys_view_axes(view) != 2 || view->many_sections)
-        return YS_OK;
+        return;
     find_values(view, ys_view_axis(view, 0), &columns);
     find_values(view, ys_view_axis(view, 1), &rows);
-    ys_status status = columns.failed || rows.failed ? ys_out_of_memory() : YS_OK;
-    if (status == YS_OK && columns.count >= 2 && rows.count >= 2 && columns.count <= MOST_PANELS)
-        status = put_heats(out, view, &columns, &rows);
+    if (columns.count >= 2 && rows.count >= 2 && columns.count <= MOST_PANELS)
+        put_heats(out, view, &columns, &rows);
     fini_values(&columns);
     fini_values(&rows);
-    return status;
 }
 
 /* ---- the distribution of steps */
@@ -345,7 +325,7 @@ static const struct ys_field run_fields[] = {
 static const struct ys_record run_record = YS_RECORD("run", struct pictured_run, run_fields);
 
 /** Steady steps of all of its drawn runs, in order of size; new (ys_free). */
-static ys_status steps_of(const struct ys_view_trial *trial, double **values, size_t *count)
+static void steps_of(const struct ys_view_trial *trial, double **values, size_t *count)
 {
     const ys_json *runs = trial->told->runs_detail;
     size_t room = 1;
@@ -358,8 +338,6 @@ static ys_status steps_of(const struct ys_view_trial *trial, double **values, si
     }
     *count = 0;
     *values = ys_alloc(room, sizeof **values);
-    if (!*values)
-        return ys_out_of_memory();
     for (size_t i = 0; i < ys_json_size(runs); i++) {
         ys_record_glance(&run_record, ys_json_at(runs, i), &run);
         ys_record_glance(&blocks_record, run.blocks, &blocks);
@@ -372,15 +350,14 @@ static ys_status steps_of(const struct ys_view_trial *trial, double **values, si
         }
     }
     ys_stat_sort(*values, *count);
-    return YS_OK;
 }
 
 /** The share of blocks that took at least so long: of the n-th of them (n - its place) / n, so the last is 1 / n. */
-static ys_status draw_tail(const struct ys_view_trial *trial, struct ys_drawing *drawing)
+static void draw_tail(const struct ys_view_trial *trial, struct ys_drawing *drawing)
 {
     double *values;
     size_t count;
-    YS_TRY(steps_of(trial, &values, &count));
+    steps_of(trial, &values, &count);
     struct ys_chart_curve *curve = count < 10 ? NULL : ys_drawing_add(drawing, trial->name, TAIL_POINTS);
     for (size_t i = 0; curve && i < TAIL_POINTS; i++) {
         /* Points lie as near to each other in the logarithm of the share, for it is the tail that is looked at. */
@@ -394,10 +371,9 @@ static ys_status draw_tail(const struct ys_view_trial *trial, struct ys_drawing 
         curve->strong = true;
     }
     ys_free(values);
-    return drawing->failed ? ys_out_of_memory() : YS_OK;
 }
 
-ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_step_chart(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_drawing drawing = {0};
     struct ys_chart_lines chart = {.id = "steps",
@@ -410,16 +386,13 @@ ys_status ys_html_step_chart(struct ys_buf *out, const struct ys_view *view)
                                    .y_kind = YS_KIND_NUMBER,
                                    .logarithmic = true,
                                    .x_logarithmic = true};
-    ys_status status = YS_OK;
-    for (size_t t = 0; status == YS_OK && t < view->count && drawing.count < YS_DRAWING_MOST; t++)
+    for (size_t t = 0; t < view->count && drawing.count < YS_DRAWING_MOST; t++)
         if (!ys_mode_of(view->trials[t].told->keys.mode)->times_each && !view->trials[t].no_work)
-            status = draw_tail(&view->trials[t], &drawing);
-    if (status == YS_OK)
-        return put_lines(out, view, &drawing, &chart,
-                         "Steady blocks of the drawn runs, each with the mean time of its steps. Both scales are "
-                         "logarithmic: steep lines are steady, a long tail to the right is a few slow steps.");
-    ys_drawing_fini(&drawing);
-    return status;
+            draw_tail(&view->trials[t], &drawing);
+    put_lines(
+        out, view, &drawing, &chart,
+        "Steady blocks of the drawn runs, each with the mean time of its steps. Both scales are logarithmic: steep "
+        "lines are steady, a long tail to the right is a few slow steps.");
 }
 
 /* ---- accuracy */
@@ -436,7 +409,7 @@ static void draw_runs(const struct ys_view_trial *trial, struct ys_drawing *draw
             continue;
         ys_buf_printf(&title, "%s, round %zu: %s after %s", trial->name, i + 1, ys_label_value(YS_KIND_SHARE, y).text,
                       ys_label_value(YS_KIND_SPAN, x).text);
-        ys_drawing_point(drawing, curve, x, y, NAN, NAN, &title);
+        ys_drawing_point(curve, x, y, NAN, NAN, &title);
     }
     if (curve) {
         curve->group = trial->hue;
@@ -471,7 +444,7 @@ static void draw_checkpoints(const struct ys_view_trial *trial, struct ys_drawin
                 continue;
             ys_buf_printf(&title, "%s, step %.0f: %s", trial->name, one.step,
                           ys_label_value(YS_KIND_SHARE, one.accuracy).text);
-            ys_drawing_point(drawing, curve, one.step, one.accuracy, NAN, NAN, &title);
+            ys_drawing_point(curve, one.step, one.accuracy, NAN, NAN, &title);
         }
         if (curve) {
             curve->group = trial->hue;
@@ -483,7 +456,7 @@ static void draw_checkpoints(const struct ys_view_trial *trial, struct ys_drawin
     }
 }
 
-ys_status ys_html_reached_charts(struct ys_buf *out, const struct ys_view *view)
+void ys_html_reached_charts(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_drawing runs = {0}, on_the_way = {0};
     struct ys_chart_lines reached = {.id = "reached",
@@ -503,18 +476,15 @@ ys_status ys_html_reached_charts(struct ys_buf *out, const struct ys_view *view)
                                    .x_kind = YS_KIND_NUMBER,
                                    .y_kind = YS_KIND_SHARE};
     for (size_t t = 0; t < view->count && runs.count < YS_DRAWING_MOST; t++)
-        if (view->trials[t].measured && !view->trials[t].no_work && !runs.failed && !on_the_way.failed &&
+        if (view->trials[t].measured && !view->trials[t].no_work &&
             isfinite(ys_view_number(&view->trials[t], "accuracy"))) {
             draw_runs(&view->trials[t], &runs);
             draw_checkpoints(&view->trials[t], &on_the_way);
         }
-    ys_status status = put_lines(out, NULL, &runs, &reached, "Each dot is a run. The axes need not begin at zero.");
-    if (status == YS_OK)
-        return put_lines(out, view, &on_the_way, &saved,
-                         "Of the first run of each trial on its way, by the same program for all; its end stands in "
-                         "the pictures before.");
-    ys_drawing_fini(&on_the_way);
-    return status;
+    put_lines(out, NULL, &runs, &reached, "Each dot is a run. The axes need not begin at zero.");
+    put_lines(out, view, &on_the_way, &saved,
+              "Of the first run of each trial on its way, by the same program for all; its end stands in the pictures "
+              "before.");
 }
 
 /* ---- what no other trial beats */
@@ -557,8 +527,7 @@ static void draw_one(const struct ys_view *view, const struct ys_view_trial *tri
                   view->unit, ys_label_value(ys_view_kind(other->metric), value).text,
                   beaten ? "" : "; no other is better in both");
     const struct ys_view_metric metric = ys_view_metric(trial, other->metric);
-    ys_drawing_point(drawing, curve, rate, value, metric.interval ? metric.lo : NAN, metric.interval ? metric.hi : NAN,
-                     &title);
+    ys_drawing_point(curve, rate, value, metric.interval ? metric.lo : NAN, metric.interval ? metric.hi : NAN, &title);
     curve->group = trial->hue;
     curve->member = shape_of(trial);
     curve->strong = !beaten;
@@ -570,7 +539,7 @@ static void name_colours(const struct ys_view *view, const struct front_figure *
 {
     const bool alone = view->frameworks < 2;
     size_t added = 0;
-    for (size_t t = 0; t < view->count && added < YS_DRAWING_MOST && !drawing->failed; t++) {
+    for (size_t t = 0; t < view->count && added < YS_DRAWING_MOST; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         bool named = !has_speed(trial) || !isfinite(ys_view_number(trial, other->metric));
         for (size_t c = 1; c < drawing->count && !named; c++)
@@ -585,7 +554,7 @@ static void name_colours(const struct ys_view *view, const struct front_figure *
     }
 }
 
-static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const struct front_figure *other)
+static void put_front(struct ys_buf *out, const struct ys_view *view, const struct front_figure *other)
 {
     struct ys_drawing drawing = {0};
     char *unit = ys_format("%s per second", view->unit);
@@ -608,53 +577,44 @@ static ys_status put_front(struct ys_buf *out, const struct ys_view *view, const
             continue;
         shown++;
         if (!is_beaten(view, trial, other))
-            ys_drawing_point(&drawing, front, ys_view_number(trial, "rate_per_s"), ys_view_number(trial, other->metric),
-                             NAN, NAN, &said);
+            ys_drawing_point(front, ys_view_number(trial, "rate_per_s"), ys_view_number(trial, other->metric), NAN, NAN,
+                             &said);
     }
-    if (front) {
-        for (size_t i = 0; i < front->count; i++)
-            ys_free(front->titles[i]);
-        ys_free(front->titles);
-        front->titles = NULL; /* its dots are those of the trials */
-        front->group = YS_SVG_GROUPS - 1;
-        front->member = 1;
-        front->strong = front->count > 1;
-    }
-    const bool begun = front != NULL; /* which moves as others are added */
-    for (size_t t = 0, drawn = 0; begun && !drawing.failed && t < view->count && drawn < shown; t++) {
+    for (size_t i = 0; i < front->count; i++)
+        ys_free(front->titles[i]);
+    ys_free(front->titles);
+    front->titles = NULL; /* its dots are those of the trials */
+    front->group = YS_SVG_GROUPS - 1;
+    front->member = 1;
+    front->strong = front->count > 1;
+    for (size_t t = 0, drawn = 0; t < view->count && drawn < shown; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         if (!has_speed(trial) || !isfinite(ys_view_number(trial, other->metric)))
             continue;
         draw_one(view, trial, other, &drawing);
         drawn++;
     }
-    if (begun)
-        name_colours(view, other, &drawing);
-    ys_status status = unit && begun ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && shown >= 3)
-        status =
-            put_lines(out, NULL, &drawing, &chart,
-                      "Each dot is a trial, by its medians; the bar is the interval. The axes need not begin at zero.");
+    name_colours(view, other, &drawing);
+    if (shown >= 3)
+        put_lines(out, NULL, &drawing, &chart,
+                  "Each dot is a trial, by its medians; the bar is the interval. The axes need not begin at zero.");
     ys_drawing_fini(&drawing);
     ys_free(unit);
-    return status;
 }
 
-ys_status ys_html_front_charts(struct ys_buf *out, const struct ys_view *view)
+void ys_html_front_charts(struct ys_buf *out, const struct ys_view *view)
 {
     static const struct front_figure others[] = {
         {"accuracy", "front-accuracy", "Speed against accuracy"},
         {"rss_peak_bytes", "front-memory", "Speed against memory"},
     };
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < sizeof others / sizeof others[0]; i++)
-        status = put_front(out, view, &others[i]);
-    return status;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        put_front(out, view, &others[i]);
 }
 
 /* ---- from round to round */
 
-ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_drawing drawing = {0};
     struct ys_chart_lines chart = {.id = "rounds",
@@ -668,7 +628,7 @@ ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
                                    .free_x = true,
                                    .free_y = true,
                                    .reference = 1};
-    for (size_t t = 0; t < view->count && drawing.count < YS_DRAWING_MOST && !drawing.failed; t++) {
+    for (size_t t = 0; t < view->count && drawing.count < YS_DRAWING_MOST; t++) {
         const struct ys_view_trial *trial = &view->trials[t];
         const struct ys_view_metric rate = ys_view_metric(trial, "rate_per_s");
         const size_t rounds = rate.rounds;
@@ -681,7 +641,7 @@ ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
             if (!isfinite(ratio))
                 continue;
             ys_buf_printf(&title, "%s, round %zu: %s of its median", trial->name, i + 1, ys_label_ratio(ratio).text);
-            ys_drawing_point(&drawing, curve, (double)(i + 1), ratio, NAN, NAN, &title);
+            ys_drawing_point(curve, (double)(i + 1), ratio, NAN, NAN, &title);
         }
         if (curve) {
             curve->group = trial->hue;
@@ -689,6 +649,6 @@ ys_status ys_html_round_chart(struct ys_buf *out, const struct ys_view *view)
             curve->strong = true;
         }
     }
-    return put_lines(out, NULL, &drawing, &chart,
-                     "What moves all trials at once is the machine; what moves one alone is the trial.");
+    put_lines(out, NULL, &drawing, &chart,
+              "What moves all trials at once is the machine; what moves one alone is the trial.");
 }

@@ -14,7 +14,6 @@ struct drawn {
     struct ys_label *values;
     char **labels; /* owned */
     size_t count;
-    bool failed;
 };
 
 static void add_bar(struct drawn *drawn, const struct ys_view_trial *trial, size_t index)
@@ -25,7 +24,6 @@ static void add_bar(struct drawn *drawn, const struct ys_view_trial *trial, size
     if (isnan(step_s))
         return;
     drawn->labels[drawn->count] = ys_format("%s, rank %lld", trial->name, (long long)told.rank);
-    drawn->failed |= !drawn->labels[drawn->count];
     drawn->values[drawn->count] = ys_label_value(YS_KIND_SPAN, step_s);
     bar->label = drawn->labels[drawn->count];
     bar->value = drawn->values[drawn->count].text;
@@ -56,7 +54,7 @@ static void put_bars(struct ys_buf *out, const struct drawn *drawn)
     ys_html_end_figure(out);
 }
 
-ys_status ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view)
+void ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view)
 {
     size_t most = 0;
     for (size_t i = 0; i < view->count; i++)
@@ -65,17 +63,15 @@ ys_status ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view)
     struct drawn drawn = {.bars = ys_alloc(most, sizeof *drawn.bars),
                           .values = ys_alloc(most, sizeof *drawn.values),
                           .labels = ys_alloc(most, sizeof *drawn.labels)};
-    drawn.failed = !drawn.bars || !drawn.values || !drawn.labels;
     for (size_t i = 0; i < view->count; i++)
-        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]) && drawn.count < most && !drawn.failed; r++)
+        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]) && drawn.count < most; r++)
             add_bar(&drawn, &view->trials[i], r);
-    if (drawn.count > 0 && !drawn.failed)
+    if (drawn.count > 0)
         put_bars(out, &drawn);
-    ys_status status = ys_table_write(ys_table_lasts, view, &ys_page_medium, out);
+    ys_table_write(ys_table_lasts, view, &ys_page_medium, out);
     for (size_t i = 0; i < drawn.count; i++)
         ys_free(drawn.labels[i]);
     ys_free(drawn.bars);
     ys_free(drawn.values);
     ys_free(drawn.labels);
-    return drawn.failed ? ys_out_of_memory() : status;
 }

@@ -47,9 +47,8 @@ static struct ys_chart_curve *curve_of(const struct ys_view *view, const struct 
         ys_drawing_member(drawing, ys_buf_text(&name), speedup->base->group, view->comparison_count + 1);
     if (curve && curve->count == 0) {
         ys_buf_puts(&title, "one process");
-        ys_drawing_point(drawing, curve, 1, 1, NAN, NAN, &title);
+        ys_drawing_point(curve, 1, 1, NAN, NAN, &title);
     }
-    drawing->failed |= name.failed;
     ys_buf_free(&name);
     return curve;
 }
@@ -74,7 +73,7 @@ static void add_tick(struct ticks *ticks, double value)
 
 static void draw(const struct ys_view *view, bool efficiency, struct ys_drawing *drawing, struct ticks *ticks)
 {
-    for (size_t i = 0; i < view->comparison_count && !drawing->failed; i++) {
+    for (size_t i = 0; i < view->comparison_count; i++) {
         struct speedup speedup;
         struct ys_buf title = {0};
         if (!find_speedup(view, i, &speedup))
@@ -89,19 +88,19 @@ static void draw(const struct ys_view *view, bool efficiency, struct ys_drawing 
         const struct ys_label range = ys_label_ratio_range(value, lo, hi);
         ys_buf_printf(&title, "%g ranks: %s%s%s%s", speedup.ranks, ys_label_ratio(value).text,
                       range.text[0] ? " (" : "", range.text, range.text[0] ? ")" : "");
-        ys_drawing_point(drawing, curve, speedup.ranks, value, lo, hi, &title);
+        ys_drawing_point(curve, speedup.ranks, value, lo, hi, &title);
         add_tick(ticks, speedup.ranks);
     }
 }
 
-static ys_status put_picture(struct ys_buf *out, const struct ys_view *view, bool efficiency)
+static void put_picture(struct ys_buf *out, const struct ys_view *view, bool efficiency)
 {
     struct ys_drawing drawing = {0};
     struct ticks ticks = {{1}, 1};
     struct ys_buf drawn = {0};
     draw(view, efficiency, &drawing, &ticks);
     const double most = ticks.at[ticks.count - 1];
-    struct ys_chart_curve *ideal = efficiency || drawing.failed ? NULL : ys_drawing_add(&drawing, "ideal", 2);
+    struct ys_chart_curve *ideal = efficiency ? NULL : ys_drawing_add(&drawing, "ideal", 2);
     if (ideal) {
         ys_drawing_plain(ideal, 1, 1);
         ys_drawing_plain(ideal, most, most);
@@ -122,16 +121,14 @@ static ys_status put_picture(struct ys_buf *out, const struct ys_view *view, boo
         .reference = efficiency ? 1 : 0,
         .curves = drawing.curves,
         .count = drawing.count};
-    ys_status status = drawing.failed ? ys_out_of_memory() : ys_chart_lines(&drawn, &chart);
+    ys_chart_lines(&drawn, &chart);
     ys_html_begin_figure(out, chart.title,
                          efficiency ? "1 where as many ranks do as many times the rows a second; bars are intervals."
                                     : "The pale line is as many times as there are ranks; bars are intervals.");
     ys_buf_append(out, drawn.data, drawn.size);
     ys_html_end_figure(out);
-    out->failed |= drawn.failed;
     ys_buf_free(&drawn);
     ys_drawing_fini(&drawing);
-    return status;
 }
 
 static void put_ratio(struct ys_sheet *sheet, double value, double lo, double hi)
@@ -153,7 +150,6 @@ static void put_row(struct ys_sheet *sheet, const struct ys_view *view, const st
     put_ratio(sheet, c->told.ratio, c->interval.lo, c->interval.hi);
     put_ratio(sheet, c->told.efficiency, c->efficiency.lo, c->efficiency.hi);
     ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)c->told.n);
-    sheet->failed |= name.failed;
     ys_buf_free(&name);
 }
 
@@ -174,20 +170,17 @@ static void fill_speedups(struct ys_sheet *sheet, const struct ys_view *view)
             put_row(sheet, view, &speedup);
 }
 
-ys_status ys_html_scaling(struct ys_buf *out, const struct ys_view *view)
+void ys_html_scaling(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_buf table = {0};
-    ys_status status = ys_table_write(fill_speedups, view, &ys_page_medium, &table);
-    if (status == YS_OK && table.size) {
+    ys_table_write(fill_speedups, view, &ys_page_medium, &table);
+    if (table.size) {
         ys_html_put(out, "h3", NULL, "Several processes against one");
         ys_buf_puts(out, "<div class=\"charts\">\n");
-        status = put_picture(out, view, false);
-        if (status == YS_OK)
-            status = put_picture(out, view, true);
+        put_picture(out, view, false);
+        put_picture(out, view, true);
         ys_buf_puts(out, "</div>\n");
         ys_buf_append(out, table.data, table.size);
     }
-    out->failed |= table.failed;
     ys_buf_free(&table);
-    return status;
 }

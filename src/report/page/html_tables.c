@@ -58,12 +58,11 @@ static void put_comparison(struct ys_sheet *sheet, const struct ys_view *view,
         ys_buf_printf(&text, "%s%s", text.size ? "; " : "", comparison->told.reason);
     if (text.size)
         ys_sheet_more(sheet, YS_MOOD_SOFT, ys_buf_text(&text));
-    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
 /* All of one metric. */
-static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view, const char *metric)
+static void put_comparisons(struct ys_buf *out, const struct ys_view *view, const char *metric)
 {
     static const struct ys_sheet_column columns[] = {{YS_FORM_PAGE, YS_COLUMN_NAME, "First vs second", NULL},
                                                      {YS_FORM_PAGE, YS_COLUMN_NUMBER, "Ratio or difference", NULL},
@@ -80,15 +79,13 @@ static ys_status put_comparisons(struct ys_buf *out, const struct ys_view *view,
     for (size_t i = 0; i < view->comparison_count; i++)
         if (strcmp(ys_view_or(view->comparisons[i].told.metric, ""), metric) == 0 && sheet.total++ < YS_SHEET_MOST)
             put_comparison(&sheet, view, &view->comparisons[i]);
-    return ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
 }
 
-ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
+void ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
 {
     double margin = view->study.margin;
-    ys_json *metrics;
-    ys_status status = YS_OK;
-    YS_TRY(ys_section_compared(view, &metrics));
+    ys_json *metrics = ys_section_compared(view);
     if (ys_json_size(metrics) > 0) {
         ys_buf_puts(
             out, "<p>Each ratio is the centre, over matched rounds, of the first trial's value divided by the second's "
@@ -98,10 +95,9 @@ ys_status ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
             ys_buf_printf(out, " Differences within %s count as the same.", ys_label_share(margin).text);
         ys_buf_puts(out, "</p>\n");
     }
-    for (size_t m = 0; status == YS_OK && m < ys_json_size(metrics); m++)
-        status = put_comparisons(out, view, ys_json_text(ys_json_at(metrics, m), ""));
+    for (size_t m = 0; m < ys_json_size(metrics); m++)
+        put_comparisons(out, view, ys_json_text(ys_json_at(metrics, m), ""));
     ys_json_free(metrics);
-    return status;
 }
 
 /* ---- failures */
@@ -121,11 +117,10 @@ static void put_failed_run(struct ys_buf *out, const struct ys_view_trial *trial
     ys_html_put(out, "summary", NULL, ys_buf_text(&text));
     ys_html_put(out, "pre", NULL, log[0] ? log : "(the log is empty)");
     ys_buf_puts(out, "</details>\n");
-    out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
-ys_status ys_html_failures(struct ys_buf *out, const struct ys_view *view)
+void ys_html_failures(struct ys_buf *out, const struct ys_view *view)
 {
     size_t trials = 0, logs = 0;
     for (size_t i = 0; i < view->count; i++) {
@@ -145,14 +140,12 @@ ys_status ys_html_failures(struct ys_buf *out, const struct ys_view *view)
                     put_failed_run(out, trial, &run);
             }
         }
-        out->failed |= text.failed;
         ys_buf_free(&text);
     }
     ys_html_say_cut(out, view, YS_HTML_MOST, trials, "trials that failed");
     if (logs > YS_HTML_MOST)
         ys_buf_printf(out, "<p class=\"soft\">The logs of %d runs are shown; the study's folder has the others.</p>\n",
                       YS_HTML_MOST);
-    return YS_OK;
 }
 
 /* ---- every metric */
@@ -191,7 +184,7 @@ static struct came common_origin(const struct ys_view *view, const char *name)
     return common;
 }
 
-static ys_status put_metric(struct ys_buf *out, const struct ys_view *view, const char *name)
+static void put_metric(struct ys_buf *out, const struct ys_view *view, const char *name)
 {
     static const char *const heads[ORIGINS] = {"Method", "Scope", "Source"};
     const struct came common = common_origin(view, name);
@@ -220,14 +213,12 @@ static ys_status put_metric(struct ys_buf *out, const struct ys_view *view, cons
             ys_sheet_put(&sheet, YS_MOOD_PLAIN, origin.by[k]);
         ys_sheet_put(&sheet, YS_MOOD_PLAIN, origin.reason);
     }
-    ys_status status = ys_sheet_write(&sheet, out);
-    out->failed |= text.failed;
+    ys_sheet_write(&sheet, out);
     ys_buf_free(&text);
-    return status;
 }
 
 /* Of each metric that no trial has the first reason. */
-static ys_status put_unknown(struct ys_buf *out, const struct ys_view *view)
+static void put_unknown(struct ys_buf *out, const struct ys_view *view)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
@@ -245,10 +236,10 @@ static ys_status put_unknown(struct ys_buf *out, const struct ys_view *view)
         ys_sheet_put(&sheet, YS_MOOD_PLAIN, name);
         ys_sheet_put(&sheet, YS_MOOD_PLAIN, reason);
     }
-    return ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
 }
 
-ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
+void ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
@@ -263,13 +254,12 @@ ys_status ys_html_metrics(struct ys_buf *out, const struct ys_view *view)
         if (strcmp(info->title, info->name) != 0)
             ys_buf_printf(out, " %s", info->title);
         ys_buf_puts(out, "</summary>\n");
-        YS_TRY(put_metric(out, view, info->name));
+        put_metric(out, view, info->name);
         ys_buf_puts(out, "</details>\n");
     }
-    YS_TRY(put_unknown(out, view));
+    put_unknown(out, view);
     ys_html_say_cut(out, view, YS_SHEET_MOST, view->count, "trials");
     ys_html_end_fold(out);
-    return YS_OK;
 }
 
 /* ---- a document's object */
@@ -280,7 +270,6 @@ static void put_member(struct ys_sheet *sheet, const char *prefix, const char *n
     struct ys_buf text = {0};
     char *path = ys_format("%s%s%s", prefix, prefix[0] ? "." : "", name);
     const enum ys_json_type type = ys_json_type_of(value);
-    sheet->failed |= !path;
     if (type == YS_JSON_OBJECT && depth < 4) {
         for (void *it = ys_json_iter(value); path && it; it = ys_json_next(value, it))
             put_member(sheet, path, ys_json_iter_key(it), ys_json_iter_value(it), depth + 1);
@@ -297,12 +286,11 @@ static void put_member(struct ys_sheet *sheet, const char *prefix, const char *n
     ys_sheet_row(sheet);
     ys_sheet_put(sheet, YS_MOOD_PLAIN, path);
     ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&text));
-    sheet->failed |= text.failed;
     ys_buf_free(&text);
     ys_free(path);
 }
 
-ys_status ys_html_object(struct ys_buf *out, const ys_json *object)
+void ys_html_object(struct ys_buf *out, const ys_json *object)
 {
     struct ys_sheet sheet = ys_sheet_init(&ys_page_medium);
     sheet.is_plain = sheet.keeps_heads = true;
@@ -310,5 +298,5 @@ ys_status ys_html_object(struct ys_buf *out, const ys_json *object)
     ys_sheet_column(&sheet, YS_FORM_PAGE, YS_COLUMN_WIDE, "", NULL);
     for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it))
         put_member(&sheet, "", ys_json_iter_key(it), ys_json_iter_value(it), 0);
-    return ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
 }

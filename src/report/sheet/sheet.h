@@ -89,7 +89,6 @@ struct ys_sheet {
     size_t room[4];      /* of the four */
     struct ys_buf added; /* a byte a column that was added: 1 where this form has it */
     size_t next, at;     /* the next cell's place among those, and among `columns` */
-    bool failed;         /* memory ran out */
 };
 
 enum { YS_SHEET_MOST = 100 }; /* rows and items of a page */
@@ -118,8 +117,8 @@ void ys_sheet_more(struct ys_sheet *sheet, enum ys_mood mood, const char *text);
 void ys_sheet_item(struct ys_sheet *sheet, const char *text);
 size_t ys_sheet_rows(const struct ys_sheet *sheet);
 
-/** Writes it in its form, which is nothing where it has neither rows nor items, and ends it. YS_ENOMEM. */
-ys_status ys_sheet_write(struct ys_sheet *sheet, struct ys_buf *out) YS_MUST_CHECK;
+/** Writes it in its form, which is nothing where it has neither rows nor items, and ends it. */
+void ys_sheet_write(struct ys_sheet *sheet, struct ys_buf *out);
 
 /* What the forms read. */
 const char *ys_sheet_text(const struct ys_sheet *sheet, size_t text);

@@ -10,7 +10,6 @@ static void put_text(struct ys_buf *out, const char *text)
 {
     struct ys_buf clean = {0};
     ys_text_clean(&clean, text, false);
-    out->failed |= clean.failed;
     const char *c = ys_buf_text(&clean);
     const bool is_formula = *c && strchr("=+-@", *c);
     if (!is_formula && !strpbrk(c, ",\"\n")) {

@@ -4,7 +4,7 @@
 
 #include "report/sheet/sheet.h"
 
-ys_status ys_sheet_as_text(const struct ys_sheet *sheet, struct ys_buf *out) YS_MUST_CHECK;
+void ys_sheet_as_text(const struct ys_sheet *sheet, struct ys_buf *out);
 void ys_sheet_as_page(const struct ys_sheet *sheet, struct ys_buf *out);
 void ys_sheet_as_markdown(const struct ys_sheet *sheet, struct ys_buf *out);
 void ys_sheet_as_csv(const struct ys_sheet *sheet, struct ys_buf *out);

@@ -8,7 +8,6 @@ void ys_sheet_escape(struct ys_buf *out, const char *text)
 {
     struct ys_buf clean = {0};
     ys_text_clean(&clean, text, false);
-    out->failed |= clean.failed;
     for (const char *c = ys_buf_text(&clean); *c; c++) {
         if (*c == '<' || *c == '>' || *c == '&')
             ys_buf_puts(out, *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : "&amp;");

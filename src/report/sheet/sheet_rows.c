@@ -24,16 +24,6 @@ void ys_sheet_fini(struct ys_sheet *sheet)
     *sheet = (struct ys_sheet){.medium = sheet->medium};
 }
 
-/* Room for one more; false: there is none. */
-static bool grow(struct ys_sheet *sheet, void **array, size_t count, int which, size_t size)
-{
-    void *grown = sheet->failed ? NULL : ys_grown(*array, count, &sheet->room[which], size);
-    if (grown)
-        *array = grown;
-    sheet->failed |= !grown;
-    return grown != NULL;
-}
-
 static size_t begin_text(struct ys_sheet *sheet)
 {
     if (sheet->texts.size == 0)
@@ -45,11 +35,9 @@ static size_t begin_text(struct ys_sheet *sheet)
 static void clean_text(struct ys_sheet *sheet, size_t begun, bool is_head)
 {
     struct ys_buf *texts = &sheet->texts;
-    char *raw = texts->failed ? NULL : ys_strdup(texts->data + begun);
+    char *raw = ys_strdup(texts->data + begun);
     texts->size = begun;
-    if (raw)
-        ys_text_clean(texts, raw, is_head);
-    sheet->failed |= !raw;
+    ys_text_clean(texts, raw, is_head);
     ys_free(raw);
 }
 
@@ -59,7 +47,6 @@ static size_t end_text(struct ys_sheet *sheet, size_t begun, bool is_head)
         clean_text(sheet, begun, is_head);
     const bool is_empty = sheet->texts.size == begun;
     ys_buf_append(&sheet->texts, "", is_empty ? 0 : 1);
-    sheet->failed |= sheet->texts.failed;
     return is_empty ? 0 : begun;
 }
 
@@ -80,9 +67,9 @@ void ys_sheet_column(struct ys_sheet *sheet, unsigned forms, enum ys_column_kind
 {
     const bool is_shown = forms & sheet->medium.form;
     ys_buf_append(&sheet->added, is_shown ? "\1" : "", 1);
-    sheet->failed |= sheet->added.failed;
-    if (!is_shown || !grow(sheet, (void **)&sheet->columns, sheet->column_count, COLUMNS, sizeof *sheet->columns))
+    if (!is_shown)
         return;
+    sheet->columns = ys_grown(sheet->columns, sheet->column_count, &sheet->room[COLUMNS], sizeof *sheet->columns);
     sheet->columns[sheet->column_count++] = (struct ys_sheet_shown){
         .kind = kind, .head = keep(sheet, narrow && sheet->medium.form == YS_FORM_TEXT ? narrow : head, true)};
 }
@@ -95,13 +82,13 @@ void ys_sheet_columns(struct ys_sheet *sheet, const struct ys_sheet_column *colu
 
 void ys_sheet_row(struct ys_sheet *sheet)
 {
-    if (!grow(sheet, (void **)&sheet->rows, sheet->row_count, ROWS, sizeof *sheet->rows))
-        return;
+    sheet->rows = ys_grown(sheet->rows, sheet->row_count, &sheet->room[ROWS], sizeof *sheet->rows);
     sheet->rows[sheet->row_count++] = (struct ys_sheet_row){.cells = sheet->cell_count};
     sheet->next = sheet->at = 0;
-    for (size_t i = 0; i < sheet->column_count; i++)
-        if (grow(sheet, (void **)&sheet->cells, sheet->cell_count, CELLS, sizeof *sheet->cells))
-            sheet->cells[sheet->cell_count++] = (struct ys_sheet_cell){.value = NAN};
+    for (size_t i = 0; i < sheet->column_count; i++) {
+        sheet->cells = ys_grown(sheet->cells, sheet->cell_count, &sheet->room[CELLS], sizeof *sheet->cells);
+        sheet->cells[sheet->cell_count++] = (struct ys_sheet_cell){.value = NAN};
+    }
 }
 
 /* The next cell of the last row; NULL: this form has none there. */
@@ -109,7 +96,7 @@ static struct ys_sheet_cell *next_cell(struct ys_sheet *sheet)
 {
     const bool is_shown = sheet->next < sheet->added.size && sheet->added.data[sheet->next];
     sheet->next++;
-    if (sheet->failed || !is_shown || sheet->row_count == 0)
+    if (!is_shown || sheet->row_count == 0)
         return NULL;
     return &sheet->cells[sheet->rows[sheet->row_count - 1].cells + sheet->at++];
 }
@@ -150,13 +137,13 @@ void ys_sheet_skip(struct ys_sheet *sheet, size_t count)
 
 void ys_sheet_note(struct ys_sheet *sheet, const char *text)
 {
-    if (!sheet->failed && sheet->row_count > 0)
+    if (sheet->row_count > 0)
         sheet->rows[sheet->row_count - 1].note = keep_text(sheet, text);
 }
 
 void ys_sheet_more(struct ys_sheet *sheet, enum ys_mood mood, const char *text)
 {
-    if (sheet->failed || sheet->row_count == 0)
+    if (sheet->row_count == 0)
         return;
     sheet->rows[sheet->row_count - 1].more = keep_text(sheet, text);
     sheet->rows[sheet->row_count - 1].mood = mood;
@@ -164,8 +151,8 @@ void ys_sheet_more(struct ys_sheet *sheet, enum ys_mood mood, const char *text)
 
 void ys_sheet_item(struct ys_sheet *sheet, const char *text)
 {
-    if (grow(sheet, (void **)&sheet->items, sheet->item_count, ITEMS, sizeof *sheet->items))
-        sheet->items[sheet->item_count++] = keep_text(sheet, text);
+    sheet->items = ys_grown(sheet->items, sheet->item_count, &sheet->room[ITEMS], sizeof *sheet->items);
+    sheet->items[sheet->item_count++] = keep_text(sheet, text);
 }
 
 const char *ys_sheet_text(const struct ys_sheet *sheet, size_t text)
@@ -184,26 +171,23 @@ bool ys_sheet_is_right(const struct ys_sheet *sheet, size_t column)
     return kind == YS_COLUMN_NUMBER || kind == YS_COLUMN_MEASURE;
 }
 
-ys_status ys_sheet_write(struct ys_sheet *sheet, struct ys_buf *out)
+void ys_sheet_write(struct ys_sheet *sheet, struct ys_buf *out)
 {
-    ys_status status = sheet->failed ? ys_out_of_memory() : YS_OK;
-    if (status == YS_OK)
-        switch (sheet->medium.form) {
-        case YS_FORM_TEXT:
-            status = ys_sheet_as_text(sheet, out);
-            break;
-        case YS_FORM_PAGE:
-            ys_sheet_as_page(sheet, out);
-            break;
-        case YS_FORM_MARKDOWN:
-            ys_sheet_as_markdown(sheet, out);
-            break;
-        case YS_FORM_CSV:
-            ys_sheet_as_csv(sheet, out);
-            break;
-        case YS_FORM_ALL:
-            break;
-        }
+    switch (sheet->medium.form) {
+    case YS_FORM_TEXT:
+        ys_sheet_as_text(sheet, out);
+        break;
+    case YS_FORM_PAGE:
+        ys_sheet_as_page(sheet, out);
+        break;
+    case YS_FORM_MARKDOWN:
+        ys_sheet_as_markdown(sheet, out);
+        break;
+    case YS_FORM_CSV:
+        ys_sheet_as_csv(sheet, out);
+        break;
+    case YS_FORM_ALL:
+        break;
+    }
     ys_sheet_fini(sheet);
-    return status == YS_OK && out->failed ? ys_out_of_memory() : status;
 }

@@ -119,7 +119,6 @@ static void put_cell(const struct table_layout *layout, size_t column, const cha
                                         [YS_MOOD_FAINT] = "\x1B[2m"};
     struct ys_buf clipped = {0};
     ys_text_clip(&clipped, text, layout->widths[column]);
-    out->failed |= clipped.failed;
     int blanks = layout->widths[column] - ys_text_width(ys_buf_text(&clipped));
     bool right = ys_sheet_is_right(layout->sheet, column);
     bool painted = layout->colour && mood != YS_MOOD_PLAIN && text[0];
@@ -193,7 +192,6 @@ static void put_head(const struct table_layout *layout, size_t from, size_t to, 
                 continue;
             struct ys_buf text = {0};
             head_line(head_of(sheet, c), line, &text);
-            out->failed |= text.failed;
             ys_buf_printf(out, "%*s", c ? layout->gap : 0, "");
             put_cell(layout, c, ys_buf_text(&text), YS_MOOD_FAINT, c + 1 == to, out);
             ys_buf_free(&text);
@@ -203,15 +201,13 @@ static void put_head(const struct table_layout *layout, size_t from, size_t to, 
     }
 }
 
-static ys_status put_table(const struct ys_sheet *sheet, struct ys_buf *out)
+static void put_table(const struct ys_sheet *sheet, struct ys_buf *out)
 {
     struct table_layout layout = {.sheet = sheet,
                                   .indent = sheet->medium.indent,
                                   .width = sheet->medium.width,
                                   .colour = sheet->medium.colour,
                                   .widths = ys_alloc(sheet->column_count, sizeof *layout.widths)};
-    if (!layout.widths)
-        return ys_out_of_memory();
     measure(&layout);
     for (size_t from = sheet->naming, to; from < sheet->column_count; from = to) {
         to = block_end(&layout, from);
@@ -222,7 +218,6 @@ static ys_status put_table(const struct ys_sheet *sheet, struct ys_buf *out)
             put_row(&layout, r, from, to, out);
     }
     ys_free(layout.widths);
-    return YS_OK;
 }
 
 static void put_title(const struct ys_sheet *sheet, struct ys_buf *out)
@@ -232,15 +227,14 @@ static void put_title(const struct ys_sheet *sheet, struct ys_buf *out)
     ys_buf_puts(out, sheet->medium.colour ? "\x1B[0m" : "");
 }
 
-ys_status ys_sheet_as_text(const struct ys_sheet *sheet, struct ys_buf *out)
+void ys_sheet_as_text(const struct ys_sheet *sheet, struct ys_buf *out)
 {
     if (sheet->title && (sheet->row_count || sheet->item_count))
         put_title(sheet, out);
     if (sheet->row_count)
-        YS_TRY(put_table(sheet, out));
+        put_table(sheet, out);
     for (size_t i = 0; i < sheet->item_count; i++) {
         ys_buf_puts(out, "  * ");
         ys_text_wrap(out, ys_sheet_text(sheet, sheet->items[i]), 4, 4, sheet->medium.width);
     }
-    return YS_OK;
 }

@@ -89,7 +89,7 @@ static const ys_json *layers_of(const struct ys_view_trial *trial)
 }
 
 /** Errors along the network; where a layer is exact, or not finite, the line breaks. */
-static ys_status read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
+static void read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
 {
     const ys_json *layers = layers_of(trial);
     size_t count = ys_json_size(layers);
@@ -100,18 +100,15 @@ static ys_status read_curve(const struct ys_view_trial *trial, struct ys_chart_c
                                      .group = trial->hue,
                                      .member = trial->dashes,
                                      .strong = true};
-    if (!curve->x || !curve->y)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         struct ys_agreement_layer layer;
         ys_record_glance(&ys_agreement_layer_record, ys_json_at(layers, i), &layer);
         curve->x[i] = (double)(i + 1);
         curve->y[i] = layer.error > 0 ? layer.error : NAN;
     }
-    return YS_OK;
 }
 
-static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
+static void put_chart(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_chart_lines chart = {.id = "layers",
                                    .title = "Error layer by layer",
@@ -121,17 +118,13 @@ static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
                                    .x_kind = YS_KIND_NUMBER,
                                    .y_kind = YS_KIND_NUMBER,
                                    .logarithmic = true};
-    ys_status status = YS_OK;
     struct ys_buf drawn = {0};
     chart.curves = ys_alloc(view->count, sizeof *chart.curves);
-    if (!chart.curves)
-        return ys_out_of_memory();
-    for (size_t t = 0; status == YS_OK && t < view->count && chart.count < YS_HTML_DRAWN; t++)
+    for (size_t t = 0; t < view->count && chart.count < YS_HTML_DRAWN; t++)
         if (ys_json_size(layers_of(&view->trials[t])) > 0)
-            status = read_curve(&view->trials[t], &chart.curves[chart.count++]);
-    if (status == YS_OK)
-        status = ys_chart_lines(&drawn, &chart);
-    if (status == YS_OK && drawn.size > 0) {
+            read_curve(&view->trials[t], &chart.curves[chart.count++]);
+    ys_chart_lines(&drawn, &chart);
+    if (drawn.size > 0) {
         ys_buf_puts(out, "<div class=\"charts\">\n");
         ys_html_begin_figure(
             out, chart.title,
@@ -142,23 +135,19 @@ static ys_status put_chart(struct ys_buf *out, const struct ys_view *view)
         if (chart.count == YS_HTML_DRAWN)
             ys_html_say_cut(out, view, chart.count, view->count, "trials");
     }
-    out->failed |= drawn.failed;
     ys_buf_free(&drawn);
     ys_chart_free_curves(chart.curves, chart.count);
-    return status;
 }
 
-ys_status ys_html_agreement(struct ys_buf *out, const struct ys_view *view)
+void ys_html_agreement(struct ys_buf *out, const struct ys_view *view)
 {
     struct ys_buf table = {0};
-    ys_status status = ys_table_write(ys_table_agreements, view, &ys_page_medium, &table);
-    if (status == YS_OK && table.size) {
+    ys_table_write(ys_table_agreements, view, &ys_page_medium, &table);
+    if (table.size) {
         ys_html_put(out, "h3", NULL, heading);
         ys_html_put(out, "p", "soft", remark);
-        status = put_chart(out, view);
+        put_chart(out, view);
         ys_buf_append(out, table.data, table.size);
     }
-    out->failed |= table.failed;
     ys_buf_free(&table);
-    return status;
 }

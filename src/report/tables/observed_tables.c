@@ -110,13 +110,11 @@ struct profile {
     double parts[PHASES][CODES];
 };
 
-static ys_status find_profiles(const struct ys_view *view, struct profile **profiles, size_t *count)
+static void find_profiles(const struct ys_view *view, struct profile **profiles, size_t *count)
 {
     struct profile *made = ys_alloc(view->count + 1, sizeof *made);
     *count = 0;
     *profiles = made;
-    if (!made)
-        return ys_out_of_memory();
     for (size_t i = 0; i < view->count; i++) {
         const struct ys_facts_perf *perf = view->trials[i].told->perf;
         if (!perf || perf->runs == YS_FIELD_NONE)
@@ -126,10 +124,9 @@ static ys_status find_profiles(const struct ys_view *view, struct profile **prof
         parts_of(&perf->startup, profile->parts[0]);
         parts_of(&perf->steady, profile->parts[1]);
     }
-    return YS_OK;
 }
 
-static ys_status put_perf_chart(struct ys_buf *out, const struct profile *profiles, size_t count, size_t phase)
+static void put_perf_chart(struct ys_buf *out, const struct profile *profiles, size_t count, size_t phase)
 {
     static const char *const ids[PHASES] = {"perf-startup", "perf-steady"};
     struct ys_chart_bars chart = {.id = ids[phase],
@@ -140,7 +137,7 @@ static ys_status put_perf_chart(struct ys_buf *out, const struct profile *profil
                                   .parts = CODES};
     struct ys_chart_bar *bars = ys_alloc(count, sizeof *bars);
     struct ys_label *values = ys_alloc(count, sizeof *values);
-    for (size_t i = 0; bars && values && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct profile *profile = &profiles[i];
         struct ys_chart_bar *bar = &bars[chart.count];
         values[chart.count] = ys_label_value(YS_KIND_SPAN, sum_of(profile->parts[phase]));
@@ -153,12 +150,9 @@ static ys_status put_perf_chart(struct ys_buf *out, const struct profile *profil
         }
     }
     chart.rows = bars;
-    if (bars && values)
-        ys_chart_bars(out, &chart);
-    ys_status status = bars && values ? YS_OK : ys_out_of_memory();
+    ys_chart_bars(out, &chart);
     ys_free(bars);
     ys_free(values);
-    return status;
 }
 
 static bool is_any_known(const struct profile *profiles, size_t count)
@@ -191,13 +185,13 @@ static bool is_kernel_unseen(const struct profile *profiles, size_t count)
     return false;
 }
 
-ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view)
+void ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view)
 {
     struct profile *profiles = NULL;
     size_t count = 0;
-    ys_status status = find_profiles(view, &profiles, &count);
+    find_profiles(view, &profiles, &count);
     size_t shown = count < YS_HTML_MOST ? count : YS_HTML_MOST;
-    if (status == YS_OK && count) {
+    if (count) {
         ys_html_put(out, "p", NULL,
                     "Processor time by library is sampled, by the files in which the code lies: what is linked into a "
                     "framework's library counts as the framework.");
@@ -207,16 +201,15 @@ ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view
         if (!known)
             put_reasons(out, profiles, shown);
         ys_buf_puts(out, known ? "<div class=\"charts\">\n" : "");
-        for (size_t phase = 0; known && status == YS_OK && phase < PHASES; phase++) {
+        for (size_t phase = 0; known && phase < PHASES; phase++) {
             ys_html_begin_figure(out, phase_titles[phase], "Mean of the runs.");
-            status = put_perf_chart(out, profiles, shown, phase);
+            put_perf_chart(out, profiles, shown, phase);
             ys_html_end_figure(out);
         }
         ys_buf_puts(out, known ? "</div>\n" : "");
         ys_html_say_cut(out, view, shown, count, "trials");
     }
     ys_free(profiles);
-    return status;
 }
 
 void ys_observed_perf(struct ys_sheet *sheet, const struct ys_view *view)
@@ -224,7 +217,7 @@ void ys_observed_perf(struct ys_sheet *sheet, const struct ys_view *view)
     struct profile *profiles = NULL;
     size_t count = 0;
     sheet->title = "Processor time of the steady part, by library";
-    sheet->failed |= find_profiles(view, &profiles, &count) != YS_OK;
+    find_profiles(view, &profiles, &count);
     for (size_t i = 0; i < count; i++) {
         const double *parts = profiles[i].parts[1], sum = sum_of(parts);
         const char *before = "";
@@ -311,25 +304,23 @@ static void put_markdown_rows(struct ys_buf *out, const struct self_test *test)
 }
 
 /* A document that is damaged here says nothing here. */
-static ys_status put_self_test(struct ys_buf *out, const struct ys_view *view,
-                               void (*put)(struct ys_buf *, const struct self_test *))
+static void put_self_test(struct ys_buf *out, const struct ys_view *view,
+                          void (*put)(struct ys_buf *, const struct self_test *))
 {
     struct observed_machine host;
-    ys_status status = ys_record_read(&machine_record, view->host, "the result", &host);
-    if (status != YS_OK)
-        return status == YS_ENOMEM ? status : YS_OK;
+    if (ys_record_read(&machine_record, view->host, "the result", &host) != YS_OK)
+        return;
     if (host.self_test && host.self_test->rows.count)
         put(out, host.self_test);
     ys_record_fini(&machine_record, &host);
-    return YS_OK;
 }
 
-ys_status ys_observed_self_test_html(struct ys_buf *out, const struct ys_view *view)
+void ys_observed_self_test_html(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_self_test(out, view, put_html_rows);
+    put_self_test(out, view, put_html_rows);
 }
 
-ys_status ys_observed_self_test_markdown(struct ys_buf *out, const struct ys_view *view)
+void ys_observed_self_test_markdown(struct ys_buf *out, const struct ys_view *view)
 {
-    return put_self_test(out, view, put_markdown_rows);
+    put_self_test(out, view, put_markdown_rows);
 }

@@ -8,13 +8,13 @@
 /** A sentence on disturbed runs, where there are some: how many, and by how much a trial's speed is another without. */
 void ys_observed_put_disturbed(struct ys_buf *out, const struct ys_view *view);
 
-/** Stacked bars: processor time by library, start-up apart from the steady part. YS_ENOMEM. */
-ys_status ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+/** Stacked bars: processor time by library, start-up apart from the steady part. */
+void ys_observed_perf_charts(struct ys_buf *out, const struct ys_view *view);
 /** The same of the steady part, a sentence each. */
 ys_table ys_observed_perf;
 
 /** The table of `doctor --self-test` of the machine, in HTML or Markdown. */
-ys_status ys_observed_self_test_html(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
-ys_status ys_observed_self_test_markdown(struct ys_buf *out, const struct ys_view *view) YS_MUST_CHECK;
+void ys_observed_self_test_html(struct ys_buf *out, const struct ys_view *view);
+void ys_observed_self_test_markdown(struct ys_buf *out, const struct ys_view *view);
 
 #endif

@@ -32,7 +32,6 @@ static void put_texts(struct ys_sheet *sheet, const struct ys_list *texts, const
     for (size_t i = 0; i < more->count; i++)
         ys_buf_printf(&text, "%s%s", text.size ? "; " : "", ((char *const *)more->items)[i]);
     ys_sheet_put(sheet, YS_MOOD_PLAIN, text.size ? ys_buf_text(&text) : "-");
-    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -42,12 +41,9 @@ static void put_yes_no(struct ys_sheet *sheet, bool is_so, const char *how)
 }
 
 /* False: it is damaged, and says nothing. */
-static bool read_or_pass(struct ys_sheet *sheet, const struct ys_record *record, const ys_json *object, void *item)
+static bool read_or_pass(const struct ys_record *record, const ys_json *object, void *item)
 {
-    ys_status status =
-        ys_json_type_of(object) == YS_JSON_OBJECT ? ys_record_read(record, object, "the result", item) : YS_EFORMAT;
-    sheet->failed |= status == YS_ENOMEM;
-    return status == YS_OK;
+    return ys_json_type_of(object) == YS_JSON_OBJECT && ys_record_read(record, object, "the result", item) == YS_OK;
 }
 
 static void fill_observed(struct ys_sheet *sheet, const struct ys_view *view)
@@ -61,7 +57,7 @@ static void fill_observed(struct ys_sheet *sheet, const struct ys_view *view)
         ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_TEXT, heads[i], NULL);
     const size_t count = ys_table_count(sheet, view);
     for (size_t i = 0; i < count; i++) {
-        if (!read_or_pass(sheet, &observed_record, view->trials[i].told->observed, &observed))
+        if (!read_or_pass(&observed_record, view->trials[i].told->observed, &observed))
             continue;
         ys_table_trial(sheet, view, i);
         put_yes_no(sheet, observed.grouped, observed.group);
@@ -108,22 +104,22 @@ static bool has_any(const struct ys_view *view, bool observed)
     return false;
 }
 
-ys_status ys_html_said(struct ys_buf *out, const struct ys_view *view)
+void ys_html_said(struct ys_buf *out, const struct ys_view *view)
 {
     if (has_any(view, true)) {
         ys_html_put(out, "p", NULL,
                     "From outside, as processes, by one program for all: times by its own clock, processor time and "
                     "memory as the kernel counts them, exactly for a run with a control group of its own, else by what "
                     "it waited for and by samples. How each number came about stands beside it in All metrics.");
-        YS_TRY(ys_table_write(fill_observed, view, &ys_page_medium, out));
+        ys_table_write(fill_observed, view, &ys_page_medium, out);
     }
     if (!has_any(view, false))
-        return YS_OK;
+        return;
     ys_html_put(
         out, "p", NULL,
         "What adapters say of themselves counts for nothing in any number but that of the parameters; where it is "
         "not so, a warning names both.");
-    return ys_table_write(fill_said, view, &ys_page_medium, out);
+    ys_table_write(fill_said, view, &ys_page_medium, out);
 }
 
 static bool begins_as(const char *word, const char *const *beginnings)

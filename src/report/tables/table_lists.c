@@ -107,9 +107,8 @@ void ys_table_lasts(struct ys_sheet *sheet, const struct ys_view *view)
 
 void ys_table_words(struct ys_sheet *sheet, const struct ys_view *view)
 {
-    ys_json *sentences = NULL;
     sheet->title = "In words";
-    sheet->failed |= ys_words(view, YS_WORDS_ALL, &sentences) != YS_OK;
+    ys_json *sentences = ys_words(view, YS_WORDS_ALL);
     for (size_t i = 0; i < ys_json_size(sentences); i++)
         ys_sheet_item(sheet, ys_json_text(ys_json_at(sentences, i), ""));
     ys_json_free(sentences);

@@ -28,7 +28,6 @@ void ys_table_measure(struct ys_sheet *sheet, struct ys_view_metric metric)
     char *text = ys_format("%s%s%s%s%s", measure.value.text, measure.unit.text[0] ? " " : "", measure.unit.text,
                            measure.interval.text[0] ? " " : "", measure.interval.text);
     ys_sheet_number(sheet, metric.value, text);
-    sheet->failed |= !text;
     ys_free(text);
 }
 
@@ -95,7 +94,6 @@ static void put_result_heads(struct ys_sheet *sheet, const struct ys_view *view,
         put_result_head(sheet, metrics[i]);
     ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_VERDICT, "Same work", NULL);
     ys_sheet_column(sheet, YS_FORM_MARKDOWN, YS_COLUMN_TEXT, "Same work", NULL);
-    sheet->failed |= !rate;
     ys_free(rate);
 }
 
@@ -136,7 +134,6 @@ static void put_result(struct ys_sheet *sheet, const struct ys_view *view, const
     const struct ys_measure measure = ys_view_measure(rate);
     char *text = ys_format("%s%s", measure.value.text, measure.unit.text);
     ys_sheet_number(sheet, rate.value, text);
-    sheet->failed |= !text;
     ys_free(text);
     if (sheet->medium.form == YS_FORM_PAGE)
         put_relation(sheet, view, trial);
@@ -170,7 +167,6 @@ static void put_results(struct ys_sheet *sheet, const struct ys_view *view, cons
             ys_sheet_note(sheet, text);
         else if (failure.size > 0 && !is_table)
             ys_sheet_more(sheet, YS_MOOD_BAD, text);
-        sheet->failed |= failure.failed;
         ys_buf_free(&failure);
     }
 }

@@ -13,12 +13,12 @@ enum {
 const struct ys_medium ys_page_medium = {.form = YS_FORM_PAGE};
 const struct ys_medium ys_markdown_medium = {.form = YS_FORM_MARKDOWN};
 
-ys_status ys_table_write(ys_table *make, const struct ys_view *view, const struct ys_medium *medium, struct ys_buf *out)
+void ys_table_write(ys_table *make, const struct ys_view *view, const struct ys_medium *medium, struct ys_buf *out)
 {
     struct ys_sheet sheet = ys_sheet_init(medium);
     sheet.view = view;
     make(&sheet, view);
-    return ys_sheet_write(&sheet, out);
+    ys_sheet_write(&sheet, out);
 }
 
 static int width_of_axis(const struct ys_view *view, const char *axis)
@@ -97,7 +97,6 @@ static void put_names(struct ys_sheet *sheet, const struct ys_view *view, size_t
             ys_view_put_value(&text, value);
         ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_buf_text(&text));
     }
-    sheet->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -121,6 +120,5 @@ void ys_table_item(struct ys_sheet *sheet, struct ys_buf *text)
 {
     if (text->size > 0)
         ys_sheet_item(sheet, ys_buf_text(text));
-    sheet->failed |= text->failed;
     ys_buf_free(text);
 }

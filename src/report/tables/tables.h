@@ -10,9 +10,8 @@ extern const struct ys_medium ys_page_medium, ys_markdown_medium;
 
 typedef void ys_table(struct ys_sheet *sheet, const struct ys_view *view);
 
-/** Makes one and writes it. YS_ENOMEM. */
-ys_status ys_table_write(ys_table *make, const struct ys_view *view, const struct ys_medium *medium,
-                         struct ys_buf *out) YS_MUST_CHECK;
+/** Makes one and writes it. */
+void ys_table_write(ys_table *make, const struct ys_view *view, const struct ys_medium *medium, struct ys_buf *out);
 
 /** The columns that name trials; in Markdown their head says what the table is of. In text they are one for each
  * factor, or of long names a number and the name's beginning. */

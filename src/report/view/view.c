@@ -29,10 +29,7 @@ void ys_view_put_value(struct ys_buf *out, const ys_json *value)
         break;
     default:
         text = ys_json_dump(value, YS_JSON_COMPACT);
-        if (text)
-            ys_text_clean(out, text, false);
-        else
-            out->failed = true;
+        ys_text_clean(out, text, false);
         ys_free(text);
     }
 }
@@ -72,14 +69,11 @@ void ys_view_put_factor(struct ys_buf *out, const struct ys_view_trial *trial, c
     ys_view_put_value(out, value);
 }
 
-/** Takes what `buf` holds; false without memory. */
-static bool take(struct ys_buf *buf, char **text)
+/** What `buf` holds, which is then empty. */
+static char *take(struct ys_buf *buf)
 {
-    if (!buf->data)
-        ys_buf_puts(buf, "");
-    *text = ys_buf_take(buf);
-    ys_buf_free(buf);
-    return *text != NULL;
+    ys_buf_puts(buf, "");
+    return ys_buf_take(buf);
 }
 
 static const char *framework_name(const struct ys_view_trial *trial)
@@ -94,20 +88,18 @@ static const char *framework_version(const struct ys_view_trial *trial)
 }
 
 /** {framework: its version, or null when trials have several}. */
-static ys_status find_versions(const struct ys_view *view, ys_json **versions)
+static ys_json *find_versions(const struct ys_view *view)
 {
     ys_json *found = ys_json_object();
-    ys_status status = found ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+    for (size_t i = 0; i < view->count; i++) {
         const char *name = framework_name(&view->trials[i]), *version = framework_version(&view->trials[i]);
         const ys_json *known = ys_json_get(found, name);
         if (!known)
-            status = ys_json_set_string(found, name, version);
+            ys_json_set_string(found, name, version);
         else if (strcmp(ys_json_text(known, version), version) != 0)
-            status = ys_json_set(found, name, ys_json_null());
+            ys_json_set(found, name, ys_json_null());
     }
-    *versions = found;
-    return status;
+    return found;
 }
 
 static bool says_no_work(const char *reason)
@@ -139,11 +131,9 @@ static const char *section_of(const struct ys_view_trial *trial)
 }
 
 /** `seen` is {factor: true} of those that were looked at. */
-static ys_status find_axes(struct ys_view *view, ys_json *seen)
+static void find_axes(struct ys_view *view, ys_json *seen)
 {
     view->axes = ys_json_array();
-    if (!view->axes || !seen)
-        return ys_out_of_memory();
     for (size_t i = 0; i < view->count; i++) {
         const ys_json *factors = view->trials[i].told->factors;
         view->many_sections |= strcmp(section_of(&view->trials[0]), section_of(&view->trials[i])) != 0;
@@ -151,15 +141,14 @@ static ys_status find_axes(struct ys_view *view, ys_json *seen)
             const char *name = ys_json_iter_key(it);
             if (strcmp(name, "framework") == 0 || ys_json_get(seen, name))
                 continue;
-            YS_TRY(ys_json_set_bool(seen, name, true));
+            ys_json_set_bool(seen, name, true);
             if (!ys_view_is_common(view, YS_VIEW_FACTORS, name, ys_json_iter_value(it)))
-                YS_TRY(ys_json_append(view->axes, ys_json_string(name)));
+                ys_json_append(view->axes, ys_json_string(name));
         }
     }
-    return YS_OK;
 }
 
-static ys_status name_trial(const struct ys_view *view, const ys_json *all_versions, struct ys_view_trial *trial)
+static void name_trial(const struct ys_view *view, const ys_json *all_versions, struct ys_view_trial *trial)
 {
     struct ys_buf name = {0};
     const char *version = framework_version(trial);
@@ -169,16 +158,14 @@ static ys_status name_trial(const struct ys_view *view, const ys_json *all_versi
         ys_buf_puts(&name, "@");
         ys_text_clean(&name, version[0] ? version : "unknown", false);
     }
-    if (!take(&name, &trial->framework))
-        return ys_out_of_memory();
+    trial->framework = take(&name);
     const char *title = ys_view_or(trial->found.title, "");
     ys_text_clean(&name, title[0] ? title : framework_name(trial), false);
     if (versions && version[0]) {
         ys_buf_puts(&name, " ");
         ys_text_clean(&name, version, false);
     }
-    if (!take(&name, &trial->title))
-        return ys_out_of_memory();
+    trial->title = take(&name);
     ys_buf_puts(&name, trial->framework);
     for (size_t i = 0; i < ys_view_axes(view); i++) {
         const ys_json *value = ys_json_get(trial->told->factors, ys_view_axis(view, i));
@@ -192,7 +179,7 @@ static ys_status name_trial(const struct ys_view *view, const ys_json *all_versi
         ys_text_clean(&name, section_of(trial), false);
         ys_buf_puts(&name, ")");
     }
-    return take(&name, &trial->name) ? YS_OK : ys_out_of_memory();
+    trial->name = take(&name);
 }
 
 static void judge_trial(struct ys_view_trial *trial)
@@ -210,26 +197,24 @@ static void judge_trial(struct ys_view_trial *trial)
 }
 
 /** Gives equal names their number; `names` is {name: true} of the trials before. */
-static ys_status tell_apart(struct ys_view_trial *trial, size_t place, ys_json *names)
+static void tell_apart(struct ys_view_trial *trial, size_t place, ys_json *names)
 {
     if (ys_json_get(names, trial->name)) {
         char *name = ys_format("%s #%zu", trial->name, place + 1);
-        if (!name)
-            return ys_out_of_memory();
         ys_free(trial->name);
         trial->name = name;
     }
-    return ys_json_set_bool(names, trial->name, true);
+    ys_json_set_bool(names, trial->name, true);
 }
 
 /** Counts frameworks and their trials; `frameworks` is {framework: the last trial of it}. */
-static ys_status count_trial(struct ys_view *view, size_t place, ys_json *frameworks)
+static void count_trial(struct ys_view *view, size_t place, ys_json *frameworks)
 {
     struct ys_view_trial *trial = &view->trials[place];
     int64_t last = ys_json_get_int(frameworks, trial->framework, -1);
     trial->group = last < 0 ? (int)ys_json_size(frameworks) : view->trials[last].group;
     trial->member = last < 0 ? 0 : view->trials[last].member + 1;
-    return ys_json_set_int(frameworks, trial->framework, (int64_t)place);
+    ys_json_set_int(frameworks, trial->framework, (int64_t)place);
 }
 
 /** Groups of trials that do work. */
@@ -245,18 +230,16 @@ static size_t count_working(const struct ys_view *view)
     return count;
 }
 
-static ys_status number_trials(struct ys_view *view)
+static void number_trials(struct ys_view *view)
 {
     ys_json *names = ys_json_object(), *frameworks = ys_json_object();
     view->places = ys_json_object();
-    ys_status status = names && frameworks && view->places ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+    for (size_t i = 0; i < view->count; i++) {
         struct ys_view_trial *trial = &view->trials[i];
-        status = tell_apart(trial, i, names);
-        if (status == YS_OK)
-            status = count_trial(view, i, frameworks);
-        if (status == YS_OK && !ys_json_get(view->places, trial->id))
-            status = ys_json_set_int(view->places, trial->id, (int64_t)i);
+        tell_apart(trial, i, names);
+        count_trial(view, i, frameworks);
+        if (!ys_json_get(view->places, trial->id))
+            ys_json_set_int(view->places, trial->id, (int64_t)i);
     }
     view->frameworks = count_working(view);
     view->works_at_all = view->frameworks > 0;
@@ -270,26 +253,23 @@ static ys_status number_trials(struct ys_view *view)
     }
     ys_json_free(names);
     ys_json_free(frameworks);
-    return status;
 }
 
-static ys_status name_trials(struct ys_view *view)
+static void name_trials(struct ys_view *view)
 {
-    ys_json *seen = ys_json_object(), *versions = NULL;
-    ys_status status = find_axes(view, seen);
-    if (status == YS_OK)
-        status = find_versions(view, &versions);
-    for (size_t i = 0; i < view->count && status == YS_OK; i++) {
+    ys_json *seen = ys_json_object(), *versions = find_versions(view);
+    find_axes(view, seen);
+    for (size_t i = 0; i < view->count; i++) {
         judge_trial(&view->trials[i]);
-        status = name_trial(view, versions, &view->trials[i]);
+        name_trial(view, versions, &view->trials[i]);
     }
     ys_json_free(seen);
     ys_json_free(versions);
-    return status == YS_OK ? number_trials(view) : status;
+    number_trials(view);
 }
 
 /* Of all works, where they have one; documents that were stored by earlier versions say none. */
-static ys_status read_unit(struct ys_view *view)
+static void read_unit(struct ys_view *view)
 {
     const char *unit = NULL;
     for (size_t i = 0; i < view->work_count; i++) {
@@ -298,9 +278,8 @@ static ys_status read_unit(struct ys_view *view)
     }
     struct ys_buf clean = {0};
     ys_text_clean(&clean, unit ? unit : "rows", false);
-    view->unit = clean.failed ? NULL : ys_strdup(ys_buf_text(&clean));
+    view->unit = ys_strdup(ys_buf_text(&clean));
     ys_buf_free(&clean);
-    return view->unit ? YS_OK : ys_out_of_memory();
 }
 
 bool ys_view_counts(const struct ys_view_trial *trial)
@@ -320,7 +299,7 @@ static int by_speed(const void *x, const void *y)
 }
 
 /* `told` is NULL of a document of earlier versions, where all of its trials are one group. */
-static ys_status find_group(const struct ys_view *view, const ys_json *told, struct ys_view_group *group)
+static void find_group(const struct ys_view *view, const ys_json *told, struct ys_view_group *group)
 {
     const char *best = NULL;
     const ys_json *ids = NULL;
@@ -328,8 +307,6 @@ static ys_status find_group(const struct ys_view *view, const ys_json *told, str
         ys_view_read_group(told, &ids, &best);
     const size_t count = told ? ys_json_size(ids) : view->count;
     group->trials = ys_alloc(count + 1, sizeof(struct ys_view_trial *));
-    if (!group->trials)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         const struct ys_view_trial *trial =
             told ? ys_view_find(view, ys_json_text(ys_json_at(ids, i), "")) : &view->trials[i];
@@ -342,38 +319,24 @@ static ys_status find_group(const struct ys_view *view, const ys_json *told, str
     group->best = ys_view_find(view, ys_view_or(best, ""));
     for (size_t i = 0; !told && !group->best && i < group->measured; i++)
         group->best = ys_view_counts(group->trials[i]) ? group->trials[i] : NULL;
-    return YS_OK;
 }
 
-static ys_status find_groups(struct ys_view *view)
+static void find_groups(struct ys_view *view)
 {
     const size_t told = ys_json_size(view->told_groups), count = told ? told : 1;
     view->groups = ys_alloc(count, sizeof *view->groups);
-    if (!view->groups)
-        return ys_out_of_memory();
     for (; view->group_count < count; view->group_count++)
-        YS_TRY(find_group(view, told ? ys_json_at(view->told_groups, view->group_count) : NULL,
-                          &view->groups[view->group_count]));
-    return YS_OK;
+        find_group(view, told ? ys_json_at(view->told_groups, view->group_count) : NULL,
+                   &view->groups[view->group_count]);
 }
 
-static ys_status fill(struct ys_view *view, ys_status status)
-{
-    if (status == YS_OK)
-        status = read_unit(view);
-    if (status == YS_OK)
-        status = name_trials(view);
-    if (status == YS_OK)
-        status = find_groups(view);
-    if (status != YS_OK)
-        ys_view_fini(view);
-    return status;
-}
-
-ys_status ys_view_init(struct ys_view *view, const struct ys_result *result)
+void ys_view_init(struct ys_view *view, const struct ys_result *result)
 {
     *view = (struct ys_view){0};
-    return fill(view, ys_view_read(view, result));
+    ys_view_read(view, result);
+    read_unit(view);
+    name_trials(view);
+    find_groups(view);
 }
 
 void ys_view_fini(struct ys_view *view)

@@ -118,13 +118,13 @@ struct ys_view {
 };
 
 /** `view` borrows from `result`. */
-ys_status ys_view_init(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+void ys_view_init(struct ys_view *view, const struct ys_result *result);
 void ys_view_fini(struct ys_view *view);
 
 /* Of view_read.c: */
 
 /** Fills all that is told: `trials` as far as they are, and the rest but `places`, `axes` and what is made of them. */
-ys_status ys_view_read(struct ys_view *view, const struct ys_result *result) YS_MUST_CHECK;
+void ys_view_read(struct ys_view *view, const struct ys_result *result);
 /** One of its differences of environment; NULL: it has none of these members. */
 struct ys_view_difference {
     const char *what, *text;
@@ -223,6 +223,6 @@ bool ys_view_is_alike(const struct ys_view_group *group, const char *factor);
 void ys_view_put_difference(struct ys_buf *out, const ys_json *difference);
 
 /** The keys whose value is the same in all trials, those that describe the work first: a new object {key: value}. */
-ys_status ys_view_common(const struct ys_view *view, ys_json **common) YS_MUST_CHECK;
+ys_json *ys_view_common(const struct ys_view *view);
 
 #endif

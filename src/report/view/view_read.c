@@ -96,7 +96,7 @@ static double number_of(const ys_json *value)
 }
 
 /* All but trials and comparisons. */
-static ys_status read_rest(struct ys_view *view, const ys_json *result)
+static void read_rest(struct ys_view *view, const ys_json *result)
 {
     struct study_members rest;
     ys_record_glance(&rest_record, result, &rest);
@@ -112,11 +112,8 @@ static ys_status read_rest(struct ys_view *view, const ys_json *result)
     view->environment_differences = rest.environment_differences;
     view->told_groups = rest.groups;
     view->works = ys_alloc(ys_json_size(rest.work) + 1, sizeof *view->works);
-    if (!view->works)
-        return ys_out_of_memory();
     for (; view->work_count < ys_json_size(rest.work); view->work_count++)
         ys_record_glance(&work_record, ys_json_at(rest.work, view->work_count), &view->works[view->work_count]);
-    return YS_OK;
 }
 
 const char *ys_view_or(const char *text, const char *fallback)
@@ -193,7 +190,7 @@ bool ys_view_same_values(struct ys_view_metric a, struct ys_view_metric b)
     return same;
 }
 
-static ys_status take_trial(const struct ys_result_trial *told, struct ys_view_trial *trial)
+static void take_trial(const struct ys_result_trial *told, struct ys_view_trial *trial)
 {
     const struct ys_trial_framework *framework = told->framework;
     struct trial_factors factors;
@@ -206,18 +203,14 @@ static ys_status take_trial(const struct ys_result_trial *told, struct ys_view_t
         trial->found.name = factors.framework;
     ys_record_glance(&proof_record, told->proof, &trial->proof);
     trial->keys = ys_record_json(&ys_trial_settings_record, &told->keys);
-    return trial->keys ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_view_read(struct ys_view *view, const struct ys_result *result)
+void ys_view_read(struct ys_view *view, const struct ys_result *result)
 {
-    YS_TRY(read_rest(view, result->rest));
+    read_rest(view, result->rest);
     view->comparisons = result->comparisons;
     view->comparison_count = result->comparison_count;
     view->trials = ys_alloc(result->trial_count + 1, sizeof *view->trials);
-    if (!view->trials)
-        return ys_out_of_memory();
     for (; view->count < result->trial_count; view->count++)
-        YS_TRY(take_trial(&result->trials[view->count], &view->trials[view->count]));
-    return YS_OK;
+        take_trial(&result->trials[view->count], &view->trials[view->count]);
 }

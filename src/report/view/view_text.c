@@ -66,7 +66,6 @@ static void put_part(struct ys_buf *out, const char *before, const char *text)
     while (length > 0 && strchr(" .\n\r\t", text[length - 1]))
         length--;
     char *part = ys_strndup(text, length);
-    out->failed |= !part;
     if (part && part[0]) {
         ys_buf_puts(out, before);
         ys_text_clean(out, part, false);
@@ -158,7 +157,6 @@ static void put_libraries(struct ys_buf *out, const char *text)
             ys_buf_append(&brief, at++, 1);
     }
     ys_buf_puts(out, ys_buf_text(&brief));
-    out->failed |= whole.failed || brief.failed;
     ys_buf_free(&whole);
     ys_buf_free(&brief);
 }
@@ -180,34 +178,26 @@ void ys_view_put_difference(struct ys_buf *out, const ys_json *difference)
     ys_view_put_value(out, difference);
 }
 
-ys_status ys_view_common(const struct ys_view *view, ys_json **common)
+ys_json *ys_view_common(const struct ys_view *view)
 {
     static const char *const first[] = {"mode",     "model",     "data",    "batch",    "epochs",       "steps",
                                         "requests", "optimizer", "lr",      "momentum", "weight_decay", "schedule",
                                         "loss",     "precision", "threads", "device",   "block",        "compare"};
     ys_json *found = ys_json_object();
-    if (!found)
-        return ys_out_of_memory();
     const ys_json *keys = view->count ? view->trials[0].keys : NULL;
-    ys_status status = YS_OK;
-    for (size_t i = 0; i < sizeof first / sizeof first[0] && status == YS_OK; i++) {
+    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++) {
         const ys_json *value = ys_json_get(keys, first[i]);
         if (value && ys_json_type_of(value) != YS_JSON_NULL && ys_view_is_common(view, YS_VIEW_KEYS, first[i], value))
-            status = ys_json_set(found, first[i], ys_json_copy(value));
+            ys_json_set(found, first[i], ys_json_copy(value));
     }
-    for (void *it = ys_json_iter(keys); it && status == YS_OK; it = ys_json_next(keys, it)) {
+    for (void *it = ys_json_iter(keys); it; it = ys_json_next(keys, it)) {
         const ys_json *value = ys_json_iter_value(it);
         const char *key = ys_json_iter_key(it);
         if (!ys_json_get(found, key) && strcmp(key, "framework") != 0 && ys_json_type_of(value) != YS_JSON_NULL &&
             ys_view_is_common(view, YS_VIEW_KEYS, key, value))
-            status = ys_json_set(found, key, ys_json_copy(value));
+            ys_json_set(found, key, ys_json_copy(value));
     }
-    if (status != YS_OK) {
-        ys_json_free(found);
-        return status;
-    }
-    *common = found;
-    return YS_OK;
+    return found;
 }
 
 void ys_view_put_name_without(struct ys_buf *out, const struct ys_view *view, const struct ys_view_trial *trial,

@@ -39,7 +39,7 @@ static void the_table_counts_other_answers_and_names_the_worst_layer(void)
 {
     ys_json *result = made_agreements();
     ys_buf_clear(&out);
-    REQUIRE(made_table(result, 80, false, &out) == YS_OK);
+    made_table(result, 80, false, &out);
     const char *heading = "Predictions with the same weights, against builtin", *text = ys_buf_text(&out);
     CHECK_HAS(line_of(text, heading, "builtin"), "0 of 2000");
     CHECK_HAS(line_of(text, heading, "pytorch"), "3 of 2000");
@@ -55,7 +55,7 @@ static void the_page_draws_the_errors_along_the_network(void)
 {
     ys_json *result = made_agreements();
     ys_buf_clear(&out);
-    REQUIRE(made_html(result, &out) == YS_OK);
+    made_html(result, &out);
     const char *text = ys_buf_text(&out);
     CHECK_HAS(text, "Predictions with the same weights");
     CHECK_HAS(text, "crashed: &lt;signal&gt; 11");
@@ -68,7 +68,7 @@ static void markdown_has_a_row_for_each(void)
 {
     ys_json *result = made_agreements();
     ys_buf_clear(&out);
-    REQUIRE(made_markdown(result, &out) == YS_OK);
+    made_markdown(result, &out);
     CHECK_HAS(line_of(ys_buf_text(&out), "| Same weights |", "| pytorch"), "3 of 2000 | 97.85 % | 98.00 % |");
     CHECK_HAS(line_of(ys_buf_text(&out), "| Same weights |", "| keras"), "crashed");
     ys_json_free(result);
@@ -86,12 +86,12 @@ static const char *sentence(const ys_json *sentences)
 static void the_words_name_who_answers_otherwise(void)
 {
     ys_json *result = made_agreements(), *sentences = NULL;
-    REQUIRE(made_words(result, &sentences) == YS_OK);
+    sentences = made_words(result);
     CHECK_TEXT(sentence(sentences),
                "With the same weights another class than builtin's is answered by pytorch for 3 of 2000 rows.");
     ys_json_free(sentences);
     (void)!ys_json_set_int(ys_json_get(ys_json_at(ys_json_get(result, "trials"), 1), "agreement"), "disagreements", 0);
-    REQUIRE(made_words(result, &sentences) == YS_OK);
+    sentences = made_words(result);
     CHECK_TEXT(sentence(sentences), "With the same weights every trial gives the answers that builtin gives.");
     ys_json_free(sentences);
     ys_json_free(result);
@@ -102,8 +102,9 @@ static void without_same_weights_there_is_no_word_of_it(void)
     static const char *const frameworks[] = {"builtin"};
     ys_json *result = made_result(frameworks, 1, 1, NULL);
     ys_buf_clear(&out);
-    REQUIRE(made_html(result, &out) == YS_OK && made_table(result, 80, false, &out) == YS_OK &&
-            made_markdown(result, &out) == YS_OK);
+    made_html(result, &out);
+    made_table(result, 80, false, &out);
+    made_markdown(result, &out);
     CHECK(!strstr(ys_buf_text(&out), "ame weights"));
     ys_json_free(result);
 }

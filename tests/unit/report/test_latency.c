@@ -39,14 +39,14 @@ static ys_json *made_requests(bool training)
 static const char *table(const ys_json *result)
 {
     ys_buf_clear(&out);
-    CHECK_INT(made_table(result, 80, false, &out), YS_OK);
+    made_table(result, 80, false, &out);
     return ys_buf_text(&out);
 }
 
 static const char *page(const ys_json *result)
 {
     ys_buf_clear(&out);
-    CHECK_INT(made_html(result, &out), YS_OK);
+    made_html(result, &out);
     return ys_buf_text(&out);
 }
 
@@ -133,7 +133,7 @@ static void latencies_far_apart_are_drawn_on_a_logarithmic_scale(void)
 static void the_words_tell_who_answers_soonest(void)
 {
     ys_json *result = made_requests(false), *sentences = NULL;
-    REQUIRE(made_words(result, &sentences) == YS_OK);
+    sentences = made_words(result);
     CHECK_TEXT(ys_json_text(ys_json_at(sentences, 0), ""),
                "builtin is 1.93 times as fast as pytorch (1.85 to 2.01): 100 rows per second.");
     CHECK_TEXT(ys_json_text(ys_json_at(sentences, 1), ""),
@@ -146,7 +146,7 @@ static void markdown_has_a_table_of_its_own(void)
 {
     ys_json *result = made_requests(false);
     ys_buf_clear(&out);
-    CHECK_INT(made_markdown(result, &out), YS_OK);
+    made_markdown(result, &out);
     CHECK_HAS(ys_buf_text(&out), "\n| builtin | 100 us | [95, 108] us | 120 us | 300 us | 900 us | 5.00 ms |\n");
     ys_json_free(result);
 }

@@ -10,7 +10,7 @@ static const char *words(ys_json *result)
     text[0] = 0;
     ys_json_free(sentences);
     sentences = NULL;
-    CHECK_INT(made_words(result, &sentences), YS_OK);
+    sentences = made_words(result);
     for (size_t i = 0; i < ys_json_size(sentences); i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", ys_json_text(ys_json_at(sentences, i), "?"));
     ys_json_free(result);

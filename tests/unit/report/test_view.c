@@ -10,7 +10,7 @@ static void names_hold_what_varies_and_nothing_else(void)
                   "{'id':'b','factors':{'framework':'x','threads':2,'batch':64,'opt.x.fast':true}},"
                   "{'id':'c','factors':{'framework':'y','threads':2,'batch':64}}]}");
     made_open(result, &made);
-    REQUIRE(ys_view_init(&view, &made) == YS_OK);
+    ys_view_init(&view, &made);
     CHECK_TEXT(view.trials[0].name, "x, 1 thread, fast on");
     CHECK_TEXT(view.trials[1].name, "x, 2 threads, fast on");
     CHECK_TEXT(view.trials[2].name, "y, 2 threads");
@@ -35,7 +35,7 @@ static void equal_names_are_numbered_and_jobs_named(void)
         "{'trials':[{'id':'a','section':'one','framework':{'name':'x'}},"
         "{'id':'b','section':'two','framework':{'name':'x'}},{'id':'c','section':'two','framework':{'name':'x'}}]}");
     made_open(result, &made);
-    REQUIRE(ys_view_init(&view, &made) == YS_OK);
+    ys_view_init(&view, &made);
     CHECK_TEXT(view.trials[0].name, "x (one)");
     CHECK_TEXT(view.trials[1].name, "x (two)");
     CHECK_TEXT(view.trials[2].name, "x (two) #3");
@@ -57,7 +57,7 @@ static void only_runs_that_were_ok_count_as_measured(void)
                   "{'status':'crashed','runs':6,'failed':1},{'status':'missing'},{'status':'ok','runs':0},{}]}");
     static const bool expected[] = {true, false, true, false, false, false};
     made_open(result, &made);
-    REQUIRE(ys_view_init(&view, &made) == YS_OK);
+    ys_view_init(&view, &made);
     for (int i = 0; i < 6; i++)
         CHECK_INT(view.trials[i].measured, expected[i]);
     ys_view_fini(&view);
@@ -78,10 +78,10 @@ static void documents_of_the_wrong_shape_are_survived(void)
     for (size_t i = 0; i < sizeof documents / sizeof documents[0]; i++) {
         ys_json *result = made_json(documents[i]);
         struct ys_buf out = {0};
-        CHECK_INT(made_table(result, 80, false, &out), YS_OK);
-        CHECK_INT(made_html(result, &out), YS_OK);
-        CHECK_INT(made_csv(result, &out), YS_OK);
-        CHECK_INT(made_markdown(result, &out), YS_OK);
+        made_table(result, 80, false, &out);
+        made_html(result, &out);
+        made_csv(result, &out);
+        made_markdown(result, &out);
         ys_buf_free(&out);
         ys_json_free(result);
     }
@@ -106,7 +106,7 @@ static void pairs_name_what_differs_first(void)
             *frameworks = made_json("{'a':'b','b':'c','varies':'framework'}");
     ys_json *strange = made_json("{'a':'b','b':'gone','varies':'framework'}");
     made_open(result, &made);
-    REQUIRE(ys_view_init(&view, &made) == YS_OK);
+    ys_view_init(&view, &made);
     put_pair(&out, &view, threads);
     CHECK_TEXT(ys_buf_text(&out), "2 threads vs 1 thread, x");
     ys_buf_clear(&out);
@@ -131,8 +131,8 @@ static void common_keys_exclude_what_varies_and_what_is_unset(void)
     ys_json *common, *result = made_json("{'trials':[{'keys':{'epochs':3,'batch':64,'lr':0.1,'memory_limit':null}},"
                                          "{'keys':{'epochs':3,'batch':64,'lr':0.2,'memory_limit':null}}]}");
     made_open(result, &made);
-    REQUIRE(ys_view_init(&view, &made) == YS_OK);
-    REQUIRE(ys_view_common(&view, &common) == YS_OK);
+    ys_view_init(&view, &made);
+    common = ys_view_common(&view);
     CHECK_INT(ys_json_get_int(common, "batch", 0), 64);
     CHECK_INT(ys_json_get_int(common, "epochs", 0), 3);
     CHECK(!ys_json_get(common, "lr") && !ys_json_get(common, "memory_limit"));
