@@ -97,7 +97,8 @@ void ys_peak_read(struct ys_peak_measured *measured)
 {
     ys_json *json = NULL;
     struct stored_peak peak;
-    *measured = (struct ys_peak_measured){{NAN, NAN, NAN}};
+    for (int p = 0; p < YS_PRECISION_COUNT; p++)
+        measured->per_s[p] = NAN;
     ys_status status = ys_machine_note_read("peak", &json);
     if (status == YS_OK)
         status = ys_record_read(&record, json, "the peak that doctor kept", &peak);
