@@ -14,7 +14,7 @@
 
 /* The version of the algorithms, as a whole: raise it with a new metric, and when one of the
  * same facts can come out differently. */
-#define YS_METRIC_VERSION 8
+#define YS_METRIC_VERSION 9
 /* That of stored metrics that do not say theirs: programs that did not write it knew no other. */
 #define YS_METRIC_VERSION_UNSAID 1
 

@@ -118,23 +118,21 @@ static size_t find_start(const double *x, size_t n, double *scratch)
     return k;
 }
 
-static double mean_within(const double *x, size_t n, double low, double high)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += fmin(fmax(x[i], low), high);
-    return sum / (double)n;
-}
-
-/* By how much a step is longer than in the last third. */
+/* By how much a step is longer than in the last third, on the straight line that fits all values best. */
 static double drift_of(const double *x, size_t n, double *scratch)
 {
     struct series_part part = {x, n, scratch};
-    double q1, q3;
+    double q1, q3, mean = 0, product = 0;
     sort_part(x, n, scratch);
-    double fence = fence_of(&part, &q1, &q3), low = q1 - fence, high = q3 + fence;
-    size_t last = n / 3;
-    return log(mean_within(x, n, low, high) / mean_within(x + n - last, last, low, high));
+    const double fence = fence_of(&part, &q1, &q3), low = fmax(q1 - fence, scratch[0]), high = q3 + fence;
+    const double middle = ((double)n - 1) / 2, squares = (double)n * ((double)n * (double)n - 1) / 12;
+    for (size_t i = 0; i < n; i++) {
+        const double value = fmin(fmax(x[i], low), high);
+        mean += value / (double)n;
+        product += ((double)i - middle) * value;
+    }
+    /* Where most of a part was slow and its end is not, the line may end below all values. */
+    return log(mean / fmax(mean + product / squares * (double)n / 3, low));
 }
 
 /* Joins `width` neighbours into their mean; what does not fill a point at the end joins the last one. Returns the
@@ -169,9 +167,10 @@ static bool all_finite(const double *step_s, size_t n)
 
 double ys_steady_multiple(double from)
 {
-    double length = (1 - from) / YS_STEADY_SLOWEST; /* of the part, in time constants */
-    double mean = 1 - exp(-length), last_third = 3 * (exp(-2 * length / 3) - exp(-length));
-    return mean / (mean - last_third);
+    const double length = (1 - from) / YS_STEADY_SLOWEST; /* of the part, in time constants */
+    const double mean = (1 - exp(-length)) / length, moment = (1 - exp(-length) * (1 + length)) / (length * length);
+    const double slope = 12 * (moment - mean / 2); /* of the line that fits it best, over the part */
+    return mean / (-slope / 3);
 }
 
 void ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift)

@@ -12,11 +12,12 @@
  * until neither is found. A run is never steady, and that is the answer, when k would move beyond n / 2, or a change
  * for the slower comes later than a first quarter: no warm-up ends so.
  *
- * "No change was found" is not "there is none", so what may be left is estimated as well: the logarithm of the mean of
- * x[k..n) over the mean of its last third, values beyond the fences taken as the fences, as many times as what is left
- * of an exponential approach with a time constant of YS_STEADY_SLOWEST of the run is more than that drift: 2.1 times
- * over a whole run, 3.8 times over its last half, which is what a run that is never steady has. A faster approach is
- * less. One run says little about it; comparisons take it from all their rounds (stat/compare.h).
+ * "No change was found" is not "there is none", so what may be left is estimated as well. To x[k..n), values beyond the
+ * fences taken as the fences, a straight line is fitted; the logarithm of its mean over that of its last third is the
+ * drift. It is taken as many times as what is left of an exponential approach with a time constant of YS_STEADY_SLOWEST
+ * of the run is more than the drift of that: 1.9 times over a whole run, 3.6 times over its last half, which is what a
+ * run that is never steady has. A faster approach has less left. One run says little about it; comparisons take it from
+ * all their rounds (stat/compare.h).
  *
  * Assumes noise that is not strongly correlated from block to block (slow waves look like changes; more than 200 blocks
  * are therefore first joined, neighbours together, into at most 200). Sources: Pettitt 1979, "A non-parametric approach
@@ -50,9 +51,8 @@ void ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady);
  * share of the run, at most a half. */
 double ys_steady_multiple(double from);
 
-/** The drift of x[from..n), wherever it begins: the logarithm of its mean over the mean of its last third, values
- * beyond the fences taken as the fences. NaN with fewer than YS_STEADY_MIN_BLOCKS values in all, or one that is not
- * finite. `from` at most n / 2. */
+/** The drift of x[from..n), wherever it begins: on the straight line that fits it best. NaN with fewer than
+ * YS_STEADY_MIN_BLOCKS values in all, or one that is not finite. `from` at most n / 2. */
 void ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift);
 
 #endif
