@@ -3,6 +3,8 @@
  * how long it took, and of what was taken the most that it can have been, or that nobody knows. */
 #include "campaign/bisect.h"
 #include "judge/gate.h"
+#include "judge/history.h"
+#include "judge/judge_parts.h"
 #include "stat/compare.h"
 #include "stat/family.h"
 #include "stat/looks.h"
@@ -432,6 +434,162 @@ static void what_is_bisected_holds_whatever_was_taken(void)
     }
 }
 
+/* The runs of one trial of a study, as `compare`, `gate` and `history` have them: of a speed, without warm-up. */
+struct told_runs {
+    double speeds[2 * MOST_ROUNDS], taken[2 * MOST_ROUNDS], bias[2 * MOST_ROUNDS];
+    struct ys_trial_metric metric;
+};
+
+static void study_apart(struct ys_rng *rng, const struct machine *machine, double truth, int n, int trial,
+                        struct told_runs *told)
+{
+    struct made made = {.rounds = 0};
+    const double truths[] = {1, truth};
+    int repeats = n / 2;
+    run_rounds(rng, machine, truths, 2, 0.03, n, &repeats, &made);
+    for (int i = 0; i < n + made.again_count; i++) {
+        const struct run *run = i < n ? &made.runs[i][trial] : &made.again[i - n][trial];
+        told->speeds[i] = run->speed;
+        told->taken[i] = part_of(run);
+        told->bias[i] = 0;
+    }
+    told->metric = (struct ys_trial_metric){.n = (size_t)n,
+                                            .by_round = told->speeds,
+                                            .bias = told->bias,
+                                            .taken = told->taken,
+                                            .rounds = (size_t)n,
+                                            .again = (size_t)made.again_count};
+}
+
+static size_t place_of_speed(const struct ys_metric_info **infos)
+{
+    size_t count, place = 0;
+    *infos = ys_metric_infos(&count);
+    while (place < count && strcmp((*infos)[place].name, "rate_per_s") != 0)
+        place++;
+    CHECK(place < count);
+    return place;
+}
+
+/* What the trial a of one study is found to be against b of another. */
+static struct ys_apart compare_apart(struct ys_rng *rng, const struct machine *machine, double truth, int n)
+{
+    const struct ys_metric_info *infos;
+    const size_t speed = place_of_speed(&infos);
+    struct told_runs a, b;
+    struct ys_apart apart;
+    study_apart(rng, machine, truth, n, 0, &b);
+    study_apart(rng, machine, truth, n, 1, &a);
+    const struct ys_result_trial candidate = {.values = &a.metric - speed}, base = {.values = &b.metric - speed};
+    ys_judge_apart(&base, &candidate, speed, false, false, &apart);
+    return apart;
+}
+
+static bool is_faster(const struct ys_apart *apart)
+{
+    return !apart->most_out && apart->centre.interval.lo > 1 + MARGIN && apart->restored.lo > 1 + MARGIN;
+}
+
+static bool is_slower(const struct ys_apart *apart)
+{
+    const double bound = 1 / (1 + MARGIN);
+    return !apart->most_out && apart->centre.interval.hi < bound && apart->restored.hi < bound;
+}
+
+static void two_studies_cover_whatever_was_taken(void)
+{
+    enum { LENGTHS = 3 };
+    static const int rounds[LENGTHS] = {7, 10, 20};
+    struct ys_rng rng = stream("apart disturbed");
+    const int count = studies();
+    printf("# | machine | coverage, %%: 7 and 7 runs | 10 and 10 | 20 and 20 | called different, at most %% | "
+           "1.4 times as fast, found %%: 7 and 7 | 10 and 10 | 20 and 20 |\n"
+           "# | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (int m = 0; m < MACHINES; m++) {
+        int found[LENGTHS] = {0}, most_wrong = 0;
+        printf("# | %s |", machines[m].name);
+        for (int k = 0; k < LENGTHS; k++) {
+            int covered = 0, known = 0, wrong = 0;
+            for (int s = 0; s < count; s++) {
+                const struct ys_apart equal = compare_apart(&rng, &machines[m], 1, rounds[k]);
+                const struct ys_interval *interval = &equal.centre.interval;
+                known += interval->known;
+                covered += interval->known && interval->lo <= 1 && 1 <= interval->hi;
+                const struct ys_apart faster = compare_apart(&rng, &machines[m], 1.4, rounds[k]);
+                found[k] += is_faster(&faster);
+                wrong += is_faster(&equal) || is_slower(&equal);
+            }
+            most_wrong = wrong > most_wrong ? wrong : most_wrong;
+            const double share = 100.0 * covered / (known ? known : 1);
+            printf(" %.1f |", share);
+            CHECK(machines[m].marks_slow || share >= 93 - slack(93, known ? known : 1));
+        }
+        CHECK(print_share(most_wrong, count) <= 5 + slack(5, count));
+        for (int k = 0; k < LENGTHS; k++)
+            printf(" %.0f |", 100.0 * found[k] / count);
+        printf("\n");
+        CHECK(m > 1 || 100.0 * found[0] / count >= 95 - slack(95, count));
+    }
+}
+
+enum { POINTS = 12, RUNS_OF_POINT = 7 };
+
+/* Whether twelve studies show a change, from the seventh on `truth` times as fast. */
+static bool history_changes(struct ys_rng *rng, const struct machine *machine, double truth)
+{
+    const struct ys_metric_info *infos;
+    const size_t speed = place_of_speed(&infos);
+    double values[POINTS], low[POINTS], high[POINTS], scratch[RUNS_OF_POINT];
+    bool change[POINTS], is_any = false;
+    size_t n = 0;
+    for (int p = 0; p < POINTS; p++) {
+        double lows[RUNS_OF_POINT], highs[RUNS_OF_POINT];
+        size_t kept = 0;
+        struct told_runs told;
+        study_apart(rng, machine, p < POINTS / 2 ? 1 : truth, RUNS_OF_POINT, 1, &told);
+        for (size_t r = 0; r < RUNS_OF_POINT; r++) {
+            struct ys_ends ends;
+            ys_judge_ends(&told.metric, speed, r, &ends);
+            lows[kept] = ends.low;
+            highs[kept] = ends.high;
+            kept += !ends.untold;
+        }
+        if ((RUNS_OF_POINT - kept) * 3 > RUNS_OF_POINT)
+            continue;
+        values[n] = ys_stat_median(told.speeds, RUNS_OF_POINT, scratch);
+        low[n] = fmin(ys_stat_median(lows, kept, scratch), values[n]);
+        high[n] = fmax(ys_stat_median(highs, kept, scratch), values[n]);
+        n++;
+    }
+    ys_history_changes(values, low, high, n, MARGIN, change);
+    for (size_t i = 0; i < n; i++)
+        is_any |= change[i];
+    return is_any;
+}
+
+static void history_shows_a_change_where_there_is_one(void)
+{
+    struct ys_rng rng = stream("history");
+    const int count = studies();
+    printf("# | machine | none: shown, %% | 5 %% faster from the seventh on: shown, %% | 1.4 times: shown, %% |\n"
+           "# | --- | --- | --- | --- |\n");
+    for (int m = 0; m < MACHINES; m++) {
+        static const double truths[] = {1, 1.05, 1.4};
+        double share[3];
+        printf("# | %s |", machines[m].name);
+        for (int k = 0; k < 3; k++) {
+            int shown = 0;
+            for (int s = 0; s < count; s++)
+                shown += history_changes(&rng, &machines[m], truths[k]);
+            share[k] = print_share(shown, count);
+        }
+        printf("\n");
+        CHECK(share[0] <= 1 + slack(1, count));
+        CHECK(m > 1 || share[2] >= 95 - slack(95, count));
+    }
+}
+
 TAP_MAIN(TAP_CASE(intervals_cover_whatever_was_taken), TAP_CASE(what_is_decided_holds_whatever_was_taken),
+         TAP_CASE(two_studies_cover_whatever_was_taken), TAP_CASE(history_shows_a_change_where_there_is_one),
          TAP_CASE(what_gates_confirm_holds_whatever_was_taken), TAP_CASE(what_is_bisected_holds_whatever_was_taken),
          TAP_CASE(an_adapter_that_disturbs_gains_nothing), TAP_CASE(equal_trials_are_called_equal_beside_a_burner_too))
