@@ -82,10 +82,10 @@ static void take_comparison(const struct ys_result_comparison *found, bool is_se
 struct ys_relation ys_answer_relation(const struct ys_view *view, const struct ys_view_trial *trial)
 {
     const struct ys_view_trial *best = best_of_group(view, trial);
-    struct ys_relation relation = {
-        .ratio = NAN, .lo = NAN, .hi = NAN, .verdict = YS_NAME_NONE, .is_best = best && trial == best, .word = ""};
-    bool is_second = false;
     const bool works = !trial->no_work || !view->works_at_all;
+    struct ys_relation relation = {
+        .ratio = NAN, .lo = NAN, .hi = NAN, .verdict = YS_NAME_NONE, .is_best = works && trial == best, .word = ""};
+    bool is_second = false;
     if (!isfinite(ys_view_number(trial, "rate_per_s")))
         return relation;
     if (!works)

@@ -56,15 +56,15 @@ static void say_state(struct sentence_writer *w)
     finish(w);
 }
 
-/** What trials of one framework that failed in the same way have in common, as one text. */
+/** What trials that failed in the same way have in common, as one text. */
 static void put_way(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    ys_buf_printf(out, "%s\n%s\n%lld\n%lld\n%s\n", trial->framework, ys_run_status_name(trial->status),
-                  (long long)trial->runs, (long long)trial->failed, ys_view_or(ys_stage_name(trial->told->stage), ""));
-    ys_buf_puts(out, ys_view_or(trial->told->reason, ""));
+    ys_buf_printf(out, "%s\n%lld\n%lld\n%s\n", ys_run_status_name(trial->status), (long long)trial->runs,
+                  (long long)trial->failed, ys_view_or(ys_stage_name(trial->told->stage), ""));
+    ys_buf_printf(out, "%s\n%s", ys_view_or(trial->told->reason, ""), ys_view_or(trial->told->command, ""));
 }
 
-/** {way: [place of its first trial, how many there are]}, in the order of the trials. */
+/** {way: [places of its trials]}, in the order of the trials. */
 static ys_json *find_ways(struct sentence_writer *w)
 {
     ys_json *ways = ys_json_object();
@@ -74,25 +74,37 @@ static ys_json *find_ways(struct sentence_writer *w)
         if (trial->status == YS_RUN_OK && trial->failed == 0)
             continue;
         put_way(&way, trial);
-        const ys_json *known = ys_json_get(ways, ys_buf_text(&way));
-        int64_t first = ys_json_integer(ys_json_at(known, 0), (int64_t)i),
-                times = ys_json_integer(ys_json_at(known, 1), 0);
-        ys_json *entry = ys_json_array();
-        ys_json_append(entry, ys_json_int(first));
-        ys_json_append(entry, ys_json_int(times + 1));
-        ys_json_set(ways, ys_buf_text(&way), entry);
+        ys_json *places = ys_json_get(ways, ys_buf_text(&way));
+        if (!places) {
+            places = ys_json_array();
+            ys_json_set(ways, ys_buf_text(&way), places);
+        }
+        ys_json_append(places, ys_json_int((int64_t)i));
         ys_buf_free(&way);
     }
     return ways;
 }
 
-static void say_failure(struct sentence_writer *w, const struct ys_view_trial *trial, int64_t times)
+static const struct ys_view_trial *trial_at(const struct sentence_writer *w, const ys_json *places, size_t i)
 {
-    if (times > 1)
-        ys_buf_printf(&w->text, "%s (%lld trials)", trial->title, (long long)times);
-    else
+    return &w->view->trials[ys_json_integer(ys_json_at(places, i), 0)];
+}
+
+static void say_failure(struct sentence_writer *w, const ys_json *places)
+{
+    const struct ys_view_trial *trial = trial_at(w, places, 0);
+    const size_t count = ys_json_size(places);
+    bool is_of_one = true;
+    for (size_t i = 1; i < count; i++)
+        is_of_one = is_of_one && strcmp(trial_at(w, places, i)->framework, trial->framework) == 0;
+    if (count == 1)
         ys_view_put_phrase(&w->text, w->view, trial, NULL);
-    ys_buf_puts(&w->text, trial->measured ? " is measured in part: " : " has no result: ");
+    else if (is_of_one)
+        ys_buf_printf(&w->text, "%s (%zu trials)", trial->title, count);
+    else
+        ys_buf_printf(&w->text, "%zu trials", count);
+    ys_buf_puts(&w->text, is_of_one ? trial->measured ? " is" : " has" : trial->measured ? " are" : " have");
+    ys_buf_puts(&w->text, trial->measured ? " measured in part: " : " no result: ");
     ys_view_put_failure(&w->text, trial);
     ys_buf_puts(&w->text, ".");
     finish(w);
@@ -101,18 +113,17 @@ static void say_failure(struct sentence_writer *w, const struct ys_view_trial *t
 static void say_failures(struct sentence_writer *w)
 {
     ys_json *ways = find_ways(w);
-    int64_t said = 0, unsaid = 0;
+    size_t said = 0, unsaid = 0;
     for (void *it = ys_json_iter(ways); it; it = ys_json_next(ways, it)) {
-        const ys_json *way = ys_json_iter_value(it);
-        int64_t first = ys_json_integer(ys_json_at(way, 0), 0), times = ys_json_integer(ys_json_at(way, 1), 0);
+        const ys_json *places = ys_json_iter_value(it);
         if (said++ < MANY)
-            say_failure(w, &w->view->trials[first], times);
+            say_failure(w, places);
         else
-            unsaid += times;
+            unsaid += ys_json_size(places);
     }
     ys_json_free(ways);
     if (unsaid > 0)
-        ys_buf_printf(&w->text, "%s failed as the table says.", ys_label_plural(unsaid, "more trial").text);
+        ys_buf_printf(&w->text, "%s failed as the table says.", ys_label_plural((int64_t)unsaid, "more trial").text);
     finish(w);
 }
 
@@ -311,13 +322,16 @@ static bool are_same_trials(const struct ys_view *view, bool (*a)(const struct y
     return true;
 }
 
-/* "option channels_last = true" where names say "channels_last on". */
+/* "option channels_last = true" where names say "channels_last on"; "back end simd" where they say "backend simd". */
 static bool is_in_names(const struct ys_view *view, const char *text)
 {
-    for (size_t i = 0; strncmp(text, "option ", 7) == 0 && i < ys_view_axes(view); i++) {
+    const char *set = strncmp(text, "option ", 7) == 0     ? text + 7
+                      : strncmp(text, "back end ", 9) == 0 ? "backend = "
+                                                           : "";
+    for (size_t i = 0; set[0] && i < ys_view_axes(view); i++) {
         const char *axis = ys_view_short_axis(ys_view_axis(view, i));
         const size_t length = strlen(axis);
-        if (strncmp(text + 7, axis, length) == 0 && strncmp(text + 7 + length, " = ", 3) == 0)
+        if (strncmp(set, axis, length) == 0 && strncmp(set + length, " = ", 3) == 0)
             return true;
     }
     return false;

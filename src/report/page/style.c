@@ -42,6 +42,7 @@ const char ys_html_style[] =
     "td.wide{min-width:14em;overflow-wrap:anywhere}\n"
     "tr:has(+tr.more) td{border-bottom:0}\n"
     "tr.more td{padding-top:0;font-size:.92em;overflow-wrap:anywhere}\n"
+    "td[colspan]>span{display:block;max-width:calc(100vw - 12.5em)}\n" /* beside a name: what a phone has left */
     "tr.more span{display:block;max-width:calc(100vw - 40px)}\n"
     "th button{font:inherit;color:inherit;background:none;border:0;padding:0;text-align:inherit;cursor:pointer}\n"
     "th[aria-sort] button{color:var(--ink);text-decoration:underline}\n"
@@ -52,7 +53,8 @@ const char ys_html_style[] =
     ".filter input{font:inherit;color:var(--ink);background:var(--box);border:1px solid var(--rule);padding:2px 8px}\n"
     "#tip{position:absolute;z-index:1;max-width:22em;padding:4px 8px;border-radius:4px;font-size:.85em;\n"
     "background:var(--ink);color:var(--paper);pointer-events:none}\n"
-    "pre{background:var(--box);padding:10px;border-radius:6px;overflow-x:auto;font-size:.85em;margin:.5em 0}\n"
+    "pre{background:var(--box);padding:10px;border-radius:6px;font-size:.85em;margin:.5em 0;\n"
+    "white-space:pre-wrap;overflow-wrap:anywhere}\n"
     "code{overflow-wrap:anywhere}\n"
     "details{margin:.3em 0}\n"
     "summary{cursor:pointer;overflow-wrap:anywhere;color:var(--soft)}\n"

@@ -38,10 +38,7 @@ static void put_over(struct ys_buf *out, size_t columns, enum ys_mood mood, cons
     ys_buf_puts(out, "<td");
     put_class(out, YS_COLUMN_TEXT, mood);
     ys_buf_printf(out, " colspan=\"%zu\">", columns);
-    if (mood == YS_MOOD_SOFT)
-        ys_html_put(out, "span", NULL, text);
-    else
-        ys_text_html(out, text);
+    ys_html_put(out, "span", NULL, text);
     ys_buf_puts(out, "</td>\n</tr>\n");
 }
 

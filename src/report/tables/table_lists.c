@@ -3,29 +3,38 @@
 #include "report/tables/rank_tables.h"
 #include "report/tables/tables.h"
 
-/* Whether every trial says it, of several that do. */
-static bool is_common(const struct ys_view *view, const ys_json *(*remarks_of)(const struct ys_view_trial *trial),
-                      const char *text)
+typedef const ys_json *remarks_of(const struct ys_view_trial *trial);
+
+/* How many of the trials from `from` on, up to `to`, say it. */
+static size_t count_those(const struct ys_view *view, size_t from, size_t to, remarks_of *of, const char *text)
 {
-    for (size_t i = 0; i < view->count; i++)
-        if (!ys_json_lists(remarks_of(&view->trials[i]), text))
-            return false;
-    return view->count > 1;
+    size_t count = 0;
+    for (size_t i = from; i < to; i++)
+        count += ys_json_lists(of(&view->trials[i]), text);
+    return count;
 }
 
-/* What all trials have in common stands with the first. */
-static void put_remarks(struct ys_sheet *sheet, const struct ys_view *view,
-                        const ys_json *(*remarks_of)(const struct ys_view_trial *trial))
+/* What several trials say stands with the first of them. */
+static void put_remarks(struct ys_sheet *sheet, const struct ys_view *view, remarks_of *of)
 {
     sheet->things = "remarks";
     for (size_t i = 0; i < view->count; i++) {
-        const ys_json *remarks = remarks_of(&view->trials[i]);
+        const ys_json *remarks = of(&view->trials[i]);
         for (size_t k = 0; k < ys_json_size(remarks); k++) {
-            const bool is_all = is_common(view, remarks_of, ys_json_text(ys_json_at(remarks, k), ""));
+            const char *remark = ys_json_text(ys_json_at(remarks, k), "");
+            const size_t before = count_those(view, 0, i, of, remark),
+                         more = count_those(view, i + 1, view->count, of, remark), all = before + 1 + more;
+            const bool is_common = all > 1 && all == view->count, is_joined = is_common || all > 2;
             struct ys_buf text = {0};
-            if (is_all && i > 0)
+            if (is_joined && before > 0)
                 continue;
-            ys_buf_printf(&text, "%s: ", is_all ? ys_label_all(view->count, "trials").text : view->trials[i].name);
+            if (is_common)
+                ys_buf_puts(&text, ys_label_all(view->count, "trials").text);
+            else
+                ys_buf_puts(&text, view->trials[i].name);
+            if (is_joined && !is_common)
+                ys_buf_printf(&text, " and %zu more", more);
+            ys_buf_puts(&text, ": ");
             ys_view_put_value(&text, ys_json_at(remarks, k));
             ys_table_item(sheet, &text);
             sheet->total++;

@@ -57,6 +57,22 @@ static void missing_frameworks_come_with_their_command(void)
               "beta has no result: missing: Beta 1 is not installed; to get it: `yardstick install beta`.");
 }
 
+static void what_hits_several_frameworks_is_said_once(void)
+{
+    for (int is_apart = 0; is_apart < 2; is_apart++) {
+        ys_json *result = made_result(two, 2, 6, NULL), *trials = ys_json_get(result, "trials");
+        for (size_t i = 0; i < 2; i++) {
+            (void)!ys_json_set_string(ys_json_at(trials, i), "status", "missing");
+            (void)!ys_json_set_int(ys_json_at(trials, i), "runs", 0);
+            (void)!ys_json_set_string(ys_json_at(trials, i), "reason", "It is not here.");
+            (void)!ys_json_set_string(ys_json_at(trials, i), "command", is_apart && i ? "get beta" : "get it");
+        }
+        const char *all = words(result);
+        CHECK_HAS(all, is_apart ? "beta has no result: missing: It is not here; to get it: `get beta`."
+                                : "2 trials have no result: missing: It is not here; to get it: `get it`.");
+    }
+}
+
 static void weak_and_absent_proofs_are_named(void)
 {
     ys_json *result = made_result(two, 2, 6, "better"), *trials = ys_json_get(result, "trials");
@@ -119,5 +135,6 @@ static void a_rate_counts_what_the_document_says(void)
 TAP_MAIN(TAP_CASE(the_answer_is_that_of_the_first_screen), TAP_CASE(fewer_than_six_rounds_have_no_interval_and_say_so),
          TAP_CASE(invalid_gives_the_reason_and_no_number), TAP_CASE(a_single_trial_has_its_rate_and_nothing_to_compare),
          TAP_CASE(a_rate_counts_what_the_document_says), TAP_CASE(missing_frameworks_come_with_their_command),
-         TAP_CASE(weak_and_absent_proofs_are_named), TAP_CASE(a_framework_that_does_no_work_is_never_called_fast),
+         TAP_CASE(what_hits_several_frameworks_is_said_once), TAP_CASE(weak_and_absent_proofs_are_named),
+         TAP_CASE(a_framework_that_does_no_work_is_never_called_fast),
          TAP_CASE(interrupted_studies_say_how_far_they_came), TAP_CASE(two_versions_of_a_framework_are_told_apart))
