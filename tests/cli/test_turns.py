@@ -130,7 +130,7 @@ class Turns(Case):
         with open(self.write("bad.recipe", ""), "w") as recipe:
             recipe.write("name = bad\nprogram = python3 %s\nno_work = yes\n" % recipe_word(ADAPTER))
         lines = ["[global]", "framework = bad", "model = mlp", "data = digits", "batch = 8", "threads = 1",
-                 "steps = 120", "block = 5", "stall_limit = 2s"]
+                 "steps = 120", "block = 5", "stall_limit = 2s", "memory_limit = 200MiB"]
         for name in behaviours:
             lines += ["[%s]" % name.replace("_", "-"), "env.MISBEHAVE = %s" % name]
         process = self.start("run", "--recipes=.", self.study(*lines, head=head("blocks")), env=env)
@@ -141,7 +141,7 @@ class Turns(Case):
 
     def test_a_member_that_fails_leaves_the_others_their_turns(self):
         for behaviour, status in (("crash_mid_train", "crashed"), ("hang_after_blocks", "stalled"), ("segv", "crashed"),
-                                  ("stop_mid_train", "stalled"), ("die_waiting", "killed")):
+                                  ("stop_mid_train", "stalled"), ("die_waiting", "killed"), ("memory", "oom_host")):
             runs = self.misbehaving("none", behaviour, "honest", code=1)
             self.assertEqual(runs[behaviour.replace("_", "-")]["status"], status, behaviour)
             for trial in ("none", "honest"):

@@ -225,6 +225,14 @@ class Rounds(Study):
         return [number for number, _, _ in trace if number >= begin]
 
 
+class Turns(Rounds):
+    """In rounds whose trials take turns."""
+    name = "turns"
+
+    def flags(self):
+        return super().flags() + ["--interleave=blocks", "--turn=10ms"]
+
+
 class Resume(Study):
     """In `resume` of a study that a signal had interrupted."""
     name, rounds = "resume", 4
@@ -360,4 +368,4 @@ class Report(Study):
         require(box.stored() == before, "a report changed what is stored")
 
 
-ALL = [Storing(), Rounds(), Resume(), Builtin(), Import(), Install(), Report()]
+ALL = [Storing(), Rounds(), Turns(), Resume(), Builtin(), Import(), Install(), Report()]
