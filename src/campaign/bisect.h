@@ -93,14 +93,14 @@ struct ys_bisect_speeds {
  * what was taken are left out, and all must say the same with them put back, each at the worse of its own value and the
  * farthest of those that were kept, and with attempts that were run again; with more than a third of them left out it
  * is unclear. Both set `p`, `to_good` (and ys_bisect_place() `to_bad`) of `step` by `speeds` as they are, and its
- * `side`. YS_ENOMEM.
+ * `side`.
  *
  * ys_bisect_tell_apart() asks of the two ends: bad where the bad one is faster, or slower, in all of them by more than
  * `margin` (a share), else unclear. ys_bisect_place() asks of the version between: good or bad, where it lies on that
  * side of the middle, else unclear. */
-ys_status ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled,
-                               int rounds, double level, double margin, struct ys_bisect_step *step) YS_MUST_CHECK;
-ys_status ys_bisect_place(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
-                          double level, struct ys_bisect_step *step) YS_MUST_CHECK;
+void ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
+                          double level, double margin, struct ys_bisect_step *step);
+void ys_bisect_place(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
+                     double level, struct ys_bisect_step *step);
 
 #endif

@@ -72,16 +72,17 @@ static size_t differences_of(const struct ys_bisect_speeds *speeds, int rounds, 
 }
 
 /* Their centre, in logarithms. */
-static ys_status centre_of(const struct ys_bisect_speeds *speeds, int rounds, struct placed_speeds asked,
-                           double *centre, double *p)
+static void centre_of(const struct ys_bisect_speeds *speeds, int rounds, struct placed_speeds asked, double *centre,
+                      double *p)
 {
     double values[YS_BISECT_RUNS_MOST];
     struct ys_centre found;
     struct out out;
     const size_t n = differences_of(speeds, rounds, &asked, values, &out);
-    YS_TRY(ys_signed_rank_centre(values, n, YS_STAT_LEVEL, &found));
+    ys_signed_rank_centre(values, n, YS_STAT_LEVEL, &found);
     *centre = found.value;
-    return p ? ys_signed_rank_p(values, n, p) : YS_OK;
+    if (p)
+        ys_signed_rank_p(values, n, p);
 }
 
 /* Whether there is a value without what is left of warm-up wherever there is one with it. */
@@ -102,31 +103,30 @@ struct test {
 };
 
 /* By these speeds alone, as `asked` says: 1, -1, or 0 where it is neither. */
-static ys_status answer(const struct ys_bisect_speeds *speeds, int rounds, const struct test *test,
-                        enum placed_side given, bool restored, struct ys_bisect_step *step, int *way)
+static void answer(const struct ys_bisect_speeds *speeds, int rounds, const struct test *test, enum placed_side given,
+                   bool restored, struct ys_bisect_step *step, int *way)
 {
     double centre, ends, other;
     const struct placed_speeds of_ends = {1, 0, false, given, restored}, of_middle = {2, 0, true, given, restored},
                                to_good = {2, 0, false, given, restored}, to_bad = {2, 1, false, given, restored};
-    YS_TRY(centre_of(speeds, rounds, test->of_ends ? of_ends : of_middle, &centre, &step->p));
+    centre_of(speeds, rounds, test->of_ends ? of_ends : of_middle, &centre, &step->p);
     if (test->of_ends) {
         step->to_good = exp(centre);
         *way = step->p <= test->level && fabs(centre) > log1p(test->margin) ? (centre > 0 ? 1 : -1) : 0;
-        return YS_OK;
+        return;
     }
-    YS_TRY(centre_of(speeds, rounds, of_ends, &ends, NULL));
-    YS_TRY(centre_of(speeds, rounds, to_good, &other, NULL));
+    centre_of(speeds, rounds, of_ends, &ends, NULL);
+    centre_of(speeds, rounds, to_good, &other, NULL);
     step->to_good = exp(other);
-    YS_TRY(centre_of(speeds, rounds, to_bad, &other, NULL));
+    centre_of(speeds, rounds, to_bad, &other, NULL);
     step->to_bad = exp(other);
     *way = step->p <= test->level ? ((centre > 0) == (ends > 0) ? 1 : -1) : 0;
-    return YS_OK;
 }
 
 /* The answer, where it is the same with what was taken given back to one side or to the other, with rounds that were
  * left out and without, and with what is left of warm-up and without; else 0. */
-static ys_status answer_all(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
-                            const struct test *test, struct ys_bisect_step *step, int *way)
+static void answer_all(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
+                       const struct test *test, struct ys_bisect_step *step, int *way)
 {
     static const enum placed_side sides[2][2] = {{TO_ENDS, TO_MIDDLE}, {TO_GOOD, TO_BAD}};
     const struct placed_speeds most = test->of_ends ? (struct placed_speeds){1, 0, false, TO_NOBODY, false}
@@ -135,7 +135,7 @@ static ys_status answer_all(const struct ys_bisect_speeds *speeds, const struct 
     double unused[YS_BISECT_RUNS_MOST];
     struct out out;
     const size_t kept = differences_of(speeds, rounds, &most, unused, &out);
-    YS_TRY(answer(speeds, rounds, test, TO_NOBODY, false, step, way));
+    answer(speeds, rounds, test, TO_NOBODY, false, step, way);
     if (out.rounds * 3 > kept + out.rounds)
         *way = 0;
     for (size_t i = 0; *way && i < 8; i++) {
@@ -143,29 +143,26 @@ static ys_status answer_all(const struct ys_bisect_speeds *speeds, const struct 
         struct ys_bisect_step other = {0};
         int found = *way;
         if ((!is_settled || has_settled) && (!is_restored || out.put_back))
-            YS_TRY(answer(is_settled ? settled : speeds, rounds, test, sides[test->of_ends][i >> 2], is_restored,
-                          &other, &found));
+            answer(is_settled ? settled : speeds, rounds, test, sides[test->of_ends][i >> 2], is_restored, &other,
+                   &found);
         *way = found == *way ? *way : 0;
     }
-    return YS_OK;
 }
 
-ys_status ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled,
-                               int rounds, double level, double margin, struct ys_bisect_step *step)
+void ys_bisect_tell_apart(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
+                          double level, double margin, struct ys_bisect_step *step)
 {
     int way;
     const struct test test = {level, margin, true};
-    YS_TRY(answer_all(speeds, settled, rounds, &test, step, &way));
+    answer_all(speeds, settled, rounds, &test, step, &way);
     step->side = way ? YS_BISECT_BAD : YS_BISECT_UNCLEAR;
-    return YS_OK;
 }
 
-ys_status ys_bisect_place(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
-                          double level, struct ys_bisect_step *step)
+void ys_bisect_place(const struct ys_bisect_speeds *speeds, const struct ys_bisect_speeds *settled, int rounds,
+                     double level, struct ys_bisect_step *step)
 {
     int way;
     const struct test test = {.level = level};
-    YS_TRY(answer_all(speeds, settled, rounds, &test, step, &way));
+    answer_all(speeds, settled, rounds, &test, step, &way);
     step->side = way > 0 ? YS_BISECT_BAD : way < 0 ? YS_BISECT_GOOD : YS_BISECT_UNCLEAR;
-    return YS_OK;
 }

@@ -83,7 +83,7 @@ static ys_status add_version(struct bisecting *bisecting, char *spec)
         return YS_OK;
     }
     ys_free(spec);
-    return spec ? ys_fail(YS_EINVAL, "--versions: at most %d can be told apart", YS_BISECT_MOST) : ys_out_of_memory();
+    return ys_fail(YS_EINVAL, "--versions: at most %d can be told apart", YS_BISECT_MOST);
 }
 
 static bool is_end(const struct ys_bisect_wish *wish, const char *spec)
@@ -224,9 +224,9 @@ static ys_status take_versions(struct bisecting *bisecting)
         if (status == YS_OK && framework->state == YS_FRAMEWORK_MISSING && !wish->install)
             add_lacking(framework, &lacking);
         if (status == YS_OK && framework->unpinned)
-            status = ys_list_add_text(&bisecting->out->unpinned, bisecting->versions[i]);
+            ys_list_add_text(&bisecting->out->unpinned, bisecting->versions[i]);
         if (status == YS_OK)
-            status = ys_list_add_text(&bisecting->out->versions, bisecting->versions[i]);
+            ys_list_add_text(&bisecting->out->versions, bisecting->versions[i]);
         ys_framework_free(framework);
     }
     if (status == YS_OK && lacking.count)
@@ -248,7 +248,7 @@ static ys_status make_ready(const struct bisecting *bisecting, const char *spec,
         return YS_OK;
     ys_log_info("%s is being installed", spec);
     ys_status status = ys_framework_install(spec, bisecting->wish->recipe_dirs);
-    if (status == YS_EINTR || status == YS_ENOMEM)
+    if (status == YS_EINTR)
         return status;
     if (status != YS_OK)
         *reason = ys_strdup(ys_error());
@@ -310,14 +310,11 @@ static void take_values(struct team *team, int rounds)
     team->rounds += rounds;
 }
 
-static ys_status add_study(struct ys_bisect_step *step, int64_t study_id)
+static void add_study(struct ys_bisect_step *step, int64_t study_id)
 {
     int64_t *more = ys_realloc(step->studies.items, step->studies.count + 1, sizeof *more);
-    if (!more)
-        return ys_out_of_memory();
     step->studies.items = more;
     more[step->studies.count++] = study_id;
-    return YS_OK;
 }
 
 static ys_status measure(struct bisecting *bisecting, struct team *team, int rounds, struct ys_bisect_step *step)
@@ -327,7 +324,8 @@ static ys_status measure(struct bisecting *bisecting, struct team *team, int rou
     YS_TRY(ys_arms_measure(&team->arms, rounds));
     bisecting->seed = team->arms.seed;
     take_values(team, rounds);
-    return add_study(step, team->arms.study_id);
+    add_study(step, team->arms.study_id);
+    return YS_OK;
 }
 
 /* Which of the team has no value of the metric in any round, though its runs succeed; `count` where each has one, or
@@ -353,19 +351,19 @@ static ys_status judge_ends(struct bisecting *bisecting, const struct team *team
         step->side = YS_BISECT_BAD;
         step->reason = fault_of(team, is_good_wrong ? 0 : 1);
         bisecting->by_rightness = true;
-        if (step->reason && is_good_wrong)
+        if (is_good_wrong)
             return ys_fail(YS_EINVAL, "--good=%s is not good: %s", team->names[0], step->reason);
-        return step->reason ? YS_OK : ys_out_of_memory();
+        return YS_OK;
     }
     if (lacking < team->count)
         return ys_fail(YS_EINVAL,
                        "--metric=%s: %s has no value above 0 of it here (%s): choose one that this study has",
                        bisecting->out->metric, team->names[lacking], valueless_of(team, lacking));
-    return ys_bisect_tell_apart(&team->speeds, &team->settled, team->rounds, bisecting->out->level, bisecting->margin,
-                                step);
+    ys_bisect_tell_apart(&team->speeds, &team->settled, team->rounds, bisecting->out->level, bisecting->margin, step);
+    return YS_OK;
 }
 
-/* "toy@3.0: 1 of 3 runs failed: crashed: ...", new; NULL without memory. */
+/* "toy@3.0: 1 of 3 runs failed: crashed: ...", new. */
 static char *conduct_of(const struct team *team, size_t i)
 {
     const struct ys_arm *arm = &team->arms.items[i];
@@ -380,7 +378,7 @@ static char *conduct_of(const struct team *team, size_t i)
 }
 
 /* The first of the team, from the version asked for on, that is not as it has to be. */
-static ys_status say_conduct(const struct team *team, bool bad_fails, struct ys_bisect_step *step)
+static void say_conduct(const struct team *team, bool bad_fails, struct ys_bisect_step *step)
 {
     const size_t lacking = without_values(team);
     size_t i = TEAM;
@@ -396,32 +394,34 @@ static ys_status say_conduct(const struct team *team, bool bad_fails, struct ys_
             ys_format("%s has no value of the metric: %s", team->names[lacking], valueless_of(team, lacking));
     else
         step->reason = ys_strdup("the ends do not behave as they did");
-    return step->reason ? YS_OK : ys_out_of_memory();
 }
 
 /* Where the good end fails as well, or the bad one no more, it is not the version that made it. */
-static ys_status judge_rightness(const struct team *team, struct ys_bisect_step *step)
+static void judge_rightness(const struct team *team, struct ys_bisect_step *step)
 {
     const enum version_standing standing = standing_in(team, 2);
     const bool ends_hold = standing_in(team, 0) == SOUND && standing_in(team, 1) == WRONG;
     if (!ends_hold || standing == SHAKY) {
         step->side = YS_BISECT_SKIPPED;
-        return say_conduct(team, true, step);
+        say_conduct(team, true, step);
+        return;
     }
     step->side = standing == WRONG ? YS_BISECT_BAD : YS_BISECT_GOOD;
-    return standing == WRONG ? say_conduct(team, true, step) : YS_OK;
+    if (standing == WRONG)
+        say_conduct(team, true, step);
 }
 
-static ys_status judge_speed(const struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
+static void judge_speed(const struct bisecting *bisecting, const struct team *team, struct ys_bisect_step *step)
 {
     bool wrong = false;
     for (size_t i = 0; i < team->count; i++)
         wrong |= standing_in(team, i) == WRONG;
     if (wrong || without_values(team) < team->count) {
         step->side = YS_BISECT_SKIPPED;
-        return say_conduct(team, false, step);
+        say_conduct(team, false, step);
+        return;
     }
-    return ys_bisect_place(&team->speeds, &team->settled, team->rounds, bisecting->out->level, step);
+    ys_bisect_place(&team->speeds, &team->settled, team->rounds, bisecting->out->level, step);
 }
 
 /* Asks one question until a look answers it. */
@@ -434,10 +434,12 @@ static ys_status ask(struct bisecting *bisecting, struct team *team, struct ys_b
     for (int look = 0; status == YS_OK && step->side == YS_BISECT_UNCLEAR && look < YS_BISECT_LOOKS; look++) {
         const int rounds = bisecting->by_rightness ? YS_BISECT_RIGHTNESS_ROUNDS : YS_BISECT_ROUNDS[look] - team->rounds;
         status = measure(bisecting, team, rounds, step);
-        if (status == YS_OK)
-            status = ends                      ? judge_ends(bisecting, team, step)
-                     : bisecting->by_rightness ? judge_rightness(team, step)
-                                               : judge_speed(bisecting, team, step);
+        if (status == YS_OK && ends)
+            status = judge_ends(bisecting, team, step);
+        else if (status == YS_OK && bisecting->by_rightness)
+            judge_rightness(team, step);
+        else if (status == YS_OK)
+            judge_speed(bisecting, team, step);
     }
     step->rounds = team->rounds;
     return status;
@@ -449,8 +451,7 @@ static ys_status question(struct bisecting *bisecting, size_t good, size_t bad, 
                         .count = middle == bad ? 2 : TEAM};
     struct ys_bisect_step *step = ys_list_add(&ys_bisect_step_record, &bisecting->out->steps);
     char *reason = NULL;
-    if (!step || !(step->version = ys_strdup(bisecting->versions[middle])))
-        return ys_out_of_memory();
+    step->version = ys_strdup(bisecting->versions[middle]);
     step->rounds = 0;
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && !reason && i < team.count; i++)
@@ -493,7 +494,7 @@ int ys_bisect_questions(size_t versions)
     return questions < (int)versions - 1 ? questions : (int)versions - 1;
 }
 
-static ys_status conclude(struct bisecting *bisecting, size_t good, size_t bad)
+static void conclude(struct bisecting *bisecting, size_t good, size_t bad)
 {
     struct ys_bisected *out = bisecting->out;
     out->decided = true;
@@ -505,7 +506,6 @@ static ys_status conclude(struct bisecting *bisecting, size_t good, size_t bad)
                                     out->last_good)
                         : ys_format("The change lies after %s and not after %s; what is between could not be told.",
                                     out->last_good, out->first_bad);
-    return out->last_good && out->first_bad && out->sentence ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status search(struct bisecting *bisecting)
@@ -518,7 +518,7 @@ static ys_status search(struct bisecting *bisecting)
                                              "there is nothing to search for.",
                                              YS_BISECT_ROUNDS[YS_BISECT_LOOKS - 1], bisecting->versions[good],
                                              bisecting->versions[bad], 100 * bisecting->margin);
-        return bisecting->out->sentence ? YS_OK : ys_out_of_memory();
+        return YS_OK;
     }
     while (bisecting->questions_left > 0 && (middle = choose(bisecting, good, bad)) != good) {
         YS_TRY(question(bisecting, good, bad, middle, &side));
@@ -529,7 +529,8 @@ static ys_status search(struct bisecting *bisecting)
         else
             bisecting->skipped[middle] = true;
     }
-    return conclude(bisecting, good, bad);
+    conclude(bisecting, good, bad);
+    return YS_OK;
 }
 
 /* What of the study counts for all looks; and whether it is of one trial at all. */
@@ -561,8 +562,6 @@ static ys_status bisect(struct bisecting *bisecting)
     out->good = ys_strdup(wish->good);
     out->bad = ys_strdup(wish->bad);
     out->metric = ys_strdup(info->name);
-    if (!out->schema || !out->good || !out->bad || !out->metric)
-        return ys_out_of_memory();
     YS_TRY(take_versions(bisecting));
     bisecting->questions_left = ys_bisect_questions(bisecting->count);
     out->level = YS_BISECT_LEVEL / (YS_BISECT_LOOKS * bisecting->questions_left);

@@ -26,7 +26,7 @@ static const char frame[] =
     "[again]\nframework = builtin\nmodel = mlp\ndata = digits\n";
 
 /* Both may have had one name. */
-static ys_status add_trial(const struct ys_result_trial *trial, int64_t index, ys_json *trials)
+static void add_trial(const struct ys_result_trial *trial, int64_t index, ys_json *trials)
 {
     struct ys_trial_record record;
     ys_record_init(&ys_trial_record, &record); /* borrows everything below */
@@ -37,9 +37,8 @@ static ys_status add_trial(const struct ys_result_trial *trial, int64_t index, y
     record.keys = trial->keys;
     record.options = trial->options;
     record.env = trial->env;
-    ys_status status = record.id ? ys_json_append(trials, ys_trial_record_job_json(&record)) : ys_out_of_memory();
+    ys_json_append(trials, ys_trial_record_job_json(&record));
     ys_free(record.id);
-    return status;
 }
 
 static ys_status make_job(const struct ys_again *again, const struct ys_again_wish *wish, struct ys_job *job)
@@ -47,14 +46,12 @@ static ys_status make_job(const struct ys_again *again, const struct ys_again_wi
     YS_TRY(ys_job_parse("again", frame, sizeof frame - 1, NULL, 0, NULL, job));
     ys_json_free(job->trials);
     job->trials = ys_json_array();
-    ys_status status = job->trials ? ys_json_set_int(job->study, "seed", wish->seed) : ys_out_of_memory();
-    if (status == YS_OK && wish->on_disturbance)
-        status = ys_json_set_string(job->study, "on_disturbance", wish->on_disturbance);
-    for (int64_t i = 0; status == YS_OK && i < 2; i++)
-        status = add_trial(again->sides[i].trial, i, job->trials);
-    if (status != YS_OK)
-        ys_job_fini(job);
-    return status;
+    ys_json_set_int(job->study, "seed", wish->seed);
+    if (wish->on_disturbance)
+        ys_json_set_string(job->study, "on_disturbance", wish->on_disturbance);
+    for (int64_t i = 0; i < 2; i++)
+        add_trial(again->sides[i].trial, i, job->trials);
+    return YS_OK;
 }
 
 static size_t count_of(const char *const *texts)
@@ -66,28 +63,23 @@ static size_t count_of(const char *const *texts)
 }
 
 /* The folder of the trial's own recipe first. *reason: it is not there any more. */
-static ys_status open_side(const struct ys_again_wish *wish, size_t at, struct side *side, char **reason)
+static void open_side(const struct ys_again_wish *wish, size_t at, struct side *side, char **reason)
 {
     const struct ys_result_trial *trial = side->trial = wish->trials[at];
     const char *recipe = trial->framework ? trial->framework->recipe : NULL;
     const size_t count = count_of(wish->recipe_dirs);
     size_t taken = 0;
     side->recipe_dirs = ys_alloc(count + 2, sizeof *side->recipe_dirs);
-    if (!side->recipe_dirs)
-        return ys_out_of_memory();
     if (recipe && !ys_fs_exists(recipe)) {
         *reason = ys_format("%s cannot be run here: its recipe %s is not there", trial->id, recipe);
-        return *reason ? YS_OK : ys_out_of_memory();
+        return;
     }
     if (recipe) {
         side->folder = ys_strndup(recipe, (size_t)(ys_path_base(recipe) - recipe));
-        if (!side->folder)
-            return ys_out_of_memory();
         side->recipe_dirs[taken++] = side->folder;
     }
     for (size_t i = 0; i < count; i++)
         side->recipe_dirs[taken++] = wish->recipe_dirs[i];
-    return YS_OK;
 }
 
 static ys_status open_arms(const struct ys_again_wish *wish, struct ys_again *again)
@@ -108,12 +100,10 @@ ys_status ys_again_open(const struct ys_again_wish *wish, struct ys_again **agai
     struct ys_again *made = ys_alloc(1, sizeof *made);
     *again = NULL;
     *reason = NULL;
-    if (!made)
-        return ys_out_of_memory();
     ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && !*reason && i < 2; i++)
-        status = open_side(wish, i, &made->sides[i], reason);
-    if (status == YS_OK && !*reason)
+    for (size_t i = 0; !*reason && i < 2; i++)
+        open_side(wish, i, &made->sides[i], reason);
+    if (!*reason)
         status = open_arms(wish, made);
     if (status != YS_OK || *reason)
         ys_again_close(made);
@@ -135,7 +125,7 @@ void ys_again_close(struct ys_again *again)
 }
 
 /* What ran now is what ran then, the same recipe, adapter and packages, and no run of it failed. */
-static ys_status judge_side(const struct ys_again *again, size_t i, char **reason)
+static void judge_side(const struct ys_again *again, size_t i, char **reason)
 {
     const struct ys_result_trial *then = again->sides[i].trial, *now = &again->arms.last.trials[i];
     const struct ys_arm *arm = &again->arms.items[i];
@@ -147,9 +137,6 @@ static ys_status judge_side(const struct ys_again *again, size_t i, char **reaso
     else if (arm->failed)
         *reason = ys_format("a fresh run of %s did not succeed: %s", then->id,
                             arm->reason ? arm->reason : ys_run_status_name((enum ys_run_status)arm->status));
-    else
-        return YS_OK;
-    return *reason ? YS_OK : ys_out_of_memory();
 }
 
 ys_status ys_again_measure(struct ys_again *again, size_t rounds, char **reason)
@@ -158,11 +145,11 @@ ys_status ys_again_measure(struct ys_again *again, size_t rounds, char **reason)
     *reason = NULL;
     YS_TRY(ys_arms_measure(arms, (int)(rounds - arms->rounds)));
     for (size_t i = 0; !*reason && i < arms->last.trial_count; i++)
-        YS_TRY(judge_side(again, i, reason));
+        judge_side(again, i, reason);
     if (*reason || !arms->is_late)
         return YS_OK;
     *reason = ys_format("the budget ended after %zu rounds", arms->complete);
-    return *reason ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /* Where both have a value. */

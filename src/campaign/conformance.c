@@ -98,7 +98,7 @@ static void add_key(struct proof_case *p, const char *key)
 }
 
 /* Hands a case on and counts it. */
-static ys_status tell(struct checker *c, const struct ys_conformance_case *found, int64_t cases)
+static void tell(struct checker *c, const struct ys_conformance_case *found, int64_t cases)
 {
     struct ys_conformance *report = c->report;
     struct ys_conformance_case told = *found;
@@ -109,22 +109,21 @@ static ys_status tell(struct checker *c, const struct ys_conformance_case *found
                                             : &report->passed) += cases;
     if (c->options->on_case)
         c->options->on_case(c->options->context, &told);
-    return ys_json_append(report->cases, ys_record_json(ys_conformance_case_record(told.about), &told));
+    ys_json_append(report->cases, ys_record_json(ys_conformance_case_record(told.about), &told));
 }
 
-static ys_status tell_simply(struct checker *c, const char *name, enum ys_conformance_verdict verdict,
-                             const char *message)
+static void tell_simply(struct checker *c, const char *name, enum ys_conformance_verdict verdict, const char *message)
 {
     const struct ys_conformance_case told = {
         .about = YS_CASE_WORD, .name = name, .verdict = verdict, .message = message, .error = NAN, .bound = NAN};
-    return tell(c, &told, 1);
+    tell(c, &told, 1);
 }
 
 static ys_status take_flag(struct ys_job_flags *flags, char *flag_taken)
 {
     int at = 0;
     bool taken = false;
-    ys_status status = flag_taken ? ys_job_flags_take(flags, 1, &flag_taken, &at, &taken) : ys_out_of_memory();
+    ys_status status = ys_job_flags_take(flags, 1, &flag_taken, &at, &taken);
     if (status == YS_OK && !taken)
         status = ys_fail(YS_EINTERNAL, "%s is no key of a job", flag_taken);
     ys_free(flag_taken);
@@ -146,7 +145,7 @@ static ys_status make_flags(const struct checker *c, const struct proof_case *p,
     char *framework = ys_format("framework=%s", c->framework->spec);
     char *length = ys_format("%s=10", ys_mode_of(mode_of(p->keys, p->count))->units);
     const char *common[] = {framework, "data=synthetic", "threads=1", "batch=8", length};
-    ys_status status = framework && length ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < 5 + p->count; i++)
         status = take_flag(flags, ys_format("--%s", i < 5 ? common[i] : p->keys[i - 5]));
     char *const *mode = c->report->mode.items;
@@ -166,7 +165,7 @@ static char *command_of(const struct checker *c, const struct proof_case *p)
     for (size_t i = 0; i < p->count; i++) {
         ys_buf_puts(&text, " ");
         char *flag = ys_format("--%s", p->keys[i]);
-        ys_buf_put_word(&text, flag ? flag : "");
+        ys_buf_put_word(&text, flag);
         ys_free(flag);
     }
     char *const *mode = c->report->mode.items;
@@ -314,18 +313,17 @@ static void describe_undeclared(const char *name, const char *op, struct proof_o
                                                  .bound = NAN};
 }
 
-static ys_status tell_outcome(struct checker *c, struct proof_outcome *outcome_taken, int64_t cases)
+static void tell_outcome(struct checker *c, struct proof_outcome *outcome_taken, int64_t cases)
 {
-    ys_status status = tell(c, &outcome_taken->told, cases);
+    tell(c, &outcome_taken->told, cases);
     free_outcome(outcome_taken);
-    return status;
 }
 
-static ys_status tell_undeclared(struct checker *c, const char *name, const char *op)
+static void tell_undeclared(struct checker *c, const char *name, const char *op)
 {
     struct proof_outcome outcome;
     describe_undeclared(name, op, &outcome);
-    return tell_outcome(c, &outcome, 1);
+    tell_outcome(c, &outcome, 1);
 }
 
 static struct proof_case model_proof(const struct checker *c, const char *name, char *model_key)
@@ -349,8 +347,6 @@ static ys_status prove_model(struct checker *c, const char *name, const char *mo
         return YS_OK;
     }
     char *key = ys_format("model=%s", model);
-    if (!key)
-        return ys_out_of_memory();
     const struct proof_case p = model_proof(c, name, key);
     ys_status status = prove(c, &p, outcome);
     ys_free(key);
@@ -367,10 +363,12 @@ static ys_status prove_cases(struct checker *c, const struct ys_check_group *gro
         const char *model = group->cases[i].name;
         status = ys_stop_signal() ? ys_stopped() : prove_model(c, model + strlen(YS_CHECK_PREFIX), model, &outcome);
         if (status == YS_OK)
-            status = tell_outcome(c, &outcome, 1);
+            tell_outcome(c, &outcome, 1);
     }
-    if (status == YS_OK && whole_taken->told.verdict == YS_CASE_FAIL && c->report->failed == failed)
-        return tell_outcome(c, whole_taken, 1);
+    if (status == YS_OK && whole_taken->told.verdict == YS_CASE_FAIL && c->report->failed == failed) {
+        tell_outcome(c, whole_taken, 1);
+        return YS_OK;
+    }
     free_outcome(whole_taken);
     return status;
 }
@@ -380,13 +378,17 @@ static ys_status check_operator(struct checker *c, const struct ys_check_group *
 {
     char name[96];
     const char *op = ys_op_name(group->op);
-    if (!ys_json_lists(c->said.hello.ops, op))
-        return tell_undeclared(c, op, op);
+    if (!ys_json_lists(c->said.hello.ops, op)) {
+        tell_undeclared(c, op, op);
+        return YS_OK;
+    }
     snprintf(name, sizeof name, "%s, %zu cases together", op, group->count);
     struct proof_outcome outcome;
     YS_TRY(prove_model(c, name, group->whole.name, &outcome));
-    if (outcome.told.verdict == YS_CASE_PASS || outcome.told.verdict == YS_CASE_WEAK)
-        return tell_outcome(c, &outcome, (int64_t)group->count);
+    if (outcome.told.verdict == YS_CASE_PASS || outcome.told.verdict == YS_CASE_WEAK) {
+        tell_outcome(c, &outcome, (int64_t)group->count);
+        return YS_OK;
+    }
     return prove_cases(c, group, &outcome);
 }
 
@@ -395,10 +397,13 @@ static ys_status check_first(struct checker *c, const struct ys_check_group *gro
 {
     const char *op = ys_op_name(group->op);
     struct proof_outcome outcome;
-    if (!ys_json_lists(c->said.hello.ops, op))
-        return tell_undeclared(c, op, op);
+    if (!ys_json_lists(c->said.hello.ops, op)) {
+        tell_undeclared(c, op, op);
+        return YS_OK;
+    }
     YS_TRY(prove_model(c, group->cases->name + strlen(YS_CHECK_PREFIX), group->cases->name, &outcome));
-    return tell_outcome(c, &outcome, 1);
+    tell_outcome(c, &outcome, 1);
+    return YS_OK;
 }
 
 /* *held: one case of each operator, all that read images in one network, was told to hold. */
@@ -410,8 +415,10 @@ static ys_status check_each(struct checker *c, bool *held)
     int64_t count = 0;
     for (size_t op = 0; op < YS_OP_COUNT; op++)
         count += !ys_check_groups()[op].cases->rows;
-    if (*held)
-        return tell_outcome(c, &outcome, count);
+    if (*held) {
+        tell_outcome(c, &outcome, count);
+        return YS_OK;
+    }
     free_outcome(&outcome);
     return YS_OK;
 }
@@ -449,16 +456,18 @@ static ys_status check_item(struct checker *c, const struct ys_conformance_item 
 {
     struct proof_case p = {.name = item->name, .meaning_only = item->small && !item->whole};
     struct proof_outcome outcome;
-    if (!declares(c, item->needs))
-        return tell_simply(c, item->name, YS_CASE_UNSUPPORTED, "the adapter does not declare it");
+    if (!declares(c, item->needs)) {
+        tell_simply(c, item->name, YS_CASE_UNSUPPORTED, "the adapter does not declare it");
+        return YS_OK;
+    }
     const char *model = item->small ? (item->nll ? c->small_nll : c->small) : item->keys[0] + strlen("model=");
     const char *lacking;
     YS_TRY(find_undeclared(c, model, &lacking));
-    if (lacking)
-        return tell_undeclared(c, item->name, lacking);
+    if (lacking) {
+        tell_undeclared(c, item->name, lacking);
+        return YS_OK;
+    }
     char *small = ys_format("model=%s", model);
-    if (!small)
-        return ys_out_of_memory();
     if (item->small)
         add_key(&p, small);
     const bool all_keys = c->has[YS_MODE_TRAIN] || item->small || mode_of_item(item) != YS_MODE_TRAIN;
@@ -468,7 +477,7 @@ static ys_status check_item(struct checker *c, const struct ys_conformance_item 
         add_key(&p, "mode=infer");
     ys_status status = prove(c, &p, &outcome);
     if (status == YS_OK)
-        status = tell_outcome(c, &outcome, 1);
+        tell_outcome(c, &outcome, 1);
     ys_free(small);
     return status;
 }
@@ -506,7 +515,8 @@ static ys_status take_conduct(void *context, const struct ys_conduct_case *found
                                              .bound = found->bound,
                                              .worst = found->worst,
                                              .message = found->message};
-    return tell(context, &told, 1);
+    tell(context, &told, 1);
+    return YS_OK;
 }
 
 /* Errors and weights, on the work of the trial, in the folder that is the context. */
@@ -545,7 +555,7 @@ static ys_status take_mode(struct checker *c, struct ys_study *study, struct ys_
     const ys_json *given = trial->record.options, *env = trial->record.env;
     c->env = env ? ys_json_copy(env) : ys_json_object();
     c->given = given ? ys_json_copy(given) : ys_json_object();
-    return c->env && c->given ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /* Says hello alone: no work is needed for that. */
@@ -566,8 +576,6 @@ static ys_status greet(struct checker *c, const char *folder, ys_json **hello, c
 static ys_status check_conduct(struct checker *c, char *folder)
 {
     char *model = ys_format("model=%s", c->small);
-    if (!model)
-        return ys_out_of_memory();
     const struct proof_case p = model_proof(c, "protocol", model);
     ys_status status = with_trial(c, &p, converse, folder);
     ys_free(model);
@@ -591,7 +599,7 @@ static ys_status try_answers(struct checker *c, struct ys_study *study, struct y
                                              .worst = audit.place,
                                              .message = right ? NULL : audit.reason};
     if (status == YS_OK)
-        status = tell(c, &told, 1);
+        tell(c, &told, 1);
     ys_record_fini(&ys_audit_record, &audit);
     return status;
 }
@@ -601,11 +609,13 @@ static ys_status check_answers(struct checker *c, char *folder)
     if (!c->has[YS_MODE_INFER])
         return YS_OK;
     c->part = "protocol";
-    if (!ys_json_lists(c->said.hello.features, "answers"))
-        return tell_simply(c, SHOWN, YS_CASE_UNSUPPORTED, "it does not show its answers (the feature `answers`)");
+    if (!ys_json_lists(c->said.hello.features, "answers")) {
+        tell_simply(c, SHOWN, YS_CASE_UNSUPPORTED, "it does not show its answers (the feature `answers`)");
+        return YS_OK;
+    }
     char *model = ys_format("model=%s", c->small), *own = ys_path_join(folder, "answers");
     struct proof_case p = {.name = SHOWN};
-    ys_status status = model && own ? ys_fs_make_dirs(own) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(own);
     if (status == YS_OK) {
         add_key(&p, model);
         add_key(&p, "mode=infer");
@@ -641,7 +651,7 @@ static ys_status check_declared(struct checker *c, char *folder)
 }
 
 /* The first case also has what was said. */
-static ys_status tell_hello(struct checker *c, const char *message)
+static void tell_hello(struct checker *c, const char *message)
 {
     const struct ys_conformance_case told = {.about = YS_CASE_HELLO,
                                              .name = "hello, and an end after bye",
@@ -650,7 +660,7 @@ static ys_status tell_hello(struct checker *c, const char *message)
                                              .error = NAN,
                                              .bound = NAN,
                                              .hello = c->report->hello};
-    return tell(c, &told, 1);
+    tell(c, &told, 1);
 }
 
 static ys_status check_all(struct checker *c, int *exit_code)
@@ -666,7 +676,7 @@ static ys_status check_all(struct checker *c, int *exit_code)
     ys_message_read(hello, &c->said);
     if (status == YS_OK) {
         c->report->hello = hello ? ys_json_ref(hello) : NULL;
-        status = tell_hello(c, message);
+        tell_hello(c, message);
     }
     *exit_code = hello ? YS_EXIT_OK : YS_EXIT_RUN_FAILED;
     if (status == YS_OK && hello && !c->framework->no_work)
@@ -684,29 +694,26 @@ static ys_status check_all(struct checker *c, int *exit_code)
     return status;
 }
 
-static ys_status keep(char **place, const char *text)
+static void keep(char **place, const char *text)
 {
     *place = ys_strdup(text);
-    return text && !*place ? ys_out_of_memory() : YS_OK;
 }
 
-static ys_status begin_report(const struct ys_framework *framework, const struct ys_conformance_options *options,
-                              struct ys_conformance *report)
+static void begin_report(const struct ys_framework *framework, const struct ys_conformance_options *options,
+                         struct ys_conformance *report)
 {
     for (size_t i = 0; i < options->key_count; i++) {
         char *flag = ys_format("--%s=%s", options->keys[i].key, options->keys[i].value);
-        ys_status status = flag ? ys_list_add_text(&report->mode, flag) : ys_out_of_memory();
+        ys_list_add_text(&report->mode, flag);
         ys_free(flag);
-        YS_TRY(status);
     }
-    YS_TRY(keep(&report->framework, framework->spec));
-    YS_TRY(keep(&report->title, framework->title));
-    YS_TRY(keep(&report->version, framework->version));
-    YS_TRY(keep(&report->state, framework->state == YS_FRAMEWORK_READY ? "ready" : "missing"));
-    YS_TRY(keep(&report->reason, framework->reason));
-    YS_TRY(keep(&report->command, framework->command));
+    keep(&report->framework, framework->spec);
+    keep(&report->title, framework->title);
+    keep(&report->version, framework->version);
+    keep(&report->state, framework->state == YS_FRAMEWORK_READY ? "ready" : "missing");
+    keep(&report->reason, framework->reason);
+    keep(&report->command, framework->command);
     report->cases = ys_json_array();
-    return report->cases ? YS_OK : ys_out_of_memory();
 }
 
 ys_status ys_conformance_check(const char *spec, const struct ys_conformance_options *options,
@@ -719,7 +726,7 @@ ys_status ys_conformance_check(const char *spec, const struct ys_conformance_opt
     struct checker checker = {.options = options, .framework = framework, .report = report};
     *exit_code = YS_EXIT_NOTHING_RAN;
     if (status == YS_OK)
-        status = begin_report(framework, options, report);
+        begin_report(framework, options, report);
     if (status == YS_OK && framework->state == YS_FRAMEWORK_READY)
         status = check_all(&checker, exit_code);
     ys_json_free(checker.env);

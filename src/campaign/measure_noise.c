@@ -7,17 +7,16 @@
 #include <stdio.h>
 
 /* Why there were too few pairs. */
-static ys_status say_too_few(const struct ys_pairs_ratio *ratio, struct ys_noise *noise)
+static void say_too_few(const struct ys_pairs_ratio *ratio, struct ys_noise *noise)
 {
     noise->reason = ratio->failed && ratio->why
                         ? ys_format("no speed: %s", ratio->why)
                         : ys_format("%lld pairs of runs, %d are needed: take more time, or fewer steps",
                                     (long long)noise->pairs, YS_STAT_INTERVAL_MIN);
-    return noise->reason ? YS_OK : ys_out_of_memory();
 }
 
 /* Takes what it needs of `ratio`. */
-static ys_status take(struct ys_pairs_ratio *ratio, struct ys_noise *noise)
+static void take(struct ys_pairs_ratio *ratio, struct ys_noise *noise)
 {
     noise->pairs = (int64_t)ratio->ratios.count;
     noise->disturbed = ratio->disturbed;
@@ -26,7 +25,10 @@ static ys_status take(struct ys_pairs_ratio *ratio, struct ys_noise *noise)
     noise->biases = ratio->biases;
     noise->ci = ratio->ci;
     ratio->ratios = ratio->biases = ratio->ci = (struct ys_list){0};
-    return noise->ci.count ? ys_noise_foresee(noise) : say_too_few(ratio, noise);
+    if (noise->ci.count)
+        ys_noise_foresee(noise);
+    else
+        say_too_few(ratio, noise);
 }
 
 static ys_status compare(const struct ys_pairs *pairs, struct ys_noise *noise)
@@ -34,7 +36,7 @@ static ys_status compare(const struct ys_pairs *pairs, struct ys_noise *noise)
     struct ys_pairs_ratio ratio;
     ys_status status = ys_pairs_compare(pairs, 0, 1, &ratio);
     if (status == YS_OK)
-        status = take(&ratio, noise);
+        take(&ratio, noise);
     ys_pairs_ratio_fini(&ratio);
     return status;
 }
@@ -59,7 +61,7 @@ ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, con
     noise->interleave = ys_strdup(pairs.arms.by_turns ? "blocks" : "runs");
     noise->seconds = pairs.seconds;
     pairs.trial = NULL;
-    ys_status status = noise->date && noise->host && noise->interleave ? compare(&pairs, noise) : ys_out_of_memory();
+    ys_status status = compare(&pairs, noise);
     if (status == YS_OK && !noise->reason)
         status = ys_noise_keep(noise, pairs.arms.by_turns);
     ys_pairs_fini(&pairs);

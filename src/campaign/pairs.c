@@ -47,8 +47,6 @@ ys_status ys_pairs_measure(const struct ys_pairs_wish *wish, size_t ways, struct
     ys_progress_clear();
     pairs->trial = ys_format("%s on %s, %s", chosen(wish, "model"), chosen(wish, "data"), chosen(wish, "framework"));
     pairs->seconds = (double)(ys_time_ns() - start_ns) * 1e-9;
-    if (status == YS_OK && !pairs->trial)
-        status = ys_out_of_memory();
     if (status != YS_OK)
         ys_pairs_fini(pairs);
     return status;
@@ -71,14 +69,11 @@ ys_status ys_pairs_compare(const struct ys_pairs *pairs, size_t a, size_t b, str
     YS_TRY(ys_metric_rounds_of(arms->store, arms->study_id, a, b, &ratio->ratios, &ratio->biases));
     const size_t count = ratio->ratios.count;
     double *ones = ys_alloc(count + 1, sizeof *ones), *ends = ys_alloc(2, sizeof *ends);
-    ys_status status = ones && ends ? YS_OK : ys_out_of_memory();
     ratio->ci.items = ends;
-    for (size_t i = 0; status == YS_OK && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         ones[i] = 1;
-    if (status == YS_OK)
-        status = ys_compare_ratio(ratio->ratios.items, ones, count, YS_BETTER_HIGHER, 0, &ratio->found);
+    ys_compare_ratio(ratio->ratios.items, ones, count, YS_BETTER_HIGHER, 0, &ratio->found);
     ys_free(ones);
-    YS_TRY(status);
     ends[0] = ratio->found.interval.lo;
     ends[1] = ratio->found.interval.hi;
     ratio->ci.count = ratio->found.interval.known ? 2 : 0;

@@ -39,7 +39,7 @@ static const struct ys_field fields[] = {
 static const struct ys_record record = YS_RECORD("perturbation", struct ys_perturbation, fields);
 
 /* Takes the interval of `ratio`. */
-static ys_status take(struct ys_pairs_ratio *ratio, struct ys_perturbed *one)
+static void take(struct ys_pairs_ratio *ratio, struct ys_perturbed *one)
 {
     one->pairs = (int64_t)ratio->ratios.count;
     one->disturbed = ratio->disturbed;
@@ -48,11 +48,9 @@ static ys_status take(struct ys_pairs_ratio *ratio, struct ys_perturbed *one)
     one->resolution = ratio->found.resolution;
     one->ci = ratio->ci;
     ratio->ci = (struct ys_list){0};
-    if (one->ci.count)
-        return YS_OK;
-    one->reason = ys_format("%lld pairs, an interval needs %d: %s", (long long)one->pairs, YS_STAT_INTERVAL_MIN,
-                            ratio->why ? ratio->why : "ask for as many with --times");
-    return one->reason ? YS_OK : ys_out_of_memory();
+    if (!one->ci.count)
+        one->reason = ys_format("%lld pairs, an interval needs %d: %s", (long long)one->pairs, YS_STAT_INTERVAL_MIN,
+                                ratio->why ? ratio->why : "ask for as many with --times");
 }
 
 static ys_status compare(const struct ys_pairs *pairs, size_t at, struct ys_perturbed *one)
@@ -61,11 +59,9 @@ static ys_status compare(const struct ys_pairs *pairs, size_t at, struct ys_pert
     ys_record_init(&one_record, one);
     one->trial = ys_strdup(pairs->trial);
     one->what = ys_strdup(compared[at].what);
-    if (!one->trial || !one->what)
-        return ys_out_of_memory();
     ys_status status = ys_pairs_compare(pairs, compared[at].watched, compared[at].not_watched, &ratio);
     if (status == YS_OK)
-        status = take(&ratio, one);
+        take(&ratio, one);
     ys_pairs_ratio_fini(&ratio);
     return status;
 }
@@ -113,8 +109,6 @@ static ys_status measure_all(const struct ys_pairs_wish *asked, struct ys_pertur
         return YS_OK;
     char framework[] = "framework", pytorch[] = "pytorch";
     struct ys_job_flag *keys = ys_alloc(asked->key_count + 1, sizeof *keys);
-    if (!keys)
-        return ys_out_of_memory();
     for (size_t i = 0; i < asked->key_count; i++)
         keys[i] = asked->keys[i];
     keys[asked->key_count] = (struct ys_job_flag){.key = framework, .value = pytorch};
@@ -135,9 +129,7 @@ ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_cou
     perturbation->date = ys_machine_note_date();
     perturbation->host = ys_machine_note_host();
     perturbation->found.items = ys_alloc(COMPARED * MOST_FRAMEWORKS, sizeof(struct ys_perturbed));
-    ys_status status = perturbation->date && perturbation->host && perturbation->found.items
-                           ? measure_all(&asked, perturbation)
-                           : ys_out_of_memory();
+    ys_status status = measure_all(&asked, perturbation);
     if (status == YS_OK)
         status = ys_machine_note_keep("perturbation", &record, perturbation);
     if (status != YS_OK)

@@ -27,7 +27,7 @@ struct ys_perturbation {
 ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
                                   int pairs, struct ys_perturbation *perturbation) YS_MUST_CHECK;
 void ys_perturbation_fini(struct ys_perturbation *perturbation);
-/** New; NULL without memory. */
+/** New. */
 ys_json *ys_perturbation_json(const struct ys_perturbation *perturbation);
 
 #endif

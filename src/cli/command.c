@@ -56,7 +56,6 @@ void ys_command_wrap(struct ys_buf *out, int indent, int hang, const char *forma
     va_end(arguments);
     ys_buf_printf(out, "%*s", indent, "");
     ys_text_wrap(out, ys_buf_text(&text), indent, hang, ys_command_width());
-    out->failed |= text.failed;
     ys_buf_free(&text);
 }
 
@@ -74,7 +73,6 @@ void ys_command_line(struct ys_buf *out, int hang, const char *format, ...)
         ys_buf_printf(out, "%s\n", ys_buf_text(&clean));
     else
         ys_text_wrap(out, ys_buf_text(&clean), 0, hang, ys_command_width());
-    out->failed |= text.failed || clean.failed;
     ys_buf_free(&text);
     ys_buf_free(&clean);
 }
@@ -89,7 +87,6 @@ void ys_command_name(struct ys_buf *out, int indent, int width, const char *name
         ys_buf_printf(out, "\n%*s", indent + width, "");
     else
         ys_buf_printf(out, "%*s", width - taken, "");
-    out->failed |= clean.failed;
     ys_buf_free(&clean);
 }
 
@@ -102,8 +99,8 @@ bool ys_command_colour(void)
 ys_status ys_command_write(struct ys_buf *buf, bool *left)
 {
     size_t size = buf->size;
-    bool written = !buf->failed && fwrite(ys_buf_text(buf), 1, size, stdout) == size && fflush(stdout) == 0;
-    *left = !written && !buf->failed && errno == EPIPE;
+    bool written = fwrite(ys_buf_text(buf), 1, size, stdout) == size && fflush(stdout) == 0;
+    *left = !written && errno == EPIPE;
     ys_status status =
         written || *left ? YS_OK : ys_fail(YS_EIO, "the result could not be written to standard output: %m");
     ys_buf_clear(buf);
@@ -123,8 +120,6 @@ int ys_command_print_json(ys_json *value)
     struct ys_buf out = {0};
     char *text = ys_json_dump(value, YS_JSON_INDENT);
     ys_json_free(value);
-    if (!text)
-        return ys_command_fail(ys_out_of_memory());
     ys_buf_printf(&out, "%s\n", text);
     ys_free(text);
     return ys_command_print(&out);

@@ -125,7 +125,6 @@ static void put_key(struct ys_buf *out, const struct ys_option *option)
     ys_buf_puts(out, ".\n.br\nValues: ");
     ys_option_print_values(option, &values);
     put_text(out, ys_buf_text(&values));
-    out->failed |= values.failed;
     ys_buf_free(&values);
     ys_buf_puts(out, ".\n");
     if (option->standard) {

@@ -120,7 +120,7 @@ static ys_status take_key(const struct split *split, int at)
         return YS_OK;
     }
     char *name = ys_strndup(argument + 2, name_length(argument));
-    ys_status status = name ? ys_verb_unknown_flag(split->verb, name) : ys_out_of_memory();
+    ys_status status = ys_verb_unknown_flag(split->verb, name);
     ys_free(name);
     return status;
 }
@@ -236,8 +236,6 @@ ys_status ys_args_parse(int argc, char **argv, struct ys_args *args)
         .rules = ys_alloc((size_t)argc + 1, sizeof *args->rules),
         .command = command_line(argc, argv),
     };
-    if (!args->words || !args->recipe_dirs || !args->rules || !args->command)
-        return ys_out_of_memory();
     return split_all(argc, argv, args);
 }
 

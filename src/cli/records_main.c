@@ -61,16 +61,16 @@ static const struct {
 
 int main(void)
 {
+    ys_memory_must_suffice("yardstick-records");
     ys_json *all = ys_json_object(), *tables = ys_json_object(), *lists = ys_json_object();
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && i < sizeof records / sizeof records[0]; i++)
-        status = ys_json_set(tables, records[i].name, ys_record_schema(records[i].record));
-    for (size_t i = 0; status == YS_OK && i < sizeof words / sizeof words[0]; i++)
-        status = ys_json_set(lists, words[i].name, ys_names_json(words[i].names));
-    if (ys_json_set(all, "tables", tables) != YS_OK || ys_json_set(all, "words", lists) != YS_OK)
-        status = YS_ENOMEM;
-    char *text = status == YS_OK ? ys_json_dump(all, YS_JSON_COMPACT) : NULL;
-    const bool is_told = text && puts(text) >= 0 && fflush(stdout) == 0;
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        ys_json_set(tables, records[i].name, ys_record_schema(records[i].record));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        ys_json_set(lists, words[i].name, ys_names_json(words[i].names));
+    ys_json_set(all, "tables", tables);
+    ys_json_set(all, "words", lists);
+    char *text = ys_json_dump(all, YS_JSON_COMPACT);
+    const bool is_told = puts(text) >= 0 && fflush(stdout) == 0;
     ys_free(text);
     ys_json_free(all);
     return is_told ? 0 : 1;

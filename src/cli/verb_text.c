@@ -32,7 +32,6 @@ static void put_line(struct ys_buf *flag, const char *says, struct ys_buf *out)
     if (flag->size >= FLAG_COLUMN - 2)
         ys_buf_printf(out, "\n%*s", FLAG_COLUMN, "");
     ys_text_wrap(out, says, FLAG_COLUMN, FLAG_COLUMN, WIDTH);
-    out->failed |= flag->failed;
     ys_buf_free(flag);
 }
 
@@ -73,7 +72,6 @@ static void put_keys(struct ys_buf *out)
         if (option->standard)
             ys_buf_printf(&values, " [%s]", option->standard);
         put_line(&key, ys_buf_text(&values), out);
-        out->failed |= values.failed;
         ys_buf_free(&values);
     }
 }
@@ -86,7 +84,6 @@ static void put_examples(const struct ys_verb *verb, struct ys_buf *out)
         ys_buf_printf(&line, "yardstick %s", verb->examples[i]);
         ys_buf_puts(out, "  ");
         ys_text_wrap(out, ys_buf_text(&line), 2, 2 + HELP_INDENT, WIDTH);
-        out->failed |= line.failed;
         ys_buf_free(&line);
     }
 }
@@ -99,7 +96,6 @@ static void put_usage(const struct ys_verb *verb, const char *lead, struct ys_bu
     ys_buf_printf(&usage, "yardstick %s %s", verb->name, verb->usage);
     ys_buf_puts(out, lead);
     ys_text_wrap(out, ys_buf_text(&usage), column, column + HELP_INDENT, WIDTH);
-    out->failed |= usage.failed;
     ys_buf_free(&usage);
 }
 

@@ -37,18 +37,20 @@ void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction)
 }
 
 /** All that the work will need, before it begins. */
-static ys_status reserve(struct ys_run *run)
+static void reserve(struct ys_run *run)
 {
     static const char *const names[] = {"block_first", "block_count", "block_start_ns", "block_end_ns",
                                         "block_input_ns"};
-    if (run->mode->times_each)
-        return ys_series_reserve(run->series, "latency_ns", 0,
-                                 run->steps < MOST_RESERVED ? (size_t)run->steps : MOST_RESERVED);
+    if (run->mode->times_each) {
+        ys_series_reserve(run->series, "latency_ns", 0,
+                          run->steps < MOST_RESERVED ? (size_t)run->steps : MOST_RESERVED);
+        return;
+    }
     size_t saves = run->eval_every > 0 ? (size_t)(run->steps / run->eval_every) : 0;
     size_t blocks = (size_t)(run->steps / run->block) + saves + 2;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        YS_TRY(ys_series_reserve(run->series, names[i], 0, blocks));
-    return ys_series_reserve(run->series, "step_loss", 1, (size_t)run->steps);
+        ys_series_reserve(run->series, names[i], 0, blocks);
+    ys_series_reserve(run->series, "step_loss", 1, (size_t)run->steps);
 }
 
 static ys_status take_hello(struct ys_run *run)
@@ -103,9 +105,8 @@ static ys_status prepare(struct ys_run *run)
         return ys_fail(YS_EINTERNAL,
                        "a plan of %" PRId64 " %s in blocks of %" PRId64 ", saved every %" PRId64 ", cannot be run",
                        run->steps, run->mode->units, run->block, run->eval_every);
-    if (!run->folder || !run->facts->times.pauses || !run->libraries)
-        return ys_out_of_memory();
-    return reserve(run);
+    reserve(run);
+    return YS_OK;
 }
 
 static void begin(struct ys_run *run, struct ys_run_record *record)
@@ -139,10 +140,8 @@ static ys_status end_run(struct ys_run *run, struct ys_crew_member *member, cons
     ys_run_check_threads(run, end);
     ys_run_check_cpus(run, end);
     ys_status status = ys_run_facts(run, end, &fed, run->facts);
-    if (run->spec->plan->dist.world > 1) {
-        const ys_status heard = ys_listening_end(&member->listening, run->series, &run->facts->collectives);
-        status = status == YS_OK ? heard : status;
-    }
+    if (run->spec->plan->dist.world > 1)
+        ys_listening_end(&member->listening, run->series, &run->facts->collectives);
     ys_session_end_fini(&fed);
     ys_traffic_fini(run);
     ys_json_free(run->libraries);
@@ -154,19 +153,16 @@ static ys_status end_run(struct ys_run *run, struct ys_crew_member *member, cons
 }
 
 /** What one of several ranks is told: its part of what all were to get. */
-static ys_status share(struct ys_crew_member *member, const struct ys_plan *plan)
+static void share(struct ys_crew_member *member, const struct ys_plan *plan)
 {
     struct ys_launch *launch = &member->spec.launch;
     member->cpus = ys_launch_cpus(&plan->cpus);
-    if (!member->cpus)
-        return ys_out_of_memory();
     launch->cpus = member->cpus;
     launch->cpu_count = plan->cpus.count;
     launch->rank = plan->dist.rank;
     launch->folder = plan->folder;
     launch->memory_limit_bytes /= (uint64_t)plan->dist.world;
     launch->cpu_time_limit_s /= (double)plan->dist.world;
-    return YS_OK;
 }
 
 ys_status ys_crew_open(const struct ys_run_spec *spec, const struct ys_plan *plans, size_t count,
@@ -179,10 +175,6 @@ ys_status ys_crew_open(const struct ys_run_spec *spec, const struct ys_plan *pla
     }
     crew->members = ys_alloc(count, sizeof *crew->members);
     crew->runs = ys_alloc(count, sizeof *crew->runs);
-    if (!crew->members || !crew->runs) {
-        crew->count = 0;
-        return ys_out_of_memory();
-    }
     ys_status status = YS_OK;
     for (size_t i = 0; i < count; i++) {
         struct ys_crew_member *member = &crew->members[i];
@@ -193,14 +185,14 @@ ys_status ys_crew_open(const struct ys_run_spec *spec, const struct ys_plan *pla
         *run = (struct ys_run){.spec = &member->spec, .feeder = YS_FEEDER_NONE, .tells_own = i == 0};
         begin(run, &records[i]);
         if (status == YS_OK && plans[i].dist.world > 1)
-            status = share(member, &plans[i]);
+            share(member, &plans[i]);
         run->folder = ys_path_absolute(member->spec.launch.folder);
         member->spec.launch.samples = run->series;
         member->spec.launch.folder = run->folder;
         if (status == YS_OK)
             status = prepare(run);
         if (status == YS_OK && plans[i].dist.world > 1)
-            status = ys_listening_begin(spec->listens, &member->spec.launch, &member->listening);
+            ys_listening_begin(spec->listens, &member->spec.launch, &member->listening);
     }
     return status;
 }
@@ -246,7 +238,8 @@ ys_status ys_crew_wait(struct ys_crew *crew, int beside_fd)
     struct ys_answers *answers = crew->runs->answers; /* of one process alone: only that answers requests */
     if (!ys_ranks_wait(crew->sessions, crew->count, ys_answers_due(answers), beside_fd))
         return failure_of(crew);
-    return ys_answers_look(answers);
+    ys_answers_look(answers);
+    return YS_OK;
 }
 
 ys_status ys_crew_take(struct ys_crew *crew, bool *is_done)
@@ -308,7 +301,7 @@ bool ys_crew_is_ours(const struct ys_crew *crew, ys_status status)
     bool have_begun = true;
     for (size_t i = 0; i < crew->count; i++)
         have_begun = have_begun && (crew->runs[i].session || crew->runs[i].feeder.session);
-    return status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL || (status != YS_OK && !have_begun);
+    return status == YS_EINTR || status == YS_EINTERNAL || (status != YS_OK && !have_begun);
 }
 
 ys_status ys_crew_end(struct ys_crew *crew, const char *failed)

@@ -43,7 +43,7 @@ struct ys_crew {
 /** Makes ready `count` processes, at most YS_SESSIONS_MOST, of the plans `plans`, which are borrowed until the end, as
  * `spec` is. What `spec` says of CPUs, of memory and of processor time is that of all ranks of the run together; of
  * several ranks each has the CPUs of its plan and an equal part of the rest. `records` (count of them, overwritten)
- * get what is known of each. The crew is to be closed whatever comes of it. YS_ENOMEM, YS_EINVAL, YS_EINTERNAL. */
+ * get what is known of each. The crew is to be closed whatever comes of it. YS_EINVAL, YS_EINTERNAL. */
 ys_status ys_crew_open(const struct ys_run_spec *spec, const struct ys_plan *plans, size_t count,
                        struct ys_run_record *records, struct ys_crew *crew) YS_MUST_CHECK;
 /** Starts them; each is asked for hello. As ys_session_begin(). */
@@ -77,8 +77,8 @@ enum ys_stage ys_crew_stage(const struct ys_crew *crew, int64_t *steps);
 /** Whether `status` is a failure of yardstick's own, or the user's wish, and not an adapter's. */
 bool ys_crew_is_ours(const struct ys_crew *crew, ys_status status);
 /** Says bye to all, waits until the last of their processes has gone, and writes down what is known. `failed` is why
- * the run breaks off where that is no fault of theirs, NULL otherwise. A record has facts unless there was no memory
- * for them: the first failure of that kind is what is returned. */
+ * the run breaks off where that is no fault of theirs, NULL otherwise. Returned is the first failure to write
+ * down. */
 ys_status ys_crew_end(struct ys_crew *crew, const char *failed) YS_MUST_CHECK;
 /** Frees what is not the caller's; ys_crew_end() comes first where ys_crew_open() was called. */
 void ys_crew_close(struct ys_crew *crew);

@@ -287,7 +287,6 @@ extern const struct ys_record ys_facts_turns_record;
 void ys_facts_init(struct ys_facts *facts);
 void ys_facts_fini(struct ys_facts *facts);
 void ys_facts_free(struct ys_facts *facts); /* of one that was allocated; NULL is fine */
-/** NULL: no memory. */
 ys_json *ys_facts_json(const struct ys_facts *facts);
 /** `label` begins the error's text, as for ys_record_read(). YS_EFORMAT; `facts` is then as after ys_facts_init(). */
 ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts *facts) YS_MUST_CHECK;
@@ -299,12 +298,12 @@ void ys_facts_derive(struct ys_facts *facts);
 ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_MUST_CHECK;
 
 /** Adds weights that were saved between steps. */
-ys_status ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path);
-/** Replaces the text of a field; no memory leaves it NULL. */
+void ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path);
+/** Replaces the text of a field. */
 void ys_facts_set_text(char **field, const char *text);
 
-/** What of it is a fact of the run; `facts->group` is new. YS_ENOMEM. */
-ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
-                          struct ys_facts_observation *facts) YS_MUST_CHECK;
+/** What of it is a fact of the run; `facts->group` is new. */
+void ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
+                     struct ys_facts_observation *facts);
 
 #endif

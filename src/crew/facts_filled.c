@@ -17,15 +17,13 @@ static ys_json *shared(ys_json *value)
     return value ? ys_json_ref(value) : NULL;
 }
 
-static ys_status add_texts(struct ys_list *list, const ys_json *texts)
+static void add_texts(struct ys_list *list, const ys_json *texts)
 {
     for (size_t i = 0; i < ys_json_size(texts); i++)
-        YS_TRY(ys_list_add_text(list, ys_json_text(ys_json_at(texts, i), "")));
-    return YS_OK;
+        ys_list_add_text(list, ys_json_text(ys_json_at(texts, i), ""));
 }
 
-/** Texts of the session's that are NULL for want of memory are null here. */
-static ys_status fill_end(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
+static void fill_end(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
 {
     facts->status = (int)end->status;
     facts->stage = (int)end->stage;
@@ -39,16 +37,14 @@ static ys_status fill_end(const struct ys_run *run, const struct ys_session_end 
     facts->times.end_ns = known(end->end_ns);
     facts->hello = shared(end->hello);
     facts->opened = shared(run->opened);
-    return add_texts(&facts->warnings, end->warnings);
+    add_texts(&facts->warnings, end->warnings);
 }
 
-static ys_status fill_usage(const struct ys_session_end *end, struct ys_facts *facts)
+static void fill_usage(const struct ys_session_end *end, struct ys_facts *facts)
 {
     if (!end->end_ns || !end->exec_ns)
-        return YS_OK;
+        return;
     struct ys_facts_usage *usage = facts->usage = ys_alloc(1, sizeof *usage);
-    if (!usage)
-        return ys_out_of_memory();
     *usage = (struct ys_facts_usage){
         .user_ns = (int64_t)end->user_ns,
         .system_ns = (int64_t)end->system_ns,
@@ -58,41 +54,33 @@ static ys_status fill_usage(const struct ys_session_end *end, struct ys_facts *f
         .major_faults = (int64_t)end->major_faults,
         .unwaited_ns = (int64_t)end->unwaited_ns,
     };
-    return YS_OK;
 }
 
-static ys_status fill_turns(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
+static void fill_turns(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
 {
     if (!run->spec->by_turns)
-        return YS_OK;
+        return;
     facts->turns = ys_alloc(1, sizeof *facts->turns);
-    if (!facts->turns)
-        return ys_out_of_memory();
     ys_record_init(&ys_facts_turns_record, facts->turns);
     facts->turns->waited_ns = (int64_t)end->waited.waited_ns;
     facts->turns->ahead_ns = (int64_t)end->waited.cpu_ns;
     facts->turns->hold = (int)end->waited.hold;
-    return YS_OK;
 }
 
-static ys_status fill_feeder(const struct ys_run *run, const struct ys_session_end *fed, struct ys_facts *facts)
+static void fill_feeder(const struct ys_run *run, const struct ys_session_end *fed, struct ys_facts *facts)
 {
     if (!fed->exec_ns)
-        return YS_OK;
+        return;
     facts->feeder = ys_alloc(1, sizeof *facts->feeder);
-    if (!facts->feeder)
-        return ys_out_of_memory();
     *facts->feeder = (struct ys_facts_feeder){
         .threads = run->spec->plan->input.threads,
         .user_ns = (int64_t)fed->user_ns,
         .system_ns = (int64_t)fed->system_ns,
         .peak_bytes = known(fed->peak.rss_bytes),
     };
-    return YS_OK;
 }
 
-static ys_status fill_observed(const struct ys_run *run, const struct ys_tree_peak *peak,
-                               struct ys_facts_observed *observed)
+static void fill_observed(const struct ys_run *run, const struct ys_tree_peak *peak, struct ys_facts_observed *observed)
 {
     observed->threads_peak = known(peak->threads);
     if (run->worked.shared > 0)
@@ -106,10 +94,10 @@ static ys_status fill_observed(const struct ys_run *run, const struct ys_tree_pe
     for (size_t i = 0; i < ys_json_size(run->libraries); i++) {
         const char *note = ys_maps_note(ys_json_text(ys_json_at(run->libraries, i), ""));
         if (note && note != last)
-            YS_TRY(ys_list_add_text(&observed->notes, note));
+            ys_list_add_text(&observed->notes, note);
         last = note ? note : last;
     }
-    return add_texts(&observed->libraries, run->libraries);
+    add_texts(&observed->libraries, run->libraries);
 }
 
 static double between(double from_s, double to_s, bool is_known)
@@ -131,16 +119,14 @@ static struct ys_facts_phase_cpu phase_cpu(const struct ys_run *run)
     };
 }
 
-static ys_status fill_observation(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
+static void fill_observation(const struct ys_run *run, const struct ys_session_end *end, struct ys_facts *facts)
 {
     if (!end->end_ns)
-        return YS_OK;
+        return;
     facts->observation = ys_alloc(1, sizeof *facts->observation);
     facts->phase_cpu = ys_alloc(1, sizeof *facts->phase_cpu);
-    if (!facts->phase_cpu)
-        return ys_out_of_memory();
     *facts->phase_cpu = phase_cpu(run);
-    return facts->observation ? ys_observe_fill(&end->observed, &end->peak, facts->observation) : ys_out_of_memory();
+    ys_observe_fill(&end->observed, &end->peak, facts->observation);
 }
 
 /* A sample is one period of processor time. */
@@ -160,19 +146,17 @@ static struct ys_facts_code code_of(const uint64_t samples[YS_CODE_COUNT], bool 
     };
 }
 
-static ys_status fill_perf(const struct ys_session_perf *seen, struct ys_facts *facts)
+static void fill_perf(const struct ys_session_perf *seen, struct ys_facts *facts)
 {
     const struct ys_profile_counts *counts = &seen->counts;
     if (!seen->is_asked)
-        return YS_OK;
+        return;
     struct ys_facts_perf *perf = facts->perf = ys_alloc(1, sizeof *perf);
-    if (!perf)
-        return ys_out_of_memory();
     ys_record_init(&ys_facts_perf_record, perf);
     perf->runs = 1;
     ys_facts_set_text(&perf->reason, seen->is_known ? NULL : seen->reason[0] ? seen->reason : "it did not begin");
     if (!seen->is_known)
-        return YS_OK;
+        return;
     perf->in_kernel = seen->in_kernel;
     perf->period_ns = YS_PERF_PERIOD_NS;
     perf->lost = (int64_t)counts->lost;
@@ -183,7 +167,6 @@ static ys_status fill_perf(const struct ys_session_perf *seen, struct ys_facts *
     perf->startup = code_of(counts->samples[YS_PROFILE_STARTUP], seen->in_kernel);
     perf->steady = code_of(counts->samples[YS_PROFILE_STEADY], seen->in_kernel);
     perf->after = code_of(counts->samples[YS_PROFILE_AFTER], seen->in_kernel);
-    return YS_OK;
 }
 
 static uint64_t own_cpu_ns(const struct ys_run *run)
@@ -192,7 +175,7 @@ static uint64_t own_cpu_ns(const struct ys_run *run)
 }
 
 /* What else the machine did, and its CPUs that the run may use, in all of the run and while it worked. */
-static ys_status fill_disturbance(const struct ys_run *run, ys_json **disturbance)
+static void fill_disturbance(const struct ys_run *run, ys_json **disturbance)
 {
     struct ys_host_counters after;
     struct ys_host_cpu_counters cpus_after;
@@ -202,12 +185,8 @@ static ys_status fill_disturbance(const struct ys_run *run, ys_json **disturbanc
     ys_json_set(made, "cpus", ys_host_cpus_between(&run->cpus_before, &cpus_after));
     const bool has_worked = run->work_before.t_ns && run->work_after.t_ns;
     ys_json *work = has_worked ? ys_host_cpus_between(&run->work_before, &run->work_after) : ys_json_null();
-    if (ys_json_set(made, "work", work) != YS_OK) {
-        ys_json_free(made);
-        return ys_out_of_memory();
-    }
+    ys_json_set(made, "work", work);
     *disturbance = made;
-    return YS_OK;
 }
 
 static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
@@ -221,15 +200,16 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
         .lateness_max_ns = (int64_t)end->lateness_max_ns,
         .stopped_s = (double)end->stopped_ns * 1e-9,
     };
-    YS_TRY(fill_end(run, end, facts));
-    YS_TRY(fill_usage(end, facts));
-    YS_TRY(fill_feeder(run, fed, facts));
-    YS_TRY(fill_turns(run, end, facts));
-    YS_TRY(fill_observed(run, &end->peak, &facts->observed));
-    YS_TRY(fill_observation(run, end, facts));
-    YS_TRY(fill_perf(&end->perf, facts));
+    fill_end(run, end, facts);
+    fill_usage(end, facts);
+    fill_feeder(run, fed, facts);
+    fill_turns(run, end, facts);
+    fill_observed(run, &end->peak, &facts->observed);
+    fill_observation(run, end, facts);
+    fill_perf(&end->perf, facts);
     YS_TRY(ys_traffic_fill(run, facts));
-    return fill_disturbance(run, &facts->disturbance);
+    fill_disturbance(run, &facts->disturbance);
+    return YS_OK;
 }
 
 ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,

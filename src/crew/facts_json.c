@@ -417,12 +417,9 @@ void ys_facts_set_text(char **field, const char *text)
     *field = copy;
 }
 
-ys_status ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path)
+void ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path)
 {
     struct ys_facts_checkpoint *made = ys_list_add(&checkpoint_record, &facts->checkpoints);
-    if (!made)
-        return ys_out_of_memory();
     made->step = step;
     made->path = ys_strdup(path);
-    return made->path ? YS_OK : ys_out_of_memory();
 }

@@ -15,8 +15,8 @@ static uint64_t own_peak(const struct ys_observed *seen)
     return least > seen->held_peak_bytes ? least : seen->held_peak_bytes;
 }
 
-ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
-                          struct ys_facts_observation *facts)
+void ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,
+                     struct ys_facts_observation *facts)
 {
     const struct ys_group_usage *usage = &seen->usage;
     const uint64_t own = own_peak(seen);
@@ -46,5 +46,4 @@ ys_status ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_p
         .shared_pss_bytes = known(seen->shared_pss_bytes, has_pss),
         .pss_peak_bytes = known(seen->pss_peak_bytes, has_pss),
     };
-    return facts->group && facts->guard ? YS_OK : ys_out_of_memory();
 }

@@ -82,7 +82,7 @@ static ys_status start(const struct ys_plan *plan, const struct ys_launch *adapt
                                      .passed = own,
                                      .passed_count = YS_FEEDER_PASSED};
     ys_json *reply = NULL;
-    ys_status status = cpus ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(folder);
     if (status == YS_OK)
         status = ys_session_open(&launch, session);
     ys_free(cpus);
@@ -100,8 +100,8 @@ ys_status ys_feeder_start(const struct ys_plan *plan, const struct ys_launch *ad
     if (!is_fed(plan))
         return YS_OK;
     ys_status status = find_program(&program);
-    if (status == YS_OK && !(folder = ys_path_join(adapter->folder, "feeder")))
-        status = ys_out_of_memory();
+    if (status == YS_OK)
+        folder = ys_path_join(adapter->folder, "feeder");
     if (status == YS_OK)
         status = open_ends(own, feeder->passed);
     if (status == YS_OK)
@@ -213,7 +213,7 @@ static ys_status write_order(const struct ys_plan *plan, const char *path)
     const int64_t count = plan->steps * plan->batch;
     YS_TRY(ys_safetensors_open(plan->input.order, &file));
     uint32_t *rows = ys_alloc((size_t)count, sizeof *rows);
-    ys_status status = rows ? ys_safetensors_need(file, "lr", YS_F64, 1, &plan->steps, &lr) : ys_out_of_memory();
+    ys_status status = ys_safetensors_need(file, "lr", YS_F64, 1, &plan->steps, &lr);
     for (int64_t i = 0; status == YS_OK && i < count; i++)
         rows[i] = (uint32_t)i;
     if (status == YS_OK)
@@ -236,7 +236,7 @@ ys_status ys_feeder_settle(struct ys_plan *plan, const char *folder)
         return YS_OK;
     char *rows = ys_path_join(folder, "fed-rows.safetensors");
     char *order = ys_path_join(folder, "fed-order.safetensors");
-    ys_status status = rows && order ? write_batches(&plan->input, rows) : ys_out_of_memory();
+    ys_status status = write_batches(&plan->input, rows);
     if (status == YS_OK)
         status = write_order(plan, order);
     if (status == YS_OK)

@@ -27,7 +27,7 @@ struct ys_feeder {
 
 /** Starts it, on any of the CPUs that yardstick may use, and gives it the plan. The limits of time are those of
  * `adapter`. When it cannot feed (there is no room for the ring, a file cannot be read): the failure of
- * ys_session_request(), and feeder->session says why in the end. YS_ENOTFOUND, YS_EIO, YS_ENOMEM: it was not started.
+ * ys_session_request(), and feeder->session says why in the end. YS_ENOTFOUND, YS_EIO: it was not started.
  */
 ys_status ys_feeder_start(const struct ys_plan *plan, const struct ys_launch *adapter,
                           struct ys_feeder *feeder) YS_MUST_CHECK;
@@ -40,11 +40,11 @@ void ys_feeder_passed(struct ys_feeder *feeder);
 void ys_feeder_end(struct ys_feeder *feeder, struct ys_session_end *end, struct ys_session_end *own_end);
 
 /** Points a plan with input "ring" at a file that holds the same batches, made in `folder`: for who does something to
- * them before they are read. YS_EIO, YS_ENOTFOUND, YS_ENOMEM. */
+ * them before they are read. YS_EIO, YS_ENOTFOUND. */
 ys_status ys_feeder_settle(struct ys_plan *plan, const char *folder) YS_MUST_CHECK;
 
 /** Writes the rows of input->path, each once and nothing of them by lot, as a prepared file: cut, standardised and of
- * the type that `input` says. YS_EIO, YS_ENOTFOUND, YS_ENOMEM. */
+ * the type that `input` says. YS_EIO, YS_ENOTFOUND. */
 ys_status ys_feeder_write_tests(const struct ys_plan_input *input, const char *path) YS_MUST_CHECK;
 
 #endif

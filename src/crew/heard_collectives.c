@@ -39,7 +39,7 @@ static const char *given_preload(const struct ys_launch *launch)
     return given && given[0] ? given : NULL;
 }
 
-static ys_status put_variables(const char *library, struct ys_launch *launch, struct ys_listening *listening)
+static void put_variables(const char *library, struct ys_launch *launch, struct ys_listening *listening)
 {
     const char *given = given_preload(launch);
     size_t count = 0;
@@ -48,22 +48,18 @@ static ys_status put_variables(const char *library, struct ys_launch *launch, st
     listening->texts[0] = ys_format(PRELOAD "%s%s%s", given ? given : "", given ? ":" : "", library);
     listening->texts[1] = ys_format(YS_COLLECTIVES_VARIABLE "=%s", listening->path);
     listening->env = ys_alloc(count + 3, sizeof *listening->env);
-    if (!listening->texts[0] || !listening->texts[1] || !listening->env)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++)
         listening->env[i] = launch->env[i];
     listening->env[count] = listening->texts[0]; /* the last of a name is what counts */
     listening->env[count + 1] = listening->texts[1];
     launch->env = listening->env;
-    return YS_OK;
 }
 
-static ys_status do_without(struct ys_listening *listening, const char *reason)
+static void do_without(struct ys_listening *listening, const char *reason)
 {
     ys_free(listening->path);
     listening->path = NULL;
     listening->reason = ys_strdup(reason);
-    return listening->reason ? YS_OK : ys_out_of_memory();
 }
 
 /** Where `library` can be had in LD_PRELOAD, new: by a link, where its own path has one of the separators. Not as a
@@ -75,7 +71,7 @@ static char *listable(const char *library, struct ys_working *linked)
     if (ys_temporary_make_listable(linked) != YS_OK)
         return NULL;
     char *link = ys_path_join(linked->path, YS_COLLECTIVES_LIBRARY);
-    if (link && symlink(library, link) != 0) {
+    if (symlink(library, link) != 0) {
         ys_fail(YS_EIO, "cannot make a link %s: %s", link, strerror(errno));
         ys_free(link);
         return NULL;
@@ -83,30 +79,34 @@ static char *listable(const char *library, struct ys_working *linked)
     return link;
 }
 
-ys_status ys_listening_begin(bool is_asked, struct ys_launch *launch, struct ys_listening *listening)
+void ys_listening_begin(bool is_asked, struct ys_launch *launch, struct ys_listening *listening)
 {
     *listening = (struct ys_listening){.linked.lock = YS_LOCK_NONE};
     if (is_own(launch))
-        return YS_OK;
-    if (!is_asked)
-        return do_without(listening, "listen = off");
+        return;
+    if (!is_asked) {
+        do_without(listening, "listen = off");
+        return;
+    }
     char *library = ys_find_support(YS_COLLECTIVES_LIBRARY);
-    if (!library)
-        return do_without(listening, NO_LIBRARY);
-    ys_status status = YS_OK;
+    if (!library) {
+        do_without(listening, NO_LIBRARY);
+        return;
+    }
     char *listed = listable(library, &listening->linked);
-    if (!listed)
-        status = do_without(listening, ys_error());
-    else if (!(listening->path = ys_path_join(launch->folder, YS_COLLECTIVES_FILE)))
-        status = ys_out_of_memory();
-    else if (ys_collectives_make(listening->path) != YS_OK) {
-        unlink(listening->path);
-        status = do_without(listening, ys_error());
-    } else
-        status = put_variables(listed, launch, listening);
+    if (!listed) {
+        do_without(listening, ys_error());
+    } else {
+        listening->path = ys_path_join(launch->folder, YS_COLLECTIVES_FILE);
+        if (ys_collectives_make(listening->path) != YS_OK) {
+            unlink(listening->path);
+            do_without(listening, ys_error());
+        } else {
+            put_variables(listed, launch, listening);
+        }
+    }
     ys_free(listed);
     ys_free(library);
-    return status;
 }
 
 /* Blocks behind the first, as those of which the parts of a step are. */
@@ -215,8 +215,8 @@ static void tell_heard(const struct ys_collectives *heard, const struct listened
         ys_facts_set_text(&told->reason, NO_SIZES);
 }
 
-static ys_status tell(const struct ys_listening *listening, const struct ys_series_set *series,
-                      struct ys_facts_collectives *told)
+static void tell(const struct ys_listening *listening, const struct ys_series_set *series,
+                 struct ys_facts_collectives *told)
 {
     const struct listened_blocks blocks = read_blocks(series);
     struct ys_collectives heard = {0};
@@ -233,20 +233,16 @@ static ys_status tell(const struct ys_listening *listening, const struct ys_seri
     else
         tell_heard(&heard, &blocks, told);
     ys_collectives_fini(&heard);
-    return told->library || told->reason ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_listening_end(struct ys_listening *listening, const struct ys_series_set *series,
-                           struct ys_facts_collectives **facts)
+void ys_listening_end(struct ys_listening *listening, const struct ys_series_set *series,
+                      struct ys_facts_collectives **facts)
 {
-    struct ys_facts_collectives *told = NULL;
-    ys_status status = YS_OK;
-    if (listening->path || listening->reason || ys_series_find(series, "block_exchange_ns"))
-        status = (told = ys_alloc(1, sizeof *told)) ? YS_OK : ys_out_of_memory();
-    *facts = told;
-    if (told) {
-        ys_record_init(&ys_facts_collectives_record, told);
-        status = tell(listening, series, told);
+    *facts = NULL;
+    if (listening->path || listening->reason || ys_series_find(series, "block_exchange_ns")) {
+        *facts = ys_alloc(1, sizeof **facts);
+        ys_record_init(&ys_facts_collectives_record, *facts);
+        tell(listening, series, *facts);
     }
     if (listening->path)
         unlink(listening->path);
@@ -257,5 +253,4 @@ ys_status ys_listening_end(struct ys_listening *listening, const struct ys_serie
     ys_free(listening->texts[1]);
     ys_free(listening->env);
     *listening = (struct ys_listening){0};
-    return status;
 }

@@ -18,12 +18,12 @@ struct ys_listening {
 
 /** Makes the file of notes in the folder of `launch`, and has the library loaded into the adapter by what launch->env
  * points to from then on, behind what the user has put into LD_PRELOAD. What keeps it from that is a reason and no
- * failure. YS_ENOMEM. To be ended whatever comes of it. */
-ys_status ys_listening_begin(bool is_asked, struct ys_launch *launch, struct ys_listening *listening) YS_MUST_CHECK;
+ * failure. To be ended whatever comes of it. */
+void ys_listening_begin(bool is_asked, struct ys_launch *launch, struct ys_listening *listening);
 
 /** What was heard of a rank that has ended, whose blocks are in `series`: *facts is new, and the file gone. NULL of a
  * program of yardstick's own that counts no exchange. */
-ys_status ys_listening_end(struct ys_listening *listening, const struct ys_series_set *series,
-                           struct ys_facts_collectives **facts) YS_MUST_CHECK;
+void ys_listening_end(struct ys_listening *listening, const struct ys_series_set *series,
+                      struct ys_facts_collectives **facts);
 
 #endif

@@ -14,23 +14,23 @@
 
 /* What is sent. */
 
-static ys_status fill_open(struct ys_run *run, ys_json *message)
+static void fill_open(struct ys_run *run, ys_json *message)
 {
-    return ys_json_set(message, "plan", ys_plan_json(run->spec->plan));
+    ys_json_set(message, "plan", ys_plan_json(run->spec->plan));
 }
 
-static ys_status fill_steps(struct ys_run *run, ys_json *message, int64_t to, int64_t block)
+static void fill_steps(struct ys_run *run, ys_json *message, int64_t to, int64_t block)
 {
     run->to = to;
     run->request_block = block;
     ys_json_set_int(message, "from", run->next_step);
     ys_json_set_int(message, "to", to);
-    return ys_json_set_int(message, "block", block);
+    ys_json_set_int(message, "block", block);
 }
 
-static ys_status fill_first_step(struct ys_run *run, ys_json *message)
+static void fill_first_step(struct ys_run *run, ys_json *message)
 {
-    return fill_steps(run, message, 1, 1);
+    fill_steps(run, message, 1, 1);
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -39,106 +39,104 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /** Up to `to`, the next save, or the end of the turn, which are the same steps for all that take turns. */
-static ys_status fill_up_to(struct ys_run *run, ys_json *message, int64_t to)
+static void fill_up_to(struct ys_run *run, ys_json *message, int64_t to)
 {
     const int64_t turn = run->turn.steps;
     if (run->eval_every > 0 && (!run->no_work || turn > 0))
         to = least(to, (run->next_step / run->eval_every + 1) * run->eval_every);
     if (turn > 0)
         to = least(to, run->next_step + turn);
-    return fill_steps(run, message, to, turn > 0 ? least(turn, run->block) : run->block);
+    fill_steps(run, message, to, turn > 0 ? least(turn, run->block) : run->block);
 }
 
-static ys_status fill_train(struct ys_run *run, ys_json *message)
+static void fill_train(struct ys_run *run, ys_json *message)
 {
-    return fill_up_to(run, message, run->steps);
+    fill_up_to(run, message, run->steps);
 }
 
 /** Before the audited stretch. */
-static ys_status fill_train_to_audit(struct ys_run *run, ys_json *message)
+static void fill_train_to_audit(struct ys_run *run, ys_json *message)
 {
-    return fill_up_to(run, message, run->spec->audit->at);
+    fill_up_to(run, message, run->spec->audit->at);
 }
 
-static ys_status fill_one_step(struct ys_run *run, ys_json *message)
+static void fill_one_step(struct ys_run *run, ys_json *message)
 {
-    return fill_steps(run, message, run->next_step + 1, run->block);
+    fill_steps(run, message, run->next_step + 1, run->block);
 }
 
-static ys_status fill_audited_steps(struct ys_run *run, ys_json *message)
+static void fill_audited_steps(struct ys_run *run, ys_json *message)
 {
-    return fill_steps(run, message, run->next_step + run->spec->audit->steps, run->block);
+    fill_steps(run, message, run->next_step + run->spec->audit->steps, run->block);
 }
 
 /** A ring that cannot be made (a full disk, a file system without mappings) is a run without one. */
-static ys_status fill_ring(struct ys_run *run, ys_json *message)
+static void fill_ring(struct ys_run *run, ys_json *message)
 {
     char *path = ys_path_join(run->folder, YS_RUN_ANSWERS_NAME);
-    ys_status status = path ? ys_answers_begin(run->answers, path) : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_json_set_string(message, "answers", path);
-    if (status == YS_EIO)
+    if (ys_answers_begin(run->answers, path) == YS_OK)
+        ys_json_set_string(message, "answers", path);
+    else
         ys_log_warn("no answers are looked at: %s", ys_error());
     ys_free(path);
-    return status == YS_EIO ? YS_OK : status;
 }
 
-static ys_status fill_infer(struct ys_run *run, ys_json *message)
+static void fill_infer(struct ys_run *run, ys_json *message)
 {
     run->to = run->steps;
     ys_json_set_int(message, "requests", run->steps);
-    YS_TRY(ys_json_set_int(message, "batch", run->batch));
-    return run->spec->looks_at_answers && run->shows_answers ? fill_ring(run, message) : YS_OK;
+    ys_json_set_int(message, "batch", run->batch);
+    if (run->spec->looks_at_answers && run->shows_answers)
+        fill_ring(run, message);
 }
 
 /** The file is `name_taken` in the run's folder. */
-static ys_status fill_save(struct ys_run *run, ys_json *message, char *name_taken)
+static void fill_save(struct ys_run *run, ys_json *message, char *name_taken)
 {
     ys_free(run->save_name);
     ys_free(run->save_path);
     run->save_name = name_taken;
-    run->save_path = name_taken ? ys_path_join(run->folder, name_taken) : NULL;
+    run->save_path = ys_path_join(run->folder, name_taken);
     run->save_from_cpu_s = ys_session_cpu_s(run->session);
     ys_json_set_string(message, "format", "safetensors");
-    return run->save_path ? ys_json_set_string(message, "path", run->save_path) : ys_out_of_memory();
+    ys_json_set_string(message, "path", run->save_path);
 }
 
-static ys_status fill_checkpoint(struct ys_run *run, ys_json *message)
+static void fill_checkpoint(struct ys_run *run, ys_json *message)
 {
-    ys_status status = fill_save(run, message, ys_format("step-%" PRId64 ".safetensors", run->next_step));
+    fill_save(run, message, ys_format("step-%" PRId64 ".safetensors", run->next_step));
     run->pause_ns = ys_time_ns();
-    return status;
 }
 
-static ys_status fill_weights(struct ys_run *run, ys_json *message)
+static void fill_weights(struct ys_run *run, ys_json *message)
 {
-    return fill_save(run, message, ys_strdup(YS_RUN_WEIGHTS_NAME));
+    fill_save(run, message, ys_strdup(YS_RUN_WEIGHTS_NAME));
 }
 
-static ys_status fill_audit_save(struct ys_run *run, ys_json *message, const char *name)
+static void fill_audit_save(struct ys_run *run, ys_json *message, const char *name)
 {
     const enum ys_precision kept = ys_format_of(run->spec->plan->precision)->kept;
     if (kept != YS_PRECISION_F32)
         ys_json_set_string(message, "dtype", ys_name_of(&ys_precisions, (int)kept));
     if (run->spec->audit->state && run->saves_state)
         ys_json_set_bool(message, "state", true);
-    return fill_save(run, message, ys_strdup(name));
+    fill_save(run, message, ys_strdup(name));
 }
 
-static ys_status fill_before(struct ys_run *run, ys_json *message)
+static void fill_before(struct ys_run *run, ys_json *message)
 {
     run->pauses_cpu_s = 0;
-    return fill_audit_save(run, message, YS_RUN_AUDIT_BEFORE);
+    fill_audit_save(run, message, YS_RUN_AUDIT_BEFORE);
 }
 
-static ys_status fill_lead(struct ys_run *run, ys_json *message)
+static void fill_lead(struct ys_run *run, ys_json *message)
 {
-    return fill_audit_save(run, message, YS_RUN_AUDIT_LEAD);
+    fill_audit_save(run, message, YS_RUN_AUDIT_LEAD);
 }
 
-static ys_status fill_after(struct ys_run *run, ys_json *message)
+static void fill_after(struct ys_run *run, ys_json *message)
 {
-    return fill_audit_save(run, message, YS_RUN_AUDIT_AFTER);
+    fill_audit_save(run, message, YS_RUN_AUDIT_AFTER);
 }
 
 /* What is answered. */
@@ -191,7 +189,8 @@ static ys_status look_at_opened(struct ys_run *run)
 
 static ys_status look_at_last_answer(struct ys_run *run)
 {
-    return ys_answers_end(run->answers);
+    ys_answers_end(run->answers);
+    return YS_OK;
 }
 
 static ys_status look_at_first_step(struct ys_run *run)
@@ -232,16 +231,16 @@ static ys_status note_checkpoint(struct ys_run *run)
     ys_json *pause = ys_json_array();
     ys_json_append(pause, ys_json_int((int64_t)run->pause_ns));
     ys_json_append(pause, ys_json_int((int64_t)ys_time_ns()));
-    YS_TRY(ys_json_append(run->facts->times.pauses, pause));
-    YS_TRY(note_save(run));
-    return ys_facts_add_checkpoint(run->facts, run->next_step, run->save_name);
+    ys_json_append(run->facts->times.pauses, pause);
+    ys_facts_add_checkpoint(run->facts, run->next_step, run->save_name);
+    return note_save(run);
 }
 
 static ys_status note_weights(struct ys_run *run)
 {
     run->saved_cpu_s = ys_session_cpu_s(run->session);
     ys_facts_set_text(&run->facts->weights, YS_RUN_WEIGHTS_NAME);
-    return run->facts->weights ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /* When. */
@@ -390,31 +389,26 @@ static int64_t *time_at(struct ys_run *run, size_t offset)
 }
 
 /** The span of each question for work by our own clock: speed counts all of it. */
-static ys_status note_question(struct ys_run *run)
+static void note_question(struct ys_run *run)
 {
-    YS_TRY(ys_series_add_int(run->series, "request_first", run->next_step));
+    ys_series_add_int(run->series, "request_first", run->next_step);
     if (run->spec->by_turns) {
-        YS_TRY(ys_series_add_int(run->series, "request_cycle", run->turn.cycle));
-        YS_TRY(ys_series_add_int(run->series, "request_settles", run->turn.settles));
-        YS_TRY(ys_series_add_int(run->series, "request_ahead_ns", run->turn.ahead_ns));
+        ys_series_add_int(run->series, "request_cycle", run->turn.cycle);
+        ys_series_add_int(run->series, "request_settles", run->turn.settles);
+        ys_series_add_int(run->series, "request_ahead_ns", run->turn.ahead_ns);
     }
-    return ys_series_add_int(run->series, "request_sent_ns", (int64_t)run->asked_ns);
+    ys_series_add_int(run->series, "request_sent_ns", (int64_t)run->asked_ns);
 }
 
 static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
 {
     ys_json *message = ys_json_object();
     ys_json_set_string(message, "type", phase->request);
-    if (phase->fill(run, message) != YS_OK) {
-        ys_json_free(message);
-        return ys_out_of_memory();
-    }
+    phase->fill(run, message);
     int64_t *asked_ns = time_at(run, phase->times.asked);
     run->asked_ns = run->last_end_ns = ys_time_ns();
-    if (phase->take && note_question(run) != YS_OK) {
-        ys_json_free(message);
-        return ys_out_of_memory();
-    }
+    if (phase->take)
+        note_question(run);
     if (phase->times.asked && *asked_ns == YS_FIELD_NONE)
         *asked_ns = (int64_t)run->asked_ns;
     run->is_asking = true;
@@ -429,7 +423,7 @@ static ys_status take_answer(struct ys_run *run, const struct ys_phase *phase)
     YS_TRY(ys_session_answer(run->session, &reply, &answered_ns));
     ys_status status = phase->check ? phase->check(run, reply) : YS_OK;
     if (status == YS_OK && phase->take)
-        status = ys_series_add_int(run->series, "request_done_ns", (int64_t)answered_ns);
+        ys_series_add_int(run->series, "request_done_ns", (int64_t)answered_ns);
     ys_json_free(reply);
     if (status == YS_OK && phase->times.answered && (!phase->is_done || phase->is_done(run)))
         *time_at(run, phase->times.answered) = (int64_t)answered_ns;

@@ -15,7 +15,7 @@ struct ys_phase {
     /** Whether it is to be gone through now. NULL: always, once. */
     bool (*is_due)(const struct ys_run *run);
     /** Adds the request's members beside its type. */
-    ys_status (*fill)(struct ys_run *run, ys_json *message);
+    void (*fill)(struct ys_run *run, ys_json *message);
     /** Takes each message before the answer (`context` is the struct ys_run); NULL: none is expected. */
     ys_session_on_message take;
     /** Judges the answer, which it may keep (ys_json_ref). NULL: any will do. */

@@ -24,7 +24,7 @@ int64_t ys_rank_threads(int64_t threads, int64_t world)
 ys_status ys_rank_folder(const char *folder, int64_t rank, char **path)
 {
     *path = rank == 0 ? ys_strdup(folder) : ys_format("%s/rank-%" PRId64, folder, rank);
-    ys_status status = *path ? ys_fs_make_dirs(*path) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(*path);
     if (status != YS_OK) {
         ys_free(*path);
         *path = NULL;
@@ -87,8 +87,8 @@ ys_status ys_rank_plans_make(const struct ys_plan *plan, int64_t nodes, bool apa
     if (world > YS_SESSIONS_MOST)
         return ys_fail(YS_EINVAL, "a run of %" PRId64 " ranks: at most %d are followed", world, YS_SESSIONS_MOST);
     made->items = ys_alloc((size_t)world, sizeof *made->items);
-    ys_status status = made->items ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && nodes <= 1)
+    ys_status status = YS_OK;
+    if (nodes <= 1)
         status = ys_dist_place_take(YS_DIST_LOOPBACK, &made->place);
     for (int64_t r = 0; status == YS_OK && r < world; r++) {
         status = nodes > 1 ? make_plan(plan, r, apart ? per_node : world, &made->items[r])

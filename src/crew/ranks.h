@@ -32,10 +32,10 @@ struct ys_rank_plans {
 /** Of `plan`, whose dist.world is 1 to YS_SESSIONS_MOST, on `nodes` hosts (0: one), which have as many ranks each: the
  * first ones are of the first host. Where hosts are `apart` each has the plan's threads and CPUs for its own ranks,
  * else they are those of all ranks. Where ranks of several hosts meet is not known yet: see ys_rank_plan_meet(). `made`
- * owns nothing after a failure: YS_EINVAL, YS_EIO, YS_ENOMEM. */
+ * owns nothing after a failure: YS_EINVAL, YS_EIO. */
 ys_status ys_rank_plans_make(const struct ys_plan *plan, int64_t nodes, bool apart,
                              struct ys_rank_plans *made) YS_MUST_CHECK;
-/** Says where all ranks meet ("ADDRESS:PORT") and at which address the others reach this one. YS_ENOMEM. */
+/** Says where all ranks meet ("ADDRESS:PORT") and at which address the others reach this one. */
 ys_status ys_rank_plan_meet(struct ys_plan *plan, const char *rendezvous, const char *address) YS_MUST_CHECK;
 void ys_rank_plans_fini(struct ys_rank_plans *plans);
 

@@ -36,7 +36,7 @@ static const struct {
 
 static void warn(struct ys_facts *facts, const char *text)
 {
-    (void)!ys_list_add_text(&facts->warnings, text);
+    ys_list_add_text(&facts->warnings, text);
 }
 
 static bool begins(const char *text, const char *start)
@@ -141,8 +141,8 @@ void ys_said_check(const char *recipe_version, struct ys_facts *facts)
 
 enum { MOST_LIBRARIES = 20, MOST_ROWS = 4 + MOST_LIBRARIES };
 
-static ys_status add(struct ys_list *list, const char *what, const char *said, const char *known, const char *source,
-                     enum ys_self_report_verdict verdict)
+static void add(struct ys_list *list, const char *what, const char *said, const char *known, const char *source,
+                enum ys_self_report_verdict verdict)
 {
     struct ys_self_report *row = (struct ys_self_report *)list->items + list->count++; /* there is room for all */
     *row = (struct ys_self_report){.what = ys_strdup(what),
@@ -150,76 +150,62 @@ static ys_status add(struct ys_list *list, const char *what, const char *said, c
                                    .known = ys_strdup(known),
                                    .source = ys_strdup(source),
                                    .verdict = (int)verdict};
-    return row->what && row->said && row->source && (row->known || !known) ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status add_parameters(const struct ys_facts *facts, struct ys_list *list)
+static void add_parameters(const struct ys_facts *facts, struct ys_list *list)
 {
     char said[32], known[32];
     if (facts->said.parameters == YS_FIELD_NONE || facts->said.no_work)
-        return YS_OK;
+        return;
     snprintf(said, sizeof said, "%" PRId64, facts->said.parameters);
     snprintf(known, sizeof known, "%" PRId64, facts->work ? facts->work->parameters : 0);
-    return add(list, "parameters", said, facts->work ? known : NULL, "the network's graph", judge_parameters(facts));
+    add(list, "parameters", said, facts->work ? known : NULL, "the network's graph", judge_parameters(facts));
 }
 
 /* The same thresholds as those of crew/check_threads.c, which warns: another number than it was told. */
-static ys_status add_threads(const struct ys_facts *facts, int64_t threads, struct ys_list *list)
+static void add_threads(const struct ys_facts *facts, int64_t threads, struct ys_list *list)
 {
     struct ys_buf known = {0};
     char said[32];
     if (facts->said.threads == YS_FIELD_NONE || facts->said.no_work)
-        return YS_OK;
+        return;
     snprintf(said, sizeof said, "%" PRId64, facts->said.threads);
     ys_buf_printf(&known, "told to use %" PRId64, threads);
     if (facts->observed.threads_peak != YS_FIELD_NONE)
         ys_buf_printf(&known, "; up to %" PRId64 " were there", facts->observed.threads_peak);
     if (isfinite(facts->observed.threads_busy))
         ys_buf_printf(&known, ", about %.1f shared the work", facts->observed.threads_busy);
-    ys_status status = known.failed ? ys_out_of_memory()
-                                    : add(list, "threads", said, ys_buf_text(&known), "the job, and its processes",
-                                          facts->said.threads == threads ? YS_SAID_AGREES : YS_SAID_DIFFERS);
+    add(list, "threads", said, ys_buf_text(&known), "the job, and its processes",
+        facts->said.threads == threads ? YS_SAID_AGREES : YS_SAID_DIFFERS);
     ys_buf_free(&known);
-    return status;
 }
 
-static ys_status add_libraries(const struct ys_facts *facts, struct ys_list *list)
+static void add_libraries(const struct ys_facts *facts, struct ys_list *list)
 {
     struct ys_buf known = {0};
-    ys_status status = YS_OK;
     list_mapped(facts, &known);
     for (size_t i = 0; i < facts->observed.notes.count; i++)
         ys_buf_printf(&known, "; %s", ((char *const *)facts->observed.notes.items)[i]);
-    if (known.failed)
-        status = ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < ys_json_size(facts->said.libraries) && i < MOST_LIBRARIES; i++) {
+    for (size_t i = 0; i < ys_json_size(facts->said.libraries) && i < MOST_LIBRARIES; i++) {
         const char *said = ys_json_text(ys_json_at(facts->said.libraries, i), "");
-        status = add(list, "computes with", said, known.size ? ys_buf_text(&known) : NULL,
-                     "files mapped in its processes", judge_library(facts, said));
+        add(list, "computes with", said, known.size ? ys_buf_text(&known) : NULL, "files mapped in its processes",
+            judge_library(facts, said));
     }
     ys_buf_free(&known);
-    return status;
 }
 
-ys_status ys_said_list(const struct ys_facts *facts, const char *recipe_version, int64_t threads, struct ys_list *list)
+void ys_said_list(const struct ys_facts *facts, const char *recipe_version, int64_t threads, struct ys_list *list)
 {
     const char *version = facts->said.version, *runtime = facts->said.runtime;
     *list = (struct ys_list){.items = ys_alloc(MOST_ROWS, sizeof(struct ys_self_report))};
-    ys_status status = list->items ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && version && version[0])
-        status = add(list, "version", version, recipe_version && recipe_version[0] ? recipe_version : NULL,
-                     "its recipe", judge_version(version, recipe_version));
-    if (status == YS_OK && runtime && runtime[0])
-        status = add(list, "runs in", runtime, NULL, "not observed", YS_SAID_UNKNOWN);
-    if (status == YS_OK)
-        status = add_parameters(facts, list);
-    if (status == YS_OK)
-        status = add_threads(facts, threads, list);
-    if (status == YS_OK)
-        status = add_libraries(facts, list);
-    if (status != YS_OK)
-        ys_said_free(list);
-    return status;
+    if (version && version[0])
+        add(list, "version", version, recipe_version && recipe_version[0] ? recipe_version : NULL, "its recipe",
+            judge_version(version, recipe_version));
+    if (runtime && runtime[0])
+        add(list, "runs in", runtime, NULL, "not observed", YS_SAID_UNKNOWN);
+    add_parameters(facts, list);
+    add_threads(facts, threads, list);
+    add_libraries(facts, list);
 }
 
 void ys_said_free(struct ys_list *list)

@@ -53,17 +53,14 @@ static void thin(struct ys_answers *answers)
     answers->count = half;
 }
 
-static ys_status keep(struct ys_answers *answers, const struct ys_ring_answer *answer, uint64_t asked_ns,
-                      uint64_t read_ns)
+static void keep(struct ys_answers *answers, const struct ys_ring_answer *answer, uint64_t asked_ns, uint64_t read_ns)
 {
     struct ys_answer_seen *last = answers->count ? &answers->items[answers->count - 1] : NULL;
     if (last && last->request == answer->request) {
         last->still_ns = asked_ns;
-        return YS_OK;
+        return;
     }
     float *values = ys_alloc(answer->count, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     memcpy(values, answer->values, answer->count * sizeof *values);
     if (answers->count == YS_ANSWERS_MOST)
         thin(answers);
@@ -74,50 +71,43 @@ static ys_status keep(struct ys_answers *answers, const struct ys_ring_answer *a
                                                                .count = answer->count,
                                                                .values = values};
     answers->met += answer->request >= 0;
-    return YS_OK;
 }
 
-static ys_status look(struct ys_answers *answers)
+static void look(struct ys_answers *answers)
 {
     struct ys_ring_answer *answer = ys_alloc(1, sizeof *answer);
-    if (!answer)
-        return ys_out_of_memory();
     const uint64_t asked_ns = ys_time_ns();
-    ys_status status = ys_ring_newest(answers->fd, answer);
+    const ys_status status = ys_ring_newest(answers->fd, answer);
     const uint64_t read_ns = ys_time_ns();
     if (status == YS_ENOTFOUND) {
         answer->request = -1;
         answer->count = 0;
-        status = YS_OK;
     }
-    if (status == YS_OK) {
-        status = keep(answers, answer, asked_ns, read_ns);
+    if (status == YS_OK || status == YS_ENOTFOUND) {
+        keep(answers, answer, asked_ns, read_ns);
     } else {
         answers->damage = ys_strdup(ys_error());
         answers->next_ns = 0;
-        status = answers->damage ? YS_OK : ys_out_of_memory();
     }
     ys_free(answer);
-    return status;
 }
 
-ys_status ys_answers_look(struct ys_answers *answers)
+void ys_answers_look(struct ys_answers *answers)
 {
     if (!answers->next_ns || ys_time_ns() < answers->next_ns)
-        return YS_OK;
+        return;
     plan_next(answers);
-    return look(answers);
+    look(answers);
 }
 
-ys_status ys_answers_end(struct ys_answers *answers)
+void ys_answers_end(struct ys_answers *answers)
 {
     if (!answers->next_ns) /* never begun, or damaged */
-        return YS_OK;
+        return;
     const size_t met = answers->met;
     answers->next_ns = 0;
-    ys_status status = look(answers);
+    look(answers);
     answers->met = met; /* that moment was no secret */
-    return status;
 }
 
 void ys_answers_free(struct ys_answers *answers)

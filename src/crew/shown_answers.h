@@ -36,14 +36,14 @@ struct ys_answers {
     uint64_t next_ns, span_ns;
 };
 
-/** Makes the ring `path`, which is not there. YS_EIO, YS_ENOMEM. */
+/** Makes the ring `path`, which is not there. YS_EIO. */
 ys_status ys_answers_begin(struct ys_answers *answers, const char *path) YS_MUST_CHECK;
 /** When the next look is due; UINT64_MAX: none is. */
 uint64_t ys_answers_due(const struct ys_answers *answers);
-/** Looks, if that is due. Only YS_ENOMEM fails. */
-ys_status ys_answers_look(struct ys_answers *answers) YS_MUST_CHECK;
+/** Looks, if that is due. */
+void ys_answers_look(struct ys_answers *answers);
 /** The last look, once all requests are answered, and the end of looking. */
-ys_status ys_answers_end(struct ys_answers *answers) YS_MUST_CHECK;
+void ys_answers_end(struct ys_answers *answers);
 void ys_answers_free(struct ys_answers *answers); /* it is then zeroed; a zeroed one is fine */
 
 #endif

@@ -83,7 +83,7 @@ static ys_status take_losses(struct ys_run *run, const ys_json *losses, int64_t 
         double loss;
         if (!loss_value(ys_json_at(losses, i), &loss))
             return ys_fail(YS_EPROTOCOL, "the loss of step %" PRId64 " is not a number", run->next_step + (int64_t)i);
-        YS_TRY(ys_series_add_real(run->series, "step_loss", loss));
+        ys_series_add_real(run->series, "step_loss", loss);
         if (!isfinite(loss) && diverged_at < 0)
             diverged_at = run->next_step + (int64_t)i;
     }
@@ -128,10 +128,11 @@ static ys_status take_step(struct ys_run *run, const ys_json *const *lists, int6
                            " ns, in a block of %" PRId64
                            " ns: these are not times one after the other inside the block",
                            run->next_step + place, stamps[k].name, t_ns, *last_ns, span_ns);
-        YS_TRY(ys_series_add_int(run->series, stamps[k].series, start_ns + t_ns));
+        ys_series_add_int(run->series, stamps[k].series, start_ns + t_ns);
         *last_ns = t_ns;
     }
-    return ys_series_add_int(run->series, "exchange_step", run->next_step + place);
+    ys_series_add_int(run->series, "exchange_step", run->next_step + place);
+    return YS_OK;
 }
 
 /** When each step began, its own gradients were there, they were those of all ranks, and the weights had changed. Data
@@ -170,7 +171,8 @@ static ys_status take_exchange(struct ys_run *run, int64_t exchange_ns, int64_t 
                        "the block from step %" PRId64 " says that it exchanged gradients for %" PRId64 " ns of %" PRId64
                        " ns",
                        run->next_step, exchange_ns, span_ns);
-    return ys_series_add_int(run->series, "block_exchange_ns", exchange_ns);
+    ys_series_add_int(run->series, "block_exchange_ns", exchange_ns);
+    return YS_OK;
 }
 
 static void tell(struct ys_run *run)
@@ -184,14 +186,14 @@ static void tell(struct ys_run *run)
 }
 
 /** Where the measured steps lie, and that they are done. */
-static ys_status keep_span(struct ys_run *run, int64_t count, int64_t start_ns, int64_t end_ns)
+static void keep_span(struct ys_run *run, int64_t count, int64_t start_ns, int64_t end_ns)
 {
-    YS_TRY(ys_series_add_int(run->series, "block_first", run->next_step));
-    YS_TRY(ys_series_add_int(run->series, "block_count", count));
-    YS_TRY(ys_series_add_int(run->series, "block_start_ns", start_ns));
-    YS_TRY(ys_series_add_int(run->series, "block_end_ns", end_ns));
+    ys_series_add_int(run->series, "block_first", run->next_step);
+    ys_series_add_int(run->series, "block_count", count);
+    ys_series_add_int(run->series, "block_start_ns", start_ns);
+    ys_series_add_int(run->series, "block_end_ns", end_ns);
     const struct ys_series *rows = ys_series_find(run->series, "block_end_ns");
-    return ys_series_add_rank(run->series, "block_rank", rows->count - 1, run->spec->launch.rank);
+    ys_series_add_rank(run->series, "block_rank", rows->count - 1, run->spec->launch.rank);
 }
 
 static void go_on(struct ys_run *run, int64_t count, int64_t end_ns)
@@ -210,11 +212,11 @@ ys_status ys_run_take_block(void *context, const ys_json *json)
     YS_TRY(check_counts(run, message.block.first, count));
     YS_TRY(check_times(run, start_ns, end_ns));
     YS_TRY(check_input(run, message.block.input_ns, end_ns - start_ns));
-    YS_TRY(keep_span(run, count, start_ns, end_ns));
-    YS_TRY(ys_series_add_int(run->series, "block_input_ns", message.block.input_ns));
+    keep_span(run, count, start_ns, end_ns);
+    ys_series_add_int(run->series, "block_input_ns", message.block.input_ns);
     YS_TRY(take_stamps(run, &message));
     if (message.block.sent_bytes >= 0)
-        YS_TRY(ys_series_add_int(run->series, "block_sent_bytes", message.block.sent_bytes));
+        ys_series_add_int(run->series, "block_sent_bytes", message.block.sent_bytes);
     YS_TRY(take_exchange(run, message.block.exchange_ns, end_ns - start_ns));
     YS_TRY(take_losses(run, message.block.loss, count));
     go_on(run, count, end_ns);
@@ -297,9 +299,9 @@ static ys_status take_pieces(struct ys_run *run, const struct ys_message *messag
     const ys_json *prompts = message->latencies.prompt_ns, *each = message->latencies.token_ns;
     YS_TRY(check_pieces(run, message));
     for (size_t i = 0; i < ys_json_size(prompts); i++)
-        YS_TRY(ys_series_add_int(run->series, "prompt_ns", span_at(prompts, (int64_t)i)));
+        ys_series_add_int(run->series, "prompt_ns", span_at(prompts, (int64_t)i));
     for (size_t i = 0; i < ys_json_size(each); i++)
-        YS_TRY(ys_series_add_int(run->series, "token_ns", span_at(each, (int64_t)i)));
+        ys_series_add_int(run->series, "token_ns", span_at(each, (int64_t)i));
     return YS_OK;
 }
 
@@ -316,9 +318,9 @@ ys_status ys_run_take_latencies(void *context, const ys_json *json)
     YS_TRY(check_latencies(run, latencies, end_ns - start_ns));
     if (ys_plan_has_prompt(run->spec->plan))
         YS_TRY(take_pieces(run, &message));
-    YS_TRY(keep_span(run, count, start_ns, end_ns));
+    keep_span(run, count, start_ns, end_ns);
     for (size_t i = 0; i < (size_t)count; i++)
-        YS_TRY(ys_series_add_int(run->series, "latency_ns", ys_json_integer(ys_json_at(latencies, i), 0)));
+        ys_series_add_int(run->series, "latency_ns", ys_json_integer(ys_json_at(latencies, i), 0));
     go_on(run, count, end_ns);
     return YS_OK;
 }

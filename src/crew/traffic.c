@@ -37,14 +37,11 @@ void ys_traffic_fini(struct ys_run *run)
     ys_interfaces_fini(&run->traffic_after.seen);
 }
 
-static ys_status add_rank(struct ys_list *ranks, int64_t rank)
+static void add_rank(struct ys_list *ranks, int64_t rank)
 {
     int64_t *items = ys_realloc(ranks->items, ranks->count + 1, sizeof *items);
-    if (!items)
-        return ys_out_of_memory();
     items[ranks->count++] = rank;
     ranks->items = items;
-    return YS_OK;
 }
 
 ys_status ys_traffic_fill(const struct ys_run *run, struct ys_facts *facts)
@@ -54,8 +51,6 @@ ys_status ys_traffic_fill(const struct ys_run *run, struct ys_facts *facts)
     if (after->step == 0) /* it did not come so far */
         return YS_OK;
     struct ys_facts_network *told = ys_list_add(&ys_facts_network_record, &facts->networks);
-    if (!told)
-        return ys_out_of_memory();
     if (after->step == before->step)
         reason = "it had no step after the first";
     else if (strcmp(before->seen.space, after->seen.space) != 0)
@@ -63,7 +58,7 @@ ys_status ys_traffic_fill(const struct ys_run *run, struct ys_facts *facts)
     ys_facts_set_text(&told->space, after->seen.space[0] ? after->seen.space : NULL);
     ys_facts_set_text(&told->reason, reason[0] ? reason : NULL);
     told->steps = after->step - before->step;
-    YS_TRY(add_rank(&told->ranks, run->spec->plan->dist.rank));
+    add_rank(&told->ranks, run->spec->plan->dist.rank);
     return reason[0] ? YS_OK : ys_interfaces_passed(&before->seen, &after->seen, &told->interfaces);
 }
 
@@ -76,26 +71,23 @@ static struct ys_facts_network *find(struct ys_list *networks, const char *space
     return NULL;
 }
 
-ys_status ys_traffic_join(struct ys_run_record *const *own, size_t count, const struct ys_facts_rank *ranks,
-                          struct ys_list *networks)
+void ys_traffic_join(struct ys_run_record *const *own, size_t count, const struct ys_facts_rank *ranks,
+                     struct ys_list *networks)
 {
-    ys_status status = YS_OK;
-    for (size_t r = 0; status == YS_OK && r < count; r++) {
+    for (size_t r = 0; r < count; r++) {
         struct ys_list *of_rank = &own[r]->facts.networks;
-        struct ys_facts_network *from = of_rank->items, *known = from ? find(networks, from->space) : NULL, *made;
+        struct ys_facts_network *from = of_rank->items, *known = from ? find(networks, from->space) : NULL;
         if (!from)
             continue;
         if (known) {
-            status = add_rank(&known->ranks, (int64_t)r);
-        } else if ((made = ys_list_add(&ys_facts_network_record, networks))) {
+            add_rank(&known->ranks, (int64_t)r);
+        } else {
+            struct ys_facts_network *made = ys_list_add(&ys_facts_network_record, networks);
             *made = *from;
             ys_record_init(&ys_facts_network_record, from);
             made->node = ranks[r].node;
             ys_facts_set_text(&made->host, ranks[r].host);
-        } else {
-            status = ys_out_of_memory();
         }
         ys_list_fini(&ys_facts_network_record, of_rank);
     }
-    return status;
 }

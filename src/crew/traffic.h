@@ -11,13 +11,13 @@
  * timing. */
 void ys_traffic_begin(struct ys_run *run);
 void ys_traffic_end(struct ys_run *run);
-/** Adds what passed meanwhile to `facts->networks`, as of a network with this rank alone. YS_ENOMEM. */
+/** Adds what passed meanwhile to `facts->networks`, as of a network with this rank alone. */
 ys_status ys_traffic_fill(const struct ys_run *run, struct ys_facts *facts) YS_MUST_CHECK;
 void ys_traffic_fini(struct ys_run *run);
 
 /** The networks of `count` ranks, which each have one at most and lose it, become `networks`: ranks that are in one are
- * told of once, with the counts that the first of them saw. `ranks` says where each was. YS_ENOMEM. */
-ys_status ys_traffic_join(struct ys_run_record *const *own, size_t count, const struct ys_facts_rank *ranks,
-                          struct ys_list *networks) YS_MUST_CHECK;
+ * told of once, with the counts that the first of them saw. `ranks` says where each was. */
+void ys_traffic_join(struct ys_run_record *const *own, size_t count, const struct ys_facts_rank *ranks,
+                     struct ys_list *networks);
 
 #endif

@@ -147,7 +147,7 @@ static void judge(const struct act *act, const struct ys_session_end *end, const
                   const struct base *base, struct performance_shown *look)
 {
     struct ys_facts_observation made = {0}, *facts = &made;
-    (void)!ys_observe_fill(&end->observed, &end->peak, facts);
+    ys_observe_fill(&end->observed, &end->peak, facts);
     *look = (struct performance_shown){.truth = said->written_bytes, .observed = NAN};
     snprintf(look->reason, sizeof look->reason, "the kernel keeps no count of it");
     switch (act->kind) {

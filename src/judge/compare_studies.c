@@ -18,34 +18,30 @@ struct judging {
     struct ys_judged *judged;
 };
 
-static ys_status copy_text(const char *text, char **copy)
+static void copy_text(const char *text, char **copy)
 {
     ys_free(*copy);
     *copy = ys_strdup(text);
-    return text && !*copy ? ys_out_of_memory() : YS_OK;
 }
 
-ys_status ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told)
+void ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told)
 {
     told->id = side->store ? side->told.study.id : YS_FIELD_NONE;
-    YS_TRY(copy_text(side->word, &told->selector));
-    YS_TRY(copy_text(side->told.study.name, &told->name));
-    YS_TRY(copy_text(side->told.study.started, &told->started));
-    return copy_text(side->told.study.version, &told->version);
+    copy_text(side->word, &told->selector);
+    copy_text(side->told.study.name, &told->name);
+    copy_text(side->told.study.started, &told->started);
+    copy_text(side->told.study.version, &told->version);
 }
 
-ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval)
+void ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval)
 {
     double *ends;
     if (!interval->known || !isfinite(interval->lo) || !isfinite(interval->hi))
-        return YS_OK;
+        return;
     ends = list->items = ys_alloc(2, sizeof *ends);
-    if (!ends)
-        return ys_out_of_memory();
     ends[0] = interval->lo;
     ends[1] = interval->hi;
     list->count = 2;
-    return YS_OK;
 }
 
 bool ys_judge_may_drift(const struct ys_metric_info *info)
@@ -93,9 +89,9 @@ static void widen_all(struct ys_apart *apart, const struct ys_interval *bound)
 }
 
 /* `bound`: by what ratio the machine may have changed. */
-static ys_status conclude(const struct judging *judging, const struct ys_metric_info *info,
-                          const struct ys_judged_pair *pair, struct ys_apart *apart, const struct ys_interval *bound,
-                          struct ys_judged_metric *told)
+static void conclude(const struct judging *judging, const struct ys_metric_info *info,
+                     const struct ys_judged_pair *pair, struct ys_apart *apart, const struct ys_interval *bound,
+                     struct ys_judged_metric *told)
 {
     const struct ys_interval *interval = &apart->centre.interval;
     bool fraction = told->scale == YS_SCALE_DIFFERENCE, drifts = ys_judge_may_drift(info);
@@ -124,11 +120,11 @@ static ys_status conclude(const struct judging *judging, const struct ys_metric_
     memcpy(told->restored, (double[]){apart->restored.lo, apart->restored.hi}, sizeof told->restored);
     memcpy(told->restored_settled, (double[]){apart->restored_settled.lo, apart->restored_settled.hi},
            sizeof told->restored_settled);
-    YS_TRY(ys_judge_set_ends(&told->ci, interval));
-    YS_TRY(ys_judge_set_ends(&told->settled_ci, &apart->settled.interval));
+    ys_judge_set_ends(&told->ci, interval);
+    ys_judge_set_ends(&told->settled_ci, &apart->settled.interval);
     if (drifts)
-        YS_TRY(ys_judge_set_ends(&told->drift, bound));
-    return copy_text(reason, &told->reason);
+        ys_judge_set_ends(&told->drift, bound);
+    copy_text(reason, &told->reason);
 }
 
 /* Whether what was learned is matched by seed: the same work from the same seeds. */
@@ -140,8 +136,8 @@ static bool is_by_seed(const struct judging *judging, const struct ys_judged_pai
            seed == judging->candidate->told.study.seed;
 }
 
-static ys_status judge_metric(const struct judging *judging, const size_t places[2], size_t metric,
-                              const struct ys_drift *drift, struct ys_judged_pair *pair)
+static void judge_metric(const struct judging *judging, const size_t places[2], size_t metric,
+                         const struct ys_drift *drift, struct ys_judged_pair *pair)
 {
     size_t count;
     const struct ys_metric_info *info = &ys_metric_infos(&count)[metric];
@@ -152,15 +148,13 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     struct ys_interval bound;
     bool fraction = info->kind == YS_KIND_SHARE;
     if (a->n == 0 && b->n == 0)
-        return YS_OK;
+        return;
     struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->metrics);
-    if (!told)
-        return ys_out_of_memory();
-    YS_TRY(copy_text(info->name, &told->metric));
-    YS_TRY(copy_text(info->unit, &told->unit));
-    YS_TRY(ys_judge_apart(base, candidate, metric, fraction, is_by_seed(judging, pair, info), &apart));
+    copy_text(info->name, &told->metric);
+    copy_text(info->unit, &told->unit);
+    ys_judge_apart(base, candidate, metric, fraction, is_by_seed(judging, pair, info), &apart);
     told->is_untold = info->of_steady && isfinite(apart.centre.value) && isnan(apart.settled.value);
-    YS_TRY(ys_drift_bound(drift, judging->base, judging->candidate, metric, &bound));
+    ys_drift_bound(drift, judging->base, judging->candidate, metric, &bound);
     told->better = (int)info->better;
     told->scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO;
     told->base_value = a->n ? a->summary.median : NAN;
@@ -169,7 +163,7 @@ static ys_status judge_metric(const struct judging *judging, const size_t places
     told->candidate_n = (int64_t)b->n;
     told->ratio = fraction ? NAN : apart.centre.value;
     told->difference = fraction ? apart.centre.value : NAN;
-    return conclude(judging, info, pair, &apart, &bound, told);
+    conclude(judging, info, pair, &apart, &bound, told);
 }
 
 const char *ys_judge_proof_word(const struct ys_result_trial *trial)
@@ -177,7 +171,7 @@ const char *ys_judge_proof_word(const struct ys_result_trial *trial)
     return ys_name_of(&ys_proof_verdicts, (int)ys_stored_verdict(trial->proof));
 }
 
-ys_status ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault)
+void ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault)
 {
     *fault = NULL;
     const enum ys_proof_verdict verdict = ys_stored_verdict(trial->proof);
@@ -192,25 +186,19 @@ ys_status ys_judge_fault(const struct ys_result_trial *trial, const char *side, 
         *fault = ys_format("%s %s%s%s does the work that was asked for",
                            verdict == YS_PROOF_FAIL ? "the proof failed that" : "there is no proof that", trial->id, of,
                            side);
-    else
-        return YS_OK;
-    return *fault ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status find_faults(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
-                             struct ys_judged_pair *pair)
+static void find_faults(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                        struct ys_judged_pair *pair)
 {
     const struct ys_judged_difference *other = pair->other.items;
-    YS_TRY(ys_judge_fault(base, "base", &pair->base_fault));
-    YS_TRY(ys_judge_fault(candidate, "candidate", &pair->candidate_fault));
-    YS_TRY(copy_text(pair->base_fault ? pair->base_fault : pair->candidate_fault, &pair->invalid));
-    if (!pair->invalid && pair->other.count > 0) {
+    ys_judge_fault(base, "base", &pair->base_fault);
+    ys_judge_fault(candidate, "candidate", &pair->candidate_fault);
+    copy_text(pair->base_fault ? pair->base_fault : pair->candidate_fault, &pair->invalid);
+    if (!pair->invalid && pair->other.count > 0)
         pair->invalid =
             ys_format("not the same work: %s is %s there and %s here", other->what,
                       other->base ? other->base : "not set", other->candidate ? other->candidate : "not set");
-        return pair->invalid ? YS_OK : ys_out_of_memory();
-    }
-    return YS_OK;
 }
 
 /* What would have bounded it, by why the anchors do not. */
@@ -223,7 +211,7 @@ static const char *const unbounded[] = {
                                               "trial in both",
 };
 
-static ys_status tell_drift(const struct judging *judging, const struct ys_drift *drift, struct ys_judged_pair *pair)
+static void tell_drift(const struct judging *judging, const struct ys_drift *drift, struct ys_judged_pair *pair)
 {
     const bool anchored = drift->anchored == YS_ANCHORS_COMPARED;
     if (drift->none)
@@ -243,19 +231,19 @@ static ys_status tell_drift(const struct judging *judging, const struct ys_drift
         pair->drift = ys_strdup("the same engine in both: what its times differ is the machine's doing, or chance");
     else
         pair->drift = ys_strdup(unbounded[drift->anchored]);
-    return pair->drift ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status judge_metrics(const struct judging *judging, const size_t places[2], const struct ys_drift *drift,
-                               struct ys_judged_pair *pair)
+static void judge_metrics(const struct judging *judging, const size_t places[2], const struct ys_drift *drift,
+                          struct ys_judged_pair *pair)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
-    if (judging->metric)
-        return judge_metric(judging, places, (size_t)(ys_metric_find(judging->metric) - infos), drift, pair);
+    if (judging->metric) {
+        judge_metric(judging, places, (size_t)(ys_metric_find(judging->metric) - infos), drift, pair);
+        return;
+    }
     for (size_t m = 0; m < YS_COMPARED; m++)
-        YS_TRY(judge_metric(judging, places, (size_t)(ys_metric_find(ys_compared[m]) - infos), drift, pair));
-    return YS_OK;
+        judge_metric(judging, places, (size_t)(ys_metric_find(ys_compared[m]) - infos), drift, pair);
 }
 
 static ys_status judge_pair(const struct judging *judging, size_t of_base, size_t of_candidate)
@@ -264,18 +252,17 @@ static ys_status judge_pair(const struct judging *judging, size_t of_base, size_
                                  *candidate = &judging->candidate->result.trials[of_candidate];
     struct ys_judged_pair *pair = ys_list_add(&ys_judged_pair_record, &judging->judged->pairs);
     struct ys_drift drift;
-    if (!pair)
-        return ys_out_of_memory();
-    YS_TRY(copy_text(base->id, &pair->base));
-    YS_TRY(copy_text(candidate->id, &pair->candidate));
+    copy_text(base->id, &pair->base);
+    copy_text(candidate->id, &pair->candidate);
     YS_TRY(ys_judge_differ_trials(base, candidate, &pair->differences));
     YS_TRY(ys_judge_differ(base->observed, candidate->observed, "observed", NULL, &pair->differences));
     YS_TRY(ys_judge_differ_work(judging->base, base, judging->candidate, candidate, &pair->other));
-    YS_TRY(find_faults(base, candidate, pair));
+    find_faults(base, candidate, pair);
     YS_TRY(ys_drift_find(judging->base, of_base, judging->candidate, of_candidate, &drift));
     YS_TRY(ys_drift_is_reference(judging->base, of_base, judging->candidate, of_candidate, &pair->reference));
-    YS_TRY(tell_drift(judging, &drift, pair));
-    return judge_metrics(judging, (const size_t[]){of_base, of_candidate}, &drift, pair);
+    tell_drift(judging, &drift, pair);
+    judge_metrics(judging, (const size_t[]){of_base, of_candidate}, &drift, pair);
+    return YS_OK;
 }
 
 static bool takes_part(const struct ys_side *side, size_t place)
@@ -297,14 +284,13 @@ static bool partner(const struct ys_side *side, const char *name, size_t *place)
     return false;
 }
 
-static ys_status add_lonely(const struct ys_side *side, const struct ys_side *other, struct ys_list *only)
+static void add_lonely(const struct ys_side *side, const struct ys_side *other, struct ys_list *only)
 {
     for (size_t i = 0; i < side->result.trial_count; i++) {
         size_t place;
         if (takes_part(side, i) && !partner(other, side->result.trials[i].id, &place))
-            YS_TRY(ys_list_add_text(only, side->result.trials[i].id));
+            ys_list_add_text(only, side->result.trials[i].id);
     }
-    return YS_OK;
 }
 
 static ys_status pair_all(const struct judging *judging)
@@ -318,23 +304,24 @@ static ys_status pair_all(const struct judging *judging)
         if (takes_part(base, i) && partner(candidate, base->result.trials[i].id, &place))
             YS_TRY(judge_pair(judging, i, place));
     }
-    YS_TRY(add_lonely(base, candidate, &judging->judged->only_base));
-    return add_lonely(candidate, base, &judging->judged->only_candidate);
+    add_lonely(base, candidate, &judging->judged->only_base);
+    add_lonely(candidate, base, &judging->judged->only_candidate);
+    return YS_OK;
 }
 
 static ys_status judge(const struct judging *judging)
 {
     struct ys_judged *judged = judging->judged;
-    YS_TRY(copy_text(YS_JUDGE_SCHEMA, &judged->schema));
-    YS_TRY(ys_judge_tell_side(judging->base, &judged->base));
-    YS_TRY(ys_judge_tell_side(judging->candidate, &judged->candidate));
+    copy_text(YS_JUDGE_SCHEMA, &judged->schema);
+    ys_judge_tell_side(judging->base, &judged->base);
+    ys_judge_tell_side(judging->candidate, &judged->candidate);
     YS_TRY(ys_judge_differ_studies(judging->base, judging->candidate, &judged->differences));
     struct ys_interval machine = {.known = true};
     double ends[2];
     if (ys_drift_anchors(judging->base, judging->candidate, ends) == YS_ANCHORS_COMPARED) {
         machine.lo = ends[0];
         machine.hi = ends[1];
-        YS_TRY(ys_judge_set_ends(&judged->anchors, &machine));
+        ys_judge_set_ends(&judged->anchors, &machine);
     }
     return pair_all(judging);
 }
@@ -364,8 +351,8 @@ static void count_disturbed(const double *parts, size_t n, struct ys_judged_metr
     }
 }
 
-ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric,
-                            const struct ys_compare_rounds *rounds)
+void ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric,
+                       const struct ys_compare_rounds *rounds)
 {
     const bool fraction = metric->scale == YS_SCALE_DIFFERENCE;
     const struct ys_compare_rule rule = {
@@ -374,29 +361,24 @@ ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_
     struct ys_comparison found;
     struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->confirmed);
     double *scratch = ys_alloc(rounds->n + 1, sizeof *scratch);
-    ys_status status = told && scratch ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_compare_rounds(rounds, rule, ys_metric_find(metric->metric)->kind == YS_KIND_RATE, &found);
-    if (status == YS_OK) {
-        told->better = metric->better;
-        told->scale = metric->scale;
-        told->base_value = ys_stat_median(rounds->b, n, scratch);
-        told->candidate_value = ys_stat_median(rounds->a, n, scratch);
-        told->base_n = told->candidate_n = (int64_t)n;
-        told->ratio = fraction ? NAN : found.value;
-        told->difference = fraction ? found.value : NAN;
-        told->level = found.interval.known ? found.interval.level : NAN;
-        told->disturbed = told->left_out = 0;
-        count_disturbed(rounds->of_a, n, told);
-        count_disturbed(rounds->of_b, n, told);
-        told->margin = metric->margin;
-        told->verdict = (int)found.verdict;
-        status = copy_text(metric->metric, &told->metric);
-    }
+    ys_compare_rounds(rounds, rule, ys_metric_find(metric->metric)->kind == YS_KIND_RATE, &found);
+    told->better = metric->better;
+    told->scale = metric->scale;
+    told->base_value = ys_stat_median(rounds->b, n, scratch);
+    told->candidate_value = ys_stat_median(rounds->a, n, scratch);
+    told->base_n = told->candidate_n = (int64_t)n;
+    told->ratio = fraction ? NAN : found.value;
+    told->difference = fraction ? found.value : NAN;
+    told->level = found.interval.known ? found.interval.level : NAN;
+    told->disturbed = told->left_out = 0;
+    count_disturbed(rounds->of_a, n, told);
+    count_disturbed(rounds->of_b, n, told);
+    told->margin = metric->margin;
+    told->verdict = (int)found.verdict;
+    copy_text(metric->metric, &told->metric);
     ys_free(scratch);
-    YS_TRY(status);
-    YS_TRY(copy_text(metric->unit, &told->unit));
-    YS_TRY(ys_judge_set_ends(&told->ci, &found.interval));
-    YS_TRY(ys_judge_set_ends(&told->settled_ci, &found.settled));
-    return copy_text(found.reason, &told->reason);
+    copy_text(metric->unit, &told->unit);
+    ys_judge_set_ends(&told->ci, &found.interval);
+    ys_judge_set_ends(&told->settled_ci, &found.settled);
+    copy_text(found.reason, &told->reason);
 }

@@ -17,27 +17,23 @@ struct gating {
     struct ys_gate *gate;
 };
 
-static ys_status add_check(const struct gating *gating, const char *trial, const struct ys_rule *rule, int outcome,
-                           const char *reason, struct ys_gate_check **made)
+static void add_check(const struct gating *gating, const char *trial, const struct ys_rule *rule, int outcome,
+                      const char *reason, struct ys_gate_check **made)
 {
     struct ys_gate_check *check = ys_list_add(&ys_gate_check_record, &gating->gate->checks);
-    if (!check)
-        return ys_out_of_memory();
     check->trial = ys_strdup(trial);
     check->rule = ys_strdup(rule->text);
     check->reason = ys_strdup(reason);
     check->outcome = outcome;
     if (made)
         *made = check;
-    return check->trial && check->rule && (!reason || check->reason) ? YS_OK : ys_out_of_memory();
 }
 
 /* A trial of which nothing can be told, by all rules. */
-static ys_status add_for_all(const struct gating *gating, const char *trial, int outcome, const char *reason)
+static void add_for_all(const struct gating *gating, const char *trial, int outcome, const char *reason)
 {
     for (size_t i = 0; i < gating->rules->count; i++)
-        YS_TRY(add_check(gating, trial, &gating->rules->items[i], outcome, reason, NULL));
-    return YS_OK;
+        add_check(gating, trial, &gating->rules->items[i], outcome, reason, NULL);
 }
 
 /* Where an interval of the metric lies against the rule's bound. */
@@ -65,8 +61,8 @@ static int outcome_of_metric(const struct ys_rule *rule, const struct ys_judged_
     return *reason ? YS_GATE_OPEN : outcome;
 }
 
-static ys_status check_metric(const struct gating *gating, const struct ys_rule *rule, const char *trial,
-                              const struct ys_judged_metric *metric)
+static void check_metric(const struct gating *gating, const struct ys_rule *rule, const char *trial,
+                         const struct ys_judged_metric *metric)
 {
     struct ys_gate_check *check;
     const bool drifts = ys_judge_may_drift(ys_metric_find(rule->metric)) && metric->drift.count == 0;
@@ -82,7 +78,7 @@ static ys_status check_metric(const struct gating *gating, const struct ys_rule 
     } else {
         outcome = outcome_of_metric(rule, metric, &reason);
     }
-    YS_TRY(add_check(gating, trial, rule, outcome, reason, &check));
+    add_check(gating, trial, rule, outcome, reason, &check);
     check->base_value = metric->base_value;
     check->candidate_value = metric->candidate_value;
     check->scale = metric->scale;
@@ -91,7 +87,6 @@ static ys_status check_metric(const struct gating *gating, const struct ys_rule 
     check->ci = metric->ci;
     check->settled_ci = metric->settled_ci;
     check->is_untold = metric->is_untold;
-    return YS_OK;
 }
 
 static ys_status refuse_other_work(const struct gating *gating, const struct ys_judged_pair *pair)
@@ -103,15 +98,17 @@ static ys_status refuse_other_work(const struct gating *gating, const struct ys_
 static ys_status check_pair(const struct gating *gating, const struct ys_rule *rule, struct ys_judged_pair *pair)
 {
     struct ys_judged_metric *metric = pair->metrics.items;
-    if (pair->base_fault || pair->candidate_fault)
-        return add_check(gating, pair->base, rule, pair->base_fault ? YS_GATE_OPEN : YS_GATE_BROKEN,
-                         pair->base_fault ? pair->base_fault : pair->candidate_fault, NULL);
+    if (pair->base_fault || pair->candidate_fault) {
+        add_check(gating, pair->base, rule, pair->base_fault ? YS_GATE_OPEN : YS_GATE_BROKEN,
+                  pair->base_fault ? pair->base_fault : pair->candidate_fault, NULL);
+        return YS_OK;
+    }
     if (pair->other.count)
         return refuse_other_work(gating, pair);
     /* Of neither, such as a latency of a training; or the very measure of drift, of which no drift can be told. */
     if (pair->metrics.count == 0 || (pair->reference && ys_judge_may_drift(ys_metric_find(rule->metric))))
         return YS_OK;
-    YS_TRY(check_metric(gating, rule, pair->base, metric));
+    check_metric(gating, rule, pair->base, metric);
     metric->ci = metric->settled_ci = (struct ys_list){0}; /* the check's now */
     return YS_OK;
 }
@@ -140,7 +137,7 @@ static ys_status take_frame(const struct gating *gating)
                          gating->base->word, gating->candidate->word);
     char *const *lost = judged.only_base.items;
     for (size_t i = 0; status == YS_OK && i < judged.only_base.count; i++)
-        status = add_for_all(gating, lost[i], YS_GATE_BROKEN, "the baseline has this trial, the candidate has it not");
+        add_for_all(gating, lost[i], YS_GATE_BROKEN, "the baseline has this trial, the candidate has it not");
     if (status == YS_OK) { /* moved, not copied */
         gate->base = judged.base;
         gate->candidate = judged.candidate;
@@ -153,7 +150,7 @@ static ys_status take_frame(const struct gating *gating)
     return status;
 }
 
-ys_status ys_gate_conclude(struct ys_gate *gate)
+void ys_gate_conclude(struct ys_gate *gate)
 {
     ys_free(gate->sentence);
     gate->sentence = NULL;
@@ -177,18 +174,16 @@ ys_status ys_gate_conclude(struct ys_gate *gate)
             ys_format("%zu of %zu checks %s %s, the first: %s of %s%s%s.", counts[gate->outcome], gate->checks.count,
                       counts[gate->outcome] == 1 ? "is" : "are", ys_name_of(&ys_gate_outcomes, gate->outcome),
                       first->rule, first->trial, first->reason ? ": " : "", first->reason ? first->reason : "");
-    return gate->sentence ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status judge(const struct gating *gating)
 {
     gating->gate->schema = ys_strdup(YS_GATE_SCHEMA);
-    if (!gating->gate->schema)
-        return ys_out_of_memory();
     YS_TRY(take_frame(gating));
     for (size_t i = 0; i < gating->rules->count; i++)
         YS_TRY(check_rule(gating, &gating->rules->items[i]));
-    return ys_gate_conclude(gating->gate);
+    ys_gate_conclude(gating->gate);
+    return YS_OK;
 }
 
 ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candidate, const struct ys_rules *rules,
@@ -216,41 +211,34 @@ bool ys_gate_is_suspect(const struct ys_gate_check *check)
 }
 
 /* How surely the rounds that count do not lie about the rule's bound, `bounds`, each. */
-static ys_status sureness_of(const struct ys_compare_rounds *rounds, const double *bounds, bool ratio, double *p)
+static void sureness_of(const struct ys_compare_rounds *rounds, const double *bounds, bool ratio, double *p)
 {
     size_t n = 0;
     double *away = ys_alloc(rounds->n + 1, sizeof *away);
-    if (!away)
-        return ys_out_of_memory();
     for (size_t i = 0; i < rounds->n; i++) {
         const double one = ratio ? log(rounds->a[i] / bounds[i]) : rounds->a[i] - bounds[i];
         if (isfinite(one) && !isnan(rounds->of_a[i]) && !isnan(rounds->of_b[i]))
             away[n++] = one;
     }
-    ys_status status = ys_signed_rank_p(away, n, p);
+    ys_signed_rank_p(away, n, p);
     ys_free(away);
-    return status;
 }
 
 /* Of fresh rounds against the rule's bound: an interval at this level lies on one side of it just where the test says
  * so. */
-static ys_status compare_with_bound(const struct ys_rule *rule, bool ratio, const struct ys_compare_rounds *rounds,
-                                    double level, struct ys_comparison *found, double *p)
+static void compare_with_bound(const struct ys_rule *rule, bool ratio, const struct ys_compare_rounds *rounds,
+                               double level, struct ys_comparison *found, double *p)
 {
     const struct ys_compare_rule above = {
         .better = YS_BETTER_HIGHER, .difference = !ratio, .stretch = 1, .level = 1 - level};
     double *bounds = ys_alloc(rounds->n + 1, sizeof *bounds);
     struct ys_compare_rounds against = *rounds;
-    if (!bounds)
-        return ys_out_of_memory();
     for (size_t i = 0; i < rounds->n; i++)
         bounds[i] = ratio ? rounds->b[i] * (1 + rule->change) : rounds->b[i] + rule->change;
     against.b = bounds;
-    ys_status status = ys_compare_rounds(&against, above, ys_metric_find(rule->metric)->kind == YS_KIND_RATE, found);
-    if (status == YS_OK)
-        status = sureness_of(rounds, bounds, ratio, p);
+    ys_compare_rounds(&against, above, ys_metric_find(rule->metric)->kind == YS_KIND_RATE, found);
+    sureness_of(rounds, bounds, ratio, p);
     ys_free(bounds);
-    return status;
 }
 
 /* "8 fresh rounds of both in turn, 2 of them left out as the machine was busy with something else: 0.912x, p = 0.031".
@@ -269,17 +257,16 @@ static char *say_rounds(const struct ys_gate_check *check, size_t left_out, cons
                      change, check->fresh_p, doubt ? "; " : "", doubt ? doubt : "");
 }
 
-ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule,
-                          const struct ys_compare_rounds *rounds, double level)
+void ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const struct ys_compare_rounds *rounds,
+                     double level)
 {
     const bool ratio = check->scale == YS_SCALE_RATIO;
     struct ys_comparison found;
-    YS_TRY(compare_with_bound(rule, ratio, rounds, level, &found, &check->fresh_p));
+    compare_with_bound(rule, ratio, rounds, level, &found, &check->fresh_p);
     const bool is_above = found.verdict == YS_VERDICT_BETTER, is_told = is_above || found.verdict == YS_VERDICT_WORSE;
     check->fresh_rounds = (int64_t)(rounds->n - rounds->again);
     check->fresh_change = ratio ? found.value * (1 + rule->change) : found.value + rule->change;
     check->outcome = !is_told ? YS_GATE_OPEN : is_above == rule->at_least ? YS_GATE_HOLDS : YS_GATE_BROKEN;
     ys_free(check->reason);
     check->reason = say_rounds(check, found.left_out, !is_told && check->fresh_p <= level ? found.reason : NULL);
-    return check->reason ? YS_OK : ys_out_of_memory();
 }

@@ -77,9 +77,9 @@ bool ys_gate_is_suspect(const struct ys_gate_check *check);
  * broken or holding where the signs of the rounds' distances from the rule's bound are as one-sided as at most `level`
  * of chances would be (an exact signed-rank test), with what is left of warm-up and without, with what the machine took
  * given back to either side, and with the rounds of which nobody knows that put back at their worse ends; else open. */
-ys_status ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule,
-                          const struct ys_compare_rounds *rounds, double level) YS_MUST_CHECK;
+void ys_gate_confirm(struct ys_gate_check *check, const struct ys_rule *rule, const struct ys_compare_rounds *rounds,
+                     double level);
 /** Sets outcome and sentence anew, after checks were confirmed. */
-ys_status ys_gate_conclude(struct ys_gate *gate) YS_MUST_CHECK;
+void ys_gate_conclude(struct ys_gate *gate);
 
 #endif

@@ -50,12 +50,10 @@ ys_status ys_rules_add(struct ys_rules *rules, const char *text)
         return ys_fail_in(status, "rule \"%s\"", text);
     rule.metric = info->name;
     struct ys_rule *more = ys_realloc(rules->items, rules->count + 1, sizeof *more);
-    if (!more)
-        return ys_out_of_memory();
     rules->items = more;
     rule.text = ys_strdup(text);
     rules->items[rules->count++] = rule;
-    return rule.text ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status add_line(struct ys_rules *rules, char *line)

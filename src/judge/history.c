@@ -103,13 +103,11 @@ static size_t change_of(const struct point_range *of, double margin, double *scr
                : 0;
 }
 
-ys_status ys_history_changes(const double *values, const double *low, const double *high, size_t n, double margin,
-                             bool *change)
+void ys_history_changes(const double *values, const double *low, const double *high, size_t n, double margin,
+                        bool *change)
 {
     double *scratch = ys_alloc(2 * n + 1, sizeof *scratch);
     size_t from = 0;
-    if (!scratch)
-        return ys_out_of_memory();
     memset(change, 0, n * sizeof *change);
     /* Each stretch between two changes, from the first on: one that splits is looked at again from where it began. */
     while (from < n) {
@@ -125,7 +123,6 @@ ys_status ys_history_changes(const double *values, const double *low, const doub
             from = end;
     }
     ys_free(scratch);
-    return YS_OK;
 }
 
 struct listed {
@@ -139,7 +136,7 @@ static const struct ys_field listed_fields[] = {
 static const struct ys_record listed_record = YS_RECORD("study", struct listed, listed_fields);
 
 /* Against the anchors of the first study that has some; *first (kept by the caller) is that one's JSON. */
-static ys_status add_anchor(const struct ys_side *side, ys_json **first, struct ys_history_point *point)
+static void add_anchor(const struct ys_side *side, ys_json **first, struct ys_history_point *point)
 {
     const ys_json *anchors = side->told.study.timing.anchors;
     struct ys_anchor_range then, now;
@@ -150,20 +147,18 @@ static ys_status add_anchor(const struct ys_side *side, ys_json **first, struct 
     ys_anchor_range(*first, &then);
     ys_anchor_range(anchors, &now);
     if (!ys_anchor_compare(&then, &now, range))
-        return YS_OK;
+        return;
     ends.lo = range[0];
     ends.hi = range[1];
-    return ys_judge_set_ends(&point->anchor, &ends);
+    ys_judge_set_ends(&point->anchor, &ends);
 }
 
 /* Its value at both ends of its runs, of those of which is known how much the machine took. */
-static ys_status bound_point(const struct ys_trial_metric *of, size_t metric, struct ys_history_point *point)
+static void bound_point(const struct ys_trial_metric *of, size_t metric, struct ys_history_point *point)
 {
     struct ys_ends ends;
     size_t kept = 0;
     double *low = ys_alloc(3 * of->rounds + 1, sizeof *low);
-    if (!low)
-        return ys_out_of_memory();
     double *high = low + of->rounds;
     for (size_t r = 0; of->n && r < of->rounds; r++) {
         ys_judge_ends(of, metric, r, &ends);
@@ -176,26 +171,22 @@ static ys_status bound_point(const struct ys_trial_metric *of, size_t metric, st
     point->low = tells ? ys_stat_median(low, kept, high + of->rounds) : NAN;
     point->high = tells ? ys_stat_median(high, kept, high + of->rounds) : NAN;
     ys_free(low);
-    return YS_OK;
 }
 
-static ys_status add_point(const struct ys_side *side, const struct ys_result_trial *trial, size_t metric,
-                           ys_json **first, struct ys_history *history)
+static void add_point(const struct ys_side *side, const struct ys_result_trial *trial, size_t metric, ys_json **first,
+                      struct ys_history *history)
 {
     const struct ys_trial_metric *of = &trial->values[metric];
     struct ys_history_point *point = ys_list_add(&ys_history_point_record, &history->points);
-    if (!point)
-        return ys_out_of_memory();
     point->study = side->told.study.id;
     point->started = ys_strdup(side->told.study.started);
     point->version = ys_strdup(trial->framework && trial->framework->version ? trial->framework->version : "");
     point->value = of->n ? of->summary.median : NAN;
     point->n = (int64_t)of->n;
     if (of->n && of->summary.interval.known)
-        YS_TRY(ys_judge_set_ends(&point->ci, &of->summary.interval));
-    YS_TRY(bound_point(of, metric, point));
-    YS_TRY(add_anchor(side, first, point));
-    return point->version ? YS_OK : ys_out_of_memory();
+        ys_judge_set_ends(&point->ci, &of->summary.interval);
+    bound_point(of, metric, point);
+    add_anchor(side, first, point);
 }
 
 static ys_status add_study(struct ys_store *store, int64_t id, const struct ys_metric_info *info, ys_json **first,
@@ -205,11 +196,10 @@ static ys_status add_study(struct ys_store *store, int64_t id, const struct ys_m
     size_t count;
     const size_t metric = (size_t)(info - ys_metric_infos(&count));
     YS_TRY(ys_side_load_one(store, id, history->trial, info, &side));
-    ys_status status = YS_OK;
     if (side.result.trial_count)
-        status = add_point(&side, &side.result.trials[0], metric, first, history);
+        add_point(&side, &side.result.trials[0], metric, first, history);
     ys_side_fini(&side);
-    return status;
+    return YS_OK;
 }
 
 static ys_status add_studies(struct ys_store *store, int64_t study_id, const struct ys_metric_info *info,
@@ -242,15 +232,14 @@ static int by_date(const void *a, const void *b)
 }
 
 /* Points without a value, or of too few runs without a doubt, tell nothing of changes. */
-static ys_status find_changes(struct ys_history *history, double margin)
+static void find_changes(struct ys_history *history, double margin)
 {
     struct ys_history_point *points = history->points.items;
     size_t n = 0, count = history->points.count;
     double *values = ys_alloc(3 * count + 1, sizeof *values);
     size_t *place = ys_alloc(count + 1, sizeof *place);
     bool *change = ys_alloc(count + 1, sizeof *change);
-    ys_status status = values && place && change ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!isfinite(points[i].value) || !isfinite(points[i].low))
             continue;
         values[n] = points[i].value;
@@ -258,14 +247,12 @@ static ys_status find_changes(struct ys_history *history, double margin)
         values[2 * count + n] = fmax(points[i].high, points[i].value);
         place[n++] = i;
     }
-    if (status == YS_OK)
-        status = ys_history_changes(values, values + count, values + 2 * count, n, margin, change);
-    for (size_t i = 0; status == YS_OK && i < n; i++)
+    ys_history_changes(values, values + count, values + 2 * count, n, margin, change);
+    for (size_t i = 0; i < n; i++)
         points[place[i]].change = change[i];
     ys_free(values);
     ys_free(place);
     ys_free(change);
-    return status;
 }
 
 static ys_status load(struct ys_store *store, int64_t study_id, int64_t trial_id, const struct ys_metric_info *info,
@@ -281,12 +268,11 @@ static ys_status load(struct ys_store *store, int64_t study_id, int64_t trial_id
     history->schema = ys_strdup(YS_HISTORY_SCHEMA);
     history->metric = ys_strdup(info->name);
     history->unit = ys_strdup(info->unit);
-    if (!history->trial || !history->schema || !history->metric || !history->unit)
-        return ys_out_of_memory();
     YS_TRY(add_studies(store, study_id, info, history));
     if (history->points.count)
         qsort(history->points.items, history->points.count, sizeof(struct ys_history_point), by_date);
-    return find_changes(history, margin);
+    find_changes(history, margin);
+    return YS_OK;
 }
 
 ys_status ys_history_load(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *metric,

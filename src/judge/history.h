@@ -40,9 +40,9 @@ extern const struct ys_record ys_history_record, ys_history_point_record;
 /** Where `values` change: sets change[i] where a change lies between i - 1 and i. `margin`: smaller changes are none.
  * `low` and `high`: how far each may lie down and up; a change must be one too were the points before it moved towards
  * those behind it as far as they may, and those behind it towards them; NULL: nowhere. The permutations have a seed of
- * their own, so the same values give the same answer. YS_ENOMEM. */
-ys_status ys_history_changes(const double *values, const double *low, const double *high, size_t n, double margin,
-                             bool *change) YS_MUST_CHECK;
+ * their own, so the same values give the same answer. */
+void ys_history_changes(const double *values, const double *low, const double *high, size_t n, double margin,
+                        bool *change);
 
 /** The trials of that name in all stored studies that are called as the study `study_id` is; `trial_id` 0: its first
  * trial.

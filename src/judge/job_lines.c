@@ -48,11 +48,10 @@ static void put_value(const struct ys_option *option, const ys_json *value, stru
     }
 }
 
-static ys_status add_line(struct ys_buf *line, struct ys_list *lines)
+static void add_line(struct ys_buf *line, struct ys_list *lines)
 {
-    ys_status status = line->failed ? ys_out_of_memory() : ys_list_add_text(lines, ys_buf_text(line));
+    ys_list_add_text(lines, ys_buf_text(line));
     ys_buf_free(line);
-    return status;
 }
 
 static bool is_word(const ys_json *keys, const char *key, const char *word)
@@ -116,22 +115,21 @@ static ys_status add_settings(const struct ys_recommend_of *of, bool usual, stru
         YS_TRY(is_usual(of->keys, option, &found));
         if (found == usual)
             put_setting(of, option, &line);
-        if (line.size || line.failed)
-            YS_TRY(add_line(&line, lines));
+        if (line.size)
+            add_line(&line, lines);
     }
     return YS_OK;
 }
 
 /* {name: value} of options or variables. */
-static ys_status add_named(const char *prefix, const char *of, const ys_json *values, struct ys_list *lines)
+static void add_named(const char *prefix, const char *of, const ys_json *values, struct ys_list *lines)
 {
     for (void *it = ys_json_iter(values); it; it = ys_json_next(values, it)) {
         struct ys_buf line = {0};
         ys_buf_printf(&line, "%s.%s%s%s = ", prefix, of, *of ? "." : "", ys_json_iter_key(it));
         ys_ini_put_value(&line, ys_json_text(ys_json_iter_value(it), ""));
-        YS_TRY(add_line(&line, lines));
+        add_line(&line, lines);
     }
-    return YS_OK;
 }
 
 ys_status ys_recommend_lines_of(const struct ys_recommend_of *of, struct ys_list *lines)
@@ -139,12 +137,12 @@ ys_status ys_recommend_lines_of(const struct ys_recommend_of *of, struct ys_list
     struct ys_buf seed = {0};
     if (of->seed != YS_FIELD_NONE) {
         ys_buf_printf(&seed, "; before the first section: seed = %lld", (long long)of->seed);
-        YS_TRY(add_line(&seed, lines));
+        add_line(&seed, lines);
     }
     YS_TRY(add_settings(of, false, lines));
-    YS_TRY(add_named("opt", of->framework ? of->framework : "", of->options, lines));
-    YS_TRY(add_named("env", "", of->env, lines));
-    YS_TRY(ys_list_add_text(lines, "; as by default when this was measured:"));
+    add_named("opt", of->framework ? of->framework : "", of->options, lines);
+    add_named("env", "", of->env, lines);
+    ys_list_add_text(lines, "; as by default when this was measured:");
     return add_settings(of, true, lines);
 }
 
@@ -158,7 +156,7 @@ ys_status ys_recommend_lines(const struct ys_side *side, const struct ys_result_
                                        .framework = framework ? framework->name : NULL,
                                        .version = framework ? framework->version : NULL,
                                        .seed = side->told.study.seed};
-    ys_status status = keys ? ys_recommend_lines_of(&of, lines) : ys_out_of_memory();
+    ys_status status = ys_recommend_lines_of(&of, lines);
     ys_json_free(keys);
     return status;
 }

@@ -11,8 +11,7 @@
 ys_status ys_judge_differ(const ys_json *base, const ys_json *candidate, const char *prefix, const char *const *except,
                           struct ys_list *differences) YS_MUST_CHECK;
 /** Adds one where the texts differ; NULL is nothing. */
-ys_status ys_judge_differ_text(const char *what, const char *base, const char *candidate,
-                               struct ys_list *differences) YS_MUST_CHECK;
+void ys_judge_differ_text(const char *what, const char *base, const char *candidate, struct ys_list *differences);
 
 /** In what the studies and their machines differ. */
 ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate,
@@ -26,15 +25,15 @@ ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_resul
                                struct ys_list *differences) YS_MUST_CHECK;
 
 /** What is said of a side; `told` is as after ys_record_init(). */
-ys_status ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told) YS_MUST_CHECK;
+void ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told);
 /** The verdict of a trial's proof; "none" where there is none. */
 const char *ys_judge_proof_word(const struct ys_result_trial *trial);
 /** Why nothing may be concluded from a trial, whatever it is compared with: a new text; NULL when something may.
  * `side`: whose it is, "base"; NULL where there is one side alone. */
-ys_status ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault) YS_MUST_CHECK;
+void ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault);
 
 /** Both ends of an interval as a list of two; an unknown one leaves it empty. */
-ys_status ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval) YS_MUST_CHECK;
+void ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval);
 
 /** Whether the machine's speed tells on it: on times and rates, not on sizes, shares and counts. */
 bool ys_judge_may_drift(const struct ys_metric_info *info);
@@ -63,8 +62,8 @@ struct ys_apart {
 /** Of the candidate's values of a metric (its place in ys_metric_infos()) against the base's, by ratio or `difference`.
  * `paired`: round by round, where both learned the same from the same seeds; else unpaired. A ratio of values of which
  * one is not above 0 has no interval. */
-ys_status ys_judge_apart(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
-                         bool difference, bool paired, struct ys_apart *apart) YS_MUST_CHECK;
+void ys_judge_apart(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                    bool difference, bool paired, struct ys_apart *apart);
 
 /** What the anchors of both sides say. */
 enum ys_anchored {
@@ -90,7 +89,7 @@ ys_status ys_drift_is_reference(const struct ys_side *base, size_t of_base, cons
 ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
                         size_t of_candidate, struct ys_drift *drift) YS_MUST_CHECK;
 /** By what ratio it may have changed: an interval that holds 1; unknown where nothing bounds it. */
-ys_status ys_drift_bound(const struct ys_drift *drift, const struct ys_side *base, const struct ys_side *candidate,
-                         size_t metric, struct ys_interval *bound) YS_MUST_CHECK;
+void ys_drift_bound(const struct ys_drift *drift, const struct ys_side *base, const struct ys_side *candidate,
+                    size_t metric, struct ys_interval *bound);
 
 #endif

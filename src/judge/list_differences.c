@@ -9,22 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static ys_status add(const char *what, const char *base, const char *candidate, struct ys_list *differences)
+static void add(const char *what, const char *base, const char *candidate, struct ys_list *differences)
 {
     struct ys_judged_difference *one = ys_list_add(&ys_judged_difference_record, differences);
-    if (!one || !(one->what = ys_strdup(what)))
-        return ys_out_of_memory();
+    one->what = ys_strdup(what);
     one->base = ys_strdup(base);
     one->candidate = ys_strdup(candidate);
-    return (base && !one->base) || (candidate && !one->candidate) ? ys_out_of_memory() : YS_OK;
 }
 
-ys_status ys_judge_differ_text(const char *what, const char *base, const char *candidate, struct ys_list *differences)
+void ys_judge_differ_text(const char *what, const char *base, const char *candidate, struct ys_list *differences)
 {
     const char *empty = "";
-    if (strcmp(base ? base : empty, candidate ? candidate : empty) == 0)
-        return YS_OK;
-    return add(what, base, candidate, differences);
+    if (strcmp(base ? base : empty, candidate ? candidate : empty) != 0)
+        add(what, base, candidate, differences);
 }
 
 /* "avx, fma" of an array, "level 1, type Data; level 2, type Unified" of one of objects. */
@@ -39,23 +36,22 @@ static void put_value(struct ys_buf *out, const ys_json *value, const char *betw
             ys_buf_puts(out, i == 0 ? "" : object ? "; " : between);
             put_value(out, ys_json_at(value, i), between);
         }
-        return;
+        break;
     case YS_JSON_OBJECT:
         for (void *it = ys_json_iter(value), *first = it; it; it = ys_json_next(value, it)) {
             ys_buf_printf(out, "%s%s ", it == first ? "" : between, ys_json_iter_key(it));
             put_value(out, ys_json_iter_value(it), " ");
         }
-        return;
+        break;
     default:
         dumped = word ? NULL : ys_json_dump(value, 0);
-        ys_buf_puts(out, word ? word : dumped ? dumped : "");
-        out->failed |= !word && !dumped;
+        ys_buf_puts(out, word ? word : dumped);
         ys_free(dumped);
     }
 }
 
 /* The text of a value that is called `what`; NULL for null. Bytes are also said in larger units. */
-static ys_status text_of(const char *what, const ys_json *value, char **text)
+static void text_of(const char *what, const ys_json *value, char **text)
 {
     static const char bytes[] = "_bytes";
     const size_t length = strlen(what), end = sizeof bytes - 1;
@@ -64,30 +60,24 @@ static ys_status text_of(const char *what, const ys_json *value, char **text)
     char size[YS_SIZE_TEXT];
     *text = NULL;
     if (ys_json_type_of(value) == YS_JSON_NULL)
-        return YS_OK;
+        return;
     ys_buf_puts(&out, "");
     put_value(&out, value, ", ");
     if (number >= 1000 && number < 1e18 && length > end && strcmp(what + length - end, bytes) == 0)
         ys_buf_printf(&out, " (%s)", ys_size_text((uint64_t)number, size));
-    *text = out.failed ? NULL : ys_buf_take(&out);
-    ys_buf_free(&out);
-    return *text ? YS_OK : ys_out_of_memory();
+    *text = ys_buf_take(&out);
 }
 
-static ys_status differ_values(const char *what, const ys_json *base, const ys_json *candidate,
-                               struct ys_list *differences)
+static void differ_values(const char *what, const ys_json *base, const ys_json *candidate, struct ys_list *differences)
 {
     char *of_base = NULL, *of_candidate = NULL;
     if (base && candidate && ys_json_equal(base, candidate))
-        return YS_OK;
-    ys_status status = text_of(what, base, &of_base);
-    if (status == YS_OK)
-        status = text_of(what, candidate, &of_candidate);
-    if (status == YS_OK)
-        status = ys_judge_differ_text(what, of_base, of_candidate, differences);
+        return;
+    text_of(what, base, &of_base);
+    text_of(what, candidate, &of_candidate);
+    ys_judge_differ_text(what, of_base, of_candidate, differences);
     ys_free(of_base);
     ys_free(of_candidate);
-    return status;
 }
 
 static bool is_among(const char *name, const char *const *names)
@@ -106,8 +96,10 @@ static ys_status differ_member(const char *what, const ys_json *base, const ys_j
     objects |= !base && ys_json_type_of(candidate) == YS_JSON_OBJECT;
     if (is_among(what, except))
         return YS_OK;
-    return objects ? ys_judge_differ(base, candidate, what, except, differences)
-                   : differ_values(what, base, candidate, differences);
+    if (objects)
+        return ys_judge_differ(base, candidate, what, except, differences);
+    differ_values(what, base, candidate, differences);
+    return YS_OK;
 }
 
 /* Members of `from`; of the second object those that the first has not. */
@@ -121,8 +113,7 @@ static ys_status differ_members(const ys_json *from, const ys_json *other, bool 
         if (swapped && theirs)
             continue;
         char *what = *prefix ? ys_format("%s.%s", prefix, name) : ys_strdup(name);
-        status = what ? differ_member(what, swapped ? NULL : mine, swapped ? mine : theirs, except, differences)
-                      : ys_out_of_memory();
+        status = differ_member(what, swapped ? NULL : mine, swapped ? mine : theirs, except, differences);
         ys_free(what);
     }
     return status;
@@ -149,9 +140,9 @@ ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_si
     char seeds[2][32];
     snprintf(seeds[0], sizeof seeds[0], "%lld", (long long)base->told.study.seed);
     snprintf(seeds[1], sizeof seeds[1], "%lld", (long long)candidate->told.study.seed);
-    YS_TRY(ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, differences));
-    YS_TRY(ys_judge_differ_text("seed", seeds[0], seeds[1], differences));
-    YS_TRY(ys_judge_differ_text("interleave", interleave_of(base), interleave_of(candidate), differences));
+    ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, differences);
+    ys_judge_differ_text("seed", seeds[0], seeds[1], differences);
+    ys_judge_differ_text("interleave", interleave_of(base), interleave_of(candidate), differences);
     return ys_judge_differ(base->told.host, candidate->told.host, "", passing, differences);
 }
 
@@ -160,12 +151,12 @@ static ys_status differ_settings(const struct ys_result_trial *base, const struc
 {
     ys_json *keys[2] = {ys_record_json(&ys_trial_settings_record, &base->keys),
                         ys_record_json(&ys_trial_settings_record, &candidate->keys)};
-    ys_status status = keys[0] && keys[1] ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && except)
+    ys_status status = YS_OK;
+    if (except)
         status = ys_judge_differ(keys[0], keys[1], "", except, differences);
     for (size_t i = 0; status == YS_OK && !except && ys_settings_surroundings[i]; i++)
-        status = differ_values(ys_settings_surroundings[i], ys_json_get(keys[0], ys_settings_surroundings[i]),
-                               ys_json_get(keys[1], ys_settings_surroundings[i]), differences);
+        differ_values(ys_settings_surroundings[i], ys_json_get(keys[0], ys_settings_surroundings[i]),
+                      ys_json_get(keys[1], ys_settings_surroundings[i]), differences);
     ys_json_free(keys[0]);
     ys_json_free(keys[1]);
     return status;
@@ -177,12 +168,12 @@ ys_status ys_judge_differ_trials(const struct ys_result_trial *base, const struc
     const struct ys_trial_framework none = {0}, *a = base->framework ? base->framework : &none,
                                     *b = candidate->framework ? candidate->framework : &none;
     YS_TRY(differ_settings(base, candidate, NULL, differences));
-    YS_TRY(ys_judge_differ_text("framework.name", a->name, b->name, differences));
-    YS_TRY(ys_judge_differ_text("framework.version", a->version, b->version, differences));
-    YS_TRY(ys_judge_differ_text("framework.closure", a->closure, b->closure, differences));
-    YS_TRY(ys_judge_differ_text("framework.recipe", a->recipe, b->recipe, differences));
-    YS_TRY(ys_judge_differ_text("framework.fingerprint", a->fingerprint, b->fingerprint, differences));
-    YS_TRY(ys_judge_differ_text("framework.changes", a->changes, b->changes, differences));
+    ys_judge_differ_text("framework.name", a->name, b->name, differences);
+    ys_judge_differ_text("framework.version", a->version, b->version, differences);
+    ys_judge_differ_text("framework.closure", a->closure, b->closure, differences);
+    ys_judge_differ_text("framework.recipe", a->recipe, b->recipe, differences);
+    ys_judge_differ_text("framework.fingerprint", a->fingerprint, b->fingerprint, differences);
+    ys_judge_differ_text("framework.changes", a->changes, b->changes, differences);
     YS_TRY(ys_judge_differ(base->options, candidate->options, "opt", NULL, differences));
     return ys_judge_differ(base->env, candidate->env, "env", NULL, differences);
 }
@@ -212,8 +203,9 @@ ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_resul
     for (size_t i = 0; i < 2; i++)
         snprintf(text[i], sizeof text[i], "%lld parameters, %lld multiply-adds", (long long)work[i].parameters,
                  (long long)work[i].multiply_adds);
-    YS_TRY(ys_judge_differ_text("network", text[0], text[1], differences));
-    YS_TRY(ys_judge_differ_text("network file", work[0].model_hash, work[1].model_hash, differences));
-    YS_TRY(ys_judge_differ_text("training data", work[0].train_hash, work[1].train_hash, differences));
-    return ys_judge_differ_text("test data", work[0].test_hash, work[1].test_hash, differences);
+    ys_judge_differ_text("network", text[0], text[1], differences);
+    ys_judge_differ_text("network file", work[0].model_hash, work[1].model_hash, differences);
+    ys_judge_differ_text("training data", work[0].train_hash, work[1].train_hash, differences);
+    ys_judge_differ_text("test data", work[0].test_hash, work[1].test_hash, differences);
+    return YS_OK;
 }

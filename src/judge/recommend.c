@@ -49,18 +49,15 @@ static bool is_framework(const struct ys_wish_key *key, const ys_json *value)
 }
 
 /* A framework without a version is any version of it. */
-static ys_status has_keys(const struct ys_wish *wish, const struct ys_result_trial *trial, bool *has)
+static void has_keys(const struct ys_wish *wish, const struct ys_result_trial *trial, bool *has)
 {
     ys_json *keys = ys_record_json(&ys_trial_settings_record, &trial->keys);
     *has = true;
-    if (!keys)
-        return ys_out_of_memory();
     for (size_t i = 0; i < wish->key_count; i++) {
         const ys_json *value = ys_json_get(keys, wish->keys[i].name);
         *has &= ys_json_equal(value, wish->keys[i].value) || is_framework(&wish->keys[i], value);
     }
     ys_json_free(keys);
-    return YS_OK;
 }
 
 /* An empty interval, as fewer than 6 runs have it, tells nothing: what lies inside then may meet the bound. */
@@ -80,8 +77,6 @@ static ys_status summarize_whole(const struct ys_trial_metric *metric, struct ys
 {
     size_t n = 0;
     double *values = ys_alloc(metric->rounds, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     for (size_t r = 0; r < metric->rounds; r++)
         if (isfinite(metric->by_round[r]))
             values[n++] = metric->whole[r];
@@ -107,14 +102,12 @@ static ys_status stands(const struct ys_wish_bound *bound, const struct ys_resul
 static ys_status weigh(const struct weighing *weighing, struct weighed *weighed)
 {
     const struct ys_wish *wish = weighing->wish;
-    YS_TRY(ys_judge_fault(weighed->trial, NULL, &weighed->fault));
+    ys_judge_fault(weighed->trial, NULL, &weighed->fault);
     const double median = median_of(weighed->trial, wish->metric);
     weighed->value = wish->highest ? median : -median;
     weighed->standing = YS_STANDS_MEETS;
-    if (!weighed->fault && isnan(median)) {
+    if (!weighed->fault && isnan(median))
         weighed->fault = ys_format("it has no %s", wish->metric->name);
-        YS_TRY(weighed->fault ? YS_OK : ys_out_of_memory());
-    }
     for (size_t i = 0; i < wish->bound_count; i++) {
         int standing;
         YS_TRY(stands(&wish->bounds[i], weighed->trial, &standing));
@@ -129,13 +122,11 @@ static ys_status take_trials(struct weighing *weighing)
 {
     const struct ys_result *result = &weighing->side->result;
     weighing->trials = ys_alloc(result->trial_count + 1, sizeof *weighing->trials);
-    if (!weighing->trials)
-        return ys_out_of_memory();
     for (size_t i = 0; i < result->trial_count; i++) {
         bool has = false;
         if (weighing->side->trial != YS_FIELD_NONE && (size_t)weighing->side->trial != i)
             continue;
-        YS_TRY(has_keys(weighing->wish, &result->trials[i], &has));
+        has_keys(weighing->wish, &result->trials[i], &has);
         if (!has)
             continue;
         struct weighed *weighed = &weighing->trials[weighing->count++];
@@ -237,36 +228,30 @@ static void put_round(struct round_matrix *matrix, size_t place, const struct we
     matrix->up[place] = ends.untold ? INFINITY : on(ends.high, difference) - value;
 }
 
-static ys_status fill_matrix(const struct weighing *weighing, size_t first, size_t end, struct round_matrix *matrix)
+static void fill_matrix(const struct weighing *weighing, size_t first, size_t end, struct round_matrix *matrix)
 {
     *matrix = (struct round_matrix){.trials = end - first,
                                     .rounds = rounds_of(weighing, first, end),
                                     .warms_up = weighing->wish->metric->of_steady};
     const size_t each = matrix->trials * matrix->rounds;
     matrix->values = ys_alloc(4 * each + 1, sizeof(double));
-    if (!matrix->values)
-        return ys_out_of_memory();
     matrix->bias = matrix->values + each;
     matrix->down = matrix->bias + each;
     matrix->up = matrix->down + each;
     for (size_t i = first; i < end; i++)
         for (size_t r = 0; r < matrix->rounds; r++)
             put_round(matrix, (i - first) * matrix->rounds + r, weighing, i, r);
-    return YS_OK;
 }
 
 /* All pairs together: which trial the others are compared with was read off the same values. */
-static ys_status stretch_of(const struct round_matrix *matrix, double *stretch)
+static void stretch_of(const struct round_matrix *matrix, double *stretch)
 {
     struct ys_family_pair *pairs = ys_alloc(matrix->trials * matrix->trials / 2 + 1, sizeof *pairs);
-    if (!pairs)
-        return ys_out_of_memory();
     const struct ys_family family = {
         matrix->trials, matrix->rounds, matrix->values, pairs, ys_family_each_with_each(matrix->trials, pairs),
         YS_STAT_LEVEL};
-    ys_status status = ys_family_stretch(&family, stretch);
+    ys_family_stretch(&family, stretch);
     ys_free(pairs);
-    return status;
 }
 
 /* One trial and the choice, in the rounds that both have; `bias` of the one less that of the other. */
@@ -275,12 +260,9 @@ struct compared_trial {
     size_t n, told; /* rounds, and those of which the bias is known */
 };
 
-static ys_status put_beside(const struct round_matrix *matrix, size_t at, bool difference,
-                            struct compared_trial *beside)
+static void put_beside(const struct round_matrix *matrix, size_t at, bool difference, struct compared_trial *beside)
 {
     *beside = (struct compared_trial){.mine = ys_alloc(5 * matrix->rounds + 1, sizeof(double))};
-    if (!beside->mine)
-        return ys_out_of_memory();
     beside->his = beside->mine + matrix->rounds;
     beside->bias = beside->his + matrix->rounds;
     beside->down = beside->bias + matrix->rounds;
@@ -297,15 +279,14 @@ static ys_status put_beside(const struct round_matrix *matrix, size_t at, bool d
         beside->up[beside->n] = matrix->up[place] + matrix->down[r];
         beside->told += isfinite(beside->bias[beside->n++]);
     }
-    return YS_OK;
 }
 
-static ys_status compare_with_choice(const struct weighing *weighing, const struct round_matrix *matrix, size_t at,
-                                     bool difference, double stretch, struct ys_recommend_trial *told)
+static void compare_with_choice(const struct weighing *weighing, const struct round_matrix *matrix, size_t at,
+                                bool difference, double stretch, struct ys_recommend_trial *told)
 {
     struct ys_comparison found;
     struct compared_trial beside;
-    YS_TRY(put_beside(matrix, at, difference, &beside));
+    put_beside(matrix, at, difference, &beside);
     const bool is_told = matrix->warms_up && beside.told == beside.n;
     const struct ys_compare_rule rule = {.better = weighing->wish->highest ? YS_BETTER_HIGHER : YS_BETTER_LOWER,
                                          .difference = difference,
@@ -315,50 +296,42 @@ static ys_status compare_with_choice(const struct weighing *weighing, const stru
                                          .bias_untold = matrix->warms_up && !is_told,
                                          .down = beside.down,
                                          .up = beside.up};
-    ys_status status = ys_compare(beside.mine, beside.his, beside.n, &rule, &found);
+    ys_compare(beside.mine, beside.his, beside.n, &rule, &found);
     ys_free(beside.mine);
-    YS_TRY(status);
     told->ratio = difference ? NAN : found.value;
     told->difference = difference ? found.value : NAN;
     told->verdict = (int)found.verdict;
     told->doubt = ys_strdup(found.reason);
-    YS_TRY(ys_judge_set_ends(&told->ci, &found.interval));
-    YS_TRY(ys_judge_set_ends(&told->settled_ci, &found.settled));
-    return found.reason && !told->doubt ? ys_out_of_memory() : YS_OK;
+    ys_judge_set_ends(&told->ci, &found.interval);
+    ys_judge_set_ends(&told->settled_ci, &found.settled);
 }
 
-static ys_status compare_all(const struct weighing *weighing, size_t end)
+static void compare_all(const struct weighing *weighing, size_t end)
 {
     struct ys_recommend_trial *told = weighing->out->trials.items;
     struct round_matrix matrix;
     double stretch = 1;
     const bool difference = weighing->wish->metric->kind == YS_KIND_SHARE;
-    ys_status status = fill_matrix(weighing, 0, end, &matrix);
-    if (status == YS_OK)
-        status = stretch_of(&matrix, &stretch);
-    for (size_t i = 1; status == YS_OK && i < end; i++) {
-        status = compare_with_choice(weighing, &matrix, i, difference, stretch, &told[i]);
-        if (status == YS_OK && (told[i].verdict == YS_VERDICT_SAME || told[i].verdict == YS_VERDICT_UNCLEAR))
-            status = ys_list_add_text(&weighing->out->alike, told[i].trial);
+    fill_matrix(weighing, 0, end, &matrix);
+    stretch_of(&matrix, &stretch);
+    for (size_t i = 1; i < end; i++) {
+        compare_with_choice(weighing, &matrix, i, difference, stretch, &told[i]);
+        if (told[i].verdict == YS_VERDICT_SAME || told[i].verdict == YS_VERDICT_UNCLEAR)
+            ys_list_add_text(&weighing->out->alike, told[i].trial);
     }
     ys_free(matrix.values);
-    return status;
 }
 
-static ys_status tell_value(const struct ys_metric_info *info, const struct ys_result_trial *trial,
-                            struct ys_list *values)
+static void tell_value(const struct ys_metric_info *info, const struct ys_result_trial *trial, struct ys_list *values)
 {
     const struct ys_trial_metric *metric = metric_of(trial, info);
     struct ys_recommend_value *told = ys_list_add(&ys_recommend_value_record, values);
-    if (!told)
-        return ys_out_of_memory();
     told->metric = ys_strdup(info->name);
     told->unit = ys_strdup(info->unit);
     told->value = median_of(trial, info);
     told->n = (int64_t)metric->n;
-    if (!told->metric || !told->unit)
-        return ys_out_of_memory();
-    return metric->n ? ys_judge_set_ends(&told->ci, &metric->summary.interval) : YS_OK;
+    if (metric->n)
+        ys_judge_set_ends(&told->ci, &metric->summary.interval);
 }
 
 static bool was_told(const struct ys_list *values, const struct ys_metric_info *info)
@@ -374,20 +347,19 @@ static ys_status tell_trial(const struct weighing *weighing, struct weighed *wei
 {
     const struct ys_wish *wish = weighing->wish;
     struct ys_recommend_trial *told = ys_list_add(&ys_recommend_trial_record, &weighing->out->trials);
-    if (!told || !(told->trial = ys_strdup(weighed->trial->id)))
-        return ys_out_of_memory();
+    told->trial = ys_strdup(weighed->trial->id);
     told->standing = weighed->standing;
     told->front = weighed->front;
     told->reason = weighed->fault;
     weighed->fault = NULL;
-    YS_TRY(tell_value(wish->metric, weighed->trial, &told->values));
+    tell_value(wish->metric, weighed->trial, &told->values);
     for (size_t i = 0; i < wish->bound_count; i++) {
         if (!was_told(&told->values, wish->bounds[i].metric))
-            YS_TRY(tell_value(wish->bounds[i].metric, weighed->trial, &told->values));
+            tell_value(wish->bounds[i].metric, weighed->trial, &told->values);
         int standing;
         YS_TRY(stands(&wish->bounds[i], weighed->trial, &standing));
         if (weighed->standing != YS_STANDS_UNFIT && standing != YS_STANDS_MEETS)
-            YS_TRY(ys_list_add_text(&told->misses, wish->bounds[i].text));
+            ys_list_add_text(&told->misses, wish->bounds[i].text);
     }
     return YS_OK;
 }
@@ -415,8 +387,6 @@ static ys_status tell_choice(const struct weighing *weighing)
     told->standing = YS_STANDS_CHOSEN;
     for (size_t i = 1; i < weighing->count; i++)
         told[i].better = told[i].standing != YS_STANDS_UNFIT && weighing->trials[i].value > weighing->trials[0].value;
-    if (!out->choice || !out->proof || (word && !out->audit))
-        return ys_out_of_memory();
     return ys_recommend_lines(weighing->side, trial, &out->lines);
 }
 
@@ -429,7 +399,7 @@ static size_t as_good_as_first(const struct weighing *weighing)
     return end;
 }
 
-static ys_status tell_frame(const struct weighing *weighing)
+static void tell_frame(const struct weighing *weighing)
 {
     const struct ys_wish *wish = weighing->wish;
     struct ys_recommended *out = weighing->out;
@@ -441,15 +411,13 @@ static ys_status tell_frame(const struct weighing *weighing)
     out->rounds = YS_FIELD_NONE;
     out->margin = share ? YS_METRIC_ACCURACY_MARGIN : weighing->side->told.study.margin;
     for (size_t i = 0; i < wish->bound_count; i++)
-        YS_TRY(ys_list_add_text(&out->bounds, wish->bounds[i].text));
-    if (!out->schema || !out->wish || !out->metric)
-        return ys_out_of_memory();
-    return ys_judge_tell_side(weighing->side, &out->study);
+        ys_list_add_text(&out->bounds, wish->bounds[i].text);
+    ys_judge_tell_side(weighing->side, &out->study);
 }
 
 static ys_status recommend(struct weighing *weighing)
 {
-    YS_TRY(tell_frame(weighing));
+    tell_frame(weighing);
     YS_TRY(take_trials(weighing));
     find_front(weighing);
     qsort(weighing->trials, weighing->count, sizeof *weighing->trials, by_standing);
@@ -459,7 +427,7 @@ static ys_status recommend(struct weighing *weighing)
         YS_TRY(tell_trial(weighing, &weighing->trials[i]));
     if (first != YS_STANDS_MEETS && first != YS_STANDS_MAY)
         return YS_OK;
-    YS_TRY(compare_all(weighing, end));
+    compare_all(weighing, end);
     return tell_choice(weighing);
 }
 

@@ -65,8 +65,8 @@ static void restore(struct compared_runs *runs, bool is_rate)
     }
 }
 
-static ys_status take_runs(const struct ys_result_trial *trial, const struct distance_question *asked,
-                           struct compared_runs *runs)
+static void take_runs(const struct ys_result_trial *trial, const struct distance_question *asked,
+                      struct compared_runs *runs)
 {
     size_t count;
     const struct ys_trial_metric *of = &trial->values[asked->metric];
@@ -74,8 +74,6 @@ static ys_status take_runs(const struct ys_result_trial *trial, const struct dis
     const size_t most = of->rounds + of->again;
     double *room = ys_alloc(3 * most + 1, sizeof *room);
     *runs = (struct compared_runs){room, room + most, room + 2 * most, 0, 0, 0, 0, true};
-    if (!room)
-        return ys_out_of_memory();
     for (int left_out = 0; left_out < 2; left_out++) {
         for (size_t r = 0; of->n && r < of->rounds; r++) {
             const double part = of->taken ? of->taken[r] : 0;
@@ -93,23 +91,21 @@ static ys_status take_runs(const struct ys_result_trial *trial, const struct dis
         add(runs, of, r, asked);
     }
     restore(runs, is_rate);
-    return YS_OK;
 }
 
 /* From the lower end, with each run of the candidate at its lower end and each of the base at its upper one, to the
  * upper end. As measured too: unlike those of ranks, the ends of the interval of the means do not rise with each value.
  */
-static ys_status reach(const struct compared_runs *a, size_t n, const struct compared_runs *b, size_t m,
-                       struct ys_centre *centre)
+static void reach(const struct compared_runs *a, size_t n, const struct compared_runs *b, size_t m,
+                  struct ys_centre *centre)
 {
     struct ys_centre low, high;
     const bool fit = a->fit && b->fit;
-    YS_TRY(ys_unpaired_centre(a->values, fit ? n : 0, b->values, fit ? m : 0, centre));
-    YS_TRY(ys_unpaired_centre(a->low, fit ? n : 0, b->high, fit ? m : 0, &low));
-    YS_TRY(ys_unpaired_centre(a->high, fit ? n : 0, b->low, fit ? m : 0, &high));
+    ys_unpaired_centre(a->values, fit ? n : 0, b->values, fit ? m : 0, centre);
+    ys_unpaired_centre(a->low, fit ? n : 0, b->high, fit ? m : 0, &low);
+    ys_unpaired_centre(a->high, fit ? n : 0, b->low, fit ? m : 0, &high);
     centre->interval.lo = fmin(centre->interval.lo, low.interval.lo);
     centre->interval.hi = fmax(centre->interval.hi, high.interval.hi);
-    return YS_OK;
 }
 
 static struct ys_interval on_scale(struct ys_interval interval, bool difference)
@@ -121,16 +117,15 @@ static struct ys_interval on_scale(struct ys_interval interval, bool difference)
     return interval;
 }
 
-static ys_status find(const struct compared_runs *candidate, const struct compared_runs *base, bool difference,
-                      struct ys_centre *centre, struct ys_interval *restored)
+static void find(const struct compared_runs *candidate, const struct compared_runs *base, bool difference,
+                 struct ys_centre *centre, struct ys_interval *restored)
 {
     struct ys_centre all;
-    YS_TRY(reach(candidate, candidate->kept, base, base->kept, centre));
-    YS_TRY(reach(candidate, candidate->all, base, base->all, &all));
+    reach(candidate, candidate->kept, base, base->kept, centre);
+    reach(candidate, candidate->all, base, base->all, &all);
     centre->value = difference ? centre->value : exp(centre->value);
     centre->interval = on_scale(centre->interval, difference);
     *restored = on_scale(all.interval, difference);
-    return YS_OK;
 }
 
 static size_t left_out_of(const struct compared_runs *runs)
@@ -138,57 +133,54 @@ static size_t left_out_of(const struct compared_runs *runs)
     return runs->all - runs->kept - runs->again;
 }
 
-static ys_status unpaired(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
-                          const struct distance_question *asked, struct ys_apart *apart)
+static void unpaired(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                     const struct distance_question *asked, struct ys_apart *apart)
 {
     struct compared_runs a = {0}, b = {0};
-    ys_status status = take_runs(candidate, asked, &a);
-    if (status == YS_OK)
-        status = take_runs(base, asked, &b);
-    if (status == YS_OK)
-        status = find(&a, &b, asked->difference, asked->settled ? &apart->settled : &apart->centre,
-                      asked->settled ? &apart->restored_settled : &apart->restored);
+    take_runs(candidate, asked, &a);
+    take_runs(base, asked, &b);
+    find(&a, &b, asked->difference, asked->settled ? &apart->settled : &apart->centre,
+         asked->settled ? &apart->restored_settled : &apart->restored);
     apart->left_out = left_out_of(&a) + left_out_of(&b);
     apart->put_back = a.all - a.kept + b.all - b.kept;
     apart->disturbed = a.disturbed + b.disturbed;
     apart->most_out = left_out_of(&a) * 3 > a.kept + left_out_of(&a) || left_out_of(&b) * 3 > b.kept + left_out_of(&b);
     ys_free(a.values);
     ys_free(b.values);
-    return status;
 }
 
 /* By the rounds that both have, which are of one seed each. */
-static ys_status paired(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
-                        const struct distance_question *asked, struct ys_centre *centre)
+static void paired(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                   const struct distance_question *asked, struct ys_centre *centre)
 {
     const struct ys_trial_metric *a = &candidate->values[asked->metric], *b = &base->values[asked->metric];
     const size_t rounds = a->rounds < b->rounds ? a->rounds : b->rounds;
     size_t n = 0;
     double *values = ys_alloc(rounds + 1, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     for (size_t r = 0; r < rounds; r++) {
         const double value = on(a->by_round[r], a, r, asked) - on(b->by_round[r], b, r, asked);
         if (isfinite(value))
             values[n++] = value;
     }
-    ys_status status = ys_signed_rank_centre(values, n, YS_STAT_LEVEL, centre);
+    ys_signed_rank_centre(values, n, YS_STAT_LEVEL, centre);
     ys_free(values);
     centre->value = asked->difference ? centre->value : exp(centre->value);
     centre->interval = on_scale(centre->interval, asked->difference);
-    return status;
 }
 
-ys_status ys_judge_apart(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
-                         bool difference, bool by_seed, struct ys_apart *apart)
+void ys_judge_apart(const struct ys_result_trial *base, const struct ys_result_trial *candidate, size_t metric,
+                    bool difference, bool by_seed, struct ys_apart *apart)
 {
     size_t count;
     const struct ys_interval none = {false, NAN, NAN, NAN};
     struct distance_question asked = {metric, difference, false};
     *apart = (struct ys_apart){{NAN, none}, {NAN, none}, none, none, 0, 0, 0, false, by_seed};
-    if (by_seed)
-        return paired(base, candidate, &asked, &apart->centre);
-    YS_TRY(unpaired(base, candidate, &asked, apart));
+    if (by_seed) {
+        paired(base, candidate, &asked, &apart->centre);
+        return;
+    }
+    unpaired(base, candidate, &asked, apart);
     asked.settled = true;
-    return ys_metric_infos(&count)[metric].of_steady ? unpaired(base, candidate, &asked, apart) : YS_OK;
+    if (ys_metric_infos(&count)[metric].of_steady)
+        unpaired(base, candidate, &asked, apart);
 }

@@ -80,8 +80,8 @@ ys_status ys_judge_two(const struct ys_side *base, const struct ys_side *candida
                        struct ys_judged *judged) YS_MUST_CHECK;
 /** Adds to `confirmed` what fresh rounds of both in turn, the candidate's values against the base's, say of a metric of
  * the pair. No drift lies between them. */
-ys_status ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric,
-                            const struct ys_compare_rounds *rounds) YS_MUST_CHECK;
+void ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric,
+                       const struct ys_compare_rounds *rounds);
 void ys_judged_fini(struct ys_judged *judged);
 
 #endif

@@ -51,8 +51,6 @@ static ys_status fill(struct ys_store *store, int64_t study_id, int64_t trial_id
                       struct ys_side *side)
 {
     side->word = ys_strdup(word);
-    if (!side->word)
-        return ys_out_of_memory();
     YS_TRY(ys_metric_result_load(store, study_id, YS_RESULT_AXES, &side->result));
     ys_record_glance(&told_record, side->result.rest, &side->told);
     for (size_t i = 0; trial_id && i < side->result.trial_count; i++)
@@ -66,8 +64,8 @@ ys_status ys_side_load_stored(struct ys_store *store, int64_t study_id, int64_t 
 {
     *side = (struct ys_side){.trial = YS_FIELD_NONE};
     ys_status status = fill(store, study_id, trial_id, word, side);
-    if (status == YS_OK && !(side->store = ys_strdup(ys_store_folder(store))))
-        status = ys_out_of_memory();
+    if (status == YS_OK)
+        side->store = ys_strdup(ys_store_folder(store));
     if (status != YS_OK)
         ys_side_fini(side);
     return status;

@@ -120,8 +120,6 @@ static ys_status add_bound(struct wish_words *words, struct ys_wish *wish, const
     if (wish->bound_count == YS_WISH_MOST)
         return refuse(words, "it has too many bounds");
     char *text = ys_format("%s %s %s", metric->name, at_least ? ">=" : "<=", value);
-    if (!text)
-        return ys_out_of_memory();
     wish->bounds[wish->bound_count++] = (struct ys_wish_bound){text, metric, at_least, limit};
     return YS_OK;
 }
@@ -184,8 +182,6 @@ static ys_status read_key(struct wish_words *words, const struct ys_option *opti
     struct ys_wish_key *key = &wish->keys[wish->key_count++];
     key->name = ys_strdup(option->name);
     key->text = ys_strdup(text);
-    if (!key->name || !key->text)
-        return ys_out_of_memory();
     return ys_option_parse(option, option->name, text, &key->value);
 }
 
@@ -234,7 +230,7 @@ ys_status ys_wish_read(const char *text, struct ys_wish *wish)
 {
     *wish = (struct ys_wish){.text = ys_strdup(text)};
     struct wish_words *words = ys_alloc(1, sizeof *words);
-    ys_status status = wish->text && words ? split(text, words) : ys_out_of_memory();
+    ys_status status = split(text, words);
     if (status == YS_OK)
         status = read_opening(words, wish);
     if (status == YS_OK)

@@ -72,8 +72,6 @@ static ys_status ask(const struct ys_framework *framework, const struct ys_plan 
     const struct ys_questions questions = {.evaluation = true, .batches = plan->steps};
     struct ys_evidence said = {0};
     answers->values = ys_alloc((size_t)(answers->rows * answers->width), sizeof *answers->values);
-    if (!answers->values)
-        return ys_out_of_memory();
     ys_status status = ys_evidence_collect(framework, plan, env, patience_s, &questions, take, answers, &said);
     if (status == YS_OK && said.status)
         answers->reason =
@@ -107,7 +105,7 @@ static ys_status take_cpus(struct ys_plan *plan)
     int threads = ys_host_cpus_allowed();
     int *picked = ys_alloc((size_t)threads, sizeof *picked);
     int64_t *cpus = ys_alloc((size_t)threads, sizeof *cpus);
-    ys_status status = picked && cpus ? ys_host_cpu_pick(threads, picked) : ys_out_of_memory();
+    ys_status status = ys_host_cpu_pick(threads, picked);
     for (int i = 0; status == YS_OK && i < threads; i++)
         cpus[i] = picked[i];
     ys_free(picked);
@@ -136,9 +134,8 @@ static ys_status reference_plan(const struct reference_work *asking, const char 
 {
     YS_TRY(ys_work_plan(asking->work, asking->trial, 0, folder, plan));
     plan->precision = precision;
-    ys_status status = ys_proof_plan_backend(plan, backend);
-    if (status == YS_OK)
-        status = take_cpus(plan);
+    ys_proof_plan_backend(plan, backend);
+    ys_status status = take_cpus(plan);
     if (status == YS_OK)
         status = ys_agreement_plan(asking->agreement, asking->trial, plan);
     if (status != YS_OK)
@@ -154,11 +151,9 @@ static ys_status write_order(const char *path, int64_t rows, int64_t batch, int6
                        (long long)batches, (long long)batch);
     uint32_t *order = ys_alloc((size_t)(batches * batch), sizeof *order);
     double *rates = ys_alloc((size_t)batches, sizeof *rates);
-    ys_status status = order && rates ? YS_OK : ys_out_of_memory();
-    for (int64_t i = 0; status == YS_OK && i < batches * batch; i++)
+    for (int64_t i = 0; i < batches * batch; i++)
         order[i] = (uint32_t)(i % rows);
-    if (status == YS_OK)
-        status = ys_order_save(path, order, NULL, batch, batches, rates);
+    ys_status status = ys_order_save(path, order, NULL, batch, batches, rates);
     ys_free(order);
     ys_free(rates);
     return status;
@@ -190,8 +185,6 @@ static ys_status ask_reference(const struct reference_work *asking, const struct
         return YS_OK;
     ys_status status = ys_fail(YS_EIO, "the built-in engine's own prediction ended as %s", answers->reason);
     struct ys_facts *facts = ys_alloc(1, sizeof *facts);
-    if (!facts)
-        return ys_out_of_memory();
     answers->reason[strcspn(answers->reason, ":")] = 0;
     int ended = ys_name_find(&ys_run_statuses, answers->reason);
     ys_facts_init(facts);
@@ -231,7 +224,7 @@ static ys_status fill_logits(const struct reference_work *asking, const struct y
 static ys_status write_tap(const struct ys_agreement *agreement, const struct ys_tap *tap, int64_t rows)
 {
     ys_json *json = ys_graph_to_json(tap->graph);
-    ys_status status = json ? ys_json_write(agreement->tap_path, json) : ys_out_of_memory();
+    ys_status status = ys_json_write(agreement->tap_path, json);
     ys_json_free(json);
     return status == YS_OK ? write_order(agreement->tap_order_path, rows, rows, 1) : status;
 }
@@ -253,17 +246,13 @@ static ys_status fill_layers(const struct reference_work *asking, const struct y
     return status;
 }
 
-static ys_status name_files(struct ys_agreement *agreement, const char *folder)
+static void name_files(struct ys_agreement *agreement, const char *folder)
 {
     agreement->order_path = ys_path_join(folder, "order.safetensors");
     agreement->tap_path = ys_path_join(folder, "tap.json");
     agreement->tap_order_path = ys_path_join(folder, "tap-order.safetensors");
     agreement->logits_path = ys_path_join(folder, "logits.safetensors");
     agreement->layers_path = ys_path_join(folder, "layers.safetensors");
-    return agreement->order_path && agreement->tap_path && agreement->tap_order_path && agreement->logits_path &&
-                   agreement->layers_path
-               ? YS_OK
-               : ys_out_of_memory();
 }
 
 static ys_status fill_all(const struct reference_work *asking, const struct ys_graph *graph, const char *folder)
@@ -291,9 +280,8 @@ static ys_status fill(void *context, const char *folder)
     asking.agreement = &here;
     here.files = (struct ys_shelf_item){0}; /* what is being made */
     ys_progress("%s: asking the built-in engine and the oracle", asking.trial->record.id);
-    ys_status status = name_files(&here, folder);
-    if (status == YS_OK)
-        status = ys_graph_read(asking.work->graph_path, &graph);
+    name_files(&here, folder);
+    ys_status status = ys_graph_read(asking.work->graph_path, &graph);
     if (status == YS_OK)
         status = fill_all(&asking, graph, folder);
     const struct ys_inputs inputs = {.trial = asking.trial, .work = asking.work, .agreement = &here};
@@ -307,17 +295,14 @@ static ys_status fill(void *context, const char *folder)
 }
 
 /* Hash over all that the references depend on. */
-static ys_status key_of(const struct reference_work *asking, char key[YS_SHA256_TEXT])
+static void key_of(const struct reference_work *asking, char key[YS_SHA256_TEXT])
 {
     const struct ys_agreement *agreement = asking->agreement;
     char *all = ys_format("agreement %d|%s|%s|%lld|%lld|%s", AGREEMENT_VERSION, agreement->taught.key,
                           asking->trial->data->test_hash, (long long)agreement->rows,
                           (long long)asking->trial->record.keys.batch, asking->teacher->engine->closure);
-    if (!all)
-        return ys_out_of_memory();
     ys_sha256_text(all, strlen(all), key);
     ys_free(all);
-    return YS_OK;
 }
 
 static ys_status open_all(const struct reference_work *asking, uint64_t seed, struct ys_agreement *agreement)
@@ -329,14 +314,17 @@ static ys_status open_all(const struct reference_work *asking, uint64_t seed, st
     YS_TRY(ys_common_weights_open(asking->teacher, trial, asking->work, seed, &agreement->taught));
     if (agreement->taught.failure)
         return YS_OK;
-    YS_TRY(key_of(asking, key));
+    key_of(asking, key);
     ys_status status = ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &agreement->files);
     if (status == YS_EIO && *asking->failure) {
         agreement->taught.failure = *asking->failure;
         *asking->failure = NULL;
         return YS_OK;
     }
-    return status == YS_OK ? name_files(agreement, agreement->files.folder) : status;
+    if (status != YS_OK)
+        return status;
+    name_files(agreement, agreement->files.folder);
+    return YS_OK;
 }
 
 ys_status ys_agreement_open(const struct ys_teacher *teacher, const struct ys_trial *trial, const struct ys_work *work,
@@ -420,22 +408,17 @@ static ys_status find_logits(const struct ys_agreement *agreement, const struct 
     return status;
 }
 
-static ys_status compare_layers(const struct ys_graph *graph, const struct ys_tap *tap, const struct answers *a,
-                                const struct ys_tensor *ref, struct ys_list *layers)
+static void compare_layers(const struct ys_graph *graph, const struct ys_tap *tap, const struct answers *a,
+                           const struct ys_tensor *ref, struct ys_list *layers)
 {
     const struct ys_tensor matrix = matrix_of(a, "layers");
     for (size_t s = 0; s < tap->count; s++) {
         const struct ys_tap_slice *slice = &tap->slices[s];
         struct ys_facts_layer *layer = ys_list_add(&ys_facts_layer_record, layers);
-        if (!layer)
-            return ys_out_of_memory();
         layer->value = ys_strdup(graph->values[slice->value].name);
         layer->op = ys_strdup(ys_op_name(graph->nodes[slice->node].op));
         layer->error = known_error(ys_error_columns(&matrix, ref, slice->offset, slice->length));
-        if (!layer->value || !layer->op)
-            return ys_out_of_memory();
     }
-    return YS_OK;
 }
 
 static ys_status ask_layers(const struct ys_agreement *agreement, const struct ys_trial *trial,
@@ -467,7 +450,7 @@ static ys_status find_layers(const struct ys_agreement *agreement, const struct 
         status = ask_layers(agreement, trial, plan, patience_s, &answers);
     }
     if (status == YS_OK && !answers.reason)
-        status = compare_layers(graph, &tap, &answers, ref, &found->layers);
+        compare_layers(graph, &tap, &answers, ref, &found->layers);
     found->layers_rows = answers.rows;
     found->layers_reason = answers.reason;
     answers.reason = NULL;
@@ -491,7 +474,7 @@ ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct y
     found->reference = ys_strdup("builtin");
     found->weights_steps = trial->taught_steps;
     found->rows = agreement->rows;
-    ys_status status = found->reference ? ys_plan_put(&here.folder, folder) : ys_out_of_memory();
+    ys_status status = ys_plan_put(&here.folder, folder);
     if (status == YS_OK)
         status = ys_graph_read(work->graph_path, &graph);
     ys_progress("%s: predicting the test rows", trial->record.id);

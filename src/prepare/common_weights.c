@@ -54,8 +54,6 @@ static ys_status begin_lesson(struct weights_training *lesson, const struct ys_t
                                .threads = ys_host_cpus_allowed()};
     trial->cpu_count = (size_t)trial->threads;
     trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
-    if (!trial->cpus)
-        return ys_out_of_memory();
     YS_TRY(ys_host_cpu_pick(trial->threads, trial->cpus));
     YS_TRY(describe_lesson(wants, &trial->record));
     return ys_work_prepare(trial, lesson->seed, 0, &lesson->work);
@@ -104,16 +102,17 @@ static ys_status run_lesson(struct weights_training *lesson, const struct ys_pla
 static ys_status note_failure(struct weights_training *lesson, const struct ys_facts *facts)
 {
     struct ys_facts *failure = ys_alloc(1, sizeof *failure);
-    if (!failure || ys_facts_copy(facts, failure) != YS_OK) {
+    const ys_status copied = ys_facts_copy(facts, failure);
+    if (copied != YS_OK) {
         ys_free(failure);
-        return ys_out_of_memory();
+        return copied;
     }
     lesson->failure = failure;
     char *message = ys_format("the built-in engine could not train the weights: %s",
                               facts->message ? facts->message : "no message");
     ys_free(failure->message);
     failure->message = message;
-    return ys_fail(YS_EIO, "%s", message ? message : "out of memory");
+    return ys_fail(YS_EIO, "%s", message);
 }
 
 /* Leaves YS_RUN_WEIGHTS_NAME in `folder`. */
@@ -141,18 +140,15 @@ static ys_status key_of(const struct weights_training *lesson, char key[YS_SHA25
     struct ys_plan plan;
     YS_TRY(ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, "", &plan));
     ys_json *said = ys_record_json(&ys_plan_optimizer_record, &plan.optimizer);
-    char *optimizer = said ? ys_json_dump(said, YS_JSON_SORTED) : NULL;
-    char *all = optimizer ? ys_format("taught %d|%s|%s|%s", TEACH_VERSION, lesson->work.key, optimizer,
-                                      lesson->teacher->engine->closure)
-                          : NULL;
-    if (all)
-        ys_sha256_text(all, strlen(all), key);
-    ys_status status = all ? YS_OK : ys_out_of_memory();
+    char *optimizer = ys_json_dump(said, YS_JSON_SORTED);
+    char *all =
+        ys_format("taught %d|%s|%s|%s", TEACH_VERSION, lesson->work.key, optimizer, lesson->teacher->engine->closure);
+    ys_sha256_text(all, strlen(all), key);
     ys_json_free(said);
     ys_plan_fini(&plan);
     ys_free(optimizer);
     ys_free(all);
-    return status;
+    return YS_OK;
 }
 
 static ys_status teach(struct weights_training *lesson, const struct ys_trial *trial, struct ys_common_weights *taught)
@@ -167,7 +163,7 @@ static ys_status teach(struct weights_training *lesson, const struct ys_trial *t
     }
     if (status == YS_OK)
         taught->weights_path = ys_path_join(taught->files.folder, YS_RUN_WEIGHTS_NAME);
-    return status == YS_OK && !taught->weights_path ? ys_out_of_memory() : status;
+    return status;
 }
 
 ys_status ys_common_weights_open(const struct ys_teacher *teacher, const struct ys_trial *trial,
@@ -177,7 +173,7 @@ ys_status ys_common_weights_open(const struct ys_teacher *teacher, const struct 
     if (trial->taught_steps == 0) {
         memcpy(taught->key, work->values_key, sizeof taught->key);
         taught->weights_path = ys_strdup(work->weights_path);
-        return taught->weights_path ? YS_OK : ys_out_of_memory();
+        return YS_OK;
     }
     struct weights_training lesson = {.teacher = teacher, .seed = seed, .id = trial->record.id};
     ys_status status = teach(&lesson, trial, taught);

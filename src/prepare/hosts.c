@@ -30,12 +30,10 @@ static ys_status add(const char *name, const char *address, struct ys_hosts *hos
         return ys_fail(YS_EINVAL, "hosts has \"%.40s\" behind %.80s: this is no IPv4 address, as 10.0.0.2", address,
                        name);
     struct ys_run_host *grown = ys_realloc(hosts->items, hosts->count + 1, sizeof *grown);
-    if (!grown)
-        return ys_out_of_memory();
     hosts->items = grown;
     grown[hosts->count] = (struct ys_run_host){ys_strdup(name), *address ? ys_strdup(address) : NULL};
     hosts->count++;
-    return grown[hosts->count - 1].name ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /** One of them: a name, and behind it an address or nothing. Nothing at all is passed over. */
@@ -82,9 +80,7 @@ static ys_status read_all(const char *named, struct ys_hosts *hosts)
     char *taken = status == YS_OK ? ys_buf_take(&text) : NULL;
     ys_buf_free(&text);
     if (status != YS_OK)
-        return ys_fail_in(status == YS_ENOMEM ? status : YS_EINVAL, "hosts");
-    if (!taken)
-        return ys_out_of_memory();
+        return ys_fail_in(YS_EINVAL, "hosts");
     status = read_lines(taken, hosts);
     ys_free(taken);
     return status;

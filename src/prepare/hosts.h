@@ -11,7 +11,7 @@ struct ys_hosts {
 };
 
 /** Reads `named` (NULL: nothing is named), of which there must be `wanted` at least: hosts begin as empty. YS_EINVAL:
- * it names too few, or what is no host, or the file cannot be read; YS_ENOMEM. What was read is to be freed after a
+ * it names too few, or what is no host, or the file cannot be read. What was read is to be freed after a
  * failure too. */
 ys_status ys_hosts_read(const char *named, int64_t wanted, struct ys_hosts *hosts) YS_MUST_CHECK;
 void ys_hosts_fini(struct ys_hosts *hosts);

@@ -41,7 +41,7 @@ static ys_status path_of(const char *name, char **path)
     YS_TRY(ys_cache_path("doctor", &folder));
     *path = ys_format("%s/%s.json", folder, name);
     ys_free(folder);
-    return *path ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 ys_status ys_machine_note_write(const char *name, const ys_json *value)
@@ -68,7 +68,7 @@ static bool is_from_here(const ys_json *value, const char *name)
 ys_status ys_machine_note_keep(const char *name, const struct ys_record *record, const void *object)
 {
     ys_json *json = ys_record_json(record, object);
-    ys_status status = json ? ys_machine_note_write(name, json) : ys_out_of_memory();
+    ys_status status = ys_machine_note_write(name, json);
     ys_json_free(json);
     return status;
 }
@@ -80,8 +80,6 @@ ys_status ys_machine_note_read(const char *name, ys_json **value)
     YS_TRY(path_of(name, &path));
     ys_status status = ys_fs_exists(path) ? ys_json_read(path, &read) : YS_ENOTFOUND;
     ys_free(path);
-    if (status == YS_ENOMEM)
-        return status;
     if (status != YS_OK || !is_from_here(read, name)) {
         ys_json_free(read);
         return ys_fail(YS_ENOTFOUND, "doctor has kept no %s of this machine", name);

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include <stdbool.h>
 
-/** New texts (ys_free), NULL without memory: now as 2026-11-22T23:14:41Z; this machine's name, "?" where it has none.
+/** New texts (ys_free): now as 2026-11-22T23:14:41Z; this machine's name, "?" where it has none.
  */
 char *ys_machine_note_date(void);
 char *ys_machine_note_host(void);

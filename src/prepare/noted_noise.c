@@ -45,25 +45,22 @@ static struct ys_power_seen seen_by(const struct ys_noise *noise)
                                   noise->ratios.count};
 }
 
-ys_status ys_noise_foresee(struct ys_noise *noise)
+void ys_noise_foresee(struct ys_noise *noise)
 {
     const struct ys_power_seen seen = seen_by(noise);
     struct ys_noise_step *apart = ys_alloc(RUN_STEPS, sizeof *apart);
     struct ys_noise_step *needed = ys_alloc(DIFFERENCE_STEPS, sizeof *needed);
-    noise->tells_apart = (struct ys_list){apart, apart ? RUN_STEPS : 0};
-    noise->needed = (struct ys_list){needed, needed ? DIFFERENCE_STEPS : 0};
-    if (!apart || !needed)
-        return ys_out_of_memory();
+    noise->tells_apart = (struct ys_list){apart, RUN_STEPS};
+    noise->needed = (struct ys_list){needed, DIFFERENCE_STEPS};
     for (size_t i = 0; i < RUN_STEPS; i++) {
         apart[i].runs = RUNS[i];
-        YS_TRY(ys_power_difference(&seen, (size_t)RUNS[i], YS_STAT_LEVEL, 0, &apart[i].difference));
+        ys_power_difference(&seen, (size_t)RUNS[i], YS_STAT_LEVEL, 0, &apart[i].difference);
     }
     for (size_t i = 0; i < DIFFERENCE_STEPS; i++) {
         size_t runs;
-        YS_TRY(ys_power_rounds(&seen, 0, DIFFERENCES[i], &runs));
+        ys_power_rounds(&seen, 0, DIFFERENCES[i], &runs);
         needed[i] = (struct ys_noise_step){runs ? (int64_t)runs : YS_FIELD_NONE, DIFFERENCES[i]};
     }
-    return YS_OK;
 }
 
 /* Under which it is kept. */
@@ -83,8 +80,6 @@ static ys_status read_kept(bool by_turns, struct ys_noise *noise)
     YS_TRY(ys_machine_note_read(name_of(by_turns), &json));
     ys_status status = ys_record_read(&record, json, "the noise that doctor kept", noise);
     ys_json_free(json);
-    if (status == YS_ENOMEM)
-        return status;
     if (status == YS_OK && ys_machine_note_is_fresh(noise->date))
         return YS_OK;
     if (status == YS_OK)
@@ -107,7 +102,7 @@ ys_json *ys_noise_json(const struct ys_noise *noise)
     return ys_record_json(&record, noise);
 }
 
-ys_status ys_noise_say(const ys_json *study, char **text)
+void ys_noise_say(const ys_json *study, char **text)
 {
     struct ys_noise noise;
     struct ys_study_settings plan;
@@ -117,20 +112,17 @@ ys_status ys_noise_say(const ys_json *study, char **text)
     const bool by_turns = plan.interleave != YS_INTERLEAVE_RUNS;
     ys_status status = read_kept(by_turns, &noise);
     if (status != YS_OK)
-        return status == YS_ENOMEM ? status : YS_OK;
+        return;
     const struct ys_power_seen seen = seen_by(&noise);
     const bool decides = plan.repeat == YS_FIELD_NONE;
     const int64_t rounds = decides ? plan.repeat_most : plan.repeat;
     struct ys_look looks[YS_LOOKS_MOST];
     const double level = decides ? looks[ys_looks((size_t)rounds, looks) - 1].level : YS_STAT_LEVEL;
     if (rounds > 0)
-        status = ys_power_difference(&seen, (size_t)rounds, level, plan.margin, &difference);
-    if (status == YS_OK && isfinite(difference)) {
+        ys_power_difference(&seen, (size_t)rounds, level, plan.margin, &difference);
+    if (isfinite(difference))
         *text = ys_format("with %s%lld runs this study can tell %.2g %% apart%s, if its trials scatter as %s did (%s)",
                           decides ? "up to " : "", (long long)rounds, 100 * difference, by_turns ? " by turns" : "",
                           noise.trial, noise.date);
-        status = *text ? YS_OK : ys_out_of_memory();
-    }
     ys_noise_fini(&noise);
-    return status;
 }

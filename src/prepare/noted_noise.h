@@ -31,15 +31,15 @@ struct ys_noise {
 void ys_noise_init(struct ys_noise *noise);
 void ys_noise_fini(struct ys_noise *noise);
 /** Fills `tells_apart` and `needed` from the ratios. */
-ys_status ys_noise_foresee(struct ys_noise *noise) YS_MUST_CHECK;
+void ys_noise_foresee(struct ys_noise *noise);
 /** Keeps it beside what was found in the other manner (prepare/machine_notes.h). */
 ys_status ys_noise_keep(const struct ys_noise *noise, bool by_turns) YS_MUST_CHECK;
-/** New; NULL without memory. */
+/** New. */
 ys_json *ys_noise_json(const struct ys_noise *noise);
 
 /** "with 7 runs this study can tell 4 % apart (...)", by what was kept of the manner of it and is fresh
  * (prepare/machine_notes.h), of two trials of a study with these study keys
  * (`study` of struct ys_job); *text (ys_free) is NULL where nothing fresh was kept or the runs are too few. */
-ys_status ys_noise_say(const ys_json *study, char **text) YS_MUST_CHECK;
+void ys_noise_say(const ys_json *study, char **text);
 
 #endif

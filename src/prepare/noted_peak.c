@@ -72,9 +72,9 @@ ys_status ys_peak_measure(int repeat, ys_json **peak)
     if (status == YS_OK)
         status = need_products(made);
     if (status == YS_OK)
-        status = ys_json_set_string(made, "date", date);
+        ys_json_set_string(made, "date", date);
     if (status == YS_OK)
-        status = ys_json_set_string(made, "host", host);
+        ys_json_set_string(made, "host", host);
     if (status == YS_OK)
         status = ys_machine_note_write("peak", made);
     ys_free(program);
@@ -93,22 +93,22 @@ static void raise_to(double *best, double value)
         *best = value;
 }
 
-ys_status ys_peak_read(struct ys_peak_measured *measured)
+void ys_peak_read(struct ys_peak_measured *measured)
 {
     ys_json *json = NULL;
     struct stored_peak peak;
-    *measured = (struct ys_peak_measured){{NAN, NAN, NAN}};
+    for (int p = 0; p < YS_PRECISION_COUNT; p++)
+        measured->per_s[p] = NAN;
     ys_status status = ys_machine_note_read("peak", &json);
     if (status == YS_OK)
         status = ys_record_read(&record, json, "the peak that doctor kept", &peak);
     ys_json_free(json);
     if (status != YS_OK)
-        return status == YS_ENOMEM ? status : YS_OK;
+        return;
     const struct measured_product *products = peak.peaks.items;
     for (size_t i = 0; i < peak.peaks.count; i++) {
         if (products[i].threads > 0)
             raise_to(&measured->per_s[products[i].format], products[i].flops_per_s / (double)products[i].threads);
     }
     ys_record_fini(&record, &peak);
-    return YS_OK;
 }

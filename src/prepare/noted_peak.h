@@ -15,7 +15,7 @@ struct ys_peak_measured {
  * its object, with these two members. YS_ENOTFOUND, YS_EINTR, YS_EIO; YS_EUNSUPPORTED without the library whose
  * products they are. */
 ys_status ys_peak_measure(int repeat, ys_json **peak) YS_MUST_CHECK;
-/** What was kept of this machine. YS_ENOMEM. */
-ys_status ys_peak_read(struct ys_peak_measured *measured) YS_MUST_CHECK;
+/** What was kept of this machine. */
+void ys_peak_read(struct ys_peak_measured *measured);
 
 #endif

@@ -103,8 +103,7 @@ static ys_status find_data(struct ys_trial_set *set, const struct ys_trial_setti
     char *said = follows_model(keys) ? ys_data_form(&form, wanted.lists) : NULL;
     struct ys_dataset *made = &set->datasets[set->dataset_count];
     find_wanted(set->measured_with, keys->data, keys->model, said, &wanted);
-    ys_status status =
-        !said && follows_model(keys) ? ys_out_of_memory() : ys_data_prepare(keys->data, &form, &wanted, made);
+    ys_status status = ys_data_prepare(keys->data, &form, &wanted, made);
     if (status != YS_OK) {
         ys_free(said);
         return status;
@@ -115,29 +114,25 @@ static ys_status find_data(struct ys_trial_set *set, const struct ys_trial_setti
     return YS_OK;
 }
 
-static ys_status set_text(char **place, const char *text)
+static void set_text(char **place, const char *text)
 {
     char *copy = ys_strdup(text);
-    if (text && !copy)
-        return ys_out_of_memory();
     ys_free(*place);
     *place = copy;
-    return YS_OK;
 }
 
-static ys_status cannot_run(struct ys_trial *trial, enum ys_run_status status, const char *reason, const char *command)
+static void cannot_run(struct ys_trial *trial, enum ys_run_status status, const char *reason, const char *command)
 {
     trial->record.status = (int)status;
-    YS_TRY(set_text(&trial->record.reason, reason));
-    return set_text(&trial->record.command, command);
+    set_text(&trial->record.reason, reason);
+    set_text(&trial->record.command, command);
 }
 
 /* As cannot_run() with a reason that ys_format() made. */
-static ys_status skip(struct ys_trial *trial, char *reason_taken)
+static void skip(struct ys_trial *trial, char *reason_taken)
 {
-    ys_status status = reason_taken ? cannot_run(trial, YS_RUN_SKIPPED, reason_taken, NULL) : ys_out_of_memory();
+    cannot_run(trial, YS_RUN_SKIPPED, reason_taken, NULL);
     ys_free(reason_taken);
-    return status;
 }
 
 /* As many as there are, or as many fewer as have equal shares. */
@@ -151,13 +146,14 @@ static int64_t threads_of_all(int64_t allowed, int64_t ranks)
 }
 
 /* Skips the trial where one of those is not to be had. */
-static ys_status check_cpus(struct ys_trial *trial, const char *key, const struct ys_list *cpus)
+static void check_cpus(struct ys_trial *trial, const char *key, const struct ys_list *cpus)
 {
     const int64_t *listed = cpus->items;
     for (size_t i = 0; i < cpus->count; i++)
-        if (!ys_host_cpu_is_allowed((int)listed[i]))
-            return skip(trial, ys_format("%s names CPU %d, which yardstick may not use", key, (int)listed[i]));
-    return YS_OK;
+        if (!ys_host_cpu_is_allowed((int)listed[i])) {
+            skip(trial, ys_format("%s names CPU %d, which yardstick may not use", key, (int)listed[i]));
+            return;
+        }
 }
 
 static ys_status pick_cpus(struct ys_trial *trial)
@@ -172,42 +168,39 @@ static ys_status pick_cpus(struct ys_trial *trial)
     const int own = is_elsewhere && threads > allowed ? allowed : threads; /* hosts have theirs; here it is proven */
     trial->cpu_count = keys->cpus.count ? keys->cpus.count : (size_t)own;
     trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
-    if (!trial->cpus)
-        return ys_out_of_memory();
     for (size_t i = 0; i < keys->cpus.count; i++)
         trial->cpus[i] = (int)listed[i];
-    if (own > allowed)
-        return skip(
-            trial, ys_format("threads = %d: this machine has %d CPU%s that yardstick may use: write at most %d, or all",
-                             threads, allowed, allowed == 1 ? "" : "s", allowed));
+    if (own > allowed) {
+        skip(trial,
+             ys_format("threads = %d: this machine has %d CPU%s that yardstick may use: write at most %d, or all",
+                       threads, allowed, allowed == 1 ? "" : "s", allowed));
+        return YS_OK;
+    }
     if (!is_elsewhere) /* of others it is asked when their agents are there */
-        YS_TRY(check_cpus(trial, "cpus", &keys->cpus));
-    YS_TRY(check_cpus(trial, "input.cpus", &keys->input_cpus));
+        check_cpus(trial, "cpus", &keys->cpus);
+    check_cpus(trial, "input.cpus", &keys->input_cpus);
     return keys->cpus.count ? YS_OK : ys_host_cpu_pick(own, trial->cpus);
 }
 
-static ys_status describe_framework(struct ys_trial *trial)
+static void describe_framework(struct ys_trial *trial)
 {
     const struct ys_framework *framework = trial->framework;
     if (!trial->record.framework)
         trial->record.framework = ys_alloc(1, sizeof *trial->record.framework);
     struct ys_trial_framework *shown = trial->record.framework;
-    if (!shown)
-        return ys_out_of_memory();
     shown->no_work = framework->no_work;
-    YS_TRY(set_text(&shown->name, framework->name));
-    YS_TRY(set_text(&shown->version, framework->version));
-    YS_TRY(set_text(&shown->title, framework->title));
-    YS_TRY(set_text(&shown->closure, framework->closure));
-    YS_TRY(set_text(&shown->recipe, framework->foreign));
-    YS_TRY(set_text(&shown->fingerprint, *framework->fingerprint ? framework->fingerprint : NULL));
-    YS_TRY(set_text(&shown->changes, framework->changes));
-    YS_TRY(set_text(&shown->unpinned, framework->unpinned));
+    set_text(&shown->name, framework->name);
+    set_text(&shown->version, framework->version);
+    set_text(&shown->title, framework->title);
+    set_text(&shown->closure, framework->closure);
+    set_text(&shown->recipe, framework->foreign);
+    set_text(&shown->fingerprint, *framework->fingerprint ? framework->fingerprint : NULL);
+    set_text(&shown->changes, framework->changes);
+    set_text(&shown->unpinned, framework->unpinned);
     if (framework->state == YS_FRAMEWORK_MISSING)
-        return cannot_run(trial, YS_RUN_MISSING, framework->reason, framework->command);
-    if (framework->state == YS_FRAMEWORK_UNSUPPORTED)
-        return cannot_run(trial, YS_RUN_UNSUPPORTED, framework->reason, framework->command);
-    return YS_OK;
+        cannot_run(trial, YS_RUN_MISSING, framework->reason, framework->command);
+    else if (framework->state == YS_FRAMEWORK_UNSUPPORTED)
+        cannot_run(trial, YS_RUN_UNSUPPORTED, framework->reason, framework->command);
 }
 
 ys_status ys_trial_hold(struct ys_trial *trial)
@@ -215,7 +208,8 @@ ys_status ys_trial_hold(struct ys_trial *trial)
     if (!ys_trial_can_run(trial))
         return YS_OK;
     YS_TRY(ys_framework_hold(trial->framework));
-    return describe_framework(trial);
+    describe_framework(trial);
+    return YS_OK;
 }
 
 bool ys_trial_same_weights(const struct ys_trial *trial)
@@ -244,8 +238,9 @@ static ys_status resolve_unsupported(struct ys_trial *trial, const char *reason,
 {
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(trial->record.keys.framework, recipe_dirs, &trial->framework));
-    YS_TRY(describe_framework(trial));
-    return cannot_run(trial, YS_RUN_UNSUPPORTED, reason, NULL);
+    describe_framework(trial);
+    cannot_run(trial, YS_RUN_UNSUPPORTED, reason, NULL);
+    return YS_OK;
 }
 
 /* Ranks do equal shares of the work, with as many threads and CPUs each. */
@@ -352,7 +347,7 @@ static ys_status resolve_point(struct ys_trial *trial)
 static ys_status resolve_impossible(struct ys_trial *trial, const char *const *recipe_dirs)
 {
     char *reason = ys_strdup(ys_error());
-    ys_status status = reason ? resolve_unsupported(trial, reason, recipe_dirs) : ys_out_of_memory();
+    ys_status status = resolve_unsupported(trial, reason, recipe_dirs);
     trial->impossible = true;
     trial->data = NULL;
     ys_free(reason);
@@ -425,7 +420,8 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
         return ys_fail_in(status, "%s", trial->record.id);
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(keys->framework, recipe_dirs, &trial->framework));
-    return describe_framework(trial);
+    describe_framework(trial);
+    return YS_OK;
 }
 
 /* A study that no framework could run is a mistake, not a result. */
@@ -448,7 +444,7 @@ ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with,
     *set = (struct ys_trial_set){.items = ys_alloc(count, sizeof *set->items),
                                  .datasets = ys_alloc(count, sizeof *set->datasets),
                                  .measured_with = measured_with};
-    ys_status status = set->items && set->datasets ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < count; i++) {
         struct ys_trial *trial = &set->items[set->count++];
         status = ys_trial_record_read(ys_json_at(trials, i), "a trial of the job", &trial->record);

@@ -53,7 +53,7 @@ static ys_status make(const char *shelf, const char *folder, ys_shelf_fill fill,
                        folder);
     YS_TRY(ys_working_make(shelf, YS_WORKING_IN_CACHE, &working));
     char *content = ys_path_join(working.path, "content");
-    ys_status status = content ? fill_and_put(content, folder, fill, context) : ys_out_of_memory();
+    ys_status status = fill_and_put(content, folder, fill, context);
     ys_working_remove(&working);
     ys_free(content);
     return status;
@@ -64,7 +64,7 @@ static ys_status open_shelf(const char *shelf, enum ys_lock_kind kind, double pa
 {
     YS_TRY(ys_cache_path(shelf, folder));
     char *path = ys_path_join(*folder, SHELF_LOCK);
-    ys_status status = path ? ys_lock_take(path, kind, patience_s, lock) : ys_out_of_memory();
+    ys_status status = ys_lock_take(path, kind, patience_s, lock);
     ys_free(path);
     if (status != YS_OK)
         ys_free(*folder);
@@ -121,7 +121,7 @@ ys_status ys_shelf_take(const char *shelf, const char *key, ys_shelf_fill fill, 
     *item = (struct ys_shelf_item){.lock = YS_LOCK_NONE};
     YS_TRY(open_shelf(shelf, YS_LOCK_SHARED, YS_LOCK_FOREVER_S, &folder, &lock));
     item->folder = ys_path_join(folder, key);
-    ys_status status = item->folder ? take(folder, fill, context, item) : ys_out_of_memory();
+    ys_status status = take(folder, fill, context, item);
     if (status != YS_OK) {
         ys_free(item->folder);
         *item = (struct ys_shelf_item){.lock = YS_LOCK_NONE};
@@ -143,14 +143,10 @@ void ys_shelf_release(struct ys_shelf_item *item)
 static ys_status add_entry(struct entries *entries, const char *folder, const char *name)
 {
     struct shelf_entry *grown = ys_realloc(entries->items, entries->count + 1, sizeof *grown);
-    if (!grown)
-        return ys_out_of_memory();
     entries->items = grown;
     struct shelf_entry *entry = &grown[entries->count];
     struct stat file;
     *entry = (struct shelf_entry){.path = ys_path_join(folder, name)};
-    if (!entry->path)
-        return ys_out_of_memory();
     entries->count++;
     if (stat(entry->path, &file) == 0)
         entry->used = file.st_mtim;
@@ -184,7 +180,7 @@ static ys_status look_through(const char *folder, struct entries *entries)
         if (!is_old_leftover(entry->d_name))
             continue;
         char *left = ys_path_join(folder, entry->d_name);
-        status = left ? ys_fs_remove_tree(left) : ys_out_of_memory();
+        status = ys_fs_remove_tree(left);
         ys_free(left);
     }
     closedir(dir);
@@ -209,8 +205,6 @@ static ys_status remove_entry(const char *shelf, const struct shelf_entry *entry
         return YS_OK;
     ys_status status = ys_working_make(shelf, YS_WORKING_IN_CACHE, &working);
     char *gone = status == YS_OK ? ys_path_join(working.path, "gone") : NULL;
-    if (status == YS_OK)
-        status = gone ? YS_OK : ys_out_of_memory();
     if (status == YS_OK && rename(entry->path, gone) != 0)
         status = ys_fail(YS_EIO, "cannot rename %s: %m", entry->path);
     ys_working_remove(&working);

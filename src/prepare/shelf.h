@@ -20,7 +20,7 @@ typedef ys_status (*ys_shelf_fill)(void *context, const char *folder);
 /** Holds the folder `key` of the shelf cache/`shelf`, whose files are what they were when it was made. When it is not
  * there, or damaged (which a warning says), `fill` makes its content; a folder appears under its name only when it is
  * complete. Damage after something was measured with the files (ys_sealed_use()) is not mended but YS_EIO. YS_EIO,
- * YS_ENOMEM, YS_EINTR, and what `fill` returns; then nothing is held. */
+ * YS_EINTR, and what `fill` returns; then nothing is held. */
 ys_status ys_shelf_take(const char *shelf, const char *key, ys_shelf_fill fill, void *context,
                         struct ys_shelf_item *item) YS_MUST_CHECK;
 void ys_shelf_release(struct ys_shelf_item *item); /* a zeroed one is fine */

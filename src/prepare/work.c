@@ -404,18 +404,13 @@ ys_status ys_work_resolve(struct ys_trial *trial)
     struct ys_job_loss loss = {.loss = graph->loss, .label_smoothing = graph->label_smoothing};
     struct ys_buf text = {0};
     ys_job_loss_print(&loss, &text);
-    char *said = text.failed ? NULL : ys_strdup(ys_buf_text(&text));
-    ys_status status = said ? YS_OK : ys_out_of_memory();
-    if (said) {
-        ys_free(trial->record.keys.loss);
-        trial->record.keys.loss = said;
-    }
+    ys_free(trial->record.keys.loss);
+    trial->record.keys.loss = ys_buf_take(&text);
     trial->parameters = ys_graph_parameter_count(graph);
     trial->multiply_adds = ys_graph_multiply_adds(graph);
     trial->positions = graph->target == YS_TARGET_CLASSES ? ys_graph_positions(graph) : YS_FIELD_NONE;
-    ys_buf_free(&text);
     ys_graph_free(graph);
-    return status;
+    return YS_OK;
 }
 
 /* What the files of a trial are made from. */
@@ -428,21 +423,16 @@ struct making {
     double *lr;           /* [steps] */
 };
 
-static ys_status hash_text(char *text_taken, char key[YS_SHA256_TEXT])
+static void hash_text(char *text_taken, char key[YS_SHA256_TEXT])
 {
-    if (!text_taken)
-        return ys_out_of_memory();
     ys_sha256_text(text_taken, strlen(text_taken), key);
     ys_free(text_taken);
-    return YS_OK;
 }
 
 /* Hash over all that graph and order depend on. */
-static ys_status key_of_files(const struct making *m, char key[YS_SHA256_TEXT])
+static void key_of_files(const struct making *m, char key[YS_SHA256_TEXT])
 {
     char rates[YS_SHA256_TEXT], *graph = ys_json_dump(m->json, YS_JSON_SORTED);
-    if (!graph)
-        return ys_out_of_memory();
     ys_sha256_text(m->lr, (size_t)m->steps * sizeof *m->lr, rates);
     const struct ys_trial_settings *keys = &m->trial->record.keys;
     const struct ys_dataset *data = m->trial->data;
@@ -450,30 +440,27 @@ static ys_status key_of_files(const struct making *m, char key[YS_SHA256_TEXT])
     char *rows = ys_format("%s%s%s%s%s", is_changed(keys) ? "|" : "", is_changed(keys) ? keys->augment : "",
                            data->is_listed ? "|" : "", data->is_listed ? data->form : "",
                            keys->input_decode == YS_DECODE_REDUCED ? "|reduced" : "");
-    char *all = rows ? ys_format("%d|%s|%s|%llu|%lld|%lld|%s%s", WORK_VERSION, graph, data->train_hash,
-                                 (unsigned long long)m->seed, (long long)m->batch, (long long)m->steps, rates, rows)
-                     : NULL;
+    char *all = ys_format("%d|%s|%s|%llu|%lld|%lld|%s%s", WORK_VERSION, graph, data->train_hash,
+                          (unsigned long long)m->seed, (long long)m->batch, (long long)m->steps, rates, rows);
     ys_free(rows);
     ys_free(graph);
-    return hash_text(all, key);
+    hash_text(all, key);
 }
 
 /* Hash over all that the initial values depend on: the network without its loss, and the seed. Trials that differ in
  * anything else share them, for those of a large network take hundreds of megabytes. */
-static ys_status key_of_values(const struct making *m, char key[YS_SHA256_TEXT])
+static void key_of_values(const struct making *m, char key[YS_SHA256_TEXT])
 {
     ys_json *network = ys_json_copy(m->json);
     ys_json_remove(network, "loss");
     ys_json_remove(network, "label_smoothing");
     char *text = network ? ys_json_dump(network, YS_JSON_SORTED) : NULL;
     ys_json_free(network);
-    if (!text)
-        return ys_out_of_memory();
     const bool is_file = m->trial->record.keys.init == YS_INIT_FROM_FILE;
     char *all = ys_format("%d|%s|%llu%s%s", WORK_VERSION, text, (unsigned long long)(is_file ? 0 : m->seed),
                           is_file ? "|" : "", is_file ? m->trial->model_hash : "");
     ys_free(text);
-    return hash_text(all, key);
+    hash_text(all, key);
 }
 
 static ys_status fill_files(void *context, const char *folder)
@@ -481,7 +468,7 @@ static ys_status fill_files(void *context, const char *folder)
     const struct making *m = context;
     char hash[YS_SHA256_TEXT];
     char *graph = ys_path_join(folder, "graph.json"), *order = ys_path_join(folder, "order.safetensors");
-    ys_status status = graph && order ? ys_json_write(graph, m->json) : ys_out_of_memory();
+    ys_status status = ys_json_write(graph, m->json);
     if (status == YS_OK)
         status = ys_order_write(order, m->seed, m->graph->carries_state, m->trial->data->train_count, m->batch,
                                 m->steps, m->lr, hash);
@@ -497,20 +484,18 @@ static ys_status fill_values(void *context, const char *folder)
     const struct ys_model_feed feed = ys_trial_feed(keys);
     char hash[YS_SHA256_TEXT];
     char *path = ys_path_join(folder, "weights.safetensors");
-    ys_status status = !path                             ? ys_out_of_memory()
-                       : keys->init == YS_INIT_FROM_FILE ? ys_onnx_write_initial(keys->model, &feed, m->graph, path)
-                                                         : ys_graph_write_weights(m->graph, m->seed, path, hash);
+    ys_status status = keys->init == YS_INIT_FROM_FILE ? ys_onnx_write_initial(keys->model, &feed, m->graph, path)
+                                                       : ys_graph_write_weights(m->graph, m->seed, path, hash);
     ys_free(path);
     return status;
 }
 
-static ys_status name_files(const struct ys_trial *trial, struct ys_work *work)
+static void name_files(const struct ys_trial *trial, struct ys_work *work)
 {
     work->graph_path = ys_path_join(work->files.folder, "graph.json");
     work->weights_path = ys_path_join(work->values.folder, "weights.safetensors");
     work->order_path = ys_path_join(work->files.folder, "order.safetensors");
     work->test_path = work->tests.folder ? ys_path_join(work->tests.folder, TESTS) : ys_strdup(trial->data->test_path);
-    return work->graph_path && work->weights_path && work->order_path && work->test_path ? YS_OK : ys_out_of_memory();
 }
 
 /* Nothing is drawn of rows to test on: they hang on no seed. */
@@ -523,7 +508,7 @@ static ys_status fill_tests(void *context, const char *folder)
                                         .dtype = keys->input_dtype == YS_INPUT_FLOAT32 ? (char[]){"float32"} : NULL,
                                         .crop = keys->input_crop};
     char *path = ys_path_join(folder, TESTS);
-    ys_status status = path ? ys_feeder_write_tests(&input, path) : ys_out_of_memory();
+    ys_status status = ys_feeder_write_tests(&input, path);
     ys_free(path);
     return status;
 }
@@ -534,11 +519,10 @@ static ys_status shelve_tests(struct making *m, struct ys_work *work)
     char key[YS_SHA256_TEXT];
     if (!is_reformed(keys))
         return YS_OK;
-    YS_TRY(
-        hash_text(ys_format("tests|%d|%s|%s|%lld|%d", WORK_VERSION, m->trial->data->test_hash,
-                            standardises(keys) ? keys->augment : "",
-                            (long long)(keys->input_crop == YS_FIELD_NONE ? 0 : keys->input_crop), keys->input_dtype),
-                  key));
+    hash_text(ys_format("tests|%d|%s|%s|%lld|%d", WORK_VERSION, m->trial->data->test_hash,
+                        standardises(keys) ? keys->augment : "",
+                        (long long)(keys->input_crop == YS_FIELD_NONE ? 0 : keys->input_crop), keys->input_dtype),
+              key);
     return ys_work_shelve(key, fill_tests, m, &work->tests);
 }
 
@@ -552,15 +536,16 @@ ys_status ys_work_shelve(const char *key, ys_shelf_fill fill, void *context, str
 
 static ys_status prepare(struct making *m, struct ys_work *work)
 {
-    YS_TRY(key_of_files(m, work->key));
-    YS_TRY(key_of_values(m, work->values_key));
+    key_of_files(m, work->key);
+    key_of_values(m, work->values_key);
     YS_TRY(ys_work_shelve(work->key, fill_files, m, &work->files));
     YS_TRY(ys_work_shelve(work->values_key, fill_values, m, &work->values));
     YS_TRY(shelve_tests(m, work));
     work->loss = m->graph->loss;
     work->label_smoothing = m->graph->label_smoothing;
     work->is_random = ys_graph_has(m->graph, YS_OP_DROPOUT);
-    return name_files(m->trial, work);
+    name_files(m->trial, work);
+    return YS_OK;
 }
 
 ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t least_steps, struct ys_work *work)
@@ -574,13 +559,11 @@ ys_status ys_work_prepare(const struct ys_trial *trial, uint64_t seed, int64_t l
         .steps = trial->steps > least_steps ? trial->steps : least_steps,
     };
     m.lr = ys_alloc((size_t)m.steps, sizeof *m.lr);
-    if (!m.lr)
-        return ys_out_of_memory();
     ys_status status = ys_schedule_fill(&trial->record.keys, trial->steps, m.steps, m.lr);
     if (status == YS_OK)
         status = ys_work_graph(trial, &graph);
-    if (status == YS_OK && !(m.json = ys_graph_to_json(graph)))
-        status = ys_out_of_memory();
+    if (status == YS_OK)
+        m.json = ys_graph_to_json(graph);
     m.graph = graph;
     if (status == YS_OK)
         status = prepare(&m, work);
@@ -609,23 +592,20 @@ static ys_status plan_optimizer(const struct ys_trial_settings *keys, struct ys_
         .epsilon = optimizer.epsilon,
         .clip_norm = trains ? keys->clip_norm : NAN,
     };
-    return plan->name ? YS_OK : ys_out_of_memory();
-}
-
-/* A list that is empty in the plan. */
-static ys_status plan_cpus(const struct ys_trial *trial, struct ys_list *cpus)
-{
-    int64_t *items = ys_alloc(trial->cpu_count, sizeof *items);
-    if (!items)
-        return ys_out_of_memory();
-    for (size_t i = 0; i < trial->cpu_count; i++)
-        items[i] = trial->cpus[i];
-    *cpus = (struct ys_list){items, trial->cpu_count};
     return YS_OK;
 }
 
-static ys_status plan_texts(const struct ys_work *work, const struct ys_trial *trial, const char *folder,
-                            struct ys_plan *plan)
+/* A list that is empty in the plan. */
+static void plan_cpus(const struct ys_trial *trial, struct ys_list *cpus)
+{
+    int64_t *items = ys_alloc(trial->cpu_count, sizeof *items);
+    for (size_t i = 0; i < trial->cpu_count; i++)
+        items[i] = trial->cpus[i];
+    *cpus = (struct ys_list){items, trial->cpu_count};
+}
+
+static void plan_texts(const struct ys_work *work, const struct ys_trial *trial, const char *folder,
+                       struct ys_plan *plan)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
     const struct {
@@ -646,9 +626,8 @@ static ys_status plan_texts(const struct ys_work *work, const struct ys_trial *t
         {&plan->input.dtype, keys->input_dtype == YS_INPUT_FLOAT32 ? "float32" : NULL},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (texts[i].text && !(*texts[i].place = ys_strdup(texts[i].text)))
-            return ys_out_of_memory();
-    return YS_OK;
+        if (texts[i].text)
+            *texts[i].place = ys_strdup(texts[i].text);
 }
 
 static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,
@@ -657,7 +636,7 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
     const struct ys_trial_settings *keys = &trial->record.keys;
     const ys_json *options = trial->record.options;
     YS_TRY(ys_plan_init(plan));
-    YS_TRY(plan_texts(work, trial, folder, plan));
+    plan_texts(work, trial, folder, plan);
     plan->mode = keys->mode;
     plan->precision = keys->precision;
     plan->batch = ys_settings_rows(keys);
@@ -685,11 +664,11 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
         plan->input.crop = keys->input_crop;
         plan->input.channel = YS_FEED_CHANNEL_FD;
         plan->input.memory = YS_FEED_MEMORY_FD;
-        YS_TRY(ys_list_copy_ints(&keys->input_cpus, &plan->input.cpus));
+        ys_list_copy_ints(&keys->input_cpus, &plan->input.cpus);
     }
     YS_TRY(plan_optimizer(keys, &plan->optimizer));
-    YS_TRY(plan_cpus(trial, &plan->cpus));
-    return plan->options ? YS_OK : ys_out_of_memory();
+    plan_cpus(trial, &plan->cpus);
+    return YS_OK;
 }
 
 ys_status ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,

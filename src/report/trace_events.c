@@ -206,7 +206,7 @@ ys_status ys_report_trace_run(struct ys_report_trace *trace, int64_t run, const 
     put_phases(trace, run, &facts->times, out);
     for (int64_t rank = 0; rank < processes; rank++) {
         struct traced_process process = {.trace = trace, .run = run, .rank = rank, .is_one_of_several = processes > 1};
-        YS_TRY(ys_series_take_process(series, rank, &process.series));
+        ys_series_take_process(series, rank, &process.series);
         put_process(&process, out);
         ys_series_set_free(&process.series);
     }

@@ -47,7 +47,7 @@ static ys_status list_cpus(struct ys_list *order)
     const int count = ys_host_cpus_allowed();
     int *picked = ys_alloc((size_t)count + 1, sizeof *picked);
     int64_t *items = ys_alloc((size_t)count + 1, sizeof *items);
-    ys_status status = picked && items ? ys_host_cpu_pick(count, picked) : ys_out_of_memory();
+    ys_status status = ys_host_cpu_pick(count, picked);
     for (int i = 0; status == YS_OK && i < count; i++)
         items[i] = picked[i];
     *order = (struct ys_list){items, status == YS_OK ? (size_t)count : 0};
@@ -76,9 +76,7 @@ static ys_status say_hello(const struct agent *agent)
     hello.kernel = ys_strdup(agent->host.release);
     hello.cpus = whole_or_none(known.cpu.allowed);
     hello.memory_bytes = whole_or_none(known.memory.effective_bytes);
-    ys_status status = hello.token && hello.version && hello.host && hello.clock && hello.address && hello.place
-                           ? list_cpus(&hello.cpu_order)
-                           : ys_out_of_memory();
+    ys_status status = list_cpus(&hello.cpu_order);
     if (status == YS_OK)
         status = ys_node_send(agent->channel, YS_NODE_HELLO, &ys_node_hello_record, &hello);
     ys_record_fini(&ys_node_hello_record, &hello);
@@ -255,7 +253,7 @@ static ys_status check_files(struct agent *agent, const struct ys_node_job *job)
 static const char **texts_of(const struct ys_list *list)
 {
     const char **texts = ys_alloc(list->count + 1, sizeof *texts);
-    for (size_t i = 0; texts && i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++)
         texts[i] = ((char *const *)list->items)[i];
     return texts;
 }
@@ -272,8 +270,7 @@ static ys_status tell_all(struct agent *agent)
             continue;
         YS_TRY(ys_node_send_series(agent->channel, rank, &agent->records[i].series));
         told.facts = ys_facts_json(&agent->records[i].facts);
-        ys_status status =
-            told.facts ? ys_node_send(agent->channel, YS_NODE_RANK, &ys_node_rank_record, &told) : ys_out_of_memory();
+        ys_status status = ys_node_send(agent->channel, YS_NODE_RANK, &ys_node_rank_record, &told);
         ys_json_free(told.facts);
         YS_TRY(status);
     }
@@ -308,13 +305,12 @@ static ys_status run_ranks(struct agent *agent, const struct ys_node_job *job, c
         status = go_through(agent);
     const bool is_ours = !ys_crew_has_failed(&agent->crew) && status != YS_OK;
     char *failed = status != YS_OK ? ys_strdup(ys_error()) : NULL;
-    const char *why = failed ? failed : "out of memory";
     const bool is_stopped = status != YS_OK && !agent->is_ended && ys_stop_signal(); /* as by scancel */
-    ys_status heard = status != YS_OK && !agent->is_ended ? wait_for_end(agent, why) : YS_OK;
+    ys_status heard = status != YS_OK && !agent->is_ended ? wait_for_end(agent, failed) : YS_OK;
     if (heard != YS_OK)
         end_with(agent, ys_error());
     break_off(agent);
-    ys_status written = ys_crew_end(&agent->crew, is_ours ? why : NULL);
+    ys_status written = ys_crew_end(&agent->crew, is_ours ? failed : NULL);
     if (heard == YS_OK)
         heard = tell_all(agent);
     if (heard == YS_OK && written != YS_OK)
@@ -324,7 +320,7 @@ static ys_status run_ranks(struct agent *agent, const struct ys_node_job *job, c
                     is_stopped ? (int64_t)YS_EINTR
                     : is_ours  ? (int64_t)status
                                : YS_FIELD_NONE,
-                    is_stopped || is_ours ? why : NULL);
+                    is_stopped || is_ours ? failed : NULL);
     ys_free(failed);
     return heard;
 }
@@ -334,7 +330,7 @@ static ys_status do_job(struct agent *agent, const struct ys_node_job *job)
     char *const *guarded = job->guarded.items;
     const char **argv = texts_of(&job->argv), **env = texts_of(&job->env);
     agent->records = ys_alloc(job->plans.count + 1, sizeof *agent->records);
-    ys_status status = argv && env && agent->records ? check_files(agent, job) : ys_out_of_memory();
+    ys_status status = check_files(agent, job);
     for (size_t i = 0; status == YS_OK && i < job->guarded.count; i++)
         status = ys_guard_protect(guarded[i]);
     if (status == YS_OK && job->plans.count == 0)

@@ -112,13 +112,11 @@ ys_status ys_node_send(struct ys_channel *channel, enum ys_node_word word, const
 {
     const struct envelope envelope = {.type = (int)word};
     ys_json *message = ys_record_json(&envelope_record, &envelope), *members = NULL;
-    ys_status status = message ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && item) {
+    if (item) {
         members = ys_record_json(record, item);
-        status = members ? ys_json_merge(message, members) : ys_out_of_memory();
+        ys_json_merge(message, members);
     }
-    if (status == YS_OK)
-        status = ys_channel_send(channel, message);
+    ys_status status = ys_channel_send(channel, message);
     ys_json_free(members);
     ys_json_free(message);
     return status;
@@ -131,12 +129,10 @@ static ys_status send_piece(struct ys_channel *channel, int64_t rank, const stru
     int64_t *values = ys_alloc(count + 1, sizeof *values);
     piece.name = ys_strdup(series->name);
     piece.values = (struct ys_list){values, count};
-    ys_status status = values && piece.name ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && count > 0)
+    if (count > 0)
         memcpy(values, series->is_real ? (const void *)(series->reals + first) : (const void *)(series->ints + first),
                count * sizeof *values);
-    if (status == YS_OK)
-        status = ys_node_send(channel, YS_NODE_SERIES, &ys_node_series_record, &piece);
+    ys_status status = ys_node_send(channel, YS_NODE_SERIES, &ys_node_series_record, &piece);
     ys_record_fini(&ys_node_series_record, &piece);
     return status;
 }
@@ -168,8 +164,10 @@ ys_status ys_node_take_series(const struct ys_node_series *said, struct ys_serie
     for (size_t i = 0; i < said->values.count; i++) {
         double real;
         memcpy(&real, &values[i], sizeof real);
-        YS_TRY(said->is_real ? ys_series_add_real(set, said->name, real)
-                             : ys_series_add_int(set, said->name, values[i]));
+        if (said->is_real)
+            ys_series_add_real(set, said->name, real);
+        else
+            ys_series_add_int(set, said->name, values[i]);
     }
     return YS_OK;
 }

@@ -126,7 +126,7 @@ ys_status ys_node_send_series(struct ys_channel *channel, int64_t rank, const st
 /** Adds what a message `series` says to `set`. YS_EPROTOCOL: the name is none that a series can have. */
 ys_status ys_node_take_series(const struct ys_node_series *said, struct ys_series_set *set) YS_MUST_CHECK;
 
-/** The name of this host's clock, for `clock`. New string; NULL without memory. */
+/** The name of this host's clock, for `clock`. New string. */
 char *ys_node_clock(void);
 
 #endif

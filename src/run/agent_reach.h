@@ -15,7 +15,7 @@ struct ys_node_reached {
 /** The study listens at `study`, "HOST:PORT" with an IPv4 address; or it is "-" and at the other end of the program's
  * standard input and output. Other hosts reach this one at `own`, or, where that is NULL, as the study does: at the
  * address that a connection to it has here, or that ssh says it came to (SSH_CONNECTION). YS_EINVAL: `study` or `own`
- * is no such thing, or ssh says no address of IPv4; YS_EIO: the study is not there; YS_ENOMEM. */
+ * is no such thing, or ssh says no address of IPv4; YS_EIO: the study is not there. */
 ys_status ys_node_reach(const char *study, const char *own, struct ys_node_reached *reached) YS_MUST_CHECK;
 void ys_node_leave(struct ys_node_reached *reached);
 

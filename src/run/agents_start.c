@@ -76,8 +76,7 @@ static void close_door(struct door *door)
 static ys_status open_log(const struct ys_launch *launch, struct ys_run_node *node)
 {
     char *path = ys_format("%s/node-%" PRId64 ".log", launch->folder, node->number);
-    ys_status status =
-        path ? ys_log_file_open(&node->log, node->process.log_fd, path, YS_LOG_LIMIT_BYTES) : ys_out_of_memory();
+    ys_status status = ys_log_file_open(&node->log, node->process.log_fd, path, YS_LOG_LIMIT_BYTES);
     if (status != YS_OK) {
         ys_free(path);
         return status;
@@ -114,7 +113,7 @@ static ys_status start_agent(const struct ys_nodes *nodes, const struct door *do
                                      .folder = folder,
                                      .program = YS_PROGRAM_OTHER};
     if (status == YS_OK)
-        status = folder ? ys_launch_start(&launch, &node->process) : ys_out_of_memory();
+        status = ys_launch_start(&launch, &node->process);
     if (status == YS_ENOTFOUND) { /* srun, say, is not on this host */
         ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s cannot be started: %s", ys_node_title(node, title),
                      ys_error());
@@ -202,18 +201,18 @@ static void receive(struct ys_nodes *nodes, const struct door *door, int fd, str
 }
 
 /** One that is started at the other end of a line has said something. What is no greeting is a shell's. */
-static ys_status receive_by_line(struct ys_nodes *nodes, struct ys_run_node *node)
+static void receive_by_line(struct ys_nodes *nodes, struct ys_run_node *node)
 {
     char title[128];
     struct ys_node_hello hello;
     ys_json *message = NULL;
     ys_status status = ys_channel_receive(node->line, 0, &message);
-    if (status == YS_ETIMEOUT || status == YS_ENOMEM)
-        return status == YS_ENOMEM ? status : YS_OK;
+    if (status == YS_ETIMEOUT)
+        return;
     if (status != YS_OK && ys_channel_eof(node->line)) { /* why is known when its starter has ended */
         ys_channel_close(node->line);
         node->line = NULL;
-        return YS_OK;
+        return;
     }
     if (status == YS_OK)
         status = ys_record_read(&ys_node_hello_record, message, "an agent's greeting", &hello);
@@ -223,29 +222,28 @@ static ys_status receive_by_line(struct ys_nodes *nodes, struct ys_run_node *nod
             node, YS_RUN_LOAD_FAILED,
             "the agent of %s is not the first to speak there: %s; a shell that is no terminal's has to be silent",
             ys_node_title(node, title), ys_error());
-        return YS_OK;
+        return;
     }
     char *why = refusal(nodes, true, node, &hello);
     if (!why && welcome(node, node->fd, node->line, &hello))
-        return YS_OK;
+        return;
     if (why) {
         send_away(node->line, why);
         ys_node_lose(node, YS_RUN_LOAD_FAILED, "the agent of %s was refused: %s", ys_node_title(node, title), why);
     }
     ys_free(why);
     ys_record_fini(&ys_node_hello_record, &hello);
-    return YS_OK;
 }
 
 /** Somebody has come to the door. Who says nothing, or something else, is no agent. */
-static ys_status let_in(struct ys_nodes *nodes, const struct door *door)
+static void let_in(struct ys_nodes *nodes, const struct door *door)
 {
     const int on = 1, fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
     struct ys_channel *channel = NULL;
     struct ys_node_hello hello;
     ys_json *message = NULL;
     if (fd < 0)
-        return YS_OK; /* it has gone again */
+        return; /* it has gone again */
     (void)!setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     ys_status status = ys_channel_open(fd, &channel);
     if (status == YS_OK)
@@ -257,11 +255,10 @@ static ys_status let_in(struct ys_nodes *nodes, const struct door *door)
     ys_json_free(message);
     if (status == YS_OK) {
         receive(nodes, door, fd, channel, &hello);
-        return YS_OK;
+        return;
     }
     ys_channel_close(channel);
     close(fd);
-    return status == YS_ENOMEM ? status : YS_OK;
 }
 
 static bool is_awaited(const struct ys_run_node *node)
@@ -396,15 +393,14 @@ static void give_up(struct ys_nodes *nodes, struct ys_run_node *node)
                  (double)PATIENCE_NS * 1e-9, weight ? ": " : "", line);
 }
 
-static ys_status look_at(struct ys_nodes *nodes, struct ys_run_node *node, uint64_t until_ns)
+static void look_at(struct ys_nodes *nodes, struct ys_run_node *node, uint64_t until_ns)
 {
     if (is_awaited(node) && node->line)
-        YS_TRY(receive_by_line(nodes, node));
+        receive_by_line(nodes, node);
     if (is_awaited(node))
         look_for_end(nodes, node);
     if (is_awaited(node) && ys_time_ns() >= until_ns)
         give_up(nodes, node);
-    return YS_OK;
 }
 
 static ys_status wait_for_all(struct ys_nodes *nodes, const struct door *door)
@@ -427,9 +423,9 @@ static ys_status wait_for_all(struct ys_nodes *nodes, const struct door *door)
             return ys_stopped();
         poll(sources, (nfds_t)(2 * nodes->count + 2), 100);
         if (sources[0].revents)
-            YS_TRY(let_in(nodes, door));
+            let_in(nodes, door);
         for (size_t i = 0; i < nodes->count; i++)
-            YS_TRY(look_at(nodes, &nodes->items[i], until_ns));
+            look_at(nodes, &nodes->items[i], until_ns);
     }
 }
 

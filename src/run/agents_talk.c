@@ -118,13 +118,14 @@ static ys_status take_alive(struct ys_nodes *nodes, struct ys_run_node *node, co
 }
 
 /** One that comes late, after the next ping, is passed over. */
-static ys_status take_pong(struct ys_run_node *node, const struct ys_node_said *said)
+static void take_pong(struct ys_run_node *node, const struct ys_node_said *said)
 {
     const uint64_t now_ns = ys_time_ns();
     if (said->asked_ns != (int64_t)node->asked_ns || said->t_ns == YS_FIELD_NONE)
-        return YS_OK;
+        return;
     node->pong_ns = said->t_ns;
-    return node->is_asked_beside ? ys_clock_take_during(&node->clock, node->asked_ns, said->t_ns, now_ns) : YS_OK;
+    if (node->is_asked_beside)
+        ys_clock_take_during(&node->clock, node->asked_ns, said->t_ns, now_ns);
 }
 
 /** Of its own, not of one of its ranks. */
@@ -153,7 +154,8 @@ static ys_status take(struct ys_nodes *nodes, struct ys_run_node *node, const ys
     case YS_NODE_RANK:
         return take_rank(nodes, node, message);
     case YS_NODE_PONG:
-        return take_pong(node, &said);
+        take_pong(node, &said);
+        return YS_OK;
     case YS_NODE_READY:
         node->standing = YS_NODE_IS_READY;
         node->is_done = said.is_done;
@@ -183,7 +185,7 @@ static void lose_gone(struct ys_nodes *nodes, struct ys_run_node *node)
 }
 
 /** Takes all that has come of one. */
-static ys_status listen_to(struct ys_nodes *nodes, struct ys_run_node *node)
+static void listen_to(struct ys_nodes *nodes, struct ys_run_node *node)
 {
     char title[128];
     while (node->channel) {
@@ -191,20 +193,17 @@ static ys_status listen_to(struct ys_nodes *nodes, struct ys_run_node *node)
         ys_status status = ys_channel_receive(node->channel, 0, &message);
         const bool has_gone = status != YS_OK && ys_channel_eof(node->channel);
         if (status == YS_ETIMEOUT)
-            return YS_OK;
+            return;
         if (status == YS_OK) {
             node->heard_ns = ys_time_ns();
             status = take(nodes, node, message);
         }
         ys_json_free(message);
-        if (status == YS_ENOMEM)
-            return status;
         if (has_gone)
             lose_gone(nodes, node);
         else if (status != YS_OK)
             ys_node_lose(node, YS_RUN_PROTOCOL_ERROR, "the agent of %s: %s", ys_node_title(node, title), ys_error());
     }
-    return YS_OK;
 }
 
 static void look_at_silence(struct ys_run_node *node)
@@ -240,7 +239,7 @@ ys_status ys_nodes_listen(struct ys_nodes *nodes, uint64_t until_ns)
         struct ys_run_node *node = &nodes->items[i];
         if (sources[2 * i + 1].revents && node->log_path)
             ys_log_file_drain(&node->log);
-        YS_TRY(listen_to(nodes, node));
+        listen_to(nodes, node);
         look_at_silence(node);
     }
     if (!ys_stop_signal() || nodes->is_stopped)
@@ -279,7 +278,7 @@ static ys_status ping(struct ys_nodes *nodes, struct ys_run_node *node, struct y
 ys_status ys_nodes_ping(struct ys_nodes *nodes, bool at_end)
 {
     char *own = ys_node_clock();
-    ys_status status = own ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < nodes->count; i++) {
         struct ys_run_node *node = &nodes->items[i];
         struct ys_clock_pair *pair = &node->clock;

@@ -36,15 +36,11 @@ int64_t ys_clock_ours(const struct ys_clock_pair *pair, int64_t theirs_ns)
     return ours_ns - (int64_t)llround(drift * passed_ns);
 }
 
-ys_status ys_clock_take_during(struct ys_clock_pair *pair, uint64_t asked_ns, int64_t theirs_ns, uint64_t answered_ns)
+void ys_clock_take_during(struct ys_clock_pair *pair, uint64_t asked_ns, int64_t theirs_ns, uint64_t answered_ns)
 {
-    struct ys_clock_look *grown = ys_grown(pair->during, pair->count, &pair->capacity, sizeof *grown);
-    if (!grown)
-        return ys_out_of_memory();
-    pair->during = grown;
-    grown[pair->count] = (struct ys_clock_look){0};
-    ys_clock_take(&grown[pair->count++], asked_ns, theirs_ns, answered_ns);
-    return YS_OK;
+    pair->during = ys_grown(pair->during, pair->count, &pair->capacity, sizeof *pair->during);
+    pair->during[pair->count] = (struct ys_clock_look){0};
+    ys_clock_take(&pair->during[pair->count++], asked_ns, theirs_ns, answered_ns);
 }
 
 void ys_clock_free(struct ys_clock_pair *pair)
@@ -77,26 +73,21 @@ static void shift(const struct ys_clock_pair *pair, int64_t *time_ns)
         *time_ns = ys_clock_ours(pair, *time_ns);
 }
 
-static ys_status shift_pauses(const struct ys_clock_pair *pair, struct ys_facts_times *times)
+static void shift_pauses(const struct ys_clock_pair *pair, struct ys_facts_times *times)
 {
     ys_json *shifted = ys_json_array();
     for (size_t i = 0; i < ys_json_size(times->pauses); i++) {
         const ys_json *pause = ys_json_at(times->pauses, i);
         ys_json *pairs = ys_json_array();
         for (size_t k = 0; k < 2; k++)
-            (void)!ys_json_append(pairs, ys_json_int(ys_clock_ours(pair, ys_json_integer(ys_json_at(pause, k), 0))));
-        (void)!ys_json_append(shifted, pairs);
-    }
-    if (ys_json_size(shifted) != ys_json_size(times->pauses) || !shifted) {
-        ys_json_free(shifted);
-        return ys_out_of_memory();
+            ys_json_append(pairs, ys_json_int(ys_clock_ours(pair, ys_json_integer(ys_json_at(pause, k), 0))));
+        ys_json_append(shifted, pairs);
     }
     ys_json_free(times->pauses);
     times->pauses = shifted;
-    return YS_OK;
 }
 
-ys_status ys_clock_record(const struct ys_clock_pair *pair, struct ys_run_record *record)
+void ys_clock_record(const struct ys_clock_pair *pair, struct ys_run_record *record)
 {
     static const char *const names[] = {"block_start_ns",    "block_end_ns",        "request_sent_ns",
                                         "request_done_ns",   "sample_t_ns",         "exchange_began_ns",
@@ -106,7 +97,7 @@ ys_status ys_clock_record(const struct ys_clock_pair *pair, struct ys_run_record
                                &times->train_ns, &times->trained_ns, &times->infer_ns, &times->inferred_ns,
                                &times->save_ns,  &times->saved_ns,   &times->bye_ns,   &times->end_ns};
     if (pair->is_one)
-        return YS_OK;
+        return;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         shift(pair, places[i]);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -114,5 +105,5 @@ ys_status ys_clock_record(const struct ys_clock_pair *pair, struct ys_run_record
         for (size_t k = 0; found && k < found->count; k++)
             shift(pair, &found->ints[k]);
     }
-    return shift_pauses(pair, times);
+    shift_pauses(pair, times);
 }

@@ -26,9 +26,8 @@ void ys_clock_free(struct ys_clock_pair *pair);
  * was `theirs_ns`. `look` begins as 0. */
 void ys_clock_take(struct ys_clock_look *look, uint64_t asked_ns, int64_t theirs_ns, uint64_t answered_ns);
 
-/** The same of a single answer during the run. YS_ENOMEM. */
-ys_status ys_clock_take_during(struct ys_clock_pair *pair, uint64_t asked_ns, int64_t theirs_ns,
-                               uint64_t answered_ns) YS_MUST_CHECK;
+/** The same of a single answer during the run. */
+void ys_clock_take_during(struct ys_clock_pair *pair, uint64_t asked_ns, int64_t theirs_ns, uint64_t answered_ns);
 
 /** A time of theirs by our clock. Where there is no second look, the offset is that of the first. */
 int64_t ys_clock_ours(const struct ys_clock_pair *pair, int64_t theirs_ns);
@@ -38,7 +37,7 @@ double ys_clock_drift(const struct ys_clock_pair *pair);
  * of them, each with its own error granted; 0 of one clock. */
 int64_t ys_clock_error_ns(const struct ys_clock_pair *pair);
 
-/** Makes all times in what is known of a rank those of our clock. YS_ENOMEM. */
-ys_status ys_clock_record(const struct ys_clock_pair *pair, struct ys_run_record *record) YS_MUST_CHECK;
+/** Makes all times in what is known of a rank those of our clock. */
+void ys_clock_record(const struct ys_clock_pair *pair, struct ys_run_record *record);
 
 #endif

@@ -47,8 +47,6 @@ ys_status ys_local_run_begin(const struct ys_run_spec *spec, struct ys_run_recor
         plans = going->plans.items;
         going->count = going->plans.count;
         going->own = ys_alloc(going->count, sizeof *going->own);
-        if (!going->own)
-            return ys_out_of_memory();
     }
     going->is_open = true;
     YS_TRY(ys_crew_open(spec, plans, going->count, going->own, &going->crew));
@@ -59,15 +57,14 @@ static ys_status write_down(struct ys_local_run *going, ys_status status)
 {
     const bool is_own_failure = ys_crew_is_ours(&going->crew, status);
     char *message = status != YS_OK ? ys_strdup(ys_error()) : NULL;
-    const char *said = message ? message : "out of memory";
-    ys_status written = ys_crew_end(&going->crew, is_own_failure ? said : NULL);
+    ys_status written = ys_crew_end(&going->crew, is_own_failure ? message : NULL);
     if (written == YS_OK && going->own != going->record)
         written = join(going->spec, going->plans.items, &going->crew, going->own, going->record);
     ys_crew_close(&going->crew);
     if (written != YS_OK)
         status = written;
     else if (is_own_failure)
-        ys_fail(status, "%s", said);
+        ys_fail(status, "%s", message);
     else
         status = YS_OK;
     ys_free(message);
@@ -94,8 +91,8 @@ static ys_status execute_on_nodes(const struct ys_run_spec *spec, struct ys_run_
     *record = (struct ys_run_record){0};
     YS_TRY(ys_rank_plans_make(spec->plan, spec->nodes, spec->launcher != YS_LAUNCHER_LOCAL, &plans));
     struct ys_run_record *own = ys_alloc(plans.count, sizeof *own);
-    ys_status status = own ? ys_nodes_execute(spec, &plans, own, record) : ys_out_of_memory();
-    for (size_t r = 0; own && r < plans.count; r++)
+    ys_status status = ys_nodes_execute(spec, &plans, own, record);
+    for (size_t r = 0; r < plans.count; r++)
         ys_run_record_fini(&own[r]);
     ys_free(own);
     ys_rank_plans_fini(&plans);

@@ -166,14 +166,11 @@ static const struct ys_facts_node *host_of(const struct ys_list *hosts, int64_t 
     return hosts->count > 0 ? &items[rank * (int64_t)hosts->count / world] : NULL;
 }
 
-static ys_status tell_rank(const struct ys_plan *plan, struct ys_run_record *own, int64_t rank,
-                           const struct ys_plan *its, const struct ys_facts_node *host,
-                           const struct ys_step_parts *parts, struct ys_list *ranks)
+static void tell_rank(const struct ys_plan *plan, struct ys_run_record *own, int64_t rank, const struct ys_plan *its,
+                      const struct ys_facts_node *host, const struct ys_step_parts *parts, struct ys_list *ranks)
 {
     const struct ys_facts *facts = &own->facts;
     struct ys_facts_rank *told = ys_list_add(&ys_facts_rank_record, ranks);
-    if (!told)
-        return ys_out_of_memory();
     told->rank = rank;
     told->node = host ? host->node : YS_FIELD_NONE;
     ys_facts_set_text(&told->host, host ? host->host : NULL);
@@ -201,7 +198,7 @@ static ys_status tell_rank(const struct ys_plan *plan, struct ys_run_record *own
     own->facts.collectives = NULL;
     ys_facts_set_text(&told->message, facts->message);
     ys_facts_set_text(&told->log_tail, facts->log_tail);
-    return ys_list_copy_ints(&its->cpus, &told->cpus);
+    ys_list_copy_ints(&its->cpus, &told->cpus);
 }
 
 static bool lists_text(const struct ys_list *list, const char *text)
@@ -220,19 +217,18 @@ static void replace_texts(struct ys_list *list, struct ys_list with)
     *list = with;
 }
 
-static ys_status add_warning(const struct ys_facts_rank *rank, const char *text, struct ys_list *all)
+static void add_warning(const struct ys_facts_rank *rank, const char *text, struct ys_list *all)
 {
     char *said = rank->node == YS_FIELD_NONE ? ys_format("rank %" PRId64 ": %s", rank->rank, text)
                                              : ys_format("rank %" PRId64 " (node %" PRId64 ", %s): %s", rank->rank,
                                                          rank->node, rank->host ? rank->host : "no host", text);
-    ys_status status = said ? ys_list_add_text(all, said) : ys_out_of_memory();
+    ys_list_add_text(all, said);
     ys_free(said);
-    return status;
 }
 
 /** What all ranks say is said once; else with the name of the rank that does. */
-static ys_status join_warnings(struct ys_run_record *const *own, size_t count, const struct ys_facts_rank *ranks,
-                               struct ys_list *all)
+static void join_warnings(struct ys_run_record *const *own, size_t count, const struct ys_facts_rank *ranks,
+                          struct ys_list *all)
 {
     for (size_t r = 0; r < count; r++) {
         const struct ys_list *warnings = &own[r]->facts.warnings;
@@ -242,12 +238,11 @@ static ys_status join_warnings(struct ys_run_record *const *own, size_t count, c
             for (size_t other = 0; other < count; other++)
                 sayers += lists_text(&own[other]->facts.warnings, text);
             if (sayers < count)
-                YS_TRY(add_warning(&ranks[r], text, all));
+                add_warning(&ranks[r], text, all);
             else if (r == 0)
-                YS_TRY(ys_list_add_text(all, text));
+                ys_list_add_text(all, text);
         }
     }
-    return YS_OK;
 }
 
 /** The run ended as that rank did, and says which. */
@@ -277,9 +272,9 @@ static ys_status join_losses(const struct ys_plan *plan, struct ys_run_record *c
     struct ys_series *all = ys_series_get(set, "step_loss", 1);
     struct ys_shares *shares;
     YS_TRY(ys_shares_open(plan->input.path, plan->input.order, world, &shares));
-    for (size_t i = 0; all && i < all->count; i++)
+    for (size_t i = 0; i < all->count; i++)
         all->reals[i] *= ys_share_of(shares, world, (int64_t)i, 0);
-    for (size_t r = 1; all && r < count; r++) {
+    for (size_t r = 1; r < count; r++) {
         const struct ys_series *more = ys_series_find(&own[r]->series, "step_loss");
         const size_t known = more ? more->count : 0;
         all->count = all->count < known ? all->count : known;
@@ -299,15 +294,15 @@ static ys_status compare_file(const struct ys_plan *plan, const struct ys_graph 
     char *folder = NULL, *at_first = ys_path_join(plan->folder, name), *at_other = NULL;
     const bool holds_same = plan->dist.strategy != YS_STRATEGY_ALONE;
     ys_status status = ys_rank_folder(plan->folder, rank, &folder);
-    if (status == YS_OK && (!at_first || !(at_other = ys_path_join(folder, name))))
-        status = ys_out_of_memory();
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        at_other = ys_path_join(folder, name);
         status = ys_safetensors_open(at_first, &first);
+    }
     if (status == YS_OK)
         status = ys_safetensors_open(at_other, &other);
     if (status == YS_EFORMAT || status == YS_EIO || status == YS_ENOTFOUND) {
         *differs = ys_strdup(ys_error());
-        status = *differs ? YS_OK : ys_out_of_memory();
+        status = YS_OK;
     }
     for (size_t p = 0; status == YS_OK && first && other && !*differs && p < graph->param_count; p++) {
         const struct ys_tensor *a = ys_safetensors_find(first, graph->params[p].name),
@@ -371,17 +366,12 @@ ys_status ys_run_join(const struct ys_plan *plan, const struct ys_plan *plans, s
 {
     struct ys_list ranks = {0}, warnings = {0}, networks = {0}, machines = {0};
     struct ys_step_parts parts[YS_SESSIONS_MOST];
-    ys_status status = YS_OK;
     ys_step_parts_find(own, count, parts);
-    for (size_t r = 0; status == YS_OK && r < count; r++)
-        status = tell_rank(plan, own[r], (int64_t)r, &plans[r], host_of(hosts, (int64_t)r, (int64_t)count), &parts[r],
-                           &ranks);
-    if (status == YS_OK)
-        status = join_warnings(own, count, ranks.items, &warnings);
-    if (status == YS_OK)
-        status = ys_traffic_join(own, count, ranks.items, &networks);
-    if (status == YS_OK)
-        status = ys_machines_join(own, &ranks, hosts, &machines);
+    for (size_t r = 0; r < count; r++)
+        tell_rank(plan, own[r], (int64_t)r, &plans[r], host_of(hosts, (int64_t)r, (int64_t)count), &parts[r], &ranks);
+    join_warnings(own, count, ranks.items, &warnings);
+    ys_traffic_join(own, count, ranks.items, &networks);
+    ys_machines_join(own, &ranks, hosts, &machines);
     *record = *own[0];
     *own[0] = (struct ys_run_record){0};
     struct ys_facts *all = &record->facts;
@@ -391,12 +381,11 @@ ys_status ys_run_join(const struct ys_plan *plan, const struct ys_plan *plans, s
     all->machines = machines;
     replace_texts(&all->warnings, warnings);
     *hosts = (struct ys_list){0};
-    if (status == YS_OK)
-        status = join_losses(plan, own, count, &record->series);
+    ys_status status = join_losses(plan, own, count, &record->series);
     for (size_t r = 1; status == YS_OK && r < count; r++)
         join_facts(all, &own[r]->facts);
     for (size_t r = 1; status == YS_OK && r < count; r++)
-        status = ys_series_add_process(&record->series, &own[r]->series, (int64_t)r);
+        ys_series_add_process(&record->series, &own[r]->series, (int64_t)r);
     if (status == YS_OK) {
         blame(all, &((const struct ys_facts_rank *)ranks.items)[culprit], count);
         status = compare_saved(plan, count, all);

@@ -58,28 +58,23 @@ static void add(struct ys_node_command *command, const char *const *words, size_
 }
 
 /** Through a shell, which splits it into words. */
-static ys_status add_ssh(const struct ys_run_host *host, int64_t node, struct ys_node_command *command)
+static void add_ssh(const struct ys_run_host *host, int64_t node, struct ys_node_command *command)
 {
     char *quoted = ys_replace(command->program, "'", "'\\''");
-    if (quoted)
-        command->remote = ys_format("exec '%s' - %" PRId64 "%s%s", quoted, node, host->address ? " " : "",
-                                    host->address ? host->address : "");
+    command->remote = ys_format("exec '%s' - %" PRId64 "%s%s", quoted, node, host->address ? " " : "",
+                                host->address ? host->address : "");
     ys_free(quoted);
     const char *const rest[] = {host->name, command->remote};
     ADD(command, ssh);
     ADD(command, rest);
-    return command->remote ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status add_options(const char *const *formats, size_t count, size_t nodes, struct ys_node_command *command)
+static void add_options(const char *const *formats, size_t count, size_t nodes, struct ys_node_command *command)
 {
     for (size_t i = 0; i < count; i++) {
         command->options[i] = ys_format("%s%zu", formats[i], nodes);
-        if (!command->options[i])
-            return ys_out_of_memory();
         add(command, (const char *const *)&command->options[i], 1);
     }
-    return YS_OK;
 }
 
 /** All runs of a study are to be on the same hosts, so that they have to be allocated, and as many as are asked for. */
@@ -111,16 +106,17 @@ ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_run
     const char *const here[] = {command->program, address}, *const of_slurm[] = {"SLURM_PROCID"};
     switch ((enum ys_launcher)nodes->spec->launcher) {
     case YS_LAUNCHER_SSH:
-        return add_ssh(&nodes->spec->hosts[node->number], node->number, command);
+        add_ssh(&nodes->spec->hosts[node->number], node->number, command);
+        return YS_OK;
     case YS_LAUNCHER_MPI:
         ADD(command, mpirun);
-        YS_TRY(add_options(bare, 1, nodes->count, command));
+        add_options(bare, 1, nodes->count, command);
         ADD(command, here);
         return YS_OK;
     case YS_LAUNCHER_SLURM:
         YS_TRY(check_allocation(nodes->count));
         ADD(command, srun);
-        YS_TRY(add_options(of_srun, 2, nodes->count, command));
+        add_options(of_srun, 2, nodes->count, command);
         ADD(command, here);
         ADD(command, of_slurm);
         return YS_OK;
@@ -128,7 +124,8 @@ ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_run
         break;
     }
     ADD(command, here);
-    return add_options(bare, 1, (size_t)node->number, command);
+    add_options(bare, 1, (size_t)node->number, command);
+    return YS_OK;
 }
 
 void ys_node_command_fini(struct ys_node_command *command)

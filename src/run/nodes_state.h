@@ -65,7 +65,7 @@ struct ys_nodes {
 };
 
 /** Starts the agents and waits until all are there. One that does not come, or is refused, is lost. YS_EINTR: the user
- * asked to stop; YS_EIO, YS_ENOMEM: a failure of yardstick's own. */
+ * asked to stop; YS_EIO: a failure of yardstick's own. */
 ys_status ys_nodes_start(struct ys_nodes *nodes) YS_MUST_CHECK;
 /** Ends the agent and all that it started, and waits for that. Of one that has not come nothing is there to end. */
 void ys_node_finish(struct ys_run_node *node);
@@ -82,7 +82,7 @@ struct ys_node_command {
 };
 /** That of `node`, or of all, by spec->launcher. `address`: where the study listens for agents ("HOST:PORT"); not
  * looked at where they speak by their own input and output. YS_ENOTFOUND: there are no such hosts, as without an
- * allocation; YS_EIO: the agent's program is not there; YS_ENOMEM. What was made is to be freed after a failure too. */
+ * allocation; YS_EIO: the agent's program is not there. What was made is to be freed after a failure too. */
 ys_status ys_node_command_make(const struct ys_nodes *nodes, const struct ys_run_node *node, const char *address,
                                struct ys_node_command *command) YS_MUST_CHECK;
 void ys_node_command_fini(struct ys_node_command *command);
@@ -101,8 +101,7 @@ void ys_node_lose(struct ys_run_node *node, enum ys_run_status status, const cha
 const char *ys_node_title(const struct ys_run_node *node, char text[128]);
 
 /** One look at all of them, which waits until something is said, a quarter of a second has passed, or it is `until_ns`.
- * Sets what they say in them, and loses those that have gone, or are silent. YS_EINTR once the user asks to stop;
- * YS_ENOMEM. */
+ * Sets what they say in them, and loses those that have gone, or are silent. YS_EINTR once the user asks to stop. */
 ys_status ys_nodes_listen(struct ys_nodes *nodes, uint64_t until_ns) YS_MUST_CHECK;
 /** Sends it a message, `why` being NULL or a reason; one that cannot be reached is lost. */
 void ys_node_say(struct ys_run_node *node, enum ys_node_word word, const char *why);

@@ -37,23 +37,19 @@ void ys_machine_add(struct ys_facts_machine *machine, const struct ys_facts *fac
     machine->threads_busy += facts->observed.threads_busy;
 }
 
-static ys_status begin(const struct ys_facts_rank *rank, int64_t node, const struct ys_facts *facts,
-                       struct ys_list *machines)
+static void begin(const struct ys_facts_rank *rank, int64_t node, const struct ys_facts *facts,
+                  struct ys_list *machines)
 {
     struct ys_facts_machine *machine = ys_list_add(&ys_facts_machine_record, machines);
-    if (!machine)
-        return ys_out_of_memory();
     machine->node = node;
     machine->used_s = machine->harness_s = machine->cpu_wait_s = machine->threads_busy = 0;
     ys_facts_set_text(&machine->host, rank->host);
-    if (!facts->disturbance)
-        return YS_OK;
-    machine->disturbance = ys_json_copy(facts->disturbance);
-    return machine->disturbance ? YS_OK : ys_out_of_memory();
+    if (facts->disturbance)
+        machine->disturbance = ys_json_copy(facts->disturbance);
 }
 
-ys_status ys_machines_join(struct ys_run_record *const *own, const struct ys_list *ranks, const struct ys_list *hosts,
-                           struct ys_list *machines)
+void ys_machines_join(struct ys_run_record *const *own, const struct ys_list *ranks, const struct ys_list *hosts,
+                      struct ys_list *machines)
 {
     const struct ys_facts_rank *items = ranks->items;
     bool are_several = false;
@@ -65,8 +61,7 @@ ys_status ys_machines_join(struct ys_run_record *const *own, const struct ys_lis
         while (at < machines->count && ((struct ys_facts_machine *)machines->items)[at].node != node)
             at++;
         if (at == machines->count)
-            YS_TRY(begin(&items[r], node, &own[r]->facts, machines));
+            begin(&items[r], node, &own[r]->facts, machines);
         ys_machine_add(&((struct ys_facts_machine *)machines->items)[at], &own[r]->facts);
     }
-    return YS_OK;
 }

@@ -11,7 +11,7 @@ void ys_machine_add(struct ys_facts_machine *machine, const struct ys_facts *fac
 /** Appends struct ys_facts_machine to `machines`, in the order of their ranks; nothing where all ranks were on one. Of
  * each rank there is what was recorded of it, before it is joined to others, and a struct ys_facts_rank in `ranks`;
  * `hosts` are the struct ys_facts_node of the run, in their order. */
-ys_status ys_machines_join(struct ys_run_record *const *own, const struct ys_list *ranks, const struct ys_list *hosts,
-                           struct ys_list *machines) YS_MUST_CHECK;
+void ys_machines_join(struct ys_run_record *const *own, const struct ys_list *ranks, const struct ys_list *hosts,
+                      struct ys_list *machines);
 
 #endif

@@ -37,7 +37,7 @@ static ys_status add_file(struct ys_node_job *job, const char *path)
     YS_TRY(ys_sha256_file_beside(path, heed_stop, NULL, sha256));
     *file = (struct ys_node_file){ys_strdup(path), ys_strdup(sha256)};
     job->files.count++;
-    return file->path && file->sha256 ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /** What the plan's adapters read, with what is in it: what an option names by its whole path too. */
@@ -47,8 +47,6 @@ static ys_status add_files(struct ys_node_job *job, const struct ys_plan *plan)
                                  plan->state, plan->input.path, plan->input.order};
     const size_t count = sizeof paths / sizeof paths[0];
     job->files.items = ys_alloc(count + ys_json_size(plan->options), sizeof(struct ys_node_file));
-    if (!job->files.items)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++)
         YS_TRY(add_file(job, paths[i]));
     for (void *it = ys_json_iter(plan->options); it; it = ys_json_next(plan->options, it)) {
@@ -59,11 +57,10 @@ static ys_status add_files(struct ys_node_job *job, const struct ys_plan *plan)
     return YS_OK;
 }
 
-static ys_status add_texts(struct ys_list *list, const char *const *texts)
+static void add_texts(struct ys_list *list, const char *const *texts)
 {
     for (size_t i = 0; texts && texts[i]; i++)
-        YS_TRY(ys_list_add_text(list, texts[i]));
-    return YS_OK;
+        ys_list_add_text(list, texts[i]);
 }
 
 /** All but the plans, which each host has its own of. */
@@ -81,10 +78,10 @@ static ys_status describe_job(const struct ys_run_spec *spec, struct ys_node_job
     job->round = spec->round;
     job->listens = spec->listens;
     job->kept = launch->kept ? ys_strdup(launch->kept) : NULL;
-    YS_TRY(add_texts(&job->argv, launch->argv));
-    YS_TRY(add_texts(&job->env, launch->env));
+    add_texts(&job->argv, launch->argv);
+    add_texts(&job->env, launch->env);
     for (size_t i = 0; (guarded = ys_guard_named(i)); i++)
-        YS_TRY(ys_list_add_text(&job->guarded, guarded));
+        ys_list_add_text(&job->guarded, guarded);
     return add_files(job, spec->plan);
 }
 
@@ -160,23 +157,20 @@ static size_t taken_before(const struct ys_nodes *nodes, size_t i)
 }
 
 /** Its share of what its host's ranks have, of which the first is at `from` in the order, which goes round. */
-static ys_status put_cpus(struct ys_plan *plan, const struct ys_list *order, size_t from, size_t count, int64_t sharers)
+static void put_cpus(struct ys_plan *plan, const struct ys_list *order, size_t from, size_t count, int64_t sharers)
 {
     size_t first;
     const size_t share = ys_rank_cpus(count, sharers, plan->dist.local_rank, &first);
     int64_t *items = ys_alloc(share + 1, sizeof *items);
-    if (!items)
-        return ys_out_of_memory();
     for (size_t k = 0; k < share; k++)
         items[k] = ((const int64_t *)order->items)[(from + first + k) % order->count];
     ys_free(plan->cpus.items);
     plan->cpus = (struct ys_list){items, share};
-    return YS_OK;
 }
 
 /** Ranks of another host have CPUs of that one: those that `cpus` names, or the first of its own, of which hosts that
  * are one machine take others each as long as there are some. All agents are there. */
-static ys_status give_cpus(struct ys_nodes *nodes)
+static void give_cpus(struct ys_nodes *nodes)
 {
     const struct ys_run_spec *spec = nodes->spec;
     for (size_t i = 0; spec->launcher != YS_LAUNCHER_LOCAL && i < nodes->count; i++) {
@@ -184,10 +178,9 @@ static ys_status give_cpus(struct ys_nodes *nodes)
         if (!check_cpus(node, spec) || spec->names_cpus)
             continue;
         for (size_t r = 0; r < node->count; r++)
-            YS_TRY(put_cpus(&nodes->plans->items[node->first + r], &node->hello.cpu_order, taken_before(nodes, i),
-                            (size_t)spec->plan->threads, (int64_t)node->count));
+            put_cpus(&nodes->plans->items[node->first + r], &node->hello.cpu_order, taken_before(nodes, i),
+                     (size_t)spec->plan->threads, (int64_t)node->count);
     }
-    return YS_OK;
 }
 
 /** Ranks meet where rank 0 is, at the port that its agent holds. All agents are there. */
@@ -217,10 +210,10 @@ static ys_status send_jobs(struct ys_nodes *nodes)
         node->heard_ns = ys_time_ns(); /* from here on it has something to say */
         if (status == YS_OK)
             node->standing = YS_NODE_BUSY;
-        else if (status != YS_ENOMEM)
+        else
             ys_node_lose(node, YS_RUN_KILLED, "the agent of %s cannot be reached any more: %s",
                          ys_node_title(node, title), ys_error());
-        status = status == YS_ENOMEM ? status : YS_OK;
+        status = YS_OK;
     }
     job.plans = (struct ys_list){0};
     ys_record_fini(&ys_node_job_record, &job);
@@ -310,7 +303,7 @@ static char *tail_of(const char *folder)
 {
     char text[4096];
     char *path = ys_path_join(folder, YS_LOG_NAME);
-    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ys_free(path);
     if (fd < 0)
         return NULL;
@@ -341,14 +334,14 @@ static void make_up(const struct ys_nodes *nodes, const struct ys_run_node *node
 }
 
 /** By this host's clock; and with what else is known of how it ended. */
-static ys_status complete(const struct ys_nodes *nodes, const struct ys_run_node *node, size_t rank)
+static void complete(const struct ys_nodes *nodes, const struct ys_run_node *node, size_t rank)
 {
     struct ys_run_record *own = &nodes->own[rank];
     struct ys_session_end *end = &nodes->ends[rank];
     if (!own->has_facts) {
         make_up(nodes, node, rank);
     } else {
-        YS_TRY(ys_clock_record(&node->clock, own));
+        ys_clock_record(&node->clock, own);
         if (end->failed_ns)
             end->failed_ns = (uint64_t)ys_clock_ours(&node->clock, (int64_t)end->failed_ns);
         if (node->message && node->status == YS_RUN_LOAD_FAILED && own->facts.status == YS_RUN_CANCELLED)
@@ -359,16 +352,13 @@ static ys_status complete(const struct ys_nodes *nodes, const struct ys_run_node
         }
     }
     end->status = (enum ys_run_status)own->facts.status;
-    return YS_OK;
 }
 
-static ys_status describe_hosts(const struct ys_nodes *nodes, struct ys_list *hosts)
+static void describe_hosts(const struct ys_nodes *nodes, struct ys_list *hosts)
 {
     for (size_t i = 0; i < nodes->count; i++) {
         const struct ys_run_node *node = &nodes->items[i];
         struct ys_facts_node *told = ys_list_add(&ys_facts_node_record, hosts);
-        if (!told)
-            return ys_out_of_memory();
         told->node = node->number;
         told->machine = machine_of(nodes, i);
         if (!node->hello.host)
@@ -385,7 +375,6 @@ static ys_status describe_hosts(const struct ys_nodes *nodes, struct ys_list *ho
         told->clock_drift = ys_clock_drift(&node->clock);
         told->clock_looks = node->clock.is_one ? 0 : 2 + (int64_t)node->clock.count;
     }
-    return YS_OK;
 }
 
 static ys_status join(struct ys_nodes *nodes, struct ys_run_record *record)
@@ -393,15 +382,14 @@ static ys_status join(struct ys_nodes *nodes, struct ys_run_record *record)
     struct ys_run_record *parts[YS_SESSIONS_MOST];
     struct ys_list hosts = {0};
     const size_t count = nodes->plans->count;
-    ys_status status = describe_hosts(nodes, &hosts);
-    for (size_t i = 0; status == YS_OK && i < nodes->count; i++)
-        for (size_t r = 0; status == YS_OK && r < nodes->items[i].count; r++)
-            status = complete(nodes, &nodes->items[i], nodes->items[i].first + r);
+    describe_hosts(nodes, &hosts);
+    for (size_t i = 0; i < nodes->count; i++)
+        for (size_t r = 0; r < nodes->items[i].count; r++)
+            complete(nodes, &nodes->items[i], nodes->items[i].first + r);
     for (size_t r = 0; r < count; r++)
         parts[r] = &nodes->own[r];
-    if (status == YS_OK)
-        status = ys_run_join(nodes->spec->plan, nodes->plans->items, parts, count, ys_ranks_culprit(nodes->ends, count),
-                             &hosts, record);
+    ys_status status = ys_run_join(nodes->spec->plan, nodes->plans->items, parts, count,
+                                   ys_ranks_culprit(nodes->ends, count), &hosts, record);
     ys_list_fini(&ys_facts_node_record, &hosts);
     if (status != YS_OK)
         ys_facts_fini(&record->facts);
@@ -420,10 +408,6 @@ static ys_status open_nodes(const struct ys_run_spec *spec, struct ys_rank_plans
                        plans->count, nodes->count, YS_NODES_MOST);
     nodes->items = ys_alloc(nodes->count, sizeof *nodes->items);
     nodes->ends = ys_alloc(plans->count, sizeof *nodes->ends);
-    if (!nodes->items || !nodes->ends) {
-        nodes->count = 0;
-        return ys_out_of_memory();
-    }
     const size_t each = plans->count / nodes->count;
     for (size_t i = 0; i < nodes->count; i++)
         nodes->items[i] = (struct ys_run_node){.number = (int64_t)i,
@@ -463,7 +447,7 @@ static ys_status go(struct ys_nodes *nodes)
     if (status == YS_OK && !has_any_failed(nodes))
         status = say_where_ranks_meet(nodes);
     if (status == YS_OK && !has_any_failed(nodes))
-        status = give_cpus(nodes);
+        give_cpus(nodes);
     if (status == YS_OK && !has_any_failed(nodes))
         status = send_jobs(nodes);
     if (status == YS_OK && !has_any_failed(nodes))
@@ -476,7 +460,7 @@ static ys_status go(struct ys_nodes *nodes)
         taken = ys_nodes_ping(nodes, true);
     for (size_t i = 0; i < nodes->count; i++)
         ys_node_say(&nodes->items[i], YS_NODE_BYE, NULL);
-    return status == YS_OK ? taken : ys_fail(status, "%s", nodes->reason ? nodes->reason : "out of memory");
+    return status == YS_OK ? taken : ys_fail(status, "%s", nodes->reason);
 }
 
 ys_status ys_nodes_execute(const struct ys_run_spec *spec, struct ys_rank_plans *plans, struct ys_run_record *own,
@@ -494,7 +478,7 @@ ys_status ys_nodes_execute(const struct ys_run_spec *spec, struct ys_rank_plans 
     if (written != YS_OK)
         status = written;
     else if (status != YS_OK)
-        ys_fail(status, "%s", failed ? failed : "out of memory");
+        ys_fail(status, "%s", failed);
     ys_free(failed);
     close_nodes(&nodes);
     return status;

@@ -275,20 +275,15 @@ int64_t ys_turns_least_blocks(int64_t steps, int64_t block)
 }
 
 /** The first cycle of a pair says how long turns are, and in what order. */
-static ys_status begin_cycle(struct turn_group *group)
+static void begin_cycle(struct turn_group *group)
 {
     const size_t at = (size_t)(group->cycle / 2);
     order_cycle(group);
     if (group->cycle % 2)
-        return YS_OK;
-    if (at >= group->capacity) {
-        struct turn_pair *pairs = ys_grown(group->pairs, at, &group->capacity, sizeof *pairs);
-        if (!pairs)
-            return ys_out_of_memory();
-        group->pairs = pairs;
-    }
+        return;
+    if (at >= group->capacity)
+        group->pairs = ys_grown(group->pairs, at, &group->capacity, sizeof *group->pairs);
     choose_steps(group, &group->pairs[at]);
-    return YS_OK;
 }
 
 static bool is_any_alive(const struct turn_group *group)
@@ -306,10 +301,10 @@ static ys_status end_all(struct turn_group *group, ys_status status)
     for (size_t m = 0; m < group->count; m++) {
         if (!group->members[m].lives)
             continue;
-        ys_fail(status, "%s", said ? said : "out of memory");
+        ys_fail(status, "%s", said);
         (void)!end_member(&group->members[m], status);
     }
-    ys_fail(status, "%s", said ? said : "out of memory");
+    ys_fail(status, "%s", said);
     ys_free(said);
     return status;
 }
@@ -337,7 +332,7 @@ static ys_status go_round(struct turn_group *group)
     for (; is_any_alive(group); group->cycle++) {
         if (is_late(group))
             return end_late(group);
-        YS_TRY(begin_cycle(group));
+        begin_cycle(group);
         for (size_t i = 0; i < group->count; i++) {
             struct turn_member *member = &group->members[group->order[i]];
             if (member->lives)
@@ -385,7 +380,7 @@ static void count_settled(const struct ys_series_set *series, struct ys_facts_tu
 }
 
 /** Which questions do not count, and how many pairs of cycles that are. */
-static ys_status drop(const struct turn_group *group, size_t place, struct ys_run_record *record)
+static void drop(const struct turn_group *group, size_t place, struct ys_run_record *record)
 {
     const size_t pairs = (size_t)(group->cycle + 1) / 2, marked = count_marked(group, pairs);
     const struct ys_series *cycles = ys_series_find(&record->series, "request_cycle");
@@ -393,11 +388,11 @@ static ys_status drop(const struct turn_group *group, size_t place, struct ys_ru
     const bool is_dropping = drops(group, pairs);
     for (size_t i = 0, count = cycles ? cycles->count : 0; i < count; i++) {
         const int64_t cycle = ys_series_find(&record->series, "request_cycle")->ints[i];
-        YS_TRY(ys_series_add_int(&record->series, "request_dropped",
-                                 is_dropping && cycle >= 0 && group->pairs[cycle / 2].is_disturbed));
+        ys_series_add_int(&record->series, "request_dropped",
+                          is_dropping && cycle >= 0 && group->pairs[cycle / 2].is_disturbed);
     }
     if (!facts)
-        return YS_OK;
+        return;
     count_settled(&record->series, facts);
     facts->members = (int64_t)group->count;
     facts->place = (int64_t)place;
@@ -405,7 +400,6 @@ static ys_status drop(const struct turn_group *group, size_t place, struct ys_ru
     facts->disturbed = (int64_t)marked;
     facts->dropped = is_dropping ? (int64_t)marked : 0;
     facts->block_cut = group->is_cut;
-    return YS_OK;
 }
 
 /** Whether one more may be started: those that live have not reached their peaks. */
@@ -447,10 +441,8 @@ ys_status ys_turns_execute(const struct ys_run_spec *specs, size_t count, const 
         status = go_round(&group);
     if (status != YS_OK)
         status = end_all(&group, status);
-    for (size_t m = 0; m < group.count; m++) {
-        const ys_status noted = drop(&group, m, &records[m]);
-        status = status == YS_OK ? noted : status;
-    }
+    for (size_t m = 0; m < group.count; m++)
+        drop(&group, m, &records[m]);
     ys_free(group.pairs);
     return status;
 }

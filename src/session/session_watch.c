@@ -24,8 +24,7 @@ static const uint64_t DRAIN_PERIOD_NS = 200000000;
 
 static void add(struct ys_session *session, const char *name, uint64_t value)
 {
-    if (ys_series_add_int(session->launch.samples, name, (int64_t)value) != YS_OK)
-        session->launch.samples = NULL; /* out of memory: the series end here, all at the same length but for one */
+    ys_series_add_int(session->launch.samples, name, (int64_t)value);
 }
 
 /** Its control group costs a third of a sample, and what it adds to the tree changes with the resident memory, or is
@@ -65,9 +64,8 @@ static void take_sample(struct ys_session *session)
         add(session, columns[i].name, columns[i].value);
     const struct ys_series *rows =
         session->launch.samples ? ys_series_find(session->launch.samples, "sample_t_ns") : NULL;
-    if (rows &&
-        ys_series_add_rank(session->launch.samples, "sample_rank", rows->count - 1, session->launch.rank) != YS_OK)
-        session->launch.samples = NULL;
+    if (rows)
+        ys_series_add_rank(session->launch.samples, "sample_rank", rows->count - 1, session->launch.rank);
 }
 
 void ys_session_look(struct ys_session *session)

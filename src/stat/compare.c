@@ -167,27 +167,26 @@ struct rounds {
 };
 
 /* The centre of values[i] + bias[i], lists of these rounds; bias NULL: of the values. */
-static ys_status centre_of(const double *values, const double *bias, const struct rounds *rounds, double level,
-                           struct ys_centre *centre)
+static void centre_of(const double *values, const double *bias, const struct rounds *rounds, double level,
+                      struct ys_centre *centre)
 {
     const size_t n = rounds->n;
     double *scratch = rounds->scratch;
     for (size_t i = 0; bias && i < n; i++)
         scratch[i] = values[i] + bias[i];
-    return ys_signed_rank_centre(bias ? scratch : values, n, level, centre);
+    ys_signed_rank_centre(bias ? scratch : values, n, level, centre);
 }
 
 /* From the lower end of `low` to the upper end of `high`, both stretched; its own level where it was not. */
-static ys_status span(const struct rounds *rounds, const double *bias, double stretch, double level,
-                      struct ys_interval *interval)
+static void span(const struct rounds *rounds, const double *bias, double stretch, double level,
+                 struct ys_interval *interval)
 {
     struct ys_centre low, high;
-    YS_TRY(centre_of(rounds->low, bias, rounds, level, &low));
-    YS_TRY(centre_of(rounds->high, bias, rounds, level, &high));
+    centre_of(rounds->low, bias, rounds, level, &low);
+    centre_of(rounds->high, bias, rounds, level, &high);
     const struct ys_interval lower = stretched(&low, stretch, level), upper = stretched(&high, stretch, level);
     *interval = lower;
     interval->hi = upper.hi;
-    return YS_OK;
 }
 
 static struct ys_compare_ends ends_of(const struct ys_interval *interval, double margin)
@@ -225,15 +224,16 @@ static void divide(const double *values, size_t n, const struct ys_compare_rule 
 }
 
 /* What is found of what is left of warm-up, with it and without. */
-static ys_status settle(const struct rounds *kept, const struct rounds *all, const struct ys_compare_rule *rule,
-                        struct ys_comparison *comparison, struct ys_interval *restored)
+static void settle(const struct rounds *kept, const struct rounds *all, const struct ys_compare_rule *rule,
+                   struct ys_comparison *comparison, struct ys_interval *restored)
 {
     struct ys_centre bias;
-    YS_TRY(ys_signed_rank_centre(kept->bias, kept->n, rule->level, &bias));
+    ys_signed_rank_centre(kept->bias, kept->n, rule->level, &bias);
     if (bias.interval.known)
         comparison->bias_bound = fmax(fabs(bias.interval.lo), fabs(bias.interval.hi));
-    YS_TRY(span(kept, kept->bias, rule->stretch, rule->level, &comparison->settled));
-    return all->n > kept->n ? span(all, all->bias, rule->stretch, rule->level, restored) : YS_OK;
+    span(kept, kept->bias, rule->stretch, rule->level, &comparison->settled);
+    if (all->n > kept->n)
+        span(all, all->bias, rule->stretch, rule->level, restored);
 }
 
 static struct ys_interval on_scale(struct ys_interval interval, const struct ys_compare_rule *rule)
@@ -242,21 +242,21 @@ static struct ys_interval on_scale(struct ys_interval interval, const struct ys_
 }
 
 /* `values` are logarithms of ratios, or differences. */
-static ys_status conclude(const struct rounds *kept, const struct rounds *all, const struct ys_compare_rule *rule,
-                          struct ys_comparison *comparison)
+static void conclude(const struct rounds *kept, const struct rounds *all, const struct ys_compare_rule *rule,
+                     struct ys_comparison *comparison)
 {
     const double margin = rule->difference ? rule->margin : log(1 + rule->margin), reach = ys_compare_reach(kept->n);
     struct ys_interval interval, single, restored = {false, NAN, NAN, NAN}, restored_settled = restored;
     struct ys_centre centre, settled = {NAN, {false, NAN, NAN, NAN}};
     comparison->n = kept->n;
-    YS_TRY(ys_signed_rank_centre(kept->values, kept->n, rule->level, &centre));
-    YS_TRY(span(kept, NULL, 1, rule->level, &single));
-    YS_TRY(span(kept, NULL, rule->stretch, rule->level, &interval));
+    ys_signed_rank_centre(kept->values, kept->n, rule->level, &centre);
+    span(kept, NULL, 1, rule->level, &single);
+    span(kept, NULL, rule->stretch, rule->level, &interval);
     if (all->n > kept->n)
-        YS_TRY(span(all, NULL, rule->stretch, rule->level, &restored));
+        span(all, NULL, rule->stretch, rule->level, &restored);
     if (rule->bias) {
-        YS_TRY(settle(kept, all, rule, comparison, &restored_settled));
-        YS_TRY(centre_of(kept->values, kept->bias, kept, rule->level, &settled));
+        settle(kept, all, rule, comparison, &restored_settled);
+        centre_of(kept->values, kept->bias, kept, rule->level, &settled);
     }
     correlate(kept->values, kept->n, kept->scratch, comparison);
     const struct evidence evidence = {ends_of(&interval, margin), ends_of(&comparison->settled, margin),
@@ -271,7 +271,6 @@ static ys_status conclude(const struct rounds *kept, const struct rounds *all, c
     comparison->settled = on_scale(comparison->settled, rule);
     comparison->resolution = rule->difference ? margin + smallest : exp(margin + smallest) - 1;
     judge(comparison, rule, &evidence);
-    return YS_OK;
 }
 
 struct ys_comparison ys_compare_invalid(size_t n, const char *reason)
@@ -289,13 +288,11 @@ struct ys_comparison ys_compare_invalid(size_t n, const char *reason)
                                   .reason = reason};
 }
 
-ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
-                     struct ys_comparison *comparison)
+void ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
+                struct ys_comparison *comparison)
 {
     enum { LISTS = 10 }; /* the values, two for correlate(), and those of two struct rounds */
     double *values = ys_alloc(LISTS * n + 1, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     double *scratch = values + n;
     struct rounds kept = {values + 3 * n, values + 4 * n, values + 5 * n, values + 6 * n, scratch, 0};
     struct rounds all = {values, values + 7 * n, values + 8 * n, values + 9 * n, scratch, 0};
@@ -309,15 +306,13 @@ ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys
     }
     *comparison = ys_compare_invalid(n, rule->difference ? "a value is not a finite number"
                                                          : "a value that is not a number above 0 has no ratio");
-    ys_status status = YS_OK;
     if (valid) {
         comparison->reason = NULL;
         divide(values, n, &of, &kept, &all);
         comparison->left_out = n - rule->again - kept.n;
-        status = conclude(&kept, &all, &of, comparison);
+        conclude(&kept, &all, &of, comparison);
     }
     ys_free(values);
-    return status;
 }
 
 double ys_compare_given_back(double part)
@@ -325,13 +320,11 @@ double ys_compare_given_back(double part)
     return isnan(part) ? INFINITY : -log1p(-part);
 }
 
-ys_status ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare_rule rule, bool is_rate,
-                            struct ys_comparison *comparison)
+void ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare_rule rule, bool is_rate,
+                       struct ys_comparison *comparison)
 {
     const size_t n = rounds->n;
     double *down = ys_alloc(2 * n + 1, sizeof *down), *up = down + n;
-    if (!down)
-        return ys_out_of_memory();
     rule.down = down;
     rule.up = up;
     rule.bias = rounds->bias;
@@ -343,21 +336,20 @@ ys_status ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_co
     }
     if (rule.bias_untold)
         rule.bias = NULL;
-    ys_status status = ys_compare(rounds->a, rounds->b, n, &rule, comparison);
+    ys_compare(rounds->a, rounds->b, n, &rule, comparison);
     ys_free(down);
-    return status;
 }
 
-ys_status ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
-                           struct ys_comparison *comparison)
+void ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
+                      struct ys_comparison *comparison)
 {
     const struct ys_compare_rule rule = {.better = better, .margin = margin, .stretch = 1};
-    return ys_compare(a, b, n, &rule, comparison);
+    ys_compare(a, b, n, &rule, comparison);
 }
 
-ys_status ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
-                                struct ys_comparison *comparison)
+void ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
+                           struct ys_comparison *comparison)
 {
     const struct ys_compare_rule rule = {.better = better, .difference = true, .margin = margin, .stretch = 1};
-    return ys_compare(a, b, n, &rule, comparison);
+    ys_compare(a, b, n, &rule, comparison);
 }

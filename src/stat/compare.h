@@ -108,9 +108,9 @@ enum ys_verdict ys_compare_verdict_settled(const struct ys_compare_ends *on, con
  *
  * A rule with bias_untold makes it unclear. With a bias the verdict must be that of the interval and that of `settled`
  * alike, else it is unclear. With YS_BETTER_NEITHER a clear difference is called unclear,
- * with that reason. YS_ENOMEM. */
-ys_status ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
-                     struct ys_comparison *comparison) YS_MUST_CHECK;
+ * with that reason. */
+void ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
+                struct ys_comparison *comparison);
 
 /** Values of two trials, round by round, as they were measured. */
 struct ys_compare_rounds {
@@ -125,14 +125,14 @@ struct ys_compare_rounds {
 double ys_compare_given_back(double part);
 /** The same of these, which give the rule what it says of warm-up and of what was taken. `is_rate`: they are speeds, of
  * which less time is more; else times. */
-ys_status ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare_rule rule, bool is_rate,
-                            struct ys_comparison *comparison) YS_MUST_CHECK;
+void ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare_rule rule, bool is_rate,
+                       struct ys_comparison *comparison);
 
 /** A comparison of its own, by ratio or by difference. */
-ys_status ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
-                           struct ys_comparison *comparison) YS_MUST_CHECK;
-ys_status ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
-                                struct ys_comparison *comparison) YS_MUST_CHECK;
+void ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
+                      struct ys_comparison *comparison);
+void ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
+                           struct ys_comparison *comparison);
 
 /** How many half widths of its interval a true difference must lie beyond the margin so that n rounds find it nine
  * times of ten. */

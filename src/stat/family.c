@@ -246,22 +246,18 @@ static double stretch_of(struct family_work *work)
     return stretch > 1 ? stretch : 1;
 }
 
-ys_status ys_family_stretch(const struct ys_family *family, double *stretch)
+void ys_family_stretch(const struct ys_family *family, double *stretch)
 {
     size_t cells = family->trials * family->rounds, rank[RANKED_MAX + 1];
     struct family_work work = {.family = family, .rank = rank, .normal_reach = ys_normal_reach(family->level)};
     double *numbers = ys_alloc(2 * cells + family->rounds + PERMUTATIONS + family->trials, sizeof *numbers);
     work.present = ys_alloc(family->trials, sizeof *work.present);
-    ys_status status = numbers && work.present ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK) {
-        work.left = numbers;
-        work.moved = numbers + cells;
-        work.place = work.moved + cells;
-        work.largest = work.place + family->rounds;
-        work.scatter = work.largest + PERMUTATIONS;
-        *stretch = stretch_of(&work);
-    }
+    work.left = numbers;
+    work.moved = numbers + cells;
+    work.place = work.moved + cells;
+    work.largest = work.place + family->rounds;
+    work.scatter = work.largest + PERMUTATIONS;
+    *stretch = stretch_of(&work);
     ys_free(work.present);
     ys_free(numbers);
-    return status;
 }

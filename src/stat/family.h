@@ -40,8 +40,7 @@ struct ys_family {
 /** The factor, at least 1, INFINITY where the values are too few and too equal to tell; 1 for a family in which fewer
  * than two pairs have YS_STAT_INTERVAL_MIN rounds in common. The same values give the same factor: the permutations
  * have a seed of their own. Takes time as pairs times rounds times the permutations, of which there are 199 to 999,
- * and at least as many as leave two beyond the level.
- * YS_ENOMEM. */
-ys_status ys_family_stretch(const struct ys_family *family, double *stretch) YS_MUST_CHECK;
+ * and at least as many as leave two beyond the level. */
+void ys_family_stretch(const struct ys_family *family, double *stretch);
 
 #endif

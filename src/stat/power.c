@@ -22,23 +22,20 @@ struct rounds_seen {
  * back. So few values may also scatter less than others will: to find a difference nine times of ten all the same takes
  * a width that is larger by (t(0.975) + t(0.9)) / (z(0.975) + z(0.9)), Student's quantiles for as many degrees of
  * freedom over the normal ones: within 0.5 % 1 + UNCERTAINTY / count from 12 values on. */
-static ys_status centre(double *values, size_t count)
+static void centre(double *values, size_t count)
 {
     struct ys_centre centre;
     const double given_back = sqrt((double)count / ((double)count - 1)) * (1 + UNCERTAINTY / (double)count);
-    YS_TRY(ys_signed_rank_centre(values, count, YS_STAT_LEVEL, &centre));
+    ys_signed_rank_centre(values, count, YS_STAT_LEVEL, &centre);
     for (size_t i = 0; i < count; i++)
         values[i] = (values[i] - centre.value) * given_back;
-    return YS_OK;
 }
 
-/* seen->values is to be freed, whatever this returns. */
-static ys_status see(const struct ys_power_seen *from, struct rounds_seen *seen)
+/* seen->values is to be freed. */
+static void see(const struct ys_power_seen *from, struct rounds_seen *seen)
 {
     size_t count = from->count;
     *seen = (struct rounds_seen){.values = ys_alloc(2 * count, sizeof(double)), .count = count};
-    if (!seen->values)
-        return ys_out_of_memory();
     if (from->biases)
         seen->settled = seen->values + count;
     for (size_t i = 0; i < count; i++) {
@@ -46,8 +43,9 @@ static ys_status see(const struct ys_power_seen *from, struct rounds_seen *seen)
         if (seen->settled)
             seen->settled[i] = seen->values[i] + from->biases[i];
     }
-    YS_TRY(centre(seen->values, count));
-    return seen->settled ? centre(seen->settled, count) : YS_OK;
+    centre(seen->values, count);
+    if (seen->settled)
+        centre(seen->settled, count);
 }
 
 /* The interval of the rounds that were drawn. */
@@ -90,18 +88,16 @@ static double difference_of(const struct rounds_seen *seen, size_t rounds, doubl
     return expm1(log1p(margin) + reach_of(seen, rounds, least));
 }
 
-ys_status ys_power_difference(const struct ys_power_seen *from, size_t rounds, double least, double margin,
-                              double *difference)
+void ys_power_difference(const struct ys_power_seen *from, size_t rounds, double least, double margin,
+                         double *difference)
 {
     struct rounds_seen seen;
     *difference = NAN;
     if (from->count < YS_STAT_INTERVAL_MIN || rounds < YS_STAT_INTERVAL_MIN || rounds > YS_POWER_MOST_ROUNDS)
-        return YS_OK;
-    ys_status status = see(from, &seen);
-    if (status == YS_OK)
-        *difference = difference_of(&seen, rounds, least, margin);
+        return;
+    see(from, &seen);
+    *difference = difference_of(&seen, rounds, least, margin);
     ys_free(seen.values);
-    return status;
 }
 
 /* `times` as large a difference as wanted is found with n rounds; it falls by their root, at first faster. */
@@ -112,21 +108,20 @@ static size_t next_rounds(size_t n, double times)
     return near > (double)next ? (size_t)fmin(near, YS_POWER_MOST_ROUNDS + 1) : next;
 }
 
-ys_status ys_power_rounds(const struct ys_power_seen *from, double margin, double difference, size_t *rounds)
+void ys_power_rounds(const struct ys_power_seen *from, double margin, double difference, size_t *rounds)
 {
     struct rounds_seen seen;
     *rounds = 0;
     if (from->count < YS_STAT_INTERVAL_MIN)
-        return YS_OK;
-    ys_status status = see(from, &seen);
+        return;
+    see(from, &seen);
     /* More rounds find less but for what is left of chance and of the steps between levels, so halving the range would
      * do no better than going up in small steps, from where the widths' way of falling says that it is not far. */
-    for (size_t n = YS_STAT_INTERVAL_MIN; status == YS_OK && !*rounds && n <= YS_POWER_MOST_ROUNDS;) {
+    for (size_t n = YS_STAT_INTERVAL_MIN; !*rounds && n <= YS_POWER_MOST_ROUNDS;) {
         double found = difference_of(&seen, n, YS_STAT_LEVEL, margin);
         if (found <= difference)
             *rounds = n;
         n = next_rounds(n, (log1p(found) - log1p(margin)) / (log1p(difference) - log1p(margin)));
     }
     ys_free(seen.values);
-    return status;
 }

@@ -36,8 +36,6 @@ struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int
     }
     YS_ASSERT(strlen(name) < sizeof series->name);
     struct ys_series *items = ys_grown(set->items, set->count, &set->capacity, sizeof *items);
-    if (!items)
-        return NULL;
     set->items = items;
     series = &set->items[set->count++];
     memset(series, 0, sizeof *series);
@@ -46,53 +44,44 @@ struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int
     return series;
 }
 
-static ys_status make_room(struct ys_series *series, size_t extra)
+static void make_room(struct ys_series *series, size_t extra)
 {
     if (extra <= series->capacity - series->count)
-        return YS_OK;
+        return;
     size_t capacity = series->capacity < 32 ? 64 : 2 * series->capacity;
     if (capacity < series->count + extra)
         capacity = series->count + extra;
     void *old = series->is_real ? (void *)series->reals : (void *)series->ints;
     void *numbers = ys_realloc(old, capacity, 8);
-    if (!numbers)
-        return ys_out_of_memory();
     if (series->is_real)
         series->reals = numbers;
     else
         series->ints = numbers;
     series->capacity = capacity;
-    return YS_OK;
 }
 
-ys_status ys_series_add_int(struct ys_series_set *set, const char *name, int64_t value)
+void ys_series_add_int(struct ys_series_set *set, const char *name, int64_t value)
 {
     struct ys_series *series = ys_series_get(set, name, 0);
-    if (!series)
-        return ys_out_of_memory();
-    YS_TRY(make_room(series, 1));
+    make_room(series, 1);
     series->ints[series->count++] = value;
-    return YS_OK;
 }
 
-ys_status ys_series_add_real(struct ys_series_set *set, const char *name, double value)
+void ys_series_add_real(struct ys_series_set *set, const char *name, double value)
 {
     struct ys_series *series = ys_series_get(set, name, 1);
-    if (!series)
-        return ys_out_of_memory();
-    YS_TRY(make_room(series, 1));
+    make_room(series, 1);
     series->reals[series->count++] = value;
-    return YS_OK;
 }
 
-ys_status ys_series_add_rank(struct ys_series_set *set, const char *name, size_t row, int64_t rank)
+void ys_series_add_rank(struct ys_series_set *set, const char *name, size_t row, int64_t rank)
 {
     if (rank == 0)
-        return YS_OK;
+        return;
     struct ys_series *ranks = ys_series_get(set, name, 0);
-    while (ranks && ranks->count < row)
-        YS_TRY(ys_series_add_int(set, name, 0));
-    return ranks ? ys_series_add_int(set, name, rank) : ys_out_of_memory();
+    while (ranks->count < row)
+        ys_series_add_int(set, name, 0);
+    ys_series_add_int(set, name, rank);
 }
 
 int64_t ys_series_rank(const struct ys_series *ranks, size_t row)
@@ -100,12 +89,10 @@ int64_t ys_series_rank(const struct ys_series *ranks, size_t row)
     return ranks && row < ranks->count ? ranks->ints[row] : 0;
 }
 
-ys_status ys_series_reserve(struct ys_series_set *set, const char *name, int is_real, size_t count)
+void ys_series_reserve(struct ys_series_set *set, const char *name, int is_real, size_t count)
 {
     struct ys_series *series = ys_series_get(set, name, is_real);
-    if (!series)
-        return ys_out_of_memory();
-    return make_room(series, count);
+    make_room(series, count);
 }
 
 void ys_series_set_free(struct ys_series_set *set)
@@ -183,11 +170,9 @@ static void encode_reals(const struct ys_series *series, unsigned char *data)
     }
 }
 
-ys_status ys_series_encode(const struct ys_series *series, unsigned char **data, size_t *size)
+void ys_series_encode(const struct ys_series *series, unsigned char **data, size_t *size)
 {
     unsigned char *bytes = ys_alloc(series->count + 1, series->is_real ? 8 : VARINT_MAX_BYTES);
-    if (!bytes)
-        return ys_out_of_memory();
     if (series->is_real) {
         encode_reals(series, bytes);
         *size = 8 * series->count;
@@ -195,7 +180,6 @@ ys_status ys_series_encode(const struct ys_series *series, unsigned char **data,
         *size = encode_ints(series, bytes);
     }
     *data = bytes;
-    return YS_OK;
 }
 
 static ys_status damaged(const char *name, const char *why)
@@ -241,12 +225,11 @@ ys_status ys_series_decode(const char *name, int is_real, const unsigned char *d
     if (is_real ? size % 8 != 0 || size / 8 != count : count > size)
         return damaged(name, "its length does not fit its count");
     struct ys_series *series = ys_series_get(set, name, is_real);
-    if (!series)
-        return ys_out_of_memory();
-    ys_status status = make_room(series, count);
-    if (status == YS_OK && is_real)
+    make_room(series, count);
+    ys_status status = YS_OK;
+    if (is_real)
         decode_reals(series, data, count);
-    else if (status == YS_OK)
+    else
         status = decode_ints(series, data, size, count);
     if (status != YS_OK) {
         ys_free(series->ints);

@@ -33,15 +33,14 @@ static size_t rows_of(const struct ys_series_set *set, const char *table)
 }
 
 /** Columns that a run broke off in the middle of are made as long as the others. */
-static ys_status fill_up(struct ys_series_set *set, const char *name, size_t rows)
+static void fill_up(struct ys_series_set *set, const char *name, size_t rows)
 {
     struct ys_series *series = ys_series_get(set, name, 0);
-    while (series && series->count < rows)
-        YS_TRY(ys_series_add_int(set, name, 0));
-    return series ? YS_OK : ys_out_of_memory();
+    while (series->count < rows)
+        ys_series_add_int(set, name, 0);
 }
 
-static ys_status add_table(struct ys_series_set *set, const struct ys_series_set *more, const char *table, int64_t rank)
+static void add_table(struct ys_series_set *set, const struct ys_series_set *more, const char *table, int64_t rank)
 {
     const size_t before = rows_of(set, table), rows = rows_of(more, table);
     char ranks[NAME];
@@ -50,21 +49,19 @@ static ys_status add_table(struct ys_series_set *set, const struct ys_series_set
         const struct ys_series *column = &more->items[i];
         if (!is_column(column, table))
             continue;
-        YS_TRY(fill_up(set, column->name, before));
+        fill_up(set, column->name, before);
         for (size_t row = 0; row < column->count; row++)
-            YS_TRY(ys_series_add_int(set, column->name, column->ints[row]));
-        YS_TRY(fill_up(set, column->name, before + rows));
+            ys_series_add_int(set, column->name, column->ints[row]);
+        fill_up(set, column->name, before + rows);
     }
     for (size_t row = before; row < before + rows; row++)
-        YS_TRY(ys_series_add_rank(set, ranks, row, rank));
-    return YS_OK;
+        ys_series_add_rank(set, ranks, row, rank);
 }
 
-ys_status ys_series_add_process(struct ys_series_set *set, const struct ys_series_set *more, int64_t rank)
+void ys_series_add_process(struct ys_series_set *set, const struct ys_series_set *more, int64_t rank)
 {
     for (int i = 0; i < TABLES; i++)
-        YS_TRY(add_table(set, more, tables[i], rank));
-    return YS_OK;
+        add_table(set, more, tables[i], rank);
 }
 
 static const char *table_of(const struct ys_series *series)
@@ -81,8 +78,8 @@ static bool is_of_ranks(const struct ys_series *series)
     return length > 5 && strcmp(series->name + length - 5, "_rank") == 0;
 }
 
-static ys_status take(const struct ys_series_set *set, const struct ys_series *series, int64_t rank,
-                      struct ys_series_set *of_rank)
+static void take(const struct ys_series_set *set, const struct ys_series *series, int64_t rank,
+                 struct ys_series_set *of_rank)
 {
     const char *table = table_of(series);
     char name[NAME] = "";
@@ -92,23 +89,20 @@ static ys_status take(const struct ys_series_set *set, const struct ys_series *s
     for (size_t row = 0; row < series->count; row++) {
         if (table && ys_series_rank(ranks, row) != rank)
             continue;
-        YS_TRY(series->is_real ? ys_series_add_real(of_rank, series->name, series->reals[row])
-                               : ys_series_add_int(of_rank, series->name, series->ints[row]));
+        if (series->is_real)
+            ys_series_add_real(of_rank, series->name, series->reals[row]);
+        else
+            ys_series_add_int(of_rank, series->name, series->ints[row]);
     }
-    return YS_OK;
 }
 
-ys_status ys_series_take_process(const struct ys_series_set *set, int64_t rank, struct ys_series_set *of_rank)
+void ys_series_take_process(const struct ys_series_set *set, int64_t rank, struct ys_series_set *of_rank)
 {
     *of_rank = (struct ys_series_set){0};
     for (size_t i = 0; i < set->count; i++) {
-        ys_status status = is_of_ranks(&set->items[i]) ? YS_OK : take(set, &set->items[i], rank, of_rank);
-        if (status != YS_OK) {
-            ys_series_set_free(of_rank);
-            return status;
-        }
+        if (!is_of_ranks(&set->items[i]))
+            take(set, &set->items[i], rank, of_rank);
     }
-    return YS_OK;
 }
 
 int64_t ys_series_processes(const struct ys_series_set *set)

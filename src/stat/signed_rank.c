@@ -116,18 +116,15 @@ void ys_signed_rank_of_sorted(const double *sorted, size_t n, size_t rank, doubl
             (struct ys_interval){true, walsh_bisect(sorted, n, rank), walsh_bisect(sorted, n, count + 1 - rank), level};
 }
 
-ys_status ys_signed_rank_centre(const double *values, size_t n, double least, struct ys_centre *centre)
+void ys_signed_rank_centre(const double *values, size_t n, double least, struct ys_centre *centre)
 {
     double level, *sorted = ys_alloc(n, sizeof *sorted);
-    if (!sorted)
-        return ys_out_of_memory();
     if (n)
         memcpy(sorted, values, n * sizeof *sorted);
     ys_stat_sort(sorted, n);
     size_t rank = ys_signed_rank(n, least, &level);
     ys_signed_rank_of_sorted(sorted, n, rank, level, centre);
     ys_free(sorted);
-    return YS_OK;
 }
 
 /* Twice the middle rank of |values[at]| among all. */
@@ -142,13 +139,11 @@ static size_t doubled_rank(const double *values, size_t n, size_t at)
 }
 
 /* P(the sum of a random part of `ranks` lies as far from the middle as `sum`). */
-static ys_status exact_p(const size_t *ranks, size_t n, size_t sum, double *p)
+static void exact_p(const size_t *ranks, size_t n, size_t sum, double *p)
 {
     const size_t most = n * (n + 1); /* doubled */
     double *chance = ys_alloc(most + 1, sizeof *chance);
     size_t top = 0;
-    if (!chance)
-        return ys_out_of_memory();
     chance[0] = 1;
     for (size_t i = 0; i < n; i++) {
         top += ranks[i];
@@ -161,7 +156,6 @@ static ys_status exact_p(const size_t *ranks, size_t n, size_t sum, double *p)
         tail += chance[v];
     *p = fmin(1, 2 * tail);
     ys_free(chance);
-    return YS_OK;
 }
 
 /* With half a unit of continuity; ties make the true spread smaller, and so this p too large. */
@@ -172,24 +166,22 @@ static double normal_p(size_t n, size_t doubled_sum)
     return fmin(1, erfc(fmax(0, fabs((double)doubled_sum / 2 - mean) - 0.5) / sd / sqrt(2)));
 }
 
-ys_status ys_signed_rank_p(const double *values, size_t n, double *p)
+void ys_signed_rank_p(const double *values, size_t n, double *p)
 {
     double *kept = ys_alloc(n + 1, sizeof *kept);
     size_t *ranks = ys_alloc(n + 1, sizeof *ranks), count = 0, sum = 0;
-    ys_status status = kept && ranks ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (values[i] != 0)
             kept[count++] = values[i];
-    for (size_t i = 0; status == YS_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         ranks[i] = doubled_rank(kept, count, i);
         sum += kept[i] > 0 ? ranks[i] : 0;
     }
     *p = 1;
-    if (status == YS_OK && count > YS_SIGNED_RANK_EXACT)
+    if (count > YS_SIGNED_RANK_EXACT)
         *p = normal_p(count, sum);
-    else if (status == YS_OK && count)
-        status = exact_p(ranks, count, sum, p);
+    else if (count)
+        exact_p(ranks, count, sum, p);
     ys_free(kept);
     ys_free(ranks);
-    return status;
 }

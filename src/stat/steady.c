@@ -174,39 +174,33 @@ double ys_steady_multiple(double from)
     return mean / (mean - last_third);
 }
 
-ys_status ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift)
+void ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift)
 {
     *drift = NAN;
     if (n < YS_STEADY_MIN_BLOCKS || !all_finite(step_s, n))
-        return YS_OK;
+        return;
     size_t width = width_of(n), first = from / width;
     double *points = ys_alloc(2 * (n / width) + 1, sizeof *points);
-    if (!points)
-        return ys_out_of_memory();
     size_t count = join(step_s, n, width, points);
     *drift = drift_of(points + first, count - first, points + count);
     ys_free(points);
-    return YS_OK;
 }
 
-ys_status ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady)
+void ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady)
 {
     *steady = (struct ys_steady){YS_STEADY_NEVER, n / 2, NAN};
     if (n < YS_STEADY_MIN_BLOCKS) {
         steady->answer = YS_STEADY_TOO_SHORT;
-        return YS_OK;
+        return;
     }
     if (!all_finite(step_s, n))
-        return YS_OK;
+        return;
     size_t width = width_of(n);
     double *points = ys_alloc(3 * (n / width) + 1, sizeof *points);
-    if (!points)
-        return ys_out_of_memory();
     size_t count = join(step_s, n, width, points), start = find_start(points, count, points + count);
     ys_free(points);
     if (start <= count / 2)
         *steady = (struct ys_steady){YS_STEADY_FOUND, start * width, NAN};
-    YS_TRY(ys_steady_drift(step_s, n, steady->from, &steady->left));
+    ys_steady_drift(step_s, n, steady->from, &steady->left);
     steady->left *= ys_steady_multiple((double)steady->from / (double)n);
-    return YS_OK;
 }

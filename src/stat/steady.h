@@ -43,8 +43,8 @@ struct ys_steady {
 };
 
 /** `step_s`: n values, seconds a step, in order of execution. A value that is not finite makes the answer
- * YS_STEADY_NEVER. YS_ENOMEM. */
-ys_status ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady) YS_MUST_CHECK;
+ * YS_STEADY_NEVER. */
+void ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady);
 
 /** How many times the drift of a part is taken for what is left of warm-up in it. `from`: where the part begins, as a
  * share of the run, at most a half. */
@@ -52,7 +52,7 @@ double ys_steady_multiple(double from);
 
 /** The drift of x[from..n), wherever it begins: the logarithm of its mean over the mean of its last third, values
  * beyond the fences taken as the fences. NaN with fewer than YS_STEADY_MIN_BLOCKS values in all, or one that is not
- * finite. `from` at most n / 2. YS_ENOMEM. */
-ys_status ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift) YS_MUST_CHECK;
+ * finite. `from` at most n / 2. */
+void ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift);
 
 #endif

@@ -22,12 +22,10 @@ static void count_ranks(size_t n, size_t m, size_t width, double *chance)
     }
 }
 
-static ys_status exact_rank(size_t n, size_t m, size_t *rank, double *level)
+static void exact_rank(size_t n, size_t m, size_t *rank, double *level)
 {
     size_t width = n * m + 1, found = 0;
     double *chance = ys_alloc((m + 1) * width, sizeof *chance), tail = 0;
-    if (!chance)
-        return ys_out_of_memory();
     count_ranks(n, m, width, chance);
     const double *last = chance + m * width;
     while (1 - 2 * (tail + last[found]) >= YS_STAT_LEVEL)
@@ -35,22 +33,22 @@ static ys_status exact_rank(size_t n, size_t m, size_t *rank, double *level)
     *rank = found;
     *level = 1 - 2 * tail;
     ys_free(chance);
-    return YS_OK;
 }
 
-ys_status ys_unpaired_rank(size_t n, size_t m, size_t *rank, double *level)
+void ys_unpaired_rank(size_t n, size_t m, size_t *rank, double *level)
 {
     *rank = 0;
     *level = NAN;
     if (n < YS_STAT_INTERVAL_MIN || m < YS_STAT_INTERVAL_MIN)
-        return YS_OK;
-    if (n <= YS_UNPAIRED_EXACT && m <= YS_UNPAIRED_EXACT)
-        return exact_rank(n, m, rank, level);
+        return;
+    if (n <= YS_UNPAIRED_EXACT && m <= YS_UNPAIRED_EXACT) {
+        exact_rank(n, m, rank, level);
+        return;
+    }
     double pairs = (double)n * (double)m, mean = pairs / 2, sd = sqrt(pairs * (double)(n + m + 1) / 12);
     double place = floor(mean - 0.5 - 1.959964 * sd) + 1;
     *rank = (size_t)place;
     *level = 1 - erfc((mean - (place - 0.5)) / sd / sqrt(2));
-    return YS_OK;
 }
 
 /* The regularised incomplete beta function I_x(a, b) by Lentz's evaluation of its continued fraction, for x below
@@ -164,22 +162,19 @@ static void centre_of_sorted(const double *a, size_t n, const double *b, size_t 
     reach_welch(a, n, b, m, &centre->interval);
 }
 
-ys_status ys_unpaired_centre(const double *a, size_t n, const double *b, size_t m, struct ys_centre *centre)
+void ys_unpaired_centre(const double *a, size_t n, const double *b, size_t m, struct ys_centre *centre)
 {
     size_t rank;
     double level;
     *centre = (struct ys_centre){NAN, {false, NAN, NAN, NAN}};
     if (n == 0 || m == 0)
-        return YS_OK;
-    YS_TRY(ys_unpaired_rank(n, m, &rank, &level));
+        return;
+    ys_unpaired_rank(n, m, &rank, &level);
     double *sorted = ys_alloc(n + m, sizeof *sorted);
-    if (!sorted)
-        return ys_out_of_memory();
     memcpy(sorted, a, n * sizeof *sorted);
     memcpy(sorted + n, b, m * sizeof *sorted);
     ys_stat_sort(sorted, n);
     ys_stat_sort(sorted + n, m);
     centre_of_sorted(sorted, n, sorted + n, m, rank, level, centre);
     ys_free(sorted);
-    return YS_OK;
 }

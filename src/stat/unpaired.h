@@ -18,15 +18,14 @@
 
 /** The rank r (from 1) among the n m differences so that [d(r), d(n m + 1 - r)] is the narrowest symmetric interval of
  * at least YS_STAT_LEVEL, and its level: 1 - 2 P(U < r), U the statistic of Mann and Whitney. 0 where there is none (a
- * group of fewer than YS_STAT_INTERVAL_MIN): *level is NaN. YS_ENOMEM. */
-ys_status ys_unpaired_rank(size_t n, size_t m, size_t *rank, double *level) YS_MUST_CHECK;
+ * group of fewer than YS_STAT_INTERVAL_MIN): *level is NaN. */
+void ys_unpaired_rank(size_t n, size_t m, size_t *rank, double *level);
 
 /** The value that Student's t with `freedom` (at least 1) degrees exceeds in absolute value in 5 of 100 cases. */
 double ys_student_t95(double freedom);
 
 /** `a` and `b`: finite values in any order, left as they are; of ratios their logarithms. The centre of a - b, NaN
- * where one has no value. The level is that of the ranks. YS_ENOMEM. */
-ys_status ys_unpaired_centre(const double *a, size_t n, const double *b, size_t m,
-                             struct ys_centre *centre) YS_MUST_CHECK;
+ * where one has no value. The level is that of the ranks. */
+void ys_unpaired_centre(const double *a, size_t n, const double *b, size_t m, struct ys_centre *centre);
 
 #endif

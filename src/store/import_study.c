@@ -118,8 +118,10 @@ static ys_status import_series(struct importing *in, const char *name, const ys_
         double number;
         if (!number_of(ys_json_at(numbers, i), &number))
             return refuse(in, "a series holds something that is no number");
-        YS_TRY(real ? ys_series_add_real(set, name, number)
-                    : ys_series_add_int(set, name, ys_json_integer(ys_json_at(numbers, i), 0)));
+        if (real)
+            ys_series_add_real(set, name, number);
+        else
+            ys_series_add_int(set, name, ys_json_integer(ys_json_at(numbers, i), 0));
     }
     return YS_OK;
 }

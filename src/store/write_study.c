@@ -127,9 +127,7 @@ static ys_status begin_study(struct ys_store *store, ys_json *doc, int64_t *stud
     if (!*ys_json_get_text(doc, "folder", "")) {
         YS_TRY(choose_folder(store, ys_json_get_text(doc, "name", "study"), &folder));
         ys_json_set_string(doc, "folder", folder);
-        ys_status status = YS_OK;
         ys_free(folder);
-        YS_TRY(status);
     }
     YS_TRY(ys_db_dump(doc, &text));
     ys_status status = insert_study(store, doc, text, study_id);
@@ -281,7 +279,7 @@ static ys_status insert_series(struct ys_store *store, int64_t run_id, const str
         const struct ys_series *item = &series->items[i];
         unsigned char *data;
         size_t size;
-        YS_TRY(ys_series_encode(item, &data, &size));
+        ys_series_encode(item, &data, &size);
         sqlite3_stmt *statement;
         ys_status status =
             ys_db_prepare(store, &statement,

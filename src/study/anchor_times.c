@@ -65,7 +65,7 @@ ys_status ys_study_anchor(struct ys_study *study, enum ys_anchor_moment moment, 
     ys_status status = ys_anchor_measure(&anchor);
     study->anchor_s += (double)(ys_time_ns() - begin_ns) * 1e-9;
     study->anchors_made++;
-    if (status == YS_EINTR || status == YS_ENOMEM)
+    if (status == YS_EINTR)
         return status;
     if (status != YS_OK) {
         study->anchor_failed = true;
@@ -73,10 +73,6 @@ ys_status ys_study_anchor(struct ys_study *study, enum ys_anchor_moment moment, 
         return YS_OK;
     }
     struct ys_anchor *kept = ys_list_add(&ys_anchor_record, &study->anchors);
-    if (!kept) {
-        ys_record_fini(&ys_anchor_record, &anchor);
-        return ys_out_of_memory();
-    }
     anchor.rounds = rounds;
     *kept = anchor;
     return YS_OK;
@@ -89,16 +85,13 @@ static const struct ys_field kept_fields[] = {
     YS_FIELD(struct stored_anchors, anchors, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "of earlier sessions")};
 static const struct ys_record kept_record = YS_RECORD("timing", struct stored_anchors, kept_fields);
 
-ys_status ys_study_keep_anchors(struct ys_study *study, const ys_json *timing)
+void ys_study_keep_anchors(struct ys_study *study, const ys_json *timing)
 {
     struct stored_anchors kept;
     ys_record_glance(&kept_record, timing, &kept);
     for (size_t i = 0; i < ys_json_size(kept.anchors); i++) {
         struct ys_anchor *anchor = ys_list_add(&ys_anchor_record, &study->anchors);
-        if (!anchor)
-            return ys_out_of_memory();
         if (ys_record_read(&ys_anchor_record, ys_json_at(kept.anchors, i), "a stored anchor", anchor) != YS_OK)
             study->anchors.count--; /* it is as after ys_record_init(): nothing is lost with it */
     }
-    return YS_OK;
 }

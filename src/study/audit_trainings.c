@@ -56,7 +56,7 @@ static ys_status look_at_saves(void *context, const struct ys_run_row *row)
 
 /* Writing the same weights takes what it took in the audited run: whatever is more is steps that nobody asked for, or
  * that are done where nobody times them. */
-static ys_status judge_saves(struct auditing *a)
+static void judge_saves(struct auditing *a)
 {
     static const double FACTOR = 2, OF_STEPS = 0.05, LEAST_S = 0.05;
     const struct ys_facts_phase_cpu *cpu = a->record.facts.phase_cpu;
@@ -65,13 +65,13 @@ static ys_status judge_saves(struct auditing *a)
     char text[300];
     if (isnan(audited_s) || a->audit.verdict > YS_AUDIT_WEAK ||
         saves->most_s <= FACTOR * audited_s + OF_STEPS * saves->steps_s + LEAST_S)
-        return YS_OK;
+        return;
     snprintf(
         text, sizeof text,
         "saving its weights used %.3g s of processor time at the end of a run that was timed, and all saves of the "
         "audited one %.3g s: other work was done there",
         saves->most_s, audited_s);
-    return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, text);
+    ys_audit_settle(&a->audit, YS_AUDIT_FAIL, text);
 }
 
 static ys_status judge_run(struct auditing *a)
@@ -80,12 +80,15 @@ static ys_status judge_run(struct auditing *a)
     const struct ys_series *timed = ys_series_find(&a->timed, "step_loss");
     const struct ys_facts *facts = &a->record.facts;
     const char *message = facts->message ? facts->message : "no message";
-    if (facts->status == YS_RUN_WRONG_OUTPUT)
-        return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, message);
+    if (facts->status == YS_RUN_WRONG_OUTPUT) {
+        ys_audit_settle(&a->audit, YS_AUDIT_FAIL, message);
+        return YS_OK;
+    }
     if (facts->status != YS_RUN_OK || !losses) {
         ys_status ended =
             ys_fail(YS_EPROTOCOL, "the run to be audited ended as %s: %s", ys_run_status_name(facts->status), message);
-        return ys_audit_settle_broken(&a->audit, ended);
+        ys_audit_settle_broken(&a->audit, ended);
+        return YS_OK;
     }
     const struct ys_audit_evidence evidence = {.engine = a->study->oracle,
                                                .plan = &a->plan,
@@ -98,12 +101,15 @@ static ys_status judge_run(struct auditing *a)
                                                .is_builtin = strcmp(a->trial->framework->name, "builtin") == 0};
     ys_status judged = ys_audit_judge(&a->manner, &evidence, &a->audit);
     if (judged == YS_OK)
-        judged = judge_saves(a);
-    if (judged == YS_EFORMAT)
-        return ys_audit_settle(&a->audit, YS_AUDIT_FAIL, ys_error());
-    return judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO
-               ? ys_audit_settle_broken(&a->audit, judged)
-               : judged;
+        judge_saves(a);
+    if (judged == YS_EFORMAT) {
+        ys_audit_settle(&a->audit, YS_AUDIT_FAIL, ys_error());
+        return YS_OK;
+    }
+    if (!(judged == YS_EPROTOCOL || judged == YS_EUNSUPPORTED || judged == YS_EIO))
+        return judged;
+    ys_audit_settle_broken(&a->audit, judged);
+    return YS_OK;
 }
 
 /* A round that was left out, or went badly, has no losses to compare. */
@@ -146,7 +152,8 @@ static ys_status prepare_plan(struct auditing *a)
     ys_status status = ys_audit_plan(&a->plan, &a->manner);
     if (status == YS_ENOTFOUND) {
         a->is_settled = true;
-        return ys_audit_settle(&a->audit, YS_AUDIT_NONE, ys_error());
+        ys_audit_settle(&a->audit, YS_AUDIT_NONE, ys_error());
+        return YS_OK;
     }
     YS_TRY(status);
     YS_TRY(find_timed(a));
@@ -185,11 +192,11 @@ static ys_status audit_aside(void *context, struct ys_buf *told)
     YS_TRY(run_and_judge(a));
     const struct verdict verdict = {a->audit, a->audit.may_be_flip};
     ys_json *said = ys_record_json(&verdict_record, &verdict);
-    char *text = said ? ys_json_dump(said, YS_JSON_COMPACT) : NULL;
+    char *text = ys_json_dump(said, YS_JSON_COMPACT);
     ys_json_free(said);
-    ys_status status = text ? ys_buf_puts(told, text) : ys_out_of_memory();
+    ys_buf_puts(told, text);
     ys_free(text);
-    return status;
+    return YS_OK;
 }
 
 static ys_status read_verdict(const struct ys_buf *told, struct ys_audit *audit)
@@ -212,8 +219,6 @@ static ys_status begin_auditing(struct ys_study *study, struct ys_trial *trial, 
                                 struct auditing **begun)
 {
     struct auditing *a = ys_alloc(1, sizeof *a);
-    if (!a)
-        return ys_out_of_memory();
     *a = (struct auditing){.study = study, .trial = trial, .round = round, .aside = YS_ASIDE_NONE};
     ys_record_init(&ys_audit_record, &a->audit);
     a->audit.round = round;
@@ -243,8 +248,10 @@ static ys_status end_auditing(struct auditing *a, struct ys_audit *audit)
         status = ys_aside_end(&a->aside, &told);
         if (status == YS_OK)
             status = read_verdict(&told, &a->audit);
-        else if (status != YS_EINTR && status != YS_ENOMEM) /* the copy, or its launcher, was killed, by whomever */
-            status = ys_audit_settle_broken(&a->audit, status);
+        else if (status != YS_EINTR) { /* the copy, or its launcher, was killed, by whomever */
+            ys_audit_settle_broken(&a->audit, status);
+            status = YS_OK;
+        }
     } else {
         status = run_and_judge(a);
     }
@@ -378,15 +385,15 @@ static ys_status audit_rounds(struct audit_queue *line, struct ys_trial *trial, 
 }
 
 /* A proof that covers other work than the runs do is none of theirs. */
-static ys_status put_audit(struct ys_study *study, const struct ys_audit *audit, ys_json *proof)
+static void put_audit(struct ys_study *study, const struct ys_audit *audit, ys_json *proof)
 {
     ys_json *said = ys_record_json(&ys_audit_record, audit);
-    YS_TRY(said ? ys_json_set(proof, YS_STUDY_AUDIT, said) : ys_out_of_memory());
+    ys_json_set(proof, YS_STUDY_AUDIT, said);
     if (audit->verdict != YS_AUDIT_FAIL)
-        return YS_OK;
+        return;
     study->proof_failed = true;
     ys_json_set_string(proof, "verdict", ys_name_of(&ys_proof_verdicts, YS_PROOF_FAIL));
-    return ys_json_set_string(proof, "reason", audit->reason);
+    ys_json_set_string(proof, "reason", audit->reason);
 }
 
 ys_status ys_study_keep_audit(struct ys_study *study, const ys_json *earlier, ys_json *proof)
@@ -396,9 +403,9 @@ ys_status ys_study_keep_audit(struct ys_study *study, const ys_json *earlier, ys
     if (!said)
         return YS_OK;
     YS_TRY(ys_record_read(&ys_audit_record, said, YS_STUDY_AUDIT, &audit));
-    ys_status status = put_audit(study, &audit, proof);
+    put_audit(study, &audit, proof);
     ys_record_fini(&ys_audit_record, &audit);
-    return status;
+    return YS_OK;
 }
 
 static enum ys_due_state state_of(const struct ys_audit *audit)
@@ -415,8 +422,8 @@ ys_status ys_study_note_audit(struct ys_study *study, struct ys_trial *trial, co
 {
     const enum ys_due_check check = ys_due_audit(trial->record.keys.mode);
     const bool says_why = audit->verdict >= YS_AUDIT_NONE;
-    YS_TRY(put_audit(study, audit, trial->record.proof));
-    YS_TRY(ys_due_settle(trial, check, state_of(audit), says_why ? audit->reason : NULL));
+    put_audit(study, audit, trial->record.proof);
+    ys_due_settle(trial, check, state_of(audit), says_why ? audit->reason : NULL);
     if (audit->verdict == YS_AUDIT_FAIL)
         ys_log_warn("%s fails its audit: %s%s%s", trial->record.id, audit->reason, audit->place ? "; " : "",
                     audit->place ? audit->place : "");

@@ -34,30 +34,27 @@ static ys_status fill(void *context, const char *folder)
     YS_TRY(ys_first_loss_ask(asking->study->oracle, asking->plan, asking->with_twins, &first));
     ys_json *json = ys_record_json(&first_loss_record, &first);
     char *path = ys_path_join(folder, NAME);
-    ys_status status = path && json ? ys_json_write(path, json) : ys_out_of_memory();
+    ys_status status = ys_json_write(path, json);
     ys_json_free(json);
     ys_free(path);
     return status;
 }
 
-static ys_status key_of(const struct loss_question *asking, char key[YS_SHA256_TEXT])
+static void key_of(const struct loss_question *asking, char key[YS_SHA256_TEXT])
 {
     char *all =
         ys_format("first loss %d|%s|%s|%s|%s|%s|%s", YS_FIRST_LOSS_VERSION, asking->work->key, asking->work->values_key,
                   ys_name_of(&ys_precisions, asking->plan->precision), asking->study->oracle->closure,
                   asking->study->oracle->fingerprint, asking->with_twins ? "with twins" : "");
-    if (!all)
-        return ys_out_of_memory();
     ys_sha256_text(all, strlen(all), key);
     ys_free(all);
-    return YS_OK;
 }
 
 static ys_status read_first(const char *folder, struct ys_first_loss *first)
 {
     ys_json *json = NULL;
     char *path = ys_path_join(folder, NAME);
-    ys_status status = path ? ys_json_read(path, &json) : ys_out_of_memory();
+    ys_status status = ys_json_read(path, &json);
     if (status == YS_OK)
         status = ys_record_read(&first_loss_record, json, path, first);
     ys_json_free(json);
@@ -69,7 +66,7 @@ static ys_status look_up(const struct loss_question *asking, struct ys_first_los
 {
     struct ys_shelf_item item = {0};
     char key[YS_SHA256_TEXT];
-    YS_TRY(key_of(asking, key));
+    key_of(asking, key);
     YS_TRY(ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &item));
     ys_status status = read_first(item.folder, first);
     ys_shelf_release(&item);
@@ -88,23 +85,22 @@ static ys_status first_loss_of(struct loss_question *asking, double said, struct
 }
 
 /* `whose` names the step and the weights it began with. */
-static ys_status judge(struct ys_trial *trial, const struct ys_first_loss *first, double loss, const char *whose,
-                       struct ys_facts *facts)
+static void judge(struct ys_trial *trial, const struct ys_first_loss *first, double loss, const char *whose,
+                  struct ys_facts *facts)
 {
-    if (ys_first_loss_holds(first, loss))
-        return ys_due_note(trial, YS_DUE_FIRST_LOSS, YS_DUE_PASS, NULL);
+    if (ys_first_loss_holds(first, loss)) {
+        ys_due_note(trial, YS_DUE_FIRST_LOSS, YS_DUE_PASS, NULL);
+        return;
+    }
     char *message =
         ys_format("the loss of %s is %.9g; with %s weights and rows it is %.9g, give or take %.1e of it: it "
                   "trains something else than the plan says",
                   whose, loss, strcmp(whose, FIRST) == 0 ? "the plan's" : "those", first->loss, first->bound);
-    if (!message)
-        return ys_out_of_memory();
     facts->status = YS_RUN_WRONG_OUTPUT;
     facts->stage = YS_STAGE_TRAIN;
     ys_facts_set_text(&facts->message, message);
-    ys_status status = ys_due_note(trial, YS_DUE_FIRST_LOSS, YS_DUE_FAIL, message);
+    ys_due_note(trial, YS_DUE_FIRST_LOSS, YS_DUE_FAIL, message);
     ys_free(message);
-    return status;
 }
 
 /* What breaks off is asked again once, and then is missing; what the engine lacks nobody can do for it. */
@@ -113,10 +109,10 @@ static bool has_broken_off(ys_status status)
     return status == YS_EPROTOCOL || status == YS_EUNSUPPORTED;
 }
 
-static ys_status note_broken(struct ys_trial *trial, const char *what, ys_status status)
+static void note_broken(struct ys_trial *trial, const char *what, ys_status status)
 {
     ys_log_warn("%s of %s could not be compared: %s", what, trial->record.id, ys_error());
-    return ys_due_note(trial, YS_DUE_FIRST_LOSS, status == YS_EUNSUPPORTED ? YS_DUE_NOT : YS_DUE_MISSING, ys_error());
+    ys_due_note(trial, YS_DUE_FIRST_LOSS, status == YS_EUNSUPPORTED ? YS_DUE_NOT : YS_DUE_MISSING, ys_error());
 }
 
 /* The losses of the run, where any can be judged; else NULL. */
@@ -142,12 +138,14 @@ static ys_status check_checkpoint(const struct ys_study *study, struct ys_trial 
     struct ys_first_loss first;
     char whose[80], *weights = ys_path_join(folder, checkpoint->path);
     snprintf(whose, sizeof whose, "the step behind the checkpoint of step %lld", (long long)checkpoint->step);
-    ys_status status = weights ? ys_first_loss_after(study->oracle, plan, weights, checkpoint->step, loss, &first)
-                               : ys_out_of_memory();
+    ys_status status = ys_first_loss_after(study->oracle, plan, weights, checkpoint->step, loss, &first);
     if (status == YS_EPROTOCOL)
         status = ys_first_loss_after(study->oracle, plan, weights, checkpoint->step, loss, &first);
     ys_free(weights);
-    return status == YS_OK ? judge(trial, &first, loss, whose, facts) : status;
+    if (status != YS_OK)
+        return status;
+    judge(trial, &first, loss, whose, facts);
+    return YS_OK;
 }
 
 ys_status ys_losses_check_checkpoints(struct ys_study *study, struct ys_trial *trial, const struct ys_plan *plan,
@@ -163,8 +161,10 @@ ys_status ys_losses_check_checkpoints(struct ys_study *study, struct ys_trial *t
             continue;
         YS_TRY(ys_study_find_oracle(study));
         ys_status status = check_checkpoint(study, trial, plan, folder, &checkpoints[i], losses->reals[step], facts);
-        if (has_broken_off(status))
-            return note_broken(trial, "the checkpoints of a run", status);
+        if (has_broken_off(status)) {
+            note_broken(trial, "the checkpoints of a run", status);
+            return YS_OK;
+        }
         YS_TRY(status);
     }
     return YS_OK;
@@ -183,7 +183,12 @@ ys_status ys_losses_check(struct ys_study *study, struct ys_trial *trial, const 
     ys_status status = first_loss_of(&asking, losses->reals[0], &first);
     if (status == YS_EPROTOCOL)
         status = first_loss_of(&asking, losses->reals[0], &first);
-    if (has_broken_off(status))
-        return note_broken(trial, "the first loss of a run", status);
-    return status == YS_OK ? judge(trial, &first, losses->reals[0], FIRST, &record->facts) : status;
+    if (has_broken_off(status)) {
+        note_broken(trial, "the first loss of a run", status);
+        return YS_OK;
+    }
+    if (status != YS_OK)
+        return status;
+    judge(trial, &first, losses->reals[0], FIRST, &record->facts);
+    return YS_OK;
 }

@@ -9,7 +9,7 @@
 /** Where a run that is ok has another loss at its first step than the oracle says of `plan`'s first batch, its facts
  * get the status wrong_output. What the oracle says is kept with the works in the cache. Nothing is judged of
  * inference, of an adapter that does no work, and of a network with dropout. An oracle that breaks off is asked
- * twice; the check is then missing. YS_EINTR, YS_ENOMEM, YS_EIO. */
+ * twice; the check is then missing. YS_EINTR, YS_EIO. */
 ys_status ys_losses_check(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work,
                           const struct ys_plan *plan, struct ys_run_record *record) YS_MUST_CHECK;
 

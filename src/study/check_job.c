@@ -86,14 +86,14 @@ static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *s
     size_t count = 0;
     YS_TRY(ys_store_runs_get(store, trial_id, &runs));
     double *walls = ys_alloc(ys_json_size(runs), sizeof *walls);
-    for (size_t i = 0; walls && i < ys_json_size(runs); i++) {
+    for (size_t i = 0; i < ys_json_size(runs); i++) {
         struct measured run;
         ys_record_glance(&measured_record, ys_json_at(runs, i), &run);
         if (run.status == YS_RUN_OK && run.metrics.wall_s.value > 0)
             walls[count++] = run.metrics.wall_s.value;
     }
-    ys_status status = walls ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && count)
+    ys_status status = YS_OK;
+    if (count)
         status = ys_stat_summarize(walls, count, &summary);
     *seconds = count && status == YS_OK ? summary.median : 0;
     ys_free(walls);
@@ -190,13 +190,11 @@ struct estimate {
     double known_s, guess_of_known_s; /* runs that were measured before, and what would have been guessed */
 };
 
-static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, struct ys_listing_trial *line,
-                          struct ys_listing *listing, struct estimate *sums)
+static void estimate(struct ys_study *study, const struct ys_trial *trial, struct ys_listing_trial *line,
+                     struct ys_listing *listing, struct estimate *sums)
 {
     struct before before;
     ys_status status = measured_before(study->store, &trial->record, &before);
-    if (status == YS_ENOMEM)
-        return status;
     if (status != YS_OK) { /* what cannot be read was not measured */
         ys_log_warn("%s", ys_error());
         study->store = NULL;
@@ -212,7 +210,6 @@ static ys_status estimate(struct ys_study *study, const struct ys_trial *trial, 
         listing->estimate_s += before.session_s * (double)study->rounds + before.audit_s;
     }
     listing->estimate_s += guess_taught_s(&study->set, trial) * (double)study->rounds;
-    return YS_OK;
 }
 
 /* Where some were measured here, their guesses say by how much the others are off. */
@@ -257,13 +254,14 @@ static ys_status list(struct ys_study *study, const struct ys_trial *trial, stru
                       struct estimate *sums)
 {
     struct ys_listing_trial *line;
-    YS_TRY(ys_listing_add(listing, trial, &line));
+    ys_listing_add(listing, trial, &line);
     if (!ys_trial_can_run(trial))
         return YS_OK;
     if (ys_stop_signal())
         return ys_stopped();
     YS_TRY(ys_due_plan(trial, (enum ys_audits)study->keys.audit, &line->due));
-    return estimate(study, trial, line, listing, sums);
+    estimate(study, trial, line, listing, sums);
+    return YS_OK;
 }
 
 /* Whether a trial before number `index` has the same model, and has it trained in the same way. */
@@ -290,16 +288,15 @@ static ys_status add_file(const struct ys_trial *trial, struct ys_listing *listi
         status = ys_work_graph(trial, &graph);
     ys_json *notes = status == YS_OK ? ys_json_copy(import->notes) : NULL;
     if (status == YS_OK && are_same(trial->record.keys.data, "synthetic"))
-        status =
-            ys_json_append(notes, ys_json_string("the data are synthetic: rows drawn at random in the shape of its "
-                                                 "inputs, in which there is nothing to learn; data = NAME has others"));
+        ys_json_append(notes, ys_json_string("the data are synthetic: rows drawn at random in the shape of its "
+                                             "inputs, in which there is nothing to learn; data = NAME has others"));
     const bool is_file = trial->record.keys.init == YS_INIT_FROM_FILE;
     if (status == YS_OK)
-        status = ys_json_append(notes, ys_json_string(is_file ? "the weights are those of the file"
-                                                              : "the weights are drawn with the seed: init = file "
-                                                                "takes those of the file"));
+        ys_json_append(notes, ys_json_string(is_file ? "the weights are those of the file"
+                                                     : "the weights are drawn with the seed: init = file "
+                                                       "takes those of the file"));
     if (status == YS_OK)
-        status = ys_listing_add_file(listing, trial, graph, notes);
+        ys_listing_add_file(listing, trial, graph, notes);
     ys_json_free(notes);
     ys_graph_free(graph);
     ys_onnx_import_free(import);
@@ -318,13 +315,11 @@ static ys_status add_files(const struct ys_trial_set *set, struct ys_listing *li
 }
 
 /* With what the first of them costs, which is known before. */
-static ys_status add_looks(const struct ys_study *study, struct ys_listing *listing)
+static void add_looks(const struct ys_study *study, struct ys_listing *listing)
 {
     struct ys_look looks[YS_LOOKS_MOST];
     const size_t count = ys_decide_looks(study, looks);
     struct ys_listing_look *made = ys_alloc(count + 1, sizeof *made);
-    if (!made)
-        return ys_out_of_memory();
     listing->looks = (struct ys_list){made, count};
     for (size_t i = 0; i < count; i++) {
         made[i].rounds = (int64_t)looks[i].rounds;
@@ -336,7 +331,6 @@ static ys_status add_looks(const struct ys_study *study, struct ys_listing *list
             "the first look, after %lld rounds, will come at about %.0f s, behind the study's time limit of %g s: "
             "it would decide nothing; give it more time, or shorter runs",
             (long long)made[0].rounds, made[0].estimate_s, study->keys.time_limit_s);
-    return YS_OK;
 }
 
 ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,
@@ -348,18 +342,17 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     YS_TRY(ys_study_open(job->study, job->trials, options, store, &study));
     listing->study = ys_json_copy(job->study);
     listing->runs = study.runs_total;
-    ys_status status = ys_json_set_string(listing->study, "interleave",
-                                          ys_name_of(&ys_interleaves, study.keys.interleave)); /* as it was settled */
-    if (status == YS_OK)
-        status = add_files(&study.set, listing);
+    /* as it was settled */
+    ys_json_set_string(listing->study, "interleave", ys_name_of(&ys_interleaves, study.keys.interleave));
+    ys_status status = add_files(&study.set, listing);
     for (size_t i = 0; status == YS_OK && i < study.set.count; i++)
         status = list(&study, &study.set.items[i], listing, &sums);
     if (status == YS_OK)
         add_guesses(&study, &sums, listing);
     if (status == YS_OK)
-        status = add_looks(&study, listing);
+        add_looks(&study, listing);
     if (status == YS_OK)
-        status = ys_noise_say(listing->study, &listing->noise);
+        ys_noise_say(listing->study, &listing->noise);
     warn_of_few_blocks(&study.set);
     ys_study_close(&study);
     if (status != YS_OK)
@@ -370,12 +363,10 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
 static ys_status add_proof(struct ys_study *study, const struct ys_trial *trial, struct ys_listing *listing)
 {
     struct ys_listing_trial *line;
-    YS_TRY(ys_listing_add(listing, trial, &line));
+    ys_listing_add(listing, trial, &line);
     if (!ys_trial_can_run(trial))
         return YS_OK;
     struct ys_proof *proof = ys_alloc(1, sizeof *proof);
-    if (!proof)
-        return ys_out_of_memory();
     ys_status status = ys_study_prove_one(study, trial, proof);
     if (status != YS_OK) {
         ys_free(proof);

@@ -76,7 +76,7 @@ static void YS_PRINTF(3, 4) add(struct judgement *judgement, const char *host, c
     vsnprintf(text + at, sizeof text - at, format, arguments);
     va_end(arguments);
     judgement->is_disturbed = true;
-    (void)!ys_list_add_text(&judgement->facts->disturbed, text);
+    ys_list_add_text(&judgement->facts->disturbed, text);
 }
 
 /* Of what cannot be said how much time it took. */

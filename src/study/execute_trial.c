@@ -84,7 +84,7 @@ static ys_status read_evaluation(const char *text, size_t size, struct ys_facts_
     ys_json *json = NULL;
     YS_TRY(ys_json_parse(text, size, label, &json));
     struct ys_facts_evaluation *made = ys_alloc(1, sizeof *made);
-    ys_status status = made ? ys_record_read(&ys_facts_evaluation_record, json, label, made) : ys_out_of_memory();
+    ys_status status = ys_record_read(&ys_facts_evaluation_record, json, label, made);
     ys_json_free(json);
     if (status == YS_OK)
         *evaluation = made;
@@ -128,7 +128,7 @@ static ys_status ask_evaluator(const struct ys_study *study, const struct ys_wor
 
 static bool is_ours(ys_status status)
 {
-    return status == YS_OK || status == YS_EINTR || status == YS_ENOMEM;
+    return status == YS_OK || status == YS_EINTR;
 }
 
 /* Twice, where it breaks off. A failure is a fact of the trial, not the end of the study. */
@@ -138,23 +138,25 @@ static ys_status evaluate(const struct ys_study *study, struct ys_trial *trial, 
     ys_status status = ask_evaluator(study, work, weights, evaluation);
     if (!is_ours(status))
         status = ask_evaluator(study, work, weights, evaluation);
-    if (status == YS_OK)
-        return ys_due_note(trial, YS_DUE_WEIGHTS, YS_DUE_PASS, NULL);
+    if (status == YS_OK) {
+        ys_due_note(trial, YS_DUE_WEIGHTS, YS_DUE_PASS, NULL);
+        return YS_OK;
+    }
     if (is_ours(status))
         return status;
     ys_log_warn("the weights in %s could not be evaluated: %s", weights, ys_error());
     *evaluation = NULL;
-    return ys_due_note(trial, YS_DUE_WEIGHTS, YS_DUE_MISSING, ys_error());
+    ys_due_note(trial, YS_DUE_WEIGHTS, YS_DUE_MISSING, ys_error());
+    return YS_OK;
 }
 
 /* By which weights that are gone can be said to be the same bits as others. */
-static ys_status note_hash(const char *path, struct ys_facts_evaluation *evaluation)
+static void note_hash(const char *path, struct ys_facts_evaluation *evaluation)
 {
     char hash[YS_SHA256_TEXT];
     ys_status status = ys_sha256_file(path, hash);
     if (status == YS_OK)
         ys_facts_set_text(&evaluation->weights_hash, hash);
-    return status == YS_ENOMEM ? status : YS_OK;
 }
 
 static ys_status evaluate_into(const struct ys_study *study, struct ys_trial *trial, const struct ys_work *work,
@@ -165,14 +167,13 @@ static ys_status evaluate_into(const struct ys_study *study, struct ys_trial *tr
         return YS_OK;
     struct stat file;
     char *path = ys_path_join(folder, name);
-    if (path && stat(path, &file) == 0)
+    if (stat(path, &file) == 0)
         *weights_bytes = file.st_size;
-    ys_status status = path ? evaluate(study, trial, work, path, evaluation) : ys_out_of_memory();
+    ys_status status = evaluate(study, trial, work, path, evaluation);
     if (status == YS_OK && *evaluation)
-        status = note_hash(path, *evaluation);
+        note_hash(path, *evaluation);
     /* Evaluated, a run's weights have said what they have to say; kept, they would fill the disk. */
-    if (path)
-        unlink(path);
+    unlink(path);
     ys_free(path);
     return status;
 }
@@ -200,8 +201,8 @@ struct trial_run {
 static ys_status check_agreement(const struct trial_run *one, struct ys_facts *facts)
 {
     struct ys_facts_agreement *found = ys_alloc(1, sizeof *found);
-    char *folder = found ? ys_path_join(one->folder, "agreement") : NULL;
-    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    char *folder = ys_path_join(one->folder, "agreement");
+    ys_status status = ys_fs_make_dirs(folder);
     if (status == YS_OK)
         status = ys_agreement_find(&one->agreement, one->trial, one->work, one->plan, folder, found);
     ys_free(folder);
@@ -358,8 +359,6 @@ static ys_status check_unguarded(struct trial_run *one, struct ys_facts *facts)
     one->is_harmed = true;
     char *message = ys_format(
         "%s while it ran, and nothing kept it from writing there (yardstick doctor: guarded files)", ys_error());
-    if (!message)
-        return ys_out_of_memory();
     if (facts->status != YS_RUN_CANCELLED) {
         facts->status = YS_RUN_WRONG_OUTPUT;
         ys_facts_set_text(&facts->message, message);
@@ -423,8 +422,7 @@ static void drop_log(const struct ys_trial *trial, const char *folder, const str
     if (trial->record.keys.keep_log || facts->status != YS_RUN_OK)
         return;
     char *log = ys_path_join(folder, YS_LOG_NAME);
-    if (log)
-        unlink(log);
+    unlink(log);
     ys_free(log);
 }
 
@@ -435,8 +433,7 @@ static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, i
     int64_t run_id = 0;
     ys_json *facts = ys_facts_json(&record->facts);
     ys_status status =
-        facts ? ys_store_run_put(study->store, trial->record.trial_id, round, attempt, facts, &record->series, &run_id)
-              : ys_out_of_memory();
+        ys_store_run_put(study->store, trial->record.trial_id, round, attempt, facts, &record->series, &run_id);
     ys_json_free(facts);
     YS_TRY(status);
     YS_TRY(ys_metric_put(study->store, run_id, metrics));
@@ -451,15 +448,13 @@ static ys_status store_run(struct ys_study *study, struct ys_trial *trial, int64
                            const struct ys_run_record *record)
 {
     ys_json *metrics = NULL, *stored = ys_trial_record_json(&trial->record);
-    ys_status computed =
-        stored ? ys_metric_of_run(stored, &record->facts, &record->series, &metrics) : ys_out_of_memory();
-    YS_TRY(computed);
+    YS_TRY(ys_metric_of_run(stored, &record->facts, &record->series, &metrics));
     ys_status status = ys_store_begin(study->store);
     if (status == YS_OK)
         status = ys_store_end(study->store, put_run(study, trial, round, attempt, record, metrics));
     trial->due_changed &= status != YS_OK;
     if (status == YS_OK && record->facts.status == YS_RUN_OK)
-        status = ys_live_add(&study->live.trials[trial - study->set.items], metrics);
+        ys_live_add(&study->live.trials[trial - study->set.items], metrics);
     ys_json_free(metrics);
     return status;
 }
@@ -480,10 +475,9 @@ static void warn_once(struct ys_study *study, const struct ys_trial *trial, cons
     char *key = ys_format("%s: %s", trial->framework->spec, warning);
     if (!study->warned)
         study->warned = ys_json_object();
-    if (!key || !ys_json_get(study->warned, key))
+    if (!ys_json_get(study->warned, key))
         ys_log_warn("%s: %s", trial->record.id, warning);
-    if (key)
-        (void)!ys_json_set_bool(study->warned, key, true);
+    ys_json_set_bool(study->warned, key, true);
     ys_free(key);
 }
 
@@ -535,15 +529,12 @@ static void judge(const struct trial_run *one, const struct ys_facts *facts)
 }
 
 /* What the run was asked to do, beside what it did: speeds in operations a second come from it. */
-static ys_status note_work(const struct ys_trial *trial, struct ys_facts *facts)
+static void note_work(const struct ys_trial *trial, struct ys_facts *facts)
 {
     struct ys_facts_work *work = facts->work ? facts->work : ys_alloc(1, sizeof *work);
-    if (!work)
-        return ys_out_of_memory();
     *work = (struct ys_facts_work){
         .parameters = trial->parameters, .multiply_adds = trial->multiply_adds, .positions = trial->positions};
     facts->work = work;
-    return YS_OK;
 }
 
 /* Of a run that the study's time limit ended. */
@@ -575,7 +566,7 @@ static ys_status conclude(struct trial_run *one, int attempt, struct ys_run_reco
     struct ys_study *study = one->study;
     struct ys_facts *facts = &record->facts;
     uint64_t check_ns = ys_time_ns();
-    YS_TRY(note_work(one->trial, facts));
+    note_work(one->trial, facts);
     if (study->keys.on_disturbance != YS_DISTURBANCE_IGNORE)
         study->round_untold |= ys_disturbed(one->trial->threads, facts) == YS_DISTURBED_UNTOLD;
     ys_plausible(&one->trial->record.keys, &study->peak, facts);
@@ -626,7 +617,7 @@ ys_status ys_study_make_run_folder(const struct ys_study *study, const struct ys
         return ys_fail(YS_EIO, "the kernel gives no random numbers: %s", strerror(errno));
     char *made = ys_format("%s/runs/r%" PRId64 "-t%" PRId64 "-a%d-%08" PRIx32, study->folder, round,
                            trial->record.index, attempt, number);
-    ys_status status = made ? ys_fs_make_dirs(made) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(made);
     if (status == YS_OK)
         *folder = made;
     else
@@ -705,7 +696,7 @@ static ys_status conclude_group(struct run_group *group, int attempt, ys_status 
         struct ys_run_record *record = &group->records[i];
         ys_status concluded = YS_OK;
         if (record->has_facts && ran != YS_OK)
-            ys_fail(ran, "%s", message ? message : "out of memory");
+            ys_fail(ran, "%s", message);
         if (record->has_facts && group->count > 1)
             end_with_others(ran, &record->facts);
         if (record->has_facts)
@@ -719,7 +710,7 @@ static ys_status conclude_group(struct run_group *group, int attempt, ys_status 
         }
     }
     if (status != YS_OK)
-        ys_fail(status, "%s", message ? message : "out of memory");
+        ys_fail(status, "%s", message);
     ys_free(message);
     return status;
 }
@@ -729,14 +720,14 @@ ys_status ys_study_run_group(struct ys_study *study, struct ys_trial *const *tri
 {
     const double prepared_s = study->prepare_s;
     struct run_group *group = ys_alloc(1, sizeof *group);
-    ys_status status = group ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < count; i++)
         status = begin_one(group, study, trials[i], round, attempt);
     const uint64_t start_ns = ys_time_ns();
     if (status == YS_OK)
         status = conclude_group(group, attempt, execute(group));
     const double each_s = (double)(ys_time_ns() - start_ns) * 1e-9 / (double)count;
-    for (size_t i = 0; group && i < group->count; i++) {
+    for (size_t i = 0; i < group->count; i++) {
         if (group->folders[i])
             ys_store_sweep_run(group->folders[i], NULL);
         note_spent(&group->ones[i], each_s);

@@ -101,36 +101,28 @@ static int64_t count_readers(const struct ys_graph *graph, size_t param)
     return count;
 }
 
-static ys_status add_param(const struct ys_graph *graph, size_t index, struct ys_list *list)
+static void add_param(const struct ys_graph *graph, size_t index, struct ys_list *list)
 {
     char shape[YS_SHAPE_TEXT];
     const struct ys_param *param = &graph->params[index];
     struct ys_listing_param *line = ys_list_add(&param_record, list);
-    if (!line)
-        return ys_out_of_memory();
     line->name = ys_strdup(param->name);
     line->shape = ys_strdup(ys_shape_text(param->shape, param->rank, shape));
     line->role = param->role == YS_ROLE_BUFFER ? YS_LISTING_BUFFER
                  : ys_param_is_trained(param)  ? YS_LISTING_WEIGHT
                                                : YS_LISTING_CONSTANT;
     line->nodes = count_readers(graph, index);
-    return line->name && line->shape ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_listing_add_file(struct ys_listing *listing, const struct ys_trial *trial, const struct ys_graph *graph,
-                              const ys_json *notes)
+void ys_listing_add_file(struct ys_listing *listing, const struct ys_trial *trial, const struct ys_graph *graph,
+                         const ys_json *notes)
 {
     struct ys_listing_file *file = ys_list_add(&file_record, &listing->files);
-    if (!file)
-        return ys_out_of_memory();
     file->model = ys_strdup(trial->record.keys.model);
     file->trial = ys_strdup(trial->record.id);
     file->notes = ys_json_copy(notes);
-    if (!file->model || !file->trial || !file->notes)
-        return ys_out_of_memory();
     for (size_t i = 0; i < graph->param_count; i++)
-        YS_TRY(add_param(graph, i, &file->params));
-    return YS_OK;
+        add_param(graph, i, &file->params);
 }
 
 static char *copy_of(const char *text)
@@ -138,13 +130,11 @@ static char *copy_of(const char *text)
     return text ? ys_strdup(text) : NULL;
 }
 
-ys_status ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, struct ys_listing_trial **line)
+void ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, struct ys_listing_trial **line)
 {
     const int64_t requests = ys_trial_requests(trial);
     struct ys_listing_trial *lines =
         ys_realloc(listing->trials.items, listing->trials.count + 1, sizeof(struct ys_listing_trial));
-    if (!lines)
-        return ys_out_of_memory();
     listing->trials.items = lines;
     *line = &lines[listing->trials.count++];
     **line = (struct ys_listing_trial){
@@ -164,5 +154,4 @@ ys_status ys_listing_add(struct ys_listing *listing, const struct ys_trial *tria
         .apart_times = NAN,
         .apart_steps = NAN,
     };
-    return (*line)->id && (*line)->framework ? YS_OK : ys_out_of_memory();
 }

@@ -67,11 +67,10 @@ struct ys_listing {
 extern const struct ys_record ys_listing_record;
 void ys_listing_fini(struct ys_listing *listing); /* a zeroed one is fine */
 
-/** Adds what is said of `trial` in every listing. *line is borrowed until the next one is added. YS_ENOMEM. */
-ys_status ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial,
-                         struct ys_listing_trial **line) YS_MUST_CHECK;
-/** Adds the file that is `trial`'s model, whose graph is `graph`, and a copy of `notes`. YS_ENOMEM. */
-ys_status ys_listing_add_file(struct ys_listing *listing, const struct ys_trial *trial, const struct ys_graph *graph,
-                              const ys_json *notes) YS_MUST_CHECK;
+/** Adds what is said of `trial` in every listing. *line is borrowed until the next one is added. */
+void ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, struct ys_listing_trial **line);
+/** Adds the file that is `trial`'s model, whose graph is `graph`, and a copy of `notes`. */
+void ys_listing_add_file(struct ys_listing *listing, const struct ys_trial *trial, const struct ys_graph *graph,
+                         const ys_json *notes);
 
 #endif

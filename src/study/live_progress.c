@@ -9,10 +9,9 @@
 
 enum { NAME_WIDTH = 44 };
 
-ys_status ys_live_init(struct ys_live *live, size_t trials)
+void ys_live_init(struct ys_live *live, size_t trials)
 {
     *live = (struct ys_live){.trials = ys_alloc(trials + 1, sizeof *live->trials), .count = trials};
-    return live->trials ? YS_OK : ys_out_of_memory();
 }
 
 void ys_live_fini(struct ys_live *live)
@@ -39,18 +38,15 @@ static const struct ys_field told_fields[] = {
 };
 static const struct ys_record told_record = YS_RECORD("metrics", struct run_rate, told_fields);
 
-ys_status ys_live_add(struct ys_live_trial *trial, const ys_json *metrics)
+void ys_live_add(struct ys_live_trial *trial, const ys_json *metrics)
 {
     struct run_rate told;
     ys_record_glance(&told_record, metrics, &told);
     if (!isfinite(told.rate_per_s.value))
-        return YS_OK;
+        return;
     void *grown = ys_grown(trial->rates, trial->count, &trial->capacity, sizeof *trial->rates);
-    if (!grown)
-        return ys_out_of_memory();
     trial->rates = grown;
     trial->rates[trial->count++] = told.rate_per_s.value;
-    return YS_OK;
 }
 
 double ys_live_left_s(const struct ys_live *live, const struct ys_live_trial *current, double current_s, double whole_s)

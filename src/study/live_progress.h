@@ -30,11 +30,11 @@ struct ys_live {
     char *known;    /* owned: what is known of the comparisons so far; NULL */
 };
 
-ys_status ys_live_init(struct ys_live *live, size_t trials) YS_MUST_CHECK;
+void ys_live_init(struct ys_live *live, size_t trials);
 void ys_live_fini(struct ys_live *live); /* a zeroed one is fine */
 
-/** Takes the speed of a run out of its metrics, {name: {value}}; one without is no success. YS_ENOMEM. */
-ys_status ys_live_add(struct ys_live_trial *trial, const ys_json *metrics) YS_MUST_CHECK;
+/** Takes the speed of a run out of its metrics, {name: {value}}; one without is no success. */
+void ys_live_add(struct ys_live_trial *trial, const ys_json *metrics);
 
 /** Seconds that the runs which are lacking will take: each as the mean of its trial's of this session, of a trial
  * without any as the mean of all, and the pauses; less what the run under way of `current` (NULL: none is) has taken,

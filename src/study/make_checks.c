@@ -76,33 +76,25 @@ static ys_status look_at_graph(struct due_facts *w)
     return YS_OK;
 }
 
-static ys_status put(struct ys_due *due, enum ys_due_state state, const char *reason)
+static void put(struct ys_due *due, enum ys_due_state state, const char *reason)
 {
     char *kept = reason ? ys_strdup(reason) : NULL;
-    if (reason && !kept)
-        return ys_out_of_memory();
     ys_free(due->reason);
     due->state = state;
     due->reason = kept;
-    return YS_OK;
 }
 
-static ys_status list(const struct due_facts *w, struct ys_list *due)
+static void list(const struct due_facts *w, struct ys_list *due)
 {
-    ys_status status = YS_OK;
     *due = (struct ys_list){0};
-    for (int check = 0; status == YS_OK && check < YS_DUE_CHECKS; check++) {
+    for (int check = 0; check < YS_DUE_CHECKS; check++) {
         if ((int)checks[check].mode != w->trial->record.keys.mode)
             continue;
         struct ys_due *item = ys_list_add(&ys_due_record, due);
         const char *reason = checks[check].why_not(w);
-        if (item)
-            item->check = check;
-        status = item ? put(item, reason ? YS_DUE_NOT : YS_DUE_YET, reason) : ys_out_of_memory();
+        item->check = check;
+        put(item, reason ? YS_DUE_NOT : YS_DUE_YET, reason);
     }
-    if (status != YS_OK)
-        ys_list_fini(&ys_due_record, due);
-    return status;
 }
 
 ys_status ys_due_plan(const struct ys_trial *trial, enum ys_audits audit, struct ys_list *due)
@@ -114,17 +106,18 @@ ys_status ys_due_plan(const struct ys_trial *trial, enum ys_audits audit, struct
     if (trial->framework->no_work)
         return YS_OK;
     YS_TRY(look_at_graph(&w));
-    return list(&w, due);
+    list(&w, due);
+    return YS_OK;
 }
 
 /* Into the proof, which is stored with it. */
-static ys_status show(struct ys_trial *trial)
+static void show(struct ys_trial *trial)
 {
     trial->due_changed = true;
     if (!trial->record.proof)
-        return YS_OK;
+        return;
     ys_json *said = ys_list_json(&ys_due_record, &trial->due);
-    return said ? ys_json_set(trial->record.proof, "due", said) : ys_out_of_memory();
+    ys_json_set(trial->record.proof, "due", said);
 }
 
 ys_status ys_due_begin(const struct ys_study *study, struct ys_trial *trial)
@@ -135,27 +128,29 @@ ys_status ys_due_begin(const struct ys_study *study, struct ys_trial *trial)
         const struct ys_due *was = &((const struct ys_due *)earlier.items)[i];
         struct ys_due *due = ys_due_find(&trial->due, (enum ys_due_check)was->check);
         if (due && was->state != YS_DUE_YET && was->state != YS_DUE_NOT)
-            status = put(due, (enum ys_due_state)was->state, was->reason);
+            put(due, (enum ys_due_state)was->state, was->reason);
     }
     ys_list_fini(&ys_due_record, &earlier);
-    return status == YS_OK ? show(trial) : status;
+    if (status != YS_OK)
+        return status;
+    show(trial);
+    return YS_OK;
 }
 
-ys_status ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason)
+void ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason)
 {
     struct ys_due *due = ys_due_find(&trial->due, check);
     if (!due)
-        return YS_OK;
-    YS_TRY(put(due, state, reason));
-    return show(trial);
+        return;
+    put(due, state, reason);
+    show(trial);
 }
 
-ys_status ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason)
+void ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason)
 {
     const struct ys_due *due = ys_due_find(&trial->due, check);
-    if (!due || (due->state != YS_DUE_YET && due->state >= (int)state))
-        return YS_OK;
-    return ys_due_settle(trial, check, state, reason);
+    if (due && (due->state == YS_DUE_YET || due->state < (int)state))
+        ys_due_settle(trial, check, state, reason);
 }
 
 enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check)

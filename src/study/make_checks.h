@@ -16,11 +16,9 @@ enum ys_due_check ys_due_audit(int mode);
  * stays. */
 ys_status ys_due_begin(const struct ys_study *study, struct ys_trial *trial) YS_MUST_CHECK;
 /** What came of a check of one run: the worst of all holds. `reason` is copied; NULL for pass and weak. */
-ys_status ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state,
-                      const char *reason) YS_MUST_CHECK;
+void ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason);
 /** The same of one that is made of the trial as a whole: it takes the place of what was there. */
-ys_status ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state,
-                        const char *reason) YS_MUST_CHECK;
+void ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason);
 /** The state of a check; YS_DUE_NOT of one that is none of this trial's. */
 enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check);
 

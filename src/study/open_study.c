@@ -47,7 +47,7 @@ static ys_status open_study(const ys_json *settings, const ys_json *trials, cons
                                                           : study->keys.repeat;
     if (store)
         YS_TRY(ys_guard_protect(ys_store_folder(store)));
-    YS_TRY(ys_peak_read(&study->peak));
+    ys_peak_read(&study->peak);
     YS_TRY(ys_trials_resolve(trials, measured_with, options->recipe_dirs, options->own_recipe_dirs, &study->set));
     count_runnable(study);
     study->prepare_s = (double)(ys_time_ns() - start_ns) * 1e-9;
@@ -111,7 +111,7 @@ void ys_study_close(struct ys_study *study)
 }
 
 /* One line of the document for every distinct model and data set. */
-static ys_status describe_work(struct ys_study *study, ys_json *works)
+static void describe_work(struct ys_study *study, ys_json *works)
 {
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
@@ -136,21 +136,19 @@ static ys_status describe_work(struct ys_study *study, ys_json *works)
                                       .left_out = data->left_out,
                                       .source = data->source,
                                       .form = form};
-        YS_TRY(ys_json_append(works, ys_record_json(&ys_study_work_record, &work)));
+        ys_json_append(works, ys_record_json(&ys_study_work_record, &work));
         if (!data->verified)
             ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s", data->name,
                         data->train_hash);
     }
-    return YS_OK;
 }
 
-ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document)
+void ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document)
 {
     ys_json *works = ys_json_array();
-    ys_status status = works ? describe_work(study, works) : ys_out_of_memory();
+    describe_work(study, works);
     char hash[YS_SHA256_TEXT] = "", *text = ys_json_dump(job->trials, YS_JSON_SORTED);
-    if (text)
-        ys_sha256_text(text, strlen(text), hash);
+    ys_sha256_text(text, strlen(text), hash);
     ys_free(text);
     struct ys_study_record record;
     ys_record_init(&ys_study_record, &record);
@@ -159,21 +157,16 @@ ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys
     record.job_hash = hash;
     ys_json *keys = ys_json_copy(job->study);
     record.job = keys;
-    if (status == YS_OK) /* as it was settled */
-        status = ys_json_set_string(keys, "interleave", ys_name_of(&ys_interleaves, study->keys.interleave));
+    ys_json_set_string(keys, "interleave", ys_name_of(&ys_interleaves, study->keys.interleave));
     record.trials_planned = (int64_t)study->set.count;
     record.started_s = ys_date_s();
     record.seed = (int64_t)study->seed;
     record.command = study->options->command;
     record.version = YS_VERSION;
     record.model_info = works;
-    if (status == YS_OK) {
-        *document = ys_record_json(&ys_study_record, &record);
-        status = *document ? YS_OK : ys_out_of_memory();
-    }
+    *document = ys_record_json(&ys_study_record, &record);
     ys_json_free(keys);
     ys_json_free(works);
-    return status;
 }
 
 ys_status ys_study_find_folder(struct ys_study *study)
@@ -185,15 +178,15 @@ ys_status ys_study_find_folder(struct ys_study *study)
     ys_study_record_read(document, &stored, &timing);
     study->folder = ys_path_join(ys_store_folder(study->store), stored.folder ? stored.folder : "");
     ys_json_free(document);
-    return study->folder ? ys_fs_make_dirs(study->folder) : ys_out_of_memory();
+    return ys_fs_make_dirs(study->folder);
 }
 
 ys_status ys_study_write_job(const struct ys_study *study, const struct ys_job *job)
 {
     char *given = ys_path_join(study->folder, "job.ys"), *resolved = ys_path_join(study->folder, "job.json");
     ys_json *all = ys_json_object();
-    ys_status status = given && resolved && all ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && job->text)
+    ys_status status = YS_OK;
+    if (job->text)
         status = ys_fs_write(given, job->text, strlen(job->text));
     if (status == YS_OK) {
         ys_json_set(all, "study", ys_json_copy(job->study));
@@ -277,10 +270,10 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
     return status;
 }
 
-ys_status ys_study_begin_live(struct ys_study *study)
+void ys_study_begin_live(struct ys_study *study)
 {
     ys_live_fini(&study->live);
-    YS_TRY(ys_live_init(&study->live, study->set.count));
+    ys_live_init(&study->live, study->set.count);
     study->live.pause_s = isnan(study->keys.cooldown_s) ? 0 : study->keys.cooldown_s;
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
@@ -292,7 +285,6 @@ ys_status ys_study_begin_live(struct ys_study *study)
         live->over = !ys_trial_can_run(trial) || trial->given_up;
     }
     ys_study_show_live(study);
-    return YS_OK;
 }
 
 void ys_study_show_live(const struct ys_study *study)
@@ -302,6 +294,6 @@ void ys_study_show_live(const struct ys_study *study)
     if (room < 3)
         return;
     ys_live_print(&study->live, room, &lines);
-    ys_progress_above(lines.failed ? "" : ys_buf_text(&lines));
+    ys_progress_above(ys_buf_text(&lines));
     ys_buf_free(&lines);
 }

@@ -73,10 +73,8 @@ ys_status ys_past_runs_load(struct ys_study *study, struct ys_past_runs *past)
     size_t trials = study->set.count, rounds = study->rounds > 0 ? (size_t)study->rounds : 0;
     *past = (struct ys_past_runs){.trials = trials, .rounds = (int64_t)rounds};
     past->attempts = ys_alloc(rounds, sizeof *past->attempts);
-    past->present = trials && rounds > SIZE_MAX / trials ? NULL : ys_alloc(rounds * trials, sizeof *past->present);
-    ys_status status = past->attempts && past->present ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_store_tries(study->store, study->id, &tries);
+    past->present = ys_alloc(rounds, trials * sizeof *past->present);
+    ys_status status = ys_store_tries(study->store, study->id, &tries);
     for (size_t i = 0; status == YS_OK && i < ys_json_size(tries); i++)
         count_run(study, past, ys_json_at(tries, i));
     ys_json_free(tries);

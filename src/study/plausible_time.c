@@ -63,7 +63,7 @@ static void warn_of(struct ys_facts *facts, double used_s, const char *place, do
         "it used %.3g s of processor time %s, more than its %.3g s in all steps after the first: work that is done "
         "there is not in its speed",
         used_s, place, steps_s);
-    (void)!ys_list_add_text(&facts->warnings, text);
+    ys_list_add_text(&facts->warnings, text);
 }
 
 void ys_plausible(const struct ys_trial_settings *keys, const struct ys_peak_measured *measured, struct ys_facts *facts)

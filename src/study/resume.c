@@ -24,17 +24,12 @@ static ys_status check_trials(const struct ys_study_record *told, const struct y
 }
 
 /* Trials as the job has them, without what resolving and storing added. */
-static ys_status as_in_job(const struct ys_trial_records *stored, ys_json **trials)
+static void as_in_job(const struct ys_trial_records *stored, ys_json **trials)
 {
     ys_json *made = ys_json_array();
-    ys_status status = made ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < stored->count; i++)
-        status = ys_json_append(made, ys_trial_record_job_json(&stored->items[i]));
-    if (status == YS_OK)
-        *trials = made;
-    else
-        ys_json_free(made);
-    return status;
+    for (size_t i = 0; i < stored->count; i++)
+        ys_json_append(made, ys_trial_record_job_json(&stored->items[i]));
+    *trials = made;
 }
 
 static const char *status_of(const struct ys_trial_record *trial)
@@ -125,7 +120,7 @@ static ys_status add_timing(struct ys_study *study, const struct ys_study_record
     study->measured_before_s = told->status == YS_STUDY_RUNNING ? NAN : timing->measure_s;
     YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s, NULL));
     study->limit_spent_s = isnan(study->measured_before_s) ? fmax(timing->measure_s, runs_s) : study->measured_before_s;
-    YS_TRY(ys_study_keep_anchors(study, told->timing));
+    ys_study_keep_anchors(study, told->timing);
     if (told->status == YS_STUDY_TIME_LIMIT) /* preparing between the runs counts too */
         study->limit_spent_s = fmax(study->limit_spent_s, limit_s);
     return YS_OK;
@@ -143,11 +138,9 @@ static ys_status settle(struct ys_study *study, const struct ys_study_record *to
     if (told->status == (int)state && told->exit_code == *exit_code)
         return YS_OK;
     ys_json *timing = ys_json_copy(told->timing);
-    ys_status status = timing || !told->timing ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && timing && told->status == YS_STUDY_RUNNING) /* what the last session took nobody knows */
-        status = ys_json_set(timing, "measure_s", ys_json_null());
-    if (status == YS_OK)
-        status = ys_store_study_end(study->store, study->id, state, *exit_code, timing);
+    if (timing && told->status == YS_STUDY_RUNNING) /* what the last session took nobody knows */
+        ys_json_set(timing, "measure_s", ys_json_null());
+    ys_status status = ys_store_study_end(study->store, study->id, state, *exit_code, timing);
     ys_json_free(timing);
     return status;
 }
@@ -171,8 +164,8 @@ static ys_status keep_job(const struct ys_study *study, const struct ys_study_re
     char *path = ys_path_join(study->folder, "job.json");
     char *text = ys_strdup(told->job_text);
     struct ys_job job = {.text = text, .study = ys_json_copy(told->job), .trials = ys_json_copy(trials)};
-    ys_status status = path && job.study && job.trials ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && !ys_fs_exists(path))
+    ys_status status = YS_OK;
+    if (!ys_fs_exists(path))
         status = ys_study_write_job(study, &job);
     ys_json_free(job.study);
     ys_json_free(job.trials);
@@ -277,7 +270,7 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
     if (status == YS_OK)
         status = check_trials(&told, &stored);
     if (status == YS_OK)
-        status = as_in_job(&stored, &trials);
+        as_in_job(&stored, &trials);
     if (status == YS_OK)
         status = ys_study_open_again(document, trials, options, store, &study);
     if (status == YS_OK) {

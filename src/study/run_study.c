@@ -66,10 +66,8 @@ static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, cons
     study->proof_failed |= ys_proof_lacks_judge(proof);
     ys_free(trial->unproven);
     trial->unproven = ys_proof_lacks_judge(proof) ? ys_strdup(reason) : NULL;
-    if (ys_proof_lacks_judge(proof) && !trial->unproven)
-        return ys_out_of_memory();
     ys_json *made = ys_proof_json(proof);
-    ys_status kept = made ? ys_study_keep_audit(study, trial->record.proof, made) : ys_out_of_memory();
+    ys_status kept = ys_study_keep_audit(study, trial->record.proof, made);
     ys_json_free(trial->record.proof);
     trial->record.proof = made;
     YS_TRY(kept);
@@ -93,7 +91,8 @@ static ys_status prove_aside(void *context, struct ys_buf *told)
     YS_TRY(ys_verifier_move(study->verifier));
     ys_status status = ys_study_prove_one(study, proving->trial, &proof);
     if (status == YS_OK) {
-        status = proof.cached ? YS_OK : ys_buf_puts(told, "made");
+        if (!proof.cached)
+            ys_buf_puts(told, "made");
         ys_proof_fini(&proof);
     }
     ys_verifier_close(study->verifier);
@@ -243,17 +242,14 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
 {
     uint32_t *order = ys_alloc(study->set.count, sizeof *order);
     struct ys_trial **trials = ys_alloc(study->set.count, sizeof *trials);
-    ys_status status = order && trials ? YS_OK : ys_out_of_memory();
     size_t count = 0;
-    if (status == YS_OK)
-        order_round(study, round, order);
-    for (size_t i = 0; status == YS_OK && i < study->set.count; i++) {
+    order_round(study, round, order);
+    for (size_t i = 0; i < study->set.count; i++) {
         struct ys_trial *trial = &study->set.items[order[i]];
         if (ys_trial_can_run(trial) && !trial->given_up)
             trials[count++] = trial;
     }
-    if (status == YS_OK)
-        status = run_trials(study, trials, count, round, attempt);
+    ys_status status = run_trials(study, trials, count, round, attempt);
     ys_free(trials);
     ys_free(order);
     return status;
@@ -332,7 +328,7 @@ static ys_status run_all(struct ys_study *study, const struct ys_past_runs *past
 {
     const size_t rounds = study->rounds > 0 ? (size_t)study->rounds : 0;
     struct unknown_rounds untold = {.is_untold = ys_alloc(rounds + 1, sizeof(bool)), .attempts = past->attempts};
-    ys_status status = untold.is_untold ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     bool is_over = false;
     int64_t done = 0;
     for (int64_t round = 0; status == YS_OK && !is_over && round < study->rounds && !must_end(study); round++) {
@@ -365,9 +361,8 @@ ys_status ys_study_run_rounds(struct ys_study *study, const struct ys_past_runs 
     const double limit_s = study->keys.time_limit_s, left_s = limit_s - study->limit_spent_s;
     if (limit_s > 0)
         study->deadline_ns = start_ns + (left_s > 0 ? (uint64_t)(left_s * 1e9) : 0);
-    ys_status status = ys_study_begin_live(study);
-    if (status == YS_OK)
-        status = run_all(study, past);
+    ys_study_begin_live(study);
+    ys_status status = run_all(study, past);
     ys_progress_above("");
     ys_progress_clear();
     study->measure_s += (double)(ys_time_ns() - start_ns) * 1e-9;
@@ -452,15 +447,16 @@ static ys_status describe_host(ys_json **host)
     YS_TRY(ys_host_describe(host));
     ys_status status = ys_machine_note_read("self-test", &table);
     if (status != YS_OK)
-        return status == YS_ENOMEM ? status : YS_OK;
-    return ys_json_set(*host, "self_test", table);
+        return YS_OK;
+    ys_json_set(*host, "self_test", table);
+    return YS_OK;
 }
 
 /* One transaction: a study that is stored has all of its trials. */
 static ys_status begin_study(struct ys_study *study, const struct ys_job *job)
 {
     ys_json *document = NULL, *host = NULL;
-    YS_TRY(ys_study_document(study, job, &document));
+    ys_study_document(study, job, &document);
     ys_status status = describe_host(&host);
     if (status == YS_OK)
         status = ys_store_begin(study->store);
@@ -491,7 +487,7 @@ static ys_status measure(struct ys_study *study, const struct ys_job *job)
 
 ys_status ys_study_not_kept(ys_status status)
 {
-    return status == YS_OK || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL ? status : YS_EIO;
+    return status == YS_OK || status == YS_EINTR || status == YS_EINTERNAL ? status : YS_EIO;
 }
 
 ys_status ys_study_run(const struct ys_job *job, const struct ys_study_options *options, struct ys_store *store,

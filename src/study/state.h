@@ -61,7 +61,7 @@ ys_status ys_study_check_cache(const struct ys_study *study) YS_MUST_CHECK;
 void ys_study_close(struct ys_study *study);
 
 /** What the store keeps about the study itself. */
-ys_status ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document) YS_MUST_CHECK;
+void ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document);
 /** Sets `folder` from the store, and makes it. */
 ys_status ys_study_find_folder(struct ys_study *study) YS_MUST_CHECK;
 /** job.ys (as given) and job.json (resolved) into the folder. */
@@ -78,7 +78,7 @@ ys_status ys_study_prove_one(struct ys_study *study, const struct ys_trial *tria
 /** Seconds that a run with these keys may take: its own limit, and what the study's leaves. 0: no limit. */
 double ys_study_run_limit_s(const struct ys_study *study, const struct ys_trial_settings *keys);
 /** Begins `live` anew, with what earlier sessions have of each trial. */
-ys_status ys_study_begin_live(struct ys_study *study) YS_MUST_CHECK;
+void ys_study_begin_live(struct ys_study *study);
 /** Gives its lines to the terminal, where there is one. */
 void ys_study_show_live(const struct ys_study *study);
 int ys_study_exit_code(const struct ys_study *study);

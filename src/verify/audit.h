@@ -13,7 +13,7 @@
 #define YS_AUDIT_ROUNDINGS    16   /* a way of fewer roundings to float32 is not judged */
 #define YS_AUDIT_LOOSE        0.2  /* a bound above this shows little */
 #define YS_AUDIT_FLIP         0.08 /* over the rows of a batch: what a ReLU that rounding flips may move a way by */
-#define YS_AUDIT_WIDE         2048 /* units that twins move by which are asked what a flip does, */
+#define YS_AUDIT_WIDE         2048 /* units that twins move by which are asked what a flip does. */
 #define YS_AUDIT_FLIP_FACTOR  2    /* and how much further than the worst of them a way may lie */
 #define YS_AUDIT_FLIP_MOST    0.1  /* further than this no flip moves a way while losses hold, and */
 #define YS_AUDIT_TRIES        3    /* at so many places a flip is met by chance in few studies of a million */
@@ -86,9 +86,9 @@ ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_a
 typedef ys_status ys_audit_place(void *context, struct ys_audit *audit);
 ys_status ys_audit_try_places(ys_audit_place *place, void *context, struct ys_audit *audit) YS_MUST_CHECK;
 /** Ends an audit without judgement. */
-ys_status ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict, const char *reason) YS_MUST_CHECK;
+void ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict, const char *reason);
 /** The same of one that broke off with the recorded message: what the engine lacks (YS_EUNSUPPORTED) nobody can do for
  * it, whatever else breaks off should not have. */
-ys_status ys_audit_settle_broken(struct ys_audit *audit, ys_status broken) YS_MUST_CHECK;
+void ys_audit_settle_broken(struct ys_audit *audit, ys_status broken);
 
 #endif

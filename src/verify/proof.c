@@ -128,21 +128,18 @@ ys_status ys_proof_read(const ys_json *json, const char *label, struct ys_proof 
     return status;
 }
 
-ys_status ys_proof_settle(struct ys_proof *proof, enum ys_proof_verdict verdict, const char *reason)
+void ys_proof_settle(struct ys_proof *proof, enum ys_proof_verdict verdict, const char *reason)
 {
     char *copy = reason ? ys_strdup(reason) : NULL;
     ys_free(proof->reason);
     proof->reason = copy;
     proof->verdict = verdict;
-    return reason && !copy ? ys_out_of_memory() : YS_OK;
 }
 
-/* Room for one more of `record`, set up; NULL: no memory. */
+/* Room for one more of `record`, set up. */
 static void *grow(struct ys_list *list, const struct ys_record *record)
 {
     char *items = ys_realloc(list->items, list->count + 1, record->size);
-    if (!items)
-        return NULL;
     list->items = items;
     void *item = items + list->count++ * record->size;
     ys_record_init(record, item);
@@ -154,19 +151,16 @@ static double finite_or_nan(double value)
     return isfinite(value) ? value : (double)NAN;
 }
 
-ys_status ys_proof_add_check(struct ys_proof *proof, enum ys_proof_half half, const char *name, double error,
-                             double bound, const char *worst)
+void ys_proof_add_check(struct ys_proof *proof, enum ys_proof_half half, const char *name, double error, double bound,
+                        const char *worst)
 {
     struct ys_proof_check *check = grow(&proof->checks, &ys_proof_check_record);
-    if (!check)
-        return ys_out_of_memory();
     check->half = half;
     check->name = ys_strdup(name);
     check->error = finite_or_nan(error);
     check->bound = finite_or_nan(bound);
     check->pass = error <= bound;
     check->worst = worst ? ys_strdup(worst) : NULL;
-    return check->name && (check->worst || !worst) ? YS_OK : ys_out_of_memory();
 }
 
 bool ys_proof_lacks_judge(const struct ys_proof *proof)
@@ -206,12 +200,10 @@ const struct ys_proof_check *ys_proof_find(const struct ys_proof *proof, enum ys
     return NULL;
 }
 
-ys_status ys_proof_add_place(struct ys_proof_pass *pass, const char *node, const char *op, const char *name,
-                             double error, double bound)
+void ys_proof_add_place(struct ys_proof_pass *pass, const char *node, const char *op, const char *name, double error,
+                        double bound)
 {
     struct ys_proof_place *place = grow(&pass->places, &ys_proof_place_record);
-    if (!place)
-        return ys_out_of_memory();
     place->node = ys_strdup(node);
     place->op = ys_strdup(op);
     place->name = ys_strdup(name);
@@ -220,5 +212,4 @@ ys_status ys_proof_add_place(struct ys_proof_pass *pass, const char *node, const
     place->pass = error <= bound;
     if (!place->pass && pass->first == YS_FIELD_NONE)
         pass->first = (int64_t)pass->places.count - 1;
-    return place->node && place->op && place->name ? YS_OK : ys_out_of_memory();
 }

@@ -95,17 +95,16 @@ extern const struct ys_record ys_proof_record;
 
 void ys_proof_init(struct ys_proof *proof); /* nobody was asked; YS_PROOF_NONE */
 void ys_proof_fini(struct ys_proof *proof); /* it is then as after ys_proof_init() */
-/** NULL: no memory. */
 ys_json *ys_proof_json(const struct ys_proof *proof);
 /** As ys_record_read(); stored proofs of every version are readable. YS_EFORMAT (`proof` is then as after
- * ys_proof_init()), YS_ENOMEM. */
+ * ys_proof_init()). */
 ys_status ys_proof_read(const ys_json *json, const char *label, struct ys_proof *proof) YS_MUST_CHECK;
 
 /** Verdict and reason (copied; may be NULL). */
-ys_status ys_proof_settle(struct ys_proof *proof, enum ys_proof_verdict verdict, const char *reason) YS_MUST_CHECK;
+void ys_proof_settle(struct ys_proof *proof, enum ys_proof_verdict verdict, const char *reason);
 /** One line more, which passes if the error is within the bound. Texts are copied; `worst` may be NULL. */
-ys_status ys_proof_add_check(struct ys_proof *proof, enum ys_proof_half half, const char *name, double error,
-                             double bound, const char *worst) YS_MUST_CHECK;
+void ys_proof_add_check(struct ys_proof *proof, enum ys_proof_half half, const char *name, double error, double bound,
+                        const char *worst);
 /** Whether it was the oracle or a twin that failed, not the adapter: a check that was due and was not made. */
 bool ys_proof_lacks_judge(const struct ys_proof *proof);
 /** Without checks, and without what they were held against: twins, whole batch. */
@@ -116,7 +115,7 @@ const struct ys_proof_check *ys_proof_find(const struct ys_proof *proof, enum ys
 const struct ys_proof_check *ys_proof_check_at(const struct ys_proof *proof, size_t index);
 
 /** One place more, which passes if the error is within the bound. Texts are copied. */
-ys_status ys_proof_add_place(struct ys_proof_pass *pass, const char *node, const char *op, const char *name,
-                             double error, double bound) YS_MUST_CHECK;
+void ys_proof_add_place(struct ys_proof_pass *pass, const char *node, const char *op, const char *name, double error,
+                        double bound);
 
 #endif

@@ -50,7 +50,7 @@ static char *describe_passing(const ys_json *variables, enum ys_steered_program 
     for (void *it = ys_json_iter(variables); it; it = ys_json_next(variables, it))
         if (ys_steering_of(ys_json_iter_key(it)) && ys_steering_passes(ys_json_iter_key(it), program))
             ys_json_set_string(passing, ys_json_iter_key(it), ys_json_text(ys_json_iter_value(it), ""));
-    char *text = passing ? ys_json_dump(passing, YS_JSON_SORTED) : NULL;
+    char *text = ys_json_dump(passing, YS_JSON_SORTED);
     ys_json_free(passing);
     return text;
 }
@@ -65,19 +65,16 @@ static ys_status describe_machine(char **machine)
     ys_host_read(host, &said);
     char *isa = ys_json_dump(said.cpu.isa, YS_JSON_SORTED);
     char *steering = describe_passing(said.environment, YS_PROGRAM_MEASURED);
-    if (isa && steering)
-        *machine = ys_format("%s %s %s", said.cpu.model ? said.cpu.model : "?", isa, steering);
+    *machine = ys_format("%s %s %s", said.cpu.model ? said.cpu.model : "?", isa, steering);
     ys_free(isa);
     ys_free(steering);
     ys_json_free(host);
-    return *machine ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 ys_status ys_verifier_open(const struct ys_framework *oracle, struct ys_verifier **verifier)
 {
     struct ys_verifier *v = ys_alloc(1, sizeof *v);
-    if (!v)
-        return ys_out_of_memory();
     v->oracle = oracle;
     ys_status status = ys_working_in_cache("proofs", &v->work);
     if (status == YS_OK)
@@ -143,8 +140,6 @@ static void say(const struct ys_verify_request *request, const char *what)
 static ys_status make_folder(const struct ys_verifier *v, const char *name, char **folder)
 {
     *folder = ys_path_join(v->work.path, name);
-    if (!*folder)
-        return ys_out_of_memory();
     ys_status status = ys_fs_remove_tree(*folder);
     if (status == YS_OK)
         status = ys_fs_make_dirs(*folder);
@@ -210,9 +205,8 @@ static ys_status ask_twin(const struct ys_verifier *v, const struct extent_findi
         status = ask_moved(v, of, &moved, env, twin, &questions, worst);
     /* What the default back end lacks plain C has, and rounds alike, where it has the format. */
     if (status == YS_EUNSUPPORTED && (int)ys_format_of(plan->precision)->kept == plan->precision) {
-        status = ys_proof_plan_backend(&moved, "ref");
-        if (status == YS_OK)
-            status = ask_moved(v, of, &moved, env, twin, &questions, worst);
+        ys_proof_plan_backend(&moved, "ref");
+        status = ask_moved(v, of, &moved, env, twin, &questions, worst);
     }
     ys_plan_fini(&moved);
     return status;
@@ -288,24 +282,21 @@ static ys_status ask_doubles(const struct ys_verifier *v, struct extent_findings
 }
 
 /* Twins of another format, or of other instructions, are those of another trial. */
-static ys_status keep_twins_of(struct extent_findings *of, const struct ys_verify_request *request)
+static void keep_twins_of(struct extent_findings *of, const struct ys_verify_request *request)
 {
     char *level = describe_passing(request->env, YS_PROGRAM_OWN);
-    if (!level)
-        return ys_out_of_memory();
     if (of->twins_precision != request->plan->precision || !of->twins_level || strcmp(of->twins_level, level) != 0)
         forget_twins(of);
     of->twins_precision = request->plan->precision;
     ys_free(of->twins_level);
     of->twins_level = level;
-    return YS_OK;
 }
 
 static ys_status ask_twins(const struct ys_verifier *v, struct extent_findings *of,
                            const struct ys_verify_request *request, int64_t batch)
 {
     const enum ys_precision precision = (enum ys_precision)request->plan->precision;
-    YS_TRY(keep_twins_of(of, request));
+    keep_twins_of(of, request);
     if (of->twins[batch].asked)
         return YS_OK;
     say(request, "asking eight twins");
@@ -383,15 +374,13 @@ static ys_status ask_again(struct ys_verifier *v, struct extent_findings *of, co
     return status;
 }
 
-static ys_status describe_twins(const struct extent_findings *of, int64_t batch, const struct ys_findings *moved,
-                                struct ys_proof_twins **described)
+static void describe_twins(const struct extent_findings *of, int64_t batch, const struct ys_findings *moved,
+                           struct ys_proof_twins **described)
 {
     const struct ys_findings *worst = &of->twins[batch].worst;
     const enum ys_precision precision = (enum ys_precision)of->twins_precision;
     const bool trains = !of->reference.evaluation;
     struct ys_proof_twins *twins = ys_alloc(1, sizeof *twins);
-    if (!twins)
-        return ys_out_of_memory();
     *twins = (struct ys_proof_twins){.count = YS_VERIFY_TWINS,
                                      .batch = batch,
                                      .forward = ys_findings_forward(worst)->error,
@@ -400,18 +389,16 @@ static ys_status describe_twins(const struct extent_findings *of, int64_t batch,
                                      .gradients_ceiling =
                                          trains ? ys_ceiling_gradients(&of->reference, precision, moved) : (double)NAN};
     *described = twins;
-    return YS_OK;
 }
 
-static ys_status describe_whole(const struct extent_findings *of, int64_t batch, const struct ys_findings *moved,
-                                bool in_double, struct ys_proof *proof)
+static void describe_whole(const struct extent_findings *of, int64_t batch, const struct ys_findings *moved,
+                           bool in_double, struct ys_proof *proof)
 {
     proof->whole = ys_alloc(1, sizeof *proof->whole);
-    if (!proof->whole)
-        return ys_out_of_memory();
     proof->whole->rows = of->reference.extent.rows;
     proof->whole->in_double = in_double;
-    return in_double ? YS_OK : describe_twins(of, batch, moved, &proof->whole->twins);
+    if (!in_double)
+        describe_twins(of, batch, moved, &proof->whole->twins);
 }
 
 /* What the framework said, session by session. */
@@ -421,8 +408,7 @@ struct sessions {
     struct ys_findings meaning, numerics, whole;
 };
 
-static ys_status check_once(const struct ys_verifier *v, const struct sessions *said, bool doubles,
-                            struct ys_proof *proof)
+static void check_once(const struct ys_verifier *v, const struct sessions *said, bool doubles, struct ys_proof *proof)
 {
     const struct ys_check_whole whole = {
         .reference = &v->whole.reference,
@@ -430,14 +416,13 @@ static ys_status check_once(const struct ys_verifier *v, const struct sessions *
         .twins = said->whole_in_double ? NULL : &v->whole.twins[said->whole.batch].worst,
         .in_double = doubles && said->whole_in_double ? &v->whole.doubles : NULL,
     };
-    YS_TRY(ys_check_all(&v->few.reference, said->has_double ? &said->meaning : NULL,
-                        said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
-                        doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof));
+    ys_check_all(&v->few.reference, said->has_double ? &said->meaning : NULL,
+                 said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
+                 doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof);
     if (said->has_numerics)
-        YS_TRY(describe_twins(&v->few, said->numerics.batch, &v->few.twins[said->numerics.batch].moved, &proof->twins));
-    if (!said->has_whole)
-        return YS_OK;
-    return describe_whole(&v->whole, said->whole.batch, &v->few.twins[0].moved, said->whole_in_double, proof);
+        describe_twins(&v->few, said->numerics.batch, &v->few.twins[said->numerics.batch].moved, &proof->twins);
+    if (said->has_whole)
+        describe_whole(&v->whole, said->whole.batch, &v->few.twins[0].moved, said->whole_in_double, proof);
 }
 
 /* The checks; again with what rounding alone does, where that may be what failed, and with the next batch, where it may
@@ -447,7 +432,7 @@ static ys_status check(struct ys_verifier *v, const struct ys_verify_request *re
 {
     bool doubles = false;
     for (;;) {
-        YS_TRY(check_once(v, said, doubles, proof));
+        check_once(v, said, doubles, proof);
         enum ys_check_flip flip = ys_check_flip(proof);
         if (!doubles && ys_check_may_be_rounding(proof)) {
             YS_TRY(ask_doubles(v, &v->few, request));
@@ -529,16 +514,15 @@ static void note_times(const struct sessions *said, struct ys_proof *proof)
 }
 
 /* What it told in any of its sessions it can do in each of its runs too. */
-static ys_status note_features(const struct sessions *said, struct ys_proof *proof)
+static void note_features(const struct sessions *said, struct ys_proof *proof)
 {
     const ys_json *const told[] = {said->meaning.said.features, said->numerics.said.features};
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; k < ys_json_size(told[i]); k++) {
             const char *feature = ys_json_text(ys_json_at(told[i], k), "");
             if (i == 0 || !ys_json_lists(told[0], feature))
-                YS_TRY(ys_list_add_text(&proof->features, feature));
+                ys_list_add_text(&proof->features, feature);
         }
-    return YS_OK;
 }
 
 /* All of one framework's proof, into `proof`. */
@@ -550,7 +534,7 @@ static ys_status ask_framework(struct ys_verifier *v, const struct ys_verify_req
         status = check(v, request, &said, proof);
     note_times(&said, proof);
     if (status == YS_OK)
-        status = note_features(&said, proof);
+        note_features(&said, proof);
     ys_findings_fini(&said.meaning);
     ys_findings_fini(&said.numerics);
     ys_findings_fini(&said.whole);
@@ -570,16 +554,14 @@ static char *proof_key(const struct ys_verifier *v, const struct ys_verify_reque
                  plan->dist.strategy == YS_STRATEGY_SHARDED ? " sharded" : "", (long long)plan->dist.bucket_bytes);
     char *options = ys_json_dump(plan->options, YS_JSON_SORTED);
     char *env = ys_json_dump(request->env, YS_JSON_SORTED);
-    char *text = ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s%s%s", YS_VERIFY_VERSION, few->identity,
-                           whole->identity, request->framework->closure, request->framework->fingerprint,
-                           v->oracle->closure, v->oracle->fingerprint, options ? options : "",
-                           ys_name_of(&ys_precisions, plan->precision), plan->device, (long long)plan->threads,
-                           v->machine, env ? env : "", request->meaning_only ? "|meaning" : "",
-                           plan->input.kind && strcmp(plan->input.kind, "file") != 0 ? plan->input.kind : "", ranks);
-    if (text) {
-        ys_sha256_text(text, strlen(text), hash);
-        key = ys_strdup(hash);
-    }
+    char *text =
+        ys_format("%d|%s|%s|%s|%s|%s|%s|%s|%s|%s|%lld|%s|%s%s%s%s", YS_VERIFY_VERSION, few->identity, whole->identity,
+                  request->framework->closure, request->framework->fingerprint, v->oracle->closure,
+                  v->oracle->fingerprint, options, ys_name_of(&ys_precisions, plan->precision), plan->device,
+                  (long long)plan->threads, v->machine, env, request->meaning_only ? "|meaning" : "",
+                  plan->input.kind && strcmp(plan->input.kind, "file") != 0 ? plan->input.kind : "", ranks);
+    ys_sha256_text(text, strlen(text), hash);
+    key = ys_strdup(hash);
     ys_free(options);
     ys_free(env);
     ys_free(text);
@@ -592,11 +574,11 @@ static ys_status cache_file(const char *key, char **path)
     YS_TRY(ys_cache_path("proofs", &folder));
     *path = ys_format("%s/%s.json", folder, key);
     ys_free(folder);
-    return *path ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
-static ys_status describe(const struct ys_verifier *v, const struct ys_verify_request *request, const char *key,
-                          struct ys_proof *proof)
+static void describe(const struct ys_verifier *v, const struct ys_verify_request *request, const char *key,
+                     struct ys_proof *proof)
 {
     char date[32];
     ys_date_text(ys_date_s(), date, sizeof date);
@@ -610,7 +592,6 @@ static ys_status describe(const struct ys_verifier *v, const struct ys_verify_re
     if (v->few.reference.row_positions > 0)
         proof->positions = YS_VERIFY_POSITIONS;
     proof->date = ys_strdup(date);
-    return proof->key && proof->framework && proof->version && proof->date ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status ask_everybody(struct ys_verifier *v, const struct ys_verify_request *request, struct ys_proof *proof)
@@ -618,33 +599,34 @@ static ys_status ask_everybody(struct ys_verifier *v, const struct ys_verify_req
     YS_TRY(ask_oracle(v, &v->few, request, 0));
     if (v->few.reference.finite)
         return ask_framework(v, request, proof);
-    return ys_proof_settle(proof, YS_PROOF_NONE,
-                           "the work diverges within the steps of a proof, in the oracle too, so nothing can be "
-                           "compared: take a smaller learning rate");
+    ys_proof_settle(proof, YS_PROOF_NONE,
+                    "the work diverges within the steps of a proof, in the oracle too, so nothing can be "
+                    "compared: take a smaller learning rate");
+    return YS_OK;
 }
 
 /* Where yardstick's own engine breaks off (killed for want of memory, say) nothing is shown, of this work alone; nor
  * where it `lacks` what the work needs, such as bf16 on this processor. */
-static ys_status settle_for_none(struct ys_proof *proof, bool lacks)
+static void settle_for_none(struct ys_proof *proof, bool lacks)
 {
     char *reason = ys_format("%s; so there was nothing to compare with%s", ys_error(),
                              lacks ? "" : ", and it will be tried again");
-    ys_status status = reason ? ys_proof_settle(proof, YS_PROOF_NONE, reason) : ys_out_of_memory();
+    ys_proof_settle(proof, YS_PROOF_NONE, reason);
     ys_free(reason);
     ys_proof_drop_checks(proof);
     proof->lasting = false;
     proof->ended = lacks ? YS_RUN_UNSUPPORTED : YS_NAME_NONE;
-    return status;
 }
 
 static ys_status prove(struct ys_verifier *v, const struct ys_verify_request *request, const char *key,
                        struct ys_proof *proof)
 {
     uint64_t start_ns = ys_time_ns();
-    YS_TRY(describe(v, request, key, proof));
+    describe(v, request, key, proof);
     ys_status status = ask_everybody(v, request, proof);
     if (status == YS_EPROTOCOL || status == YS_EUNSUPPORTED) {
-        status = settle_for_none(proof, status == YS_EUNSUPPORTED);
+        settle_for_none(proof, status == YS_EUNSUPPORTED);
+        status = YS_OK;
         forget_work(v); /* what the oracle has said of it may be half of it */
     }
     proof->seconds = (double)(ys_time_ns() - start_ns) * 1e-9;
@@ -670,7 +652,7 @@ static ys_status open_work(const struct ys_verifier *v, const struct ys_verify_r
 {
     char *folder = ys_path_join(v->work.path, "whole");
     *few = *whole = (struct ys_reference){0};
-    ys_status status = folder ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(folder);
     if (status == YS_OK)
         status = ys_reference_open(request->plan, v->work.path, request->all_steps, few);
     if (status == YS_OK)
@@ -686,7 +668,7 @@ static ys_status find_proof(struct ys_verifier *v, const struct ys_verify_reques
                             struct ys_reference *whole, struct ys_proof *proof)
 {
     char *key = proof_key(v, request, few, whole), *path = NULL;
-    ys_status status = key ? cache_file(key, &path) : ys_out_of_memory();
+    ys_status status = cache_file(key, &path);
     if (status == YS_OK)
         status = request->fresh ? YS_ENOTFOUND : ys_kept_read(path, key, proof);
     if (status == YS_EFORMAT)
@@ -710,12 +692,15 @@ ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_r
 {
     struct ys_reference few, whole;
     ys_proof_init(proof);
-    if (request->framework->no_work)
-        return ys_proof_settle(proof, YS_PROOF_NONE, "this adapter does no work, so there is nothing to prove");
+    if (request->framework->no_work) {
+        ys_proof_settle(proof, YS_PROOF_NONE, "this adapter does no work, so there is nothing to prove");
+        return YS_OK;
+    }
     if (request->plan->dist.strategy == YS_STRATEGY_ALONE) {
         proof->lasting = true;
-        return ys_proof_settle(proof, YS_PROOF_NONE,
-                               "strategy = alone: ranks that exchange nothing do not do the work of one process");
+        ys_proof_settle(proof, YS_PROOF_NONE,
+                        "strategy = alone: ranks that exchange nothing do not do the work of one process");
+        return YS_OK;
     }
     YS_TRY(open_work(verifier, request, &few, &whole));
     ys_status status = find_proof(verifier, request, &few, &whole, proof);
@@ -761,7 +746,7 @@ static ys_status trace(const struct ys_verify_request *request, const struct ys_
         .backward_bound = bound_of(proof, "gradients"),
     };
     struct ys_proof_trace *made = ys_alloc(1, sizeof *made);
-    ys_status status = made ? ys_trace_make(&asked, made) : ys_out_of_memory();
+    ys_status status = ys_trace_make(&asked, made);
     if (status == YS_OK)
         proof->trace = made;
     else

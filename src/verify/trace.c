@@ -34,7 +34,7 @@ static ys_status write_graph(const struct ys_graph *graph, const char *folder, c
 {
     *path = ys_path_join(folder, name);
     ys_json *json = ys_graph_to_json(graph);
-    ys_status status = *path && json ? ys_json_write(*path, json) : ys_out_of_memory();
+    ys_status status = ys_json_write(*path, json);
     ys_json_free(json);
     return status;
 }
@@ -49,8 +49,6 @@ static ys_status open_work(struct tracer *t)
     YS_TRY(write_graph(t->graph, folder, "graph.json", &t->graph_path));
     YS_TRY(write_graph(t->tap.graph, folder, "tap.json", &t->tap_path));
     t->order_path = ys_path_join(folder, "order.safetensors");
-    if (!t->order_path)
-        return ys_out_of_memory();
     t->extent = ys_proof_extent(t->graph, plan->batch);
     t->evaluation = !ys_mode_of(plan->mode)->trains;
     return ys_proof_order_write(plan, t->extent, t->order_path);
@@ -108,22 +106,20 @@ static ys_status ask_oracle(const struct tracer *t, const struct trace_pass *pas
 }
 
 /* Raises each figure to that of `file` where it is larger. */
-static ys_status measure(const struct tracer *t, const struct trace_pass *pass, const struct ys_safetensors *file,
-                         const struct ys_safetensors *ref, double *figures)
+static void measure(const struct tracer *t, const struct trace_pass *pass, const struct ys_safetensors *file,
+                    const struct ys_safetensors *ref, double *figures)
 {
     if (pass->questions.batches == 0) {
         double *errors = ys_alloc(pass->count, sizeof *errors);
-        ys_status status =
-            errors ? ys_error_each(t->graph, YS_ROLE_WEIGHT, "grad.", file, ref, NULL, errors) : ys_out_of_memory();
-        for (size_t p = 0; status == YS_OK && p < pass->count; p++)
+        ys_error_each(t->graph, YS_ROLE_WEIGHT, "grad.", file, ref, NULL, errors);
+        for (size_t p = 0; p < pass->count; p++)
             figures[p] = fmax(figures[p], errors[p]);
         ys_free(errors);
-        return status;
+        return;
     }
     const struct ys_tensor *theirs = ys_safetensors_find(file, "logits"), *ours = ys_safetensors_find(ref, "logits");
     for (size_t i = 0; i < pass->count; i++)
         figures[i] = fmax(figures[i], ys_error_columns(theirs, ours, t->tap.slices[i].offset, t->tap.slices[i].length));
-    return YS_OK;
 }
 
 static ys_status ask_twin(const struct tracer *t, struct trace_pass *pass, const struct ys_plan *plan, int twin,
@@ -137,12 +133,11 @@ static ys_status ask_twin(const struct tracer *t, struct trace_pass *pass, const
     if (status == YS_OK)
         status = ask_oracle(t, pass, &moved, &file);
     if (status == YS_EUNSUPPORTED) { /* as in a proof */
-        status = ys_proof_plan_backend(&moved, "ref");
-        if (status == YS_OK)
-            status = ask_oracle(t, pass, &moved, &file);
+        ys_proof_plan_backend(&moved, "ref");
+        status = ask_oracle(t, pass, &moved, &file);
     }
     if (status == YS_OK)
-        status = measure(t, pass, file, ref, pass->bounds);
+        measure(t, pass, file, ref, pass->bounds);
     ys_safetensors_close(file);
     ys_plan_fini(&moved);
     return status;
@@ -175,7 +170,7 @@ static ys_status ask_framework(const struct tracer *t, struct trace_pass *pass, 
         pass->reason =
             ys_format("the adapter ended as %s: %s", ys_run_status_name(said.status), said.message ? said.message : "");
     else if (status == YS_OK)
-        status = measure(t, pass, file, ref, pass->errors);
+        measure(t, pass, file, ref, pass->errors);
     ys_safetensors_close(file);
     ys_evidence_fini(&said);
     ys_plan_fini(&plan);
@@ -201,8 +196,6 @@ static ys_status ask_all(const struct tracer *t, struct trace_pass *pass, double
     struct ys_safetensors *ref = NULL;
     pass->errors = ys_alloc(pass->count, sizeof *pass->errors);
     pass->bounds = ys_alloc(pass->count, sizeof *pass->bounds);
-    if (!pass->errors || !pass->bounds)
-        return ys_out_of_memory();
     ys_status status = ask_reference(t, pass, &ref);
     if (status == YS_OK && t->request->in_format)
         status = ask_twins(t, pass, ref);
@@ -212,16 +205,16 @@ static ys_status ask_all(const struct tracer *t, struct trace_pass *pass, double
         status = ask_framework(t, pass, ref);
     if (status == YS_EPROTOCOL) { /* nothing to compare with: that ends this trace and nothing else */
         pass->reason = ys_strdup(ys_error());
-        status = pass->reason ? YS_OK : ys_out_of_memory();
+        status = YS_OK;
     }
     ys_safetensors_close(ref);
     return status;
 }
 
-static ys_status add_place(struct ys_proof_pass *half, const struct ys_node *node, const char *name,
-                           const struct trace_pass *pass, size_t place)
+static void add_place(struct ys_proof_pass *half, const struct ys_node *node, const char *name,
+                      const struct trace_pass *pass, size_t place)
 {
-    return ys_proof_add_place(half, node->name, ys_op_name(node->op), name, pass->errors[place], pass->bounds[place]);
+    ys_proof_add_place(half, node->name, ys_op_name(node->op), name, pass->errors[place], pass->bounds[place]);
 }
 
 static void finish(struct trace_pass *pass)
@@ -246,7 +239,7 @@ static ys_status trace_forward(const struct tracer *t, struct ys_proof_pass *hal
     ys_status status = ask_all(t, &pass, t->request->forward_bound);
     for (size_t i = 0; status == YS_OK && !pass.reason && i < pass.count; i++) {
         const struct ys_tap_slice *slice = &t->tap.slices[i];
-        status = add_place(half, &t->graph->nodes[slice->node], t->graph->values[slice->value].name, &pass, i);
+        add_place(half, &t->graph->nodes[slice->node], t->graph->values[slice->value].name, &pass, i);
     }
     take_reason(&pass, half);
     finish(&pass);
@@ -260,10 +253,10 @@ static ys_status trace_backward(const struct tracer *t, struct ys_proof_pass *ha
     ys_status status = ask_all(t, &pass, t->request->backward_bound);
     for (size_t n = t->graph->node_count; status == YS_OK && !pass.reason && n-- > 0;) {
         const struct ys_node *node = &t->graph->nodes[n];
-        for (int which = YS_NODE_RUNNING_MEAN; status == YS_OK && which-- > 0;) {
+        for (int which = YS_NODE_RUNNING_MEAN; which-- > 0;) {
             const int param = ys_node_param(node, (enum ys_node_param)which);
             if (param >= 0)
-                status = add_place(half, node, t->graph->params[param].name, &pass, (size_t)param);
+                add_place(half, node, t->graph->params[param].name, &pass, (size_t)param);
         }
     }
     take_reason(&pass, half);
@@ -274,8 +267,6 @@ static ys_status trace_backward(const struct tracer *t, struct ys_proof_pass *ha
 static ys_status add_backward(const struct tracer *t, struct ys_proof_trace *trace)
 {
     trace->backward = ys_alloc(1, sizeof *trace->backward);
-    if (!trace->backward)
-        return ys_out_of_memory();
     ys_record_init(&ys_proof_pass_record, trace->backward);
     return trace_backward(t, trace->backward);
 }

@@ -95,7 +95,7 @@ struct ys_verify_request {
 /** Proves, or takes the proof from the cache, into *proof, which is overwritten and belongs to the caller. Verdict
  * "none": the adapter does no work, or could not do this work at all, or its ranks are not to exchange anything, or the
  * work itself diverges, or the oracle broke off (the reason says which). A proof that fails is YS_OK; errors, after
- * which `proof` owns nothing, are YS_EINTR, YS_EIO, YS_ENOMEM. */
+ * which `proof` owns nothing, are YS_EINTR, YS_EIO. */
 ys_status ys_verify_prove(struct ys_verifier *verifier, const struct ys_verify_request *request,
                           struct ys_proof *proof) YS_MUST_CHECK;
 

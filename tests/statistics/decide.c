@@ -79,7 +79,7 @@ static double stretch_of(double values[TRIALS][MOST], int trials, const struct y
             pairs[t - 1] = (struct ys_family_pair){t, 0};
     }
     const struct ys_family family = {(size_t)trials, look->rounds, logarithms, pairs, (size_t)trials - 1, look->level};
-    CHECK(ys_family_stretch(&family, &stretch) == YS_OK);
+    ys_family_stretch(&family, &stretch);
     return stretch;
 }
 
@@ -108,7 +108,7 @@ static struct ended study_of(double values[TRIALS][MOST], int trials, double mar
         for (int t = 1; t < trials; t++) {
             if (k && is_decided(&ended.found[t]))
                 continue;
-            CHECK(ys_compare(values[t], values[0], look.rounds, &rule, &ended.found[t]) == YS_OK);
+            ys_compare(values[t], values[0], look.rounds, &rule, &ended.found[t]);
             open += !is_decided(&ended.found[t]);
         }
     }

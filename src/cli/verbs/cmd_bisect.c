@@ -73,7 +73,7 @@ int ys_command_bisect(const struct ys_args *args)
     if (args->format == YS_FORMAT_JSON) {
         ys_json *json = ys_record_json(&ys_bisected_record, &found);
         ys_bisected_fini(&found);
-        printed = json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
+        printed = ys_command_print_json(json);
         return printed ? printed : code;
     }
     ys_report_bisected(&found, ys_command_width(), ys_command_colour(), &out);

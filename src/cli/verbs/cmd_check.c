@@ -44,7 +44,6 @@ static void put_worst(struct ys_buf *out, const char *check, const char *worst, 
     const bool fits = taken + 2 + ys_text_width(ys_buf_text(&text)) <= ys_command_width();
     if (text.size)
         ys_buf_printf(out, "%s%s", fits ? "  " : "\n        ", ys_buf_text(&text));
-    out->failed |= text.failed;
     ys_buf_free(&text);
 }
 

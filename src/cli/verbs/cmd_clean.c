@@ -49,8 +49,6 @@ static int print_total(const struct clean_tally *tally)
 static ys_status has_results(const struct ys_args *args, const char *folder, bool *found)
 {
     char *database = ys_path_join(folder, "results.db");
-    if (!database)
-        return ys_out_of_memory();
     *found = ys_fs_exists(database);
     ys_free(database);
     if (!*found && args->results)
@@ -64,7 +62,7 @@ int ys_command_clean(const struct ys_args *args)
     const struct ys_sweep sweep = {.dry = args->dry_run, .on_leftover = report, .context = &tally};
     char *folder = ys_path_absolute(ys_command_results(args));
     bool found = false;
-    ys_status status = folder ? has_results(args, folder, &found) : ys_out_of_memory();
+    ys_status status = has_results(args, folder, &found);
     if (status == YS_OK && found)
         status = ys_store_sweep(folder, &sweep);
     ys_free(folder);

@@ -249,7 +249,7 @@ static int measure_peak(const struct ys_args *args)
         return ys_command_print_json(peak);
     ys_json_free(peak);
     if (status == YS_OK)
-        status = ys_peak_read(&measured);
+        ys_peak_read(&measured);
     if (status != YS_OK)
         return ys_command_fail(status);
     struct ys_buf others = {0};

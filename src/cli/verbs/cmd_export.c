@@ -60,7 +60,7 @@ static ys_status open_weights(const struct ys_args *args, const struct ys_graph 
     struct ys_working working;
     YS_TRY(ys_working_in_cache("work", &working));
     char *path = ys_path_join(working.path, "weights.safetensors");
-    ys_status status = path ? ys_graph_write_weights(graph, (uint64_t)seed, path, hash) : ys_out_of_memory();
+    ys_status status = ys_graph_write_weights(graph, (uint64_t)seed, path, hash);
     if (status == YS_OK)
         status = ys_safetensors_open(path, weights); /* mapped, it needs no name */
     ys_working_remove(&working);
@@ -84,7 +84,7 @@ static ys_status write_json(const struct ys_args *args, const struct ys_graph *g
         return ys_fail(YS_EINVAL, "%s holds no weights: leave --weights, --seed and --precision away, or write .onnx",
                        args->out);
     ys_json *json = ys_graph_to_json(graph);
-    ys_status status = json ? ys_json_write(args->out, json) : ys_out_of_memory();
+    ys_status status = ys_json_write(args->out, json);
     ys_json_free(json);
     return status;
 }

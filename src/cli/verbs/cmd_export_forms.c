@@ -55,7 +55,7 @@ ys_status ys_export_csv(struct ys_store *store, int64_t study_id, int64_t trial_
             put_round(out, trial, r);
     }
     ys_result_fini(&result);
-    return out->failed ? ys_out_of_memory() : YS_OK;
+    return YS_OK;
 }
 
 struct exported_row {

@@ -72,7 +72,7 @@ static ys_status write_files(const struct ys_args *args, const struct ys_onnx_im
     ys_json *graph = args->out ? ys_graph_to_json(import->graph) : NULL;
     ys_status status = YS_OK;
     if (args->out)
-        status = graph ? ys_json_write(args->out, graph) : ys_out_of_memory();
+        status = ys_json_write(args->out, graph);
     ys_json_free(graph);
     if (status == YS_OK && args->weights)
         status = ys_onnx_write_values(import, args->weights, NULL);

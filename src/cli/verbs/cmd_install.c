@@ -96,7 +96,7 @@ static ys_status install_from(const char *spec, const char *const *recipe_dirs, 
 {
     struct ys_framework *framework = NULL;
     char *interpreter = ys_path_absolute(from), *folder = NULL;
-    ys_status status = interpreter ? ys_framework_try(spec, recipe_dirs, interpreter, &framework) : ys_out_of_memory();
+    ys_status status = ys_framework_try(spec, recipe_dirs, interpreter, &framework);
     if (status == YS_OK && framework->state != YS_FRAMEWORK_READY)
         status = ys_fail(YS_EIO, "%s", framework->reason);
     if (status == YS_OK)

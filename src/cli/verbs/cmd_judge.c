@@ -28,8 +28,10 @@ static ys_status margin_of(const struct ys_args *args, double *margin)
 
 static ys_status print_two(const struct ys_args *args, const struct ys_judged *judged, ys_json *all, struct ys_buf *out)
 {
-    if (args->format == YS_FORMAT_JSON)
-        return ys_json_append(all, ys_record_json(&ys_judged_record, judged));
+    if (args->format == YS_FORMAT_JSON) {
+        ys_json_append(all, ys_record_json(&ys_judged_record, judged));
+        return YS_OK;
+    }
     if (out->size)
         ys_buf_puts(out, "\n");
     ys_report_judged(judged, ys_command_width(), ys_command_colour(), out);
@@ -85,7 +87,7 @@ int ys_command_compare(const struct ys_args *args)
     ys_json *all = ys_json_array();
     if (!args->confirm)
         ys_stop_release(0);
-    ys_status status = all ? compare(args, all, &out) : ys_out_of_memory();
+    ys_status status = compare(args, all, &out);
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
         return print_json(all);
     ys_json_free(all);
@@ -240,7 +242,7 @@ int ys_command_history(const struct ys_args *args)
     if (args->format == YS_FORMAT_JSON) {
         ys_json *json = ys_record_json(&ys_history_record, &history);
         ys_history_fini(&history);
-        return json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
+        return ys_command_print_json(json);
     }
     ys_report_history(&history, ys_command_width(), ys_command_colour(), &out);
     ys_history_fini(&history);

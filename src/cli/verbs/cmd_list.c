@@ -161,7 +161,7 @@ static void print_model(const void *entry, bool full, struct ys_buf *out)
         print_keys(model, out);
 }
 
-static ys_status describe_keys(const struct ys_model *model, struct ys_list *keys)
+static void describe_keys(const struct ys_model *model, struct ys_list *keys)
 {
     for (int size = 0; model->keys && size < YS_MODEL_SIZE_COUNT; size++) {
         const struct ys_model_key *key = &model->keys[size];
@@ -169,15 +169,10 @@ static ys_status describe_keys(const struct ys_model *model, struct ys_list *key
         if (!key->meaning)
             continue;
         struct key_entry *entry = ys_list_add(&key_record, keys);
-        if (!entry)
-            return ys_out_of_memory();
         ys_model_key_range(key, &values);
         *entry = (struct key_entry){ys_format("model.%s", ys_model_size_name((enum ys_model_size)size)),
                                     ys_strdup(key->meaning), ys_buf_take(&values), key->standard};
-        if (!entry->name || !entry->meaning || !entry->values)
-            return ys_out_of_memory();
     }
-    return YS_OK;
 }
 
 /* Borrows from the model, all but the keys. */
@@ -190,7 +185,7 @@ static ys_status describe_model(const struct ys_model *model, struct model_entry
                              .input = {(void *)(uintptr_t)model->usual.shape, model->usual.dtype == YS_I32 ? 1 : 3},
                              .classes = model->usual.classes,
                              .takes_classes = model->build != NULL};
-    YS_TRY(describe_keys(model, &entry->keys));
+    describe_keys(model, &entry->keys);
     YS_TRY(ys_model_build(model, &model->usual, &graph));
     entry->parameters = ys_graph_parameter_count(graph);
     entry->multiply_adds = ys_graph_multiply_adds(graph);
@@ -202,7 +197,7 @@ static ys_status describe_models(const struct ys_model *model, struct ys_list *m
 {
     for (; model->name; model++) {
         struct model_entry *entry = ys_list_add(&model_record, models);
-        YS_TRY(entry ? describe_model(model, entry) : ys_out_of_memory());
+        YS_TRY(describe_model(model, entry));
     }
     return YS_OK;
 }
@@ -274,7 +269,6 @@ static void print_row(const struct ys_framework_entry *entry, struct ys_buf *out
         ys_buf_printf(out, " %-10s %-11s %7s  %-8s  ", version, state, disk, python);
         ys_text_wrap(out, ys_buf_text(&can), FRAMEWORK_CAN, FRAMEWORK_CAN, ys_command_width());
     }
-    out->failed |= can.failed;
     ys_buf_free(&can);
 }
 
@@ -286,7 +280,6 @@ static void print_options(const struct ys_framework_entry *entry, struct ys_buf 
         ys_buf_printf(&names, "%s%s", names.size ? ", " : "", ys_json_iter_key(it));
     if (names.size)
         ys_command_wrap(out, 4, 8, "options: %s", ys_buf_text(&names));
-    out->failed |= names.failed;
     ys_buf_free(&names);
 }
 

@@ -37,7 +37,7 @@ int ys_command_recommend(const struct ys_args *args)
     if (args->format == YS_FORMAT_JSON) {
         ys_json *json = ys_record_json(&ys_recommended_record, &found);
         ys_recommended_fini(&found);
-        printed = json ? ys_command_print_json(json) : ys_command_fail(ys_out_of_memory());
+        printed = ys_command_print_json(json);
         return printed ? printed : code;
     }
     ys_report_recommended(&found, ys_command_width(), ys_command_colour(), &out);

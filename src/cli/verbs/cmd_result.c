@@ -48,14 +48,13 @@ static char *more_of(const struct ys_args *args, const struct ys_store *store, i
                        : strcmp(args->verb, "resume") == 0 ? number
                                                            : "last";
     char *usual = ys_path_absolute(YS_RESULTS_FOLDER);
-    if (!usual || strcmp(folder, usual) != 0) {
+    if (strcmp(folder, usual) != 0) {
         ys_buf_puts(&place, " --results=");
         ys_buf_put_word(&place, folder);
     }
     ys_free(usual);
-    char *more = place.failed ? NULL
-                              : ys_format("More: `yardstick show %s --details%s`; as a page: `yardstick report %s%s`",
-                                          word, ys_buf_text(&place), word, ys_buf_text(&place));
+    char *more = ys_format("More: `yardstick show %s --details%s`; as a page: `yardstick report %s%s`", word,
+                           ys_buf_text(&place), word, ys_buf_text(&place));
     ys_buf_free(&place);
     return more;
 }
@@ -170,8 +169,8 @@ ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *st
         struct placed placed;
         ys_record_glance(&placed_record, result.rest, &placed);
         folder = ys_path_join(ys_store_folder(store), placed.study.folder ? placed.study.folder : "");
-        *path = folder ? ys_path_join(folder, "report.html") : NULL;
-        status = *path ? ys_fs_make_dirs(folder) : ys_out_of_memory();
+        *path = ys_path_join(folder, "report.html");
+        status = ys_fs_make_dirs(folder);
     }
     if (status == YS_OK)
         status = write_page(*path, &page);
@@ -326,7 +325,7 @@ int ys_command_report(const struct ys_args *args)
     if (status == YS_OK)
         status = ys_result_write_report(args, store, study_id, trial_id, &path);
     if (status == YS_OK)
-        status = ys_buf_printf(&out, "%s\n", path);
+        ys_buf_printf(&out, "%s\n", path);
     int code = code_of(store, status == YS_OK ? ys_command_print(&out) : ys_command_fail(status));
     ys_free(path);
     ys_store_close(store);
@@ -361,7 +360,7 @@ struct exporting {
 };
 
 /* Appends {"type": type, ...value} as one line. */
-static ys_status add_line(struct exporting *exporting, const char *type, const ys_json *value)
+static void add_line(struct exporting *exporting, const char *type, const ys_json *value)
 {
     struct ys_buf *out = &exporting->out;
     const size_t before = out->size;
@@ -370,24 +369,21 @@ static ys_status add_line(struct exporting *exporting, const char *type, const y
     ys_json_merge(line, value);
     char *text = ys_json_dump(line, YS_JSON_COMPACT);
     ys_json_free(line);
-    ys_status status = text ? ys_buf_printf(out, "%s\n", text) : ys_out_of_memory();
-    if (status == YS_OK)
-        ys_export_sum_add(&exporting->sum, out->data + before, out->size - before);
+    ys_buf_printf(out, "%s\n", text);
+    ys_export_sum_add(&exporting->sum, out->data + before, out->size - before);
     ys_free(text);
-    return status;
 }
 
 /* The last line, by which a file is told that was cut short or changed. */
-static ys_status add_end(struct exporting *exporting)
+static void add_end(struct exporting *exporting)
 {
     char text[YS_SHA256_TEXT];
     ys_json *end = ys_json_object();
     ys_export_sum_text(&exporting->sum, text);
     ys_json_set_int(end, "lines", (int64_t)exporting->sum.lines);
     ys_json_set_string(end, "chain", text);
-    ys_status status = add_line(exporting, "end", end);
+    add_line(exporting, "end", end);
     ys_json_free(end);
-    return status;
 }
 
 /* What the rows of trials and runs are called by. */
@@ -423,7 +419,8 @@ static ys_status export_runs(struct ys_store *store, const struct called *trial,
         if (status == YS_OK || damaged) {
             ys_json_set_string(run, "trial", trial->id ? trial->id : "");
             ys_json_set(run, "series", damaged ? ys_json_null() : export_series(&series));
-            status = add_line(out, "run", run);
+            add_line(out, "run", run);
+            status = YS_OK;
             ys_json_remove(run, "series");
         }
         if (status == YS_OK)
@@ -440,13 +437,13 @@ static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t 
     bool left = false;
     ys_status status = ys_store_study_get(store, study_id, &study);
     if (status == YS_OK)
-        status = ys_json_set_string(study, "schema", YS_EXPORT_SCHEMA);
+        ys_json_set_string(study, "schema", YS_EXPORT_SCHEMA);
     if (status == YS_OK)
-        status = add_line(out, "study", study);
+        add_line(out, "study", study);
     if (status == YS_OK)
         status = ys_store_host_get(store, study_id, &host);
     if (status == YS_OK && ys_json_type_of(host) == YS_JSON_OBJECT)
-        status = add_line(out, "host", host);
+        add_line(out, "host", host);
     if (status == YS_OK)
         status = ys_store_trials_get(store, study_id, &trials);
     for (size_t i = 0; status == YS_OK && !left && i < ys_json_size(trials); i++) {
@@ -454,12 +451,12 @@ static ys_status export_study(struct ys_store *store, int64_t study_id, int64_t 
         const struct called names = called(trial);
         if (trial_id && names.trial_id != trial_id)
             continue;
-        status = add_line(out, "trial", trial);
+        add_line(out, "trial", trial);
         if (status == YS_OK)
             status = export_runs(store, &names, out, &left);
     }
     if (status == YS_OK && !left)
-        status = add_end(out);
+        add_end(out);
     ys_json_free(study);
     ys_json_free(host);
     ys_json_free(trials);

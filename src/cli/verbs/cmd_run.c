@@ -115,20 +115,19 @@ static int finish(const struct ys_args *args, struct ys_store **store, int64_t s
     ys_store_close(*store);
     *store = NULL;
     ys_stop_release(exit_code > 128 ? exit_code - 128 : 0);
-    ys_status status = folder ? ys_store_open(folder, YS_STORE_READ, store) : ys_out_of_memory();
+    ys_status status = ys_store_open(folder, YS_STORE_READ, store);
     ys_free(folder);
     return status == YS_OK ? show_end(args, *store, study_id, exit_code) : ys_command_fail(YS_EIO);
 }
 
 /* What the noise of this machine lets a study show, where doctor measured it lately. */
-static ys_status say_noise(const struct ys_job *job)
+static void say_noise(const struct ys_job *job)
 {
     char *text = NULL;
-    YS_TRY(ys_noise_say(job->study, &text));
+    ys_noise_say(job->study, &text);
     if (text)
         ys_log_info("%s", text);
     ys_free(text);
-    return YS_OK;
 }
 
 int ys_command_run(const struct ys_args *args)
@@ -142,7 +141,7 @@ int ys_command_run(const struct ys_args *args)
     if (status == YS_OK)
         status = open_for_writing(job_results(args, &job), &store);
     if (status == YS_OK)
-        status = say_noise(&job);
+        say_noise(&job);
     if (status == YS_OK)
         status = ys_study_run(&job, &options, store, &study_id, &exit_code);
     int code = status == YS_OK ? finish(args, &store, study_id, exit_code) : ys_command_fail(status);

@@ -63,7 +63,7 @@ static ys_status open_again(const struct confirming *confirming, const char *bas
     if (wish.trials[0] && wish.trials[1])
         return ys_again_open(&wish, again, reason);
     *reason = ys_strdup("one side has no such trial");
-    return *reason ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 /* ---- gate */
@@ -82,8 +82,8 @@ struct suspects {
     size_t count;
 };
 
-static ys_status look(const struct ys_again *again, const struct ys_rules *rules, const struct suspects *suspects,
-                      size_t *left)
+static void look(const struct ys_again *again, const struct ys_rules *rules, const struct suspects *suspects,
+                 size_t *left)
 {
     struct room room;
     *left = 0;
@@ -95,14 +95,13 @@ static ys_status look(const struct ys_again *again, const struct ys_rules *rules
             continue;
         struct ys_compare_rounds rounds = rounds_in(&room);
         ys_again_values(again, rule->metric, &rounds);
-        YS_TRY(ys_gate_confirm(check, rule, &rounds, YS_GATE_LEVEL));
+        ys_gate_confirm(check, rule, &rounds, YS_GATE_LEVEL);
         *left += check->outcome == YS_GATE_OPEN;
     }
-    return YS_OK;
 }
 
 /* What was not looked at stays as it was, what looks left open stays open; both say why it went no further. */
-static ys_status leave(const struct suspects *suspects, const char *why)
+static void leave(const struct suspects *suspects, const char *why)
 {
     for (size_t i = 0; i < suspects->count; i++) {
         struct ys_gate_check *check = suspects->checks[i];
@@ -114,10 +113,7 @@ static ys_status leave(const struct suspects *suspects, const char *why)
             check->reason ? ys_format("%s; %s: %s", check->reason, what, why) : ys_format("%s: %s", what, why);
         ys_free(check->reason);
         check->reason = reason;
-        if (!reason)
-            return ys_out_of_memory();
     }
-    return YS_OK;
 }
 
 static ys_status confirm_trial(const struct confirming *confirming, const struct ys_rules *rules,
@@ -133,10 +129,10 @@ static ys_status confirm_trial(const struct confirming *confirming, const struct
         ys_log_info("%s: fresh rounds of both side by side, up to %zu", name, YS_GATE_ROUNDS[i]);
         status = ys_again_measure(again, YS_GATE_ROUNDS[i], &reason);
         if (status == YS_OK && !reason)
-            status = look(again, rules, suspects, &left);
+            look(again, rules, suspects, &left);
     }
     if (status == YS_OK && reason)
-        status = leave(suspects, reason);
+        leave(suspects, reason);
     ys_again_close(again);
     ys_free(reason);
     return status;
@@ -150,7 +146,7 @@ ys_status ys_confirm_gate(const struct ys_args *args, const struct ys_side *base
     YS_TRY(begin(args, base, candidate, &confirming));
     struct ys_gate_check **list = ys_alloc(gate->checks.count + 1, sizeof(struct ys_gate_check *));
     bool *taken = ys_alloc(gate->checks.count + 1, sizeof *taken);
-    ys_status status = list && taken ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < gate->checks.count; i++) {
         struct suspects suspects = {list, 0};
         for (size_t k = i; k < gate->checks.count; k++) {
@@ -165,7 +161,10 @@ ys_status ys_confirm_gate(const struct ys_args *args, const struct ys_side *base
     }
     ys_free(list);
     ys_free(taken);
-    return status == YS_OK ? ys_gate_conclude(gate) : status;
+    if (status != YS_OK)
+        return status;
+    ys_gate_conclude(gate);
+    return YS_OK;
 }
 
 /* ---- compare */
@@ -184,7 +183,7 @@ static ys_status confirm_pair(const struct confirming *confirming, struct ys_jud
         struct ys_compare_rounds rounds = rounds_in(&room);
         ys_again_values(again, metrics[i].metric, &rounds);
         if (rounds.n > rounds.again)
-            status = ys_judged_confirm(pair, &metrics[i], &rounds);
+            ys_judged_confirm(pair, &metrics[i], &rounds);
     }
     ys_again_close(again);
     return status;

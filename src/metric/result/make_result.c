@@ -319,10 +319,11 @@ static ys_status tell_said(const struct ys_metric_view_trial *trial, struct ys_l
     const struct ys_trial_settings *keys = &trial->record->keys;
     if (!facts)
         return YS_OK;
-    return ys_said_list(facts, framework ? framework->version : NULL,
-                        keys->threads == YS_FIELD_NONE ? YS_FIELD_NONE
-                                                       : ys_rank_threads(keys->threads, ys_settings_sharers(keys)),
-                        said);
+    ys_said_list(facts, framework ? framework->version : NULL,
+                 keys->threads == YS_FIELD_NONE ? YS_FIELD_NONE
+                                                : ys_rank_threads(keys->threads, ys_settings_sharers(keys)),
+                 said);
+    return YS_OK;
 }
 
 static void put_texts(ys_json *object, const char *key, const struct ys_list *texts)

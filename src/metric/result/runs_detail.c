@@ -180,7 +180,7 @@ static void put_ending(ys_json *object, const struct ys_facts *facts)
 static ys_status keep_shown(struct ys_series_set *series)
 {
     struct ys_series_set shown;
-    YS_TRY(ys_series_take_process(series, SHOWN_RANK, &shown));
+    ys_series_take_process(series, SHOWN_RANK, &shown);
     ys_series_set_free(series);
     *series = shown;
     return YS_OK;

@@ -37,7 +37,7 @@ static ys_status keep_blocks(const struct ys_series_set *series, const struct qu
         for (size_t s = 0; s < series->count; s++) {
             const struct ys_series *column = &series->items[s];
             if (strncmp(column->name, "block_", 6) == 0 && !column->is_real && i < column->count)
-                YS_TRY(ys_series_add_int(kept, column->name, column->ints[i]));
+                ys_series_add_int(kept, column->name, column->ints[i]);
         }
     }
     return YS_OK;
@@ -58,9 +58,9 @@ ys_status ys_kept_find(const struct ys_series_set *series, struct ys_series_set 
             *left_ns += all.done_ns[i] - sent_ns;
             continue;
         }
-        YS_TRY(ys_series_add_int(kept, "request_first", all.first[i]));
-        YS_TRY(ys_series_add_int(kept, "request_sent_ns", sent_ns));
-        YS_TRY(ys_series_add_int(kept, "request_done_ns", all.done_ns[i]));
+        ys_series_add_int(kept, "request_first", all.first[i]);
+        ys_series_add_int(kept, "request_sent_ns", sent_ns);
+        ys_series_add_int(kept, "request_done_ns", all.done_ns[i]);
     }
     return keep_blocks(series, &all, kept);
 }

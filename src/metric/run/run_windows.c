@@ -75,7 +75,7 @@ ys_status ys_window_measure(const struct ys_window_blocks *blocks, const struct 
         measure(blocks, from, step_s + blocks->count, values);
         for (int m = 0; m < YS_WINDOW_METRICS; m++)
             ratios[m][k] = ratio_of(values[m], own[m]);
-        status = ys_steady_drift(step_s, blocks->count, from, &drift);
+        ys_steady_drift(step_s, blocks->count, from, &drift);
         drifts[k] = isfinite(drift) ? in_units(drift) : 0;
     }
     ys_free(step_s);

@@ -79,7 +79,7 @@ static ys_status ask(const struct ys_framework *oracle, const struct ys_plan *pl
                                .first = step,
                                .steps = 1,
                                .folder = work.path};
-    ys_status status = moved ? ys_replay_run(&replay, &first->loss, NULL) : ys_out_of_memory();
+    ys_status status = ys_replay_run(&replay, &first->loss, NULL);
     replay.precision = (enum ys_precision)plan->precision;
     replay.backend = NULL;
     replay.weights = moved;

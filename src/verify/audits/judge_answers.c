@@ -188,7 +188,7 @@ static ys_status write_order(const struct answer_judge *j, const char *path)
     double *rates = ys_alloc(j->count, sizeof *rates);
     struct ys_safetensors *file = NULL;
     const struct ys_tensor *order;
-    ys_status status = rows && rates ? ys_safetensors_open(j->plan->input.order, &file) : ys_out_of_memory();
+    ys_status status = ys_safetensors_open(j->plan->input.order, &file);
     if (status == YS_OK)
         status = ys_safetensors_need(file, "order", YS_U32, 2, (int64_t[]){j->plan->steps, j->plan->batch}, &order);
     for (int64_t i = 0; status == YS_OK && i < count; i++) {
@@ -350,7 +350,7 @@ static ys_status compute(struct answer_judge *j, const char *order, const char *
     j->audit->bound = j->bound;
     j->audit->answers = (int64_t)j->count;
     j->audit->place = ys_format("the answer to request %" PRId64, j->picks[place].seen->request);
-    return j->audit->place ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status compute_all(struct answer_judge *j)
@@ -361,7 +361,7 @@ static ys_status compute_all(struct answer_judge *j)
     char *order = ys_path_join(work.path, "order.safetensors");
     j->reference = ys_alloc(count, sizeof *j->reference);
     j->twin = ys_alloc(count, sizeof *j->twin);
-    ys_status status = order && j->reference && j->twin ? compute(j, order, work.path) : ys_out_of_memory();
+    ys_status status = compute(j, order, work.path);
     ys_free(j->reference);
     ys_free(j->twin);
     ys_free(order);
@@ -371,53 +371,57 @@ static ys_status compute_all(struct answer_judge *j)
 
 /* The verdict. */
 
-static ys_status settle(struct ys_audit *audit, enum ys_audit_verdict verdict, char *reason_taken)
+static void settle(struct ys_audit *audit, enum ys_audit_verdict verdict, char *reason_taken)
 {
-    ys_status status = reason_taken ? ys_audit_settle(audit, verdict, reason_taken) : ys_out_of_memory();
+    ys_audit_settle(audit, verdict, reason_taken);
     ys_free(reason_taken);
-    return status;
 }
 
-static ys_status conclude(const struct answer_judge *j)
+static void conclude(const struct answer_judge *j)
 {
     const struct ys_answers *answers = &j->evidence->record->answers;
     struct ys_audit *audit = j->audit;
     if (!(audit->error <= audit->bound))
-        return ys_audit_settle(audit, YS_AUDIT_FAIL,
-                               "answers that it gave while it was timed are not those of their rows");
-    if (j->evidence->requests > j->plan->steps)
-        return settle(audit, YS_AUDIT_WEAK,
-                      ys_format("the data have rows for %" PRId64 " of its %" PRId64
-                                " requests and then come again, so "
-                                "that it keeps answers and gives them again cannot be excluded",
-                                j->plan->steps, j->evidence->requests));
-    if (answers->met < YS_ANSWERS_LEAST)
-        return settle(
-            audit, YS_AUDIT_WEAK,
-            ys_format("it was over so soon that %zu of its answers were met while it gave them", answers->met));
-    if (audit->bound > YS_AUDIT_LOOSE)
-        return ys_audit_settle(audit, YS_AUDIT_WEAK, "rounding alone moves its answers by much");
-    if (j->count > 1 && j->apart <= audit->bound)
-        return ys_audit_settle(audit, YS_AUDIT_WEAK, "its answers are the same whatever the rows are");
-    return ys_audit_settle(audit, YS_AUDIT_PASS, NULL);
+        ys_audit_settle(audit, YS_AUDIT_FAIL, "answers that it gave while it was timed are not those of their rows");
+    else if (j->evidence->requests > j->plan->steps)
+        settle(audit, YS_AUDIT_WEAK,
+               ys_format("the data have rows for %" PRId64 " of its %" PRId64 " requests and then come again, so "
+                         "that it keeps answers and gives them again cannot be excluded",
+                         j->plan->steps, j->evidence->requests));
+    else if (answers->met < YS_ANSWERS_LEAST)
+        settle(audit, YS_AUDIT_WEAK,
+               ys_format("it was over so soon that %zu of its answers were met while it gave them", answers->met));
+    else if (audit->bound > YS_AUDIT_LOOSE)
+        ys_audit_settle(audit, YS_AUDIT_WEAK, "rounding alone moves its answers by much");
+    else if (j->count > 1 && j->apart <= audit->bound)
+        ys_audit_settle(audit, YS_AUDIT_WEAK, "its answers are the same whatever the rows are");
+    else
+        ys_audit_settle(audit, YS_AUDIT_PASS, NULL);
 }
 
 static ys_status judge_shown(struct answer_judge *j)
 {
     const struct ys_run_record *record = j->evidence->record;
-    if (record->answers.damage)
-        return ys_audit_settle(j->audit, YS_AUDIT_FAIL, record->answers.damage);
+    if (record->answers.damage) {
+        ys_audit_settle(j->audit, YS_AUDIT_FAIL, record->answers.damage);
+        return YS_OK;
+    }
     ys_status status = ys_answers_check_times(&record->answers, &record->series);
     if (status == YS_OK)
         status = check_forms(j);
-    if (status == YS_EFORMAT)
-        return ys_audit_settle(j->audit, YS_AUDIT_FAIL, ys_error());
+    if (status == YS_EFORMAT) {
+        ys_audit_settle(j->audit, YS_AUDIT_FAIL, ys_error());
+        return YS_OK;
+    }
     YS_TRY(status);
     pick(j);
-    if (j->count == 0)
-        return ys_audit_settle(j->audit, YS_AUDIT_MISSING, "none of its answers could be read whole");
+    if (j->count == 0) {
+        ys_audit_settle(j->audit, YS_AUDIT_MISSING, "none of its answers could be read whole");
+        return YS_OK;
+    }
     YS_TRY(compute_all(j));
-    return conclude(j);
+    conclude(j);
+    return YS_OK;
 }
 
 static ys_status read_graph(struct answer_judge *j)
@@ -437,12 +441,14 @@ static ys_status read_graph(struct answer_judge *j)
 ys_status ys_answers_judge(const struct ys_answers_evidence *evidence, struct ys_audit *audit)
 {
     struct answer_judge j = {.evidence = evidence, .audit = audit, .plan = evidence->plan};
-    if (!evidence->record->answers.is_shown)
-        return ys_message_has_feature(evidence->record->facts.hello, "answers")
-                   ? ys_audit_settle(audit, YS_AUDIT_MISSING,
-                                     "there was no room for the ring in which its answers are shown")
-                   : ys_audit_settle(audit, YS_AUDIT_NONE,
-                                     "its adapter does not show its answers (it lacks the feature `answers`)");
+    if (!evidence->record->answers.is_shown) {
+        if (ys_message_has_feature(evidence->record->facts.hello, "answers"))
+            ys_audit_settle(audit, YS_AUDIT_MISSING, "there was no room for the ring in which its answers are shown");
+        else
+            ys_audit_settle(audit, YS_AUDIT_NONE,
+                            "its adapter does not show its answers (it lacks the feature `answers`)");
+        return YS_OK;
+    }
     YS_TRY(read_graph(&j));
     return judge_shown(&j);
 }

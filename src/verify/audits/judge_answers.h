@@ -24,7 +24,7 @@ struct ys_answers_evidence {
 };
 
 /** Judges a run that went well. `audit` was set up by ys_record_init(). YS_EPROTOCOL: the engine broke off; also
- * YS_EIO, YS_EINTR, YS_ENOMEM. */
+ * YS_EIO, YS_EINTR. */
 ys_status ys_answers_judge(const struct ys_answers_evidence *evidence, struct ys_audit *audit) YS_MUST_CHECK;
 
 /** Whether what was seen in the ring agrees with when the adapter says that it answered. YS_EFORMAT says what does not.

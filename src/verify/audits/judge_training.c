@@ -49,20 +49,17 @@ static const struct ys_field fields[] = {
 };
 const struct ys_record ys_audit_record = YS_RECORD("audit", struct ys_audit, fields);
 
-ys_status ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict, const char *reason)
+void ys_audit_settle(struct ys_audit *audit, enum ys_audit_verdict verdict, const char *reason)
 {
     char *kept = reason ? ys_strdup(reason) : NULL;
-    if (reason && !kept)
-        return ys_out_of_memory();
     ys_free(audit->reason);
     audit->verdict = verdict;
     audit->reason = kept;
-    return YS_OK;
 }
 
-ys_status ys_audit_settle_broken(struct ys_audit *audit, ys_status broken)
+void ys_audit_settle_broken(struct ys_audit *audit, ys_status broken)
 {
-    return ys_audit_settle(audit, broken == YS_EUNSUPPORTED ? YS_AUDIT_NONE : YS_AUDIT_MISSING, ys_error());
+    ys_audit_settle(audit, broken == YS_EUNSUPPORTED ? YS_AUDIT_NONE : YS_AUDIT_MISSING, ys_error());
 }
 
 /* 0 to `count` - 1, from the kernel: nobody can know it before. */
@@ -147,7 +144,7 @@ static ys_status write_velocity(const struct audit_judge *j, const char *from, c
     struct ys_safetensors *before = NULL, *after = NULL;
     struct ys_tensor *tensors = ys_alloc(graph->param_count, sizeof *tensors);
     size_t count = 0;
-    ys_status status = tensors ? ys_safetensors_open(from, &before) : ys_out_of_memory();
+    ys_status status = ys_safetensors_open(from, &before);
     if (status == YS_OK)
         status = ys_safetensors_open(to, &after);
     for (size_t p = 0; status == YS_OK && p < graph->param_count; p++) {
@@ -166,9 +163,7 @@ static ys_status write_velocity(const struct audit_judge *j, const char *from, c
                                  .size_bytes = n * sizeof *values};
         memcpy(made.shape, param->shape, sizeof made.shape);
         tensors[count++] = made;
-        if (!values || !made.name)
-            status = ys_out_of_memory();
-        else if (!a || !b || ys_tensor_count(a) != n || ys_tensor_count(b) != n)
+        if (!a || !b || ys_tensor_count(a) != n || ys_tensor_count(b) != n)
             status = ys_fail(YS_EFORMAT, "what it saved has no %s of %zu values", param->name, n);
         for (size_t i = 0; status == YS_OK && r != 0 && i < n; i++)
             values[i] = (ys_tensor_value(a, i) - ys_tensor_value(b, i)) / r;
@@ -547,7 +542,7 @@ static bool needs_twins(const struct audit_judge *j, const struct audited_steps 
 static ys_status open_said(const struct audit_judge *j, struct shown *shown)
 {
     char *path = ys_path_join(j->evidence->folder, YS_RUN_AUDIT_AFTER);
-    ys_status status = path ? ys_safetensors_open(path, &shown->said) : ys_out_of_memory();
+    ys_status status = ys_safetensors_open(path, &shown->said);
     ys_free(path);
     return status;
 }
@@ -584,9 +579,7 @@ static ys_status judge_stretch(struct audit_judge *j, const struct audited_steps
                           .flipped_loss = ys_alloc((size_t)s->steps, sizeof(double)),
                           .bound = ys_alloc(j->graph->param_count, sizeof(double)),
                           .flipped = ys_alloc(j->graph->param_count, sizeof(double))};
-    bool made = f.start && f.from && f.to && f.velocity && shown.ref && shown.losses && shown.loss_bound &&
-                shown.flipped_loss && shown.bound && shown.flipped;
-    ys_status status = made ? judge_with(j, s, &f, &shown) : ys_out_of_memory();
+    ys_status status = judge_with(j, s, &f, &shown);
     ys_safetensors_close(shown.start);
     ys_safetensors_close(shown.after);
     ys_safetensors_close(shown.said);
@@ -629,10 +622,10 @@ static ys_status judge_all(struct audit_judge *j)
     const struct audited_steps next = {.start = after, .first = run->at + run->steps, .steps = 1};
     const struct audited_steps begin = {.start = j->evidence->plan->weights,
                                         .steps = fmin(YS_AUDIT_STEPS, (double)(run->at + run->steps))};
-    ys_status status = before && lead && after ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     j->audit->step = whole.first;
     compare_timed(j);
-    if (status == YS_OK && j->audit->same < j->audit->compared)
+    if (j->audit->same < j->audit->compared)
         status = judge_stretch(j, &begin);
     if (status == YS_OK)
         status = judge_stretch(j, j->ways ? &whole : &one);
@@ -644,24 +637,23 @@ static ys_status judge_all(struct audit_judge *j)
     return status;
 }
 
-static ys_status conclude(const struct audit_judge *j)
+static void conclude(const struct audit_judge *j)
 {
     if (j->failed)
-        return ys_audit_settle(
-            j->audit, YS_AUDIT_FAIL,
-            "steps of a run are not those of its plan: something else is trained there than in its proof");
-    if (j->manner->random)
-        return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
-                               "with dropout, whose masks nobody shares, losses alone are judged");
-    if (!j->ways)
-        return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
-                               "of this optimizer, whose state is not known, losses alone are judged");
-    if (j->audit->loose > 0)
-        return ys_audit_settle(j->audit, YS_AUDIT_WEAK,
-                               "rounding alone may move the way of a tensor by a fifth of it and more");
-    if (2 * j->shown < j->values)
-        return ys_audit_settle(j->audit, YS_AUDIT_WEAK, "rounding alone hides what most of the weights did");
-    return ys_audit_settle(j->audit, YS_AUDIT_PASS, NULL);
+        ys_audit_settle(j->audit, YS_AUDIT_FAIL,
+                        "steps of a run are not those of its plan: something else is trained there than in its proof");
+    else if (j->manner->random)
+        ys_audit_settle(j->audit, YS_AUDIT_WEAK, "with dropout, whose masks nobody shares, losses alone are judged");
+    else if (!j->ways)
+        ys_audit_settle(j->audit, YS_AUDIT_WEAK,
+                        "of this optimizer, whose state is not known, losses alone are judged");
+    else if (j->audit->loose > 0)
+        ys_audit_settle(j->audit, YS_AUDIT_WEAK,
+                        "rounding alone may move the way of a tensor by a fifth of it and more");
+    else if (2 * j->shown < j->values)
+        ys_audit_settle(j->audit, YS_AUDIT_WEAK, "rounding alone hides what most of the weights did");
+    else
+        ys_audit_settle(j->audit, YS_AUDIT_PASS, NULL);
 }
 
 ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_audit_evidence *evidence,
@@ -671,14 +663,16 @@ ys_status ys_audit_judge(const struct ys_audit_manner *manner, const struct ys_a
     j.state = manner->run.state && evidence->saves_state;
     j.ways = manner->ways || j.state;
     audit->steps = manner->run.steps;
-    if (manner->carried && !j.state)
-        return ys_audit_settle(audit, YS_AUDIT_NONE,
-                               "the adapter does not save the state that batches carry, so its steps are not gone "
-                               "through again");
+    if (manner->carried && !j.state) {
+        ys_audit_settle(audit, YS_AUDIT_NONE,
+                        "the adapter does not save the state that batches carry, so its steps are not gone "
+                        "through again");
+        return YS_OK;
+    }
     YS_TRY(ys_graph_read(evidence->plan->graph, &j.graph));
     ys_status status = judge_all(&j);
     if (status == YS_OK)
-        status = conclude(&j);
+        conclude(&j);
     audit->may_be_flip = j.failed && !j.loss_failed && j.way_beyond <= YS_AUDIT_FLIP_MOST;
     ys_graph_free(j.graph);
     return status;

@@ -120,7 +120,7 @@ static ys_status run_with(const struct ys_replay *replay, const char *backend, c
     ys_feeder_end(&feeder, &end, &fed);
     ys_session_end_fini(&fed);
     ys_plan_fini(&plan);
-    if (status != YS_OK && is_started && status != YS_EINTR && status != YS_ENOMEM && status != YS_EUNSUPPORTED)
+    if (status != YS_OK && is_started && status != YS_EINTR && status != YS_EUNSUPPORTED)
         status = ys_fail(YS_EPROTOCOL, "the built-in engine ended as %s: %s", ys_run_status_name(end.status),
                          end.message ? end.message
                          : said      ? said
@@ -145,7 +145,7 @@ ys_status ys_replay_run(const struct ys_replay *replay, double *losses, struct y
 {
     char *order = ys_path_join(replay->folder, "replay-order.safetensors");
     char *saved = ys_path_join(replay->folder, "replay-after.safetensors");
-    ys_status status = order && saved ? run_named(replay, order, saved, losses, after) : ys_out_of_memory();
+    ys_status status = run_named(replay, order, saved, losses, after);
     ys_free(order);
     ys_free(saved);
     return status;

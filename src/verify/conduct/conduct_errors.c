@@ -119,9 +119,9 @@ static ys_status other_op(const struct ys_conduct *conduct, struct ys_plan *plan
 {
     struct ys_buf graph = {0};
     char *path = ys_path_join(conduct->folder, "other-graph.json"), *text = NULL;
-    ys_status status = path ? ys_fs_read(plan->graph, (size_t)1 << 24, &graph) : ys_out_of_memory();
-    if (status == YS_OK && !(text = ys_replace(ys_buf_text(&graph), "\"Relu\"", "\"" NONSUCH "\"")))
-        status = ys_out_of_memory();
+    ys_status status = ys_fs_read(plan->graph, (size_t)1 << 24, &graph);
+    if (status == YS_OK)
+        text = ys_replace(ys_buf_text(&graph), "\"Relu\"", "\"" NONSUCH "\"");
     if (status == YS_OK)
         status = ys_fs_write(path, text, strlen(text));
     if (status == YS_OK)
@@ -135,10 +135,10 @@ static ys_status other_op(const struct ys_conduct *conduct, struct ys_plan *plan
 static ys_status other_option(const struct ys_conduct *conduct, struct ys_plan *plan)
 {
     ys_json *options = ys_json_copy(conduct->plan->options);
-    ys_status status = ys_json_set_bool(options, NONSUCH, true);
+    ys_json_set_bool(options, NONSUCH, true);
     ys_json_free(plan->options);
     plan->options = options;
-    return status;
+    return YS_OK;
 }
 
 static ys_status other_optimizer(const struct ys_conduct *conduct, struct ys_plan *plan)
@@ -151,7 +151,7 @@ static ys_status cut_weights(const struct ys_conduct *conduct, struct ys_plan *p
 {
     struct ys_buf whole = {0};
     char *path = ys_path_join(conduct->folder, "cut.safetensors");
-    ys_status status = path ? ys_fs_read(plan->weights, (size_t)1 << 30, &whole) : ys_out_of_memory();
+    ys_status status = ys_fs_read(plan->weights, (size_t)1 << 30, &whole);
     if (status == YS_OK)
         status = ys_fs_write(path, ys_buf_text(&whole), whole.size / 2);
     if (status == YS_OK)
@@ -198,7 +198,7 @@ static ys_status make_message(const struct ys_conduct *conduct, const struct pro
 {
     if (p->message) {
         *message = p->message(conduct);
-        return *message ? YS_OK : ys_out_of_memory();
+        return YS_OK;
     }
     struct ys_plan plan;
     YS_TRY(ys_plan_copy(conduct->plan, &plan));

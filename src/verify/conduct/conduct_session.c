@@ -20,7 +20,7 @@ static char *trouble_of(const struct ys_session_end *end)
 /* What of a failure is the adapter's becomes `trouble`; the rest is passed on. */
 static ys_status settle(struct ys_manners *m, ys_status status)
 {
-    if (status == YS_OK || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL || !m->session)
+    if (status == YS_OK || status == YS_EINTR || status == YS_EINTERNAL || !m->session)
         return status;
     struct ys_session_end end = {0};
     ys_session_close(m->session, &end);
@@ -28,7 +28,7 @@ static ys_status settle(struct ys_manners *m, ys_status status)
     m->is_open = false;
     m->trouble = trouble_of(&end);
     ys_session_end_fini(&end);
-    return m->trouble ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 ys_status ys_manners_start(struct ys_manners *m)

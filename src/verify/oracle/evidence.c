@@ -45,7 +45,7 @@ struct asker {
     bool mapped;
     ys_on_answer on_answer;
     void *context;
-    bool failed; /* yardstick's own doing: on_answer, or memory */
+    bool failed; /* yardstick's own doing: on_answer */
 };
 
 static ys_status refuse(struct ys_evidence *evidence, enum ys_run_status status, const char *text)
@@ -114,7 +114,7 @@ static ys_status ask(struct asker *asker, ys_json **requests, const char *wanted
         if (strcmp(type, wanted) == 0)
             continue;
         char *text = ys_format("it answered \"%s\" where \"%s\" was due", type, wanted);
-        status = refuse(asker->evidence, YS_RUN_PROTOCOL_ERROR, text ? text : "a wrong answer");
+        status = refuse(asker->evidence, YS_RUN_PROTOCOL_ERROR, text);
         ys_free(text);
         free_replies(asker, replies);
         return status;
@@ -263,14 +263,9 @@ static ys_status train_once(struct asker *asker, char *const *paths)
 static ys_status ask_trained(struct asker *asker)
 {
     char *paths[YS_SESSIONS_MOST];
-    ys_status status = YS_OK;
-    for (size_t r = 0; r < asker->count; r++) {
+    for (size_t r = 0; r < asker->count; r++)
         paths[r] = ys_path_join(asker->plans[r].folder, "trained.safetensors");
-        if (!paths[r])
-            status = ys_out_of_memory();
-    }
-    if (status == YS_OK)
-        status = train_once(asker, paths);
+    ys_status status = train_once(asker, paths);
     if (status == YS_OK)
         status = take_files(asker, (const char *const *)paths, YS_ANSWER_FIRST_STEP, 0);
     for (size_t r = 0; r < asker->count; r++)
@@ -340,7 +335,7 @@ static int *plan_cpus(const struct ys_plan *plan)
 {
     const int64_t *listed = plan->cpus.items;
     int *cpus = ys_alloc(plan->cpus.count, sizeof *cpus);
-    for (size_t i = 0; cpus && i < plan->cpus.count; i++)
+    for (size_t i = 0; i < plan->cpus.count; i++)
         cpus[i] = (int)listed[i];
     return cpus;
 }
@@ -360,7 +355,7 @@ static ys_status settle(struct asker *asker, ys_status status)
     ys_feeder_end(&asker->feeder, &ends[0], &fed);
     ys_session_end_fini(&fed);
     const size_t culprit = ys_ranks_culprit(ends, asker->count);
-    if (!have_begun || asker->failed || status == YS_EINTR || status == YS_ENOMEM || status == YS_EINTERNAL) {
+    if (!have_begun || asker->failed || status == YS_EINTR || status == YS_EINTERNAL) {
         status = status == YS_OK ? status : ys_fail(status, "%s", said ? said : ""); /* not the adapter failed */
     } else if (status != YS_OK && !evidence->status) {
         char *text = ys_session_end_text(&ends[culprit], said);
@@ -450,8 +445,6 @@ static ys_status prepare(struct asker *asker, const struct ys_framework *framewo
 {
     asker->plans = ys_alloc(asker->count, sizeof *asker->plans);
     asker->losses = ys_alloc(asker->count, sizeof *asker->losses);
-    if (!asker->plans || !asker->losses)
-        return ys_out_of_memory();
     if (asker->count > 1) {
         YS_TRY(ys_dist_place_take(YS_DIST_LOOPBACK, &asker->place));
         YS_TRY(ys_graph_read(plan->graph, &asker->graph));

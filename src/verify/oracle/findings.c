@@ -67,13 +67,13 @@ static void add_forward(const struct ys_reference *reference, int64_t batch, con
                    ys_error_scalar(ys_safetensors_find(file, "loss"), ys_safetensors_find(ref, "loss")), "loss");
 }
 
-static ys_status add_backward(const struct ys_reference *reference, const struct ys_safetensors *file,
-                              struct ys_findings *findings)
+static void add_backward(const struct ys_reference *reference, const struct ys_safetensors *file,
+                         struct ys_findings *findings)
 {
     const struct ys_safetensors *ref = reference->batch[findings->batch].backward;
     ys_worst_raise(&findings->loss,
                    ys_error_scalar(ys_safetensors_find(file, "loss"), ys_safetensors_find(ref, "loss")), "loss");
-    return ys_error_gradients(reference->graph, file, ref, &findings->gradients, &findings->matrices);
+    ys_error_gradients(reference->graph, file, ref, &findings->gradients, &findings->matrices);
 }
 
 static void add_start(const struct ys_reference *reference, const struct ys_safetensors *file,
@@ -87,14 +87,13 @@ static void add_start(const struct ys_reference *reference, const struct ys_safe
     }
 }
 
-static ys_status add_step(const struct ys_reference *reference, const struct ys_safetensors *ref,
-                          const struct ys_safetensors *file, struct ys_worst *weights, struct ys_worst *buffers)
+static void add_step(const struct ys_reference *reference, const struct ys_safetensors *ref,
+                     const struct ys_safetensors *file, struct ys_worst *weights, struct ys_worst *buffers)
 {
     struct ys_worst worst;
-    YS_TRY(ys_error_saved(reference->graph, YS_ROLE_WEIGHT, file, ref, reference->weights, weights));
-    YS_TRY(ys_error_saved(reference->graph, YS_ROLE_BUFFER, file, ref, NULL, &worst));
+    ys_error_saved(reference->graph, YS_ROLE_WEIGHT, file, ref, reference->weights, weights);
+    ys_error_saved(reference->graph, YS_ROLE_BUFFER, file, ref, NULL, &worst);
     ys_worst_raise(buffers, worst.error, worst.name);
-    return YS_OK;
 }
 
 static void add_input_gradient(const struct ys_reference *reference, const struct ys_safetensors *file,
@@ -110,27 +109,29 @@ static void add_input_gradient(const struct ys_reference *reference, const struc
                        ys_error_max(ys_safetensors_find(file, names[i]), ys_safetensors_find(ref, names[i])), names[i]);
 }
 
-ys_status ys_findings_add(const struct ys_reference *reference, enum ys_answer answer, int64_t batch,
-                          const struct ys_safetensors *file, struct ys_findings *findings)
+void ys_findings_add(const struct ys_reference *reference, enum ys_answer answer, int64_t batch,
+                     const struct ys_safetensors *file, struct ys_findings *findings)
 {
     switch (answer) {
     case YS_ANSWER_BACKWARD:
-        return add_backward(reference, file, findings);
+        add_backward(reference, file, findings);
+        break;
     case YS_ANSWER_FORWARD:
         add_forward(reference, batch, file, findings);
-        return YS_OK;
+        break;
     case YS_ANSWER_START:
         add_start(reference, file, findings);
-        return YS_OK;
+        break;
     case YS_ANSWER_FIRST_STEP:
-        return add_step(reference, reference->first, file, &findings->first, &findings->buffers);
+        add_step(reference, reference->first, file, &findings->first, &findings->buffers);
+        break;
     case YS_ANSWER_LAST_STEP:
-        return add_step(reference, reference->last, file, &findings->last, &findings->buffers);
+        add_step(reference, reference->last, file, &findings->last, &findings->buffers);
+        break;
     case YS_ANSWER_INPUT_GRADIENT:
         add_input_gradient(reference, file, findings);
-        return YS_OK;
+        break;
     }
-    return YS_OK;
 }
 
 struct findings_taker {
@@ -141,7 +142,8 @@ struct findings_taker {
 static ys_status take(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file)
 {
     const struct findings_taker *taker = context;
-    return ys_findings_add(taker->reference, answer, batch, *file, taker->findings);
+    ys_findings_add(taker->reference, answer, batch, *file, taker->findings);
+    return YS_OK;
 }
 
 /* The step begins with the first batch's loss. */

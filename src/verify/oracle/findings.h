@@ -15,7 +15,7 @@ struct ys_findings {
     struct ys_worst matrices;       /* of gradients, those of tensors with more than one dimension */
     struct ys_worst first, last;    /* weights after one step and after all */
     struct ys_worst buffers;        /* at both times */
-    bool has_input_gradient;        /* it was asked for, */
+    bool has_input_gradient;        /* it was asked for. */
     struct ys_worst input_gradient; /* and it and the logits are */
     struct ys_worst train_loss;     /* of the first step, as `train` said it; infinite where it said none */
 };
@@ -32,7 +32,7 @@ void ys_findings_fini(struct ys_findings *findings);
 const struct ys_worst *ys_findings_forward(const struct ys_findings *findings);
 
 /** Takes one answer into the figures (what ys_findings_collect() does with each). */
-ys_status ys_findings_add(const struct ys_reference *reference, enum ys_answer answer, int64_t batch,
-                          const struct ys_safetensors *file, struct ys_findings *findings) YS_MUST_CHECK;
+void ys_findings_add(const struct ys_reference *reference, enum ys_answer answer, int64_t batch,
+                     const struct ys_safetensors *file, struct ys_findings *findings);
 
 #endif

@@ -62,8 +62,6 @@ static ys_status write_inputs(struct ys_rng *rng, const struct ys_value *input, 
         ys_tensor_count(array) / (size_t)array->shape[0] * (size_t)order->shape[1] != count)
         return ys_fail(YS_EFORMAT, "the data set of the plan has no %s in the shape of the graph's", input->name);
     float *values = ys_alloc(count, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     take_rows(array, order->data, order->shape[1], values);
     move(rng, values, count);
     tensor.data = values;
@@ -77,8 +75,6 @@ static ys_status write_cotangent(struct ys_rng *rng, const struct ys_value *outp
     struct ys_tensor tensor = tensor_of(output, "cotangent", YS_F64, rows);
     const size_t count = ys_tensor_count(&tensor);
     double *values = ys_alloc(count, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
     for (size_t k = 0; k < count; k++)
         values[k] = ys_rng_normal(rng);
     tensor.data = values;

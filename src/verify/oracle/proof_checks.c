@@ -7,18 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The lines of a proof; what fails first is kept. */
-struct sheet {
-    struct ys_proof *proof;
-    ys_status status;
-};
-
-static void note(struct sheet *sheet, enum ys_proof_half half, const char *name, const struct ys_worst *found,
+static void note(struct ys_proof *proof, enum ys_proof_half half, const char *name, const struct ys_worst *found,
                  double bound)
 {
-    if (sheet->status == YS_OK)
-        sheet->status =
-            ys_proof_add_check(sheet->proof, half, name, found->error, bound, found->name[0] ? found->name : NULL);
+    ys_proof_add_check(proof, half, name, found->error, bound, found->name[0] ? found->name : NULL);
 }
 
 static struct ys_worst apart(int64_t said, int64_t right)
@@ -35,18 +27,18 @@ static struct ys_worst together(const struct ys_worst *first, const struct ys_wo
 }
 
 /* `second` is the session in double, NULL without one: what was loaded must be right in both. */
-static void check_work(struct sheet *sheet, const struct ys_graph *graph, const struct ys_findings *first,
+static void check_work(struct ys_proof *proof, const struct ys_graph *graph, const struct ys_findings *first,
                        const struct ys_findings *second)
 {
     struct ys_worst found = apart(first->said.parameters, ys_graph_parameter_count(graph));
-    note(sheet, YS_PROOF_WORK, "parameters", &found, 0);
+    note(proof, YS_PROOF_WORK, "parameters", &found, 0);
     found = apart(first->said.multiply_adds, ys_graph_multiply_adds(graph));
     if (first->said.multiply_adds >= 0)
-        note(sheet, YS_PROOF_WORK, "multiply-adds", &found, 0);
+        note(proof, YS_PROOF_WORK, "multiply-adds", &found, 0);
     found = together(&first->start, second ? &second->start : NULL);
-    note(sheet, YS_PROOF_WORK, "initial weights", &found, 0);
+    note(proof, YS_PROOF_WORK, "initial weights", &found, 0);
     found = together(&first->batches, second ? &second->batches : NULL);
-    note(sheet, YS_PROOF_WORK, "batches", &found, 0);
+    note(proof, YS_PROOF_WORK, "batches", &found, 0);
 }
 
 static bool has_buffers(const struct ys_graph *graph)
@@ -58,35 +50,35 @@ static bool has_buffers(const struct ys_graph *graph)
 }
 
 /* `twins` NULL: none were asked. */
-static void note_meaning(struct sheet *sheet, const char *name, const struct ys_worst *found,
+static void note_meaning(struct ys_proof *proof, const char *name, const struct ys_worst *found,
                          const struct ys_worst *twins)
 {
     double bound = twins ? fmin(YS_VERIFY_DOUBLE_FACTOR * twins->error, YS_VERIFY_MEANING_LIMIT) : 0;
-    note(sheet, YS_PROOF_MEANING, name, found, fmax(bound, YS_VERIFY_MEANING_BOUND));
+    note(proof, YS_PROOF_MEANING, name, found, fmax(bound, YS_VERIFY_MEANING_BOUND));
 }
 
-static void check_training(struct sheet *sheet, const struct ys_reference *reference, const struct ys_findings *found,
-                           const struct ys_findings *twins)
+static void check_training(struct ys_proof *proof, const struct ys_reference *reference,
+                           const struct ys_findings *found, const struct ys_findings *twins)
 {
     char name[48];
-    note_meaning(sheet, "gradients", &found->gradients, twins ? &twins->gradients : NULL);
-    note_meaning(sheet, "weights after 1 step", &found->first, twins ? &twins->first : NULL);
+    note_meaning(proof, "gradients", &found->gradients, twins ? &twins->gradients : NULL);
+    note_meaning(proof, "weights after 1 step", &found->first, twins ? &twins->first : NULL);
     snprintf(name, sizeof name, "weights after %lld steps", (long long)reference->extent.steps);
-    note_meaning(sheet, name, &found->last, twins ? &twins->last : NULL);
+    note_meaning(proof, name, &found->last, twins ? &twins->last : NULL);
     if (has_buffers(reference->graph))
-        note_meaning(sheet, "buffers", &found->buffers, twins ? &twins->buffers : NULL);
-    note(sheet, YS_PROOF_MEANING, YS_CHECK_TRAIN_LOSS, &found->train_loss, YS_VERIFY_TRAIN_LOSS);
+        note_meaning(proof, "buffers", &found->buffers, twins ? &twins->buffers : NULL);
+    note(proof, YS_PROOF_MEANING, YS_CHECK_TRAIN_LOSS, &found->train_loss, YS_VERIFY_TRAIN_LOSS);
 }
 
-static void check_meaning(struct sheet *sheet, const struct ys_reference *reference, const struct ys_findings *found,
+static void check_meaning(struct ys_proof *proof, const struct ys_reference *reference, const struct ys_findings *found,
                           const struct ys_findings *twins)
 {
-    note_meaning(sheet, "logits", &found->logits, twins ? &twins->logits : NULL);
-    note_meaning(sheet, "loss", &found->loss, twins ? &twins->loss : NULL);
+    note_meaning(proof, "logits", &found->logits, twins ? &twins->logits : NULL);
+    note_meaning(proof, "loss", &found->loss, twins ? &twins->loss : NULL);
     if (!reference->evaluation)
-        check_training(sheet, reference, found, twins);
+        check_training(proof, reference, found, twins);
     if (found->has_input_gradient)
-        note_meaning(sheet, YS_CHECK_INPUT_GRADIENT, &found->input_gradient, twins ? &twins->input_gradient : NULL);
+        note_meaning(proof, YS_CHECK_INPUT_GRADIENT, &found->input_gradient, twins ? &twins->input_gradient : NULL);
 }
 
 /* Twins of a network whose last weights start at zero agree on its loss to the last digit; others may round it. */
@@ -97,23 +89,23 @@ static double numerics_bound(const struct ys_worst *twins)
 
 /* Gradients of a session in the trial's own format. In bf16 those of vectors, where no other tensor's lie beyond
  * `bound`, may have been added up in that format: a check of its own, which makes the proof weak. */
-static void note_gradients(struct sheet *sheet, const struct ys_findings *found, double bound, const char *name,
+static void note_gradients(struct ys_proof *proof, const struct ys_findings *found, double bound, const char *name,
                            const char *of_vectors)
 {
     const bool added_up = ys_format_of((int)found->precision)->adds_up && found->gradients.error > bound &&
                           found->matrices.error <= bound && found->gradients.error <= YS_VERIFY_SUM_IN_BF16;
-    note(sheet, YS_PROOF_NUMERICS, name, added_up ? &found->matrices : &found->gradients, bound);
+    note(proof, YS_PROOF_NUMERICS, name, added_up ? &found->matrices : &found->gradients, bound);
     if (added_up)
-        note(sheet, YS_PROOF_NUMERICS, of_vectors, &found->gradients, YS_VERIFY_SUM_IN_BF16);
+        note(proof, YS_PROOF_NUMERICS, of_vectors, &found->gradients, YS_VERIFY_SUM_IN_BF16);
 }
 
-static void check_numerics(struct sheet *sheet, const struct ys_reference *reference, const struct ys_findings *found,
-                           const struct ys_findings *twins)
+static void check_numerics(struct ys_proof *proof, const struct ys_reference *reference,
+                           const struct ys_findings *found, const struct ys_findings *twins)
 {
-    note(sheet, YS_PROOF_NUMERICS, "logits and loss", ys_findings_forward(found),
+    note(proof, YS_PROOF_NUMERICS, "logits and loss", ys_findings_forward(found),
          numerics_bound(ys_findings_forward(twins)));
     if (!reference->evaluation)
-        note_gradients(sheet, found, numerics_bound(&twins->gradients), "gradients", YS_CHECK_VECTORS);
+        note_gradients(proof, found, numerics_bound(&twins->gradients), "gradients", YS_CHECK_VECTORS);
 }
 
 /* How far the statistics of a batch may be off in single precision: a framework may round a sum of m values at each of
@@ -133,29 +125,29 @@ static double statistics_bound(const struct ys_reference *reference)
     return YS_VERIFY_TWIN_FACTOR * 0x1p-24 * sqrt(values);
 }
 
-static void check_whole(struct sheet *sheet, const struct ys_check_whole *whole)
+static void check_whole(struct ys_proof *proof, const struct ys_check_whole *whole)
 {
     const struct ys_findings *found = whole->found, *twins = whole->in_double;
     const bool evaluation = whole->reference->evaluation;
-    note(sheet, YS_PROOF_WORK, "rows" YS_CHECK_WHOLE, &found->batches, 0);
+    note(proof, YS_PROOF_WORK, "rows" YS_CHECK_WHOLE, &found->batches, 0);
     if (whole->twins) {
         const double statistics = statistics_bound(whole->reference);
-        note(sheet, YS_PROOF_NUMERICS, "logits and loss" YS_CHECK_WHOLE, ys_findings_forward(found),
+        note(proof, YS_PROOF_NUMERICS, "logits and loss" YS_CHECK_WHOLE, ys_findings_forward(found),
              fmax(numerics_bound(ys_findings_forward(whole->twins)), statistics));
         if (!evaluation)
-            note_gradients(sheet, found, fmax(numerics_bound(&whole->twins->gradients), statistics),
+            note_gradients(proof, found, fmax(numerics_bound(&whole->twins->gradients), statistics),
                            YS_CHECK_WHOLE_GRADIENTS, YS_CHECK_VECTORS YS_CHECK_WHOLE);
         return;
     }
-    note_meaning(sheet, "logits" YS_CHECK_WHOLE, &found->logits, twins ? &twins->logits : NULL);
-    note_meaning(sheet, "loss" YS_CHECK_WHOLE, &found->loss, twins ? &twins->loss : NULL);
+    note_meaning(proof, "logits" YS_CHECK_WHOLE, &found->logits, twins ? &twins->logits : NULL);
+    note_meaning(proof, "loss" YS_CHECK_WHOLE, &found->loss, twins ? &twins->loss : NULL);
     if (evaluation)
         return;
-    note_meaning(sheet, YS_CHECK_WHOLE_GRADIENTS, &found->gradients, twins ? &twins->gradients : NULL);
-    note_meaning(sheet, "weights after 1 step" YS_CHECK_WHOLE, &found->first, twins ? &twins->first : NULL);
+    note_meaning(proof, YS_CHECK_WHOLE_GRADIENTS, &found->gradients, twins ? &twins->gradients : NULL);
+    note_meaning(proof, "weights after 1 step" YS_CHECK_WHOLE, &found->first, twins ? &twins->first : NULL);
     if (has_buffers(whole->reference->graph))
-        note_meaning(sheet, "buffers" YS_CHECK_WHOLE, &found->buffers, twins ? &twins->buffers : NULL);
-    note(sheet, YS_PROOF_MEANING, YS_CHECK_TRAIN_LOSS YS_CHECK_WHOLE, &found->train_loss, YS_VERIFY_TRAIN_LOSS);
+        note_meaning(proof, "buffers" YS_CHECK_WHOLE, &found->buffers, twins ? &twins->buffers : NULL);
+    note(proof, YS_PROOF_MEANING, YS_CHECK_TRAIN_LOSS YS_CHECK_WHOLE, &found->train_loss, YS_VERIFY_TRAIN_LOSS);
 }
 
 static const char *diagnose_work(const char *name)
@@ -295,39 +287,39 @@ static bool lacks(const struct ys_findings *findings)
     return findings->said.status == YS_RUN_UNSUPPORTED;
 }
 
-static ys_status broken(struct ys_proof *proof, const struct ys_findings *findings)
+static void broken(struct ys_proof *proof, const struct ys_findings *findings)
 {
     const struct ys_evidence *said = &findings->said;
     proof->ended = said->status;
     proof->lasting = false;
     char *reason = ys_format("the adapter ended as %s: %s", ys_run_status_name(said->status),
                              said->message ? said->message : "no message");
-    ys_status status =
-        reason ? ys_proof_settle(proof, lacks(findings) ? YS_PROOF_NONE : YS_PROOF_FAIL, reason) : ys_out_of_memory();
+    ys_proof_settle(proof, lacks(findings) ? YS_PROOF_NONE : YS_PROOF_FAIL, reason);
     ys_free(reason);
-    return status;
 }
 
-ys_status ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
-                       const struct ys_findings *numerics, const struct ys_findings *twins,
-                       const struct ys_findings *in_double, const struct ys_check_whole *whole, struct ys_proof *proof)
+void ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
+                  const struct ys_findings *numerics, const struct ys_findings *twins,
+                  const struct ys_findings *in_double, const struct ys_check_whole *whole, struct ys_proof *proof)
 {
-    struct sheet sheet = {.proof = proof};
     const struct ys_findings *last = numerics ? numerics : meaning;
     ys_proof_drop_checks(proof);
-    if (last->said.status)
-        return broken(proof, last);
-    if (whole && whole->found->said.status)
-        return broken(proof, whole->found);
+    if (last->said.status) {
+        broken(proof, last);
+        return;
+    }
+    if (whole && whole->found->said.status) {
+        broken(proof, whole->found);
+        return;
+    }
     const struct ys_findings *shown = meaning && !lacks(meaning) ? meaning : NULL;
-    check_work(&sheet, reference->graph, last, numerics ? shown : NULL);
+    check_work(proof, reference->graph, last, numerics ? shown : NULL);
     if (shown)
-        check_meaning(&sheet, reference, shown, in_double);
+        check_meaning(proof, reference, shown, in_double);
     if (numerics)
-        check_numerics(&sheet, reference, numerics, twins);
+        check_numerics(proof, reference, numerics, twins);
     if (whole)
-        check_whole(&sheet, whole);
-    YS_TRY(sheet.status);
+        check_whole(proof, whole);
     const char *reason = diagnose(proof);
     if (!reason && !shown)
         reason = meaning ? "the adapter could not do this work in double, so its meaning is not proven"
@@ -337,5 +329,5 @@ ys_status ys_check_all(const struct ys_reference *reference, const struct ys_fin
     if (!reason && shows_nothing(proof))
         reason = "rounding alone moves logits in the trial's own format by so much that other work would pass too";
     proof->lasting = true;
-    return ys_proof_settle(proof, ys_check_verdict(proof), reason);
+    ys_proof_settle(proof, ys_check_verdict(proof), reason);
 }

@@ -26,10 +26,9 @@ struct ys_check_whole {
  * @param twins     the largest figures of the twins in that format
  * @param in_double the largest figures of those of the oracle; NULL where they were not asked
  * @param whole     NULL where the proof's own rows are the trial's whole batch, or no session came so far */
-ys_status ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
-                       const struct ys_findings *numerics, const struct ys_findings *twins,
-                       const struct ys_findings *in_double, const struct ys_check_whole *whole,
-                       struct ys_proof *proof) YS_MUST_CHECK;
+void ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
+                  const struct ys_findings *numerics, const struct ys_findings *twins,
+                  const struct ys_findings *in_double, const struct ys_check_whole *whole, struct ys_proof *proof);
 
 /** What the checks of a proof come to: fail, pass, or weak where none shows the meaning. */
 enum ys_proof_verdict ys_check_verdict(const struct ys_proof *proof);

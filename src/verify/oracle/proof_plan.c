@@ -46,14 +46,12 @@ static ys_status write_part(const struct ys_tensor *order, const uint32_t *epoch
 {
     uint32_t *rows = ys_alloc((size_t)(extent.steps * extent.rows), sizeof *rows);
     double *rates = ys_alloc((size_t)extent.steps, sizeof *rates);
-    ys_status status = rows && rates ? YS_OK : ys_out_of_memory();
-    for (int64_t s = 0; status == YS_OK && s < extent.steps; s++) {
+    for (int64_t s = 0; s < extent.steps; s++) {
         const uint32_t *from = (const uint32_t *)order->data + s * order->shape[1];
         memcpy(rows + s * extent.rows, from, (size_t)extent.rows * sizeof *rows);
         rates[s] = ((const double *)lr->data)[s] * (s < extent.rate_change ? 1.0 : 0.1);
     }
-    if (status == YS_OK)
-        status = ys_order_save(path, rows, epochs, extent.rows, extent.steps, rates);
+    ys_status status = ys_order_save(path, rows, epochs, extent.rows, extent.steps, rates);
     ys_free(rows);
     ys_free(rates);
     return status;
@@ -110,16 +108,13 @@ ys_status ys_proof_plan(const struct ys_plan *plan, struct ys_proof_extent exten
     return status;
 }
 
-ys_status ys_proof_plan_backend(struct ys_plan *plan, const char *backend)
+void ys_proof_plan_backend(struct ys_plan *plan, const char *backend)
 {
     ys_json *options = ys_json_object();
-    if (!options || (backend && ys_json_set_string(options, "backend", backend) != YS_OK)) {
-        ys_json_free(options);
-        return ys_out_of_memory();
-    }
+    if (backend)
+        ys_json_set_string(options, "backend", backend);
     ys_json_free(plan->options);
     plan->options = options;
-    return YS_OK;
 }
 
 /* Whether one process with whole batches does what the plan's ranks do together: not where each has statistics of its
@@ -144,9 +139,8 @@ ys_status ys_proof_plan_builtin(const struct ys_plan *proof_plan, const char *ba
     if (is_alone)
         made->dist.world = 1;
     made->prompt = made->tokens = YS_FIELD_NONE; /* that pieces make what the whole makes is to be proven */
-    ys_status status = ys_proof_plan_backend(made, backend);
-    if (status == YS_OK)
-        status = ys_plan_put(&made->folder, folder);
+    ys_proof_plan_backend(made, backend);
+    ys_status status = ys_plan_put(&made->folder, folder);
     if (status != YS_OK)
         ys_plan_fini(made);
     return status;

@@ -46,8 +46,6 @@ static ys_status join_rows(const struct ys_join_request *request, struct ys_tens
 {
     const struct ys_tensor first = *tensor;
     *rows = ys_alloc(request->count, first.size_bytes);
-    if (!*rows)
-        return ys_out_of_memory();
     for (size_t r = 0; r < request->count; r++) {
         const struct ys_tensor *own;
         YS_TRY(find(request, r, &first, &own));
@@ -89,11 +87,10 @@ static ys_status join_all(const struct ys_join_request *request, struct ys_tenso
 static ys_status pass(const char *folder, const struct ys_tensor *tensors, size_t count, struct ys_safetensors **joined)
 {
     char *path = ys_path_join(folder, "joined.safetensors");
-    ys_status status = path ? ys_safetensors_write(path, tensors, count, NULL) : ys_out_of_memory();
+    ys_status status = ys_safetensors_write(path, tensors, count, NULL);
     if (status == YS_OK)
         status = ys_safetensors_load(path, joined);
-    if (path)
-        unlink(path);
+    unlink(path);
     ys_free(path);
     return status;
 }
@@ -104,10 +101,10 @@ ys_status ys_ranks_join_files(const struct ys_join_request *request, struct ys_s
     struct ys_tensor *tensors = ys_alloc(count + 1, sizeof *tensors);
     char **rows = ys_alloc(count + 1, sizeof *rows);
     double loss = 0;
-    ys_status status = tensors && rows ? join_all(request, tensors, rows, &loss) : ys_out_of_memory();
+    ys_status status = join_all(request, tensors, rows, &loss);
     if (status == YS_OK)
         status = pass(request->folder, tensors, count, joined);
-    for (size_t i = 0; rows && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         ys_free(rows[i]);
     ys_free(rows);
     ys_free(tensors);

@@ -39,12 +39,10 @@ static ys_status open_graph(const struct ys_plan *plan, const char *folder, stru
         YS_TRY(ys_shorter_graph(reference->graph, &reference->row_positions));
     bool changed = ys_proof_drop_dropout(reference->graph) || reference->row_positions > 0;
     reference->graph_path = changed ? ys_path_join(folder, "graph.json") : ys_strdup(plan->graph);
-    if (!reference->graph_path)
-        return ys_out_of_memory();
     if (!changed)
         return YS_OK;
     ys_json *json = ys_graph_to_json(reference->graph);
-    ys_status status = json ? ys_json_write(reference->graph_path, json) : ys_out_of_memory();
+    ys_status status = ys_json_write(reference->graph_path, json);
     ys_json_free(json);
     return status;
 }
@@ -52,8 +50,6 @@ static ys_status open_graph(const struct ys_plan *plan, const char *folder, stru
 static ys_status open_order(const struct ys_plan *plan, const char *folder, struct ys_reference *reference)
 {
     reference->order_path = ys_path_join(folder, "order.safetensors");
-    if (!reference->order_path)
-        return ys_out_of_memory();
     YS_TRY(ys_proof_order_write(plan, reference->extent, reference->order_path));
     return ys_safetensors_open(reference->order_path, &reference->order);
 }
@@ -65,7 +61,7 @@ static void chain(uint8_t digest[32], const void *data, size_t size)
 
 /* Of the plan as it is sent, what the oracle reads; not where files lie, nor how the trial's framework is to compute.
  */
-static ys_status chain_plan(const struct ys_plan *plan, uint8_t digest[32])
+static void chain_plan(const struct ys_plan *plan, uint8_t digest[32])
 {
     static const char *const others[] = {"graph", "weights", "input",     "folder",  "batch",  "steps",      "block",
                                          "cpus",  "threads", "precision", "options", "device", "eval_every", "dist"};
@@ -74,11 +70,8 @@ static ys_status chain_plan(const struct ys_plan *plan, uint8_t digest[32])
         ys_json_remove(copy, others[i]);
     char *text = copy ? ys_json_dump(copy, YS_JSON_SORTED) : NULL;
     ys_json_free(copy);
-    if (!text)
-        return ys_out_of_memory();
     chain(digest, text, strlen(text));
     ys_free(text);
-    return YS_OK;
 }
 
 /* Of several ranks the oracle's answers are another's only where each has statistics of its own. */
@@ -88,16 +81,13 @@ static void chain_ranks(const struct ys_plan *plan, const struct ys_graph *graph
         chain(digest, &plan->dist.world, sizeof plan->dist.world);
 }
 
-static ys_status chain_graph(const struct ys_graph *graph, uint8_t digest[32])
+static void chain_graph(const struct ys_graph *graph, uint8_t digest[32])
 {
     ys_json *json = ys_graph_to_json(graph);
-    char *text = json ? ys_json_dump(json, YS_JSON_SORTED) : NULL;
+    char *text = ys_json_dump(json, YS_JSON_SORTED);
     ys_json_free(json);
-    if (!text)
-        return ys_out_of_memory();
     chain(digest, text, strlen(text));
     ys_free(text);
-    return YS_OK;
 }
 
 /* Inputs and targets of every batch. */
@@ -130,8 +120,8 @@ static ys_status identify(const struct ys_plan *plan, struct ys_reference *refer
 {
     uint8_t digest[32] = {0};
     const struct ys_tensor *lr;
-    YS_TRY(chain_plan(plan, digest));
-    YS_TRY(chain_graph(reference->graph, digest));
+    chain_plan(plan, digest);
+    chain_graph(reference->graph, digest);
     if (reference->row_positions > 0)
         chain(digest, &reference->row_positions, sizeof reference->row_positions);
     chain_ranks(plan, reference->graph, digest);
@@ -148,9 +138,7 @@ static ys_status shorten(const struct ys_plan *plan, const char *folder, struct 
     char *order = ys_path_join(folder, "shorter-order.safetensors");
     reference->weights_path = ys_path_join(folder, "shorter-weights.safetensors");
     reference->data_path = ys_path_join(folder, "shorter-data.safetensors");
-    ys_status status = order && reference->weights_path && reference->data_path
-                           ? ys_shorter_weights(reference->graph, plan->weights, reference->weights_path)
-                           : ys_out_of_memory();
+    ys_status status = ys_shorter_weights(reference->graph, plan->weights, reference->weights_path);
     if (status == YS_OK)
         status = ys_shorter_rows(reference->graph, plan->input.path, reference->order, reference->data_path, order);
     if (status != YS_OK) {
@@ -225,8 +213,6 @@ static ys_status write_inputs(const struct ys_plan *plan, const char *folder, st
         return YS_OK;
     reference->inputs_path = ys_path_join(folder, "inputs.safetensors");
     reference->cotangent_path = ys_path_join(folder, "cotangent.safetensors");
-    if (!reference->inputs_path || !reference->cotangent_path)
-        return ys_out_of_memory();
     return ys_input_gradient_write(reference->graph, reference->data, ys_safetensors_find(reference->order, "order"),
                                    plan->seed, reference->inputs_path, reference->cotangent_path);
 }
@@ -335,15 +321,13 @@ static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struc
 }
 
 /* Nothing lies at a distance from itself but what is not finite. */
-static ys_status look_for_divergence(struct ys_reference *reference)
+static void look_for_divergence(struct ys_reference *reference)
 {
     const struct ys_tensor *logits = ys_safetensors_find(reference->batch[0].forward, "logits");
     struct ys_worst worst = {.error = ys_error_max(logits, logits)};
     if (worst.error == 0 && reference->last)
-        YS_TRY(
-            ys_error_parameters(reference->graph, YS_ROLE_WEIGHT, "", reference->last, reference->last, NULL, &worst));
+        ys_error_parameters(reference->graph, YS_ROLE_WEIGHT, "", reference->last, reference->last, NULL, &worst);
     reference->finite = worst.error == 0;
-    return YS_OK;
 }
 
 static ys_status ask_engine(struct ys_reference *reference, const struct ys_framework *oracle,
@@ -387,7 +371,7 @@ ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_frame
     if (status == YS_EUNSUPPORTED)
         status = YS_EPROTOCOL;
     if (status == YS_OK && batch == 0)
-        status = look_for_divergence(reference);
+        look_for_divergence(reference);
     reference->batch[batch].asked = status == YS_OK;
     ys_plan_fini(&base);
     return status;

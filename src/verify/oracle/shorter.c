@@ -35,7 +35,7 @@ ys_status ys_shorter_weights(const struct ys_graph *graph, const char *from, con
 {
     struct ys_safetensors *file = NULL;
     struct ys_tensor *taken = ys_alloc(graph->param_count, sizeof *taken);
-    ys_status status = taken ? ys_safetensors_open(from, &file) : ys_out_of_memory();
+    ys_status status = ys_safetensors_open(from, &file);
     for (size_t p = 0; status == YS_OK && p < graph->param_count; p++)
         status = take_first(&graph->params[p], file, &taken[p]);
     if (status == YS_OK)
@@ -58,8 +58,6 @@ static ys_status take_rows(const struct ys_row_array *form, const struct ys_safe
     taken->shape[1] = form->shape[0];
     taken->size_bytes = (size_t)count * size;
     taken->data = *values = ys_alloc((size_t)count, size);
-    if (!*values)
-        return ys_out_of_memory();
     for (int64_t r = 0; r < count; r++) {
         if (rows[r] >= whole->shape[0] || whole->shape[1] < form->shape[0])
             return ys_fail(YS_EFORMAT, "the plan's order names row %u of %lld", rows[r], (long long)whole->shape[0]);
@@ -91,8 +89,6 @@ static ys_status write_order(const struct ys_safetensors *file, const struct ys_
     YS_TRY(ys_safetensors_need(file, "lr", YS_F64, 1, NULL, &lr));
     const size_t count = ys_tensor_count(order);
     uint32_t *rows = ys_alloc(count, sizeof *rows);
-    if (!rows)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++)
         rows[i] = (uint32_t)i;
     ys_status status =

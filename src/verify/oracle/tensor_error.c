@@ -161,12 +161,10 @@ struct sides {
     bool saved; /* `a` may be rounded to float32 */
 };
 
-static ys_status each(const struct ys_graph *graph, enum ys_role role, const struct sides *sides, double *errors)
+static void each(const struct ys_graph *graph, enum ys_role role, const struct sides *sides, double *errors)
 {
     struct distance *distances = ys_alloc(graph->param_count, sizeof *distances);
     double largest = 0;
-    if (!distances)
-        return ys_out_of_memory();
     for (size_t p = 0; p < graph->param_count; p++) {
         const char *name = graph->params[p].name;
         if (graph->params[p].role != role)
@@ -182,56 +180,51 @@ static ys_status each(const struct ys_graph *graph, enum ys_role role, const str
     for (size_t p = 0; p < graph->param_count; p++)
         errors[p] = graph->params[p].role == role ? judge(distances[p], largest) : 0;
     ys_free(distances);
-    return YS_OK;
 }
 
-ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix,
-                        const struct ys_safetensors *a, const struct ys_safetensors *ref,
-                        const struct ys_safetensors *start, double *errors)
+void ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix, const struct ys_safetensors *a,
+                   const struct ys_safetensors *ref, const struct ys_safetensors *start, double *errors)
 {
     const struct sides sides = {.prefix = prefix, .a = a, .ref = ref, .start = start};
-    return each(graph, role, &sides, errors);
+    each(graph, role, &sides, errors);
 }
 
 /* Raises `all` by every parameter, and `matrices`, unless it is NULL, by those of more than one dimension. */
-static ys_status raise_by(const struct ys_graph *graph, enum ys_role role, const struct sides *sides,
-                          struct ys_worst *all, struct ys_worst *matrices)
+static void raise_by(const struct ys_graph *graph, enum ys_role role, const struct sides *sides, struct ys_worst *all,
+                     struct ys_worst *matrices)
 {
     double *errors = ys_alloc(graph->param_count, sizeof *errors);
-    if (!errors)
-        return ys_out_of_memory();
-    ys_status status = each(graph, role, sides, errors);
-    for (size_t p = 0; status == YS_OK && p < graph->param_count; p++) {
+    each(graph, role, sides, errors);
+    for (size_t p = 0; p < graph->param_count; p++) {
         ys_worst_raise(all, errors[p], graph->params[p].name);
         if (matrices && graph->params[p].rank > 1)
             ys_worst_raise(matrices, errors[p], graph->params[p].name);
     }
     ys_free(errors);
-    return status;
 }
 
-ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
-                              const struct ys_safetensors *a, const struct ys_safetensors *ref,
-                              const struct ys_safetensors *start, struct ys_worst *worst)
+void ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
+                         const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                         const struct ys_safetensors *start, struct ys_worst *worst)
 {
     const struct sides sides = {.prefix = prefix, .a = a, .ref = ref, .start = start};
     *worst = (struct ys_worst){0};
-    return raise_by(graph, role, &sides, worst, NULL);
+    raise_by(graph, role, &sides, worst, NULL);
 }
 
-ys_status ys_error_gradients(const struct ys_graph *graph, const struct ys_safetensors *a,
-                             const struct ys_safetensors *ref, struct ys_worst *all, struct ys_worst *matrices)
+void ys_error_gradients(const struct ys_graph *graph, const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                        struct ys_worst *all, struct ys_worst *matrices)
 {
     const struct sides sides = {.prefix = "grad.", .a = a, .ref = ref};
-    return raise_by(graph, YS_ROLE_WEIGHT, &sides, all, matrices);
+    raise_by(graph, YS_ROLE_WEIGHT, &sides, all, matrices);
 }
 
-ys_status ys_error_saved(const struct ys_graph *graph, enum ys_role role, const struct ys_safetensors *a,
-                         const struct ys_safetensors *ref, const struct ys_safetensors *start, struct ys_worst *worst)
+void ys_error_saved(const struct ys_graph *graph, enum ys_role role, const struct ys_safetensors *a,
+                    const struct ys_safetensors *ref, const struct ys_safetensors *start, struct ys_worst *worst)
 {
     const struct sides sides = {.prefix = "", .a = a, .ref = ref, .start = start, .saved = true};
     *worst = (struct ys_worst){0};
-    return raise_by(graph, role, &sides, worst, NULL);
+    raise_by(graph, role, &sides, worst, NULL);
 }
 
 bool ys_tensors_equal(const struct ys_tensor *a, const struct ys_tensor *b)

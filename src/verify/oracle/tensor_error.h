@@ -22,27 +22,24 @@ double ys_error_scalar(const struct ys_tensor *a, const struct ys_tensor *ref);
 /** The worst over the graph's parameters of `role`, each found in the files as `prefix` + its name:
  * norm(a - ref) / norm(ref), or, with a `start`, / norm(ref - start), the way that was gone since. A tensor whose norm
  * or way is below 1e-6 of the largest is judged against that largest: its own digits are rounding. Files may be of any
- * format; each is read once. YS_ENOMEM. */
-ys_status ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
-                              const struct ys_safetensors *a, const struct ys_safetensors *ref,
-                              const struct ys_safetensors *start, struct ys_worst *worst) YS_MUST_CHECK;
+ * format; each is read once. */
+void ys_error_parameters(const struct ys_graph *graph, enum ys_role role, const char *prefix,
+                         const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                         const struct ys_safetensors *start, struct ys_worst *worst);
 
 /** Raises `all` to the worst such error of the weights' gradients, which are named "grad." + their weights, and
- * `matrices` to the worst of the weights of more than one dimension. YS_ENOMEM. */
-ys_status ys_error_gradients(const struct ys_graph *graph, const struct ys_safetensors *a,
-                             const struct ys_safetensors *ref, struct ys_worst *all,
-                             struct ys_worst *matrices) YS_MUST_CHECK;
+ * `matrices` to the worst of the weights of more than one dimension. */
+void ys_error_gradients(const struct ys_graph *graph, const struct ys_safetensors *a, const struct ys_safetensors *ref,
+                        struct ys_worst *all, struct ys_worst *matrices);
 
 /** As ys_error_parameters(), of weights that were to be saved in double, and that may have been saved as float32: what
  * that rounding explains is no difference. */
-ys_status ys_error_saved(const struct ys_graph *graph, enum ys_role role, const struct ys_safetensors *a,
-                         const struct ys_safetensors *ref, const struct ys_safetensors *start,
-                         struct ys_worst *worst) YS_MUST_CHECK;
+void ys_error_saved(const struct ys_graph *graph, enum ys_role role, const struct ys_safetensors *a,
+                    const struct ys_safetensors *ref, const struct ys_safetensors *start, struct ys_worst *worst);
 
 /** As ys_error_parameters(), of each parameter: errors[p] for graph->params[p], 0 for those of the other role. */
-ys_status ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix,
-                        const struct ys_safetensors *a, const struct ys_safetensors *ref,
-                        const struct ys_safetensors *start, double *errors) YS_MUST_CHECK;
+void ys_error_each(const struct ys_graph *graph, enum ys_role role, const char *prefix, const struct ys_safetensors *a,
+                   const struct ys_safetensors *ref, const struct ys_safetensors *start, double *errors);
 
 /** ys_error_max() of `length` columns from `offset` on, of two matrices. */
 double ys_error_columns(const struct ys_tensor *a, const struct ys_tensor *ref, int64_t offset, int64_t length);

@@ -44,12 +44,10 @@ static double moved_double(struct mover *mover, double value)
 }
 
 /* A copy of `tensor`, each value moved; the caller frees *values. */
-static ys_status move_values(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
+static void move_values(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
 {
     size_t n = ys_tensor_count(tensor), size = ys_dtype_size(mover->dtype);
     *values = ys_alloc(n, size);
-    if (!*values)
-        return ys_out_of_memory();
     if (mover->dtype == YS_F64)
         for (size_t k = 0; k < n; k++)
             ((double *)*values)[k] = moved_double(mover, ys_tensor_value(tensor, k));
@@ -60,25 +58,23 @@ static ys_status move_values(struct mover *mover, const struct ys_tensor *tensor
     copy->data = *values;
     copy->dtype = mover->dtype;
     copy->size_bytes = n * size;
-    return YS_OK;
 }
 
 /* The same, but an optimizer's state is no operand of products and is float32 in any format; its count of steps is
  * none of what rounds. */
-static ys_status move_tensor(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
+static void move_tensor(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
 {
     static const char state[] = "state.";
     const uint32_t unit = mover->unit;
     if (strcmp(tensor->name, "state.steps") == 0) {
         *values = NULL;
         *copy = *tensor;
-        return YS_OK;
+        return;
     }
     if (strncmp(tensor->name, state, sizeof state - 1) == 0)
         mover->unit = 1;
-    ys_status status = move_values(mover, tensor, values, copy);
+    move_values(mover, tensor, values, copy);
     mover->unit = unit;
-    return status;
 }
 
 static ys_status move_weights(struct mover *mover, const char *from, const char *to)
@@ -88,12 +84,10 @@ static ys_status move_weights(struct mover *mover, const char *from, const char 
     size_t count = ys_safetensors_count(file);
     struct ys_tensor *tensors = ys_alloc(count, sizeof *tensors);
     void **values = ys_alloc(count, sizeof *values);
-    ys_status status = tensors && values ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < count; i++)
-        status = move_tensor(mover, ys_safetensors_at(file, i), &values[i], &tensors[i]);
-    if (status == YS_OK)
-        status = ys_safetensors_pass(to, tensors, count);
-    for (size_t i = 0; values && i < count; i++)
+    for (size_t i = 0; i < count; i++)
+        move_tensor(mover, ys_safetensors_at(file, i), &values[i], &tensors[i]);
+    ys_status status = ys_safetensors_pass(to, tensors, count);
+    for (size_t i = 0; i < count; i++)
         ys_free(values[i]);
     ys_free(values);
     ys_free(tensors);
@@ -108,8 +102,8 @@ static bool is_moved(const struct ys_tensor *array)
 }
 
 /* The rows of a batch of one array of the data; the caller frees *values. */
-static ys_status move_array(struct mover *mover, const struct ys_tensor *array, const uint32_t *rows, int64_t count,
-                            void **values, struct ys_tensor *copy)
+static void move_array(struct mover *mover, const struct ys_tensor *array, const uint32_t *rows, int64_t count,
+                       void **values, struct ys_tensor *copy)
 {
     size_t row = array->shape[0] > 0 ? ys_tensor_count(array) / (size_t)array->shape[0] : 0;
     *copy = *array;
@@ -118,8 +112,6 @@ static ys_status move_array(struct mover *mover, const struct ys_tensor *array, 
     size_t row_bytes = row * ys_dtype_size(copy->dtype);
     copy->size_bytes = (size_t)count * row_bytes;
     copy->data = *values = ys_alloc((size_t)count, row_bytes);
-    if (!*values)
-        return ys_out_of_memory();
     for (int64_t r = 0; r < count; r++)
         if (is_moved(array))
             for (size_t k = 0; k < row; k++)
@@ -127,7 +119,6 @@ static ys_status move_array(struct mover *mover, const struct ys_tensor *array, 
                     moved(mover, (float)ys_tensor_value(array, rows[r] * row + k));
         else
             memcpy((char *)*values + (size_t)r * row_bytes, (const char *)array->data + rows[r] * row_bytes, row_bytes);
-    return YS_OK;
 }
 
 /* The rows of a batch: every array of the data. */
@@ -143,7 +134,7 @@ static ys_status move_batch(struct mover *mover, const char *data, const uint32_
             ? YS_OK
             : ys_fail(YS_EFORMAT, "%s holds %zu arrays: a row has at most %d", data, arrays, YS_ROWS_MAX_INPUTS + 1);
     for (size_t i = 0; status == YS_OK && i < arrays; i++)
-        status = move_array(mover, ys_safetensors_at(file, i), rows, count, &values[i], &tensors[i]);
+        move_array(mover, ys_safetensors_at(file, i), rows, count, &values[i], &tensors[i]);
     if (status == YS_OK)
         status = ys_safetensors_pass(to, tensors, arrays);
     for (size_t i = 0; i < YS_ROWS_MAX_INPUTS + 1; i++)
@@ -179,11 +170,9 @@ static ys_status write_order(const struct batch_range *part, const char *path)
     const int64_t batches = part->first + part->batches, count = part->batches * part->rows;
     uint32_t *turn = ys_alloc((size_t)(batches * part->rows), sizeof *turn);
     double *rates = ys_alloc((size_t)batches, sizeof *rates);
-    ys_status status = turn && rates ? YS_OK : ys_out_of_memory();
-    for (int64_t i = 0; status == YS_OK && i < batches * part->rows; i++)
+    for (int64_t i = 0; i < batches * part->rows; i++)
         turn[i] = (uint32_t)(i % count);
-    if (status == YS_OK)
-        status = ys_order_save(path, turn, NULL, part->rows, batches, rates);
+    ys_status status = ys_order_save(path, turn, NULL, part->rows, batches, rates);
     ys_free(turn);
     ys_free(rates);
     return status;
@@ -194,7 +183,7 @@ static ys_status write_all(struct mover *mover, const struct ys_plan *plan, cons
 {
     const int64_t count = part->batches * part->rows;
     uint32_t *rows = ys_alloc((size_t)count, sizeof *rows);
-    ys_status status = rows ? read_rows(plan->input.order, part, rows) : ys_out_of_memory();
+    ys_status status = read_rows(plan->input.order, part, rows);
     if (status == YS_OK)
         status = move_weights(mover, plan->weights, weights);
     if (status == YS_OK)
@@ -243,8 +232,7 @@ static ys_status write_twin(struct ys_plan *twin_plan, int twin, int64_t first, 
     char *order = ys_path_join(folder, "twin-order.safetensors");
     ys_status status = ys_feeder_settle(twin_plan, folder);
     if (status == YS_OK)
-        status =
-            weights && data && order ? write_all(&mover, twin_plan, &part, weights, data, order) : ys_out_of_memory();
+        status = write_all(&mover, twin_plan, &part, weights, data, order);
     if (status == YS_OK)
         status = point_at(twin_plan, first + batches, weights, data, order);
     ys_free(weights);
@@ -268,7 +256,7 @@ ys_status ys_twin_write_double(struct ys_plan *twin_plan, int twin, const char *
     struct mover mover = make_mover(twin_plan, twin);
     mover.dtype = YS_F64;
     char *weights = ys_path_join(folder, WEIGHTS);
-    ys_status status = weights ? move_weights(&mover, twin_plan->weights, weights) : ys_out_of_memory();
+    ys_status status = move_weights(&mover, twin_plan->weights, weights);
     if (status == YS_OK)
         status = ys_plan_put(&twin_plan->weights, weights);
     ys_free(weights);

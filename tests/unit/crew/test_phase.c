@@ -1,6 +1,7 @@
 /* The orders of phases: tables that the one loop can go through. */
 #include "crew/crew.h"
 #include "crew/phase.h"
+#include "session/session_internal.h"
 #include "unit/run/run_fixture.h"
 
 /* What is sent in which order, "" where nothing is. */
@@ -81,15 +82,14 @@ static void the_loop_follows_any_table(void)
     CHECK_INT(looks, 4);
 }
 
-/* Nothing can be sent, for there is no session. */
+/* Nothing can be sent: the session has failed before. */
 static int asked;
 
-static ys_status ask_nothing(struct ys_run *run, ys_json *message)
+static void ask_nothing(struct ys_run *run, ys_json *message)
 {
     (void)run;
     (void)message;
     asked++;
-    return ys_out_of_memory();
 }
 
 /* What one does meanwhile would fall into what is looked at of the next. */
@@ -100,15 +100,17 @@ static void no_rank_is_asked_before_all_were_looked_at(void)
     const struct ys_order order = {YS_MODE_TRAIN, YS_STAGE_TRAIN, phases, 2},
                           other = {YS_MODE_TRAIN, YS_STAGE_TRAIN, broken, 2};
     struct ys_run_spec spec = {0};
+    struct ys_session session = {.has_failed = true, .failure = YS_EPROTOCOL};
     struct ys_run runs[3];
     struct ys_crew crew = {.count = 3, .runs = runs};
     bool is_done = true;
     for (size_t i = 0; i < 3; i++)
-        runs[i] = (struct ys_run){.spec = &spec, .mode = ys_mode_of(YS_MODE_TRAIN), .order = &order, .has_hello = true};
+        runs[i] = (struct ys_run){
+            .spec = &spec, .mode = ys_mode_of(YS_MODE_TRAIN), .order = &order, .has_hello = true, .session = &session};
     looks = 0;
     CHECK_INT(ys_crew_take(&crew, &is_done), YS_OK);
     CHECK(!is_done && looks == 3 && asked == 0);
-    CHECK_INT(ys_crew_ask(&crew), YS_ENOMEM);
+    CHECK_INT(ys_crew_ask(&crew), YS_EPROTOCOL);
     CHECK(looks == 3 && asked == 1);
     /* One that fails then is no reason to ask the others. */
     for (size_t i = 0; i < 3; i++)

@@ -40,7 +40,7 @@ static void show(struct setup *s, int64_t request)
 static void look_now(struct setup *s)
 {
     s->answers.next_ns = 1;
-    CHECK_INT(ys_answers_look(&s->answers), YS_OK);
+    ys_answers_look(&s->answers);
 }
 
 static void looks_come_within_twice_a_span_that_doubles(void)
@@ -66,7 +66,7 @@ static void nothing_is_read_before_it_is_due(void)
     REQUIRE(begin(&s));
     show(&s, 0);
     s.answers.next_ns = UINT64_MAX;
-    CHECK_INT(ys_answers_look(&s.answers), YS_OK);
+    ys_answers_look(&s.answers);
     CHECK_INT(s.answers.count, 0);
     finish(&s);
 }
@@ -117,12 +117,12 @@ static void the_last_look_is_no_secret(void)
     show(&s, 0);
     look_now(&s);
     show(&s, 1);
-    CHECK_INT(ys_answers_end(&s.answers), YS_OK);
+    ys_answers_end(&s.answers);
     CHECK_INT(s.answers.count, 2);
     CHECK_INT(s.answers.items[1].request, 1);
     CHECK_INT(s.answers.met, 1);
     CHECK(ys_answers_due(&s.answers) == UINT64_MAX);
-    CHECK_INT(ys_answers_end(&s.answers), YS_OK);
+    ys_answers_end(&s.answers);
     CHECK_INT(s.answers.count, 2);
     finish(&s);
 }
@@ -136,7 +136,7 @@ static void damage_ends_the_looking(void)
     look_now(&s);
     CHECK_HAS(s.answers.damage ? s.answers.damage : "none", "cut the ring");
     CHECK(ys_answers_due(&s.answers) == UINT64_MAX);
-    CHECK_INT(ys_answers_end(&s.answers), YS_OK);
+    ys_answers_end(&s.answers);
     finish(&s);
 }
 
@@ -144,8 +144,8 @@ static void without_a_ring_there_is_nothing_to_do(void)
 {
     struct ys_answers answers = {0};
     CHECK(ys_answers_due(&answers) == UINT64_MAX);
-    CHECK_INT(ys_answers_look(&answers), YS_OK);
-    CHECK_INT(ys_answers_end(&answers), YS_OK);
+    ys_answers_look(&answers);
+    ys_answers_end(&answers);
     ys_answers_free(&answers);
     CHECK_INT(ys_answers_begin(&answers, "/nowhere/ring"), YS_EIO);
     CHECK(!answers.is_shown);

@@ -46,7 +46,7 @@ static void ranks_of_one_network_are_told_of_once(void)
         fill(&records[r], r, spaces[r], 11, 500 + r);
         own[r] = &records[r];
     }
-    CHECK(ys_traffic_join(own, RANKS, ranks, &networks) == YS_OK);
+    ys_traffic_join(own, RANKS, ranks, &networks);
     CHECK_INT(networks.count, 2);
     const struct ys_facts_network *first = at(&networks, 0), *second = at(&networks, 1);
     CHECK_INT(first->ranks.count, 3);

@@ -46,5 +46,18 @@ static void names_are_unique_and_say_their_unit(void)
     }
 }
 
+static void each_mode_names_metrics_and_no_others_has_its_work(void)
+{
+    for (int m = 0; m < YS_MODE_COUNT; m++) {
+        const struct ys_mode_facts *mode = ys_mode_of(m);
+        const struct ys_metric_info *work = ys_metric_find(mode->work_metric);
+        CHECK((int)mode->mode == m && ys_mode_of_length(mode->units) == m && ys_mode_of_length(mode->lengths[0]) == m);
+        CHECK(work && work->mode == m);
+        CHECK_TEXT(ys_compared[ys_compared_place(mode->unit_metric)], mode->unit_metric);
+        CHECK_TEXT(ys_compared[ys_compared_place(mode->speed_metric)], mode->speed_metric);
+    }
+    CHECK(ys_mode_of(YS_NAME_NONE)->mode == YS_MODE_TRAIN && ys_mode_of_length("batch") == YS_NAME_NONE);
+}
+
 TAP_MAIN(TAP_CASE(every_metric_has_a_text_that_agrees_with_it), TAP_CASE(metrics_are_found_by_name),
-         TAP_CASE(names_are_unique_and_say_their_unit))
+         TAP_CASE(names_are_unique_and_say_their_unit), TAP_CASE(each_mode_names_metrics_and_no_others_has_its_work))

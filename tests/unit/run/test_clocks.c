@@ -59,19 +59,17 @@ static void a_clock_that_was_set_is_found_by_a_look_between(void)
     ask(&pair.before, 10 * S, 10000, 10000, 1000 * S, 0);
     ask(&pair.after, 110 * S, 10000, 10000, 1000 * S, 0);
     for (int64_t at_ns = 20 * S; at_ns < 60 * S; at_ns += 10 * S) /* slow answers, which say nothing against it */
-        REQUIRE(ys_clock_take_during(&pair, (uint64_t)at_ns, theirs(at_ns + 100000, 1000 * S, 0),
-                                     (uint64_t)(at_ns + 100000)) == YS_OK);
+        ys_clock_take_during(&pair, (uint64_t)at_ns, theirs(at_ns + 100000, 1000 * S, 0), (uint64_t)(at_ns + 100000));
     CHECK_INT(pair.count, 4);
     CHECK_INT(ys_clock_error_ns(&pair), 10000);
-    REQUIRE(ys_clock_take_during(&pair, (uint64_t)(60 * S), theirs(60 * S + 10000, 1003 * S, 0),
-                                 (uint64_t)(60 * S + 20000)) == YS_OK);
+    ys_clock_take_during(&pair, (uint64_t)(60 * S), theirs(60 * S + 10000, 1003 * S, 0), (uint64_t)(60 * S + 20000));
     CHECK_INT(ys_clock_error_ns(&pair), 10000 + 3 * S - 10000);
     ys_clock_free(&pair);
 }
 
 static void add(struct ys_series_set *set, const char *name, int64_t value)
 {
-    REQUIRE(ys_series_add_int(set, name, value) == YS_OK);
+    ys_series_add_int(set, name, value);
 }
 
 static int64_t first_of(const struct ys_run_record *record, const char *name)
@@ -95,7 +93,7 @@ static void a_record_gets_our_times_and_keeps_its_spans(void)
         add(&record.series, times[i], 4000 + (int64_t)i);
     add(&record.series, "block_input_ns", 70);
     add(&record.series, "sample_cpu_ns", 80);
-    REQUIRE(ys_clock_record(&pair, &record) == YS_OK);
+    ys_clock_record(&pair, &record);
     CHECK_INT(record.facts.times.exec_ns, 500);
     CHECK_INT(record.facts.times.end_ns, 8000);
     CHECK_INT(record.facts.times.open_ns, YS_FIELD_NONE);
@@ -107,7 +105,7 @@ static void a_record_gets_our_times_and_keeps_its_spans(void)
     CHECK_INT(first_of(&record, "block_input_ns"), 70);
     CHECK_INT(first_of(&record, "sample_cpu_ns"), 80);
     const struct ys_clock_pair one = {.is_one = true};
-    REQUIRE(ys_clock_record(&one, &record) == YS_OK);
+    ys_clock_record(&one, &record);
     CHECK_INT(record.facts.times.exec_ns, 500);
     CHECK(ys_clock_drift(&one) == 0 && ys_clock_error_ns(&one) == 0);
     ys_run_record_fini(&record);

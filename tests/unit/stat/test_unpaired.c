@@ -1,6 +1,5 @@
 #include "stat/unpaired.h"
 
-#include "base/mem.h"
 #include "base/rng.h"
 #include "tap.h"
 
@@ -15,13 +14,13 @@ static void ranks_and_levels_are_those_of_the_tables(void)
 {
     double level;
     size_t rank;
-    CHECK(ys_unpaired_rank(6, 6, &rank, &level) == YS_OK);
+    ys_unpaired_rank(6, 6, &rank, &level);
     CHECK_INT(rank, 6);
     CHECK_NEAR(level, 1 - 2 * 19 / 924.0, 1e-12);
-    CHECK(ys_unpaired_rank(7, 7, &rank, &level) == YS_OK);
+    ys_unpaired_rank(7, 7, &rank, &level);
     CHECK_INT(rank, 9);
     CHECK_NEAR(level, 1 - 2 * 0.0189, 2e-4);
-    CHECK(ys_unpaired_rank(5, 30, &rank, &level) == YS_OK);
+    ys_unpaired_rank(5, 30, &rank, &level);
     CHECK(rank == 0 && isnan(level));
 }
 
@@ -30,7 +29,7 @@ static void beyond_the_exact_ones_levels_go_on(void)
     for (size_t n = YS_UNPAIRED_EXACT - 2; n < 500; n += n < 40 ? 1 : 37) {
         double level;
         size_t rank;
-        REQUIRE(ys_unpaired_rank(n, 28, &rank, &level) == YS_OK);
+        ys_unpaired_rank(n, 28, &rank, &level);
         CHECK(rank > 0 && level >= 0.95 && level < 0.954);
     }
 }
@@ -60,7 +59,7 @@ static void centre_is_the_median_of_all_differences(void)
         for (size_t k = 0; k < n * 8; k++)
             all[k] = a[k / 8] - b[k % 8];
         ys_stat_sort(all, n * 8);
-        REQUIRE(ys_unpaired_centre(a, n, b, 8, &found) == YS_OK);
+        ys_unpaired_centre(a, n, b, 8, &found);
         CHECK(found.value == ys_stat_quantile(all, n * 8, 0.5));
         CHECK(found.interval.known == (n >= 6));
     }
@@ -70,7 +69,8 @@ static void swapping_turns_the_interval_round(void)
 {
     const double a[] = {1, 2, 4, 4, 7, 9, 11}, b[] = {0, 3, 3, 5, 6, 30};
     struct ys_centre one, other;
-    REQUIRE(ys_unpaired_centre(a, 7, b, 6, &one) == YS_OK && ys_unpaired_centre(b, 6, a, 7, &other) == YS_OK);
+    ys_unpaired_centre(a, 7, b, 6, &one);
+    ys_unpaired_centre(b, 6, a, 7, &other);
     CHECK(one.value == -other.value);
     CHECK_NEAR(one.interval.lo, -other.interval.hi, 1e-12);
     CHECK_NEAR(one.interval.hi, -other.interval.lo, 1e-12);
@@ -80,7 +80,7 @@ static void equal_values_have_a_narrow_interval(void)
 {
     const double a[] = {2, 2, 2, 2, 2, 2}, b[] = {1, 1, 1, 1, 1, 1};
     struct ys_centre found;
-    REQUIRE(ys_unpaired_centre(a, 6, b, 6, &found) == YS_OK);
+    ys_unpaired_centre(a, 6, b, 6, &found);
     CHECK(found.value == 1 && found.interval.known && found.interval.lo == 1 && found.interval.hi == 1);
 }
 
@@ -110,7 +110,7 @@ static double coverage(struct ys_rng *rng, enum shape shape, size_t n, size_t m,
             a[i] = scatter * draw(rng, shape);
         for (size_t j = 0; j < m; j++)
             b[j] = draw(rng, shape);
-        CHECK(ys_unpaired_centre(a, n, b, m, &found) == YS_OK);
+        ys_unpaired_centre(a, n, b, m, &found);
         held += found.interval.lo <= 0 && found.interval.hi >= 0;
     }
     return (double)held / STUDIES;
@@ -136,18 +136,7 @@ static void intervals_hold_the_truth_as_often_as_they_claim(void)
     }
 }
 
-static void without_memory_there_is_no_centre(void)
-{
-    struct ys_centre centre;
-    const double six[] = {1, 2, 3, 4, 5, 6};
-    for (long n = 1; n <= 2; n++) {
-        ys_mem_fail_at(n);
-        CHECK(ys_unpaired_centre(six, 6, six, 6, &centre) == YS_ENOMEM);
-        ys_mem_fail_at(0);
-    }
-}
-
 TAP_MAIN(TAP_CASE(ranks_and_levels_are_those_of_the_tables), TAP_CASE(beyond_the_exact_ones_levels_go_on),
          TAP_CASE(students_t_is_that_of_the_table), TAP_CASE(centre_is_the_median_of_all_differences),
          TAP_CASE(swapping_turns_the_interval_round), TAP_CASE(equal_values_have_a_narrow_interval),
-         TAP_CASE(intervals_hold_the_truth_as_often_as_they_claim), TAP_CASE(without_memory_there_is_no_centre))
+         TAP_CASE(intervals_hold_the_truth_as_often_as_they_claim))

@@ -25,7 +25,7 @@ static ys_status look(void *context, struct ys_audit *audit)
     audit->judge_s = 0.5;
     audit->step = 10 * places->asked;
     audit->may_be_flip = found->may_be_flip;
-    YS_TRY(ys_audit_settle(audit, found->verdict, found->verdict == YS_AUDIT_PASS ? NULL : "a reason"));
+    ys_audit_settle(audit, found->verdict, found->verdict == YS_AUDIT_PASS ? NULL : "a reason");
     return found->status == YS_OK ? YS_OK : ys_fail(found->status, "the engine broke off");
 }
 
