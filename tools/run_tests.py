@@ -90,6 +90,7 @@ class Teller:
     def __init__(self, names, before, jobs, verbose):
         self.left, self.all, self.before, self.jobs, self.verbose = set(names), len(names), before, jobs, verbose
         self.skips = collections.defaultdict(list)  # reason -> where, once for each case
+        self.rows = set()  # of a table that the tests of a suite fill together
         self.said, self.shown = time.monotonic(), False
 
     def print(self, lines):
@@ -128,8 +129,10 @@ class Teller:
             self.shown = False
 
     def sum_up(self):
-        """A line for each reason, the most frequent first."""
+        """The rows of tables by their names, and a line for each reason, the most frequent first."""
         self.clear()
+        for row in sorted(self.rows):
+            print(row)
         for reason, where in sorted(self.skips.items(), key=lambda item: (-len(item[1]), item[0])):
             names = sorted(set(where))
             names[PLACES:] = ["%d more programs" % (len(names) - PLACES)] if len(names) > PLACES + 1 else names[PLACES:]
@@ -178,6 +181,7 @@ def said_until_ended(process, late):
 def count(test, code, out, err, teller):
     passed = failed = skipped = 0
     notes, lines = [], []
+    teller.rows.update(line[2:] for line in out.splitlines() if line.startswith("# | "))
     for line in out.splitlines():
         whole, match = SKIPPED.match(line), LINE.match(line)
         if whole:

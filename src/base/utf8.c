@@ -26,12 +26,12 @@ static bool looks_escaped(const char *bytes, size_t size)
            isxdigit((unsigned char)bytes[3]);
 }
 
-/* U+0080 to U+009F are control characters too. */
+/* U+0080 to U+009F are control characters too, U+00A0 is a blank. */
 static bool is_visible(const unsigned char *character, size_t length)
 {
     if (length == 1)
         return character[0] > ' ' && character[0] < 0x7F;
-    return length > 1 && !(character[0] == 0xC2 && character[1] < 0xA0);
+    return length > 1 && !(character[0] == 0xC2 && character[1] <= 0xA0);
 }
 
 void ys_utf8_word(struct ys_buf *out, const char *bytes, size_t size)

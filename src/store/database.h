@@ -63,7 +63,7 @@ ys_status ys_db_json(const struct ys_store *store, sqlite3_stmt *statement, int 
 /** As ys_json_dump(compact), with the failure recorded. Free with ys_free(). */
 ys_status ys_db_dump(const ys_json *value, char **text);
 
-/** YS_ENOTFOUND: there are none where they were looked for; says so, and whether a study had some. */
+/** Says that there are none where they were looked for. YS_ENOTFOUND; YS_EFORMAT: a study had some. */
 ys_status ys_store_no_results(const struct ys_store *store) YS_MUST_CHECK;
 
 #endif

@@ -118,7 +118,7 @@ ys_status ys_store_no_results(const struct ys_store *store)
 {
     char name[256];
     return find_left(store->folder, name, sizeof name)
-               ? ys_fail(YS_ENOTFOUND,
+               ? ys_fail(YS_EFORMAT,
                          "no results in %s, where the folder %s of a study is: results.db was lost or "
                          "emptied; restore a copy of it",
                          store->folder, name)

@@ -31,7 +31,8 @@ struct ys_store;
  * tables of an earlier version become this one, in one transaction; what runs left behind that were killed is removed.
  *   YS_EBUSY    another process writes here (named)
  *   YS_EIO      the folder or the database cannot be written
- *   YS_EFORMAT  results.db is of a newer yardstick, or no results of yardstick at all
+ *   YS_EFORMAT  results.db is of a newer yardstick, no results of yardstick at all, or, to be read, went from beside
+ *               folders of studies
  * READ changes nothing and needs no lock; YS_ENOTFOUND when there are no results in `folder`. Tables of an earlier
  * version are read as they are, after one line that says that they cannot be verified. Where the folder cannot be
  * written and a journal lies in it that is not part of the database yet, both are read from a copy below TMPDIR. */

@@ -157,8 +157,11 @@ ys_status ys_schema_ensure(struct ys_store *store, bool may_write)
         return ys_fail(YS_EFORMAT,
                        "%s is a database, but holds no results of yardstick: give another folder with --results DIR",
                        store->path);
+    const ys_status none = version == 0 ? ys_store_no_results(store) : YS_OK;
     if (version == 0 && !may_write)
-        return ys_store_no_results(store);
+        return none;
+    if (none == YS_EFORMAT)
+        ys_log_warn("%s", ys_error());
     store->version = version;
     YS_TRY(ys_row_sum_register(store));
     if (version == 0)

@@ -1,6 +1,7 @@
 """An adapter that answers honestly in its proof, and to its requests as the variable CHEAT says. All but that is
 tests/adapters/plain.py. CHEAT_KEEP names a folder in which it may keep something between runs.
 
+  opened       computes all answers when it opens, and then gives them
   cached       computes the answer to each row of the order once and gives it again
   other_rows   answers with the rows of the next request
   one          gives the first answer to all requests
@@ -37,9 +38,14 @@ AT_ONCE = 64  # requests of one report
 class Answerer(plain.Plain):
     name = framework = "answerer"
     modes = ("train", "infer")
+    worked, answers = 0, 0
 
     def infer_step(self, x):
-        return self.told(self.network.forward(x.astype(np.float64), False))
+        began = time.process_time()
+        answer = self.told(self.network.forward(x.astype(np.float64), False))
+        self.worked += time.process_time() - began
+        self.answers += 1
+        return answer
 
 
 def narrow(values):
@@ -49,6 +55,13 @@ def narrow(values):
 
 class Server(common._Server):
     kept = {}
+
+    def on_open(self, message):
+        reply = super().on_open(message)
+        if CHEAT == "opened" and "runs" in os.getcwd().split(os.sep):
+            for batch in range(self.plan.steps):
+                self.kept[batch] = self.adapter.infer_step(self.plan.rows(batch))
+        return reply
 
     def on_infer(self, message):
         self.path = message.get("answers")
@@ -65,7 +78,7 @@ class Server(common._Server):
             return answer(rows((batch + 1) % self.plan.steps))
         if CHEAT == "one":
             return self.kept.setdefault(0, answer(rows(batch)))
-        if CHEAT == "cached":
+        if CHEAT in ("cached", "opened"):
             if batch not in self.kept:
                 self.kept[batch] = answer(rows(batch))
             return self.kept[batch]
@@ -115,6 +128,7 @@ class Server(common._Server):
         if CHEAT == "late":
             time.sleep(0.01)
             self.work(requests, ring)
+        print("answerer: took %.9f" % (self.adapter.worked / self.adapter.answers), flush=True)
         return {"type": "latencies", "first": first, "count": len(latencies), "t_start_ns": start, "t_end_ns": last,
                 "latency_ns": latencies}
 

@@ -1,18 +1,18 @@
 """Each adversary of cheat.py ends as docs/proof.md says."""
 import json
 import os
-import subprocess
+import statistics
 import unittest
 
-from harness import ROOT, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+from gains import RECIPES, Adversary
+from harness import tearDownModule  # noqa: F401  (removes the cache that the cases share)
 
-RECIPES = os.path.join(ROOT, "tests", "adversaries")
 PLACE_LIBRARY = os.environ.get("YS_TEST_PLACE_LIBRARY")
-NUMPY = subprocess.run(["python3", "-c", "import numpy"], capture_output=True).returncode == 0
 
 
-@unittest.skipUnless(NUMPY, "NumPy is not installed")
-class Adversaries(Case):
+class Adversaries(Adversary):
+    program = "cheat.py"
+
     def run_cheat(self, cheat, *flags, code=0, **options):
         """The trial in the result document; its proof is that of an honest adapter."""
         usual = {"--batch": "16", "--lr": "0.01", "--momentum": "0.9", "--weight-decay": "0.05", "--steps": "40", "--block": "4",
@@ -21,6 +21,8 @@ class Adversaries(Case):
         document, err = self.result(
             "run", "--framework=cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1",
             "--env.CHEAT=" + cheat, *map("=".join, usual.items()), code=code, timeout=300, **options)
+        if code:
+            self.tell_end(cheat, document["trials"][0])
         return document["trials"][0], err
 
 
@@ -37,6 +39,9 @@ class InTurns(Adversaries):
         runs = [run for run in runs if run["type"] == "run" and run["trial"].endswith(cheat)]
         [rate] = [one for one in document["comparisons"] if one["metric"] == "rate_per_s"]
         self.assertTrue(rate["a"].endswith(cheat), rate)
+        honest, found = (trial["metrics"]["rate_per_s"] for trial in document["trials"])
+        held = statistics.median(found.get("whole_values", found["values"])) / honest["value"]
+        self.tell(cheat, "%s, by turns" % ("a range" if "whole_values" in found else "its time is counted"), rate["ratio"], held)
         return runs, rate, document["trials"][1]
 
     def test_of_one_that_trains_while_others_have_their_turn(self):
@@ -79,6 +84,7 @@ class Crowd(Adversaries):
         facts = [run["facts"] for run in runs if "facts" in run]
         self.assertGreater(facts[0]["observation"]["cpu_wait_ns"], 0.5e9)
         self.assertEqual([cause for cause in facts[0].get("disturbed") or [] if "waited for a CPU" in cause], [])
+        self.tell("crowd", "no disturbance of the machine", none="nothing")
 
 
 class Checkpoint(Adversaries):
@@ -120,6 +126,7 @@ class Audit(Adversaries):
             with self.subTest(flags):
                 proof, _ = self.audit("flip", *flags)
                 self.assertEqual(proof["audit"]["verdict"], "pass", proof["audit"])
+        self.tell("flip", "does its work", none="nothing")
 
     def test_of_a_relu_on_its_other_side_shows_in_later_losses_too(self):
         """At the first place it moves the loss of step 22, which that of step 19 happens to equal, by 1.8e-5; at the other
@@ -192,6 +199,7 @@ class Audit(Adversaries):
                     "run", "--framework=builtin,cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1", "--batch=16",
                     "--lr=0.01", "--steps=40", "--block=4", "--repeat=1", "--env.CHEAT=" + cheat, code=5, timeout=300)
                 builtin, trial = document["trials"]
+                self.tell_end(cheat, trial)
                 due = {check["check"]: check for check in trial["proof"]["due"]}
                 self.assertEqual([check["state"] for check in builtin["proof"]["due"]], ["pass"] * 3)
                 self.assertEqual((due["audit"]["state"], due["weights"]["state"], due["first loss"]["state"]), ("missing", "pass", "pass"))

@@ -2,18 +2,17 @@
 import glob
 import os
 import re
-import subprocess
 import unittest
 
-from harness import CACHE, ROOT, Case, tearDownModule  # noqa: F401  (removes the cache that the cases share)
+from gains import RECIPES, Adversary
+from harness import tearDownModule  # noqa: F401  (removes the cache that the cases share)
 
-RECIPES = os.path.join(ROOT, "tests", "adversaries")
-NUMPY = subprocess.run(["python3", "-c", "import numpy"], capture_output=True).returncode == 0
 UNGUARDED = {"YARDSTICK_LANDLOCK": "off"}
 
 
-@unittest.skipUnless(NUMPY, "NumPy is not installed")
-class Intruders(Case):
+class Intruders(Adversary):
+    program = "intruder.py"
+
     def run_intruder(self, cheat, *flags, code=0, keep="-", frameworks="intruder", **options):
         """The trials of the result document, stderr, and what the intruder printed."""
         document, err = self.result("run", *self.words(cheat, *flags, keep=keep, frameworks=frameworks), code=code, timeout=300, **options)
@@ -21,6 +20,8 @@ class Intruders(Case):
         for path in glob.glob(os.path.join(self.folder, "yardstick-results/*/runs/*/adapter.log")):
             with open(path) as file:
                 printed += file.read()
+        if code and cheat not in ("inputs", "inputs_mapped"):
+            self.tell_end(cheat, document["trials"][0])
         return document["trials"], err, printed
 
     def words(self, cheat, *flags, keep="-", frameworks="intruder"):
@@ -45,6 +46,7 @@ class Files(Intruders):
                 self.assertNotIn("intruder: done", printed)
                 self.assertEqual(trials[0]["status"], "ok", err)
                 self.assertEqual(trials[0]["metrics"]["accuracy"]["value"], right)
+                self.tell(cheat, "refused by the kernel", none="nothing")
 
     def test_where_they_can_a_run_that_does_is_wrong_and_no_later_one_is(self):
         right = self.honest()
@@ -65,6 +67,7 @@ class Files(Intruders):
         trials, err, printed = self.run_intruder("blocks", "--repeat=2", "--order=fixed", frameworks="intruder,builtin", env=UNGUARDED)
         self.assertIn("intruder: done: block", printed)
         self.assertEqual([(trial["status"], trial["runs"], trial["failed"]) for trial in trials], [("ok", 2, 0)] * 2, err)
+        self.tell("blocks", "names cannot be guessed", none="nothing")
 
     def test_the_store_is_not_what_was_linked(self):
         """Without Landlock nothing keeps an adapter from the store; what it changes there shows."""
@@ -88,6 +91,7 @@ class Files(Intruders):
         if [path for path in left if len(path.rsplit("-", 1)[1]) < 4]:
             self.skipTest("the adapter's number has too few digits to be told from a counter")
         self.assertEqual(left, [])
+        self.tell("leaves", "removed, and a warning", none="nothing")
         if "done: /tmp" in printed:
             self.assertTrue([text for text in trials[0]["warnings"] if "it left behind" in text and "/tmp/intruder-" in text])
         if "done: /dev/shm" in printed:
@@ -104,6 +108,7 @@ class Time(Intruders):
             with self.subTest(cheat):
                 trials, _, _ = self.run_intruder(cheat, "--sample_hz=20")
                 self.assertTrue([text for text in trials[0]["warnings"] if "of processor time " + place in text], trials[0]["warnings"])
+                self.tell(cheat, "a warning", none="nothing")
 
     def test_work_that_was_done_before_its_steps_is_not_done_in_them(self):
         for cheat in ("ahead_open", "ahead_first"):
@@ -122,7 +127,7 @@ class Time(Intruders):
         ends = [found["values"][0], found.get("whole_values", found["values"])[0]]
         honest = 150 * 8 / worked if metric == "rate_per_s" else worked / 150
         gains = [end / honest if metric == "rate_per_s" else honest / end for end in ends]
-        print("# %s gains %.3g, at the other end %.3g" % (cheat, *gains))  # for the table of docs/proof.md
+        self.tell(cheat, "a range" if "whole_values" in found else "yardstick's clock", *gains)
         return gains, worked, trials[0]
 
     def test_of_work_ahead_of_its_steps_the_whole_run_tells(self):
@@ -154,23 +159,22 @@ class Time(Intruders):
         trials, _, printed = self.run_intruder("waits", "--batch=64")
         worked = float(re.findall("intruder: worked ([0-9.]+)", printed)[0])
         compute, train, warmup = (trials[0]["metrics"][name]["value"] for name in ("compute_s", "train_s", "warmup_s"))
-        self.assertGreater(compute / train, 0.9 * worked / (train + warmup))  # a fortieth is the first step's
+        honest = worked / (train + warmup)
+        self.assertGreater(compute / train, 0.9 * honest)  # a fortieth is the first step's
+        self.tell("waits", "processes that idle wait, others do not", *[honest / (compute / train)] * 2)
 
-    def test_speed_counts_the_time_between_blocks(self):
-        trials, _, _ = self.run_intruder("between")
-        span_s = 10 * 0.05  # it slept at least so long while it was asked to train the 39 steps behind the first
-        self.assertLess(trials[0]["metrics"]["rate_per_s"]["value"], 39 * 16 / span_s)
-
-    def test_stamps_that_are_shrunk_make_nothing_faster(self):
-        trials, _, _ = self.run_intruder("shrunk")
-        metrics = trials[0]["metrics"]
-        self.assertLess(metrics["rate_per_s"]["value"] * metrics["train_s"]["value"], 2 * 40 * 16)
+    def test_time_between_blocks_and_stamps_that_are_shrunk_make_nothing_faster(self):
+        for cheat in ("between", "shrunk"):
+            with self.subTest(cheat):
+                gains, _, _ = self.gains(cheat)
+                self.assertLess(max(gains), 1.05)
 
     def test_other_cpus_are_told(self):
         if len(os.sched_getaffinity(0)) < 2:
             self.skipTest("there is one CPU")
         trials, _, _ = self.run_intruder("cpus")
         self.assertTrue([text for text in trials[0]["warnings"] if "had unbound themselves" in text])
+        self.tell("cpus", "a warning: it has one thread, others may gain", none="nothing")
 
     def test_a_helper_outside_the_tree_is_counted_and_does_not_survive(self):
         trials, _, _ = self.run_intruder("helper")
@@ -178,6 +182,7 @@ class Time(Intruders):
         trial = trials[0]
         told = [text for text in trial["warnings"] if "nobody waited for" in text or "left behind" in text]
         self.assertTrue(told or trial["metrics"]["cpu_s"]["value"] > 0.2, trial["warnings"])
+        self.tell("helper", "counted and ended", none="nothing")
 
 
 class Words(Intruders):
@@ -202,6 +207,7 @@ class Words(Intruders):
         for words in ("says that it trains 7 parameters; the network has",
                       "told to use 1 thread, says it uses 64"):
             self.assertIn(words, told)
+        self.tell("says", "a warning with both", none="nothing")
 
     def test_answers_of_an_earlier_study_are_not_those_of_another_seed(self):
         keep = os.path.join(self.folder, "keep")

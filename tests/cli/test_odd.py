@@ -63,10 +63,12 @@ class Odd(Case):
                 with self.subTest((verb, folder)):
                     self.refusal(verb, "--results=" + folder, words=["no results in", folder])
         self.assertEqual([name for name in ("nowhere", "empty/results.db") if os.path.exists(os.path.join(self.folder, name))], [])
-        os.mkdir(os.path.join(self.folder, "empty", "001-lost"))  # of a study whose database went
-        for verb in ("show", "resume"):
-            self.refusal(verb, "--results=empty", words=["the folder 001-lost of a study is", "lost or emptied; restore a copy"])
-        os.rmdir(os.path.join(self.folder, "empty", "001-lost"))
+        os.makedirs(os.path.join(self.folder, "went", "001-lost"))  # of a study whose database went
+        lost = ["the folder 001-lost of a study is", "lost or emptied; restore a copy"]
+        for words, code in ((["show"], 2), (["report"], 2), (["show", "--verify"], 7), (["resume"], 7)):
+            self.refusal(*words, "--results=went", code=code, words=lost)
+        self.assertEqual(os.listdir(os.path.join(self.folder, "went")), ["001-lost"])
+        self.assertIn(lost[0], self.yardstick("run", *NULL, "--repeat=1", "--results=went")[1])
         for verb in ("show", "report", "export"):
             self.refusal(verb, "--results=broken", words=["damaged"])
         self.refusal("resume", "--results=broken", code=7, words=["damaged"])

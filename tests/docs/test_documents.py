@@ -122,6 +122,14 @@ class Documents(unittest.TestCase):
                 if not (fenced or whole or line.startswith(("|", "    ", "#"))):
                     self.assertLessEqual(len(line), 120, "%s:%d" % (page, number))
 
+    def test_each_adversary_has_its_row_in_the_table_of_what_they_gain(self):
+        rows = set(re.findall(r"^\| (\w+\.py) (\w+) \|", read("docs/proof.md"), flags=re.M))
+        for program in ("answerer.py", "cheat.py", "intruder.py"):
+            text = read(os.path.join("tests", "adversaries", program)).split('"""')[1]
+            names = {name for line in re.findall(r"^  (\w+(?:, \w+)*)  ", text, flags=re.M) for name in line.split(", ")}
+            self.assertGreater(len(names), 10)
+            self.assertEqual({name for row_of, name in rows if row_of == program} - {"nothing"}, names)
+
     def test_files_that_the_pages_name_exist(self):
         folders = ("src", "tests", "tools", "docs", "adapters", "examples", "include", "metrics", "studies", "frameworks")
         for page in pages():

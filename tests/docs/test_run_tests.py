@@ -141,6 +141,10 @@ class RunTests(unittest.TestCase):
                          "0 passed, 0 failed, 15 skipped\n")
         self.assertIn("skip p3: other (no bf16 here)\n", self.run_them(tests=self.SKIPS))
 
+    def test_rows_of_a_table_stand_together(self):
+        tests = [fake(name, ["a"], "echo '# | %s | 1 |'; echo '# | %s | 1 |'; echo '# no row'; echo 'ok 1 - case'" % (name, name)) for name in "ba"]
+        self.assertIn("| a | 1 |\n| b | 1 |\n2 passed", self.run_them(tests=tests, verbose=False))
+
     def test_how_far_it_is_stands_on_stderr(self):
         with mock.patch.object(run_tests, "SAID_EVERY_S", 0.01):
             self.run_them()

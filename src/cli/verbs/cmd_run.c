@@ -156,7 +156,7 @@ static ys_status need_results(const char *folder)
     struct ys_store *store = NULL;
     ys_status status = ys_store_open(folder, YS_STORE_READ, &store);
     ys_store_close(store);
-    return status == YS_ENOTFOUND ? status : YS_OK;
+    return status == YS_EFORMAT ? YS_EIO : status == YS_ENOTFOUND ? status : YS_OK;
 }
 
 int ys_command_resume(const struct ys_args *args)

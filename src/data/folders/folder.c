@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/files/fs.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "data/folders/folder_halves.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,14 @@ static ys_status label_of(const struct ys_image_search *found, const struct clas
                              YS_FOLDER_MAX_CLASSES - 1);
     }
     const char **word = bsearch(&image->class, words->items, words->count, sizeof *words->items, compare_classes);
-    if (!word)
-        return ys_fail(YS_EFORMAT, "%s: no image to train on is of its class %s", image->path, image->class);
+    if (!word) { /* names that look alike may differ by a blank */
+        struct ys_buf shown = {0};
+        ys_utf8_word(&shown, image->class, strlen(image->class));
+        ys_status status =
+            ys_fail(YS_EFORMAT, "%s: no image to train on is of its class %s", image->path, ys_buf_text(&shown));
+        ys_buf_free(&shown);
+        return status;
+    }
     *label = word - words->items;
     return YS_OK;
 }

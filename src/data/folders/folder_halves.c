@@ -49,7 +49,7 @@ static bool is_ending(const char *word, size_t length)
  * word: "seg_train" is of TRAIN beside "seg", "Train Images" beside nothing. NO_HALF: by none, or by two. */
 static enum folder_half half_of(const char *name, char rest[MOST_NAME])
 {
-    static const char parting[] = "-_ .()0123456789";
+    static const char parting[] = "-_ .()0123456789\xC2\xA0"; /* the last two are a no-break space */
     enum folder_half half = NO_HALF;
     size_t count = 0, length;
     rest[0] = '\0';

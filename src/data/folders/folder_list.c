@@ -55,14 +55,27 @@ static ys_status add_annotation(const struct list_line *line, struct ys_image_se
                      true, found);
 }
 
+/* Bytes of the blank that begins or ends a text, of which a no-break space (U+00A0) looks like the others; 0: none. */
+static size_t blank_of(const char *text, size_t length, bool at_end)
+{
+    const char *one = at_end && length > 0 ? text + length - 1 : text, *two = at_end ? one - 1 : one;
+    return length > 0 && *one && strchr(" \t\r", *one) ? 1 : length > 1 && memcmp(two, "\xC2\xA0", 2) == 0 ? 2 : 0;
+}
+
 static void trim(const char **text, size_t *length)
 {
-    while (*length > 0 && (**text == ' ' || **text == '\t')) {
-        ++*text;
-        --*length;
-    }
-    while (*length > 0 && strchr(" \t\r", (*text)[*length - 1]) && (*text)[*length - 1])
-        --*length;
+    for (size_t blank; (blank = blank_of(*text, *length, false)) > 0; *length -= blank)
+        *text += blank;
+    for (size_t blank; (blank = blank_of(*text, *length, true)) > 0;)
+        *length -= blank;
+}
+
+/* To what is no blank, or parts two fields. */
+static const char *skip_blanks(const char *at, const char *end)
+{
+    for (size_t blank; at < end && *at != '\t' && (blank = blank_of(at, (size_t)(end - at), false)) > 0;)
+        at += blank;
+    return at;
 }
 
 /* Where a quoted field ends, behind its closing quote; NULL: nowhere. Two quotes are one of its text. */
@@ -101,15 +114,12 @@ static bool is_separator(char c)
  * or has text behind it. */
 static bool next_field(const char **at, const char *end, const char **field, size_t *length)
 {
-    const char *c = *at;
-    while (c < end && *c == ' ')
-        c++;
+    const char *c = skip_blanks(*at, end);
     *field = c;
     if (c < end && *c == '"') {
         c = quoted_end(c, end);
         *length = c ? (size_t)(c - *field) : 0;
-        while (c && c < end && *c == ' ')
-            c++;
+        c = c ? skip_blanks(c, end) : NULL;
         if (!c || (c < end && !is_separator(*c)))
             return false;
     } else {

@@ -135,6 +135,9 @@ static void what_is_no_data_set_is_refused_with_its_path(void)
     make("stranger/train/b/1.jpg");
     make("stranger/test/c/1.jpg");
     refuses("stranger", YS_EFORMAT, "stranger/test/c/1.jpg: no image to train on is of its class c");
+    make("stranger/test/b\xC2\xA0/1.jpg");
+    CHECK(unlink(scratch("stranger/test/c/1.jpg")) == 0 && rmdir(scratch("stranger/test/c")) == 0);
+    refuses("stranger", YS_EFORMAT, "no image to train on is of its class b\\xc2\\xa0");
     make("nothing/notes.txt");
     refuses("nothing", YS_EFORMAT, "nothing has no images (.jpg, .jpeg, .png)");
 }
@@ -179,7 +182,9 @@ static void halves_are_known_by_the_names_that_people_give_them(void)
                  {"train2017", "val2017"},
                  {"Images-Train", "Images-Test"},
                  {"asl_alphabet_train", "asl_alphabet_test"},
-                 {"2 training", "10 validation"}};
+                 {"2 training", "10 validation"},
+                 {"Train\xC2\xA0", "Test\xC2\xA0"
+                                   "data"}};
     char root[32], path[64];
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         snprintf(root, sizeof root, "named%zu", i);
@@ -258,6 +263,8 @@ static void lists_are_read_as_programs_write_them(void)
         "\"Filename\",\"Class\"\n\"2.jpg\",\"cat\"\n\"a b,c.jpg\",\"dog\"\n3.jpg,\"cat\"\n",
         "  2.jpg , cat \n\n a b,c.jpg\tdog \n3.jpg,cat  \n",
         "2.jpg,cat\ra b,c.jpg,dog\r3.jpg,cat\r",
+        "2.jpg,cat\xC2\xA0\n\xC2\xA0 \"a b,c.jpg\"\xC2\xA0,dog \xC2\xA0\n3.jpg\xC2\xA0,\xC2\xA0"
+        "cat\n",
     };
     make("written/a b,c.jpg");
     make("written/2.jpg");
