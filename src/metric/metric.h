@@ -57,7 +57,7 @@ int ys_compared_place(const char *metric);
 /** What `list metrics` says of each. */
 extern const struct ys_record ys_metric_listed_record;
 /** What reports say of them: {NAME: {title, ratio, unit, kind, better}}. */
-ys_status ys_metric_texts(ys_json **texts) YS_MUST_CHECK;
+ys_json *ys_metric_texts(void);
 
 /** Every metric of one run: {name: {value, unit, method, scope, source, better} | {value: null, reason}}. `trial` as in
  * the job

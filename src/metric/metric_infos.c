@@ -30,8 +30,6 @@ ys_status ys_metric_named(const char *name, const struct ys_metric_info **info)
     if (*info)
         return YS_OK;
     const char **names = ys_alloc(ys_metric_table_size + 1, sizeof *names);
-    if (!names)
-        return ys_out_of_memory();
     for (size_t i = 0; i < ys_metric_table_size; i++)
         names[i] = ys_metric_table[i].name;
     const char *near = ys_nearest(name, names);
@@ -53,19 +51,18 @@ static const struct ys_field listed[] = {
 };
 const struct ys_record ys_metric_listed_record = YS_RECORD("metric", INFO, listed);
 
-ys_status ys_metric_texts(ys_json **texts)
+ys_json *ys_metric_texts(void)
 {
     ys_json *all = ys_json_object();
-    ys_status status = all ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < ys_metric_table_size; i++) {
+    for (size_t i = 0; i < ys_metric_table_size; i++) {
         const struct ys_metric_info *info = &ys_metric_table[i];
         ys_json *object = ys_json_object();
-        ys_put_text(&status, object, "title", info->title);
-        ys_put_text(&status, object, "ratio", info->ratio);
-        ys_put_text(&status, object, "unit", info->unit);
-        ys_put_text(&status, object, "kind", ys_name_of(&ys_kinds, (int)info->kind));
-        ys_put_text(&status, object, "better", ys_better_name(info->better));
-        ys_put(&status, all, info->name, object);
+        ys_put_text(object, "title", info->title);
+        ys_put_text(object, "ratio", info->ratio);
+        ys_put_text(object, "unit", info->unit);
+        ys_put_text(object, "kind", ys_name_of(&ys_kinds, (int)info->kind));
+        ys_put_text(object, "better", ys_better_name(info->better));
+        ys_put(all, info->name, object);
     }
-    return ys_built(status, all, texts);
+    return all;
 }

@@ -14,18 +14,17 @@
 
 #define VERSION_MEMBER "metrics_version" /* beside the metrics of a run, with the version they were computed by */
 
-ys_status ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial, ys_json **with_work)
+ys_json *ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial)
 {
     ys_json *copy = ys_trial_record_json(trial);
-    ys_status status = copy ? YS_OK : ys_out_of_memory();
     const struct ys_trial_settings *keys = &trial->keys;
     struct ys_study_record told;
     struct ys_study_timing timing;
     struct ys_study_work work;
     ys_study_record_read(study, &told, &timing);
-    if (status == YS_OK && ys_study_work_find(told.model_info, keys->model, keys->data, &work))
-        ys_put(&status, copy, "work", ys_record_json(&ys_study_work_record, &work));
-    return ys_built(status, copy, with_work);
+    if (ys_study_work_find(told.model_info, keys->model, keys->data, &work))
+        ys_put(copy, "work", ys_record_json(&ys_study_work_record, &work));
+    return copy;
 }
 
 #define OF_METRIC(member, kind, unit, what)                                                                            \
@@ -85,11 +84,9 @@ static ys_status compute(struct ys_store *store, const ys_json *study, const str
                          const struct ys_metric_view_run *run, ys_json **metrics)
 {
     struct ys_series_set series = {0};
-    ys_json *with_work = NULL;
     YS_TRY(ys_store_series_get(store, run->id, &series));
-    ys_status status = ys_metric_view_with_work(study, trial, &with_work);
-    if (status == YS_OK)
-        status = ys_metric_of_run(with_work, &run->facts, &series, metrics);
+    ys_json *with_work = ys_metric_view_with_work(study, trial);
+    ys_status status = ys_metric_of_run(with_work, &run->facts, &series, metrics);
     ys_json_free(with_work);
     ys_series_set_free(&series);
     return status;
@@ -505,7 +502,7 @@ ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics
 {
     ys_json *version = ys_json_object();
     ys_status status = YS_OK;
-    ys_put_int(&status, version, "value", YS_METRIC_VERSION);
-    ys_put(&status, metrics, VERSION_MEMBER, version);
+    ys_put_int(version, "value", YS_METRIC_VERSION);
+    ys_put(metrics, VERSION_MEMBER, version);
     return status == YS_OK ? ys_store_metric_put(store, run_id, metrics) : status;
 }

@@ -138,8 +138,8 @@ struct ys_result {
 };
 /** A zeroed one is fine. */
 void ys_result_fini(struct ys_result *result);
-/** The result document, yardstick/result/1. YS_ENOMEM. */
-ys_status ys_result_json(const struct ys_result *result, ys_json **document) YS_MUST_CHECK;
+/** The result document, yardstick/result/1. */
+ys_json *ys_result_json(const struct ys_result *result);
 
 /** Whether a study that goes on until its comparisons are decided has decided this one; never: more rounds would not.
  */

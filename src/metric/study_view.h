@@ -98,8 +98,7 @@ void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial);
 ys_status ys_metric_view_match(struct ys_metric_view *view) YS_MUST_CHECK;
 
 /** `trial` with what the study knows of its model added as `work`, so that a run's metrics can be computed. */
-ys_status ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial,
-                                   ys_json **with_work) YS_MUST_CHECK;
+ys_json *ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial);
 
 /** What a run has of metric `name`, which must be one of ys_metric_infos(); NULL while its trial is not loaded. */
 const struct ys_run_metric *ys_metric_view_metric(const struct ys_metric_view_run *run, const char *name);

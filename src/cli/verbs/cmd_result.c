@@ -78,7 +78,7 @@ int ys_result_print(const struct ys_args *args, struct ys_store *store, int64_t 
     struct ys_buf out = {0};
     ys_status status = load_result(args, store, study_id, 0, &result);
     if (status == YS_OK && args->format == YS_FORMAT_JSON)
-        status = ys_result_json(&result, &document);
+        document = ys_result_json(&result);
     else if (status == YS_OK && args->format == YS_FORMAT_CSV)
         ys_report_csv(&result, &out);
     else if (status == YS_OK && args->format == YS_FORMAT_MD)

@@ -133,9 +133,9 @@ static char *rest_of(const struct ys_trial_record *trial, const char *axis)
     for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
         const char *factor = ys_json_iter_key(it);
         if (strcmp(factor, axis) != 0 && counts(factor, frameworks))
-            ys_put_ref(&status, rest, factor, ys_json_iter_value(it));
+            ys_put_ref(rest, factor, ys_json_iter_value(it));
     }
-    ys_put_text(&status, rest, "", or_empty(trial->section)); /* no factor has this name */
+    ys_put_text(rest, "", or_empty(trial->section)); /* no factor has this name */
     char *text = status == YS_OK ? ys_json_dump(rest, YS_JSON_SORTED) : NULL;
     ys_json_free(rest);
     return text;
@@ -280,7 +280,7 @@ static ys_status choose_pairs(struct choosing *choosing)
     for (size_t i = 0; status == YS_OK && i < view->trial_count; i++) {
         const ys_json *factors = view->trials[i].record->factors;
         for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it))
-            ys_put_bool(&status, axes, ys_json_iter_key(it), true);
+            ys_put_bool(axes, ys_json_iter_key(it), true);
     }
     for (void *it = ys_json_iter(axes); status == YS_OK && it; it = ys_json_next(axes, it))
         status = choose_along(choosing, ys_json_iter_key(it));

@@ -94,17 +94,17 @@ void ys_groups_fini(struct ys_groups *groups)
     *groups = (struct ys_groups){0};
 }
 
-ys_json *ys_groups_json(ys_status *status, const struct ys_metric_view *view, const struct ys_groups *groups)
+ys_json *ys_groups_json(const struct ys_metric_view *view, const struct ys_groups *groups)
 {
     ys_json *array = ys_json_array();
     for (size_t i = 0; i < groups->count; i++) {
         const struct ys_work_group *group = &groups->items[i];
         ys_json *object = ys_json_object(), *trials = ys_json_array();
         for (size_t k = 0; k < group->count; k++)
-            ys_add(status, trials, ys_json_string(view->trials[group->trials[k]].id));
-        ys_put(status, object, "trials", trials);
-        ys_put_text(status, object, "best", group->best == YS_GROUP_NO_BEST ? NULL : view->trials[group->best].id);
-        ys_add(status, array, object);
+            ys_add(trials, ys_json_string(view->trials[group->trials[k]].id));
+        ys_put(object, "trials", trials);
+        ys_put_text(object, "best", group->best == YS_GROUP_NO_BEST ? NULL : view->trials[group->best].id);
+        ys_add(array, object);
     }
     return array;
 }

@@ -24,6 +24,6 @@ ys_status ys_groups_find(const struct ys_metric_view *view, struct ys_groups *gr
 void ys_groups_fini(struct ys_groups *groups);
 
 /** [{trials: [ids], best: id or null}], as docs/results.md has it. */
-ys_json *ys_groups_json(ys_status *status, const struct ys_metric_view *view, const struct ys_groups *groups);
+ys_json *ys_groups_json(const struct ys_metric_view *view, const struct ys_groups *groups);
 
 #endif

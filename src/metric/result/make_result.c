@@ -26,99 +26,98 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_date(ys_status *status, ys_json *object, const char *key, const ys_json *date_s)
+static void put_date(ys_json *object, const char *key, const ys_json *date_s)
 {
     char text[32];
     bool known = ys_json_type_of(date_s) == YS_JSON_INT;
     if (known)
         ys_date_text(ys_json_integer(date_s, 0), text, sizeof text);
-    ys_put_text(status, object, key, known ? text : NULL);
+    ys_put_text(object, key, known ? text : NULL);
 }
 
-static void put_job_hash(ys_status *status, ys_json *object, const struct ys_metric_study *study)
+static void put_job_hash(ys_json *object, const struct ys_metric_study *study)
 {
     char hash[YS_SHA256_TEXT];
     const char *text = ys_json_text(study->job_text, "");
     if (study->job_hash) {
-        ys_put_ref(status, object, "job_hash", study->job_hash);
+        ys_put_ref(object, "job_hash", study->job_hash);
         return;
     }
     ys_sha256_text(text, strlen(text), hash);
-    ys_put_text(status, object, "job_hash", hash);
+    ys_put_text(object, "job_hash", hash);
 }
 
 /* By what, at most how many rounds, and after how many it looks at what level. */
-static void put_decide(ys_status *status, ys_json *object, const struct ys_metric_view *view)
+static void put_decide(ys_json *object, const struct ys_metric_view *view)
 {
     struct ys_look looks[YS_LOOKS_MOST];
     const size_t count = ys_moments_looks(view, looks);
     if (!count) {
-        ys_put(status, object, "decide", ys_json_null());
+        ys_put(object, "decide", ys_json_null());
         return;
     }
     ys_json *decide = ys_json_object(), *array = ys_json_array();
-    ys_put_text(status, decide, "metric", view->told.job.decide ? view->told.job.decide : "auto");
+    ys_put_text(decide, "metric", view->told.job.decide ? view->told.job.decide : "auto");
     for (size_t i = 0; i < count; i++) {
         ys_json *look = ys_json_object();
-        ys_put_int(status, look, "rounds", (int64_t)looks[i].rounds);
-        ys_put_real(status, look, "level", looks[i].level);
-        ys_add(status, array, look);
+        ys_put_int(look, "rounds", (int64_t)looks[i].rounds);
+        ys_put_real(look, "level", looks[i].level);
+        ys_add(array, look);
     }
-    ys_put(status, decide, "looks", array);
-    ys_put(status, object, "decide", decide);
+    ys_put(decide, "looks", array);
+    ys_put(object, "decide", decide);
 }
 
-static ys_json *study_block(ys_status *status, const struct ys_metric_view *view, bool all_pairs)
+static ys_json *study_block(const struct ys_metric_view *view, bool all_pairs)
 {
     const struct ys_metric_study *study = &view->told;
     ys_json *object = ys_json_object();
     int64_t complete = 0;
     for (size_t i = 0; i < view->rounds.count; i++)
         complete += view->rounds.items[i].complete;
-    ys_put_ref(status, object, "id", study->id);
-    ys_put_ref(status, object, "name", study->name);
-    ys_put_ref(status, object, "folder", study->folder);
-    put_date(status, object, "started", study->started_s);
-    put_date(status, object, "ended", study->ended_s);
-    ys_put_ref(status, object, "status", study->status);
-    ys_put_ref(status, object, "exit_code", study->exit_code);
-    ys_put_ref(status, object, "seed", study->seed);
-    ys_put_int(status, object, "repeat", ys_moments_rounds(view));
-    put_decide(status, object, view);
-    ys_put_int(status, object, "rounds", complete);
-    ys_put_real(status, object, "margin", study->job.margin);
-    ys_put_text(status, object, "comparisons", all_pairs ? "all" : "axes");
+    ys_put_ref(object, "id", study->id);
+    ys_put_ref(object, "name", study->name);
+    ys_put_ref(object, "folder", study->folder);
+    put_date(object, "started", study->started_s);
+    put_date(object, "ended", study->ended_s);
+    ys_put_ref(object, "status", study->status);
+    ys_put_ref(object, "exit_code", study->exit_code);
+    ys_put_ref(object, "seed", study->seed);
+    ys_put_int(object, "repeat", ys_moments_rounds(view));
+    put_decide(object, view);
+    ys_put_int(object, "rounds", complete);
+    ys_put_real(object, "margin", study->job.margin);
+    ys_put_text(object, "comparisons", all_pairs ? "all" : "axes");
     const char *interleave = study->job.interleave;
-    ys_put_text(status, object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
-    ys_put_text(status, object, "on_disturbance", study->job.on_disturbance);
-    ys_put_ref(status, object, "command", study->command);
-    put_job_hash(status, object, study);
-    ys_put_ref(status, object, "job_text", study->job_text);
-    ys_put_ref(status, object, "version", study->version);
-    ys_put_ref(status, object, "timing", study->timing);
-    ys_put_ref(status, object, "imported", study->imported);
-    ys_put_ref(status, object, "chain", view->chain);
+    ys_put_text(object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
+    ys_put_text(object, "on_disturbance", study->job.on_disturbance);
+    ys_put_ref(object, "command", study->command);
+    put_job_hash(object, study);
+    ys_put_ref(object, "job_text", study->job_text);
+    ys_put_ref(object, "version", study->version);
+    ys_put_ref(object, "timing", study->timing);
+    ys_put_ref(object, "imported", study->imported);
+    ys_put_ref(object, "chain", view->chain);
     return object;
 }
 
-static ys_json *harness_metric(ys_status *status, double value, const char *unit, int64_t n, const char *method,
-                               const char *source)
+static ys_json *harness_metric(double value, const char *unit, int64_t n, const char *method, const char *source)
 {
     ys_json *object = ys_json_object();
     if (isnan(value)) {
-        ys_put(status, object, "value", ys_json_null());
-        ys_put_text(status, object, "reason", "no run recorded it");
+        ys_put(object, "value", ys_json_null());
+        ys_put_text(object, "reason", "no run recorded it");
         return object;
     }
-    ys_put_real(status, object, "value", value);
-    ys_put_text(status, object, "unit", unit);
-    ys_put_int(status, object, "n", n);
-    ys_put(status, object, "ci", ys_json_null());
-    ys_put(status, object, "level", ys_json_null());
-    ys_put_text(status, object, "method", method);
-    ys_put_text(status, object, "scope", "all runs of the study");
-    ys_put_text(status, object, "source", source);
-    ys_put_text(status, object, "better", "lower");
+    ys_put_real(object, "value", value);
+    ys_put_text(object, "unit", unit);
+    ys_put_int(object, "n", n);
+    ys_put(object, "ci", ys_json_null());
+    ys_put(object, "level", ys_json_null());
+    ys_put_text(object, "method", method);
+    ys_put_text(object, "scope", "all runs of the study");
+    ys_put_text(object, "source", source);
+    ys_put_text(object, "better", "lower");
     return object;
 }
 
@@ -154,24 +153,23 @@ static double overhead_s(const struct ys_metric_study *study, double runs_s)
     return spent_s < 0 ? NAN : spent_s;
 }
 
-static ys_json *harness_block(ys_status *status, const struct ys_metric_study *study, const struct harness_sums *sums)
+static ys_json *harness_block(const struct ys_metric_study *study, const struct harness_sums *sums)
 {
     ys_json *object = ys_json_object();
     double share = sums->lived_s > 0 ? sums->cpu_s / sums->lived_s : NAN;
-    ys_put_ref(status, object, "version", study->version);
-    ys_put_int(status, object, "metrics_version", YS_METRIC_VERSION);
-    ys_put(status, object, "cpu_share",
-           harness_metric(status, share, "1", sums->runs, "counter",
-                          "yardstick's processor time over the time runs lived"));
-    ys_put(status, object, "lateness_max_s",
-           harness_metric(status, sums->lateness_s, "s", sums->runs, "exact",
-                          "the latest of all samples against its due time"));
-    ys_put_real(status, object, "overhead_s", overhead_s(study, sums->wall_s));
+    ys_put_ref(object, "version", study->version);
+    ys_put_int(object, "metrics_version", YS_METRIC_VERSION);
+    ys_put(object, "cpu_share",
+           harness_metric(share, "1", sums->runs, "counter", "yardstick's processor time over the time runs lived"));
+    ys_put(
+        object, "lateness_max_s",
+        harness_metric(sums->lateness_s, "s", sums->runs, "exact", "the latest of all samples against its due time"));
+    ys_put_real(object, "overhead_s", overhead_s(study, sums->wall_s));
     return object;
 }
 
 /* Of the surroundings, what reaches an adapter and steers it, unless the job says it itself. */
-static void add_surroundings(ys_status *status, ys_json *array, const ys_json *host, const ys_json *env)
+static void add_surroundings(ys_json *array, const ys_json *host, const ys_json *env)
 {
     struct ys_host_known known;
     char text[300];
@@ -182,7 +180,7 @@ static void add_surroundings(ys_status *status, ys_json *array, const ys_json *h
         if (!value || ys_json_get(env, name) || !ys_steering_passes(name, YS_PROGRAM_MEASURED))
             continue;
         snprintf(text, sizeof text, "%s=%s is set in the environment", name, value);
-        ys_add_text_once(status, array, text);
+        ys_add_text_once(array, text);
     }
 }
 
@@ -204,8 +202,7 @@ static int threads_shared(const struct ys_metric_view_trial *trial)
     return known ? 2 * alone <= known : YS_NAME_NONE;
 }
 
-static ys_json *deviations(ys_status *status, const struct ys_metric_view *view,
-                           const struct ys_metric_view_trial *trial)
+static ys_json *deviations(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
 {
     ys_json *array = ys_json_array();
     const ys_json *options = trial->record->options;
@@ -214,54 +211,50 @@ static ys_json *deviations(ys_status *status, const struct ys_metric_view *view,
     if (keys->compare == YS_COMPARE_OWN) {
         snprintf(text, sizeof text, "not the common work but the defaults of %s for %s",
                  keys->own_of ? keys->own_of : "?", keys->own_data ? keys->own_data : "?");
-        ys_add_text_once(status, array, text);
+        ys_add_text_once(array, text);
     }
     for (size_t r = 0; r < trial->run_count; r++) {
         const ys_json *said = trial->runs[r].facts.said.deviations;
         for (size_t i = 0; i < ys_json_size(said); i++)
-            ys_add_text_once(status, array, ys_json_text(ys_json_at(said, i), "?"));
+            ys_add_text_once(array, ys_json_text(ys_json_at(said, i), "?"));
     }
     for (void *it = ys_json_iter(options); it; it = ys_json_next(options, it)) {
         char *value = ys_json_dump(ys_json_iter_value(it), YS_JSON_COMPACT);
-        if (!value && *status == YS_OK)
-            *status = ys_out_of_memory();
-        snprintf(text, sizeof text, "option %s = %s", ys_json_iter_key(it), value ? value : "?");
+        snprintf(text, sizeof text, "option %s = %s", ys_json_iter_key(it), value);
         ys_free(value);
-        ys_add_text_once(status, array, text);
+        ys_add_text_once(array, text);
     }
-    add_surroundings(status, array, view->host, trial->record->env);
-    ys_warn_of_wire(status, array, trial, YS_WIRE_LESS);
+    add_surroundings(array, view->host, trial->record->env);
+    ys_warn_of_wire(array, trial, YS_WIRE_LESS);
     if (keys->precision != YS_PRECISION_F32) {
         snprintf(text, sizeof text, "precision %s", ys_name_of(&ys_precisions, keys->precision));
-        ys_add_text_once(status, array, text);
+        ys_add_text_once(array, text);
     }
     return array;
 }
 
 /* Of a trial without numbers there is nothing to doubt. */
-static ys_json *doubts(ys_status *status, const struct ys_metric_view_trial *trial)
+static ys_status doubt(const struct ys_metric_view_trial *trial, ys_json **doubts)
 {
-    ys_json *array = ys_json_array();
-    if (*status == YS_OK && array && trial->failed < trial->counted)
-        *status = ys_due_say(trial->record->proof, array);
-    if (*status == YS_OK && array)
-        *status = ys_outside_say(trial, array);
-    return array;
+    *doubts = ys_json_array();
+    if (trial->failed < trial->counted)
+        YS_TRY(ys_due_say(trial->record->proof, *doubts));
+    return ys_outside_say(trial, *doubts);
 }
 
-static ys_json *proof_block(ys_status *status, const struct ys_metric_view_trial *trial)
+static ys_json *proof_block(const struct ys_metric_view_trial *trial)
 {
     const ys_json *proof = trial->record->proof;
     ys_json *object = ys_json_object();
     if (ys_json_type_of(proof) == YS_JSON_OBJECT) {
-        ys_put_ref(status, object, "verdict", NULL);
+        ys_put_ref(object, "verdict", NULL);
         for (void *it = ys_json_iter(proof); it; it = ys_json_next(proof, it))
-            ys_put_ref(status, object, ys_json_iter_key(it), ys_json_iter_value(it));
+            ys_put_ref(object, ys_json_iter_key(it), ys_json_iter_value(it));
         return object;
     }
-    ys_put_text(status, object, "verdict", "none");
-    ys_put_text(status, object, "reason", trial->no_work ? "this framework does no work" : "no proof was made");
-    ys_put(status, object, "checks", ys_json_array());
+    ys_put_text(object, "verdict", "none");
+    ys_put_text(object, "reason", trial->no_work ? "this framework does no work" : "no proof was made");
+    ys_put(object, "checks", ys_json_array());
     return object;
 }
 
@@ -333,26 +326,26 @@ static ys_status tell_said(const struct ys_metric_view_trial *trial, struct ys_l
     return YS_OK;
 }
 
-static void put_texts(ys_status *status, ys_json *object, const char *key, const struct ys_list *texts)
+static void put_texts(ys_json *object, const char *key, const struct ys_list *texts)
 {
     ys_json *array = ys_json_array();
     for (size_t i = 0; i < texts->count; i++)
-        ys_add(status, array, ys_json_string(((char *const *)texts->items)[i]));
-    ys_put(status, object, key, array);
+        ys_add(array, ys_json_string(((char *const *)texts->items)[i]));
+    ys_put(object, key, array);
 }
 
-static ys_json *observed_block(ys_status *status, const struct ys_metric_view_trial *trial)
+static ys_json *observed_block(const struct ys_metric_view_trial *trial)
 {
     const struct ys_facts *facts = facts_of_one(trial);
     if (!facts || !facts->observation)
         return NULL;
     ys_json *object = ys_json_object();
-    ys_put_bool(status, object, "grouped", facts->observation->grouped);
-    ys_put_text(status, object, "group", facts->observation->group);
-    ys_put_bool(status, object, "guarded", facts->observation->guarded);
-    ys_put_text(status, object, "guard", facts->observation->guard);
-    put_texts(status, object, "libraries", &facts->observed.libraries);
-    put_texts(status, object, "notes", &facts->observed.notes);
+    ys_put_bool(object, "grouped", facts->observation->grouped);
+    ys_put_text(object, "group", facts->observation->group);
+    ys_put_bool(object, "guarded", facts->observation->guarded);
+    ys_put_text(object, "guard", facts->observation->guard);
+    put_texts(object, "libraries", &facts->observed.libraries);
+    put_texts(object, "notes", &facts->observed.notes);
     return object;
 }
 
@@ -366,17 +359,14 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     YS_TRY(tell_ending(trial, told));
     YS_TRY(ys_trial_metrics(trial, &told->values));
     trial->metrics = told->values;
-    ys_status status = YS_OK;
     told->threads_shared = threads_shared(trial);
-    told->deviations = deviations(&status, building->view, trial);
-    told->warnings = ys_warnings_find(&status, building->view, trial, &told->warned);
-    told->doubts = doubts(&status, trial);
-    told->proof = proof_block(&status, trial);
-    told->agreement = ys_agreement_block(&status, trial);
-    told->ranks = ys_ranks_block(&status, trial);
-    told->observed = observed_block(&status, trial);
-    if (!told->deviations || !told->warnings || !told->doubts) /* also where nothing was to be added to them */
-        status = ys_out_of_memory();
+    told->deviations = deviations(building->view, trial);
+    told->warnings = ys_warnings_find(building->view, trial, &told->warned);
+    told->proof = proof_block(trial);
+    told->agreement = ys_agreement_block(trial);
+    told->ranks = ys_ranks_block(trial);
+    told->observed = observed_block(trial);
+    ys_status status = doubt(trial, &told->doubts);
     if (status == YS_OK)
         status = ys_perf_mean(trial, &told->perf);
     if (status == YS_OK)
@@ -408,7 +398,7 @@ static ys_status add_trials(struct building *building)
         YS_TRY(add_trial(building, &view->trials[i]));
     YS_TRY(ys_metric_view_match(view));
     for (size_t i = 0; building->with_runs && i < view->trial_count; i++)
-        YS_TRY(ys_detail_match(&view->trials[i], building->result->trials[i].runs_detail));
+        ys_detail_match(&view->trials[i], building->result->trials[i].runs_detail);
     return YS_OK;
 }
 
@@ -433,29 +423,22 @@ static bool wants_all_pairs(const struct ys_metric_study *study, unsigned flags)
 }
 
 /* All of the document but trials and comparisons. */
-static ys_status tell_rest(struct building *building, const struct ys_groups *groups, bool all)
+static void tell_rest(struct building *building, const struct ys_groups *groups, bool all)
 {
     const struct ys_metric_view *view = building->view;
-    ys_json *object = ys_json_object(), *metrics = NULL, *differences = NULL;
+    ys_json *object = ys_json_object();
     const ys_json *work = view->told.model_info;
-    ys_status status = YS_OK;
-    ys_put_text(&status, object, "schema", "yardstick/result/1");
-    ys_put(&status, object, "study", study_block(&status, view, all));
-    ys_put(&status, object, "work", work ? ys_json_copy(work) : ys_json_array());
-    ys_put_ref(&status, object, "host", view->host);
-    ys_put(&status, object, "harness", harness_block(&status, &view->told, &building->sums));
-    if (status == YS_OK)
-        status = ys_metric_texts(&metrics);
-    if (status == YS_OK)
-        ys_put(&status, object, "metrics", metrics);
-    ys_put(&status, object, "trials", ys_json_null());
-    ys_put(&status, object, "groups", ys_groups_json(&status, view, groups));
-    ys_put(&status, object, "comparisons", ys_json_null());
-    if (status == YS_OK)
-        status = ys_environment_differences(&building->environment, &differences);
-    if (status == YS_OK)
-        ys_put(&status, object, "environment_differences", differences);
-    return ys_built(status, object, &building->result->rest);
+    ys_put_text(object, "schema", "yardstick/result/1");
+    ys_put(object, "study", study_block(view, all));
+    ys_put(object, "work", work ? ys_json_copy(work) : ys_json_array());
+    ys_put_ref(object, "host", view->host);
+    ys_put(object, "harness", harness_block(&view->told, &building->sums));
+    ys_put(object, "metrics", ys_metric_texts());
+    ys_put(object, "trials", ys_json_null());
+    ys_put(object, "groups", ys_groups_json(view, groups));
+    ys_put(object, "comparisons", ys_json_null());
+    ys_put(object, "environment_differences", ys_environment_differences(&building->environment));
+    building->result->rest = object;
 }
 
 static ys_status build(struct building *building, unsigned flags)
@@ -464,15 +447,12 @@ static ys_status build(struct building *building, unsigned flags)
     const struct ys_metric_view *view = building->view;
     bool all = wants_all_pairs(&view->told, flags);
     result->trials = ys_alloc(view->trial_count, sizeof *result->trials);
-    if (!result->trials)
-        return ys_out_of_memory();
     building->choice = choose_runs(view, flags);
     YS_TRY(add_trials(building));
     struct ys_groups groups;
     YS_TRY(ys_groups_find(view, &groups));
-    ys_status status = tell_rest(building, &groups, all);
-    if (status == YS_OK)
-        status = ys_pair_comparisons(view, &groups, all, result);
+    tell_rest(building, &groups, all);
+    ys_status status = ys_pair_comparisons(view, &groups, all, result);
     ys_groups_fini(&groups);
     return status;
 }
@@ -515,7 +495,7 @@ ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned fl
 {
     struct ys_result result;
     YS_TRY(ys_metric_result_load(store, study_id, flags, &result));
-    ys_status status = ys_result_json(&result, document);
+    *document = ys_result_json(&result);
     ys_result_fini(&result);
-    return status;
+    return YS_OK;
 }

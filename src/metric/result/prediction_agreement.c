@@ -74,17 +74,14 @@ static void add_round(const struct ys_agreement_round *round, struct total *tota
 }
 
 /* Raises the errors in `layers` to those of one more run; an error that is not finite stays so. */
-static ys_status raise_layers(const struct ys_list *more, struct ys_list *layers)
+static void raise_layers(const struct ys_list *more, struct ys_list *layers)
 {
     const struct ys_facts_layer *from = more->items;
     bool is_first = !layers->items;
     if (more->count == 0)
-        return YS_OK;
-    if (is_first) {
+        return;
+    if (is_first)
         *layers = (struct ys_list){ys_alloc(more->count, sizeof(struct ys_agreement_layer)), more->count};
-        if (!layers->items)
-            return ys_out_of_memory();
-    }
     struct ys_agreement_layer *items = layers->items;
     for (size_t i = 0; i < more->count && i < layers->count; i++) {
         if (is_first)
@@ -93,17 +90,16 @@ static ys_status raise_layers(const struct ys_list *more, struct ys_list *layers
             items[i].error =
                 isnan(items[i].error) || isnan(from[i].error) ? (double)NAN : fmax(items[i].error, from[i].error);
     }
-    return YS_OK;
 }
 
-ys_json *ys_agreement_block(ys_status *status, const struct ys_metric_view_trial *trial)
+ys_json *ys_agreement_block(const struct ys_metric_view_trial *trial)
 {
     struct total total = {0};
     struct ys_agreement_block block = {.reference = NULL};
     struct ys_list layers = {0};
     ys_json *rounds = ys_json_array();
     bool any = false;
-    for (size_t r = 0; r < trial->run_count && *status == YS_OK; r++) {
+    for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_facts_agreement *found = find(&trial->runs[r]);
         if (!found)
             continue;
@@ -115,9 +111,8 @@ ys_json *ys_agreement_block(ys_status *status, const struct ys_metric_view_trial
                                             .layers_rows = found->layers_rows,
                                             .layers_reason = found->layers_reason};
         add_round(&round, &total);
-        ys_add(status, rounds, ys_record_json(&ys_agreement_round_record, &round));
-        if (*status == YS_OK)
-            *status = raise_layers(&found->layers, &layers);
+        ys_add(rounds, ys_record_json(&ys_agreement_round_record, &round));
+        raise_layers(&found->layers, &layers);
     }
     const double n = (double)total.rounds;
     ys_json *made = layers.items ? ys_list_json(&ys_agreement_layer_record, &layers) : NULL;
@@ -130,8 +125,6 @@ ys_json *ys_agreement_block(ys_status *status, const struct ys_metric_view_trial
     block.layers = made;
     block.rounds = rounds;
     ys_json *told = any ? ys_record_json(&ys_agreement_block_record, &block) : ys_json_null();
-    if (*status == YS_OK && (!told || (layers.items && !made)))
-        *status = ys_out_of_memory();
     ys_json_free(made);
     ys_json_free(rounds);
     ys_free(layers.items);

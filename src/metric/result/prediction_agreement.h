@@ -33,6 +33,6 @@ struct ys_agreement_round {
 extern const struct ys_record ys_agreement_round_record;
 
 /** Null where no run has any. */
-ys_json *ys_agreement_block(ys_status *status, const struct ys_metric_view_trial *trial);
+ys_json *ys_agreement_block(const struct ys_metric_view_trial *trial);
 
 #endif

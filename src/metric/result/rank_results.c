@@ -168,8 +168,7 @@ static double excess_of(const struct telling *telling, const struct ys_metric_vi
 }
 
 /** Over the runs of which it is known. */
-static ys_status summarize(const struct telling *telling, size_t rank, size_t figure, bool excess,
-                           struct ys_summary *summary)
+static struct ys_summary summarize(const struct telling *telling, size_t rank, size_t figure, bool excess)
 {
     size_t count = 0;
     for (size_t i = 0; i < telling->trial->run_count; i++) {
@@ -178,46 +177,41 @@ static ys_status summarize(const struct telling *telling, size_t rank, size_t fi
         if (!isnan(value))
             telling->values[count++] = value;
     }
-    return ys_stat_summarize(telling->values, count, summary);
+    struct ys_summary summary;
+    (void)!ys_stat_summarize(telling->values, count, &summary);
+    return summary;
 }
 
-static ys_status tell_ends(const struct ys_interval *interval, ys_json **ci)
+static ys_json *ends_of(const struct ys_interval *interval)
 {
-    ys_status status = YS_OK;
-    if (!interval->known)
-        return YS_OK;
-    ys_json *ends = ys_interval_ends(&status, interval, false);
-    return ys_built(status, ends, ci);
+    return interval->known ? ys_interval_ends(interval, false) : NULL;
 }
 
-static ys_status tell_figures(const struct telling *telling, struct ys_result_rank *told)
+static void tell_figures(const struct telling *telling, struct ys_result_rank *told)
 {
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        struct ys_summary summary;
-        YS_TRY(summarize(telling, (size_t)told->rank, figures[i].value, false, &summary));
+        const struct ys_summary summary = summarize(telling, (size_t)told->rank, figures[i].value, false);
         *(double *)((char *)told + figures[i].value) = summary.median;
         if (figures[i].ci == NO_CI)
             continue;
-        YS_TRY(tell_ends(&summary.interval, (ys_json **)((char *)told + figures[i].ci)));
+        *(ys_json **)((char *)told + figures[i].ci) = ends_of(&summary.interval);
         told->level = summary.interval.level;
     }
-    return YS_OK;
 }
 
-static ys_status tell_late(const struct telling *telling, struct ys_result_rank *told)
+static void tell_late(const struct telling *telling, struct ys_result_rank *told)
 {
     struct ys_interval interval = {.known = false};
     for (size_t k = 0; telling->ranks > 1 && !isnan(told->compute_s) && k < sizeof late_parts / sizeof late_parts[0];
          k++) {
-        struct ys_summary summary;
-        YS_TRY(summarize(telling, (size_t)told->rank, late_parts[k], true, &summary));
+        const struct ys_summary summary = summarize(telling, (size_t)told->rank, late_parts[k], true);
         if (isnan(summary.median) || summary.median <= told->late_s)
             continue;
         told->late_part = (int)k;
         told->late_s = summary.median;
         interval = summary.interval;
     }
-    return tell_ends(&interval, &told->late_ci);
+    told->late_ci = ends_of(&interval);
 }
 
 /** As the adapter says it, where it does. */
@@ -277,7 +271,7 @@ static void tell_library(const struct ys_metric_view_trial *trial, struct ys_res
     }
 }
 
-static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys_result_rank *told)
+static void tell_rank(const struct telling *telling, size_t rank, struct ys_result_rank *told)
 {
     const struct ys_metric_view_trial *trial = telling->trial;
     const struct ys_facts_rank *failed = rank_of(trial->failure ? &trial->failure->facts : NULL, rank);
@@ -289,18 +283,18 @@ static ys_status tell_rank(const struct telling *telling, size_t rank, struct ys
     told->status = failed ? failed->status : trial->failure ? YS_NAME_NONE : (int)YS_RUN_OK;
     for (size_t i = 0; i < trial->run_count; i++)
         told->runs += trial->runs[i].counted && trial->runs[i].ok;
-    YS_TRY(tell_figures(telling, told));
+    tell_figures(telling, told);
     tell_untimed(trial, told);
-    return tell_late(telling, told);
+    tell_late(telling, told);
 }
 
-ys_json *ys_ranks_block(ys_status *status, const struct ys_metric_view_trial *trial)
+ys_json *ys_ranks_block(const struct ys_metric_view_trial *trial)
 {
     size_t count = 0;
     for (size_t i = 0; i < trial->run_count; i++)
         if (trial->runs[i].counted && trial->runs[i].facts.ranks.count > count)
             count = trial->runs[i].facts.ranks.count;
-    if (*status != YS_OK || count == 0)
+    if (count == 0)
         return NULL;
     struct telling telling = {.trial = trial,
                               .ranks = count,
@@ -308,12 +302,10 @@ ys_json *ys_ranks_block(ys_status *status, const struct ys_metric_view_trial *tr
                               .others = ys_alloc(count, sizeof(double)),
                               .scratch = ys_alloc(count, sizeof(double))};
     ys_json *array = ys_json_array();
-    if (!telling.values || !telling.others || !telling.scratch)
-        *status = ys_out_of_memory();
-    for (size_t r = 0; r < count && *status == YS_OK; r++) {
+    for (size_t r = 0; r < count; r++) {
         struct ys_result_rank told;
-        *status = tell_rank(&telling, r, &told);
-        ys_add(status, array, ys_record_json(&ys_result_rank_record, &told));
+        tell_rank(&telling, r, &told);
+        ys_add(array, ys_record_json(&ys_result_rank_record, &told));
         ys_record_fini(&ys_result_rank_record, &told);
     }
     ys_free(telling.values);

@@ -39,6 +39,6 @@ enum ys_rank_part { YS_RANK_COMPUTE, YS_RANK_OPTIMIZER, YS_RANK_FRAMEWORK, YS_RA
 extern const struct ys_names ys_rank_parts; /* "compute", "optimizer" and so on */
 
 /** Array of struct ys_result_rank, by their number; NULL where no run of it was of several processes. */
-ys_json *ys_ranks_block(ys_status *status, const struct ys_metric_view_trial *trial);
+ys_json *ys_ranks_block(const struct ys_metric_view_trial *trial);
 
 #endif

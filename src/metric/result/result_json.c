@@ -9,86 +9,83 @@
 #include <string.h>
 
 /* What all metric objects of one name have, to be shared by thousands of them: {name: {unit, method, ...}}. */
-static ys_json *share_texts(ys_status *status)
+static ys_json *share_texts(void)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
     ys_json *all = ys_json_object();
     for (size_t i = 0; i < count; i++) {
         ys_json *object = ys_json_object();
-        ys_put_text(status, object, "unit", infos[i].unit);
-        ys_put_text(status, object, "method", infos[i].method);
-        ys_put_text(status, object, "scope", infos[i].scope);
-        ys_put_text(status, object, "source", infos[i].source);
-        ys_put_text(status, object, "better", ys_better_name(infos[i].better));
-        ys_put_text(status, object, "kind", ys_name_of(&ys_kinds, (int)infos[i].kind));
-        ys_put(status, all, infos[i].name, object);
+        ys_put_text(object, "unit", infos[i].unit);
+        ys_put_text(object, "method", infos[i].method);
+        ys_put_text(object, "scope", infos[i].scope);
+        ys_put_text(object, "source", infos[i].source);
+        ys_put_text(object, "better", ys_better_name(infos[i].better));
+        ys_put_text(object, "kind", ys_name_of(&ys_kinds, (int)infos[i].kind));
+        ys_put(all, infos[i].name, object);
     }
     return all;
 }
 
-static void put_values(ys_status *status, ys_json *object, const char *key, const double *values, size_t count,
-                       bool are_whole)
+static void put_values(ys_json *object, const char *key, const double *values, size_t count, bool are_whole)
 {
     ys_json *array = ys_json_array();
     for (size_t i = 0; i < count; i++)
-        ys_add(status, array, ys_number(values[i], are_whole));
-    ys_put(status, object, key, array);
+        ys_add(array, ys_number(values[i], are_whole));
+    ys_put(object, key, array);
 }
 
-static ys_json *known(ys_status *status, const struct ys_metric_info *info, const ys_json *texts,
-                      const struct ys_trial_metric *metric)
+static ys_json *known(const struct ys_metric_info *info, const ys_json *texts, const struct ys_trial_metric *metric)
 {
     static const char *const shared[] = {"unit", "method", "scope", "source", "better", "kind"};
     const struct ys_summary *summary = &metric->summary;
     ys_json *object = ys_json_object();
-    ys_put(status, object, "value", ys_number(summary->median, info->whole));
-    ys_put_ref(status, object, shared[0], ys_json_get(texts, shared[0]));
-    ys_put_int(status, object, "n", (int64_t)metric->n);
-    ys_put_interval(status, object, &summary->interval, info->whole);
-    ys_put(status, object, "min", ys_number(summary->min, info->whole));
-    ys_put(status, object, "max", ys_number(summary->max, info->whole));
+    ys_put(object, "value", ys_number(summary->median, info->whole));
+    ys_put_ref(object, shared[0], ys_json_get(texts, shared[0]));
+    ys_put_int(object, "n", (int64_t)metric->n);
+    ys_put_interval(object, &summary->interval, info->whole);
+    ys_put(object, "min", ys_number(summary->min, info->whole));
+    ys_put(object, "max", ys_number(summary->max, info->whole));
     for (size_t i = 1; i < sizeof shared / sizeof shared[0]; i++)
-        ys_put_ref(status, object, shared[i], ys_json_get(texts, shared[i]));
+        ys_put_ref(object, shared[i], ys_json_get(texts, shared[i]));
     if (metric->judged) {
-        ys_put_bool(status, object, "steady", metric->steady == metric->judged);
-        ys_put_int(status, object, "steady_runs", (int64_t)metric->steady);
+        ys_put_bool(object, "steady", metric->steady == metric->judged);
+        ys_put_int(object, "steady_runs", (int64_t)metric->steady);
     }
-    put_values(status, object, "values", metric->by_round, metric->rounds, info->whole);
+    put_values(object, "values", metric->by_round, metric->rounds, info->whole);
     if (metric->whole)
-        put_values(status, object, "whole_values", metric->whole, metric->rounds, false);
+        put_values(object, "whole_values", metric->whole, metric->rounds, false);
     return object;
 }
 
-static ys_json *unknown(ys_status *status, const struct ys_trial_metric *metric)
+static ys_json *unknown(const struct ys_trial_metric *metric)
 {
     ys_json *object = ys_json_object();
-    ys_put(status, object, "value", ys_json_null());
-    ys_put_text(status, object, "reason", metric->reason);
+    ys_put(object, "value", ys_json_null());
+    ys_put_text(object, "reason", metric->reason);
     return object;
 }
 
-static ys_json *metrics_of(ys_status *status, const struct ys_result_trial *trial, const ys_json *texts)
+static ys_json *metrics_of(const struct ys_result_trial *trial, const ys_json *texts)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
     ys_json *object = ys_json_object();
     for (size_t i = 0; i < count; i++) {
         const struct ys_trial_metric *metric = &trial->values[i];
-        ys_put(status, object, infos[i].name,
-               metric->n ? known(status, &infos[i], ys_json_get(texts, infos[i].name), metric)
-                         : unknown(status, metric));
+        ys_put(object, infos[i].name,
+               metric->n ? known(&infos[i], ys_json_get(texts, infos[i].name), metric) : unknown(metric));
     }
     return object;
 }
 
-static ys_json *trials_of(ys_status *status, const struct ys_result *result)
+static ys_json *trials_of(const struct ys_result *result)
 {
-    ys_json *array = ys_json_array(), *texts = share_texts(status);
-    for (size_t i = 0; *status == YS_OK && i < result->trial_count; i++) {
+    ys_json *array = ys_json_array(), *texts = share_texts();
+    for (size_t i = 0; i < result->trial_count; i++) {
         struct ys_result_trial told = result->trials[i]; /* borrows */
-        told.metrics = metrics_of(status, &told, texts);
-        ys_add(status, array, ys_record_json(&ys_result_trial_record, &told));
+        told.metrics = metrics_of(&told, texts);
+        ys_add(array, ys_record_json(&ys_result_trial_record, &told));
         ys_json_free(told.metrics);
     }
     ys_json_free(texts);
@@ -103,10 +100,10 @@ static struct ys_list list_ends(const struct ys_interval *interval, double ends[
     return (struct ys_list){ends, interval->known ? 2 : 0};
 }
 
-static ys_json *comparisons_of(ys_status *status, const struct ys_result *result)
+static ys_json *comparisons_of(const struct ys_result *result)
 {
     ys_json *array = ys_json_array();
-    for (size_t i = 0; *status == YS_OK && i < result->comparison_count; i++) {
+    for (size_t i = 0; i < result->comparison_count; i++) {
         const struct ys_result_comparison *comparison = &result->comparisons[i];
         struct ys_comparison_record told = comparison->told; /* borrows */
         double ends[2], single_ends[2], settled_ends[2], efficiency_ends[2], exposed_ends[2];
@@ -115,20 +112,19 @@ static ys_json *comparisons_of(ys_status *status, const struct ys_result *result
         told.settled_ci = list_ends(&comparison->settled, settled_ends);
         told.efficiency_ci = list_ends(&comparison->efficiency, efficiency_ends);
         told.exposed_s_ci = list_ends(&comparison->exposed, exposed_ends);
-        ys_add(status, array, ys_record_json(&ys_comparison_record, &told));
+        ys_add(array, ys_record_json(&ys_comparison_record, &told));
     }
     return array;
 }
 
-ys_status ys_result_json(const struct ys_result *result, ys_json **document)
+ys_json *ys_result_json(const struct ys_result *result)
 {
-    ys_status status = YS_OK;
     ys_json *object = ys_json_object();
     for (void *it = ys_json_iter(result->rest); it; it = ys_json_next(result->rest, it))
-        ys_put_ref(&status, object, ys_json_iter_key(it), ys_json_iter_value(it));
-    ys_put(&status, object, "trials", trials_of(&status, result));
-    ys_put(&status, object, "comparisons", comparisons_of(&status, result));
-    return ys_built(status, object, document);
+        ys_put_ref(object, ys_json_iter_key(it), ys_json_iter_value(it));
+    ys_put(object, "trials", trials_of(result));
+    ys_put(object, "comparisons", comparisons_of(result));
+    return object;
 }
 
 static void free_trial(struct ys_result_trial *trial)

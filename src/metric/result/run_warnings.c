@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void ys_warn_of_wire(ys_status *status, ys_json *array, const struct ys_metric_view_trial *trial,
-                     enum ys_wire_fault fault)
+void ys_warn_of_wire(ys_json *array, const struct ys_metric_view_trial *trial, enum ys_wire_fault fault)
 {
     char said[400], text[440];
     for (size_t r = 0; r < trial->run_count; r++) {
@@ -20,7 +19,7 @@ void ys_warn_of_wire(ys_status *status, ys_json *array, const struct ys_metric_v
             ys_wire_judge(&run->facts, trial->record->keys.precision, said, sizeof said) != fault)
             continue;
         snprintf(text, sizeof text, "in round %lld %s", (long long)run->round + 1, said);
-        ys_add_text_once(status, array, text);
+        ys_add_text_once(array, text);
         return;
     }
 }
@@ -45,8 +44,7 @@ static int64_t lacks(const struct ys_metric_view *view, const struct ys_metric_v
     return trial->counted >= most && !trial->record->given_up ? 0 : ys_warnings_lacking(view, trial);
 }
 
-static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_metric_view *view,
-                            const struct ys_metric_view_trial *trial)
+static void warn_of_lacking(ys_json *array, const struct ys_metric_view *view, const struct ys_metric_view_trial *trial)
 {
     const struct ys_trial_given_up *given_up = trial->record->given_up;
     char text[300];
@@ -55,10 +53,10 @@ static void warn_of_lacking(ys_status *status, ys_json *array, const struct ys_m
     snprintf(text, sizeof text, "%lld of %lld rounds have no run of it%s%s",
              (long long)ys_warnings_lacking(view, trial), (long long)ys_warnings_planned(view, trial),
              given_up ? ": it " : "", given_up && given_up->reason ? given_up->reason : "");
-    ys_add_text_once(status, array, text);
+    ys_add_text_once(array, text);
 }
 
-static void warn_of_disturbed(ys_status *status, ys_json *array, const struct ys_metric_view_trial *trial)
+static void warn_of_disturbed(ys_json *array, const struct ys_metric_view_trial *trial)
 {
     char text[300];
     for (size_t r = 0; r < trial->run_count; r++) {
@@ -68,7 +66,7 @@ static void warn_of_disturbed(ys_status *status, ys_json *array, const struct ys
             continue;
         snprintf(text, sizeof text, "%zu of %zu runs were disturbed; in round %lld %s", trial->disturbed,
                  trial->counted, (long long)run->round + 1, causes[0]);
-        ys_add_text_once(status, array, text);
+        ys_add_text_once(array, text);
         return;
     }
 }
@@ -92,7 +90,7 @@ static struct unsettled count_unsettled(const struct ys_metric_view_trial *trial
     return found;
 }
 
-static void warn_of_unsettled(ys_status *status, ys_json *array, const struct unsettled *found)
+static void warn_of_unsettled(ys_json *array, const struct unsettled *found)
 {
     char text[200];
     if (found->few) {
@@ -100,59 +98,53 @@ static void warn_of_unsettled(ys_status *status, ys_json *array, const struct un
                  "%zu of %zu runs have too few blocks to tell where warm-up ends, %d are needed: their speed is that "
                  "of the last half",
                  found->few, found->ok, YS_STEADY_MIN_BLOCKS);
-        ys_add_text_once(status, array, text);
+        ys_add_text_once(array, text);
     }
     if (found->unsteady) {
         snprintf(text, sizeof text, "no steady part was found in %zu of %zu runs: their speed is that of the last half",
                  found->unsteady, found->ok);
-        ys_add_text_once(status, array, text);
+        ys_add_text_once(array, text);
     }
 }
 
 /* One more run of a kind; of `text`, NULL but of YS_WARNED_SAID. */
-static void count(ys_status *status, struct ys_list *warned, enum ys_warned kind, size_t runs, const char *text)
+static void count(struct ys_list *warned, enum ys_warned kind, size_t runs, const char *text)
 {
     struct ys_result_warned *known = warned->items, *found = NULL;
     for (size_t i = 0; i < warned->count; i++)
         if (known[i].kind == (int)kind && (!text || strcmp(known[i].text, text) == 0))
             found = &known[i];
-    if (*status != YS_OK || runs == 0)
+    if (runs == 0)
         return;
     if (!found) {
         found = ys_list_add(&ys_result_warned_record, warned);
-        if (!found) {
-            *status = ys_out_of_memory();
-            return;
-        }
         found->kind = (int)kind;
         found->runs = 0;
         found->text = ys_strdup(text);
     }
     found->runs += (int64_t)runs;
-    if (text && !found->text)
-        *status = ys_out_of_memory();
 }
 
-ys_json *ys_warnings_find(ys_status *status, const struct ys_metric_view *view,
-                          const struct ys_metric_view_trial *trial, struct ys_list *warned)
+ys_json *ys_warnings_find(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial,
+                          struct ys_list *warned)
 {
     ys_json *array = ys_json_array();
     const struct unsettled unsettled = count_unsettled(trial);
-    ys_warn_of_wire(status, array, trial, YS_WIRE_MORE);
+    ys_warn_of_wire(array, trial, YS_WIRE_MORE);
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
         char *const *said = run->facts.warnings.items;
         for (size_t i = 0; i < run->facts.warnings.count; i++) {
-            ys_add_text_once(status, array, said[i]);
-            count(status, warned, YS_WARNED_SAID, 1, said[i]);
+            ys_add_text_once(array, said[i]);
+            count(warned, YS_WARNED_SAID, 1, said[i]);
         }
     }
-    warn_of_unsettled(status, array, &unsettled);
-    warn_of_disturbed(status, array, trial);
-    warn_of_lacking(status, array, view, trial);
-    count(status, warned, YS_WARNED_SHORT, unsettled.few, NULL);
-    count(status, warned, YS_WARNED_UNSTEADY, unsettled.unsteady, NULL);
-    count(status, warned, YS_WARNED_DISTURBED, trial->disturbed, NULL);
-    count(status, warned, YS_WARNED_LACKING, (size_t)lacks(view, trial), NULL);
+    warn_of_unsettled(array, &unsettled);
+    warn_of_disturbed(array, trial);
+    warn_of_lacking(array, view, trial);
+    count(warned, YS_WARNED_SHORT, unsettled.few, NULL);
+    count(warned, YS_WARNED_UNSTEADY, unsettled.unsteady, NULL);
+    count(warned, YS_WARNED_DISTURBED, trial->disturbed, NULL);
+    count(warned, YS_WARNED_LACKING, (size_t)lacks(view, trial), NULL);
     return array;
 }

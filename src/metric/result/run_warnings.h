@@ -6,13 +6,12 @@
 #include "metric/study_view.h"
 
 /** The sentences, a new array; and in *warned, struct ys_result_warned, of how many runs each kind is true. */
-ys_json *ys_warnings_find(ys_status *status, const struct ys_metric_view *view,
-                          const struct ys_metric_view_trial *trial, struct ys_list *warned);
+ys_json *ys_warnings_find(const struct ys_metric_view *view, const struct ys_metric_view_trial *trial,
+                          struct ys_list *warned);
 
 /** Adds a sentence of the first run in which less, or more, went through interfaces than the way to exchange gradients
  * needs. */
-void ys_warn_of_wire(ys_status *status, ys_json *array, const struct ys_metric_view_trial *trial,
-                     enum ys_wire_fault fault);
+void ys_warn_of_wire(ys_json *array, const struct ys_metric_view_trial *trial, enum ys_wire_fault fault);
 
 /** Rounds in which a trial that takes part has to run: none for one that could not when the study began; and those of
  * them of which it has no run that counts. */

@@ -16,87 +16,81 @@ static size_t stride_for(size_t count)
 }
 
 /* Every `stride`-th number less `origin`, over `divisor`; left a whole number when that is 1. */
-static ys_json *ints(ys_status *status, const struct ys_series *series, size_t stride, int64_t origin, double divisor)
+static ys_json *ints(const struct ys_series *series, size_t stride, int64_t origin, double divisor)
 {
     ys_json *array = ys_json_array();
     for (size_t i = 0; series && i < series->count; i += stride) {
         int64_t value = series->ints[i] - origin;
-        ys_add(status, array, divisor == 1 ? ys_json_int(value) : ys_json_real((double)value / divisor));
+        ys_add(array, divisor == 1 ? ys_json_int(value) : ys_json_real((double)value / divisor));
     }
     return array;
 }
 
-static void put_loss(ys_status *status, ys_json *object, const struct ys_series_set *series)
+static void put_loss(ys_json *object, const struct ys_series_set *series)
 {
     const struct ys_series *loss = ys_series_find(series, "step_loss");
     size_t stride = stride_for(loss ? loss->count : 0);
     ys_json *array = ys_json_array();
     for (size_t i = 0; loss && i < loss->count; i += stride)
-        ys_add(status, array, ys_json_real(loss->reals[i]));
-    ys_put(status, object, "loss", array);
-    ys_put_int(status, object, "loss_every", (int64_t)stride);
+        ys_add(array, ys_json_real(loss->reals[i]));
+    ys_put(object, "loss", array);
+    ys_put_int(object, "loss_every", (int64_t)stride);
 }
 
 /* Percentile after percentile of the steady requests, 0 to 100. */
-static void put_latency(ys_status *status, ys_json *object, const struct ys_metric_view_run *run,
-                        const struct ys_series_set *series)
+static void put_latency(ys_json *object, const struct ys_metric_view_run *run, const struct ys_series_set *series)
 {
     const struct ys_series *latency = ys_series_find(series, "latency_ns");
     int64_t from = ys_metric_view_metric(run, "rate_per_s")->steady_from;
-    if (*status != YS_OK || !latency || from < 0 || (size_t)from >= latency->count)
+    if (!latency || from < 0 || (size_t)from >= latency->count)
         return;
     size_t count = latency->count - (size_t)from;
     double *sorted_s = ys_alloc(count, sizeof *sorted_s);
-    if (!sorted_s) {
-        *status = ys_out_of_memory();
-        return;
-    }
     for (size_t i = 0; i < count; i++)
         sorted_s[i] = (double)latency->ints[(size_t)from + i] / NS_PER_S;
     ys_stat_sort(sorted_s, count);
     ys_json *percentiles = ys_json_object(), *share = ys_json_array(), *latency_s = ys_json_array();
     for (int percent = 0; percent <= 100; percent++) {
-        ys_add(status, share, ys_json_real(percent / 100.0));
-        ys_add(status, latency_s, ys_json_real(ys_stat_quantile(sorted_s, count, percent / 100.0)));
+        ys_add(share, ys_json_real(percent / 100.0));
+        ys_add(latency_s, ys_json_real(ys_stat_quantile(sorted_s, count, percent / 100.0)));
     }
     ys_free(sorted_s);
-    ys_put(status, percentiles, "share", share);
-    ys_put(status, percentiles, "latency_s", latency_s);
-    ys_put(status, object, "latency", percentiles);
+    ys_put(percentiles, "share", share);
+    ys_put(percentiles, "latency_s", latency_s);
+    ys_put(object, "latency", percentiles);
 }
 
-static void put_blocks(ys_status *status, ys_json *object, const struct ys_metric_view_run *run,
-                       const struct ys_series_set *series, int64_t origin_ns)
+static void put_blocks(ys_json *object, const struct ys_metric_view_run *run, const struct ys_series_set *series,
+                       int64_t origin_ns)
 {
     const struct ys_series *start = ys_series_find(series, "block_start_ns"),
                            *end = ys_series_find(series, "block_end_ns");
     const struct ys_series *count = ys_series_find(series, "block_count");
     ys_json *blocks = ys_json_object(), *step_s = ys_json_array();
-    ys_put_int(status, blocks, "rank", SHOWN_RANK);
+    ys_put_int(blocks, "rank", SHOWN_RANK);
     size_t n = start && end && count && start->count == end->count && count->count == end->count ? end->count : 0;
     size_t stride = stride_for(n);
     for (size_t i = 0; i < n; i += stride) {
         double steps = (double)(count->ints[i] > 0 ? count->ints[i] : 1);
-        ys_add(status, step_s, ys_json_real((double)(end->ints[i] - start->ints[i]) / NS_PER_S / steps));
+        ys_add(step_s, ys_json_real((double)(end->ints[i] - start->ints[i]) / NS_PER_S / steps));
     }
     const struct ys_run_metric *rate = ys_metric_view_metric(run, "rate_per_s");
     bool counted = rate->steady_from != YS_FIELD_NONE;
     if (ys_series_find(series, "latency_ns")) /* it counts requests, and a block here is a message */
         counted = false;
-    ys_put(status, blocks, "end_s", ints(status, n ? end : NULL, stride, origin_ns, NS_PER_S));
-    ys_put(status, blocks, "step_s", step_s);
-    ys_put_int(status, blocks, "every", (int64_t)stride);
+    ys_put(blocks, "end_s", ints(n ? end : NULL, stride, origin_ns, NS_PER_S));
+    ys_put(blocks, "step_s", step_s);
+    ys_put_int(blocks, "every", (int64_t)stride);
     /* In places of these arrays. */
-    ys_put(status, blocks, "steady_from",
+    ys_put(blocks, "steady_from",
            counted ? ys_json_int((rate->steady_from + (int64_t)stride - 1) / (int64_t)stride) : ys_json_null());
-    ys_put_ref(status, blocks, "steady", rate->steady);
-    ys_put(status, object, "blocks", blocks);
+    ys_put_ref(blocks, "steady", rate->steady);
+    ys_put(object, "blocks", blocks);
 }
 
 /* Processors in use between this sample and the last that is at least SHORTEST_NS older: time and use of a sample are
  * not read at one moment, which between two samples that are close to each other would be most of what is found. */
-static ys_json *cores(ys_status *status, const struct ys_series *t, const struct ys_series *cpu, size_t stride,
-                      int64_t origin_ns)
+static ys_json *cores(const struct ys_series *t, const struct ys_series *cpu, size_t stride, int64_t origin_ns)
 {
     static const int64_t SHORTEST_NS = 20000000;
     ys_json *array = ys_json_array();
@@ -107,49 +101,49 @@ static ys_json *cores(ys_status *status, const struct ys_series *t, const struct
             last_cpu = cpu->ints[next];
         }
         const int64_t span = t->ints[i] - last_t;
-        ys_add(status, array,
+        ys_add(array,
                span >= SHORTEST_NS ? ys_json_real((double)(cpu->ints[i] - last_cpu) / (double)span) : ys_json_null());
     }
     return array;
 }
 
-static void put_samples(ys_status *status, ys_json *object, const struct ys_series_set *series, int64_t origin_ns)
+static void put_samples(ys_json *object, const struct ys_series_set *series, int64_t origin_ns)
 {
     const struct ys_series *t = ys_series_find(series, "sample_t_ns");
     size_t stride = stride_for(t ? t->count : 0);
     ys_json *samples = ys_json_object();
-    ys_put_int(status, samples, "rank", SHOWN_RANK);
-    ys_put(status, samples, "t_s", ints(status, t, stride, origin_ns, NS_PER_S));
-    ys_put(status, samples, "cpu_cores", cores(status, t, ys_series_find(series, "sample_cpu_ns"), stride, origin_ns));
-    ys_put(status, samples, "rss_bytes", ints(status, ys_series_find(series, "sample_rss_bytes"), stride, 0, 1));
-    ys_put(status, samples, "threads", ints(status, ys_series_find(series, "sample_threads"), stride, 0, 1));
-    ys_put(status, samples, "processes", ints(status, ys_series_find(series, "sample_processes"), stride, 0, 1));
-    ys_put_int(status, samples, "every", (int64_t)stride);
-    ys_put(status, object, "samples", samples);
+    ys_put_int(samples, "rank", SHOWN_RANK);
+    ys_put(samples, "t_s", ints(t, stride, origin_ns, NS_PER_S));
+    ys_put(samples, "cpu_cores", cores(t, ys_series_find(series, "sample_cpu_ns"), stride, origin_ns));
+    ys_put(samples, "rss_bytes", ints(ys_series_find(series, "sample_rss_bytes"), stride, 0, 1));
+    ys_put(samples, "threads", ints(ys_series_find(series, "sample_threads"), stride, 0, 1));
+    ys_put(samples, "processes", ints(ys_series_find(series, "sample_processes"), stride, 0, 1));
+    ys_put_int(samples, "every", (int64_t)stride);
+    ys_put(object, "samples", samples);
 }
 
-static ys_json *plain_metrics(ys_status *status, const struct ys_metric_view_run *run)
+static ys_json *plain_metrics(const struct ys_metric_view_run *run)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
     ys_json *object = ys_json_object();
     for (size_t i = 0; i < count; i++)
         if (run->metrics[i].known)
-            ys_put(status, object, infos[i].name, ys_number(run->metrics[i].value, infos[i].whole));
+            ys_put(object, infos[i].name, ys_number(run->metrics[i].value, infos[i].whole));
     return object;
 }
 
-static ys_json *checkpoints(ys_status *status, const struct ys_metric_view_run *run)
+static ys_json *checkpoints(const struct ys_metric_view_run *run)
 {
     const struct ys_facts_checkpoint *stored = run->facts.checkpoints.items;
     ys_json *array = ys_json_array();
     for (size_t i = 0; i < run->facts.checkpoints.count; i++) {
         const struct ys_facts_evaluation *evaluation = stored[i].evaluation;
         ys_json *object = ys_json_object();
-        ys_put_int(status, object, "step", stored[i].step);
-        ys_put_real(status, object, "accuracy", evaluation ? evaluation->accuracy : NAN);
-        ys_put_real(status, object, "loss", evaluation ? evaluation->loss : NAN);
-        ys_add(status, array, object);
+        ys_put_int(object, "step", stored[i].step);
+        ys_put_real(object, "accuracy", evaluation ? evaluation->accuracy : NAN);
+        ys_put_real(object, "loss", evaluation ? evaluation->loss : NAN);
+        ys_add(array, object);
     }
     return array;
 }
@@ -159,29 +153,28 @@ static ys_json *int_or_null(int64_t value)
     return value == YS_FIELD_NONE ? ys_json_null() : ys_json_int(value);
 }
 
-static void put_ending(ys_status *status, ys_json *object, const struct ys_facts *facts)
+static void put_ending(ys_json *object, const struct ys_facts *facts)
 {
     ys_json *warnings = ys_json_array();
     char *const *said = facts->warnings.items;
     for (size_t i = 0; i < facts->warnings.count; i++)
-        ys_add(status, warnings, ys_json_string(said[i]));
-    ys_put_text(status, object, "status", ys_run_status_name((enum ys_run_status)facts->status));
-    ys_put_text(status, object, "stage", ys_stage_name(facts->stage));
-    ys_put(status, object, "exit_code", int_or_null(facts->exit_code));
-    ys_put(status, object, "signal", int_or_null(facts->signal));
-    ys_put_text(status, object, "message", facts->message);
-    ys_put_text(status, object, "log_tail", facts->log_tail);
-    ys_put(status, object, "warnings", warnings);
-    ys_put_ref(status, object, "disturbance", facts->disturbance);
+        ys_add(warnings, ys_json_string(said[i]));
+    ys_put_text(object, "status", ys_run_status_name((enum ys_run_status)facts->status));
+    ys_put_text(object, "stage", ys_stage_name(facts->stage));
+    ys_put(object, "exit_code", int_or_null(facts->exit_code));
+    ys_put(object, "signal", int_or_null(facts->signal));
+    ys_put_text(object, "message", facts->message);
+    ys_put_text(object, "log_tail", facts->log_tail);
+    ys_put(object, "warnings", warnings);
+    ys_put_ref(object, "disturbance", facts->disturbance);
     ys_json *disturbed = ys_json_array();
     char *const *causes = facts->disturbed.items;
     for (size_t i = 0; i < facts->disturbed.count; i++)
-        ys_add(status, disturbed, ys_json_string(causes[i]));
-    ys_put(status, object, "disturbed", disturbed);
-    ys_put(status, object, "taken",
-           facts->taken ? ys_record_json(&ys_facts_taken_record, facts->taken) : ys_json_null());
+        ys_add(disturbed, ys_json_string(causes[i]));
+    ys_put(object, "disturbed", disturbed);
+    ys_put(object, "taken", facts->taken ? ys_record_json(&ys_facts_taken_record, facts->taken) : ys_json_null());
     if (facts->turns)
-        ys_put(status, object, "turns", ys_record_json(&ys_facts_turns_record, facts->turns));
+        ys_put(object, "turns", ys_record_json(&ys_facts_turns_record, facts->turns));
 }
 
 static ys_status keep_shown(struct ys_series_set *series)
@@ -203,36 +196,35 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
         return read;
     int64_t origin_ns = run->facts.times.exec_ns != YS_FIELD_NONE ? run->facts.times.exec_ns : 0;
     ys_json *object = ys_json_object();
-    ys_status status = YS_OK;
-    ys_put_int(&status, object, "run_id", run->id);
-    ys_put_int(&status, object, "round", run->round);
-    ys_put_int(&status, object, "attempt", run->attempt);
-    ys_put_bool(&status, object, "matched", run->matched);
-    put_ending(&status, object, &run->facts);
-    ys_put(&status, object, "metrics", plain_metrics(&status, run));
-    put_loss(&status, object, &series);
-    put_blocks(&status, object, run, &series, origin_ns);
-    put_latency(&status, object, run, &series);
-    put_samples(&status, object, &series, origin_ns);
-    ys_put(&status, object, "checkpoints", checkpoints(&status, run));
+    ys_put_int(object, "run_id", run->id);
+    ys_put_int(object, "round", run->round);
+    ys_put_int(object, "attempt", run->attempt);
+    ys_put_bool(object, "matched", run->matched);
+    put_ending(object, &run->facts);
+    ys_put(object, "metrics", plain_metrics(run));
+    put_loss(object, &series);
+    put_blocks(object, run, &series, origin_ns);
+    put_latency(object, run, &series);
+    put_samples(object, &series, origin_ns);
+    ys_put(object, "checkpoints", checkpoints(run));
     if (run->facts.ranks.count > 0)
-        ys_put(&status, object, "ranks", ys_list_json(&ys_facts_rank_record, &run->facts.ranks));
+        ys_put(object, "ranks", ys_list_json(&ys_facts_rank_record, &run->facts.ranks));
     if (run->facts.nodes.count > 0)
-        ys_put(&status, object, "nodes", ys_list_json(&ys_facts_node_record, &run->facts.nodes));
+        ys_put(object, "nodes", ys_list_json(&ys_facts_node_record, &run->facts.nodes));
     if (run->facts.networks.count > 0)
-        ys_put(&status, object, "networks", ys_list_json(&ys_facts_network_record, &run->facts.networks));
+        ys_put(object, "networks", ys_list_json(&ys_facts_network_record, &run->facts.networks));
     if (run->facts.machines.count > 0)
-        ys_put(&status, object, "machines", ys_list_json(&ys_facts_machine_record, &run->facts.machines));
-    ys_add(&status, runs, object);
+        ys_put(object, "machines", ys_list_json(&ys_facts_machine_record, &run->facts.machines));
+    ys_add(runs, object);
     ys_series_set_free(&series);
-    return status;
+    return YS_OK;
 }
 
 ys_status ys_detail_runs(struct ys_store *store, struct ys_metric_view_trial *trial, struct ys_detail_choice *choice,
                          ys_json **runs)
 {
     ys_json *array = ys_json_array();
-    ys_status status = array ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     size_t drawn = choice->all ? trial->run_count : choice->trials > 0 ? choice->runs : 0;
     for (size_t i = 0; status == YS_OK && i < trial->run_count; i++) {
         bool curves = i < drawn, failed = !trial->runs[i].ok && choice->failed > 0;
@@ -242,15 +234,14 @@ ys_status ys_detail_runs(struct ys_store *store, struct ys_metric_view_trial *tr
         choice->failed -= !curves && failed;
     }
     choice->trials -= choice->trials > 0 && trial->run_count > 0;
-    return ys_built(status, array, runs);
+    *runs = array;
+    return status;
 }
 
-ys_status ys_detail_match(const struct ys_metric_view_trial *trial, ys_json *runs)
+void ys_detail_match(const struct ys_metric_view_trial *trial, ys_json *runs)
 {
-    ys_status status = YS_OK;
     for (size_t i = 0, k = 0; i < trial->run_count; i++) {
         if (trial->runs[i].detailed)
-            ys_put_bool(&status, ys_json_at(runs, k++), "matched", trial->runs[i].matched);
+            ys_put_bool(ys_json_at(runs, k++), "matched", trial->runs[i].matched);
     }
-    return status;
 }

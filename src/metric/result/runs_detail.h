@@ -18,6 +18,6 @@ struct ys_detail_choice {
 ys_status ys_detail_runs(struct ys_store *store, struct ys_metric_view_trial *trial, struct ys_detail_choice *choice,
                          ys_json **runs) YS_MUST_CHECK;
 /** Fills in `matched`, once ys_metric_view_match() was called. */
-ys_status ys_detail_match(const struct ys_metric_view_trial *trial, ys_json *runs) YS_MUST_CHECK;
+void ys_detail_match(const struct ys_metric_view_trial *trial, ys_json *runs);
 
 #endif

@@ -194,66 +194,52 @@ ys_status ys_environments_add(struct ys_environments *environment, const struct 
 }
 
 /* A difference of which `values` is borrowed; takes `text`. */
-static ys_status tell(ys_json *told, enum ys_difference_of what, char *text, struct ys_list values)
+static void tell(ys_json *told, enum ys_difference_of what, char *text, struct ys_list values)
 {
     const struct ys_difference difference = {.what = what, .text = text, .values = values};
-    ys_json *json = text ? ys_record_json(&ys_difference_record, &difference) : NULL;
+    (void)!ys_json_append(told, ys_record_json(&ys_difference_record, &difference));
     ys_free(text);
-    return json ? ys_json_append(told, json) : ys_out_of_memory();
 }
 
 /* One difference where there are several values. */
-static ys_status tell_if_several(ys_json *told, enum ys_difference_of what, const char *begin,
-                                 const struct ys_list *values)
+static void tell_if_several(ys_json *told, enum ys_difference_of what, const char *begin, const struct ys_list *values)
 {
     const struct ys_shared_value *items = values->items;
     struct ys_buf text = {0};
     if (values->count < 2)
-        return YS_OK;
+        return;
     ys_buf_puts(&text, begin);
     for (size_t i = 0; i < values->count; i++)
         ys_buf_printf(&text, "%s%s", i ? "; " : ": ", items[i].value);
-    return tell(told, what, ys_buf_take(&text), *values);
+    tell(told, what, ys_buf_take(&text), *values);
 }
 
 /* One for each of `values`: `begin` and what it says. */
-static ys_status tell_each(ys_json *told, enum ys_difference_of what, const char *begin, const struct ys_list *values)
+static void tell_each(ys_json *told, enum ys_difference_of what, const char *begin, const struct ys_list *values)
 {
     struct ys_shared_value *items = values->items;
     for (size_t i = 0; i < values->count; i++)
-        YS_TRY(tell(told, what, ys_format("%s%s", begin, items[i].value), (struct ys_list){&items[i], 1}));
-    return YS_OK;
+        tell(told, what, ys_format("%s%s", begin, items[i].value), (struct ys_list){&items[i], 1});
 }
 
-static ys_status tell_all(const struct ys_environments *environment, ys_json *told)
+ys_json *ys_environment_differences(const struct ys_environments *environment)
 {
+    ys_json *told = ys_json_array();
     const struct versions *versions = environment->versions.items;
     for (size_t i = 0; i < environment->versions.count; i++) {
         char begin[200];
         snprintf(begin, sizeof begin, "%s changed its version during the study", versions[i].framework);
-        YS_TRY(tell_if_several(told, YS_DIFFERENCE_VERSION, begin, &versions[i].values));
+        tell_if_several(told, YS_DIFFERENCE_VERSION, begin, &versions[i].values);
     }
-    YS_TRY(
-        tell_if_several(told, YS_DIFFERENCE_RUNTIME, "the trials run on different runtimes", &environment->runtimes));
-    YS_TRY(tell_if_several(told, YS_DIFFERENCE_LIBRARIES, "the trials compute with different libraries",
-                           &environment->libraries));
-    YS_TRY(tell_each(told, YS_DIFFERENCE_RECIPE, "a recipe is none of yardstick's own: ", &environment->recipes));
-    YS_TRY(tell_each(told, YS_DIFFERENCE_FILES, "", &environment->files));
+    tell_if_several(told, YS_DIFFERENCE_RUNTIME, "the trials run on different runtimes", &environment->runtimes);
+    tell_if_several(told, YS_DIFFERENCE_LIBRARIES, "the trials compute with different libraries",
+                    &environment->libraries);
+    tell_each(told, YS_DIFFERENCE_RECIPE, "a recipe is none of yardstick's own: ", &environment->recipes);
+    tell_each(told, YS_DIFFERENCE_FILES, "", &environment->files);
     const struct ys_difference *threads = environment->threads.items;
     for (size_t i = 0; i < environment->threads.count; i++)
-        YS_TRY(tell(told, YS_DIFFERENCE_THREADS, ys_strdup(threads[i].text), threads[i].values));
-    return YS_OK;
-}
-
-ys_status ys_environment_differences(const struct ys_environments *environment, ys_json **differences)
-{
-    ys_json *told = ys_json_array();
-    ys_status status = told ? tell_all(environment, told) : ys_out_of_memory();
-    if (status == YS_OK)
-        *differences = told;
-    else
-        ys_json_free(told);
-    return status;
+        tell(told, YS_DIFFERENCE_THREADS, ys_strdup(threads[i].text), threads[i].values);
+    return told;
 }
 
 void ys_environments_fini(struct ys_environments *environment)

@@ -38,7 +38,7 @@ struct ys_environments {
 ys_status ys_environments_add(struct ys_environments *environment,
                               const struct ys_metric_view_trial *trial) YS_MUST_CHECK;
 /** An array of differences between trials that were added one after the other. YS_ENOMEM. */
-ys_status ys_environment_differences(const struct ys_environments *environment, ys_json **differences) YS_MUST_CHECK;
+ys_json *ys_environment_differences(const struct ys_environments *environment);
 void ys_environments_fini(struct ys_environments *environment);
 
 #endif

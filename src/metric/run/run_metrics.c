@@ -73,9 +73,9 @@ struct run_view {
 static void put_null(struct run_view *run, const char *name, const char *reason)
 {
     ys_json *object = ys_json_object();
-    ys_put(&run->status, object, "value", ys_json_null());
-    ys_put_text(&run->status, object, "reason", reason);
-    ys_put(&run->status, run->metrics, name, object);
+    ys_put(object, "value", ys_json_null());
+    ys_put_text(object, "reason", reason);
+    ys_put(run->metrics, name, object);
 }
 
 /* Why runs like this one never have the metric; NULL when they may. */
@@ -107,13 +107,13 @@ static ys_json *put_value(struct run_view *run, const char *name, double value)
         return NULL;
     }
     ys_json *object = ys_json_object();
-    ys_put(&run->status, object, "value", ys_number(value, info->whole));
-    ys_put_text(&run->status, object, "unit", info->unit);
-    ys_put_text(&run->status, object, "method", info->method);
-    ys_put_text(&run->status, object, "scope", info->scope);
-    ys_put_text(&run->status, object, "source", info->source);
-    ys_put_text(&run->status, object, "better", ys_better_name(info->better));
-    ys_put(&run->status, run->metrics, name, object);
+    ys_put(object, "value", ys_number(value, info->whole));
+    ys_put_text(object, "unit", info->unit);
+    ys_put_text(object, "method", info->method);
+    ys_put_text(object, "scope", info->scope);
+    ys_put_text(object, "source", info->source);
+    ys_put_text(object, "better", ys_better_name(info->better));
+    ys_put(run->metrics, name, object);
     return run->status == YS_OK ? object : NULL;
 }
 
@@ -269,7 +269,7 @@ static ys_json *put_part(struct run_view *run, const char *name, int64_t part_ns
 static void note_warmup(struct run_view *run, ys_json *warmup)
 {
     if (warmup && run->sampled && !run->mode->times_each)
-        ys_put_real(&run->status, warmup, "cpu_s",
+        ys_put_real(warmup, "cpu_s",
                     ys_span_cpu_s(run->sampled, run->end->ints[0], run->end->ints[run->steady.from - 1]));
 }
 
@@ -278,15 +278,15 @@ static void mark_steady(struct run_view *run, ys_json *metric)
     char note[80] = "never steady: the last half is used";
     if (!metric)
         return;
-    ys_put_bool(&run->status, metric, "steady", run->steady.answer == YS_STEADY_FOUND);
-    ys_put_int(&run->status, metric, "steady_from", (int64_t)run->steady.from);
-    ys_put_real(&run->status, metric, "left", run->steady.left);
+    ys_put_bool(metric, "steady", run->steady.answer == YS_STEADY_FOUND);
+    ys_put_int(metric, "steady_from", (int64_t)run->steady.from);
+    ys_put_real(metric, "left", run->steady.left);
     if (run->steady.answer == YS_STEADY_FOUND)
         return;
     if (run->steady.answer == YS_STEADY_TOO_SHORT)
         snprintf(note, sizeof note, "too few %s to tell: the last half is used",
                  run->mode->times_each ? run->mode->units : "blocks");
-    ys_put_text(&run->status, metric, "note", note);
+    ys_put_text(metric, "note", note);
 }
 
 static int64_t saved_ns(const struct run_view *run)
@@ -359,7 +359,7 @@ static void put_input(struct run_view *run)
              (double)said_ns / NS_PER_S);
     ys_json *metric = put_value(run, "input_s", (double)input_ns / NS_PER_S);
     if (metric && part < 1)
-        ys_put_text(&run->status, metric, "note", text);
+        ys_put_text(metric, "note", text);
     put_value(run, "compute_s", (double)(train_ns - input_ns) / NS_PER_S);
 }
 
@@ -485,7 +485,7 @@ static void put_windows(struct run_view *run, ys_json *rate)
     if (rate && run->status == YS_OK)
         run->status = ys_window_measure(&after_first, &steady, &windows);
     if (windows)
-        ys_put(&run->status, rate, "windows", windows);
+        ys_put(rate, "windows", windows);
 }
 
 static void put_speed(struct run_view *run)
@@ -727,9 +727,13 @@ static ys_status in_order(const ys_json *metrics, ys_json **ordered)
             status = ys_fail(YS_EINTERNAL,
                              "the metric %s has a file in metrics/, and src/metric/run/run_metrics.c computes none",
                              infos[i].name);
-        ys_put_ref(&status, object, infos[i].name, metric);
+        ys_put_ref(object, infos[i].name, metric);
     }
-    return ys_built(status, object, ordered);
+    if (status == YS_OK)
+        *ordered = object;
+    else
+        ys_json_free(object);
+    return status;
 }
 
 ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series,

@@ -505,10 +505,8 @@ __attribute__((unused)) static ys_status fake_measure_again(struct ys_store *sto
     YS_TRY(ys_store_study_get(store, study_id, &study));
     ys_status status = ys_store_trials_load(store, study_id, &trials);
     for (size_t t = 0; status == YS_OK && t < trials.count; t++) {
-        ys_json *runs = NULL, *with_work = NULL;
+        ys_json *runs = NULL, *with_work = ys_metric_view_with_work(study, &trials.items[t]);
         status = ys_store_runs_get(store, trials.items[t].trial_id, &runs);
-        if (status == YS_OK)
-            status = ys_metric_view_with_work(study, &trials.items[t], &with_work);
         for (size_t i = 0; status == YS_OK && i < ys_json_size(runs); i++)
             status = fake_measure_run(store, with_work, ys_json_at(runs, i));
         ys_json_free(with_work);

@@ -450,29 +450,6 @@ static void a_study_that_does_not_exist_has_no_result(void)
     close_study(&study, NULL);
 }
 
-static void every_shortage_of_memory_is_reported(void)
-{
-    struct study study;
-    REQUIRE(open_study(&study));
-    CHECK(fake_study(study.store, fake_trials, 1, 1, -1, &study.id) == YS_OK);
-    ys_json *whole = result_of(&study, YS_RESULT_RUNS);
-    int failed = 0;
-    for (long n = 1; n < 1000000; n += 1 + n / 32) { /* ever larger steps: each try reads the study anew */
-        ys_json *result = NULL;
-        ys_mem_fail_at(n);
-        ys_status status = ys_metric_result(study.store, study.id, YS_RESULT_RUNS, &result);
-        ys_mem_fail_at(0);
-        CHECK((status == YS_OK) == (result != NULL));
-        CHECK(!result || ys_json_equal(result, whole));
-        ys_json_free(result);
-        failed += status != YS_OK;
-        if (status == YS_OK)
-            break;
-    }
-    CHECK(failed > 50);
-    close_study(&study, whole);
-}
-
 TAP_MAIN(TAP_CASE(a_study_becomes_a_document_that_reads_back_equal), TAP_CASE(the_study_block_tells_what_was_done),
          TAP_CASE(trial_metrics_are_medians_over_rounds), TAP_CASE(five_rounds_have_no_interval),
          TAP_CASE(a_failed_run_is_a_row_and_never_a_speed), TAP_CASE(a_missing_framework_is_a_row_with_its_remedy),
@@ -486,4 +463,4 @@ TAP_MAIN(TAP_CASE(a_study_becomes_a_document_that_reads_back_equal), TAP_CASE(th
          TAP_CASE(metrics_of_another_version_are_computed_again_and_stay_stored),
          TAP_CASE(metrics_of_this_version_are_taken_as_they_are), TAP_CASE(what_is_stored_says_its_version),
          TAP_CASE(a_page_has_the_curves_that_it_draws), TAP_CASE(recomputing_finds_the_multiply_adds_in_the_study),
-         TAP_CASE(a_study_that_does_not_exist_has_no_result), TAP_CASE(every_shortage_of_memory_is_reported))
+         TAP_CASE(a_study_that_does_not_exist_has_no_result))

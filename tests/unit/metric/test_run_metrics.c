@@ -468,25 +468,6 @@ static void counters_are_taken_over(void)
     plain_free(&run, metrics);
 }
 
-static void every_shortage_of_memory_is_reported(void)
-{
-    struct plain_run run = plain(20);
-    int failed = 0;
-    for (int n = 1; n < 4000; n++) {
-        ys_json *metrics = NULL;
-        ys_mem_fail_at(n);
-        ys_status status = fake_metrics_of(run.trial, run.facts, &run.series, &metrics);
-        ys_mem_fail_at(0);
-        CHECK(status == YS_OK ? metrics != NULL : status == YS_ENOMEM && !metrics);
-        ys_json_free(metrics);
-        failed += status != YS_OK;
-        if (status == YS_OK)
-            break;
-    }
-    CHECK(failed > 50);
-    plain_free(&run, NULL);
-}
-
 static void what_the_kernel_counted_beside_time_is_shown(void)
 {
     struct plain_run run = plain(20);
@@ -610,5 +591,4 @@ TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
          TAP_CASE(a_loss_that_diverged_is_null_with_a_reason),
          TAP_CASE(tokens_and_what_they_surprise_by_follow_from_positions),
          TAP_CASE(a_program_that_does_no_work_learns_nothing),
-         TAP_CASE(blocks_that_contradict_each_other_are_not_believed), TAP_CASE(counters_are_taken_over),
-         TAP_CASE(every_shortage_of_memory_is_reported))
+         TAP_CASE(blocks_that_contradict_each_other_are_not_believed), TAP_CASE(counters_are_taken_over))
