@@ -1,5 +1,6 @@
 #include "job/nearest_name.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,7 +37,9 @@ const char *ys_nearest(const char *name, const char *const *candidates)
     size_t nearest_distance = SIZE_MAX;
     for (; *candidates; candidates++) {
         size_t distance = ys_edit_distance(name, *candidates);
-        if (distance < nearest_distance) {
+        const bool is_as_long = strlen(*candidates) == strlen(name);
+        if (distance < nearest_distance ||
+            (nearest && distance == nearest_distance && is_as_long && strlen(nearest) != strlen(name))) {
             nearest = *candidates;
             nearest_distance = distance;
         }

@@ -8,10 +8,10 @@ from harness import BIN, Case, tearDownModule  # noqa: F401
 LENET = ["--framework=builtin", "--model=lenet", "--data=digits", "--batch=64", "--lr=0.02", "--momentum=0.9"]
 MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--lr=0.01", "--steps=20"]
 # Each of them changes what some program computes, prints or divides its work by.
-HOSTILE = {"OMP_THREAD_LIMIT": "1", "OMP_DYNAMIC": "true", "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "master", "GOMP_CPU_AFFINITY": "0",
-           "KMP_AFFINITY": "disabled", "KMP_ALL_THREADS": "1", "MKL_DYNAMIC": "TRUE", "DNNL_DEFAULT_FPMATH_MODE": "BF16",
-           "ONEDNN_DEFAULT_FPMATH_MODE": "BF16", "NVIDIA_TF32_OVERRIDE": "1", "LC_ALL": "de_DE.UTF-8", "LC_NUMERIC": "de_DE.UTF-8",
-           "PYTHONHASHSEED": "7", "PYTHONPATH": "/nowhere", "PYTHONSTARTUP": "/nowhere.py"}
+HOSTILE = {"OMP_THREAD_LIMIT": "1", "OMP_DYNAMIC": "true", "OMP_STACKSIZE": "64k", "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "master",
+           "GOMP_CPU_AFFINITY": "0", "KMP_AFFINITY": "disabled", "KMP_ALL_THREADS": "1", "MKL_DYNAMIC": "TRUE",
+           "DNNL_DEFAULT_FPMATH_MODE": "BF16", "ONEDNN_DEFAULT_FPMATH_MODE": "BF16", "NVIDIA_TF32_OVERRIDE": "1", "LC_ALL": "de_DE.UTF-8",
+           "LC_NUMERIC": "de_DE.UTF-8", "PYTHONHASHSEED": "7", "PYTHONPATH": "/nowhere", "PYTHONSTARTUP": "/nowhere.py"}
 CHATTY = {"ONEDNN_VERBOSE": "1", "DNNL_VERBOSE": "2", "OMP_DISPLAY_ENV": "TRUE", "MALLOC_PERTURB_": "165", "LD_DEBUG": "statistics"}
 
 

@@ -40,7 +40,7 @@ const struct ys_steering ys_steerings[] = {
     {"OPENBLAS_MAIN_FREE", YS_STEERING_RESET, PLACES},
     {"GOTOBLAS_MAIN_FREE", YS_STEERING_RESET, PLACES},
     {"OMP_WAIT_POLICY", YS_STEERING_EVERYWHERE, "how threads of OpenMP wait: time, and nothing else"},
-    {"OMP_STACKSIZE", YS_STEERING_KEPT, "the stack of threads of OpenMP"},
+    {"*MP_STACKSIZE", YS_STEERING_RESET, "the stack of threads of OpenMP, which cannot start with too small a one"},
     {"OMP_DISPLAY_*", YS_STEERING_KEPT, "what OpenMP says of itself"},
     {"OMP_*", YS_STEERING_RESET, THREADS},
     {"GOMP_*", YS_STEERING_KEPT, "how threads of GNU OpenMP wait"},

@@ -33,6 +33,8 @@ static void each_kind_of_program_gets_what_the_rule_says(void)
         {"KMP_BLOCKTIME", true, true, false},
         {"OMP_THREAD_LIMIT=1", true, false, false},
         {"OMP_DYNAMIC", true, false, false},
+        {"OMP_STACKSIZE=64k", true, false, false},
+        {"GOMP_STACKSIZE=64", true, false, false},
         {"OMP_NUM_THREADS", true, false, false},
         {"GOMP_CPU_AFFINITY=0", true, false, false},
         {"KMP_ALL_THREADS", true, false, false},

@@ -31,6 +31,7 @@ static void the_first_of_the_nearest_is_suggested(void)
     CHECK(ys_nearest("momentum", names) == NULL);
     static const char *const equals[] = {"aab", "aac", NULL};
     CHECK_TEXT(ys_nearest("aaa", equals), "aab");
+    CHECK_TEXT(ys_nearest("modle", (const char *const[]){"mode", "model", NULL}), "model");
 }
 
 static void nothing_absurd_is_suggested_for_short_names(void)
