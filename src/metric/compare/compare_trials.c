@@ -106,12 +106,10 @@ static size_t choose_runs(const struct ys_metric_view_trial *a, const struct ys_
     return n;
 }
 
-static ys_status alloc_rounds(size_t most, struct matched *rounds)
+static void alloc_rounds(size_t most, struct matched *rounds)
 {
     *rounds = (struct matched){.taken = YS_TAKEN_NOTHING};
     rounds->a = ys_alloc(8 * most, sizeof(double));
-    if (!rounds->a)
-        return ys_out_of_memory();
     rounds->b = rounds->a + most;
     rounds->bias = rounds->b + most;
     rounds->from = rounds->bias + most;
@@ -119,7 +117,6 @@ static ys_status alloc_rounds(size_t most, struct matched *rounds)
     rounds->of_b = rounds->of_a + most;
     rounds->beyond_a = rounds->of_b + most;
     rounds->beyond_b = rounds->beyond_a + most;
-    return YS_OK;
 }
 
 static void add_round(const struct run_pair *runs, int m, struct matched *rounds)
@@ -142,22 +139,19 @@ static void add_round(const struct run_pair *runs, int m, struct matched *rounds
 }
 
 /* Values of metric `m` round by round, before `end`, each pair over one window. */
-static ys_status match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m, int64_t end,
-                       struct matched *rounds)
+static void match(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m, int64_t end,
+                  struct matched *rounds)
 {
     struct run_pair *chosen = ys_alloc(2 * a->run_count, sizeof *chosen), *again = chosen + a->run_count;
     size_t again_count = 0;
-    if (!chosen)
-        return ys_out_of_memory();
-    ys_status status = alloc_rounds(a->run_count, rounds);
-    const size_t n = status == YS_OK ? choose_runs(a, b, m, end, chosen, again, &again_count) : 0;
+    alloc_rounds(a->run_count, rounds);
+    const size_t n = choose_runs(a, b, m, end, chosen, again, &again_count);
     for (size_t i = 0; i < n; i++)
         add_round(&chosen[i], m, rounds);
     for (size_t i = 0; i < again_count && ys_taken_is_part(m); i++)
         add_round(&again[i], m, rounds);
     rounds->again = rounds->n - n;
     ys_free(chosen);
-    return status;
 }
 
 /* By how much the value of a round could be less and more were what was taken from its runs given back, and were either
@@ -231,28 +225,24 @@ static double latest(const double *from, size_t n)
 }
 
 /* The rule with what the machine took from the rounds, and what lies beyond the steady parts. */
-static ys_status compare_rounds(const struct matched *rounds, struct ys_compare_rule rule, bool is_speed,
-                                struct ys_comparison *found)
+static void compare_rounds(const struct matched *rounds, struct ys_compare_rule rule, bool is_speed,
+                           struct ys_comparison *found)
 {
-    double *down = ys_alloc(2 * rounds->n, sizeof *down);
-    if (!down)
-        return ys_out_of_memory();
-    double *up = down + rounds->n;
+    double *down = ys_alloc(2 * rounds->n, sizeof *down), *up = down + rounds->n;
     bound(rounds, is_speed, rule.difference, down, up);
     rule.down = down;
     rule.up = up;
     rule.again = rounds->again;
     ys_compare(rounds->a, rounds->b, rounds->n, &rule, found);
     ys_free(down);
-    return YS_OK;
 }
 
-static ys_status judge_at(const struct trial_pair *pair, int m, double margin, size_t moment,
-                          struct ys_comparison *found, struct judged *beside)
+static void judge_at(const struct trial_pair *pair, int m, double margin, size_t moment, struct ys_comparison *found,
+                     struct judged *beside)
 {
     struct matched rounds;
     const struct ys_metric_info *info = ys_metric_find(ys_compared[m]);
-    ys_status status = match(pair->a, pair->b, m, pair->moments->items[moment].rounds, &rounds);
+    match(pair->a, pair->b, m, pair->moments->items[moment].rounds, &rounds);
     bool is_of_steady = m < YS_WINDOW_METRICS, has_bias = is_of_steady && rounds.bias_known == rounds.n;
     const struct ys_compare_rule rule = {.better = info->better,
                                          .difference = is_difference(m),
@@ -261,12 +251,10 @@ static ys_status judge_at(const struct trial_pair *pair, int m, double margin, s
                                          .level = pair->moments->items[moment].level,
                                          .bias = has_bias ? rounds.bias : NULL,
                                          .bias_untold = is_of_steady && !has_bias};
-    if (status == YS_OK)
-        status = compare_rounds(&rounds, rule, info->better == YS_BETTER_HIGHER, found);
+    compare_rounds(&rounds, rule, info->better == YS_BETTER_HIGHER, found);
     *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n - rounds.again) : (double)NAN, rounds.taken,
                               moment};
     ys_free(rounds.a);
-    return status;
 }
 
 /* Of the pairs that were chosen before anything was measured: which is the best is not known before the end. */
@@ -282,17 +270,14 @@ static bool is_decided(const struct ys_comparison *found)
 }
 
 /* What a comparison by which the study is decided was at the look that decided it; else as of the last moment. */
-static ys_status judge(const struct trial_pair *pair, int m, double margin, struct ys_comparison *found,
-                       struct judged *beside)
+static void judge(const struct trial_pair *pair, int m, double margin, struct ys_comparison *found,
+                  struct judged *beside)
 {
     const size_t last = pair->moments->count - 1;
-    ys_status status = YS_OK;
-    for (size_t i = is_deciding(pair, m) ? 0 : last; status == YS_OK; i++) {
-        status = judge_at(pair, m, margin, i, found, beside);
-        if (i == last || is_decided(found))
-            break;
-    }
-    return status;
+    size_t i = is_deciding(pair, m) ? 0 : last;
+    do
+        judge_at(pair, m, margin, i, found, beside);
+    while (i++ < last && !is_decided(found));
 }
 
 /* More rounds change nothing of what is no comparison, or of runs that are too short to tell. */
@@ -324,15 +309,11 @@ static enum ys_rounds_say rounds_of(const struct ys_comparison *found)
     return found->correlated ? YS_ROUNDS_CORRELATED : YS_ROUNDS_INDEPENDENT;
 }
 
-/* A place for one more; NULL without memory. */
 static struct ys_result_comparison *add_comparison(struct ys_result *result)
 {
-    struct ys_result_comparison *grown =
-        ys_grown(result->comparisons, result->comparison_count, &result->comparison_capacity, sizeof *grown);
-    if (!grown)
-        return NULL;
-    result->comparisons = grown;
-    return &result->comparisons[result->comparison_count];
+    result->comparisons = ys_grown(result->comparisons, result->comparison_count, &result->comparison_capacity,
+                                   sizeof *result->comparisons);
+    return &result->comparisons[result->comparison_count++];
 }
 
 /* Of the speed of several ranks against that of one, which is the speed-up: what of it each rank brings. */
@@ -361,7 +342,7 @@ static bool is_alone(const struct ys_metric_view_trial *trial)
 /* Of the speed of ranks that exchange against that of ranks that do the same but for that: what the exchange adds to a
  * step. The others' lack of a proof, which forbids any other comparison, is what this one is about; what else forbids
  * one forbids it too. */
-static ys_status tell_exposed(const struct trial_pair *pair, int m, struct ys_result_comparison *comparison)
+static void tell_exposed(const struct trial_pair *pair, int m, struct ys_result_comparison *comparison)
 {
     const struct ys_metric_view_trial *a = is_alone(pair->a) ? pair->b : pair->a,
                                       *b = is_alone(pair->a) ? pair->a : pair->b;
@@ -372,20 +353,18 @@ static ys_status tell_exposed(const struct trial_pair *pair, int m, struct ys_re
     comparison->exposed = (struct ys_interval){false, NAN, NAN, NAN};
     if (strcmp(pair->chosen->varies, "strategy") != 0 || strcmp(ys_compared[m], "rate_per_s") != 0 || is_alone(a) ||
         !is_alone(b) || ys_trial_has_fault(a, b, reason, sizeof reason))
-        return YS_OK;
+        return;
     const struct ys_moment *moment = &pair->moments->items[pair->moments->count - 1];
     const struct ys_compare_rule rule = {
         .better = YS_BETTER_LOWER, .difference = true, .stretch = 1, .level = moment->level};
-    ys_status status = match(a, b, ys_compared_place("step_s"), moment->rounds, &rounds);
-    if (status == YS_OK)
-        status = compare_rounds(&rounds, rule, false, &found);
+    match(a, b, ys_compared_place("step_s"), moment->rounds, &rounds);
+    compare_rounds(&rounds, rule, false, &found);
     ys_free(rounds.a);
     comparison->told.exposed_s = found.value;
     comparison->exposed = found.interval;
-    return status;
 }
 
-static ys_status compare_one(const struct trial_pair *pair, int m, struct ys_result *result)
+static void compare_one(const struct trial_pair *pair, int m, struct ys_result *result)
 {
     const char *name = ys_compared[m];
     const bool fraction = is_difference(m), learned = is_learned(m);
@@ -394,7 +373,7 @@ static ys_status compare_one(const struct trial_pair *pair, int m, struct ys_res
     bool invalid = !may_conclude(pair->a, pair->b, learned, reason, sizeof reason);
     struct ys_comparison found;
     struct judged beside;
-    YS_TRY(judge(pair, m, margin, &found, &beside));
+    judge(pair, m, margin, &found, &beside);
     if (invalid) {
         found = ys_compare_invalid(found.n, reason);
         beside = (struct judged){NAN, YS_TAKEN_NOTHING, beside.moment};
@@ -402,12 +381,6 @@ static ys_status compare_one(const struct trial_pair *pair, int m, struct ys_res
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
     struct ys_result_comparison *comparison = add_comparison(result);
-    char *kept = ys_strdup(found.reason), *varies = ys_strdup(pair->chosen->varies);
-    if (!comparison || (found.reason && !kept) || !varies) {
-        ys_free(kept);
-        ys_free(varies);
-        return ys_out_of_memory();
-    }
     comparison->interval = found.interval;
     comparison->single = found.single;
     comparison->settled = found.settled;
@@ -417,7 +390,7 @@ static ys_status compare_one(const struct trial_pair *pair, int m, struct ys_res
         .b = b->id,
         .a_index = a->index,
         .b_index = b->index,
-        .varies = varies,
+        .varies = ys_strdup(pair->chosen->varies),
         .best = is_of_best(pair->chosen, pair->groups, m) ? pair->chosen->best : YS_NAME_NONE,
         .scale = fraction ? YS_SCALE_DIFFERENCE : YS_SCALE_RATIO,
         .ratio = fraction ? NAN : found.value,
@@ -436,51 +409,44 @@ static ys_status compare_one(const struct trial_pair *pair, int m, struct ys_res
         .margin = margin,
         .verdict = (int)found.verdict,
         .resolution = found.resolution,
-        .reason = kept,
+        .reason = ys_strdup(found.reason),
         .a_value = ys_trial_median(pair->a, ys_compared[m]),
         .b_value = ys_trial_median(pair->b, ys_compared[m]),
         .unit = borrowed(info->unit),
         .better = (int)info->better};
-    result->comparison_count++;
-    return YS_OK;
+    tell_scaling(pair, m, comparison);
+    tell_exposed(pair, m, comparison);
 }
 
 /* Trials that never ran are rows of their own; there is nothing to compare. A metric that neither has neither. */
-static ys_status compare_pair(const struct trial_pair *pair, struct ys_result *result)
+static void compare_pair(const struct trial_pair *pair, struct ys_result *result)
 {
     if (pair->a->counted == 0 || pair->b->counted == 0)
-        return YS_OK;
+        return;
     bool failed = pair->a->failed == pair->a->counted || pair->b->failed == pair->b->counted;
     for (int m = 0; m < YS_COMPARED; m++) {
         bool known =
             !isnan(ys_trial_median(pair->a, ys_compared[m])) && !isnan(ys_trial_median(pair->b, ys_compared[m]));
         const bool is_wanted = pair->chosen->along || is_of_best(pair->chosen, pair->groups, m);
-        if (!is_wanted || (!known && !(failed && m == 0)))
-            continue;
-        YS_TRY(compare_one(pair, m, result));
-        struct ys_result_comparison *comparison = &result->comparisons[result->comparison_count - 1];
-        tell_scaling(pair, m, comparison);
-        YS_TRY(tell_exposed(pair, m, comparison));
+        if (is_wanted && (known || (failed && m == 0)))
+            compare_one(pair, m, result);
     }
-    return YS_OK;
 }
 
-static ys_status take_rounds(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b,
-                             struct ys_list *ratios, struct ys_list *biases)
+static void take_rounds(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b,
+                        struct ys_list *ratios, struct ys_list *biases)
 {
     struct matched rounds;
-    ys_status status = match(a, b, 0, INT64_MAX, &rounds);
+    match(a, b, 0, INT64_MAX, &rounds);
     rounds.n -= rounds.again;
-    double *of = status == YS_OK ? ys_alloc(rounds.n, sizeof *of) : NULL,
-           *left = status == YS_OK ? ys_alloc(rounds.n, sizeof *left) : NULL;
-    for (size_t i = 0; of && left && i < rounds.n; i++) {
+    double *of = ys_alloc(rounds.n, sizeof *of), *left = ys_alloc(rounds.n, sizeof *left);
+    for (size_t i = 0; i < rounds.n; i++) {
         of[i] = rounds.a[i] / rounds.b[i];
         left[i] = rounds.bias[i];
     }
-    *ratios = (struct ys_list){of, of && left ? rounds.n : 0};
-    *biases = (struct ys_list){left, of && left && rounds.bias_known >= rounds.n ? rounds.n : 0};
+    *ratios = (struct ys_list){of, rounds.n};
+    *biases = (struct ys_list){left, rounds.bias_known >= rounds.n ? rounds.n : 0};
     ys_free(rounds.a);
-    return status == YS_OK && !(of && left) ? ys_out_of_memory() : status;
 }
 
 ys_status ys_metric_rounds_of(struct ys_store *store, int64_t study_id, size_t a, size_t b, struct ys_list *ratios,
@@ -499,7 +465,7 @@ ys_status ys_metric_rounds_of(struct ys_store *store, int64_t study_id, size_t a
             ys_metric_view_trial_unload(&view.trials[both[i]]);
     }
     if (status == YS_OK)
-        status = take_rounds(&view.trials[a], &view.trials[b], ratios, biases);
+        take_rounds(&view.trials[a], &view.trials[b], ratios, biases);
     ys_metric_view_fini(&view);
     return status;
 }
@@ -528,24 +494,23 @@ static bool is_of_section(const struct stretching *of, const struct ys_chosen *c
 }
 
 /* Those of the pairs of one section, beginning with `first`, that were chosen before anything was measured. */
-static ys_status stretch_section(const struct stretching *of, size_t first, int m, struct ys_family_pair *pairs)
+static void stretch_section(const struct stretching *of, size_t first, int m, struct ys_family_pair *pairs)
 {
     const struct ys_choice *choice = of->choice;
     const struct ys_trial_record *one = of->view->trials[choice->pairs[first].a].record;
     char reason[YS_TRIAL_FAULT_SIZE];
     size_t count = 0;
-    double factor;
     for (size_t i = first; i < choice->count; i++) {
         const struct ys_chosen *chosen = &choice->pairs[i];
         if (is_of_section(of, chosen, one) && may_conclude(&of->view->trials[chosen->a], &of->view->trials[chosen->b],
                                                            is_learned(m), reason, sizeof reason))
             pairs[count++] = (struct ys_family_pair){chosen->a, chosen->b};
     }
-    YS_TRY(ys_together_stretch(of->view, &of->moments->items[of->moment], pairs, count, m, !is_learned(m), &factor));
+    const double factor =
+        ys_together_stretch(of->view, &of->moments->items[of->moment], pairs, count, m, !is_learned(m));
     for (size_t i = first; i < choice->count; i++)
         if (is_of_section(of, &choice->pairs[i], one))
             of->stretch[i * YS_COMPARED + (size_t)m] = factor;
-    return YS_OK;
 }
 
 static bool has_trial(const struct ys_work_group *group, size_t trial)
@@ -567,37 +532,33 @@ static bool is_of_group(const struct stretching *of, const struct ys_chosen *cho
 
 /* The best was read off the same values, so its comparisons hold together with those of each trial of its group with
  * each. */
-static ys_status stretch_group(const struct stretching *of, size_t place, int m)
+static void stretch_group(const struct stretching *of, size_t place, int m)
 {
     const struct ys_work_group *group = &of->groups->items[place];
     struct ys_family_pair *pairs = ys_alloc(group->count * group->count / 2 + 1, sizeof *pairs);
     size_t *fit = ys_alloc(group->count + 1, sizeof *fit), count = 0;
     char reason[YS_TRIAL_FAULT_SIZE];
-    double factor = 1;
-    ys_status status = pairs && fit ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < group->count; i++) {
+    for (size_t i = 0; i < group->count; i++) {
         const struct ys_metric_view_trial *trial = &of->view->trials[group->trials[i]];
         if (!ys_trial_has_fault(trial, trial, reason, sizeof reason))
             fit[count++] = group->trials[i];
     }
-    const size_t pair_count = status == YS_OK ? ys_family_each_with_each(count, pairs) : 0;
+    const size_t pair_count = ys_family_each_with_each(count, pairs);
     for (size_t i = 0; i < pair_count; i++)
         pairs[i] = (struct ys_family_pair){fit[pairs[i].a], fit[pairs[i].b]};
-    if (status == YS_OK)
-        status = ys_together_stretch(of->view, &of->moments->items[of->moment], pairs, pair_count, m, !is_learned(m),
-                                     &factor);
-    for (size_t i = 0; status == YS_OK && i < of->choice->count; i++) {
+    const double factor =
+        ys_together_stretch(of->view, &of->moments->items[of->moment], pairs, pair_count, m, !is_learned(m));
+    for (size_t i = 0; i < of->choice->count; i++) {
         double *of_pair = &of->stretch[i * YS_COMPARED + (size_t)m];
         if (is_of_group(of, &of->choice->pairs[i], place, m))
             *of_pair = fmax(*of_pair, factor);
     }
     ys_free(pairs);
     ys_free(fit);
-    return status;
 }
 
 /* Of one metric. */
-static ys_status stretch_metric(const struct stretching *of, int m, struct ys_family_pair *pairs)
+static void stretch_metric(const struct stretching *of, int m, struct ys_family_pair *pairs)
 {
     const struct ys_choice *choice = of->choice;
     bool is_any = false;
@@ -606,36 +567,32 @@ static ys_status stretch_metric(const struct stretching *of, int m, struct ys_fa
             continue;
         is_any = true;
         if (choice->pairs[i].along && of->stretch[i * YS_COMPARED + (size_t)m] == 0) /* its section was not done */
-            YS_TRY(stretch_section(of, i, m, pairs));
+            stretch_section(of, i, m, pairs);
     }
     for (size_t i = 0; is_any && i < of->groups->count; i++)
         if (of->groups->items[i].best != YS_GROUP_NO_BEST && (m == 0 || of->groups->items[i].count <= GROUP_MANY))
-            YS_TRY(stretch_group(of, i, m));
-    return YS_OK;
+            stretch_group(of, i, m);
 }
 
-static ys_status stretch_all(const struct stretching *of)
+static void stretch_all(const struct stretching *of)
 {
     struct ys_family_pair *pairs = ys_alloc(of->choice->count, sizeof *pairs);
-    ys_status status = pairs ? YS_OK : ys_out_of_memory();
-    for (int m = 0; status == YS_OK && m < YS_COMPARED; m++)
-        status = stretch_metric(of, m, pairs);
+    for (int m = 0; m < YS_COMPARED; m++)
+        stretch_metric(of, m, pairs);
     ys_free(pairs);
-    return status;
 }
 
-ys_status ys_pair_comparisons(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
-                              struct ys_result *result)
+void ys_pair_comparisons(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
+                         struct ys_result *result)
 {
     struct ys_choice choice;
     const struct ys_moments moments = ys_moments_of(view);
-    YS_TRY(ys_choice_make(view, groups, all, &choice));
+    ys_choice_make(view, groups, all, &choice);
     const size_t each = choice.count * YS_COMPARED;
     double *stretch = ys_alloc(each * moments.count, sizeof *stretch);
-    ys_status status = stretch ? YS_OK : ys_out_of_memory();
-    for (size_t k = 0; status == YS_OK && k < moments.count; k++)
-        status = stretch_all(&(struct stretching){view, &choice, groups, &moments, k, &stretch[k * each]});
-    for (size_t i = 0; status == YS_OK && i < choice.count; i++) {
+    for (size_t k = 0; k < moments.count; k++)
+        stretch_all(&(struct stretching){view, &choice, groups, &moments, k, &stretch[k * each]});
+    for (size_t i = 0; i < choice.count; i++) {
         const struct ys_chosen *chosen = &choice.pairs[i];
         struct trial_pair pair = {.chosen = chosen,
                                   .groups = groups,
@@ -645,9 +602,8 @@ ys_status ys_pair_comparisons(const struct ys_metric_view *view, const struct ys
                                   .moments = &moments};
         for (size_t k = 0; k < moments.count; k++)
             pair.stretch[k] = &stretch[k * each + i * YS_COMPARED];
-        status = compare_pair(&pair, result);
+        compare_pair(&pair, result);
     }
     ys_free(stretch);
     ys_choice_fini(&choice);
-    return status;
 }

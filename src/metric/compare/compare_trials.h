@@ -7,7 +7,7 @@
 /** Adds the comparisons of a study whose trials were all loaded and have their metrics: of the pairs of
  * metric/compare/compared_trials.h, `all` as there. Those of one section hold together, and those with the best of a
  * group hold together with those of each pair of it. */
-ys_status ys_pair_comparisons(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
-                              struct ys_result *result) YS_MUST_CHECK;
+void ys_pair_comparisons(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
+                         struct ys_result *result);
 
 #endif

@@ -78,16 +78,10 @@ static bool is_one_process(const struct ys_metric_view *view, const char *axis, 
     return strcmp(axis, "ranks") == 0 && ys_settings_ranks(&view->trials[trial].record->keys) == 1;
 }
 
-static ys_status add(struct ys_choice *choice, struct ys_chosen chosen)
+static void add(struct ys_choice *choice, struct ys_chosen chosen)
 {
-    struct ys_chosen *pairs = ys_grown(choice->pairs, choice->count, &choice->capacity, sizeof *pairs);
-    if (!pairs || !chosen.varies) {
-        ys_free(chosen.varies);
-        return ys_out_of_memory();
-    }
-    choice->pairs = pairs;
+    choice->pairs = ys_grown(choice->pairs, choice->count, &choice->capacity, sizeof *choice->pairs);
     choice->pairs[choice->count++] = chosen;
-    return YS_OK;
 }
 
 /* The two in the order in which they are compared. */
@@ -98,16 +92,16 @@ static struct ys_chosen pair_of(const struct ys_metric_view *view, const char *a
     return (struct ys_chosen){.a = is_base ? earlier : later, .b = is_base ? later : earlier, .best = YS_NAME_NONE};
 }
 
-static ys_status choose(struct choosing *choosing, const char *axis, size_t one, size_t other)
+static void choose(struct choosing *choosing, const char *axis, size_t one, size_t other)
 {
     struct ys_chosen chosen = pair_of(choosing->view, axis, one, other);
     const struct ys_metric_view_trial *trials = choosing->view->trials;
     const char *varies = ys_pair_varies(trials[chosen.a].record, trials[chosen.b].record);
     if (!varies || strcmp(varies, axis) != 0)
-        return YS_OK;
+        return;
     chosen.along = true;
     chosen.varies = ys_strdup(varies);
-    return add(choosing->choice, chosen);
+    add(choosing->choice, chosen);
 }
 
 /* A trial and what it is apart from one factor: equal texts are a group. */
@@ -123,20 +117,19 @@ static int by_rest(const void *a, const void *b)
     return order ? order : (x->trial > y->trial) - (x->trial < y->trial);
 }
 
-/* The section and all factors but `axis`, as one text; NULL without memory. */
+/* The section and all factors but `axis`, as one text. */
 static char *rest_of(const struct ys_trial_record *trial, const char *axis)
 {
     bool frameworks = strcmp(axis, "framework") == 0;
     const ys_json *factors = trial->factors;
     ys_json *rest = ys_json_object();
-    ys_status status = YS_OK;
     for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it)) {
         const char *factor = ys_json_iter_key(it);
         if (strcmp(factor, axis) != 0 && counts(factor, frameworks))
             ys_put_ref(rest, factor, ys_json_iter_value(it));
     }
     ys_put_text(rest, "", or_empty(trial->section)); /* no factor has this name */
-    char *text = status == YS_OK ? ys_json_dump(rest, YS_JSON_SORTED) : NULL;
+    char *text = ys_json_dump(rest, YS_JSON_SORTED);
     ys_json_free(rest);
     return text;
 }
@@ -166,43 +159,33 @@ static const struct factor_member *base_of(const struct ys_metric_view *view, co
     return base;
 }
 
-static ys_status choose_in_group(struct choosing *choosing, const char *axis, const struct factor_member *group,
-                                 size_t size)
+static void choose_in_group(struct choosing *choosing, const char *axis, const struct factor_member *group, size_t size)
 {
     const struct factor_member *base = base_of(choosing->view, axis, group, size);
     for (size_t i = 0; i < size; i++) {
         for (size_t k = 0; choosing->all && k < i; k++)
-            YS_TRY(choose(choosing, axis, group[i].trial, group[k].trial));
+            choose(choosing, axis, group[i].trial, group[k].trial);
         if (!choosing->all && &group[i] != base)
-            YS_TRY(choose(choosing, axis, group[i].trial, base->trial));
+            choose(choosing, axis, group[i].trial, base->trial);
     }
-    return YS_OK;
 }
 
-static ys_status choose_along(struct choosing *choosing, const char *axis)
+static void choose_along(struct choosing *choosing, const char *axis)
 {
     const struct ys_metric_view *view = choosing->view;
     struct factor_member *members = ys_alloc(view->trial_count, sizeof *members);
-    size_t count = 0;
-    ys_status status = members ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < view->trial_count; i++) {
-        char *rest = rest_of(view->trials[i].record, axis);
-        if (rest)
-            members[count++] = (struct factor_member){rest, i};
-        else
-            status = ys_out_of_memory();
-    }
-    if (status == YS_OK)
-        qsort(members, count, sizeof *members, by_rest);
-    for (size_t first = 0, next; status == YS_OK && first < count; first = next) {
+    const size_t count = view->trial_count;
+    for (size_t i = 0; i < count; i++)
+        members[i] = (struct factor_member){rest_of(view->trials[i].record, axis), i};
+    qsort(members, count, sizeof *members, by_rest);
+    for (size_t first = 0, next; first < count; first = next) {
         for (next = first + 1; next < count && strcmp(members[next].rest, members[first].rest) == 0; next++)
             ;
-        status = choose_in_group(choosing, axis, &members[first], next - first);
+        choose_in_group(choosing, axis, &members[first], next - first);
     }
     for (size_t i = 0; i < count; i++)
         ys_free(members[i].rest);
     ys_free(members);
-    return status;
 }
 
 /* What two differ in; a new text. */
@@ -213,12 +196,10 @@ static char *all_that_varies(const struct ys_trial_record *a, const struct ys_tr
     if (!ys_pair_is_of_one_section(a, b))
         return ys_strdup("section");
     find_differing(a, b, &text, &last);
-    char *made = text.failed ? NULL : ys_strdup(ys_buf_text(&text));
-    ys_buf_free(&text);
-    return made;
+    return ys_buf_take(&text);
 }
 
-static ys_status choose_with_best(struct choosing *choosing, const struct ys_work_group *group, size_t place)
+static void choose_with_best(struct choosing *choosing, const struct ys_work_group *group, size_t place)
 {
     for (size_t i = 0; i < group->count; i++) {
         const size_t other = group->trials[i], best = group->best;
@@ -230,9 +211,8 @@ static ys_status choose_with_best(struct choosing *choosing, const struct ys_wor
         chosen.best = chosen.a == best ? YS_BEST_A : YS_BEST_B;
         chosen.group = place;
         chosen.varies = factor ? ys_strdup(factor) : all_that_varies(trials[chosen.a].record, trials[chosen.b].record);
-        YS_TRY(add(choosing->choice, chosen));
+        add(choosing->choice, chosen);
     }
-    return YS_OK;
 }
 
 static int by_trials(const void *x, const void *y)
@@ -272,38 +252,33 @@ static int by_place(const void *x, const void *y)
     return frameworks ? frameworks : by_trials(x, y);
 }
 
-static ys_status choose_pairs(struct choosing *choosing)
+static void choose_pairs(struct choosing *choosing)
 {
     const struct ys_metric_view *view = choosing->view;
     ys_json *axes = ys_json_object(); /* {name: true} */
-    ys_status status = axes ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < view->trial_count; i++) {
+    for (size_t i = 0; i < view->trial_count; i++) {
         const ys_json *factors = view->trials[i].record->factors;
         for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it))
             ys_put_bool(axes, ys_json_iter_key(it), true);
     }
-    for (void *it = ys_json_iter(axes); status == YS_OK && it; it = ys_json_next(axes, it))
-        status = choose_along(choosing, ys_json_iter_key(it));
+    for (void *it = ys_json_iter(axes); it; it = ys_json_next(axes, it))
+        choose_along(choosing, ys_json_iter_key(it));
     ys_json_free(axes);
-    return status;
 }
 
-ys_status ys_choice_make(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
-                         struct ys_choice *choice)
+void ys_choice_make(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
+                    struct ys_choice *choice)
 {
     struct choosing choosing = {view, all, choice};
     *choice = (struct ys_choice){0};
-    ys_status status = choose_pairs(&choosing);
-    for (size_t i = 0; status == YS_OK && i < groups->count; i++)
+    choose_pairs(&choosing);
+    for (size_t i = 0; i < groups->count; i++)
         if (groups->items[i].best != YS_GROUP_NO_BEST)
-            status = choose_with_best(&choosing, &groups->items[i], i);
-    if (status == YS_OK && choice->count > 0) {
+            choose_with_best(&choosing, &groups->items[i], i);
+    if (choice->count > 0) {
         join_twins(choice);
         qsort(choice->pairs, choice->count, sizeof *choice->pairs, by_place);
     }
-    if (status != YS_OK)
-        ys_choice_fini(choice);
-    return status;
 }
 
 void ys_choice_fini(struct ys_choice *choice)

@@ -27,9 +27,9 @@ struct ys_choice {
  * which comparing can say something, that is one that has a successful run and a speed, does work, and whose proof did
  * not fail; along `ranks` with that of one process, where it can. With `all` each of them is compared with each. And in
  * each group of the same work all others are compared with its best. So there are about as many pairs as trials times
- * factors. YS_ENOMEM. */
-ys_status ys_choice_make(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
-                         struct ys_choice *choice) YS_MUST_CHECK;
+ * factors. */
+void ys_choice_make(const struct ys_metric_view *view, const struct ys_groups *groups, bool all,
+                    struct ys_choice *choice);
 void ys_choice_fini(struct ys_choice *choice);
 
 bool ys_pair_is_of_one_section(const struct ys_trial_record *a, const struct ys_trial_record *b);

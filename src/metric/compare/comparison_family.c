@@ -36,14 +36,12 @@ static void join_trial(struct family_rounds *all, size_t trial)
         all->place[trial] = ++all->trials;
 }
 
-static ys_status find_slots(struct family_rounds *all)
+static void find_slots(struct family_rounds *all)
 {
     size_t most = 0, kept = 0;
     for (size_t t = 0; t < all->view->trial_count; t++)
         most += all->place[t] ? all->view->trials[t].run_count : 0;
     all->slots = ys_alloc(most, sizeof *all->slots);
-    if (!all->slots)
-        return ys_out_of_memory();
     for (size_t t = 0; t < all->view->trial_count; t++) {
         const struct ys_metric_view_trial *trial = &all->view->trials[t];
         for (size_t i = 0; all->place[t] && i < trial->run_count; i++)
@@ -57,17 +55,16 @@ static ys_status find_slots(struct family_rounds *all)
             all->slots[kept++] = all->slots[i];
     }
     all->slot_count = kept;
-    return YS_OK;
 }
 
-static ys_status gather(struct family_rounds *all, const struct ys_family_pair *pairs, size_t count)
+static void gather(struct family_rounds *all, const struct ys_family_pair *pairs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         join_trial(all, pairs[i].a);
         join_trial(all, pairs[i].b);
         all->pairs[i] = (struct ys_family_pair){all->place[pairs[i].a] - 1, all->place[pairs[i].b] - 1};
     }
-    return find_slots(all);
+    find_slots(all);
 }
 
 static void fill(const struct family_rounds *all, int metric, bool by_ratio, double *values)
@@ -89,34 +86,23 @@ static void fill(const struct family_rounds *all, int metric, bool by_ratio, dou
     }
 }
 
-static ys_status stretch(struct family_rounds *all, const struct ys_family_pair *pairs, size_t count, int metric,
-                         bool by_ratio, double *factor)
-{
-    YS_TRY(gather(all, pairs, count));
-    double *values = ys_alloc(all->trials * all->slot_count, sizeof *values);
-    if (!values)
-        return ys_out_of_memory();
-    fill(all, metric, by_ratio, values);
-    const struct ys_family family = {all->trials, all->slot_count, values, all->pairs, count, all->moment->level};
-    ys_family_stretch(&family, factor);
-    ys_free(values);
-    return YS_OK;
-}
-
-ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_moment *moment,
-                              const struct ys_family_pair *pairs, size_t count, int metric, bool by_ratio,
-                              double *factor)
+double ys_together_stretch(const struct ys_metric_view *view, const struct ys_moment *moment,
+                           const struct ys_family_pair *pairs, size_t count, int metric, bool by_ratio)
 {
     struct family_rounds all = {.view = view, .moment = moment};
-    *factor = 1;
+    double factor;
     if (count < 2)
-        return YS_OK;
+        return 1;
     all.place = ys_alloc(view->trial_count, sizeof *all.place);
     all.pairs = ys_alloc(count, sizeof *all.pairs);
-    ys_status status =
-        all.place && all.pairs ? stretch(&all, pairs, count, metric, by_ratio, factor) : ys_out_of_memory();
+    gather(&all, pairs, count);
+    double *values = ys_alloc(all.trials * all.slot_count, sizeof *values);
+    fill(&all, metric, by_ratio, values);
+    ys_family_stretch(&(struct ys_family){all.trials, all.slot_count, values, all.pairs, count, moment->level},
+                      &factor);
+    ys_free(values);
     ys_free(all.place);
     ys_free(all.pairs);
     ys_free(all.slots);
-    return status;
+    return factor;
 }

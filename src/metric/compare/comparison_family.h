@@ -7,9 +7,8 @@
 
 /** As of a moment, the factor by which the intervals of `count` pairs of trials of the view, places in the job, are
  * stretched for metric `metric` (of ys_compared), so that they hold together (stat/family.h). `by_ratio`: by
- * logarithms, else by difference. YS_ENOMEM. */
-ys_status ys_together_stretch(const struct ys_metric_view *view, const struct ys_moment *moment,
-                              const struct ys_family_pair *pairs, size_t count, int metric, bool by_ratio,
-                              double *factor) YS_MUST_CHECK;
+ * logarithms, else by difference. */
+double ys_together_stretch(const struct ys_metric_view *view, const struct ys_moment *moment,
+                           const struct ys_family_pair *pairs, size_t count, int metric, bool by_ratio);
 
 #endif

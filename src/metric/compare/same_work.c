@@ -63,28 +63,21 @@ static void divide(const struct ys_metric_view *view, const struct work_member *
     qsort(groups->items, groups->count, sizeof *groups->items, by_first);
 }
 
-ys_status ys_groups_find(const struct ys_metric_view *view, struct ys_groups *groups)
+void ys_groups_find(const struct ys_metric_view *view, struct ys_groups *groups)
 {
     struct work_member *members = ys_alloc(view->trial_count + 1, sizeof *members);
     *groups = (struct ys_groups){.items = ys_alloc(view->trial_count + 1, sizeof *groups->items),
                                  .trials = ys_alloc(view->trial_count + 1, sizeof *groups->trials)};
-    bool ok = members && groups->items && groups->trials;
-    size_t count = 0;
-    for (; ok && count < view->trial_count; count++) {
-        const struct ys_metric_view_trial *trial = &view->trials[count];
-        members[count] = (struct work_member){ys_settings_work(&trial->record->keys), trial->no_work, count};
-        ok = members[count].work != NULL;
-    }
-    if (ok && count > 0) {
+    const size_t count = view->trial_count;
+    for (size_t i = 0; i < count; i++)
+        members[i] = (struct work_member){ys_settings_work(&view->trials[i].record->keys), view->trials[i].no_work, i};
+    if (count > 0) {
         qsort(members, count, sizeof *members, by_work_and_place);
         divide(view, members, groups);
     }
     for (size_t i = 0; i < count; i++)
         ys_free(members[i].work);
     ys_free(members);
-    if (!ok)
-        ys_groups_fini(groups);
-    return ok ? YS_OK : ys_out_of_memory();
 }
 
 void ys_groups_fini(struct ys_groups *groups)

@@ -19,8 +19,8 @@ struct ys_groups {
 };
 
 /** Trials of the same work, in whatever section of the job: alike in what they compute (ys_settings_work()), and in
- * whether they do any. Each trial is in one group. The view's trials have their metrics. YS_ENOMEM. */
-ys_status ys_groups_find(const struct ys_metric_view *view, struct ys_groups *groups) YS_MUST_CHECK;
+ * whether they do any. Each trial is in one group. The view's trials have their metrics. */
+void ys_groups_find(const struct ys_metric_view *view, struct ys_groups *groups);
 void ys_groups_fini(struct ys_groups *groups);
 
 /** [{trials: [ids], best: id or null}], as docs/results.md has it. */
