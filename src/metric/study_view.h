@@ -114,6 +114,6 @@ bool ys_trial_has_fault(const struct ys_metric_view_trial *trial, const struct y
                         char *reason, size_t size);
 
 /** The metrics of a trial whose runs are loaded: new, one for each of ys_metric_infos(). */
-ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, struct ys_trial_metric **metrics) YS_MUST_CHECK;
+struct ys_trial_metric *ys_trial_metrics(const struct ys_metric_view_trial *trial);
 
 #endif

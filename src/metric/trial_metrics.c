@@ -69,8 +69,8 @@ static int place_of_whole(const struct ys_metric_view_trial *trial, const char *
 }
 
 /* The values of the runs that are ok and have one, of metric number `place`; why there is none. */
-static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, double *values,
-                        struct ys_trial_metric *metric, const char **reason)
+static void gather(const struct ys_metric_view_trial *trial, size_t place, double *values,
+                   struct ys_trial_metric *metric, const char **reason)
 {
     size_t count;
     const struct ys_metric_info *info = &ys_metric_infos(&count)[place];
@@ -80,9 +80,6 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
     metric->bias = info->of_steady ? new_rounds(trial) : NULL;
     metric->whole = of_whole >= 0 ? new_rounds(trial) : NULL;
     metric->taken = is_time ? new_rounds(trial) : NULL;
-    if (!metric->by_round || (info->of_steady && !metric->bias) || (of_whole >= 0 && !metric->whole) ||
-        (is_time && !metric->taken))
-        return ys_out_of_memory();
     for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];
         if (!run->counted)
@@ -102,10 +99,9 @@ static ys_status gather(const struct ys_metric_view_trial *trial, size_t place, 
         metric->steady += ys_json_truth(found->steady, false);
     }
     add_again(trial, place, of_whole, metric);
-    return YS_OK;
 }
 
-static ys_status say_why(const struct ys_metric_view_trial *trial, const char *reason, struct ys_trial_metric *metric)
+static void say_why(const struct ys_metric_view_trial *trial, const char *reason, struct ys_trial_metric *metric)
 {
     char text[200];
     if (trial->counted == 0) {
@@ -116,15 +112,17 @@ static ys_status say_why(const struct ys_metric_view_trial *trial, const char *r
         reason = text;
     }
     metric->reason = ys_strdup(reason ? reason : "no run has it");
-    return metric->reason ? YS_OK : ys_out_of_memory();
 }
 
-static ys_status make_metric(const struct ys_metric_view_trial *trial, size_t place, double *values,
-                             struct ys_trial_metric *metric)
+static void make_metric(const struct ys_metric_view_trial *trial, size_t place, double *values,
+                        struct ys_trial_metric *metric)
 {
     const char *reason = NULL; /* why the last run without a value had none */
-    YS_TRY(gather(trial, place, values, metric, &reason));
-    return metric->n ? ys_stat_summarize(values, metric->n, &metric->summary) : say_why(trial, reason, metric);
+    gather(trial, place, values, metric, &reason);
+    if (metric->n == 0)
+        say_why(trial, reason, metric);
+    else
+        (void)!ys_stat_summarize(values, metric->n, &metric->summary);
 }
 
 void ys_trial_metrics_free(struct ys_trial_metric *metrics)
@@ -141,21 +139,16 @@ void ys_trial_metrics_free(struct ys_trial_metric *metrics)
     ys_free(metrics);
 }
 
-ys_status ys_trial_metrics(const struct ys_metric_view_trial *trial, struct ys_trial_metric **metrics)
+struct ys_trial_metric *ys_trial_metrics(const struct ys_metric_view_trial *trial)
 {
     size_t count;
     ys_metric_infos(&count);
     struct ys_trial_metric *made = ys_alloc(count, sizeof *made);
     double *values = ys_alloc(trial->run_count, sizeof *values);
-    ys_status status = made && values ? YS_OK : ys_out_of_memory();
-    for (size_t i = 0; status == YS_OK && i < count; i++)
-        status = make_metric(trial, i, values, &made[i]);
+    for (size_t i = 0; i < count; i++)
+        make_metric(trial, i, values, &made[i]);
     ys_free(values);
-    if (status == YS_OK)
-        *metrics = made;
-    else
-        ys_trial_metrics_free(made);
-    return status;
+    return made;
 }
 
 double ys_trial_median(const struct ys_metric_view_trial *trial, const char *name)

@@ -357,8 +357,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     *told = tell_plainly(building, trial);
     result->trial_count++;
     YS_TRY(tell_ending(trial, told));
-    YS_TRY(ys_trial_metrics(trial, &told->values));
-    trial->metrics = told->values;
+    trial->metrics = told->values = ys_trial_metrics(trial);
     told->threads_shared = threads_shared(trial);
     told->deviations = deviations(building->view, trial);
     told->warnings = ys_warnings_find(building->view, trial, &told->warned);
@@ -383,10 +382,10 @@ static ys_status add_trial(struct building *building, struct ys_metric_view_tria
     ys_status status = ys_metric_view_trial_load(building->store, building->view, trial);
     if (status == YS_OK)
         status = tell_trial(building, trial);
-    if (status == YS_OK)
-        status = ys_environments_add(&building->environment, trial);
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        ys_environments_add(&building->environment, trial);
         sum_harness(trial, &building->sums);
+    }
     ys_metric_view_trial_unload(trial);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "metric/json_builder.h"
 #include "crew/ranks.h"
 
 #include <stdio.h>
@@ -74,41 +75,32 @@ static struct ys_shared_value *entry_for(struct ys_list *values, const char *val
             return &items[i];
     }
     struct ys_shared_value *entry = ys_list_add(&value_record, values);
-    if (entry && !(entry->value = ys_strdup(value)))
-        values->count--;
-    return entry && entry->value ? entry : NULL;
+    entry->value = ys_strdup(value);
+    return entry;
 }
 
 /* Trials are added one after the other, so that of several runs of one trial the last entry tells. */
-static ys_status add_value(struct ys_list *values, const char *value, const char *id)
+static void add_value(struct ys_list *values, const char *value, const char *id)
 {
     struct ys_shared_value *entry = entry_for(values, value);
-    if (!entry)
-        return ys_out_of_memory();
     char *const *trials = entry->trials.items;
-    if (entry->trials.count > 0 && strcmp(trials[entry->trials.count - 1], id) == 0)
-        return YS_OK;
-    return ys_list_add_text(&entry->trials, id);
+    if (entry->trials.count == 0 || strcmp(trials[entry->trials.count - 1], id) != 0)
+        (void)!ys_list_add_text(&entry->trials, id);
 }
 
-static ys_status note_aspect(struct ys_list *values, const struct ys_metric_view_trial *trial, aspect_of aspect)
+static void note_aspect(struct ys_list *values, const struct ys_metric_view_trial *trial, aspect_of aspect)
 {
     struct ys_buf text = {0};
-    ys_status status = YS_OK;
-    for (size_t r = 0; status == YS_OK && r < trial->run_count; r++) {
+    for (size_t r = 0; r < trial->run_count; r++) {
         ys_buf_clear(&text);
-        bool said = aspect(&trial->runs[r], &text);
-        if (text.failed)
-            status = ys_out_of_memory();
-        else if (said)
-            status = add_value(values, ys_buf_text(&text), trial->id);
+        if (aspect(&trial->runs[r], &text))
+            add_value(values, ys_buf_text(&text), trial->id);
     }
     ys_buf_free(&text);
-    return status;
 }
 
 /* One framework of one trial key is meant to be one version everywhere; frameworks differ by intent. */
-static ys_status note_version(struct ys_list *versions, const struct ys_metric_view_trial *trial)
+static void note_version(struct ys_list *versions, const struct ys_metric_view_trial *trial)
 {
     const char *framework = trial->record->keys.framework ? trial->record->keys.framework : "";
     struct versions *items = versions->items, *found = NULL;
@@ -116,27 +108,9 @@ static ys_status note_version(struct ys_list *versions, const struct ys_metric_v
         found = strcmp(items[i].framework, framework) == 0 ? &items[i] : NULL;
     if (!found) {
         found = ys_list_add(&versions_record, versions);
-        if (!found || !(found->framework = ys_strdup(framework))) {
-            versions->count -= found != NULL;
-            return ys_out_of_memory();
-        }
+        found->framework = ys_strdup(framework);
     }
-    return note_aspect(&found->values, trial, version_of);
-}
-
-/* Takes `text` and `values`. */
-static ys_status add_difference(struct ys_list *differences, enum ys_difference_of what, char *text,
-                                struct ys_list *values)
-{
-    struct ys_difference *made = text ? ys_list_add(&ys_difference_record, differences) : NULL;
-    if (!made) {
-        ys_free(text);
-        ys_list_fini(&value_record, values);
-        return ys_out_of_memory();
-    }
-    *made = (struct ys_difference){.what = what, .text = text, .values = *values};
-    *values = (struct ys_list){0};
-    return YS_OK;
+    note_aspect(&found->values, trial, version_of);
 }
 
 /* Of one process. */
@@ -149,7 +123,7 @@ static int64_t most_threads(const struct ys_facts *facts)
     return most;
 }
 
-static ys_status note_threads(struct ys_list *differences, const struct ys_metric_view_trial *trial)
+static void note_threads(struct ys_list *differences, const struct ys_metric_view_trial *trial)
 {
     int64_t asked = trial->record->keys.threads, opened = -1, peak = -1;
     if (asked > 0)
@@ -160,7 +134,7 @@ static ys_status note_threads(struct ys_list *differences, const struct ys_metri
         peak = seen > peak ? seen : peak;
     }
     if (asked <= 0 || (peak <= asked && (opened < 0 || opened == asked)))
-        return YS_OK;
+        return;
     char *text, value[32];
     if (opened >= 0 && opened != asked)
         text = ys_format("%s was asked for %lld thread%s, says it uses %lld, and had up to %lld", trial->id,
@@ -169,35 +143,31 @@ static ys_status note_threads(struct ys_list *differences, const struct ys_metri
         text = ys_format("%s was asked for %lld thread%s and had up to %lld, helpers of its runtime among them",
                          trial->id, (long long)asked, asked == 1 ? "" : "s", (long long)peak);
     snprintf(value, sizeof value, "%lld", (long long)peak);
-    struct ys_list values = {0};
-    ys_status status = add_value(&values, value, trial->id);
-    if (status == YS_OK)
-        return add_difference(differences, YS_DIFFERENCE_THREADS, text, &values);
-    ys_free(text);
-    ys_list_fini(&value_record, &values);
-    return status;
+    struct ys_difference *made = ys_list_add(&ys_difference_record, differences);
+    *made = (struct ys_difference){.what = YS_DIFFERENCE_THREADS, .text = text};
+    add_value(&made->values, value, trial->id);
 }
 
-ys_status ys_environments_add(struct ys_environments *environment, const struct ys_metric_view_trial *trial)
+void ys_environments_add(struct ys_environments *environment, const struct ys_metric_view_trial *trial)
 {
     const struct ys_trial_framework *framework = trial->record->framework;
-    YS_TRY(note_version(&environment->versions, trial));
-    YS_TRY(note_aspect(&environment->runtimes, trial, runtime_of));
-    YS_TRY(note_aspect(&environment->libraries, trial, libraries_of));
+    note_version(&environment->versions, trial);
+    note_aspect(&environment->runtimes, trial, runtime_of);
+    note_aspect(&environment->libraries, trial, libraries_of);
     if (framework && framework->recipe)
-        YS_TRY(add_value(&environment->recipes, framework->recipe, trial->id));
+        add_value(&environment->recipes, framework->recipe, trial->id);
     if (framework && framework->changes)
-        YS_TRY(add_value(&environment->files, framework->changes, trial->id));
+        add_value(&environment->files, framework->changes, trial->id);
     if (framework && framework->unpinned)
-        YS_TRY(add_value(&environment->files, framework->unpinned, trial->id));
-    return note_threads(&environment->threads, trial);
+        add_value(&environment->files, framework->unpinned, trial->id);
+    note_threads(&environment->threads, trial);
 }
 
 /* A difference of which `values` is borrowed; takes `text`. */
 static void tell(ys_json *told, enum ys_difference_of what, char *text, struct ys_list values)
 {
     const struct ys_difference difference = {.what = what, .text = text, .values = values};
-    (void)!ys_json_append(told, ys_record_json(&ys_difference_record, &difference));
+    ys_add(told, ys_record_json(&ys_difference_record, &difference));
     ys_free(text);
 }
 

@@ -34,10 +34,9 @@ struct ys_environments {
     struct ys_list recipes, files; /* recipes that are none of yardstick's own, files that were changed or not pinned */
     struct ys_list threads;        /* struct ys_difference */
 };
-/** Takes note of a trial, which is loaded. YS_ENOMEM. */
-ys_status ys_environments_add(struct ys_environments *environment,
-                              const struct ys_metric_view_trial *trial) YS_MUST_CHECK;
-/** An array of differences between trials that were added one after the other. YS_ENOMEM. */
+/** Takes note of a trial, which is loaded. */
+void ys_environments_add(struct ys_environments *environment, const struct ys_metric_view_trial *trial);
+/** An array of differences between trials that were added one after the other. */
 ys_json *ys_environment_differences(const struct ys_environments *environment);
 void ys_environments_fini(struct ys_environments *environment);
 
