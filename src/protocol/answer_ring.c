@@ -134,6 +134,8 @@ ys_status ys_ring_make(const char *path, int *fd)
     return YS_OK;
 }
 
+enum { OVERTAKEN_MOST = 16 /* times in a row that a reader begins again */ };
+
 static ys_status cut(void)
 {
     return ys_fail(YS_EFORMAT, "it cut the ring of answers");
@@ -176,27 +178,52 @@ static ys_status read_slot(int fd, uint64_t request, struct ys_ring_answer *answ
     return YS_OK;
 }
 
-ys_status ys_ring_newest(int fd, struct ys_ring_answer *answer)
+/* The answers that slots say they have, each in its own; `*count` of them. */
+static ys_status list_requests(int fd, uint64_t requests[YS_RING_SLOTS], size_t *count)
 {
     const struct ring_head made = head_made();
-    uint64_t requests[YS_RING_SLOTS];
-    size_t count = 0;
+    *count = 0;
     YS_TRY(check_head(fd));
     for (uint64_t i = 0; i < YS_RING_SLOTS; i++) {
         struct ring_slot slot;
         if (!read_at(fd, slot_at(&made, i), &slot, sizeof slot))
             return cut();
         if (slot.sequence > 0 && slot.sequence <= INT64_MAX && (slot.sequence - 1) % YS_RING_SLOTS == i)
-            requests[count++] = slot.sequence - 1;
+            requests[(*count)++] = slot.sequence - 1;
     }
+    return YS_OK;
+}
+
+/* YS_ENOTFOUND: none of them is whole. `*newest`: the number of the last of them and one, which may not be. */
+static ys_status read_newest(int fd, struct ys_ring_answer *answer, uint64_t *newest)
+{
+    uint64_t requests[YS_RING_SLOTS];
+    size_t count;
+    *newest = 0;
+    YS_TRY(list_requests(fd, requests, &count));
     for (; count > 0; count--) { /* from the last on: the one that is being written is not whole, the one before is */
         size_t last = 0;
         for (size_t i = 1; i < count; i++)
             last = requests[i] > requests[last] ? i : last;
+        *newest = requests[last] + 1 > *newest ? requests[last] + 1 : *newest;
         ys_status status = read_slot(fd, requests[last], answer);
         if (status != YS_ENOTFOUND)
             return status;
         requests[last] = requests[count - 1];
     }
     return ys_fail(YS_ENOTFOUND, "there is no answer in the ring");
+}
+
+ys_status ys_ring_newest(int fd, struct ys_ring_answer *answer)
+{
+    uint64_t newest, before;
+    ys_status status = read_newest(fd, answer, &newest);
+    /* Who was put aside while he read may find that all of the slots were written over meanwhile. */
+    for (int i = 0; i < OVERTAKEN_MOST && status == YS_ENOTFOUND && newest > 0; i++) {
+        before = newest;
+        status = read_newest(fd, answer, &newest);
+        if (newest == before)
+            break;
+    }
+    return status;
 }

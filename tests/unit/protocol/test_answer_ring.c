@@ -1,9 +1,12 @@
 /* The ring of answers: what one side writes the other reads, and nothing that is done to the file harms the reader. */
 #include "protocol/answer_ring.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "tap.h"
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct setup {
@@ -156,6 +159,43 @@ static void a_damaged_head_and_a_cut_file_are_told(void)
     }
 }
 
+static void spin(uint64_t time_ns)
+{
+    const uint64_t end_ns = ys_time_ns() + time_ns;
+    while (ys_time_ns() < end_ns)
+        continue;
+}
+
+/* On one CPU, so that the reader is put aside in the middle of a look while all slots are written over. */
+static void a_reader_who_is_overtaken_reads_again(void)
+{
+    enum { ANSWERS = 50000 };
+    struct setup s;
+    cpu_set_t before, one;
+    int cpu = 0, ended = -1, missed = 0;
+    REQUIRE(begin(&s) && sched_getaffinity(0, sizeof before, &before) == 0);
+    while (!CPU_ISSET(cpu, &before))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    show(&s, 0, 1);
+    const pid_t writer = fork();
+    if (writer == 0) {
+        for (int64_t k = 1; k < ANSWERS; k++) {
+            show(&s, k, 1);
+            spin(1000);
+        }
+        _exit(0);
+    }
+    while (waitpid(writer, &ended, WNOHANG) == 0)
+        missed += ys_ring_newest(s.fd, s.answer) != YS_OK;
+    CHECK_INT(ended, 0);
+    CHECK_INT(missed, 0);
+    CHECK(sched_setaffinity(0, sizeof before, &before) == 0);
+    finish(&s);
+}
+
 static void what_is_no_ring_is_not_mapped(void)
 {
     struct setup s;
@@ -172,6 +212,6 @@ static void what_is_no_ring_is_not_mapped(void)
 }
 
 TAP_MAIN(TAP_CASE(the_newest_answer_is_read), TAP_CASE(doubles_are_rounded_and_long_answers_are_cut),
-         TAP_CASE(one_that_is_being_written_is_passed_over), TAP_CASE(words_that_contradict_one_another_are_no_answer),
-         TAP_CASE(counts_beyond_the_slot_are_no_answer), TAP_CASE(a_damaged_head_and_a_cut_file_are_told),
-         TAP_CASE(what_is_no_ring_is_not_mapped))
+         TAP_CASE(one_that_is_being_written_is_passed_over), TAP_CASE(a_reader_who_is_overtaken_reads_again),
+         TAP_CASE(words_that_contradict_one_another_are_no_answer), TAP_CASE(counts_beyond_the_slot_are_no_answer),
+         TAP_CASE(a_damaged_head_and_a_cut_file_are_told), TAP_CASE(what_is_no_ring_is_not_mapped))
