@@ -27,8 +27,8 @@ struct ys_run_outside {
 /** `outside` of all runs of a trial whose metrics and facts are there. What of a run is not explained counts no further
  * than in the fourth of its trial's runs that have least of it: what fewer runs than most do moves no verdict, and a
  * machine that is slow for a while makes some openings longer, an adapter that works ahead all of them. What steps took
- * that settle in, in a run by turns, counts whole. YS_ENOMEM. */
-ys_status ys_outside_find(struct ys_metric_view_trial *trial) YS_MUST_CHECK;
+ * that settle in, in a run by turns, counts whole. */
+void ys_outside_find(struct ys_metric_view_trial *trial);
 
 /** How far the truth may lie beyond `value` of metric `m` of ys_compared, on its worse side: a logarithm, at least 0.
  */

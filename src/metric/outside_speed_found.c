@@ -152,16 +152,13 @@ static void find_all(struct ys_metric_view_trial *trial, struct steady *steady, 
     }
 }
 
-ys_status ys_outside_find(struct ys_metric_view_trial *trial)
+void ys_outside_find(struct ys_metric_view_trial *trial)
 {
     double *ahead = ys_alloc(2 * trial->run_count + 1, sizeof *ahead);
     struct steady *steady = ys_alloc(trial->run_count + 1, sizeof *steady);
-    if (ahead && steady)
-        find_all(trial, steady, ahead, ahead + trial->run_count);
-    const ys_status status = ahead && steady ? YS_OK : ys_out_of_memory();
+    find_all(trial, steady, ahead, ahead + trial->run_count);
     ys_free(steady);
     ys_free(ahead);
-    return status;
 }
 
 double ys_outside_reach(const struct ys_run_outside *outside, int m, double value)

@@ -60,7 +60,7 @@ static struct ys_run_metric *new_metrics(void)
     size_t count;
     ys_metric_infos(&count);
     struct ys_run_metric *metrics = ys_alloc(count, sizeof *metrics);
-    for (size_t i = 0; metrics && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         ys_record_init(&metric_record, &metrics[i]);
     return metrics;
 }
@@ -226,16 +226,6 @@ static ys_status end_run(struct loading *loading)
     return status == YS_EFORMAT ? YS_OK : status; /* of which no numbers can be had; a warning has said so */
 }
 
-static ys_status grow(struct loading *loading)
-{
-    struct ys_metric_view_trial *trial = loading->trial;
-    struct ys_metric_view_run *runs = ys_grown(trial->runs, trial->run_count, &loading->capacity, sizeof *runs);
-    if (!runs)
-        return ys_out_of_memory();
-    trial->runs = runs;
-    return YS_OK;
-}
-
 /* Of a run of which one metric is wanted how it ended is enough: facts are long, and histories have many runs. Of a
  * time or a speed they say how far it may lie, by what the machine took and what was done ahead of it. */
 static bool is_enough(const struct ys_metric_view *view)
@@ -252,32 +242,29 @@ static ys_status take_facts(struct loading *loading, const struct ys_run_row *ro
     ys_facts_init(facts);
     facts->status = status;
     ys_buf_append(&loading->facts, row->facts, row->facts_size);
-    return loading->facts.failed ? ys_out_of_memory() : YS_OK;
+    return YS_OK;
 }
 
 static ys_status begin_run(void *context, const struct ys_run_row *row)
 {
     struct loading *loading = context;
+    struct ys_metric_view_trial *trial = loading->trial;
     YS_TRY(end_run(loading));
-    YS_TRY(grow(loading));
-    struct ys_metric_view_run *run = &loading->trial->runs[loading->trial->run_count];
+    trial->runs = ys_grown(trial->runs, trial->run_count, &loading->capacity, sizeof *trial->runs);
+    struct ys_metric_view_run *run = &trial->runs[trial->run_count];
     *run = (struct ys_metric_view_run){.id = row->run_id, .round = row->round, .attempt = (int)row->attempt};
     ys_status status = take_facts(loading, row, &run->facts);
     if (status == YS_EFORMAT)
         return YS_OK;
     YS_TRY(status);
     run->metrics = new_metrics();
-    if (!run->metrics) {
-        ys_facts_fini(&run->facts);
-        return ys_out_of_memory();
-    }
     run->status = (enum ys_run_status)run->facts.status;
     run->ok = run->status == YS_RUN_OK;
     run->disturbed = run->facts.disturbed.count > 0;
     run->taken = run->facts.taken ? *run->facts.taken : (struct ys_facts_taken){0};
     if (run->disturbed && !run->facts.taken)
         run->taken = (struct ys_facts_taken){NAN, NAN, NAN, false};
-    loading->trial->run_count++;
+    trial->run_count++;
     loading->run = run;
     loading->version = NAN;
     loading->spoiled = false;
@@ -327,7 +314,8 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_metr
     YS_TRY(status);
     count_runs(trial);
     find_status(trial);
-    return ys_outside_find(trial);
+    ys_outside_find(trial);
+    return YS_OK;
 }
 
 void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial)
@@ -360,14 +348,12 @@ static void match_runs(struct ys_metric_view_trial *trial)
     }
 }
 
-ys_status ys_metric_view_match(struct ys_metric_view *view)
+void ys_metric_view_match(struct ys_metric_view *view)
 {
     size_t total = 0, count = 0;
     for (size_t t = 0; t < view->trial_count; t++)
         total += view->trials[t].run_count;
     struct ys_metric_view_run **runs = ys_alloc(total, sizeof *runs);
-    if (!runs)
-        return ys_out_of_memory();
     for (size_t t = 0; t < view->trial_count; t++) {
         for (size_t i = 0; i < view->trials[t].run_count; i++) {
             if (view->trials[t].runs[i].ok)
@@ -381,7 +367,6 @@ ys_status ys_metric_view_match(struct ys_metric_view *view)
     ys_free(runs);
     for (size_t t = 0; t < view->trial_count; t++)
         match_runs(&view->trials[t]);
-    return YS_OK;
 }
 
 #define DEFAULT_MARGIN 0.02
@@ -455,8 +440,7 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
     if (status == YS_OK && planned != (int64_t)count)
         ys_log_warn("study %lld holds %zu of its %lld trials: it was stopped while they were stored; run it again",
                     (long long)study_id, count, (long long)planned);
-    if (status == YS_OK && !(loaded.trials = ys_alloc(count, sizeof *loaded.trials)))
-        status = ys_out_of_memory();
+    loaded.trials = ys_alloc(count, sizeof *loaded.trials);
     for (size_t i = 0; status == YS_OK && i < count; i++) {
         struct ys_metric_view_trial *trial = &loaded.trials[loaded.trial_count++];
         trial->record = &loaded.records.items[i];

@@ -95,7 +95,7 @@ ys_status ys_metric_view_trial_load(struct ys_store *store, const struct ys_metr
                                     struct ys_metric_view_trial *trial) YS_MUST_CHECK;
 void ys_metric_view_trial_unload(struct ys_metric_view_trial *trial);
 /** Fills `matched` of all runs, once every trial was loaded. */
-ys_status ys_metric_view_match(struct ys_metric_view *view) YS_MUST_CHECK;
+void ys_metric_view_match(struct ys_metric_view *view);
 
 /** `trial` with what the study knows of its model added as `work`, so that a run's metrics can be computed. */
 ys_json *ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial);

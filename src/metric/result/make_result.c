@@ -395,7 +395,7 @@ static ys_status add_trials(struct building *building)
     struct ys_metric_view *view = building->view;
     for (size_t i = 0; i < view->trial_count; i++)
         YS_TRY(add_trial(building, &view->trials[i]));
-    YS_TRY(ys_metric_view_match(view));
+    ys_metric_view_match(view);
     for (size_t i = 0; building->with_runs && i < view->trial_count; i++)
         ys_detail_match(&view->trials[i], building->result->trials[i].runs_detail);
     return YS_OK;
