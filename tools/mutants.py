@@ -132,7 +132,7 @@ SOURCES = {
     "onednn_transposed.c": onednn("onednn_transposed.c", REFUSED, OF_WEIGHTS),
     "kernels.inc": Tried(object_of_kernels("f32"), (), (TAIL,)),
     "kernels_window.inc": Tried(object_of_kernels("f32"), (), (WINDOW,)),
-    "kernels_softmax.c": Tried(object_of_kernels("softmax"), (), (OF_CLASSES,)),
+    "kernels_softmax.c": Tried(object_of_kernels("softmax"), (), (SEQUENCE,)),
     "kernels_attention.c": Tried(object_of_kernels("attention"), (), (SEQUENCE, CACHED)),
     "kernels_tile.h": Tried(SIMD + ".p/unit_backend_test_simd.c.o", (), (SIMD,)),
     "kernels_line.c": Tried(object_of_kernels("line"), (), (LINE,)),
@@ -166,7 +166,7 @@ ELSEWHERE = {"attention", "last", "lstm", "gru"}
 # What other programs try than those of the file: of what only a step of training shows, and of what a tail does not use.
 PROGRAMS = {
     ("ref_norm.inc", "running_run"): (MODE, ["*"]),
-    ("kernels_curve.h", "load_filled"): (OF_CLASSES[0], list(OF_CLASSES[1])),
+    ("kernels_curve.h", "load_filled"): (SEQUENCE, ["*"]),
     ("kernels_curve.h", "total"): (LINE, ["*"]),
     ("onednn_dense.c", "wants_plain_weight"): (OF_CLASSES[0], list(OF_CLASSES[1])),
     ("onednn_misc.c", "ys_onednn_update"): (OPTIMIZER, ["*_onednn"]),
