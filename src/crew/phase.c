@@ -405,12 +405,11 @@ static ys_status ask(struct ys_run *run, const struct ys_phase *phase)
     ys_json *message = ys_json_object();
     ys_json_set_string(message, "type", phase->request);
     phase->fill(run, message);
-    int64_t *asked_ns = time_at(run, phase->times.asked);
     run->asked_ns = run->last_end_ns = ys_time_ns();
     if (phase->take)
         note_question(run);
-    if (phase->times.asked && *asked_ns == YS_FIELD_NONE)
-        *asked_ns = (int64_t)run->asked_ns;
+    if (phase->times.asked && *time_at(run, phase->times.asked) == YS_FIELD_NONE)
+        *time_at(run, phase->times.asked) = (int64_t)run->asked_ns;
     run->is_asking = true;
     return ys_session_send(run->session, message, phase->take, run);
 }
