@@ -52,13 +52,12 @@ static ys_status check_padding(const struct ys_heads *h, const int32_t *tokens)
     return YS_OK;
 }
 
-/** Numbers of the scratch of a thread: two strips of scores, queries and their gradients turned, and a copy of either
- * with rows of whole vectors. */
+/** Numbers of the scratch of a thread: two strips of scores, and one of queries, whose rows are whole vectors. */
 static size_t scratch_count(const struct ys_heads *h)
 {
     const int64_t wider = h->width > h->value_width ? h->width : h->value_width;
     const int64_t whole = (wider + YS_LANES - 1) / YS_LANES * YS_LANES;
-    return (size_t)(YS_ATTENTION_STRIP * (2 * h->room + h->width + h->value_width + whole));
+    return (size_t)(YS_ATTENTION_STRIP * (2 * h->room + whole));
 }
 
 size_t ys_heads_scratch_bytes(const struct ys_heads *h)

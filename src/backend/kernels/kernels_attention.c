@@ -20,7 +20,7 @@ struct query_strip {
     int64_t first, count;  /* of its queries */
     int64_t columns, keys; /* whole vectors of lanes; keys that one of its queries sees */
     float *p, *dp;         /* scores, which become the softmax, and their gradient */
-    float *turned, *turned_y, *rows;
+    float *one;            /* what one product takes or gives, turned or as it is */
 };
 
 static int64_t vectors_of(int64_t count)
@@ -34,33 +34,27 @@ static struct query_strip strip_of(const struct ys_heads *h, const struct ys_hea
     s.count = h->queries - first < STRIP ? h->queries - first : STRIP;
     s.columns = vectors_of(s.count);
     s.keys = h->causal ? h->keys - h->queries + first + s.count : h->keys;
-    s.turned = s.dp + h->room * STRIP;
-    s.turned_y = s.turned + h->width * STRIP;
-    s.rows = s.turned_y + h->value_width * STRIP;
+    s.one = s.dp + h->room * STRIP;
     return s;
 }
 
-/** to[k][lane] = from[query][k]; 0 in lanes that are no query's. */
-static struct block turned(const struct query_strip *s, const float *from, int64_t row, int64_t width, float *to)
+/** one[k][lane] = from[query][k]. Nobody asks what comes of lanes that are no query's. */
+static struct block turned(const struct query_strip *s, const float *from, int64_t row, int64_t width)
 {
-    for (int64_t k = 0; s->count < s->columns && k < width; k++)
-        memset(to + k * STRIP + s->count, 0, (size_t)(s->columns - s->count) * sizeof *to);
-    turn(from + s->first * row, row, s->count, width, to, STRIP);
-    return (struct block){to, STRIP, 1};
+    turn(from + s->first * row, row, s->count, width, s->one, STRIP);
+    return (struct block){s->one, STRIP};
 }
 
-/** The strip's queries as they are, but with numbers up to the end of the last vector. */
+/** The strip's queries as they are, but with something to read up to the end of the last vector. */
 static struct block padded(const struct query_strip *s, const float *from, int64_t row, int64_t width)
 {
     const int64_t whole = vectors_of(width);
     from += s->first * row;
     if (whole == width)
-        return (struct block){from, row, 1};
-    for (int64_t t = 0; t < s->count; t++) {
-        memcpy(s->rows + t * whole, from + t * row, (size_t)width * sizeof *from);
-        memset(s->rows + t * whole + width, 0, (size_t)(whole - width) * sizeof *from);
-    }
-    return (struct block){s->rows, whole, 1};
+        return (struct block){from, row};
+    for (int64_t t = 0; t < s->count; t++)
+        memcpy(s->one + t * whole, from + t * row, (size_t)width * sizeof *from);
+    return (struct block){s->one, whole};
 }
 
 static bool is_hidden(const struct query_strip *s, int64_t key)
@@ -72,11 +66,11 @@ static bool is_hidden(const struct query_strip *s, int64_t key)
 static inline vector seen(const struct query_strip *s, int64_t key, int64_t lane, vector v, float hidden)
 {
     const int64_t behind = key - (s->h->keys - s->h->queries + s->first + lane); /* keys that lane 0 does not see yet */
+    static const int32_t numbers[YS_LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     truth lanes;
     if (!s->h->causal || behind <= 0)
         return v;
-    for (int i = 0; i < LANES; i++)
-        lanes[i] = i;
+    memcpy(&lanes, numbers, sizeof lanes);
     return choose(lanes >= (int32_t)behind, v, (vector){0} + hidden);
 }
 
@@ -126,7 +120,7 @@ static void soften_backward(const struct query_strip *s, int64_t lane)
 static void attend(const struct query_strip *s)
 {
     const struct ys_heads *h = s->h;
-    const struct block q = turned(s, s->head->q, h->heads * h->width, h->width, s->turned);
+    const struct block q = turned(s, s->head->q, h->heads * h->width, h->width);
     block_sums(h->width, (struct block){s->head->k, h->kv_heads * h->width, 1}, q, s->p, STRIP, false, s->keys,
                s->columns);
     for (int64_t lane = 0; lane < s->columns; lane += LANES)
@@ -139,9 +133,9 @@ static void forward(const struct ys_heads *h, const struct ys_head *head, float 
     for (int64_t first = 0; first < h->queries; first += STRIP) {
         const struct query_strip s = strip_of(h, head, first, scratch);
         attend(&s);
-        block_sums(s.keys, (struct block){head->v, 1, v_row}, (struct block){s.p, STRIP, 1}, s.turned_y, STRIP, false,
+        block_sums(s.keys, (struct block){head->v, 1, v_row}, (struct block){s.p, STRIP}, s.one, STRIP, false,
                    h->value_width, s.columns);
-        turn(s.turned_y, STRIP, h->value_width, s.count, y + first * y_row, y_row);
+        turn(s.one, STRIP, h->value_width, s.count, y + first * y_row, y_row);
     }
 }
 
@@ -154,13 +148,13 @@ static void backward_strip(const struct query_strip *s, const struct ys_head_gra
     const struct block p = {s->p, STRIP, 1}, dp = {s->dp, STRIP, 1};
     attend(s);
     block_sums(s->count, p, padded(s, g->dy, y_row, h->value_width), g->dv, v_row, add, s->keys, h->value_width);
-    block_sums(h->value_width, (struct block){s->head->v, v_row, 1},
-               turned(s, g->dy, y_row, h->value_width, s->turned_y), s->dp, STRIP, false, s->keys, s->columns);
+    block_sums(h->value_width, (struct block){s->head->v, v_row, 1}, turned(s, g->dy, y_row, h->value_width), s->dp,
+               STRIP, false, s->keys, s->columns);
     for (int64_t lane = 0; lane < s->columns; lane += LANES)
         soften_backward(s, lane);
     block_sums(s->count, dp, padded(s, s->head->q, q_row, h->width), g->dk, k_row, add, s->keys, h->width);
-    block_sums(s->keys, (struct block){s->head->k, 1, k_row}, dp, s->turned, STRIP, false, h->width, s->columns);
-    turn(s->turned, STRIP, h->width, s->count, g->dq + s->first * q_row, q_row);
+    block_sums(s->keys, (struct block){s->head->k, 1, k_row}, dp, s->one, STRIP, false, h->width, s->columns);
+    turn(s->one, STRIP, h->width, s->count, g->dq + s->first * q_row, q_row);
 }
 
 /** The last strip is the first: its queries see all keys, so that it writes the whole of their gradients. */
