@@ -128,7 +128,8 @@ class Server(common._Server):
         if CHEAT == "late":
             time.sleep(0.01)
             self.work(requests, ring)
-        print("answerer: took %.9f" % (self.adapter.worked / self.adapter.answers), flush=True)
+        if self.adapter.answers:  # else all were kept
+            print("answerer: took %.9f" % (self.adapter.worked / self.adapter.answers), flush=True)
         return {"type": "latencies", "first": first, "count": len(latencies), "t_start_ns": start, "t_end_ns": last,
                 "latency_ns": latencies}
 

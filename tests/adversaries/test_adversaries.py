@@ -33,7 +33,7 @@ class InTurns(Adversaries):
         """The run of the cheat beside an honest one, its comparison and its trial."""
         document, _ = self.result(
             "run", "--framework=cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--lr=0.01",
-            "--steps=64", "--block=1", "--repeat=6", "--margin=0", "--audit=off", "--interleave=blocks", "--turn=10ms",
+            "--steps=64", "--block=1", "--repeat=6", "--margin=0.5", "--audit=off", "--interleave=blocks", "--turn=10ms",
             "--on-disturbance=ignore", "--env.CHEAT=nothing,%s" % cheat, timeout=600)
         runs = [json.loads(line) for line in self.yardstick("export")[0].splitlines()]
         runs = [run for run in runs if run["type"] == "run" and run["trial"].endswith(cheat)]
@@ -55,7 +55,7 @@ class InTurns(Adversaries):
     def test_of_one_that_trains_in_the_step_that_does_not_count(self):
         runs, rate, trial = self.versus_honest("put_off")
         self.assertGreater(rate["ratio"], 2, rate)  # so it would gain
-        self.assertNotEqual(rate["verdict"], "better", rate)
+        self.assertNotEqual(rate["verdict"], "better", rate)  # by a half: one machine's load is another's noise
         self.assertIn("may have been done ahead", " ".join(trial["doubts"]))
 
 
