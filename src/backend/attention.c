@@ -1,18 +1,10 @@
 #include "backend/attention.h"
 
 #include "backend/kernels/kernels.h"
-#include "backend/level.h"
 #include "backend/parallel.h"
 
 #include <math.h>
 #include <string.h>
-
-YS_FORMS(const struct ys_attention_kernels, ys_kernels_attention);
-
-static const struct ys_attention_kernels *kernels(void)
-{
-    return YS_FORM(ys_kernels_attention);
-}
 
 /** Where the parts of one head of one row begin. */
 struct place {
@@ -65,6 +57,11 @@ size_t ys_heads_scratch_bytes(const struct ys_heads *h)
     return (size_t)h->threads * scratch_count(h) * sizeof(float);
 }
 
+static float *scratch_of(const struct ys_heads *h, void *scratch, size_t thread)
+{
+    return (float *)scratch + thread * scratch_count(h);
+}
+
 static void attention_part(const void *context, void *const *operand, size_t first, size_t end)
 {
     const struct ys_heads *h = context;
@@ -72,7 +69,7 @@ static void attention_part(const void *context, void *const *operand, size_t fir
         for (int64_t i = (int64_t)thread; i < h->rows * h->heads; i += h->threads) {
             const struct place at = place_of(h, i);
             const struct ys_head head = head_at(h, operand, &at, 5);
-            kernels()->forward(h, &head, (float *)operand[4] + at.y, (float *)operand[3] + thread * scratch_count(h));
+            ys_attention_kernels()->forward(h, &head, (float *)operand[4] + at.y, scratch_of(h, operand[3], thread));
         }
 }
 
@@ -111,13 +108,13 @@ static void backward_head(const struct ys_heads *h, void *const *operand, int64_
 {
     const struct place at = place_of(h, i);
     const struct ys_head head = head_at(h, operand, &at, 8);
-    kernels()->backward(h, &head,
-                        &(struct ys_head_gradient){.dy = (const float *)operand[3] + at.y,
-                                                   .dq = (float *)operand[5] + at.q,
-                                                   .dk = (float *)operand[6] + at.k,
-                                                   .dv = (float *)operand[7] + at.v,
-                                                   .is_more = i % (h->heads / h->kv_heads) != 0},
-                        scratch);
+    ys_attention_kernels()->backward(h, &head,
+                                     &(struct ys_head_gradient){.dy = (const float *)operand[3] + at.y,
+                                                                .dq = (float *)operand[5] + at.q,
+                                                                .dk = (float *)operand[6] + at.k,
+                                                                .dv = (float *)operand[7] + at.v,
+                                                                .is_more = i % (h->heads / h->kv_heads) != 0},
+                                     scratch);
 }
 
 /** Heads that share keys stay together: they add to one gradient. */
@@ -128,7 +125,7 @@ static void attention_backward_part(const void *context, void *const *operand, s
     for (size_t thread = first; thread < end; thread++)
         for (int64_t g = (int64_t)thread; g < h->rows * h->kv_heads; g += h->threads)
             for (int64_t i = g * group; i < (g + 1) * group; i++)
-                backward_head(h, operand, i, (float *)operand[4] + thread * scratch_count(h));
+                backward_head(h, operand, i, scratch_of(h, operand[4], thread));
 }
 
 /** q, k, v, dy, scratch, dq, dk, dv, [tokens] */

@@ -1,4 +1,4 @@
-/* Products of matrices in float, as what back ends share (attention.h, recurrent.h) asks for them. */
+/* Products of matrices in float, as what back ends share (recurrent.h) asks for them. */
 #ifndef YS_BACKEND_MULTIPLY_H
 #define YS_BACKEND_MULTIPLY_H
 

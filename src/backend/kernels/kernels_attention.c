@@ -74,11 +74,26 @@ static inline vector seen(const struct query_strip *s, int64_t key, int64_t lane
     return choose(lanes >= (int32_t)behind, v, (vector){0} + hidden);
 }
 
+/* A sum over keys in each lane. */
+struct key_sum {
+    vector whole, run; /* the runs before, and the one that has begun */
+};
+
+static inline void add_key(struct key_sum *sum, int64_t k, vector term)
+{
+    sum->run += term;
+    if (k % RUN == RUN - 1) {
+        sum->whole += sum->run;
+        sum->run = (vector){0};
+    }
+}
+
 /** Scores to a softmax over the keys, in each lane of the vector that begins at `lane`. */
 static void soften(const struct query_strip *s, int64_t lane)
 {
     float *p = s->p + lane;
-    vector top = (vector){0} - INFINITY, sum = {0}, part = {0};
+    vector top = (vector){0} - INFINITY;
+    struct key_sum sum = {{0}, {0}};
     for (int64_t k = 0; k < s->keys; k++) {
         const vector z = seen(s, k, lane, tail_load(p + k * STRIP), -INFINITY);
         if (!is_hidden(s, k))
@@ -89,13 +104,9 @@ static void soften(const struct query_strip *s, int64_t lane)
         if (!is_hidden(s, k))
             e = seen(s, k, lane, exponential((tail_load(p + k * STRIP) - top) * s->h->scale), 0);
         store(p + k * STRIP, e, LANES);
-        part += e;
-        if (k % RUN == RUN - 1 || k == s->keys - 1) {
-            sum += part;
-            part = (vector){0};
-        }
+        add_key(&sum, k, e);
     }
-    const vector factor = 1 / sum;
+    const vector factor = 1 / (sum.whole + sum.run);
     for (int64_t k = 0; k < s->keys; k++)
         store(p + k * STRIP, tail_load(p + k * STRIP) * factor, LANES);
 }
@@ -105,16 +116,12 @@ static void soften_backward(const struct query_strip *s, int64_t lane)
 {
     const float *p = s->p + lane;
     float *dp = s->dp + lane;
-    vector sum = {0}, part = {0};
-    for (int64_t k = 0; k < s->keys; k++) {
-        part += tail_load(p + k * STRIP) * tail_load(dp + k * STRIP);
-        if (k % RUN == RUN - 1 || k == s->keys - 1) {
-            sum += part;
-            part = (vector){0};
-        }
-    }
+    struct key_sum sum = {{0}, {0}};
     for (int64_t k = 0; k < s->keys; k++)
-        store(dp + k * STRIP, tail_load(p + k * STRIP) * s->h->scale * (tail_load(dp + k * STRIP) - sum), LANES);
+        add_key(&sum, k, tail_load(p + k * STRIP) * tail_load(dp + k * STRIP));
+    const vector mean = sum.whole + sum.run;
+    for (int64_t k = 0; k < s->keys; k++)
+        store(dp + k * STRIP, tail_load(p + k * STRIP) * s->h->scale * (tail_load(dp + k * STRIP) - mean), LANES);
 }
 
 static void attend(const struct query_strip *s)

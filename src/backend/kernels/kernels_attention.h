@@ -34,5 +34,6 @@ struct ys_attention_kernels {
     void (*backward)(const struct ys_heads *h, const struct ys_head *head, const struct ys_head_gradient *gradient,
                      float *scratch);
 };
+const struct ys_attention_kernels *ys_attention_kernels(void);
 
 #endif

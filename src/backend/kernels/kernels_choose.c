@@ -1,3 +1,4 @@
+#include "backend/kernels/kernels_attention.h"
 #include "backend/kernels/kernels_tail.h"
 #include "backend/level.h"
 
@@ -6,6 +7,7 @@
 typedef ys_status update_function(void *context, void *const *operand);
 
 YS_FORMS(const struct ys_kernels, ys_kernels_f32);
+YS_FORMS(const struct ys_attention_kernels, ys_kernels_attention);
 YS_FORMS(const struct ys_recurrent_kernels, ys_kernels_recurrent);
 YS_FORMS(const struct ys_softmax_kernels, ys_kernels_softmax);
 YS_FORMS(const struct ys_line_kernels, ys_kernels_line);
@@ -31,6 +33,11 @@ const struct ys_kernels *ys_kernels(bool bf16, int64_t lanes)
 ys_call_run ys_kernel_update(void)
 {
     return YS_FORM(ys_kernels_update);
+}
+
+const struct ys_attention_kernels *ys_attention_kernels(void)
+{
+    return YS_FORM(ys_kernels_attention);
 }
 
 const struct ys_recurrent_kernels *ys_recurrent_kernels(void)
