@@ -162,12 +162,14 @@ static const struct dimension *find_dimension(const struct grid *grid, const cha
 
 static bool is_standard_length_replaced(const struct grid *grid, const char *key)
 {
-    bool is_replaced = false;
-    for (size_t d = 0; strcmp(key, "epochs") == 0 && d < grid->count; d++) {
+    if (strcmp(key, "epochs") != 0)
+        return false;
+    for (size_t d = 0; d < grid->count; d++) {
         const char *other = grid->dimensions[d].setting->key;
-        is_replaced |= strcmp(other, key) != 0 && ys_mode_of_length(other) != YS_NAME_NONE;
+        if (strcmp(other, key) != 0 && ys_mode_of_length(other) != YS_NAME_NONE)
+            return true;
     }
-    return is_replaced;
+    return false;
 }
 
 /* Whether the current point has the term's value. */

@@ -3,9 +3,9 @@
 #ifndef YS_JOB_SETTINGS_H
 #define YS_JOB_SETTINGS_H
 
-#include "base/stored/formats.h"
 #include "base/json/shared_words.h"
 #include "base/modes.h"
+#include "base/stored/formats.h"
 
 enum ys_compare { YS_COMPARE_CONTROLLED, YS_COMPARE_SAME_WEIGHTS, YS_COMPARE_OWN };
 enum ys_init_from { YS_INIT_AUTO, YS_INIT_FROM_SEED, YS_INIT_FROM_FILE };

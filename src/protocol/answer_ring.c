@@ -134,8 +134,6 @@ ys_status ys_ring_make(const char *path, int *fd)
     return YS_OK;
 }
 
-enum { OVERTAKEN_MOST = 16 /* times in a row that a reader begins again */ };
-
 static ys_status cut(void)
 {
     return ys_fail(YS_EFORMAT, "it cut the ring of answers");
@@ -205,7 +203,7 @@ static ys_status read_newest(int fd, struct ys_ring_answer *answer, uint64_t *ne
         size_t last = 0;
         for (size_t i = 1; i < count; i++)
             last = requests[i] > requests[last] ? i : last;
-        *newest = requests[last] + 1 > *newest ? requests[last] + 1 : *newest;
+        *newest = *newest ? *newest : requests[last] + 1;
         ys_status status = read_slot(fd, requests[last], answer);
         if (status != YS_ENOTFOUND)
             return status;
@@ -214,16 +212,16 @@ static ys_status read_newest(int fd, struct ys_ring_answer *answer, uint64_t *ne
     return ys_fail(YS_ENOTFOUND, "there is no answer in the ring");
 }
 
+enum { OVERTAKEN_MOST = 16 /* times in a row that a reader begins again */ };
+
 ys_status ys_ring_newest(int fd, struct ys_ring_answer *answer)
 {
-    uint64_t newest, before;
-    ys_status status = read_newest(fd, answer, &newest);
-    /* Who was put aside while he read may find that all of the slots were written over meanwhile. */
-    for (int i = 0; i < OVERTAKEN_MOST && status == YS_ENOTFOUND && newest > 0; i++) {
+    uint64_t newest = 0, before;
+    ys_status status;
+    int again = 0;
+    do { /* who was put aside while he read may find that all of the slots were written over meanwhile */
         before = newest;
         status = read_newest(fd, answer, &newest);
-        if (newest == before)
-            break;
-    }
+    } while (status == YS_ENOTFOUND && newest != before && again++ < OVERTAKEN_MOST);
     return status;
 }

@@ -46,8 +46,7 @@ struct ys_ring_answer {
 
 /** The answer to the last request that lies in the ring whole: one that was written over while it was read, or whose
  * words contradict one another, is none; where all were written over while they were read it is read again.
- * YS_ENOTFOUND: there is none. YS_EFORMAT: the head is not what ys_ring_make()
- * wrote, or the file was cut. */
+ * YS_ENOTFOUND: there is none. YS_EFORMAT: the head is not what ys_ring_make() wrote, or the file was cut. */
 ys_status ys_ring_newest(int fd, struct ys_ring_answer *answer) YS_MUST_CHECK;
 
 #endif

@@ -4,10 +4,10 @@
 #define YS_PROTOCOL_PLAN_H
 
 #include "base/json/record.h"
-#include "base/stored/formats.h"
 #include "base/json/shared_words.h"
 #include "base/modes.h"
 #include "base/status.h"
+#include "base/stored/formats.h"
 
 #define YS_PLAN_FORMAT  "yardstick-plan"
 #define YS_PLAN_VERSION 1
