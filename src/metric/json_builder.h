@@ -1,18 +1,12 @@
-/* Building JSON; where there is no memory the program ends. */
+/* Building JSON beside what base/json/json.h has. */
 #ifndef YS_METRIC_JSON_BUILDER_H
 #define YS_METRIC_JSON_BUILDER_H
 
 #include "base/json/json.h"
 #include "stat/summary.h"
 
-void ys_put(ys_json *object, const char *key, ys_json *value_taken);
-void ys_put_text(ys_json *object, const char *key, const char *text); /* NULL gives null */
-void ys_put_int(ys_json *object, const char *key, int64_t value);
-void ys_put_real(ys_json *object, const char *key, double value); /* NaN gives null */
-void ys_put_bool(ys_json *object, const char *key, bool value);
-/** The same value, shared; NULL gives null. */
+/** ys_json_set() of the same value, shared; NULL gives null. */
 void ys_put_ref(ys_json *object, const char *key, const ys_json *value);
-void ys_add(ys_json *array, ys_json *value_taken);
 /** `text` unless the array holds it already. */
 void ys_add_text_once(ys_json *array, const char *text);
 /** A whole number as an integer where it is one. */

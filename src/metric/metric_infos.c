@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "job/nearest_name.h"
-#include "metric/json_builder.h"
 
 #include <string.h>
 
@@ -57,12 +56,12 @@ ys_json *ys_metric_texts(void)
     for (size_t i = 0; i < ys_metric_table_size; i++) {
         const struct ys_metric_info *info = &ys_metric_table[i];
         ys_json *object = ys_json_object();
-        ys_put_text(object, "title", info->title);
-        ys_put_text(object, "ratio", info->ratio);
-        ys_put_text(object, "unit", info->unit);
-        ys_put_text(object, "kind", ys_name_of(&ys_kinds, (int)info->kind));
-        ys_put_text(object, "better", ys_better_name(info->better));
-        ys_put(all, info->name, object);
+        ys_json_set_string(object, "title", info->title);
+        ys_json_set_string(object, "ratio", info->ratio);
+        ys_json_set_string(object, "unit", info->unit);
+        ys_json_set_string(object, "kind", ys_name_of(&ys_kinds, (int)info->kind));
+        ys_json_set_string(object, "better", ys_better_name(info->better));
+        ys_json_set(all, info->name, object);
     }
     return all;
 }

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "metric/json_builder.h"
 #include "store/due_checks.h"
 #include "store/stored_study.h"
 
@@ -23,7 +22,7 @@ ys_json *ys_metric_view_with_work(const ys_json *study, const struct ys_trial_re
     struct ys_study_work work;
     ys_study_record_read(study, &told, &timing);
     if (ys_study_work_find(told.model_info, keys->model, keys->data, &work))
-        ys_put(copy, "work", ys_record_json(&ys_study_work_record, &work));
+        ys_json_set(copy, "work", ys_record_json(&ys_study_work_record, &work));
     return copy;
 }
 
@@ -486,7 +485,7 @@ ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics
 {
     ys_json *version = ys_json_object();
     ys_status status = YS_OK;
-    ys_put_int(version, "value", YS_METRIC_VERSION);
-    ys_put(metrics, VERSION_MEMBER, version);
+    ys_json_set_int(version, "value", YS_METRIC_VERSION);
+    ys_json_set(metrics, VERSION_MEMBER, version);
     return status == YS_OK ? ys_store_metric_put(store, run_id, metrics) : status;
 }

@@ -40,19 +40,18 @@ static uint64_t span_ns(double span_s)
     return span_s > 1e9 ? (uint64_t)1e18 : (uint64_t)(span_s * 1e9);
 }
 
-static ys_status reserve_samples(const struct ys_launch *launch)
+static void reserve_samples(const struct ys_launch *launch)
 {
     static const char *const names[] = {"sample_t_ns",    "sample_cpu_ns",    "sample_rss_bytes",
                                         "sample_threads", "sample_processes", "sample_switches"};
     if (!launch->samples || launch->sample_hz <= 0)
-        return YS_OK;
+        return;
     double limit_s = launch->run_time_limit_s > 0 && launch->run_time_limit_s < RESERVED_SECONDS
                          ? launch->run_time_limit_s
                          : RESERVED_SECONDS;
     double count = launch->sample_hz * limit_s + 16;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         ys_series_reserve(launch->samples, names[i], 0, count < MOST_RESERVED ? (size_t)count : MOST_RESERVED);
-    return YS_OK;
 }
 
 /** What messages call the adapter: the script, where an interpreter runs one. */
@@ -111,7 +110,7 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     for (size_t i = 0; i < launch->cpu_count; i++)
         session->cpus[i] = launch->cpus[i];
     YS_TRY(ys_tree_open(&options, &session->tree));
-    YS_TRY(reserve_samples(launch));
+    reserve_samples(launch);
     YS_TRY(make_temporary(session));
     YS_TRY(ys_observe_open(&session->observe, launch->memory_limit_bytes));
     session->launch.group = session->observe.group;

@@ -19,8 +19,7 @@ struct ys_series_set {
     size_t count, capacity;
 };
 
-/** The series of that name, made (empty) when absent. Pointers are invalid after the next new
- * name. */
+/** The series of that name, made (empty) when absent. Pointers are invalid after the next new name. */
 struct ys_series *ys_series_get(struct ys_series_set *set, const char *name, int is_real);
 /** NULL when absent. */
 const struct ys_series *ys_series_find(const struct ys_series_set *set, const char *name);

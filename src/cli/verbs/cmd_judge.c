@@ -26,16 +26,15 @@ static ys_status margin_of(const struct ys_args *args, double *margin)
     return YS_OK;
 }
 
-static ys_status print_two(const struct ys_args *args, const struct ys_judged *judged, ys_json *all, struct ys_buf *out)
+static void print_two(const struct ys_args *args, const struct ys_judged *judged, ys_json *all, struct ys_buf *out)
 {
     if (args->format == YS_FORMAT_JSON) {
         ys_json_append(all, ys_record_json(&ys_judged_record, judged));
-        return YS_OK;
+        return;
     }
     if (out->size)
         ys_buf_puts(out, "\n");
     ys_report_judged(judged, ys_command_width(), ys_command_colour(), out);
-    return YS_OK;
 }
 
 static ys_status compare_with(const struct ys_args *args, const struct ys_side *base, const char *word, double margin,
@@ -52,9 +51,9 @@ static ys_status compare_with(const struct ys_args *args, const struct ys_side *
     }
     ys_side_fini(&candidate);
     YS_TRY(status);
-    status = print_two(args, &judged, all, out);
+    print_two(args, &judged, all, out);
     ys_judged_fini(&judged);
-    return status;
+    return YS_OK;
 }
 
 static ys_status compare(const struct ys_args *args, ys_json *all, struct ys_buf *out)

@@ -338,7 +338,7 @@ static void print_prover(const struct ys_listing_trial *line, struct ys_buf *out
     ys_buf_free(&text);
 }
 
-static ys_status print_proofs(const struct ys_listing *listing, struct ys_buf *out)
+static void print_proofs(const struct ys_listing *listing, struct ys_buf *out)
 {
     const struct ys_listing_trial *lines = listing->trials.items;
     for (size_t i = 0; i < listing->trials.count; i++) {
@@ -348,7 +348,6 @@ static ys_status print_proofs(const struct ys_listing *listing, struct ys_buf *o
         print_prover(&lines[i], out);
         ys_report_proof_table(lines[i].proof, ys_command_width(), out);
     }
-    return YS_OK;
 }
 
 static ys_json *proofs_json(const struct ys_listing *listing)
@@ -374,7 +373,7 @@ int ys_command_verify(const struct ys_args *args)
     if (status == YS_OK)
         status = ys_study_verify(&job, &options, &listing, &exit_code);
     if (status == YS_OK && args->format != YS_FORMAT_JSON)
-        status = print_proofs(&listing, &out);
+        print_proofs(&listing, &out);
     int code;
     if (status != YS_OK) {
         ys_buf_free(&out);

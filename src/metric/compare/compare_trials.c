@@ -5,7 +5,6 @@
 #include "metric/compare/comparison_family.h"
 #include "metric/compare/decision_looks.h"
 #include "metric/compare/disturbance_bias.h"
-#include "metric/json_builder.h"
 #include "metric/result_document.h"
 
 #include <math.h>

@@ -128,7 +128,7 @@ static char *rest_of(const struct ys_trial_record *trial, const char *axis)
         if (strcmp(factor, axis) != 0 && counts(factor, frameworks))
             ys_put_ref(rest, factor, ys_json_iter_value(it));
     }
-    ys_put_text(rest, "", or_empty(trial->section)); /* no factor has this name */
+    ys_json_set_string(rest, "", or_empty(trial->section)); /* no factor has this name */
     char *text = ys_json_dump(rest, YS_JSON_SORTED);
     ys_json_free(rest);
     return text;
@@ -259,7 +259,7 @@ static void choose_pairs(struct choosing *choosing)
     for (size_t i = 0; i < view->trial_count; i++) {
         const ys_json *factors = view->trials[i].record->factors;
         for (void *it = ys_json_iter(factors); it; it = ys_json_next(factors, it))
-            ys_put_bool(axes, ys_json_iter_key(it), true);
+            ys_json_set_bool(axes, ys_json_iter_key(it), true);
     }
     for (void *it = ys_json_iter(axes); it; it = ys_json_next(axes, it))
         choose_along(choosing, ys_json_iter_key(it));

@@ -1,7 +1,6 @@
 #include "metric/compare/same_work.h"
 
 #include "base/mem.h"
-#include "metric/json_builder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,10 +93,10 @@ ys_json *ys_groups_json(const struct ys_metric_view *view, const struct ys_group
         const struct ys_work_group *group = &groups->items[i];
         ys_json *object = ys_json_object(), *trials = ys_json_array();
         for (size_t k = 0; k < group->count; k++)
-            ys_add(trials, ys_json_string(view->trials[group->trials[k]].id));
-        ys_put(object, "trials", trials);
-        ys_put_text(object, "best", group->best == YS_GROUP_NO_BEST ? NULL : view->trials[group->best].id);
-        ys_add(array, object);
+            ys_json_append(trials, ys_json_string(view->trials[group->trials[k]].id));
+        ys_json_set(object, "trials", trials);
+        ys_json_set_string(object, "best", group->best == YS_GROUP_NO_BEST ? NULL : view->trials[group->best].id);
+        ys_json_append(array, object);
     }
     return array;
 }

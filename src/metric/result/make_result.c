@@ -32,7 +32,7 @@ static void put_date(ys_json *object, const char *key, const ys_json *date_s)
     bool known = ys_json_type_of(date_s) == YS_JSON_INT;
     if (known)
         ys_date_text(ys_json_integer(date_s, 0), text, sizeof text);
-    ys_put_text(object, key, known ? text : NULL);
+    ys_json_set_string(object, key, known ? text : NULL);
 }
 
 static void put_job_hash(ys_json *object, const struct ys_metric_study *study)
@@ -44,7 +44,7 @@ static void put_job_hash(ys_json *object, const struct ys_metric_study *study)
         return;
     }
     ys_sha256_text(text, strlen(text), hash);
-    ys_put_text(object, "job_hash", hash);
+    ys_json_set_string(object, "job_hash", hash);
 }
 
 /* By what, at most how many rounds, and after how many it looks at what level. */
@@ -53,19 +53,19 @@ static void put_decide(ys_json *object, const struct ys_metric_view *view)
     struct ys_look looks[YS_LOOKS_MOST];
     const size_t count = ys_moments_looks(view, looks);
     if (!count) {
-        ys_put(object, "decide", ys_json_null());
+        ys_json_set(object, "decide", ys_json_null());
         return;
     }
     ys_json *decide = ys_json_object(), *array = ys_json_array();
-    ys_put_text(decide, "metric", view->told.job.decide ? view->told.job.decide : "auto");
+    ys_json_set_string(decide, "metric", view->told.job.decide ? view->told.job.decide : "auto");
     for (size_t i = 0; i < count; i++) {
         ys_json *look = ys_json_object();
-        ys_put_int(look, "rounds", (int64_t)looks[i].rounds);
-        ys_put_real(look, "level", looks[i].level);
-        ys_add(array, look);
+        ys_json_set_int(look, "rounds", (int64_t)looks[i].rounds);
+        ys_json_set_real(look, "level", looks[i].level);
+        ys_json_append(array, look);
     }
-    ys_put(decide, "looks", array);
-    ys_put(object, "decide", decide);
+    ys_json_set(decide, "looks", array);
+    ys_json_set(object, "decide", decide);
 }
 
 static ys_json *study_block(const struct ys_metric_view *view, bool all_pairs)
@@ -83,14 +83,14 @@ static ys_json *study_block(const struct ys_metric_view *view, bool all_pairs)
     ys_put_ref(object, "status", study->status);
     ys_put_ref(object, "exit_code", study->exit_code);
     ys_put_ref(object, "seed", study->seed);
-    ys_put_int(object, "repeat", ys_moments_rounds(view));
+    ys_json_set_int(object, "repeat", ys_moments_rounds(view));
     put_decide(object, view);
-    ys_put_int(object, "rounds", complete);
-    ys_put_real(object, "margin", study->job.margin);
-    ys_put_text(object, "comparisons", all_pairs ? "all" : "axes");
+    ys_json_set_int(object, "rounds", complete);
+    ys_json_set_real(object, "margin", study->job.margin);
+    ys_json_set_string(object, "comparisons", all_pairs ? "all" : "axes");
     const char *interleave = study->job.interleave;
-    ys_put_text(object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
-    ys_put_text(object, "on_disturbance", study->job.on_disturbance);
+    ys_json_set_string(object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
+    ys_json_set_string(object, "on_disturbance", study->job.on_disturbance);
     ys_put_ref(object, "command", study->command);
     put_job_hash(object, study);
     ys_put_ref(object, "job_text", study->job_text);
@@ -105,19 +105,19 @@ static ys_json *harness_metric(double value, const char *unit, int64_t n, const 
 {
     ys_json *object = ys_json_object();
     if (isnan(value)) {
-        ys_put(object, "value", ys_json_null());
-        ys_put_text(object, "reason", "no run recorded it");
+        ys_json_set(object, "value", ys_json_null());
+        ys_json_set_string(object, "reason", "no run recorded it");
         return object;
     }
-    ys_put_real(object, "value", value);
-    ys_put_text(object, "unit", unit);
-    ys_put_int(object, "n", n);
-    ys_put(object, "ci", ys_json_null());
-    ys_put(object, "level", ys_json_null());
-    ys_put_text(object, "method", method);
-    ys_put_text(object, "scope", "all runs of the study");
-    ys_put_text(object, "source", source);
-    ys_put_text(object, "better", "lower");
+    ys_json_set_real(object, "value", value);
+    ys_json_set_string(object, "unit", unit);
+    ys_json_set_int(object, "n", n);
+    ys_json_set(object, "ci", ys_json_null());
+    ys_json_set(object, "level", ys_json_null());
+    ys_json_set_string(object, "method", method);
+    ys_json_set_string(object, "scope", "all runs of the study");
+    ys_json_set_string(object, "source", source);
+    ys_json_set_string(object, "better", "lower");
     return object;
 }
 
@@ -158,13 +158,14 @@ static ys_json *harness_block(const struct ys_metric_study *study, const struct 
     ys_json *object = ys_json_object();
     double share = sums->lived_s > 0 ? sums->cpu_s / sums->lived_s : NAN;
     ys_put_ref(object, "version", study->version);
-    ys_put_int(object, "metrics_version", YS_METRIC_VERSION);
-    ys_put(object, "cpu_share",
-           harness_metric(share, "1", sums->runs, "counter", "yardstick's processor time over the time runs lived"));
-    ys_put(
+    ys_json_set_int(object, "metrics_version", YS_METRIC_VERSION);
+    ys_json_set(
+        object, "cpu_share",
+        harness_metric(share, "1", sums->runs, "counter", "yardstick's processor time over the time runs lived"));
+    ys_json_set(
         object, "lateness_max_s",
         harness_metric(sums->lateness_s, "s", sums->runs, "exact", "the latest of all samples against its due time"));
-    ys_put_real(object, "overhead_s", overhead_s(study, sums->wall_s));
+    ys_json_set_real(object, "overhead_s", overhead_s(study, sums->wall_s));
     return object;
 }
 
@@ -252,9 +253,9 @@ static ys_json *proof_block(const struct ys_metric_view_trial *trial)
             ys_put_ref(object, ys_json_iter_key(it), ys_json_iter_value(it));
         return object;
     }
-    ys_put_text(object, "verdict", "none");
-    ys_put_text(object, "reason", trial->no_work ? "this framework does no work" : "no proof was made");
-    ys_put(object, "checks", ys_json_array());
+    ys_json_set_string(object, "verdict", "none");
+    ys_json_set_string(object, "reason", trial->no_work ? "this framework does no work" : "no proof was made");
+    ys_json_set(object, "checks", ys_json_array());
     return object;
 }
 
@@ -312,26 +313,25 @@ static const struct ys_facts *facts_of_one(const struct ys_metric_view_trial *tr
     return NULL;
 }
 
-static ys_status tell_said(const struct ys_metric_view_trial *trial, struct ys_list *said)
+static void tell_said(const struct ys_metric_view_trial *trial, struct ys_list *said)
 {
     const struct ys_trial_framework *framework = trial->record->framework;
     const struct ys_facts *facts = facts_of_one(trial);
     const struct ys_trial_settings *keys = &trial->record->keys;
     if (!facts)
-        return YS_OK;
+        return;
     ys_said_list(facts, framework ? framework->version : NULL,
                  keys->threads == YS_FIELD_NONE ? YS_FIELD_NONE
                                                 : ys_rank_threads(keys->threads, ys_settings_sharers(keys)),
                  said);
-    return YS_OK;
 }
 
 static void put_texts(ys_json *object, const char *key, const struct ys_list *texts)
 {
     ys_json *array = ys_json_array();
     for (size_t i = 0; i < texts->count; i++)
-        ys_add(array, ys_json_string(((char *const *)texts->items)[i]));
-    ys_put(object, key, array);
+        ys_json_append(array, ys_json_string(((char *const *)texts->items)[i]));
+    ys_json_set(object, key, array);
 }
 
 static ys_json *observed_block(const struct ys_metric_view_trial *trial)
@@ -340,10 +340,10 @@ static ys_json *observed_block(const struct ys_metric_view_trial *trial)
     if (!facts || !facts->observation)
         return NULL;
     ys_json *object = ys_json_object();
-    ys_put_bool(object, "grouped", facts->observation->grouped);
-    ys_put_text(object, "group", facts->observation->group);
-    ys_put_bool(object, "guarded", facts->observation->guarded);
-    ys_put_text(object, "guard", facts->observation->guard);
+    ys_json_set_bool(object, "grouped", facts->observation->grouped);
+    ys_json_set_string(object, "group", facts->observation->group);
+    ys_json_set_bool(object, "guarded", facts->observation->guarded);
+    ys_json_set_string(object, "guard", facts->observation->guard);
     put_texts(object, "libraries", &facts->observed.libraries);
     put_texts(object, "notes", &facts->observed.notes);
     return object;
@@ -365,13 +365,12 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     told->agreement = ys_agreement_block(trial);
     told->ranks = ys_ranks_block(trial);
     told->observed = observed_block(trial);
+    tell_said(trial, &told->said);
     ys_status status = doubt(trial, &told->doubts);
     if (status == YS_OK)
         status = ys_perf_mean(trial, &told->perf);
     if (status == YS_OK)
         status = ys_quiet_find(trial, &told->quiet);
-    if (status == YS_OK)
-        status = tell_said(trial, &told->said);
     if (status == YS_OK && building->with_runs)
         status = ys_detail_runs(building->store, trial, &building->choice, &told->runs_detail);
     return status;
@@ -427,16 +426,16 @@ static void tell_rest(struct building *building, const struct ys_groups *groups,
     const struct ys_metric_view *view = building->view;
     ys_json *object = ys_json_object();
     const ys_json *work = view->told.model_info;
-    ys_put_text(object, "schema", "yardstick/result/1");
-    ys_put(object, "study", study_block(view, all));
-    ys_put(object, "work", work ? ys_json_copy(work) : ys_json_array());
+    ys_json_set_string(object, "schema", "yardstick/result/1");
+    ys_json_set(object, "study", study_block(view, all));
+    ys_json_set(object, "work", work ? ys_json_copy(work) : ys_json_array());
     ys_put_ref(object, "host", view->host);
-    ys_put(object, "harness", harness_block(&view->told, &building->sums));
-    ys_put(object, "metrics", ys_metric_texts());
-    ys_put(object, "trials", ys_json_null());
-    ys_put(object, "groups", ys_groups_json(view, groups));
-    ys_put(object, "comparisons", ys_json_null());
-    ys_put(object, "environment_differences", ys_environment_differences(&building->environment));
+    ys_json_set(object, "harness", harness_block(&view->told, &building->sums));
+    ys_json_set(object, "metrics", ys_metric_texts());
+    ys_json_set(object, "trials", ys_json_null());
+    ys_json_set(object, "groups", ys_groups_json(view, groups));
+    ys_json_set(object, "comparisons", ys_json_null());
+    ys_json_set(object, "environment_differences", ys_environment_differences(&building->environment));
     building->result->rest = object;
 }
 

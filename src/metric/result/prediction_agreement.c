@@ -1,7 +1,6 @@
 #include "metric/result/prediction_agreement.h"
 
 #include "base/mem.h"
-#include "metric/json_builder.h"
 
 #include <math.h>
 
@@ -111,7 +110,7 @@ ys_json *ys_agreement_block(const struct ys_metric_view_trial *trial)
                                             .layers_rows = found->layers_rows,
                                             .layers_reason = found->layers_reason};
         add_round(&round, &total);
-        ys_add(rounds, ys_record_json(&ys_agreement_round_record, &round));
+        ys_json_append(rounds, ys_record_json(&ys_agreement_round_record, &round));
         raise_layers(&found->layers, &layers);
     }
     const double n = (double)total.rounds;

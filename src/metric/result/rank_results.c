@@ -305,7 +305,7 @@ ys_json *ys_ranks_block(const struct ys_metric_view_trial *trial)
     for (size_t r = 0; r < count; r++) {
         struct ys_result_rank told;
         tell_rank(&telling, r, &told);
-        ys_add(array, ys_record_json(&ys_result_rank_record, &told));
+        ys_json_append(array, ys_record_json(&ys_result_rank_record, &told));
         ys_record_fini(&ys_result_rank_record, &told);
     }
     ys_free(telling.values);

@@ -16,13 +16,13 @@ static ys_json *share_texts(void)
     ys_json *all = ys_json_object();
     for (size_t i = 0; i < count; i++) {
         ys_json *object = ys_json_object();
-        ys_put_text(object, "unit", infos[i].unit);
-        ys_put_text(object, "method", infos[i].method);
-        ys_put_text(object, "scope", infos[i].scope);
-        ys_put_text(object, "source", infos[i].source);
-        ys_put_text(object, "better", ys_better_name(infos[i].better));
-        ys_put_text(object, "kind", ys_name_of(&ys_kinds, (int)infos[i].kind));
-        ys_put(all, infos[i].name, object);
+        ys_json_set_string(object, "unit", infos[i].unit);
+        ys_json_set_string(object, "method", infos[i].method);
+        ys_json_set_string(object, "scope", infos[i].scope);
+        ys_json_set_string(object, "source", infos[i].source);
+        ys_json_set_string(object, "better", ys_better_name(infos[i].better));
+        ys_json_set_string(object, "kind", ys_name_of(&ys_kinds, (int)infos[i].kind));
+        ys_json_set(all, infos[i].name, object);
     }
     return all;
 }
@@ -31,8 +31,8 @@ static void put_values(ys_json *object, const char *key, const double *values, s
 {
     ys_json *array = ys_json_array();
     for (size_t i = 0; i < count; i++)
-        ys_add(array, ys_number(values[i], are_whole));
-    ys_put(object, key, array);
+        ys_json_append(array, ys_number(values[i], are_whole));
+    ys_json_set(object, key, array);
 }
 
 static ys_json *known(const struct ys_metric_info *info, const ys_json *texts, const struct ys_trial_metric *metric)
@@ -40,17 +40,17 @@ static ys_json *known(const struct ys_metric_info *info, const ys_json *texts, c
     static const char *const shared[] = {"unit", "method", "scope", "source", "better", "kind"};
     const struct ys_summary *summary = &metric->summary;
     ys_json *object = ys_json_object();
-    ys_put(object, "value", ys_number(summary->median, info->whole));
+    ys_json_set(object, "value", ys_number(summary->median, info->whole));
     ys_put_ref(object, shared[0], ys_json_get(texts, shared[0]));
-    ys_put_int(object, "n", (int64_t)metric->n);
+    ys_json_set_int(object, "n", (int64_t)metric->n);
     ys_put_interval(object, &summary->interval, info->whole);
-    ys_put(object, "min", ys_number(summary->min, info->whole));
-    ys_put(object, "max", ys_number(summary->max, info->whole));
+    ys_json_set(object, "min", ys_number(summary->min, info->whole));
+    ys_json_set(object, "max", ys_number(summary->max, info->whole));
     for (size_t i = 1; i < sizeof shared / sizeof shared[0]; i++)
         ys_put_ref(object, shared[i], ys_json_get(texts, shared[i]));
     if (metric->judged) {
-        ys_put_bool(object, "steady", metric->steady == metric->judged);
-        ys_put_int(object, "steady_runs", (int64_t)metric->steady);
+        ys_json_set_bool(object, "steady", metric->steady == metric->judged);
+        ys_json_set_int(object, "steady_runs", (int64_t)metric->steady);
     }
     put_values(object, "values", metric->by_round, metric->rounds, info->whole);
     if (metric->whole)
@@ -61,8 +61,8 @@ static ys_json *known(const struct ys_metric_info *info, const ys_json *texts, c
 static ys_json *unknown(const struct ys_trial_metric *metric)
 {
     ys_json *object = ys_json_object();
-    ys_put(object, "value", ys_json_null());
-    ys_put_text(object, "reason", metric->reason);
+    ys_json_set(object, "value", ys_json_null());
+    ys_json_set_string(object, "reason", metric->reason);
     return object;
 }
 
@@ -73,8 +73,8 @@ static ys_json *metrics_of(const struct ys_result_trial *trial, const ys_json *t
     ys_json *object = ys_json_object();
     for (size_t i = 0; i < count; i++) {
         const struct ys_trial_metric *metric = &trial->values[i];
-        ys_put(object, infos[i].name,
-               metric->n ? known(&infos[i], ys_json_get(texts, infos[i].name), metric) : unknown(metric));
+        ys_json_set(object, infos[i].name,
+                    metric->n ? known(&infos[i], ys_json_get(texts, infos[i].name), metric) : unknown(metric));
     }
     return object;
 }
@@ -85,7 +85,7 @@ static ys_json *trials_of(const struct ys_result *result)
     for (size_t i = 0; i < result->trial_count; i++) {
         struct ys_result_trial told = result->trials[i]; /* borrows */
         told.metrics = metrics_of(&told, texts);
-        ys_add(array, ys_record_json(&ys_result_trial_record, &told));
+        ys_json_append(array, ys_record_json(&ys_result_trial_record, &told));
         ys_json_free(told.metrics);
     }
     ys_json_free(texts);
@@ -112,7 +112,7 @@ static ys_json *comparisons_of(const struct ys_result *result)
         told.settled_ci = list_ends(&comparison->settled, settled_ends);
         told.efficiency_ci = list_ends(&comparison->efficiency, efficiency_ends);
         told.exposed_s_ci = list_ends(&comparison->exposed, exposed_ends);
-        ys_add(array, ys_record_json(&ys_comparison_record, &told));
+        ys_json_append(array, ys_record_json(&ys_comparison_record, &told));
     }
     return array;
 }
@@ -122,8 +122,8 @@ ys_json *ys_result_json(const struct ys_result *result)
     ys_json *object = ys_json_object();
     for (void *it = ys_json_iter(result->rest); it; it = ys_json_next(result->rest, it))
         ys_put_ref(object, ys_json_iter_key(it), ys_json_iter_value(it));
-    ys_put(object, "trials", trials_of(result));
-    ys_put(object, "comparisons", comparisons_of(result));
+    ys_json_set(object, "trials", trials_of(result));
+    ys_json_set(object, "comparisons", comparisons_of(result));
     return object;
 }
 

@@ -21,7 +21,7 @@ static ys_json *ints(const struct ys_series *series, size_t stride, int64_t orig
     ys_json *array = ys_json_array();
     for (size_t i = 0; series && i < series->count; i += stride) {
         int64_t value = series->ints[i] - origin;
-        ys_add(array, divisor == 1 ? ys_json_int(value) : ys_json_real((double)value / divisor));
+        ys_json_append(array, divisor == 1 ? ys_json_int(value) : ys_json_real((double)value / divisor));
     }
     return array;
 }
@@ -32,9 +32,9 @@ static void put_loss(ys_json *object, const struct ys_series_set *series)
     size_t stride = stride_for(loss ? loss->count : 0);
     ys_json *array = ys_json_array();
     for (size_t i = 0; loss && i < loss->count; i += stride)
-        ys_add(array, ys_json_real(loss->reals[i]));
-    ys_put(object, "loss", array);
-    ys_put_int(object, "loss_every", (int64_t)stride);
+        ys_json_append(array, ys_json_real(loss->reals[i]));
+    ys_json_set(object, "loss", array);
+    ys_json_set_int(object, "loss_every", (int64_t)stride);
 }
 
 /* Percentile after percentile of the steady requests, 0 to 100. */
@@ -51,13 +51,13 @@ static void put_latency(ys_json *object, const struct ys_metric_view_run *run, c
     ys_stat_sort(sorted_s, count);
     ys_json *percentiles = ys_json_object(), *share = ys_json_array(), *latency_s = ys_json_array();
     for (int percent = 0; percent <= 100; percent++) {
-        ys_add(share, ys_json_real(percent / 100.0));
-        ys_add(latency_s, ys_json_real(ys_stat_quantile(sorted_s, count, percent / 100.0)));
+        ys_json_append(share, ys_json_real(percent / 100.0));
+        ys_json_append(latency_s, ys_json_real(ys_stat_quantile(sorted_s, count, percent / 100.0)));
     }
     ys_free(sorted_s);
-    ys_put(percentiles, "share", share);
-    ys_put(percentiles, "latency_s", latency_s);
-    ys_put(object, "latency", percentiles);
+    ys_json_set(percentiles, "share", share);
+    ys_json_set(percentiles, "latency_s", latency_s);
+    ys_json_set(object, "latency", percentiles);
 }
 
 static void put_blocks(ys_json *object, const struct ys_metric_view_run *run, const struct ys_series_set *series,
@@ -67,25 +67,25 @@ static void put_blocks(ys_json *object, const struct ys_metric_view_run *run, co
                            *end = ys_series_find(series, "block_end_ns");
     const struct ys_series *count = ys_series_find(series, "block_count");
     ys_json *blocks = ys_json_object(), *step_s = ys_json_array();
-    ys_put_int(blocks, "rank", SHOWN_RANK);
+    ys_json_set_int(blocks, "rank", SHOWN_RANK);
     size_t n = start && end && count && start->count == end->count && count->count == end->count ? end->count : 0;
     size_t stride = stride_for(n);
     for (size_t i = 0; i < n; i += stride) {
         double steps = (double)(count->ints[i] > 0 ? count->ints[i] : 1);
-        ys_add(step_s, ys_json_real((double)(end->ints[i] - start->ints[i]) / NS_PER_S / steps));
+        ys_json_append(step_s, ys_json_real((double)(end->ints[i] - start->ints[i]) / NS_PER_S / steps));
     }
     const struct ys_run_metric *rate = ys_metric_view_metric(run, "rate_per_s");
     bool counted = rate->steady_from != YS_FIELD_NONE;
     if (ys_series_find(series, "latency_ns")) /* it counts requests, and a block here is a message */
         counted = false;
-    ys_put(blocks, "end_s", ints(n ? end : NULL, stride, origin_ns, NS_PER_S));
-    ys_put(blocks, "step_s", step_s);
-    ys_put_int(blocks, "every", (int64_t)stride);
+    ys_json_set(blocks, "end_s", ints(n ? end : NULL, stride, origin_ns, NS_PER_S));
+    ys_json_set(blocks, "step_s", step_s);
+    ys_json_set_int(blocks, "every", (int64_t)stride);
     /* In places of these arrays. */
-    ys_put(blocks, "steady_from",
-           counted ? ys_json_int((rate->steady_from + (int64_t)stride - 1) / (int64_t)stride) : ys_json_null());
+    ys_json_set(blocks, "steady_from",
+                counted ? ys_json_int((rate->steady_from + (int64_t)stride - 1) / (int64_t)stride) : ys_json_null());
     ys_put_ref(blocks, "steady", rate->steady);
-    ys_put(object, "blocks", blocks);
+    ys_json_set(object, "blocks", blocks);
 }
 
 /* Processors in use between this sample and the last that is at least SHORTEST_NS older: time and use of a sample are
@@ -101,8 +101,8 @@ static ys_json *cores(const struct ys_series *t, const struct ys_series *cpu, si
             last_cpu = cpu->ints[next];
         }
         const int64_t span = t->ints[i] - last_t;
-        ys_add(array,
-               span >= SHORTEST_NS ? ys_json_real((double)(cpu->ints[i] - last_cpu) / (double)span) : ys_json_null());
+        ys_json_append(array, span >= SHORTEST_NS ? ys_json_real((double)(cpu->ints[i] - last_cpu) / (double)span)
+                                                  : ys_json_null());
     }
     return array;
 }
@@ -112,14 +112,14 @@ static void put_samples(ys_json *object, const struct ys_series_set *series, int
     const struct ys_series *t = ys_series_find(series, "sample_t_ns");
     size_t stride = stride_for(t ? t->count : 0);
     ys_json *samples = ys_json_object();
-    ys_put_int(samples, "rank", SHOWN_RANK);
-    ys_put(samples, "t_s", ints(t, stride, origin_ns, NS_PER_S));
-    ys_put(samples, "cpu_cores", cores(t, ys_series_find(series, "sample_cpu_ns"), stride, origin_ns));
-    ys_put(samples, "rss_bytes", ints(ys_series_find(series, "sample_rss_bytes"), stride, 0, 1));
-    ys_put(samples, "threads", ints(ys_series_find(series, "sample_threads"), stride, 0, 1));
-    ys_put(samples, "processes", ints(ys_series_find(series, "sample_processes"), stride, 0, 1));
-    ys_put_int(samples, "every", (int64_t)stride);
-    ys_put(object, "samples", samples);
+    ys_json_set_int(samples, "rank", SHOWN_RANK);
+    ys_json_set(samples, "t_s", ints(t, stride, origin_ns, NS_PER_S));
+    ys_json_set(samples, "cpu_cores", cores(t, ys_series_find(series, "sample_cpu_ns"), stride, origin_ns));
+    ys_json_set(samples, "rss_bytes", ints(ys_series_find(series, "sample_rss_bytes"), stride, 0, 1));
+    ys_json_set(samples, "threads", ints(ys_series_find(series, "sample_threads"), stride, 0, 1));
+    ys_json_set(samples, "processes", ints(ys_series_find(series, "sample_processes"), stride, 0, 1));
+    ys_json_set_int(samples, "every", (int64_t)stride);
+    ys_json_set(object, "samples", samples);
 }
 
 static ys_json *plain_metrics(const struct ys_metric_view_run *run)
@@ -129,7 +129,7 @@ static ys_json *plain_metrics(const struct ys_metric_view_run *run)
     ys_json *object = ys_json_object();
     for (size_t i = 0; i < count; i++)
         if (run->metrics[i].known)
-            ys_put(object, infos[i].name, ys_number(run->metrics[i].value, infos[i].whole));
+            ys_json_set(object, infos[i].name, ys_number(run->metrics[i].value, infos[i].whole));
     return object;
 }
 
@@ -140,10 +140,10 @@ static ys_json *checkpoints(const struct ys_metric_view_run *run)
     for (size_t i = 0; i < run->facts.checkpoints.count; i++) {
         const struct ys_facts_evaluation *evaluation = stored[i].evaluation;
         ys_json *object = ys_json_object();
-        ys_put_int(object, "step", stored[i].step);
-        ys_put_real(object, "accuracy", evaluation ? evaluation->accuracy : NAN);
-        ys_put_real(object, "loss", evaluation ? evaluation->loss : NAN);
-        ys_add(array, object);
+        ys_json_set_int(object, "step", stored[i].step);
+        ys_json_set_real(object, "accuracy", evaluation ? evaluation->accuracy : NAN);
+        ys_json_set_real(object, "loss", evaluation ? evaluation->loss : NAN);
+        ys_json_append(array, object);
     }
     return array;
 }
@@ -158,32 +158,31 @@ static void put_ending(ys_json *object, const struct ys_facts *facts)
     ys_json *warnings = ys_json_array();
     char *const *said = facts->warnings.items;
     for (size_t i = 0; i < facts->warnings.count; i++)
-        ys_add(warnings, ys_json_string(said[i]));
-    ys_put_text(object, "status", ys_run_status_name((enum ys_run_status)facts->status));
-    ys_put_text(object, "stage", ys_stage_name(facts->stage));
-    ys_put(object, "exit_code", int_or_null(facts->exit_code));
-    ys_put(object, "signal", int_or_null(facts->signal));
-    ys_put_text(object, "message", facts->message);
-    ys_put_text(object, "log_tail", facts->log_tail);
-    ys_put(object, "warnings", warnings);
+        ys_json_append(warnings, ys_json_string(said[i]));
+    ys_json_set_string(object, "status", ys_run_status_name((enum ys_run_status)facts->status));
+    ys_json_set_string(object, "stage", ys_stage_name(facts->stage));
+    ys_json_set(object, "exit_code", int_or_null(facts->exit_code));
+    ys_json_set(object, "signal", int_or_null(facts->signal));
+    ys_json_set_string(object, "message", facts->message);
+    ys_json_set_string(object, "log_tail", facts->log_tail);
+    ys_json_set(object, "warnings", warnings);
     ys_put_ref(object, "disturbance", facts->disturbance);
     ys_json *disturbed = ys_json_array();
     char *const *causes = facts->disturbed.items;
     for (size_t i = 0; i < facts->disturbed.count; i++)
-        ys_add(disturbed, ys_json_string(causes[i]));
-    ys_put(object, "disturbed", disturbed);
-    ys_put(object, "taken", facts->taken ? ys_record_json(&ys_facts_taken_record, facts->taken) : ys_json_null());
+        ys_json_append(disturbed, ys_json_string(causes[i]));
+    ys_json_set(object, "disturbed", disturbed);
+    ys_json_set(object, "taken", facts->taken ? ys_record_json(&ys_facts_taken_record, facts->taken) : ys_json_null());
     if (facts->turns)
-        ys_put(object, "turns", ys_record_json(&ys_facts_turns_record, facts->turns));
+        ys_json_set(object, "turns", ys_record_json(&ys_facts_turns_record, facts->turns));
 }
 
-static ys_status keep_shown(struct ys_series_set *series)
+static void keep_shown(struct ys_series_set *series)
 {
     struct ys_series_set shown;
     ys_series_take_process(series, SHOWN_RANK, &shown);
     ys_series_set_free(series);
     *series = shown;
-    return YS_OK;
 }
 
 static ys_status detail(struct ys_store *store, const struct ys_metric_view_run *run, bool curves, ys_json *runs)
@@ -191,31 +190,31 @@ static ys_status detail(struct ys_store *store, const struct ys_metric_view_run 
     struct ys_series_set series = {0};
     ys_status read = curves ? ys_store_series_get(store, run->id, &series) : YS_OK;
     if (read == YS_OK && ys_series_processes(&series) > 1)
-        read = keep_shown(&series);
+        keep_shown(&series);
     if (read != YS_OK && read != YS_EFORMAT) /* damaged, the store has warned of it: this run goes without curves */
         return read;
     int64_t origin_ns = run->facts.times.exec_ns != YS_FIELD_NONE ? run->facts.times.exec_ns : 0;
     ys_json *object = ys_json_object();
-    ys_put_int(object, "run_id", run->id);
-    ys_put_int(object, "round", run->round);
-    ys_put_int(object, "attempt", run->attempt);
-    ys_put_bool(object, "matched", run->matched);
+    ys_json_set_int(object, "run_id", run->id);
+    ys_json_set_int(object, "round", run->round);
+    ys_json_set_int(object, "attempt", run->attempt);
+    ys_json_set_bool(object, "matched", run->matched);
     put_ending(object, &run->facts);
-    ys_put(object, "metrics", plain_metrics(run));
+    ys_json_set(object, "metrics", plain_metrics(run));
     put_loss(object, &series);
     put_blocks(object, run, &series, origin_ns);
     put_latency(object, run, &series);
     put_samples(object, &series, origin_ns);
-    ys_put(object, "checkpoints", checkpoints(run));
+    ys_json_set(object, "checkpoints", checkpoints(run));
     if (run->facts.ranks.count > 0)
-        ys_put(object, "ranks", ys_list_json(&ys_facts_rank_record, &run->facts.ranks));
+        ys_json_set(object, "ranks", ys_list_json(&ys_facts_rank_record, &run->facts.ranks));
     if (run->facts.nodes.count > 0)
-        ys_put(object, "nodes", ys_list_json(&ys_facts_node_record, &run->facts.nodes));
+        ys_json_set(object, "nodes", ys_list_json(&ys_facts_node_record, &run->facts.nodes));
     if (run->facts.networks.count > 0)
-        ys_put(object, "networks", ys_list_json(&ys_facts_network_record, &run->facts.networks));
+        ys_json_set(object, "networks", ys_list_json(&ys_facts_network_record, &run->facts.networks));
     if (run->facts.machines.count > 0)
-        ys_put(object, "machines", ys_list_json(&ys_facts_machine_record, &run->facts.machines));
-    ys_add(runs, object);
+        ys_json_set(object, "machines", ys_list_json(&ys_facts_machine_record, &run->facts.machines));
+    ys_json_append(runs, object);
     ys_series_set_free(&series);
     return YS_OK;
 }
@@ -242,6 +241,6 @@ void ys_detail_match(const struct ys_metric_view_trial *trial, ys_json *runs)
 {
     for (size_t i = 0, k = 0; i < trial->run_count; i++) {
         if (trial->runs[i].detailed)
-            ys_put_bool(ys_json_at(runs, k++), "matched", trial->runs[i].matched);
+            ys_json_set_bool(ys_json_at(runs, k++), "matched", trial->runs[i].matched);
     }
 }

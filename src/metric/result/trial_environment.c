@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "metric/json_builder.h"
 #include "crew/ranks.h"
 
 #include <stdio.h>
@@ -66,7 +65,7 @@ static bool libraries_of(const struct ys_metric_view_run *run, struct ys_buf *te
     return ys_json_type_of(libraries) == YS_JSON_ARRAY;
 }
 
-/* The entry of `values` for `value`, made when absent; NULL without memory. */
+/* The entry of `values` for `value`, made when absent. */
 static struct ys_shared_value *entry_for(struct ys_list *values, const char *value)
 {
     struct ys_shared_value *items = values->items;
@@ -85,7 +84,7 @@ static void add_value(struct ys_list *values, const char *value, const char *id)
     struct ys_shared_value *entry = entry_for(values, value);
     char *const *trials = entry->trials.items;
     if (entry->trials.count == 0 || strcmp(trials[entry->trials.count - 1], id) != 0)
-        (void)!ys_list_add_text(&entry->trials, id);
+        ys_list_add_text(&entry->trials, id);
 }
 
 static void note_aspect(struct ys_list *values, const struct ys_metric_view_trial *trial, aspect_of aspect)
@@ -167,7 +166,7 @@ void ys_environments_add(struct ys_environments *environment, const struct ys_me
 static void tell(ys_json *told, enum ys_difference_of what, char *text, struct ys_list values)
 {
     const struct ys_difference difference = {.what = what, .text = text, .values = values};
-    ys_add(told, ys_record_json(&ys_difference_record, &difference));
+    ys_json_append(told, ys_record_json(&ys_difference_record, &difference));
     ys_free(text);
 }
 

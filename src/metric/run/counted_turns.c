@@ -24,8 +24,7 @@ static bool counts(const struct questions *all, size_t i)
     return !all->settles[i] && !all->dropped[i];
 }
 
-static ys_status keep_blocks(const struct ys_series_set *series, const struct questions *all,
-                             struct ys_series_set *kept)
+static void keep_blocks(const struct ys_series_set *series, const struct questions *all, struct ys_series_set *kept)
 {
     size_t blocks = SIZE_MAX, question = 0;
     const int64_t *first = ys_series_column(series, "block_first", &blocks);
@@ -40,18 +39,15 @@ static ys_status keep_blocks(const struct ys_series_set *series, const struct qu
                 ys_series_add_int(kept, column->name, column->ints[i]);
         }
     }
-    return YS_OK;
 }
 
-ys_status ys_kept_find(const struct ys_series_set *series, struct ys_series_set *kept, int64_t *left_ns,
-                       bool *is_by_turns)
+bool ys_kept_find(const struct ys_series_set *series, struct ys_series_set *kept, int64_t *left_ns)
 {
     struct questions all;
     *kept = (struct ys_series_set){0};
     *left_ns = 0;
-    *is_by_turns = find(series, &all);
-    if (!*is_by_turns)
-        return YS_OK;
+    if (!find(series, &all))
+        return false;
     for (size_t i = 0; i < all.count; i++) {
         const int64_t sent_ns = all.sent_ns[i] - all.ahead_ns[i];
         if (!counts(&all, i)) {
@@ -62,5 +58,6 @@ ys_status ys_kept_find(const struct ys_series_set *series, struct ys_series_set 
         ys_series_add_int(kept, "request_sent_ns", sent_ns);
         ys_series_add_int(kept, "request_done_ns", all.done_ns[i]);
     }
-    return keep_blocks(series, &all, kept);
+    keep_blocks(series, &all, kept);
+    return true;
 }

@@ -73,9 +73,9 @@ struct run_view {
 static void put_null(struct run_view *run, const char *name, const char *reason)
 {
     ys_json *object = ys_json_object();
-    ys_put(object, "value", ys_json_null());
-    ys_put_text(object, "reason", reason);
-    ys_put(run->metrics, name, object);
+    ys_json_set(object, "value", ys_json_null());
+    ys_json_set_string(object, "reason", reason);
+    ys_json_set(run->metrics, name, object);
 }
 
 /* Why runs like this one never have the metric; NULL when they may. */
@@ -107,13 +107,13 @@ static ys_json *put_value(struct run_view *run, const char *name, double value)
         return NULL;
     }
     ys_json *object = ys_json_object();
-    ys_put(object, "value", ys_number(value, info->whole));
-    ys_put_text(object, "unit", info->unit);
-    ys_put_text(object, "method", info->method);
-    ys_put_text(object, "scope", info->scope);
-    ys_put_text(object, "source", info->source);
-    ys_put_text(object, "better", ys_better_name(info->better));
-    ys_put(run->metrics, name, object);
+    ys_json_set(object, "value", ys_number(value, info->whole));
+    ys_json_set_string(object, "unit", info->unit);
+    ys_json_set_string(object, "method", info->method);
+    ys_json_set_string(object, "scope", info->scope);
+    ys_json_set_string(object, "source", info->source);
+    ys_json_set_string(object, "better", ys_better_name(info->better));
+    ys_json_set(run->metrics, name, object);
     return run->status == YS_OK ? object : NULL;
 }
 
@@ -269,8 +269,8 @@ static ys_json *put_part(struct run_view *run, const char *name, int64_t part_ns
 static void note_warmup(struct run_view *run, ys_json *warmup)
 {
     if (warmup && run->sampled && !run->mode->times_each)
-        ys_put_real(warmup, "cpu_s",
-                    ys_span_cpu_s(run->sampled, run->end->ints[0], run->end->ints[run->steady.from - 1]));
+        ys_json_set_real(warmup, "cpu_s",
+                         ys_span_cpu_s(run->sampled, run->end->ints[0], run->end->ints[run->steady.from - 1]));
 }
 
 static void mark_steady(struct run_view *run, ys_json *metric)
@@ -278,15 +278,15 @@ static void mark_steady(struct run_view *run, ys_json *metric)
     char note[80] = "never steady: the last half is used";
     if (!metric)
         return;
-    ys_put_bool(metric, "steady", run->steady.answer == YS_STEADY_FOUND);
-    ys_put_int(metric, "steady_from", (int64_t)run->steady.from);
-    ys_put_real(metric, "left", run->steady.left);
+    ys_json_set_bool(metric, "steady", run->steady.answer == YS_STEADY_FOUND);
+    ys_json_set_int(metric, "steady_from", (int64_t)run->steady.from);
+    ys_json_set_real(metric, "left", run->steady.left);
     if (run->steady.answer == YS_STEADY_FOUND)
         return;
     if (run->steady.answer == YS_STEADY_TOO_SHORT)
         snprintf(note, sizeof note, "too few %s to tell: the last half is used",
                  run->mode->times_each ? run->mode->units : "blocks");
-    ys_put_text(metric, "note", note);
+    ys_json_set_string(metric, "note", note);
 }
 
 static int64_t saved_ns(const struct run_view *run)
@@ -359,7 +359,7 @@ static void put_input(struct run_view *run)
              (double)said_ns / NS_PER_S);
     ys_json *metric = put_value(run, "input_s", (double)input_ns / NS_PER_S);
     if (metric && part < 1)
-        ys_put_text(metric, "note", text);
+        ys_json_set_string(metric, "note", text);
     put_value(run, "compute_s", (double)(train_ns - input_ns) / NS_PER_S);
 }
 
@@ -485,7 +485,7 @@ static void put_windows(struct run_view *run, ys_json *rate)
     if (rate && run->status == YS_OK)
         run->status = ys_window_measure(&after_first, &steady, &windows);
     if (windows)
-        ys_put(rate, "windows", windows);
+        ys_json_set(rate, "windows", windows);
 }
 
 static void put_speed(struct run_view *run)
@@ -753,12 +753,10 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
     run.mode = ys_mode_of(run.told.keys.mode);
     struct ys_series_set slowest = {0}, kept = {0};
     const int64_t ranks = ys_series_processes(series);
-    bool by_turns = false;
     if (ranks > 1)
         run.status = ys_span_slowest(series, ranks, &slowest);
     const struct ys_series_set *viewed = ranks > 1 ? &slowest : series;
-    if (run.status == YS_OK)
-        run.status = ys_kept_find(viewed, &kept, &run.left_ns, &by_turns);
+    const bool by_turns = run.status == YS_OK && ys_kept_find(viewed, &kept, &run.left_ns);
     run.sampled = ranks > 1 || by_turns ? NULL : series;
     if (run.status == YS_OK) {
         view_blocks(&run, by_turns ? &kept : viewed);

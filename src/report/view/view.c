@@ -69,13 +69,6 @@ void ys_view_put_factor(struct ys_buf *out, const struct ys_view_trial *trial, c
     ys_view_put_value(out, value);
 }
 
-/** What `buf` holds, which is then empty. */
-static char *take(struct ys_buf *buf)
-{
-    ys_buf_puts(buf, "");
-    return ys_buf_take(buf);
-}
-
 static const char *framework_name(const struct ys_view_trial *trial)
 {
     const char *name = trial->found.name;
@@ -158,14 +151,14 @@ static void name_trial(const struct ys_view *view, const ys_json *all_versions, 
         ys_buf_puts(&name, "@");
         ys_text_clean(&name, version[0] ? version : "unknown", false);
     }
-    trial->framework = take(&name);
+    trial->framework = ys_buf_take(&name);
     const char *title = ys_view_or(trial->found.title, "");
     ys_text_clean(&name, title[0] ? title : framework_name(trial), false);
     if (versions && version[0]) {
         ys_buf_puts(&name, " ");
         ys_text_clean(&name, version, false);
     }
-    trial->title = take(&name);
+    trial->title = ys_buf_take(&name);
     ys_buf_puts(&name, trial->framework);
     for (size_t i = 0; i < ys_view_axes(view); i++) {
         const ys_json *value = ys_json_get(trial->told->factors, ys_view_axis(view, i));
@@ -179,7 +172,7 @@ static void name_trial(const struct ys_view *view, const ys_json *all_versions, 
         ys_text_clean(&name, section_of(trial), false);
         ys_buf_puts(&name, ")");
     }
-    trial->name = take(&name);
+    trial->name = ys_buf_take(&name);
 }
 
 static void judge_trial(struct ys_view_trial *trial)
