@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What turns are worth on this machine beside runs: figures of docs/statistics.md.
 
-    tools/turns_figures.py burner [--studies N] [--rounds N] [--seconds S] [--quiet]
+    tools/turns_figures.py burner [--studies N] [--by-runs N] [--rounds N] [--seconds S] [--quiet]
     tools/turns_figures.py alike [--studies N] [--framework NAME] [--model NAME]
 
 burner: two adapters that compute, 3 % apart, by turns and by runs, as long each, while a program burns the same processor,
-on and off at random for 0.2 to 5 s (--quiet: none does). How often each manner tells them apart at margin 0, and how many
-times narrower its interval is. alike: one trial under two names, by turns; how often the interval holds 1. It should in 19 of 20.
+on and off at random for 0.2 to 5 s (--quiet: none does). How often each manner tells them apart at margin 0 (by turns:
+yardstick's verdict; by runs the interval from all rounds), and how many times narrower its interval is. alike: one trial under two names, by turns; how often the interval holds 1. It should in 19 of 20.
 """
 import argparse
+import itertools
 import json
 import math
 import os
@@ -38,8 +39,23 @@ def speed(result):
     return found
 
 
-def width(found):
-    ends = found["ci"]
+def interval(result):
+    """Of the ratio, by signed ranks as docs/statistics.md has it, from all rounds: beside a burner each run is disturbed, and
+    yardstick itself would leave it out."""
+    a, b = ([math.log(value) for value in one["metrics"]["rate_per_s"]["values"]] for one in result["trials"])
+    ratios = [y - x for x, y in zip(a, b)]
+    means = sorted((x + y) / 2 for x, y in itertools.combinations_with_replacement(ratios, 2))
+    sums = [1]
+    for rank in range(1, len(ratios) + 1):
+        sums = [(sums[i] if i < len(sums) else 0) + (sums[i - rank] if i >= rank else 0) for i in range(len(sums) + rank)]
+    least, below = 0, 0
+    while 2 * (below + sums[least]) <= 0.05 * sum(sums):
+        below += sums[least]
+        least += 1
+    return math.exp(means[least - 1]), math.exp(means[-least])
+
+
+def width(ends):
     return math.log(ends[1] / ends[0])
 
 
@@ -71,19 +87,20 @@ def burner(asked, folder):
     child = None if asked.quiet else burn(cpu, asked.seed)
     try:
         for i in range(asked.studies):
-            for manner in apart:
-                found = speed(run(folder, "--framework=null", "--model=mlp", "--batch=8", "--steps=%d" % steps, "--block=2",
-                                  "--repeat=%d" % asked.rounds, "--interleave=" + manner, "--seed=%d" % (1000 * i + 1), "--cpus=%d" % cpu,
-                                  "--on-disturbance=mark", "--opt.null.burn=%d,%d" % (OPERATIONS, OPERATIONS * 1.03)))
-                apart[manner] += found["verdict"] in ("better", "worse")
-                widths[manner].append(width(found))
-                print("study %d by %s: %.3f (%.3f to %.3f), %s" % (i + 1, manner, found["ratio"], *found["ci"], found["verdict"]), flush=True)
+            for manner in ("blocks", "runs") if i < asked.by_runs else ("blocks",):
+                result = run(folder, "--framework=null", "--model=mlp", "--batch=8", "--steps=%d" % steps, "--block=1",
+                             "--repeat=%d" % asked.rounds, "--interleave=" + manner, "--seed=%d" % (1000 * i + 1), "--cpus=%d" % cpu,
+                             "--on-disturbance=mark", "--opt.null.burn=%d,%d" % (OPERATIONS, OPERATIONS * 1.03))
+                ends = interval(result)
+                apart[manner] += speed(result)["verdict"] == "worse" if manner == "blocks" else ends[1] < 1
+                widths[manner].append(width(ends))
+                print("study %d by %s: %.4f to %.4f" % (i + 1, manner, *ends), flush=True)
     finally:
         if child:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
     for manner, count in apart.items():
-        print("by %s: told apart %d of %d, half width %.2f %% (median)" % (manner, count, asked.studies, 50 * statistics.median(widths[manner])))
+        print("by %s: told apart %d of %d, half width %.2f %% (median)" % (manner, count, len(widths[manner]), 50 * statistics.median(widths[manner])))
     print("by turns %.2f times narrower (median)" % statistics.median(r / t for r, t in zip(widths["runs"], widths["blocks"])))
 
 
@@ -102,6 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("burner", "alike"))
     parser.add_argument("--studies", type=int, default=20)
+    parser.add_argument("--by-runs", type=int, default=20, help="so many of the first studies are made by runs as well")
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=5, help="that each adapter of a round takes (a round is of two)")
     parser.add_argument("--quiet", action="store_true", help="no burner")

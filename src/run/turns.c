@@ -12,8 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of one processor: others, the hypervisor among them, had more of it during a turn than this. */
-static const double MOST_TAKEN = 0.25;
+/* Of one processor: others, the hypervisor among them, had more of it during a turn than this; or the member's threads
+ * were ready and had none for longer, as far as others had it. The first is counted in ticks, the second exactly. */
+static const double MOST_TAKEN = 0.25, MOST_WAITED = 0.05;
+/* So much of all pairs of cycles may be dropped. */
+static const double MOST_DROPPED = 0.75;
 /* Of one processor: one that used less of it while it waited kept still. */
 static const double STILL = 0.01;
 /* Of that of the slowest, so much is the turn of the fastest at least. */
@@ -47,20 +50,21 @@ struct turn_group {
 /* The processors, and what of their time was a member's or yardstick's. */
 struct processor_look {
     struct ys_host_cpu_counters cpus;
-    double own_s;
+    double own_s, wait_s; /* wait_s: its threads were ready and had no processor */
 };
 
-static double cpu_s(const struct ys_crew *crew)
+static double sum(const struct ys_crew *crew, double (*seen)(const struct ys_session *session))
 {
     double sum_s = 0;
     for (size_t i = 0; i < crew->count; i++)
-        sum_s += ys_session_seen_cpu_s(crew->sessions[i]);
+        sum_s += seen(crew->sessions[i]);
     return sum_s;
 }
 
 static void look_at(const struct turn_member *member, struct processor_look *look)
 {
-    look->own_s = cpu_s(&member->going.crew) + (double)ys_run_own_cpu_ns() * 1e-9;
+    look->own_s = sum(&member->going.crew, ys_session_seen_cpu_s) + (double)ys_run_own_cpu_ns() * 1e-9;
+    look->wait_s = sum(&member->going.crew, ys_session_seen_wait_s);
     ys_run_count_cpus(member->going.crew.runs, &look->cpus);
 }
 
@@ -71,7 +75,8 @@ static bool is_disturbed(const struct processor_look *before, const struct proce
     const double stolen_s = after->cpus.steal_s - before->cpus.steal_s;
     if (before->cpus.cpus <= 0 || after->cpus.cpus != before->cpus.cpus)
         return false;
-    return fmax(others_s, 0) + stolen_s - after->cpus.tick_s > MOST_TAKEN * span_s;
+    return fmax(others_s, 0) + stolen_s - after->cpus.tick_s > MOST_TAKEN * span_s ||
+           fmin(after->wait_s - before->wait_s, others_s) > MOST_WAITED * span_s;
 }
 
 /** One turn of the loop, for all that live: those who wait have their logs drained and their limits watched. */
@@ -200,7 +205,7 @@ static void judge(struct turn_group *group, const struct processor_look *before,
 {
     struct processor_look after;
     look_at(member, &after);
-    if (cpu_s(&member->going.crew) > 0)
+    if (sum(&member->going.crew, ys_session_seen_cpu_s) > 0)
         group->pairs[group->cycle / 2].is_disturbed |= is_disturbed(before, &after);
 }
 
@@ -350,7 +355,7 @@ static size_t count_marked(const struct turn_group *group, size_t pairs)
     return marked;
 }
 
-/** Not where that would be more than half of them, nor where so few blocks would be left that nothing could be told of
+/** Not where that would be too many of them, nor where so few blocks would be left that nothing could be told of
  * warm-up. (The last pair may have been cut short.) */
 static bool drops(const struct turn_group *group, size_t pairs)
 {
@@ -359,7 +364,7 @@ static bool drops(const struct turn_group *group, size_t pairs)
         all += group->pairs[p].blocks;
         left += group->pairs[p].is_disturbed ? 0 : group->pairs[p].blocks;
     }
-    return group->turns->drops && 2 * count_marked(group, pairs) <= pairs &&
+    return group->turns->drops && (double)count_marked(group, pairs) <= MOST_DROPPED * (double)pairs &&
            (left >= YS_STEADY_MIN_BLOCKS || all < YS_STEADY_MIN_BLOCKS);
 }
 

@@ -11,8 +11,8 @@
  * from then on (ys_session_pause()), before the next is asked; what it used counts as its own time all the same.
  *
  * A turn during which other programs used the machine costs all members its pair of cycles. Which these are is judged
- * by the processors alone, never by how long a member took. Where it would be more than half of them, or would leave
- * too few blocks to tell warm-up by, all count: the runs were disturbed.
+ * by the processors alone, never by how long a member took. Where it would be more than three quarters of them, or
+ * would leave too few blocks to tell warm-up by, all count: the runs were disturbed.
  *
  * In the series of a run (run/execute.h), a row for each question: request_cycle (from 0; -1 before the cycles),
  * request_settles (1: of a step to settle in), request_ahead_ns (processor time that the member used while others had

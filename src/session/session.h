@@ -175,6 +175,9 @@ double ys_session_cpu_s(struct ys_session *session);
 
 /** The same as it was last looked at, which ys_session_pause() and ys_session_resume() do. */
 double ys_session_seen_cpu_s(const struct ys_session *session);
+/** For how long its threads were ready and had no CPU, summed, as last looked at; 0 where the kernel does not count it.
+ */
+double ys_session_seen_wait_s(const struct ys_session *session);
 
 /** What they held in memory when they were last sampled; 0: they were not. */
 uint64_t ys_session_seen_rss_bytes(const struct ys_session *session);

@@ -45,6 +45,7 @@ struct ys_session {
     int continued;     /* ys_stop_continued() as last seen */
     uint64_t sampled_cpu_ns;    /* of the last sample */
     uint64_t sampled_rss_bytes; /* likewise */
+    uint64_t sampled_wait_ns;   /* likewise */
     uint64_t sampled_ns;        /* likewise, when; 0: none was taken */
     uint64_t held_ns;           /* for so long a process of it was stopped, as sampled */
     uint64_t grouped_rss_bytes; /* of the sample at which the control group was last looked at */

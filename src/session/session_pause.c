@@ -14,13 +14,16 @@ const struct ys_names ys_holds = YS_NAMES("way to keep processes from running", 
 
 static const uint64_t STOP_PATIENCE_NS = 1000000000; /* one that waits for a device stops later */
 
-/** Processor time of its tree, without a sample: a tree that is stopped is none. */
+/** Processor time of its tree, and how long its threads waited for a processor, without a sample: a tree that is
+ * stopped is none. */
 static uint64_t look_at_cpu(struct ys_session *session)
 {
     struct ys_tree_sample sample;
     ys_observe_sample(&session->observe);
-    if (!session->observe.seen.usage.has_cpu && ys_tree_look(session->tree, &sample) == YS_OK)
+    if (ys_tree_look(session->tree, &sample) == YS_OK) {
         session->sampled_cpu_ns = sample.cpu_ns;
+        session->sampled_wait_ns = sample.wait_ns;
+    }
     return (uint64_t)(ys_session_seen_cpu_s(session) * 1e9);
 }
 

@@ -49,6 +49,7 @@ static void take_sample(struct ys_session *session)
         ys_observe_sample(&session->observe);
     session->sampled_cpu_ns = sample.cpu_ns;
     session->sampled_rss_bytes = sample.rss_bytes;
+    session->sampled_wait_ns = sample.wait_ns;
     if (sample.stopped > 0 && session->sampled_ns)
         session->held_ns += sample.t_ns - session->sampled_ns;
     session->sampled_ns = sample.t_ns;
@@ -281,6 +282,11 @@ double ys_session_seen_cpu_s(const struct ys_session *session)
     const struct ys_group_usage *usage = &session->observe.seen.usage;
     uint64_t sampled_ns = session->sampled_cpu_ns;
     return (double)(usage->has_cpu && usage->cpu_ns > sampled_ns ? usage->cpu_ns : sampled_ns) * 1e-9;
+}
+
+double ys_session_seen_wait_s(const struct ys_session *session)
+{
+    return (double)session->sampled_wait_ns * 1e-9;
 }
 
 uint64_t ys_session_seen_rss_bytes(const struct ys_session *session)

@@ -62,7 +62,8 @@ static void share_out(struct ys_rng *rng, bool by_turns, int whose[SPAN])
     }
 }
 
-/* Speeds of two equal members in one round. What is marked is dropped unless that is more than half. */
+/* Speeds of two equal members in one round. What is marked is dropped unless that is more than three
+ * quarters. */
 static void make_round(struct ys_rng *rng, const struct machine *machine, bool by_turns, double *a, double *b)
 {
     double slower[SPAN], time[2] = {0, 0}, steps[2] = {0, 0};
@@ -76,7 +77,7 @@ static void make_round(struct ys_rng *rng, const struct machine *machine, bool b
     for (int i = 0; i < SPAN / 4; i++)
         marked += is_marked[i];
     for (int i = 0; i < SPAN; i++) {
-        if (is_marked[i / 4] && 2 * marked <= SPAN / 4)
+        if (is_marked[i / 4] && 4 * marked <= 3 * (SPAN / 4))
             continue;
         time[whose[i]] += exp(slower[i] + own[whose[i]] + TURN * ys_rng_normal(rng));
         steps[whose[i]] += 1;
