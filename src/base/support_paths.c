@@ -122,7 +122,9 @@ ys_status ys_cache_path(const char *sub, char **path)
     ys_free(folder);
     if (!whole)
         return ys_out_of_memory();
-    ys_status status = ys_fs_make_dirs(whole);
+    ys_status status = ys_path_check_text(whole);
+    if (status == YS_OK)
+        status = ys_fs_make_dirs(whole);
     if (status != YS_OK) {
         ys_free(whole);
         return ys_fail_in(status, "the cache is not usable (YARDSTICK_CACHE names another folder)");
