@@ -282,10 +282,11 @@ def workers_of_a_core(jobs):
 
 
 def as_they_end(jobs, teller):
-    left = set(jobs)
+    """Of those that ended since the last look the one that started first comes first."""
+    started, left = {job: i for i, job in enumerate(jobs)}, set(jobs)
     while left:
         ended, left = concurrent.futures.wait(left, 1 if sys.stderr.isatty() else SAID_EVERY_S, concurrent.futures.FIRST_COMPLETED)
-        yield from ended
+        yield from sorted(ended, key=started.get)
         teller.show()
 
 
