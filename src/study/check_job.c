@@ -82,7 +82,6 @@ static const struct ys_record measured_record = YS_RECORD("run", struct measured
 static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *seconds)
 {
     ys_json *runs = NULL;
-    struct ys_summary summary = {.n = 0};
     size_t count = 0;
     YS_TRY(ys_store_runs_get(store, trial_id, &runs));
     double *walls = ys_alloc(ys_json_size(runs), sizeof *walls);
@@ -92,13 +91,10 @@ static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *s
         if (run.status == YS_RUN_OK && run.metrics.wall_s.value > 0)
             walls[count++] = run.metrics.wall_s.value;
     }
-    ys_status status = YS_OK;
-    if (count)
-        status = ys_stat_summarize(walls, count, &summary);
-    *seconds = count && status == YS_OK ? summary.median : 0;
+    *seconds = count ? ys_stat_summarize(walls, count).median : 0;
     ys_free(walls);
     ys_json_free(runs);
-    return status;
+    return YS_OK;
 }
 
 /* What a trial took before: 0 where it is not known. */
@@ -352,7 +348,7 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     if (status == YS_OK)
         add_looks(&study, listing);
     if (status == YS_OK)
-        ys_noise_say(listing->study, &listing->noise);
+        listing->noise = ys_noise_say(listing->study);
     warn_of_few_blocks(&study.set);
     ys_study_close(&study);
     if (status != YS_OK)
@@ -397,7 +393,7 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
 
 static ys_status name_framework(void *context, const char *framework, char **name)
 {
-    ys_recipe_named(framework, context, name);
+    *name = ys_recipe_named(framework, context);
     return YS_OK;
 }
 

@@ -78,7 +78,7 @@ static ys_status trace_run(struct ys_store *store, const char *trial, const stru
         return status;
     status = ys_facts_read(row->facts, "facts of a run", &facts);
     if (status == YS_OK) {
-        status = ys_report_trace_run(trace, row->run_id, trial, &facts, &series, out);
+        ys_report_trace_run(trace, row->run_id, trial, &facts, &series, out);
         ys_facts_fini(&facts);
     }
     ys_series_set_free(&series);
@@ -108,12 +108,13 @@ ys_status ys_export_trace(struct ys_store *store, int64_t study_id, int64_t tria
     struct ys_report_trace trace = {0};
     bool left = false;
     YS_TRY(ys_store_trials_load(store, study_id, &trials));
-    ys_status status = ys_report_trace_head(out);
+    ys_status status = YS_OK;
+    ys_report_trace_head(out);
     for (size_t i = 0; status == YS_OK && !left && i < trials.count; i++)
         if (!trial_id || trials.items[i].trial_id == trial_id)
             status = trace_trial(store, &trials.items[i], &trace, out, &left);
     if (status == YS_OK && !left)
-        status = ys_report_trace_tail(out);
+        ys_report_trace_tail(out);
     ys_trial_records_fini(&trials);
     return status;
 }

@@ -177,9 +177,7 @@ static struct ys_summary summarize(const struct telling *telling, size_t rank, s
         if (!isnan(value))
             telling->values[count++] = value;
     }
-    struct ys_summary summary;
-    (void)!ys_stat_summarize(telling->values, count, &summary);
-    return summary;
+    return ys_stat_summarize(telling->values, count);
 }
 
 static ys_json *ends_of(const struct ys_interval *interval)
@@ -219,11 +217,11 @@ static void tell_untimed(const struct ys_metric_view_trial *trial, struct ys_res
 {
     if (!isnan(told->compute_s) || told->runs == 0)
         return;
-    ys_facts_set_text(&told->untimed, "its adapter does not say when gradients were there and when they were those of "
-                                      "all");
+    ys_set_text(&told->untimed, "its adapter does not say when gradients were there and when they were those of "
+                                "all");
     for (size_t i = 0; i < trial->run_count; i++)
         if (trial->runs[i].counted && trial->runs[i].ok && trial->runs[i].facts.said.untimed)
-            ys_facts_set_text(&told->untimed, trial->runs[i].facts.said.untimed);
+            ys_set_text(&told->untimed, trial->runs[i].facts.said.untimed);
 }
 
 static const struct ys_facts_node *node_of(const struct ys_facts *facts, int64_t node)
@@ -241,7 +239,7 @@ static void tell_host(const struct ys_metric_view_trial *trial, struct ys_result
         const struct ys_facts_node *node = rank ? node_of(&run->facts, rank->node) : NULL;
         if (!node)
             continue;
-        ys_facts_set_text(&told->host, node->host);
+        ys_set_text(&told->host, node->host);
         if (node->clock_error_ns != YS_FIELD_NONE)
             told->clock_error_s = fmax(told->clock_error_s, (double)node->clock_error_ns * 1e-9); /* passes NaN over */
     }
@@ -253,8 +251,7 @@ static void tell_interface(const struct ys_metric_view_trial *trial, struct ys_r
         const struct ys_metric_view_run *run = &trial->runs[i];
         const size_t network = ys_wire_find(&run->facts, told->rank);
         if (run->counted && run->ok)
-            ys_facts_set_text(&told->interface,
-                              ys_wire_of(&run->facts, trial->record->keys.precision, network).interface);
+            ys_set_text(&told->interface, ys_wire_of(&run->facts, trial->record->keys.precision, network).interface);
     }
 }
 
@@ -266,8 +263,8 @@ static void tell_library(const struct ys_metric_view_trial *trial, struct ys_res
         const struct ys_facts_rank *rank = run->counted && run->ok ? rank_of(&run->facts, (size_t)told->rank) : NULL;
         if (!rank || !rank->collectives)
             continue;
-        ys_facts_set_text(&told->collective_library, rank->collectives->library);
-        ys_facts_set_text(&told->collective_reason, rank->collectives->reason);
+        ys_set_text(&told->collective_library, rank->collectives->library);
+        ys_set_text(&told->collective_reason, rank->collectives->reason);
     }
 }
 
