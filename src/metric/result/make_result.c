@@ -363,7 +363,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     told->warnings = ys_warnings_find(building->view, trial, &told->warned);
     told->proof = proof_block(trial);
     told->agreement = ys_agreement_block(trial);
-    told->ranks = ys_ranks_block(trial);
+    told->ranks = ys_ranks_list(trial);
     told->observed = observed_block(trial);
     tell_said(trial, &told->said);
     told->perf = ys_perf_mean(trial);
@@ -416,7 +416,7 @@ static bool wants_all_pairs(const struct ys_metric_study *study, unsigned flags)
     return study->job.comparisons && strcmp(study->job.comparisons, "all") == 0;
 }
 
-/* All of the document but trials and comparisons. */
+/* All but trials and comparisons. */
 static void tell_rest(struct building *building, const struct ys_groups *groups, bool all)
 {
     const struct ys_metric_view *view = building->view;
@@ -429,10 +429,12 @@ static void tell_rest(struct building *building, const struct ys_groups *groups,
     ys_json_set(object, "harness", harness_block(&view->told, &building->sums));
     ys_json_set(object, "metrics", ys_metric_texts());
     ys_json_set(object, "trials", ys_json_null());
-    ys_json_set(object, "groups", ys_groups_json(view, groups));
+    ys_json_set(object, "groups", ys_json_null());
     ys_json_set(object, "comparisons", ys_json_null());
-    ys_json_set(object, "environment_differences", ys_environment_differences(&building->environment));
+    ys_json_set(object, "environment_differences", ys_json_null());
     building->result->rest = object;
+    building->result->groups = ys_groups_list(view, groups);
+    building->result->differences = ys_environment_differences(&building->environment);
 }
 
 static ys_status build(struct building *building, unsigned flags)
