@@ -11,7 +11,7 @@ from typing import Any, Iterator
 from ._study import Row, Study
 
 APPLICATION_ID = 1498633291
-VERSION = 2
+VERSION = 3
 
 _COLUMNS = {
     "study": ("id", "name", "folder", "started_s", "ended_s", "status", "exit_code", "timing", "doc", "parts"),
@@ -20,8 +20,10 @@ _COLUMNS = {
     "proof": ("trial_id", "verdict", "doc"),
     "run": ("id", "trial_id", "round", "attempt", "status", "stored_s", "facts", "parts"),
     "series": ("run_id", "position", "name", "is_real", "count", "data"),
-    "metric": ("run_id", "position", "name", "value", "doc"),
+    "metric": ("run_id", "position", "name", "value", "reason", "note", "cpu_s", "steady", "steady_from", "left", "windows", "form"),
 }
+_EARLIER = {"metric": ("run_id", "position", "name", "value", "doc")}  # version 1 and 2
+_TEXT_OF = {"form": "(SELECT doc FROM metric_form WHERE id = form)"}
 
 
 def _sum_of(table: str, values: list[Any]) -> int:
@@ -57,10 +59,10 @@ class _Database:
     def rows(self, table: str, where: str, value: int, order: str) -> Iterator[Row]:
         """Rows of a table that are as they were stored; ValueError names one that is not. Tables of version 1 have no
         checksums."""
-        columns = _COLUMNS[table]
+        columns = _EARLIER.get(table, _COLUMNS[table]) if self.version < 3 else _COLUMNS[table]
         if self.version < 2:
             columns = tuple(column for column in columns if column != "parts")
-        told = ", ".join(columns) + (", sum" if self.version >= 2 else ", NULL")
+        told = ", ".join([_TEXT_OF.get(column, column) for column in columns] + ["sum" if self.version >= 2 else "NULL"])
         try:
             for found in self.link.execute("SELECT %s FROM %s WHERE %s = ? ORDER BY %s" % (told, table, where, order), (value,)):
                 values = list(found[:-1])
@@ -94,8 +96,22 @@ def _decode(row: Row) -> list[Any]:
     return values
 
 
+def _metric(row: Row) -> Row:
+    """Its object: the form, in which the columns take the place of blanks; of earlier versions the text of it."""
+    if "doc" in row:
+        return dict(json.loads(row["doc"]))
+    told = dict(json.loads(row["form"]))
+    for name in _COLUMNS["metric"][3:-1]:
+        value, blank = row[name], told.get(name)
+        if isinstance(value, float):
+            told[name] = int(value) if isinstance(blank, int) else value or blank
+        elif value is not None:
+            told[name] = bool(value) if name == "steady" else json.loads(value) if name == "windows" else value
+    return told
+
+
 def _run(database: _Database, name: str, row: Row) -> Row:
-    metrics = {metric["name"]: json.loads(metric["doc"]) for metric in database.rows("metric", "run_id", row["id"], "position")}
+    metrics = {metric["name"]: _metric(metric) for metric in database.rows("metric", "run_id", row["id"], "position")}
     series = {one["name"]: _decode(one) for one in database.rows("series", "run_id", row["id"], "position")}
     return {"run_id": row["id"], "round": row["round"], "attempt": row["attempt"], "status": row["status"],
             "facts": json.loads(row["facts"]), "metrics": metrics, "trial": name, "series": series}

@@ -26,20 +26,6 @@ ys_json *ys_metric_view_with_work(const ys_json *study, const struct ys_trial_re
     return copy;
 }
 
-#define OF_METRIC(member, kind, unit, what)                                                                            \
-    YS_FIELD(struct ys_run_metric, member, kind, unit, YS_FIELD_NULL | YS_FIELD_LATER, what)
-static const struct ys_field metric_fields[] = {
-    OF_METRIC(value, YS_FIELD_REAL, NULL, "null where there is none"),
-    OF_METRIC(reason, YS_FIELD_TEXT, NULL, "why not"),
-    OF_METRIC(steady, YS_FIELD_JSON, NULL, "whether it is of a steady part"),
-    OF_METRIC(left, YS_FIELD_REAL, "1", "of warm-up in it"),
-    OF_METRIC(steady_from, YS_FIELD_INT, "1", "the first block or request of it"),
-    OF_METRIC(cpu_s, YS_FIELD_REAL, "s", "processor time meanwhile, at most"),
-    YS_FIELD_OF(struct ys_run_metric, windows, YS_FIELD_OBJECT_OWNED, &ys_run_windows_record,
-                YS_FIELD_NULL | YS_FIELD_LATER, "it in parts of the run that another run shares"),
-};
-static const struct ys_record metric_record = YS_RECORD("metric", struct ys_run_metric, metric_fields);
-
 const struct ys_run_metric *ys_metric_view_metric(const struct ys_metric_view_run *run, const char *name)
 {
     size_t count;
@@ -60,7 +46,7 @@ static struct ys_run_metric *new_metrics(void)
     ys_metric_infos(&count);
     struct ys_run_metric *metrics = ys_alloc(count, sizeof *metrics);
     for (size_t i = 0; i < count; i++)
-        ys_record_init(&metric_record, &metrics[i]);
+        ys_record_init(&ys_run_metric_record, &metrics[i]);
     return metrics;
 }
 
@@ -69,7 +55,7 @@ static void forget_metrics(struct ys_run_metric *metrics)
     size_t count;
     ys_metric_infos(&count);
     for (size_t i = 0; metrics && i < count; i++)
-        ys_record_fini(&metric_record, &metrics[i]);
+        ys_record_fini(&ys_run_metric_record, &metrics[i]);
 }
 
 static void free_metrics(struct ys_metric_view_run *run)
@@ -101,7 +87,8 @@ static ys_status compute_metrics(struct ys_store *store, const ys_json *study, c
     forget_metrics(run->metrics);
     ys_status status = compute(store, study, trial, run, &computed);
     for (size_t i = 0; status == YS_OK && i < count; i++) {
-        status = ys_record_read(&metric_record, ys_json_get(computed, infos[i].name), infos[i].name, &run->metrics[i]);
+        status = ys_record_read(&ys_run_metric_record, ys_json_get(computed, infos[i].name), infos[i].name,
+                                &run->metrics[i]);
         run->metrics[i].known = true;
     }
     ys_json_free(computed);
@@ -270,15 +257,6 @@ static ys_status begin_run(void *context, const struct ys_run_row *row)
     return YS_OK;
 }
 
-static ys_status add_version(struct loading *loading, const struct ys_metric_row *row)
-{
-    struct ys_run_metric version;
-    YS_TRY(ys_record_parse(&metric_record, row->doc, row->doc_size, row->name, &version));
-    loading->version = version.value;
-    ys_record_fini(&metric_record, &version);
-    return YS_OK;
-}
-
 static ys_status add_metric(void *context, const struct ys_metric_row *row)
 {
     struct loading *loading = context;
@@ -291,10 +269,10 @@ static ys_status add_metric(void *context, const struct ys_metric_row *row)
     ys_status status = YS_OK;
     if (info) {
         struct ys_run_metric *metric = &loading->run->metrics[info - infos];
-        status = ys_record_parse(&metric_record, row->doc, row->doc_size, row->name, metric);
+        status = ys_metric_row_read(row, metric);
         metric->known = true;
     } else if (strcmp(row->name, VERSION_MEMBER) == 0) {
-        status = add_version(loading, row);
+        loading->version = row->value;
     }
     loading->spoiled |= status == YS_EFORMAT;
     return loading->spoiled ? YS_OK : status;

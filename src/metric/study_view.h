@@ -6,18 +6,7 @@
 #include "metric/outside_speed.h"
 #include "metric/result_document.h"
 #include "metric/run/run_windows.h"
-
-/** What is stored of a metric of a run, beside what its `.metric` file says. */
-struct ys_run_metric {
-    bool known;                     /* the run has this metric, as a value or as a reason */
-    double value;                   /* NaN: none */
-    char *reason;                   /* owned; why not; NULL */
-    ys_json *steady;                /* owned; whether it is of a steady part; NULL where that was not judged */
-    double left;                    /* of warm-up in it (stat/steady.h); NaN */
-    int64_t steady_from;            /* block or request; YS_FIELD_NONE */
-    double cpu_s;                   /* of warmup_s alone: its processor time at most; NaN */
-    struct ys_run_windows *windows; /* owned; of rate_per_s alone; NULL */
-};
+#include "store/stored_metric.h"
 
 struct ys_metric_view_run {
     struct ys_run_metric *metrics; /* owned, by ys_metric_infos(); NULL while the trial is not loaded */

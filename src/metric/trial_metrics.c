@@ -95,8 +95,8 @@ static void gather(const struct ys_metric_view_trial *trial, size_t place, doubl
             continue;
         }
         values[metric->n++] = value;
-        metric->judged += found->steady != NULL;
-        metric->steady += ys_json_truth(found->steady, false);
+        metric->judged += found->steady != YS_NAME_NONE;
+        metric->steady += found->steady == 1;
     }
     add_again(trial, place, of_whole, metric);
 }

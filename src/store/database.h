@@ -10,8 +10,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 
-/* Queries that are made for each of thousands of trials or runs. */
-enum ys_kept { YS_KEPT_RUNS, YS_KEPT_METRICS, YS_KEPT };
+/* Statements that are made for each of thousands of trials, runs or metrics. */
+enum ys_kept { YS_KEPT_RUNS, YS_KEPT_METRICS, YS_KEPT_PUT_METRIC, YS_KEPT };
 
 struct ys_store {
     char *folder;
@@ -41,7 +41,7 @@ ys_status ys_db_prepare(struct ys_store *store, sqlite3_stmt **statement, const 
 /** One row: *more tells whether there was one. */
 ys_status ys_db_step(struct ys_store *store, sqlite3_stmt *statement, bool *more);
 void ys_db_finish(sqlite3_stmt *statement); /* NULL is fine */
-/** As ys_db_prepare() for a query that is compiled once. ys_db_keep() ends its use; ys_store_close() frees it. */
+/** As ys_db_prepare() for a statement that is compiled once. ys_db_keep() ends its use; ys_store_close() frees it. */
 ys_status ys_db_prepare_kept(struct ys_store *store, enum ys_kept which, const char *sql, int64_t id,
                              sqlite3_stmt **statement);
 void ys_db_keep(sqlite3_stmt *statement);

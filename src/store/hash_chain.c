@@ -25,7 +25,8 @@ static const char *const of_run[] = {
     " FROM trial, run WHERE trial.id = run.trial_id AND run.id = ?1",
     "SELECT 'run', id, trial_id, round, attempt, status, stored_s, facts FROM run WHERE id = ?1",
     "SELECT 'series', run_id, position, name, is_real, count, data FROM series WHERE run_id = ?1 ORDER BY position",
-    "SELECT 'metric', run_id, position, name, value, doc FROM metric WHERE run_id = ?1 ORDER BY position",
+    "SELECT 'metric', run_id, position, name, value, metric_doc(" YS_METRIC_COLUMNS ") FROM metric WHERE run_id = ?1"
+    " ORDER BY position",
     NULL};
 static const char *const of_study[] = {
     "SELECT 'study', id, name, folder, started_s, ended_s, status, exit_code, timing, doc FROM study WHERE id = ?1",
@@ -202,6 +203,16 @@ static ys_status compare(struct ys_store *store, const struct link *link, ys_jso
     return YS_OK;
 }
 
+enum { ALL_STUDIES = 0 };
+
+/* Of a study that was removed nothing is left to compare. */
+static ys_status concerns(struct ys_store *store, const struct link *link, int64_t study_id, int64_t *is_one)
+{
+    *is_one = link->study_id == study_id;
+    return study_id == ALL_STUDIES ? number(store, "SELECT count(*) FROM study WHERE id = ?", link->study_id, is_one)
+                                   : YS_OK;
+}
+
 static ys_status walk(struct ys_store *store, sqlite3_stmt *statement, int64_t study_id, ys_json *damaged,
                       struct link *last, int64_t *count)
 {
@@ -209,6 +220,7 @@ static ys_status walk(struct ys_store *store, sqlite3_stmt *statement, int64_t s
     for (;;) {
         struct link link;
         char expected[YS_SHA256_TEXT];
+        int64_t is_one;
         YS_TRY(ys_db_step(store, statement, &more));
         if (!more)
             return YS_OK;
@@ -218,7 +230,8 @@ static ys_status walk(struct ys_store *store, sqlite3_stmt *statement, int64_t s
             add(damaged, ys_format("the chain lacks what was linked before link %lld", (long long)link.id));
         else if (strcmp(expected, link.chain) != 0)
             add(damaged, ys_format("link %lld does not follow from the one before it", (long long)link.id));
-        if (link.study_id == study_id)
+        YS_TRY(concerns(store, &link, study_id, &is_one));
+        if (is_one)
             YS_TRY(compare(store, &link, damaged));
         *last = link;
         (*count)++;
@@ -254,6 +267,14 @@ ys_status ys_link_last(struct ys_store *store, int64_t study_id, ys_json **last)
     }
     *last = made;
     return YS_OK;
+}
+
+ys_status ys_link_verify_all(struct ys_store *store, ys_json *damaged)
+{
+    struct link last = {0};
+    int64_t count = 0, has_table = 0;
+    YS_TRY(has_links(store, &has_table));
+    return has_table ? walk_all(store, ALL_STUDIES, damaged, &last, &count) : YS_OK;
 }
 
 ys_status ys_link_verify(struct ys_store *store, int64_t study_id, ys_json *damaged, ys_json **chain)

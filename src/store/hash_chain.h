@@ -20,5 +20,7 @@ ys_status ys_link_last(struct ys_store *store, int64_t study_id, ys_json **last)
  * thing that is not as it was linked; *chain: {links, head (null without links), unlinked: runs of the study that no
  * link has, study: as of ys_link_last()}. */
 ys_status ys_link_verify(struct ys_store *store, int64_t study_id, ys_json *damaged, ys_json **chain) YS_MUST_CHECK;
+/** The same with the links of all studies that are there. */
+ys_status ys_link_verify_all(struct ys_store *store, ys_json *damaged) YS_MUST_CHECK;
 
 #endif

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "store/stored_rows.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *text_at(sqlite3_stmt *statement, int column)
 {
@@ -47,11 +47,13 @@ static ys_status read_metrics(struct ys_store *store, sqlite3_stmt *row, const s
         YS_TRY(ys_db_step(store, row, &more));
         if (!more)
             return YS_OK;
-        const struct ys_metric_row metric = {.position = sqlite3_column_int64(row, 3),
-                                             .name = text_at(row, 0),
-                                             .doc = text_at(row, 1),
-                                             .doc_size = (size_t)sqlite3_column_bytes(row, 1)};
-        *damaged = !sqlite3_column_int(row, 2) || !metric.name || !metric.doc;
+        const bool has_value = sqlite3_column_type(row, 0) != SQLITE_NULL;
+        const struct ys_metric_row metric = {.position = sqlite3_column_int64(row, YS_METRIC_COLUMN_COUNT),
+                                             .name = text_at(row, YS_METRIC_COLUMN_COUNT + 1),
+                                             .value = has_value ? sqlite3_column_double(row, 0) : (double)NAN,
+                                             .store = store,
+                                             .row = row};
+        *damaged = !sqlite3_column_int(row, YS_METRIC_COLUMN_COUNT + 2) || !metric.name;
         YS_TRY(reader->metric(reader->context, *damaged ? NULL : &metric));
         if (*damaged)
             return YS_OK;
@@ -64,8 +66,8 @@ static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, const s
     sqlite3_stmt *statement;
     bool damaged = false;
     YS_TRY(ys_db_prepare_kept(store, YS_KEPT_METRICS,
-                              "SELECT name, doc, " YS_METRIC_INTACT ", position FROM metric WHERE run_id = ?1 AND "
-                              "(?2 IS NULL OR name IN (?2, ?3))",
+                              "SELECT " YS_METRIC_COLUMNS ", position, name, " YS_METRIC_INTACT
+                              " FROM metric WHERE run_id = ?1 AND (?2 IS NULL OR name IN (?2, ?3))",
                               run_id, &statement));
     ys_status status = YS_OK;
     for (int i = 0; status == YS_OK && i < 2; i++) {
@@ -118,7 +120,8 @@ struct run_reader {
     ys_json *runs, *run; /* `run`: the last one, not in `runs` yet; NULL */
     struct member {
         int64_t position;
-        char *name, *doc;
+        char *name;
+        ys_json *metric;
     } * members; /* of its metrics */
     size_t count, capacity;
 };
@@ -127,7 +130,7 @@ static void forget_metrics(struct run_reader *all)
 {
     for (size_t i = 0; i < all->count; i++) {
         ys_free(all->members[i].name);
-        ys_free(all->members[i].doc);
+        ys_json_free(all->members[i].metric);
     }
     all->count = 0;
 }
@@ -138,43 +141,26 @@ static int by_position(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
-static ys_status parse_metrics(const struct run_reader *all, ys_json *metrics)
-{
-    for (size_t i = 0; i < all->count; i++) {
-        const struct member *member = &all->members[i];
-        ys_json *doc = NULL;
-        YS_TRY(ys_json_parse(member->doc, strlen(member->doc), all->store->path, &doc));
-        ys_json_set(metrics, member->name, doc);
-    }
-    return YS_OK;
-}
-
-static ys_status end_run(struct run_reader *all)
+static void end_run(struct run_reader *all)
 {
     if (!all->run)
-        return YS_OK;
+        return;
     ys_json *metrics = ys_json_object();
     if (all->count > 1)
         qsort(all->members, all->count, sizeof *all->members, by_position);
-    ys_status status = parse_metrics(all, metrics);
+    for (size_t i = 0; i < all->count; i++)
+        ys_json_set(metrics, all->members[i].name, ys_json_ref(all->members[i].metric));
     forget_metrics(all);
-    if (status == YS_OK)
-        ys_json_set(all->run, "metrics", metrics);
-    else
-        ys_json_free(metrics);
-    if (status == YS_OK)
-        ys_json_append(all->runs, all->run);
-    else
-        ys_json_free(all->run);
+    ys_json_set(all->run, "metrics", metrics);
+    ys_json_append(all->runs, all->run);
     all->run = NULL;
-    return status;
 }
 
 static ys_status gather_run(void *context, const struct ys_run_row *row)
 {
     struct run_reader *all = context;
     ys_json *facts = NULL;
-    YS_TRY(end_run(all));
+    end_run(all);
     YS_TRY(ys_json_parse(row->facts, row->facts_size, all->store->path, &facts));
     all->run = ys_json_object();
     ys_json_set_int(all->run, "run_id", row->run_id);
@@ -192,9 +178,10 @@ static ys_status gather_metric(void *context, const struct ys_metric_row *row)
         forget_metrics(all);
         return YS_OK;
     }
+    ys_json *metric = NULL;
+    YS_TRY(ys_metric_row_json(row, &metric));
     all->members = ys_grown(all->members, all->count, &all->capacity, sizeof *all->members);
-    struct member *member = &all->members[all->count++];
-    *member = (struct member){row->position, ys_strdup(row->name), ys_strdup(row->doc)};
+    all->members[all->count++] = (struct member){row->position, ys_strdup(row->name), metric};
     return YS_OK;
 }
 
@@ -204,7 +191,7 @@ ys_status ys_store_runs_get(struct ys_store *store, int64_t trial_id, ys_json **
     const struct ys_run_reader reader = {&all, {NULL}, gather_run, gather_metric};
     ys_status status = ys_store_runs_each(store, trial_id, &reader);
     if (status == YS_OK)
-        status = end_run(&all);
+        end_run(&all);
     forget_metrics(&all);
     ys_free(all.members);
     ys_json_free(all.run);

@@ -22,7 +22,7 @@
 #include "store/stored_trial.h"
 #include <stdint.h>
 
-#define YS_STORE_VERSION 2 /* of the tables: PRAGMA user_version */
+#define YS_STORE_VERSION 3 /* of the tables: PRAGMA user_version */
 
 enum ys_store_mode { YS_STORE_WRITE, YS_STORE_READ };
 struct ys_store;
@@ -31,11 +31,12 @@ struct ys_store;
  * tables of an earlier version become this one, in one transaction; what runs left behind that were killed is removed.
  *   YS_EBUSY    another process writes here (named)
  *   YS_EIO      the folder or the database cannot be written
- *   YS_EFORMAT  results.db is of a newer yardstick, no results of yardstick at all, or, to be read, went from beside
- *               folders of studies
+ *   YS_EFORMAT  results.db is of a newer yardstick, no results of yardstick at all, of an earlier version and
+ *               damaged, or, to be read, went from beside folders of studies
  * READ changes nothing and needs no lock; YS_ENOTFOUND when there are no results in `folder`. Tables of an earlier
- * version are read as they are, after one line that says that they cannot be verified. Where the folder cannot be
- * written and a journal lies in it that is not part of the database yet, both are read from a copy below TMPDIR. */
+ * version are read as they are; of those without checksums one line says that they cannot be verified. Where the folder
+ * cannot be written and a journal lies in it that is not part of the database yet, both are read from a copy below
+ * TMPDIR. */
 ys_status ys_store_open(const char *folder, enum ys_store_mode mode, struct ys_store **store) YS_MUST_CHECK;
 /** NULL is fine. After it the database is one ordinary file. */
 void ys_store_close(struct ys_store *store);
@@ -128,9 +129,15 @@ struct ys_run_row {
 struct ys_metric_row {
     int64_t position; /* among those of the run, from 0 */
     const char *name;
-    const char *doc; /* the text of {value, ...} */
-    size_t doc_size;
+    double value;                 /* NaN: none */
+    const struct ys_store *store; /* for these two: */
+    struct sqlite3_stmt *row;
 };
+struct ys_run_metric;
+/** What is stored of it (store/stored_metric.h), into *metric, which is overwritten. YS_EFORMAT. */
+ys_status ys_metric_row_read(const struct ys_metric_row *row, struct ys_run_metric *metric) YS_MUST_CHECK;
+/** Its object, as it was put. YS_EFORMAT. */
+ys_status ys_metric_row_json(const struct ys_metric_row *row, ys_json **metric) YS_MUST_CHECK;
 /** Who is told of stored runs. What a function answers other than YS_OK ends the reading and is its answer. */
 struct ys_run_reader {
     void *context;

@@ -78,9 +78,12 @@ static void row_sum(sqlite3_context *context, int count, sqlite3_value **values)
     ys_buf_free(&bytes);
 }
 
-ys_status ys_row_sum_register(struct ys_store *store)
+ys_status ys_row_functions_register(struct ys_store *store)
 {
     int code = sqlite3_create_function_v2(store->db, "row_sum", -1, SQLITE_UTF8, store, row_sum, NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_create_function_v2(store->db, "metric_doc", YS_METRIC_COLUMN_COUNT, SQLITE_UTF8, store,
+                                          ys_row_metric_doc, NULL, NULL, NULL);
     return code == SQLITE_OK ? YS_OK : ys_db_fail(store, code, "open results");
 }
 

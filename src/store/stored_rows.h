@@ -31,7 +31,12 @@ enum ys_row_table {
     "row_sum('run', run.id, run.trial_id, run.round, run.attempt, run.status, run.stored_s, run.facts, run.parts)"
 #define YS_SUM_OF_SERIES                                                                                               \
     "row_sum('series', series.run_id, series.position, series.name, series.is_real, series.count, series.data)"
-#define YS_SUM_OF_METRIC "row_sum('metric', metric.run_id, metric.position, metric.name, metric.value, metric.doc)"
+/* As store/stored_metric.h lists them, and the form's text, which stands for its number. */
+#define YS_METRIC_COLUMNS                                                                                              \
+    "metric.value, metric.reason, metric.note, metric.cpu_s, metric.steady, metric.steady_from, metric.\"left\","      \
+    " metric.windows, (SELECT metric_form.doc FROM metric_form WHERE metric_form.id = metric.form)"
+enum { YS_METRIC_COLUMN_COUNT = 9 };
+#define YS_SUM_OF_METRIC "row_sum('metric', metric.run_id, metric.position, metric.name, " YS_METRIC_COLUMNS ")"
 
 /* 1 for a row that is as it was stored. */
 #define YS_STUDY_INTACT  "study.sum IS " YS_SUM_OF_STUDY
@@ -67,8 +72,14 @@ extern const struct ys_row_info ys_row_infos[YS_ROW_TABLES];
 /** Appends a value so that no two values, and no two rows of values, are the same bytes. */
 void ys_row_put_value(struct ys_buf *bytes, sqlite3_value *value);
 
-/** Makes row_sum() known to the open database. Of tables without checksums (version 1) it is null, as theirs are. */
-ys_status ys_row_sum_register(struct ys_store *store) YS_MUST_CHECK;
+/** Makes row_sum() and metric_doc() known to the open database. Of tables without checksums (version 1) the former is
+ * null, as theirs are; the latter is of YS_METRIC_COLUMNS the text of the metric's object. */
+ys_status ys_row_functions_register(struct ys_store *store) YS_MUST_CHECK;
+void ys_row_metric_doc(sqlite3_context *context, int count, sqlite3_value **columns);
+
+/** Puts a metric, an object, into the row of its own, with its checksum; the run is not sealed. */
+ys_status ys_row_put_metric(struct ys_store *store, int64_t run_id, int64_t position, const char *name,
+                            const ys_json *metric) YS_MUST_CHECK;
 
 /** YS_ENOTFOUND: there is no row `id` of the table (study, trial or run); YS_EFORMAT: it is damaged. */
 ys_status ys_row_require(struct ys_store *store, enum ys_row_table table, int64_t id) YS_MUST_CHECK;

@@ -341,20 +341,8 @@ static ys_status insert_metrics(struct ys_store *store, int64_t run_id, const ys
     YS_TRY(ys_row_require(store, YS_ROW_RUN, run_id));
     YS_TRY(ys_db_run(store, "DELETE FROM metric WHERE run_id = ?", "i", run_id));
     int64_t position = 0, removed = sqlite3_changes(store->db);
-    for (void *it = ys_json_iter(metrics); it; it = ys_json_next(metrics, it)) {
-        const ys_json *value = ys_json_get(ys_json_iter_value(it), "value");
-        enum ys_json_type type = ys_json_type_of(value);
-        char *text;
-        YS_TRY(ys_db_dump(ys_json_iter_value(it), &text));
-        bool known = type == YS_JSON_INT || type == YS_JSON_REAL;
-        ys_status status = ys_db_run(store,
-                                     "INSERT INTO metric (run_id, position, name, doc, value, sum) VALUES "
-                                     "(?1, ?2, ?3, ?4, ?5, row_sum('metric', ?1, ?2, ?3, ?5, ?4))",
-                                     known ? "iittd" : "iittn", run_id, position++, ys_json_iter_key(it), text,
-                                     ys_json_number(value, 0));
-        ys_free(text);
-        YS_TRY(status);
-    }
+    for (void *it = ys_json_iter(metrics); it; it = ys_json_next(metrics, it))
+        YS_TRY(ys_row_put_metric(store, run_id, position++, ys_json_iter_key(it), ys_json_iter_value(it)));
     return ys_row_seal(store, YS_ROW_RUN, run_id, position - removed);
 }
 

@@ -57,44 +57,39 @@ static bool are_taught_alike(const struct ys_trial_settings *a, const struct ys_
            are_same(a->schedule, b->schedule) && are_equal(a->clip_norm, b->clip_norm) && are_same(a->loss, b->loss);
 }
 
-/* How a stored run ended, and how long it took. */
-struct measured {
-    int status; /* enum ys_run_status */
-    struct metrics {
-        struct wall {
-            double value;
-        } wall_s;
-    } metrics;
+/* Wall times of the stored runs that ended well. */
+struct walls {
+    double *items; /* owned */
+    size_t count, capacity;
+    bool is_ok; /* the run that is told of */
 };
-static const struct ys_field wall_fields[] = {
-    YS_FIELD(struct wall, value, YS_FIELD_REAL, "s", YS_FIELD_NULL, "from its start to its end")};
-static const struct ys_record wall_record = YS_RECORD("wall_s", struct wall, wall_fields);
-static const struct ys_field metrics_fields[] = {
-    YS_FIELD_OF(struct metrics, wall_s, YS_FIELD_OBJECT, &wall_record, 0, "of the whole run")};
-static const struct ys_record metrics_record = YS_RECORD("metrics", struct metrics, metrics_fields);
-static const struct ys_field measured_fields[] = {
-    YS_FIELD_NAMED(struct measured, status, &ys_run_statuses, YS_FIELD_NULL, "how it ended"),
-    YS_FIELD_OF(struct measured, metrics, YS_FIELD_OBJECT, &metrics_record, 0, "that are stored"),
-};
-static const struct ys_record measured_record = YS_RECORD("run", struct measured, measured_fields);
+
+static ys_status see_run(void *context, const struct ys_run_row *row)
+{
+    struct walls *walls = context;
+    walls->is_ok = ys_name_find(&ys_run_statuses, row->status) == YS_RUN_OK;
+    return YS_OK;
+}
+
+static ys_status see_wall(void *context, const struct ys_metric_row *row)
+{
+    struct walls *walls = context;
+    if (!row || !walls->is_ok || !(row->value > 0))
+        return YS_OK;
+    walls->items = ys_grown(walls->items, walls->count, &walls->capacity, sizeof *walls->items);
+    walls->items[walls->count++] = row->value;
+    return YS_OK;
+}
 
 /* Median wall time of the stored runs of `trial_id` that ended well; 0 without one. */
 static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *seconds)
 {
-    ys_json *runs = NULL;
-    size_t count = 0;
-    YS_TRY(ys_store_runs_get(store, trial_id, &runs));
-    double *walls = ys_alloc(ys_json_size(runs), sizeof *walls);
-    for (size_t i = 0; i < ys_json_size(runs); i++) {
-        struct measured run;
-        ys_record_glance(&measured_record, ys_json_at(runs, i), &run);
-        if (run.status == YS_RUN_OK && run.metrics.wall_s.value > 0)
-            walls[count++] = run.metrics.wall_s.value;
-    }
-    *seconds = count ? ys_stat_summarize(walls, count).median : 0;
-    ys_free(walls);
-    ys_json_free(runs);
-    return YS_OK;
+    struct walls walls = {0};
+    const struct ys_run_reader reader = {&walls, {"wall_s"}, see_run, see_wall};
+    ys_status status = ys_store_runs_each(store, trial_id, &reader);
+    *seconds = status == YS_OK && walls.count ? ys_stat_summarize(walls.items, walls.count).median : 0;
+    ys_free(walls.items);
+    return status;
 }
 
 /* What a trial took before: 0 where it is not known. */

@@ -1,4 +1,5 @@
 """Running yardstick as a user would: what the tests of the command line share."""
+import contextlib
 import functools
 import hashlib
 import json
@@ -6,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import tempfile
@@ -48,10 +50,53 @@ def row_sum(*values):
     return int.from_bytes(hashlib.sha256(b"".join(data)).digest()[:8], "little", signed=True)
 
 
+FORM = "(select doc from metric_form where id = form)"  # what the checksum of a metric is of, in place of its number
+
+
+def metric_doc(value, reason, note, cpu_s, steady, steady_from, left, windows, form):
+    """The object of a stored metric, as versions before 3 had it."""
+    told = json.loads(form)
+    for name, number in (("value", value), ("cpu_s", cpu_s), ("left", left)):
+        if number is not None:
+            told[name] = type(told[name])(number)
+    for name, text in (("reason", reason), ("note", note), ("steady_from", steady_from)):
+        told.update({name: text} if text is not None else {})
+    told.update({"steady": bool(steady)} if steady is not None else {})
+    told.update({"windows": json.loads(windows)} if windows is not None else {})
+    return json.dumps(told, separators=(",", ":"))
+
+
+def load_version_2(folder):
+    """Makes a results folder of two studies that the last yardstick wrote whose tables were of version 2; the path of its database."""
+    path = os.path.join(folder, "yardstick-results", "results.db")
+    os.mkdir(os.path.dirname(path))
+    with open(os.path.join(ROOT, "tests", "fixtures", "store", "version-2.sql"), encoding="utf-8") as file, \
+            contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript(file.read())
+    return path
+
+
+def make_version_1(path):
+    """Makes of a database one of the time before rows had checksums, and metrics columns."""
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.create_function("metric_doc", -1, metric_doc)
+        database.executescript("""
+            create table earlier (run_id integer not null references run(id) on delete cascade, position integer not null, name text not null,
+                value real, doc text not null, primary key (run_id, name)) strict;
+            insert into earlier select run_id, position, name, value, metric_doc(value, reason, note, cpu_s, steady, steady_from, "left", windows,
+                %s) from metric;
+            drop table metric; drop table metric_form; alter table earlier rename to metric;""" % FORM)
+        for table in ("study", "trial", "run"):
+            database.execute("alter table %s drop column parts" % table)
+        for table in ("study", "host", "trial", "proof", "run", "series"):
+            database.execute("alter table %s drop column sum" % table)
+        database.execute("pragma user_version = 1")
+
+
 def seal(database, table):
     """Gives every row of a table the checksum of what it holds now."""
     database.create_function("row_sum", -1, row_sum)
-    names = [row[1] for row in database.execute("pragma table_info(%s)" % table) if row[1] != "sum"]
+    names = [FORM if row[1] == "form" else row[1] for row in database.execute("pragma table_info(%s)" % table) if row[1] != "sum"]
     database.execute("update %s set sum = row_sum('%s', %s)" % (table, table, ", ".join(names)))
 
 

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-from harness import NULL, ROOT, Case, tearDownModule  # noqa: F401
+from harness import NULL, ROOT, Case, load_version_2, tearDownModule  # noqa: F401
 
 sys.path.insert(0, os.path.join(ROOT, "python"))
 sys.dont_write_bytecode = True
@@ -108,9 +108,29 @@ class Reader(Case):
         with self.assertRaisesRegex(KeyError, "nosuch"):
             yardstick_results.read(path, "nosuch")
 
+    def test_a_database_of_an_earlier_version_is_read_the_same(self):
+        shutil.rmtree(os.path.join(self.folder, "yardstick-results"))
+        path = load_version_2(self.folder)
+        earlier = {number: yardstick_results.read(path, number) for number in (1, 2)}
+        exported = yardstick_results.read(self.write("earlier.jsonl", self.yardstick("export", "2")[0]))
+        self.assertEqual(repr(earlier[2].raw_runs), repr(exported.raw_runs))  # whole numbers are whole, real ones real
+        self.yardstick("run", *NULL, "--repeat=1", "--quiet")
+        for number, study in earlier.items():
+            carried = yardstick_results.read(path, number)
+            self.assertEqual(repr(carried.raw_runs), repr(study.raw_runs))
+            self.assertEqual((carried.document, carried.host, carried.trials), (study.document, study.host, study.trials))
+        os.mkdir(os.path.join(self.folder, "damaged"))
+        link = sqlite3.connect(load_version_2(os.path.join(self.folder, "damaged")))
+        link.execute("update metric set value = 1 where position = 3")
+        link.commit()
+        link.close()
+        with self.assertRaisesRegex(ValueError, "row of metric"):
+            yardstick_results.read(os.path.join(self.folder, "damaged", "yardstick-results"))
+
     def test_a_damaged_database_is_refused(self):
         path = os.path.join(self.folder, "yardstick-results", "results.db")
         for change, words in (("update run set round = 7 where id = 1", "row of run"), ("update metric set value = 1 where position = 3", "row of metric"),
+                              ("update metric_form set doc = '{}' where id = 1", "row of metric"),
                               ("update series set data = x'00' where position = 0", "row of series"), ("update study set name = 'x'", "row of study"),
                               ("update trial set doc = '{}'", "row of trial"), ("pragma user_version = 99", "newer yardstick"),
                               ("pragma application_id = 1", "no results of yardstick")):

@@ -31,6 +31,7 @@ class Copies:
         self.database = database
         self.names = {table: [row[1] for row in database.execute("pragma table_info(%s)" % table) if row[1] != "sum"]
                       for table in ("study", "host", "trial", "proof", "run", "metric")}
+        self.forms = dict(database.execute("select id, doc from metric_form"))
         self.study, = self.read("study", "1")
         self.host, = self.read("host", "study_id = 1")
         self.trials = self.read("trial", "study_id = 1")
@@ -46,17 +47,13 @@ class Copies:
     def kept(self, run_id):
         """The metrics of a run that readers of other studies look at; without what only its own study needs."""
         rows = [row for row in self.read("metric", "run_id = %d" % run_id) if row["name"] in KEPT]
-        for row in rows:
-            doc = json.loads(row["doc"])
-            doc.pop("windows", None)
-            row["doc"] = json.dumps(doc)
-        return rows
+        return [dict(row, windows=None) for row in rows]
 
     def write(self, table, rows):
         names = self.names[table]
-        values = ([row[name] for name in names] for row in rows)
         self.database.executemany("insert into %s (%s, sum) values (%s)" % (table, ", ".join(names), ", ".join("?" * (len(names) + 1))),
-                                  (value + [row_sum(table, *value)] for value in values))
+                                  ([row[name] for name in names] + [row_sum(table, *(self.forms[row[name]] if name == "form" else row[name] for name in names))]
+                                   for row in rows))
 
     def add_study(self, number, shift):
         doc = json.loads(self.study["doc"])
@@ -86,7 +83,7 @@ class Copies:
                 row = dict(row, run_id=self.run_id)
                 if row["name"] == "rate_per_s":
                     row["value"] = rate_of(round_)
-                    row["doc"] = json.dumps(dict(json.loads(row["doc"]), value=row["value"], left=0.0))
+                    row["left"] = 0.0
                 metrics.append(row)
         self.write("run", runs)
         self.write("metric", metrics)

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import unittest
 
-from harness import NULL, Case, seal, tearDownModule  # noqa: F401
+from harness import NULL, Case, load_version_2, make_version_1, seal, tearDownModule  # noqa: F401
 
 
 class Stored(Case):
@@ -66,13 +66,6 @@ class Stored(Case):
         with contextlib.closing(sqlite3.connect(self.database)) as db:
             db.executescript(sql)
 
-    def make_version_1(self):
-        for table in ("study", "trial", "run"):
-            self.change("alter table %s drop column parts" % table)
-        for table in ("study", "host", "trial", "proof", "run", "series", "metric"):
-            self.change("alter table %s drop column sum" % table)
-        self.change("pragma user_version = 1")
-
     def test_a_damaged_run_is_left_out_and_said(self):
         self.yardstick("run", *NULL, "--repeat=3", "--quiet")
         self.change("update run set facts = replace(facts, 'ok', 'oj') where id = 3")
@@ -96,7 +89,7 @@ class Stored(Case):
 
     def test_damaged_metrics_are_computed_again_from_the_facts(self):
         before, _ = self.result("show")
-        self.change("update metric set doc = replace(doc, '1', '2'), value = value + 1")
+        self.change("update metric set reason = 'none', value = value + 1")
         after, err = self.result("show", code=7)
         self.assertEqual(before["trials"][0]["metrics"], after["trials"][0]["metrics"])
         self.assertIn("computed again", err)
@@ -114,14 +107,14 @@ class Stored(Case):
         self.assertEqual(result["trials"][0]["runs"], 0)
 
     def test_a_series_of_another_type_in_results_of_an_earlier_version(self):
-        self.make_version_1()
+        make_version_1(self.database)
         self.change("update series set is_real = 1, data = zeroblob(8 * count) where name = 'block_end_ns'")
         _, err = self.yardstick("report", code=7)
         self.assertIn("a series of run 1 is damaged", err)
         self.assertEqual(err.count("without checksums"), 1)
 
     def test_a_study_of_which_trials_are_missing_says_so(self):
-        self.make_version_1()
+        make_version_1(self.database)
         self.change("update study set doc = replace(doc, '\"trials_planned\":1', '\"trials_planned\":300')")
         _, err = self.yardstick("show")
         self.assertIn("study 1 holds 1 of its 300 trials", err)
@@ -129,7 +122,7 @@ class Stored(Case):
 
     def test_a_stored_proof_that_failed_is_the_exit_code_of_resume(self):
         self.yardstick("run", "--framework=builtin", *NULL[1:], "--repeat=1", "--quiet")
-        self.make_version_1()
+        make_version_1(self.database)
         self.change("update proof set verdict = 'fail', doc = replace(doc, '\"verdict\":\"pass\"', '\"verdict\":\"fail\"')")
         result, err = self.result("resume", code=5)
         self.assertIn("complete", err)
@@ -212,7 +205,7 @@ class Stored(Case):
         self.assertEqual(self.result("show", "2", "--verify")[0]["chain"]["unlinked"], 0)
 
     def test_verify_of_results_of_an_earlier_version(self):
-        self.make_version_1()
+        make_version_1(self.database)
         out, _ = self.yardstick("show", "--verify")
         self.assertIn("without a checksum", out)
         self.yardstick("run", *NULL, "--repeat=1", "--quiet")
@@ -244,6 +237,61 @@ class Stored(Case):
         self.refusal("export", "last/9", words=["9", "run"])
         self.refusal("show", "last", "last", words=["one word too many"])
         self.refusal("show", "--results=elsewhere", words=["elsewhere", "yardstick run"])
+
+
+class Earlier(Case):
+    def setUp(self):
+        super().setUp()
+        self.database = load_version_2(self.folder)
+
+    def query(self, sql):
+        with contextlib.closing(sqlite3.connect(self.database)) as db:
+            return db.execute(sql).fetchall()
+
+    def documents(self):
+        words = [("show",), ("show", "--format=json"), ("show", "--format=csv"), ("show", "--format=md"), ("export",), ("export", "--format=csv")]
+        return {(verb[0], study) + verb[1:]: self.yardstick(verb[0], study, *verb[1:])[0] for verb in words for study in ("1", "2")}
+
+    def test_documents_are_the_same_to_the_byte_once_it_is_carried_over(self):
+        docs = self.query("select run_id, name, doc from metric")
+        before = self.documents()
+        verified = self.result("show", "2", "--verify")[0]
+        self.assertEqual((verified["damaged"], verified["unverified"], verified["chain"]["unlinked"]), ([], 0, 0))
+        lines = {json.loads(line).get("run_id"): line for study in ("1", "2") for line in before["export", study].splitlines()}
+        self.assertGreater(len(docs), 200)
+        for run_id, name, doc in docs:
+            self.assertIn('"%s":%s' % (name, doc), lines[run_id])
+        self.assertEqual(self.query("pragma user_version"), [(2,)])
+        _, err = self.yardstick("run", *NULL, "--repeat=1")
+        self.assertIn("metrics get columns of their own", err)
+        self.assertEqual(self.query("pragma user_version"), [(3,)])
+        self.assertEqual(self.documents(), before)
+        after = self.result("show", "2", "--verify")[0]
+        self.assertEqual((after["rows"], after["damaged"], after["chain"]["study"]), (verified["rows"], [], verified["chain"]["study"]))
+        self.assertEqual(self.query("select count(*) from link where chain = '%s'" % verified["chain"]["head"]), [(1,)])
+        self.assertNotIn("earlier", self.yardstick("run", *NULL, "--repeat=1")[1])
+
+    def test_metrics_changed_with_their_sums_are_found_by_the_chain_and_not_carried_over(self):
+        with contextlib.closing(sqlite3.connect(self.database)) as db:
+            db.execute("update metric set value = 2 * value, doc = json_set(doc, '$.value', 2 * value) where name = 'rate_per_s' and run_id = 1")
+            seal(db, "metric")
+            db.commit()
+        words = "run 1 is not what link 1 was made of"
+        self.assertIn(words, self.yardstick("show", "1", "--verify", code=7)[0])
+        before = self.query("select * from metric")
+        self.refusal("run", *NULL, "--repeat=1", code=7, words=[self.database, words, "restore a copy", "--results"])
+        self.refusal("resume", code=7, words=[words])
+        self.assertEqual((self.query("pragma user_version"), self.query("select * from metric")), ([(2,)], before))
+        self.yardstick("run", *NULL, "--repeat=1", "--quiet", "--results=elsewhere")
+
+    def test_a_damaged_metric_is_computed_again_and_not_carried_over(self):
+        whole = self.result("show", "1")[0]
+        with contextlib.closing(sqlite3.connect(self.database)) as db:
+            db.executescript("update metric set value = 2 * value where name = 'rate_per_s' and run_id = 1")
+        shown, err = self.result("show", "1", code=7)
+        self.assertEqual(shown["trials"], whole["trials"])
+        self.assertIn("a metric of run 1 is damaged: all of them are computed again", err)
+        self.refusal("run", *NULL, "--repeat=1", code=7, words=[self.database, "damaged"])
 
 
 class Words(Case):

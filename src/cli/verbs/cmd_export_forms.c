@@ -58,62 +58,47 @@ ys_status ys_export_csv(struct ys_store *store, int64_t study_id, int64_t trial_
     return YS_OK;
 }
 
-struct exported_row {
-    const ys_json *facts;
-    int64_t run_id;
+struct tracing {
+    struct ys_store *store;
+    const char *trial;
+    struct ys_report_trace trace;
+    struct ys_buf *out;
+    bool left; /* nobody reads on */
 };
-static const struct ys_field row_fields[] = {
-    YS_FIELD(struct exported_row, facts, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "what is known of the run"),
-    YS_FIELD(struct exported_row, run_id, YS_FIELD_INT, NULL, 0, "in the store"),
-};
-static const struct ys_record row_record = YS_RECORD("run", struct exported_row, row_fields);
 
-static ys_status trace_run(struct ys_store *store, const char *trial, const struct exported_row *row,
-                           struct ys_report_trace *trace, struct ys_buf *out)
+static ys_status trace_run(void *context, const struct ys_run_row *row)
 {
+    struct tracing *tracing = context;
     struct ys_series_set series = {0};
     struct ys_facts facts;
-    ys_status status = ys_store_series_get(store, row->run_id, &series);
+    if (tracing->left)
+        return YS_OK;
+    ys_status status = ys_store_series_get(tracing->store, row->run_id, &series);
     if (status != YS_OK && status != YS_EFORMAT) /* damaged: said by the store, and its phases are shown */
         return status;
-    status = ys_facts_read(row->facts, "facts of a run", &facts);
+    status = ys_facts_parse(row->facts, row->facts_size, "facts of a run", &facts);
     if (status == YS_OK) {
-        ys_report_trace_run(trace, row->run_id, trial, &facts, &series, out);
+        ys_report_trace_run(&tracing->trace, row->run_id, tracing->trial, &facts, &series, tracing->out);
         ys_facts_fini(&facts);
     }
     ys_series_set_free(&series);
-    return status;
-}
-
-static ys_status trace_trial(struct ys_store *store, const struct ys_trial_record *trial, struct ys_report_trace *trace,
-                             struct ys_buf *out, bool *left)
-{
-    ys_json *runs = NULL;
-    YS_TRY(ys_store_runs_get(store, trial->trial_id, &runs));
-    ys_status status = YS_OK;
-    for (size_t i = 0; status == YS_OK && !*left && i < ys_json_size(runs); i++) {
-        struct exported_row row;
-        ys_record_glance(&row_record, ys_json_at(runs, i), &row);
-        status = trace_run(store, trial->id, &row, trace, out);
-        if (status == YS_OK)
-            status = ys_command_write(out, left);
-    }
-    ys_json_free(runs);
-    return status;
+    return status == YS_OK ? ys_command_write(tracing->out, &tracing->left) : status;
 }
 
 ys_status ys_export_trace(struct ys_store *store, int64_t study_id, int64_t trial_id, struct ys_buf *out)
 {
     struct ys_trial_records trials = {0};
-    struct ys_report_trace trace = {0};
-    bool left = false;
+    struct tracing tracing = {.store = store, .out = out};
+    const struct ys_run_reader reader = {.context = &tracing, .run = trace_run};
     YS_TRY(ys_store_trials_load(store, study_id, &trials));
     ys_status status = YS_OK;
     ys_report_trace_head(out);
-    for (size_t i = 0; status == YS_OK && !left && i < trials.count; i++)
+    for (size_t i = 0; status == YS_OK && i < trials.count; i++) {
+        tracing.trial = trials.items[i].id;
         if (!trial_id || trials.items[i].trial_id == trial_id)
-            status = trace_trial(store, &trials.items[i], &trace, out, &left);
-    if (status == YS_OK && !left)
+            status = ys_store_runs_each(store, trials.items[i].trial_id, &reader);
+    }
+    if (status == YS_OK && !tracing.left)
         ys_report_trace_tail(out);
     ys_trial_records_fini(&trials);
     return status;

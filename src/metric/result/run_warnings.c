@@ -81,8 +81,7 @@ static struct unsettled count_unsettled(const struct ys_metric_view_trial *trial
     struct unsettled found = {0};
     for (size_t r = 0; r < trial->run_count; r++) {
         const struct ys_metric_view_run *run = &trial->runs[r];
-        bool steady =
-            !run->counted || !run->ok || ys_json_truth(ys_metric_view_metric(run, "rate_per_s")->steady, true);
+        bool steady = !run->counted || !run->ok || ys_metric_view_metric(run, "rate_per_s")->steady != 0;
         found.ok += run->counted && run->ok;
         found.unsteady += !steady && isfinite(run->windows.drift);
         found.few += !steady && !isfinite(run->windows.drift);

@@ -84,7 +84,7 @@ static void put_blocks(ys_json *object, const struct ys_metric_view_run *run, co
     /* In places of these arrays. */
     ys_json_set(blocks, "steady_from",
                 counted ? ys_json_int((rate->steady_from + (int64_t)stride - 1) / (int64_t)stride) : ys_json_null());
-    ys_put_ref(blocks, "steady", rate->steady);
+    ys_json_set(blocks, "steady", rate->steady == YS_NAME_NONE ? ys_json_null() : ys_json_bool(rate->steady));
     ys_json_set(object, "blocks", blocks);
 }
 

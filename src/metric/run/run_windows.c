@@ -6,22 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-#define UNIT                    1e-9
-#define LARGEST                 1e6 /* no window of a run differs more from its own part in any clock's truth */
-#define ALONE                   (-1)
-#define NS_PER_S                1e9
-#define OF_WINDOW(member, what) YS_FIELD(struct ys_run_windows, member, YS_FIELD_INTS, "1e-9", 0, what)
-
-static const struct ys_field fields[] = {
-    YS_FIELD(struct ys_run_windows, blocks, YS_FIELD_INT, "1", 0, "blocks, or requests, after the first"),
-    YS_FIELD(struct ys_run_windows, first, YS_FIELD_INT, "1", 0, "the eighth at which the first window begins"),
-    OF_WINDOW(rate_per_s, "in each window, over that of the own part"),
-    OF_WINDOW(step_s, "likewise"),
-    OF_WINDOW(latency_p50_s, "likewise"),
-    OF_WINDOW(latency_p99_s, "likewise"),
-    OF_WINDOW(drift, "of each window"),
-};
-const struct ys_record ys_run_windows_record = YS_RECORD("windows", struct ys_run_windows, fields);
+#define UNIT     1e-9
+#define LARGEST  1e6 /* no window of a run differs more from its own part in any clock's truth */
+#define ALONE    (-1)
+#define NS_PER_S 1e9
 
 /* What is measured of the part that begins at `from`. */
 static void measure(const struct ys_window_blocks *blocks, size_t from, double *scratch,

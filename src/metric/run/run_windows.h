@@ -12,23 +12,14 @@
 #ifndef YS_METRIC_RUN_RUN_WINDOWS_H
 #define YS_METRIC_RUN_RUN_WINDOWS_H
 
-#include "base/json/record.h"
 #include "stat/steady.h"
+#include "store/stored_metric.h"
 
 enum {
     YS_WINDOW_PARTS = 8,
     YS_WINDOW_MARKS = 5,   /* where windows begin: 0 to 4 of those parts, as no part that is used begins later */
     YS_WINDOW_METRICS = 4, /* the first of ys_compared (metric/study_view.h): those of the steady part alone */
 };
-
-/** What is stored of a run. Lists hold an entry for each mark from `first` on, in units of 1e-9. */
-struct ys_run_windows {
-    int64_t blocks, first;                                           /* of the blocks after the first; a mark */
-    struct ys_list rate_per_s, step_s, latency_p50_s, latency_p99_s; /* int64_t: over the metric of the own part; of
-                                                                        metrics that the run has not: empty */
-    struct ys_list drift; /* int64_t: ys_steady_drift(); empty where it cannot be told */
-};
-extern const struct ys_record ys_run_windows_record;
 
 /** The blocks, or requests, after the first. */
 struct ys_window_blocks {

@@ -47,15 +47,18 @@ static void put_range(struct ys_buf *out, const struct ys_view *view, const char
                                *most = extreme(view, metric, true, &known);
     if (!least)
         return;
-    ys_buf_printf(out, "%s%s: ", out->size ? " " : "", what);
-    put_value(out, least, metric);
-    ys_buf_printf(out, " (%s)", least->name);
-    if (most != least) {
-        ys_buf_puts(out, " to ");
-        put_value(out, most, metric);
-        ys_buf_printf(out, " (%s)", most->name);
-    }
-    ys_buf_puts(out, ".");
+    struct ys_buf low = {0}, high = {0};
+    put_value(&low, least, metric);
+    put_value(&high, most, metric);
+    ys_buf_printf(out, "%s%s: %s", out->size ? " " : "", what, ys_buf_text(&low));
+    if (strcmp(ys_buf_text(&low), ys_buf_text(&high)) != 0)
+        ys_buf_printf(out, " (%s) to %s (%s).", least->name, ys_buf_text(&high), most->name);
+    else if (known > 1)
+        ys_buf_puts(out, " in each.");
+    else
+        ys_buf_printf(out, " (%s).", least->name);
+    ys_buf_free(&low);
+    ys_buf_free(&high);
 }
 
 /* ---- accuracy */
@@ -97,7 +100,8 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
     if (known == 1)
         ys_buf_printf(out, "%s reaches a verified accuracy of ", high->name);
     else if (alike)
-        ys_buf_printf(out, "%s that have one reach the same verified accuracy, ", ys_label_all(known, "trials").text);
+        ys_buf_printf(out, "%s%s reach the same verified accuracy, ", ys_label_all(known, "trials").text,
+                      known < view->count ? " that have one" : "");
     else
         ys_buf_puts(out, "Verified accuracy reaches from ");
     put_value(out, low, "accuracy");

@@ -206,16 +206,20 @@ static void no_changed_byte_changes_what_is_read_without_a_word(void)
 
 static void make_version_1(const struct fixture *f)
 {
-    static const char *const tables[] = {"host", "proof", "series", "metric", "study", "trial", "run"};
+    static const char *const tables[] = {"host", "proof", "series", "study", "trial", "run"};
     char text[200];
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 6; i++) {
         snprintf(text, sizeof text, "ALTER TABLE %s DROP COLUMN sum", tables[i]);
         sql(f, text);
         snprintf(text, sizeof text, "ALTER TABLE %s DROP COLUMN parts", tables[i]);
-        if (i >= 4)
+        if (i >= 3)
             sql(f, text);
     }
-    sql(f, "PRAGMA user_version = 1");
+    sql(f, "CREATE TABLE earlier (run_id INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE, position INTEGER NOT "
+           "NULL, name TEXT NOT NULL, value REAL, doc TEXT NOT NULL, PRIMARY KEY (run_id, name)) STRICT;"
+           "INSERT INTO earlier SELECT run_id, position, name, value, json_object('value', value) FROM metric;"
+           "DROP TABLE metric; DROP TABLE metric_form; ALTER TABLE earlier RENAME TO metric;"
+           "PRAGMA user_version = 1");
 }
 
 static void no_changed_byte_of_an_earlier_version_ends_the_program(void)
@@ -260,6 +264,130 @@ static void an_earlier_version_is_read_as_it_is_and_migrated_when_it_is_written(
     ys_store_close(store);
     ys_buf_free(&before);
     ys_buf_free(&old);
+    fixture_close(&f);
+}
+
+/* Results of two studies, written by the last yardstick whose tables were of version 2. */
+static void load_version_2(struct fixture *f)
+{
+    struct ys_buf text = {0};
+    const char *root = getenv("YS_SOURCE_ROOT");
+    char *path = ys_format("%s/tests/fixtures/store/version-2.sql", root ? root : ".");
+    fixture_open(f);
+    ys_store_close(f->store);
+    f->store = NULL;
+    REQUIRE(unlink(path_of(f, "")) == 0 && ys_fs_read(path, 1 << 20, &text) == YS_OK);
+    sql(f, ys_buf_text(&text));
+    ys_buf_free(&text);
+    ys_free(path);
+}
+
+static int64_t version_of(const struct fixture *f)
+{
+    int64_t version = -1;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *row = NULL;
+    CHECK(sqlite3_open(path_of(f, ""), &db) == SQLITE_OK);
+    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW)
+        version = sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return version;
+}
+
+/* What readers get of the latest study, and what is verified of both. */
+static void read_verified(const struct fixture *f, struct ys_buf *out)
+{
+    struct ys_store *store = NULL;
+    CHECK_INT(read_folder(f->folder, out), 0);
+    REQUIRE(ys_store_open(f->folder, YS_STORE_READ, &store) == YS_OK);
+    for (int64_t study = 1; study <= 2; study++) {
+        ys_json *found = NULL;
+        REQUIRE(ys_store_verify(store, study, &found) == YS_OK);
+        CHECK_INT(ys_json_get_int(found, "unverified", -1), 0);
+        CHECK_INT(ys_json_size(ys_json_get(found, "damaged")), 0);
+        CHECK_INT(ys_json_get_int(ys_json_get(found, "chain"), "unlinked", -1), 0);
+        put_json(out, found);
+    }
+    ys_store_close(store);
+}
+
+static void version_2_is_carried_over_the_same_and_its_chain_holds(void)
+{
+    struct fixture f;
+    struct ys_buf before = {0}, after = {0};
+    load_version_2(&f);
+    read_verified(&f, &before);
+    CHECK_INT(version_of(&f), 2); /* a reader changes nothing */
+    CHECK_HAS(ys_buf_text(&before), "\"windows\":{\"blocks\":");
+    CHECK_HAS(ys_buf_text(&before), "\"metrics_version\":{\"value\":");
+    REQUIRE(ys_store_open(f.folder, YS_STORE_WRITE, &f.store) == YS_OK);
+    ys_store_close(f.store);
+    f.store = NULL;
+    CHECK_INT(version_of(&f), 3);
+    read_verified(&f, &after);
+    CHECK_TEXT(ys_buf_text(&after), ys_buf_text(&before));
+    ys_buf_free(&before);
+    ys_buf_free(&after);
+    fixture_close(&f);
+}
+
+/* Opens results for writing in a process of its own, whose n-th allocation fails: its exit code. */
+static int carry_over_until(const char *folder, int n)
+{
+    int state = 0;
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        struct ys_store *store = NULL;
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        ys_memory_must_suffice("yardstick");
+        ys_mem_fail_at(n);
+        _exit(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK ? 0 : 1);
+    }
+    return pid > 0 && waitpid(pid, &state, 0) == pid && WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+static void version_2_is_carried_over_whole_or_not_at_all(void)
+{
+    struct fixture f;
+    struct ys_buf before = {0};
+    int ended = 0, code = YS_EXIT_MEMORY;
+    load_version_2(&f);
+    read_verified(&f, &before);
+    for (int n = 1; code == YS_EXIT_MEMORY && n < 10000000; n += 1 + n / 4) {
+        struct ys_buf after = {0};
+        code = carry_over_until(f.folder, n);
+        ended += code == YS_EXIT_MEMORY;
+        CHECK_INT(version_of(&f), code == 0 ? 3 : 2);
+        read_verified(&f, &after);
+        CHECK_TEXT(ys_buf_text(&after), ys_buf_text(&before));
+        ys_buf_free(&after);
+    }
+    printf("# %d ended on the way\n", ended);
+    CHECK(code == 0 && ended > 20);
+    ys_buf_free(&before);
+    fixture_close(&f);
+}
+
+static void version_2_that_is_damaged_is_not_carried_over(void)
+{
+    struct fixture f;
+    struct ys_buf before = {0}, after = {0};
+    load_version_2(&f);
+    sql(&f, "UPDATE metric SET doc = replace(doc, 'lower', 'power') WHERE run_id = 3 AND name = 'wall_s'");
+    CHECK_INT(read_folder(f.folder, &before), 1);
+    CHECK(ys_store_open(f.folder, YS_STORE_WRITE, &f.store) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "run 3 is not what link 4 was made of");
+    CHECK_HAS(ys_error(), "--results DIR");
+    CHECK_INT(version_of(&f), 2);
+    CHECK_INT(read_folder(f.folder, &after), 1);
+    CHECK_TEXT(ys_buf_text(&after), ys_buf_text(&before));
+    sql(&f, "DROP TABLE link"); /* what no chain tells the checksums do */
+    CHECK(ys_store_open(f.folder, YS_STORE_WRITE, &f.store) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "metrics are not as they were stored");
+    ys_buf_free(&before);
+    ys_buf_free(&after);
     fixture_close(&f);
 }
 
@@ -405,7 +533,7 @@ static void verifying_counts_all_rows_and_names_the_damaged(void)
     CHECK_INT(ys_json_get_int(found, "rows", 0), 1 + 1 + 2 * (1 + 1 + 2 * (1 + 2 + 2)));
     CHECK_INT(ys_json_size(ys_json_get(found, "damaged")), 0);
     ys_json_free(found);
-    sql(&f, "UPDATE metric SET doc = '{}' WHERE run_id = 3 AND name = 'wall_s'; UPDATE proof SET verdict = 'fail'");
+    sql(&f, "UPDATE metric SET form = 2 WHERE run_id = 3 AND name = 'wall_s'; UPDATE proof SET verdict = 'fail'");
     REQUIRE(ys_store_verify(f.store, 2, &found) == YS_OK);
     const ys_json *damaged = ys_json_get(found, "damaged");
     REQUIRE(ys_json_size(damaged) == 3);
@@ -418,6 +546,9 @@ static void verifying_counts_all_rows_and_names_the_damaged(void)
 TAP_MAIN(TAP_CASE(no_changed_byte_changes_what_is_read_without_a_word),
          TAP_CASE(no_changed_byte_of_an_earlier_version_ends_the_program),
          TAP_CASE(an_earlier_version_is_read_as_it_is_and_migrated_when_it_is_written),
+         TAP_CASE(version_2_is_carried_over_the_same_and_its_chain_holds),
+         TAP_CASE(version_2_is_carried_over_whole_or_not_at_all),
+         TAP_CASE(version_2_that_is_damaged_is_not_carried_over),
          TAP_CASE(a_migration_that_does_not_fit_changes_nothing), TAP_CASE(a_damaged_study_or_trial_is_refused_by_name),
          TAP_CASE(a_damaged_run_is_left_out_with_a_warning),
          TAP_CASE(damaged_metrics_are_none_and_a_damaged_series_is_refused),

@@ -147,11 +147,11 @@ static void tables_of_a_newer_version_are_refused(void)
     fixture_open(&f);
     ys_store_close(f.store);
     f.store = NULL;
-    sql(f.folder, "PRAGMA user_version = 3");
+    sql(f.folder, "PRAGMA user_version = 4");
     CHECK(ys_store_open(f.folder, YS_STORE_WRITE, &f.store) == YS_EFORMAT);
     CHECK_HAS(ys_error(), "newer yardstick");
     CHECK(ys_store_open(f.folder, YS_STORE_READ, &f.store) == YS_EFORMAT);
-    CHECK_HAS(ys_error(), "version 3");
+    CHECK_HAS(ys_error(), "version 4");
     fixture_close(&f);
 }
 
