@@ -81,14 +81,13 @@ __attribute__((unused)) static int64_t recorded_study(struct ys_store *store)
         struct ys_trial_record trial = {0};
         struct ys_facts facts;
         int64_t trial_id = 0, run_id = 0;
-        ys_json *metrics = NULL;
         ys_json_set_int(run.trial, "index", (int64_t)i);
         CHECK(ys_trial_record_read(run.trial, "a recorded run", &trial) == YS_OK);
         CHECK(ys_store_trial_put(store, study_id, &trial, &trial_id) == YS_OK);
         CHECK(ys_json_type_of(run.proof) != YS_JSON_OBJECT || ys_store_proof_put(store, trial_id, run.proof) == YS_OK);
         CHECK(ys_store_run_put(store, trial_id, 0, 0, run.facts, &run.series, &run_id) == YS_OK);
         CHECK(ys_facts_read(run.facts, "a recorded run", &facts) == YS_OK);
-        CHECK(ys_metric_of_run(run.trial, &facts, &run.series, &metrics) == YS_OK);
+        ys_json *metrics = ys_metric_of_run(run.trial, &facts, &run.series);
         CHECK(ys_store_metric_put(store, run_id, metrics) == YS_OK);
         ys_json_free(metrics);
         ys_facts_fini(&facts);

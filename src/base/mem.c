@@ -78,6 +78,13 @@ char *ys_strdup(const char *text)
     return text ? ys_strndup(text, strlen(text)) : NULL;
 }
 
+void ys_set_text(char **place, const char *text)
+{
+    char *copy = ys_strdup(text); /* which may be a part of what is there */
+    ys_free(*place);
+    *place = copy;
+}
+
 char *ys_strndup(const char *text, size_t length)
 {
     if (!text)

@@ -22,6 +22,7 @@ void ys_free(void *block); /* NULL is fine */
 
 char *ys_strdup(const char *text); /* NULL text gives NULL */
 char *ys_strndup(const char *text, size_t length);
+void ys_set_text(char **place, const char *text); /* a copy, in the place of a text that is freed; NULL gives NULL */
 char *ys_format(const char *format, ...) YS_PRINTF(1, 2); /* a new string, or NULL without memory */
 
 /** The failure every caller of the above reports; it does not return where memory must suffice. */

@@ -117,11 +117,8 @@ char *ys_cache_dir(void)
 
 ys_status ys_cache_path(const char *sub, char **path)
 {
-    char *folder = ys_cache_dir();
-    char *whole = folder ? ys_path_join(folder, sub) : NULL;
+    char *folder = ys_cache_dir(), *whole = ys_path_join(folder, sub);
     ys_free(folder);
-    if (!whole)
-        return ys_out_of_memory();
     ys_status status = ys_path_check_text(whole);
     if (status == YS_OK)
         status = ys_fs_make_dirs(whole);

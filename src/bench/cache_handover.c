@@ -75,7 +75,7 @@ static ys_status exchange(const int cpus[2], struct exchange *x)
 ys_status ys_peak_handover(const int cpus[2], int samples, struct ys_peak_handover *handover)
 {
     struct exchange x = {.samples = samples, .trip_ns = ys_alloc((size_t)samples, sizeof *x.trip_ns)};
-    ys_status status = x.trip_ns ? exchange(cpus, &x) : ys_out_of_memory();
+    ys_status status = exchange(cpus, &x);
     if (status == YS_OK) {
         ys_stat_sort(x.trip_ns, (size_t)samples);
         *handover = (struct ys_peak_handover){samples, x.trip_ns[0], ys_stat_quantile(x.trip_ns, (size_t)samples, 0.5),

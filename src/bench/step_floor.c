@@ -69,17 +69,15 @@ static bool find_row(const struct ys_floor *f, const struct ys_node *node, enum 
     return found;
 }
 
-/** Node by node in the order of the graph, each with its passes; *rows is the caller's. */
-static ys_status find_rows(const struct ys_floor *f, int64_t batch, struct product_row **rows, size_t *count)
+/** Node by node in the order of the graph, each with its passes; new (ys_free). */
+static struct product_row *find_rows(const struct ys_floor *f, int64_t batch, size_t *count)
 {
+    struct product_row *rows = ys_alloc(f->graph->node_count * PASS_COUNT, sizeof *rows);
     *count = 0;
-    *rows = ys_alloc(f->graph->node_count * PASS_COUNT, sizeof **rows);
-    if (!*rows)
-        return ys_out_of_memory();
     for (size_t i = 0; i < f->graph->node_count; i++)
         for (int pass = 0; pass < PASS_COUNT; pass++)
-            *count += find_row(f, &f->graph->nodes[i], (enum product_pass)pass, batch, *rows + *count);
-    return YS_OK;
+            *count += find_row(f, &f->graph->nodes[i], (enum product_pass)pass, batch, rows + *count);
+    return rows;
 }
 
 static struct step_parts find_parts(const struct ys_floor *f, const struct product_row *rows, size_t count)
@@ -161,13 +159,11 @@ static int compare_costs(const void *a, const void *b)
     return (left->seconds < right->seconds) - (left->seconds > right->seconds);
 }
 
-static ys_status write_longest(const struct ys_floor *f, struct ys_buf *out)
+static void write_longest(const struct ys_floor *f, struct ys_buf *out)
 {
     enum { SHOWN = 10 };
     size_t count = 0;
     struct cost *costs = ys_alloc(f->program->call_count, sizeof *costs);
-    if (!costs)
-        return ys_out_of_memory();
     for (size_t i = 0; i < f->program->call_count; i++)
         if (!ys_floor_is_product(&f->program->calls[i]))
             costs[count++] = (struct cost){i, f->in_step_s[i]};
@@ -179,7 +175,6 @@ static ys_status write_longest(const struct ys_floor *f, struct ys_buf *out)
                       kinds[call->kind].title);
     }
     ys_free(costs);
-    return YS_OK;
 }
 
 static ys_status print_table(const struct ys_floor *f, const struct floor_request *r, const struct ys_builtin_cpu *cpu,
@@ -190,15 +185,12 @@ static ys_status print_table(const struct ys_floor *f, const struct floor_reques
     write_head(f, r, cpu, &out);
     write_rows(rows, count, &p, &out);
     write_parts(f, &p, &out);
-    ys_status status = write_longest(f, &out);
+    write_longest(f, &out);
     ys_buf_printf(&out, "\nstep / sum = %.3f", f->step_s / p.alone_s);
     if (f->ratio.known)
         ys_buf_printf(&out, ", round by round %.3f to %.3f (%.1f %%)", f->ratio.lo, f->ratio.hi, 100 * f->ratio.level);
     ys_buf_puts(&out, "\n");
-    if (status == YS_OK)
-        return ys_builtin_print(&out);
-    ys_buf_free(&out);
-    return status;
+    return ys_builtin_print(&out);
 }
 
 /* ---- for programs */
@@ -295,12 +287,10 @@ static int64_t usual_batch(const struct ys_model_choice *model)
 static ys_status print(const struct ys_floor *f, const struct floor_request *r, bool is_json)
 {
     struct ys_builtin_cpu cpu;
-    struct product_row *rows;
     size_t count;
     YS_TRY(ys_builtin_cpu(&cpu));
-    ys_status status = find_rows(f, r->batch, &rows, &count);
-    if (status == YS_OK)
-        status = is_json ? print_json(f, r, &cpu, rows, count) : print_table(f, r, &cpu, rows, count);
+    struct product_row *rows = find_rows(f, r->batch, &count);
+    ys_status status = is_json ? print_json(f, r, &cpu, rows, count) : print_table(f, r, &cpu, rows, count);
     ys_free(rows);
     ys_record_fini(&ys_builtin_cpu_record, &cpu);
     return status;

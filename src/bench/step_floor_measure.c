@@ -45,8 +45,6 @@ static ys_status fill(struct ys_floor *f, int64_t batch)
     const struct ys_graph *g = f->graph;
     for (size_t p = 0; p < g->param_count; p++) {
         float *values = ys_alloc((size_t)ys_param_elements(&g->params[p]), sizeof *values);
-        if (!values)
-            return ys_out_of_memory();
         ys_param_draw(&g->params[p], 0, values);
         ys_status status = ys_engine_param_set(f->engine, p, YS_ENGINE_F32, values);
         ys_free(values);
@@ -149,17 +147,14 @@ static ys_status measure_rounds(struct ys_floor *f, struct samples *s, int64_t r
     return YS_OK;
 }
 
-static ys_status take_medians(struct ys_floor *f, struct samples *s)
+static void take_medians(struct ys_floor *f, struct samples *s)
 {
-    struct ys_summary ratio;
-    YS_TRY(ys_stat_summarize(s->ratio, f->rounds, &ratio));
-    f->ratio = ratio.interval;
+    f->ratio = ys_stat_summarize(s->ratio, f->rounds).interval;
     f->step_s = median_of(s->step, f->rounds);
     for (size_t i = 0; i < f->program->call_count; i++) {
         f->alone_s[i] = median_of(s->alone + i * s->capacity, f->rounds);
         f->in_step_s[i] = median_of(s->in_step + i * s->capacity, f->rounds);
     }
-    return YS_OK;
 }
 
 static ys_status measure(struct ys_floor *f, int64_t repeat)
@@ -169,10 +164,9 @@ static ys_status measure(struct ys_floor *f, int64_t repeat)
                         ys_alloc(calls * capacity, sizeof(double)), ys_alloc(calls * capacity, sizeof(double))};
     f->alone_s = ys_alloc(calls, sizeof(double));
     f->in_step_s = ys_alloc(calls, sizeof(double));
-    bool has_memory = s.step && s.ratio && s.alone && s.in_step && f->alone_s && f->in_step_s;
-    ys_status status = has_memory ? measure_rounds(f, &s, repeat) : ys_out_of_memory();
+    ys_status status = measure_rounds(f, &s, repeat);
     if (status == YS_OK)
-        status = take_medians(f, &s);
+        take_medians(f, &s);
     ys_free(s.step);
     ys_free(s.ratio);
     ys_free(s.alone);

@@ -82,7 +82,7 @@ static void centre_of(const struct ys_bisect_speeds *speeds, int rounds, struct 
     ys_signed_rank_centre(values, n, YS_STAT_LEVEL, &found);
     *centre = found.value;
     if (p)
-        ys_signed_rank_p(values, n, p);
+        *p = ys_signed_rank_p(values, n);
 }
 
 /* Whether there is a value without what is left of warm-up wherever there is one with it. */

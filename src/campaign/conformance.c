@@ -562,13 +562,12 @@ static ys_status take_mode(struct checker *c, struct ys_study *study, struct ys_
 static ys_status greet(struct checker *c, const char *folder, ys_json **hello, char **message)
 {
     struct ys_plan plan;
-    YS_TRY(ys_plan_init(&plan));
+    ys_plan_init(&plan);
     plan.threads = 1;
     plan.options = ys_json_ref(c->given);
-    ys_status status = ys_plan_put(&plan.folder, folder);
+    ys_set_text(&plan.folder, folder);
     const struct ys_conduct conduct = {.framework = c->framework, .plan = &plan, .env = c->env, .folder = folder};
-    if (status == YS_OK)
-        status = ys_conduct_hello(&conduct, hello, message);
+    ys_status status = ys_conduct_hello(&conduct, hello, message);
     ys_plan_fini(&plan);
     return status;
 }
@@ -694,11 +693,6 @@ static ys_status check_all(struct checker *c, int *exit_code)
     return status;
 }
 
-static void keep(char **place, const char *text)
-{
-    *place = ys_strdup(text);
-}
-
 static void begin_report(const struct ys_framework *framework, const struct ys_conformance_options *options,
                          struct ys_conformance *report)
 {
@@ -707,12 +701,12 @@ static void begin_report(const struct ys_framework *framework, const struct ys_c
         ys_list_add_text(&report->mode, flag);
         ys_free(flag);
     }
-    keep(&report->framework, framework->spec);
-    keep(&report->title, framework->title);
-    keep(&report->version, framework->version);
-    keep(&report->state, framework->state == YS_FRAMEWORK_READY ? "ready" : "missing");
-    keep(&report->reason, framework->reason);
-    keep(&report->command, framework->command);
+    report->framework = ys_strdup(framework->spec);
+    report->title = ys_strdup(framework->title);
+    report->version = ys_strdup(framework->version);
+    report->state = ys_strdup(framework->state == YS_FRAMEWORK_READY ? "ready" : "missing");
+    report->reason = ys_strdup(framework->reason);
+    report->command = ys_strdup(framework->command);
     report->cases = ys_json_array();
 }
 

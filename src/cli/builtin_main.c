@@ -1,4 +1,5 @@
 /* yardstick-builtin: the built-in engine as a program. Without arguments it is an adapter like any other. */
+#include "base/mem.h"
 #include "bench/bench.h"
 #include "builtin/builtin.h"
 
@@ -32,6 +33,8 @@ int main(int argc, char **argv)
         return puts("yardstick-builtin " YS_VERSION) < 0;
     if (strcmp(word, "evaluate") == 0)
         return ys_builtin_evaluate(argc - 2, argv + 2);
+    if (argc > 1) /* who is asked by no program has nobody to answer without memory */
+        ys_memory_must_suffice("yardstick-builtin");
     if (strcmp(word, "--floor") == 0)
         return ys_builtin_floor(argc - 2, argv + 2);
     if (strcmp(word, "--peak") == 0)

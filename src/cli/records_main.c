@@ -8,9 +8,6 @@
 #include "judge/gate.h"
 #include "judge/history.h"
 #include "judge/recommend.h"
-#include "metric/result/prediction_agreement.h"
-#include "metric/result/rank_results.h"
-#include "metric/result/trial_environment.h"
 #include "metric/result_document.h"
 #include "protocol/run_status.h"
 #include "stat/compare.h"
@@ -27,10 +24,6 @@ static const struct {
     {"work", &ys_study_work_record},
     {"difference", &ys_difference_record},
     {"trial", &ys_result_trial_record},
-    {"agreement", &ys_agreement_block_record},
-    {"agreement layer", &ys_agreement_layer_record},
-    {"agreement round", &ys_agreement_round_record},
-    {"trial rank", &ys_result_rank_record},
     {"proof", &ys_proof_record},
     {"twins", &ys_proof_twins_record},
     {"pass", &ys_proof_pass_record},

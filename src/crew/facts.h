@@ -299,8 +299,6 @@ ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_
 
 /** Adds weights that were saved between steps. */
 void ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path);
-/** Replaces the text of a field. */
-void ys_facts_set_text(char **field, const char *text);
 
 /** What of it is a fact of the run; `facts->group` is new. */
 void ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,

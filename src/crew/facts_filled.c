@@ -29,8 +29,8 @@ static void fill_end(const struct ys_run *run, const struct ys_session_end *end,
     facts->stage = (int)end->stage;
     facts->exit_code = end->exit_code >= 0 ? end->exit_code : YS_FIELD_NONE;
     facts->signal = end->signal ? end->signal : YS_FIELD_NONE;
-    ys_facts_set_text(&facts->message, end->message);
-    ys_facts_set_text(&facts->log_tail, end->log_tail);
+    ys_set_text(&facts->message, end->message);
+    ys_set_text(&facts->log_tail, end->log_tail);
     facts->times.exec_ns = known(end->exec_ns);
     facts->times.hello_ns = known(end->hello_ns);
     facts->times.bye_ns = known(end->bye_ns);
@@ -154,7 +154,7 @@ static void fill_perf(const struct ys_session_perf *seen, struct ys_facts *facts
     struct ys_facts_perf *perf = facts->perf = ys_alloc(1, sizeof *perf);
     ys_record_init(&ys_facts_perf_record, perf);
     perf->runs = 1;
-    ys_facts_set_text(&perf->reason, seen->is_known ? NULL : seen->reason[0] ? seen->reason : "it did not begin");
+    ys_set_text(&perf->reason, seen->is_known ? NULL : seen->reason[0] ? seen->reason : "it did not begin");
     if (!seen->is_known)
         return;
     perf->in_kernel = seen->in_kernel;
@@ -175,7 +175,7 @@ static uint64_t own_cpu_ns(const struct ys_run *run)
 }
 
 /* What else the machine did, and its CPUs that the run may use, in all of the run and while it worked. */
-static void fill_disturbance(const struct ys_run *run, ys_json **disturbance)
+static ys_json *disturbance_of(const struct ys_run *run)
 {
     struct ys_host_counters after;
     struct ys_host_cpu_counters cpus_after;
@@ -186,7 +186,7 @@ static void fill_disturbance(const struct ys_run *run, ys_json **disturbance)
     const bool has_worked = run->work_before.t_ns && run->work_after.t_ns;
     ys_json *work = has_worked ? ys_host_cpus_between(&run->work_before, &run->work_after) : ys_json_null();
     ys_json_set(made, "work", work);
-    *disturbance = made;
+    return made;
 }
 
 static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
@@ -207,8 +207,8 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     fill_observed(run, &end->peak, &facts->observed);
     fill_observation(run, end, facts);
     fill_perf(&end->perf, facts);
-    YS_TRY(ys_traffic_fill(run, facts));
-    fill_disturbance(run, &facts->disturbance);
+    ys_traffic_fill(run, facts);
+    facts->disturbance = disturbance_of(run);
     return YS_OK;
 }
 

@@ -410,13 +410,6 @@ ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy)
     return status;
 }
 
-void ys_facts_set_text(char **field, const char *text)
-{
-    char *copy = text ? ys_strdup(text) : NULL;
-    ys_free(*field);
-    *field = copy;
-}
-
 void ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path)
 {
     struct ys_facts_checkpoint *made = ys_list_add(&checkpoint_record, &facts->checkpoints);

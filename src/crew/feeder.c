@@ -223,13 +223,6 @@ static ys_status write_order(const struct ys_plan *plan, const char *path)
     return status;
 }
 
-static ys_status point_at(struct ys_plan *plan, const char *rows, const char *order)
-{
-    YS_TRY(ys_plan_put(&plan->input.kind, "file"));
-    YS_TRY(ys_plan_put(&plan->input.path, rows));
-    return ys_plan_put(&plan->input.order, order);
-}
-
 ys_status ys_feeder_settle(struct ys_plan *plan, const char *folder)
 {
     if (!is_fed(plan))
@@ -239,8 +232,11 @@ ys_status ys_feeder_settle(struct ys_plan *plan, const char *folder)
     ys_status status = write_batches(&plan->input, rows);
     if (status == YS_OK)
         status = write_order(plan, order);
-    if (status == YS_OK)
-        status = point_at(plan, rows, order);
+    if (status == YS_OK) {
+        ys_set_text(&plan->input.kind, "file");
+        ys_set_text(&plan->input.path, rows);
+        ys_set_text(&plan->input.order, order);
+    }
     ys_free(rows);
     ys_free(order);
     return status;

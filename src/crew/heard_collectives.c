@@ -205,14 +205,14 @@ static void tell_heard(const struct ys_collectives *heard, const struct listened
                        struct ys_facts_collectives *told)
 {
     const struct sums sums = sum_up(blocks, heard);
-    ys_facts_set_text(&told->library, heard->gloo && heard->mpi ? "gloo, mpi" : heard->gloo ? "gloo" : "mpi");
+    ys_set_text(&told->library, heard->gloo && heard->mpi ? "gloo, mpi" : heard->gloo ? "gloo" : "mpi");
     told->calls = heard->calls;
     told->bytes = heard->bytes >= 0 ? heard->bytes : YS_FIELD_NONE;
     tell_steps(&sums, true, told);
     if (sums.steps == 0)
-        ys_facts_set_text(&told->reason, blocks->count > 1 ? MANY_CALLS : NO_STEP);
+        ys_set_text(&told->reason, blocks->count > 1 ? MANY_CALLS : NO_STEP);
     else if (!sums.is_sized || heard->bytes < 0)
-        ys_facts_set_text(&told->reason, NO_SIZES);
+        ys_set_text(&told->reason, NO_SIZES);
 }
 
 static void tell(const struct ys_listening *listening, const struct ys_series_set *series,
@@ -222,14 +222,14 @@ static void tell(const struct ys_listening *listening, const struct ys_series_se
     struct ys_collectives heard = {0};
     if (blocks.busy_ns) {
         const struct sums sums = sum_up(&blocks, NULL);
-        ys_facts_set_text(&told->library, "own");
+        ys_set_text(&told->library, "own");
         tell_steps(&sums, false, told);
     } else if (!listening->path)
-        ys_facts_set_text(&told->reason, listening->reason);
+        ys_set_text(&told->reason, listening->reason);
     else if (ys_collectives_read(listening->path, &heard) != YS_OK)
-        ys_facts_set_text(&told->reason, ys_error());
+        ys_set_text(&told->reason, ys_error());
     else if (heard.calls == 0)
-        ys_facts_set_text(&told->reason, NOT_HEARD);
+        ys_set_text(&told->reason, NOT_HEARD);
     else
         tell_heard(&heard, &blocks, told);
     ys_collectives_fini(&heard);

@@ -184,7 +184,8 @@ static ys_status look_at_opened(struct ys_run *run)
         ys_session_profile(run->session, YS_PROFILE_STEADY);
     ys_session_phase(run->session);
     ys_run_count_cpus(run, &run->work_before);
-    return ys_session_mark_threads(run->session);
+    ys_session_mark_threads(run->session);
+    return YS_OK;
 }
 
 static ys_status look_at_last_answer(struct ys_run *run)
@@ -199,7 +200,8 @@ static ys_status look_at_first_step(struct ys_run *run)
     ys_traffic_begin(run);
     ys_session_profile(run->session, YS_PROFILE_STEADY);
     ys_run_count_cpus(run, &run->work_before);
-    return ys_session_mark_threads(run->session);
+    ys_session_mark_threads(run->session);
+    return YS_OK;
 }
 
 static ys_status look_at_threads(struct ys_run *run)
@@ -239,7 +241,7 @@ static ys_status note_checkpoint(struct ys_run *run)
 static ys_status note_weights(struct ys_run *run)
 {
     run->saved_cpu_s = ys_session_cpu_s(run->session);
-    ys_facts_set_text(&run->facts->weights, YS_RUN_WEIGHTS_NAME);
+    ys_set_text(&run->facts->weights, YS_RUN_WEIGHTS_NAME);
     return YS_OK;
 }
 

@@ -44,10 +44,10 @@ static void share_cpus(const struct ys_plan *plan, int64_t sharers, int64_t numb
     share->count = count; /* it is a copy of all: there is room */
 }
 
-ys_status ys_rank_plan_meet(struct ys_plan *plan, const char *rendezvous, const char *address)
+void ys_rank_plan_meet(struct ys_plan *plan, const char *rendezvous, const char *address)
 {
-    YS_TRY(ys_plan_put(&plan->dist.rendezvous, rendezvous));
-    return ys_plan_put(&plan->dist.address, address);
+    ys_set_text(&plan->dist.rendezvous, rendezvous);
+    ys_set_text(&plan->dist.address, address);
 }
 
 static ys_status make_plan(const struct ys_plan *plan, int64_t rank, int64_t sharers, struct ys_plan *made)
@@ -61,10 +61,10 @@ static ys_status make_plan(const struct ys_plan *plan, int64_t rank, int64_t sha
     share_cpus(plan, sharers, rank % sharers, &made->cpus);
     ys_status status = ys_rank_folder(plan->folder, rank, &folder);
     if (status == YS_OK)
-        status = ys_plan_put(&made->folder, folder);
-    ys_free(folder);
-    if (status != YS_OK)
+        ys_set_text(&made->folder, folder);
+    else
         ys_plan_fini(made);
+    ys_free(folder);
     return status;
 }
 
@@ -72,12 +72,9 @@ ys_status ys_rank_plan(const struct ys_plan *plan, int64_t rank, const struct ys
                        struct ys_plan *made)
 {
     YS_TRY(make_plan(plan, rank, plan->dist.world, made));
-    if (plan->dist.world == 1)
-        return YS_OK;
-    ys_status status = ys_rank_plan_meet(made, place->text, YS_DIST_LOOPBACK);
-    if (status != YS_OK)
-        ys_plan_fini(made);
-    return status;
+    if (plan->dist.world > 1)
+        ys_rank_plan_meet(made, place->text, YS_DIST_LOOPBACK);
+    return YS_OK;
 }
 
 ys_status ys_rank_plans_make(const struct ys_plan *plan, int64_t nodes, bool apart, struct ys_rank_plans *made)

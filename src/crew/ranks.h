@@ -36,7 +36,7 @@ struct ys_rank_plans {
 ys_status ys_rank_plans_make(const struct ys_plan *plan, int64_t nodes, bool apart,
                              struct ys_rank_plans *made) YS_MUST_CHECK;
 /** Says where all ranks meet ("ADDRESS:PORT") and at which address the others reach this one. */
-ys_status ys_rank_plan_meet(struct ys_plan *plan, const char *rendezvous, const char *address) YS_MUST_CHECK;
+void ys_rank_plan_meet(struct ys_plan *plan, const char *rendezvous, const char *address);
 void ys_rank_plans_fini(struct ys_rank_plans *plans);
 
 /** Waits until no session is asked anything any more, or one has failed: then, where there are several, a moment longer

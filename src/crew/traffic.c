@@ -44,22 +44,23 @@ static void add_rank(struct ys_list *ranks, int64_t rank)
     ranks->items = items;
 }
 
-ys_status ys_traffic_fill(const struct ys_run *run, struct ys_facts *facts)
+void ys_traffic_fill(const struct ys_run *run, struct ys_facts *facts)
 {
     const struct ys_run_look *before = &run->traffic_before, *after = &run->traffic_after;
     const char *reason = before->seen.reason[0] ? before->seen.reason : after->seen.reason;
     if (after->step == 0) /* it did not come so far */
-        return YS_OK;
+        return;
     struct ys_facts_network *told = ys_list_add(&ys_facts_network_record, &facts->networks);
     if (after->step == before->step)
         reason = "it had no step after the first";
     else if (strcmp(before->seen.space, after->seen.space) != 0)
         reason = "it went to another network namespace meanwhile";
-    ys_facts_set_text(&told->space, after->seen.space[0] ? after->seen.space : NULL);
-    ys_facts_set_text(&told->reason, reason[0] ? reason : NULL);
+    ys_set_text(&told->space, after->seen.space[0] ? after->seen.space : NULL);
+    ys_set_text(&told->reason, reason[0] ? reason : NULL);
     told->steps = after->step - before->step;
     add_rank(&told->ranks, run->spec->plan->dist.rank);
-    return reason[0] ? YS_OK : ys_interfaces_passed(&before->seen, &after->seen, &told->interfaces);
+    if (!reason[0])
+        ys_interfaces_passed(&before->seen, &after->seen, &told->interfaces);
 }
 
 static struct ys_facts_network *find(struct ys_list *networks, const char *space)
@@ -86,7 +87,7 @@ void ys_traffic_join(struct ys_run_record *const *own, size_t count, const struc
             *made = *from;
             ys_record_init(&ys_facts_network_record, from);
             made->node = ranks[r].node;
-            ys_facts_set_text(&made->host, ranks[r].host);
+            ys_set_text(&made->host, ranks[r].host);
         }
         ys_list_fini(&ys_facts_network_record, of_rank);
     }

@@ -12,7 +12,7 @@
 void ys_traffic_begin(struct ys_run *run);
 void ys_traffic_end(struct ys_run *run);
 /** Adds what passed meanwhile to `facts->networks`, as of a network with this rank alone. */
-ys_status ys_traffic_fill(const struct ys_run *run, struct ys_facts *facts) YS_MUST_CHECK;
+void ys_traffic_fill(const struct ys_run *run, struct ys_facts *facts);
 void ys_traffic_fini(struct ys_run *run);
 
 /** The networks of `count` ranks, which each have one at most and lose it, become `networks`: ranks that are in one are

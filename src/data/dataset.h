@@ -133,7 +133,7 @@ struct ys_data_entry {
 };
 extern const struct ys_record ys_data_entry_record;
 
-/** All sets: a list of struct ys_data_entry, which is overwritten; ys_list_fini() frees it. YS_ENOMEM, YS_EIO. */
+/** All sets: a list of struct ys_data_entry, which is overwritten; ys_list_fini() frees it. YS_EIO. */
 ys_status ys_data_list(struct ys_list *list) YS_MUST_CHECK;
 
 /** Removes what killed processes left, and every version that is not current and that nobody holds. */

@@ -48,58 +48,51 @@ static int last_made_first(const void *a, const void *b)
     return (x.tv_nsec < y.tv_nsec) - (x.tv_nsec > y.tv_nsec);
 }
 
-ys_status ys_versions_list(const char *folder, struct ys_versions *versions)
+void ys_versions_list(const char *folder, struct ys_versions *versions)
 {
     struct dirent **entries = NULL;
     int count = scandir(folder, &entries, is_version, NULL);
     size_t found = count > 0 ? (size_t)count : 0;
     *versions = (struct ys_versions){.paths = ys_alloc(found, sizeof *versions->paths)};
-    ys_status status = versions->paths ? YS_OK : ys_out_of_memory();
     for (size_t i = 0; i < found; i++) {
-        char *path = status == YS_OK ? ys_path_join(folder, entries[i]->d_name) : NULL;
+        char *path = ys_path_join(folder, entries[i]->d_name);
         free(entries[i]);
-        if (!path)
-            status = ys_out_of_memory();
-        else if (ys_fs_is_dir(path))
+        if (ys_fs_is_dir(path))
             versions->paths[versions->count++] = path;
         else
             ys_free(path);
     }
     free(entries);
-    if (status == YS_OK && versions->count)
+    if (versions->count)
         qsort(versions->paths, versions->count, sizeof *versions->paths, last_made_first);
-    if (status != YS_OK)
-        ys_versions_fini(versions);
-    return status;
 }
 
 /* What the file says, as a path; NULL where it names nothing that is there. */
-static ys_status read_current(const char *folder, char **path)
+static char *read_current(const char *folder)
 {
     struct ys_buf text = {0};
-    char *file = ys_path_join(folder, CURRENT);
-    ys_status status = file ? ys_fs_read(file, NAME_LENGTH + 1, &text) : ys_out_of_memory();
-    *path = NULL;
-    if (status == YS_OK && text.size && is_name(ys_buf_text(&text), strcspn(ys_buf_text(&text), "\n"))) {
+    char *file = ys_path_join(folder, CURRENT), *path = NULL;
+    if (ys_fs_read(file, NAME_LENGTH + 1, &text) == YS_OK && text.size &&
+        is_name(ys_buf_text(&text), strcspn(ys_buf_text(&text), "\n"))) {
         text.data[NAME_LENGTH] = 0;
-        *path = ys_path_join(folder, ys_buf_text(&text));
-        if (*path && !ys_fs_is_dir(*path)) {
-            ys_free(*path);
-            *path = NULL;
+        path = ys_path_join(folder, ys_buf_text(&text));
+        if (!ys_fs_is_dir(path)) {
+            ys_free(path);
+            path = NULL;
         }
     }
     ys_buf_free(&text);
     ys_free(file);
-    return status == YS_ENOMEM ? status : YS_OK;
+    return path;
 }
 
 ys_status ys_version_current(const char *folder, char **path)
 {
-    YS_TRY(read_current(folder, path));
+    *path = read_current(folder);
     if (*path)
         return YS_OK;
     struct ys_versions versions;
-    YS_TRY(ys_versions_list(folder, &versions));
+    ys_versions_list(folder, &versions);
     if (versions.count) {
         *path = versions.paths[0];
         versions.paths[0] = NULL;
@@ -116,21 +109,20 @@ static ys_status remove_others(const char *folder, const struct ys_sweep *sweep)
     ys_status status = ys_version_current(folder, &current);
     if (status != YS_OK)
         return status == YS_ENOTFOUND ? YS_OK : status;
-    status = ys_versions_list(folder, &versions);
-    for (size_t i = 0; status == YS_OK && i < versions.count; i++)
+    ys_versions_list(folder, &versions);
+    for (size_t i = 0; i < versions.count; i++)
         if (strcmp(versions.paths[i], current) != 0)
             ys_working_sweep_one(versions.paths[i], sweep);
-    if (status == YS_OK)
-        ys_versions_fini(&versions);
+    ys_versions_fini(&versions);
     ys_free(current);
-    return status;
+    return YS_OK;
 }
 
 static ys_status lock_folder(const char *folder, double patience_s, struct ys_lock *lock)
 {
     char *path = ys_path_join(folder, LOCK);
     *lock = YS_LOCK_NONE;
-    ys_status status = path ? ys_lock_take(path, YS_LOCK_ALONE, patience_s, lock) : ys_out_of_memory();
+    ys_status status = ys_lock_take(path, YS_LOCK_ALONE, patience_s, lock);
     ys_free(path);
     return status;
 }
@@ -138,7 +130,7 @@ static ys_status lock_folder(const char *folder, double patience_s, struct ys_lo
 static ys_status write_current(const char *folder, const char *hash)
 {
     char *path = ys_path_join(folder, CURRENT), *line = ys_format("%s\n", hash);
-    ys_status status = path && line ? ys_fs_write(path, line, strlen(line)) : ys_out_of_memory();
+    ys_status status = ys_fs_write(path, line, strlen(line));
     ys_free(path);
     ys_free(line);
     return status;
@@ -147,7 +139,7 @@ static ys_status write_current(const char *folder, const char *hash)
 bool ys_version_is_named_right(const char *path)
 {
     char hash[YS_SHA256_TEXT] = "", *manifest = ys_path_join(path, YS_SEALED_MANIFEST);
-    bool right = manifest && ys_sha256_file(manifest, hash) == YS_OK && strcmp(hash, ys_path_base(path)) == 0;
+    bool right = ys_sha256_file(manifest, hash) == YS_OK && strcmp(hash, ys_path_base(path)) == 0;
     ys_free(manifest);
     return right;
 }
@@ -164,9 +156,8 @@ static void remove_wrong_manifest(const char *version)
 static ys_status put(const char *folder, const char *made, const char *hash)
 {
     char *version = ys_path_join(folder, hash);
-    if (version)
-        remove_wrong_manifest(version);
-    ys_status status = version ? ys_sealed_put(made, version) : ys_out_of_memory();
+    remove_wrong_manifest(version);
+    ys_status status = ys_sealed_put(made, version);
     ys_free(version);
     return status == YS_OK ? write_current(folder, hash) : status;
 }
@@ -190,7 +181,8 @@ void ys_versions_sweep(const char *folder, const struct ys_sweep *sweep)
 {
     struct ys_lock lock;
     struct ys_versions versions = {0};
-    bool any = ys_versions_list(folder, &versions) == YS_OK && versions.count > 1;
+    ys_versions_list(folder, &versions);
+    const bool any = versions.count > 1;
     ys_versions_fini(&versions);
     if (!any || lock_folder(folder, YS_LOCK_PATIENCE_S, &lock) != YS_OK)
         return;

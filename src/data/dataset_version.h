@@ -13,7 +13,7 @@ struct ys_versions {
 };
 
 /** Those of `folder`; none where it is not there. */
-ys_status ys_versions_list(const char *folder, struct ys_versions *versions) YS_MUST_CHECK;
+void ys_versions_list(const char *folder, struct ys_versions *versions);
 void ys_versions_fini(struct ys_versions *versions);
 
 /** The path of the current version, new string: that which the file `current` names, without it the one made last.

@@ -20,17 +20,11 @@ static const char TRAIN[] = "train.safetensors", TEST[] = "test.safetensors";
 /* Earlier versions of yardstick made hidden folders; one that is so old is nobody's. */
 static const time_t OLD_LEFTOVER_S = 3600;
 
-ys_status ys_data_rows_init(struct ys_data_rows *rows, const struct ys_rows *form, int64_t count)
+void ys_data_rows_init(struct ys_data_rows *rows, const struct ys_rows *form, int64_t count)
 {
     *rows = (struct ys_data_rows){.count = count, .input_count = form->input_count};
-    for (size_t i = 0; i <= form->input_count; i++) {
+    for (size_t i = 0; i <= form->input_count; i++)
         rows->array[i] = ys_alloc((size_t)count, ys_row_bytes(ys_rows_array(form, i)));
-        if (!rows->array[i]) {
-            ys_data_rows_fini(rows);
-            return ys_out_of_memory();
-        }
-    }
-    return YS_OK;
 }
 
 void ys_data_rows_fini(struct ys_data_rows *rows)
@@ -40,30 +34,30 @@ void ys_data_rows_fini(struct ys_data_rows *rows)
     *rows = (struct ys_data_rows){0};
 }
 
-static ys_status make_meta(const struct ys_data_source *source, const char *hash, const char *origin, bool verified,
-                           ys_json *meta)
+static ys_json *make_meta(const struct ys_data_source *source, const char *hash, const char *origin, bool verified)
 {
+    ys_json *meta = ys_json_object();
     char classes[32], scale[32];
     snprintf(classes, sizeof classes, "%lld", (long long)source->rows.classes);
     snprintf(scale, sizeof scale, "%.17g", 1.0 / 255);
-    YS_TRY(ys_json_set_string(meta, "name", source->name));
-    YS_TRY(ys_json_set_string(meta, "edition", source->edition));
-    YS_TRY(ys_json_set_string(meta, "classes", classes));
-    YS_TRY(ys_json_set_string(meta, "scale", scale));
-    YS_TRY(ys_json_set_string(meta, "sha256", hash));
-    YS_TRY(ys_json_set_string(meta, "source", origin));
+    ys_json_set_string(meta, "name", source->name);
+    ys_json_set_string(meta, "edition", source->edition);
+    ys_json_set_string(meta, "classes", classes);
+    ys_json_set_string(meta, "scale", scale);
+    ys_json_set_string(meta, "sha256", hash);
+    ys_json_set_string(meta, "source", origin);
     if (source->is_listed) {
         char *form = ys_data_form(&source->rows, false);
-        ys_status status = form ? ys_json_set_string(meta, YS_LISTED_ROWS, form) : ys_out_of_memory();
+        ys_json_set_string(meta, YS_LISTED_ROWS, form);
         ys_free(form);
-        YS_TRY(status);
     }
     if (source->is_decoded) {
         char skipped[32];
         snprintf(skipped, sizeof skipped, "%lld", (long long)source->skipped);
-        YS_TRY(ys_json_set_string(meta, "skipped", skipped));
+        ys_json_set_string(meta, "skipped", skipped);
     }
-    return ys_json_set_string(meta, "verified", verified ? "true" : "false");
+    ys_json_set_string(meta, "verified", verified ? "true" : "false");
+    return meta;
 }
 
 /* Of the first array (of listed images: of the sums of their files) followed by the next; where there are more, of that
@@ -126,10 +120,8 @@ static ys_status write_half(const struct ys_data_source *source, const struct ys
     char hash[YS_SHA256_TEXT];
     hash_rows(source, rows, hash);
     char *path = ys_path_join(folder, file);
-    ys_json *meta = ys_json_object();
-    ys_status status = path && meta ? make_meta(source, hash, origin, verified, meta) : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_safetensors_write(path, tensors, count, meta);
+    ys_json *meta = make_meta(source, hash, origin, verified);
+    ys_status status = ys_safetensors_write(path, tensors, count, meta);
     ys_json_free(meta);
     ys_free(path);
     return status;
@@ -142,7 +134,7 @@ static ys_status folder_of_set(const struct ys_data_source *source, char **folde
     YS_TRY(ys_cache_path("data", &data));
     *folder = ys_path_join(data, source->folder ? source->folder : source->name);
     ys_free(data);
-    return *folder ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static void remove_old_files(const char *folder)
@@ -150,8 +142,7 @@ static void remove_old_files(const char *folder)
     const char *const names[] = {TRAIN, TEST};
     for (size_t i = 0; i < 2; i++) {
         char *path = ys_path_join(folder, names[i]);
-        if (path)
-            unlink(path);
+        unlink(path);
         ys_free(path);
     }
 }
@@ -163,7 +154,7 @@ ys_status ys_prepared_write(const struct ys_data_source *source, const struct ys
     struct ys_working working;
     YS_TRY(ys_working_in_cache("data", &working));
     char *made = ys_path_join(working.path, "version");
-    ys_status status = made ? ys_fs_make_dirs(made) : ys_out_of_memory();
+    ys_status status = ys_fs_make_dirs(made);
     if (status == YS_OK)
         status = write_half(source, train, made, TRAIN, origin, verified);
     if (status == YS_OK)
@@ -252,15 +243,13 @@ static ys_status check_half(const struct ys_data_source *source, const struct ys
     half->verified = strcmp(meta_text(file, "verified"), "true") == 0;
     half->skipped = strtoll(meta_text(file, "skipped"), NULL, 10);
     half->origin = ys_strdup(meta_text(file, "source"));
-    return half->origin ? YS_OK : ys_out_of_memory();
+    return YS_OK;
 }
 
 static ys_status load_half(const struct ys_data_source *source, const char *folder, const char *name,
                            struct prepared_half *half)
 {
     half->path = ys_path_join(folder, name);
-    if (!half->path)
-        return ys_out_of_memory();
     if (!ys_fs_exists(half->path))
         return ys_fail(YS_ENOTFOUND, "there is no %s", half->path);
     struct ys_safetensors *file;
@@ -271,14 +260,11 @@ static ys_status load_half(const struct ys_data_source *source, const char *fold
 }
 
 /** Takes what `train` and `test` own. */
-static ys_status fill(const struct ys_data_source *source, struct prepared_half *train, struct prepared_half *test,
-                      struct ys_dataset *dataset)
+static void fill(const struct ys_data_source *source, struct prepared_half *train, struct prepared_half *test,
+                 struct ys_dataset *dataset)
 {
-    char *name = ys_strdup(source->name);
-    if (!name)
-        return ys_out_of_memory();
     *dataset = (struct ys_dataset){
-        .name = name,
+        .name = ys_strdup(source->name),
         .train_path = train->path,
         .test_path = test->path,
         .train_count = train->count,
@@ -296,7 +282,6 @@ static ys_status fill(const struct ys_data_source *source, struct prepared_half 
     memcpy(dataset->train_hash, train->hash, sizeof dataset->train_hash);
     memcpy(dataset->test_hash, test->hash, sizeof dataset->test_hash);
     train->path = train->origin = test->path = NULL;
-    return YS_OK;
 }
 
 static ys_status load_files(const struct ys_data_source *source, const char *folder, struct ys_dataset *dataset)
@@ -306,7 +291,7 @@ static ys_status load_files(const struct ys_data_source *source, const char *fol
     if (status == YS_OK)
         status = load_half(source, folder, TEST, &test);
     if (status == YS_OK)
-        status = fill(source, &train, &test, dataset);
+        fill(source, &train, &test, dataset);
     half_fini(&train);
     half_fini(&test);
     return status;
@@ -315,7 +300,7 @@ static ys_status load_files(const struct ys_data_source *source, const char *fol
 static bool has_files(const char *folder)
 {
     char *train = ys_path_join(folder, TRAIN), *test = ys_path_join(folder, TEST);
-    bool has = train && test && ys_fs_exists(train) && ys_fs_exists(test);
+    bool has = ys_fs_exists(train) && ys_fs_exists(test);
     ys_free(train);
     ys_free(test);
     return has;
@@ -338,10 +323,7 @@ static ys_status load_version(const struct ys_data_source *source, const char *p
     if (status == YS_OK) {
         dataset->lock = lock;
         dataset->folder = ys_strdup(path);
-        if (dataset->folder)
-            return YS_OK;
-        ys_dataset_fini(dataset);
-        status = ys_out_of_memory();
+        return YS_OK;
     }
     ys_lock_release(&lock);
     return status;
@@ -373,18 +355,15 @@ static ys_status load_wanted(const struct ys_data_source *source, const char *fo
 {
     struct ys_versions versions;
     bool found = false;
-    YS_TRY(ys_versions_list(folder, &versions));
-    ys_status status = YS_OK;
-    for (size_t i = 0; status != YS_ENOMEM && !found && i < versions.count; i++) {
-        status = load_version(source, versions.paths[i], dataset);
+    ys_versions_list(folder, &versions);
+    for (size_t i = 0; !found && i < versions.count; i++) {
+        ys_status status = load_version(source, versions.paths[i], dataset);
         found = status == YS_OK && has_rows(dataset, wanted);
         if (status == YS_OK && !found)
             ys_dataset_fini(dataset);
     }
     ys_versions_fini(&versions);
-    if (status == YS_ENOMEM || found)
-        return status;
-    return ys_fail(YS_ENOTFOUND, "no version in %s has these rows", folder);
+    return found ? YS_OK : ys_fail(YS_ENOTFOUND, "no version in %s has these rows", folder);
 }
 
 ys_status ys_prepared_load(const struct ys_data_source *source, const struct ys_data_wanted *wanted,

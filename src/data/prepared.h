@@ -26,7 +26,7 @@ struct ys_data_rows {
     const struct ys_data_files *files; /* in the place of the first input; NULL: that is here */
 };
 /** Room for `count` rows of that form. */
-ys_status ys_data_rows_init(struct ys_data_rows *rows, const struct ys_rows *form, int64_t count) YS_MUST_CHECK;
+void ys_data_rows_init(struct ys_data_rows *rows, const struct ys_rows *form, int64_t count);
 /** Of images with a class each. */
 static inline uint8_t *ys_data_pixels(const struct ys_data_rows *rows)
 {

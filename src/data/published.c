@@ -32,7 +32,7 @@ ys_status ys_published_download(const struct ys_data_published *published, const
     for (size_t i = 0; published->files[i] && status == YS_OK; i++) {
         char *url = ys_format("%s%s", mirror, published->files[i]);
         char *path = ys_format("%s/%s", folder, published->files[i]);
-        status = url && path ? download_file(url, path) : ys_out_of_memory();
+        status = download_file(url, path);
         ys_free(url);
         ys_free(path);
     }

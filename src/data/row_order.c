@@ -20,8 +20,6 @@ ys_status ys_order_save(const char *path, const uint32_t *order, const uint32_t 
                         const double *lr)
 {
     uint32_t *zeros = epochs ? NULL : ys_alloc((size_t)steps, sizeof *zeros);
-    if (!epochs && !zeros)
-        return ys_out_of_memory();
     struct ys_tensor tensors[] = {
         {.name = "order",
          .dtype = YS_U32,
@@ -76,18 +74,16 @@ ys_status ys_order_write(const char *path, uint64_t seed, bool streams, int64_t 
     uint32_t *order = ys_alloc((size_t)(steps * batch), sizeof *order);
     uint32_t *rows = ys_alloc((size_t)n, sizeof *rows);
     uint32_t *epochs = ys_alloc((size_t)steps, sizeof *epochs);
-    ys_status status = order && rows && epochs ? YS_OK : ys_out_of_memory();
     int64_t batches = n / batch; /* of an epoch */
-    if (status == YS_OK && streams)
+    if (streams)
         fill_streams(rows, batches, batch);
-    for (int64_t step = 0; step < steps && status == YS_OK; step++) {
+    for (int64_t step = 0; step < steps; step++) {
         if (step % batches == 0 && !streams)
             draw_epoch(seed, step / batches, rows, (size_t)n);
         epochs[step] = (uint32_t)(step / batches);
         memcpy(order + step * batch, rows + step % batches * batch, (size_t)batch * sizeof *order);
     }
-    if (status == YS_OK)
-        status = ys_order_save(path, order, epochs, batch, steps, lr);
+    ys_status status = ys_order_save(path, order, epochs, batch, steps, lr);
     if (status == YS_OK)
         hash_order(order, steps * batch, lr, steps, hash);
     ys_free(epochs);

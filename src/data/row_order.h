@@ -22,7 +22,7 @@ ys_status ys_order_write(const char *path, uint64_t seed, bool streams, int64_t 
                          const double *lr, char hash[65]) YS_MUST_CHECK;
 
 /** Writes a given order, [steps, batch], with its `steps` epochs (NULL: all of them the first, 0) and learning rates,
- * in the same form. Rows are not checked. YS_ENOMEM. */
+ * in the same form. Rows are not checked. */
 ys_status ys_order_save(const char *path, const uint32_t *order, const uint32_t *epochs, int64_t batch, int64_t steps,
                         const double *lr) YS_MUST_CHECK;
 

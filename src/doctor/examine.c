@@ -48,30 +48,17 @@ struct doctor {
     const char *root;
     struct ys_host_known host;
     struct ys_list *lines;
-    ys_status status;
 };
-
-static char *keep(struct doctor *doctor, const char *text)
-{
-    char *copy = ys_strdup(text);
-    if (text && !copy)
-        doctor->status = YS_ENOMEM;
-    return copy;
-}
 
 static void say(struct doctor *doctor, const char *name, enum ys_doctor_state state, const char *found,
                 const char *consequence, const char *remedy)
 {
     struct ys_doctor_line *line = ys_list_add(&ys_doctor_line_record, doctor->lines);
-    if (!line) {
-        doctor->status = YS_ENOMEM;
-        return;
-    }
-    *line = (struct ys_doctor_line){.name = keep(doctor, name),
+    *line = (struct ys_doctor_line){.name = ys_strdup(name),
                                     .state = state,
-                                    .found = keep(doctor, found),
-                                    .consequence = keep(doctor, consequence),
-                                    .remedy = keep(doctor, remedy)};
+                                    .found = ys_strdup(found),
+                                    .consequence = ys_strdup(consequence),
+                                    .remedy = ys_strdup(remedy)};
 }
 
 static void say_good(struct doctor *doctor, const char *name, const char *found)
@@ -94,10 +81,6 @@ static void look_at_group(struct doctor *doctor)
     const char *wish = getenv("YARDSTICK_CGROUP");
     ys_status status = wish && strcmp(wish, "off") == 0 ? ys_fail(YS_ENOTFOUND, "YARDSTICK_CGROUP is off")
                                                         : ys_group_open(doctor->root, 0, &group);
-    if (status == YS_ENOMEM) {
-        doctor->status = status;
-        return;
-    }
     if (status != YS_OK) {
         char reason[300];
         snprintf(reason, sizeof reason, "no control group: %s", ys_error());
@@ -433,7 +416,7 @@ ys_status ys_doctor_look(struct ys_list *lines)
     ys_json *host = NULL;
     *lines = (struct ys_list){0};
     YS_TRY(ys_host_describe(&host));
-    struct doctor doctor = {.root = ys_procfs_root(), .lines = lines, .status = YS_OK};
+    struct doctor doctor = {.root = ys_procfs_root(), .lines = lines};
     ys_host_read(host, &doctor.host);
     look_at_load(&doctor);
     look_at_group(&doctor);
@@ -448,8 +431,5 @@ ys_status ys_doctor_look(struct ys_list *lines)
     look_at_anchor(&doctor);
     look_at_kept(&doctor);
     ys_json_free(host);
-    if (doctor.status == YS_OK)
-        return YS_OK;
-    ys_list_fini(&ys_doctor_line_record, lines);
-    return ys_out_of_memory();
+    return YS_OK;
 }

@@ -18,7 +18,7 @@ struct ys_doctor_line {
 extern const struct ys_record ys_doctor_line_record;
 
 /** Looks at the machine, most of a second, half of it at its load: a list of struct ys_doctor_line, which is
- * overwritten; ys_list_fini() frees it. YS_ENOMEM. */
+ * overwritten; ys_list_fini() frees it. */
 ys_status ys_doctor_look(struct ys_list *lines) YS_MUST_CHECK;
 
 #endif

@@ -181,14 +181,13 @@ static void judge(const struct act *act, const struct ys_session_end *end, const
 static ys_json *open_message(const char *act, const char *folder)
 {
     struct ys_plan plan;
-    ys_json *message = NULL;
-    if (ys_plan_init(&plan) != YS_OK)
-        return NULL;
+    ys_plan_init(&plan);
     plan.mode = YS_MODE_TRAIN;
     plan.batch = plan.steps = plan.block = plan.threads = 1;
     plan.options = ys_json_object();
-    if (ys_json_set_string(plan.options, "act", act) == YS_OK && ys_plan_put(&plan.folder, folder) == YS_OK)
-        message = ys_request_open(&plan);
+    ys_json_set_string(plan.options, "act", act);
+    ys_set_text(&plan.folder, folder);
+    ys_json *message = ys_request_open(&plan);
     ys_plan_fini(&plan);
     return message;
 }
@@ -207,8 +206,6 @@ static ys_status perform(const char *program, const char *folder, const struct a
     struct ys_session *session = NULL;
     struct ys_session_end end;
     ys_json *opened = NULL, *message = open_message(act->act, folder);
-    if (!message)
-        return ys_out_of_memory();
     ys_status status = ys_session_open(&launch, &session);
     if (status == YS_OK)
         status = ys_session_request(session, message, NULL, NULL, &opened);
@@ -219,7 +216,7 @@ static ys_status perform(const char *program, const char *folder, const struct a
         struct opened told;
         ys_record_glance(&opened_record, opened, &told);
         judge(act, &end, &told.known, base, look);
-    } else if (status != YS_EINTR && status != YS_ENOMEM && end.message) {
+    } else if (status != YS_EINTR && end.message) {
         *look = (struct performance_shown){.truth = NAN, .observed = NAN}; /* this machine has no such thing */
         snprintf(look->reason, sizeof look->reason, "%s", end.message);
         status = YS_OK;
@@ -260,8 +257,8 @@ static double median(double *values, size_t count)
     return ys_stat_quantile(values, count, 0.5);
 }
 
-static ys_status fill_row(const struct act *act, const struct performance_shown *looks, size_t times,
-                          struct ys_self_test_row *row)
+static void fill_row(const struct act *act, const struct performance_shown *looks, size_t times,
+                     struct ys_self_test_row *row)
 {
     static double truth[MOST_TIMES], observed[MOST_TIMES], error[MOST_TIMES];
     const char *reason = NULL;
@@ -287,7 +284,6 @@ static ys_status fill_row(const struct act *act, const struct performance_shown 
         row->bound = bound_of(act->kind, row->truth);
         row->verdict = row->error <= row->bound ? YS_SELF_TEST_TRUE : YS_SELF_TEST_WRONG;
     }
-    return row->what && row->unit && (row->reason || !reason) ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status measure_base(const char *program, const char *folder, struct base *base)
@@ -309,14 +305,13 @@ static ys_status test_all(const char *program, const char *folder, int times, st
 {
     struct base base;
     struct performance_shown *looks = ys_alloc((size_t)times, sizeof *looks);
-    ys_status status = looks ? measure_base(program, folder, &base) : ys_out_of_memory();
+    ys_status status = measure_base(program, folder, &base);
     for (size_t a = 0; status == YS_OK && a < sizeof ACTS / sizeof ACTS[0]; a++) {
         ys_progress("%s", ACTS[a].what);
         for (int i = 0; status == YS_OK && i < times; i++)
             status = perform(program, folder, &ACTS[a], &base, &looks[i]);
-        struct ys_self_test_row *row = status == YS_OK ? ys_list_add(&row_record, rows) : NULL;
         if (status == YS_OK)
-            status = row ? fill_row(&ACTS[a], looks, (size_t)times, row) : ys_out_of_memory();
+            fill_row(&ACTS[a], looks, (size_t)times, ys_list_add(&row_record, rows));
     }
     ys_progress_clear();
     ys_free(looks);
@@ -370,25 +365,22 @@ static ys_status test_phases(const char *program, const char *folder, int times,
     struct performance_shown *looks = ys_alloc((size_t)times * YS_KNOWN_PHASES, sizeof *looks);
     double *idle_s = ys_alloc((size_t)times * YS_KNOWN_PHASES, sizeof *idle_s);
     ys_progress("length of phases");
-    ys_status status = looks && idle_s ? look_at_phases(program, folder, times, idle_s, looks) : ys_out_of_memory();
-    for (int p = 0; status == YS_OK && p < YS_KNOWN_PHASES; p++) {
-        struct ys_self_test_row *row = ys_list_add(&row_record, rows);
-        status = row ? fill_row(&PHASES[p], &looks[p * times], (size_t)times, row) : ys_out_of_memory();
-    }
+    ys_status status = look_at_phases(program, folder, times, idle_s, looks);
+    for (int p = 0; status == YS_OK && p < YS_KNOWN_PHASES; p++)
+        fill_row(&PHASES[p], &looks[p * times], (size_t)times, ys_list_add(&row_record, rows));
     ys_progress_clear();
     ys_free(idle_s);
     ys_free(looks);
     return status;
 }
 
-static ys_status fill_place(struct ys_self_test *table, int times)
+static void fill_place(struct ys_self_test *table, int times)
 {
     struct utsname names;
     table->date = ys_machine_note_date();
     table->host = ys_machine_note_host();
     table->kernel = ys_strdup(uname(&names) == 0 ? names.release : "?");
     table->times = times;
-    return table->date && table->host && table->kernel ? YS_OK : ys_out_of_memory();
 }
 
 ys_status ys_self_test(int times, struct ys_self_test *table)
@@ -400,9 +392,8 @@ ys_status ys_self_test(int times, struct ys_self_test *table)
     if (!program)
         return ys_fail(YS_ENOTFOUND,
                        "the program yardstick-known is not found beside yardstick; build or install it again");
-    ys_status status = fill_place(table, times);
-    if (status == YS_OK)
-        status = ys_working_in_cache("doctor", &working);
+    fill_place(table, times);
+    ys_status status = ys_working_in_cache("doctor", &working);
     if (status == YS_OK) {
         status = test_all(program, working.path, times, &table->rows);
         if (status == YS_OK)

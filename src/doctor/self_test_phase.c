@@ -28,7 +28,7 @@ static ys_status read_slept(const char *folder, struct ys_known_times *times)
     struct phase_sleeps slept;
     ys_json *json = NULL;
     char *path = ys_path_join(folder, "known-sleeps.json");
-    ys_status status = path ? ys_json_read(path, &json) : ys_out_of_memory();
+    ys_status status = ys_json_read(path, &json);
     if (status == YS_OK) {
         ys_record_glance(&slept_record, json, &slept);
         times->slept_s[YS_KNOWN_START] = slept.start_ns * 1e-9;
@@ -63,15 +63,15 @@ static void observe(const struct ys_run_record *record, struct ys_known_times *t
     times->observed_s[YS_KNOWN_STOP] = span_of(at->bye_ns, at->end_ns);
 }
 
-static ys_status fill_plan(const char *folder, bool sleeps, struct ys_plan *plan)
+static void fill_plan(const char *folder, bool sleeps, struct ys_plan *plan)
 {
     plan->mode = YS_MODE_TRAIN;
     plan->batch = plan->block = plan->threads = 1;
     plan->steps = STEPS;
     plan->eval_every = 0;
     plan->options = ys_json_object();
-    YS_TRY(ys_json_set_string(plan->options, "act", sleeps ? "phases" : "nothing"));
-    return ys_plan_put(&plan->folder, folder);
+    ys_json_set_string(plan->options, "act", sleeps ? "phases" : "nothing");
+    ys_set_text(&plan->folder, folder);
 }
 
 static ys_status run(const char *program, const char *folder, bool sleeps, const struct ys_plan *plan,
@@ -99,10 +99,9 @@ ys_status ys_known_run(const char *program, const char *folder, bool sleeps, str
 {
     struct ys_plan plan;
     *times = (struct ys_known_times){{0}, {0}, ""};
-    YS_TRY(ys_plan_init(&plan));
-    ys_status status = fill_plan(folder, sleeps, &plan);
-    if (status == YS_OK)
-        status = run(program, folder, sleeps, &plan, times);
+    ys_plan_init(&plan);
+    fill_plan(folder, sleeps, &plan);
+    ys_status status = run(program, folder, sleeps, &plan, times);
     ys_plan_fini(&plan);
     return status;
 }

@@ -259,8 +259,7 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, bool own
     struct ys_recipe *recipe = NULL, *used = NULL;
     char *asked = NULL;
     const char *version = NULL;
-    ys_recipe_named(spec, recipe_dirs, &f->spec);
-    spec = f->spec;
+    spec = f->spec = ys_recipe_named(spec, recipe_dirs);
     ys_recipe_split(spec, &f->name, &asked);
     ys_status status = own ? ys_recipe_find_own(spec, &recipe) : ys_recipe_find(spec, recipe_dirs, &recipe);
     if (status == YS_OK)

@@ -60,14 +60,9 @@ const struct ys_record *ys_framework_entry_told(const struct ys_framework_entry 
     return entry->state == YS_ENTRY_DAMAGED ? &damaged_record : &ys_framework_entry_record;
 }
 
-static void keep(char **place, const char *text)
-{
-    *place = ys_strdup(text);
-}
-
 static void fill_recipe(struct ys_framework_entry *entry, const struct ys_recipe *recipe)
 {
-    keep(&entry->title, recipe->title);
+    entry->title = ys_strdup(recipe->title);
     for (size_t i = 0; recipe->versions[i]; i++)
         if (recipe->versions[i][0])
             ys_list_add_text(&entry->versions, recipe->versions[i]);
@@ -77,15 +72,15 @@ static void fill_recipe(struct ys_framework_entry *entry, const struct ys_recipe
     entry->has_double = recipe->has_double;
     entry->no_work = recipe->no_work;
     entry->options = ys_json_copy(recipe->options);
-    keep(&entry->limits, recipe->limits);
+    entry->limits = ys_strdup(recipe->limits);
     entry->kind = recipe->program ? YS_ENTRY_PROGRAM
                   : recipe->uses  ? YS_ENTRY_SHARED
                   : recipe->get   ? YS_ENTRY_BUILD
                                   : YS_ENTRY_PACKAGES;
-    keep(&entry->uses, recipe->uses);
+    entry->uses = ys_strdup(recipe->uses);
     entry->download_bytes = recipe->download_bytes;
     entry->disk_bytes = recipe->disk_bytes;
-    keep(&entry->recipe, recipe->path);
+    entry->recipe = ys_strdup(recipe->path);
 }
 
 /* What there is of its environment. */
@@ -96,7 +91,7 @@ static void fill_environment(struct ys_framework_entry *entry, const struct ys_r
         ys_environment_read(recipe, entry->version, &environment);
     if (environment.complete)
         entry->size_bytes = environment.size_bytes;
-    keep(&entry->python, environment.complete && *environment.python ? environment.python : recipe->python);
+    entry->python = ys_strdup(environment.complete && *environment.python ? environment.python : recipe->python);
     ys_environment_fini(&environment);
 }
 
@@ -107,7 +102,7 @@ static void fill_changed(struct ys_framework_entry *entry, const struct ys_env_f
     entry->changed = ys_alloc(1, sizeof *entry->changed);
     entry->changed->count = (int64_t)ys_env_files_count(files);
     entry->changed->missing = (int64_t)files->missing;
-    keep(&entry->changed->first, files->first);
+    entry->changed->first = ys_strdup(files->first);
 }
 
 /* One whose files changed is ready still; why it might better not be used, and what to do, stand where others have it.
@@ -122,10 +117,10 @@ static ys_status fill_state(struct ys_framework_entry *entry, struct ys_framewor
     fill_changed(entry, &files);
     ys_env_files_fini(&files);
     entry->state = states[framework->state];
-    keep(&entry->version, framework->version);
-    keep(&entry->reason, framework->changes ? framework->changes : framework->reason);
+    entry->version = ys_strdup(framework->version);
+    entry->reason = ys_strdup(framework->changes ? framework->changes : framework->reason);
     if (!framework->changes) {
-        keep(&entry->command, framework->command);
+        entry->command = ys_strdup(framework->command);
         return YS_OK;
     }
     entry->command = ys_format("yardstick install --repair %s", ys_path_base(framework->environment));
@@ -156,17 +151,16 @@ static void add_entry(const char *spec, const char *const *recipe_dirs, struct y
     if (fill(entry, spec, recipe_dirs) != YS_OK) {
         ys_record_fini(&ys_framework_entry_record, entry);
         entry->state = YS_ENTRY_DAMAGED;
-        keep(&entry->reason, ys_error());
+        entry->reason = ys_strdup(ys_error());
     }
     entry->name = ys_strndup(spec, strcspn(spec, "@"));
-    keep(&entry->spec, spec);
+    entry->spec = ys_strdup(spec);
 }
 
 void ys_framework_list(const char *const *recipe_dirs, struct ys_list *list)
 {
-    ys_json *specs = NULL;
+    ys_json *specs = ys_recipe_specs(recipe_dirs);
     *list = (struct ys_list){0};
-    ys_recipe_specs(recipe_dirs, &specs);
     for (size_t i = 0; i < ys_json_size(specs); i++)
         add_entry(ys_json_text(ys_json_at(specs, i), ""), recipe_dirs, list);
     ys_json_free(specs);

@@ -23,8 +23,7 @@ static const uint64_t RESERVE_BYTES = 8000000000;
 static ys_status find_recipe(const char *spec, const char *const *recipe_dirs, struct ys_recipe **recipe,
                              const char **version)
 {
-    char *named = NULL, *name = NULL, *asked = NULL;
-    ys_recipe_named(spec, recipe_dirs, &named);
+    char *named = ys_recipe_named(spec, recipe_dirs), *name = NULL, *asked = NULL;
     ys_recipe_split(named, &name, &asked);
     ys_status status = ys_recipe_find(named, recipe_dirs, recipe);
     if (status == YS_OK)

@@ -21,18 +21,16 @@ static ys_status fail_key(const struct ys_ini_entry *entry, const char *key)
 }
 
 /* The table of one data set, made where there is none yet. */
-static void find_table(ys_json *own, const char *data, ys_json **table)
+static ys_json *find_table(ys_json *own, const char *data)
 {
-    *table = ys_json_get(own, data);
-    if (*table)
-        return;
-    *table = ys_json_object();
-    ys_json_set(own, data, *table);
+    if (!ys_json_get(own, data))
+        ys_json_set(own, data, ys_json_object());
+    return ys_json_get(own, data);
 }
 
 static ys_status set(ys_json *own, const struct ys_ini_entry *entry, const char *data, const char *key)
 {
-    ys_json *table, *value = NULL;
+    ys_json *value = NULL;
     size_t known = 0;
     while (keys[known] && strcmp(keys[known], key) != 0)
         known++;
@@ -46,11 +44,7 @@ static ys_status set(ys_json *own, const struct ys_ini_entry *entry, const char 
     ys_free(folder);
     if (status != YS_OK)
         return ys_ini_fail_in(&entry->value_place, status);
-    find_table(own, data, &table);
-    if (status != YS_OK) {
-        ys_json_free(value);
-        return status;
-    }
+    ys_json *table = find_table(own, data);
     ys_json_set(table, key, value);
     if (ys_json_get(table, "epochs") && ys_json_get(table, "steps"))
         return ys_ini_fail(&entry->place, "%s: epochs and steps both say how long a run is: remove one", entry->key);
@@ -71,9 +65,8 @@ ys_status ys_own_set(ys_json *own, const struct ys_ini_entry *entry)
 /* "own_of can be caffe, theano": who has defaults for `data`. A damaged recipe has none. */
 static void name_others(const char *data, const char *const *recipe_dirs, struct ys_buf *out)
 {
-    ys_json *specs = NULL;
+    ys_json *specs = ys_recipe_specs(recipe_dirs);
     size_t count = 0;
-    ys_recipe_specs(recipe_dirs, &specs);
     for (size_t i = 0; i < ys_json_size(specs); i++) {
         const char *spec = ys_json_text(ys_json_at(specs, i), "");
         struct ys_recipe *recipe = NULL;

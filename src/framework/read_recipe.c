@@ -67,11 +67,6 @@ static void add_words(char ***list, const char *text, const char *separators)
     }
 }
 
-static void set_text(char **field, const char *value)
-{
-    *field = ys_strdup(value);
-}
-
 static ys_status set_bool(bool *field, const struct ys_ini_entry *entry)
 {
     bool yes = strcmp(entry->value, "yes") == 0;
@@ -176,7 +171,7 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(entry->key, texts[i].key) == 0) {
-            set_text(texts[i].field, entry->value);
+            *texts[i].field = ys_strdup(entry->value);
             return YS_OK;
         }
     const bool is_versions = strcmp(entry->key, "versions") == 0;
@@ -300,7 +295,7 @@ static ys_status fill(struct ys_recipe *recipe, const struct ys_ini *ini)
     if (!recipe->env)
         recipe->env = ys_alloc(1, sizeof *recipe->env);
     if (!recipe->title && recipe->name)
-        set_text(&recipe->title, recipe->name);
+        recipe->title = ys_strdup(recipe->name);
     return check(recipe);
 }
 
@@ -361,7 +356,7 @@ static void add_user_dir(ys_json *folders)
     ys_free(path);
 }
 
-void ys_recipe_dirs(const char *const *dirs, ys_json **folders)
+ys_json *ys_recipe_dirs(const char *const *dirs)
 {
     ys_json *list = ys_json_array();
     char *own = own_dir();
@@ -371,7 +366,7 @@ void ys_recipe_dirs(const char *const *dirs, ys_json **folders)
     if (own)
         ys_json_append(list, ys_json_string(own));
     ys_free(own);
-    *folders = list;
+    return list;
 }
 
 static int by_text(const void *a, const void *b)
@@ -396,38 +391,36 @@ static void list_folder(const char *folder, char ***names)
 }
 
 /* All names, sorted, ended by NULL; free with free_texts(). */
-static void collect_names(const char *const *dirs, char ***names)
+static char **collect_names(const char *const *dirs)
 {
-    ys_json *folders = NULL;
-    ys_recipe_dirs(dirs, &folders);
+    char **names = NULL;
+    ys_json *folders = ys_recipe_dirs(dirs);
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < ys_json_size(folders); i++)
-        list_folder(ys_json_text(ys_json_at(folders, i), ""), names);
+        list_folder(ys_json_text(ys_json_at(folders, i), ""), &names);
     ys_json_free(folders);
-    while (*names && (*names)[count])
+    while (names && names[count])
         count++;
     if (count)
-        qsort(*names, count, sizeof **names, by_text);
-    for (size_t i = 0; i < count; i++) {
-        char *name = (*names)[i];
-        if (kept && strcmp((*names)[kept - 1], name) == 0)
-            ys_free(name);
+        qsort(names, count, sizeof *names, by_text);
+    for (size_t i = 0; i < count; i++)
+        if (kept && strcmp(names[kept - 1], names[i]) == 0)
+            ys_free(names[i]);
         else
-            (*names)[kept++] = name;
-    }
-    if (*names)
-        (*names)[kept] = NULL;
+            names[kept++] = names[i];
+    if (names)
+        names[kept] = NULL;
+    return names;
 }
 
-void ys_recipe_specs(const char *const *dirs, ys_json **specs)
+ys_json *ys_recipe_specs(const char *const *dirs)
 {
-    char **list = NULL;
-    collect_names(dirs, &list);
+    char **list = collect_names(dirs);
     ys_json *array = ys_json_array();
     for (size_t i = 0; list && list[i]; i++)
         ys_json_append(array, ys_json_string(list[i]));
     free_texts(list);
-    *specs = array;
+    return array;
 }
 
 /* Its name, and what else people call it. A damaged recipe has no more than its name. */
@@ -443,9 +436,8 @@ static void add_words_of(const char *spec, const char *const *dirs, char ***word
 
 static ys_status no_such(const char *name, const char *const *dirs)
 {
-    char **names = NULL, **words = NULL;
+    char **names = collect_names(dirs), **words = NULL;
     struct ys_buf known = {0};
-    collect_names(dirs, &names);
     for (size_t i = 0; names && names[i]; i++) {
         add_words_of(names[i], dirs, &words);
         ys_buf_printf(&known, "%s%s", i ? ", " : "", names[i]);
@@ -514,29 +506,27 @@ static bool has_recipe(char *const *specs, const char *name, size_t length)
     return false;
 }
 
-void ys_recipe_named(const char *spec, const char *const *dirs, char **named)
+char *ys_recipe_named(const char *spec, const char *const *dirs)
 {
-    char **specs = NULL;
     const size_t length = strcspn(spec, "@=");
     const bool has_equals = strncmp(spec + length, "==", 2) == 0;
     const char *rest = spec + length + 2 * has_equals;
-    *named = NULL;
-    collect_names(dirs, &specs);
+    char **specs = collect_names(dirs);
     const char *name = has_recipe(specs, spec, length) ? NULL : find_meant(specs, dirs, spec, length);
-    *named = name ? ys_format("%s%s%s", name, has_equals ? "@" : "", rest)
-                  : ys_format("%.*s%s%s", (int)length, spec, has_equals ? "@" : "", rest);
+    char *named = name ? ys_format("%s%s%s", name, has_equals ? "@" : "", rest)
+                       : ys_format("%.*s%s%s", (int)length, spec, has_equals ? "@" : "", rest);
     free_texts(specs);
+    return named;
 }
 
 ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe)
 {
     size_t length = strcspn(spec, "@");
-    ys_json *folders = NULL;
     *recipe = NULL;
     if (!length || strchr(spec, '/'))
         return ys_fail(YS_ENOTFOUND, "\"%s\" is not the name of a framework", spec);
     char *name = ys_strndup(spec, length);
-    ys_recipe_dirs(dirs, &folders);
+    ys_json *folders = ys_recipe_dirs(dirs);
     ys_status status = YS_OK;
     if (spec[length])
         status = find_file(folders, spec, recipe);

@@ -39,7 +39,7 @@ struct ys_recipe {
  * spelling (capitals, - and _) says it; torch==2.13.0 as pip has it is pytorch@2.13.0. What nobody knows stays as it
  * is.
  */
-void ys_recipe_named(const char *spec, const char *const *dirs, char **named);
+char *ys_recipe_named(const char *spec, const char *const *dirs);
 /** Finds and reads the recipe of `spec`: of "NAME@VERSION" the file NAME@VERSION.recipe, which holds for that version
  * alone, wherever there is one; else NAME.recipe, whether or not it has the version. Errors as ys_framework_find(). */
 ys_status ys_recipe_find(const char *spec, const char *const *dirs, struct ys_recipe **recipe) YS_MUST_CHECK;
@@ -58,8 +58,8 @@ ys_status ys_recipe_version(struct ys_recipe *recipe, const char *asked, const c
 bool ys_recipe_is_unpinned(const struct ys_recipe *recipe, const char *version);
 
 /** The folders that are searched, existing or not, as an array of strings. */
-void ys_recipe_dirs(const char *const *dirs, ys_json **folders);
+ys_json *ys_recipe_dirs(const char *const *dirs);
 /** What finds each recipe in them, NAME or NAME@VERSION, sorted, each once. */
-void ys_recipe_specs(const char *const *dirs, ys_json **specs);
+ys_json *ys_recipe_specs(const char *const *dirs);
 
 #endif

@@ -298,12 +298,14 @@ static ys_status read_file(struct ini_reader *reader, struct frame *frame)
     return status;
 }
 
-static void include_path(struct ini_reader *reader, const struct frame *outer, const char *value, const char **path)
+static const char *include_path(struct ini_reader *reader, const struct frame *outer, const char *value)
 {
-    bool as_is = value[0] == '/' || strcmp(outer->folder, ".") == 0;
-    char *joined = as_is ? ys_strdup(value) : ys_path_join(outer->folder, value);
-    *path = joined ? keep(reader->ini, joined, strlen(joined)) : NULL;
+    if (value[0] == '/' || strcmp(outer->folder, ".") == 0)
+        return keep(reader->ini, value, strlen(value));
+    char *joined = ys_path_join(outer->folder, value);
+    const char *path = keep(reader->ini, joined, strlen(joined));
     ys_free(joined);
+    return path;
 }
 
 static ys_status read_include(struct ini_reader *reader, struct frame *outer, const struct ys_ini_entry *entry)
@@ -311,8 +313,7 @@ static ys_status read_include(struct ini_reader *reader, struct frame *outer, co
     if (!outer->folder)
         return ys_ini_fail(&entry->place, "include = %s: files cannot be included here", entry->value);
     struct frame frame = {.outer = outer, .depth = outer->depth + 1, .opened_by = outer->opened_by};
-    include_path(reader, outer, entry->value, &frame.name);
-    frame.path = frame.name;
+    frame.path = frame.name = include_path(reader, outer, entry->value);
     struct stat identity;
     for (const struct frame *above = outer; above && stat(frame.name, &identity) == 0; above = above->outer)
         if (above->identity.st_ino == identity.st_ino && above->identity.st_dev == identity.st_dev)

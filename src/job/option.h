@@ -93,6 +93,6 @@ void ys_job_keys_text(struct ys_buf *out);
 void ys_options_markdown(struct ys_buf *out);
 /** Array of {name, group, type, values, unit, low, high, choices, default, axis, mode, compare, flag, available, help}.
  */
-ys_status ys_options_json(ys_json **options) YS_MUST_CHECK;
+ys_json *ys_options_json(void);
 
 #endif

@@ -241,11 +241,10 @@ static void option_json(const struct ys_option *option, ys_json *list)
     ys_json_append(list, item);
 }
 
-ys_status ys_options_json(ys_json **json)
+ys_json *ys_options_json(void)
 {
     ys_json *list = ys_json_array();
     for (const struct ys_option *option = ys_options(); option->name; option++)
         option_json(option, list);
-    *json = list;
-    return YS_OK;
+    return list;
 }

@@ -107,11 +107,8 @@ static void spell(const struct ys_option *option, const ys_json *value, char **t
 {
     const bool is_name = option->type == YS_OPTION_MODEL || option->type == YS_OPTION_DATA;
     const char *spelled = ys_json_text(value, NULL);
-    if (!spelled || (!is_name && option->type != YS_OPTION_WORD) || strchr(spelled, '/'))
-        return;
-    char *copy = ys_strdup(spelled);
-    ys_free(*text);
-    *text = copy;
+    if (spelled && (is_name || option->type == YS_OPTION_WORD) && !strchr(spelled, '/'))
+        ys_set_text(text, spelled);
 }
 
 static ys_status check_distinct(const struct ys_setting *setting)

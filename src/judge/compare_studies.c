@@ -18,19 +18,13 @@ struct judging {
     struct ys_judged *judged;
 };
 
-static void copy_text(const char *text, char **copy)
-{
-    ys_free(*copy);
-    *copy = ys_strdup(text);
-}
-
 void ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told)
 {
     told->id = side->store ? side->told.study.id : YS_FIELD_NONE;
-    copy_text(side->word, &told->selector);
-    copy_text(side->told.study.name, &told->name);
-    copy_text(side->told.study.started, &told->started);
-    copy_text(side->told.study.version, &told->version);
+    ys_set_text(&told->selector, side->word);
+    ys_set_text(&told->name, side->told.study.name);
+    ys_set_text(&told->started, side->told.study.started);
+    ys_set_text(&told->version, side->told.study.version);
 }
 
 void ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval)
@@ -124,7 +118,7 @@ static void conclude(const struct judging *judging, const struct ys_metric_info 
     ys_judge_set_ends(&told->settled_ci, &apart->settled.interval);
     if (drifts)
         ys_judge_set_ends(&told->drift, bound);
-    copy_text(reason, &told->reason);
+    ys_set_text(&told->reason, reason);
 }
 
 /* Whether what was learned is matched by seed: the same work from the same seeds. */
@@ -150,8 +144,8 @@ static void judge_metric(const struct judging *judging, const size_t places[2], 
     if (a->n == 0 && b->n == 0)
         return;
     struct ys_judged_metric *told = ys_list_add(&ys_judged_metric_record, &pair->metrics);
-    copy_text(info->name, &told->metric);
-    copy_text(info->unit, &told->unit);
+    ys_set_text(&told->metric, info->name);
+    ys_set_text(&told->unit, info->unit);
     ys_judge_apart(base, candidate, metric, fraction, is_by_seed(judging, pair, info), &apart);
     told->is_untold = info->of_steady && isfinite(apart.centre.value) && isnan(apart.settled.value);
     ys_drift_bound(drift, judging->base, judging->candidate, metric, &bound);
@@ -171,30 +165,30 @@ const char *ys_judge_proof_word(const struct ys_result_trial *trial)
     return ys_name_of(&ys_proof_verdicts, (int)ys_stored_verdict(trial->proof));
 }
 
-void ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault)
+char *ys_judge_fault(const struct ys_result_trial *trial, const char *side)
 {
-    *fault = NULL;
     const enum ys_proof_verdict verdict = ys_stored_verdict(trial->proof);
     const char *of = side ? " of the " : "";
     side = side ? side : "";
     if (trial->framework && trial->framework->no_work)
-        *fault = ys_format("%s%s%s does no work", trial->id, of, side);
-    else if (trial->runs == trial->failed)
-        *fault = ys_format("no run of %s%s%s succeeded: %s", trial->id, of, side,
-                           ys_name_of(&ys_run_statuses, trial->status));
-    else if (verdict != YS_PROOF_PASS && verdict != YS_PROOF_WEAK)
-        *fault = ys_format("%s %s%s%s does the work that was asked for",
-                           verdict == YS_PROOF_FAIL ? "the proof failed that" : "there is no proof that", trial->id, of,
-                           side);
+        return ys_format("%s%s%s does no work", trial->id, of, side);
+    if (trial->runs == trial->failed)
+        return ys_format("no run of %s%s%s succeeded: %s", trial->id, of, side,
+                         ys_name_of(&ys_run_statuses, trial->status));
+    if (verdict == YS_PROOF_PASS || verdict == YS_PROOF_WEAK)
+        return NULL;
+    return ys_format("%s %s%s%s does the work that was asked for",
+                     verdict == YS_PROOF_FAIL ? "the proof failed that" : "there is no proof that", trial->id, of,
+                     side);
 }
 
 static void find_faults(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
                         struct ys_judged_pair *pair)
 {
     const struct ys_judged_difference *other = pair->other.items;
-    ys_judge_fault(base, "base", &pair->base_fault);
-    ys_judge_fault(candidate, "candidate", &pair->candidate_fault);
-    copy_text(pair->base_fault ? pair->base_fault : pair->candidate_fault, &pair->invalid);
+    pair->base_fault = ys_judge_fault(base, "base");
+    pair->candidate_fault = ys_judge_fault(candidate, "candidate");
+    ys_set_text(&pair->invalid, pair->base_fault ? pair->base_fault : pair->candidate_fault);
     if (!pair->invalid && pair->other.count > 0)
         pair->invalid =
             ys_format("not the same work: %s is %s there and %s here", other->what,
@@ -252,8 +246,8 @@ static ys_status judge_pair(const struct judging *judging, size_t of_base, size_
                                  *candidate = &judging->candidate->result.trials[of_candidate];
     struct ys_judged_pair *pair = ys_list_add(&ys_judged_pair_record, &judging->judged->pairs);
     struct ys_drift drift;
-    copy_text(base->id, &pair->base);
-    copy_text(candidate->id, &pair->candidate);
+    ys_set_text(&pair->base, base->id);
+    ys_set_text(&pair->candidate, candidate->id);
     YS_TRY(ys_judge_differ_trials(base, candidate, &pair->differences));
     YS_TRY(ys_judge_differ(base->observed, candidate->observed, "observed", NULL, &pair->differences));
     YS_TRY(ys_judge_differ_work(judging->base, base, judging->candidate, candidate, &pair->other));
@@ -312,7 +306,7 @@ static ys_status pair_all(const struct judging *judging)
 static ys_status judge(const struct judging *judging)
 {
     struct ys_judged *judged = judging->judged;
-    copy_text(YS_JUDGE_SCHEMA, &judged->schema);
+    ys_set_text(&judged->schema, YS_JUDGE_SCHEMA);
     ys_judge_tell_side(judging->base, &judged->base);
     ys_judge_tell_side(judging->candidate, &judged->candidate);
     YS_TRY(ys_judge_differ_studies(judging->base, judging->candidate, &judged->differences));
@@ -375,10 +369,10 @@ void ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metri
     count_disturbed(rounds->of_b, n, told);
     told->margin = metric->margin;
     told->verdict = (int)found.verdict;
-    copy_text(metric->metric, &told->metric);
+    ys_set_text(&told->metric, metric->metric);
     ys_free(scratch);
-    copy_text(metric->unit, &told->unit);
+    ys_set_text(&told->unit, metric->unit);
     ys_judge_set_ends(&told->ci, &found.interval);
     ys_judge_set_ends(&told->settled_ci, &found.settled);
-    copy_text(found.reason, &told->reason);
+    ys_set_text(&told->reason, found.reason);
 }

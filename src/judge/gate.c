@@ -212,7 +212,7 @@ bool ys_gate_is_suspect(const struct ys_gate_check *check)
 }
 
 /* How surely the rounds that count do not lie about the rule's bound, `bounds`, each. */
-static void sureness_of(const struct ys_compare_rounds *rounds, const double *bounds, bool ratio, double *p)
+static double sureness_of(const struct ys_compare_rounds *rounds, const double *bounds, bool ratio)
 {
     size_t n = 0;
     double *away = ys_alloc(rounds->n + 1, sizeof *away);
@@ -221,8 +221,9 @@ static void sureness_of(const struct ys_compare_rounds *rounds, const double *bo
         if (isfinite(one) && !isnan(rounds->of_a[i]) && !isnan(rounds->of_b[i]))
             away[n++] = one;
     }
-    ys_signed_rank_p(away, n, p);
+    const double p = ys_signed_rank_p(away, n);
     ys_free(away);
+    return p;
 }
 
 /* Of fresh rounds against the rule's bound: an interval at this level lies on one side of it just where the test says
@@ -238,7 +239,7 @@ static void compare_with_bound(const struct ys_rule *rule, bool ratio, const str
         bounds[i] = ratio ? rounds->b[i] * (1 + rule->change) : rounds->b[i] + rule->change;
     against.b = bounds;
     ys_compare_rounds(&against, above, ys_metric_find(rule->metric)->kind == YS_KIND_RATE, found);
-    sureness_of(rounds, bounds, ratio, p);
+    *p = sureness_of(rounds, bounds, ratio);
     ys_free(bounds);
 }
 

@@ -30,7 +30,7 @@ void ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told)
 const char *ys_judge_proof_word(const struct ys_result_trial *trial);
 /** Why nothing may be concluded from a trial, whatever it is compared with: a new text; NULL when something may.
  * `side`: whose it is, "base"; NULL where there is one side alone. */
-void ys_judge_fault(const struct ys_result_trial *trial, const char *side, char **fault);
+char *ys_judge_fault(const struct ys_result_trial *trial, const char *side);
 
 /** Both ends of an interval as a list of two; an unknown one leaves it empty. */
 void ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval);

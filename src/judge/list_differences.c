@@ -51,30 +51,27 @@ static void put_value(struct ys_buf *out, const ys_json *value, const char *betw
 }
 
 /* The text of a value that is called `what`; NULL for null. Bytes are also said in larger units. */
-static void text_of(const char *what, const ys_json *value, char **text)
+static char *text_of(const char *what, const ys_json *value)
 {
     static const char bytes[] = "_bytes";
     const size_t length = strlen(what), end = sizeof bytes - 1;
     const double number = ys_json_number(value, NAN);
     struct ys_buf out = {0};
     char size[YS_SIZE_TEXT];
-    *text = NULL;
     if (ys_json_type_of(value) == YS_JSON_NULL)
-        return;
+        return NULL;
     ys_buf_puts(&out, "");
     put_value(&out, value, ", ");
     if (number >= 1000 && number < 1e18 && length > end && strcmp(what + length - end, bytes) == 0)
         ys_buf_printf(&out, " (%s)", ys_size_text((uint64_t)number, size));
-    *text = ys_buf_take(&out);
+    return ys_buf_take(&out);
 }
 
 static void differ_values(const char *what, const ys_json *base, const ys_json *candidate, struct ys_list *differences)
 {
-    char *of_base = NULL, *of_candidate = NULL;
     if (base && candidate && ys_json_equal(base, candidate))
         return;
-    text_of(what, base, &of_base);
-    text_of(what, candidate, &of_candidate);
+    char *of_base = text_of(what, base), *of_candidate = text_of(what, candidate);
     ys_judge_differ_text(what, of_base, of_candidate, differences);
     ys_free(of_base);
     ys_free(of_candidate);

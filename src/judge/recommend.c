@@ -49,15 +49,16 @@ static bool is_framework(const struct ys_wish_key *key, const ys_json *value)
 }
 
 /* A framework without a version is any version of it. */
-static void has_keys(const struct ys_wish *wish, const struct ys_result_trial *trial, bool *has)
+static bool has_keys(const struct ys_wish *wish, const struct ys_result_trial *trial)
 {
     ys_json *keys = ys_record_json(&ys_trial_settings_record, &trial->keys);
-    *has = true;
+    bool has = true;
     for (size_t i = 0; i < wish->key_count; i++) {
         const ys_json *value = ys_json_get(keys, wish->keys[i].name);
-        *has &= ys_json_equal(value, wish->keys[i].value) || is_framework(&wish->keys[i], value);
+        has &= ys_json_equal(value, wish->keys[i].value) || is_framework(&wish->keys[i], value);
     }
     ys_json_free(keys);
+    return has;
 }
 
 /* An empty interval, as fewer than 6 runs have it, tells nothing: what lies inside then may meet the bound. */
@@ -73,49 +74,44 @@ static int stands_of(const struct ys_wish_bound *bound, const struct ys_summary 
 }
 
 /* Of what its runs may be as a whole, which is worse, or else what they are. */
-static ys_status summarize_whole(const struct ys_trial_metric *metric, struct ys_summary *summary)
+static struct ys_summary summarize_whole(const struct ys_trial_metric *metric)
 {
     size_t n = 0;
     double *values = ys_alloc(metric->rounds, sizeof *values);
     for (size_t r = 0; r < metric->rounds; r++)
         if (isfinite(metric->by_round[r]))
             values[n++] = metric->whole[r];
-    ys_status status = ys_stat_summarize(values, n, summary);
+    const struct ys_summary summary = ys_stat_summarize(values, n);
     ys_free(values);
-    return status;
+    return summary;
 }
 
 /* What does not stand at both ends may: as measured, and as the whole runs have it. */
-static ys_status stands(const struct ys_wish_bound *bound, const struct ys_result_trial *trial, int *standing)
+static int stands(const struct ys_wish_bound *bound, const struct ys_result_trial *trial)
 {
     const struct ys_trial_metric *metric = metric_of(trial, bound->metric);
-    struct ys_summary whole;
-    *standing = metric->n ? stands_of(bound, &metric->summary) : YS_STANDS_MISSES;
+    const int standing = metric->n ? stands_of(bound, &metric->summary) : YS_STANDS_MISSES;
     if (metric->n == 0 || !metric->whole)
-        return YS_OK;
-    YS_TRY(summarize_whole(metric, &whole));
-    if (stands_of(bound, &whole) != *standing)
-        *standing = YS_STANDS_MAY;
-    return YS_OK;
+        return standing;
+    const struct ys_summary whole = summarize_whole(metric);
+    return stands_of(bound, &whole) == standing ? standing : YS_STANDS_MAY;
 }
 
-static ys_status weigh(const struct weighing *weighing, struct weighed *weighed)
+static void weigh(const struct weighing *weighing, struct weighed *weighed)
 {
     const struct ys_wish *wish = weighing->wish;
-    ys_judge_fault(weighed->trial, NULL, &weighed->fault);
+    weighed->fault = ys_judge_fault(weighed->trial, NULL);
     const double median = median_of(weighed->trial, wish->metric);
     weighed->value = wish->highest ? median : -median;
     weighed->standing = YS_STANDS_MEETS;
     if (!weighed->fault && isnan(median))
         weighed->fault = ys_format("it has no %s", wish->metric->name);
     for (size_t i = 0; i < wish->bound_count; i++) {
-        int standing;
-        YS_TRY(stands(&wish->bounds[i], weighed->trial, &standing));
+        const int standing = stands(&wish->bounds[i], weighed->trial);
         weighed->standing = standing > weighed->standing ? standing : weighed->standing;
     }
     if (weighed->fault)
         weighed->standing = YS_STANDS_UNFIT;
-    return YS_OK;
 }
 
 static ys_status take_trials(struct weighing *weighing)
@@ -123,15 +119,13 @@ static ys_status take_trials(struct weighing *weighing)
     const struct ys_result *result = &weighing->side->result;
     weighing->trials = ys_alloc(result->trial_count + 1, sizeof *weighing->trials);
     for (size_t i = 0; i < result->trial_count; i++) {
-        bool has = false;
         if (weighing->side->trial != YS_FIELD_NONE && (size_t)weighing->side->trial != i)
             continue;
-        has_keys(weighing->wish, &result->trials[i], &has);
-        if (!has)
+        if (!has_keys(weighing->wish, &result->trials[i]))
             continue;
         struct weighed *weighed = &weighing->trials[weighing->count++];
         *weighed = (struct weighed){.trial = &result->trials[i], .place = i};
-        YS_TRY(weigh(weighing, weighed));
+        weigh(weighing, weighed);
     }
     weighing->out->left_out = (int64_t)(result->trial_count - weighing->count);
     if (weighing->count == 0)
@@ -244,14 +238,15 @@ static void fill_matrix(const struct weighing *weighing, size_t first, size_t en
 }
 
 /* All pairs together: which trial the others are compared with was read off the same values. */
-static void stretch_of(const struct round_matrix *matrix, double *stretch)
+static double stretch_of(const struct round_matrix *matrix)
 {
     struct ys_family_pair *pairs = ys_alloc(matrix->trials * matrix->trials / 2 + 1, sizeof *pairs);
     const struct ys_family family = {
         matrix->trials, matrix->rounds, matrix->values, pairs, ys_family_each_with_each(matrix->trials, pairs),
         YS_STAT_LEVEL};
-    ys_family_stretch(&family, stretch);
+    const double stretch = ys_family_stretch(&family);
     ys_free(pairs);
+    return stretch;
 }
 
 /* One trial and the choice, in the rounds that both have; `bias` of the one less that of the other. */
@@ -310,10 +305,9 @@ static void compare_all(const struct weighing *weighing, size_t end)
 {
     struct ys_recommend_trial *told = weighing->out->trials.items;
     struct round_matrix matrix;
-    double stretch = 1;
     const bool difference = weighing->wish->metric->kind == YS_KIND_SHARE;
     fill_matrix(weighing, 0, end, &matrix);
-    stretch_of(&matrix, &stretch);
+    const double stretch = stretch_of(&matrix);
     for (size_t i = 1; i < end; i++) {
         compare_with_choice(weighing, &matrix, i, difference, stretch, &told[i]);
         if (told[i].verdict == YS_VERDICT_SAME || told[i].verdict == YS_VERDICT_UNCLEAR)
@@ -343,7 +337,7 @@ static bool was_told(const struct ys_list *values, const struct ys_metric_info *
     return false;
 }
 
-static ys_status tell_trial(const struct weighing *weighing, struct weighed *weighed)
+static void tell_trial(const struct weighing *weighing, struct weighed *weighed)
 {
     const struct ys_wish *wish = weighing->wish;
     struct ys_recommend_trial *told = ys_list_add(&ys_recommend_trial_record, &weighing->out->trials);
@@ -356,12 +350,9 @@ static ys_status tell_trial(const struct weighing *weighing, struct weighed *wei
     for (size_t i = 0; i < wish->bound_count; i++) {
         if (!was_told(&told->values, wish->bounds[i].metric))
             tell_value(wish->bounds[i].metric, weighed->trial, &told->values);
-        int standing;
-        YS_TRY(stands(&wish->bounds[i], weighed->trial, &standing));
-        if (weighed->standing != YS_STANDS_UNFIT && standing != YS_STANDS_MEETS)
+        if (weighed->standing != YS_STANDS_UNFIT && stands(&wish->bounds[i], weighed->trial) != YS_STANDS_MEETS)
             ys_list_add_text(&told->misses, wish->bounds[i].text);
     }
-    return YS_OK;
 }
 
 struct worded {
@@ -424,7 +415,7 @@ static ys_status recommend(struct weighing *weighing)
     const int first = weighing->trials[0].standing;
     const size_t end = as_good_as_first(weighing);
     for (size_t i = 0; i < weighing->count; i++)
-        YS_TRY(tell_trial(weighing, &weighing->trials[i]));
+        tell_trial(weighing, &weighing->trials[i]);
     if (first != YS_STANDS_MEETS && first != YS_STANDS_MAY)
         return YS_OK;
     compare_all(weighing, end);

@@ -60,11 +60,9 @@ extern const struct ys_record ys_metric_listed_record;
 ys_json *ys_metric_texts(void);
 
 /** Every metric of one run: {name: {value, unit, method, scope, source, better} | {value: null, reason}}. `trial` as in
- * the job
- * (`keys`), `facts` and `series` as a run leaves them; a run that failed has times and counters, never a speed.
- * YS_ENOMEM; YS_EINTERNAL names a metric that has a file and is not computed, or is computed and has none. */
-ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series,
-                           ys_json **metrics) YS_MUST_CHECK;
+ * the job (`keys`), `facts` and `series` as a run leaves them; a run that failed has times and counters, never a speed.
+ */
+ys_json *ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series);
 
 /** Stores the metrics of a run, as ys_metric_of_run() made them, together with YS_METRIC_VERSION: as a member
  * `metrics_version`, {value}, which is added to `metrics`. */
@@ -72,8 +70,7 @@ ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics
 
 /** The speeds of two trials of a study, by their places in its job, one over the other, in the rounds in which both
  * have one: over the part that both runs share, as comparisons take them. `biases`: of each what is left of both
- * warm-ups, as `bias` of struct ys_compare_rule; empty where that cannot be told. Both double, new. YS_ENOMEM and what
- * the store says. */
+ * warm-ups, as `bias` of struct ys_compare_rule; empty where that cannot be told. Both double, new. */
 ys_status ys_metric_rounds_of(struct ys_store *store, int64_t study_id, size_t a, size_t b, struct ys_list *ratios,
                               struct ys_list *biases) YS_MUST_CHECK;
 
@@ -82,7 +79,7 @@ ys_status ys_metric_rounds_of(struct ys_store *store, int64_t study_id, size_t a
 struct ys_apart_speeds {
     double times, steps; /* by how much; and of how many steps, or requests, a run would be to have one speed */
 };
-/** Of trial `trial` of a stored study. YS_ENOMEM and what the store says. */
+/** Of trial `trial` of a stored study. */
 ys_status ys_metric_apart_speeds(struct ys_store *store, int64_t study_id, const char *trial,
                                  struct ys_apart_speeds *apart) YS_MUST_CHECK;
 

@@ -35,6 +35,6 @@ void ys_outside_find(struct ys_metric_view_trial *trial);
 double ys_outside_reach(const struct ys_run_outside *outside, int m, double value);
 
 /** Adds to `texts`, an array, in words that follow a trial's name, how far apart the two ends lie in its runs. */
-ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *texts) YS_MUST_CHECK;
+void ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *texts);
 
 #endif

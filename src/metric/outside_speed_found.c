@@ -168,11 +168,6 @@ double ys_outside_reach(const struct ys_run_outside *outside, int m, double valu
     return fmax(m == 0 ? log(value / outside->whole[m]) : log(outside->whole[m] / value), 0);
 }
 
-static ys_status say(ys_json *texts, const char *text)
-{
-    return ys_json_append(texts, ys_json_string(text));
-}
-
 /* The run in which metric `m` of ys_compared reaches farthest, and how far; NULL: in none. */
 static const struct ys_metric_view_run *farthest(const struct ys_metric_view_trial *trial, int m, double *reach)
 {
@@ -206,7 +201,7 @@ ys_status ys_metric_apart_speeds(struct ys_store *store, int64_t study_id, const
     return status;
 }
 
-ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *texts)
+void ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *texts)
 {
     const struct ys_mode_facts *mode = ys_mode_of(trial->record->keys.mode);
     const int typical = ys_compared_place(mode->unit_metric);
@@ -219,12 +214,12 @@ ys_status ys_outside_say(const struct ys_metric_view_trial *trial, ys_json *text
             "its speed may be up to %.3g times too high: %.3g s before its steady part are not explained, in which %s "
             "may have been done ahead; %.0f %s or more would tell",
             exp(whole), ahead->outside.ahead_s, mode->units, ahead->outside.steps, mode->units);
-        YS_TRY(say(texts, text));
+        ys_json_append(texts, ys_json_string(text));
     }
     if (!farthest(trial, typical, &hidden) || hidden - whole <= log(TOLD))
-        return YS_OK;
+        return;
     snprintf(text, sizeof text,
              "some %s took much longer than most: what is said of the time of a %s holds with and without them",
              mode->units, mode->unit);
-    return say(texts, text);
+    ys_json_append(texts, ys_json_string(text));
 }

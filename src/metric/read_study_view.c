@@ -71,10 +71,10 @@ static ys_status compute(struct ys_store *store, const ys_json *study, const str
     struct ys_series_set series = {0};
     YS_TRY(ys_store_series_get(store, run->id, &series));
     ys_json *with_work = ys_metric_view_with_work(study, trial);
-    ys_status status = ys_metric_of_run(with_work, &run->facts, &series, metrics);
+    *metrics = ys_metric_of_run(with_work, &run->facts, &series);
     ys_json_free(with_work);
     ys_series_set_free(&series);
-    return status;
+    return YS_OK;
 }
 
 /* In place of metrics that are not stored, or are of another version. */
@@ -462,8 +462,7 @@ void ys_metric_view_fini(struct ys_metric_view *view)
 ys_status ys_metric_put(struct ys_store *store, int64_t run_id, ys_json *metrics)
 {
     ys_json *version = ys_json_object();
-    ys_status status = YS_OK;
     ys_json_set_int(version, "value", YS_METRIC_VERSION);
     ys_json_set(metrics, VERSION_MEMBER, version);
-    return status == YS_OK ? ys_store_metric_put(store, run_id, metrics) : status;
+    return ys_store_metric_put(store, run_id, metrics);
 }

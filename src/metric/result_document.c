@@ -28,6 +28,104 @@ static const struct ys_field warned_fields[] = {
 };
 const struct ys_record ys_result_warned_record = YS_RECORD("warning", struct ys_result_warned, warned_fields);
 
+#define ERRORS(type)                                                                                                   \
+    YS_FIELD(type, disagreements, YS_FIELD_INT, "1", YS_FIELD_NULL,                                                    \
+             "answers that differ from the reference's; null: there are none"),                                        \
+        YS_FIELD(type, accuracy, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the framework"),                               \
+        YS_FIELD(type, reference_accuracy, YS_FIELD_REAL, "1", YS_FIELD_NULL, "of the reference"),                     \
+        YS_FIELD(type, logits_error, YS_FIELD_REAL, "1", YS_FIELD_NULL,                                                \
+                 "largest difference over largest value; null: not finite")
+#define LAYER struct ys_agreement_layer
+static const struct ys_field layer_fields[] = {
+    YS_FIELD(LAYER, value, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the graph"),
+    YS_FIELD(LAYER, op, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "that makes it"),
+    YS_FIELD(LAYER, error, YS_FIELD_REAL, "1", YS_FIELD_NULL, "largest difference over largest value"),
+};
+static const struct ys_record layer_record = YS_RECORD("layer", LAYER, layer_fields);
+
+#define ROUND struct ys_agreement_round
+static const struct ys_field round_fields[] = {
+    YS_FIELD(ROUND, round, YS_FIELD_INT, "1", YS_FIELD_NULL, "from 0"),
+    ERRORS(ROUND),
+    YS_FIELD(ROUND, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why there are no predictions"),
+};
+static const struct ys_record round_record = YS_RECORD("round", ROUND, round_fields);
+
+#define BLOCK                              struct ys_agreement_block
+#define OF_BLOCK(member, kind, unit, what) YS_FIELD(BLOCK, member, kind, unit, YS_FIELD_NULL, what)
+static const struct ys_field block_fields[] = {
+    OF_BLOCK(reference, YS_FIELD_TEXT, NULL, "who is right"),
+    OF_BLOCK(weights_steps, YS_FIELD_INT, "1", "that the weights were trained"),
+    OF_BLOCK(rows, YS_FIELD_INT, "1", "that were predicted"),
+    OF_BLOCK(predictions, YS_FIELD_INT, "1", "rows of all rounds"),
+    ERRORS(BLOCK),
+    OF_BLOCK(layers_rows, YS_FIELD_INT, "1", "that values inside the network were compared on"),
+    OF_BLOCK(layers_reason, YS_FIELD_TEXT, NULL, "why they were not"),
+    YS_FIELD_OF(BLOCK, layers, YS_FIELD_LIST, &layer_record, YS_FIELD_NULL | YS_FIELD_EMPTY,
+                "the largest error of each over the rounds"),
+    YS_FIELD_OF(BLOCK, rounds, YS_FIELD_LIST, &round_record, 0, "each of them"),
+};
+const struct ys_record ys_agreement_block_record = YS_RECORD("agreement", BLOCK, block_fields);
+
+#define OF_RANK(member, kind, unit, flags, what) YS_FIELD(struct ys_result_rank, member, kind, unit, flags, what)
+#define MEDIAN(member, unit, what)               OF_RANK(member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
+#define ENDS(member, what)                       OF_RANK(member, YS_FIELD_REALS, "s", YS_FIELD_NULL | YS_FIELD_EMPTY, what)
+#define WIRE(member, what)                       OF_RANK(member, YS_FIELD_REAL, "B", YS_FIELD_LATER | YS_FIELD_NULL, what)
+#define HEARD(member, kind, unit, what)          OF_RANK(member, kind, unit, YS_FIELD_LATER | YS_FIELD_NULL, what)
+static const char *const part_words[] = {[YS_RANK_COMPUTE] = "compute",
+                                         [YS_RANK_OPTIMIZER] = "optimizer",
+                                         [YS_RANK_FRAMEWORK] = "framework",
+                                         [YS_RANK_INPUT] = "input",
+                                         [YS_RANK_REST] = "rest"};
+const struct ys_names ys_rank_parts = YS_NAMES("part of a step", part_words);
+
+static const struct ys_field rank_fields[] = {
+    OF_RANK(rank, YS_FIELD_INT, "1", 0, "counted from 0"),
+    OF_RANK(host, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "that it was on; null: all were on one"),
+    OF_RANK(clock_error_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of its host's clock, the largest"),
+    YS_FIELD_NAMED(struct ys_result_rank, status, &ys_run_statuses, YS_FIELD_NULL,
+                   "how it ended in the failure that the trial tells of; ok without any"),
+    OF_RANK(runs, YS_FIELD_INT, "1", 0, "that are ok, which the rest is of"),
+    MEDIAN(rate_per_s, "1/s", "rows of its own, median"),
+    MEDIAN(cpu_s, "s", "processor time, median"),
+    MEDIAN(cpu_wait_s, "s", "threads were ready and had no CPU, summed; median"),
+    MEDIAN(rss_peak_bytes, "B", "median"),
+    MEDIAN(threads_peak, "1", "median"),
+    MEDIAN(compute_s, "s", "of a step, median"),
+    MEDIAN(communication_s, "s", "of a step, median"),
+    MEDIAN(waiting_s, "s", "of a step, median"),
+    OF_RANK(optimizer_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of a step, median"),
+    OF_RANK(framework_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of a step, median"),
+    MEDIAN(input_s, "s", "of a step, median"),
+    MEDIAN(rest_s, "s", "of a step, median"),
+    ENDS(compute_ci, "of that median"),
+    ENDS(communication_ci, "of that median"),
+    ENDS(waiting_ci, "of that median"),
+    OF_RANK(optimizer_ci, YS_FIELD_REALS, "s", YS_FIELD_LATER | YS_FIELD_NULL | YS_FIELD_EMPTY, "of that median"),
+    OF_RANK(framework_ci, YS_FIELD_REALS, "s", YS_FIELD_LATER | YS_FIELD_NULL | YS_FIELD_EMPTY, "of that median"),
+    ENDS(input_ci, "of that median"),
+    ENDS(rest_ci, "of that median"),
+    MEDIAN(level, "1", "true level of these intervals"),
+    YS_FIELD_NAMED(struct ys_result_rank, late_part, &ys_rank_parts, YS_FIELD_NULL,
+                   "what of its own takes longer than that of others by most"),
+    MEDIAN(late_s, "s", "by how much for a step, median"),
+    ENDS(late_ci, "of that median"),
+    MEDIAN(sent_bytes, "B", "to other ranks for a step, median"),
+    OF_RANK(untimed, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "why the parts of its step are null"),
+    OF_RANK(interface, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "of its host, which the next ones are of"),
+    WIRE(wire_sent_bytes, "that went out for a step, median"),
+    WIRE(wire_received_bytes, "that came in for a step, median"),
+    WIRE(wire_needed_bytes,
+         "that the way named has to send from there for a step; of mean and servers the mean over hosts"),
+    HEARD(collective_library, YS_FIELD_TEXT, NULL, "whose collectives; null: nothing is known of them"),
+    HEARD(collective_reason, YS_FIELD_TEXT, NULL, "why something is not known of them"),
+    HEARD(collective_calls, YS_FIELD_REAL, "1", "of a step, median"),
+    HEARD(collective_bytes, YS_FIELD_REAL, "B", "handed to them for a step, median"),
+    HEARD(collective_s, YS_FIELD_REAL, "s", "of a step: at least one was under way; median"),
+    HEARD(hidden_s, YS_FIELD_REAL, "s", "of that, while it did not wait for its gradients; median"),
+};
+const struct ys_record ys_result_rank_record = YS_RECORD("rank", struct ys_result_rank, rank_fields);
+
 #define OF_TRIAL(member, kind, flags, what)     YS_FIELD(struct ys_result_trial, member, kind, NULL, flags, what)
 #define PART(member, kind, record, flags, what) YS_FIELD_OF(struct ys_result_trial, member, kind, record, flags, what)
 static const struct ys_field trial_fields[] = {
@@ -56,8 +154,10 @@ static const struct ys_field trial_fields[] = {
              "texts: which checks of its runs were not made, and what its speed is known within"),
     OF_TRIAL(proof, YS_FIELD_JSON, 0, "object"),
     OF_TRIAL(metrics, YS_FIELD_JSON, 0, "name to metric object"),
-    OF_TRIAL(agreement, YS_FIELD_JSON, YS_FIELD_NULL, "what was predicted with the same weights"),
-    OF_TRIAL(ranks, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "each of its processes, where there are several"),
+    PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_agreement_block_record, YS_FIELD_NULL,
+         "what was predicted with the same weights"),
+    PART(ranks, YS_FIELD_LIST, &ys_result_rank_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+         "each of its processes, where there are several"),
     PART(quiet, YS_FIELD_OBJECT_OWNED, &ys_result_quiet_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
          "without its disturbed runs"),
     PART(perf, YS_FIELD_OBJECT_OWNED, &ys_facts_perf_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
@@ -158,3 +258,28 @@ static const struct ys_field comparison_fields[] = {
             "rank interval of that median, as ci"),
 };
 const struct ys_record ys_comparison_record = YS_RECORD("comparison", struct ys_comparison_record, comparison_fields);
+
+static const char *const difference_words[] = {
+    [YS_DIFFERENCE_VERSION] = "version", [YS_DIFFERENCE_RUNTIME] = "runtime", [YS_DIFFERENCE_LIBRARIES] = "libraries",
+    [YS_DIFFERENCE_RECIPE] = "recipe",   [YS_DIFFERENCE_FILES] = "files",     [YS_DIFFERENCE_THREADS] = "threads"};
+const struct ys_names ys_differences = YS_NAMES("difference", difference_words);
+
+#define OF_VALUE(member, kind, what) YS_FIELD(struct ys_shared_value, member, kind, NULL, 0, what)
+static const struct ys_field value_fields[] = {
+    OF_VALUE(value, YS_FIELD_TEXT, "in words"),
+    OF_VALUE(trials, YS_FIELD_TEXTS, "ids of those that have it"),
+};
+const struct ys_record ys_shared_value_record = YS_RECORD("value", struct ys_shared_value, value_fields);
+
+static const struct ys_field difference_fields[] = {
+    YS_FIELD_NAMED(struct ys_difference, what, &ys_differences, 0, "in which trials differ"),
+    YS_FIELD(struct ys_difference, text, YS_FIELD_TEXT, NULL, 0, "a sentence"),
+    YS_FIELD_OF(struct ys_difference, values, YS_FIELD_LIST, &ys_shared_value_record, 0, "what the trials have"),
+};
+const struct ys_record ys_difference_record = YS_RECORD("difference", struct ys_difference, difference_fields);
+
+static const struct ys_field group_fields[] = {
+    YS_FIELD(struct ys_result_group, trials, YS_FIELD_TEXTS, NULL, 0, "ids, in the order of the job"),
+    YS_FIELD(struct ys_result_group, best, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "the fastest that may be one"),
+};
+const struct ys_record ys_result_group_record = YS_RECORD("group", struct ys_result_group, group_fields);

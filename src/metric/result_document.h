@@ -46,6 +46,64 @@ struct ys_result_warned {
 };
 extern const struct ys_record ys_result_warned_record;
 
+/** Predictions with the same weights (docs/results.md). Numbers that are not known are NaN or YS_FIELD_NONE. */
+struct ys_agreement_block {
+    char *reference;
+    int64_t weights_steps, rows;
+    int64_t predictions, disagreements; /* of all rounds; YS_FIELD_NONE: no round has predictions */
+    double accuracy, reference_accuracy, logits_error;
+    int64_t layers_rows;
+    char *layers_reason;
+    struct ys_list layers; /* struct ys_agreement_layer; empty, for the reason above */
+    struct ys_list rounds; /* struct ys_agreement_round */
+};
+extern const struct ys_record ys_agreement_block_record;
+
+/** One value of the network against the oracle's. */
+struct ys_agreement_layer {
+    char *value, *op;
+    double error; /* NaN: not finite */
+};
+struct ys_agreement_round {
+    int64_t round, disagreements;
+    double accuracy, reference_accuracy, logits_error;
+    char *reason; /* why there are no predictions */
+};
+
+/** One rank in the member `ranks` of a trial (docs/results.md). Numbers that are not known are NaN or YS_FIELD_NONE. */
+struct ys_result_rank {
+    int64_t rank;
+    char *host;           /* NULL: all are on one */
+    double clock_error_s; /* of its clock against that of the study's host, the largest; NaN: all are on one */
+    int status;   /* enum ys_run_status: ok, or how it ended in the example of failures that the trial tells of */
+    int64_t runs; /* that are ok, which the rest is of */
+    double rate_per_s, cpu_s, cpu_wait_s, rss_peak_bytes, threads_peak; /* medians */
+    /* Of a step: medians of what the runs have, each of which add up within its run; and both ends of their intervals,
+     * of that level, or empty of fewer than YS_STAT_INTERVAL_MIN runs. */
+    double compute_s, communication_s, waiting_s, optimizer_s, framework_s, input_s, rest_s;
+    struct ys_list compute_ci, communication_ci, waiting_ci, optimizer_ci, framework_ci, input_ci, rest_ci; /* double */
+    double level;
+    int late_part;          /* enum ys_rank_part; YS_NAME_NONE where parts are not known */
+    double late_s;          /* median of how much longer than the others it takes for that part of a step */
+    struct ys_list late_ci; /* as the intervals above */
+    double sent_bytes;      /* of a step, to other ranks; median */
+    char *untimed;          /* why the parts of its step are not known; NULL: they are, or nothing ended well */
+    /* Of its host's network interface (metric/result/wire_traffic.h), which it shares with the other ranks there: what
+     * passed in a step, and what has to leave it; medians. */
+    char *interface;
+    double wire_sent_bytes, wire_received_bytes, wire_needed_bytes;
+    /* In collectives (struct ys_facts_collectives): whose they are and why something of it is not known, as the last
+     * run has it, or NULL; of a step, medians: calls, bytes that were handed over, at least one was under way, and of
+     * that while the rank did not wait for its gradients. */
+    char *collective_library, *collective_reason;
+    double collective_calls, collective_bytes, collective_s, hidden_s;
+};
+extern const struct ys_record ys_result_rank_record;
+
+/* What of a step can make a rank late: the rest of it depends on others. */
+enum ys_rank_part { YS_RANK_COMPUTE, YS_RANK_OPTIMIZER, YS_RANK_FRAMEWORK, YS_RANK_INPUT, YS_RANK_REST };
+extern const struct ys_names ys_rank_parts; /* "compute", "optimizer" and so on */
+
 /** A trial: members as docs/results.md has them, but for `metrics`, which come into the document from `values`. */
 struct ys_result_trial {
     struct ys_trial_metric *values; /* owned; one for each of ys_metric_infos() */
@@ -58,10 +116,11 @@ struct ys_result_trial {
     char *reason, *command;
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
     int threads_shared; /* 1, 0; YS_NAME_NONE: one thread was asked for, or nothing is known */
-    ys_json *deviations, *warnings, *doubts, *proof, *metrics, *agreement;
-    ys_json *ranks;                /* NULL where its runs are of one process each */
-    struct ys_result_quiet *quiet; /* NULL where none of its runs was disturbed */
-    struct ys_facts_perf *perf;    /* the mean of its ok runs; NULL where it was not asked for */
+    ys_json *deviations, *warnings, *doubts, *proof, *metrics;
+    struct ys_agreement_block *agreement; /* NULL where it predicted nothing */
+    struct ys_list ranks;                 /* struct ys_result_rank; empty where its runs are of one process each */
+    struct ys_result_quiet *quiet;        /* NULL where none of its runs was disturbed */
+    struct ys_facts_perf *perf;           /* the mean of its ok runs; NULL where it was not asked for */
     struct ys_trial_settings keys;
     ys_json *options, *env;
     ys_json *observed;     /* how its first ok run was observed; NULL where there is none */
@@ -126,14 +185,45 @@ struct ys_result_comparison {
     struct ys_interval interval, single, settled, efficiency, exposed;
 };
 
+enum ys_difference_of {
+    YS_DIFFERENCE_VERSION,
+    YS_DIFFERENCE_RUNTIME,
+    YS_DIFFERENCE_LIBRARIES,
+    YS_DIFFERENCE_RECIPE,
+    YS_DIFFERENCE_FILES,
+    YS_DIFFERENCE_THREADS
+};
+extern const struct ys_names ys_differences; /* "version", "runtime", "libraries", "recipe", "files", "threads" */
+
+/** What some trials have in common. */
+struct ys_shared_value {
+    char *value;
+    struct ys_list trials; /* char *: their ids */
+};
+/** In what surroundings of trials differ, beyond the factors that were asked for. */
+struct ys_difference {
+    int what;              /* enum ys_difference_of */
+    char *text;            /* a sentence */
+    struct ys_list values; /* struct ys_shared_value */
+};
+extern const struct ys_record ys_difference_record, ys_shared_value_record;
+
+/** Trials that do the same work. */
+struct ys_result_group {
+    struct ys_list trials; /* char *: ids, in the order of the job */
+    char *best;            /* of them the fastest from which something may be concluded; NULL: there is none */
+};
+extern const struct ys_record ys_result_group_record;
+
 struct ys_metric_view;
 /** What is found in a study. Trials borrow from `source` what does not come from their runs. */
 struct ys_result {
-    ys_json *rest; /* the document without trials and comparisons, which are null in it */
+    ys_json *rest; /* the document without what follows, which is null in it */
     struct ys_result_trial *trials;
     size_t trial_count;
     struct ys_result_comparison *comparisons;
     size_t comparison_count, comparison_capacity;
+    struct ys_list groups, differences; /* struct ys_result_group, struct ys_difference */
     struct ys_metric_view *source;
 };
 /** A zeroed one is fine. */

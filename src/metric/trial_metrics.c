@@ -122,7 +122,7 @@ static void make_metric(const struct ys_metric_view_trial *trial, size_t place, 
     if (metric->n == 0)
         say_why(trial, reason, metric);
     else
-        (void)!ys_stat_summarize(values, metric->n, &metric->summary);
+        metric->summary = ys_stat_summarize(values, metric->n);
 }
 
 void ys_trial_metrics_free(struct ys_trial_metric *metrics)

@@ -18,18 +18,12 @@ static double median(const struct ys_metric_view_trial *trial, const char *metri
     return ys_stat_quantile(values, count, 0.5);
 }
 
-ys_status ys_quiet_find(const struct ys_metric_view_trial *trial, struct ys_result_quiet **quiet)
+struct ys_result_quiet *ys_quiet_find(const struct ys_metric_view_trial *trial)
 {
-    *quiet = NULL;
     if (trial->disturbed == 0)
-        return YS_OK;
+        return NULL;
     double *values = ys_alloc(trial->run_count, sizeof *values);
     struct ys_result_quiet *made = ys_alloc(1, sizeof *made);
-    if (!values || !made) {
-        ys_free(values);
-        ys_free(made);
-        return ys_out_of_memory();
-    }
     *made = (struct ys_result_quiet){.rate_per_s = median(trial, "rate_per_s", values),
                                      .latency_p50_s = median(trial, "latency_p50_s", values),
                                      .wall_s = median(trial, "wall_s", values),
@@ -37,6 +31,5 @@ ys_status ys_quiet_find(const struct ys_metric_view_trial *trial, struct ys_resu
     for (size_t i = 0; i < trial->run_count; i++)
         made->runs += trial->runs[i].counted && trial->runs[i].ok && !trial->runs[i].disturbed;
     ys_free(values);
-    *quiet = made;
-    return YS_OK;
+    return made;
 }

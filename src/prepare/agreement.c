@@ -82,21 +82,21 @@ static ys_status ask(const struct ys_framework *framework, const struct ys_plan 
     return status;
 }
 
-ys_status ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, struct ys_plan *plan)
+void ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, struct ys_plan *plan)
 {
     plan->steps = agreement->batches;
-    YS_TRY(ys_plan_put(&plan->input.path, trial->data->test_path));
-    YS_TRY(ys_plan_put(&plan->input.order, agreement->order_path));
-    return ys_plan_put(&plan->weights, agreement->taught.weights_path);
+    ys_set_text(&plan->input.path, trial->data->test_path);
+    ys_set_text(&plan->input.order, agreement->order_path);
+    ys_set_text(&plan->weights, agreement->taught.weights_path);
 }
 
 /* `plan` of a prediction, made that of the layers. */
-static ys_status tap_plan(const struct ys_agreement *agreement, int64_t rows, struct ys_plan *plan)
+static void tap_plan(const struct ys_agreement *agreement, int64_t rows, struct ys_plan *plan)
 {
     plan->batch = rows;
     plan->steps = 1;
-    YS_TRY(ys_plan_put(&plan->input.order, agreement->tap_order_path));
-    return ys_plan_put(&plan->graph, agreement->tap_path);
+    ys_set_text(&plan->input.order, agreement->tap_order_path);
+    ys_set_text(&plan->graph, agreement->tap_path);
 }
 
 /* All CPUs, whatever the trial has. */
@@ -137,8 +137,8 @@ static ys_status reference_plan(const struct reference_work *asking, const char 
     ys_proof_plan_backend(plan, backend);
     ys_status status = take_cpus(plan);
     if (status == YS_OK)
-        status = ys_agreement_plan(asking->agreement, asking->trial, plan);
-    if (status != YS_OK)
+        ys_agreement_plan(asking->agreement, asking->trial, plan);
+    else
         ys_plan_fini(plan);
     return status;
 }
@@ -190,7 +190,7 @@ static ys_status ask_reference(const struct reference_work *asking, const struct
     ys_facts_init(facts);
     facts->status = ended == YS_NAME_NONE ? YS_RUN_PROTOCOL_ERROR : ended;
     facts->stage = YS_STAGE_START;
-    ys_facts_set_text(&facts->message, ys_error());
+    ys_set_text(&facts->message, ys_error());
     *asking->failure = facts;
     return status;
 }
@@ -236,9 +236,8 @@ static ys_status fill_layers(const struct reference_work *asking, const struct y
     struct ys_plan plan;
     YS_TRY(write_tap(agreement, tap, answers.rows));
     YS_TRY(reference_plan(asking, "ref", YS_PRECISION_F64, folder, &plan));
-    ys_status status = tap_plan(agreement, answers.rows, &plan);
-    if (status == YS_OK)
-        status = ask_reference(asking, &plan, &answers);
+    tap_plan(agreement, answers.rows, &plan);
+    ys_status status = ask_reference(asking, &plan, &answers);
     if (status == YS_OK)
         status = write_values(agreement->layers_path, "layers", &answers);
     ys_plan_fini(&plan);
@@ -426,9 +425,8 @@ static ys_status ask_layers(const struct ys_agreement *agreement, const struct y
 {
     struct ys_plan tapped;
     YS_TRY(ys_plan_copy(plan, &tapped));
-    ys_status status = tap_plan(agreement, answers->rows, &tapped);
-    if (status == YS_OK)
-        status = ask(trial->framework, &tapped, trial->record.env, patience_s, answers);
+    tap_plan(agreement, answers->rows, &tapped);
+    ys_status status = ask(trial->framework, &tapped, trial->record.env, patience_s, answers);
     ys_plan_fini(&tapped);
     return status;
 }
@@ -474,9 +472,8 @@ ys_status ys_agreement_find(const struct ys_agreement *agreement, const struct y
     found->reference = ys_strdup("builtin");
     found->weights_steps = trial->taught_steps;
     found->rows = agreement->rows;
-    ys_status status = ys_plan_put(&here.folder, folder);
-    if (status == YS_OK)
-        status = ys_graph_read(work->graph_path, &graph);
+    ys_set_text(&here.folder, folder);
+    ys_status status = ys_graph_read(work->graph_path, &graph);
     ys_progress("%s: predicting the test rows", trial->record.id);
     if (status == YS_OK)
         status = find_logits(agreement, trial, &here, patience_s, found);

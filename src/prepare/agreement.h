@@ -24,8 +24,7 @@ ys_status ys_agreement_open(const struct ys_teacher *teacher, const struct ys_tr
 void ys_agreement_fini(struct ys_agreement *agreement); /* a zeroed one is fine */
 
 /** Makes of a trial's plan that of the prediction: the common weights, the test rows. */
-ys_status ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial,
-                            struct ys_plan *plan) YS_MUST_CHECK;
+void ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, struct ys_plan *plan);
 
 /** Asks the trial's framework, in `folder`, and compares. `plan` is that of its run (after ys_agreement_plan()).
  * What could not be had is unknown with its reason. On failure `found` owns nothing. */

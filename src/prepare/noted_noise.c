@@ -52,13 +52,10 @@ void ys_noise_foresee(struct ys_noise *noise)
     struct ys_noise_step *needed = ys_alloc(DIFFERENCE_STEPS, sizeof *needed);
     noise->tells_apart = (struct ys_list){apart, RUN_STEPS};
     noise->needed = (struct ys_list){needed, DIFFERENCE_STEPS};
-    for (size_t i = 0; i < RUN_STEPS; i++) {
-        apart[i].runs = RUNS[i];
-        ys_power_difference(&seen, (size_t)RUNS[i], YS_STAT_LEVEL, 0, &apart[i].difference);
-    }
+    for (size_t i = 0; i < RUN_STEPS; i++)
+        apart[i] = (struct ys_noise_step){RUNS[i], ys_power_difference(&seen, (size_t)RUNS[i], YS_STAT_LEVEL, 0)};
     for (size_t i = 0; i < DIFFERENCE_STEPS; i++) {
-        size_t runs;
-        ys_power_rounds(&seen, 0, DIFFERENCES[i], &runs);
+        const size_t runs = ys_power_rounds(&seen, 0, DIFFERENCES[i]);
         needed[i] = (struct ys_noise_step){runs ? (int64_t)runs : YS_FIELD_NONE, DIFFERENCES[i]};
     }
 }
@@ -102,27 +99,25 @@ ys_json *ys_noise_json(const struct ys_noise *noise)
     return ys_record_json(&record, noise);
 }
 
-void ys_noise_say(const ys_json *study, char **text)
+char *ys_noise_say(const ys_json *study)
 {
     struct ys_noise noise;
     struct ys_study_settings plan;
-    double difference = NAN;
-    *text = NULL;
+    char *text = NULL;
     ys_study_settings_read(study, &plan);
     const bool by_turns = plan.interleave != YS_INTERLEAVE_RUNS;
-    ys_status status = read_kept(by_turns, &noise);
-    if (status != YS_OK)
-        return;
+    if (read_kept(by_turns, &noise) != YS_OK)
+        return NULL;
     const struct ys_power_seen seen = seen_by(&noise);
     const bool decides = plan.repeat == YS_FIELD_NONE;
     const int64_t rounds = decides ? plan.repeat_most : plan.repeat;
     struct ys_look looks[YS_LOOKS_MOST];
     const double level = decides ? looks[ys_looks((size_t)rounds, looks) - 1].level : YS_STAT_LEVEL;
-    if (rounds > 0)
-        ys_power_difference(&seen, (size_t)rounds, level, plan.margin, &difference);
+    const double difference = rounds > 0 ? ys_power_difference(&seen, (size_t)rounds, level, plan.margin) : (double)NAN;
     if (isfinite(difference))
-        *text = ys_format("with %s%lld runs this study can tell %.2g %% apart%s, if its trials scatter as %s did (%s)",
-                          decides ? "up to " : "", (long long)rounds, 100 * difference, by_turns ? " by turns" : "",
-                          noise.trial, noise.date);
+        text = ys_format("with %s%lld runs this study can tell %.2g %% apart%s, if its trials scatter as %s did (%s)",
+                         decides ? "up to " : "", (long long)rounds, 100 * difference, by_turns ? " by turns" : "",
+                         noise.trial, noise.date);
     ys_noise_fini(&noise);
+    return text;
 }

@@ -39,7 +39,7 @@ ys_json *ys_noise_json(const struct ys_noise *noise);
 
 /** "with 7 runs this study can tell 4 % apart (...)", by what was kept of the manner of it and is fresh
  * (prepare/machine_notes.h), of two trials of a study with these study keys
- * (`study` of struct ys_job); *text (ys_free) is NULL where nothing fresh was kept or the runs are too few. */
-void ys_noise_say(const ys_json *study, char **text);
+ * (`study` of struct ys_job): new; NULL where nothing fresh was kept or the runs are too few. */
+char *ys_noise_say(const ys_json *study);
 
 #endif

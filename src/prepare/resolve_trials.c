@@ -114,18 +114,11 @@ static ys_status find_data(struct ys_trial_set *set, const struct ys_trial_setti
     return YS_OK;
 }
 
-static void set_text(char **place, const char *text)
-{
-    char *copy = ys_strdup(text);
-    ys_free(*place);
-    *place = copy;
-}
-
 static void cannot_run(struct ys_trial *trial, enum ys_run_status status, const char *reason, const char *command)
 {
     trial->record.status = (int)status;
-    set_text(&trial->record.reason, reason);
-    set_text(&trial->record.command, command);
+    ys_set_text(&trial->record.reason, reason);
+    ys_set_text(&trial->record.command, command);
 }
 
 /* As cannot_run() with a reason that ys_format() made. */
@@ -189,14 +182,14 @@ static void describe_framework(struct ys_trial *trial)
         trial->record.framework = ys_alloc(1, sizeof *trial->record.framework);
     struct ys_trial_framework *shown = trial->record.framework;
     shown->no_work = framework->no_work;
-    set_text(&shown->name, framework->name);
-    set_text(&shown->version, framework->version);
-    set_text(&shown->title, framework->title);
-    set_text(&shown->closure, framework->closure);
-    set_text(&shown->recipe, framework->foreign);
-    set_text(&shown->fingerprint, *framework->fingerprint ? framework->fingerprint : NULL);
-    set_text(&shown->changes, framework->changes);
-    set_text(&shown->unpinned, framework->unpinned);
+    ys_set_text(&shown->name, framework->name);
+    ys_set_text(&shown->version, framework->version);
+    ys_set_text(&shown->title, framework->title);
+    ys_set_text(&shown->closure, framework->closure);
+    ys_set_text(&shown->recipe, framework->foreign);
+    ys_set_text(&shown->fingerprint, *framework->fingerprint ? framework->fingerprint : NULL);
+    ys_set_text(&shown->changes, framework->changes);
+    ys_set_text(&shown->unpinned, framework->unpinned);
     if (framework->state == YS_FRAMEWORK_MISSING)
         cannot_run(trial, YS_RUN_MISSING, framework->reason, framework->command);
     else if (framework->state == YS_FRAMEWORK_UNSUPPORTED)

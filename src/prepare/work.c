@@ -635,7 +635,7 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
     const ys_json *options = trial->record.options;
-    YS_TRY(ys_plan_init(plan));
+    ys_plan_init(plan);
     plan_texts(work, trial, folder, plan);
     plan->mode = keys->mode;
     plan->precision = keys->precision;
@@ -666,9 +666,8 @@ static ys_status fill_plan(const struct ys_work *work, const struct ys_trial *tr
         plan->input.memory = YS_FEED_MEMORY_FD;
         ys_list_copy_ints(&keys->input_cpus, &plan->input.cpus);
     }
-    YS_TRY(plan_optimizer(keys, &plan->optimizer));
     plan_cpus(trial, &plan->cpus);
-    return YS_OK;
+    return plan_optimizer(keys, &plan->optimizer);
 }
 
 ys_status ys_work_plan(const struct ys_work *work, const struct ys_trial *trial, uint64_t seed, const char *folder,

@@ -42,11 +42,9 @@ static void take_note(const struct ys_collective_note *note, struct ys_collectiv
 }
 
 /** The calls as times at which at least one was under way. */
-static ys_status merge(struct ys_collectives *heard)
+static void merge(struct ys_collectives *heard)
 {
     heard->spans = ys_alloc(heard->count + 1, sizeof *heard->spans);
-    if (!heard->spans)
-        return ys_out_of_memory();
     for (size_t i = 0; i < heard->count; i++) {
         const struct ys_collective_call *call = &heard->items[i];
         struct ys_collective_span *last = &heard->spans[heard->span_count > 0 ? heard->span_count - 1 : 0];
@@ -55,22 +53,19 @@ static ys_status merge(struct ys_collectives *heard)
         else if (call->end_ns > last->end_ns)
             last->end_ns = call->end_ns;
     }
-    return YS_OK;
 }
 
-static ys_status take(const struct ys_collectives_head *head, const struct ys_collective_note *notes, size_t count,
-                      struct ys_collectives *heard)
+static void take(const struct ys_collectives_head *head, const struct ys_collective_note *notes, size_t count,
+                 struct ys_collectives *heard)
 {
     heard->calls = (int64_t)(atomic_load(&head->calls) & INT64_MAX);
     heard->bytes = atomic_load(&head->unsized) > 0 ? -1 : (int64_t)(atomic_load(&head->bytes) & INT64_MAX);
     heard->is_whole = atomic_load(&head->begun) <= count;
     heard->items = ys_alloc(count + 1, sizeof *heard->items);
-    if (!heard->items)
-        return ys_out_of_memory();
     for (size_t i = 0; i < count; i++)
         take_note(&notes[i], heard);
     qsort(heard->items, heard->count, sizeof *heard->items, by_begin);
-    return merge(heard);
+    merge(heard);
 }
 
 /* It is read and not mapped, for who wrote it may have cut it off. */
@@ -83,14 +78,12 @@ static ys_status read_notes(int fd, const char *path, struct ys_collectives *hea
     const uint64_t begun = atomic_load(&head.begun);
     const size_t count = begun < YS_COLLECTIVES_MOST ? (size_t)begun : YS_COLLECTIVES_MOST;
     struct ys_collective_note *notes = ys_alloc(count + 1, sizeof *notes);
-    ys_status status = notes ? YS_OK : ys_out_of_memory();
     const size_t size = count * sizeof *notes;
-    if (status == YS_OK && pread(fd, notes, size, offsetof(struct ys_collectives_notes, items)) != (ssize_t)size)
-        status = ys_fail(YS_EFORMAT, "%s has fewer notes of collectives than it says", path);
-    if (status == YS_OK)
-        status = take(&head, notes, count, heard);
+    const bool has_all = pread(fd, notes, size, offsetof(struct ys_collectives_notes, items)) == (ssize_t)size;
+    if (has_all)
+        take(&head, notes, count, heard);
     ys_free(notes);
-    return status;
+    return has_all ? YS_OK : ys_fail(YS_EFORMAT, "%s has fewer notes of collectives than it says", path);
 }
 
 ys_status ys_collectives_read(const char *path, struct ys_collectives *heard)

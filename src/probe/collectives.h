@@ -73,7 +73,7 @@ struct ys_collectives {
  * process that writes into it. YS_EIO. */
 ys_status ys_collectives_make(const char *path) YS_MUST_CHECK;
 /** Reads it; the process that wrote may be there still. Without a call all is 0. YS_EFORMAT: it is none; YS_EIO,
- * YS_ENOTFOUND, YS_ENOMEM. After a failure `heard` owns nothing. */
+ * YS_ENOTFOUND. After a failure `heard` owns nothing. */
 ys_status ys_collectives_read(const char *path, struct ys_collectives *heard) YS_MUST_CHECK;
 void ys_collectives_fini(struct ys_collectives *heard);
 

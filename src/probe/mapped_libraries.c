@@ -78,14 +78,6 @@ const char *ys_maps_note(const char *file_name)
     return index < 0 ? NULL : KNOWN[index].note;
 }
 
-static bool is_listed(const ys_json *libraries, const char *name)
-{
-    for (size_t i = 0; i < ys_json_size(libraries); i++)
-        if (strcmp(ys_json_text(ys_json_at(libraries, i), ""), name) == 0)
-            return true;
-    return false;
-}
-
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -103,13 +95,12 @@ static char *file_of_line(char *line)
     return strrchr(path, '/') + 1;
 }
 
-static ys_status add_sorted(const char **names, size_t count, ys_json *libraries)
+static void add_sorted(const char **names, size_t count, ys_json *libraries)
 {
     qsort(names, count, sizeof *names, by_name);
     for (size_t i = 0; i < count; i++)
-        if (!is_listed(libraries, names[i]))
-            YS_TRY(ys_json_append(libraries, ys_json_string(names[i])));
-    return YS_OK;
+        if (!ys_json_lists(libraries, names[i]))
+            ys_json_append(libraries, ys_json_string(names[i]));
 }
 
 ys_status ys_maps_libraries(const char *root, pid_t pid, ys_json *libraries)
@@ -130,7 +121,7 @@ ys_status ys_maps_libraries(const char *root, pid_t pid, ys_json *libraries)
         names[count++] = last = name; /* the parts of one library lie side by side */
     }
     if (status == YS_OK)
-        status = add_sorted(names, count, libraries);
+        add_sorted(names, count, libraries);
     ys_buf_free(&text);
     return status;
 }

@@ -17,7 +17,7 @@ const char *ys_maps_note(const char *file_name);
 /** Adds to `libraries` (an array of strings) the file names of such libraries that process `pid` has mapped, each once,
  * in the order of the alphabet among those added. Reading the list holds a lock of the process for a moment, so do it
  * outside of what is timed. `root` as in probe/procfs.h.
- * @return YS_OK, YS_ENOTFOUND when there is no such process or it may not be read, YS_ENOMEM. */
+ * @return YS_OK, YS_ENOTFOUND when there is no such process or it may not be read. */
 ys_status ys_maps_libraries(const char *root, pid_t pid, ys_json *libraries) YS_MUST_CHECK;
 
 #endif

@@ -47,16 +47,13 @@ static bool read_line(char *line, const char **name, int64_t *received_bytes, in
     return **name != 0;
 }
 
-static ys_status add(struct ys_list *items, const char *name, int64_t received_bytes, int64_t sent_bytes)
+static void add(struct ys_list *items, const char *name, int64_t received_bytes, int64_t sent_bytes)
 {
     struct ys_interface *made = ys_list_add(&ys_interface_record, items);
-    if (!made)
-        return ys_out_of_memory();
     *made = (struct ys_interface){ys_strdup(name), received_bytes, sent_bytes};
-    return made->name ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_interfaces_parse(char *text, struct ys_list *items)
+void ys_interfaces_parse(char *text, struct ys_list *items)
 {
     for (char *line = text, *next; *line; line = next) {
         const char *name;
@@ -65,9 +62,8 @@ ys_status ys_interfaces_parse(char *text, struct ys_list *items)
         if (*next)
             *next++ = 0;
         if (read_line(line, &name, &received_bytes, &sent_bytes))
-            YS_TRY(add(items, name, received_bytes, sent_bytes));
+            add(items, name, received_bytes, sent_bytes);
     }
-    return YS_OK;
 }
 
 /** The table at `path`, of `of`. */
@@ -75,10 +71,11 @@ static void read_table(const char *root, const char *path, const char *of, struc
 {
     struct ys_buf text = {0};
     ys_status status = ys_procfs_read_all(root, path, &text);
+    if (status == YS_OK && text.size == 0)
+        status = ys_fail(YS_ENOTFOUND, "%s is empty", path);
     if (status == YS_OK)
-        status =
-            text.size > 0 ? ys_interfaces_parse(text.data, &seen->items) : ys_fail(YS_ENOTFOUND, "%s is empty", path);
-    if (status != YS_OK)
+        ys_interfaces_parse(text.data, &seen->items);
+    else
         snprintf(seen->reason, sizeof seen->reason, "the counters of %.100s cannot be read: %.150s", of, ys_error());
     ys_buf_free(&text);
 }
@@ -173,18 +170,16 @@ static const struct ys_interface *find(const struct ys_list *items, const char *
     return NULL;
 }
 
-ys_status ys_interfaces_passed(const struct ys_interfaces *before, const struct ys_interfaces *after,
-                               struct ys_list *passed)
+void ys_interfaces_passed(const struct ys_interfaces *before, const struct ys_interfaces *after, struct ys_list *passed)
 {
     const struct ys_interface *now = after->items.items;
     for (size_t i = 0; i < after->items.count; i++) {
         const struct ys_interface *then = find(&before->items, now[i].name);
         /* One that counts less than before was made anew meanwhile. */
         if (then && now[i].sent_bytes >= then->sent_bytes && now[i].received_bytes >= then->received_bytes)
-            YS_TRY(add(passed, now[i].name, now[i].received_bytes - then->received_bytes,
-                       now[i].sent_bytes - then->sent_bytes));
+            add(passed, now[i].name, now[i].received_bytes - then->received_bytes,
+                now[i].sent_bytes - then->sent_bytes);
     }
-    return YS_OK;
 }
 
 const struct ys_interface *ys_interfaces_busiest(const struct ys_list *passed)

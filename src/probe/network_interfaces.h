@@ -29,11 +29,11 @@ void ys_interfaces_in(const char *path, struct ys_interfaces *seen);
 void ys_interfaces_fini(struct ys_interfaces *seen);
 
 /** Adds to `items` (struct ys_interface) what the text of a /proc/net/dev has; it is taken apart in place. Lines that
- * are none of an interface are passed over. YS_ENOMEM. */
-ys_status ys_interfaces_parse(char *text, struct ys_list *items) YS_MUST_CHECK;
-/** What passed from one look to another, of interfaces that were there at both. YS_ENOMEM. */
-ys_status ys_interfaces_passed(const struct ys_interfaces *before, const struct ys_interfaces *after,
-                               struct ys_list *passed) YS_MUST_CHECK;
+ * are none of an interface are passed over. */
+void ys_interfaces_parse(char *text, struct ys_list *items);
+/** What passed from one look to another, of interfaces that were there at both. */
+void ys_interfaces_passed(const struct ys_interfaces *before, const struct ys_interfaces *after,
+                          struct ys_list *passed);
 /** The one that ranks of other hosts are reached by: that which sent the most, loopback (lo) aside; bridges and what
  * lies below them count the same bytes. NULL: there is none but that. */
 const struct ys_interface *ys_interfaces_busiest(const struct ys_list *passed);

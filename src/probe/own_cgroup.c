@@ -341,15 +341,9 @@ ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys
     char name[64];
     *group = NULL;
     struct ys_group *made = ys_alloc(1, sizeof *made);
-    if (!made)
-        return ys_out_of_memory();
     *made = (struct ys_group){.root = ys_strdup(root), .end_fd = -1};
     for (size_t i = 0; i < KEPT; i++)
         made->kept[i] = -1;
-    if (!made->root) {
-        ys_group_close(made);
-        return ys_out_of_memory();
-    }
     next_name(root, name);
     errno = 0;
     make_version_2(made, name);

@@ -35,7 +35,7 @@ struct ys_group_usage {
 /** Makes the group. `memory_limit_bytes` 0: none. `root` as in probe/procfs.h: of another machine than this one the
  * folders are expected to be there.
  * @return YS_OK; YS_ENOTFOUND where none can be made: *group is NULL and ys_error() says why, in words that can stand
- * after "no control group: "; YS_ENOMEM. */
+ * after "no control group: ". */
 ys_status ys_group_open(const char *root, uint64_t memory_limit_bytes, struct ys_group **group) YS_MUST_CHECK;
 
 /** Descriptors into which a process writes "0" to join, at most YS_GROUP_MOST_JOINS into `fds`; borrowed. A process

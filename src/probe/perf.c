@@ -110,20 +110,18 @@ ys_status ys_perf_open(struct ys_perf **perf)
 {
     int cpus = (int)sysconf(_SC_NPROCESSORS_CONF), error = ENODEV;
     struct ys_perf *made = ys_alloc(1, sizeof *made);
-    if (!made)
-        return ys_out_of_memory();
     made->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     made->in_kernel = true;
     made->profile = ys_profile_new();
     made->rings = ys_alloc((size_t)cpus, sizeof *made->rings);
-    ys_status status = made->rings && made->profile ? open_rings(made, cpus, &error) : ys_out_of_memory();
-    if (status == YS_ENOTFOUND && (error == EACCES || error == EPERM)) {
+    ys_status status = open_rings(made, cpus, &error);
+    if (status != YS_OK && (error == EACCES || error == EPERM)) {
         made->in_kernel = false;
         status = open_rings(made, cpus, &error);
     }
     if (status != YS_OK) {
         ys_perf_close(made);
-        return status == YS_ENOTFOUND ? refused(error) : status;
+        return refused(error);
     }
     *perf = made;
     return YS_OK;
@@ -147,7 +145,7 @@ static void drain_ring(struct ys_perf *perf, const struct ring *ring)
         if (header.size < sizeof header || header.size > head - tail)
             break; /* never, of an honest kernel; not to go on for ever */
         copy(perf, ring, tail, perf->record, header.size);
-        (void)!ys_profile_add(perf->profile, perf->record, header.size); /* without memory it is not counted */
+        ys_profile_add(perf->profile, perf->record, header.size);
         tail += header.size;
     }
     __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
@@ -160,7 +158,7 @@ static void drain(struct ys_perf *perf, bool is_last)
     for (size_t i = 0; i < perf->count; i++)
         drain_ring(perf, &perf->rings[i]);
     perf->drained_ns = now_ns;
-    (void)!ys_profile_settle(perf->profile, is_last ? UINT64_MAX : perf->drained_ns);
+    ys_profile_settle(perf->profile, is_last ? UINT64_MAX : perf->drained_ns);
 }
 
 void ys_perf_drain(struct ys_perf *perf)

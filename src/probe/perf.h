@@ -15,7 +15,7 @@
 struct ys_perf;
 
 /** Before what is to be sampled is started. YS_ENOTFOUND: the kernel does not let it (ys_error() has the reason and the
- * remedy); YS_ENOMEM. */
+ * remedy). */
 ys_status ys_perf_open(struct ys_perf **perf) YS_MUST_CHECK;
 /** Empties the rings; often enough that they do not run over: 256 KiB are some 25 s of one busy CPU. */
 void ys_perf_drain(struct ys_perf *perf); /* NULL is fine */

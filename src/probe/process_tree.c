@@ -67,11 +67,9 @@ static size_t descriptor_budget(void)
     return limit.rlim_cur / 2 < 4096 ? (size_t)limit.rlim_cur / 2 : 4096;
 }
 
-ys_status ys_tree_open(const struct ys_tree_options *options, struct ys_tree **tree)
+struct ys_tree *ys_tree_open(const struct ys_tree_options *options)
 {
     struct ys_tree *made = ys_alloc(1, sizeof *made);
-    if (!made)
-        return ys_out_of_memory();
     *made = (struct ys_tree){
         .root = ys_strdup(options->root ? options->root : ys_procfs_root()),
         .top = options->top,
@@ -81,10 +79,6 @@ ys_status ys_tree_open(const struct ys_tree_options *options, struct ys_tree **t
         .tick_ns = 1000000000U / (uint64_t)sysconf(_SC_CLK_TCK),
         .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
     };
-    if (!made->root) {
-        ys_tree_close(made);
-        return ys_out_of_memory();
-    }
     made->is_this_machine = !made->root[0];
     char path[YS_PROCFS_PATH], text[16];
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", made->top, made->top);
@@ -93,8 +87,7 @@ ys_status ys_tree_open(const struct ys_tree_options *options, struct ys_tree **t
     made->has_schedstat = ys_procfs_read(made->root, path, text, sizeof text) > 0;
     if (made->is_this_machine)
         made->loadavg_fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-    *tree = made;
-    return YS_OK;
+    return made;
 }
 
 void ys_tree_set_top(struct ys_tree *tree, pid_t top)
@@ -187,37 +180,33 @@ static bool read_process(const struct ys_tree *tree, struct watched_process *pro
 }
 
 /** Makes `pid` a member unless it is one already or has gone. */
-static ys_status add_process(struct ys_tree *tree, pid_t pid)
+static void add_process(struct ys_tree *tree, pid_t pid)
 {
     if (pid <= 0 || pid == tree->top || tree->count >= MOST_MEMBERS)
-        return YS_OK;
+        return;
     for (size_t i = 0; i < tree->count; i++) {
         if (tree->items[i].member.pid != pid)
             continue;
         if (read_process(tree, &tree->items[i]))
-            return YS_OK;
+            return;
         retire(tree, i); /* the number has been given to another process */
         break;
     }
-    struct watched_process *items = ys_grown(tree->items, tree->count, &tree->capacity, sizeof *items);
-    if (!items)
-        return ys_out_of_memory();
-    tree->items = items;
+    tree->items = ys_grown(tree->items, tree->count, &tree->capacity, sizeof *tree->items);
     char path[4096];
     snprintf(path, sizeof path, "%s/proc/%d/stat", tree->root, pid);
     struct watched_process process = {.member.pid = pid, .fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (process.fd < 0)
-        return YS_OK;
+        return;
     if (clock_getcpuclockid(pid, &process.clock) != 0)
         process.clock = -1; /* no clock has this number: read_process falls back to ticks */
     if (!read_process(tree, &process)) {
         close(process.fd);
-        return YS_OK;
+        return;
     }
     snprintf(path, sizeof path, "/proc/%d/status", pid);
     process.status_fd = open_kept(tree, path);
     tree->items[tree->count++] = process;
-    return YS_OK;
 }
 
 /** The file that counts the switches of a thread: schedstat takes a tenth of the time that status takes. */
@@ -231,19 +220,16 @@ static void children_path(pid_t pid, pid_t thread, char path[YS_PROCFS_PATH])
     snprintf(path, YS_PROCFS_PATH, "/proc/%d/task/%d/children", pid, thread);
 }
 
-static ys_status add_thread(struct ys_tree *tree, struct watched_process *process, pid_t id)
+static void add_thread(struct ys_tree *tree, struct watched_process *process, pid_t id)
 {
     for (size_t i = 0; i < process->thread_count; i++) {
         if (process->threads[i].id == id) {
             process->threads[i].found = true;
-            return YS_OK;
+            return;
         }
     }
-    struct thread *threads =
-        ys_grown(process->threads, process->thread_count, &process->thread_capacity, sizeof *threads);
-    if (!threads)
-        return ys_out_of_memory();
-    process->threads = threads;
+    process->threads =
+        ys_grown(process->threads, process->thread_count, &process->thread_capacity, sizeof *process->threads);
     struct thread thread = {.id = id, .found = true, .children_fd = -1};
     char path[YS_PROCFS_PATH];
     switches_path(tree, process->member.pid, id, path);
@@ -252,18 +238,17 @@ static ys_status add_thread(struct ys_tree *tree, struct watched_process *proces
     if (tree->has_children_files)
         thread.children_fd = open_kept(tree, path);
     process->threads[process->thread_count++] = thread;
-    return YS_OK;
 }
 
 /** Adds the children that the text of a children file names. */
-static ys_status add_named(struct ys_tree *tree, const char *text)
+static void add_named(struct ys_tree *tree, const char *text)
 {
     for (;;) {
         char *end;
         long child = strtol(text, &end, 10);
         if (end == text)
-            return YS_OK;
-        YS_TRY(add_process(tree, (pid_t)child));
+            return;
+        add_process(tree, (pid_t)child);
         text = end;
     }
 }
@@ -276,12 +261,14 @@ static ys_status add_children(struct ys_tree *tree, pid_t pid, pid_t thread, int
     ssize_t got = read_kept(tree, fd, path, text, sizeof text);
     if (got <= 0) /* none, or the thread has gone */
         return YS_OK;
-    if ((size_t)got < sizeof text - 1)
-        return add_named(tree, text);
+    if ((size_t)got < sizeof text - 1) {
+        add_named(tree, text);
+        return YS_OK;
+    }
     struct ys_buf all = {0}; /* a hundred children and more */
     ys_status status = ys_procfs_read_all(tree->root, path, &all);
     if (status == YS_OK)
-        status = add_named(tree, ys_buf_text(&all));
+        add_named(tree, ys_buf_text(&all));
     ys_buf_free(&all);
     return status == YS_ENOTFOUND ? YS_OK : status;
 }
@@ -294,30 +281,27 @@ static pid_t numeric_name(const char *name)
 }
 
 /** Brings the list of a member's threads up to date. */
-static ys_status list_threads(struct ys_tree *tree, struct watched_process *process)
+static void list_threads(struct ys_tree *tree, struct watched_process *process)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/proc/%d/task", tree->root, process->member.pid);
     DIR *folder = opendir(path);
     if (!folder)
-        return YS_OK;
+        return;
     for (size_t i = 0; i < process->thread_count; i++)
         process->threads[i].found = false;
-    ys_status status = YS_OK;
-    for (struct dirent *entry; status == YS_OK && (entry = readdir(folder));) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
         pid_t thread = numeric_name(entry->d_name);
         if (thread)
-            status = add_thread(tree, process, thread);
+            add_thread(tree, process, thread);
     }
     closedir(folder);
-    YS_TRY(status);
     for (size_t i = process->thread_count; i-- > 0;) {
         if (process->threads[i].found)
             continue;
         close_thread(tree, &process->threads[i]);
         process->threads[i] = process->threads[--process->thread_count];
     }
-    return YS_OK;
 }
 
 /** Adds the children of all threads of the top, which is not a member itself. */
@@ -340,7 +324,7 @@ static ys_status expand_top(struct ys_tree *tree)
 /** Lists the threads of member `index` and adds their children. */
 static ys_status expand(struct ys_tree *tree, size_t index)
 {
-    YS_TRY(list_threads(tree, &tree->items[index]));
+    list_threads(tree, &tree->items[index]);
     for (size_t i = 0; tree->has_children_files && i < tree->items[index].thread_count; i++) {
         const struct thread *thread = &tree->items[index].threads[i]; /* adding may move the items */
         YS_TRY(add_children(tree, tree->items[index].member.pid, thread->id, thread->children_fd));
@@ -366,12 +350,7 @@ static ys_status list_all(const struct ys_tree *tree, struct relation **all, siz
         snprintf(path, sizeof path, "/proc/%d/stat", pid);
         if (!pid || ys_procfs_read(tree->root, path, text, sizeof text) <= 0 || !ys_procfs_stat(text, &stat))
             continue;
-        struct relation *larger = ys_grown(*all, *count, &capacity, sizeof *larger);
-        if (!larger) {
-            closedir(folder);
-            return ys_out_of_memory();
-        }
-        *all = larger;
+        *all = ys_grown(*all, *count, &capacity, sizeof **all);
         (*all)[(*count)++] = (struct relation){.pid = pid, .parent = stat.parent};
     }
     closedir(folder);
@@ -394,9 +373,9 @@ static ys_status search_all(struct ys_tree *tree)
     ys_status status = list_all(tree, &all, &count);
     for (bool is_grown = true; status == YS_OK && is_grown;) {
         size_t before = tree->count;
-        for (size_t i = 0; status == YS_OK && i < count; i++)
+        for (size_t i = 0; i < count; i++)
             if ((all[i].parent == tree->top || is_member(tree, all[i].parent)) && !is_member(tree, all[i].pid))
-                status = add_process(tree, all[i].pid);
+                add_process(tree, all[i].pid);
         is_grown = tree->count > before;
     }
     ys_free(all);
@@ -575,10 +554,7 @@ ys_status ys_tree_list(struct ys_tree *tree, const struct ys_tree_member **membe
 {
     YS_TRY(search(tree));
     if (tree->list_capacity < tree->count) {
-        struct ys_tree_member *list = ys_realloc(tree->list, tree->count, sizeof *list);
-        if (!list)
-            return ys_out_of_memory();
-        tree->list = list;
+        tree->list = ys_realloc(tree->list, tree->count, sizeof *tree->list);
         tree->list_capacity = tree->count;
     }
     for (size_t i = tree->count; i-- > 0;)

@@ -56,12 +56,12 @@ struct ys_tree_member {
     char state; /* as in struct ys_proc_stat */
 };
 
-ys_status ys_tree_open(const struct ys_tree_options *options, struct ys_tree **tree) YS_MUST_CHECK;
+struct ys_tree *ys_tree_open(const struct ys_tree_options *options);
 /** Another top, while there are no members yet: a process that began after ys_tree_open(). */
 void ys_tree_set_top(struct ys_tree *tree, pid_t top);
 void ys_tree_close(struct ys_tree *tree); /* NULL is fine */
 
-/** YS_OK also when there is no member. YS_ENOMEM. */
+/** YS_OK also when there is no member. */
 ys_status ys_tree_look(struct ys_tree *tree, struct ys_tree_sample *sample) YS_MUST_CHECK;
 const struct ys_tree_peak *ys_tree_peak(const struct ys_tree *tree); /* borrowed */
 

@@ -99,8 +99,7 @@ enum ys_code ys_code_of(const char *path)
 struct ys_profile *ys_profile_new(void)
 {
     struct ys_profile *profile = ys_alloc(1, sizeof *profile);
-    if (profile)
-        profile->begins_ns[YS_PROFILE_STEADY] = profile->begins_ns[YS_PROFILE_AFTER] = UINT64_MAX;
+    profile->begins_ns[YS_PROFILE_STEADY] = profile->begins_ns[YS_PROFILE_AFTER] = UINT64_MAX;
     return profile;
 }
 
@@ -194,25 +193,21 @@ static bool read_record(const struct perf_event_header *header, const unsigned c
     }
 }
 
-ys_status ys_profile_add(struct ys_profile *profile, const void *record, size_t size)
+void ys_profile_add(struct ys_profile *profile, const void *record, size_t size)
 {
     struct perf_event_header header;
     struct event event = {.order = profile->added++};
     if (size < sizeof header)
-        return YS_OK;
+        return;
     memcpy(&header, record, sizeof header);
     const unsigned char *body = (const unsigned char *)record + sizeof header;
     size_t body_size = size - sizeof header;
     if (header.type == PERF_RECORD_LOST && body_size >= LEAST_LOST)
         profile->counts.lost += read_u64(body + 8);
     if (!read_record(&header, body, body_size, &event))
-        return YS_OK;
-    void *grown = ys_grown(profile->events, profile->event_count, &profile->event_room, sizeof event);
-    if (!grown)
-        return ys_out_of_memory();
-    profile->events = grown;
+        return;
+    profile->events = ys_grown(profile->events, profile->event_count, &profile->event_room, sizeof event);
     profile->events[profile->event_count++] = event;
-    return YS_OK;
 }
 
 void ys_profile_begin(struct ys_profile *profile, enum ys_profile_phase phase, uint64_t t_ns)
@@ -232,17 +227,13 @@ static void forget(struct ys_profile *profile, uint32_t pid, uint64_t begin, uin
     profile->mapping_count = kept;
 }
 
-static ys_status add_mapping(struct ys_profile *profile, struct mapping mapping)
+static void add_mapping(struct ys_profile *profile, struct mapping mapping)
 {
-    void *grown = ys_grown(profile->mappings, profile->mapping_count, &profile->mapping_room, sizeof mapping);
-    if (!grown)
-        return ys_out_of_memory();
-    profile->mappings = grown;
+    profile->mappings = ys_grown(profile->mappings, profile->mapping_count, &profile->mapping_room, sizeof mapping);
     profile->mappings[profile->mapping_count++] = mapping;
-    return YS_OK;
 }
 
-static ys_status inherit(struct ys_profile *profile, uint32_t pid, uint32_t parent)
+static void inherit(struct ys_profile *profile, uint32_t pid, uint32_t parent)
 {
     size_t count = profile->mapping_count;
     for (size_t i = 0; i < count; i++) {
@@ -250,9 +241,8 @@ static ys_status inherit(struct ys_profile *profile, uint32_t pid, uint32_t pare
         if (mapping.pid != parent)
             continue;
         mapping.pid = pid;
-        YS_TRY(add_mapping(profile, mapping));
+        add_mapping(profile, mapping);
     }
-    return YS_OK;
 }
 
 static enum ys_code find(const struct ys_profile *profile, uint32_t pid, uint64_t address)
@@ -274,21 +264,21 @@ static void count(struct ys_profile *profile, const struct event *event)
     profile->counts.samples[phase][code]++;
 }
 
-static ys_status follow(struct ys_profile *profile, const struct event *event)
+static void follow(struct ys_profile *profile, const struct event *event)
 {
     switch (event->type) {
     case PERF_RECORD_SAMPLE:
         count(profile, event);
-        return YS_OK;
+        break;
     case PERF_RECORD_MMAP:
         forget(profile, event->pid, event->address, event->address + event->size);
-        return add_mapping(profile,
-                           (struct mapping){event->pid, event->address, event->address + event->size, event->code});
+        add_mapping(profile, (struct mapping){event->pid, event->address, event->address + event->size, event->code});
+        break;
     case PERF_RECORD_FORK:
-        return inherit(profile, event->pid, event->parent);
+        inherit(profile, event->pid, event->parent);
+        break;
     default: /* it ended, or became another program */
         forget(profile, event->pid, 0, UINT64_MAX);
-        return YS_OK;
     }
 }
 
@@ -299,17 +289,16 @@ static int by_time(const void *a, const void *b)
     return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-ys_status ys_profile_settle(struct ys_profile *profile, uint64_t t_ns)
+void ys_profile_settle(struct ys_profile *profile, uint64_t t_ns)
 {
     size_t done = 0;
     if (profile->event_count)
         qsort(profile->events, profile->event_count, sizeof *profile->events, by_time);
     for (; done < profile->event_count && profile->events[done].t_ns <= t_ns; done++)
-        YS_TRY(follow(profile, &profile->events[done]));
+        follow(profile, &profile->events[done]);
     profile->event_count -= done;
     if (done && profile->event_count)
         memmove(profile->events, profile->events + done, profile->event_count * sizeof *profile->events);
-    return YS_OK;
 }
 
 struct ys_profile_counts ys_profile_counts(const struct ys_profile *profile)

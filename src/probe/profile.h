@@ -32,16 +32,15 @@ enum ys_code ys_code_of(const char *path);
 
 struct ys_profile;
 
-/** NULL without memory. */
 struct ys_profile *ys_profile_new(void);
 void ys_profile_free(struct ys_profile *profile); /* NULL is fine */
 
-/** Takes the `size` bytes of one record; what it does not know, or what is damaged, is passed over. YS_ENOMEM. */
-ys_status ys_profile_add(struct ys_profile *profile, const void *record, size_t size) YS_MUST_CHECK;
+/** Takes the `size` bytes of one record; what it does not know, or what is damaged, is passed over. */
+void ys_profile_add(struct ys_profile *profile, const void *record, size_t size);
 /** Samples from `t_ns` on are of `phase`. Before the first call: YS_PROFILE_STARTUP. Phases come in their order. */
 void ys_profile_begin(struct ys_profile *profile, enum ys_profile_phase phase, uint64_t t_ns);
-/** Attributes what happened until `t_ns`, after which nothing earlier may be added. YS_ENOMEM. */
-ys_status ys_profile_settle(struct ys_profile *profile, uint64_t t_ns) YS_MUST_CHECK;
+/** Attributes what happened until `t_ns`, after which nothing earlier may be added. */
+void ys_profile_settle(struct ys_profile *profile, uint64_t t_ns);
 
 struct ys_profile_counts {
     uint64_t samples[YS_PROFILE_PHASES][YS_CODE_COUNT];

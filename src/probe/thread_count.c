@@ -13,26 +13,20 @@ enum { MOST_CPUS = 8192, STATUS_BYTES = 16384 };
 /* Whoever does less than this part of the work is none of those who do it. */
 static const double HELPER = 0.05;
 
-ys_status ys_threads_note(const char *root, pid_t pid, struct ys_thread_uses *uses)
+void ys_threads_note(const char *root, pid_t pid, struct ys_thread_uses *uses)
 {
-    ys_status status = YS_OK;
     char path[YS_PROCFS_PATH], text[128];
     snprintf(path, sizeof path, "%s/proc/%d/task", root, pid);
     DIR *folder = opendir(path);
-    for (struct dirent *entry; status == YS_OK && folder && (entry = readdir(folder));) {
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
         snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", pid, atoi(entry->d_name));
         if (entry->d_name[0] == '.' || ys_procfs_read(root, path, text, sizeof text) <= 0)
             continue;
-        struct ys_thread_use *grown = ys_grown(uses->items, uses->count, &uses->capacity, sizeof *grown);
-        status = grown ? YS_OK : ys_out_of_memory();
-        if (!grown)
-            break;
-        uses->items = grown;
-        grown[uses->count++] = (struct ys_thread_use){pid, atoi(entry->d_name), strtod(text, NULL) * 1e-9};
+        uses->items = ys_grown(uses->items, uses->count, &uses->capacity, sizeof *uses->items);
+        uses->items[uses->count++] = (struct ys_thread_use){pid, atoi(entry->d_name), strtod(text, NULL) * 1e-9};
     }
     if (folder)
         closedir(folder);
-    return status;
 }
 
 void ys_threads_fini(struct ys_thread_uses *uses)

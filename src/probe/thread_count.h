@@ -2,8 +2,6 @@
 #ifndef YS_PROBE_THREAD_COUNT_H
 #define YS_PROBE_THREAD_COUNT_H
 
-#include "base/status.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,8 +17,8 @@ struct ys_thread_uses {
 };
 
 /** Adds the threads that process `pid` has now, as /proc/PID/task/TID/schedstat tells; nothing where the process has
- * gone or the kernel lacks these files. `root` as in probe/procfs.h. YS_ENOMEM. */
-ys_status ys_threads_note(const char *root, pid_t pid, struct ys_thread_uses *uses) YS_MUST_CHECK;
+ * gone or the kernel lacks these files. `root` as in probe/procfs.h. */
+void ys_threads_note(const char *root, pid_t pid, struct ys_thread_uses *uses);
 void ys_threads_fini(struct ys_thread_uses *uses);
 
 /** Who did the work between two looks. */

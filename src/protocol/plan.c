@@ -85,13 +85,12 @@ static const struct ys_field plan_fields[] = {
 };
 const struct ys_record ys_plan_record = YS_RECORD("plan", struct ys_plan, plan_fields);
 
-ys_status ys_plan_init(struct ys_plan *plan)
+void ys_plan_init(struct ys_plan *plan)
 {
     ys_record_init(&ys_plan_record, plan);
     plan->version = YS_PLAN_VERSION;
     plan->dist.world = 1;
     plan->format = ys_strdup(YS_PLAN_FORMAT);
-    return plan->format ? YS_OK : ys_out_of_memory();
 }
 
 void ys_plan_fini(struct ys_plan *plan)
@@ -101,18 +100,7 @@ void ys_plan_fini(struct ys_plan *plan)
 
 ys_status ys_plan_copy(const struct ys_plan *plan, struct ys_plan *copy)
 {
-    ys_record_init(&ys_plan_record, copy);
     return ys_record_copy(&ys_plan_record, plan, copy);
-}
-
-ys_status ys_plan_put(char **place, const char *text)
-{
-    char *copy = ys_strdup(text);
-    if (!copy)
-        return ys_out_of_memory();
-    ys_free(*place);
-    *place = copy;
-    return YS_OK;
 }
 
 ys_json *ys_plan_json(const struct ys_plan *plan)

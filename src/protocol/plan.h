@@ -85,14 +85,12 @@ bool ys_plan_has_prompt(const struct ys_plan *plan);
 /** The fields with unit and meaning, in the order of JSON. */
 extern const struct ys_record ys_plan_record, ys_plan_optimizer_record;
 
-/** The format, the version and one process; all else unsaid. YS_ENOMEM. */
-ys_status ys_plan_init(struct ys_plan *plan) YS_MUST_CHECK;
+/** The format, the version and one process; all else unsaid. */
+void ys_plan_init(struct ys_plan *plan);
 void ys_plan_fini(struct ys_plan *plan);
 /** A copy with owners of its own; `copy` is overwritten. Its options are shared with `plan`: others take their place,
- * they are not changed. YS_ENOMEM: `copy` owns nothing. */
+ * they are not changed. On failure `copy` owns nothing. */
 ys_status ys_plan_copy(const struct ys_plan *plan, struct ys_plan *copy) YS_MUST_CHECK;
-/** Puts a copy of `text` in the place of one of a plan's texts. YS_ENOMEM: that one stays. */
-ys_status ys_plan_put(char **place, const char *text) YS_MUST_CHECK;
 /** What every plan has, and within its limits. YS_EPROTOCOL names what is wrong. */
 ys_status ys_plan_check(const struct ys_plan *plan) YS_MUST_CHECK;
 /** NULL: no memory. */

@@ -535,9 +535,9 @@ static void say_said(struct sentence_writer *w)
 /* ---- what of the surroundings */
 
 /* Two frameworks have two runtimes and other libraries: that is what is compared. */
-static bool is_expected(const char *what)
+static bool is_expected(int what)
 {
-    return what && (strcmp(what, "runtime") == 0 || strcmp(what, "libraries") == 0);
+    return what == YS_DIFFERENCE_RUNTIME || what == YS_DIFFERENCE_LIBRARIES;
 }
 
 /* A sentence that begins with a trial's id begins with its name. */
@@ -557,16 +557,16 @@ static void put_by_name(struct sentence_writer *w, const char *text)
 
 static void say_environment(struct sentence_writer *w)
 {
-    const ys_json *all = w->view->environment_differences, *host = w->view->host_warnings;
+    const struct ys_difference *all = w->view->differences->items;
+    const ys_json *host = w->view->host_warnings;
     size_t more = 0;
     bool is_said = false;
-    for (size_t i = 0; i < ys_json_size(all); i++) {
-        const struct ys_view_difference one = ys_view_read_difference(ys_json_at(all, i));
-        if (is_expected(one.what))
+    for (size_t i = 0; i < w->view->differences->count; i++) {
+        if (is_expected(all[i].what))
             continue;
         more += is_said;
         if (!is_said)
-            put_by_name(w, ys_view_or(one.text, ys_view_or(one.what, "the surroundings differ")));
+            put_by_name(w, all[i].text);
         is_said = true;
     }
     if (more > 0)

@@ -8,21 +8,14 @@
 /* The work of rank r is that of the thread WORK_THREAD + r. */
 enum { PHASES_THREAD = 1, WORK_THREAD = 2 };
 
-static ys_status end_of(const struct ys_buf *out)
-{
-    return out->failed ? ys_out_of_memory() : YS_OK;
-}
-
-ys_status ys_report_trace_head(struct ys_buf *out)
+void ys_report_trace_head(struct ys_buf *out)
 {
     ys_buf_puts(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
-    return end_of(out);
 }
 
-ys_status ys_report_trace_tail(struct ys_buf *out)
+void ys_report_trace_tail(struct ys_buf *out)
 {
     ys_buf_puts(out, "\n]}\n");
-    return end_of(out);
 }
 
 /* The common beginning of an event, up to its own members. */
@@ -37,11 +30,8 @@ static void put_event(struct ys_report_trace *trace, const char *kind, int64_t r
 static void put_string(const char *text, struct ys_buf *out)
 {
     ys_json *value = ys_json_string(text);
-    char *dumped = value ? ys_json_dump(value, YS_JSON_COMPACT) : NULL;
-    if (dumped)
-        ys_buf_puts(out, dumped);
-    else
-        out->failed = true;
+    char *dumped = ys_json_dump(value, YS_JSON_COMPACT);
+    ys_buf_puts(out, dumped);
     ys_free(dumped);
     ys_json_free(value);
 }
@@ -193,14 +183,13 @@ static void put_process(const struct traced_process *process, struct ys_buf *out
     put_samples(process, out);
 }
 
-ys_status ys_report_trace_run(struct ys_report_trace *trace, int64_t run, const char *trial,
-                              const struct ys_facts *facts, const struct ys_series_set *series, struct ys_buf *out)
+void ys_report_trace_run(struct ys_report_trace *trace, int64_t run, const char *trial, const struct ys_facts *facts,
+                         const struct ys_series_set *series, struct ys_buf *out)
 {
     const int64_t processes = ys_series_processes(series);
     struct ys_buf name = {0};
     ys_buf_printf(&name, "%s, round %lld", trial, (long long)facts->round);
     put_name(trace, "process_name", run, 0, ys_buf_text(&name), out);
-    out->failed |= name.failed;
     ys_buf_free(&name);
     put_name(trace, "thread_name", run, PHASES_THREAD, "phases", out);
     put_phases(trace, run, &facts->times, out);
@@ -210,5 +199,4 @@ ys_status ys_report_trace_run(struct ys_report_trace *trace, int64_t run, const 
         put_process(&process, out);
         ys_series_set_free(&process.series);
     }
-    return end_of(out);
 }

@@ -14,10 +14,9 @@ struct ys_report_trace {
  * `run`, its phases as slices of a thread, what it was asked for, its blocks and, of ranks that tell, the parts of its
  * steps as those of another (of one for each rank), what was sampled of it as counters. Times are microseconds of the
  * clock that all runs of a study share. A series that does not fit its time stamps is left out. */
-ys_status ys_report_trace_head(struct ys_buf *out) YS_MUST_CHECK;
-ys_status ys_report_trace_run(struct ys_report_trace *trace, int64_t run, const char *trial,
-                              const struct ys_facts *facts, const struct ys_series_set *series,
-                              struct ys_buf *out) YS_MUST_CHECK;
-ys_status ys_report_trace_tail(struct ys_buf *out) YS_MUST_CHECK;
+void ys_report_trace_head(struct ys_buf *out);
+void ys_report_trace_run(struct ys_report_trace *trace, int64_t run, const char *trial, const struct ys_facts *facts,
+                         const struct ys_series_set *series, struct ys_buf *out);
+void ys_report_trace_tail(struct ys_buf *out);
 
 #endif

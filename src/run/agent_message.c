@@ -129,9 +129,7 @@ static ys_status send_piece(struct ys_channel *channel, int64_t rank, const stru
     int64_t *values = ys_alloc(count + 1, sizeof *values);
     piece.name = ys_strdup(series->name);
     piece.values = (struct ys_list){values, count};
-    if (count > 0)
-        memcpy(values, series->is_real ? (const void *)(series->reals + first) : (const void *)(series->ints + first),
-               count * sizeof *values);
+    memcpy(values, ys_series_numbers(series, first), count * sizeof *values);
     ys_status status = ys_node_send(channel, YS_NODE_SERIES, &ys_node_series_record, &piece);
     ys_record_fini(&ys_node_series_record, &piece);
     return status;
@@ -157,18 +155,10 @@ ys_status ys_node_send_series(struct ys_channel *channel, int64_t rank, const st
 
 ys_status ys_node_take_series(const struct ys_node_series *said, struct ys_series_set *set)
 {
-    const int64_t *values = said->values.items;
     const struct ys_series *known = ys_series_find(set, said->name);
     if (strlen(said->name) >= sizeof known->name || (known && known->is_real != said->is_real))
         return ys_fail(YS_EPROTOCOL, "a series \"%s\" of the agent is none", said->name);
-    for (size_t i = 0; i < said->values.count; i++) {
-        double real;
-        memcpy(&real, &values[i], sizeof real);
-        if (said->is_real)
-            ys_series_add_real(set, said->name, real);
-        else
-            ys_series_add_int(set, said->name, values[i]);
-    }
+    ys_series_add_numbers(set, said->name, said->is_real, said->values.items, said->values.count);
     return YS_OK;
 }
 

@@ -173,7 +173,7 @@ static void tell_rank(const struct ys_plan *plan, struct ys_run_record *own, int
     struct ys_facts_rank *told = ys_list_add(&ys_facts_rank_record, ranks);
     told->rank = rank;
     told->node = host ? host->node : YS_FIELD_NONE;
-    ys_facts_set_text(&told->host, host ? host->host : NULL);
+    ys_set_text(&told->host, host ? host->host : NULL);
     told->status = facts->status;
     told->exit_code = facts->exit_code;
     told->signal = facts->signal;
@@ -196,8 +196,8 @@ static void tell_rank(const struct ys_plan *plan, struct ys_run_record *own, int
     told->stage = facts->stage;
     told->collectives = facts->collectives; /* which are the rank's from here on */
     own->facts.collectives = NULL;
-    ys_facts_set_text(&told->message, facts->message);
-    ys_facts_set_text(&told->log_tail, facts->log_tail);
+    ys_set_text(&told->message, facts->message);
+    ys_set_text(&told->log_tail, facts->log_tail);
     ys_list_copy_ints(&its->cpus, &told->cpus);
 }
 
@@ -254,7 +254,7 @@ static void blame(struct ys_facts *all, const struct ys_facts_rank *rank, size_t
     all->exit_code = rank->exit_code;
     all->signal = rank->signal;
     all->stage = rank->stage;
-    ys_facts_set_text(&all->log_tail, rank->log_tail);
+    ys_set_text(&all->log_tail, rank->log_tail);
     ys_free(all->message);
     const char *message = rank->message ? rank->message : "no message";
     all->message = rank->node == YS_FIELD_NONE
@@ -342,7 +342,7 @@ static ys_status compare_saved(const struct ys_plan *plan, size_t count, struct 
     if (status == YS_OK && differs) {
         all->status = YS_RUN_WRONG_OUTPUT;
         all->stage = YS_STAGE_SAVE;
-        ys_facts_set_text(&all->message, differs);
+        ys_set_text(&all->message, differs);
     }
     ys_free(differs);
     return status;

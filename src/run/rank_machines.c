@@ -43,7 +43,7 @@ static void begin(const struct ys_facts_rank *rank, int64_t node, const struct y
     struct ys_facts_machine *machine = ys_list_add(&ys_facts_machine_record, machines);
     machine->node = node;
     machine->used_s = machine->harness_s = machine->cpu_wait_s = machine->threads_busy = 0;
-    ys_facts_set_text(&machine->host, rank->host);
+    ys_set_text(&machine->host, rank->host);
     if (facts->disturbance)
         machine->disturbance = ys_json_copy(facts->disturbance);
 }

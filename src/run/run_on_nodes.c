@@ -184,16 +184,14 @@ static void give_cpus(struct ys_nodes *nodes)
 }
 
 /** Ranks meet where rank 0 is, at the port that its agent holds. All agents are there. */
-static ys_status say_where_ranks_meet(struct ys_nodes *nodes)
+static void say_where_ranks_meet(struct ys_nodes *nodes)
 {
     check_addresses(nodes);
     for (size_t i = 0; i < nodes->count; i++) {
         const struct ys_run_node *node = &nodes->items[i];
         for (size_t r = 0; r < node->count; r++)
-            YS_TRY(ys_rank_plan_meet(&nodes->plans->items[node->first + r], nodes->items[0].hello.place,
-                                     node->hello.address));
+            ys_rank_plan_meet(&nodes->plans->items[node->first + r], nodes->items[0].hello.place, node->hello.address);
     }
-    return YS_OK;
 }
 
 static ys_status send_jobs(struct ys_nodes *nodes)
@@ -326,8 +324,8 @@ static void make_up(const struct ys_nodes *nodes, const struct ys_run_node *node
     facts->status = (int)(node->message ? node->status : YS_RUN_CANCELLED);
     facts->stage = node->alive.stage;
     facts->steps_done = node->alive.steps == YS_FIELD_NONE ? 0 : node->alive.steps;
-    ys_facts_set_text(&facts->message, node->message ? node->message : nodes->reason ? nodes->reason : OTHERS);
-    ys_facts_set_text(&facts->log_tail, tail);
+    ys_set_text(&facts->message, node->message ? node->message : nodes->reason ? nodes->reason : OTHERS);
+    ys_set_text(&facts->log_tail, tail);
     ys_free(tail);
     own->has_facts = true;
     nodes->ends[rank].failed_ns = node->failed_ns ? node->failed_ns : ys_time_ns();
@@ -348,7 +346,7 @@ static void complete(const struct ys_nodes *nodes, const struct ys_run_node *nod
             own->facts.status = YS_RUN_LOAD_FAILED; /* its agent had trouble of its own */
         if (node->is_stopped && !nodes->reason && own->facts.status != YS_RUN_OK) {
             own->facts.status = YS_RUN_KILLED;
-            ys_facts_set_text(&own->facts.message, node->message);
+            ys_set_text(&own->facts.message, node->message);
         }
     }
     end->status = (enum ys_run_status)own->facts.status;
@@ -363,9 +361,9 @@ static void describe_hosts(const struct ys_nodes *nodes, struct ys_list *hosts)
         told->machine = machine_of(nodes, i);
         if (!node->hello.host)
             continue;
-        ys_facts_set_text(&told->host, node->hello.host);
-        ys_facts_set_text(&told->cpu, node->hello.cpu);
-        ys_facts_set_text(&told->kernel, node->hello.kernel);
+        ys_set_text(&told->host, node->hello.host);
+        ys_set_text(&told->cpu, node->hello.cpu);
+        ys_set_text(&told->kernel, node->hello.kernel);
         told->cpus = node->hello.cpus;
         told->memory_bytes = node->hello.memory_bytes;
         if (!node->clock.is_one && !node->clock.before.is_known)
@@ -445,7 +443,7 @@ static ys_status go(struct ys_nodes *nodes)
     if (status == YS_OK)
         status = ys_nodes_ping(nodes, false);
     if (status == YS_OK && !has_any_failed(nodes))
-        status = say_where_ranks_meet(nodes);
+        say_where_ranks_meet(nodes);
     if (status == YS_OK && !has_any_failed(nodes))
         give_cpus(nodes);
     if (status == YS_OK && !has_any_failed(nodes))

@@ -51,10 +51,7 @@ ys_status ys_guard_protect(const char *folder)
             return YS_OK;
     if (named_count == YS_GUARD_MOST)
         return ys_fail(YS_EINTERNAL, "more than %d folders are to be guarded", YS_GUARD_MOST);
-    named[named_count] = ys_path_absolute(folder);
-    if (!named[named_count])
-        return ys_out_of_memory();
-    named_count++;
+    named[named_count++] = ys_path_absolute(folder);
     return YS_OK;
 }
 

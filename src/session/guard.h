@@ -10,7 +10,7 @@
 
 /** From now on no adapter that this process starts may write below `folder`, but for its own folders. Guarded in any
  * case are the cache, yardstick's programs, adapters and recipes, and /sys. At most YS_GUARD_MOST of them; one that is
- * named already is fine. YS_ENOMEM, YS_EINTERNAL. */
+ * named already is fine. YS_EINTERNAL. */
 ys_status ys_guard_protect(const char *folder) YS_MUST_CHECK;
 #define YS_GUARD_MOST 32
 /** Those that were named, in turn, as absolute paths; NULL behind the last one. */
@@ -22,8 +22,7 @@ int ys_guard_version(const char **reason);
 
 /** The rules for one adapter: *fd, close-on-exec, for landlock_restrict_self(). All that exists may be written but what
  * is guarded; of that the `count` folders `writable` may (a NULL among them is passed over). No entry can be made in,
- * or taken from, a folder in which something guarded lies. *fd is -1 where ys_guard_version() is 0. YS_ENOMEM, YS_EIO.
- */
+ * or taken from, a folder in which something guarded lies. *fd is -1 where ys_guard_version() is 0. YS_EIO. */
 ys_status ys_guard_open(const char *const *writable, size_t count, int *fd) YS_MUST_CHECK;
 
 #endif

@@ -69,7 +69,7 @@ int *ys_launch_cpus(const struct ys_list *listed);
 
 /** Starts yardstick-launch, which takes over the locks that yardstick holds (base/files/lock.h) as well, and waits
  * until the adapter's program has taken over or could not. YS_ENOTFOUND, YS_EINVAL: the program, its folder or its CPUs
- * cannot be had (its fault, nothing is left running); YS_EINTR; YS_EIO, YS_ENOMEM: a failure of yardstick's own,
+ * cannot be had (its fault, nothing is left running); YS_EINTR; YS_EIO: a failure of yardstick's own,
  * yardstick-launch missing among them. */
 ys_status ys_launch_start(const struct ys_launch *launch, struct ys_started *started) YS_MUST_CHECK;
 

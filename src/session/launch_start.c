@@ -173,8 +173,6 @@ static const char **launcher_argv(const struct ys_launch *launch, const char *pr
     while (launch->argv[count])
         count++;
     const char **argv = ys_alloc(count + 8, sizeof *argv);
-    if (!argv)
-        return NULL;
     argv[0] = program;
     argv[1] = launch->folder;
     argv[2] = cpus;
@@ -230,20 +228,17 @@ static ys_status spawn_launcher(const struct ys_launch *launch, const struct end
     char *temporary = launch->temporary ? ys_format("TMPDIR=%s", launch->temporary) : NULL;
     char *locks = list_of(ends->locks, ends->lock_count);
     char *joins = list_of(ends->groups, ends->group_count);
-    char *groups = joins ? ys_format("%s:%s", ends->end_word ? ends->end_word : "", joins) : NULL;
+    char *groups = ys_format("%s:%s", ends->end_word ? ends->end_word : "", joins);
     char *guard = ends->guard >= 0 ? ys_format("%d", ends->guard) : ys_strdup("-");
     char *passed = ys_format("%zu", ends->passed_count);
-    bool is_ready = cpus && locks && groups && guard && passed && (temporary || !launch->temporary);
-    const char **argv = is_ready && program ? launcher_argv(launch, program, cpus, locks, groups, guard, passed) : NULL;
-    const char **env = argv ? surroundings(launch, temporary) : NULL;
+    const char **argv = program ? launcher_argv(launch, program, cpus, locks, groups, guard, passed) : NULL;
+    const char **env = program ? surroundings(launch, temporary) : NULL;
     ys_status status = YS_OK;
-    int error = env ? spawn(argv, env, ends, pid) : 0;
+    int error = program ? spawn(argv, env, ends, pid) : 0;
     if (!program)
         status =
             ys_fail(YS_EIO, "the program yardstick-launch is not found beside yardstick; build or install it again, or "
                             "name its folder in YARDSTICK_BIN");
-    else if (!env)
-        status = ys_out_of_memory();
     else if (error)
         status = ys_fail(YS_EIO, "cannot start %s: %s", program, strerror(error));
     ys_free(env);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-ys_status ys_observe_open(struct ys_observe *observe, uint64_t memory_limit_bytes)
+void ys_observe_open(struct ys_observe *observe, uint64_t memory_limit_bytes)
 {
     static bool has_swept;
     const char *wish = getenv("YARDSTICK_CGROUP");
@@ -15,21 +15,18 @@ ys_status ys_observe_open(struct ys_observe *observe, uint64_t memory_limit_byte
     ys_leftover_begin(&observe->leftover, NULL);
     if (wish && strcmp(wish, "off") == 0) {
         snprintf(observe->seen.group, sizeof observe->seen.group, "YARDSTICK_CGROUP is off");
-        return YS_OK;
+        return;
     }
     if (!has_swept)
         ys_group_sweep("");
     has_swept = true;
-    ys_status status = ys_group_open("", memory_limit_bytes, &observe->group);
-    if (status == YS_ENOTFOUND) {
+    if (ys_group_open("", memory_limit_bytes, &observe->group) != YS_OK) {
         snprintf(observe->seen.group, sizeof observe->seen.group, "%s", ys_error());
-        return YS_OK;
+        return;
     }
-    YS_TRY(status);
     observe->seen.is_grouped = true;
     observe->seen.can_kill = ys_group_can_kill(observe->group);
     snprintf(observe->seen.group, sizeof observe->seen.group, "%s", ys_group_text(observe->group));
-    return YS_OK;
 }
 
 static bool read_io(pid_t pid, struct ys_observe_io *io)

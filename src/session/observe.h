@@ -41,8 +41,8 @@ struct ys_observe {
     struct ys_observed seen;
 };
 
-/** Makes the group, where one can be made. The variable YARDSTICK_CGROUP=off asks for none. YS_ENOMEM. */
-ys_status ys_observe_open(struct ys_observe *observe, uint64_t memory_limit_bytes) YS_MUST_CHECK;
+/** Makes the group, where one can be made. The variable YARDSTICK_CGROUP=off asks for none. */
+void ys_observe_open(struct ys_observe *observe, uint64_t memory_limit_bytes);
 /** The adapter has begun, and has joined the group or not. */
 void ys_observe_begun(struct ys_observe *observe, const struct ys_started *process);
 /** A sample of the group: processor time and memory. */

@@ -100,13 +100,13 @@ char *ys_session_end_text(const struct ys_session_end *end, const char *otherwis
 void ys_session_last_line(const char *log, char *line, size_t size);
 
 /** Called for each message before the final one. A failure ends the session: as set by ys_session_fail(), else as
- * protocol_error with ys_error() as the message (YS_ENOMEM and YS_EINTERNAL are passed on). */
+ * protocol_error with ys_error() as the message (YS_EINTERNAL is passed on). */
 typedef ys_status (*ys_session_on_message)(void *context, const ys_json *message);
 
 /** Starts the adapter and asks for hello; the answer is taken as that of ys_session_send(), with a reply of NULL
  * (ys_session_hello() has it).
  * On failure *session is set all the same whenever it can say more (ys_session_close() tells what happened); it is NULL
- * when yardstick itself failed (YS_EIO, YS_ENOMEM) or was stopped before anything began. Other results are those of
+ * when yardstick itself failed (YS_EIO) or was stopped before anything began. Other results are those of
  * ys_session_request(). */
 ys_status ys_session_begin(const struct ys_launch *launch, struct ys_session **session) YS_MUST_CHECK;
 
@@ -118,7 +118,7 @@ const ys_json *ys_session_hello(const struct ys_session *session);
 
 /** Sends `message_taken`, as fast as the adapter takes it, and does not wait for the final answer (docs/protocol.md
  * says which). One at a time. `on_message` is called from ys_session_turn(); it closes no session. Failures are those
- * of ys_session_request(), and YS_ENOMEM for a message of NULL, here and below. */
+ * of ys_session_request(). */
 ys_status ys_session_send(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
                           void *context) YS_MUST_CHECK;
 
@@ -146,8 +146,8 @@ ys_status ys_session_answer(struct ys_session *session, ys_json **reply, uint64_
 /** Sends `message_taken` and waits for its final answer, which the caller owns.
  * Failures end the session; what happened is in ys_session_close()'s `end`:
  *  YS_EINTR cancelled · YS_ETIMEOUT stalled or timeout_wall · YS_EUNSUPPORTED the adapter said so · YS_EPROTOCOL
- * protocol_error, and any failure of an on_message · YS_EIO anything else: crashed, killed, the adapter's own error ·
- * YS_ENOMEM. Once failed, every request fails the same way. */
+ * protocol_error, and any failure of an on_message · YS_EIO anything else: crashed, killed, the adapter's own error.
+ * Once failed, every request fails the same way. */
 ys_status ys_session_request(struct ys_session *session, ys_json *message_taken, ys_session_on_message on_message,
                              void *context, ys_json **reply) YS_MUST_CHECK;
 
@@ -188,8 +188,8 @@ void ys_session_profile(struct ys_session *session, enum ys_profile_phase phase)
 /** What went through the network interfaces that the adapter's process has. Never while timing. */
 void ys_session_interfaces(const struct ys_session *session, struct ys_interfaces *seen);
 
-/** What the tree's threads do from now on is work. Never while timing. YS_ENOMEM. */
-ys_status ys_session_mark_threads(struct ys_session *session) YS_MUST_CHECK;
+/** What the tree's threads do from now on is work. Never while timing. */
+void ys_session_mark_threads(struct ys_session *session);
 /** Who did the work since then (probe/thread_count.h). Never while timing. */
 struct ys_threads_worked ys_session_threads(struct ys_session *session);
 

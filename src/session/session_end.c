@@ -36,7 +36,7 @@ ys_status ys_session_set_failure(struct ys_session *session, ys_status failure, 
     session->end.failed_ns = ys_time_ns();
     session->end.status = status;
     session->end.message = message_taken;
-    return ys_fail(failure, "%s", message_taken ? message_taken : "out of memory");
+    return ys_fail(failure, "%s", message_taken);
 }
 
 static ys_status code_of(enum ys_run_status status)

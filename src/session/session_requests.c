@@ -72,20 +72,15 @@ static ys_status make_temporary(struct ys_session *session)
 }
 
 /** What it samples is what is started from here on. That it may not is a fact of the run. */
-static ys_status open_perf(struct ys_session *session)
+static void open_perf(struct ys_session *session)
 {
     struct ys_session_perf *perf = &session->end.perf;
     perf->is_asked = session->launch.perf;
-    if (!perf->is_asked)
-        return YS_OK;
-    ys_status status = ys_perf_open(&session->perf);
-    if (status != YS_ENOTFOUND)
-        return status;
-    snprintf(perf->reason, sizeof perf->reason, "%s", ys_error());
-    return YS_OK;
+    if (perf->is_asked && ys_perf_open(&session->perf) != YS_OK)
+        snprintf(perf->reason, sizeof perf->reason, "%s", ys_error());
 }
 
-/** Everything that needs memory, before the adapter begins. */
+/** Everything that takes memory, before the adapter begins. */
 static ys_status prepare(const struct ys_launch *launch, struct ys_session *session)
 {
     struct ys_tree_options options = {.top = getpid()}; /* until there is a keeper: its /proc is like ours */
@@ -105,16 +100,14 @@ static ys_status prepare(const struct ys_launch *launch, struct ys_session *sess
     session->program = ys_strdup(adapter_name(launch->argv));
     session->end.stage = YS_STAGE_START;
     session->cpus = launch->cpu_count ? ys_alloc(launch->cpu_count, sizeof *session->cpus) : NULL;
-    if (!session->end.warnings || !session->program || (launch->cpu_count && !session->cpus))
-        return ys_out_of_memory();
     for (size_t i = 0; i < launch->cpu_count; i++)
         session->cpus[i] = launch->cpus[i];
-    YS_TRY(ys_tree_open(&options, &session->tree));
+    session->tree = ys_tree_open(&options);
     reserve_samples(launch);
     YS_TRY(make_temporary(session));
-    YS_TRY(ys_observe_open(&session->observe, launch->memory_limit_bytes));
+    ys_observe_open(&session->observe, launch->memory_limit_bytes);
     session->launch.group = session->observe.group;
-    YS_TRY(open_perf(session));
+    open_perf(session);
     const struct ys_group *group = session->observe.group;
     session->kills_before = group && ys_group_counts_kills(group) ? -1 : ys_host_oom_kills();
     return YS_OK;
@@ -124,8 +117,6 @@ static ys_status start(struct ys_session *session)
 {
     const struct ys_launch *launch = &session->launch;
     char *path = ys_path_join(launch->folder, YS_LOG_NAME);
-    if (!path)
-        return ys_out_of_memory();
     ys_status status = ys_launch_start(launch, &session->process);
     session->end.exec_ns = session->process.exec_ns;
     if (status == YS_OK) {
@@ -150,10 +141,7 @@ static ys_status say_hello(struct ys_session *session)
 {
     ys_json *message = ys_json_object();
     ys_json_set_string(message, "type", "hello");
-    if (ys_json_set_int(message, "protocol", YS_PROTOCOL_VERSION) != YS_OK) {
-        ys_json_free(message);
-        return ys_out_of_memory();
-    }
+    ys_json_set_int(message, "protocol", YS_PROTOCOL_VERSION);
     return ys_session_send(session, message, NULL, NULL);
 }
 
@@ -175,8 +163,6 @@ ys_status ys_session_begin(const struct ys_launch *launch, struct ys_session **s
     if (ys_stop_signal())
         return ys_stopped();
     struct ys_session *made = ys_alloc(1, sizeof *made);
-    if (!made)
-        return ys_out_of_memory();
     ys_status status = prepare(launch, made);
     if (status == YS_OK)
         status = start(made);
@@ -192,7 +178,7 @@ ys_status ys_session_begin(const struct ys_launch *launch, struct ys_session **s
         char *message = ys_strdup(ys_error()); /* closing may fail too and put another in its place */
         made->has_failed = true;
         ys_session_close(made, NULL);
-        status = ys_fail(status, "%s", message ? message : "out of memory");
+        status = ys_fail(status, "%s", message);
         ys_free(message);
         return status;
     }
@@ -268,7 +254,7 @@ static void take_error(struct ys_session *session, const ys_json *json)
 static void take_part(struct ys_session *session, const ys_json *message)
 {
     ys_status status = session->on_message(session->context, message);
-    if (status == YS_ENOMEM || status == YS_EINTERNAL)
+    if (status == YS_EINTERNAL)
         ys_session_set_failure(session, status, YS_RUN_CANCELLED, ys_strdup(ys_error()));
     else if (status != YS_OK)
         ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
@@ -386,8 +372,6 @@ static ys_status take_message(struct ys_session *session, ys_json **message)
         return YS_OK; /* what that means depends on whether the process has ended */
     if (status == YS_EINTR)
         return ys_session_set_failure(session, status, YS_RUN_CANCELLED, ys_strdup(ys_error()));
-    if (status == YS_ENOMEM)
-        return ys_session_set_failure(session, status, YS_RUN_CANCELLED, NULL);
     return ys_session_set_failure(session, YS_EPROTOCOL, YS_RUN_PROTOCOL_ERROR, ys_strdup(ys_error()));
 }
 
@@ -449,8 +433,6 @@ ys_status ys_session_post(struct ys_session *session, ys_json *message_taken)
     session->line = ys_json_dump(message_taken, YS_JSON_COMPACT);
     session->unsent_size = 0;
     ys_json_free(message_taken);
-    if (!session->line)
-        return ys_session_set_failure(session, ys_out_of_memory(), YS_RUN_CANCELLED, NULL);
     session->unsent = session->line;
     session->unsent_size = strlen(session->line) + 1;
     session->line[session->unsent_size - 1] = '\n'; /* it goes by the size from here on */
@@ -461,7 +443,7 @@ ys_status ys_session_post(struct ys_session *session, ys_json *message_taken)
 /** What requests return after the first failure. */
 static ys_status failed_before(const struct ys_session *session)
 {
-    return ys_fail(session->failure, "%s", session->end.message ? session->end.message : "out of memory");
+    return ys_fail(session->failure, "%s", session->end.message);
 }
 
 static ys_status ask(struct ys_session *session, ys_json *message_taken, const struct ys_session_due *due,
@@ -486,8 +468,6 @@ ys_status ys_session_send(struct ys_session *session, ys_json *message_taken, ys
 {
     const char *type = ys_message_type(message_taken);
     const struct ys_session_due *due = NULL;
-    if (!message_taken)
-        return ys_out_of_memory();
     for (size_t i = 0; i < sizeof ANSWERS / sizeof ANSWERS[0]; i++)
         if (strcmp(ANSWERS[i].request, type) == 0)
             due = &ANSWERS[i];
@@ -534,8 +514,6 @@ ys_status ys_session_request(struct ys_session *session, ys_json *message_taken,
 ys_status ys_session_provoke(struct ys_session *session, ys_json *message_taken, ys_json **reply)
 {
     *reply = NULL;
-    if (!message_taken)
-        return ys_out_of_memory();
     if (session->has_failed) {
         ys_json_free(message_taken);
         return failed_before(session);

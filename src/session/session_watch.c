@@ -318,15 +318,14 @@ static ys_status note_threads(struct ys_session *session, struct ys_thread_uses 
     size_t count = 0;
     YS_TRY(ys_tree_list(session->tree, &members, &count));
     for (size_t i = 0; i < count; i++)
-        YS_TRY(ys_threads_note(ys_procfs_root(), members[i].pid, uses));
+        ys_threads_note(ys_procfs_root(), members[i].pid, uses);
     return YS_OK;
 }
 
-ys_status ys_session_mark_threads(struct ys_session *session)
+void ys_session_mark_threads(struct ys_session *session)
 {
     ys_threads_fini(&session->threads);
-    const ys_status status = note_threads(session, &session->threads);
-    return status == YS_ENOMEM ? status : YS_OK; /* what cannot be seen is not known */
+    (void)!note_threads(session, &session->threads); /* what cannot be seen is not known */
 }
 
 struct ys_threads_worked ys_session_threads(struct ys_session *session)

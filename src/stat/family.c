@@ -246,7 +246,7 @@ static double stretch_of(struct family_work *work)
     return stretch > 1 ? stretch : 1;
 }
 
-void ys_family_stretch(const struct ys_family *family, double *stretch)
+double ys_family_stretch(const struct ys_family *family)
 {
     size_t cells = family->trials * family->rounds, rank[RANKED_MAX + 1];
     struct family_work work = {.family = family, .rank = rank, .normal_reach = ys_normal_reach(family->level)};
@@ -257,7 +257,8 @@ void ys_family_stretch(const struct ys_family *family, double *stretch)
     work.place = work.moved + cells;
     work.largest = work.place + family->rounds;
     work.scatter = work.largest + PERMUTATIONS;
-    *stretch = stretch_of(&work);
+    const double stretch = stretch_of(&work);
     ys_free(work.present);
     ys_free(numbers);
+    return stretch;
 }

@@ -41,6 +41,6 @@ struct ys_family {
  * than two pairs have YS_STAT_INTERVAL_MIN rounds in common. The same values give the same factor: the permutations
  * have a seed of their own. Takes time as pairs times rounds times the permutations, of which there are 199 to 999,
  * and at least as many as leave two beyond the level. */
-void ys_family_stretch(const struct ys_family *family, double *stretch);
+double ys_family_stretch(const struct ys_family *family);
 
 #endif

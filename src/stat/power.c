@@ -88,16 +88,15 @@ static double difference_of(const struct rounds_seen *seen, size_t rounds, doubl
     return expm1(log1p(margin) + reach_of(seen, rounds, least));
 }
 
-void ys_power_difference(const struct ys_power_seen *from, size_t rounds, double least, double margin,
-                         double *difference)
+double ys_power_difference(const struct ys_power_seen *from, size_t rounds, double least, double margin)
 {
     struct rounds_seen seen;
-    *difference = NAN;
     if (from->count < YS_STAT_INTERVAL_MIN || rounds < YS_STAT_INTERVAL_MIN || rounds > YS_POWER_MOST_ROUNDS)
-        return;
+        return NAN;
     see(from, &seen);
-    *difference = difference_of(&seen, rounds, least, margin);
+    const double difference = difference_of(&seen, rounds, least, margin);
     ys_free(seen.values);
+    return difference;
 }
 
 /* `times` as large a difference as wanted is found with n rounds; it falls by their root, at first faster. */
@@ -108,20 +107,21 @@ static size_t next_rounds(size_t n, double times)
     return near > (double)next ? (size_t)fmin(near, YS_POWER_MOST_ROUNDS + 1) : next;
 }
 
-void ys_power_rounds(const struct ys_power_seen *from, double margin, double difference, size_t *rounds)
+size_t ys_power_rounds(const struct ys_power_seen *from, double margin, double difference)
 {
     struct rounds_seen seen;
-    *rounds = 0;
+    size_t rounds = 0;
     if (from->count < YS_STAT_INTERVAL_MIN)
-        return;
+        return 0;
     see(from, &seen);
     /* More rounds find less but for what is left of chance and of the steps between levels, so halving the range would
      * do no better than going up in small steps, from where the widths' way of falling says that it is not far. */
-    for (size_t n = YS_STAT_INTERVAL_MIN; !*rounds && n <= YS_POWER_MOST_ROUNDS;) {
+    for (size_t n = YS_STAT_INTERVAL_MIN; !rounds && n <= YS_POWER_MOST_ROUNDS;) {
         double found = difference_of(&seen, n, YS_STAT_LEVEL, margin);
         if (found <= difference)
-            *rounds = n;
+            rounds = n;
         n = next_rounds(n, (log1p(found) - log1p(margin)) / (log1p(difference) - log1p(margin)));
     }
     ys_free(seen.values);
+    return rounds;
 }

@@ -17,13 +17,12 @@ struct ys_power_seen {
     size_t count;         /* at least 6 */
 };
 
-/** *difference: the smallest that `rounds` rounds (6 to YS_POWER_MOST_ROUNDS) find nine times of ten beyond `margin`
+/** The smallest difference that `rounds` rounds (6 to YS_POWER_MOST_ROUNDS) find nine times of ten beyond `margin`
  * by intervals of at least the level `least`:
  * 0.05 is a ratio of 1.05. NaN with too few rounds of either. The same values give the same answer. */
-void ys_power_difference(const struct ys_power_seen *seen, size_t rounds, double least, double margin,
-                         double *difference);
+double ys_power_difference(const struct ys_power_seen *seen, size_t rounds, double least, double margin);
 
 /** The fewest rounds that find `difference` so; 0 when not even YS_POWER_MOST_ROUNDS do. */
-void ys_power_rounds(const struct ys_power_seen *seen, double margin, double difference, size_t *rounds);
+size_t ys_power_rounds(const struct ys_power_seen *seen, double margin, double difference);
 
 #endif

@@ -60,18 +60,30 @@ static void make_room(struct ys_series *series, size_t extra)
     series->capacity = capacity;
 }
 
+const void *ys_series_numbers(const struct ys_series *series, size_t first)
+{
+    return series->is_real ? (const void *)(series->reals + first) : (const void *)(series->ints + first);
+}
+
+void ys_series_add_numbers(struct ys_series_set *set, const char *name, int is_real, const void *numbers, size_t count)
+{
+    _Static_assert(sizeof(int64_t) == sizeof(double), "numbers of both kinds are as long");
+    if (count == 0)
+        return;
+    struct ys_series *series = ys_series_get(set, name, is_real);
+    make_room(series, count);
+    memcpy((void *)(uintptr_t)ys_series_numbers(series, series->count), numbers, count * sizeof(int64_t));
+    series->count += count;
+}
+
 void ys_series_add_int(struct ys_series_set *set, const char *name, int64_t value)
 {
-    struct ys_series *series = ys_series_get(set, name, 0);
-    make_room(series, 1);
-    series->ints[series->count++] = value;
+    ys_series_add_numbers(set, name, 0, &value, 1);
 }
 
 void ys_series_add_real(struct ys_series_set *set, const char *name, double value)
 {
-    struct ys_series *series = ys_series_get(set, name, 1);
-    make_room(series, 1);
-    series->reals[series->count++] = value;
+    ys_series_add_numbers(set, name, 1, &value, 1);
 }
 
 void ys_series_add_rank(struct ys_series_set *set, const char *name, size_t row, int64_t rank)

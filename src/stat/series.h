@@ -27,6 +27,10 @@ const struct ys_series *ys_series_find(const struct ys_series_set *set, const ch
 const int64_t *ys_series_column(const struct ys_series_set *set, const char *name, size_t *rows);
 void ys_series_add_int(struct ys_series_set *set, const char *name, int64_t value);
 void ys_series_add_real(struct ys_series_set *set, const char *name, double value);
+/** `count` numbers of the kind said; of none no series is made. */
+void ys_series_add_numbers(struct ys_series_set *set, const char *name, int is_real, const void *numbers, size_t count);
+/** Its numbers from that one on, of its kind. */
+const void *ys_series_numbers(const struct ys_series *series, size_t first);
 /** Notes that row `row` of a table of series is of process `rank` among those of one run. Of rank 0 nothing is noted: a
  * column whose ranks are all 0 is absent, as it is from what was stored before there were ranks. */
 void ys_series_add_rank(struct ys_series_set *set, const char *name, size_t row, int64_t rank);

@@ -50,8 +50,7 @@ static void add_table(struct ys_series_set *set, const struct ys_series_set *mor
         if (!is_column(column, table))
             continue;
         fill_up(set, column->name, before);
-        for (size_t row = 0; row < column->count; row++)
-            ys_series_add_int(set, column->name, column->ints[row]);
+        ys_series_add_numbers(set, column->name, 0, column->ints, column->count);
         fill_up(set, column->name, before + rows);
     }
     for (size_t row = before; row < before + rows; row++)
@@ -89,10 +88,7 @@ static void take(const struct ys_series_set *set, const struct ys_series *series
     for (size_t row = 0; row < series->count; row++) {
         if (table && ys_series_rank(ranks, row) != rank)
             continue;
-        if (series->is_real)
-            ys_series_add_real(of_rank, series->name, series->reals[row]);
-        else
-            ys_series_add_int(of_rank, series->name, series->ints[row]);
+        ys_series_add_numbers(of_rank, series->name, series->is_real, ys_series_numbers(series, row), 1);
     }
 }
 

@@ -139,7 +139,7 @@ static size_t doubled_rank(const double *values, size_t n, size_t at)
 }
 
 /* P(the sum of a random part of `ranks` lies as far from the middle as `sum`). */
-static void exact_p(const size_t *ranks, size_t n, size_t sum, double *p)
+static double exact_p(const size_t *ranks, size_t n, size_t sum)
 {
     const size_t most = n * (n + 1); /* doubled */
     double *chance = ys_alloc(most + 1, sizeof *chance);
@@ -154,8 +154,8 @@ static void exact_p(const size_t *ranks, size_t n, size_t sum, double *p)
     double tail = 0;
     for (size_t v = 0; v <= low; v++)
         tail += chance[v];
-    *p = fmin(1, 2 * tail);
     ys_free(chance);
+    return fmin(1, 2 * tail);
 }
 
 /* With half a unit of continuity; ties make the true spread smaller, and so this p too large. */
@@ -166,7 +166,7 @@ static double normal_p(size_t n, size_t doubled_sum)
     return fmin(1, erfc(fmax(0, fabs((double)doubled_sum / 2 - mean) - 0.5) / sd / sqrt(2)));
 }
 
-void ys_signed_rank_p(const double *values, size_t n, double *p)
+double ys_signed_rank_p(const double *values, size_t n)
 {
     double *kept = ys_alloc(n + 1, sizeof *kept);
     size_t *ranks = ys_alloc(n + 1, sizeof *ranks), count = 0, sum = 0;
@@ -177,11 +177,8 @@ void ys_signed_rank_p(const double *values, size_t n, double *p)
         ranks[i] = doubled_rank(kept, count, i);
         sum += kept[i] > 0 ? ranks[i] : 0;
     }
-    *p = 1;
-    if (count > YS_SIGNED_RANK_EXACT)
-        *p = normal_p(count, sum);
-    else if (count)
-        exact_p(ranks, count, sum, p);
+    const double p = count > YS_SIGNED_RANK_EXACT ? normal_p(count, sum) : count ? exact_p(ranks, count, sum) : 1;
     ys_free(kept);
     ys_free(ranks);
+    return p;
 }

@@ -34,7 +34,7 @@ void ys_signed_rank_of_sorted(const double *sorted, size_t n, size_t rank, doubl
 /** How often the signs of these values would, were each as likely as the other, make their signed-rank statistic lie as
  * far from its middle: two-sided, 1 for no values. Exact up to YS_SIGNED_RANK_EXACT values, equal ones with their
  * middle rank; zeros are left out (Wilcoxon 1945). */
-void ys_signed_rank_p(const double *values, size_t n, double *p);
+double ys_signed_rank_p(const double *values, size_t n);
 
 /** How many Walsh averages of n ascending values are at most `t`: the r-th smallest of them is above t exactly where
  * these are fewer than r. Takes time as n. */

@@ -173,16 +173,16 @@ double ys_steady_multiple(double from)
     return mean / (-slope / 3);
 }
 
-void ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift)
+double ys_steady_drift(const double *step_s, size_t n, size_t from)
 {
-    *drift = NAN;
     if (n < YS_STEADY_MIN_BLOCKS || !all_finite(step_s, n))
-        return;
+        return NAN;
     size_t width = width_of(n), first = from / width;
     double *points = ys_alloc(2 * (n / width) + 1, sizeof *points);
     size_t count = join(step_s, n, width, points);
-    *drift = drift_of(points + first, count - first, points + count);
+    const double drift = drift_of(points + first, count - first, points + count);
     ys_free(points);
+    return drift;
 }
 
 void ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady)
@@ -200,6 +200,5 @@ void ys_steady_find(const double *step_s, size_t n, struct ys_steady *steady)
     ys_free(points);
     if (start <= count / 2)
         *steady = (struct ys_steady){YS_STEADY_FOUND, start * width, NAN};
-    ys_steady_drift(step_s, n, steady->from, &steady->left);
-    steady->left *= ys_steady_multiple((double)steady->from / (double)n);
+    steady->left = ys_steady_drift(step_s, n, steady->from) * ys_steady_multiple((double)steady->from / (double)n);
 }

@@ -53,6 +53,6 @@ double ys_steady_multiple(double from);
 
 /** The drift of x[from..n), wherever it begins: on the straight line that fits it best. NaN with fewer than
  * YS_STEADY_MIN_BLOCKS values in all, or one that is not finite. `from` at most n / 2. */
-void ys_steady_drift(const double *step_s, size_t n, size_t from, double *drift);
+double ys_steady_drift(const double *step_s, size_t n, size_t from);
 
 #endif

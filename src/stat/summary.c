@@ -61,11 +61,9 @@ size_t ys_stat_median_rank(size_t n, double *level)
     return rank;
 }
 
-ys_status ys_stat_summarize(const double *values, size_t n, struct ys_summary *summary)
+struct ys_summary ys_stat_summarize(const double *values, size_t n)
 {
     double *sorted = ys_alloc(n, sizeof *sorted);
-    if (!sorted)
-        return ys_out_of_memory();
     if (n)
         memcpy(sorted, values, n * sizeof *sorted);
     ys_stat_sort(sorted, n);
@@ -82,6 +80,5 @@ ys_status ys_stat_summarize(const double *values, size_t n, struct ys_summary *s
             result.interval = (struct ys_interval){true, sorted[rank - 1], sorted[n - rank], level};
     }
     ys_free(sorted);
-    *summary = result;
-    return YS_OK;
+    return result;
 }

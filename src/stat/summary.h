@@ -3,7 +3,6 @@
 #ifndef YS_STAT_SUMMARY_H
 #define YS_STAT_SUMMARY_H
 
-#include "base/status.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -39,7 +38,7 @@ double ys_stat_median(const double *values, size_t n, double *scratch);
  * with ties. Source: Conover, Practical Nonparametric Statistics, section 3.2; Hoefler & Belli, SC'15, rule 6. */
 size_t ys_stat_median_rank(size_t n, double *level);
 
-/** `values` in any order, left as they are. YS_ENOMEM. */
-ys_status ys_stat_summarize(const double *values, size_t n, struct ys_summary *summary) YS_MUST_CHECK;
+/** `values` in any order, left as they are. */
+struct ys_summary ys_stat_summarize(const double *values, size_t n);
 
 #endif

@@ -119,10 +119,8 @@ static ys_status import_series(struct importing *in, const char *name, const ys_
         double number;
         if (!number_of(ys_json_at(numbers, i), &number))
             return refuse(in, "a series holds something that is no number");
-        if (real)
-            ys_series_add_real(set, name, number);
-        else
-            ys_series_add_int(set, name, ys_json_integer(ys_json_at(numbers, i), 0));
+        const int64_t whole = ys_json_integer(ys_json_at(numbers, i), 0);
+        ys_series_add_numbers(set, name, real, real ? (const void *)&number : (const void *)&whole, 1);
     }
     return YS_OK;
 }

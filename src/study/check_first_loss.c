@@ -98,7 +98,7 @@ static void judge(struct ys_trial *trial, const struct ys_first_loss *first, dou
                   whose, loss, strcmp(whose, FIRST) == 0 ? "the plan's" : "those", first->loss, first->bound);
     facts->status = YS_RUN_WRONG_OUTPUT;
     facts->stage = YS_STAGE_TRAIN;
-    ys_facts_set_text(&facts->message, message);
+    ys_set_text(&facts->message, message);
     ys_due_note(trial, YS_DUE_FIRST_LOSS, YS_DUE_FAIL, message);
     ys_free(message);
 }

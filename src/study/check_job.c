@@ -85,12 +85,9 @@ static ys_status see_wall(void *context, const struct ys_metric_row *row)
 static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *seconds)
 {
     struct walls walls = {0};
-    struct ys_summary summary = {.n = 0};
     const struct ys_run_reader reader = {&walls, {"wall_s"}, see_run, see_wall};
     ys_status status = ys_store_runs_each(store, trial_id, &reader);
-    if (status == YS_OK && walls.count)
-        status = ys_stat_summarize(walls.items, walls.count, &summary);
-    *seconds = walls.count && status == YS_OK ? summary.median : 0;
+    *seconds = status == YS_OK && walls.count ? ys_stat_summarize(walls.items, walls.count).median : 0;
     ys_free(walls.items);
     return status;
 }
@@ -346,7 +343,7 @@ ys_status ys_study_check(const struct ys_job *job, const struct ys_study_options
     if (status == YS_OK)
         add_looks(&study, listing);
     if (status == YS_OK)
-        ys_noise_say(listing->study, &listing->noise);
+        listing->noise = ys_noise_say(listing->study);
     warn_of_few_blocks(&study.set);
     ys_study_close(&study);
     if (status != YS_OK)
@@ -391,7 +388,7 @@ ys_status ys_study_verify(const struct ys_job *job, const struct ys_study_option
 
 static ys_status name_framework(void *context, const char *framework, char **name)
 {
-    ys_recipe_named(framework, context, name);
+    *name = ys_recipe_named(framework, context);
     return YS_OK;
 }
 

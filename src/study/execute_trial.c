@@ -156,7 +156,7 @@ static void note_hash(const char *path, struct ys_facts_evaluation *evaluation)
     char hash[YS_SHA256_TEXT];
     ys_status status = ys_sha256_file(path, hash);
     if (status == YS_OK)
-        ys_facts_set_text(&evaluation->weights_hash, hash);
+        ys_set_text(&evaluation->weights_hash, hash);
 }
 
 static ys_status evaluate_into(const struct ys_study *study, struct ys_trial *trial, const struct ys_work *work,
@@ -261,7 +261,7 @@ static void check_told(const struct ys_trial *trial, struct ys_facts *facts)
     if (facts->status != YS_RUN_OK || !text[0])
         return;
     facts->status = YS_RUN_PROTOCOL_ERROR;
-    ys_facts_set_text(&facts->message, text);
+    ys_set_text(&facts->message, text);
 }
 
 /* What it said meanwhile. What the oracle takes for it is no part of the run. */
@@ -341,7 +341,9 @@ static ys_status plan_run(struct trial_run *one)
     const struct ys_teacher teacher = {one->study->oracle, ys_study_run_limit_s(one->study, &one->trial->record.keys)};
     YS_TRY(ys_agreement_open(&teacher, one->trial, one->work, seed, &one->agreement));
     one->agrees = true;
-    return one->agreement.taught.failure ? YS_OK : ys_agreement_plan(&one->agreement, one->trial, one->plan);
+    if (!one->agreement.taught.failure)
+        ys_agreement_plan(&one->agreement, one->trial, one->plan);
+    return YS_OK;
 }
 
 static struct ys_inputs inputs_of(const struct trial_run *one)
@@ -365,7 +367,7 @@ static ys_status check_unguarded(struct trial_run *one, struct ys_facts *facts)
         "%s while it ran, and nothing kept it from writing there (yardstick doctor: guarded files)", ys_error());
     if (facts->status != YS_RUN_CANCELLED) {
         facts->status = YS_RUN_WRONG_OUTPUT;
-        ys_facts_set_text(&facts->message, message);
+        ys_set_text(&facts->message, message);
     }
     ys_free(message);
     return YS_OK;
@@ -385,7 +387,7 @@ static ys_status check_inputs(const struct trial_run *one, struct ys_facts *fact
     ys_status status = ys_inputs_check(&inputs);
     if (status == YS_EIO) {
         facts->status = YS_RUN_CANCELLED;
-        ys_facts_set_text(&facts->message, ys_error());
+        ys_set_text(&facts->message, ys_error());
     }
     return status;
 }
@@ -451,8 +453,9 @@ static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, i
 static ys_status store_run(struct ys_study *study, struct ys_trial *trial, int64_t round, int attempt,
                            const struct ys_run_record *record)
 {
-    ys_json *metrics = NULL, *stored = ys_trial_record_json(&trial->record);
-    YS_TRY(ys_metric_of_run(stored, &record->facts, &record->series, &metrics));
+    ys_json *stored = ys_trial_record_json(&trial->record);
+    ys_json *metrics = ys_metric_of_run(stored, &record->facts, &record->series);
+    ys_json_free(stored);
     ys_status status = ys_store_begin(study->store);
     if (status == YS_OK)
         status = ys_store_end(study->store, put_run(study, trial, round, attempt, record, metrics));
@@ -547,7 +550,7 @@ static void cancel_for_time(struct ys_study *study, struct ys_facts *facts)
     if (!study->deadline_ns || ys_time_ns() < study->deadline_ns || facts->status != YS_RUN_TIMEOUT_WALL)
         return;
     facts->status = YS_RUN_CANCELLED;
-    ys_facts_set_text(&facts->message, "the study's time limit passed");
+    ys_set_text(&facts->message, "the study's time limit passed");
     study->out_of_time = true; /* also when no other run would have followed */
 }
 
@@ -676,7 +679,7 @@ static void end_with_others(ys_status ran, struct ys_facts *facts)
     if (ran == YS_OK || facts->status != YS_RUN_OK)
         return;
     facts->status = YS_RUN_CANCELLED;
-    ys_facts_set_text(&facts->message, "those that it took turns with were interrupted");
+    ys_set_text(&facts->message, "those that it took turns with were interrupted");
 }
 
 /* Of all before any of them is mended. */
@@ -751,7 +754,7 @@ static void overlook_end(const struct trial_run *one, struct ys_facts *facts)
     if (!one->audit || facts->status != YS_RUN_STALLED || facts->stage != YS_STAGE_STOP)
         return;
     facts->status = YS_RUN_OK;
-    ys_facts_set_text(&facts->message, NULL);
+    ys_set_text(&facts->message, NULL);
 }
 
 ys_status ys_study_run_again(struct ys_study *study, struct ys_trial *trial, const struct ys_work *work, int64_t round,

@@ -143,7 +143,7 @@ static void describe_work(struct ys_study *study, ys_json *works)
     }
 }
 
-void ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document)
+ys_json *ys_study_document(struct ys_study *study, const struct ys_job *job)
 {
     ys_json *works = ys_json_array();
     describe_work(study, works);
@@ -164,9 +164,10 @@ void ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json
     record.command = study->options->command;
     record.version = YS_VERSION;
     record.model_info = works;
-    *document = ys_record_json(&ys_study_record, &record);
+    ys_json *document = ys_record_json(&ys_study_record, &record);
     ys_json_free(keys);
     ys_json_free(works);
+    return document;
 }
 
 ys_status ys_study_find_folder(struct ys_study *study)

@@ -1,5 +1,7 @@
 #include "study/plausible_time.h"
 
+#include "base/mem.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +52,7 @@ static void refuse(struct ys_facts *facts, double used_s, double needed_s, const
         "was not done there",
         mode->units, used_s, needed_s, basis);
     facts->status = YS_RUN_WRONG_OUTPUT;
-    ys_facts_set_text(&facts->message, text);
+    ys_set_text(&facts->message, text);
 }
 
 static void warn_of(struct ys_facts *facts, double used_s, const char *place, double steps_s)

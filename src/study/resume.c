@@ -24,12 +24,12 @@ static ys_status check_trials(const struct ys_study_record *told, const struct y
 }
 
 /* Trials as the job has them, without what resolving and storing added. */
-static void as_in_job(const struct ys_trial_records *stored, ys_json **trials)
+static ys_json *as_in_job(const struct ys_trial_records *stored)
 {
     ys_json *made = ys_json_array();
     for (size_t i = 0; i < stored->count; i++)
         ys_json_append(made, ys_trial_record_job_json(&stored->items[i]));
-    *trials = made;
+    return made;
 }
 
 static const char *status_of(const struct ys_trial_record *trial)
@@ -270,7 +270,7 @@ ys_status ys_study_resume(const struct ys_study_options *options, struct ys_stor
     if (status == YS_OK)
         status = check_trials(&told, &stored);
     if (status == YS_OK)
-        as_in_job(&stored, &trials);
+        trials = as_in_job(&stored);
     if (status == YS_OK)
         status = ys_study_open_again(document, trials, options, store, &study);
     if (status == YS_OK) {

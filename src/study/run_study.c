@@ -455,8 +455,7 @@ static ys_status describe_host(ys_json **host)
 /* One transaction: a study that is stored has all of its trials. */
 static ys_status begin_study(struct ys_study *study, const struct ys_job *job)
 {
-    ys_json *document = NULL, *host = NULL;
-    ys_study_document(study, job, &document);
+    ys_json *document = ys_study_document(study, job), *host = NULL;
     ys_status status = describe_host(&host);
     if (status == YS_OK)
         status = ys_store_begin(study->store);

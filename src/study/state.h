@@ -61,7 +61,7 @@ ys_status ys_study_check_cache(const struct ys_study *study) YS_MUST_CHECK;
 void ys_study_close(struct ys_study *study);
 
 /** What the store keeps about the study itself. */
-void ys_study_document(struct ys_study *study, const struct ys_job *job, ys_json **document);
+ys_json *ys_study_document(struct ys_study *study, const struct ys_job *job);
 /** Sets `folder` from the store, and makes it. */
 ys_status ys_study_find_folder(struct ys_study *study) YS_MUST_CHECK;
 /** job.ys (as given) and job.json (resolved) into the folder. */

@@ -70,7 +70,7 @@ static void make_study(struct ys_rng *rng, enum shape shape, double scatter, dou
 
 static double stretch_of(double values[TRIALS][MOST], int trials, const struct ys_look *look)
 {
-    double logarithms[TRIALS * MOST], stretch = 1;
+    double logarithms[TRIALS * MOST];
     struct ys_family_pair pairs[TRIALS];
     for (size_t t = 0; t < (size_t)trials; t++) {
         for (size_t i = 0; i < look->rounds; i++)
@@ -79,8 +79,7 @@ static double stretch_of(double values[TRIALS][MOST], int trials, const struct y
             pairs[t - 1] = (struct ys_family_pair){t, 0};
     }
     const struct ys_family family = {(size_t)trials, look->rounds, logarithms, pairs, (size_t)trials - 1, look->level};
-    ys_family_stretch(&family, &stretch);
-    return stretch;
+    return ys_family_stretch(&family);
 }
 
 static bool is_decided(const struct ys_comparison *found)

@@ -263,7 +263,7 @@ static void an_adapter_that_disturbs_gains_nothing(void)
 static bool is_false(const struct made *made)
 {
     const int n = made->rounds;
-    double values[TRIALS * MOST_ROUNDS], stretch = NAN;
+    double values[TRIALS * MOST_ROUNDS];
     struct ys_family_pair pairs[TRIALS - 1];
     for (size_t t = 0; t < TRIALS; t++) {
         for (int i = 0; i < n; i++)
@@ -272,7 +272,7 @@ static bool is_false(const struct made *made)
             pairs[t - 1] = (struct ys_family_pair){t, 0};
     }
     const struct ys_family family = {TRIALS, (size_t)n, values, pairs, TRIALS - 1, YS_STAT_LEVEL};
-    ys_family_stretch(&family, &stretch);
+    const double stretch = ys_family_stretch(&family);
     bool is_any = false;
     for (int t = 1; t < TRIALS; t++) {
         const enum ys_verdict verdict = compare(made, t, stretch, YS_STAT_LEVEL).verdict;

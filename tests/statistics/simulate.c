@@ -76,11 +76,9 @@ static void make_study(struct ys_rng *rng, enum family family, double sd, int n,
 static struct ys_interval rank_interval(const struct study *study, int n)
 {
     double ratios[MAX_ROUNDS];
-    struct ys_summary summary = {0};
     for (int i = 0; i < n; i++)
         ratios[i] = study->a[i] / study->b[i];
-    CHECK(ys_stat_summarize(ratios, (size_t)n, &summary) == YS_OK);
-    return summary.interval;
+    return ys_stat_summarize(ratios, (size_t)n).interval;
 }
 
 static struct ys_comparison compare(const struct study *study, int n, double margin)
@@ -227,7 +225,7 @@ static void three_per_cent_are_found_with_the_runs_that_are_asked_for(void)
                 make_study(&rng, families[f], scatter[f], pairs[k], 1, &study);
                 for (int i = 0; i < pairs[k]; i++)
                     ratios[i] = study.a[i] / study.b[i];
-                ys_power_rounds(&(struct ys_power_seen){ratios, NULL, (size_t)pairs[k]}, 0, 0.03, &n);
+                n = ys_power_rounds(&(struct ys_power_seen){ratios, NULL, (size_t)pairs[k]}, 0, 0.03);
                 asked[s] = n ? (double)n : MAX_ROUNDS;
                 make_study(&rng, families[f], scatter[f], (int)asked[s], 1.03, &study);
                 found += compare(&study, (int)asked[s], 0).verdict == YS_VERDICT_BETTER;
@@ -252,7 +250,7 @@ static struct family_result judge_family(struct ys_rng *rng, int trials, int n, 
     static double values[MAX_TRIALS * MAX_ROUNDS];
     struct ys_family_pair pairs[MAX_TRIALS * (MAX_TRIALS - 1) / 2];
     size_t count = 0;
-    double zeros[MAX_ROUNDS] = {0}, stretch = NAN;
+    double zeros[MAX_ROUNDS] = {0};
     struct family_result result = {0};
     for (int t = 0; t < trials; t++) {
         draw(rng, NORMAL, sd, n, zeros, &values[t * n]);
@@ -262,7 +260,7 @@ static struct family_result judge_family(struct ys_rng *rng, int trials, int n, 
             values[t * n + r] += log(effect);
     }
     const struct ys_family family = {(size_t)trials, (size_t)n, values, pairs, count, YS_STAT_LEVEL};
-    ys_family_stretch(&family, &stretch);
+    const double stretch = ys_family_stretch(&family);
     for (size_t p = 0; p < count; p++) {
         struct study study;
         for (int r = 0; r < n; r++) {
@@ -362,10 +360,9 @@ static bool has_false_verdict(const double *values, int n, enum compared compare
     struct ys_family_pair pairs[MAX_TRIALS * (MAX_TRIALS - 1) / 2];
     const int best = best_of(values, n);
     size_t count = pairs_of(compared == WITH_FIRST ? 0 : compared == WITH_BEST_AS_WITH_FIRST ? best : -1, pairs);
-    double stretch = NAN;
     bool is_false = false;
     const struct ys_family family = {MAX_TRIALS, (size_t)n, values, pairs, count, YS_STAT_LEVEL};
-    ys_family_stretch(&family, &stretch);
+    const double stretch = ys_family_stretch(&family);
     if (compared == WITH_BEST)
         count = pairs_of(best, pairs);
     for (size_t p = 0; p < count && !is_false; p++) {
@@ -488,7 +485,6 @@ static struct warm_run make_warm_run(struct ys_rng *rng, enum warm_up warm_up, d
     int64_t span_ns[MAX_BLOCKS];
     struct warm_run run = {0};
     struct ys_run_windows stored = {0};
-    ys_json *json = NULL;
     draw_blocks(rng, warm_up, noise, n, x);
     for (int i = 0; i < n; i++)
         span_ns[i] = llround(1e9 * x[i]);
@@ -499,7 +495,7 @@ static struct warm_run make_warm_run(struct ys_rng *rng, enum warm_up warm_up, d
     run.equivalent =
         run.steady.answer == YS_STEADY_FOUND && halves_are_alike(&x[run.steady.from], n - (int)run.steady.from);
     const struct ys_window_blocks blocks = {.count = (size_t)n, .span_ns = span_ns};
-    CHECK(ys_window_measure(&blocks, &run.steady, &json) == YS_OK);
+    ys_json *json = ys_window_measure(&blocks, &run.steady);
     CHECK(ys_record_read(&ys_run_windows_record, json, "a run", &stored) == YS_OK);
     ys_window_take(&stored, (int64_t)run.steady.from + 1, run.steady.left, &run.windows);
     ys_record_fini(&ys_run_windows_record, &stored);
@@ -752,7 +748,7 @@ static void as_many_are_found_with_what_may_be_left_of_warm_up(void)
                     biases[r] = common.bias;
                 }
                 const struct ys_power_seen seen = {ratios, biases, (size_t)pairs[k]};
-                ys_power_rounds(&seen, 0, 0.03, &n);
+                n = ys_power_rounds(&seen, 0, 0.03);
                 asked[s] = n ? (double)n : MAX_ROUNDS;
                 make_scattered_study(&rng, 0.01, blocks[f], (int)asked[s], &study);
                 found += compare_warm(&study, COMMON_WINDOW, 1.03, 0).verdict == YS_VERDICT_BETTER;

@@ -276,10 +276,7 @@ static int count_entry(const char *path, const struct stat *info, int type, stru
         walk->size_bytes += (uint64_t)info->st_size;
         return 0;
     }
-    struct linked_file *grown = ys_grown(walk->linked, walk->count, &walk->capacity, sizeof *grown);
-    if (!grown)
-        return ys_out_of_memory();
-    walk->linked = grown;
+    walk->linked = ys_grown(walk->linked, walk->count, &walk->capacity, sizeof *walk->linked);
     walk->linked[walk->count++] = (struct linked_file){info->st_dev, info->st_ino, (uint64_t)info->st_size};
     return 0;
 }
@@ -296,11 +293,10 @@ ys_status ys_fs_tree_size(const char *path, uint64_t *size_bytes)
 {
     struct tree_walk counted = {0};
     walk = &counted;
-    errno = 0;
     int result = nftw(path, count_entry, WALK_DESCRIPTORS, FTW_PHYS);
     walk = NULL;
     ys_status status = YS_OK;
-    if (result == -1 && errno != 0) /* -1 is YS_ENOMEM too, which leaves errno to the allocator */
+    if (result == -1)
         status = ys_fail(errno == ENOENT ? YS_ENOTFOUND : YS_EIO, "cannot measure %s: %s", path, strerror(errno));
     else if (result != 0)
         status = (ys_status)result;

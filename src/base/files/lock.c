@@ -105,7 +105,7 @@ ys_status ys_lock_take_folder(const char *folder, enum ys_lock_kind kind, double
 {
     char *inside = ys_path_join(folder, "."); /* is nothing that open() could make */
     *lock = YS_LOCK_NONE;
-    ys_status status = inside ? ys_lock_take(inside, kind, patience_s, lock) : ys_out_of_memory();
+    ys_status status = ys_lock_take(inside, kind, patience_s, lock);
     ys_free(inside);
     return status;
 }

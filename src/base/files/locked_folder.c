@@ -22,8 +22,6 @@ ys_status ys_working_make(const char *parent, const char *prefix, struct ys_work
     *working = (struct ys_working){.lock = YS_LOCK_NONE};
     for (;;) {
         char *path = ys_format("%s/%s" RANDOM_PART, parent, prefix);
-        if (!path)
-            return ys_out_of_memory();
         if (!mkdtemp(path)) {
             ys_status status = ys_fail(YS_EIO, "cannot make a folder %s: %s", path, strerror(errno));
             ys_free(path);

@@ -36,7 +36,7 @@ static ys_status make(const char *parent, struct ys_working *folder)
         ys_temporary_sweep(NULL);
     has_swept = true;
     ys_status status = ys_working_make(parent, PREFIX, folder);
-    if (status != YS_OK && status != YS_ENOMEM && status != YS_EINTR)
+    if (status != YS_OK && status != YS_EINTR)
         status = ys_fail_in(status, "no place for temporary files (name another in TMPDIR)");
     return status;
 }
@@ -44,7 +44,7 @@ static ys_status make(const char *parent, struct ys_working *folder)
 ys_status ys_temporary_make(struct ys_working *folder)
 {
     char *parent = named_parent();
-    ys_status status = parent ? make(parent, folder) : ys_out_of_memory();
+    ys_status status = make(parent, folder);
     ys_free(parent);
     return status;
 }
@@ -52,7 +52,7 @@ ys_status ys_temporary_make(struct ys_working *folder)
 ys_status ys_temporary_make_listable(struct ys_working *folder)
 {
     char *parent = named_parent();
-    ys_status status = parent ? make(is_listable(parent) ? parent : USUAL, folder) : ys_out_of_memory();
+    ys_status status = make(is_listable(parent) ? parent : USUAL, folder);
     ys_free(parent);
     return status;
 }

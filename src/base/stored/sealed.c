@@ -71,13 +71,11 @@ static void remember(struct sealed_folder *sealed)
     known = sealed;
 }
 
-static ys_status new_sealed(const char *folder, struct sealed_folder **sealed)
+static struct sealed_folder *new_sealed(const char *folder)
 {
-    *sealed = ys_alloc(1, sizeof **sealed);
-    if (*sealed && ((*sealed)->folder = ys_strdup(folder)))
-        return YS_OK;
-    ys_free(*sealed);
-    return ys_out_of_memory();
+    struct sealed_folder *sealed = ys_alloc(1, sizeof *sealed);
+    sealed->folder = ys_strdup(folder);
+    return sealed;
 }
 
 static ys_status damaged(const char *folder, const char *file, const char *how)
@@ -128,8 +126,6 @@ static ys_status compare(const char *folder, struct sealed_file *file)
 {
     struct stat now;
     char hash[YS_SHA256_TEXT], *path = ys_path_join(folder, file->name);
-    if (!path)
-        return ys_out_of_memory();
     ys_status status = YS_OK;
     if (stat(path, &now) != 0)
         status = damaged(folder, file->name, errno == ENOENT ? "it is missing" : strerror(errno));
@@ -165,19 +161,12 @@ static bool is_hash(const char *text)
 }
 
 /* Its bytes are not compared yet. */
-static ys_status add_file(struct sealed_folder *sealed, const char *name, const char *hash, int64_t size_bytes)
+static void add_file(struct sealed_folder *sealed, const char *name, const char *hash, int64_t size_bytes)
 {
-    struct sealed_file *grown = ys_realloc(sealed->files, sealed->count + 1, sizeof *grown);
-    if (!grown)
-        return ys_out_of_memory();
-    sealed->files = grown;
-    struct sealed_file *file = &grown[sealed->count];
+    sealed->files = ys_realloc(sealed->files, sealed->count + 1, sizeof *sealed->files);
+    struct sealed_file *file = &sealed->files[sealed->count++];
     *file = (struct sealed_file){.name = ys_strdup(name), .seen.st_size = (off_t)size_bytes};
-    if (!file->name)
-        return ys_out_of_memory();
     snprintf(file->hash, sizeof file->hash, "%s", hash);
-    sealed->count++;
-    return YS_OK;
 }
 
 static ys_status read_files(const ys_json *manifest, struct sealed_folder *sealed)
@@ -191,7 +180,7 @@ static ys_status read_files(const ys_json *manifest, struct sealed_folder *seale
         int64_t size_bytes = ys_json_get_int(file, "size", -1);
         good = name[0] && !strchr(name, '/') && is_hash(hash) && size_bytes >= 0;
         if (good)
-            YS_TRY(add_file(sealed, name, hash, size_bytes));
+            add_file(sealed, name, hash, size_bytes);
     }
     return good ? YS_OK : damaged(sealed->folder, YS_SEALED_MANIFEST, "it is no manifest");
 }
@@ -200,12 +189,10 @@ static ys_status read_manifest(struct sealed_folder *sealed)
 {
     ys_json *manifest = NULL;
     char *path = ys_path_join(sealed->folder, YS_SEALED_MANIFEST);
-    if (!path)
-        return ys_out_of_memory();
     ys_status status = ys_json_read(path, &manifest);
     if (status == YS_ENOTFOUND)
         status = damaged(sealed->folder, YS_SEALED_MANIFEST, "it is missing");
-    else if (status != YS_OK && status != YS_ENOMEM)
+    else if (status != YS_OK)
         status = damaged(sealed->folder, YS_SEALED_MANIFEST, "it cannot be read");
     if (status == YS_OK)
         status = read_files(manifest, sealed);
@@ -217,8 +204,7 @@ static ys_status read_manifest(struct sealed_folder *sealed)
 /* As the manifest in `folder` says; remembered when it holds. */
 static ys_status check_in_full(const char *folder)
 {
-    struct sealed_folder *sealed;
-    YS_TRY(new_sealed(folder, &sealed));
+    struct sealed_folder *sealed = new_sealed(folder);
     ys_status status = read_manifest(sealed);
     if (status == YS_OK)
         status = compare_all(sealed);
@@ -252,7 +238,7 @@ static bool may_be_written(const char *folder, const char *name)
 {
     struct stat file;
     char *path = ys_path_join(folder, name);
-    bool may = !path || stat(path, &file) != 0 || file.st_uid == geteuid() || access(path, W_OK) == 0;
+    bool may = stat(path, &file) != 0 || file.st_uid == geteuid() || access(path, W_OK) == 0;
     ys_free(path);
     return may;
 }
@@ -268,8 +254,6 @@ void ys_sealed_doubt(const char *folder)
 ys_status ys_sealed_discard(const char *folder)
 {
     char *path = ys_path_join(folder, YS_SEALED_MANIFEST);
-    if (!path)
-        return ys_out_of_memory();
     ys_status status = unlink(path) == 0 || errno == ENOENT
                            ? YS_OK
                            : ys_fail(YS_EIO, "cannot remove the damaged %s: %s", path, strerror(errno));
@@ -283,15 +267,13 @@ static ys_status seal_file(struct sealed_folder *sealed, const char *name)
 {
     struct stat file;
     char hash[YS_SHA256_TEXT], *path = ys_path_join(sealed->folder, name);
-    if (!path)
-        return ys_out_of_memory();
     ys_status status = YS_OK;
     if (lstat(path, &file) == 0 && S_ISREG(file.st_mode)) {
         status = hash_file(path, &file, hash);
-        if (status == YS_OK)
-            status = add_file(sealed, name, hash, file.st_size);
-        if (status == YS_OK)
+        if (status == YS_OK) {
+            add_file(sealed, name, hash, file.st_size);
             note_seen(&sealed->files[sealed->count - 1], &file);
+        }
     }
     ys_free(path);
     return status;
@@ -331,9 +313,8 @@ static ys_status write_manifest(const struct sealed_folder *sealed, char hash[YS
     }
     ys_json_set_string(manifest, "format", FORMAT);
     ys_json_set_int(manifest, "version", VERSION);
-    ys_status status = ys_json_set(manifest, "files", files);
-    if (status == YS_OK)
-        status = path ? ys_json_write(path, manifest) : ys_out_of_memory();
+    ys_json_set(manifest, "files", files);
+    ys_status status = ys_json_write(path, manifest);
     if (status == YS_OK)
         status = ys_sha256_file(path, hash);
     ys_json_free(manifest);
@@ -343,8 +324,7 @@ static ys_status write_manifest(const struct sealed_folder *sealed, char hash[YS
 
 ys_status ys_sealed_seal(const char *folder, char hash[YS_SHA256_TEXT])
 {
-    struct sealed_folder *sealed;
-    YS_TRY(new_sealed(folder, &sealed));
+    struct sealed_folder *sealed = new_sealed(folder);
     ys_status status = seal_files(sealed);
     if (status == YS_OK)
         status = write_manifest(sealed, hash);
@@ -356,17 +336,13 @@ ys_status ys_sealed_seal(const char *folder, char hash[YS_SHA256_TEXT])
 }
 
 /* What is known of `made` is known of `folder` from now on. */
-static ys_status move_knowledge(const char *made, const char *folder)
+static void move_knowledge(const char *made, const char *folder)
 {
-    char *name = ys_strdup(folder);
-    if (!name)
-        return ys_out_of_memory();
     forget(folder);
     struct sealed_folder *sealed = *find(made);
     YS_ASSERT(sealed);
     ys_free(sealed->folder);
-    sealed->folder = name;
-    return YS_OK;
+    sealed->folder = ys_strdup(folder);
 }
 
 /* File systems that cannot exchange two names put the damaged folder aside first. */
@@ -375,8 +351,6 @@ static ys_status change_places(const char *made, const char *folder)
     if (renameat2(AT_FDCWD, made, AT_FDCWD, folder, RENAME_EXCHANGE) == 0)
         return YS_OK;
     char *aside = ys_format("%s.damaged", made);
-    if (!aside)
-        return ys_out_of_memory();
     ys_status status = YS_OK;
     if (rename(folder, aside) != 0 || rename(made, folder) != 0)
         status = ys_fail(YS_EIO, "cannot rename %s to %s: %s", made, folder, strerror(errno));
@@ -389,8 +363,7 @@ static ys_status replace(const char *made, const char *folder)
 {
     struct ys_lock lock;
     char *parent = ys_path_dir(folder);
-    ys_status status =
-        parent ? ys_lock_take_folder(parent, YS_LOCK_ALONE, YS_LOCK_FOREVER_S, &lock) : ys_out_of_memory();
+    ys_status status = ys_lock_take_folder(parent, YS_LOCK_ALONE, YS_LOCK_FOREVER_S, &lock);
     ys_free(parent);
     if (status != YS_OK && status != YS_EIO) /* a file system without locks does without */
         return status;
@@ -400,7 +373,7 @@ static ys_status replace(const char *made, const char *folder)
     } else if (status == YS_EFORMAT) {
         status = change_places(made, folder);
         if (status == YS_OK)
-            status = move_knowledge(made, folder);
+            move_knowledge(made, folder);
     }
     ys_lock_release(&lock);
     return status;
@@ -408,8 +381,10 @@ static ys_status replace(const char *made, const char *folder)
 
 ys_status ys_sealed_put(const char *made, const char *folder)
 {
-    if (rename(made, folder) == 0)
-        return move_knowledge(made, folder);
+    if (rename(made, folder) == 0) {
+        move_knowledge(made, folder);
+        return YS_OK;
+    }
     if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR)
         return replace(made, folder);
     return ys_fail(YS_EIO, "cannot rename %s to %s: %s", made, folder, strerror(errno));

@@ -56,16 +56,14 @@ int ys_command_bisect(const struct ys_args *args)
     struct ys_bisected found;
     struct ys_buf out = {0};
     int printed;
-    char *good = NULL, *bad = NULL;
     ys_status status = check_words(args);
-    if (status == YS_OK)
-        ys_recipe_named(args->good, args->recipe_dirs, &good);
-    if (status == YS_OK)
-        ys_recipe_named(args->bad, args->recipe_dirs, &bad);
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        char *good = ys_recipe_named(args->good, args->recipe_dirs);
+        char *bad = ys_recipe_named(args->bad, args->recipe_dirs);
         status = bisect(args, good, bad, &found);
-    ys_free(good);
-    ys_free(bad);
+        ys_free(good);
+        ys_free(bad);
+    }
     if (status != YS_OK)
         return ys_command_fail(status);
     ys_stop_release(0);

@@ -78,7 +78,7 @@ static ys_status trace_run(void *context, const struct ys_run_row *row)
         return status;
     status = ys_facts_parse(row->facts, row->facts_size, "facts of a run", &facts);
     if (status == YS_OK) {
-        status = ys_report_trace_run(&tracing->trace, row->run_id, tracing->trial, &facts, &series, tracing->out);
+        ys_report_trace_run(&tracing->trace, row->run_id, tracing->trial, &facts, &series, tracing->out);
         ys_facts_fini(&facts);
     }
     ys_series_set_free(&series);
@@ -91,14 +91,15 @@ ys_status ys_export_trace(struct ys_store *store, int64_t study_id, int64_t tria
     struct tracing tracing = {.store = store, .out = out};
     const struct ys_run_reader reader = {.context = &tracing, .run = trace_run};
     YS_TRY(ys_store_trials_load(store, study_id, &trials));
-    ys_status status = ys_report_trace_head(out);
+    ys_status status = YS_OK;
+    ys_report_trace_head(out);
     for (size_t i = 0; status == YS_OK && i < trials.count; i++) {
         tracing.trial = trials.items[i].id;
         if (!trial_id || trials.items[i].trial_id == trial_id)
             status = ys_store_runs_each(store, trials.items[i].trial_id, &reader);
     }
     if (status == YS_OK && !tracing.left)
-        status = ys_report_trace_tail(out);
+        ys_report_trace_tail(out);
     ys_trial_records_fini(&trials);
     return status;
 }

@@ -221,11 +221,8 @@ static int list_models(const struct ys_args *args)
 static int list_keys(const struct ys_args *args)
 {
     struct ys_buf out = {0};
-    ys_json *keys = NULL;
-    if (args->format == YS_FORMAT_JSON) {
-        ys_status status = ys_options_json(&keys);
-        return status == YS_OK ? ys_command_print_json(keys) : ys_command_fail(status);
-    }
+    if (args->format == YS_FORMAT_JSON)
+        return ys_command_print_json(ys_options_json());
     if (args->word_count == 1) {
         ys_job_keys_text(&out);
         return ys_command_print(&out);
@@ -349,9 +346,7 @@ static int list_frameworks(const struct ys_args *args)
     struct ys_list list;
     if (args->check)
         return ys_command_check_framework(args);
-    char *wanted = NULL;
-    if (wanted_of(args))
-        ys_recipe_named(wanted_of(args), args->recipe_dirs, &wanted);
+    char *wanted = wanted_of(args) ? ys_recipe_named(wanted_of(args), args->recipe_dirs) : NULL;
     ys_framework_list(args->recipe_dirs, &list);
     const int code = print_list(args, &listing, &list, wanted);
     ys_list_fini(&ys_framework_entry_record, &list);

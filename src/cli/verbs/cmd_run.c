@@ -123,8 +123,7 @@ static int finish(const struct ys_args *args, struct ys_store **store, int64_t s
 /* What the noise of this machine lets a study show, where doctor measured it lately. */
 static void say_noise(const struct ys_job *job)
 {
-    char *text = NULL;
-    ys_noise_say(job->study, &text);
+    char *text = ys_noise_say(job->study);
     if (text)
         ys_log_info("%s", text);
     ys_free(text);
@@ -350,18 +349,6 @@ static void print_proofs(const struct ys_listing *listing, struct ys_buf *out)
     }
 }
 
-static ys_json *proofs_json(const struct ys_listing *listing)
-{
-    const struct ys_listing_trial *lines = listing->trials.items;
-    ys_json *proofs = ys_json_array();
-    for (size_t i = 0; i < listing->trials.count; i++)
-        if (ys_json_append(proofs, ys_record_json(&ys_listing_verify_record, &lines[i])) != YS_OK) {
-            ys_json_free(proofs);
-            return NULL;
-        }
-    return proofs;
-}
-
 int ys_command_verify(const struct ys_args *args)
 {
     struct ys_study_options options = study_options(args);
@@ -379,7 +366,9 @@ int ys_command_verify(const struct ys_args *args)
         ys_buf_free(&out);
         code = ys_command_fail(status);
     } else {
-        code = args->format == YS_FORMAT_JSON ? ys_command_print_json(proofs_json(&listing)) : ys_command_print(&out);
+        code = args->format == YS_FORMAT_JSON
+                   ? ys_command_print_json(ys_list_json(&ys_listing_verify_record, &listing.trials))
+                   : ys_command_print(&out);
         code = code ? code : exit_code;
     }
     ys_listing_fini(&listing);

@@ -47,8 +47,6 @@ ys_status ys_idx_parse(const void *bytes, size_t size, const char *name, struct 
     YS_TRY(ys_gzip_expand(bytes, size, name, head, sizeof head, &got, &more));
     YS_TRY(parse_head(head, got, name, &fresh, &total));
     fresh.content = ys_alloc(total, 1);
-    if (!fresh.content)
-        return ys_out_of_memory();
     ys_status status = ys_gzip_expand(bytes, size, name, fresh.content, total, &got, &more);
     if (status == YS_OK && got < total)
         status = ys_fail(YS_EFORMAT, "%s: cut short: %zu bytes, its header announces %zu", name, got, total);

@@ -112,8 +112,6 @@ static ys_status read_values(const struct cursor *c, const struct element *numbe
         return ys_fail(YS_EFORMAT, "%s: array %s has %zu bytes of numbers, not %zu", c->name, array->name,
                        numbers->size, array->count * each);
     array->values = ys_alloc(array->count, 1);
-    if (!array->values)
-        return ys_out_of_memory();
     if (numbers->type == DOUBLE)
         return read_doubles(c, numbers->data, array);
     memcpy(array->values, numbers->data, array->count);
@@ -165,8 +163,6 @@ static ys_status unpack(const struct element *packed, const char *name, uint8_t 
         return ys_fail(YS_EFORMAT, "%s: a compressed element announces %zu bytes: at most %zu are read", name, size,
                        YS_MAT_MAX_BYTES);
     *expanded = ys_alloc(TAG_BYTES + size, 1);
-    if (!*expanded)
-        return ys_out_of_memory();
     YS_TRY(ys_zlib_expand(packed->data, packed->size, name, *expanded, TAG_BYTES + size, &got, &more));
     if (got < TAG_BYTES + size || more)
         return ys_fail(YS_EFORMAT, "%s: a compressed element announces %zu bytes and holds %s", name, size,

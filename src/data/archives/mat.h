@@ -26,7 +26,7 @@ struct ys_mat_array {
 
 /** Fills `arrays`, `count` of them, which say their names and nothing else; other arrays are passed over. `name` begins
  * messages. YS_EFORMAT: no such file, damaged, an array that is missing, comes twice, or has a number that is not 0 to
- * 255 and whole. YS_ENOMEM. On failure no array has values. */
+ * 255 and whole. On failure no array has values. */
 ys_status ys_mat_read(const uint8_t *bytes, size_t size, const char *name, struct ys_mat_array *arrays,
                       size_t count) YS_MUST_CHECK;
 void ys_mat_fini(struct ys_mat_array *array); /* one without values is fine */

@@ -33,7 +33,7 @@ ys_status ys_zip_open(const uint8_t *bytes, size_t size, const char *name, struc
  * otherwise, or a name that is too long. Nothing of the content is looked at. */
 ys_status ys_zip_next(struct ys_zip *zip, struct ys_zip_member *member, bool *ended) YS_MUST_CHECK;
 
-/** Its content into `out`, which has member->size bytes, and its sum compared. YS_EFORMAT, YS_ENOMEM. */
+/** Its content into `out`, which has member->size bytes, and its sum compared. YS_EFORMAT. */
 ys_status ys_zip_read(const struct ys_zip *zip, const struct ys_zip_member *member, uint8_t *out) YS_MUST_CHECK;
 
 #endif

@@ -34,12 +34,10 @@ static bool is_number(const char *word)
     return *word && strspn(word, "0123456789") == strlen(word);
 }
 
-static ys_status sort_words(const struct ys_image_search *found, struct class_words *words)
+static void sort_words(const struct ys_image_search *found, struct class_words *words)
 {
     *words =
         (struct class_words){.items = ys_alloc(found->count, sizeof *words->items), .numbers = found->lists[0] != NULL};
-    if (!words->items)
-        return ys_out_of_memory();
     size_t count = 0;
     for (size_t i = 0; i < found->count; i++) {
         words->numbers = words->numbers && is_number(found->items[i].class);
@@ -50,7 +48,6 @@ static ys_status sort_words(const struct ys_image_search *found, struct class_wo
     for (size_t i = 0; i < count; i++)
         if (i == 0 || strcmp(words->items[i], words->items[words->count - 1]) != 0)
             words->items[words->count++] = words->items[i];
-    return YS_OK;
 }
 
 static ys_status label_of(const struct ys_image_search *found, const struct class_words *words,
@@ -125,10 +122,9 @@ static ys_status check_classes(const char *path, bool split, const struct ys_fol
 static ys_status take_rows(struct ys_image_search *found, struct ys_folder *folder)
 {
     struct class_words words;
-    ys_status status = sort_words(found, &words);
+    ys_status status = YS_OK;
+    sort_words(found, &words);
     folder->rows = ys_alloc(found->count, sizeof *folder->rows);
-    if (status == YS_OK && !folder->rows)
-        status = ys_out_of_memory();
     for (; folder->count < found->count && status == YS_OK; folder->count++) {
         struct ys_found_image *image = &found->items[folder->count];
         struct ys_folder_row *row = &folder->rows[folder->count];
@@ -161,8 +157,7 @@ static int compare_found(const void *a, const void *b)
     return strcmp(one->path, other->path);
 }
 
-static ys_status hash_found(const char *path, const struct ys_image_search *found, bool split,
-                            char hash[YS_SHA256_TEXT])
+static void hash_found(const char *path, const struct ys_image_search *found, bool split, char hash[YS_SHA256_TEXT])
 {
     struct ys_buf text = {0};
     const size_t length = strlen(path);
@@ -173,11 +168,8 @@ static ys_status hash_found(const char *path, const struct ys_image_search *foun
         ys_buf_printf(&text, "%s|%s|%d|%d|%lld|%lld\n", below, image->class, image->tests, split,
                       (long long)image->size_bytes, (long long)image->time_ns);
     }
-    ys_status status = text.failed ? ys_out_of_memory() : YS_OK;
-    if (status == YS_OK)
-        ys_sha256_text(ys_buf_text(&text), text.size, hash);
+    ys_sha256_text(ys_buf_text(&text), text.size, hash);
     ys_buf_free(&text);
-    return status;
 }
 
 /* An image of two classes, or one that is trained on and tested on; lists alone can say so. They are in the order of
@@ -205,17 +197,16 @@ static int compare_left(const void *a, const void *b)
     return strcmp(one->what, other->what);
 }
 
-static ys_status say_left(struct ys_image_search *found, char **left_out)
+/* New string; NULL: nothing was left out. */
+static char *say_left(struct ys_image_search *found)
 {
     struct ys_buf text = {0};
     if (found->left_count == 0)
-        return YS_OK;
+        return NULL;
     qsort(found->left, found->left_count, sizeof *found->left, compare_left);
     for (size_t i = 0; i < found->left_count; i++)
         ys_buf_printf(&text, "%s%zu %s", i ? ", " : "", found->left[i].count, found->left[i].what);
-    *left_out = text.failed ? NULL : ys_strdup(ys_buf_text(&text));
-    ys_buf_free(&text);
-    return *left_out ? YS_OK : ys_out_of_memory();
+    return ys_buf_take(&text);
 }
 
 ys_status ys_folder_read(const char *path, struct ys_folder *folder)
@@ -227,11 +218,11 @@ ys_status ys_folder_read(const char *path, struct ys_folder *folder)
     if (status == YS_OK && found.count == 0)
         status = ys_fail(YS_EFORMAT, "%s has no images (.jpg, .jpeg, .png) in folders named by their classes", path);
     if (status == YS_OK)
-        status = hash_found(path, &found, split, made.hash);
+        hash_found(path, &found, split, made.hash);
     if (status == YS_OK && found.lists[0] && (found.lists[1] || !split))
         status = check_twice(&found);
     if (status == YS_OK)
-        status = say_left(&found, &made.left_out);
+        made.left_out = say_left(&found);
     if (status == YS_OK)
         status = take_rows(&found, &made);
     if (status == YS_OK) {

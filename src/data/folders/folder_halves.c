@@ -94,7 +94,7 @@ static void level_fini(struct level *level)
     ys_free(level->second);
 }
 
-static ys_status note(struct level *level, enum folder_half half, const char *name)
+static void note(struct level *level, enum folder_half half, const char *name)
 {
     char **place = !level->names[half]                 ? &level->names[half]
                    : half != NO_HALF && !level->second ? &level->second
@@ -107,7 +107,6 @@ static ys_status note(struct level *level, enum folder_half half, const char *na
     level->begins[half_of_begin(name)]++;
     if (place)
         *place = ys_strdup(name);
-    return !place || *place ? YS_OK : ys_out_of_memory();
 }
 
 static void compare_rests(struct level *level, const char *name)
@@ -128,24 +127,20 @@ static enum folder_half half_in(const struct level *level, const char *name, boo
     return rest[0] && (lists || level->has_plain || level->are_unlike) ? NO_HALF : half;
 }
 
-/* The name by which an entry counts: of a folder its own, or with `lists` that of a file before .csv. *counted: NULL
- * where it does not count; else new. */
-static ys_status name_entry(struct level *level, const char *folder, const char *name, bool lists, char **counted)
+/* The name by which an entry counts: of a folder its own, or with `lists` that of a file before .csv. NULL where it
+ * does not count; else new. */
+static char *name_entry(struct level *level, const char *folder, const char *name, bool lists)
 {
     struct stat file;
     char *path = ys_path_join(folder, name);
     const size_t length = strlen(name);
-    *counted = NULL;
-    if (!path)
-        return ys_out_of_memory();
     const bool is_there = stat(path, &file) == 0, is_folder = is_there && S_ISDIR(file.st_mode);
     ys_free(path);
     level->has_files = level->has_files || (!lists && !is_folder);
     if (lists ? is_folder || length < 5 || strcasecmp(name + length - 4, ".csv") != 0
               : !is_folder || ys_found_is_service(name))
-        return YS_OK;
-    *counted = ys_strndup(name, lists ? length - 4 : length);
-    return *counted ? YS_OK : ys_out_of_memory();
+        return NULL;
+    return ys_strndup(name, lists ? length - 4 : length);
 }
 
 /* Twice: what stands beside the words in names is to be known before one is judged. */
@@ -155,22 +150,17 @@ static ys_status read_level(const char *folder, bool lists, struct level *level)
     DIR *entries = opendir(folder);
     if (!entries)
         return ys_fail(YS_EIO, "cannot read the folder %s: %s", folder, strerror(errno));
-    ys_status status = YS_OK;
     for (int pass = 0; pass < 2; pass++, rewinddir(entries))
-        for (struct dirent *entry; status == YS_OK && (entry = readdir(entries));) {
-            char *counted = NULL;
-            if (entry->d_name[0] != '.')
-                status = name_entry(level, folder, entry->d_name, lists, &counted);
+        for (struct dirent *entry; (entry = readdir(entries));) {
+            char *counted = entry->d_name[0] != '.' ? name_entry(level, folder, entry->d_name, lists) : NULL;
             if (counted && pass == 0)
                 compare_rests(level, counted);
             else if (counted)
-                status = note(level, half_in(level, counted, lists), entry->d_name);
+                note(level, half_in(level, counted, lists), entry->d_name);
             ys_free(counted);
         }
     closedir(entries);
-    if (status != YS_OK)
-        level_fini(level);
-    return status;
+    return YS_OK;
 }
 
 /* Folders in it and no file: what a half looks like, and a class hardly. */
@@ -178,8 +168,6 @@ static ys_status holds_folders_alone(const char *folder, const char *name, bool 
 {
     struct level below;
     char *path = ys_path_join(folder, name);
-    if (!path)
-        return ys_out_of_memory();
     ys_status status = read_level(path, false, &below);
     ys_free(path);
     YS_TRY(status);
@@ -202,9 +190,8 @@ static ys_status check_alike(const char *folder, const struct level *level)
     ys_status status = YS_OK;
     for (struct dirent *entry; status == YS_OK && entries && (entry = readdir(entries));) {
         char *path = ys_path_join(folder, entry->d_name);
-        const bool counts =
-            path && entry->d_name[0] != '.' && ys_fs_is_dir(path) && !ys_found_is_service(entry->d_name);
-        status = !path ? ys_out_of_memory() : counts ? read_level(path, false, &below) : YS_OK;
+        const bool counts = entry->d_name[0] != '.' && ys_fs_is_dir(path) && !ys_found_is_service(entry->d_name);
+        status = counts ? read_level(path, false, &below) : YS_OK;
         ys_free(path);
         if (status != YS_OK || !counts)
             continue;
@@ -284,37 +271,30 @@ static ys_status leave_third(const char *path, const struct level *level, bool l
     struct ys_image_search third = {0};
     char *part = ys_path_join(path, level->names[VALID]);
     char *what = ys_format("of %s (%s is there to test on)", level->names[VALID], level->names[TEST]);
-    ys_status status = part && what ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK) /* what is wrong with it does not matter */
-        status = lists ? ys_found_list(part, true, &third) : ys_found_classes(part, true, &third);
-    if (status != YS_ENOMEM && status != YS_EINTR && what)
-        status = ys_found_leave(found, third.count, what);
+    ys_status status = lists ? ys_found_list(part, true, &third) : ys_found_classes(part, true, &third);
+    if (status != YS_EINTR) /* what is wrong with it does not matter */
+        ys_found_leave(found, third.count, what);
     ys_found_fini(&third);
     ys_free(part);
     ys_free(what);
-    return status;
+    return status == YS_EINTR ? status : YS_OK;
 }
 
 /* Tiny ImageNet has val/images and val/val_annotations.txt in the place of classes, and a folder `test` of images whose
- * classes were never published. *list: new string, NULL where there is none. */
-static ys_status find_annotations(const char *path, char **list)
+ * classes were never published. New string, NULL where there is none. */
+static char *find_annotations(const char *path)
 {
-    *list = ys_format("%s/val/val_annotations.txt", path);
-    if (!*list)
-        return ys_out_of_memory();
-    if (!ys_fs_exists(*list)) {
-        ys_free(*list);
-        *list = NULL;
-    }
-    return YS_OK;
+    char *list = ys_format("%s/val/val_annotations.txt", path);
+    if (ys_fs_exists(list))
+        return list;
+    ys_free(list);
+    return NULL;
 }
 
 static ys_status read_half(const char *path, const char *name, bool lists, bool tests, struct ys_image_search *found)
 {
     char *half = ys_path_join(path, name);
-    ys_status status = !half   ? ys_out_of_memory()
-                       : lists ? ys_found_list(half, tests, found)
-                               : ys_found_classes(half, tests, found);
+    ys_status status = lists ? ys_found_list(half, tests, found) : ys_found_classes(half, tests, found);
     ys_free(half);
     return status;
 }
@@ -322,11 +302,9 @@ static ys_status read_half(const char *path, const char *name, bool lists, bool 
 static ys_status read_halves(const char *path, const struct level *level, bool lists, struct ys_image_search *found,
                              bool *split)
 {
-    char *annotations = NULL;
     const char *test = level->names[TEST] ? level->names[TEST] : level->names[VALID];
     YS_TRY(read_half(path, level->names[TRAIN], lists, false, found));
-    if (!lists)
-        YS_TRY(find_annotations(path, &annotations));
+    char *annotations = lists ? NULL : find_annotations(path);
     *split = annotations || test;
     if (annotations) {
         ys_status status = ys_found_annotations(annotations, found);

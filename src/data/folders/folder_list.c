@@ -28,17 +28,16 @@ typedef ys_status (*on_line)(const struct list_line *line, struct ys_image_searc
 static ys_status add_named(const struct list_line *line, char *name_taken, const char *word, size_t word_length,
                            bool tests, struct ys_image_search *found)
 {
-    char *folder = ys_path_dir(line->path), *image = folder && name_taken ? ys_path_join(folder, name_taken) : NULL;
+    char *folder = ys_path_dir(line->path), *image = ys_path_join(folder, name_taken);
     struct stat file;
-    ys_status status = image ? YS_OK : ys_out_of_memory();
-    if (image && (stat(image, &file) != 0 || !S_ISREG(file.st_mode)))
-        status = FAIL_LINE(line, YS_ENOTFOUND, "there is no file %s", image);
-    if (status == YS_OK)
-        status = ys_found_add(found, image, word, word_length, tests, &file);
-    else
-        ys_free(image);
-    if (status == YS_OK)
+    ys_status status = YS_OK;
+    if (stat(image, &file) == 0 && S_ISREG(file.st_mode)) {
+        ys_found_add(found, image, word, word_length, tests, &file);
         found->items[found->count - 1].line = line->number;
+    } else {
+        status = FAIL_LINE(line, YS_ENOTFOUND, "there is no file %s", image);
+        ys_free(image);
+    }
     ys_free(folder);
     ys_free(name_taken);
     return status;
@@ -94,7 +93,7 @@ static char *unquoted(const char *text, size_t length)
 {
     trim(&text, &length);
     char *copy = ys_strndup(text, length);
-    if (!copy || length < 2 || *text != '"')
+    if (length < 2 || *text != '"')
         return copy;
     size_t kept = 0;
     for (size_t i = 1; i + 1 < length; i++) {
@@ -189,10 +188,10 @@ static ys_status add_line(const struct list_line *line, struct ys_image_search *
     size_t lengths[2];
     YS_TRY(split(line, fields, lengths));
     char *image = unquoted(fields[0], lengths[0]), *class = unquoted(fields[1], lengths[1]);
-    ys_status status = image && class ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK && (!*image || !*class))
+    ys_status status = YS_OK;
+    if (!*image || !*class)
         status = FAIL_LINE(line, YS_EFORMAT, "%s", "an image or class without a name");
-    else if (status == YS_OK && !is_header(line, image, class)) {
+    else if (!is_header(line, image, class)) {
         status = add_named(line, image, class, strlen(class), line->tests, found);
         image = NULL;
     }
@@ -248,8 +247,6 @@ ys_status ys_found_list(const char *path, bool tests, struct ys_image_search *fo
     char **list = &found->lists[tests];
     YS_ASSERT(!*list);
     *list = ys_strdup(path);
-    if (!*list)
-        return ys_out_of_memory();
     return read_lines(path, tests, add_line, found);
 }
 

@@ -37,10 +37,10 @@ ys_status ys_found_list(const char *path, bool tests, struct ys_image_search *fo
 ys_status ys_found_annotations(const char *path, struct ys_image_search *found) YS_MUST_CHECK;
 
 /** Adds one image, whose path it takes. */
-ys_status ys_found_add(struct ys_image_search *found, char *path_taken, const char *class, size_t class_length,
-                       bool tests, const struct stat *file) YS_MUST_CHECK;
+void ys_found_add(struct ys_image_search *found, char *path_taken, const char *class, size_t class_length, bool tests,
+                  const struct stat *file);
 /** Notes that so many of them are left out. */
-ys_status ys_found_leave(struct ys_image_search *found, size_t count, const char *what) YS_MUST_CHECK;
+void ys_found_leave(struct ys_image_search *found, size_t count, const char *what);
 /** A folder that systems and file servers put beside those of people: thumbnails, what was deleted. */
 bool ys_found_is_service(const char *name);
 

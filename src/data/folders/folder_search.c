@@ -26,44 +26,27 @@ static bool is_image(const char *name)
     return false;
 }
 
-ys_status ys_found_add(struct ys_image_search *found, char *path_taken, const char *class, size_t class_length,
-                       bool tests, const struct stat *file)
+void ys_found_add(struct ys_image_search *found, char *path_taken, const char *class, size_t class_length, bool tests,
+                  const struct stat *file)
 {
-    struct ys_found_image *grown = ys_grown(found->items, found->count, &found->capacity, sizeof *grown);
-    char *word = ys_strndup(class, class_length);
-    if (grown)
-        found->items = grown;
-    if (!grown || !word || !path_taken) {
-        ys_free(word);
-        ys_free(path_taken);
-        return ys_out_of_memory();
-    }
+    found->items = ys_grown(found->items, found->count, &found->capacity, sizeof *found->items);
     found->items[found->count++] =
         (struct ys_found_image){.path = path_taken,
-                                .class = word,
+                                .class = ys_strndup(class, class_length),
                                 .tests = tests,
                                 .size_bytes = file->st_size,
                                 .time_ns = (int64_t)file->st_mtim.tv_sec * 1000000000 + file->st_mtim.tv_nsec};
-    return YS_OK;
 }
 
-ys_status ys_found_leave(struct ys_image_search *found, size_t count, const char *what)
+void ys_found_leave(struct ys_image_search *found, size_t count, const char *what)
 {
     for (size_t i = 0; i < found->left_count; i++)
         if (strcmp(found->left[i].what, what) == 0) {
             found->left[i].count += count;
-            return YS_OK;
+            return;
         }
-    struct ys_found_left *grown = ys_grown(found->left, found->left_count, &found->left_capacity, sizeof *grown);
-    char *copy = ys_strdup(what);
-    if (grown)
-        found->left = grown;
-    if (!grown || !copy) {
-        ys_free(copy);
-        return ys_out_of_memory();
-    }
-    found->left[found->left_count++] = (struct ys_found_left){count, copy};
-    return YS_OK;
+    found->left = ys_grown(found->left, found->left_count, &found->left_capacity, sizeof *found->left);
+    found->left[found->left_count++] = (struct ys_found_left){count, ys_strdup(what)};
 }
 
 void ys_found_fini(struct ys_image_search *found)
@@ -97,7 +80,7 @@ bool ys_found_is_service(const char *name)
 }
 
 /* A file that is no image by its name: how many there are of its ending. */
-static ys_status leave_file(struct ys_image_search *found, const char *name)
+static void leave_file(struct ys_image_search *found, const char *name)
 {
     const char *ending = strrchr(name, '.');
     char what[80];
@@ -107,7 +90,7 @@ static ys_status leave_file(struct ys_image_search *found, const char *name)
             *c = (char)tolower((unsigned char)*c);
     } else
         snprintf(what, sizeof what, "without an ending");
-    return ys_found_leave(found, 1, what);
+    ys_found_leave(found, 1, what);
 }
 
 /** Where the search is: `class` NULL in the folder of the classes themselves. */
@@ -138,11 +121,13 @@ static ys_status look_at_file(char *path_taken, const char *name, const struct s
         status = ys_fail(YS_EFORMAT, "cannot look at %s: %s; is it a link to a folder that is gone?", path_taken,
                          strerror(errno));
     else if (!is_image(name))
-        status = leave_file(found, name);
+        leave_file(found, name);
     else if (!place->class)
         status = ys_fail(YS_EFORMAT, "%s lies in no class: each class is a folder with its images", path_taken);
-    else
-        return ys_found_add(found, path_taken, place->class, strlen(place->class), place->tests, file);
+    else {
+        ys_found_add(found, path_taken, place->class, strlen(place->class), place->tests, file);
+        return YS_OK;
+    }
     ys_free(path_taken);
     return status;
 }
@@ -152,15 +137,15 @@ static ys_status look_at(const char *folder, const char *name, const struct sear
 {
     struct stat file = {0};
     char *path = ys_path_join(folder, name);
-    if (!path)
-        return ys_out_of_memory();
     const bool is_there = stat(path, &file) == 0;
     if (!is_there || !S_ISDIR(file.st_mode))
         return look_at_file(path, name, place, &file, is_there, found);
     const struct search_place below = {.class = place->class, .tests = place->tests, .depth = place->depth + 1};
-    ys_status status = ys_found_is_service(name) ? ys_found_leave(found, 1, "folder of a system or file server")
-                       : place->class            ? search(path, &below, found)
-                                                 : search_class(path, name, place->tests, found);
+    ys_status status = YS_OK;
+    if (ys_found_is_service(name))
+        ys_found_leave(found, 1, "folder of a system or file server");
+    else
+        status = place->class ? search(path, &below, found) : search_class(path, name, place->tests, found);
     ys_free(path);
     return status;
 }
@@ -178,7 +163,7 @@ static ys_status search(const char *folder, const struct search_place *place, st
         if (entry->d_name[0] != '.')
             status = look_at(folder, entry->d_name, place, found);
         else if (is_image(entry->d_name + 1))
-            status = ys_found_leave(found, 1, "hidden: its name begins with a dot");
+            ys_found_leave(found, 1, "hidden: its name begins with a dot");
         if (status == YS_OK && ys_stop_signal())
             status = ys_stopped();
     }

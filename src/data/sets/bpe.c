@@ -87,8 +87,6 @@ static ys_status take_token(struct ys_bpe *bpe, const char *path, const char *te
                        (long long)token);
     taken[token] = true;
     known->bytes = ys_strdup(text);
-    if (!known->bytes)
-        return ys_out_of_memory();
     known->length = to_bytes(known->bytes, strlen(text));
     known->token = (int32_t)token;
     if (known->length != SIZE_MAX)
@@ -108,7 +106,7 @@ static ys_status take_tokens(struct ys_bpe *bpe, const char *path, const ys_json
         return ys_fail(YS_EFORMAT, "%s must be an object of tokens and their numbers", path);
     bool *taken = ys_alloc(YS_BPE_VOCABULARY, sizeof *taken);
     bpe->tokens = ys_alloc(count, sizeof *bpe->tokens);
-    ys_status status = taken && bpe->tokens ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (void *it = ys_json_iter(json); it && status == YS_OK; it = ys_json_next(json, it))
         status = take_token(bpe, path, ys_json_iter_key(it), ys_json_iter_value(it), taken);
     ys_free(taken);
@@ -149,7 +147,7 @@ static ys_status take_merges(struct ys_bpe *bpe, const char *path, struct ys_buf
     for (size_t i = 0; i < text->size; i++)
         lines += text->data[i] == '\n';
     bpe->merges = ys_alloc(lines, sizeof *bpe->merges);
-    ys_status status = bpe->merges ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t at = 0; status == YS_OK && at < text->size; number++) {
         char *line = text->data + at;
         const char *end = memchr(line, '\n', text->size - at);
@@ -189,8 +187,6 @@ static ys_status open_files(struct ys_bpe *bpe, const char *vocabulary, const ch
 ys_status ys_bpe_open(const char *vocabulary, const char *merges, struct ys_bpe **bpe)
 {
     struct ys_bpe *made = ys_alloc(1, sizeof *made);
-    if (!made)
-        return ys_out_of_memory();
     ys_status status = open_files(made, vocabulary, merges);
     if (status == YS_OK)
         *bpe = made;
@@ -235,19 +231,16 @@ static void end_joining(struct joining *j)
 }
 
 /** Each join takes one token away and brings two pairs at most. */
-static ys_status make_room(struct joining *j, size_t count)
+static void make_room(struct joining *j, size_t count)
 {
     if (count <= j->room)
-        return YS_OK;
+        return;
     end_joining(j);
     j->next = ys_alloc(count, sizeof *j->next);
     j->before = ys_alloc(count, sizeof *j->before);
     j->heap = ys_alloc(3 * count, sizeof *j->heap);
     j->found = ys_alloc(count, sizeof *j->found);
-    if (!j->next || !j->before || !j->heap || !j->found)
-        return ys_out_of_memory();
     j->room = count;
-    return YS_OK;
 }
 
 static void push(struct joining *j, uint64_t pair)
@@ -333,10 +326,10 @@ ys_status ys_bpe_encode(const struct ys_bpe *bpe, const char *name, const char *
     struct joining joining = {0};
     int32_t *made = ys_alloc(size, sizeof *made);
     size_t used = 0;
-    ys_status status = made ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     for (size_t at = 0, length; status == YS_OK && at < size; at += length) {
         length = ys_piece_length(text + at, size - at);
-        status = make_room(&joining, length);
+        make_room(&joining, length);
         for (size_t i = 0; status == YS_OK && i < length; i++) {
             const uint8_t byte = (uint8_t)text[at + i];
             made[used + i] = bpe->of_byte[byte];
@@ -379,9 +372,7 @@ static ys_status read_bpe(const char *path, bool unverified, struct ys_data_rows
     (void)unverified;
     char *vocabulary = ys_path_join(path, "vocab.json"), *merges = ys_path_join(path, "merges.txt");
     char *text = ys_path_join(path, "text");
-    ys_status status = vocabulary && merges && text ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        status = ys_bpe_open(vocabulary, merges, &bpe);
+    ys_status status = ys_bpe_open(vocabulary, merges, &bpe);
     if (status == YS_OK)
         status = encode_folder(text, bpe, train, test);
     ys_bpe_close(bpe);

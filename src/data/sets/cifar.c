@@ -43,15 +43,12 @@ struct cifar_reading {
     bool seen[YS_CIFAR_MAX_BATCHES];
 };
 
-static ys_status begin(struct cifar_reading *reading, const struct ys_cifar_form *form, int64_t batch_rows)
+static void begin(struct cifar_reading *reading, const struct ys_cifar_form *form, int64_t batch_rows)
 {
     *reading = (struct cifar_reading){.form = form, .batch_rows = batch_rows};
     const struct ys_rows rows = YS_ROWS_OF_IMAGES(1, 1, YS_CIFAR_IMAGE_BYTES, form->classes);
-    YS_TRY(ys_data_rows_init(&reading->train, &rows, YS_CIFAR_TRAIN_BATCHES * batch_rows));
-    ys_status status = ys_data_rows_init(&reading->test, &rows, batch_rows);
-    if (status != YS_OK)
-        ys_data_rows_fini(&reading->train);
-    return status;
+    ys_data_rows_init(&reading->train, &rows, YS_CIFAR_TRAIN_BATCHES * batch_rows);
+    ys_data_rows_init(&reading->test, &rows, batch_rows);
 }
 
 /** Moves the rows out when all is well. */
@@ -152,15 +149,13 @@ ys_status ys_cifar_parse(const struct ys_cifar_form *form, const void *bytes, si
     struct cifar_reading reading;
     bool more = false;
     uint8_t *tar = ys_alloc(room, 1);
-    if (!tar)
-        return ys_out_of_memory();
     ys_status status = ys_gzip_expand(bytes, size, name, tar, room, &got, &more);
     if (status == YS_OK && more)
         status = ys_fail(YS_EFORMAT, "%s expands to more than %zu bytes", name, room);
-    if (status == YS_OK)
-        status = begin(&reading, form, batch_rows);
-    if (status == YS_OK)
+    if (status == YS_OK) {
+        begin(&reading, form, batch_rows);
         status = finish(&reading, add_members(&reading, tar, got, name), train, test);
+    }
     ys_free(tar);
     return status;
 }
@@ -219,7 +214,7 @@ static ys_status read_batch(struct cifar_reading *reading, const char *folder, s
 {
     struct ys_buf bytes = {0};
     char *path = ys_path_join(folder, reading->form->batches[batch].name);
-    ys_status status = path ? ys_fs_read(path, YS_DATA_MAX_FILE_BYTES, &bytes) : ys_out_of_memory();
+    ys_status status = ys_fs_read(path, YS_DATA_MAX_FILE_BYTES, &bytes);
     if (status == YS_OK)
         status = add_batch(reading, batch, (const uint8_t *)ys_buf_text(&bytes), bytes.size, path, "");
     ys_buf_free(&bytes);
@@ -236,7 +231,7 @@ static ys_status read_batches(const struct ys_cifar_form *form, const char *fold
                        "take them with --unverified, which marks them",
                        folder, form->archive, form->md5);
     struct cifar_reading reading;
-    YS_TRY(begin(&reading, form, batch_rows));
+    begin(&reading, form, batch_rows);
     ys_status status = YS_OK;
     for (size_t batch = 0; batch < form->batch_count && status == YS_OK; batch++)
         status = read_batch(&reading, folder, batch);
@@ -258,8 +253,6 @@ static ys_status nothing_in(const struct ys_cifar_form *form, const char *path)
 {
     const char *first = form->batches[0].name;
     char *bare = ys_strndup(first, strlen(first) - strlen(".bin"));
-    if (!bare)
-        return ys_out_of_memory();
     bool other = holds(path, bare);
     ys_free(bare);
     for (size_t i = 0; i < 2; i++)
@@ -276,11 +269,9 @@ ys_status ys_cifar_read(const struct ys_cifar_form *form, const char *path, int6
         return read_archive(form, path, batch_rows, unverified, train, test, verified);
     char *archive = ys_path_join(path, form->archive), *inner = ys_path_join(path, form->inner);
     const char *first = form->batches[0].name;
-    char *outer_batch = ys_path_join(path, first), *inner_batch = inner ? ys_path_join(inner, first) : NULL;
+    char *outer_batch = ys_path_join(path, first), *inner_batch = ys_path_join(inner, first);
     ys_status status;
-    if (!archive || !inner || !outer_batch || !inner_batch)
-        status = ys_out_of_memory();
-    else if (ys_fs_exists(archive))
+    if (ys_fs_exists(archive))
         status = read_archive(form, archive, batch_rows, unverified, train, test, verified);
     else if (ys_fs_exists(outer_batch) || ys_fs_exists(inner_batch))
         status =

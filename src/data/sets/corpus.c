@@ -43,7 +43,7 @@ static ys_status read_folder(const char *folder, struct ys_buf *bytes)
     for (int i = 0; i < count; i++) {
         char *path = ys_path_join(folder, names[i]->d_name);
         if (status == YS_OK)
-            status = path ? read_file(path, bytes) : ys_out_of_memory();
+            status = read_file(path, bytes);
         ys_free(path);
         free(names[i]);
     }
@@ -65,14 +65,11 @@ int64_t ys_corpus_tests(int64_t count)
     return count >= share ? count / share : 1;
 }
 
-ys_status ys_corpus_room(const char *set, int64_t count, struct ys_data_rows *train, struct ys_data_rows *test)
+void ys_corpus_room(const char *set, int64_t count, struct ys_data_rows *train, struct ys_data_rows *test)
 {
     const struct ys_rows *form = &ys_data_find(set)->rows;
-    YS_TRY(ys_data_rows_init(train, form, count - ys_corpus_tests(count)));
-    ys_status status = ys_data_rows_init(test, form, ys_corpus_tests(count));
-    if (status != YS_OK)
-        ys_data_rows_fini(train);
-    return status;
+    ys_data_rows_init(train, form, count - ys_corpus_tests(count));
+    ys_data_rows_init(test, form, ys_corpus_tests(count));
 }
 
 static void fill(const int32_t *tokens, int64_t row, struct ys_data_rows *rows)
@@ -93,7 +90,7 @@ ys_status ys_corpus_cut(const char *set, const char *path, const char *unit, con
     if (rows < 2)
         return ys_fail(YS_EFORMAT, "%s has %zu %s: a row to train on and one to test on take %lld", path, count, unit,
                        (long long)(2 * row + 1));
-    YS_TRY(ys_corpus_room(set, rows, train, test));
+    ys_corpus_room(set, rows, train, test);
     fill(tokens, row, train);
     fill(tokens + train->count * row, row, test);
     return YS_OK;

@@ -22,7 +22,6 @@ ys_status ys_corpus_cut(const char *set, const char *path, const char *unit, con
                         struct ys_data_rows *train, struct ys_data_rows *test) YS_MUST_CHECK;
 
 /** Room for both halves of `count` rows of that set. */
-ys_status ys_corpus_room(const char *set, int64_t count, struct ys_data_rows *train,
-                         struct ys_data_rows *test) YS_MUST_CHECK;
+void ys_corpus_room(const char *set, int64_t count, struct ys_data_rows *train, struct ys_data_rows *test);
 
 #endif

@@ -76,14 +76,12 @@ static ys_status check_form(const char *path, const struct ys_rows *form)
 }
 
 /* What the sum of the rows' files, the size and what is left out make of it: also its folder in the cache. */
-static ys_status make_source(struct decoding *d, const struct ys_rows *form)
+static void make_source(struct decoding *d, const struct ys_rows *form)
 {
     const int64_t *shape = form->inputs[0].shape;
     char place[YS_SHA256_TEXT];
     char *what = ys_format("%s|%lldx%lldx%lld|%d%s", d->path, (long long)shape[0], (long long)shape[1],
                            (long long)shape[2], d->skips, d->lists ? "|live" : "");
-    if (!what)
-        return ys_out_of_memory();
     ys_sha256_text(what, strlen(what), place);
     ys_free(what);
     d->source = (struct ys_data_source){
@@ -96,7 +94,6 @@ static ys_status make_source(struct decoding *d, const struct ys_rows *form)
         .is_decoded = true,
         .is_listed = d->lists,
     };
-    return d->source.edition && d->source.folder ? YS_OK : ys_out_of_memory();
 }
 
 static ys_status write_list(const struct decoding *d, size_t last, const char *path)
@@ -142,13 +139,9 @@ static ys_status run_feeder(struct decoding *d, bool checks, const char *list, c
     const char *const argv[] = {program, checks ? "check" : "prepare", "--list", list, "--out",
                                 out,     checks ? NULL : "--size",     size,     NULL};
     int exit_code = 0;
-    ys_status status;
-    if (!size)
-        status = ys_out_of_memory();
-    else if (!program)
-        status = ys_fail(YS_ENOTFOUND, "the program %s is missing: build or install yardstick again", PROGRAM);
-    else
-        status = ys_child_run(argv, &options, NULL, &exit_code);
+    ys_status status =
+        program ? ys_child_run(argv, &options, NULL, &exit_code)
+                : ys_fail(YS_ENOTFOUND, "the program %s is missing: build or install yardstick again", PROGRAM);
     if (status == YS_OK && exit_code > 128)
         status = ys_fail(YS_EIO, "%s was ended by signal %d while it decoded the images of %s: run it again", PROGRAM,
                          exit_code - 128, d->path);
@@ -237,8 +230,6 @@ static ys_status take_half(struct decoding *d, size_t first, size_t last, struct
     const size_t size = row_bytes(d);
     uint8_t *pixels = d->pixels.bytes + (first - d->pixels.first) * size;
     int64_t *labels = ys_alloc(last - first, sizeof *labels);
-    if (!labels)
-        return ys_out_of_memory();
     *rows = (struct ys_data_rows){.input_count = 1, .array = {pixels, labels}};
     for (size_t i = first; i < last; i++) {
         if (d->is_bad[i])
@@ -276,8 +267,7 @@ static ys_status list_files(struct decoding *d, struct image_listing *listing, s
     int64_t **const numbers[] = {&listing->starts, &listing->sizes, &listing->times, &listing->labels};
     size_t count = 0;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (!(*numbers[i] = ys_alloc(all, sizeof **numbers[i])))
-            return ys_out_of_memory();
+        *numbers[i] = ys_alloc(all, sizeof **numbers[i]);
     for (size_t i = 0; i < all; i++) {
         const struct ys_folder_row *row = &d->folder->rows[i];
         if (d->is_bad[i])
@@ -298,7 +288,6 @@ static ys_status list_files(struct decoding *d, struct image_listing *listing, s
                                             .sums = d->sums.bytes};
     *rows = (struct ys_data_rows){
         .count = (int64_t)count, .input_count = 1, .array = {NULL, listing->labels}, .files = &listing->files};
-    YS_TRY(listing->paths.failed ? ys_out_of_memory() : YS_OK);
     return check_any_good(d, 0, rows->count);
 }
 
@@ -328,7 +317,7 @@ static ys_status make(struct decoding *d, size_t first, size_t last, bool checks
     struct made *made = checks ? &d->sums : &d->pixels;
     char *list = ys_path_join(folder, "list"), *out = ys_path_join(folder, checks ? "sums" : "pixels");
     d->first = made->first = first;
-    ys_status status = list && out ? write_list(d, last, list) : ys_out_of_memory();
+    ys_status status = write_list(d, last, list);
     if (status == YS_OK)
         status = run_feeder(d, checks, list, out);
     if (status == YS_OK)
@@ -353,8 +342,6 @@ static ys_status decode(struct decoding *d)
     const size_t train = d->folder->train_count;
     struct ys_working working;
     d->is_bad = ys_alloc(d->folder->count, sizeof *d->is_bad);
-    if (!d->is_bad)
-        return ys_out_of_memory();
     say_begin(d);
     YS_TRY(ys_working_in_cache("data", &working));
     ys_status status = d->lists ? make(d, 0, train, true, working.path) : YS_OK;
@@ -406,9 +393,8 @@ ys_status ys_decoded_prepare(const char *path, const struct ys_rows *form, const
     YS_TRY(ys_folder_read(path, &folder));
     struct decoding d = {
         .path = path, .folder = &folder, .skips = wanted && wanted->skips_bad, .lists = wanted && wanted->lists};
-    ys_status status = make_source(&d, form);
-    if (status == YS_OK)
-        status = load_or_decode(&d, wanted, dataset);
+    make_source(&d, form);
+    ys_status status = load_or_decode(&d, wanted, dataset);
     if (status == YS_OK) {
         dataset->skips_bad = d.skips;
         dataset->left_out = folder.left_out;
@@ -441,9 +427,8 @@ ys_status ys_decoded_again(const struct ys_dataset *dataset)
     YS_TRY(ys_folder_read(dataset->name, &folder));
     struct decoding d = {
         .path = dataset->name, .folder = &folder, .skips = dataset->skips_bad, .lists = dataset->is_listed};
-    ys_status status = make_source(&d, &dataset->rows);
-    if (status == YS_OK)
-        status = decode(&d);
+    make_source(&d, &dataset->rows);
+    ys_status status = decode(&d);
     decoding_fini(&d);
     ys_folder_fini(&folder);
     return status;

@@ -43,8 +43,6 @@ static ys_status find_file(const char *folder, size_t file, char **path)
     const char *const names[2] = {files[file].name, files[file].other};
     for (size_t i = 0; i < 4; i++) {
         char *candidate = ys_format("%s/%s%s", folder, names[i / 2], i % 2 ? "" : ".gz");
-        if (!candidate)
-            return ys_out_of_memory();
         if (ys_fs_exists(candidate)) {
             *path = candidate;
             return YS_OK;
@@ -109,7 +107,7 @@ static ys_status join(const char *folder, const struct ys_idx *images, const str
         return ys_fail(YS_EFORMAT, "%s: %lld images, but %lld labels", folder, (long long)images->shape[0],
                        (long long)labels->shape[0]);
     const struct ys_rows form = YS_ROWS_OF_IMAGES(1, SIDE, SIDE, 10);
-    YS_TRY(ys_data_rows_init(rows, &form, images->shape[0]));
+    ys_data_rows_init(rows, &form, images->shape[0]);
     memcpy(ys_data_pixels(rows), images->data, (size_t)rows->count * SIDE * SIDE);
     for (int64_t i = 0; i < rows->count; i++)
         ys_data_labels(rows)[i] = labels->data[i];

@@ -43,7 +43,7 @@ static ys_status take_rows(const char *name, const struct ys_mat_array *x, const
 {
     const struct ys_rows form = YS_ROWS_OF_IMAGES(3, YS_SVHN_SIDE, YS_SVHN_SIDE, CLASSES);
     YS_TRY(check_shapes(name, x, y));
-    YS_TRY(ys_data_rows_init(rows, &form, (int64_t)y->count));
+    ys_data_rows_init(rows, &form, (int64_t)y->count);
     for (int64_t i = 0; i < rows->count; i++) {
         turn(x->values + i * IMAGE_BYTES, ys_data_pixels(rows) + i * IMAGE_BYTES);
         ys_data_labels(rows)[i] = y->values[i] % CLASSES;
@@ -90,9 +90,7 @@ static ys_status read_svhn(const char *folder, bool unverified, struct ys_data_r
     ys_status status = YS_OK;
     for (size_t i = 0; i < 2 && status == YS_OK; i++) {
         char *path = ys_path_join(folder, files[i].name);
-        if (!path)
-            status = ys_out_of_memory();
-        else if (!ys_fs_exists(path))
+        if (!ys_fs_exists(path))
             status = ys_fail(YS_ENOTFOUND, "%s has no %s", folder, files[i].name);
         else
             status = read_file(path, &files[i], unverified, &halves[i], &is_known);

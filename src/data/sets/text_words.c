@@ -110,12 +110,9 @@ static ys_status read_words(const char *path, bool unverified, struct ys_data_ro
     const size_t count = find_words(&bytes, NULL);
     struct word *words = ys_alloc(count, sizeof *words), *vocabulary = ys_alloc(count, sizeof *vocabulary);
     int32_t *tokens = ys_alloc(count, sizeof *tokens);
-    ys_status status = words && vocabulary && tokens ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK) {
-        (void)find_words(&bytes, words);
-        number_words(words, count, vocabulary, tokens);
-        status = ys_corpus_cut("words", path, "words", tokens, count, train, test);
-    }
+    (void)find_words(&bytes, words);
+    number_words(words, count, vocabulary, tokens);
+    ys_status status = ys_corpus_cut("words", path, "words", tokens, count, train, test);
     ys_free(tokens);
     ys_free(vocabulary);
     ys_free(words);

@@ -69,8 +69,6 @@ static ys_status write_new(const char *path, const uint8_t *bytes, size_t size)
 static ys_status make_folder_of(struct unpacking *u, const char *path)
 {
     char *folder = ys_path_dir(path);
-    if (!folder)
-        return ys_out_of_memory();
     const bool is_made = u->made && strcmp(u->made, folder) == 0;
     const ys_status status = is_made ? YS_OK : ys_fs_make_dirs(folder);
     ys_free(u->made);
@@ -100,7 +98,7 @@ static ys_status unpack_one(struct unpacking *u, const struct ys_zip_member *mem
     YS_TRY(check_room(u, member));
     YS_TRY(ys_zip_read(&u->zip, member, u->room));
     char *path = ys_path_join(u->folder, below);
-    ys_status status = path ? make_folder_of(u, path) : ys_out_of_memory();
+    ys_status status = make_folder_of(u, path);
     if (status == YS_OK)
         status = write_new(path, u->room, member->size);
     ys_free(path);
@@ -114,7 +112,7 @@ ys_status ys_tiny_unpack(const uint8_t *bytes, size_t size, const char *name, co
     bool ended = false;
     YS_TRY(ys_zip_open(bytes, size, name, &u.zip));
     u.room = ys_alloc(MAX_FILE_BYTES, 1);
-    ys_status status = u.room ? YS_OK : ys_out_of_memory();
+    ys_status status = YS_OK;
     while (status == YS_OK && !ended) {
         status = ys_stop_signal() ? ys_stopped() : ys_zip_next(&u.zip, &member, &ended);
         if (status == YS_OK && !ended)
@@ -180,9 +178,7 @@ static ys_status import_tiny(const struct ys_data_source *source, const char *pa
     char *archive = ys_path_join(path, YS_TINY_ARCHIVE), *inner = ys_path_join(path, INNER);
     char *train = ys_path_join(path, "train");
     ys_status status;
-    if (!archive || !inner || !train)
-        status = ys_out_of_memory();
-    else if (ys_fs_exists(archive))
+    if (ys_fs_exists(archive))
         status = import_archive(source, archive, origin, unverified, verified);
     else if (ys_fs_is_dir(inner) || ys_fs_is_dir(train))
         status = import_folder(source, ys_fs_is_dir(inner) ? inner : path, origin, unverified, verified);

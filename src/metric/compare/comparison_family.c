@@ -90,7 +90,6 @@ double ys_together_stretch(const struct ys_metric_view *view, const struct ys_mo
                            const struct ys_family_pair *pairs, size_t count, int metric, bool by_ratio)
 {
     struct family_rounds all = {.view = view, .moment = moment};
-    double factor;
     if (count < 2)
         return 1;
     all.place = ys_alloc(view->trial_count, sizeof *all.place);
@@ -98,8 +97,8 @@ double ys_together_stretch(const struct ys_metric_view *view, const struct ys_mo
     gather(&all, pairs, count);
     double *values = ys_alloc(all.trials * all.slot_count, sizeof *values);
     fill(&all, metric, by_ratio, values);
-    ys_family_stretch(&(struct ys_family){all.trials, all.slot_count, values, all.pairs, count, moment->level},
-                      &factor);
+    const double factor =
+        ys_family_stretch(&(struct ys_family){all.trials, all.slot_count, values, all.pairs, count, moment->level});
     ys_free(values);
     ys_free(all.place);
     ys_free(all.pairs);

@@ -86,17 +86,15 @@ void ys_groups_fini(struct ys_groups *groups)
     *groups = (struct ys_groups){0};
 }
 
-ys_json *ys_groups_json(const struct ys_metric_view *view, const struct ys_groups *groups)
+struct ys_list ys_groups_list(const struct ys_metric_view *view, const struct ys_groups *groups)
 {
-    ys_json *array = ys_json_array();
+    struct ys_list list = {0};
     for (size_t i = 0; i < groups->count; i++) {
         const struct ys_work_group *group = &groups->items[i];
-        ys_json *object = ys_json_object(), *trials = ys_json_array();
+        struct ys_result_group *told = ys_list_add(&ys_result_group_record, &list);
         for (size_t k = 0; k < group->count; k++)
-            ys_json_append(trials, ys_json_string(view->trials[group->trials[k]].id));
-        ys_json_set(object, "trials", trials);
-        ys_json_set_string(object, "best", group->best == YS_GROUP_NO_BEST ? NULL : view->trials[group->best].id);
-        ys_json_append(array, object);
+            ys_list_add_text(&told->trials, view->trials[group->trials[k]].id);
+        told->best = group->best == YS_GROUP_NO_BEST ? NULL : ys_strdup(view->trials[group->best].id);
     }
-    return array;
+    return list;
 }

@@ -2,6 +2,7 @@
 #ifndef YS_METRIC_COMPARE_SAME_WORK_H
 #define YS_METRIC_COMPARE_SAME_WORK_H
 
+#include "metric/result_document.h"
 #include "metric/study_view.h"
 
 #define YS_GROUP_NO_BEST SIZE_MAX
@@ -23,7 +24,7 @@ struct ys_groups {
 void ys_groups_find(const struct ys_metric_view *view, struct ys_groups *groups);
 void ys_groups_fini(struct ys_groups *groups);
 
-/** [{trials: [ids], best: id or null}], as docs/results.md has it. */
-ys_json *ys_groups_json(const struct ys_metric_view *view, const struct ys_groups *groups);
+/** New: struct ys_result_group. */
+struct ys_list ys_groups_list(const struct ys_metric_view *view, const struct ys_groups *groups);
 
 #endif

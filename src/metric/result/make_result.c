@@ -240,7 +240,8 @@ static ys_status doubt(const struct ys_metric_view_trial *trial, ys_json **doubt
     *doubts = ys_json_array();
     if (trial->failed < trial->counted)
         YS_TRY(ys_due_say(trial->record->proof, *doubts));
-    return ys_outside_say(trial, *doubts);
+    ys_outside_say(trial, *doubts);
+    return YS_OK;
 }
 
 static ys_json *proof_block(const struct ys_metric_view_trial *trial)
@@ -260,7 +261,7 @@ static ys_json *proof_block(const struct ys_metric_view_trial *trial)
 }
 
 /* Copies the reason: the facts of a run go before the result does. */
-static ys_status tell_ending(const struct ys_metric_view_trial *trial, struct ys_result_trial *told)
+static void tell_ending(const struct ys_metric_view_trial *trial, struct ys_result_trial *told)
 {
     const struct ys_facts *failure = trial->failure ? &trial->failure->facts : NULL;
     const char *reason = failure ? failure->message : trial->record->reason;
@@ -272,7 +273,6 @@ static ys_status tell_ending(const struct ys_metric_view_trial *trial, struct ys
     told->command = trial->record->command;
     told->runs = (int64_t)trial->counted;
     told->failed = (int64_t)trial->failed;
-    return reason && !told->reason ? ys_out_of_memory() : YS_OK;
 }
 
 /* A result under way: trials are read, told and let go one after the other. */
@@ -356,24 +356,20 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     struct ys_result_trial *told = &result->trials[result->trial_count];
     *told = tell_plainly(building, trial);
     result->trial_count++;
-    YS_TRY(tell_ending(trial, told));
+    tell_ending(trial, told);
     trial->metrics = told->values = ys_trial_metrics(trial);
     told->threads_shared = threads_shared(trial);
     told->deviations = deviations(building->view, trial);
     told->warnings = ys_warnings_find(building->view, trial, &told->warned);
     told->proof = proof_block(trial);
     told->agreement = ys_agreement_block(trial);
-    told->ranks = ys_ranks_block(trial);
+    told->ranks = ys_ranks_list(trial);
     told->observed = observed_block(trial);
     tell_said(trial, &told->said);
-    ys_status status = doubt(trial, &told->doubts);
-    if (status == YS_OK)
-        status = ys_perf_mean(trial, &told->perf);
-    if (status == YS_OK)
-        status = ys_quiet_find(trial, &told->quiet);
-    if (status == YS_OK && building->with_runs)
-        status = ys_detail_runs(building->store, trial, &building->choice, &told->runs_detail);
-    return status;
+    told->perf = ys_perf_mean(trial);
+    told->quiet = ys_quiet_find(trial);
+    YS_TRY(doubt(trial, &told->doubts));
+    return building->with_runs ? ys_detail_runs(building->store, trial, &building->choice, &told->runs_detail) : YS_OK;
 }
 
 static ys_status add_trial(struct building *building, struct ys_metric_view_trial *trial)
@@ -420,7 +416,7 @@ static bool wants_all_pairs(const struct ys_metric_study *study, unsigned flags)
     return study->job.comparisons && strcmp(study->job.comparisons, "all") == 0;
 }
 
-/* All of the document but trials and comparisons. */
+/* All but trials and comparisons. */
 static void tell_rest(struct building *building, const struct ys_groups *groups, bool all)
 {
     const struct ys_metric_view *view = building->view;
@@ -433,10 +429,12 @@ static void tell_rest(struct building *building, const struct ys_groups *groups,
     ys_json_set(object, "harness", harness_block(&view->told, &building->sums));
     ys_json_set(object, "metrics", ys_metric_texts());
     ys_json_set(object, "trials", ys_json_null());
-    ys_json_set(object, "groups", ys_groups_json(view, groups));
+    ys_json_set(object, "groups", ys_json_null());
     ys_json_set(object, "comparisons", ys_json_null());
-    ys_json_set(object, "environment_differences", ys_environment_differences(&building->environment));
+    ys_json_set(object, "environment_differences", ys_json_null());
     building->result->rest = object;
+    building->result->groups = ys_groups_list(view, groups);
+    building->result->differences = ys_environment_differences(&building->environment);
 }
 
 static ys_status build(struct building *building, unsigned flags)
@@ -465,7 +463,7 @@ static ys_status load(struct ys_store *store, int64_t study_id, unsigned flags, 
                                 .sums.lateness_s = NAN};
     *result = (struct ys_result){.source = ys_alloc(1, sizeof *result->source)};
     building.view = result->source;
-    ys_status status = result->source ? ys_metric_view_load(store, study_id, result->source) : ys_out_of_memory();
+    ys_status status = ys_metric_view_load(store, study_id, result->source);
     if (status == YS_OK && trial) {
         ys_metric_view_keep(result->source, trial);
         result->source->only = metric;

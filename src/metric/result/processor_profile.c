@@ -34,14 +34,11 @@ static void add_run(struct ys_facts_perf *mean, const struct ys_facts_perf *perf
     add(&mean->after, &perf->after);
 }
 
-ys_status ys_perf_mean(const struct ys_metric_view_trial *trial, struct ys_facts_perf **perf)
+struct ys_facts_perf *ys_perf_mean(const struct ys_metric_view_trial *trial)
 {
     const char *reason = "no run of it was ok";
     bool is_asked = false;
     struct ys_facts_perf *mean = ys_alloc(1, sizeof *mean);
-    *perf = NULL;
-    if (!mean)
-        return ys_out_of_memory();
     for (size_t i = 0; i < trial->run_count; i++) {
         const struct ys_metric_view_run *run = &trial->runs[i];
         const struct ys_facts_perf *of_run = run->facts.perf;
@@ -55,7 +52,7 @@ ys_status ys_perf_mean(const struct ys_metric_view_trial *trial, struct ys_facts
     }
     if (!is_asked) {
         ys_free(mean);
-        return YS_OK;
+        return NULL;
     }
     if (mean->runs) {
         divide(&mean->startup, mean->runs);
@@ -66,8 +63,7 @@ ys_status ys_perf_mean(const struct ys_metric_view_trial *trial, struct ys_facts
         mean->runs = 0;
         mean->reason = ys_strdup(reason);
     }
-    *perf = mean;
-    return mean->runs || mean->reason ? YS_OK : ys_out_of_memory();
+    return mean;
 }
 
 void ys_perf_mean_free(struct ys_facts_perf *perf)

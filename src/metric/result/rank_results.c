@@ -1,70 +1,10 @@
 #include "metric/result/rank_results.h"
 
 #include "base/mem.h"
-#include "metric/json_builder.h"
 #include "metric/result/wire_traffic.h"
 #include "stat/summary.h"
 
 #include <math.h>
-
-#define OF_RANK(member, kind, unit, flags, what) YS_FIELD(struct ys_result_rank, member, kind, unit, flags, what)
-#define REAL(member, unit, what)                 OF_RANK(member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
-#define ENDS(member, what)                       OF_RANK(member, YS_FIELD_JSON, "s", YS_FIELD_NULL, what)
-#define WIRE(member, what)                       OF_RANK(member, YS_FIELD_REAL, "B", YS_FIELD_LATER | YS_FIELD_NULL, what)
-#define HEARD(member, kind, unit, what)          OF_RANK(member, kind, unit, YS_FIELD_LATER | YS_FIELD_NULL, what)
-static const char *const part_words[] = {[YS_RANK_COMPUTE] = "compute",
-                                         [YS_RANK_OPTIMIZER] = "optimizer",
-                                         [YS_RANK_FRAMEWORK] = "framework",
-                                         [YS_RANK_INPUT] = "input",
-                                         [YS_RANK_REST] = "rest"};
-const struct ys_names ys_rank_parts = YS_NAMES("part of a step", part_words);
-
-static const struct ys_field rank_fields[] = {
-    OF_RANK(rank, YS_FIELD_INT, "1", 0, "counted from 0"),
-    OF_RANK(host, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "that it was on; null: all were on one"),
-    OF_RANK(clock_error_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of its host's clock, the largest"),
-    YS_FIELD_NAMED(struct ys_result_rank, status, &ys_run_statuses, YS_FIELD_NULL,
-                   "how it ended in the failure that the trial tells of; ok without any"),
-    OF_RANK(runs, YS_FIELD_INT, "1", 0, "that are ok, which the rest is of"),
-    REAL(rate_per_s, "1/s", "rows of its own, median"),
-    REAL(cpu_s, "s", "processor time, median"),
-    REAL(cpu_wait_s, "s", "threads were ready and had no CPU, summed; median"),
-    REAL(rss_peak_bytes, "B", "median"),
-    REAL(threads_peak, "1", "median"),
-    REAL(compute_s, "s", "of a step, median"),
-    REAL(communication_s, "s", "of a step, median"),
-    REAL(waiting_s, "s", "of a step, median"),
-    OF_RANK(optimizer_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of a step, median"),
-    OF_RANK(framework_s, YS_FIELD_REAL, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of a step, median"),
-    REAL(input_s, "s", "of a step, median"),
-    REAL(rest_s, "s", "of a step, median"),
-    ENDS(compute_ci, "of that median"),
-    ENDS(communication_ci, "of that median"),
-    ENDS(waiting_ci, "of that median"),
-    OF_RANK(optimizer_ci, YS_FIELD_JSON, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of that median"),
-    OF_RANK(framework_ci, YS_FIELD_JSON, "s", YS_FIELD_LATER | YS_FIELD_NULL, "of that median"),
-    ENDS(input_ci, "of that median"),
-    ENDS(rest_ci, "of that median"),
-    REAL(level, "1", "true level of these intervals"),
-    YS_FIELD_NAMED(struct ys_result_rank, late_part, &ys_rank_parts, YS_FIELD_NULL,
-                   "what of its own takes longer than that of others by most"),
-    REAL(late_s, "s", "by how much for a step, median"),
-    ENDS(late_ci, "of that median"),
-    REAL(sent_bytes, "B", "to other ranks for a step, median"),
-    OF_RANK(untimed, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "why the parts of its step are null"),
-    OF_RANK(interface, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "of its host, which the next ones are of"),
-    WIRE(wire_sent_bytes, "that went out for a step, median"),
-    WIRE(wire_received_bytes, "that came in for a step, median"),
-    WIRE(wire_needed_bytes,
-         "that the way named has to send from there for a step; of mean and servers the mean over hosts"),
-    HEARD(collective_library, YS_FIELD_TEXT, NULL, "whose collectives; null: nothing is known of them"),
-    HEARD(collective_reason, YS_FIELD_TEXT, NULL, "why something is not known of them"),
-    HEARD(collective_calls, YS_FIELD_REAL, "1", "of a step, median"),
-    HEARD(collective_bytes, YS_FIELD_REAL, "B", "handed to them for a step, median"),
-    HEARD(collective_s, YS_FIELD_REAL, "s", "of a step: at least one was under way; median"),
-    HEARD(hidden_s, YS_FIELD_REAL, "s", "of that, while it did not wait for its gradients; median"),
-};
-const struct ys_record ys_result_rank_record = YS_RECORD("rank", struct ys_result_rank, rank_fields);
 
 static double number(int64_t count)
 {
@@ -177,14 +117,17 @@ static struct ys_summary summarize(const struct telling *telling, size_t rank, s
         if (!isnan(value))
             telling->values[count++] = value;
     }
-    struct ys_summary summary;
-    (void)!ys_stat_summarize(telling->values, count, &summary);
-    return summary;
+    return ys_stat_summarize(telling->values, count);
 }
 
-static ys_json *ends_of(const struct ys_interval *interval)
+static void set_ends(struct ys_list *ends, const struct ys_interval *interval)
 {
-    return interval->known ? ys_interval_ends(interval, false) : NULL;
+    if (!interval->known)
+        return;
+    double *items = ys_alloc(2, sizeof *items);
+    items[0] = interval->lo;
+    items[1] = interval->hi;
+    *ends = (struct ys_list){items, 2};
 }
 
 static void tell_figures(const struct telling *telling, struct ys_result_rank *told)
@@ -194,7 +137,7 @@ static void tell_figures(const struct telling *telling, struct ys_result_rank *t
         *(double *)((char *)told + figures[i].value) = summary.median;
         if (figures[i].ci == NO_CI)
             continue;
-        *(ys_json **)((char *)told + figures[i].ci) = ends_of(&summary.interval);
+        set_ends((struct ys_list *)((char *)told + figures[i].ci), &summary.interval);
         told->level = summary.interval.level;
     }
 }
@@ -211,7 +154,7 @@ static void tell_late(const struct telling *telling, struct ys_result_rank *told
         told->late_s = summary.median;
         interval = summary.interval;
     }
-    told->late_ci = ends_of(&interval);
+    set_ends(&told->late_ci, &interval);
 }
 
 /** As the adapter says it, where it does. */
@@ -219,11 +162,11 @@ static void tell_untimed(const struct ys_metric_view_trial *trial, struct ys_res
 {
     if (!isnan(told->compute_s) || told->runs == 0)
         return;
-    ys_facts_set_text(&told->untimed, "its adapter does not say when gradients were there and when they were those of "
-                                      "all");
+    ys_set_text(&told->untimed, "its adapter does not say when gradients were there and when they were those of "
+                                "all");
     for (size_t i = 0; i < trial->run_count; i++)
         if (trial->runs[i].counted && trial->runs[i].ok && trial->runs[i].facts.said.untimed)
-            ys_facts_set_text(&told->untimed, trial->runs[i].facts.said.untimed);
+            ys_set_text(&told->untimed, trial->runs[i].facts.said.untimed);
 }
 
 static const struct ys_facts_node *node_of(const struct ys_facts *facts, int64_t node)
@@ -241,7 +184,7 @@ static void tell_host(const struct ys_metric_view_trial *trial, struct ys_result
         const struct ys_facts_node *node = rank ? node_of(&run->facts, rank->node) : NULL;
         if (!node)
             continue;
-        ys_facts_set_text(&told->host, node->host);
+        ys_set_text(&told->host, node->host);
         if (node->clock_error_ns != YS_FIELD_NONE)
             told->clock_error_s = fmax(told->clock_error_s, (double)node->clock_error_ns * 1e-9); /* passes NaN over */
     }
@@ -253,8 +196,7 @@ static void tell_interface(const struct ys_metric_view_trial *trial, struct ys_r
         const struct ys_metric_view_run *run = &trial->runs[i];
         const size_t network = ys_wire_find(&run->facts, told->rank);
         if (run->counted && run->ok)
-            ys_facts_set_text(&told->interface,
-                              ys_wire_of(&run->facts, trial->record->keys.precision, network).interface);
+            ys_set_text(&told->interface, ys_wire_of(&run->facts, trial->record->keys.precision, network).interface);
     }
 }
 
@@ -266,8 +208,8 @@ static void tell_library(const struct ys_metric_view_trial *trial, struct ys_res
         const struct ys_facts_rank *rank = run->counted && run->ok ? rank_of(&run->facts, (size_t)told->rank) : NULL;
         if (!rank || !rank->collectives)
             continue;
-        ys_facts_set_text(&told->collective_library, rank->collectives->library);
-        ys_facts_set_text(&told->collective_reason, rank->collectives->reason);
+        ys_set_text(&told->collective_library, rank->collectives->library);
+        ys_set_text(&told->collective_reason, rank->collectives->reason);
     }
 }
 
@@ -275,7 +217,6 @@ static void tell_rank(const struct telling *telling, size_t rank, struct ys_resu
 {
     const struct ys_metric_view_trial *trial = telling->trial;
     const struct ys_facts_rank *failed = rank_of(trial->failure ? &trial->failure->facts : NULL, rank);
-    ys_record_init(&ys_result_rank_record, told);
     told->rank = (int64_t)rank;
     tell_host(trial, told);
     tell_interface(trial, told);
@@ -288,28 +229,24 @@ static void tell_rank(const struct telling *telling, size_t rank, struct ys_resu
     tell_late(telling, told);
 }
 
-ys_json *ys_ranks_block(const struct ys_metric_view_trial *trial)
+struct ys_list ys_ranks_list(const struct ys_metric_view_trial *trial)
 {
+    struct ys_list ranks = {0};
     size_t count = 0;
     for (size_t i = 0; i < trial->run_count; i++)
         if (trial->runs[i].counted && trial->runs[i].facts.ranks.count > count)
             count = trial->runs[i].facts.ranks.count;
     if (count == 0)
-        return NULL;
+        return ranks;
     struct telling telling = {.trial = trial,
                               .ranks = count,
                               .values = ys_alloc(trial->run_count, sizeof(double)),
                               .others = ys_alloc(count, sizeof(double)),
                               .scratch = ys_alloc(count, sizeof(double))};
-    ys_json *array = ys_json_array();
-    for (size_t r = 0; r < count; r++) {
-        struct ys_result_rank told;
-        tell_rank(&telling, r, &told);
-        ys_json_append(array, ys_record_json(&ys_result_rank_record, &told));
-        ys_record_fini(&ys_result_rank_record, &told);
-    }
+    for (size_t r = 0; r < count; r++)
+        tell_rank(&telling, r, ys_list_add(&ys_result_rank_record, &ranks));
     ys_free(telling.values);
     ys_free(telling.others);
     ys_free(telling.scratch);
-    return array;
+    return ranks;
 }

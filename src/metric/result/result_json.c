@@ -123,16 +123,22 @@ ys_json *ys_result_json(const struct ys_result *result)
     for (void *it = ys_json_iter(result->rest); it; it = ys_json_next(result->rest, it))
         ys_put_ref(object, ys_json_iter_key(it), ys_json_iter_value(it));
     ys_json_set(object, "trials", trials_of(result));
+    ys_json_set(object, "groups", ys_list_json(&ys_result_group_record, &result->groups));
     ys_json_set(object, "comparisons", comparisons_of(result));
+    ys_json_set(object, "environment_differences", ys_list_json(&ys_difference_record, &result->differences));
     return object;
 }
 
 static void free_trial(struct ys_result_trial *trial)
 {
-    ys_json *const made[] = {trial->deviations, trial->warnings,  trial->doubts,   trial->proof,
-                             trial->ranks,      trial->agreement, trial->observed, trial->runs_detail};
+    ys_json *const made[] = {trial->deviations, trial->warnings, trial->doubts,
+                             trial->proof,      trial->observed, trial->runs_detail};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ys_json_free(made[i]);
+    if (trial->agreement)
+        ys_record_fini(&ys_agreement_block_record, trial->agreement);
+    ys_free(trial->agreement);
+    ys_list_fini(&ys_result_rank_record, &trial->ranks);
     ys_free(trial->quiet);
     ys_perf_mean_free(trial->perf);
     ys_list_fini(&ys_result_warned_record, &trial->warned);
@@ -149,6 +155,8 @@ void ys_result_fini(struct ys_result *result)
         ys_free(result->comparisons[i].told.reason);
         ys_free(result->comparisons[i].told.varies);
     }
+    ys_list_fini(&ys_result_group_record, &result->groups);
+    ys_list_fini(&ys_difference_record, &result->differences);
     ys_free(result->trials);
     ys_free(result->comparisons);
     ys_json_free(result->rest);

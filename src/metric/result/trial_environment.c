@@ -7,25 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const words[] = {
-    [YS_DIFFERENCE_VERSION] = "version", [YS_DIFFERENCE_RUNTIME] = "runtime", [YS_DIFFERENCE_LIBRARIES] = "libraries",
-    [YS_DIFFERENCE_RECIPE] = "recipe",   [YS_DIFFERENCE_FILES] = "files",     [YS_DIFFERENCE_THREADS] = "threads"};
-const struct ys_names ys_differences = YS_NAMES("difference", words);
-
-#define OF_VALUE(member, kind, what) YS_FIELD(struct ys_shared_value, member, kind, NULL, 0, what)
-static const struct ys_field value_fields[] = {
-    OF_VALUE(value, YS_FIELD_TEXT, "in words"),
-    OF_VALUE(trials, YS_FIELD_TEXTS, "ids of those that have it"),
-};
-static const struct ys_record value_record = YS_RECORD("value", struct ys_shared_value, value_fields);
-
-static const struct ys_field difference_fields[] = {
-    YS_FIELD_NAMED(struct ys_difference, what, &ys_differences, 0, "in which trials differ"),
-    YS_FIELD(struct ys_difference, text, YS_FIELD_TEXT, NULL, 0, "a sentence"),
-    YS_FIELD_OF(struct ys_difference, values, YS_FIELD_LIST, &value_record, 0, "what the trials have"),
-};
-const struct ys_record ys_difference_record = YS_RECORD("difference", struct ys_difference, difference_fields);
-
 /* One framework and its versions. */
 struct versions {
     char *framework;
@@ -33,7 +14,7 @@ struct versions {
 };
 static const struct ys_field versions_fields[] = {
     YS_FIELD(struct versions, framework, YS_FIELD_TEXT, NULL, 0, "as trials ask for it"),
-    YS_FIELD_OF(struct versions, values, YS_FIELD_LIST, &value_record, 0, "its versions"),
+    YS_FIELD_OF(struct versions, values, YS_FIELD_LIST, &ys_shared_value_record, 0, "its versions"),
 };
 static const struct ys_record versions_record = YS_RECORD("versions", struct versions, versions_fields);
 
@@ -73,7 +54,7 @@ static struct ys_shared_value *entry_for(struct ys_list *values, const char *val
         if (strcmp(items[i].value, value) == 0)
             return &items[i];
     }
-    struct ys_shared_value *entry = ys_list_add(&value_record, values);
+    struct ys_shared_value *entry = ys_list_add(&ys_shared_value_record, values);
     entry->value = ys_strdup(value);
     return entry;
 }
@@ -162,16 +143,16 @@ void ys_environments_add(struct ys_environments *environment, const struct ys_me
     note_threads(&environment->threads, trial);
 }
 
-/* A difference of which `values` is borrowed; takes `text`. */
-static void tell(ys_json *told, enum ys_difference_of what, char *text, struct ys_list values)
+/* Takes `text` and what is in `values`. */
+static void tell(struct ys_list *told, enum ys_difference_of what, char *text, struct ys_list *values)
 {
-    const struct ys_difference difference = {.what = what, .text = text, .values = values};
-    ys_json_append(told, ys_record_json(&ys_difference_record, &difference));
-    ys_free(text);
+    struct ys_difference *difference = ys_list_add(&ys_difference_record, told);
+    *difference = (struct ys_difference){.what = what, .text = text, .values = *values};
+    *values = (struct ys_list){0};
 }
 
 /* One difference where there are several values. */
-static void tell_if_several(ys_json *told, enum ys_difference_of what, const char *begin, const struct ys_list *values)
+static void tell_if_several(struct ys_list *told, enum ys_difference_of what, const char *begin, struct ys_list *values)
 {
     const struct ys_shared_value *items = values->items;
     struct ys_buf text = {0};
@@ -180,44 +161,49 @@ static void tell_if_several(ys_json *told, enum ys_difference_of what, const cha
     ys_buf_puts(&text, begin);
     for (size_t i = 0; i < values->count; i++)
         ys_buf_printf(&text, "%s%s", i ? "; " : ": ", items[i].value);
-    tell(told, what, ys_buf_take(&text), *values);
+    tell(told, what, ys_buf_take(&text), values);
 }
 
 /* One for each of `values`: `begin` and what it says. */
-static void tell_each(ys_json *told, enum ys_difference_of what, const char *begin, const struct ys_list *values)
+static void tell_each(struct ys_list *told, enum ys_difference_of what, const char *begin, struct ys_list *values)
 {
     struct ys_shared_value *items = values->items;
-    for (size_t i = 0; i < values->count; i++)
-        tell(told, what, ys_format("%s%s", begin, items[i].value), (struct ys_list){&items[i], 1});
+    for (size_t i = 0; i < values->count; i++) {
+        struct ys_list one = {0};
+        *(struct ys_shared_value *)ys_list_add(&ys_shared_value_record, &one) = items[i];
+        tell(told, what, ys_format("%s%s", begin, items[i].value), &one);
+    }
+    ys_free(items); /* what they held was taken */
+    *values = (struct ys_list){0};
 }
 
-ys_json *ys_environment_differences(const struct ys_environments *environment)
+struct ys_list ys_environment_differences(struct ys_environments *environment)
 {
-    ys_json *told = ys_json_array();
-    const struct versions *versions = environment->versions.items;
+    struct ys_list told = {0};
+    struct versions *versions = environment->versions.items;
     for (size_t i = 0; i < environment->versions.count; i++) {
         char begin[200];
         snprintf(begin, sizeof begin, "%s changed its version during the study", versions[i].framework);
-        tell_if_several(told, YS_DIFFERENCE_VERSION, begin, &versions[i].values);
+        tell_if_several(&told, YS_DIFFERENCE_VERSION, begin, &versions[i].values);
     }
-    tell_if_several(told, YS_DIFFERENCE_RUNTIME, "the trials run on different runtimes", &environment->runtimes);
-    tell_if_several(told, YS_DIFFERENCE_LIBRARIES, "the trials compute with different libraries",
+    tell_if_several(&told, YS_DIFFERENCE_RUNTIME, "the trials run on different runtimes", &environment->runtimes);
+    tell_if_several(&told, YS_DIFFERENCE_LIBRARIES, "the trials compute with different libraries",
                     &environment->libraries);
-    tell_each(told, YS_DIFFERENCE_RECIPE, "a recipe is none of yardstick's own: ", &environment->recipes);
-    tell_each(told, YS_DIFFERENCE_FILES, "", &environment->files);
-    const struct ys_difference *threads = environment->threads.items;
+    tell_each(&told, YS_DIFFERENCE_RECIPE, "a recipe is none of yardstick's own: ", &environment->recipes);
+    tell_each(&told, YS_DIFFERENCE_FILES, "", &environment->files);
+    struct ys_difference *threads = environment->threads.items;
     for (size_t i = 0; i < environment->threads.count; i++)
-        tell(told, YS_DIFFERENCE_THREADS, ys_strdup(threads[i].text), threads[i].values);
+        tell(&told, YS_DIFFERENCE_THREADS, ys_strdup(threads[i].text), &threads[i].values);
     return told;
 }
 
 void ys_environments_fini(struct ys_environments *environment)
 {
     ys_list_fini(&versions_record, &environment->versions);
-    ys_list_fini(&value_record, &environment->runtimes);
-    ys_list_fini(&value_record, &environment->libraries);
-    ys_list_fini(&value_record, &environment->recipes);
-    ys_list_fini(&value_record, &environment->files);
+    ys_list_fini(&ys_shared_value_record, &environment->runtimes);
+    ys_list_fini(&ys_shared_value_record, &environment->libraries);
+    ys_list_fini(&ys_shared_value_record, &environment->recipes);
+    ys_list_fini(&ys_shared_value_record, &environment->files);
     ys_list_fini(&ys_difference_record, &environment->threads);
     *environment = (struct ys_environments){0};
 }

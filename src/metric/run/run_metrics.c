@@ -67,7 +67,6 @@ struct run_view {
     struct ys_steady steady; /* `from` counts all blocks, the first step included */
     bool has_steady;         /* there are blocks after the first step */
     ys_json *metrics;
-    ys_status status;
 };
 
 static void put_null(struct run_view *run, const char *name, const char *reason)
@@ -86,22 +85,18 @@ static const char *never(const struct run_view *run, const struct ys_metric_info
     return info->mode == YS_NAME_NONE || info->mode == (int)run->mode->mode ? NULL : run->mode->does;
 }
 
-/* NULL, and the run fails: what is computed has no file. */
-static const struct ys_metric_info *info_of(struct run_view *run, const char *name)
+static const struct ys_metric_info *info_of(const char *name)
 {
     const struct ys_metric_info *info = ys_metric_find(name);
-    if (!info && run->status == YS_OK)
-        run->status = ys_fail(
-            YS_EINTERNAL, "src/metric/run/run_metrics.c computes the metric %s, which has no file in metrics/", name);
+    if (!info)
+        ys_assert_failed("each metric that is computed has a file in metrics/: this one", name, 0);
     return info;
 }
 
-/* The metric's object, for more members; NULL when the value was none or memory ran out. */
+/* The metric's object, for more members; NULL when the value was none. */
 static ys_json *put_value(struct run_view *run, const char *name, double value)
 {
-    const struct ys_metric_info *info = info_of(run, name);
-    if (!info)
-        return NULL;
+    const struct ys_metric_info *info = info_of(name);
     if (never(run, info) || !isfinite(value)) {
         put_null(run, name, never(run, info) ? never(run, info) : "not a finite number");
         return NULL;
@@ -114,7 +109,7 @@ static ys_json *put_value(struct run_view *run, const char *name, double value)
     ys_json_set_string(object, "source", info->source);
     ys_json_set_string(object, "better", ys_better_name(info->better));
     ys_json_set(run->metrics, name, object);
-    return run->status == YS_OK ? object : NULL;
+    return object;
 }
 
 /* "the run ended as crashed in stage train" */
@@ -128,13 +123,8 @@ static const char *ending(const struct run_view *run, char text[160])
 static void put_missing(struct run_view *run, const char *name, const char *reason)
 {
     char text[160];
-    const struct ys_metric_info *info = info_of(run, name);
-    if (!info)
-        return;
-    if (never(run, info))
-        put_null(run, name, never(run, info));
-    else
-        put_null(run, name, run->ok ? reason : ending(run, text));
+    const char *why = never(run, info_of(name));
+    put_null(run, name, why ? why : run->ok ? reason : ending(run, text));
 }
 
 /* What a run had for itself of that time: not while others had their turn, but for what it did meanwhile. */
@@ -201,33 +191,27 @@ static void view_blocks(struct run_view *run, const struct ys_series_set *series
         run->blocks_wrong = "the times of the blocks contradict each other";
 }
 
-static ys_status find_spans(struct run_view *run, const struct ys_series_set *series)
+static void find_spans(struct run_view *run, const struct ys_series_set *series)
 {
     run->spans = ys_alloc(run->blocks + 1, sizeof *run->spans);
-    if (!run->spans)
-        return ys_out_of_memory();
     if (run->mode->times_each)
         ys_span_of_latencies(series, run->blocks, run->spans);
     else
         ys_span_of_blocks(series, run->blocks, run->spans);
-    return YS_OK;
 }
 
-static ys_status find_steady(struct run_view *run)
+static void find_steady(struct run_view *run)
 {
     if (run->blocks < 2)
-        return YS_OK;
+        return;
     size_t n = run->blocks - 1;
     double *step_s = ys_alloc(n, sizeof *step_s);
-    if (!step_s)
-        return ys_out_of_memory();
     for (size_t i = 0; i < n; i++)
         step_s[i] = (double)block_ns(run, i + 1) / NS_PER_S / (double)block_steps(run, i + 1);
     ys_steady_find(step_s, n, &run->steady);
     ys_free(step_s);
     run->steady.from++;
     run->has_steady = true;
-    return YS_OK;
 }
 
 static int64_t sum_blocks(const struct run_view *run, size_t from, size_t to)
@@ -363,15 +347,11 @@ static void put_input(struct run_view *run)
     put_value(run, "compute_s", (double)(train_ns - input_ns) / NS_PER_S);
 }
 
-/* Seconds a step of the steady blocks, ascending: new (ys_free), NULL without memory. */
+/* Seconds a step of the steady blocks, ascending: new (ys_free). */
 static double *sorted_steps_s(const struct run_view *run, size_t *count)
 {
     *count = run->blocks - run->steady.from;
     double *step_s = ys_alloc(*count, sizeof *step_s);
-    if (!step_s) {
-        ys_out_of_memory();
-        return NULL;
-    }
     for (size_t i = 0; i < *count; i++) {
         size_t block = run->steady.from + i;
         int64_t took_ns = run->mode->times_each ? run->latency->ints[block] : block_ns(run, block);
@@ -420,10 +400,6 @@ static void put_piece(struct run_view *run, const char *name, const struct ys_se
         return;
     }
     double *sorted_s = ys_alloc(count, sizeof *sorted_s);
-    if (!sorted_s) {
-        run->status = ys_out_of_memory();
-        return;
-    }
     for (size_t i = 0; i < count; i++)
         sorted_s[i] = (double)series->ints[from + i] / NS_PER_S;
     ys_stat_sort(sorted_s, count);
@@ -480,12 +456,9 @@ static void put_windows(struct run_view *run, ys_json *rate)
                                                  .steps = run->mode->times_each ? NULL : run->count->ints + 1,
                                                  .latency_ns = run->mode->times_each ? run->latency->ints + 1 : NULL};
     struct ys_steady steady = run->steady;
-    ys_json *windows = NULL;
     steady.from--;
-    if (rate && run->status == YS_OK)
-        run->status = ys_window_measure(&after_first, &steady, &windows);
-    if (windows)
-        ys_json_set(rate, "windows", windows);
+    if (rate)
+        ys_json_set(rate, "windows", ys_window_measure(&after_first, &steady));
 }
 
 static void put_speed(struct run_view *run)
@@ -508,10 +481,6 @@ static void put_speed(struct run_view *run)
     size_t count;
     double rate_per_s = (double)steps * (double)batch / ((double)work_ns / NS_PER_S);
     double *step_s = sorted_steps_s(run, &count);
-    if (!step_s) {
-        run->status = YS_ENOMEM;
-        return;
-    }
     mark_steady(run, put_value(run, "step_s", ys_stat_quantile(step_s, count, 0.5)));
     put_latencies(run, step_s, count);
     put_piece(run, "prompt_p50_s", run->prompt, 0.5, 1);
@@ -715,29 +684,21 @@ static void put_model(struct run_view *run)
 }
 
 /* The order of ys_metric_infos(), whatever the order in which they were computed. */
-static ys_status in_order(const ys_json *metrics, ys_json **ordered)
+static ys_json *in_order(const ys_json *metrics)
 {
     size_t count;
     const struct ys_metric_info *infos = ys_metric_infos(&count);
-    ys_status status = YS_OK;
     ys_json *object = ys_json_object();
     for (size_t i = 0; i < count; i++) {
         const ys_json *metric = ys_json_get(metrics, infos[i].name);
-        if (!metric && status == YS_OK)
-            status = ys_fail(YS_EINTERNAL,
-                             "the metric %s has a file in metrics/, and src/metric/run/run_metrics.c computes none",
-                             infos[i].name);
+        if (!metric)
+            ys_assert_failed("each metric that has a file in metrics/ is computed: this one", infos[i].name, 0);
         ys_put_ref(object, infos[i].name, metric);
     }
-    if (status == YS_OK)
-        *ordered = object;
-    else
-        ys_json_free(object);
-    return status;
+    return object;
 }
 
-ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series,
-                           ys_json **metrics)
+ys_json *ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, const struct ys_series_set *series)
 {
     struct run_view run = {
         .facts = facts,
@@ -745,43 +706,31 @@ ys_status ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, c
         .ok = facts->status == YS_RUN_OK,
         .no_work = facts->said.no_work,
         .metrics = ys_json_object(),
-        .status = YS_OK,
     };
-    if (!run.metrics)
-        return ys_out_of_memory();
     ys_record_glance(&told_record, trial, &run.told);
     run.mode = ys_mode_of(run.told.keys.mode);
     struct ys_series_set slowest = {0}, kept = {0};
     const int64_t ranks = ys_series_processes(series);
     if (ranks > 1)
-        run.status = ys_span_slowest(series, ranks, &slowest);
+        ys_span_slowest(series, ranks, &slowest);
     const struct ys_series_set *viewed = ranks > 1 ? &slowest : series;
-    const bool by_turns = run.status == YS_OK && ys_kept_find(viewed, &kept, &run.left_ns);
+    const bool by_turns = ys_kept_find(viewed, &kept, &run.left_ns);
     run.sampled = ranks > 1 || by_turns ? NULL : series;
-    if (run.status == YS_OK) {
-        view_blocks(&run, by_turns ? &kept : viewed);
-        run.loss = ys_series_find(viewed, "step_loss");
-        run.status = find_spans(&run, by_turns ? &kept : viewed);
-    }
-    if (run.status == YS_OK)
-        run.status = find_steady(&run);
-    if (run.status == YS_OK) {
-        put_times(&run);
-        put_input(&run);
-        put_speed(&run);
-        put_learning(&run);
-        put_resources(&run);
-        put_feeder(&run);
-        put_model(&run);
-    }
-    ys_json *ordered = NULL;
-    if (run.status == YS_OK)
-        run.status = in_order(run.metrics, &ordered);
+    view_blocks(&run, by_turns ? &kept : viewed);
+    run.loss = ys_series_find(viewed, "step_loss");
+    find_spans(&run, by_turns ? &kept : viewed);
+    find_steady(&run);
+    put_times(&run);
+    put_input(&run);
+    put_speed(&run);
+    put_learning(&run);
+    put_resources(&run);
+    put_feeder(&run);
+    put_model(&run);
+    ys_json *ordered = in_order(run.metrics);
     ys_json_free(run.metrics);
     ys_free(run.spans);
     ys_series_set_free(&slowest);
     ys_series_set_free(&kept);
-    if (run.status == YS_OK)
-        *metrics = ordered;
-    return run.status;
+    return ordered;
 }

@@ -44,30 +44,27 @@ static int64_t ratio_of(double value, double own)
 static double *steps_s(const struct ys_window_blocks *blocks)
 {
     double *step_s = ys_alloc(2 * blocks->count, sizeof *step_s);
-    for (size_t i = 0; step_s && i < blocks->count; i++)
+    for (size_t i = 0; i < blocks->count; i++)
         step_s[i] = (double)blocks->span_ns[i] / NS_PER_S / (blocks->steps ? (double)blocks->steps[i] : 1);
     return step_s;
 }
 
-ys_status ys_window_measure(const struct ys_window_blocks *blocks, const struct ys_steady *steady, ys_json **windows)
+ys_json *ys_window_measure(const struct ys_window_blocks *blocks, const struct ys_steady *steady)
 {
     int64_t ratios[YS_WINDOW_METRICS][YS_WINDOW_MARKS], drifts[YS_WINDOW_MARKS];
     double own[YS_WINDOW_METRICS], *step_s = steps_s(blocks);
     size_t first = (steady->from * YS_WINDOW_PARTS + blocks->count - 1) / blocks->count, n = YS_WINDOW_MARKS - first;
-    ys_status status = step_s ? YS_OK : ys_out_of_memory();
-    if (status == YS_OK)
-        measure(blocks, steady->from, step_s + blocks->count, own);
-    for (size_t k = 0; status == YS_OK && k < n; k++) {
-        double values[YS_WINDOW_METRICS], drift;
+    measure(blocks, steady->from, step_s + blocks->count, own);
+    for (size_t k = 0; k < n; k++) {
+        double values[YS_WINDOW_METRICS];
         size_t from = (first + k) * blocks->count / YS_WINDOW_PARTS;
         measure(blocks, from, step_s + blocks->count, values);
         for (int m = 0; m < YS_WINDOW_METRICS; m++)
             ratios[m][k] = ratio_of(values[m], own[m]);
-        ys_steady_drift(step_s, blocks->count, from, &drift);
+        const double drift = ys_steady_drift(step_s, blocks->count, from);
         drifts[k] = isfinite(drift) ? in_units(drift) : 0;
     }
     ys_free(step_s);
-    YS_TRY(status);
     const bool has_latencies = blocks->latency_ns != NULL;
     const struct ys_run_windows found = {.blocks = (int64_t)blocks->count,
                                          .first = (int64_t)first,
@@ -76,8 +73,7 @@ ys_status ys_window_measure(const struct ys_window_blocks *blocks, const struct 
                                          .latency_p50_s = {ratios[2], has_latencies ? n : 0},
                                          .latency_p99_s = {ratios[3], has_latencies ? n : 0},
                                          .drift = {drifts, isfinite(steady->left) ? n : 0}};
-    *windows = ys_record_json(&ys_run_windows_record, &found);
-    return *windows ? YS_OK : ys_out_of_memory();
+    return ys_record_json(&ys_run_windows_record, &found);
 }
 
 void ys_window_take(const struct ys_run_windows *stored, int64_t steady_from, double left, struct ys_windows *windows)

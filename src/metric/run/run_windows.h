@@ -28,9 +28,8 @@ struct ys_window_blocks {
     const int64_t *steps;      /* of each block; NULL: one each */
     const int64_t *latency_ns; /* of each request; NULL in training */
 };
-/** A new value for the store. `steady` is of these blocks. YS_ENOMEM. */
-ys_status ys_window_measure(const struct ys_window_blocks *blocks, const struct ys_steady *steady,
-                            ys_json **windows) YS_MUST_CHECK;
+/** A new value for the store. `steady` is of these blocks. */
+ys_json *ys_window_measure(const struct ys_window_blocks *blocks, const struct ys_steady *steady);
 
 /** The same for comparisons. */
 struct ys_windows {

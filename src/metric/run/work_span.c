@@ -87,40 +87,34 @@ void ys_span_of_latencies(const struct ys_series_set *series, size_t count, int6
 }
 
 /* What a process took over its blocks after the first. */
-static ys_status measure_process(const struct ys_series_set *series, int64_t *took_ns)
+static int64_t measure_process(const struct ys_series_set *series)
 {
     const struct ys_series *end = ys_series_find(series, "block_end_ns");
     size_t count = end ? end->count : 0;
-    int64_t *spans = ys_alloc(count + 1, sizeof *spans);
-    if (!spans)
-        return ys_out_of_memory();
-    *took_ns = 0;
+    int64_t *spans = ys_alloc(count + 1, sizeof *spans), took_ns = 0;
     ys_span_of_blocks(series, count, spans);
     for (size_t i = 1; i < count; i++)
-        *took_ns += spans[i];
+        took_ns += spans[i];
     ys_free(spans);
-    return YS_OK;
+    return took_ns;
 }
 
-ys_status ys_span_slowest(const struct ys_series_set *series, int64_t ranks, struct ys_series_set *slowest)
+void ys_span_slowest(const struct ys_series_set *series, int64_t ranks, struct ys_series_set *slowest)
 {
     int64_t longest_ns = -1;
     *slowest = (struct ys_series_set){0};
     for (int64_t r = 0; r < ranks; r++) {
         struct ys_series_set own;
-        int64_t took_ns = 0;
         ys_series_take_process(series, r, &own);
-        ys_status status = measure_process(&own, &took_ns);
-        if (status == YS_OK && took_ns > longest_ns) {
+        const int64_t took_ns = measure_process(&own);
+        if (took_ns > longest_ns) {
             ys_series_set_free(slowest);
             *slowest = own;
             longest_ns = took_ns;
         } else {
             ys_series_set_free(&own);
         }
-        YS_TRY(status);
     }
-    return YS_OK;
 }
 
 double ys_span_cpu_s(const struct ys_series_set *series, int64_t from_ns, int64_t to_ns)

@@ -2,7 +2,6 @@
 #ifndef YS_METRIC_RUN_WORK_SPAN_H
 #define YS_METRIC_RUN_WORK_SPAN_H
 
-#include "base/status.h"
 #include "stat/series.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -16,10 +15,8 @@ void ys_span_of_blocks(const struct ys_series_set *series, size_t count, int64_t
  * latencies. */
 void ys_span_of_latencies(const struct ys_series_set *series, size_t count, int64_t *spans);
 
-/** Of several ranks the slowest, over its blocks after the first: none of them is done with a batch before it is.
- * YS_ENOMEM. */
-ys_status ys_span_slowest(const struct ys_series_set *series, int64_t ranks,
-                          struct ys_series_set *slowest) YS_MUST_CHECK;
+/** Of several ranks the slowest, over its blocks after the first: none of them is done with a batch before it is. */
+void ys_span_slowest(const struct ys_series_set *series, int64_t ranks, struct ys_series_set *slowest);
 
 /** Processor time between two times, in seconds, at most: from the last sample before the one to the first behind the
  * other. NaN where there are none. */

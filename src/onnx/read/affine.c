@@ -290,7 +290,6 @@ static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *s
 {
     struct beside_value beside = {.is_left = is_left};
     const char *op = step->node->op;
-    bool joins = false;
     if (!constant->is_real)
         return YS_FAIL_STEP(step, "%s", "has integers beside a value");
     if (slot->curve == YS_ONNX_ERF && op[0] == 'A' && constant->count == 1 && ys_onnx_constant_real(constant, 0) == 1) {
@@ -308,8 +307,7 @@ static ys_status with_constant(struct ys_onnx_step *step, struct ys_onnx_slot *s
     const bool turned = is_left && (strcmp(op, "Sub") == 0 || strcmp(op, "Div") == 0);
     if (slot->pixels && is_by_channel(&beside) && !turned && strcmp(op, "Sum") != 0)
         return step_pixels(step, slot, &beside);
-    if (op[0] == 'A' && takes_bias(step->r, slot, &beside))
-        ys_onnx_is_read_once(step->r, slot, &joins);
+    const bool joins = op[0] == 'A' && takes_bias(step->r, slot, &beside) && ys_onnx_is_read_once(step->r, slot);
     return joins ? join_bias(step, slot, &beside) : scale(step, slot, &beside);
 }
 

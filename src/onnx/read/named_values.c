@@ -76,11 +76,11 @@ void ys_onnx_count_reads(struct ys_onnx_reading *r, struct ys_onnx_slot *slot)
     slot->counted = slot->value + 1;
 }
 
-void ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, bool *once)
+bool ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot)
 {
     make_room(r);
     for (; r->nodes_counted < r->graph->node_count; r->nodes_counted++)
         for (size_t k = 0; k < r->graph->nodes[r->nodes_counted].in_count; k++)
             r->reads[r->graph->nodes[r->nodes_counted].in[k]]++;
-    *once = slot->uses == 1 && r->reads[slot->value] == 0;
+    return slot->uses == 1 && r->reads[slot->value] == 0;
 }

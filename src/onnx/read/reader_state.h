@@ -184,7 +184,7 @@ bool ys_onnx_is_padded(const struct ys_onnx_slot *slot); /* zeros around it */
 void ys_onnx_count_reads(struct ys_onnx_reading *r, struct ys_onnx_slot *slot);
 /** Whether nothing reads the slot's value but one node, by this name: other names may stand for it too, each of which
  * is itself one of the readers. */
-void ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot, bool *once);
+bool ys_onnx_is_read_once(struct ys_onnx_reading *r, const struct ys_onnx_slot *slot);
 
 /* export_losses.c */
 

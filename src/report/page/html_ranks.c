@@ -1,6 +1,6 @@
 /* Where a step of each rank goes, drawn. */
 #include "base/mem.h"
-#include "metric/result/rank_results.h"
+#include "metric/result_document.h"
 #include "report/draw/chart.h"
 #include "report/page_parts.h"
 #include "report/view/view.h"
@@ -16,14 +16,13 @@ struct drawn {
     size_t count;
 };
 
-static void add_bar(struct drawn *drawn, const struct ys_view_trial *trial, size_t index)
+static void add_bar(struct drawn *drawn, const struct ys_view_trial *trial, const struct ys_result_rank *rank)
 {
     struct ys_chart_bar *bar = &drawn->bars[drawn->count];
-    const struct ys_result_rank told = ys_ranks_told(trial, index);
-    const double step_s = ys_ranks_parts(&told, bar->parts);
+    const double step_s = ys_ranks_parts(rank, bar->parts);
     if (isnan(step_s))
         return;
-    drawn->labels[drawn->count] = ys_format("%s, rank %lld", trial->name, (long long)told.rank);
+    drawn->labels[drawn->count] = ys_format("%s, rank %lld", trial->name, (long long)rank->rank);
     drawn->values[drawn->count] = ys_label_value(YS_KIND_SPAN, step_s);
     bar->label = drawn->labels[drawn->count];
     bar->value = drawn->values[drawn->count].text;
@@ -58,14 +57,14 @@ void ys_html_ranks_chart(struct ys_buf *out, const struct ys_view *view)
 {
     size_t most = 0;
     for (size_t i = 0; i < view->count; i++)
-        most += ys_ranks_count(&view->trials[i]);
+        most += view->trials[i].told->ranks.count;
     most = most < YS_HTML_MOST ? most : YS_HTML_MOST;
     struct drawn drawn = {.bars = ys_alloc(most, sizeof *drawn.bars),
                           .values = ys_alloc(most, sizeof *drawn.values),
                           .labels = ys_alloc(most, sizeof *drawn.labels)};
     for (size_t i = 0; i < view->count; i++)
-        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]) && drawn.count < most; r++)
-            add_bar(&drawn, &view->trials[i], r);
+        for (size_t r = 0; r < view->trials[i].told->ranks.count && drawn.count < most; r++)
+            add_bar(&drawn, &view->trials[i], (const struct ys_result_rank *)view->trials[i].told->ranks.items + r);
     if (drawn.count > 0)
         put_bars(out, &drawn);
     ys_table_write(ys_table_lasts, view, &ys_page_medium, out);

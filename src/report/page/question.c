@@ -222,7 +222,7 @@ static void answer_trust(struct ys_buf *out, const struct ys_view *view)
     } else if (runs) {
         ys_buf_printf(out, " 0 of %s were disturbed.", ys_label_plural((long long)runs, "run").text);
     }
-    const size_t differences = ys_json_size(view->environment_differences);
+    const size_t differences = view->differences->count;
     if (differences)
         ys_buf_printf(out, " The environments differ in %s.", ys_label_plural((long long)differences, "thing").text);
 }

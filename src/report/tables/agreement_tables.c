@@ -1,7 +1,7 @@
 #include "report/tables/agreement_tables.h"
 
 #include "base/mem.h"
-#include "metric/result/prediction_agreement.h"
+#include "metric/result_document.h"
 #include "report/draw/chart.h"
 #include "report/page_parts.h"
 #include "report/view/view.h"
@@ -23,39 +23,37 @@ static const char heading[] = "Predictions with the same weights, against builti
                              "on the first few.";
 
 /** The largest error of a layer and its name, which is NULL where there is none. */
-static struct ys_agreement_layer worst_layer(const ys_json *layers)
+static struct ys_agreement_layer worst_layer(const struct ys_list *layers)
 {
-    struct ys_agreement_layer worst = {.error = NAN}, layer;
-    for (size_t i = 0; i < ys_json_size(layers); i++) {
-        ys_record_glance(&ys_agreement_layer_record, ys_json_at(layers, i), &layer);
-        if (isnan(layer.error))
-            return layer; /* not finite: nothing is worse */
-        if (i == 0 || layer.error > worst.error)
-            worst = layer;
+    const struct ys_agreement_layer *all = layers->items;
+    struct ys_agreement_layer worst = {.error = NAN};
+    for (size_t i = 0; i < layers->count; i++) {
+        if (isnan(all[i].error))
+            return all[i]; /* not finite: nothing is worse */
+        if (i == 0 || all[i].error > worst.error)
+            worst = all[i];
     }
     return worst;
 }
 
 bool ys_agreement_row(const struct ys_view_trial *trial, struct ys_agreement_row *row)
 {
-    struct ys_agreement_block found;
-    if (ys_json_size(trial->told->agreement) == 0)
+    const struct ys_agreement_block *found = trial->told->agreement;
+    if (!found)
         return false;
     *row = (struct ys_agreement_row){.reason = NULL};
-    ys_record_glance(&ys_agreement_block_record, trial->told->agreement, &found);
-    if (found.disagreements == YS_FIELD_NONE) {
-        struct ys_agreement_round round;
-        ys_record_glance(&ys_agreement_round_record, ys_json_at(found.rounds, 0), &round);
-        row->reason = ys_view_or(round.reason, "no round has predictions");
+    if (found->disagreements == YS_FIELD_NONE) {
+        const struct ys_agreement_round *first = found->rounds.items;
+        row->reason = ys_view_or(first ? first->reason : NULL, "no round has predictions");
         return true;
     }
-    row->disagreements = found.disagreements;
-    const struct ys_agreement_layer worst = worst_layer(found.layers);
-    snprintf(row->cells[0].text, sizeof row->cells[0].text, "%lld of %lld", (long long)found.disagreements,
-             found.predictions == YS_FIELD_NONE ? 0 : (long long)found.predictions);
-    row->cells[1] = ys_label_value(YS_KIND_SHARE, found.accuracy);
-    row->cells[2] = ys_label_value(YS_KIND_SHARE, found.reference_accuracy);
-    row->cells[3] = ys_label_error(found.logits_error);
+    row->disagreements = found->disagreements;
+    const struct ys_agreement_layer worst = worst_layer(&found->layers);
+    snprintf(row->cells[0].text, sizeof row->cells[0].text, "%lld of %lld", (long long)found->disagreements,
+             found->predictions == YS_FIELD_NONE ? 0 : (long long)found->predictions);
+    row->cells[1] = ys_label_value(YS_KIND_SHARE, found->accuracy);
+    row->cells[2] = ys_label_value(YS_KIND_SHARE, found->reference_accuracy);
+    row->cells[3] = ys_label_error(found->logits_error);
     row->cells[4] = ys_label_error(worst.error);
     snprintf(row->cells[5].text, sizeof row->cells[5].text, "%.40s", ys_view_or(worst.value, "-"));
     return true;
@@ -81,18 +79,11 @@ void ys_table_agreements(struct ys_sheet *sheet, const struct ys_view *view)
     }
 }
 
-static const ys_json *layers_of(const struct ys_view_trial *trial)
-{
-    struct ys_agreement_block found;
-    ys_record_glance(&ys_agreement_block_record, trial->told->agreement, &found);
-    return found.layers;
-}
-
 /** Errors along the network; where a layer is exact, or not finite, the line breaks. */
 static void read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
 {
-    const ys_json *layers = layers_of(trial);
-    size_t count = ys_json_size(layers);
+    const struct ys_agreement_layer *layers = trial->told->agreement->layers.items;
+    const size_t count = trial->told->agreement->layers.count;
     *curve = (struct ys_chart_curve){.name = trial->name,
                                      .x = ys_alloc(count, sizeof *curve->x),
                                      .y = ys_alloc(count, sizeof *curve->y),
@@ -101,10 +92,8 @@ static void read_curve(const struct ys_view_trial *trial, struct ys_chart_curve 
                                      .member = trial->dashes,
                                      .strong = true};
     for (size_t i = 0; i < count; i++) {
-        struct ys_agreement_layer layer;
-        ys_record_glance(&ys_agreement_layer_record, ys_json_at(layers, i), &layer);
         curve->x[i] = (double)(i + 1);
-        curve->y[i] = layer.error > 0 ? layer.error : NAN;
+        curve->y[i] = layers[i].error > 0 ? layers[i].error : NAN;
     }
 }
 
@@ -121,7 +110,7 @@ static void put_chart(struct ys_buf *out, const struct ys_view *view)
     struct ys_buf drawn = {0};
     chart.curves = ys_alloc(view->count, sizeof *chart.curves);
     for (size_t t = 0; t < view->count && chart.count < YS_HTML_DRAWN; t++)
-        if (ys_json_size(layers_of(&view->trials[t])) > 0)
+        if (view->trials[t].told->agreement && view->trials[t].told->agreement->layers.count > 0)
             read_curve(&view->trials[t], &chart.curves[chart.count++]);
     ys_chart_lines(&drawn, &chart);
     if (drawn.size > 0) {

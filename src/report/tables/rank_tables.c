@@ -1,7 +1,6 @@
 #include "report/tables/rank_tables.h"
 
 #include "metric/metric.h"
-#include "metric/result/rank_results.h"
 #include "report/page_parts.h"
 #include "report/view/view.h"
 #include "report/tables/tables.h"
@@ -58,15 +57,15 @@ static const char ranks_remark[] =
     "for its gradients. What is not known is \"-\"; where that are optimizer and framework alone, they are a part of "
     "computing.";
 
-size_t ys_ranks_count(const struct ys_view_trial *trial)
+/** One end of an interval, as a list of both; NaN: it is not known. */
+static double end_of(const struct ys_list *ends, size_t which)
 {
-    return ys_json_size(trial->told->ranks);
+    return ends && ends->count == 2 ? ((const double *)ends->items)[which] : (double)NAN;
 }
 
-static struct ys_label label_measure(double value_s, const ys_json *ci)
+static struct ys_label label_measure(double value_s, const struct ys_list *ends)
 {
-    const struct ys_measure measure = ys_measure(YS_KIND_SPAN, value_s, ys_json_number(ys_json_at(ci, 0), NAN),
-                                                 ys_json_number(ys_json_at(ci, 1), NAN));
+    const struct ys_measure measure = ys_measure(YS_KIND_SPAN, value_s, end_of(ends, 0), end_of(ends, 1));
     struct ys_label label;
     snprintf(label.text, sizeof label.text, "%.14s%s%.24s%s%.4s", measure.value.text,
              measure.interval.text[0] ? " " : "", measure.interval.text, measure.unit.text[0] ? " " : "",
@@ -81,13 +80,6 @@ static struct ys_label label_figure(size_t column, double value)
     return ys_label_value(info ? info->kind : YS_KIND_NUMBER, value);
 }
 
-struct ys_result_rank ys_ranks_told(const struct ys_view_trial *trial, size_t index)
-{
-    struct ys_result_rank told;
-    ys_record_glance(&ys_result_rank_record, ys_json_at(trial->told->ranks, index), &told);
-    return told;
-}
-
 double ys_ranks_parts(const struct ys_result_rank *rank, double parts_s[YS_RANKS_PARTS])
 {
     const double all_s[YS_RANKS_PARTS] = {rank->compute_s,   rank->communication_s, rank->waiting_s, rank->optimizer_s,
@@ -100,40 +92,38 @@ double ys_ranks_parts(const struct ys_result_rank *rank, double parts_s[YS_RANKS
     return sum_s;
 }
 
-struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index)
+struct ys_ranks_row ys_ranks_row(const struct ys_result_rank *found)
 {
-    const struct ys_result_rank found = ys_ranks_told(trial, index);
     struct ys_ranks_row row = {.failed = false};
-    row.failed = found.status != YS_NAME_NONE && found.status != (int)YS_RUN_OK;
-    snprintf(row.cells[0].text, sizeof row.cells[0].text, "%lld%s%.30s", (long long)found.rank, found.host ? " " : "",
-             found.host ? found.host : "");
+    row.failed = found->status != YS_NAME_NONE && found->status != (int)YS_RUN_OK;
+    snprintf(row.cells[0].text, sizeof row.cells[0].text, "%lld%s%.30s", (long long)found->rank, found->host ? " " : "",
+             found->host ? found->host : "");
     snprintf(row.cells[1].text, sizeof row.cells[1].text, "%.40s",
-             ys_view_or(ys_name_of(&ys_run_statuses, found.status), "-"));
-    row.cells[2] = ys_label_value(YS_KIND_NUMBER, found.rate_per_s);
-    const double figures[] = {found.cpu_s, found.cpu_wait_s, found.rss_peak_bytes};
+             ys_view_or(ys_name_of(&ys_run_statuses, found->status), "-"));
+    row.cells[2] = ys_label_value(YS_KIND_NUMBER, found->rate_per_s);
+    const double figures[] = {found->cpu_s, found->cpu_wait_s, found->rss_peak_bytes};
     for (size_t k = 0; k < sizeof figures / sizeof figures[0]; k++)
         row.cells[3 + k] = label_figure(3 + k, figures[k]);
     double parts_s[YS_RANKS_PARTS];
-    (void)ys_ranks_parts(&found, parts_s);
-    const ys_json *const ends[] = {found.compute_ci,   found.communication_ci, found.waiting_ci, found.optimizer_ci,
-                                   found.framework_ci, found.input_ci,         found.rest_ci};
+    (void)ys_ranks_parts(found, parts_s);
+    const struct ys_list *const ends[] = {&found->compute_ci,   &found->communication_ci, &found->waiting_ci,
+                                          &found->optimizer_ci, &found->framework_ci,     &found->input_ci,
+                                          &found->rest_ci};
     for (size_t k = 0; k < YS_RANKS_PARTS; k++)
         row.cells[YS_RANKS_FIRST_PART + k] = label_measure(parts_s[k], ends[k]);
-    row.cells[13] = ys_label_value(YS_KIND_BYTES, found.sent_bytes);
-    row.cells[14] = ys_label_value(YS_KIND_BYTES, found.wire_sent_bytes);
-    row.cells[15] = label_measure(found.collective_s, NULL);
-    row.cells[16] = label_measure(found.hidden_s, NULL);
+    row.cells[13] = ys_label_value(YS_KIND_BYTES, found->sent_bytes);
+    row.cells[14] = ys_label_value(YS_KIND_BYTES, found->wire_sent_bytes);
+    row.cells[15] = label_measure(found->collective_s, NULL);
+    row.cells[16] = label_measure(found->hidden_s, NULL);
     return row;
 }
 
 /** By how much clocks of hosts are uncertain, where one has another. */
-static void put_clocks(struct ys_buf *out, const struct ys_view_trial *trial)
+static void put_clocks(struct ys_buf *out, const struct ys_result_rank *ranks, size_t count)
 {
     double most_s = 0;
-    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        const struct ys_result_rank found = ys_ranks_told(trial, i);
-        most_s = fmax(most_s, found.clock_error_s); /* passes NaN over */
-    }
+    for (size_t i = 0; i < count; i++)
+        most_s = fmax(most_s, ranks[i].clock_error_s); /* passes NaN over */
     if (most_s > 0)
         ys_buf_printf(
             out,
@@ -143,16 +133,15 @@ static void put_clocks(struct ys_buf *out, const struct ys_view_trial *trial)
 
 /** What went through the interfaces of its hosts, beside what had to: of some ways each host has to send as much, of
  * others only all together (metric/result/wire_traffic.h), so the mean is said, which is true of either. */
-static void put_wire(struct ys_buf *out, const struct ys_view_trial *trial)
+static void put_wire(struct ys_buf *out, const struct ys_result_rank *ranks, size_t count)
 {
     double least_bytes = NAN, most_bytes = NAN, needed_bytes = NAN;
     const char *interface = NULL;
-    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        const struct ys_result_rank found = ys_ranks_told(trial, i);
-        interface = interface ? interface : found.interface;
-        least_bytes = fmin(least_bytes, found.wire_sent_bytes); /* NaN is passed over */
-        most_bytes = fmax(most_bytes, found.wire_sent_bytes);
-        needed_bytes = fmin(needed_bytes, found.wire_needed_bytes);
+    for (size_t i = 0; i < count; i++) {
+        interface = interface ? interface : ranks[i].interface;
+        least_bytes = fmin(least_bytes, ranks[i].wire_sent_bytes); /* NaN is passed over */
+        most_bytes = fmax(most_bytes, ranks[i].wire_sent_bytes);
+        needed_bytes = fmin(needed_bytes, ranks[i].wire_needed_bytes);
     }
     if (!interface)
         return;
@@ -169,7 +158,7 @@ static void put_wire(struct ys_buf *out, const struct ys_view_trial *trial)
                       ys_label_value(YS_KIND_BYTES, needed_bytes).text);
 }
 
-static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
+static void put_last(struct ys_buf *out, const struct ys_result_rank *ranks, size_t count)
 {
     const char *const parts[] = {[YS_RANK_COMPUTE] = ys_view_part("compute_s"),
                                  [YS_RANK_OPTIMIZER] = "the optimizer",
@@ -177,48 +166,45 @@ static void put_last(struct ys_buf *out, const struct ys_view_trial *trial)
                                  [YS_RANK_INPUT] = ys_view_part("input_s"),
                                  [YS_RANK_REST] = ys_view_part("rest_s")};
     struct ys_result_rank last = {.late_part = YS_NAME_NONE};
-    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        const struct ys_result_rank found = ys_ranks_told(trial, i);
-        if (found.late_part != YS_NAME_NONE && (last.late_part == YS_NAME_NONE || found.late_s > last.late_s))
-            last = found;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (ranks[i].late_part != YS_NAME_NONE && (last.late_part == YS_NAME_NONE || ranks[i].late_s > last.late_s))
+            last = ranks[i];
     if (last.late_part == YS_NAME_NONE)
         return;
-    const double least_s = ys_json_number(ys_json_at(last.late_ci, 0), NAN);
+    const double least_s = end_of(&last.late_ci, 0);
     ys_buf_printf(out, "%s %lld %s: %s takes it %s a step longer than the other ranks",
                   least_s <= 0 ? "no rank is the last in all rounds; rank" : "rank", (long long)last.rank,
                   least_s <= 0 ? "is by most" : "is the last", parts[last.late_part],
-                  label_measure(last.late_s, last.late_ci).text);
+                  label_measure(last.late_s, &last.late_ci).text);
     if (isnan(least_s))
         ys_buf_printf(out, " (%s: no interval)", ys_label_plural(last.runs, "run").text);
     ys_buf_puts(out, ".");
 }
 
 /** Why nothing is known of its steps. */
-static void put_untimed(struct ys_buf *out, const struct ys_view_trial *trial)
+static void put_untimed(struct ys_buf *out, const struct ys_result_rank *ranks, size_t count)
 {
-    struct ys_result_rank found = {.untimed = NULL};
-    for (size_t i = 0; i < ys_ranks_count(trial) && !found.untimed; i++)
-        found = ys_ranks_told(trial, i);
-    if (!found.untimed)
+    size_t i = 0;
+    while (i < count && !ranks[i].untimed)
+        i++;
+    if (i == count)
         return;
     ys_buf_puts(out, "where its steps go is not known: ");
-    ys_text_clean(out, found.untimed, false);
+    ys_text_clean(out, ranks[i].untimed, false);
     ys_buf_puts(out, ".");
 }
 
 /** What of a step is in no part that has a name: it should be at most 2 %. */
-static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
+static void put_rest(struct ys_buf *out, const struct ys_result_rank *ranks, size_t count)
 {
     double most = REST_MOST;
     int64_t rank = -1;
-    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        const struct ys_result_rank found = ys_ranks_told(trial, i);
+    for (size_t i = 0; i < count; i++) {
         double parts_s[YS_RANKS_PARTS];
-        const double share = found.rest_s / ys_ranks_parts(&found, parts_s);
+        const double share = ranks[i].rest_s / ys_ranks_parts(&ranks[i], parts_s);
         if (share > most) {
             most = share;
-            rank = found.rank;
+            rank = ranks[i].rank;
         }
     }
     if (rank >= 0)
@@ -229,19 +215,18 @@ static void put_rest(struct ys_buf *out, const struct ys_view_trial *trial)
 }
 
 /** What was heard of collectives, or why nothing or not all was. */
-static void put_heard(struct ys_buf *out, const struct ys_view_trial *trial)
+static void put_heard(struct ys_buf *out, const struct ys_result_rank *ranks, size_t count)
 {
     struct ys_result_rank most = {.collective_bytes = NAN};
-    for (size_t i = 0; i < ys_ranks_count(trial); i++) {
-        const struct ys_result_rank found = ys_ranks_told(trial, i);
-        if (found.collective_reason && isnan(found.collective_bytes)) {
+    for (size_t i = 0; i < count; i++) {
+        if (ranks[i].collective_reason && isnan(ranks[i].collective_bytes)) {
             ys_buf_printf(out, "%s in collectives is not known of rank %lld: %s.",
-                          isnan(found.collective_calls) ? "what passes" : "how many bytes pass", (long long)found.rank,
-                          found.collective_reason);
+                          isnan(ranks[i].collective_calls) ? "what passes" : "how many bytes pass",
+                          (long long)ranks[i].rank, ranks[i].collective_reason);
             return;
         }
-        if (isnan(most.collective_bytes) || found.collective_bytes > most.collective_bytes)
-            most = found;
+        if (isnan(most.collective_bytes) || ranks[i].collective_bytes > most.collective_bytes)
+            most = ranks[i];
     }
     if (!isnan(most.collective_bytes))
         ys_buf_printf(out, "for a step a rank hands %s to %s (calls: %.3g).",
@@ -251,11 +236,12 @@ static void put_heard(struct ys_buf *out, const struct ys_view_trial *trial)
 
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial)
 {
-    static void (*const sentences[])(struct ys_buf *, const struct ys_view_trial *) = {
-        put_last, put_untimed, put_rest, put_heard, put_clocks, put_wire};
+    static void (*const sentences[])(struct ys_buf *, const struct ys_result_rank *,
+                                     size_t) = {put_last, put_untimed, put_rest, put_heard, put_clocks, put_wire};
+    const struct ys_list *ranks = &trial->told->ranks;
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
         struct ys_buf text = {0};
-        sentences[i](&text, trial);
+        sentences[i](&text, ranks->items, ranks->count);
         const char *sentence = ys_buf_text(&text);
         if (text.size > 0 && out->size == 0)
             ys_buf_printf(out, "%s: %s", trial->name, sentence);
@@ -273,16 +259,18 @@ static void fill(struct ys_sheet *sheet, const struct ys_view *view, const size_
     for (size_t k = 0; k < count; k++)
         ys_sheet_column(sheet, YS_FORM_ALL, shown[k] == 1 ? YS_COLUMN_TEXT : YS_COLUMN_MEASURE,
                         ys_ranks_head(shown[k], false).text, ys_ranks_head(shown[k], true).text);
-    for (size_t i = 0; i < view->count; i++)
-        for (size_t r = 0; r < ys_ranks_count(&view->trials[i]); r++, sheet->total++) {
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_list *ranks = &view->trials[i].told->ranks;
+        for (size_t r = 0; r < ranks->count; r++, sheet->total++) {
             if (sheet->medium.form == YS_FORM_PAGE && sheet->total >= YS_SHEET_MOST)
                 continue;
-            const struct ys_ranks_row row = ys_ranks_row(&view->trials[i], r);
+            const struct ys_ranks_row row = ys_ranks_row((const struct ys_result_rank *)ranks->items + r);
             ys_table_trial(sheet, view, i);
             for (size_t k = 0; k < count; k++)
                 ys_sheet_put(sheet, shown[k] == 1 && row.failed ? YS_MOOD_BAD : YS_MOOD_PLAIN,
                              row.cells[shown[k]].text);
         }
+    }
 }
 
 void ys_table_ranks(struct ys_sheet *sheet, const struct ys_view *view)

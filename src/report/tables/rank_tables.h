@@ -3,7 +3,7 @@
 #define YS_REPORT_TABLES_RANK_TABLES_H
 
 #include "base/buf.h"
-#include "metric/result/rank_results.h"
+#include "metric/result_document.h"
 #include "report/view/view.h"
 
 /* Columns, those of the parts of a step among them, in a row. */
@@ -12,7 +12,7 @@ enum { YS_RANKS_COLUMNS = 17, YS_RANKS_FIRST_PART = 6, YS_RANKS_PARTS = 7 };
  * rank's number, with its host where there are several. */
 struct ys_label ys_ranks_head(size_t column, bool narrow);
 
-/** Cells of rank `index` of a trial; "-" for what is not known. */
+/** Cells of a rank; "-" for what is not known. */
 struct ys_ranks_row {
     struct ys_label cells[YS_RANKS_COLUMNS];
     bool failed; /* it did not end well, in the failure that the trial tells of */
@@ -23,13 +23,9 @@ struct ys_ranks_row {
  * hosts sent. */
 void ys_ranks_put_last(struct ys_buf *out, const struct ys_view_trial *trial);
 
-/** How many ranks the trial tells of: 0 of one process. */
-size_t ys_ranks_count(const struct ys_view_trial *trial);
-/** What the result document says of rank `index`; what it has is borrowed. */
-struct ys_result_rank ys_ranks_told(const struct ys_view_trial *trial, size_t index);
 /** The parts of a step of it, in the order of their columns, in s; NaN: not known. Returns the sum of those that are;
  * NaN where computing is not. */
 double ys_ranks_parts(const struct ys_result_rank *rank, double parts_s[YS_RANKS_PARTS]);
-struct ys_ranks_row ys_ranks_row(const struct ys_view_trial *trial, size_t index);
+struct ys_ranks_row ys_ranks_row(const struct ys_result_rank *rank);
 
 #endif

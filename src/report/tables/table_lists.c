@@ -77,16 +77,16 @@ void ys_table_warnings(struct ys_sheet *sheet, const struct ys_view *view)
 
 void ys_table_differences(struct ys_sheet *sheet, const struct ys_view *view)
 {
-    const ys_json *differences = view->environment_differences;
+    const struct ys_difference *differences = view->differences->items;
     sheet->title = sheet->medium.form == YS_FORM_TEXT ? "Differences of environment: read these before the verdicts"
                    : sheet->medium.form == YS_FORM_MARKDOWN
                        ? "Differences of environment, to be read before the verdicts"
                        : NULL;
     sheet->things = "differences";
-    sheet->total = ys_json_size(differences);
-    for (size_t i = 0; i < ys_json_size(differences); i++) {
+    sheet->total = view->differences->count;
+    for (size_t i = 0; i < view->differences->count; i++) {
         struct ys_buf text = {0};
-        ys_view_put_difference(&text, ys_json_at(differences, i));
+        ys_view_put_difference(&text, &differences[i]);
         ys_table_item(sheet, &text);
     }
 }

@@ -292,35 +292,31 @@ static int by_speed(const void *x, const void *y)
 }
 
 /* `told` is NULL of a document of earlier versions, where all of its trials are one group. */
-static void find_group(const struct ys_view *view, const ys_json *told, struct ys_view_group *group)
+static void find_group(const struct ys_view *view, const struct ys_result_group *told, struct ys_view_group *group)
 {
-    const char *best = NULL;
-    const ys_json *ids = NULL;
-    if (told)
-        ys_view_read_group(told, &ids, &best);
-    const size_t count = told ? ys_json_size(ids) : view->count;
+    const size_t count = told ? told->trials.count : view->count;
     group->trials = ys_alloc(count + 1, sizeof(struct ys_view_trial *));
     for (size_t i = 0; i < count; i++) {
         const struct ys_view_trial *trial =
-            told ? ys_view_find(view, ys_json_text(ys_json_at(ids, i), "")) : &view->trials[i];
+            told ? ys_view_find(view, ((char *const *)told->trials.items)[i]) : &view->trials[i];
         if (trial)
             group->trials[group->count++] = trial;
     }
     qsort(group->trials, group->count, sizeof *group->trials, by_speed);
     while (group->measured < group->count && isfinite(ys_view_number(group->trials[group->measured], "rate_per_s")))
         group->measured++;
-    group->best = ys_view_find(view, ys_view_or(best, ""));
+    group->best = told && told->best ? ys_view_find(view, told->best) : NULL;
     for (size_t i = 0; !told && !group->best && i < group->measured; i++)
         group->best = ys_view_counts(group->trials[i]) ? group->trials[i] : NULL;
 }
 
 static void find_groups(struct ys_view *view)
 {
-    const size_t told = ys_json_size(view->told_groups), count = told ? told : 1;
+    const struct ys_result_group *told = view->told_groups->items;
+    const size_t count = told ? view->told_groups->count : 1;
     view->groups = ys_alloc(count, sizeof *view->groups);
     for (; view->group_count < count; view->group_count++)
-        find_group(view, told ? ys_json_at(view->told_groups, view->group_count) : NULL,
-                   &view->groups[view->group_count]);
+        find_group(view, told ? &told[view->group_count] : NULL, &view->groups[view->group_count]);
 }
 
 void ys_view_init(struct ys_view *view, const struct ys_result *result)

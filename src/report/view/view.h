@@ -100,7 +100,8 @@ struct ys_view {
     struct ys_view_work *works;
     size_t work_count;
     struct ys_view_harness harness;
-    const ys_json *host, *host_warnings, *environment_differences, *told_groups;
+    const ys_json *host, *host_warnings;
+    const struct ys_list *told_groups, *differences; /* struct ys_result_group, struct ys_difference */
     struct ys_view_trial *trials;
     size_t count;
     size_t frameworks; /* groups of trials that do work; where none does, of all */
@@ -125,13 +126,6 @@ void ys_view_fini(struct ys_view *view);
 
 /** Fills all that is told: `trials` as far as they are, and the rest but `places`, `axes` and what is made of them. */
 void ys_view_read(struct ys_view *view, const struct ys_result *result);
-/** One of its differences of environment; NULL: it has none of these members. */
-struct ys_view_difference {
-    const char *what, *text;
-};
-struct ys_view_difference ys_view_read_difference(const ys_json *difference);
-/** One entry of its `groups`: ids of trials, and of the best of them; NULL. */
-void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best);
 /** `text`, or `fallback` for NULL. */
 const char *ys_view_or(const char *text, const char *fallback);
 
@@ -219,8 +213,8 @@ void ys_view_put_phrase(struct ys_buf *out, const struct ys_view *view, const st
 /** Whether all of a group have that value of a factor. */
 bool ys_view_is_alike(const struct ys_view_group *group, const char *factor);
 
-/** Appends one environment difference, a string or an object, as a sentence part. Clean text. */
-void ys_view_put_difference(struct ys_buf *out, const ys_json *difference);
+/** Appends what it says, as a sentence part. Clean text. */
+void ys_view_put_difference(struct ys_buf *out, const struct ys_difference *difference);
 
 /** The keys whose value is the same in all trials, those that describe the work first: a new object {key: value}. */
 ys_json *ys_view_common(const struct ys_view *view);

@@ -64,7 +64,7 @@ struct study_members {
     struct host {
         const ys_json *warnings;
     } machine;
-    const ys_json *host, *work, *environment_differences, *groups;
+    const ys_json *host, *work;
 };
 static const struct ys_field harness_fields[] = {
     VALUE(struct harness, cpu_share), VALUE(struct harness, lateness_max_s), VALUE(struct harness, overhead_s)};
@@ -76,8 +76,6 @@ static const struct ys_field rest_fields[] = {
     YS_FIELD_OF(struct study_members, harness, YS_FIELD_OBJECT, &harness_record, 0, ""),
     VALUE(struct study_members, host),
     VALUE(struct study_members, work),
-    VALUE(struct study_members, environment_differences),
-    VALUE(struct study_members, groups),
 };
 static const struct ys_record rest_record = YS_RECORD("result", struct study_members, rest_fields);
 
@@ -95,7 +93,7 @@ static double number_of(const ys_json *value)
     return ys_json_type_of(value) == YS_JSON_OBJECT ? found.value : ys_json_number(value, NAN);
 }
 
-/* All but trials and comparisons. */
+/* What the result has once. */
 static void read_rest(struct ys_view *view, const ys_json *result)
 {
     struct study_members rest;
@@ -109,8 +107,6 @@ static void read_rest(struct ys_view *view, const ys_json *result)
                                              number_of(rest.harness.overhead_s)};
     view->host = rest.host;
     view->host_warnings = rest.machine.warnings;
-    view->environment_differences = rest.environment_differences;
-    view->told_groups = rest.groups;
     view->works = ys_alloc(ys_json_size(rest.work) + 1, sizeof *view->works);
     for (; view->work_count < ys_json_size(rest.work); view->work_count++)
         ys_record_glance(&work_record, ys_json_at(rest.work, view->work_count), &view->works[view->work_count]);
@@ -119,32 +115,6 @@ static void read_rest(struct ys_view *view, const ys_json *result)
 const char *ys_view_or(const char *text, const char *fallback)
 {
     return text ? text : fallback;
-}
-
-static const struct ys_field difference_fields[] = {TEXT(struct ys_view_difference, what),
-                                                    TEXT(struct ys_view_difference, text)};
-static const struct ys_record difference_record = YS_RECORD("difference", struct ys_view_difference, difference_fields);
-
-struct ys_view_difference ys_view_read_difference(const ys_json *difference)
-{
-    struct ys_view_difference told;
-    ys_record_glance(&difference_record, difference, &told);
-    return told;
-}
-
-struct read_group {
-    const ys_json *trials;
-    const char *best;
-};
-static const struct ys_field group_fields[] = {VALUE(struct read_group, trials), TEXT(struct read_group, best)};
-static const struct ys_record group_record = YS_RECORD("group", struct read_group, group_fields);
-
-void ys_view_read_group(const ys_json *group, const ys_json **trials, const char **best)
-{
-    struct read_group told;
-    ys_record_glance(&group_record, group, &told);
-    *trials = told.trials;
-    *best = told.best;
 }
 
 struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const char *name)
@@ -208,6 +178,8 @@ static void take_trial(const struct ys_result_trial *told, struct ys_view_trial 
 void ys_view_read(struct ys_view *view, const struct ys_result *result)
 {
     read_rest(view, result->rest);
+    view->told_groups = &result->groups;
+    view->differences = &result->differences;
     view->comparisons = result->comparisons;
     view->comparison_count = result->comparison_count;
     view->trials = ys_alloc(result->trial_count + 1, sizeof *view->trials);

@@ -161,21 +161,12 @@ static void put_libraries(struct ys_buf *out, const char *text)
     ys_buf_free(&brief);
 }
 
-void ys_view_put_difference(struct ys_buf *out, const ys_json *difference)
+void ys_view_put_difference(struct ys_buf *out, const struct ys_difference *difference)
 {
-    static const char *const members[] = {"text", "message", "sentence"};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        const char *text = ys_json_get_text(difference, members[i], NULL);
-        if (text && strcmp(ys_view_or(ys_view_read_difference(difference).what, ""), "libraries") == 0) {
-            put_libraries(out, text);
-            return;
-        }
-        if (text) {
-            ys_text_clean(out, text, false);
-            return;
-        }
-    }
-    ys_view_put_value(out, difference);
+    if (difference->what == YS_DIFFERENCE_LIBRARIES)
+        put_libraries(out, difference->text);
+    else
+        ys_text_clean(out, difference->text, false);
 }
 
 ys_json *ys_view_common(const struct ys_view *view)

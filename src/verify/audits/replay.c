@@ -34,16 +34,6 @@ static ys_status write_order(const struct ys_replay *replay, const char *path)
     return status;
 }
 
-static ys_status put_files(const struct ys_replay *replay, const char *order, struct ys_plan *plan)
-{
-    YS_TRY(ys_plan_put(&plan->input.order, order));
-    if (replay->weights)
-        YS_TRY(ys_plan_put(&plan->weights, replay->weights));
-    if (replay->state)
-        YS_TRY(ys_plan_put(&plan->state, replay->state));
-    return YS_OK;
-}
-
 static ys_status make_plan(const struct ys_replay *replay, const char *backend, const char *order, struct ys_plan *plan)
 {
     YS_TRY(ys_proof_plan_builtin(replay->plan, backend, replay->folder, plan));
@@ -56,10 +46,12 @@ static ys_status make_plan(const struct ys_replay *replay, const char *backend, 
     plan->steps = plan->block = replay->steps;
     plan->seed += replay->seed;
     plan->precision = replay->precision;
-    ys_status status = put_files(replay, order, plan);
-    if (status != YS_OK)
-        ys_plan_fini(plan);
-    return status;
+    ys_set_text(&plan->input.order, order);
+    if (replay->weights)
+        ys_set_text(&plan->weights, replay->weights);
+    if (replay->state)
+        ys_set_text(&plan->state, replay->state);
+    return YS_OK;
 }
 
 struct loss_taker {

@@ -125,7 +125,7 @@ static ys_status other_op(const struct ys_conduct *conduct, struct ys_plan *plan
     if (status == YS_OK)
         status = ys_fs_write(path, text, strlen(text));
     if (status == YS_OK)
-        status = ys_plan_put(&plan->graph, path);
+        ys_set_text(&plan->graph, path);
     ys_buf_free(&graph);
     ys_free(text);
     ys_free(path);
@@ -144,7 +144,8 @@ static ys_status other_option(const struct ys_conduct *conduct, struct ys_plan *
 static ys_status other_optimizer(const struct ys_conduct *conduct, struct ys_plan *plan)
 {
     (void)conduct;
-    return ys_plan_put(&plan->optimizer.name, NONSUCH);
+    ys_set_text(&plan->optimizer.name, NONSUCH);
+    return YS_OK;
 }
 
 static ys_status cut_weights(const struct ys_conduct *conduct, struct ys_plan *plan)
@@ -155,7 +156,7 @@ static ys_status cut_weights(const struct ys_conduct *conduct, struct ys_plan *p
     if (status == YS_OK)
         status = ys_fs_write(path, ys_buf_text(&whole), whole.size / 2);
     if (status == YS_OK)
-        status = ys_plan_put(&plan->weights, path);
+        ys_set_text(&plan->weights, path);
     ys_buf_free(&whole);
     ys_free(path);
     return status;
@@ -164,9 +165,9 @@ static ys_status cut_weights(const struct ys_conduct *conduct, struct ys_plan *p
 static ys_status no_weights(const struct ys_conduct *conduct, struct ys_plan *plan)
 {
     char *path = ys_path_join(conduct->folder, "there-is-no-such.safetensors");
-    ys_status status = ys_plan_put(&plan->weights, path);
+    ys_set_text(&plan->weights, path);
     ys_free(path);
-    return status;
+    return YS_OK;
 }
 
 /* Those that come before a plan is open. */

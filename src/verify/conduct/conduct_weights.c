@@ -123,7 +123,8 @@ static ys_status prepare(struct keeper *k)
     YS_TRY(ys_graph_read(conduct->plan->graph, &k->graph));
     k->saved = ys_path_join(conduct->folder, "saved.safetensors");
     YS_TRY(ys_plan_copy(conduct->plan, &k->plan));
-    return ys_plan_put(&k->plan.weights, k->saved);
+    ys_set_text(&k->plan.weights, k->saved);
+    return YS_OK;
 }
 
 ys_status ys_conduct_weights(const struct ys_conduct *conduct, const struct ys_message *hello)

@@ -87,13 +87,6 @@ bool ys_proof_drop_dropout(struct ys_graph *graph)
     return dropped;
 }
 
-static ys_status change(struct ys_plan *plan, const char *graph, const char *order, const char *folder)
-{
-    YS_TRY(ys_plan_put(&plan->graph, graph));
-    YS_TRY(ys_plan_put(&plan->input.order, order));
-    return ys_plan_put(&plan->folder, folder);
-}
-
 ys_status ys_proof_plan(const struct ys_plan *plan, struct ys_proof_extent extent, const char *graph, const char *order,
                         enum ys_precision precision, const char *folder, struct ys_plan *made)
 {
@@ -102,10 +95,10 @@ ys_status ys_proof_plan(const struct ys_plan *plan, struct ys_proof_extent exten
     made->steps = extent.steps;
     made->block = 1;
     made->precision = precision;
-    ys_status status = change(made, graph, order, folder);
-    if (status != YS_OK)
-        ys_plan_fini(made);
-    return status;
+    ys_set_text(&made->graph, graph);
+    ys_set_text(&made->input.order, order);
+    ys_set_text(&made->folder, folder);
+    return YS_OK;
 }
 
 void ys_proof_plan_backend(struct ys_plan *plan, const char *backend)
@@ -140,8 +133,6 @@ ys_status ys_proof_plan_builtin(const struct ys_plan *proof_plan, const char *ba
         made->dist.world = 1;
     made->prompt = made->tokens = YS_FIELD_NONE; /* that pieces make what the whole makes is to be proven */
     ys_proof_plan_backend(made, backend);
-    ys_status status = ys_plan_put(&made->folder, folder);
-    if (status != YS_OK)
-        ys_plan_fini(made);
-    return status;
+    ys_set_text(&made->folder, folder);
+    return YS_OK;
 }

@@ -215,14 +215,6 @@ ys_status ys_twin_write_weights(int64_t seed, int twin, int units, enum ys_preci
     return move_weights(&mover, from, to);
 }
 
-static ys_status point_at(struct ys_plan *plan, int64_t steps, const char *weights, const char *data, const char *order)
-{
-    plan->steps = steps;
-    YS_TRY(ys_plan_put(&plan->weights, weights));
-    YS_TRY(ys_plan_put(&plan->input.path, data));
-    return ys_plan_put(&plan->input.order, order);
-}
-
 static ys_status write_twin(struct ys_plan *twin_plan, int twin, int64_t first, int64_t batches, const char *folder)
 {
     const struct batch_range part = {first, batches, twin_plan->batch};
@@ -233,8 +225,12 @@ static ys_status write_twin(struct ys_plan *twin_plan, int twin, int64_t first, 
     ys_status status = ys_feeder_settle(twin_plan, folder);
     if (status == YS_OK)
         status = write_all(&mover, twin_plan, &part, weights, data, order);
-    if (status == YS_OK)
-        status = point_at(twin_plan, first + batches, weights, data, order);
+    if (status == YS_OK) {
+        twin_plan->steps = first + batches;
+        ys_set_text(&twin_plan->weights, weights);
+        ys_set_text(&twin_plan->input.path, data);
+        ys_set_text(&twin_plan->input.order, order);
+    }
     ys_free(weights);
     ys_free(data);
     ys_free(order);
@@ -258,7 +254,7 @@ ys_status ys_twin_write_double(struct ys_plan *twin_plan, int twin, const char *
     char *weights = ys_path_join(folder, WEIGHTS);
     ys_status status = move_weights(&mover, twin_plan->weights, weights);
     if (status == YS_OK)
-        status = ys_plan_put(&twin_plan->weights, weights);
+        ys_set_text(&twin_plan->weights, weights);
     ys_free(weights);
     return status;
 }

@@ -75,7 +75,10 @@ static void strings_are_copied(void)
     CHECK_TEXT(part, "ab");
     CHECK_TEXT(whole, "ab");
     CHECK(!ys_strdup(NULL));
-    ys_free(copy);
+    ys_set_text(&copy, copy + 1);
+    CHECK_TEXT(copy, "bc");
+    ys_set_text(&copy, NULL);
+    CHECK(!copy);
     ys_free(part);
     ys_free(whole);
 }

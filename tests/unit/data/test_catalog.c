@@ -629,27 +629,6 @@ static void cifar10_is_imported_from_whole_batches_only(void)
     CHECK_HAS(ys_error(), "`yardstick data fetch cifar10` (--from FILE");
 }
 
-static void every_failing_allocation_is_reported_and_leaves_nothing_behind(void)
-{
-    const char *cache = use_cache("memory");
-    write_mnist("memory-in", true);
-    char *folder = ys_strdup(scratch("memory-in"));
-    long n = 1;
-    for (; n < 2000; n++) {
-        ys_mem_fail_at(n);
-        ys_status status = ys_data_fetch("mnist", folder, true);
-        ys_mem_fail_at(0);
-        if (status == YS_OK)
-            break;
-        tap_check(status == YS_ENOMEM, __LINE__, "allocation %ld: %s, %s", n, ys_status_name(status), ys_error());
-        tap_check(count_entries(cache) == count_in(cache, "data", "mnist"), __LINE__,
-                  "allocation %ld leaves something behind", n);
-    }
-    CHECK_INT(count_in(cache, "data/mnist", ""), 3); /* the version, current, lock */
-    CHECK(n > 20 && n < 2000);
-    ys_free(folder);
-}
-
 TAP_MAIN(TAP_CASE(digits_are_generated_once_then_found), TAP_CASE(the_prepared_file_holds_what_it_says),
          TAP_CASE(damaged_digits_are_made_again), TAP_CASE(processes_may_prepare_at_once),
          TAP_CASE(unknown_sets_are_refused), TAP_CASE(a_set_that_is_not_here_says_how_to_get_it),
@@ -663,5 +642,4 @@ TAP_MAIN(TAP_CASE(digits_are_generated_once_then_found), TAP_CASE(the_prepared_f
          TAP_CASE(what_cannot_be_fetched_is_refused), TAP_CASE(the_list_says_what_is_here),
          TAP_CASE(the_list_has_no_form_where_the_model_gives_it), TAP_CASE(synthetic_has_the_form_asked_for),
          TAP_CASE(a_form_that_cannot_be_is_refused), TAP_CASE(a_wrong_label_in_a_prepared_file_is_named),
-         TAP_CASE(cifar10_is_imported_from_whole_batches_only),
-         TAP_CASE(every_failing_allocation_is_reported_and_leaves_nothing_behind))
+         TAP_CASE(cifar10_is_imported_from_whole_batches_only))

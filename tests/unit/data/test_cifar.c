@@ -306,31 +306,10 @@ static void what_is_not_there_is_named(void)
     CHECK(read_folder("no such", true) == YS_ENOTFOUND);
 }
 
-static void every_failing_allocation_is_reported(void)
-{
-    struct ys_buf tar = {0}, packed = {0};
-    put_archive(&tar, 6);
-    put_gzip(&packed, tar.data, tar.size);
-    long n = 1;
-    for (; n < 100; n++) {
-        ys_mem_fail_at(n);
-        ys_status status = parse(&packed);
-        ys_mem_fail_at(0);
-        if (status == YS_OK)
-            break;
-        tap_check(status == YS_ENOMEM, __LINE__, "allocation %ld: %s, %s", n, ys_status_name(status), ys_error());
-    }
-    CHECK(n > 5 && n < 100);
-    done();
-    ys_buf_free(&tar);
-    ys_buf_free(&packed);
-}
-
 TAP_MAIN(TAP_CASE(the_archive_is_read_packed_or_not), TAP_CASE(a_missing_batch_is_named),
          TAP_CASE(cifar100_has_two_files_and_the_class_after_its_group), TAP_CASE(cifar100_that_is_not_is_refused),
          TAP_CASE(a_batch_that_comes_twice_is_refused), TAP_CASE(a_wrong_label_is_named_with_its_place),
          TAP_CASE(a_batch_of_another_size_is_refused), TAP_CASE(what_goes_beyond_the_end_is_refused),
          TAP_CASE(damaged_headers_are_refused), TAP_CASE(a_bomb_is_not_expanded),
          TAP_CASE(unpacked_batches_are_never_verified), TAP_CASE(an_archive_with_another_sum_is_refused_or_marked),
-         TAP_CASE(other_versions_are_told_before_anything_is_advised), TAP_CASE(what_is_not_there_is_named),
-         TAP_CASE(every_failing_allocation_is_reported))
+         TAP_CASE(other_versions_are_told_before_anything_is_advised), TAP_CASE(what_is_not_there_is_named))

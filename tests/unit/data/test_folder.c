@@ -387,24 +387,6 @@ static void names_of_sets_are_no_paths(void)
     CHECK(ys_data_is_path(".", "no/such") && !ys_data_is_path(".", ""));
 }
 
-static void without_memory_nothing_is_kept(void)
-{
-    make("memory/a/1.jpg");
-    make("memory/a/2.jpg");
-    make("memory/b/1.jpg");
-    for (long n = 1;; n++) {
-        ys_mem_fail_at(n);
-        const ys_status status = look("memory");
-        ys_mem_fail_at(0);
-        if (status == YS_OK) {
-            CHECK(n > 10);
-            break;
-        }
-        CHECK(status == YS_ENOMEM && !folder.rows);
-    }
-    ys_folder_fini(&folder);
-}
-
 TAP_MAIN(TAP_CASE(halves_are_taken_as_the_folder_has_them),
          TAP_CASE(without_halves_one_in_ten_of_each_class_is_to_test_on),
          TAP_CASE(halves_are_known_by_the_names_that_people_give_them), TAP_CASE(a_class_may_be_called_like_a_half),
@@ -413,4 +395,4 @@ TAP_MAIN(TAP_CASE(halves_are_taken_as_the_folder_has_them),
          TAP_CASE(a_list_names_its_images_and_their_classes), TAP_CASE(tiny_imagenet_is_taken_as_it_is_unpacked),
          TAP_CASE(what_is_no_data_set_is_refused_with_its_path), TAP_CASE(a_link_in_a_circle_ends),
          TAP_CASE(lines_that_say_nothing_are_refused_with_their_number), TAP_CASE(its_sum_changes_with_what_it_holds),
-         TAP_CASE(names_of_sets_are_no_paths), TAP_CASE(without_memory_nothing_is_kept))
+         TAP_CASE(names_of_sets_are_no_paths))

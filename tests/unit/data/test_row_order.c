@@ -108,17 +108,6 @@ static void what_cannot_be_is_refused(void)
     CHECK(ys_order_write(scratch("missing/folder"), 1, false, 10, 5, 1, rates, hash) == YS_EIO);
 }
 
-static void running_out_of_memory_is_reported(void)
-{
-    char hash[65];
-    for (long n = 1; n <= 2; n++) {
-        ys_mem_fail_at(n);
-        CHECK(ys_order_write(scratch("f"), 1, false, N, BATCH, STEPS, rates, hash) == YS_ENOMEM);
-        ys_mem_fail_at(0);
-    }
-}
-
 TAP_MAIN(TAP_CASE(each_epoch_takes_each_row_at_most_once), TAP_CASE(each_row_of_batches_is_a_stream),
          TAP_CASE(the_order_is_the_same_on_every_machine), TAP_CASE(the_hash_is_of_order_and_rates),
-         TAP_CASE(fewer_steps_are_the_beginning_of_more), TAP_CASE(what_cannot_be_is_refused),
-         TAP_CASE(running_out_of_memory_is_reported))
+         TAP_CASE(fewer_steps_are_the_beginning_of_more), TAP_CASE(what_cannot_be_is_refused))

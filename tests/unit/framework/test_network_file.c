@@ -11,12 +11,6 @@
 
 static char spec[] = "reader";
 
-static void put(char **place, const char *text)
-{
-    if (ys_plan_put(place, text) != YS_OK)
-        abort();
-}
-
 /* A plan of `model` in the scratch folder, its graph and weights on disk. */
 static struct ys_plan make_plan(const char *model, enum ys_precision precision)
 {
@@ -33,10 +27,11 @@ static struct ys_plan make_plan(const char *model, enum ys_precision precision)
         status = ys_json_write(graph_path, json);
     ys_json_free(json);
     ys_graph_free(graph);
-    CHECK(status == YS_OK && ys_plan_init(&plan) == YS_OK);
-    put(&plan.graph, graph_path);
-    put(&plan.weights, weights_path);
-    put(&plan.folder, scratch(""));
+    CHECK(status == YS_OK);
+    ys_plan_init(&plan);
+    ys_set_text(&plan.graph, graph_path);
+    ys_set_text(&plan.weights, weights_path);
+    ys_set_text(&plan.folder, scratch(""));
     plan.precision = precision;
     return plan;
 }
@@ -86,7 +81,7 @@ static void a_network_that_onnx_cannot_hold_leaves_the_plan_without(void)
         "\"init\":{\"dist\":\"constant\",\"value\":0}}],\"output\":\"v\",\"loss\":\"softmax_cross_entropy\"}";
     const struct ys_framework framework = {.spec = spec, .reads_onnx = true};
     struct ys_plan plan = make_plan("mlp", YS_PRECISION_F32);
-    put(&plan.graph, scratch_text("huge.json", text));
+    ys_set_text(&plan.graph, scratch_text("huge.json", text));
     CHECK(ys_framework_model_file(&framework, &plan) == YS_OK);
     CHECK(!plan.onnx);
     ys_plan_fini(&plan);
@@ -96,7 +91,7 @@ static void a_folder_that_is_missing_is_an_error(void)
 {
     const struct ys_framework framework = {.spec = spec, .reads_onnx = true};
     struct ys_plan plan = make_plan("mlp", YS_PRECISION_F32);
-    put(&plan.folder, scratch("no/such/folder"));
+    ys_set_text(&plan.folder, scratch("no/such/folder"));
     CHECK(ys_framework_model_file(&framework, &plan) == YS_EIO);
     CHECK_HAS(ys_error(), "no/such/folder");
     ys_plan_fini(&plan);

@@ -151,8 +151,7 @@ static void a_recipe_of_one_version_is_found_by_that_version_alone(void)
     CHECK_TEXT(found_in("some@2", dirs), "some@2.recipe");
     CHECK_TEXT(found_in("some@2", dirs + 1), "some@2.recipe");
     CHECK_TEXT(found_in("some", dirs + 1), "nothing");
-    ys_json *specs = NULL;
-    ys_recipe_specs(dirs, &specs);
+    ys_json *specs = ys_recipe_specs(dirs);
     int rows = 0;
     for (size_t i = 0; i < ys_json_size(specs); i++)
         rows += strncmp(ys_json_text(ys_json_at(specs, i), ""), "some", 4) == 0;
@@ -194,8 +193,7 @@ static void the_first_folder_that_has_a_name_wins(void)
 static void every_shipped_recipe_reads(void)
 {
     ys_models_also(ys_framework_models);
-    ys_json *names = NULL;
-    ys_recipe_specs(NULL, &names);
+    ys_json *names = ys_recipe_specs(NULL);
     CHECK(ys_json_size(names) >= 3);
     for (size_t i = 0; i < ys_json_size(names); i++) {
         struct ys_recipe *recipe = NULL;

@@ -35,13 +35,24 @@ static void fill(struct made *made)
     }
 }
 
+/* Borrows what it owns. */
+static void of(const struct ys_list *block, size_t rank, struct ys_result_rank *told)
+{
+    *told = ((const struct ys_result_rank *)block->items)[rank];
+}
+
+static double end_of(const struct ys_list *ends, size_t which)
+{
+    return ends->count == 2 ? ((const double *)ends->items)[which] : (double)NAN;
+}
+
 static struct ys_result_rank rank_of(const struct ys_metric_view_trial *trial, size_t rank)
 {
-    struct ys_result_rank told = {0};
-    ys_json *block = ys_ranks_block(trial);
-    CHECK_INT(ys_json_size(block), RANKS);
-    ys_record_glance(&ys_result_rank_record, ys_json_at(block, rank), &told);
-    ys_json_free(block);
+    struct ys_result_rank told;
+    struct ys_list block = ys_ranks_list(trial);
+    CHECK_INT(block.count, RANKS);
+    of(&block, rank, &told);
+    ys_list_fini(&ys_result_rank_record, &block);
     return told;
 }
 
@@ -77,11 +88,6 @@ static void fill_steps(struct ys_metric_view_run *runs, struct ys_facts_rank ran
     }
 }
 
-static void of(const ys_json *block, size_t rank, struct ys_result_rank *told)
-{
-    ys_record_glance(&ys_result_rank_record, ys_json_at(block, rank), told);
-}
-
 static void parts_of_a_step_have_the_interval_of_their_median(void)
 {
     struct ys_metric_view_run runs[ROUNDS];
@@ -89,21 +95,21 @@ static void parts_of_a_step_have_the_interval_of_their_median(void)
     const struct ys_metric_view_trial trial = {.runs = runs, .record = &record, .run_count = ROUNDS};
     struct ys_result_rank told;
     fill_steps(runs, ranks, 0.020);
-    ys_json *block = ys_ranks_block(&trial);
-    of(block, 1, &told);
+    struct ys_list block = ys_ranks_list(&trial);
+    of(&block, 1, &told);
     CHECK_NEAR(told.compute_s, 0.0325, 1e-15);
-    CHECK_NEAR(ys_json_number(ys_json_at(told.compute_ci, 0), NAN), 0.030, 1e-15); /* of six values the smallest */
-    CHECK_NEAR(ys_json_number(ys_json_at(told.compute_ci, 1), NAN), 0.035, 1e-15); /* and the largest */
+    CHECK_NEAR(end_of(&told.compute_ci, 0), 0.030, 1e-15); /* of six values the smallest */
+    CHECK_NEAR(end_of(&told.compute_ci, 1), 0.035, 1e-15); /* and the largest */
     CHECK_NEAR(told.level, 0.96875, 1e-12);
-    ys_json_free(block);
+    ys_list_fini(&ys_result_rank_record, &block);
     runs[4].ok = false; /* five are left */
-    block = ys_ranks_block(&trial);
-    of(block, 1, &told);
+    block = ys_ranks_list(&trial);
+    of(&block, 1, &told);
     CHECK_NEAR(told.compute_s, 0.033, 1e-15);
-    CHECK_INT(ys_json_type_of(told.compute_ci), YS_JSON_NULL);
-    CHECK_INT(ys_json_type_of(told.late_ci), YS_JSON_NULL);
+    CHECK_INT(told.compute_ci.count, 0);
+    CHECK_INT(told.late_ci.count, 0);
     CHECK(isnan(told.level));
-    ys_json_free(block);
+    ys_list_fini(&ys_result_rank_record, &block);
 }
 
 static void who_is_late_is_told_with_the_part_that_makes_it_so(void)
@@ -113,21 +119,21 @@ static void who_is_late_is_told_with_the_part_that_makes_it_so(void)
     const struct ys_metric_view_trial trial = {.runs = runs, .record = &record, .run_count = ROUNDS};
     struct ys_result_rank told[THREE];
     fill_steps(runs, ranks, 0.020);
-    ys_json *block = ys_ranks_block(&trial);
+    struct ys_list block = ys_ranks_list(&trial);
     for (size_t r = 0; r < THREE; r++)
-        of(block, r, &told[r]);
+        of(&block, r, &told[r]);
     CHECK_INT(told[1].late_part, YS_RANK_COMPUTE);
     CHECK_NEAR(told[1].late_s, 0.0325 - 0.011, 1e-15); /* beyond the median of the other two */
-    CHECK_NEAR(ys_json_number(ys_json_at(told[1].late_ci, 0), NAN), 0.030 - 0.011, 1e-15);
+    CHECK_NEAR(end_of(&told[1].late_ci, 0), 0.030 - 0.011, 1e-15);
     CHECK_INT(told[2].late_part, YS_RANK_INPUT);
     CHECK_NEAR(told[2].late_s, 0.005, 1e-15);
     CHECK_NEAR(told[0].late_s, 0, 1e-15); /* its rest is that of the others, in all else it is the faster one */
-    ys_json_free(block);
+    ys_list_fini(&ys_result_rank_record, &block);
     ranks[0][0].compute_s = ranks[0][0].input_s = ranks[0][0].rest_s = NAN; /* of this run nothing can be said */
-    block = ys_ranks_block(&trial);
-    of(block, 1, &told[1]);
+    block = ys_ranks_list(&trial);
+    of(&block, 1, &told[1]);
     CHECK_NEAR(told[1].late_s, 0.032 - 0.011, 1e-15); /* the median of 0, 1, 2, 4 and 5 ms */
-    ys_json_free(block);
+    ys_list_fini(&ys_result_rank_record, &block);
 }
 
 static void what_was_heard_of_collectives_is_a_median_with_the_last_runs_library(void)
@@ -144,14 +150,16 @@ static void what_was_heard_of_collectives_is_a_median_with_the_last_runs_library
         made.ranks[i][0].collectives = &heard[i];
     }
     const struct ys_result_rank first = rank_of(&made.trial, 0), second = rank_of(&made.trial, 1);
+    struct ys_result_rank told;
     CHECK_NEAR(first.collective_s, 0.0015, 1e-15); /* of 1 and 2 ms; the third run failed, the last one does not know */
     CHECK_NEAR(first.collective_bytes, 4096, 0);
     CHECK(isnan(first.hidden_s) && isnan(first.collective_calls));
     CHECK(isnan(second.collective_s));
-    ys_json *block = ys_ranks_block(&made.trial);
-    CHECK_TEXT(ys_json_get_text(ys_json_at(block, 0), "collective_reason", ""), "listen = off");
-    CHECK_INT(ys_json_type_of(ys_json_get(ys_json_at(block, 0), "collective_library")), YS_JSON_NULL);
-    ys_json_free(block);
+    struct ys_list block = ys_ranks_list(&made.trial);
+    of(&block, 0, &told);
+    CHECK_TEXT(told.collective_reason, "listen = off");
+    CHECK(!told.collective_library);
+    ys_list_fini(&ys_result_rank_record, &block);
 }
 
 static void an_optimizer_or_a_framework_can_make_a_rank_late(void)
@@ -165,24 +173,24 @@ static void an_optimizer_or_a_framework_can_make_a_rank_late(void)
         ranks[i][0].optimizer_s = 0.050;
         ranks[i][2].framework_s = 0.060;
     }
-    ys_json *block = ys_ranks_block(&trial);
-    of(block, 0, &told);
+    struct ys_list block = ys_ranks_list(&trial);
+    of(&block, 0, &told);
     CHECK_INT(told.late_part, YS_RANK_OPTIMIZER);
     CHECK_NEAR(told.late_s, 0.050, 1e-15);
     CHECK_NEAR(told.optimizer_s, 0.050, 1e-15);
-    CHECK_NEAR(ys_json_number(ys_json_at(told.optimizer_ci, 1), NAN), 0.050, 1e-15);
-    of(block, 2, &told);
+    CHECK_NEAR(end_of(&told.optimizer_ci, 1), 0.050, 1e-15);
+    of(&block, 2, &told);
     CHECK_INT(told.late_part, YS_RANK_FRAMEWORK);
     CHECK_NEAR(told.late_s, 0.060, 1e-15);
-    ys_json_free(block);
+    ys_list_fini(&ys_result_rank_record, &block);
     for (int i = 0; i < ROUNDS; i++)
         for (int r = 0; r < THREE; r++)
             ranks[i][r].optimizer_s = ranks[i][r].framework_s = NAN; /* nobody tells */
-    block = ys_ranks_block(&trial);
-    of(block, 2, &told);
+    block = ys_ranks_list(&trial);
+    of(&block, 2, &told);
     CHECK(isnan(told.framework_s) && isnan(told.optimizer_s));
     CHECK_INT(told.late_part, YS_RANK_INPUT);
-    ys_json_free(block);
+    ys_list_fini(&ys_result_rank_record, &block);
 }
 
 static void why_parts_are_not_known_is_told(void)
@@ -193,19 +201,23 @@ static void why_parts_are_not_known_is_told(void)
     for (int i = 0; i < RUNS; i++)
         for (int r = 0; r < RANKS; r++)
             made.ranks[i][r].compute_s = NAN;
-    ys_json *block = ys_ranks_block(&made.trial);
-    CHECK_HAS(ys_json_get_text(ys_json_at(block, 1), "untimed", ""), "its adapter does not say when gradients were");
-    ys_json_free(block);
+    struct ys_list block = ys_ranks_list(&made.trial);
+    struct ys_result_rank told;
+    of(&block, 1, &told);
+    CHECK_HAS(told.untimed, "its adapter does not say when gradients were");
+    ys_list_fini(&ys_result_rank_record, &block);
     made.runs[3].facts.said.untimed = "a step is one program";
     made.runs[2].facts.said.untimed = "it failed";
-    block = ys_ranks_block(&made.trial);
-    CHECK_TEXT(ys_json_get_text(ys_json_at(block, 0), "untimed", ""), "a step is one program");
-    ys_json_free(block);
+    block = ys_ranks_list(&made.trial);
+    of(&block, 0, &told);
+    CHECK_TEXT(told.untimed, "a step is one program");
+    ys_list_fini(&ys_result_rank_record, &block);
     for (int i = 0; i < RUNS; i++)
         made.runs[i].ok = false;
-    block = ys_ranks_block(&made.trial);
-    CHECK_INT(ys_json_type_of(ys_json_get(ys_json_at(block, 0), "untimed")), YS_JSON_NULL); /* nothing ended well */
-    ys_json_free(block);
+    block = ys_ranks_list(&made.trial);
+    of(&block, 0, &told);
+    CHECK(!told.untimed); /* nothing ended well */
+    ys_list_fini(&ys_result_rank_record, &block);
 }
 
 static void how_each_ended_is_told_of_the_failure_that_the_trial_tells_of(void)
@@ -226,7 +238,7 @@ static void of_one_process_there_is_nothing_to_tell(void)
     fill(&made);
     for (int i = 0; i < RUNS; i++)
         made.runs[i].facts.ranks = (struct ys_list){0};
-    CHECK(!ys_ranks_block(&made.trial));
+    CHECK_INT(ys_ranks_list(&made.trial).count, 0);
 }
 
 TAP_MAIN(TAP_CASE(what_was_heard_of_collectives_is_a_median_with_the_last_runs_library),

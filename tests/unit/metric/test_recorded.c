@@ -19,11 +19,9 @@ static const char *reason(const ys_json *metrics, const char *name)
 /** The run and its metrics; the caller frees both. */
 static ys_json *metrics_of(const char *name, struct recorded *run, struct ys_facts *facts)
 {
-    ys_json *metrics = NULL;
     *run = recorded_open(name);
     CHECK(ys_facts_read(run->facts, name, facts) == YS_OK);
-    CHECK(ys_metric_of_run(run->trial, facts, &run->series, &metrics) == YS_OK);
-    return metrics;
+    return ys_metric_of_run(run->trial, facts, &run->series);
 }
 
 static void forget(struct recorded *run, struct ys_facts *facts, ys_json *metrics)

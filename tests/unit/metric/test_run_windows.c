@@ -108,8 +108,7 @@ static struct ys_windows windows_of(const int64_t *span_ns, const int64_t *laten
     const struct ys_steady steady = {YS_STEADY_FOUND, from, count < YS_STEADY_MIN_BLOCKS ? (double)NAN : 0.02};
     struct ys_run_windows stored;
     struct ys_windows windows;
-    ys_json *json = NULL;
-    CHECK(ys_window_measure(&blocks, &steady, &json) == YS_OK);
+    ys_json *json = ys_window_measure(&blocks, &steady);
     char *text = ys_json_dump(json, 0);
     CHECK(ys_record_parse(&ys_run_windows_record, text, strlen(text), "the test", &stored) == YS_OK);
     ys_window_take(&stored, (int64_t)from + 1, steady.left, &windows);

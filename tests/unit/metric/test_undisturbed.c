@@ -23,10 +23,9 @@ static void fill(struct ys_metric_view_run *runs)
 static void its_medians_are_those_of_the_undisturbed_runs(void)
 {
     struct ys_metric_view_run runs[RUNS];
-    struct ys_result_quiet *quiet = NULL;
     fill(runs);
     struct ys_metric_view_trial trial = {.runs = runs, .run_count = RUNS, .disturbed = 2};
-    REQUIRE(ys_quiet_find(&trial, &quiet) == YS_OK);
+    struct ys_result_quiet *quiet = ys_quiet_find(&trial);
     REQUIRE(quiet);
     CHECK_INT(quiet->runs, 3);
     CHECK_NEAR(quiet->rate_per_s, 110, 0);
@@ -34,7 +33,7 @@ static void its_medians_are_those_of_the_undisturbed_runs(void)
     ys_free(quiet);
     runs[0].ok = false;
     runs[2].counted = false;
-    REQUIRE(ys_quiet_find(&trial, &quiet) == YS_OK);
+    quiet = ys_quiet_find(&trial);
     CHECK_INT(quiet->runs, 1);
     CHECK_NEAR(quiet->rate_per_s, 130, 0);
     ys_free(quiet);
@@ -43,11 +42,9 @@ static void its_medians_are_those_of_the_undisturbed_runs(void)
 static void of_a_quiet_trial_there_is_nothing_to_tell(void)
 {
     struct ys_metric_view_run runs[RUNS];
-    struct ys_result_quiet *quiet = NULL;
     fill(runs);
     struct ys_metric_view_trial trial = {.runs = runs, .run_count = RUNS};
-    REQUIRE(ys_quiet_find(&trial, &quiet) == YS_OK);
-    CHECK(!quiet);
+    CHECK(!ys_quiet_find(&trial));
 }
 
 static void sampled_time_is_the_mean_over_runs(void)
@@ -55,14 +52,12 @@ static void sampled_time_is_the_mean_over_runs(void)
     struct ys_metric_view_run runs[RUNS];
     struct ys_facts_perf one = {.runs = 1, .in_kernel = true, .samples = 10, .steady = {.blas_s = 2, .kernel_s = 1}};
     struct ys_facts_perf other = {.runs = 1, .in_kernel = true, .samples = 30, .steady = {.blas_s = 4, .kernel_s = 1}};
-    struct ys_facts_perf *mean = NULL;
     fill(runs);
     struct ys_metric_view_trial trial = {.runs = runs, .run_count = RUNS};
-    REQUIRE(ys_perf_mean(&trial, &mean) == YS_OK);
-    CHECK(!mean); /* not asked for */
+    CHECK(!ys_perf_mean(&trial)); /* not asked for */
     runs[0].facts.perf = &one;
     runs[1].facts.perf = &other;
-    REQUIRE(ys_perf_mean(&trial, &mean) == YS_OK);
+    struct ys_facts_perf *mean = ys_perf_mean(&trial);
     REQUIRE(mean);
     CHECK_INT(mean->runs, 2);
     CHECK_INT(mean->samples, 40);
@@ -76,11 +71,11 @@ static void where_none_could_be_sampled_there_is_the_reason(void)
 {
     struct ys_metric_view_run runs[RUNS];
     char why[] = "the kernel does not let this user sample";
-    struct ys_facts_perf none = {.runs = 1, .reason = why}, *mean = NULL;
+    struct ys_facts_perf none = {.runs = 1, .reason = why};
     fill(runs);
     runs[2].facts.perf = &none;
     struct ys_metric_view_trial trial = {.runs = runs, .run_count = RUNS};
-    REQUIRE(ys_perf_mean(&trial, &mean) == YS_OK);
+    struct ys_facts_perf *mean = ys_perf_mean(&trial);
     REQUIRE(mean);
     CHECK_INT(mean->runs, 0);
     CHECK_TEXT(mean->reason, why);

@@ -358,11 +358,10 @@ static void cores_of_several_kinds_are_warned_of(void)
 /** Two shells, three sleepers and a Python of four threads, below process 17722. */
 static void a_recorded_process_tree_adds_up(void)
 {
-    struct ys_tree *tree = NULL;
     struct ys_tree_sample sample;
     struct ys_tree_options options = {.root = machine_root, .top = 17722};
     REQUIRE(load("guest-of-kvm"));
-    REQUIRE(ys_tree_open(&options, &tree) == YS_OK);
+    struct ys_tree *tree = ys_tree_open(&options);
     CHECK_INT(ys_tree_look(tree, &sample), YS_OK);
     CHECK_INT(sample.processes, 5);
     CHECK_INT(sample.threads, 4 + 4);

@@ -10,20 +10,16 @@
 
 static struct ys_tree *open_made(pid_t top)
 {
-    struct ys_tree *tree = NULL;
     struct ys_tree_options options = {.root = machine_root, .top = top};
-    if (ys_tree_open(&options, &tree) != YS_OK)
-        abort();
-    return tree;
+    return ys_tree_open(&options);
 }
 
 static struct ys_tree *open_own(void)
 {
-    struct ys_tree *tree = NULL;
     struct ys_tree_options options = {.root = "", .top = getpid()};
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 || ys_tree_open(&options, &tree) != YS_OK)
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
         abort();
-    return tree;
+    return ys_tree_open(&options);
 }
 
 /** Process 100 with 200 (3 threads) and its child 201; 300 is a stranger. */
@@ -309,24 +305,10 @@ static void descriptors_are_given_back(void)
     CHECK_INT(after, before);
 }
 
-static void memory_that_runs_out_is_told(void)
-{
-    make_family();
-    for (long n = 1; n < 6; n++) {
-        struct ys_tree *tree = open_made(100);
-        struct ys_tree_sample sample;
-        ys_mem_fail_at(n);
-        ys_status status = ys_tree_look(tree, &sample);
-        ys_mem_fail_at(0);
-        CHECK(status == YS_ENOMEM || (status == YS_OK && n > 3));
-        ys_tree_close(tree);
-    }
-}
-
 TAP_MAIN(TAP_CASE(a_tree_is_found_by_parents_where_there_are_no_children_files),
          TAP_CASE(processes_that_a_signal_holds_are_counted), TAP_CASE(a_tree_is_found_by_children_files),
          TAP_CASE(the_peak_is_at_least_the_largest_that_the_kernel_saw_of_one_process),
          TAP_CASE(ended_processes_count_in_time_alone), TAP_CASE(a_machine_without_processes_has_an_empty_tree),
          TAP_CASE(a_machine_without_proc_is_told), TAP_CASE(a_child_is_seen_with_its_time_and_memory),
          TAP_CASE(a_new_grandchild_is_found_and_an_orphan_stays), TAP_CASE(threads_and_their_switches_are_counted),
-         TAP_CASE(descriptors_are_given_back), TAP_CASE(memory_that_runs_out_is_told))
+         TAP_CASE(descriptors_are_given_back))

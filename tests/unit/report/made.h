@@ -90,13 +90,24 @@ static struct ys_trial_metric *made_metrics(const ys_json *json)
     return made;
 }
 
+static struct ys_list made_list(const struct ys_record *record, const ys_json *json)
+{
+    struct ys_list list = {0};
+    for (size_t i = 0; i < ys_json_size(json); i++)
+        made_read(record, ys_json_at(json, i), ys_list_add(record, &list));
+    return list;
+}
+
 /** What a document says, as a result; made_close() ends it. */
 static void made_open(const ys_json *document, struct ys_result *result)
 {
     const ys_json *trials = ys_json_get(document, "trials"), *comparisons = ys_json_get(document, "comparisons");
-    *result = (struct ys_result){.rest = ys_json_copy(document),
-                                 .trials = ys_alloc(ys_json_size(trials) + 1, sizeof *result->trials),
-                                 .comparisons = ys_alloc(ys_json_size(comparisons) + 1, sizeof *result->comparisons)};
+    *result = (struct ys_result){
+        .rest = ys_json_copy(document),
+        .trials = ys_alloc(ys_json_size(trials) + 1, sizeof *result->trials),
+        .comparisons = ys_alloc(ys_json_size(comparisons) + 1, sizeof *result->comparisons),
+        .groups = made_list(&ys_result_group_record, ys_json_get(document, "groups")),
+        .differences = made_list(&ys_difference_record, ys_json_get(document, "environment_differences"))};
     for (; result->trial_count < ys_json_size(trials); result->trial_count++) {
         const ys_json *trial = ys_json_at(trials, result->trial_count);
         made_read(&ys_result_trial_record, trial, &result->trials[result->trial_count]);
@@ -117,6 +128,8 @@ static void made_close(struct ys_result *result)
         ys_record_fini(&ys_comparison_record, &result->comparisons[i].told);
     ys_free(result->trials);
     ys_free(result->comparisons);
+    ys_list_fini(&ys_result_group_record, &result->groups);
+    ys_list_fini(&ys_difference_record, &result->differences);
     ys_json_free(result->rest);
 }
 

@@ -71,11 +71,11 @@ __attribute__((unused)) static const char *fixture_warning(const ys_json *warnin
 /** The processes that descend from this one. Sessions must leave none. */
 __attribute__((unused)) static size_t fixture_descendants(void)
 {
-    struct ys_tree *tree;
     struct ys_tree_options options = {.root = "", .top = getpid()};
+    struct ys_tree *tree = ys_tree_open(&options);
     const struct ys_tree_member *members;
     size_t count = 999;
-    if (ys_tree_open(&options, &tree) != YS_OK || ys_tree_list(tree, &members, &count) != YS_OK)
+    if (ys_tree_list(tree, &members, &count) != YS_OK)
         abort();
     ys_tree_close(tree);
     return count;
@@ -108,24 +108,17 @@ __attribute__((unused)) static bool fixture_is_gone(pid_t pid)
     return false;
 }
 
-__attribute__((unused)) static void fixture_put(char **place, const char *text)
-{
-    if (ys_plan_put(place, text) != YS_OK)
-        abort();
-}
-
 /** Training of single rows by one thread. */
 __attribute__((unused)) static struct ys_plan fixture_plan(int64_t steps, int64_t block)
 {
     struct ys_plan plan;
-    if (ys_plan_init(&plan) != YS_OK)
-        abort();
+    ys_plan_init(&plan);
     plan.mode = YS_MODE_TRAIN;
     plan.steps = steps;
     plan.block = block;
     plan.batch = plan.threads = 1;
     plan.eval_every = 0;
-    fixture_put(&plan.folder, fixture_open());
+    ys_set_text(&plan.folder, fixture_open());
     return plan;
 }
 
@@ -133,7 +126,7 @@ __attribute__((unused)) static struct ys_plan fixture_plan(int64_t steps, int64_
 __attribute__((unused)) static ys_json *fixture_plan_sent(int64_t steps, int64_t block, const char *folder)
 {
     struct ys_plan plan = fixture_plan(steps, block);
-    fixture_put(&plan.folder, folder);
+    ys_set_text(&plan.folder, folder);
     ys_json *sent = ys_plan_json(&plan);
     ys_plan_fini(&plan);
     return sent;

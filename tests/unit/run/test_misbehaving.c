@@ -23,8 +23,8 @@ static bool run_bad(const char *behaviour, double stall_limit_s, struct bad_run 
     char *variable = ys_format("MISBEHAVE=%s", behaviour);
     const char *argv[] = {"python3", script, NULL}, *env[] = {variable, NULL};
     struct ys_plan plan = fixture_plan(20, 5);
-    fixture_put(&plan.weights, script); /* a file that is there */
-    fixture_put(&plan.graph, script);
+    ys_set_text(&plan.weights, script); /* a file that is there */
+    ys_set_text(&plan.graph, script);
     struct ys_run_spec spec = {
         .plan = &plan,
         .launch = {.argv = argv,

@@ -33,7 +33,7 @@ static void make(struct run *run, const int64_t hosts[RANKS], const int64_t mach
         run->own[r] = &run->records[r];
         struct ys_facts_rank *rank = ys_list_add(&ys_facts_rank_record, &run->ranks);
         rank->node = hosts[r];
-        ys_facts_set_text(&rank->host, hosts[r] == 0 ? "h0" : hosts[r] == 1 ? "h1" : "h2");
+        ys_set_text(&rank->host, hosts[r] == 0 ? "h0" : hosts[r] == 1 ? "h1" : "h2");
         if (r == 0 || hosts[r] != hosts[r - 1]) {
             struct ys_facts_node *node = ys_list_add(&ys_facts_node_record, &run->hosts);
             node->node = hosts[r];

@@ -23,7 +23,7 @@ static void thirty_runs_find_what_normal_scatter_lets_them(void)
 {
     double ratios[SEEN], difference;
     fill(ratios, 0.03, 1);
-    ys_power_difference(&OF(ratios, SEEN), 30, YS_STAT_LEVEL, 0, &difference);
+    difference = ys_power_difference(&OF(ratios, SEEN), 30, YS_STAT_LEVEL, 0);
     CHECK_NEAR(difference, 0.64 * 0.03, 0.3 * 0.64 * 0.03);
 }
 
@@ -32,9 +32,9 @@ static void the_margin_comes_on_top_and_a_bias_changes_nothing(void)
     double ratios[SEEN], biased[SEEN], plain, with_margin, of_biased;
     fill(ratios, 0.03, 1);
     fill(biased, 0.03, 1.2);
-    ys_power_difference(&OF(ratios, SEEN), 10, YS_STAT_LEVEL, 0, &plain);
-    ys_power_difference(&OF(ratios, SEEN), 10, YS_STAT_LEVEL, 0.02, &with_margin);
-    ys_power_difference(&OF(biased, SEEN), 10, YS_STAT_LEVEL, 0, &of_biased);
+    plain = ys_power_difference(&OF(ratios, SEEN), 10, YS_STAT_LEVEL, 0);
+    with_margin = ys_power_difference(&OF(ratios, SEEN), 10, YS_STAT_LEVEL, 0.02);
+    of_biased = ys_power_difference(&OF(biased, SEEN), 10, YS_STAT_LEVEL, 0);
     CHECK_NEAR(with_margin, (1 + plain) * 1.02 - 1, 1e-12);
     CHECK_NEAR(of_biased, plain, 1e-12);
 }
@@ -50,9 +50,9 @@ static void what_is_left_of_warm_up_counts_as_scatter(void)
     for (size_t i = 0; i < SEEN; i++)
         biases[i] = 0.1 + 0.02 * ys_rng_normal(&rng);
     const struct ys_power_seen seen = {ratios, biases, SEEN}, none = {ratios, zeros, SEEN};
-    ys_power_difference(&OF(ratios, SEEN), 10, YS_STAT_LEVEL, 0, &plain);
-    ys_power_difference(&seen, 10, YS_STAT_LEVEL, 0, &settled);
-    ys_power_difference(&none, 10, YS_STAT_LEVEL, 0, &of_zeros);
+    plain = ys_power_difference(&OF(ratios, SEEN), 10, YS_STAT_LEVEL, 0);
+    settled = ys_power_difference(&seen, 10, YS_STAT_LEVEL, 0);
+    of_zeros = ys_power_difference(&none, 10, YS_STAT_LEVEL, 0);
     CHECK_NEAR(settled, sqrt(5) * plain, 0.3 * sqrt(5) * plain); /* as above: 40 values know their sd to some 20 % */
     CHECK_NEAR(of_zeros, plain, 1e-12);
 }
@@ -62,10 +62,10 @@ static void more_runs_and_less_scatter_find_less(void)
     double ratios[SEEN], quiet[SEEN], of[4];
     fill(ratios, 0.03, 1);
     fill(quiet, 0.003, 1);
-    ys_power_difference(&OF(ratios, SEEN), 6, YS_STAT_LEVEL, 0, &of[0]);
-    ys_power_difference(&OF(ratios, SEEN), 15, YS_STAT_LEVEL, 0, &of[1]);
-    ys_power_difference(&OF(ratios, SEEN), 60, YS_STAT_LEVEL, 0, &of[2]);
-    ys_power_difference(&OF(quiet, SEEN), 60, YS_STAT_LEVEL, 0, &of[3]);
+    of[0] = ys_power_difference(&OF(ratios, SEEN), 6, YS_STAT_LEVEL, 0);
+    of[1] = ys_power_difference(&OF(ratios, SEEN), 15, YS_STAT_LEVEL, 0);
+    of[2] = ys_power_difference(&OF(ratios, SEEN), 60, YS_STAT_LEVEL, 0);
+    of[3] = ys_power_difference(&OF(quiet, SEEN), 60, YS_STAT_LEVEL, 0);
     CHECK(of[0] > of[1] && of[1] > of[2] && of[2] > of[3]);
 }
 
@@ -74,13 +74,13 @@ static void the_rounds_that_are_said_to_be_needed_find_it_and_fewer_do_not(void)
     double ratios[SEEN], difference;
     size_t rounds;
     fill(ratios, 0.03, 1);
-    ys_power_rounds(&OF(ratios, SEEN), 0, 0.03, &rounds);
+    rounds = ys_power_rounds(&OF(ratios, SEEN), 0, 0.03);
     REQUIRE(rounds > 6);
-    ys_power_difference(&OF(ratios, SEEN), rounds, YS_STAT_LEVEL, 0, &difference);
+    difference = ys_power_difference(&OF(ratios, SEEN), rounds, YS_STAT_LEVEL, 0);
     CHECK(difference <= 0.03);
-    ys_power_difference(&OF(ratios, SEEN), rounds - 2, YS_STAT_LEVEL, 0, &difference);
+    difference = ys_power_difference(&OF(ratios, SEEN), rounds - 2, YS_STAT_LEVEL, 0);
     CHECK(difference > 0.03);
-    ys_power_rounds(&OF(ratios, SEEN), 0, 0.0001, &rounds);
+    rounds = ys_power_rounds(&OF(ratios, SEEN), 0, 0.0001);
     CHECK_INT(rounds, 0);
 }
 
@@ -89,11 +89,11 @@ static void too_few_of_either_say_nothing(void)
     double ratios[SEEN], difference;
     size_t rounds;
     fill(ratios, 0.03, 1);
-    ys_power_difference(&OF(ratios, 5), 10, YS_STAT_LEVEL, 0, &difference);
+    difference = ys_power_difference(&OF(ratios, 5), 10, YS_STAT_LEVEL, 0);
     CHECK(isnan(difference));
-    ys_power_difference(&OF(ratios, SEEN), 5, YS_STAT_LEVEL, 0, &difference);
+    difference = ys_power_difference(&OF(ratios, SEEN), 5, YS_STAT_LEVEL, 0);
     CHECK(isnan(difference));
-    ys_power_rounds(&OF(ratios, 5), 0, 0.5, &rounds);
+    rounds = ys_power_rounds(&OF(ratios, 5), 0, 0.5);
     CHECK_INT(rounds, 0);
 }
 
@@ -115,7 +115,7 @@ static void it_foresees_the_resolution_of_comparisons(void)
     }
     ys_stat_sort(said, STUDIES);
     fill(seen, 0.03, 1);
-    ys_power_difference(&OF(seen, SEEN), ROUNDS, YS_STAT_LEVEL, 0.02, &foreseen);
+    foreseen = ys_power_difference(&OF(seen, SEEN), ROUNDS, YS_STAT_LEVEL, 0.02);
     CHECK_NEAR(foreseen, said[STUDIES / 2], 0.3 * said[STUDIES / 2]); /* the sd of 40 values again */
 }
 

@@ -1,5 +1,6 @@
 /* What else the machine did: a run of 10 s of two threads, that used 18 s of processor time. */
 #include "study/disturbed.h"
+#include "base/mem.h"
 #include "tap.h"
 
 #include <math.h>
@@ -73,7 +74,7 @@ static bool are_disturbed(const char *first, const char *second, double wait_s, 
     ys_facts_init(&facts);
     for (size_t i = 0; i < 2; i++) {
         struct ys_facts_machine *machine = ys_list_add(&ys_facts_machine_record, &facts.machines);
-        ys_facts_set_text(&machine->host, i == 0 ? "h0" : "h1");
+        ys_set_text(&machine->host, i == 0 ? "h0" : "h1");
         machine->used_s = 9;
         machine->harness_s = 0.02;
         machine->cpu_wait_s = wait_s;

@@ -3,6 +3,7 @@
 #define YS_TESTS_VERIFY_PLANS_H
 
 #include "files.h"
+#include "base/mem.h"
 #include "protocol/plan.h"
 
 /* A dense layer of 4 pixels behind a dropout; the numbers of parameters and multiply-adds do not matter here. */
@@ -18,12 +19,6 @@ static const char PLAN_GRAPH[] =
 
 enum { PLAN_ROWS = 40, PLAN_STEPS = 12 };
 
-__attribute__((unused)) static void put(char **place, const char *text)
-{
-    if (ys_plan_put(place, text) != YS_OK)
-        abort();
-}
-
 /* What make_plan() writes next. */
 static uint8_t plan_pixels[4 * PLAN_ROWS];
 static double plan_rate = 0.5;
@@ -38,12 +33,11 @@ static void write_graph(const char *path)
 __attribute__((unused)) static struct ys_plan plan_of_files(int64_t batch)
 {
     struct ys_plan plan;
-    if (ys_plan_init(&plan) != YS_OK)
-        abort();
-    put(&plan.input.path, files_path("data"));
-    put(&plan.input.order, files_path("orders"));
-    put(&plan.graph, files_path("graph"));
-    put(&plan.weights, files_path("weights"));
+    ys_plan_init(&plan);
+    ys_set_text(&plan.input.path, files_path("data"));
+    ys_set_text(&plan.input.order, files_path("orders"));
+    ys_set_text(&plan.graph, files_path("graph"));
+    ys_set_text(&plan.weights, files_path("weights"));
     plan.mode = YS_MODE_TRAIN;
     plan.precision = YS_PRECISION_F32;
     plan.batch = batch;

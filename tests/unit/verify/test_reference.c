@@ -52,7 +52,7 @@ static void how_long_and_how_the_trial_computes_is_not_part_of_the_work(void)
     plan.steps = 5000;
     plan.threads = 3;
     plan.precision = YS_PRECISION_BF16;
-    put(&plan.folder, "/elsewhere");
+    ys_set_text(&plan.folder, "/elsewhere");
     CHECK_TEXT(identity_of(plan), plain);
 }
 
