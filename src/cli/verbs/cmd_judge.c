@@ -43,17 +43,13 @@ static ys_status compare_with(const struct ys_args *args, const struct ys_side *
     struct ys_side candidate;
     struct ys_judged judged;
     YS_TRY(ys_side_load(ys_command_results(args), word, &candidate));
-    ys_status status = ys_judge_two(base, &candidate, margin, NULL, &judged);
-    if (status == YS_OK && args->confirm) {
-        status = ys_confirm_judged(args, base, &candidate, &judged);
-        if (status != YS_OK)
-            ys_judged_fini(&judged);
-    }
+    ys_judge_two(base, &candidate, margin, NULL, &judged);
+    ys_status status = args->confirm ? ys_confirm_judged(args, base, &candidate, &judged) : YS_OK;
     ys_side_fini(&candidate);
-    YS_TRY(status);
-    print_two(args, &judged, all, out);
+    if (status == YS_OK)
+        print_two(args, &judged, all, out);
     ys_judged_fini(&judged);
-    return YS_OK;
+    return status;
 }
 
 static ys_status compare(const struct ys_args *args, ys_json *all, struct ys_buf *out)

@@ -126,7 +126,7 @@ static ys_status judge_against(const struct ys_args *args, struct ys_store *stor
     YS_TRY(ys_side_load(ys_command_results(args), args->compare, &base));
     ys_status status = ys_side_load_stored(store, study_id, 0, args->word_count ? args->words[0] : "last", &side);
     if (status == YS_OK) {
-        status = ys_judge_two(&base, &side, NAN, NULL, judged);
+        ys_judge_two(&base, &side, NAN, NULL, judged);
         ys_side_fini(&side);
     }
     ys_side_fini(&base);

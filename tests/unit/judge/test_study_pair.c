@@ -83,7 +83,7 @@ static void what_differs_is_found_by_name(void)
     const char *of_a = "{\"cpu\":{\"model\":\"x\",\"n\":2,\"isa\":[1]},\"load\":3,\"only\":{\"a\":1}}";
     const char *of_b = "{\"cpu\":{\"model\":\"y\",\"n\":2,\"isa\":[1]},\"load\":4,\"new\":true,\"none\":null}";
     REQUIRE(ys_json_parse(of_a, strlen(of_a), "a", &a) == YS_OK && ys_json_parse(of_b, strlen(of_b), "b", &b) == YS_OK);
-    REQUIRE(ys_judge_differ(a, b, "", except, &found) == YS_OK);
+    ys_judge_differ(a, b, "", except, &found);
     const struct ys_judged_difference *all = found.items;
     REQUIRE(found.count == 3);
     CHECK_TEXT(all[0].what, "cpu.model");
@@ -103,7 +103,7 @@ static void a_change_is_found_where_what_is_common_bounds_the_drift(void)
     struct ys_judged judged;
     make(&base, older, 1000, 500);
     make(&candidate, newer, 900, 500);
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
     CHECK_INT(judged.pairs.count, 2);
     const struct ys_judged_metric *rate = rate_of(&judged, 0);
     CHECK_INT(rate->verdict, YS_VERDICT_WORSE);
@@ -126,7 +126,7 @@ static void drift_widens_an_interval_towards_its_cause(void)
     struct ys_judged judged;
     make(&base, older, 1000, 500);
     make(&candidate, newer, 900, 450);
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, 0.02, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, 0.02, "rate_per_s", &judged);
     const struct ys_judged_metric *rate = rate_of(&judged, 0);
     const double *ci = rate->ci.items;
     CHECK_INT(rate->verdict, YS_VERDICT_UNCLEAR);
@@ -157,7 +157,7 @@ static void what_is_left_of_warm_up_must_change_no_verdict(void)
         make(&candidate, newer, 900, 500);
         for (size_t r = 0; r < RUNS; r++)
             *(cases[i].left < 0 ? &base.bias[0][r] : &candidate.bias[0][r]) = fabs(cases[i].left);
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->verdict, cases[i].verdict);
         CHECK(cases[i].reason ? rate->reason && strstr(rate->reason, cases[i].reason) : !rate->reason);
@@ -195,7 +195,7 @@ static void what_the_machine_took_bounds_a_verdict(void)
         make(&candidate, newer, 900, 500);
         for (size_t r = 0; r < cases[i].runs; r++)
             candidate.taken[0][r] = cases[i].taken;
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->verdict, cases[i].verdict);
         CHECK_INT(rate->disturbed, cases[i].disturbed);
@@ -227,7 +227,7 @@ static void a_speed_that_is_a_range_gets_a_verdict_at_both_ends(void)
         for (size_t r = 0; r < RUNS; r++)
             whole[r] = candidate.speeds[0][r] * wholes[w].part;
         candidate.trials[0].values[place_of("rate_per_s")].whole = whole;
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         const double *ci = rate->ci.items;
         CHECK_INT(rate->verdict, wholes[w].verdict);
@@ -254,7 +254,7 @@ static void a_verdict_must_not_hang_on_runs_that_were_left_out(void)
         candidate.speeds[0][at] = 500;
         candidate.taken[0][at] = NAN;
         base.side.told.study.margin = 0.05;
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->left_out, 1 - again);
         CHECK_INT(rate->verdict, YS_VERDICT_UNCLEAR);
@@ -426,7 +426,7 @@ static void it_is_said_why_anchors_bound_nothing(void)
         base.side.told.study.timing.anchors = anchors;
         candidate.side.told.host = other_host;
         candidate.side.told.study.timing.anchors = others;
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_pair *pair = judged.pairs.items;
         CHECK(strstr(pair->drift, cases[i].said) != NULL);
         CHECK(strstr(pair->drift, cases[i].unsaid) == NULL);
@@ -453,7 +453,7 @@ static void other_work_and_no_proof_are_invalid(void)
     make(&candidate, older, 900, 500);
     candidate.trials[0].keys.batch = 64;
     ys_json_set_string(candidate.trials[1].proof, "verdict", "fail");
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
     CHECK_INT(rate_of(&judged, 0)->verdict, YS_VERDICT_INVALID);
     CHECK(strstr(rate_of(&judged, 0)->reason, "not the same work: batch") != NULL);
     CHECK_INT(rate_of(&judged, 1)->verdict, YS_VERDICT_INVALID);
@@ -499,7 +499,7 @@ static void places_of_files_are_no_other_work(void)
             candidate.trials[t].keys.model = there;
             candidate.trials[t].keys.data = copies;
         }
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->verdict == YS_VERDICT_INVALID, cases[i].reason != NULL);
         CHECK(!cases[i].reason || strstr(rate->reason, cases[i].reason) != NULL);
@@ -518,12 +518,12 @@ static void trials_are_paired_by_name_or_as_they_were_named(void)
     make(&base, older, 1000, 500);
     make(&candidate, older, 900, 500);
     candidate.trials[1].id = name_three;
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
     CHECK(judged.pairs.count == 1 && judged.only_base.count == 1 && judged.only_candidate.count == 1);
     ys_judged_fini(&judged);
     base.side.trial = 1;
     candidate.side.trial = 1;
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
     const struct ys_judged_pair *pair = judged.pairs.items;
     REQUIRE(judged.pairs.count == 1 && judged.only_base.count == 0);
     CHECK_TEXT(pair->candidate, "three");
