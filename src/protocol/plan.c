@@ -210,12 +210,8 @@ ys_status ys_plan_read(const ys_json *json, struct ys_plan *plan)
     YS_TRY(check_word(json, "mode", &ys_modes));
     YS_TRY(check_word(json, "precision", &ys_precisions));
     ys_status status = ys_record_read(&ys_plan_record, json, "the plan", plan);
-    if (status == YS_EFORMAT) { /* as the answer to a message it is the message that is wrong */
-        char *said = ys_strdup(ys_error());
-        status = said ? ys_fail(YS_EPROTOCOL, "%s", said) : ys_out_of_memory();
-        ys_free(said);
-    }
-    YS_TRY(status);
+    if (status != YS_OK) /* as the answer to a message it is the message that is wrong */
+        return status == YS_EFORMAT ? YS_EPROTOCOL : status;
     set_usual(plan);
     status = ys_plan_check(plan);
     if (status != YS_OK)

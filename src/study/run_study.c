@@ -376,11 +376,7 @@ static ys_status with_remedy(ys_status status)
     bool full = strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT));
     if (status != YS_EIO || !full || strstr(text, "yardstick resume"))
         return status;
-    char *message = ys_strdup(text);
-    if (message)
-        ys_fail(status, "%s; free some space, then `yardstick resume`", message);
-    ys_free(message);
-    return status;
+    return ys_fail(status, "%s; free some space, then `yardstick resume`", text);
 }
 
 static ys_json *timing_of(const struct ys_study *study)
