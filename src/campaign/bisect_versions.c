@@ -575,13 +575,8 @@ ys_status ys_bisect(const struct ys_bisect_wish *wish, struct ys_store *store, s
     for (size_t i = 0; i < bisecting.count; i++)
         ys_free(bisecting.versions[i]);
     if (status != YS_OK)
-        ys_bisected_fini(bisected);
+        ys_record_fini(&ys_bisected_record, bisected);
     return status;
-}
-
-void ys_bisected_fini(struct ys_bisected *bisected)
-{
-    ys_record_fini(&ys_bisected_record, bisected);
 }
 
 /* ---- the document */

@@ -322,11 +322,6 @@ void ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, d
     pair_all(&judging);
 }
 
-void ys_judged_fini(struct ys_judged *judged)
-{
-    ys_record_fini(&ys_judged_record, judged);
-}
-
 /* Runs from which the machine took a known time, and those of which nobody knows. */
 static void count_disturbed(const double *parts, size_t n, struct ys_judged_metric *told)
 {

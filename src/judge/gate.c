@@ -121,7 +121,7 @@ static ys_status check_rule(const struct gating *gating, const struct ys_rule *r
     struct ys_judged_pair *pairs = judged.pairs.items;
     for (size_t i = 0; status == YS_OK && i < judged.pairs.count; i++)
         status = check_pair(gating, rule, &pairs[i]);
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     return status;
 }
 
@@ -146,7 +146,7 @@ static ys_status take_frame(const struct gating *gating)
         judged.base = judged.candidate = (struct ys_judged_side){.id = YS_FIELD_NONE};
         judged.differences = judged.only_candidate = (struct ys_list){0};
     }
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     return status;
 }
 
@@ -193,13 +193,8 @@ ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candid
     ys_record_init(&ys_gate_record, gate);
     ys_status status = judge(&gating);
     if (status != YS_OK)
-        ys_gate_fini(gate);
+        ys_record_fini(&ys_gate_record, gate);
     return status;
-}
-
-void ys_gate_fini(struct ys_gate *gate)
-{
-    ys_record_fini(&ys_gate_record, gate);
 }
 
 const size_t YS_GATE_ROUNDS[YS_GATE_LOOKS] = {8, 20, YS_GATE_ROUNDS_MOST};

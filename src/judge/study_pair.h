@@ -81,6 +81,5 @@ void ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, d
  * the pair. No drift lies between them. */
 void ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric,
                        const struct ys_compare_rounds *rounds);
-void ys_judged_fini(struct ys_judged *judged);
 
 #endif

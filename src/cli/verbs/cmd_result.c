@@ -149,9 +149,9 @@ static ys_status make_page(const struct ys_args *args, struct ys_store *store, i
     if (status == YS_OK)
         ys_report_html(result, args->compare ? &judged : NULL, over ? &history : NULL, page);
     if (loaded)
-        ys_history_fini(&history);
+        ys_record_fini(&ys_history_record, &history);
     if (args->compare)
-        ys_judged_fini(&judged);
+        ys_record_fini(&ys_judged_record, &judged);
     return status;
 }
 
