@@ -103,11 +103,6 @@ ys_status ys_plan_copy(const struct ys_plan *plan, struct ys_plan *copy)
     return ys_record_copy(&ys_plan_record, plan, copy);
 }
 
-ys_json *ys_plan_json(const struct ys_plan *plan)
-{
-    return ys_record_json(&ys_plan_record, plan);
-}
-
 /** A word that none of this version's adapters knows is no damage: it is what they lack. */
 static ys_status check_word(const ys_json *json, const char *key, const struct ys_names *names)
 {

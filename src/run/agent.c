@@ -269,7 +269,7 @@ static ys_status tell_all(struct agent *agent)
         if (!agent->records[i].has_facts)
             continue;
         YS_TRY(ys_node_send_series(agent->channel, rank, &agent->records[i].series));
-        told.facts = ys_facts_json(&agent->records[i].facts);
+        told.facts = ys_record_json(&ys_facts_record, &agent->records[i].facts);
         ys_status status = ys_node_send(agent->channel, YS_NODE_RANK, &ys_node_rank_record, &told);
         ys_json_free(told.facts);
         YS_TRY(status);

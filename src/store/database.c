@@ -1,6 +1,7 @@
 #include "store/database.h"
 
 #include "base/mem.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <string.h>
@@ -135,7 +136,7 @@ ys_status ys_db_run(struct ys_store *store, const char *sql, const char *kinds, 
     return status;
 }
 
-ys_status ys_db_begin(struct ys_store *store)
+ys_status ys_store_begin(struct ys_store *store)
 {
     if (store->depth == 0)
         YS_TRY(ys_db_exec(store, "BEGIN IMMEDIATE"));
@@ -143,7 +144,7 @@ ys_status ys_db_begin(struct ys_store *store)
     return YS_OK;
 }
 
-ys_status ys_db_end(struct ys_store *store, ys_status status)
+ys_status ys_store_end(struct ys_store *store, ys_status status)
 {
     store->spoiled |= status != YS_OK;
     if (--store->depth > 0)

@@ -66,7 +66,7 @@ static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, cons
     study->proof_failed |= ys_proof_lacks_judge(proof);
     ys_free(trial->unproven);
     trial->unproven = ys_proof_lacks_judge(proof) ? ys_strdup(reason) : NULL;
-    ys_json *made = ys_proof_json(proof);
+    ys_json *made = ys_record_json(&ys_proof_record, proof);
     ys_status kept = ys_study_keep_audit(study, trial->record.proof, made);
     ys_json_free(trial->record.proof);
     trial->record.proof = made;
