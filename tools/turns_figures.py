@@ -99,9 +99,10 @@ def burner(asked, folder):
         if child:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-    for manner, count in apart.items():
-        print("by %s: told apart %d of %d, half width %.2f %% (median)" % (manner, count, len(widths[manner]), 50 * statistics.median(widths[manner])))
-    print("by turns %.2f times narrower (median)" % statistics.median(r / t for r, t in zip(widths["runs"], widths["blocks"])))
+    for manner in filter(widths.get, apart):
+        print("by %s: told apart %d of %d, half width %.2f %% (median)" % (manner, apart[manner], len(widths[manner]), 50 * statistics.median(widths[manner])))
+    if widths["runs"]:
+        print("by turns %.2f times narrower (median)" % statistics.median(r / t for r, t in zip(widths["runs"], widths["blocks"])))
 
 
 def alike(asked, folder):
