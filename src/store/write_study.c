@@ -23,6 +23,34 @@ static ys_status first_int(struct ys_store *store, sqlite3_stmt *statement, int6
     return status;
 }
 
+ys_status ys_store_begin(struct ys_store *store)
+{
+    if (store->depth == 0)
+        YS_TRY(ys_db_exec(store, "BEGIN IMMEDIATE"));
+    store->depth++;
+    return YS_OK;
+}
+
+ys_status ys_store_end(struct ys_store *store, ys_status status)
+{
+    store->spoiled |= status != YS_OK;
+    if (--store->depth > 0)
+        return status;
+    if (status == YS_OK && store->spoiled)
+        status = ys_fail(YS_EINTERNAL, "results were to be stored of which a part had failed");
+    store->spoiled = false;
+    if (status == YS_OK)
+        status = ys_db_exec(store, "COMMIT");
+    /* Some failures (a full disk) have rolled back already. */
+    if (status != YS_OK && !sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    if (status != YS_OK && store->made_folder)
+        rmdir(store->made_folder);
+    ys_free(store->made_folder);
+    store->made_folder = NULL;
+    return status;
+}
+
 /* A row of which there is at most one, in place of what was there: the row `id` that it belongs to grows if it is new.
  * `sql` inserts it from `id`, `word` (where it is not NULL) and `doc` as text. */
 static ys_status replace(struct ys_store *store, enum ys_row_table table, int64_t id, const char *clear,
