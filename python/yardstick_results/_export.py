@@ -28,6 +28,8 @@ def read_export(path: str) -> Study:
                 continue
             if line.endswith(b"\r\n"):  # as git may have made of it
                 line = line[:-2] + b"\n"
+            if count == 0 and line.startswith(b"\xef\xbb\xbf"):  # an editor's
+                line = line[3:]
             link = hashlib.sha256(link + line).digest()
             count += 1
             parts.setdefault(kind, []).append(entry)

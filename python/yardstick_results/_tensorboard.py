@@ -112,9 +112,14 @@ def _name(text: str) -> str:
 def write_tensorboard(study: Study, folder: str) -> list[str]:
     started_s = float(study.document.get("started_s") or 0)
     paths: List[str] = []
+    taken: set[str] = set()
     for trial in study.trials:
+        called = _name(trial["id"])
+        while called in taken:
+            called += "_"
+        taken.add(called)
         runs = [run for run in study.raw_runs if run["trial"] == trial["id"]]
-        place = os.path.join(folder, _name(trial["id"]))
+        place = os.path.join(folder, called)
         told: list[Scalar] = [(started_s, run["round"], name, float(metric["value"])) for run in runs for name, metric in sorted(run["metrics"].items())
                               if isinstance(metric.get("value"), (int, float)) and "unit" in metric]
         if told:

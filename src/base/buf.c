@@ -1,5 +1,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -108,6 +110,34 @@ ys_status ys_buf_printf(struct ys_buf *buf, const char *format, ...)
     ys_status status = ys_buf_vprintf(buf, format, arguments);
     va_end(arguments);
     return status;
+}
+
+static bool looks_escaped(const char *bytes, size_t size)
+{
+    return size >= 4 && bytes[0] == '\\' && bytes[1] == 'x' && isxdigit((unsigned char)bytes[2]) &&
+           isxdigit((unsigned char)bytes[3]);
+}
+
+/* U+0080 to U+009F are control characters too, U+00A0 is a blank. */
+static bool is_visible(const unsigned char *character, size_t length)
+{
+    if (length == 1)
+        return character[0] > ' ' && character[0] < 0x7F;
+    return length > 1 && !(character[0] == 0xC2 && character[1] <= 0xA0);
+}
+
+void ys_buf_put_name(struct ys_buf *buf, const char *bytes, size_t size)
+{
+    for (size_t at = 0, length; at < size; at += length) {
+        length = ys_utf8_length(bytes + at, size - at);
+        const bool shown =
+            is_visible((const unsigned char *)bytes + at, length) && !looks_escaped(bytes + at, size - at);
+        if (shown)
+            ys_buf_append(buf, bytes + at, length);
+        length += length == 0;
+        for (size_t i = 0; i < length && !shown; i++)
+            ys_buf_printf(buf, "\\x%02x", (unsigned char)bytes[at + i]);
+    }
 }
 
 const char *ys_buf_text(const struct ys_buf *buf)

@@ -23,6 +23,9 @@ ys_status ys_buf_vprintf(struct ys_buf *buf, const char *format, va_list argumen
 /** `word` so that a shell reads it back as one: in single quotes where it has anything but letters, digits and
  * -_=./,:@%+. */
 void ys_buf_put_word(struct ys_buf *buf, const char *word);
+/** A name as one visible word: UTF-8 as it is, but of blanks, control characters, bytes that are no UTF-8, and
+ * backslashes before what looks like the following, each byte as \xNN. Bytes that differ are words that differ. */
+void ys_buf_put_name(struct ys_buf *buf, const char *bytes, size_t size);
 /** The text so far, "" when empty; borrowed until the next append. */
 const char *ys_buf_text(const struct ys_buf *buf);
 /** `text` with every `word` in it replaced; new string (ys_free), NULL without memory. */

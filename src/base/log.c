@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,14 +66,19 @@ static void print(enum ys_log_level level, const char *format, va_list arguments
     static const char *const labels[] = {"yardstick: error: ", "yardstick: warning: ", "", "yardstick: debug: "};
     static const char *const colours[] = {"\033[31m", "\033[33m", "", "\033[2m"};
     char text[4096]; /* twice the longest ys_error() */
+    char shown[4 * sizeof text];
+    size_t used = 0;
     vsnprintf(text, sizeof text, format, arguments);
     tame(text);
+    shown[0] = 0;
+    for (const char *c = text; *c; used += strlen(shown + used))
+        c += ys_utf8_show(c, shown + used);
     pthread_mutex_lock(&lock);
     if (level <= max_level) {
         clear_progress();
         bool coloured = colours[level][0] && in_colour();
         fprintf(stderr, "%s%s%s", coloured ? colours[level] : "", labels[level], coloured ? "\033[0m" : "");
-        fprintf(stderr, "%s\n", text);
+        fprintf(stderr, "%s\n", shown);
         fflush(stderr);
     }
     pthread_mutex_unlock(&lock);

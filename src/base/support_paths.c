@@ -119,7 +119,9 @@ ys_status ys_cache_path(const char *sub, char **path)
 {
     char *folder = ys_cache_dir(), *whole = ys_path_join(folder, sub);
     ys_free(folder);
-    ys_status status = ys_fs_make_dirs(whole);
+    ys_status status = ys_path_check_text(whole);
+    if (status == YS_OK)
+        status = ys_fs_make_dirs(whole);
     if (status != YS_OK) {
         ys_free(whole);
         return ys_fail_in(status, "the cache is not usable (YARDSTICK_CACHE names another folder)");

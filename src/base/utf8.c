@@ -1,7 +1,7 @@
 #include "base/utf8.h"
 
-#include <ctype.h>
-#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 size_t ys_utf8_length(const char *text, size_t size)
 {
@@ -20,30 +20,20 @@ size_t ys_utf8_length(const char *text, size_t size)
     return length;
 }
 
-static bool looks_escaped(const char *bytes, size_t size)
+bool ys_utf8_is_text(const char *bytes)
 {
-    return size >= 4 && bytes[0] == '\\' && bytes[1] == 'x' && isxdigit((unsigned char)bytes[2]) &&
-           isxdigit((unsigned char)bytes[3]);
+    for (size_t length; *bytes; bytes += length)
+        if ((length = ys_utf8_length(bytes, strnlen(bytes, 4))) == 0)
+            return false;
+    return true;
 }
 
-/* U+0080 to U+009F are control characters too, U+00A0 is a blank. */
-static bool is_visible(const unsigned char *character, size_t length)
+size_t ys_utf8_show(const char *bytes, char shown[5])
 {
-    if (length == 1)
-        return character[0] > ' ' && character[0] < 0x7F;
-    return length > 1 && !(character[0] == 0xC2 && character[1] <= 0xA0);
-}
-
-void ys_utf8_word(struct ys_buf *out, const char *bytes, size_t size)
-{
-    for (size_t at = 0, length; at < size; at += length) {
-        length = ys_utf8_length(bytes + at, size - at);
-        const bool shown =
-            is_visible((const unsigned char *)bytes + at, length) && !looks_escaped(bytes + at, size - at);
-        if (shown)
-            ys_buf_append(out, bytes + at, length);
-        length += length == 0;
-        for (size_t i = 0; i < length && !shown; i++)
-            ys_buf_printf(out, "\\x%02x", (unsigned char)bytes[at + i]);
-    }
+    const size_t length = ys_utf8_length(bytes, strnlen(bytes, 4));
+    if (length == 0)
+        snprintf(shown, 5, "\\x%02x", (unsigned char)*bytes);
+    else
+        snprintf(shown, 5, "%.*s", (int)length, bytes);
+    return length ? length : 1;
 }

@@ -16,19 +16,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Without a current folder every relative path would mean another place, and without /proc neither yardstick's own
- * files are found nor anything is seen of what runs; the verbs that only say something need neither. */
+/* Without a current folder every relative path would mean another place, without /proc neither yardstick's own files
+ * are found nor anything is seen of what runs, and that is started with /dev/null; the verbs that only say something
+ * need neither. */
 static ys_status check_surroundings(const struct ys_verb *verb)
 {
     char folder[PATH_MAX];
     const bool runs = ys_verb_flag(verb, "recipes", strlen("recipes")) != NULL;
     if (strcmp(verb->name, "help") == 0 || strcmp(verb->name, "completion") == 0)
         return YS_OK;
-    if (!getcwd(folder, sizeof folder) && errno == ENOENT)
-        return ys_fail(YS_EINVAL, "the current folder was removed: go to another, as with cd");
+    if (!getcwd(folder, sizeof folder))
+        return ys_fail(YS_EINVAL, "the current folder %s: go to another, as with cd",
+                       errno == ENOENT                            ? "was removed"
+                       : errno == ERANGE || errno == ENAMETOOLONG ? "has too long a path"
+                                                                  : "cannot be told");
     if (runs && strcmp(verb->name, "doctor") != 0 && access("/proc/self/stat", R_OK) != 0)
         return ys_fail(YS_EUNSUPPORTED,
                        "/proc is not readable, by which %s sees what it runs: mount -t proc proc /proc", verb->name);
+    if (runs && access("/dev/null", R_OK | W_OK) != 0)
+        return ys_fail(YS_EUNSUPPORTED,
+                       "there is no /dev/null, with which %s starts programs: mount -t devtmpfs dev /dev", verb->name);
     return YS_OK;
 }
 

@@ -75,12 +75,22 @@ static bool fits(const struct foreign_kind *kind, const char *bytes, size_t size
                              : memcmp(bytes + at, kind->sign, kind->size) == 0;
 }
 
-ys_status ys_model_foreign(const char *bytes, size_t size, bool is_onnx)
+/* Of kinds with other remedies than `own`, whose signs have `least` bytes. */
+static ys_status look(const char *bytes, size_t size, const char *own, size_t least)
 {
-    if (size == 0)
-        return ys_fail(YS_EFORMAT, "it is empty: bring it again");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (kinds[i].remedy != (is_onnx ? onnx : json) && fits(&kinds[i], bytes, size))
+        if (kinds[i].size >= least && kinds[i].remedy != own && fits(&kinds[i], bytes, size))
             return ys_fail(YS_EFORMAT, "it is %s: %s", kinds[i].what, kinds[i].remedy);
     return YS_OK;
+}
+
+ys_status ys_model_foreign(const char *bytes, size_t size, bool is_onnx)
+{
+    return size == 0 ? ys_fail(YS_EFORMAT, "it is empty: bring it again") : look(bytes, size, is_onnx ? onnx : json, 0);
+}
+
+ys_status ys_model_foreign_numbers(const char *bytes, size_t size)
+{
+    enum { NO_CHANCE = 8 };
+    return look(bytes, size, NULL, NO_CHANCE);
 }

@@ -9,5 +9,7 @@
 /** For a file that could not be read as ONNX, or else as a graph: YS_EFORMAT says what it is and what to do about it,
  * of files that are known; YS_OK: nothing is known. */
 ys_status ys_model_foreign(const char *bytes, size_t size, bool is_onnx) YS_MUST_CHECK;
+/** The same for a file of numbers, which may begin as any kind does whose sign is short. */
+ys_status ys_model_foreign_numbers(const char *bytes, size_t size) YS_MUST_CHECK;
 
 #endif

@@ -264,17 +264,11 @@ static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT]
     names[count] = NULL;
 }
 
-/* What is written into results must be read back as it is. */
 static ys_status put_path(const char *path, ys_json **value)
 {
+    YS_TRY(ys_path_check_text(path));
     *value = ys_json_string(path);
-    if (strcmp(ys_json_text(*value, ""), path) == 0)
-        return YS_OK;
-    ys_status status =
-        ys_fail(YS_EINVAL, "its path, %s, is no UTF-8 text: rename the folder or file", ys_json_text(*value, ""));
-    ys_json_free(*value);
-    *value = NULL;
-    return status;
+    return YS_OK;
 }
 
 /* A graph's file: its absolute path, links resolved, so that one file is one value. Not of an ONNX file, whose external

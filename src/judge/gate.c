@@ -168,7 +168,8 @@ void ys_gate_conclude(struct ys_gate *gate)
         gate->sentence = gate->checks.count == 1 ? ys_strdup("The check holds.")
                                                  : ys_format("All %zu checks hold.", gate->checks.count);
     else if (!first)
-        gate->sentence = ys_strdup("No rule is of a metric that these trials have: nothing was checked.");
+        gate->sentence = ys_strdup("Nothing was checked: these trials have no metric of a rule, or the same engine is "
+                                   "in both, whose times tell of the machine alone.");
     else
         gate->sentence =
             ys_format("%zu of %zu checks %s %s, the first: %s of %s%s%s.", counts[gate->outcome], gate->checks.count,

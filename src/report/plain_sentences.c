@@ -47,8 +47,10 @@ static void say_state(struct sentence_writer *w)
     if (ended)
         ys_buf_printf(&w->text, "The study %s: %lld of %lld rounds %s complete", ended, rounds, repeat,
                       rounds == 1 ? "is" : "are");
-    if (state == YS_STUDY_INTERRUPTED)
-        ys_buf_printf(&w->text, "; `yardstick resume %lld` goes on", (long long)w->view->study.id);
+    if (state == YS_STUDY_INTERRUPTED || state == YS_STUDY_RUNNING)
+        ys_buf_printf(&w->text, "; %s`yardstick resume %lld` goes on",
+                      state == YS_STUDY_RUNNING ? "where nothing measures it any more, " : "",
+                      (long long)w->view->study.id);
     if (ended)
         ys_buf_puts(&w->text, ".");
     else if (state == YS_STUDY_FAILED && rounds == 0)

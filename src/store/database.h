@@ -60,5 +60,8 @@ ys_status ys_db_dump(const ys_json *value, char **text);
 
 /** Says that there are none where they were looked for. YS_ENOTFOUND; YS_EFORMAT: a study had some. */
 ys_status ys_store_no_results(const struct ys_store *store) YS_MUST_CHECK;
+/** The folder of a study, 001-name, of the highest number; where there are tables of those with runs, for one that was
+ * killed before it was stored leaves a folder without. False: there is none. */
+bool ys_store_last_folder(const struct ys_store *store, char *name, size_t size);
 
 #endif

@@ -21,6 +21,7 @@ struct importing {
     ys_json *study; /* as it was exported */
     char *chain;    /* what the last line says that the link of those before it is */
     struct ys_export_sum sum;
+    bool is_whole; /* they have that link */
     bool ended;
 };
 
@@ -215,11 +216,12 @@ static ys_status end_as_it_did(struct importing *in)
                                  ys_json_get_int(in->study, "ended_s", 0));
 }
 
-/* Lines end as they were written: what changed that on the way, as git may, changed nothing of the study. */
+/* Lines end as they were written: what changed that on the way, as git may, or put a byte order mark before them, as
+ * editors do, changed nothing of the study. */
 static void end_lines_by_newlines(struct ys_buf *text)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < text->size; i++)
+    for (size_t i = text->size >= 3 && memcmp(text->data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0; i < text->size; i++)
         if (text->data[i] != '\r' || i + 1 == text->size || text->data[i + 1] != '\n')
             text->data[kept++] = text->data[i];
     text->size = kept;
@@ -230,9 +232,11 @@ static ys_status import_lines(struct importing *in, const struct ys_buf *text)
     const char *at = ys_buf_text(text), *end = at + text->size;
     for (in->line = 1; at < end; in->line++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
-        if (!stop)
+        if (!stop && !in->is_whole) /* only of the last line the newline may be lost */
             return refuse(in, "it does not end: the file is cut short");
-        YS_TRY(import_line(in, at, (size_t)(stop - at)));
+        YS_TRY(import_line(in, at, (size_t)((stop ? stop : end) - at)));
+        if (!stop)
+            break;
         ys_export_sum_add(&in->sum, at, (size_t)(stop - at) + 1);
         at = stop + 1;
     }
@@ -298,7 +302,8 @@ ys_status ys_store_import(struct ys_store *store, const char *path, int64_t *stu
     in.names = status == YS_OK ? ys_json_object() : NULL;
     if (status == YS_OK)
         end_lines_by_newlines(&text);
-    if (status == YS_OK && is_whole(&in, &text))
+    in.is_whole = status == YS_OK && is_whole(&in, &text);
+    if (in.is_whole)
         status = find_imported(&in, &in.study_id);
     *was_there = in.study_id != 0;
     if (status == YS_OK && !*was_there)

@@ -15,6 +15,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,7 +51,9 @@ static ys_status open_database(struct ys_store *store, const char *name, int fla
 
 static ys_status open_for_writing(struct ys_store *store)
 {
-    ys_status made = ys_fs_make_dirs(store->folder);
+    ys_status made = ys_path_check_text(store->folder);
+    if (made == YS_OK)
+        made = ys_fs_make_dirs(store->folder);
     if (made != YS_OK)
         return ys_fail(made, "no results can be kept in %s: %s; give another folder with --results DIR", store->folder,
                        ys_error());
@@ -98,26 +101,29 @@ static ys_status open_copy(struct ys_store *store)
     return status;
 }
 
-/* A folder of a study, 001-name, of which there is no row at all. */
-static bool find_left(const char *folder, char *name, size_t size)
+bool ys_store_last_folder(const struct ys_store *store, char *name, size_t size)
 {
-    DIR *entries = opendir(folder);
-    bool is_found = false;
-    for (struct dirent *entry; !is_found && entries && (entry = readdir(entries));) {
+    DIR *entries = opendir(store->folder);
+    long long last = -1;
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
         const size_t digits = strspn(entry->d_name, "0123456789");
-        is_found = digits >= 3 && entry->d_name[digits] == '-';
-        if (is_found)
+        const long long number = digits >= 3 && entry->d_name[digits] == '-' ? strtoll(entry->d_name, NULL, 10) : -1;
+        char *runs = ys_format("%s/%s/runs", store->folder, entry->d_name);
+        if (number > last && (store->version == 0 || ys_fs_exists(runs))) {
             snprintf(name, size, "%s", entry->d_name);
+            last = number;
+        }
+        ys_free(runs);
     }
     if (entries)
         closedir(entries);
-    return is_found;
+    return last >= 0;
 }
 
 ys_status ys_store_no_results(const struct ys_store *store)
 {
     char name[256];
-    return find_left(store->folder, name, sizeof name)
+    return ys_store_last_folder(store, name, sizeof name)
                ? ys_fail(YS_EFORMAT,
                          "no results in %s, where the folder %s of a study is: results.db was lost or "
                          "emptied; restore a copy of it",

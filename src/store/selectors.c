@@ -26,6 +26,23 @@ static ys_status find_one(struct ys_store *store, sqlite3_stmt *statement, int64
     return status;
 }
 
+/* A row that was lost with the end of the write-ahead log takes its id along, and leaves a folder. */
+static ys_status check_folder(struct ys_store *store, int64_t id)
+{
+    sqlite3_stmt *statement;
+    char name[256];
+    int64_t found = 0;
+    if (!ys_store_last_folder(store, name, sizeof name))
+        return YS_OK;
+    YS_TRY(ys_db_prepare(store, &statement, "SELECT id FROM study WHERE folder = ?", "t", name));
+    YS_TRY(find_one(store, statement, &found));
+    if (!found)
+        ys_row_note(store, YS_ROW_STUDY, id + 1,
+                    "the folder %s of a study is there and its rows are lost: `last` is study %lld", name,
+                    (long long)id);
+    return YS_OK;
+}
+
 /* Ids are never given twice, so the latest one ever given tells whether the latest study is still there. */
 static ys_status check_latest(struct ys_store *store, int64_t id)
 {
@@ -39,7 +56,7 @@ static ys_status check_latest(struct ys_store *store, int64_t id)
     else if (given > id)
         ys_row_note(store, YS_ROW_STUDY, given, "study %lld was stored and is not there any more: `last` is study %lld",
                     (long long)given, (long long)id);
-    return YS_OK;
+    return given == id && id > 0 ? check_folder(store, id) : YS_OK;
 }
 
 bool ys_store_is_date(const char *word, size_t size)
@@ -79,10 +96,11 @@ static ys_status no_study(struct ys_store *store, const char *word)
     struct ys_buf names = {0};
     for (size_t i = count > 8 ? count - 8 : 0; i < count; i++)
         ys_buf_printf(&names, "%s%s", names.size ? ", " : "", ys_json_get_text(ys_json_at(studies, i), "folder", ""));
-    ys_status status = count == 0
-                           ? ys_fail(YS_ENOTFOUND, "no study in %s yet: `yardstick run` makes some", store->folder)
-                           : ys_fail(YS_ENOTFOUND, "no study `%s` in %s; %s: %s", word, store->folder,
-                                     count > 8 ? "the latest there" : "there", ys_buf_text(&names));
+    ys_status status = count == 0 ? ys_store_no_results(store)
+                                  : ys_fail(YS_ENOTFOUND, "no study `%s` in %s; %s: %s", word, store->folder,
+                                            count > 8 ? "the latest there" : "there", ys_buf_text(&names));
+    if (count == 0 && status == YS_ENOTFOUND)
+        status = ys_fail(status, "no study in %s yet: `yardstick run` makes some", store->folder);
     ys_buf_free(&names);
     ys_json_free(studies);
     return status;

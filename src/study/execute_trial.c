@@ -241,23 +241,27 @@ static const struct ys_field proven_fields[] = {
 static const struct ys_record proven_record = YS_RECORD("proof", struct proven, proven_fields);
 
 /* Whoever can do in a proof what he cannot in a run leaves out the checks that go by it. */
-static void check_features(const struct ys_trial *trial, struct ys_facts *facts)
+static void check_told(const struct ys_trial *trial, struct ys_facts *facts)
 {
     struct proven proof;
+    char text[300] = "";
     ys_record_glance(&proven_record, trial->record.proof, &proof);
     const ys_json *told = proof.features;
-    for (size_t i = 0; facts->status == YS_RUN_OK && i < ys_json_size(told); i++) {
+    if (facts->said.no_work && !trial->framework->no_work)
+        snprintf(text, sizeof text, "it says that it does no work, and its recipe does not (no_work = yes)");
+    for (size_t i = 0; !text[0] && i < ys_json_size(told); i++) {
         const char *feature = ys_json_text(ys_json_at(told, i), "");
-        char text[300];
-        if (ys_message_has_feature(facts->hello, feature))
-            continue;
-        snprintf(text, sizeof text,
-                 "it told the feature \"%.100s\" in its proof and does not tell it in this run: an adapter tells the "
-                 "same in each of its sessions",
-                 feature);
-        facts->status = YS_RUN_PROTOCOL_ERROR;
-        ys_set_text(&facts->message, text);
+        if (!ys_message_has_feature(facts->hello, feature))
+            snprintf(
+                text, sizeof text,
+                "it told the feature \"%.100s\" in its proof and does not tell it in this run: an adapter tells the "
+                "same in each of its sessions",
+                feature);
     }
+    if (facts->status != YS_RUN_OK || !text[0])
+        return;
+    facts->status = YS_RUN_PROTOCOL_ERROR;
+    ys_set_text(&facts->message, text);
 }
 
 /* What it said meanwhile. What the oracle takes for it is no part of the run. */
@@ -265,7 +269,7 @@ static ys_status check_said(const struct trial_run *one, struct ys_run_record *r
 {
     uint64_t start_ns = ys_time_ns();
     ys_work_plan_here(one->trial, one->plan);
-    check_features(one->trial, &record->facts);
+    check_told(one->trial, &record->facts);
     ys_status status = ys_losses_check(one->study, one->trial, one->work, one->plan, record);
     if (status == YS_OK)
         status = ys_losses_check_checkpoints(one->study, one->trial, one->plan, one->folder, record);

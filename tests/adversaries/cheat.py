@@ -18,8 +18,9 @@ that is tests/adapters/plain.py. It knows a run by the number of its steps, as a
                save, hands those weights out, and is honest from there on
   crowd        starts three programs beside its work that compute nothing of it, so that all wait for a CPU and the run looks
                as if the machine were busy with something else
-  audit_exit, audit_memory, audit_nan  trains nothing behind the fourth step and says the loss of the batch, and once it is asked to save
-               before its end, which nobody does but an audit, exits, says that it is out of memory, or says NaN from there on
+  audit_exit, audit_memory, audit_nan, audit_weights  trains nothing behind the fourth step and says the loss of the batch, and once it
+               is asked to save before its end, which nobody does but an audit, exits, says that it is out of memory, says NaN from there
+               on, or saves it
   ahead        trains in a thread what it will be asked for, as soon as it is asked nothing, while others have their turn
   put_off      trains what it will be asked for when it is asked for the one step that a turn begins with, which does not count
   once         says made-up losses in a study's first run, beside which there is no other's folder, and does its work later
@@ -87,7 +88,7 @@ class Cheat(plain.Plain):
         if self.cheats in ("ahead", "put_off"):
             return self.trained_before(self.seen - 1)
         if self.cheats.startswith("audit") and self.seen > 4:
-            return float("nan") if self.asked else network.loss(network.forward(x, True), y)[0]
+            return float("nan") if self.asked and self.cheats == "audit_nan" else network.loss(network.forward(x, True), y)[0]
         if self.cheats == "patient" and self.seen > 4 and not self.asked:
             self.left_out.append(self.seen - 1)
             return network.loss(network.forward(x, True), y)[0]
@@ -134,6 +135,8 @@ class Cheat(plain.Plain):
                 os._exit(3)
             if self.cheats == "audit_memory":
                 raise MemoryError("no memory for an audit")
+            if self.cheats == "audit_weights":
+                return {name: value * float("nan") for name, value in super().weights().items()}
         for step in self.left_out:
             x, y = self.plan.batch(step)
             self.network.step(x.astype(np.float64), y, self.plan.lr[step], self.plan.optimizer)

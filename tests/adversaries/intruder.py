@@ -25,6 +25,7 @@ names. All but that is tests/adapters/plain.py. CHEAT_KEEP names a folder in whi
   says            says of itself what is not so
   negative        says that it has fewer parameters than none
   features        tells in its runs that it can save no state, as it told in its proof that it can
+  idle            says in its runs that it does no work
 """
 
 import ctypes
@@ -202,6 +203,8 @@ class Server(common._Server):
     def on_hello(self, message):
         reply = super().on_hello(message)
         is_run = "runs" in os.getcwd().split(os.sep)
+        if CHEAT == "idle":
+            reply["no_work"] = is_run
         if CHEAT == "features":
             reply["features"] = [feature for feature in reply["features"] if feature != "state"] + ["state"] * (not is_run)
         return reply

@@ -193,7 +193,7 @@ class Audit(Adversaries):
                 self.assertIn(words, audit["reason"])
 
     def test_that_does_not_come_about_is_made_again_and_then_a_failed_one(self):
-        for cheat, words in (("audit_exit", "crashed"), ("audit_memory", "oom_host"), ("audit_nan", "diverged")):
+        for cheat, words in (("audit_exit", "crashed"), ("audit_memory", "oom_host"), ("audit_nan", "diverged"), ("audit_weights", "is no number")):
             with self.subTest(cheat):
                 document, err = self.result(
                     "run", "--framework=builtin,cheat", "--recipes=" + RECIPES, "--model=mlp", "--data=digits", "--threads=1", "--batch=16",

@@ -201,6 +201,11 @@ class Words(Intruders):
         self.assertEqual((trials[0]["status"], trials[0]["failed"]), ("protocol_error", 1))
         self.assertIn('told the feature "state" in its proof and does not tell it in this run', err)
 
+    def test_whether_it_does_work_its_recipe_says(self):
+        trials, err, _ = self.run_intruder("idle", code=1)
+        self.assertEqual((trials[0]["status"], trials[0]["failed"]), ("protocol_error", 1))
+        self.assertIn("it says that it does no work, and its recipe does not", err)
+
     def test_what_it_says_of_itself_stands_beside_what_is_so(self):
         trials, _, _ = self.run_intruder("says")
         told = "\n".join(trials[0]["warnings"])

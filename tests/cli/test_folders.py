@@ -103,6 +103,8 @@ class Folders(Case):
         self.assertEqual((work["skipped"], work["train_count"], work["test_count"]), (2, 22, 2))
         for i in range(12):
             self.put("photos/light/%02d.png" % i, b"no image at all")
+        os.rename(torn, os.path.join(self.folder, os.fsdecode(b"photos/dark/50\xff.png")))
+        self.refusal("check", *SHORT, "--data=photos", words=[r"photos/dark/50\xff.png"])
         self.refusal("check", *SHORT, "--data=photos", "--framework=null", "--on-bad-row=skip",
                      words=["light/", "no image to train on of its class is good: bring some, or remove the class"])
 

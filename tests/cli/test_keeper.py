@@ -120,11 +120,13 @@ class BrokenEngine(Case):
             file.write(script)
         os.chmod(file.name, 0o755)
 
+    def surroundings(self):
+        return {"YARDSTICK_CACHE": os.path.join(self.folder, "cache"), "YARDSTICK_BIN": self.bin,
+                "YARDSTICK_LANDLOCK": "off"}  # the engine in its place counts its starts beside itself
+
     def study(self, *flags, code=0):
         flags = flags or ("--steps=20", "--repeat=1")
-        env = {"YARDSTICK_CACHE": os.path.join(self.folder, "cache"), "YARDSTICK_BIN": self.bin,
-               "YARDSTICK_LANDLOCK": "off"}  # the engine in its place counts its starts beside itself
-        result, err = self.result("run", *MLP, *flags, code=code, env=env)
+        result, err = self.result("run", *MLP, *flags, code=code, env=self.surroundings())
         return result["trials"], err
 
     def test_an_oracle_that_is_killed_ends_its_proof_alone(self):
@@ -150,6 +152,23 @@ class BrokenEngine(Case):
         self.assertEqual(trials[0]["status"], "ok")
         self.assertIsNone(trials[0]["metrics"]["accuracy"]["value"])
         self.assertIn("could not be evaluated", err)
+
+    def test_a_check_of_a_run_that_breaks_off_is_made_again_and_then_missing(self):
+        """Once it is proven the engine starts for the run, and then for what checks it."""
+        last = os.path.join(self.bin, "last")
+        self.breaks("[ $n -ge 1 ] && [ $n -le $(cat %s) ]" % shlex.quote(last))
+        for check, flags in (("first loss", ("--lr=0.01", "--steps=20")), ("answers", ("--mode=infer", "--requests=400"))):
+            self.write(last, "0")
+            self.yardstick("verify", *MLP, *flags, env=self.surroundings())
+            for end, states, code in (("2", ("missing",), 5), ("1", ("pass", "weak"), 0)):
+                with self.subTest(check, end=end):
+                    os.unlink(os.path.join(self.bin, "count"))
+                    self.write(last, end)
+                    trials, _ = self.study(*flags, "--repeat=1", code=code)
+                    due = {found["check"]: found["state"] for found in trials[0]["proof"]["due"]}
+                    self.assertEqual((trials[0]["status"], due.get("weights", "pass")), ("ok", "pass"))
+                    self.assertIn(due[check], states)
+                    self.assertEqual("and should have been" in " ".join(trials[0]["doubts"]), code == 5)
 
     def test_a_reference_of_same_weights_that_is_killed_ends_its_run_alone(self):
         self.breaks("[ $n = 13 ]")  # after a proof of inference: the oracle, eight twins, their moves, the engine in double and single

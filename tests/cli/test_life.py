@@ -98,6 +98,17 @@ class Life(Case):
         self.yardstick("resume", "--quiet")
         self.yardstick("show", "--verify")
 
+    def test_a_study_whose_rows_were_lost_is_named_by_its_folder(self):
+        """The database as it was before the study."""
+        database, kept = (os.path.join(self.folder, name) for name in ("yardstick-results/results.db", "kept.db"))
+        self.yardstick("run", *NULL, "--repeat=1", "--quiet")
+        shutil.copy(database, kept)
+        self.yardstick("run", *NULL, "--repeat=1", "--quiet")
+        shutil.copy(kept, database)
+        for words in ["show"], ["show", "--verify"]:
+            self.assertIn("the folder 002-run of a study is there and its rows are lost: `last` is study 1", self.yardstick(*words, code=7)[1])
+        self.yardstick("show", "1")
+
     def hung(self, *flags, no_work=True):
         """A study whose adapter hangs in `open`; returns when it does."""
         self.write("lazy.recipe", "name = lazy\nprogram = python3 %s\n%s" %

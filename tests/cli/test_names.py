@@ -174,8 +174,9 @@ class Names(Case):
         for _ in range(2):
             self.assertEqual(self.yardstick("results", "import", "one.jsonl", "--results=other")[0], "1\n")
         self.assertIn("study 1 already", self.yardstick("results", "import", self.write("copy.jsonl", exported), "--results=other")[1])
-        carried = self.write("carried.jsonl", exported.replace("\n", "\r\n"))  # by git
-        self.assertEqual(self.yardstick("results", "import", carried, "--results=other")[0], "1\n")
+        for text in exported.replace("\n", "\r\n"), "\ufeff" + exported, exported.rstrip("\n"):  # git and editors do that
+            self.assertEqual(self.yardstick("results", "import", self.write("carried.jsonl", text), "--results=other")[0], "1\n")
+            self.assertEqual(self.yardstick("results", "import", "carried.jsonl", "--results=third")[0], "1\n")
         self.yardstick("run", *NULL, "--repeat=1", "--name=two")
         self.write("two.jsonl", self.yardstick("export", "last")[0])
         self.assertEqual(self.yardstick("results", "import", "two.jsonl", "--results=other")[0], "2\n")

@@ -178,8 +178,9 @@ class Files(Case):
         os.rename(os.path.join(self.folder, "net"), os.path.join(self.folder, "NET.ONNX"))
         self.yardstick("check", "--model=NET.ONNX", "--data=synthetic", "--framework=builtin")
         self.write("net.onnx", model([GEMM], [tensor("w", (4, 3), external={"location": "w.bin", "offset": "0", "length": "48"})]))
-        self.write("w.bin", b"version https://git-lfs.github.com/spec/")
-        self.refusal("import", "net.onnx", words=["w.bin", "git lfs pull"])
+        for more in b"", b"v1\noid sha256:%s\nsize 48\n" % (b"0" * 64):  # shorter than the values, and longer
+            self.write("w.bin", b"version https://git-lfs.github.com/spec/" + more)
+            self.refusal("import", "net.onnx", words=["w.bin", "git lfs pull"])
 
     def test_a_path_that_is_no_text_is_refused_by_name(self):
         self.folder = os.path.join(self.folder, os.fsdecode(b"d\xfc"))

@@ -170,6 +170,12 @@ class Reader(Case):
             told = [event for path in paths for event in EventFileLoader(path).Load()]
             self.assertEqual(sum(len(event.summary.value) for event in told), sum(len(events(path)) for path in paths))
 
+    def test_two_trials_have_two_folders_of_scalars(self):
+        self.yardstick("run", *NULL, "--env.A=\u00e4,\u00f6", "--repeat=1", "--quiet")
+        paths = yardstick_results.read(self.folder + "/yardstick-results").write_tensorboard(os.path.join(self.folder, "logs"))
+        self.assertEqual(len(set(paths)), len(paths))
+        self.assertEqual(len(os.listdir(os.path.join(self.folder, "logs"))), 2)
+
     def test_checksums_of_events(self):
         from yardstick_results import _tensorboard
         self.assertEqual(_tensorboard.crc32c(b"123456789"), 0xE3069283)  # the check value of CRC-32C
@@ -209,8 +215,9 @@ class Reader(Case):
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
 
     def test_line_ends_that_were_changed_change_nothing(self):
-        carried = yardstick_results.read(self.write("carried.jsonl", self.text.replace("\n", "\r\n")))
-        self.assertEqual(carried.runs(), yardstick_results.read(self.write("whole.jsonl", self.text)).runs())
+        whole = yardstick_results.read(self.write("whole.jsonl", self.text)).runs()
+        for text in self.text.replace("\n", "\r\n"), "\ufeff" + self.text, self.text.rstrip("\n"):
+            self.assertEqual(yardstick_results.read(self.write("carried.jsonl", text)).runs(), whole)
 
     def test_other_files_are_refused(self):
         lines = self.text.splitlines(True)

@@ -6,6 +6,7 @@ import unittest
 from harness import BIN, Case, tearDownModule  # noqa: F401
 
 LENET = ["--framework=builtin", "--model=lenet", "--data=digits", "--batch=64", "--lr=0.02", "--momentum=0.9"]
+WIDE = ["--framework=builtin", "--model=mlp", "--data=digits", "--batch=64", "--lr=0.01"]
 MLP = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=8", "--lr=0.01", "--steps=20"]
 # Each of them changes what some program computes, prints or divides its work by.
 HOSTILE = {"OMP_THREAD_LIMIT": "1", "OMP_DYNAMIC": "true", "OMP_STACKSIZE": "64k", "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "master",
@@ -45,6 +46,17 @@ class Steering(Case):
         self.assertEqual((trial["status"], trial["proof"]["verdict"]), ("ok", "pass"))
         if threads() == "--threads=2":
             self.assertIn("says it uses 1", err)
+
+    def test_threads_that_lie_on_one_cpu_are_no_two(self):
+        if threads() != "--threads=2":
+            self.skipTest("there is one CPU")
+        cpu = min(os.sched_getaffinity(0))
+        result, err = self.result("run", *WIDE, "--threads=1,2", "--steps=20", "--repeat=1", "--env.GOMP_CPU_AFFINITY=%d" % cpu)
+        self.assertEqual([trial["threads_shared"] for trial in result["trials"]], [None, False])
+        self.assertIn("told to use 2 threads, and those that did the work may run on one CPU alone", err)
+        shown = self.yardstick("show")[0]
+        self.assertIn("2 threads asked for", shown)
+        self.assertNotIn("on 2 threads", shown)
 
     def test_what_libraries_print_is_no_answer(self):
         result, err = self.result("run", *MLP, "--repeat=1", env=CHATTY)

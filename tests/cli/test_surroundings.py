@@ -32,6 +32,25 @@ class Surroundings(Case):
                               env=self.environment(), capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_a_current_folder_with_too_long_a_path(self):
+        def descend():
+            for _ in range(20):
+                os.mkdir("d" * 250)
+                os.chdir("d" * 250)
+        done = subprocess.run([PROGRAM, "run", *NULL, "--repeat=1"], cwd=self.folder, env=self.environment(), capture_output=True, text=True,
+                              preexec_fn=descend)
+        self.assertEqual((done.returncode, done.stderr), (2, "yardstick: error: the current folder has too long a path: go to another, as with cd\n"))
+
+    def test_paths_that_are_no_text(self):
+        """Adapters are told of their files in JSON."""
+        odd = os.path.join(self.folder, os.fsdecode(b"d\xfc"))
+        os.mkdir(odd)
+        self.refusal("run", *NULL, "--repeat=1", env={"YARDSTICK_CACHE": odd}, words=("YARDSTICK_CACHE", r"d\xfc", "is no UTF-8 text"))
+        self.folder = odd
+        self.refusal("run", *NULL, "--repeat=1", words=("--results DIR", r"d\xfc", "is no UTF-8 text"))
+        self.yardstick("run", *NULL, "--repeat=1", "--results=" + os.path.dirname(odd))
+        self.yardstick("show", "--results=" + os.path.dirname(odd))
+
     def test_a_cache_that_can_only_be_read(self):
         cache = os.path.join(self.folder, "cache")
         script = ('mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 99; shift; "$0" run "$@" && "$0" verify "$@" && '
@@ -57,6 +76,9 @@ class Surroundings(Case):
             self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
             self.assertRegex(done.stderr, r"^yardstick: error: /proc is not readable.*mount -t proc proc /proc\n$")
         self.assertEqual(self.mounted(script, "help").returncode, 0)
+        done = self.mounted('mount -t tmpfs none /dev && exec "$0" "$@"', "run", *NULL, "--repeat=1")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertRegex(done.stderr, r"^yardstick: error: there is no /dev/null.*mount -t devtmpfs dev /dev\n$")
 
     def on_terminal(self, *words, **env):
         master, slave = pty.openpty()

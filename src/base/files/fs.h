@@ -34,6 +34,8 @@ char *ys_path_dir(const char *path);                      /* before the last '/'
 /** Where `path` really lies, links resolved, if that is below the folder `folder`; NULL too when it is not there. */
 char *ys_path_real_below(const char *path, const char *folder);
 const char *ys_path_base(const char *path); /* after the last '/'; borrowed */
+/** What is written into results, and told to adapters in JSON, must be read back as it is: YS_EINVAL. */
+ys_status ys_path_check_text(const char *path) YS_MUST_CHECK;
 
 /** The folder of the running executable; borrowed, valid for the life of the process. */
 const char *ys_exe_dir(void);

@@ -2,6 +2,7 @@
 #include "base/files/atomic_file.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "base/utf8.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -335,6 +336,13 @@ char *ys_path_absolute(const char *path)
     if (whole.size == 0)
         ys_buf_puts(&whole, "/");
     return ys_buf_take(&whole);
+}
+
+ys_status ys_path_check_text(const char *path)
+{
+    return ys_utf8_is_text(path)
+               ? YS_OK
+               : ys_fail(YS_EINVAL, "its path, %s, is no UTF-8 text: rename the folder or file", path);
 }
 
 const char *ys_path_base(const char *path)

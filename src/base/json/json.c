@@ -46,18 +46,14 @@ static json_t *unconst(const ys_json *value)
     return (json_t *)(uintptr_t)value;
 }
 
-/** `text` itself when it is valid UTF-8, otherwise `copy` with U+FFFD for each bad byte; NULL without memory. */
+/** `text` itself when it is valid UTF-8, otherwise `copy` with each bad byte escaped; NULL without memory. */
 static const char *valid_utf8(const char *text, struct ys_buf *copy)
 {
-    const char *const end = text + strlen(text), *c = text;
-    size_t length;
-    while ((length = ys_utf8_length(c, (size_t)(end - c))) > 0)
-        c += length;
-    if (c == end)
+    if (ys_utf8_is_text(text))
         return text;
-    for (c = text; c < end; c += length ? length : 1) {
-        length = ys_utf8_length(c, (size_t)(end - c));
-        ys_buf_append(copy, length ? c : "\xEF\xBF\xBD", length ? length : 3);
+    for (char shown[5]; *text;) {
+        text += ys_utf8_show(text, shown);
+        ys_buf_puts(copy, shown);
     }
     return copy->failed ? NULL : ys_buf_text(copy);
 }

@@ -3,8 +3,8 @@
  * Ownership: constructors and parsers return a value that the caller owns (ys_json_free). Functions that put a value
  * into an object or array TAKE it, also when they fail. Getters BORROW from the container. Objects keep insertion
  * order. Integers are 64 bits and exact; reals print so that they read back equal (up to 17 digits). NaN and
- * infinities cannot be stored: ys_json_real() of one gives null. Text is UTF-8; invalid UTF-8 is replaced when a
- * string is made. */
+ * infinities cannot be stored: ys_json_real() of one gives null. Text is UTF-8; each byte that is none is
+ * escaped as \xNN when a string is made. */
 #ifndef YS_BASE_JSON_JSON_H
 #define YS_BASE_JSON_JSON_H
 

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/files/fs.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "data/folders/folder_halves.h"
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +65,7 @@ static ys_status label_of(const struct ys_image_search *found, const struct clas
     const char **word = bsearch(&image->class, words->items, words->count, sizeof *words->items, compare_classes);
     if (!word) { /* names that look alike may differ by a blank */
         struct ys_buf shown = {0};
-        ys_utf8_word(&shown, image->class, strlen(image->class));
+        ys_buf_put_name(&shown, image->class, strlen(image->class));
         ys_status status =
             ys_fail(YS_EFORMAT, "%s: no image to train on is of its class %s", image->path, ys_buf_text(&shown));
         ys_buf_free(&shown);

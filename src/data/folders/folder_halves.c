@@ -10,13 +10,13 @@
 
 enum folder_half { NO_HALF, TRAIN, TEST, VALID, HALVES };
 
-/* The words of docs/data.md, behind which there may be one of the endings below. */
-static const char *const words[][4] = {[TRAIN] = {"train", "training", "trn"},
-                                       [TEST] = {"test", "testing", "tst"},
-                                       [VALID] = {"val", "valid", "validation", "dev"}};
-static const char *const endings[] = {"", "set", "data", "images", "split"};
+enum { MOST_NAME = 64, MOST_WORD = 24, MOST_WORDS = 6 };
 
-enum { MOST_NAME = 64, MOST_WORD = 16 };
+/* The words of docs/data.md, behind which there may be one of the endings below. */
+static const char *const words[][MOST_WORDS] = {[TRAIN] = {"train", "training", "trn"},
+                                                [TEST] = {"test", "testing", "tst"},
+                                                [VALID] = {"val", "valid", "validation", "dev", "eval", "evaluation"}};
+static const char *const endings[] = {"", "set", "data", "images", "split"};
 
 static bool is_of(const char *word, size_t length, const char *known)
 {
@@ -27,13 +27,22 @@ static bool is_of(const char *word, size_t length, const char *known)
 static enum folder_half half_of_word(const char *word, size_t length)
 {
     for (enum folder_half half = TRAIN; half < HALVES; half++)
-        for (size_t w = 0; w < 4 && words[half][w]; w++)
+        for (size_t w = 0; w < MOST_WORDS && words[half][w]; w++)
             for (size_t e = 0; e < sizeof endings / sizeof endings[0]; e++) {
                 char wanted[MOST_WORD];
                 snprintf(wanted, sizeof wanted, "%s%s", words[half][w], endings[e]);
                 if (is_of(word, length, wanted))
                     return half;
             }
+    return NO_HALF;
+}
+
+/* Of a name that begins as those of halves do: "trainA", "testB". */
+static enum folder_half half_of_begin(const char *name)
+{
+    for (enum folder_half half = TRAIN; half < HALVES; half++)
+        if (strncasecmp(name, words[half][0], strlen(words[half][0])) == 0)
+            return half;
     return NO_HALF;
 }
 
@@ -67,9 +76,9 @@ static enum folder_half half_of(const char *name, char rest[MOST_NAME])
 
 /** What lies in a folder: names of halves, and others; those that begin with a dot do not matter. */
 struct level {
-    char *names[HALVES]; /* owned; of the others the first */
-    size_t counts[HALVES];
-    char *second; /* owned: another name for one half; NULL */
+    char *names[HALVES];                   /* owned; of the others the first */
+    size_t counts[HALVES], begins[HALVES]; /* by their names, and by how these begin */
+    char *second;                          /* owned: another name for one half; NULL */
     bool has_files;
     /* What stands beside the words in names of folders: in all the same, as in seg_train and seg_test, or else only
      * the names beside whose words there is nothing are of halves. */
@@ -95,6 +104,7 @@ static void note(struct level *level, enum folder_half half, const char *name)
     for (size_t i = 0; i < sizeof sum; i++)
         level->sum[i] ^= sum[i];
     level->counts[half]++;
+    level->begins[half_of_begin(name)]++;
     if (place)
         *place = ys_strdup(name);
 }
@@ -216,6 +226,12 @@ static ys_status find_halves(const char *folder, const struct level *level, bool
     if (*are_halves && !level->names[TRAIN])
         return ys_fail(YS_EFORMAT, "%s has %s, and no folder of rows to train on: call one train", folder,
                        level->names[TEST] ? level->names[TEST] : level->names[VALID]);
+    if (level->counts[NO_HALF] && !level->begins[NO_HALF] && level->begins[TRAIN] &&
+        level->begins[TEST] + level->begins[VALID])
+        return ys_fail(YS_EFORMAT,
+                       "%s has folders alone whose names begin as those of halves do (one is %s): put classes into "
+                       "halves, as train/CLASS/..., or give a list of images and classes, photos.csv",
+                       folder, level->names[NO_HALF]);
     if (!named)
         return check_alike(folder, level);
     for (enum folder_half half = TRAIN; half < HALVES && level->counts[NO_HALF] > 0; half++) {

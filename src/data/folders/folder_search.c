@@ -70,7 +70,9 @@ bool ys_found_is_service(const char *name)
                                         "@tmp",       "#recycle",
                                         "#snapshot",  "$RECYCLE.BIN",
                                         "__MACOSX",   "System Volume Information",
-                                        "lost+found", NULL};
+                                        "lost+found", "@Recently-Snapshot",
+                                        "RECYCLER",   "Network Trash Folder",
+                                        "_gsdata_",   NULL};
     bool is = false;
     for (size_t i = 0; names[i]; i++)
         is = is || strcmp(names[i], name) == 0;

@@ -18,12 +18,17 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static ys_status read_file(const char *folder, const char *name, struct ys_buf *bytes)
+/* Behind what `bytes` has. */
+static ys_status read_file(const char *path, struct ys_buf *bytes)
 {
-    char *path = ys_path_join(folder, name);
-    ys_status status = ys_fs_read(path, YS_CORPUS_MAX_BYTES - bytes->size, bytes);
-    ys_free(path);
-    return status;
+    static const char pointer[] = "version https://git-lfs";
+    const size_t before = bytes->size;
+    YS_TRY(ys_fs_read(path, YS_CORPUS_MAX_BYTES - before, bytes));
+    return strncmp(ys_buf_text(bytes) + before, pointer, sizeof pointer - 1) != 0
+               ? YS_OK
+               : ys_fail(YS_EFORMAT,
+                         "%s is a pointer of Git LFS, without the text that it stands for: `git lfs pull` fetches it",
+                         path);
 }
 
 static ys_status read_folder(const char *folder, struct ys_buf *bytes)
@@ -36,8 +41,10 @@ static ys_status read_folder(const char *folder, struct ys_buf *bytes)
         count > 0 ? YS_OK
                   : ys_fail(YS_ENOTFOUND, "%s has no file whose name ends in .txt: those are read as text", folder);
     for (int i = 0; i < count; i++) {
+        char *path = ys_path_join(folder, names[i]->d_name);
         if (status == YS_OK)
-            status = read_file(folder, names[i]->d_name, bytes);
+            status = read_file(path, bytes);
+        ys_free(path);
         free(names[i]);
     }
     free(names);
@@ -46,7 +53,7 @@ static ys_status read_folder(const char *folder, struct ys_buf *bytes)
 
 ys_status ys_corpus_read(const char *path, struct ys_buf *bytes)
 {
-    ys_status status = ys_fs_is_dir(path) ? read_folder(path, bytes) : ys_fs_read(path, YS_CORPUS_MAX_BYTES, bytes);
+    ys_status status = ys_fs_is_dir(path) ? read_folder(path, bytes) : read_file(path, bytes);
     if (status != YS_OK)
         ys_buf_free(bytes);
     return status;

@@ -205,7 +205,9 @@ ys_status ys_onnx_file_external(struct ys_onnx_file *file, const struct ys_onnx_
         return ys_fail(YS_EFORMAT, "tensor %s has %llu bytes in %s, its shape asks for %llu", tensor->name,
                        (unsigned long long)place.length, place.location, (unsigned long long)wanted);
     const bool is_short = place.offset > whole.size || wanted > whole.size - place.offset;
-    if (is_short && ys_model_foreign((const char *)whole.data, whole.size, true) != YS_OK)
+    const char *begin = (const char *)whole.data;
+    if (ys_model_foreign_numbers(begin, whole.size) != YS_OK ||
+        (is_short && ys_model_foreign(begin, whole.size, true) != YS_OK))
         return ys_fail_in(YS_EFORMAT, "tensor %s: %s, which has its values", tensor->name, place.location);
     if (is_short)
         return ys_fail(YS_EFORMAT, "tensor %s lies beyond the end of %s, which has %zu bytes", tensor->name,

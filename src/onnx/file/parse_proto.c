@@ -1,8 +1,8 @@
 #include "onnx/file/proto.h"
 
+#include "base/buf.h"
 #include "base/files/fs.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "graph/foreign_format.h"
 #include "onnx/file/open_file.h"
 
@@ -46,8 +46,8 @@ static ys_status read_text(struct ys_onnx_file *file, struct ys_wire_field field
     struct ys_buf word = {0};
     if (field.type != YS_WIRE_LENGTH)
         return damaged(file, "a name");
-    ys_utf8_word(&word, (const char *)field.span.data,
-                 field.span.size < YS_ONNX_MAX_TEXT ? field.span.size : YS_ONNX_MAX_TEXT);
+    ys_buf_put_name(&word, (const char *)field.span.data,
+                    field.span.size < YS_ONNX_MAX_TEXT ? field.span.size : YS_ONNX_MAX_TEXT);
     char *copy = ys_onnx_file_keep(file, word.size + 1, 1);
     memcpy(copy, ys_buf_text(&word), word.size);
     ys_buf_free(&word);

@@ -112,7 +112,9 @@ static ys_status run_with(const struct ys_replay *replay, const char *backend, c
     ys_feeder_end(&feeder, &end, &fed);
     ys_session_end_fini(&fed);
     ys_plan_fini(&plan);
-    if (status != YS_OK && is_started && status != YS_EINTR && status != YS_EUNSUPPORTED)
+    if (status != YS_OK && taker.count == taker.steps && said) /* what it said was wrong, and not how it ended */
+        status = ys_fail(status, "%s", said);
+    else if (status != YS_OK && is_started && status != YS_EINTR && status != YS_EUNSUPPORTED)
         status = ys_fail(YS_EPROTOCOL, "the built-in engine ended as %s: %s", ys_run_status_name(end.status),
                          end.message ? end.message
                          : said      ? said

@@ -96,11 +96,12 @@ static void strings_are_escaped_onto_one_line(void)
     check_dump(parsed("\"\\u00e9\\ud83d\\ude00\""), YS_JSON_COMPACT, "\"\xC3\xA9\xF0\x9F\x98\x80\"");
 }
 
-static void invalid_utf8_is_replaced(void)
+/* So two names of files stay two. */
+static void invalid_utf8_is_escaped(void)
 {
-    check_dump(ys_json_string("a\xFF"), YS_JSON_COMPACT, "\"a\xEF\xBF\xBD\"");
-    check_dump(ys_json_string("\xC3"), YS_JSON_COMPACT, "\"\xEF\xBF\xBD\"");                 /* cut short */
-    check_dump(ys_json_string("\xC0\xAF"), YS_JSON_COMPACT, "\"\xEF\xBF\xBD\xEF\xBF\xBD\""); /* overlong */
+    check_dump(ys_json_string("a\xFF"), YS_JSON_COMPACT, "\"a\\\\xff\"");
+    check_dump(ys_json_string("\xC3"), YS_JSON_COMPACT, "\"\\\\xc3\"");            /* cut short */
+    check_dump(ys_json_string("\xC0\xAF"), YS_JSON_COMPACT, "\"\\\\xc0\\\\xaf\""); /* overlong */
     char *text = ys_json_dump(NULL, YS_JSON_COMPACT);
     CHECK(!text);
     ys_json *value = ys_json_string("\xED\xA0\x80|\xF4\x90\x80\x80|\xE2\x82\xAC"); /* surrogate, too large, euro */
@@ -109,7 +110,7 @@ static void invalid_utf8_is_replaced(void)
     ys_json_free(value);
     ys_json *object = ys_json_object();
     CHECK_INT(ys_json_set_int(object, "k\xFE", 1), YS_OK);
-    check_dump(object, YS_JSON_COMPACT, "{\"k\xEF\xBF\xBD\":1}");
+    check_dump(object, YS_JSON_COMPACT, "{\"k\\\\xfe\":1}");
 }
 
 static void damaged_text_is_refused_with_its_place(void)
@@ -286,7 +287,7 @@ static char *everything(void)
     for (int i = 0; i < 20; i++)
         ys_json_append(array, ys_json_int(i));
     ys_json_set(object, "array", array);
-    ys_json_set_string(object, "text", "bad \xFF byte");
+    ys_json_set_string(object, "text", "bad \xFF");
     ys_json_set_real(object, "real", 0.5);
     ys_json *copy = ys_json_copy(object), *back = NULL;
     ys_json_merge(object, copy);
@@ -342,7 +343,7 @@ static void lack_of_memory_while_parsing_is_not_a_damaged_file(void)
 TAP_MAIN(TAP_CASE(members_keep_their_order_in_every_style_but_sorted), TAP_CASE(sorting_reaches_every_level),
          TAP_CASE(integers_are_exact_to_64_bits), TAP_CASE(reals_read_back_equal_and_stay_reals),
          TAP_CASE(reals_take_no_more_digits_than_needed), TAP_CASE(what_is_not_a_number_becomes_null),
-         TAP_CASE(strings_are_escaped_onto_one_line), TAP_CASE(invalid_utf8_is_replaced),
+         TAP_CASE(strings_are_escaped_onto_one_line), TAP_CASE(invalid_utf8_is_escaped),
          TAP_CASE(damaged_text_is_refused_with_its_place), TAP_CASE(nesting_is_limited_to_256),
          TAP_CASE(getters_fall_back_on_what_is_not_there), TAP_CASE(objects_are_walked_in_order),
          TAP_CASE(merging_copies_and_replaces), TAP_CASE(equality_is_by_content),

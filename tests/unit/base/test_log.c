@@ -177,12 +177,16 @@ static void colours_are_for_terminals_that_want_them(void)
 static void say_what_others_wrote(void)
 {
     ys_log_warn("%s", "one\n\033[31mtwo\r\a\x7f");
+    ys_log_warn("%s", "gr\xC3\xBC\xC3\x9F"
+                      "e\xFF\x9B");
 }
 
 static void messages_stay_on_one_line_and_give_no_orders(void)
 {
     capture_pipe(say_what_others_wrote);
-    CHECK_TEXT(seen, "yardstick: warning: one  [31mtwo   \n");
+    CHECK_TEXT(seen, "yardstick: warning: one  [31mtwo   \n"
+                     "yardstick: warning: gr\xC3\xBC\xC3\x9F"
+                     "e\\xff\\x9b\n");
 }
 
 TAP_MAIN(TAP_CASE(messages_above_the_level_are_dropped), TAP_CASE(progress_is_not_shown_in_a_file),

@@ -178,6 +178,8 @@ static void halves_are_known_by_the_names_that_people_give_them(void)
                  {"training_data", "tst"},
                  {"trainset", "valset"},
                  {"train", "Validation-Set"},
+                 {"train", "Eval"},
+                 {"Training Images", "evaluation_images"},
                  {"seg_train", "seg_test"},
                  {"train2017", "val2017"},
                  {"Images-Train", "Images-Test"},
@@ -248,6 +250,11 @@ static void halves_that_cannot_be_told_are_refused(void)
     make_classes("foreign", "entrenamiento");
     make_classes("foreign", "prueba");
     refuses("foreign", YS_EFORMAT, "call them train and test if they are halves");
+    make("begun/trainA/1.jpg");
+    make("begun/trainB/1.jpg");
+    make("begun/testA/1.jpg");
+    make("begun/testB/1.jpg");
+    refuses("begun", YS_EFORMAT, "has folders alone whose names begin as those of halves do");
     make_classes("within/whole", "train");
     make_classes("within/whole", "test");
     refuses("within", YS_EFORMAT, "within/whole has train and test within a class");

@@ -79,5 +79,16 @@ static void a_file_that_is_not_there_is_named(void)
     CHECK_HAS(ys_error(), "nothing.txt");
 }
 
+/* It would be text enough: two rows. */
+static void a_file_that_stands_for_another_is_no_text(void)
+{
+    bool verified;
+    scratch_text("pointer.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:"
+                                "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\nsize 123456789\n");
+    CHECK(ys_text_published.read(scratch("pointer.txt"), false, &train, &test, &verified) == YS_EFORMAT);
+    CHECK_HAS(ys_error(), "pointer.txt is a pointer of Git LFS");
+}
+
 TAP_MAIN(TAP_CASE(a_file_is_cut_into_rows_the_last_tenth_to_test), TAP_CASE(the_last_byte_is_a_class_alone),
-         TAP_CASE(a_file_too_short_is_refused), TAP_CASE(a_file_that_is_not_there_is_named))
+         TAP_CASE(a_file_too_short_is_refused), TAP_CASE(a_file_that_is_not_there_is_named),
+         TAP_CASE(a_file_that_stands_for_another_is_no_text))

@@ -99,6 +99,11 @@ static void interrupted_studies_say_how_far_they_came(void)
     (void)!ys_json_set_string(study, "status", "interrupted");
     (void)!ys_json_set_int(study, "repeat", 10);
     CHECK_HAS(words(result), "The study was interrupted: 6 of 10 rounds are complete; `yardstick resume 1` goes on.");
+    result = made_result(two, 2, 6, "better");
+    (void)!ys_json_set_string(ys_json_get(result, "study"), "status", "running"); /* or killed */
+    CHECK_HAS(words(result),
+              "The study is not finished: 6 of 6 rounds are complete; where nothing measures it any more, "
+              "`yardstick resume 1` goes on.");
     CHECK_TEXT(words(made_json("{'trials':[]}")), "The study has no trials.\n");
     CHECK_TEXT(words(made_json("{}")), "The study has no trials.\n");
 }
