@@ -57,6 +57,11 @@ static ys_status add_dir(const struct ys_flag *flag, const char **dirs, const ch
 {
     if (!ys_fs_is_dir(path))
         return ys_fail(YS_EINVAL, "--%s=%s: there is no such folder", flag->name, path);
+    char *absolute = ys_path_absolute(path);
+    ys_status status = ys_path_check_text(absolute);
+    ys_free(absolute);
+    if (status != YS_OK)
+        return ys_fail_in(status, "--%s", flag->name);
     add_text(dirs, path);
     return YS_OK;
 }

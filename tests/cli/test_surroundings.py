@@ -46,6 +46,7 @@ class Surroundings(Case):
         odd = os.path.join(self.folder, os.fsdecode(b"d\xfc"))
         os.mkdir(odd)
         self.refusal("run", *NULL, "--repeat=1", env={"YARDSTICK_CACHE": odd}, words=("YARDSTICK_CACHE", r"d\xfc", "is no UTF-8 text"))
+        self.refusal("list", "frameworks", "--recipes=" + odd, words=("--recipes", r"d\xfc", "is no UTF-8 text"))
         self.folder = odd
         self.refusal("run", *NULL, "--repeat=1", words=("--results DIR", r"d\xfc", "is no UTF-8 text"))
         self.yardstick("run", *NULL, "--repeat=1", "--results=" + os.path.dirname(odd))
