@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "crew/facts.h"
 #include "metric/metric.h"
+#include "metric/result_document.h"
 #include "store/store.h"
 #include "tap.h"
 
@@ -21,6 +22,16 @@ struct recorded {
     ys_json *trial, *proof, *facts; /* of doc; they may be changed */
     struct ys_series_set series;
 };
+
+/** The result document of a study. */
+static inline ys_status result_document(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **document)
+{
+    struct ys_result result = {0};
+    YS_TRY(ys_metric_result_load(store, study_id, flags, &result));
+    *document = ys_result_json(&result);
+    ys_result_fini(&result);
+    return YS_OK;
+}
 
 static void recorded_series(const ys_json *columns, struct ys_series_set *series)
 {
@@ -82,7 +93,7 @@ __attribute__((unused)) static int64_t recorded_study(struct ys_store *store)
         struct ys_facts facts;
         int64_t trial_id = 0, run_id = 0;
         ys_json_set_int(run.trial, "index", (int64_t)i);
-        CHECK(ys_trial_record_read(run.trial, "a recorded run", &trial) == YS_OK);
+        CHECK(ys_record_read(&ys_trial_record, run.trial, "a recorded run", &trial) == YS_OK);
         CHECK(ys_store_trial_put(store, study_id, &trial, &trial_id) == YS_OK);
         CHECK(ys_json_type_of(run.proof) != YS_JSON_OBJECT || ys_store_proof_put(store, trial_id, run.proof) == YS_OK);
         CHECK(ys_store_run_put(store, trial_id, 0, 0, run.facts, &run.series, &run_id) == YS_OK);
@@ -91,7 +102,7 @@ __attribute__((unused)) static int64_t recorded_study(struct ys_store *store)
         CHECK(ys_store_metric_put(store, run_id, metrics) == YS_OK);
         ys_json_free(metrics);
         ys_facts_fini(&facts);
-        ys_trial_record_fini(&trial);
+        ys_record_fini(&ys_trial_record, &trial);
         recorded_close(&run);
     }
     ys_json_free(study);

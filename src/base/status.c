@@ -43,37 +43,6 @@ const char *ys_error(void)
     return last_message;
 }
 
-const char *ys_status_name(ys_status status)
-{
-    switch (status) {
-    case YS_OK:
-        return "OK";
-    case YS_ENOMEM:
-        return "ENOMEM";
-    case YS_EIO:
-        return "EIO";
-    case YS_EINVAL:
-        return "EINVAL";
-    case YS_EFORMAT:
-        return "EFORMAT";
-    case YS_ENOTFOUND:
-        return "ENOTFOUND";
-    case YS_EUNSUPPORTED:
-        return "EUNSUPPORTED";
-    case YS_EPROTOCOL:
-        return "EPROTOCOL";
-    case YS_ETIMEOUT:
-        return "ETIMEOUT";
-    case YS_EBUSY:
-        return "EBUSY";
-    case YS_EINTR:
-        return "EINTR";
-    case YS_EINTERNAL:
-        return "EINTERNAL";
-    }
-    return "unknown status";
-}
-
 noreturn void ys_assert_failed(const char *expression, const char *file, int line)
 {
     fprintf(stderr, "%s:%d: yardstick made a mistake: %s does not hold\n", file, line, expression);

@@ -39,9 +39,6 @@ ys_status ys_fail_in(ys_status status, const char *format, ...) YS_PRINTF(2, 3);
 /** The last message of this thread; "" when nothing failed yet. Borrowed until the thread's next ys_fail(). */
 const char *ys_error(void);
 
-/** The name of a code, as "EIO"; never NULL. */
-const char *ys_status_name(ys_status status);
-
 /** A mistake of yardstick's own: prints file, line and expression to stderr and aborts. Kept in release builds. */
 #define YS_ASSERT(expression) ((expression) ? (void)0 : ys_assert_failed(#expression, __FILE__, __LINE__))
 noreturn void ys_assert_failed(const char *expression, const char *file, int line);

@@ -73,7 +73,6 @@ extern const struct ys_record ys_bisected_record, ys_bisect_step_record;
  * has no value of YS_EINTR   asked to stop */
 ys_status ys_bisect(const struct ys_bisect_wish *wish, struct ys_store *store,
                     struct ys_bisected *bisected) YS_MUST_CHECK;
-void ys_bisected_fini(struct ys_bisected *bisected);
 
 /** The most questions that a search among so many versions (two at least, ends included) can take, that of the ends
  * among them. */

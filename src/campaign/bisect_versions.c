@@ -78,7 +78,7 @@ static const char *valueless_of(const struct team *team, size_t i)
 
 static ys_status add_version(struct bisecting *bisecting, char *spec)
 {
-    if (spec && bisecting->count < YS_BISECT_MOST) {
+    if (bisecting->count < YS_BISECT_MOST) {
         bisecting->versions[bisecting->count++] = spec;
         return YS_OK;
     }
@@ -106,7 +106,7 @@ static ys_status take_given(struct bisecting *bisecting)
         const size_t length = strcspn(at, ", ");
         char *spec = spec_of(wish, at, length);
         at += length;
-        if (spec && is_end(wish, spec))
+        if (is_end(wish, spec))
             ys_free(spec);
         else
             YS_TRY(add_version(bisecting, spec));
@@ -367,12 +367,10 @@ static ys_status judge_ends(struct bisecting *bisecting, const struct team *team
 static char *conduct_of(const struct team *team, size_t i)
 {
     const struct ys_arm *arm = &team->arms.items[i];
-    char *fault = fault_of(team, i), *text = NULL;
-    if (fault && arm->disproved)
-        text = ys_format("%s: %s", team->names[i], fault);
-    else if (fault)
-        text = ys_format("%s: %lld of %lld runs failed: %s", team->names[i], (long long)arm->failed,
-                         (long long)arm->runs, fault);
+    char *fault = fault_of(team, i), *text = arm->disproved
+                                                 ? ys_format("%s: %s", team->names[i], fault)
+                                                 : ys_format("%s: %lld of %lld runs failed: %s", team->names[i],
+                                                             (long long)arm->failed, (long long)arm->runs, fault);
     ys_free(fault);
     return text;
 }
@@ -577,13 +575,8 @@ ys_status ys_bisect(const struct ys_bisect_wish *wish, struct ys_store *store, s
     for (size_t i = 0; i < bisecting.count; i++)
         ys_free(bisecting.versions[i]);
     if (status != YS_OK)
-        ys_bisected_fini(bisected);
+        ys_record_fini(&ys_bisected_record, bisected);
     return status;
-}
-
-void ys_bisected_fini(struct ys_bisected *bisected)
-{
-    ys_record_fini(&ys_bisected_record, bisected);
 }
 
 /* ---- the document */

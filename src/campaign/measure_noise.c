@@ -53,7 +53,7 @@ ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, con
                                        {NULL, NULL, YS_ARMS_OURS}};
     const struct ys_pairs_wish wish = {keys, key_count, ways, 10000, recipe_dirs};
     struct ys_pairs pairs;
-    ys_noise_init(noise);
+    ys_record_init(&ys_noise_record, noise);
     YS_TRY(ys_pairs_measure(&wish, 2, &pairs));
     noise->date = ys_machine_note_date();
     noise->host = ys_machine_note_host();
@@ -66,6 +66,6 @@ ys_status ys_noise_measure(const struct ys_job_flag *keys, size_t key_count, con
         status = ys_noise_keep(noise, pairs.arms.by_turns);
     ys_pairs_fini(&pairs);
     if (status != YS_OK)
-        ys_noise_fini(noise);
+        ys_record_fini(&ys_noise_record, noise);
     return status;
 }

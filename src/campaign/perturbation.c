@@ -36,7 +36,7 @@ static const struct ys_field fields[] = {
     YS_FIELD(struct ys_perturbation, seconds, YS_FIELD_REAL, "s", 0, "that it took"),
     YS_FIELD_OF(struct ys_perturbation, found, YS_FIELD_LIST, &one_record, 0, "by training and way of watching"),
 };
-static const struct ys_record record = YS_RECORD("perturbation", struct ys_perturbation, fields);
+const struct ys_record ys_perturbation_record = YS_RECORD("perturbation", struct ys_perturbation, fields);
 
 /* Takes the interval of `ratio`. */
 static void take(struct ys_pairs_ratio *ratio, struct ys_perturbed *one)
@@ -124,25 +124,15 @@ ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_cou
                                   int pairs, struct ys_perturbation *perturbation)
 {
     const struct ys_pairs_wish asked = {keys, key_count, NULL, pairs, recipe_dirs};
-    ys_record_init(&record, perturbation);
+    ys_record_init(&ys_perturbation_record, perturbation);
     perturbation->seconds = 0;
     perturbation->date = ys_machine_note_date();
     perturbation->host = ys_machine_note_host();
     perturbation->found.items = ys_alloc(COMPARED * MOST_FRAMEWORKS, sizeof(struct ys_perturbed));
     ys_status status = measure_all(&asked, perturbation);
     if (status == YS_OK)
-        status = ys_machine_note_keep("perturbation", &record, perturbation);
+        status = ys_machine_note_keep("perturbation", &ys_perturbation_record, perturbation);
     if (status != YS_OK)
-        ys_perturbation_fini(perturbation);
+        ys_record_fini(&ys_perturbation_record, perturbation);
     return status;
-}
-
-void ys_perturbation_fini(struct ys_perturbation *perturbation)
-{
-    ys_record_fini(&record, perturbation);
-}
-
-ys_json *ys_perturbation_json(const struct ys_perturbation *perturbation)
-{
-    return ys_record_json(&record, perturbation);
 }

@@ -19,6 +19,7 @@ struct ys_perturbation {
     double seconds;
     struct ys_list found; /* struct ys_perturbed */
 };
+extern const struct ys_record ys_perturbation_record;
 
 #define YS_PERTURBATION_PAIRS 12 /* twice what an interval needs, and even: the order inside rounds is balanced */
 
@@ -26,8 +27,5 @@ struct ys_perturbation {
  * with `keys` that name a framework of that alone. Keeps what it found. As of ys_pairs_measure(). */
 ys_status ys_perturbation_measure(const struct ys_job_flag *keys, size_t key_count, const char *const *recipe_dirs,
                                   int pairs, struct ys_perturbation *perturbation) YS_MUST_CHECK;
-void ys_perturbation_fini(struct ys_perturbation *perturbation);
-/** New. */
-ys_json *ys_perturbation_json(const struct ys_perturbation *perturbation);
 
 #endif

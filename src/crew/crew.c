@@ -126,7 +126,7 @@ static void begin(struct ys_run *run, struct ys_run_record *record)
 
 /** Closes the session and writes down what is known. `failed` is why the run broke off where that is no fault of the
  * adapter's, NULL otherwise. */
-static ys_status end_run(struct ys_run *run, struct ys_crew_member *member, const char *failed)
+static void end_run(struct ys_run *run, struct ys_crew_member *member, const char *failed)
 {
     struct ys_session_end *end = &member->end;
     struct ys_session_end fed;
@@ -139,7 +139,7 @@ static ys_status end_run(struct ys_run *run, struct ys_crew_member *member, cons
     }
     ys_run_check_threads(run, end);
     ys_run_check_cpus(run, end);
-    ys_status status = ys_run_facts(run, end, &fed, run->facts);
+    ys_run_facts(run, end, &fed, run->facts);
     if (run->spec->plan->dist.world > 1)
         ys_listening_end(&member->listening, run->series, &run->facts->collectives);
     ys_session_end_fini(&fed);
@@ -149,7 +149,7 @@ static ys_status end_run(struct ys_run *run, struct ys_crew_member *member, cons
     ys_free(run->folder);
     ys_free(run->save_name);
     ys_free(run->save_path);
-    return status;
+    run->record->has_facts = true;
 }
 
 /** What one of several ranks is told: its part of what all were to get. */
@@ -304,19 +304,11 @@ bool ys_crew_is_ours(const struct ys_crew *crew, ys_status status)
     return status == YS_EINTR || status == YS_EINTERNAL || (status != YS_OK && !have_begun);
 }
 
-ys_status ys_crew_end(struct ys_crew *crew, const char *failed)
+void ys_crew_end(struct ys_crew *crew, const char *failed)
 {
-    ys_status status = YS_OK;
     ys_ranks_bye(crew->sessions, crew->count);
-    for (size_t i = 0; i < crew->count; i++) {
-        ys_status written = end_run(&crew->runs[i], &crew->members[i], failed);
-        if (written != YS_OK)
-            ys_facts_fini(crew->runs[i].facts);
-        else
-            crew->runs[i].record->has_facts = true;
-        status = status == YS_OK ? written : status;
-    }
-    return status;
+    for (size_t i = 0; i < crew->count; i++)
+        end_run(&crew->runs[i], &crew->members[i], failed);
 }
 
 void ys_crew_close(struct ys_crew *crew)

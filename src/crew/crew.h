@@ -77,9 +77,8 @@ enum ys_stage ys_crew_stage(const struct ys_crew *crew, int64_t *steps);
 /** Whether `status` is a failure of yardstick's own, or the user's wish, and not an adapter's. */
 bool ys_crew_is_ours(const struct ys_crew *crew, ys_status status);
 /** Says bye to all, waits until the last of their processes has gone, and writes down what is known. `failed` is why
- * the run breaks off where that is no fault of theirs, NULL otherwise. Returned is the first failure to write
- * down what is known. */
-ys_status ys_crew_end(struct ys_crew *crew, const char *failed) YS_MUST_CHECK;
+ * the run breaks off where that is no fault of theirs, NULL otherwise. */
+void ys_crew_end(struct ys_crew *crew, const char *failed);
 /** Frees what is not the caller's; ys_crew_end() comes first where ys_crew_open() was called. */
 void ys_crew_close(struct ys_crew *crew);
 

@@ -286,8 +286,6 @@ extern const struct ys_record ys_facts_turns_record;
 /** All unknown; YS_RUN_OK. */
 void ys_facts_init(struct ys_facts *facts);
 void ys_facts_fini(struct ys_facts *facts);
-void ys_facts_free(struct ys_facts *facts); /* of one that was allocated; NULL is fine */
-ys_json *ys_facts_json(const struct ys_facts *facts);
 /** `label` begins the error's text, as for ys_record_read(). YS_EFORMAT; `facts` is then as after ys_facts_init(). */
 ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts *facts) YS_MUST_CHECK;
 /** The same of the text of that JSON. */

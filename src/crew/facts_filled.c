@@ -189,8 +189,8 @@ static ys_json *disturbance_of(const struct ys_run *run)
     return made;
 }
 
-static ys_status fill(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
-                      struct ys_facts *facts)
+void ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
+                  struct ys_facts *facts)
 {
     facts->round = run->spec->round;
     facts->steps_done = run->next_step;
@@ -209,13 +209,5 @@ static ys_status fill(const struct ys_run *run, const struct ys_session_end *end
     fill_perf(&end->perf, facts);
     ys_traffic_fill(run, facts);
     facts->disturbance = disturbance_of(run);
-    return YS_OK;
-}
-
-ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
-                       struct ys_facts *facts)
-{
-    ys_status status = fill(run, end, fed, facts);
     ys_facts_derive(facts);
-    return status;
 }

@@ -377,18 +377,6 @@ void ys_facts_fini(struct ys_facts *facts)
     ys_record_fini(&ys_facts_record, facts);
 }
 
-void ys_facts_free(struct ys_facts *facts)
-{
-    if (facts)
-        ys_facts_fini(facts);
-    ys_free(facts);
-}
-
-ys_json *ys_facts_json(const struct ys_facts *facts)
-{
-    return ys_record_json(&ys_facts_record, facts);
-}
-
 ys_status ys_facts_read(const ys_json *json, const char *label, struct ys_facts *facts)
 {
     ys_status status = ys_record_read(&ys_facts_record, json, label, facts);

@@ -168,8 +168,7 @@ void ys_feeder_end(struct ys_feeder *feeder, struct ys_session_end *end, struct 
         explain(own_end, end);
 }
 
-/* The batches of its order; without one all rows, as they are tested on. */
-static ys_status write_batches(const struct ys_plan_input *input, const char *path)
+ys_status ys_feeder_write_batches(const struct ys_plan_input *input, const char *path)
 {
     char seed[32], crop[32], *program = NULL;
     struct ys_buf said = {0};
@@ -200,11 +199,6 @@ static ys_status write_batches(const struct ys_plan_input *input, const char *pa
     return status;
 }
 
-ys_status ys_feeder_write_tests(const struct ys_plan_input *input, const char *path)
-{
-    return write_batches(input, path);
-}
-
 /* Row after row, with the rates that there were. */
 static ys_status write_order(const struct ys_plan *plan, const char *path)
 {
@@ -229,7 +223,7 @@ ys_status ys_feeder_settle(struct ys_plan *plan, const char *folder)
         return YS_OK;
     char *rows = ys_path_join(folder, "fed-rows.safetensors");
     char *order = ys_path_join(folder, "fed-order.safetensors");
-    ys_status status = write_batches(&plan->input, rows);
+    ys_status status = ys_feeder_write_batches(&plan->input, rows);
     if (status == YS_OK)
         status = write_order(plan, order);
     if (status == YS_OK) {

@@ -43,8 +43,8 @@ void ys_feeder_end(struct ys_feeder *feeder, struct ys_session_end *end, struct 
  * them before they are read. YS_EIO, YS_ENOTFOUND. */
 ys_status ys_feeder_settle(struct ys_plan *plan, const char *folder) YS_MUST_CHECK;
 
-/** Writes the rows of input->path, each once and nothing of them by lot, as a prepared file: cut, standardised and of
- * the type that `input` says. YS_EIO, YS_ENOTFOUND. */
-ys_status ys_feeder_write_tests(const struct ys_plan_input *input, const char *path) YS_MUST_CHECK;
+/** Writes the batches of input->order, or without one the rows of input->path, each once and nothing of them by lot, as
+ * a prepared file: cut, standardised and of the type that `input` says. YS_EIO, YS_ENOTFOUND. */
+ys_status ys_feeder_write_batches(const struct ys_plan_input *input, const char *path) YS_MUST_CHECK;
 
 #endif

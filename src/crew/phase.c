@@ -16,7 +16,7 @@
 
 static void fill_open(struct ys_run *run, ys_json *message)
 {
-    ys_json_set(message, "plan", ys_plan_json(run->spec->plan));
+    ys_json_set(message, "plan", ys_record_json(&ys_plan_record, run->spec->plan));
 }
 
 static void fill_steps(struct ys_run *run, ys_json *message, int64_t to, int64_t block)

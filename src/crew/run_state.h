@@ -91,7 +91,7 @@ void ys_run_tell(const struct ys_run *run, enum ys_stage stage, double fraction)
 
 /** Adds to `facts`, which has the times of the phases already, all that is known at the run's end; `fed` is that of
  * the feeder. */
-ys_status ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
-                       struct ys_facts *facts);
+void ys_run_facts(const struct ys_run *run, const struct ys_session_end *end, const struct ys_session_end *fed,
+                  struct ys_facts *facts);
 
 #endif

@@ -207,12 +207,3 @@ void ys_said_list(const struct ys_facts *facts, const char *recipe_version, int6
     add_threads(facts, threads, list);
     add_libraries(facts, list);
 }
-
-void ys_said_free(struct ys_list *list)
-{
-    struct ys_self_report *rows = list->items;
-    for (size_t i = 0; i < list->count; i++)
-        ys_record_fini(&ys_said_record, &rows[i]);
-    ys_free(rows);
-    *list = (struct ys_list){0};
-}

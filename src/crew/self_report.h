@@ -20,9 +20,8 @@ extern const struct ys_record ys_said_record;
 
 /** Version (against `recipe_version`), runtime, parameters (against the graph's), threads (against those that it was
  * told to use, `threads`, and what was seen of them) and libraries (against those mapped in its processes), each that
- * it says: a list of struct ys_self_report, to be freed by ys_said_free(). `facts` with `work`. */
+ * it says: a list of struct ys_self_report, to be freed by ys_list_fini(). `facts` with `work`. */
 void ys_said_list(const struct ys_facts *facts, const char *recipe_version, int64_t threads, struct ys_list *list);
-void ys_said_free(struct ys_list *list);
 
 /** Adds a warning with both to `facts` (whose `work` is noted) for each thing that the adapter says otherwise: its
  * version, the parameters, a library that it computes with where none of that name is mapped in its processes and none

@@ -447,9 +447,9 @@ void ys_prepared_sweep(const struct ys_sweep *sweep, bool versions)
     DIR *entries = data ? opendir(data) : NULL;
     for (struct dirent *entry = entries ? readdir(entries) : NULL; entry; entry = readdir(entries)) {
         char *path = ys_path_join(data, entry->d_name);
-        if (path && entry->d_name[0] == '.' && strchr(entry->d_name + 1, '.') && strcmp(entry->d_name, "..") != 0)
+        if (entry->d_name[0] == '.' && strchr(entry->d_name + 1, '.') && strcmp(entry->d_name, "..") != 0)
             sweep_hidden(path, sweep);
-        if (path && entry->d_name[0] != '.') {
+        if (entry->d_name[0] != '.') {
             ys_atomic_file_sweep(path, sweep);
             if (versions)
                 ys_versions_sweep(path, sweep);

@@ -18,7 +18,7 @@ static uint32_t *count_seen(const struct ys_tensor *y, bool *hides)
     const int64_t *labels = y->data;
     uint32_t *seen = ys_alloc(rows, sizeof *seen);
     *hides = false;
-    for (size_t row = 0; seen && row < rows; row++) {
+    for (size_t row = 0; row < rows; row++) {
         for (size_t i = 0; i < positions; i++)
             seen[row] += labels[row * positions + i] >= 0;
         *hides = *hides || seen[row] < positions;

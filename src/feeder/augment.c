@@ -139,16 +139,15 @@ static bool is_empty(const struct ys_pixel_window *window)
 }
 
 /* Into [channels, height, width]. */
-static ys_status make_cut(const struct ys_image *image, const struct cut *cut, int64_t height, int64_t width,
-                          uint8_t *planes)
+static void make_cut(const struct ys_image *image, const struct cut *cut, int64_t height, int64_t width,
+                     uint8_t *planes)
 {
     const struct ys_pixel_window *window = &cut->of.window;
     if (window->height < height || window->width < width)
         memset(planes, 0, (size_t)(image->channels * height * width));
-    if (is_empty(window))
-        return YS_OK;
     const struct ys_planes inside = {planes + cut->above * width + cut->before, width, height * width};
-    return ys_image_resample(image, &cut->of, &inside);
+    if (!is_empty(window))
+        ys_image_resample(image, &cut->of, &inside);
 }
 
 static double mean_of(const double *values, int64_t count)
@@ -258,7 +257,7 @@ static ys_status cut_out(const struct ys_augmentation *a, const struct ys_image 
     if (!draw_cut(a, draw, &rng, image->full_height, image->full_width, height, width, &cut))
         return ys_fail(YS_EFORMAT, "%s: an image of %lldx%lld pixels is too small for a crop of %lldx%lld", name,
                        (long long)cut.row_width, (long long)cut.row_height, (long long)width, (long long)height);
-    YS_TRY(make_cut(image, &cut, height, width, bytes));
+    make_cut(image, &cut, height, width, bytes);
     for (int64_t y = 0; lot->flip && !draw->evaluates && y < image->channels * height; y++)
         turn_row(bytes + y * width, width);
     if (changes_colours(a) && !a->standardises && !draw->evaluates)

@@ -21,14 +21,14 @@ static ys_status make_row(const struct ys_feeder_preparation *p, size_t row, voi
     struct ys_image image = {0};
     YS_TRY(ys_image_read(p->paths[row], &image));
     ys_image_set_channels(&image, p->channels);
-    ys_status status;
+    ys_status status = YS_OK;
     struct ys_augment_draw draw = p->draw;
     draw.row += row;
     if (p->augmentation) {
         status = ys_augment(p->augmentation, &image, p->paths[row], &draw, p->height, p->width, planes);
     } else {
         const struct ys_box box = ys_box_centre(image.full_height, image.full_width, p->height, p->width);
-        status = ys_image_resize(&image, &box, p->height, p->width, planes);
+        ys_image_resize(&image, &box, p->height, p->width, planes);
     }
     ys_image_fini(&image);
     return status;

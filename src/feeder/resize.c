@@ -275,8 +275,8 @@ static void resize_by(struct resampling *b, const struct sample_positions *down,
     taps_fini(&taps_across);
 }
 
-ys_status ys_image_resample(const struct ys_image *image, const struct ys_resampling *resampling,
-                            const struct ys_planes *planes)
+void ys_image_resample(const struct ys_image *image, const struct ys_resampling *resampling,
+                       const struct ys_planes *planes)
 {
     struct sample_positions down = way_down(resampling, image->reduction),
                             across = way_across(resampling, image->reduction);
@@ -287,7 +287,6 @@ ys_status ys_image_resample(const struct ys_image *image, const struct ys_resamp
         copy_lines(&bench, (int64_t)down.start + down.from, (int64_t)across.start + across.from);
     else
         resize_by(&bench, &down, &across);
-    return YS_OK;
 }
 
 struct ys_resampling ys_resampling_whole(const struct ys_box *box, int64_t height, int64_t width)
@@ -295,11 +294,11 @@ struct ys_resampling ys_resampling_whole(const struct ys_box *box, int64_t heigh
     return (struct ys_resampling){*box, height, width, {0, 0, height, width}};
 }
 
-ys_status ys_image_resize(const struct ys_image *image, const struct ys_box *box, int64_t height, int64_t width,
-                          uint8_t *planes)
+void ys_image_resize(const struct ys_image *image, const struct ys_box *box, int64_t height, int64_t width,
+                     uint8_t *planes)
 {
     const struct ys_resampling whole = ys_resampling_whole(box, height, width);
-    return ys_image_resample(image, &whole, &(struct ys_planes){planes, width, height * width});
+    ys_image_resample(image, &whole, &(struct ys_planes){planes, width, height * width});
 }
 
 struct ys_box ys_box_centre(int64_t full_height, int64_t full_width, int64_t height, int64_t width)

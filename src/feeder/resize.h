@@ -44,11 +44,11 @@ struct ys_planes {
 
 /** Makes the pixels of the window, each as it is among all that the box gives, rounded half up to 0 .. 255. Those of
  * ys_resampling_part() must be there. */
-ys_status ys_image_resample(const struct ys_image *image, const struct ys_resampling *resampling,
-                            const struct ys_planes *planes) YS_MUST_CHECK;
+void ys_image_resample(const struct ys_image *image, const struct ys_resampling *resampling,
+                       const struct ys_planes *planes);
 
 /** All that the box gives: planes is [channels, height, width]. */
-ys_status ys_image_resize(const struct ys_image *image, const struct ys_box *box, int64_t height, int64_t width,
-                          uint8_t *planes) YS_MUST_CHECK;
+void ys_image_resize(const struct ys_image *image, const struct ys_box *box, int64_t height, int64_t width,
+                     uint8_t *planes);
 
 #endif

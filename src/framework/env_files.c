@@ -51,48 +51,41 @@ static void take_link(struct file_walk *walk, int folder_fd, const char *name, c
     take_line(walk, ys_format("-> %s %s", target, path));
 }
 
-static ys_status walk_folder(struct file_walk *walk, int folder_fd, const char *prefix, int depth);
+static void walk_folder(struct file_walk *walk, int folder_fd, const char *prefix, int depth);
 
-static ys_status take_entry(struct file_walk *walk, int folder_fd, const char *name, const char *path, int depth)
+static void take_entry(struct file_walk *walk, int folder_fd, const char *name, const char *path, int depth)
 {
     struct stat info;
     if (fstatat(folder_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return YS_OK;
-    if (S_ISLNK(info.st_mode)) {
+        return;
+    if (S_ISLNK(info.st_mode))
         take_link(walk, folder_fd, name, path);
-        return YS_OK;
-    }
-    if (S_ISREG(info.st_mode)) {
+    if (S_ISREG(info.st_mode))
         take_line(walk, ys_format("%lld %lld%09ld %s", (long long)info.st_size, (long long)info.st_mtim.tv_sec,
                                   info.st_mtim.tv_nsec, path));
-        return YS_OK;
-    }
     if (!S_ISDIR(info.st_mode) || strcmp(name, "__pycache__") == 0 || strcmp(path, "cache") == 0 || depth >= MAX_DEPTH)
-        return YS_OK;
+        return;
     int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     char *prefix = ys_format("%s/", path);
-    ys_status status = walk_folder(walk, fd, prefix, depth + 1);
+    walk_folder(walk, fd, prefix, depth + 1);
     ys_free(prefix);
-    return status;
 }
 
 /* Takes over the descriptor; a folder that cannot be read has no files. */
-static ys_status walk_folder(struct file_walk *walk, int folder_fd, const char *prefix, int depth)
+static void walk_folder(struct file_walk *walk, int folder_fd, const char *prefix, int depth)
 {
     DIR *dir = folder_fd >= 0 ? fdopendir(folder_fd) : NULL;
-    ys_status status = YS_OK;
     if (!dir && folder_fd >= 0)
         close(folder_fd);
-    for (struct dirent *entry; dir && status == YS_OK && (entry = readdir(dir));) {
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         char *path = ys_format("%s%s", prefix, entry->d_name);
-        status = take_entry(walk, folder_fd, entry->d_name, path, depth);
+        take_entry(walk, folder_fd, entry->d_name, path, depth);
         ys_free(path);
     }
     if (dir)
         closedir(dir);
-    return status;
 }
 
 /* What follows the second blank. */
@@ -109,28 +102,26 @@ static int by_path(const void *a, const void *b)
 }
 
 /* The text of installed.files for what lies in `folder` now. */
-static ys_status list_files(const char *folder, struct ys_buf *text)
+static void list_files(const char *folder, struct ys_buf *text)
 {
     struct file_walk walk = {0};
     char *env = ys_path_join(folder, "env");
     int fd = open(env, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    ys_status status = walk_folder(&walk, fd, "", 0);
+    walk_folder(&walk, fd, "", 0);
     if (walk.count)
         qsort(walk.lines, walk.count, sizeof *walk.lines, by_path);
     for (size_t i = 0; i < walk.count; i++)
         ys_buf_printf(text, "%s\n", walk.lines[i]);
     free_lines(&walk);
     ys_free(env);
-    return status;
 }
 
 ys_status ys_env_files_note(const char *folder, char fingerprint[YS_SHA256_TEXT])
 {
     struct ys_buf text = {0};
     char *path = ys_path_join(folder, "installed.files");
-    ys_status status = list_files(folder, &text);
-    if (status == YS_OK)
-        status = ys_fs_write(path, ys_buf_text(&text), text.size);
+    list_files(folder, &text);
+    ys_status status = ys_fs_write(path, ys_buf_text(&text), text.size);
     if (status == YS_OK)
         ys_sha256_text(ys_buf_text(&text), text.size, fingerprint);
     ys_buf_free(&text);
@@ -176,8 +167,8 @@ static void compare(char **then, size_t then_count, char **now, size_t now_count
 
 /* The list of the installation says which files differ. Without it, or with one that was changed itself, that is all
  * that is known. */
-static ys_status find_differences(const char *folder, const char *then_fingerprint, struct ys_buf *now,
-                                  struct ys_env_files *files)
+static void find_differences(const char *folder, const char *then_fingerprint, struct ys_buf *now,
+                             struct ys_env_files *files)
 {
     struct ys_buf then = {0};
     char hash[YS_SHA256_TEXT] = "", **then_lines = NULL, **now_lines = NULL,
@@ -185,24 +176,19 @@ static ys_status find_differences(const char *folder, const char *then_fingerpri
     size_t then_count, now_count;
     if (ys_fs_read(path, MAX_LIST_BYTES, &then) == YS_OK)
         ys_sha256_text(ys_buf_text(&then), then.size, hash);
-    ys_status status = YS_OK;
     if (strcmp(hash, then_fingerprint) != 0) {
         files->changed = 1;
         files->how = "changed";
         files->first = ys_strdup("../installed.files");
-        status = YS_OK;
     } else {
         split(&then, &then_lines, &then_count);
-        if (status == YS_OK)
-            split(now, &now_lines, &now_count);
-        if (status == YS_OK)
-            compare(then_lines, then_count, now_lines, now_count, files);
+        split(now, &now_lines, &now_count);
+        compare(then_lines, then_count, now_lines, now_count, files);
     }
     ys_free(then_lines);
     ys_free(now_lines);
     ys_free(path);
     ys_buf_free(&then);
-    return status;
 }
 
 /* What runs the adapter of a framework that the user built. */
@@ -218,18 +204,15 @@ static void look_at_program(const char *program, struct ys_env_files *files)
     ys_free(text);
 }
 
-static ys_status look_at_files(const char *folder, const char *then, struct ys_env_files *files)
+static void look_at_files(const char *folder, const char *then, struct ys_env_files *files)
 {
     struct ys_buf now = {0};
-    ys_status status = list_files(folder, &now);
-    if (status == YS_OK) {
-        ys_sha256_text(ys_buf_text(&now), now.size, files->fingerprint);
-        files->known = then != NULL;
-        if (then && strcmp(then, files->fingerprint) != 0)
-            status = find_differences(folder, then, &now, files);
-    }
+    list_files(folder, &now);
+    ys_sha256_text(ys_buf_text(&now), now.size, files->fingerprint);
+    files->known = then != NULL;
+    if (then && strcmp(then, files->fingerprint) != 0)
+        find_differences(folder, then, &now, files);
     ys_buf_free(&now);
-    return status;
 }
 
 ys_status ys_env_files_look(const char *folder, struct ys_env_files *files)
@@ -242,11 +225,9 @@ ys_status ys_env_files_look(const char *folder, struct ys_env_files *files)
     if (status == YS_OK && program)
         look_at_program(program, files);
     else if (status == YS_OK)
-        status = look_at_files(folder, ys_json_get_text(installed, "fingerprint", NULL), files);
+        look_at_files(folder, ys_json_get_text(installed, "fingerprint", NULL), files);
     ys_json_free(installed);
     ys_free(path);
-    if (status != YS_OK)
-        ys_env_files_fini(files);
     return status;
 }
 

@@ -421,13 +421,10 @@ static ys_status fill_from_makers(const struct ys_recipe *recipe, const char *wh
     ys_status status = try_all(&attempt, 1, folder, &listener);
     if (status != YS_EIO || listener.full)
         return status;
-    char *why = ys_strdup(ys_error());
-    ys_fail(YS_EIO,
-            "%s, the index of its makers, gave none of this version (%s); from elsewhere it comes with %s: "
-            "`yardstick install --any-index` takes it so",
-            recipe->index, why ? why : "", recipe->elsewhere);
-    ys_free(why);
-    return YS_EIO;
+    return ys_fail(YS_EIO,
+                   "%s, the index of its makers, gave none of this version (%s); from elsewhere it comes with %s: "
+                   "`yardstick install --any-index` takes it so",
+                   recipe->index, ys_error(), recipe->elsewhere);
 }
 
 static ys_status fill_env(const struct ys_recipe *recipe, const char *what, const char *folder, const char *env,
@@ -547,8 +544,7 @@ static void note_failed(const char *folder, bool unsupported)
     ys_json_set_string(state, "date", date);
     if (ys_json_write(path, state) != YS_OK)
         ys_log_warn("%s", ys_error());
-    if (reason)
-        ys_fail(YS_EIO, "%s", reason);
+    ys_fail(YS_EIO, "%s", reason);
     ys_json_free(state);
     ys_free(path);
     ys_free(reason);

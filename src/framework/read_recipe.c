@@ -323,17 +323,14 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
     struct ys_ini ini;
     YS_TRY(ys_ini_read(path, &ini));
     struct ys_recipe *r = ys_alloc(1, sizeof *r);
-    ys_status status = YS_OK;
-    if (r) {
-        r->path = ys_path_absolute(path);
-        r->folder = r->path ? ys_path_dir(r->path) : NULL;
-        r->foreign = r->folder && is_foreign(r->folder);
-        r->text = ys_strdup(ys_buf_text(&ini.text));
-        r->options = ys_json_object();
-        r->own = ys_json_object();
-        memset(r->has_mode, true, sizeof r->has_mode);
-        status = fill(r, &ini);
-    }
+    r->path = ys_path_absolute(path);
+    r->folder = ys_path_dir(r->path);
+    r->foreign = is_foreign(r->folder);
+    r->text = ys_strdup(ys_buf_text(&ini.text));
+    r->options = ys_json_object();
+    r->own = ys_json_object();
+    memset(r->has_mode, true, sizeof r->has_mode);
+    ys_status status = fill(r, &ini);
     ys_ini_fini(&ini);
     if (status != YS_OK) {
         ys_recipe_free(r);

@@ -36,7 +36,7 @@ static void read_all(void)
     char *folder = ys_find_support("frameworks"), *pattern = folder ? ys_path_join(folder, "*/models/*.json") : NULL;
     size_t count = pattern && glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0, used = 0;
     models = ys_alloc(count + 1, sizeof *models);
-    for (size_t i = 0; models && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (!is_usual(found.gl_pathv[i]))
             continue;
         if (read_model(found.gl_pathv[i], &models[used]) == YS_OK)

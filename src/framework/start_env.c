@@ -33,11 +33,11 @@ static void put(char **env, size_t *count, char *pair)
     env[(*count)++] = pair;
 }
 
-/* `variable` of a recipe with every {opt.NAME} filled in. New string, NULL without memory. */
+/* `variable` of a recipe with every {opt.NAME} filled in. New string. */
 static char *fill_in(const struct ys_framework *framework, const char *variable, const ys_json *options)
 {
     char *text = ys_strdup(variable);
-    for (void *it = ys_json_iter(framework->options); text && it; it = ys_json_next(framework->options, it)) {
+    for (void *it = ys_json_iter(framework->options); it; it = ys_json_next(framework->options, it)) {
         const char *name = ys_json_iter_key(it);
         const ys_json *value = ys_json_get(options, name);
         char *word = ys_format("{opt.%s}", name);

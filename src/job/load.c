@@ -33,13 +33,13 @@ static char *default_name(const struct ys_resolver *resolver)
     if (!resolver->has_file || resolver->ini.is_stream)
         return ys_strdup("run");
     char *name = ys_strdup(ys_path_base(resolver->path));
-    char *dot = name ? strrchr(name, '.') : NULL;
+    char *dot = strrchr(name, '.');
     if (dot && dot > name)
         *dot = 0;
-    for (char *at = name; at && *at; at++)
+    for (char *at = name; *at; at++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", *at))
             *at = '-';
-    if (name && strlen(name) > NAME_LIMIT)
+    if (strlen(name) > NAME_LIMIT)
         name[NAME_LIMIT] = 0;
     return name;
 }

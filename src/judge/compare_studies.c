@@ -240,7 +240,7 @@ static void judge_metrics(const struct judging *judging, const size_t places[2],
         judge_metric(judging, places, (size_t)(ys_metric_find(ys_compared[m]) - infos), drift, pair);
 }
 
-static ys_status judge_pair(const struct judging *judging, size_t of_base, size_t of_candidate)
+static void judge_pair(const struct judging *judging, size_t of_base, size_t of_candidate)
 {
     const struct ys_result_trial *base = &judging->base->result.trials[of_base],
                                  *candidate = &judging->candidate->result.trials[of_candidate];
@@ -248,15 +248,14 @@ static ys_status judge_pair(const struct judging *judging, size_t of_base, size_
     struct ys_drift drift;
     ys_set_text(&pair->base, base->id);
     ys_set_text(&pair->candidate, candidate->id);
-    YS_TRY(ys_judge_differ_trials(base, candidate, &pair->differences));
-    YS_TRY(ys_judge_differ(base->observed, candidate->observed, "observed", NULL, &pair->differences));
-    YS_TRY(ys_judge_differ_work(judging->base, base, judging->candidate, candidate, &pair->other));
+    ys_judge_differ_trials(base, candidate, &pair->differences);
+    ys_judge_differ(base->observed, candidate->observed, "observed", NULL, &pair->differences);
+    ys_judge_differ_work(judging->base, base, judging->candidate, candidate, &pair->other);
     find_faults(base, candidate, pair);
-    YS_TRY(ys_drift_find(judging->base, of_base, judging->candidate, of_candidate, &drift));
-    YS_TRY(ys_drift_is_reference(judging->base, of_base, judging->candidate, of_candidate, &pair->reference));
+    ys_drift_find(judging->base, of_base, judging->candidate, of_candidate, &drift);
+    pair->reference = ys_drift_is_reference(judging->base, of_base, judging->candidate, of_candidate);
     tell_drift(judging, &drift, pair);
     judge_metrics(judging, (const size_t[]){of_base, of_candidate}, &drift, pair);
-    return YS_OK;
 }
 
 static bool takes_part(const struct ys_side *side, size_t place)
@@ -287,53 +286,40 @@ static void add_lonely(const struct ys_side *side, const struct ys_side *other, 
     }
 }
 
-static ys_status pair_all(const struct judging *judging)
+static void pair_all(const struct judging *judging)
 {
     const struct ys_side *base = judging->base, *candidate = judging->candidate;
-    if (count_of(base) == 1 && count_of(candidate) == 1)
-        return judge_pair(judging, base->trial == YS_FIELD_NONE ? 0 : (size_t)base->trial,
-                          candidate->trial == YS_FIELD_NONE ? 0 : (size_t)candidate->trial);
+    if (count_of(base) == 1 && count_of(candidate) == 1) {
+        judge_pair(judging, base->trial == YS_FIELD_NONE ? 0 : (size_t)base->trial,
+                   candidate->trial == YS_FIELD_NONE ? 0 : (size_t)candidate->trial);
+        return;
+    }
     for (size_t i = 0; i < base->result.trial_count; i++) {
         size_t place;
         if (takes_part(base, i) && partner(candidate, base->result.trials[i].id, &place))
-            YS_TRY(judge_pair(judging, i, place));
+            judge_pair(judging, i, place);
     }
     add_lonely(base, candidate, &judging->judged->only_base);
     add_lonely(candidate, base, &judging->judged->only_candidate);
-    return YS_OK;
 }
 
-static ys_status judge(const struct judging *judging)
+void ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
+                  struct ys_judged *judged)
 {
-    struct ys_judged *judged = judging->judged;
-    ys_set_text(&judged->schema, YS_JUDGE_SCHEMA);
-    ys_judge_tell_side(judging->base, &judged->base);
-    ys_judge_tell_side(judging->candidate, &judged->candidate);
-    YS_TRY(ys_judge_differ_studies(judging->base, judging->candidate, &judged->differences));
+    const struct judging judging = {base, candidate, isnan(margin) ? base->told.study.margin : margin, metric, judged};
     struct ys_interval machine = {.known = true};
     double ends[2];
-    if (ys_drift_anchors(judging->base, judging->candidate, ends) == YS_ANCHORS_COMPARED) {
+    ys_record_init(&ys_judged_record, judged);
+    ys_set_text(&judged->schema, YS_JUDGE_SCHEMA);
+    ys_judge_tell_side(base, &judged->base);
+    ys_judge_tell_side(candidate, &judged->candidate);
+    ys_judge_differ_studies(base, candidate, &judged->differences);
+    if (ys_drift_anchors(base, candidate, ends) == YS_ANCHORS_COMPARED) {
         machine.lo = ends[0];
         machine.hi = ends[1];
         ys_judge_set_ends(&judged->anchors, &machine);
     }
-    return pair_all(judging);
-}
-
-ys_status ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
-                       struct ys_judged *judged)
-{
-    const struct judging judging = {base, candidate, isnan(margin) ? base->told.study.margin : margin, metric, judged};
-    ys_record_init(&ys_judged_record, judged);
-    ys_status status = judge(&judging);
-    if (status != YS_OK)
-        ys_judged_fini(judged);
-    return status;
-}
-
-void ys_judged_fini(struct ys_judged *judged)
-{
-    ys_record_fini(&ys_judged_record, judged);
+    pair_all(&judging);
 }
 
 /* Runs from which the machine took a known time, and those of which nobody knows. */

@@ -116,12 +116,12 @@ static ys_status check_pair(const struct gating *gating, const struct ys_rule *r
 static ys_status check_rule(const struct gating *gating, const struct ys_rule *rule)
 {
     struct ys_judged judged;
-    YS_TRY(ys_judge_two(gating->base, gating->candidate, NAN, rule->metric, &judged));
+    ys_judge_two(gating->base, gating->candidate, NAN, rule->metric, &judged);
     ys_status status = YS_OK;
     struct ys_judged_pair *pairs = judged.pairs.items;
     for (size_t i = 0; status == YS_OK && i < judged.pairs.count; i++)
         status = check_pair(gating, rule, &pairs[i]);
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     return status;
 }
 
@@ -130,7 +130,7 @@ static ys_status take_frame(const struct gating *gating)
 {
     struct ys_judged judged;
     struct ys_gate *gate = gating->gate;
-    YS_TRY(ys_judge_two(gating->base, gating->candidate, NAN, "rate_per_s", &judged));
+    ys_judge_two(gating->base, gating->candidate, NAN, "rate_per_s", &judged);
     ys_status status = YS_OK;
     if (judged.pairs.count == 0)
         status = ys_fail(YS_EINVAL, "%s and %s have no trial in common: `yardstick show` lists those of each",
@@ -146,7 +146,7 @@ static ys_status take_frame(const struct gating *gating)
         judged.base = judged.candidate = (struct ys_judged_side){.id = YS_FIELD_NONE};
         judged.differences = judged.only_candidate = (struct ys_list){0};
     }
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     return status;
 }
 
@@ -194,13 +194,8 @@ ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candid
     ys_record_init(&ys_gate_record, gate);
     ys_status status = judge(&gating);
     if (status != YS_OK)
-        ys_gate_fini(gate);
+        ys_record_fini(&ys_gate_record, gate);
     return status;
-}
-
-void ys_gate_fini(struct ys_gate *gate)
-{
-    ys_record_fini(&ys_gate_record, gate);
 }
 
 const size_t YS_GATE_ROUNDS[YS_GATE_LOOKS] = {8, 20, YS_GATE_ROUNDS_MOST};

@@ -63,7 +63,6 @@ extern const struct ys_record ys_gate_record, ys_gate_check_record;
  *   YS_EINVAL  no trial is in both, or a trial is of other work than the baseline's */
 ys_status ys_gate_judge(const struct ys_side *base, const struct ys_side *candidate, const struct ys_rules *rules,
                         struct ys_gate *gate) YS_MUST_CHECK;
-void ys_gate_fini(struct ys_gate *gate);
 
 /** After so many fresh rounds it is looked, and at no other time; and the level of each look. */
 enum { YS_GATE_LOOKS = 3, YS_GATE_ROUNDS_MOST = 50 };

@@ -285,11 +285,6 @@ ys_status ys_history_load(struct ys_store *store, int64_t study_id, int64_t tria
         return ys_fail_in(status, "--metric=%s", metric);
     status = load(store, study_id, trial_id, info, history);
     if (status != YS_OK)
-        ys_history_fini(history);
+        ys_record_fini(&ys_history_record, history);
     return status;
-}
-
-void ys_history_fini(struct ys_history *history)
-{
-    ys_record_fini(&ys_history_record, history);
 }

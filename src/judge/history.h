@@ -49,6 +49,5 @@ void ys_history_changes(const double *values, const double *low, const double *h
  * `history` is overwritten. YS_ENOTFOUND: there is no such trial. */
 ys_status ys_history_load(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *metric,
                           struct ys_history *history) YS_MUST_CHECK;
-void ys_history_fini(struct ys_history *history);
 
 #endif

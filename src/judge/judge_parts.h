@@ -8,21 +8,20 @@
 
 /** Adds the members in which two objects differ, those of objects inside them as "cpu.model"; `except` (ended by NULL)
  * are left out, by that name. Anything else in the place of an object has no members. */
-ys_status ys_judge_differ(const ys_json *base, const ys_json *candidate, const char *prefix, const char *const *except,
-                          struct ys_list *differences) YS_MUST_CHECK;
+void ys_judge_differ(const ys_json *base, const ys_json *candidate, const char *prefix, const char *const *except,
+                     struct ys_list *differences);
 /** Adds one where the texts differ; NULL is nothing. */
 void ys_judge_differ_text(const char *what, const char *base, const char *candidate, struct ys_list *differences);
 
 /** In what the studies and their machines differ. */
-ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate,
-                                  struct ys_list *differences) YS_MUST_CHECK;
+void ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate, struct ys_list *differences);
 /** In what the surroundings of two trials differ: framework, threads, options, environment. */
-ys_status ys_judge_differ_trials(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
-                                 struct ys_list *differences) YS_MUST_CHECK;
+void ys_judge_differ_trials(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                            struct ys_list *differences);
 /** In what their work differs: settings, network, data. */
-ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_result_trial *of_base,
-                               const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
-                               struct ys_list *differences) YS_MUST_CHECK;
+void ys_judge_differ_work(const struct ys_side *base, const struct ys_result_trial *of_base,
+                          const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
+                          struct ys_list *differences);
 
 /** What is said of a side; `told` is as after ys_record_init(). */
 void ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told);
@@ -84,10 +83,10 @@ struct ys_drift {
 /** The anchors of both, as of struct ys_drift; `ends` are 1 and 1 where they are not compared. */
 enum ys_anchored ys_drift_anchors(const struct ys_side *base, const struct ys_side *candidate, double ends[2]);
 /** Whether the two are the built-in engine with the same closure, settings and work. */
-ys_status ys_drift_is_reference(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
-                                size_t of_candidate, bool *alike) YS_MUST_CHECK;
-ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
-                        size_t of_candidate, struct ys_drift *drift) YS_MUST_CHECK;
+bool ys_drift_is_reference(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
+                           size_t of_candidate);
+void ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate, size_t of_candidate,
+                   struct ys_drift *drift);
 /** By what ratio it may have changed: an interval that holds 1; unknown where nothing bounds it. */
 void ys_drift_bound(const struct ys_drift *drift, const struct ys_side *base, const struct ys_side *candidate,
                     size_t metric, struct ys_interval *bound);

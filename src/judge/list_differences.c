@@ -85,42 +85,40 @@ static bool is_among(const char *name, const char *const *names)
     return false;
 }
 
-static ys_status differ_member(const char *what, const ys_json *base, const ys_json *candidate,
-                               const char *const *except, struct ys_list *differences)
+static void differ_member(const char *what, const ys_json *base, const ys_json *candidate, const char *const *except,
+                          struct ys_list *differences)
 {
     bool objects =
         ys_json_type_of(base) == YS_JSON_OBJECT && (!candidate || ys_json_type_of(candidate) == YS_JSON_OBJECT);
     objects |= !base && ys_json_type_of(candidate) == YS_JSON_OBJECT;
     if (is_among(what, except))
-        return YS_OK;
+        return;
     if (objects)
-        return ys_judge_differ(base, candidate, what, except, differences);
-    differ_values(what, base, candidate, differences);
-    return YS_OK;
+        ys_judge_differ(base, candidate, what, except, differences);
+    else
+        differ_values(what, base, candidate, differences);
 }
 
 /* Members of `from`; of the second object those that the first has not. */
-static ys_status differ_members(const ys_json *from, const ys_json *other, bool swapped, const char *prefix,
-                                const char *const *except, struct ys_list *differences)
+static void differ_members(const ys_json *from, const ys_json *other, bool swapped, const char *prefix,
+                           const char *const *except, struct ys_list *differences)
 {
-    ys_status status = YS_OK;
-    for (void *it = ys_json_iter(from); status == YS_OK && it; it = ys_json_next(from, it)) {
+    for (void *it = ys_json_iter(from); it; it = ys_json_next(from, it)) {
         const char *name = ys_json_iter_key(it);
         const ys_json *mine = ys_json_iter_value(it), *theirs = ys_json_get(other, name);
         if (swapped && theirs)
             continue;
         char *what = *prefix ? ys_format("%s.%s", prefix, name) : ys_strdup(name);
-        status = differ_member(what, swapped ? NULL : mine, swapped ? mine : theirs, except, differences);
+        differ_member(what, swapped ? NULL : mine, swapped ? mine : theirs, except, differences);
         ys_free(what);
     }
-    return status;
 }
 
-ys_status ys_judge_differ(const ys_json *base, const ys_json *candidate, const char *prefix, const char *const *except,
-                          struct ys_list *differences)
+void ys_judge_differ(const ys_json *base, const ys_json *candidate, const char *prefix, const char *const *except,
+                     struct ys_list *differences)
 {
-    YS_TRY(differ_members(base, candidate, false, prefix, except, differences));
-    return differ_members(candidate, base, true, prefix, except, differences);
+    differ_members(base, candidate, false, prefix, except, differences);
+    differ_members(candidate, base, true, prefix, except, differences);
 }
 
 /* What of a machine is another from minute to minute, or explains what else is there. */
@@ -131,8 +129,7 @@ static const char *interleave_of(const struct ys_side *side)
     return side->told.study.interleave ? side->told.study.interleave : "runs";
 }
 
-ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate,
-                                  struct ys_list *differences)
+void ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate, struct ys_list *differences)
 {
     char seeds[2][32];
     snprintf(seeds[0], sizeof seeds[0], "%lld", (long long)base->told.study.seed);
@@ -140,39 +137,37 @@ ys_status ys_judge_differ_studies(const struct ys_side *base, const struct ys_si
     ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, differences);
     ys_judge_differ_text("seed", seeds[0], seeds[1], differences);
     ys_judge_differ_text("interleave", interleave_of(base), interleave_of(candidate), differences);
-    return ys_judge_differ(base->told.host, candidate->told.host, "", passing, differences);
+    ys_judge_differ(base->told.host, candidate->told.host, "", passing, differences);
 }
 
-static ys_status differ_settings(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
-                                 const char *const *except, struct ys_list *differences)
+static void differ_settings(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                            const char *const *except, struct ys_list *differences)
 {
     ys_json *keys[2] = {ys_record_json(&ys_trial_settings_record, &base->keys),
                         ys_record_json(&ys_trial_settings_record, &candidate->keys)};
-    ys_status status = YS_OK;
     if (except)
-        status = ys_judge_differ(keys[0], keys[1], "", except, differences);
-    for (size_t i = 0; status == YS_OK && !except && ys_settings_surroundings[i]; i++)
+        ys_judge_differ(keys[0], keys[1], "", except, differences);
+    for (size_t i = 0; !except && ys_settings_surroundings[i]; i++)
         differ_values(ys_settings_surroundings[i], ys_json_get(keys[0], ys_settings_surroundings[i]),
                       ys_json_get(keys[1], ys_settings_surroundings[i]), differences);
     ys_json_free(keys[0]);
     ys_json_free(keys[1]);
-    return status;
 }
 
-ys_status ys_judge_differ_trials(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
-                                 struct ys_list *differences)
+void ys_judge_differ_trials(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                            struct ys_list *differences)
 {
     const struct ys_trial_framework none = {0}, *a = base->framework ? base->framework : &none,
                                     *b = candidate->framework ? candidate->framework : &none;
-    YS_TRY(differ_settings(base, candidate, NULL, differences));
+    differ_settings(base, candidate, NULL, differences);
     ys_judge_differ_text("framework.name", a->name, b->name, differences);
     ys_judge_differ_text("framework.version", a->version, b->version, differences);
     ys_judge_differ_text("framework.closure", a->closure, b->closure, differences);
     ys_judge_differ_text("framework.recipe", a->recipe, b->recipe, differences);
     ys_judge_differ_text("framework.fingerprint", a->fingerprint, b->fingerprint, differences);
     ys_judge_differ_text("framework.changes", a->changes, b->changes, differences);
-    YS_TRY(ys_judge_differ(base->options, candidate->options, "opt", NULL, differences));
-    return ys_judge_differ(base->env, candidate->env, "env", NULL, differences);
+    ys_judge_differ(base->options, candidate->options, "opt", NULL, differences);
+    ys_judge_differ(base->env, candidate->env, "env", NULL, differences);
 }
 
 /* A file or folder of the user's own is known by its content, below: two checkouts have it in two places. */
@@ -181,9 +176,9 @@ static bool is_path(const char *data)
     return data && strchr(data, '/');
 }
 
-ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_result_trial *of_base,
-                               const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
-                               struct ys_list *differences)
+void ys_judge_differ_work(const struct ys_side *base, const struct ys_result_trial *of_base,
+                          const struct ys_side *candidate, const struct ys_result_trial *of_candidate,
+                          struct ys_list *differences)
 {
     struct ys_study_work work[2];
     const char *except[YS_SETTINGS_SURROUNDINGS + 2] = {NULL};
@@ -196,7 +191,7 @@ ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_resul
         except[count++] = "model";
     if (is_path(of_base->keys.data) && is_path(of_candidate->keys.data))
         except[count++] = "data";
-    YS_TRY(differ_settings(of_base, of_candidate, except, differences));
+    differ_settings(of_base, of_candidate, except, differences);
     for (size_t i = 0; i < 2; i++)
         snprintf(text[i], sizeof text[i], "%lld parameters, %lld multiply-adds", (long long)work[i].parameters,
                  (long long)work[i].multiply_adds);
@@ -204,5 +199,4 @@ ys_status ys_judge_differ_work(const struct ys_side *base, const struct ys_resul
     ys_judge_differ_text("network file", work[0].model_hash, work[1].model_hash, differences);
     ys_judge_differ_text("training data", work[0].train_hash, work[1].train_hash, differences);
     ys_judge_differ_text("test data", work[0].test_hash, work[1].test_hash, differences);
-    return YS_OK;
 }

@@ -13,22 +13,19 @@ static bool is_builtin(const struct ys_result_trial *trial)
            trial->runs > trial->failed;
 }
 
-ys_status ys_drift_is_reference(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
-                                size_t of_candidate, bool *alike)
+bool ys_drift_is_reference(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
+                           size_t of_candidate)
 {
     const struct ys_result_trial *one = &base->result.trials[of_base], *other = &candidate->result.trials[of_candidate];
     struct ys_list differences = {0};
-    *alike = false;
     if (!is_builtin(one) || !is_builtin(other))
-        return YS_OK;
-    ys_status status = ys_judge_differ_trials(one, other, &differences);
-    if (status == YS_OK)
-        ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, &differences);
-    if (status == YS_OK)
-        status = ys_judge_differ_work(base, one, candidate, other, &differences);
-    *alike = differences.count == 0;
+        return false;
+    ys_judge_differ_trials(one, other, &differences);
+    ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, &differences);
+    ys_judge_differ_work(base, one, candidate, other, &differences);
+    const bool alike = differences.count == 0;
     ys_list_fini(&ys_judged_difference_record, &differences);
-    return status;
+    return alike;
 }
 
 struct drifted_machine {
@@ -60,8 +57,8 @@ enum ys_anchored ys_drift_anchors(const struct ys_side *base, const struct ys_si
     return ys_anchor_compare(&then, &now, ends) ? YS_ANCHORS_COMPARED : YS_ANCHORS_OF_OTHER_KERNELS;
 }
 
-ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate,
-                        size_t of_candidate, struct ys_drift *drift)
+void ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_side *candidate, size_t of_candidate,
+                   struct ys_drift *drift)
 {
     const struct ys_result *a = &base->result, *b = &candidate->result;
     const size_t most = sizeof drift->places[0] / sizeof drift->places[0][0];
@@ -70,16 +67,12 @@ ys_status ys_drift_find(const struct ys_side *base, size_t of_base, const struct
     drift->anchored = ys_drift_anchors(base, candidate, drift->anchors);
     for (size_t i = 0; i < a->trial_count && !drift->none; i++) {
         for (size_t j = 0; j < b->trial_count && drift->count < most; j++) {
-            bool alike = false;
-            if (i != of_base && j != of_candidate)
-                YS_TRY(ys_drift_is_reference(base, i, candidate, j, &alike));
-            if (!alike)
+            if (i == of_base || j == of_candidate || !ys_drift_is_reference(base, i, candidate, j))
                 continue;
             drift->places[0][drift->count] = i;
             drift->places[1][drift->count++] = j;
         }
     }
-    return YS_OK;
 }
 
 void ys_drift_bound(const struct ys_drift *drift, const struct ys_side *base, const struct ys_side *candidate,

@@ -431,13 +431,8 @@ ys_status ys_recommend(const struct ys_side *side, const struct ys_wish *wish, s
         ys_free(weighing.trials[i].fault);
     ys_free(weighing.trials);
     if (status != YS_OK)
-        ys_recommended_fini(recommended);
+        ys_record_fini(&ys_recommended_record, recommended);
     return status;
-}
-
-void ys_recommended_fini(struct ys_recommended *recommended)
-{
-    ys_record_fini(&ys_recommended_record, recommended);
 }
 
 /* ---- the document */

@@ -63,7 +63,6 @@ extern const struct ys_record ys_recommended_record, ys_recommend_trial_record, 
 /** `recommended` is overwritten. YS_EINVAL: no trial of the study has the keys of the wish. */
 ys_status ys_recommend(const struct ys_side *side, const struct ys_wish *wish,
                        struct ys_recommended *recommended) YS_MUST_CHECK;
-void ys_recommended_fini(struct ys_recommended *recommended);
 
 /** What a trial was set to, borrowed: {key: value} of its settings, its options and its environment variables. NULL has
  * none. */

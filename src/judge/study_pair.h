@@ -74,14 +74,12 @@ extern const struct ys_record ys_judged_pair_record, ys_judged_metric_record, ys
 
 /** `margin`: what counts as the same; NaN: as the base's study says. `metric`: this one in place of those that are
  * always compared; NULL. Trials are paired by their names; two that were named are paired as they are, and so are the
- * only ones of two studies. `judged` is overwritten.
- *   YS_EINVAL  nothing can be paired */
-ys_status ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
-                       struct ys_judged *judged) YS_MUST_CHECK;
+ * only ones of two studies. `judged` is overwritten. */
+void ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
+                  struct ys_judged *judged);
 /** Adds to `confirmed` what fresh rounds of both in turn, the candidate's values against the base's, say of a metric of
  * the pair. No drift lies between them. */
 void ys_judged_confirm(struct ys_judged_pair *pair, const struct ys_judged_metric *metric,
                        const struct ys_compare_rounds *rounds);
-void ys_judged_fini(struct ys_judged *judged);
 
 #endif

@@ -15,8 +15,6 @@
 /* The version of the algorithms, as a whole: raise it with a new metric, and when one of the
  * same facts can come out differently. */
 #define YS_METRIC_VERSION 9
-/* That of stored metrics that do not say theirs: programs that did not write it knew no other. */
-#define YS_METRIC_VERSION_UNSAID 1
 
 /* What counts as the same between two accuracies, as a difference; ratios are judged by the study's `margin`. */
 #define YS_METRIC_ACCURACY_MARGIN 0.005
@@ -105,7 +103,5 @@ ys_status ys_metric_result_load(struct ys_store *store, int64_t study_id, unsign
  * does not have is no error: the result is of none. */
 ys_status ys_metric_result_load_trial(struct ys_store *store, int64_t study_id, const char *trial,
                                       const struct ys_metric_info *metric, struct ys_result *result) YS_MUST_CHECK;
-/** ys_metric_result_load() as the result document, yardstick/result/1. */
-ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **result) YS_MUST_CHECK;
 
 #endif

@@ -60,7 +60,7 @@ ys_json *ys_metric_texts(void)
         ys_json_set_string(object, "ratio", info->ratio);
         ys_json_set_string(object, "unit", info->unit);
         ys_json_set_string(object, "kind", ys_name_of(&ys_kinds, (int)info->kind));
-        ys_json_set_string(object, "better", ys_better_name(info->better));
+        ys_json_set_string(object, "better", ys_name_of(&ys_betters, (int)info->better));
         ys_json_set(all, info->name, object);
     }
     return all;

@@ -15,7 +15,7 @@
 
 ys_json *ys_metric_view_with_work(const ys_json *study, const struct ys_trial_record *trial)
 {
-    ys_json *copy = ys_trial_record_json(trial);
+    ys_json *copy = ys_record_json(&ys_trial_record, trial);
     const struct ys_trial_settings *keys = &trial->keys;
     struct ys_study_record told;
     struct ys_study_timing timing;
@@ -422,7 +422,7 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
         struct ys_metric_view_trial *trial = &loaded.trials[loaded.trial_count++];
         trial->record = &loaded.records.items[i];
         trial->id = trial->record->id;
-        trial->verdict = ys_trial_record_verdict(trial->record);
+        trial->verdict = ys_stored_verdict(trial->record->proof);
         status = ys_due_fault(trial->record->proof, is_over(&loaded.told), &trial->fault);
     }
     if (status == YS_OK)

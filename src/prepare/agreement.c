@@ -334,7 +334,7 @@ ys_status ys_agreement_open(const struct ys_teacher *teacher, const struct ys_tr
         .teacher = teacher, .trial = trial, .work = work, .agreement = agreement, .failure = &failure};
     *agreement = (struct ys_agreement){0};
     ys_status status = open_all(&asking, seed, agreement);
-    ys_facts_free(failure);
+    ys_record_free(&ys_facts_record, failure);
     if (status != YS_OK)
         ys_agreement_fini(agreement);
     return status;

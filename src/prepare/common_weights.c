@@ -17,7 +17,7 @@ void ys_common_weights_fini(struct ys_common_weights *taught)
 {
     ys_shelf_release(&taught->files);
     ys_free(taught->weights_path);
-    ys_facts_free(taught->failure);
+    ys_record_free(&ys_facts_record, taught->failure);
     *taught = (struct ys_common_weights){0};
 }
 
@@ -62,9 +62,9 @@ static ys_status begin_lesson(struct weights_training *lesson, const struct ys_t
 static void end_lesson(struct weights_training *lesson)
 {
     ys_work_fini(&lesson->work);
-    ys_trial_record_fini(&lesson->trial.record);
+    ys_record_fini(&ys_trial_record, &lesson->trial.record);
     ys_free(lesson->trial.cpus);
-    ys_facts_free(lesson->failure);
+    ys_record_free(&ys_facts_record, lesson->failure);
 }
 
 static void on_progress(void *context, enum ys_stage stage, double fraction)

@@ -37,7 +37,7 @@ static const struct ys_field fields[] = {
     YS_FIELD_OF(struct ys_noise, needed, YS_FIELD_LIST, &step_record, 0, "what a difference needs"),
     OF_NOISE(reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why these are empty"),
 };
-static const struct ys_record record = YS_RECORD("noise", struct ys_noise, fields);
+const struct ys_record ys_noise_record = YS_RECORD("noise", struct ys_noise, fields);
 
 static struct ys_power_seen seen_by(const struct ys_noise *noise)
 {
@@ -68,35 +68,20 @@ static const char *name_of(bool by_turns)
 
 ys_status ys_noise_keep(const struct ys_noise *noise, bool by_turns)
 {
-    return ys_machine_note_keep(name_of(by_turns), &record, noise);
+    return ys_machine_note_keep(name_of(by_turns), &ys_noise_record, noise);
 }
 
 static ys_status read_kept(bool by_turns, struct ys_noise *noise)
 {
     ys_json *json = NULL;
     YS_TRY(ys_machine_note_read(name_of(by_turns), &json));
-    ys_status status = ys_record_read(&record, json, "the noise that doctor kept", noise);
+    ys_status status = ys_record_read(&ys_noise_record, json, "the noise that doctor kept", noise);
     ys_json_free(json);
     if (status == YS_OK && ys_machine_note_is_fresh(noise->date))
         return YS_OK;
     if (status == YS_OK)
-        ys_noise_fini(noise);
+        ys_record_fini(&ys_noise_record, noise);
     return ys_fail(YS_ENOTFOUND, "the noise of this machine was not measured within a day");
-}
-
-void ys_noise_init(struct ys_noise *noise)
-{
-    ys_record_init(&record, noise);
-}
-
-void ys_noise_fini(struct ys_noise *noise)
-{
-    ys_record_fini(&record, noise);
-}
-
-ys_json *ys_noise_json(const struct ys_noise *noise)
-{
-    return ys_record_json(&record, noise);
 }
 
 char *ys_noise_say(const ys_json *study)
@@ -118,6 +103,6 @@ char *ys_noise_say(const ys_json *study)
         text = ys_format("with %s%lld runs this study can tell %.2g %% apart%s, if its trials scatter as %s did (%s)",
                          decides ? "up to " : "", (long long)rounds, 100 * difference, by_turns ? " by turns" : "",
                          noise.trial, noise.date);
-    ys_noise_fini(&noise);
+    ys_record_fini(&ys_noise_record, &noise);
     return text;
 }

@@ -27,15 +27,12 @@ struct ys_noise {
     struct ys_list tells_apart, needed; /* struct ys_noise_step: for some numbers of runs, for some differences */
     char *reason;                       /* why the last three are empty; NULL */
 };
+extern const struct ys_record ys_noise_record;
 
-void ys_noise_init(struct ys_noise *noise);
-void ys_noise_fini(struct ys_noise *noise);
 /** Fills `tells_apart` and `needed` from the ratios. */
 void ys_noise_foresee(struct ys_noise *noise);
 /** Keeps it beside what was found in the other manner (prepare/machine_notes.h). */
 ys_status ys_noise_keep(const struct ys_noise *noise, bool by_turns) YS_MUST_CHECK;
-/** New. */
-ys_json *ys_noise_json(const struct ys_noise *noise);
 
 /** "with 7 runs this study can tell 4 % apart (...)", by what was kept of the manner of it and is fresh
  * (prepare/machine_notes.h), of two trials of a study with these study keys

@@ -31,7 +31,7 @@ double ys_trial_limit_s(double key)
 void ys_trials_fini(struct ys_trial_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
-        ys_trial_record_fini(&set->items[i].record);
+        ys_record_fini(&ys_trial_record, &set->items[i].record);
         ys_framework_free(set->items[i].framework);
         ys_free(set->items[i].cpus);
         ys_free(set->items[i].unproven);
@@ -440,7 +440,7 @@ ys_status ys_trials_resolve(const ys_json *trials, const ys_json *measured_with,
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < count; i++) {
         struct ys_trial *trial = &set->items[set->count++];
-        status = ys_trial_record_read(ys_json_at(trials, i), "a trial of the job", &trial->record);
+        status = ys_record_read(&ys_trial_record, ys_json_at(trials, i), "a trial of the job", &trial->record);
         if (status == YS_OK)
             status = resolve_one(set, trial, own_recipe_dirs ? own_recipe_dirs[i] : recipe_dirs);
         if (status == YS_OK && ys_stop_signal())

@@ -10,8 +10,6 @@
 #include "store/due_checks.h"
 #include "store/stored_trial.h"
 
-#define YS_TRIAL_MAX_CPUS 4096
-
 /** How the last of its runs in this session went that was ok, of a training, and could not write what others read. */
 struct ys_trial_seen {
     bool is_known;

@@ -508,7 +508,7 @@ static ys_status fill_tests(void *context, const char *folder)
                                         .dtype = keys->input_dtype == YS_INPUT_FLOAT32 ? (char[]){"float32"} : NULL,
                                         .crop = keys->input_crop};
     char *path = ys_path_join(folder, TESTS);
-    ys_status status = ys_feeder_write_tests(&input, path);
+    ys_status status = ys_feeder_write_batches(&input, path);
     ys_free(path);
     return status;
 }

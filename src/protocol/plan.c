@@ -103,11 +103,6 @@ ys_status ys_plan_copy(const struct ys_plan *plan, struct ys_plan *copy)
     return ys_record_copy(&ys_plan_record, plan, copy);
 }
 
-ys_json *ys_plan_json(const struct ys_plan *plan)
-{
-    return ys_record_json(&ys_plan_record, plan);
-}
-
 /** A word that none of this version's adapters knows is no damage: it is what they lack. */
 static ys_status check_word(const ys_json *json, const char *key, const struct ys_names *names)
 {
@@ -210,12 +205,8 @@ ys_status ys_plan_read(const ys_json *json, struct ys_plan *plan)
     YS_TRY(check_word(json, "mode", &ys_modes));
     YS_TRY(check_word(json, "precision", &ys_precisions));
     ys_status status = ys_record_read(&ys_plan_record, json, "the plan", plan);
-    if (status == YS_EFORMAT) { /* as the answer to a message it is the message that is wrong */
-        char *said = ys_strdup(ys_error());
-        status = said ? ys_fail(YS_EPROTOCOL, "%s", said) : ys_out_of_memory();
-        ys_free(said);
-    }
-    YS_TRY(status);
+    if (status != YS_OK) /* as the answer to a message it is the message that is wrong */
+        return status == YS_EFORMAT ? YS_EPROTOCOL : status;
     set_usual(plan);
     status = ys_plan_check(plan);
     if (status != YS_OK)

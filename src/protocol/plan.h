@@ -93,8 +93,6 @@ void ys_plan_fini(struct ys_plan *plan);
 ys_status ys_plan_copy(const struct ys_plan *plan, struct ys_plan *copy) YS_MUST_CHECK;
 /** What every plan has, and within its limits. YS_EPROTOCOL names what is wrong. */
 ys_status ys_plan_check(const struct ys_plan *plan) YS_MUST_CHECK;
-/** NULL: no memory. */
-ys_json *ys_plan_json(const struct ys_plan *plan);
 /** Reads what docs/protocol.md says that every plan has; other members that it has not are what is usual: precision
  * f32, one thread, no saves between steps, the optimizer's usual numbers. A text that is not there is NULL.
  *   YS_EUNSUPPORTED  a version, a mode or a precision that there is not

@@ -18,7 +18,7 @@ ys_json *ys_request(const char *type)
 ys_json *ys_request_open(const struct ys_plan *plan)
 {
     ys_json *message = ys_request("open");
-    return whole(message, ys_json_set(message, "plan", ys_plan_json(plan)));
+    return whole(message, ys_json_set(message, "plan", ys_record_json(&ys_plan_record, plan)));
 }
 
 ys_json *ys_request_pass(const char *type, int64_t batch, const char *mode)

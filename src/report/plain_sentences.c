@@ -301,9 +301,9 @@ static bool has_kind_of_doubt(const struct ys_view_trial *trial, const char *tex
 {
     char *mask = masked(text);
     bool found = false;
-    for (size_t k = 0; k < ys_json_size(trial->told->doubts) && mask && !found; k++) {
+    for (size_t k = 0; k < ys_json_size(trial->told->doubts) && !found; k++) {
         char *own = masked(ys_json_text(ys_json_at(trial->told->doubts, k), ""));
-        found = own && strcmp(own, mask) == 0;
+        found = strcmp(own, mask) == 0;
         ys_free(own);
     }
     ys_free(mask);

@@ -269,7 +269,7 @@ static ys_status tell_all(struct agent *agent)
         if (!agent->records[i].has_facts)
             continue;
         YS_TRY(ys_node_send_series(agent->channel, rank, &agent->records[i].series));
-        told.facts = ys_facts_json(&agent->records[i].facts);
+        told.facts = ys_record_json(&ys_facts_record, &agent->records[i].facts);
         ys_status status = ys_node_send(agent->channel, YS_NODE_RANK, &ys_node_rank_record, &told);
         ys_json_free(told.facts);
         YS_TRY(status);
@@ -310,12 +310,10 @@ static ys_status run_ranks(struct agent *agent, const struct ys_node_job *job, c
     if (heard != YS_OK)
         end_with(agent, ys_error());
     break_off(agent);
-    ys_status written = ys_crew_end(&agent->crew, is_ours ? failed : NULL);
+    ys_crew_end(&agent->crew, is_ours ? failed : NULL);
     if (heard == YS_OK)
         heard = tell_all(agent);
-    if (heard == YS_OK && written != YS_OK)
-        heard = say(agent, YS_NODE_TOLD, true, written, ys_error());
-    else if (heard == YS_OK)
+    if (heard == YS_OK)
         heard = say(agent, YS_NODE_TOLD, true,
                     is_stopped ? (int64_t)YS_EINTR
                     : is_ours  ? (int64_t)status

@@ -57,8 +57,9 @@ static ys_status write_down(struct ys_local_run *going, ys_status status)
 {
     const bool is_own_failure = ys_crew_is_ours(&going->crew, status);
     char *message = status != YS_OK ? ys_strdup(ys_error()) : NULL;
-    ys_status written = ys_crew_end(&going->crew, is_own_failure ? message : NULL);
-    if (written == YS_OK && going->own != going->record)
+    ys_status written = YS_OK;
+    ys_crew_end(&going->crew, is_own_failure ? message : NULL);
+    if (going->own != going->record)
         written = join(going->spec, going->plans.items, &going->crew, going->own, going->record);
     ys_crew_close(&going->crew);
     if (written != YS_OK)

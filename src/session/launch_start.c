@@ -217,7 +217,7 @@ int *ys_launch_cpus(const struct ys_list *listed)
 {
     const int64_t *items = listed->items;
     int *cpus = ys_alloc(listed->count + 1, sizeof *cpus);
-    for (size_t i = 0; cpus && i < listed->count; i++)
+    for (size_t i = 0; i < listed->count; i++)
         cpus[i] = (int)items[i];
     return cpus;
 }

@@ -85,8 +85,7 @@ void ys_leftover_begin(struct ys_leftover *leftover, const char *const *folders)
         DIR *folder = opendir(leftover->folders[i]);
         for (struct dirent *entry; folder && (entry = readdir(folder));) {
             char *path = ys_format("%s/%s", leftover->folders[i], entry->d_name);
-            if (path)
-                note(leftover->before, path);
+            note(leftover->before, path);
             ys_free(path);
         }
         if (folder)
@@ -273,8 +272,7 @@ void ys_leftover_end(struct ys_leftover *leftover, ys_json *warnings)
         DIR *folder = opendir(leftover->folders[i]);
         for (struct dirent *entry; folder && (entry = readdir(folder));) {
             char *path = ys_format("%s/%s", leftover->folders[i], entry->d_name);
-            if (path)
-                judge(leftover, dirfd(folder), i == 0, path, entry->d_name, &told);
+            judge(leftover, dirfd(folder), i == 0, path, entry->d_name, &told);
             ys_free(path);
         }
         if (folder)

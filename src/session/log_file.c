@@ -95,7 +95,7 @@ char *ys_log_file_tail(const struct ys_log_file *log)
     }
     size_t size = log->tail_size - begin;
     char *text = ys_alloc(size + 1, 1);
-    for (size_t i = 0; text && i < size; i++)
+    for (size_t i = 0; i < size; i++)
         text[i] = log->tail[begin + i] ? log->tail[begin + i] : '?'; /* a 0 byte would end the text */
     return text;
 }

@@ -14,16 +14,6 @@ const struct ys_names ys_betters = YS_NAMES("better", better_words);
 static const char *const verdict_words[] = {"better", "worse", "same", "unclear", "invalid"};
 const struct ys_names ys_verdicts = YS_NAMES("verdict", verdict_words);
 
-const char *ys_better_name(enum ys_better better)
-{
-    return ys_name_of(&ys_betters, (int)better);
-}
-
-const char *ys_verdict_name(enum ys_verdict verdict)
-{
-    return ys_name_of(&ys_verdicts, (int)verdict);
-}
-
 /* By how much farther from the margin than the interval's half width w a true difference must lie to be found nine
  * times of ten: the 90 % quantile of (w' - e) / w, w and w' half widths and e a centre of independent studies of a true
  * difference of 0, normal. 1 + 1.282 / 1.960 for many rounds; for few the width is uncertain too. Fitted to simulation
@@ -344,12 +334,5 @@ void ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better
                       struct ys_comparison *comparison)
 {
     const struct ys_compare_rule rule = {.better = better, .margin = margin, .stretch = 1};
-    ys_compare(a, b, n, &rule, comparison);
-}
-
-void ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
-                           struct ys_comparison *comparison)
-{
-    const struct ys_compare_rule rule = {.better = better, .difference = true, .margin = margin, .stretch = 1};
     ys_compare(a, b, n, &rule, comparison);
 }

@@ -10,12 +10,10 @@
 #include "stat/summary.h"
 
 enum ys_better { YS_BETTER_HIGHER, YS_BETTER_LOWER, YS_BETTER_NEITHER };
-extern const struct ys_names ys_betters;           /* "higher", "lower", "neither" */
-const char *ys_better_name(enum ys_better better); /* the same */
+extern const struct ys_names ys_betters; /* "higher", "lower", "neither" */
 
 enum ys_verdict { YS_VERDICT_BETTER, YS_VERDICT_WORSE, YS_VERDICT_SAME, YS_VERDICT_UNCLEAR, YS_VERDICT_INVALID };
-extern const struct ys_names ys_verdicts;             /* "better", "worse", "same", "unclear", "invalid" */
-const char *ys_verdict_name(enum ys_verdict verdict); /* the same */
+extern const struct ys_names ys_verdicts; /* "better", "worse", "same", "unclear", "invalid" */
 
 /* From so many rounds on it is tested whether one round's ratio tells the next one's. */
 #define YS_COMPARE_ROUNDS_MIN 12
@@ -128,11 +126,9 @@ double ys_compare_given_back(double part);
 void ys_compare_rounds(const struct ys_compare_rounds *rounds, struct ys_compare_rule rule, bool is_rate,
                        struct ys_comparison *comparison);
 
-/** A comparison of its own, by ratio or by difference. */
+/** A comparison of its own, by ratio. */
 void ys_compare_ratio(const double *a, const double *b, size_t n, enum ys_better better, double margin,
                       struct ys_comparison *comparison);
-void ys_compare_difference(const double *a, const double *b, size_t n, enum ys_better better, double margin,
-                           struct ys_comparison *comparison);
 
 /** How many half widths of its interval a true difference must lie beyond the margin so that n rounds find it nine
  * times of ten. */

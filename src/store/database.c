@@ -135,34 +135,6 @@ ys_status ys_db_run(struct ys_store *store, const char *sql, const char *kinds, 
     return status;
 }
 
-ys_status ys_db_begin(struct ys_store *store)
-{
-    if (store->depth == 0)
-        YS_TRY(ys_db_exec(store, "BEGIN IMMEDIATE"));
-    store->depth++;
-    return YS_OK;
-}
-
-ys_status ys_db_end(struct ys_store *store, ys_status status)
-{
-    store->spoiled |= status != YS_OK;
-    if (--store->depth > 0)
-        return status;
-    if (status == YS_OK && store->spoiled)
-        status = ys_fail(YS_EINTERNAL, "results were to be stored of which a part had failed");
-    store->spoiled = false;
-    if (status == YS_OK)
-        status = ys_db_exec(store, "COMMIT");
-    /* Some failures (a full disk) have rolled back already. */
-    if (status != YS_OK && !sqlite3_get_autocommit(store->db))
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    if (status != YS_OK && store->made_folder)
-        rmdir(store->made_folder);
-    ys_free(store->made_folder);
-    store->made_folder = NULL;
-    return status;
-}
-
 ys_status ys_db_collect(struct ys_store *store, sqlite3_stmt *statement, ys_db_reader read, ys_json **array)
 {
     ys_json *rows = ys_json_array();

@@ -48,11 +48,6 @@ void ys_db_keep(sqlite3_stmt *statement);
 /** Prepares, binds, runs to the end. */
 ys_status ys_db_run(struct ys_store *store, const char *sql, const char *kinds, ...);
 
-/** BEGIN IMMEDIATE; and its end: COMMIT when `status` is YS_OK, ROLLBACK otherwise. Returns `status`, or COMMIT's own
- * failure. Inside another transaction both only count: the outermost decides for all. */
-ys_status ys_db_begin(struct ys_store *store);
-ys_status ys_db_end(struct ys_store *store, ys_status status);
-
 /** Makes an object of a row; left empty, the row is left out. */
 typedef ys_status (*ys_db_reader)(struct ys_store *store, sqlite3_stmt *row, ys_json *object);
 /** An array with one object a row of `statement`, which is finished here. */

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define MEMBER "due"
-
 static const char *const check_words[] = {[YS_DUE_FIRST_LOSS] = "first loss",
                                           [YS_DUE_WEIGHTS] = "weights",
                                           [YS_DUE_ANSWERS] = "answers",

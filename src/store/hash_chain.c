@@ -156,8 +156,8 @@ static ys_status link_run(struct ys_store *store, int64_t run_id)
 
 ys_status ys_store_run_link(struct ys_store *store, int64_t run_id)
 {
-    YS_TRY(ys_db_begin(store));
-    return ys_db_end(store, link_run(store, run_id));
+    YS_TRY(ys_store_begin(store));
+    return ys_store_end(store, link_run(store, run_id));
 }
 
 static void add(ys_json *texts, char *text_taken)

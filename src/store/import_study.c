@@ -82,14 +82,14 @@ static ys_status import_trial(struct importing *in, const ys_json *line)
 {
     struct ys_trial_record trial = {0};
     int64_t trial_id = 0;
-    YS_TRY(ys_trial_record_read(line, in->path, &trial));
+    YS_TRY(ys_record_read(&ys_trial_record, line, in->path, &trial));
     ys_status status =
         trial.id ? ys_store_trial_put(in->store, in->study_id, &trial, &trial_id) : refuse(in, "a trial without an id");
     if (status == YS_OK && ys_json_type_of(trial.proof) == YS_JSON_OBJECT)
         status = ys_store_proof_put(in->store, trial_id, trial.proof);
     if (status == YS_OK)
         ys_json_set_int(in->names, trial.id, trial_id);
-    ys_trial_record_fini(&trial);
+    ys_record_fini(&ys_trial_record, &trial);
     in->trials += status == YS_OK;
     return status;
 }

@@ -65,8 +65,8 @@ static ys_status open_for_writing(struct ys_store *store)
      * with its rollback journal, which is as safe. FULL: a commit is on the disk before it returns, in either mode. */
     YS_TRY(ys_db_exec(store, "PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
     /* Says the version once more: a write that is one in earnest. */
-    YS_TRY(ys_db_begin(store));
-    YS_TRY(ys_db_end(store, ys_db_exec(store, "PRAGMA user_version = " YS_STORE_VERSION_TEXT)));
+    YS_TRY(ys_store_begin(store));
+    YS_TRY(ys_store_end(store, ys_db_exec(store, "PRAGMA user_version = " YS_STORE_VERSION_TEXT)));
     YS_TRY(ys_link_ensure(store));
     ys_sweep_unended(store);
     return YS_OK;

@@ -48,7 +48,8 @@ size_t ys_store_damaged(const struct ys_store *store);
 
 /* Writing. Each function is one transaction, synced before it returns; between these two many are one: */
 
-/** Begins a transaction. Whatever it returns YS_OK for must be ended. */
+/** Begins a transaction. Whatever it returns YS_OK for must be ended. Inside another one both only count: the outermost
+ * decides for all. */
 ys_status ys_store_begin(struct ys_store *store) YS_MUST_CHECK;
 /** Ends it: commits when `status` is YS_OK and nothing in it failed, otherwise leaves everything as it was before.
  * Returns `status`, or why it could not be committed. */

@@ -197,16 +197,16 @@ static ys_status migrate(struct ys_store *store)
     ys_log_info("%s is of an earlier yardstick: its %s, and only this yardstick or a newer one reads it from now on",
                 store->path, store->version < 2 ? "rows get checksums" : "metrics get columns of their own");
     YS_TRY(ys_db_exec(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
-    YS_TRY(ys_db_begin(store));
-    return ys_db_end(store, carry_over(store));
+    YS_TRY(ys_store_begin(store));
+    return ys_store_end(store, carry_over(store));
 }
 
 static ys_status make_tables(struct ys_store *store)
 {
-    YS_TRY(ys_db_begin(store));
+    YS_TRY(ys_store_begin(store));
     store->version = YS_STORE_VERSION;
     ys_status status = ys_db_exec(store, schema);
-    return ys_db_end(store, status == YS_OK ? ys_db_exec(store, metric_schema) : status);
+    return ys_store_end(store, status == YS_OK ? ys_db_exec(store, metric_schema) : status);
 }
 
 ys_status ys_schema_ensure(struct ys_store *store, bool may_write)

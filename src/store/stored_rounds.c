@@ -39,7 +39,7 @@ static ys_status load_trials(struct ys_store *store, int64_t study_id, struct st
                          "i", study_id));
     YS_TRY(ys_db_collect(store, statement, read_expected, &rows));
     trials->items = ys_alloc(ys_json_size(rows), sizeof *trials->items);
-    for (size_t i = 0; trials->items && i < ys_json_size(rows); i++) {
+    for (size_t i = 0; i < ys_json_size(rows); i++) {
         const ys_json *row = ys_json_at(rows, i);
         trials->items[trials->count++] = (struct expected){.trial_id = ys_json_get_int(row, "trial_id", 0),
                                                            .until = ys_json_get_int(row, "until", INT64_MAX)};

@@ -51,21 +51,6 @@ static const struct ys_field fields[] = {
 };
 const struct ys_record ys_trial_record = YS_RECORD("trial", struct ys_trial_record, fields);
 
-ys_status ys_trial_record_read(const ys_json *json, const char *label, struct ys_trial_record *trial)
-{
-    return ys_record_read(&ys_trial_record, json, label, trial);
-}
-
-void ys_trial_record_fini(struct ys_trial_record *trial)
-{
-    ys_record_fini(&ys_trial_record, trial);
-}
-
-ys_json *ys_trial_record_json(const struct ys_trial_record *trial)
-{
-    return ys_record_json(&ys_trial_record, trial);
-}
-
 ys_json *ys_trial_record_job_json(const struct ys_trial_record *trial)
 {
     struct ys_trial_record plain = *trial; /* borrows */
@@ -89,11 +74,6 @@ enum ys_proof_verdict ys_stored_verdict(const ys_json *proof)
     return found == YS_NAME_NONE ? YS_PROOF_NONE : (enum ys_proof_verdict)found;
 }
 
-enum ys_proof_verdict ys_trial_record_verdict(const struct ys_trial_record *trial)
-{
-    return ys_stored_verdict(trial->proof);
-}
-
 const ys_json *ys_stored_audit(const ys_json *proof)
 {
     const ys_json *said = ys_json_get(proof, "audit");
@@ -105,7 +85,7 @@ ys_status ys_trial_records_read(const ys_json *array, const char *label, struct 
     *trials = (struct ys_trial_records){.items = ys_alloc(ys_json_size(array), sizeof *trials->items)};
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < ys_json_size(array); i++) {
-        status = ys_trial_record_read(ys_json_at(array, i), label, &trials->items[i]);
+        status = ys_record_read(&ys_trial_record, ys_json_at(array, i), label, &trials->items[i]);
         trials->count += status == YS_OK;
     }
     if (status != YS_OK)
@@ -116,7 +96,7 @@ ys_status ys_trial_records_read(const ys_json *array, const char *label, struct 
 void ys_trial_records_fini(struct ys_trial_records *trials)
 {
     for (size_t i = 0; i < trials->count; i++)
-        ys_trial_record_fini(&trials->items[i]);
+        ys_record_fini(&ys_trial_record, &trials->items[i]);
     ys_free(trials->items);
     *trials = (struct ys_trial_records){0};
 }

@@ -44,21 +44,15 @@ struct ys_trial_record {
     int64_t trial_id;                     /* in the store, above 0; YS_FIELD_NONE before it is there */
     ys_json *proof;                       /* docs/results.md; NULL where none was made, or is left */
 };
-/** The fields, in the order of JSON. */
+/** The fields, in the order of JSON, as ys_store_trials_get() gives it: stored trials of every version are readable. */
 extern const struct ys_record ys_trial_record;
 
-/** As ys_record_read(), for this record: stored trials of every version are readable. YS_EFORMAT. */
-ys_status ys_trial_record_read(const ys_json *json, const char *label, struct ys_trial_record *trial) YS_MUST_CHECK;
-void ys_trial_record_fini(struct ys_trial_record *trial); /* a zeroed one is fine */
-/** As ys_store_trials_get() gives it. NULL: no memory. */
-ys_json *ys_trial_record_json(const struct ys_trial_record *trial);
-/** The same as the job has it, without what resolving and storing added. NULL: no memory. */
+/** JSON as the job has it, without what resolving and storing added. */
 ys_json *ys_trial_record_job_json(const struct ys_trial_record *trial);
 
 bool ys_trial_record_can_run(const struct ys_trial_record *trial);
 /** Of a stored proof; none where there is no proof (NULL), or one of no known word. */
 enum ys_proof_verdict ys_stored_verdict(const ys_json *proof);
-enum ys_proof_verdict ys_trial_record_verdict(const struct ys_trial_record *trial); /* of its proof */
 /** What an audit found, as it stands in a stored proof (NULL: no proof): an object, borrowed, or NULL where there is
  * none. */
 const ys_json *ys_stored_audit(const ys_json *proof);

@@ -25,12 +25,30 @@ static ys_status first_int(struct ys_store *store, sqlite3_stmt *statement, int6
 
 ys_status ys_store_begin(struct ys_store *store)
 {
-    return ys_db_begin(store);
+    if (store->depth == 0)
+        YS_TRY(ys_db_exec(store, "BEGIN IMMEDIATE"));
+    store->depth++;
+    return YS_OK;
 }
 
 ys_status ys_store_end(struct ys_store *store, ys_status status)
 {
-    return ys_db_end(store, status);
+    store->spoiled |= status != YS_OK;
+    if (--store->depth > 0)
+        return status;
+    if (status == YS_OK && store->spoiled)
+        status = ys_fail(YS_EINTERNAL, "results were to be stored of which a part had failed");
+    store->spoiled = false;
+    if (status == YS_OK)
+        status = ys_db_exec(store, "COMMIT");
+    /* Some failures (a full disk) have rolled back already. */
+    if (status != YS_OK && !sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    if (status != YS_OK && store->made_folder)
+        rmdir(store->made_folder);
+    ys_free(store->made_folder);
+    store->made_folder = NULL;
+    return status;
 }
 
 /* A row of which there is at most one, in place of what was there: the row `id` that it belongs to grows if it is new.
@@ -50,9 +68,9 @@ static ys_status put_doc(struct ys_store *store, enum ys_row_table table, int64_
 {
     char *text;
     YS_TRY(ys_db_dump(doc, &text));
-    ys_status status = ys_db_begin(store);
+    ys_status status = ys_store_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(store, replace(store, table, id, clear, sql, word, text));
+        status = ys_store_end(store, replace(store, table, id, clear, sql, word, text));
     ys_free(text);
     return status;
 }
@@ -139,9 +157,9 @@ ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc,
 {
     ys_json *doc = ys_json_copy(study_doc);
     int64_t id = 0;
-    ys_status status = ys_db_begin(store);
+    ys_status status = ys_store_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(store, begin_study(store, doc, &id));
+        status = ys_store_end(store, begin_study(store, doc, &id));
     if (status == YS_OK)
         *study_id = id;
     ys_json_free(doc);
@@ -164,9 +182,9 @@ ys_status ys_store_study_end_at(struct ys_store *store, int64_t study_id, enum y
     char *text = NULL;
     if (timing)
         YS_TRY(ys_db_dump(timing, &text));
-    ys_status status = ys_db_begin(store);
+    ys_status status = ys_store_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(store, end_study(store, study_id, state, exit_code, text, ended_s));
+        status = ys_store_end(store, end_study(store, study_id, state, exit_code, text, ended_s));
     ys_free(text);
     return status;
 }
@@ -187,8 +205,8 @@ static ys_status resume_study(struct ys_store *store, int64_t study_id)
 
 ys_status ys_store_study_resume(struct ys_store *store, int64_t study_id)
 {
-    YS_TRY(ys_db_begin(store));
-    return ys_db_end(store, resume_study(store, study_id));
+    YS_TRY(ys_store_begin(store));
+    return ys_store_end(store, resume_study(store, study_id));
 }
 
 ys_status ys_store_host_put(struct ys_store *store, int64_t study_id, const ys_json *host)
@@ -226,7 +244,7 @@ static ys_status dump_trial(const struct ys_trial_record *trial, char **text)
     struct ys_trial_record plain = *trial; /* borrows */
     plain.trial_id = YS_FIELD_NONE;
     plain.proof = NULL;
-    ys_json *doc = ys_trial_record_json(&plain);
+    ys_json *doc = ys_record_json(&ys_trial_record, &plain);
     ys_status status = ys_db_dump(doc, text);
     ys_json_free(doc);
     return status;
@@ -240,9 +258,9 @@ ys_status ys_store_trial_put(struct ys_store *store, int64_t study_id, const str
     if (!trial->id)
         return ys_fail(YS_EINTERNAL, "a trial without an id cannot be stored");
     YS_TRY(dump_trial(trial, &text));
-    ys_status status = ys_db_begin(store);
+    ys_status status = ys_store_begin(store);
     if (status == YS_OK)
-        status = ys_db_end(store, put_trial(store, study_id, trial, text, &id));
+        status = ys_store_end(store, put_trial(store, study_id, trial, text, &id));
     if (status == YS_OK)
         *trial_id = id;
     ys_free(text);
@@ -262,8 +280,8 @@ static ys_status give_up(struct ys_store *store, int64_t trial_id, int64_t round
 
 ys_status ys_store_trial_give_up(struct ys_store *store, int64_t trial_id, int64_t round, const char *reason)
 {
-    YS_TRY(ys_db_begin(store));
-    return ys_db_end(store, give_up(store, trial_id, round, reason));
+    YS_TRY(ys_store_begin(store));
+    return ys_store_end(store, give_up(store, trial_id, round, reason));
 }
 
 ys_status ys_store_proof_put(struct ys_store *store, int64_t trial_id, const ys_json *proof)
@@ -329,9 +347,9 @@ static ys_status insert_run(struct ys_store *store, int64_t trial_id, int64_t ro
 ys_status ys_store_run_put(struct ys_store *store, int64_t trial_id, int64_t round, int attempt, const ys_json *facts,
                            const struct ys_series_set *series, int64_t *run_id)
 {
-    YS_TRY(ys_db_begin(store));
+    YS_TRY(ys_store_begin(store));
     int64_t id = 0;
-    YS_TRY(ys_db_end(store, insert_run(store, trial_id, round, attempt, facts, series, &id)));
+    YS_TRY(ys_store_end(store, insert_run(store, trial_id, round, attempt, facts, series, &id)));
     *run_id = id;
     return YS_OK;
 }
@@ -348,6 +366,6 @@ static ys_status insert_metrics(struct ys_store *store, int64_t run_id, const ys
 
 ys_status ys_store_metric_put(struct ys_store *store, int64_t run_id, const ys_json *metrics)
 {
-    YS_TRY(ys_db_begin(store));
-    return ys_db_end(store, insert_metrics(store, run_id, metrics));
+    YS_TRY(ys_store_begin(store));
+    return ys_store_end(store, insert_metrics(store, run_id, metrics));
 }

@@ -71,7 +71,7 @@ static ys_status put_worst(struct ys_study *study, struct ys_trial *trial, struc
 ys_status ys_answers_audit(struct ys_study *study, struct ys_trial *trial, int64_t round, const struct ys_plan *plan,
                            const struct ys_run_record *record)
 {
-    const enum ys_proof_verdict verdict = ys_trial_record_verdict(&trial->record);
+    const enum ys_proof_verdict verdict = ys_stored_verdict(trial->record.proof);
     struct ys_audit audit;
     if (!ys_answers_are_audited(study, trial) || record->facts.status != YS_RUN_OK || verdict == YS_PROOF_NONE ||
         verdict == YS_PROOF_FAIL)

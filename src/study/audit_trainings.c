@@ -485,8 +485,7 @@ static void drop_line(struct audit_queue *line)
     (void)!ys_aside_end(&line->begun->aside, &told);
     ys_buf_free(&told);
     free_auditing(line->begun);
-    if (message)
-        ys_fail(YS_EIO, "%s", message); /* why it broke off */
+    ys_fail(YS_EIO, "%s", message); /* why it broke off */
     ys_free(message);
 }
 

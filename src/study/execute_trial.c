@@ -437,7 +437,7 @@ static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, i
                          const struct ys_run_record *record, ys_json *metrics)
 {
     int64_t run_id = 0;
-    ys_json *facts = ys_facts_json(&record->facts);
+    ys_json *facts = ys_record_json(&ys_facts_record, &record->facts);
     ys_status status =
         ys_store_run_put(study->store, trial->record.trial_id, round, attempt, facts, &record->series, &run_id);
     ys_json_free(facts);
@@ -453,7 +453,7 @@ static ys_status put_run(struct ys_study *study, const struct ys_trial *trial, i
 static ys_status store_run(struct ys_study *study, struct ys_trial *trial, int64_t round, int attempt,
                            const struct ys_run_record *record)
 {
-    ys_json *stored = ys_trial_record_json(&trial->record);
+    ys_json *stored = ys_record_json(&ys_trial_record, &trial->record);
     ys_json *metrics = ys_metric_of_run(stored, &record->facts, &record->series);
     ys_json_free(stored);
     ys_status status = ys_store_begin(study->store);

@@ -101,7 +101,7 @@ ys_status ys_due_plan(const struct ys_trial *trial, enum ys_audits audit, struct
 {
     const ys_json *proof = trial->record.proof;
     struct due_facts w = {
-        .trial = trial, .audit = audit, .is_proven = proof != NULL, .verdict = ys_trial_record_verdict(&trial->record)};
+        .trial = trial, .audit = audit, .is_proven = proof != NULL, .verdict = ys_stored_verdict(trial->record.proof)};
     *due = (struct ys_list){0};
     if (trial->framework->no_work)
         return YS_OK;

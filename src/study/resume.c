@@ -71,7 +71,7 @@ static void count_stored_proofs(struct ys_study *study, const struct ys_trial_re
     for (size_t i = 0; i < study->set.count; i++) {
         const struct ys_trial *trial = &study->set.items[i];
         if (nothing_to_do || !ys_trial_can_run(trial) || trial->given_up)
-            study->proof_failed |= ys_trial_record_verdict(&stored->items[i]) == YS_PROOF_FAIL;
+            study->proof_failed |= ys_stored_verdict(stored->items[i].proof) == YS_PROOF_FAIL;
     }
 }
 

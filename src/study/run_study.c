@@ -66,7 +66,7 @@ static ys_status note_proof(struct ys_study *study, struct ys_trial *trial, cons
     study->proof_failed |= ys_proof_lacks_judge(proof);
     ys_free(trial->unproven);
     trial->unproven = ys_proof_lacks_judge(proof) ? ys_strdup(reason) : NULL;
-    ys_json *made = ys_proof_json(proof);
+    ys_json *made = ys_record_json(&ys_proof_record, proof);
     ys_status kept = ys_study_keep_audit(study, trial->record.proof, made);
     ys_json_free(trial->record.proof);
     trial->record.proof = made;
@@ -376,11 +376,7 @@ static ys_status with_remedy(ys_status status)
     bool full = strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT));
     if (status != YS_EIO || !full || strstr(text, "yardstick resume"))
         return status;
-    char *message = ys_strdup(text);
-    if (message)
-        ys_fail(status, "%s; free some space, then `yardstick resume`", message);
-    ys_free(message);
-    return status;
+    return ys_fail(status, "%s; free some space, then `yardstick resume`", text);
 }
 
 static ys_json *timing_of(const struct ys_study *study)

@@ -34,7 +34,7 @@ static void sum_of(const ys_json *proof, char sum[YS_SHA256_TEXT])
 ys_status ys_kept_write(const char *path, const struct ys_proof *proof)
 {
     char sum[YS_SHA256_TEXT];
-    ys_json *kept = ys_proof_json(proof);
+    ys_json *kept = ys_record_json(&ys_proof_record, proof);
     sum_of(kept, sum);
     ys_json_set_string(kept, SUM, sum);
     ys_status status = ys_json_write(path, kept);

@@ -115,11 +115,6 @@ void ys_proof_fini(struct ys_proof *proof)
     proof->verdict = YS_PROOF_NONE;
 }
 
-ys_json *ys_proof_json(const struct ys_proof *proof)
-{
-    return ys_record_json(&ys_proof_record, proof);
-}
-
 ys_status ys_proof_read(const ys_json *json, const char *label, struct ys_proof *proof)
 {
     ys_status status = ys_record_read(&ys_proof_record, json, label, proof);
@@ -170,17 +165,9 @@ bool ys_proof_lacks_judge(const struct ys_proof *proof)
 
 void ys_proof_drop_checks(struct ys_proof *proof)
 {
-    struct ys_proof_check *checks = proof->checks.items;
-    for (size_t i = 0; i < proof->checks.count; i++)
-        ys_record_fini(&ys_proof_check_record, &checks[i]);
-    ys_free(checks);
-    proof->checks = (struct ys_list){0};
-    if (proof->twins)
-        ys_record_fini(&ys_proof_twins_record, proof->twins);
-    if (proof->whole)
-        ys_record_fini(&ys_proof_whole_record, proof->whole);
-    ys_free(proof->twins);
-    ys_free(proof->whole);
+    ys_list_fini(&ys_proof_check_record, &proof->checks);
+    ys_record_free(&ys_proof_twins_record, proof->twins);
+    ys_record_free(&ys_proof_whole_record, proof->whole);
     proof->twins = NULL;
     proof->whole = NULL;
 }

@@ -95,7 +95,6 @@ extern const struct ys_record ys_proof_record;
 
 void ys_proof_init(struct ys_proof *proof); /* nobody was asked; YS_PROOF_NONE */
 void ys_proof_fini(struct ys_proof *proof); /* it is then as after ys_proof_init() */
-ys_json *ys_proof_json(const struct ys_proof *proof);
 /** As ys_record_read(); stored proofs of every version are readable. YS_EFORMAT (`proof` is then as after
  * ys_proof_init()). */
 ys_status ys_proof_read(const ys_json *json, const char *label, struct ys_proof *proof) YS_MUST_CHECK;

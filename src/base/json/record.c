@@ -111,9 +111,7 @@ static void fini_field(const struct ys_field *field, void *place)
         ys_record_fini(field->record, place);
         break;
     case YS_FIELD_OBJECT_OWNED:
-        if (*(void **)place)
-            ys_record_fini(field->record, *(void **)place);
-        ys_free(*(void **)place);
+        ys_record_free(field->record, *(void **)place);
         break;
     case YS_FIELD_LIST:
     case YS_FIELD_TEXTS:
@@ -129,6 +127,13 @@ void ys_record_fini(const struct ys_record *record, void *item)
     for (size_t i = 0; i < record->count; i++)
         fini_field(&record->fields[i], place_of(&record->fields[i], item));
     ys_record_init(record, item);
+}
+
+void ys_record_free(const struct ys_record *record, void *item)
+{
+    if (item)
+        ys_record_fini(record, item);
+    ys_free(item);
 }
 
 static void *make_room(struct ys_list *list, size_t size)

@@ -107,6 +107,8 @@ struct ys_record {
 void ys_record_init(const struct ys_record *record, void *item);
 /** Frees what the fields own; the struct is as after ys_record_init(). */
 void ys_record_fini(const struct ys_record *record, void *item);
+/** The same of one that was allocated, and frees it; NULL is fine. */
+void ys_record_free(const struct ys_record *record, void *item);
 /** A new object with the fields in the order of the table; JSON values are shared, not copied. NULL: no memory. */
 ys_json *ys_record_json(const struct ys_record *record, const void *item);
 /** Lists of structs of `record`: one more, at the end and as after ys_record_init(), NULL without memory; and as for

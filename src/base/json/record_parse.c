@@ -300,8 +300,7 @@ static bool take_owned(struct scan *scan, const struct ys_record *record, void *
         return false;
     }
     if (!take_record(scan, record, item)) {
-        ys_record_fini(record, item);
-        ys_free(item);
+        ys_record_free(record, item);
         return false;
     }
     *place = item;

@@ -70,12 +70,12 @@ int ys_command_bisect(const struct ys_args *args)
     const int code = found.decided ? 0 : UNDECIDED;
     if (args->format == YS_FORMAT_JSON) {
         ys_json *json = ys_record_json(&ys_bisected_record, &found);
-        ys_bisected_fini(&found);
+        ys_record_fini(&ys_bisected_record, &found);
         printed = ys_command_print_json(json);
         return printed ? printed : code;
     }
     ys_report_bisected(&found, ys_command_width(), ys_command_colour(), &out);
-    ys_bisected_fini(&found);
+    ys_record_fini(&ys_bisected_record, &found);
     printed = ys_command_print(&out);
     return printed ? printed : code;
 }

@@ -189,11 +189,11 @@ static int measure_noise(const struct ys_args *args)
     put_noise(&out, &noise);
     if (args->format == YS_FORMAT_JSON) {
         ys_buf_free(&out);
-        printed = ys_command_print_json(ys_noise_json(&noise));
+        printed = ys_command_print_json(ys_record_json(&ys_noise_record, &noise));
     } else {
         printed = ys_command_print(&out);
     }
-    ys_noise_fini(&noise);
+    ys_record_fini(&ys_noise_record, &noise);
     return printed ? printed : code;
 }
 
@@ -224,7 +224,7 @@ static int measure_perturbation(const struct ys_args *args)
         return ys_command_fail(status);
     int printed;
     if (args->format == YS_FORMAT_JSON) {
-        printed = ys_command_print_json(ys_perturbation_json(&perturbation));
+        printed = ys_command_print_json(ys_record_json(&ys_perturbation_record, &perturbation));
     } else {
         const struct ys_perturbed *found = perturbation.found.items;
         for (size_t i = 0; i < perturbation.found.count; i++)
@@ -232,7 +232,7 @@ static int measure_perturbation(const struct ys_args *args)
         ys_command_wrap(&out, 0, 4, "%s on %s, %.0f s", perturbation.date, perturbation.host, perturbation.seconds);
         printed = ys_command_print(&out);
     }
-    ys_perturbation_fini(&perturbation);
+    ys_record_fini(&ys_perturbation_record, &perturbation);
     return printed;
 }
 

@@ -43,17 +43,13 @@ static ys_status compare_with(const struct ys_args *args, const struct ys_side *
     struct ys_side candidate;
     struct ys_judged judged;
     YS_TRY(ys_side_load(ys_command_results(args), word, &candidate));
-    ys_status status = ys_judge_two(base, &candidate, margin, NULL, &judged);
-    if (status == YS_OK && args->confirm) {
-        status = ys_confirm_judged(args, base, &candidate, &judged);
-        if (status != YS_OK)
-            ys_judged_fini(&judged);
-    }
+    ys_judge_two(base, &candidate, margin, NULL, &judged);
+    ys_status status = args->confirm ? ys_confirm_judged(args, base, &candidate, &judged) : YS_OK;
     ys_side_fini(&candidate);
-    YS_TRY(status);
-    print_two(args, &judged, all, out);
-    ys_judged_fini(&judged);
-    return YS_OK;
+    if (status == YS_OK)
+        print_two(args, &judged, all, out);
+    ys_record_fini(&ys_judged_record, &judged);
+    return status;
 }
 
 static ys_status compare(const struct ys_args *args, ys_json *all, struct ys_buf *out)
@@ -181,7 +177,7 @@ static ys_status judge_gate(const struct ys_args *args, const struct ys_rules *r
         if (status == YS_OK && args->confirm && gate->outcome != YS_GATE_HOLDS) {
             status = ys_confirm_gate(args, &base, &candidate, rules, gate);
             if (status != YS_OK)
-                ys_gate_fini(gate);
+                ys_record_fini(&ys_gate_record, gate);
         }
         ys_side_fini(&candidate);
     }
@@ -213,7 +209,7 @@ int ys_command_gate(const struct ys_args *args)
         return ys_command_fail(status);
     print_gate(args, &gate, &out);
     int code = codes[gate.outcome];
-    ys_gate_fini(&gate);
+    ys_record_fini(&ys_gate_record, &gate);
     const int printed = ys_command_print(&out);
     return printed ? printed : code;
 }
@@ -240,11 +236,11 @@ int ys_command_history(const struct ys_args *args)
         return ys_command_fail(status);
     if (args->format == YS_FORMAT_JSON) {
         ys_json *json = ys_record_json(&ys_history_record, &history);
-        ys_history_fini(&history);
+        ys_record_fini(&ys_history_record, &history);
         return ys_command_print_json(json);
     }
     ys_report_history(&history, ys_command_width(), ys_command_colour(), &out);
-    ys_history_fini(&history);
+    ys_record_fini(&ys_history_record, &history);
     return ys_command_print(&out);
 }
 

@@ -408,7 +408,7 @@ static int list_datasets(const struct ys_args *args)
 static void print_metric(const void *entry, bool full, struct ys_buf *out)
 {
     const struct ys_metric_info *info = entry;
-    ys_buf_printf(out, "%-18s %-5s %s\n", info->name, info->unit, ys_better_name(info->better));
+    ys_buf_printf(out, "%-18s %-5s %s\n", info->name, info->unit, ys_name_of(&ys_betters, (int)info->better));
     if (!full)
         return;
     ys_command_wrap(out, 4, 8, "formula: %s", info->formula);

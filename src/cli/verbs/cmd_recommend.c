@@ -36,12 +36,12 @@ int ys_command_recommend(const struct ys_args *args)
     const int code = found.choice ? 0 : NONE_MEETS;
     if (args->format == YS_FORMAT_JSON) {
         ys_json *json = ys_record_json(&ys_recommended_record, &found);
-        ys_recommended_fini(&found);
+        ys_record_fini(&ys_recommended_record, &found);
         printed = ys_command_print_json(json);
         return printed ? printed : code;
     }
     ys_report_recommended(&found, ys_command_width(), ys_command_colour(), &out);
-    ys_recommended_fini(&found);
+    ys_record_fini(&ys_recommended_record, &found);
     printed = ys_command_print(&out);
     return printed ? printed : code;
 }

@@ -126,7 +126,7 @@ static ys_status judge_against(const struct ys_args *args, struct ys_store *stor
     YS_TRY(ys_side_load(ys_command_results(args), args->compare, &base));
     ys_status status = ys_side_load_stored(store, study_id, 0, args->word_count ? args->words[0] : "last", &side);
     if (status == YS_OK) {
-        status = ys_judge_two(&base, &side, NAN, NULL, judged);
+        ys_judge_two(&base, &side, NAN, NULL, judged);
         ys_side_fini(&side);
     }
     ys_side_fini(&base);
@@ -149,9 +149,9 @@ static ys_status make_page(const struct ys_args *args, struct ys_store *store, i
     if (status == YS_OK)
         ys_report_html(result, args->compare ? &judged : NULL, over ? &history : NULL, page);
     if (loaded)
-        ys_history_fini(&history);
+        ys_record_fini(&ys_history_record, &history);
     if (args->compare)
-        ys_judged_fini(&judged);
+        ys_record_fini(&ys_judged_record, &judged);
     return status;
 }
 

@@ -142,13 +142,6 @@ static int draw_next(const struct grammar *g, struct state *s, struct ys_rng *rn
     return token;
 }
 
-char ys_chars_text(int32_t token)
-{
-    static const char text[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ([{)]}# ";
-    _Static_assert(sizeof text - 1 == SPACE + 1, "a character each");
-    return token >= 0 && token <= SPACE ? text[token] : '?';
-}
-
 double ys_chars_draw(const char *split, int64_t count, int32_t *x, int64_t *y)
 {
     struct grammar grammar = {0};

@@ -10,13 +10,10 @@
 #include <stdint.h>
 
 #define YS_CHARS_ROW        64 /* positions: characters of x, and of y, which is one further on */
-#define YS_CHARS_VOCABULARY 64 /* the characters used are 0 to 59 */
+#define YS_CHARS_VOCABULARY 64 /* 0 to 59 are used: a to z, A to Z, ([{)]}# and the space */
 #define YS_CHARS_TRAIN      4096
 #define YS_CHARS_TEST       512
 #define YS_CHARS_FLOOR      "1.4161" /* bits a character of the rows to test on, as ys_chars_draw() returns them */
-
-/** The character of a token, for people: a to z, A to Z, ()[]{}# and the space; '?' beyond. */
-char ys_chars_text(int32_t token);
 
 /** Draws the first `count` rows of `split` ("train" or "test"): x [count, 64] and y [count, 64]. Returns the mean of
  * -log2 of the probability that the grammar gave each character of y, in bits. */

@@ -486,12 +486,3 @@ ys_status ys_metric_result_load_trial(struct ys_store *store, int64_t study_id, 
 {
     return load(store, study_id, YS_RESULT_AXES, trial, metric, result);
 }
-
-ys_status ys_metric_result(struct ys_store *store, int64_t study_id, unsigned flags, ys_json **document)
-{
-    struct ys_result result;
-    YS_TRY(ys_metric_result_load(store, study_id, flags, &result));
-    *document = ys_result_json(&result);
-    ys_result_fini(&result);
-    return YS_OK;
-}

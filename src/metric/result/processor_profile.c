@@ -65,10 +65,3 @@ struct ys_facts_perf *ys_perf_mean(const struct ys_metric_view_trial *trial)
     }
     return mean;
 }
-
-void ys_perf_mean_free(struct ys_facts_perf *perf)
-{
-    if (perf)
-        ys_record_fini(&ys_facts_perf_record, perf);
-    ys_free(perf);
-}

@@ -5,8 +5,7 @@
 #include "metric/study_view.h"
 
 /** The mean of the runs that count, are ok and were sampled; only the reason where none was; NULL where it was
- * not asked for. Free with ys_perf_mean_free(). */
+ * not asked for. Free with ys_record_free(). */
 struct ys_facts_perf *ys_perf_mean(const struct ys_metric_view_trial *trial);
-void ys_perf_mean_free(struct ys_facts_perf *perf); /* NULL is fine */
 
 #endif

@@ -20,7 +20,7 @@ static ys_json *share_texts(void)
         ys_json_set_string(object, "method", infos[i].method);
         ys_json_set_string(object, "scope", infos[i].scope);
         ys_json_set_string(object, "source", infos[i].source);
-        ys_json_set_string(object, "better", ys_better_name(infos[i].better));
+        ys_json_set_string(object, "better", ys_name_of(&ys_betters, (int)infos[i].better));
         ys_json_set_string(object, "kind", ys_name_of(&ys_kinds, (int)infos[i].kind));
         ys_json_set(all, infos[i].name, object);
     }
@@ -135,14 +135,12 @@ static void free_trial(struct ys_result_trial *trial)
                              trial->proof,      trial->observed, trial->runs_detail};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ys_json_free(made[i]);
-    if (trial->agreement)
-        ys_record_fini(&ys_agreement_block_record, trial->agreement);
-    ys_free(trial->agreement);
+    ys_record_free(&ys_agreement_block_record, trial->agreement);
     ys_list_fini(&ys_result_rank_record, &trial->ranks);
     ys_free(trial->quiet);
-    ys_perf_mean_free(trial->perf);
+    ys_record_free(&ys_facts_perf_record, trial->perf);
     ys_list_fini(&ys_result_warned_record, &trial->warned);
-    ys_said_free(&trial->said);
+    ys_list_fini(&ys_said_record, &trial->said);
     ys_free(trial->reason);
     ys_trial_metrics_free(trial->values);
 }

@@ -107,7 +107,7 @@ static ys_json *put_value(struct run_view *run, const char *name, double value)
     ys_json_set_string(object, "method", info->method);
     ys_json_set_string(object, "scope", info->scope);
     ys_json_set_string(object, "source", info->source);
-    ys_json_set_string(object, "better", ys_better_name(info->better));
+    ys_json_set_string(object, "better", ys_name_of(&ys_betters, (int)info->better));
     ys_json_set(run->metrics, name, object);
     return object;
 }

@@ -72,13 +72,12 @@ void ys_history_table(const struct ys_history *history, const struct ys_medium *
 static double level_from(const struct ys_history *history, size_t from)
 {
     const struct ys_history_point *points = history->points.items;
-    double *values = ys_alloc(2 * history->points.count + 1, sizeof *values), level = NAN;
+    double *values = ys_alloc(2 * history->points.count + 1, sizeof *values);
     size_t n = 0;
-    for (size_t i = from; values && i < history->points.count && (i == from || !points[i].change); i++)
+    for (size_t i = from; i < history->points.count && (i == from || !points[i].change); i++)
         if (isfinite(points[i].value))
             values[n++] = points[i].value;
-    if (values)
-        level = ys_stat_median(values, n, values + history->points.count);
+    const double level = ys_stat_median(values, n, values + history->points.count);
     ys_free(values);
     return level;
 }

@@ -103,7 +103,7 @@ static void put_ratios(struct ys_buf *out, const struct ys_judged *judged)
     struct ys_label *values = ys_alloc(judged->pairs.count + 1, sizeof *values);
     size_t count = 0;
     double margin = NAN;
-    for (size_t i = 0; rows && values && i < judged->pairs.count && count < YS_HTML_MOST; i++) {
+    for (size_t i = 0; i < judged->pairs.count && count < YS_HTML_MOST; i++) {
         const struct ys_judged_metric *speed = speed_of(&pairs[i]);
         const double *ci = speed ? speed->ci.items : NULL;
         if (!speed)

@@ -271,7 +271,7 @@ static void put_member(struct ys_sheet *sheet, const char *prefix, const char *n
     char *path = ys_format("%s%s%s", prefix, prefix[0] ? "." : "", name);
     const enum ys_json_type type = ys_json_type_of(value);
     if (type == YS_JSON_OBJECT && depth < 4) {
-        for (void *it = ys_json_iter(value); path && it; it = ys_json_next(value, it))
+        for (void *it = ys_json_iter(value); it; it = ys_json_next(value, it))
             put_member(sheet, path, ys_json_iter_key(it), ys_json_iter_value(it), depth + 1);
         ys_free(path);
         return;

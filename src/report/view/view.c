@@ -402,8 +402,8 @@ enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial)
 
 const char *ys_view_verdict_word(const struct ys_result_comparison *comparison)
 {
-    return ys_verdict_name(comparison->told.verdict == YS_NAME_NONE ? YS_VERDICT_UNCLEAR
-                                                                    : (enum ys_verdict)comparison->told.verdict);
+    const int verdict = comparison->told.verdict;
+    return ys_name_of(&ys_verdicts, verdict == YS_NAME_NONE ? (int)YS_VERDICT_UNCLEAR : verdict);
 }
 
 const char *ys_view_proof_mark(const struct ys_view_trial *trial)

@@ -108,7 +108,7 @@ static ys_json *say_open(const struct ys_conduct *conduct)
 /* No plan of ours can say that. */
 static ys_json *say_other_precision(const struct ys_conduct *conduct)
 {
-    ys_json *plan = ys_plan_json(conduct->plan), *message = ys_request("open");
+    ys_json *plan = ys_record_json(&ys_plan_record, conduct->plan), *message = ys_request("open");
     ys_json_set_string(plan, "precision", NONSUCH);
     ys_json_set(message, "plan", plan);
     return message;

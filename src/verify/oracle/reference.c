@@ -65,7 +65,7 @@ static void chain_plan(const struct ys_plan *plan, uint8_t digest[32])
 {
     static const char *const others[] = {"graph", "weights", "input",     "folder",  "batch",  "steps",      "block",
                                          "cpus",  "threads", "precision", "options", "device", "eval_every", "dist"};
-    ys_json *copy = ys_plan_json(plan);
+    ys_json *copy = ys_record_json(&ys_plan_record, plan);
     for (size_t i = 0; copy && i < sizeof others / sizeof others[0]; i++)
         ys_json_remove(copy, others[i]);
     char *text = copy ? ys_json_dump(copy, YS_JSON_SORTED) : NULL;

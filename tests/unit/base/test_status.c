@@ -60,16 +60,6 @@ static void each_thread_has_its_own_message(void)
     CHECK_TEXT(ys_error(), "mine");
 }
 
-static void every_code_has_a_name(void)
-{
-    CHECK_TEXT(ys_status_name(YS_OK), "OK");
-    CHECK_TEXT(ys_status_name(YS_ENOMEM), "ENOMEM");
-    CHECK_TEXT(ys_status_name(YS_EINTERNAL), "EINTERNAL");
-    for (int code = -11; code <= 0; code++)
-        CHECK(strcmp(ys_status_name((ys_status)code), "unknown status") != 0);
-    CHECK_TEXT(ys_status_name((ys_status)-99), "unknown status");
-}
-
 static ys_status try_it(ys_status status, bool *went_on)
 {
     YS_TRY(status);
@@ -110,5 +100,5 @@ static void a_broken_assertion_names_its_place_and_aborts(void)
 
 TAP_MAIN(TAP_CASE(a_failure_returns_its_code_and_keeps_its_message), TAP_CASE(context_is_put_in_front),
          TAP_CASE(a_message_may_quote_the_one_before), TAP_CASE(overlong_messages_are_cut),
-         TAP_CASE(each_thread_has_its_own_message), TAP_CASE(every_code_has_a_name), TAP_CASE(try_passes_a_failure_on),
+         TAP_CASE(each_thread_has_its_own_message), TAP_CASE(try_passes_a_failure_on),
          TAP_CASE(a_broken_assertion_names_its_place_and_aborts))

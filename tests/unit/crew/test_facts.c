@@ -16,7 +16,7 @@ static void what_is_stored_comes_back_byte_for_byte(void)
     CHECK_INT(ys_facts_read(json, "the test", &facts), YS_OK);
     CHECK_INT(ys_facts_copy(&facts, &copy), YS_OK);
     ys_facts_fini(&facts);
-    ys_json *back = ys_facts_json(&copy);
+    ys_json *back = ys_record_json(&ys_facts_record, &copy);
     char *text = ys_json_dump(back, YS_JSON_COMPACT);
     CHECK_TEXT(text, stored);
     ys_free(text);

@@ -98,7 +98,7 @@ static void a_list_has_both_and_a_verdict(void)
             CHECK_TEXT(row->known, expected[i].known);
         CHECK_INT(row->verdict, (int)expected[i].verdict);
     }
-    ys_said_free(&list);
+    ys_list_fini(&ys_said_record, &list);
     ys_facts_fini(&facts);
 }
 

@@ -11,6 +11,12 @@ enum { ROWS = YS_CHARS_TEST, ROW = YS_CHARS_ROW, ALL = YS_CHARS_VOCABULARY };
 static int32_t x[ROWS * ROW];
 static int64_t y[ROWS * ROW];
 
+static char text_of(int64_t token)
+{
+    static const char text[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ([{)]}# ";
+    return token >= 0 && token < (int64_t)sizeof text - 1 ? text[token] : '?';
+}
+
 /** Everything was drawn from probabilities that the text so far decides: reading it by the rules of the header alone
  * never meets a bracket that closes another than the last one, nor another key. */
 static void rows_keep_the_rules(void)
@@ -21,10 +27,10 @@ static void rows_keep_the_rules(void)
         char text[ROW + 2] = "", open[ROW];
         int depth = 0;
         for (int t = 0; t < ROW; t++) {
-            text[t] = ys_chars_text(x[row * ROW + t]);
+            text[t] = text_of(x[row * ROW + t]);
             CHECK(t == 0 || x[row * ROW + t] == y[row * ROW + t - 1]);
         }
-        text[ROW] = ys_chars_text((int32_t)y[row * ROW + ROW - 1]);
+        text[ROW] = text_of(y[row * ROW + ROW - 1]);
         tap_check(strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 4 && text[4] == ' ', __LINE__, "%s", text);
         for (int t = 5; text[t]; t++) {
             const char *opening = strchr("([{", text[t]), *closing = strchr(")]}", text[t]);

@@ -138,8 +138,8 @@ static void a_box_of_a_part_is_that_of_the_whole(void)
         struct ys_image_part part = ys_resampling_part(&all, false);
         CHECK_INT(part.reduction, 1);
         REQUIRE(decode_part(&file, &part, &some));
-        REQUIRE(ys_image_resize(&whole, &box, 40, 50, expected) == YS_OK);
-        REQUIRE(ys_image_resize(&some, &box, 40, 50, planes) == YS_OK);
+        ys_image_resize(&whole, &box, 40, 50, expected);
+        ys_image_resize(&some, &box, 40, 50, planes);
         CHECK(memcmp(planes, expected, sizeof planes) == 0);
         ys_image_fini(&some);
         part = ys_resampling_part(&all, true);
@@ -147,7 +147,7 @@ static void a_box_of_a_part_is_that_of_the_whole(void)
         CHECK(part.reduction <= least || part.reduction == 1);
         CHECK(2 * part.reduction > least || part.reduction == 8);
         REQUIRE(decode_part(&file, &part, &some));
-        CHECK(ys_image_resize(&some, &box, 40, 50, planes) == YS_OK);
+        ys_image_resize(&some, &box, 40, 50, planes);
         ys_image_fini(&some);
     }
     ys_image_fini(&whole);

@@ -60,7 +60,7 @@ static void check_refusals(const struct refusal *refusals, size_t count, const c
     for (size_t i = 0; i < count; i++) {
         struct ys_graph *graph = NULL;
         ys_status status = read_case(refusals[i].nodes, params, &graph);
-        tap_check(status == YS_EFORMAT && !graph, __LINE__, "%s: %s", refusals[i].nodes, ys_status_name(status));
+        tap_check(status == YS_EFORMAT && !graph, __LINE__, "%s: %d", refusals[i].nodes, (int)status);
         CHECK_HAS(ys_error(), refusals[i].message);
         CHECK_HAS(ys_error(), "t.json: ");
         ys_graph_free(graph);

@@ -83,7 +83,7 @@ static void what_differs_is_found_by_name(void)
     const char *of_a = "{\"cpu\":{\"model\":\"x\",\"n\":2,\"isa\":[1]},\"load\":3,\"only\":{\"a\":1}}";
     const char *of_b = "{\"cpu\":{\"model\":\"y\",\"n\":2,\"isa\":[1]},\"load\":4,\"new\":true,\"none\":null}";
     REQUIRE(ys_json_parse(of_a, strlen(of_a), "a", &a) == YS_OK && ys_json_parse(of_b, strlen(of_b), "b", &b) == YS_OK);
-    REQUIRE(ys_judge_differ(a, b, "", except, &found) == YS_OK);
+    ys_judge_differ(a, b, "", except, &found);
     const struct ys_judged_difference *all = found.items;
     REQUIRE(found.count == 3);
     CHECK_TEXT(all[0].what, "cpu.model");
@@ -103,7 +103,7 @@ static void a_change_is_found_where_what_is_common_bounds_the_drift(void)
     struct ys_judged judged;
     make(&base, older, 1000, 500);
     make(&candidate, newer, 900, 500);
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
     CHECK_INT(judged.pairs.count, 2);
     const struct ys_judged_metric *rate = rate_of(&judged, 0);
     CHECK_INT(rate->verdict, YS_VERDICT_WORSE);
@@ -114,7 +114,7 @@ static void a_change_is_found_where_what_is_common_bounds_the_drift(void)
     /* Of the other, the first is no bound: it is not the same engine any more. */
     CHECK_INT(rate_of(&judged, 1)->verdict, YS_VERDICT_UNCLEAR);
     CHECK_INT(rate_of(&judged, 1)->drift.count, 0);
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     drop(&base);
     drop(&candidate);
 }
@@ -126,14 +126,14 @@ static void drift_widens_an_interval_towards_its_cause(void)
     struct ys_judged judged;
     make(&base, older, 1000, 500);
     make(&candidate, newer, 900, 450);
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, 0.02, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, 0.02, "rate_per_s", &judged);
     const struct ys_judged_metric *rate = rate_of(&judged, 0);
     const double *ci = rate->ci.items;
     CHECK_INT(rate->verdict, YS_VERDICT_UNCLEAR);
     REQUIRE(rate->ci.count == 2);
     CHECK(ci[0] < 0.9 && ci[1] >= 1);
     CHECK_NEAR(rate->ratio, 0.9, 1e-12); /* a bound corrects nothing */
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     drop(&base);
     drop(&candidate);
 }
@@ -157,14 +157,14 @@ static void what_is_left_of_warm_up_must_change_no_verdict(void)
         make(&candidate, newer, 900, 500);
         for (size_t r = 0; r < RUNS; r++)
             *(cases[i].left < 0 ? &base.bias[0][r] : &candidate.bias[0][r]) = fabs(cases[i].left);
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->verdict, cases[i].verdict);
         CHECK(cases[i].reason ? rate->reason && strstr(rate->reason, cases[i].reason) : !rate->reason);
         CHECK_INT(rate->ci.count, 2);
         CHECK_INT(rate->settled_ci.count, cases[i].ends);
         CHECK_INT(rate->is_untold, isnan(cases[i].left));
-        ys_judged_fini(&judged);
+        ys_record_fini(&ys_judged_record, &judged);
         drop(&base);
         drop(&candidate);
     }
@@ -195,17 +195,17 @@ static void what_the_machine_took_bounds_a_verdict(void)
         make(&candidate, newer, 900, 500);
         for (size_t r = 0; r < cases[i].runs; r++)
             candidate.taken[0][r] = cases[i].taken;
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->verdict, cases[i].verdict);
         CHECK_INT(rate->disturbed, cases[i].disturbed);
         CHECK_INT(rate->left_out, cases[i].left_out);
         CHECK(cases[i].reason ? rate->reason && strstr(rate->reason, cases[i].reason) : !rate->reason);
-        ys_judged_fini(&judged);
+        ys_record_fini(&ys_judged_record, &judged);
         REQUIRE(ys_gate_judge(&base.side, &candidate.side, &rules, &gate) == YS_OK);
         const struct ys_gate_check *check = gate.checks.items;
         CHECK_INT(check->outcome, cases[i].outcome);
-        ys_gate_fini(&gate);
+        ys_record_fini(&ys_gate_record, &gate);
         drop(&base);
         drop(&candidate);
     }
@@ -227,14 +227,14 @@ static void a_speed_that_is_a_range_gets_a_verdict_at_both_ends(void)
         for (size_t r = 0; r < RUNS; r++)
             whole[r] = candidate.speeds[0][r] * wholes[w].part;
         candidate.trials[0].values[place_of("rate_per_s")].whole = whole;
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         const double *ci = rate->ci.items;
         CHECK_INT(rate->verdict, wholes[w].verdict);
         REQUIRE(rate->ci.count == 2);
         CHECK(ci[0] < 1.12 * wholes[w].part && ci[1] > 1.12);
         CHECK_NEAR(rate->ratio, 1.12, 1e-9);
-        ys_judged_fini(&judged);
+        ys_record_fini(&ys_judged_record, &judged);
         drop(&base);
         drop(&candidate);
     }
@@ -254,12 +254,12 @@ static void a_verdict_must_not_hang_on_runs_that_were_left_out(void)
         candidate.speeds[0][at] = 500;
         candidate.taken[0][at] = NAN;
         base.side.told.study.margin = 0.05;
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->left_out, 1 - again);
         CHECK_INT(rate->verdict, YS_VERDICT_UNCLEAR);
         CHECK(rate->reason && strcmp(rate->reason, YS_COMPARE_HANGS) == 0);
-        ys_judged_fini(&judged);
+        ys_record_fini(&ys_judged_record, &judged);
         drop(&base);
         drop(&candidate);
     }
@@ -295,7 +295,7 @@ static void what_was_learned_is_matched_by_seed(void)
         REQUIRE(gate.checks.count == 1);
         CHECK_INT(check->outcome, cases[i].outcome);
         CHECK_NEAR(check->difference, 0, 1e-12);
-        ys_gate_fini(&gate);
+        ys_record_fini(&ys_gate_record, &gate);
         drop(&base);
         drop(&candidate);
     }
@@ -426,13 +426,13 @@ static void it_is_said_why_anchors_bound_nothing(void)
         base.side.told.study.timing.anchors = anchors;
         candidate.side.told.host = other_host;
         candidate.side.told.study.timing.anchors = others;
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_pair *pair = judged.pairs.items;
         CHECK(strstr(pair->drift, cases[i].said) != NULL);
         CHECK(strstr(pair->drift, cases[i].unsaid) == NULL);
         CHECK_INT(rate_of(&judged, 0)->verdict, i == 0 ? YS_VERDICT_WORSE : YS_VERDICT_UNCLEAR);
         CHECK_INT(judged.anchors.count, i == 0 ? 2 : 0);
-        ys_judged_fini(&judged);
+        ys_record_fini(&ys_judged_record, &judged);
         ys_json_free(other_host);
         ys_json_free(others);
         drop(&base);
@@ -453,12 +453,12 @@ static void other_work_and_no_proof_are_invalid(void)
     make(&candidate, older, 900, 500);
     candidate.trials[0].keys.batch = 64;
     ys_json_set_string(candidate.trials[1].proof, "verdict", "fail");
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
     CHECK_INT(rate_of(&judged, 0)->verdict, YS_VERDICT_INVALID);
     CHECK(strstr(rate_of(&judged, 0)->reason, "not the same work: batch") != NULL);
     CHECK_INT(rate_of(&judged, 1)->verdict, YS_VERDICT_INVALID);
     CHECK(strstr(rate_of(&judged, 1)->reason, "proof failed") != NULL);
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     drop(&base);
     drop(&candidate);
 }
@@ -499,11 +499,11 @@ static void places_of_files_are_no_other_work(void)
             candidate.trials[t].keys.model = there;
             candidate.trials[t].keys.data = copies;
         }
-        REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+        ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->verdict == YS_VERDICT_INVALID, cases[i].reason != NULL);
         CHECK(!cases[i].reason || strstr(rate->reason, cases[i].reason) != NULL);
-        ys_judged_fini(&judged);
+        ys_record_fini(&ys_judged_record, &judged);
         drop(&base);
         drop(&candidate);
         ys_json_free(other);
@@ -518,16 +518,16 @@ static void trials_are_paired_by_name_or_as_they_were_named(void)
     make(&base, older, 1000, 500);
     make(&candidate, older, 900, 500);
     candidate.trials[1].id = name_three;
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
     CHECK(judged.pairs.count == 1 && judged.only_base.count == 1 && judged.only_candidate.count == 1);
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     base.side.trial = 1;
     candidate.side.trial = 1;
-    REQUIRE(ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged) == YS_OK);
+    ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
     const struct ys_judged_pair *pair = judged.pairs.items;
     REQUIRE(judged.pairs.count == 1 && judged.only_base.count == 0);
     CHECK_TEXT(pair->candidate, "three");
-    ys_judged_fini(&judged);
+    ys_record_fini(&ys_judged_record, &judged);
     drop(&base);
     drop(&candidate);
 }

@@ -9,14 +9,15 @@ static const char *varies(const char *a, const char *b)
     ys_json_set_string(of_a, "id", "a");
     ys_json_set_string(of_b, "id", "b");
     struct ys_trial_record left, right;
-    CHECK(ys_trial_record_read(of_a, "a", &left) == YS_OK && ys_trial_record_read(of_b, "b", &right) == YS_OK);
+    CHECK(ys_record_read(&ys_trial_record, of_a, "a", &left) == YS_OK &&
+          ys_record_read(&ys_trial_record, of_b, "b", &right) == YS_OK);
     const char *factor = ys_pair_varies(&left, &right);
     static char text[64];
     snprintf(text, sizeof text, "%s", factor ? factor : "-");
     ys_json_free(of_a);
     ys_json_free(of_b);
-    ys_trial_record_fini(&left);
-    ys_trial_record_fini(&right);
+    ys_record_fini(&ys_trial_record, &left);
+    ys_record_fini(&ys_trial_record, &right);
     return text;
 }
 
@@ -60,7 +61,7 @@ static ys_json *compare(struct study *study, const struct fake_trial *trials, in
     if (status == YS_OK)
         status = fake_study(study->store, trials, count, rounds, failing, &study->id);
     if (status == YS_OK)
-        status = ys_metric_result(study->store, study->id, YS_RESULT_RUNS, &result);
+        status = result_document(study->store, study->id, YS_RESULT_RUNS, &result);
     tap_check(status == YS_OK, __LINE__, "%s", status == YS_OK ? "" : ys_error());
     return result;
 }
@@ -68,7 +69,7 @@ static ys_json *compare(struct study *study, const struct fake_trial *trials, in
 static ys_json *compare_again(struct study *study)
 {
     ys_json *result = NULL;
-    CHECK(ys_metric_result(study->store, study->id, YS_RESULT_RUNS, &result) == YS_OK);
+    CHECK(result_document(study->store, study->id, YS_RESULT_RUNS, &result) == YS_OK);
     return result;
 }
 
@@ -203,7 +204,7 @@ static void all_pairs_are_compared_when_asked_for(void)
     ys_json *all = NULL;
     fill_grid(trials);
     ys_json *result = compare(&study, trials, GRID, 1, -1);
-    REQUIRE(ys_metric_result(study.store, study.id, YS_RESULT_ALL, &all) == YS_OK);
+    REQUIRE(result_document(study.store, study.id, YS_RESULT_ALL, &all) == YS_OK);
     CHECK_TEXT(speed_pairs(all),
                "3-0 4-1 5-2 6-0 6-3 7-1 7-4 8-2 8-5 1-0 2-0 2-1 4-3 5-3 5-4 7-6 8-0 8-1 8-3 8-4 8-6 8-7");
     CHECK_TEXT(ys_json_get_text(ys_json_get(all, "study"), "comparisons", ""), "all");
@@ -695,7 +696,7 @@ static void the_trial_of_one_process_is_the_base_of_those_of_several(void)
     CHECK_TEXT(ys_json_get_text(rate, "scaling", ""), "weak");
     CHECK_NEAR(ys_json_get_number(rate, "ratio", 0), 4, 1e-9); /* the same steps, of four times the rows */
     CHECK_NEAR(ys_json_get_number(rate, "efficiency", 0), 1, 1e-9);
-    REQUIRE(ys_metric_result(study.store, study.id, YS_RESULT_ALL, &all) == YS_OK);
+    REQUIRE(result_document(study.store, study.id, YS_RESULT_ALL, &all) == YS_OK);
     CHECK_TEXT(speed_pairs(all), "0-1 2-0 2-1");
     ys_json_free(all);
     end(&study, result);

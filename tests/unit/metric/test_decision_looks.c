@@ -29,7 +29,7 @@ static void begin(struct study *study, const struct fake_trial *trials, int roun
     if (status == YS_OK)
         status = fake_study(study->store, trials, 2, rounds, failing, &study->id);
     if (status == YS_OK)
-        status = ys_metric_result(study->store, study->id, 0, &study->result);
+        status = result_document(study->store, study->id, 0, &study->result);
     tap_check(status == YS_OK, __LINE__, "%s", status == YS_OK ? "" : ys_error());
     fake_decides = false;
 }

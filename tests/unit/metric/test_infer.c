@@ -257,7 +257,7 @@ static void a_study_compares_latencies_and_keeps_percentiles(void)
     CHECK(ys_store_open(folder, YS_STORE_WRITE, &store) == YS_OK && ys_store_study_begin(store, study, &id) == YS_OK);
     CHECK(fake_infer_trial(store, id, 0, "pytorch", 400, 6) == YS_OK);
     CHECK(fake_infer_trial(store, id, 1, "builtin", 100, 6) == YS_OK);
-    REQUIRE(ys_metric_result(store, id, YS_RESULT_RUNS, &result) == YS_OK);
+    REQUIRE(result_document(store, id, YS_RESULT_RUNS, &result) == YS_OK);
     const ys_json *p50 = comparison_of(result, "latency_p50_s"), *p99 = comparison_of(result, "latency_p99_s");
     CHECK_TEXT(ys_json_get_text(p50, "verdict", ""), "better");
     CHECK_NEAR(ys_json_get_number(p50, "ratio", NAN), 0.2537, 1e-3); /* 102.5 against 402.5, each round its own */

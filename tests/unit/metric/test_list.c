@@ -14,7 +14,7 @@ static void every_metric_has_a_text_that_agrees_with_it(void)
     for (size_t i = 0; i < count; i++) {
         ys_json *told = ys_record_json(&ys_metric_listed_record, &infos[i]);
         CHECK_TEXT(ys_json_get_text(told, "name", ""), infos[i].name);
-        CHECK_TEXT(ys_json_get_text(told, "better", ""), ys_better_name(infos[i].better));
+        CHECK_TEXT(ys_json_get_text(told, "better", ""), ys_name_of(&ys_betters, (int)infos[i].better));
         const char *formula = ys_json_get_text(told, "formula", ""), *limits = ys_json_get_text(told, "limits", "");
         tap_check(strlen(formula) > 5, __LINE__, "%s: formula is \"%s\"", infos[i].name, formula);
         tap_check(strlen(limits) > 20 && !strstr(limits, "\n"), __LINE__, "%s: limits is \"%s\"", infos[i].name,

@@ -114,8 +114,8 @@ static void every_metric_is_there_with_its_unit_or_a_reason(void)
         const char *const found[] = {ys_json_get_text(metric, "unit", ""), ys_json_get_text(metric, "better", ""),
                                      ys_json_get_text(metric, "method", ""), ys_json_get_text(metric, "scope", ""),
                                      ys_json_get_text(metric, "source", "")};
-        const char *const due[] = {infos[i].unit, ys_better_name(infos[i].better), infos[i].method, infos[i].scope,
-                                   infos[i].source};
+        const char *const due[] = {infos[i].unit, ys_name_of(&ys_betters, (int)infos[i].better), infos[i].method,
+                                   infos[i].scope, infos[i].source};
         for (size_t k = 0; k < sizeof due / sizeof due[0]; k++)
             tap_check(strcmp(found[k], due[k]) == 0, __LINE__, "%s says \"%s\", its file \"%s\"", infos[i].name,
                       found[k], due[k]);

@@ -72,7 +72,7 @@ static ys_json *result_of_two(bool is_recomputed)
         ys_json_free(proof);
     }
     CHECK(!is_recomputed || fake_measure_again(store, id) == YS_OK);
-    CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &result) == YS_OK);
+    CHECK(result_document(store, id, YS_RESULT_RUNS, &result) == YS_OK);
     ys_store_close(store);
     CHECK(ys_fs_remove_tree(folder) == YS_OK);
     ys_json_free(study);

@@ -38,7 +38,7 @@ static bool load(void)
     int64_t trial_id;
     CHECK(fake_put_trial(store, id, missing, &trial_id) == YS_OK);
     CHECK(fake_infer_trial(store, id, FAKE_TRIALS + 1, "builtin", 100, 2) == YS_OK);
-    CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &result) == YS_OK);
+    CHECK(result_document(store, id, YS_RESULT_RUNS, &result) == YS_OK);
     ys_json_free(missing);
     ys_store_close(store);
     return CHECK(ys_fs_remove_tree(folder) == YS_OK) && result;
@@ -206,7 +206,7 @@ static ys_json *result_with_status(const char *word, bool ran)
     CHECK(fake_put_trial(store, id, trial, &trial_id) == YS_OK);
     struct fake_run run = {0, 0, word};
     CHECK(!ran || fake_put_run(store, &fake_trials[1], trial, trial_id, &run) == YS_OK);
-    CHECK(ys_metric_result(store, id, YS_RESULT_RUNS, &made) == YS_OK);
+    CHECK(result_document(store, id, YS_RESULT_RUNS, &made) == YS_OK);
     const ys_json *told = ys_json_at(ys_json_get(made, "trials"), 1);
     CHECK_TEXT(ys_json_get_text(told, "status", ""), !ran && strcmp(word, "ok") == 0 ? "cancelled" : word);
     ys_json_free(trial);

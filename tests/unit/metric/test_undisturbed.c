@@ -64,7 +64,7 @@ static void sampled_time_is_the_mean_over_runs(void)
     CHECK_NEAR(mean->steady.blas_s, 3, 1e-15);
     CHECK_NEAR(mean->steady.kernel_s, 1, 1e-15);
     CHECK(!mean->reason);
-    ys_perf_mean_free(mean);
+    ys_record_free(&ys_facts_perf_record, mean);
 }
 
 static void where_none_could_be_sampled_there_is_the_reason(void)
@@ -80,7 +80,7 @@ static void where_none_could_be_sampled_there_is_the_reason(void)
     CHECK_INT(mean->runs, 0);
     CHECK_TEXT(mean->reason, why);
     CHECK(isnan(mean->steady.blas_s));
-    ys_perf_mean_free(mean);
+    ys_record_free(&ys_facts_perf_record, mean);
 }
 
 TAP_MAIN(TAP_CASE(its_medians_are_those_of_the_undisturbed_runs), TAP_CASE(of_a_quiet_trial_there_is_nothing_to_tell),

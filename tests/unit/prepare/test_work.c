@@ -43,7 +43,7 @@ static bool open_trial(const char *keys, struct helper_study *study, struct ys_t
     CHECK_TEXT(study->error, "");
     *trial = (struct ys_trial){.data = &data, .steps = 4, .threads = 1};
     return study->status == YS_OK &&
-           CHECK(ys_trial_record_read(ys_json_at(study->job.trials, 0), "test", &trial->record) == YS_OK);
+           CHECK(ys_record_read(&ys_trial_record, ys_json_at(study->job.trials, 0), "test", &trial->record) == YS_OK);
 }
 
 /* The plan of that trial as text, as far as `member` of it goes; the caller's until the next call. */
@@ -59,7 +59,7 @@ static const char *plan_member(const char *keys, const char *member)
     if (CHECK(ys_work_prepare(&trial, 1, 0, &work) == YS_OK)) {
         struct ys_plan plan;
         CHECK(ys_work_plan(&work, &trial, 1, "/f", &plan) == YS_OK);
-        ys_json *sent = ys_plan_json(&plan), *only = ys_json_array();
+        ys_json *sent = ys_record_json(&ys_plan_record, &plan), *only = ys_json_array();
         ys_json *value = ys_json_get(sent, member);
         ys_json_append(only, value ? ys_json_copy(value) : ys_json_string("absent"));
         char *dump = ys_json_dump(only, YS_JSON_COMPACT);
@@ -70,7 +70,7 @@ static const char *plan_member(const char *keys, const char *member)
         ys_plan_fini(&plan);
         ys_work_fini(&work);
     }
-    ys_trial_record_fini(&trial.record);
+    ys_record_fini(&ys_trial_record, &trial.record);
     ys_job_fini(&study.job);
     return text;
 }
@@ -138,7 +138,7 @@ static const char *graph_member(const char *keys, const char *name)
         ys_json_free(graph);
         ys_work_fini(&work);
     }
-    ys_trial_record_fini(&trial.record);
+    ys_record_fini(&ys_trial_record, &trial.record);
     ys_job_fini(&study.job);
     return text;
 }
@@ -162,13 +162,13 @@ static void resolving_counts_the_network_and_names_its_loss(void)
     CHECK_INT(trial.multiply_adds, 535040);
     CHECK_TEXT(trial.record.keys.loss, "softmax_cross_entropy");
     CHECK_INT(ys_work_resolve(&trial), YS_OK); /* as a study that is resumed does */
-    ys_trial_record_fini(&trial.record);
+    ys_record_fini(&ys_trial_record, &trial.record);
     ys_job_fini(&study.job);
     REQUIRE(open_trial("loss = nll\n", &study, &trial));
     CHECK_INT(ys_work_resolve(&trial), YS_EINVAL);
     CHECK_TEXT(ys_error(),
                "loss = nll needs a network that ends in LogSoftmax, and mlp does not: write softmax_cross_entropy");
-    ys_trial_record_fini(&trial.record);
+    ys_record_fini(&ys_trial_record, &trial.record);
     ys_job_fini(&study.job);
 }
 
@@ -184,7 +184,7 @@ static ino_t weights_of(const char *keys, uint64_t seed, char key[YS_SHA256_TEXT
         memcpy(key, work.key, YS_SHA256_TEXT);
         ys_work_fini(&work);
     }
-    ys_trial_record_fini(&trial.record);
+    ys_record_fini(&ys_trial_record, &trial.record);
     ys_job_fini(&study.job);
     return file.st_ino;
 }
@@ -223,7 +223,7 @@ static void rates_of_a_short_run_follow_the_run_not_the_proof(void)
         tap_check(fabs(rates[k] - expected[k]) < 4.5e-16, __LINE__, "rate %d is %.17g", k, rates[k]);
     ys_safetensors_close(file);
     ys_work_fini(&work);
-    ys_trial_record_fini(&trial.record);
+    ys_record_fini(&ys_trial_record, &trial.record);
     ys_job_fini(&study.job);
     end();
 }

@@ -33,7 +33,7 @@ static void a_plan_comes_back_as_it_went(void)
     struct ys_plan plan;
     ys_json *json = parsed(whole);
     CHECK_INT(ys_plan_read(json, &plan), YS_OK);
-    ys_json *back = ys_plan_json(&plan);
+    ys_json *back = ys_record_json(&ys_plan_record, &plan);
     CHECK(ys_json_equal(back, json));
     void *there = ys_json_iter(json);
     for (void *here = ys_json_iter(back); here && there; here = ys_json_next(back, here)) {
@@ -54,7 +54,7 @@ static void a_copy_is_changed_alone(void)
     struct ys_plan plan, copy;
     ys_json *json = parsed(whole);
     REQUIRE(ys_plan_read(json, &plan) == YS_OK && ys_plan_copy(&plan, &copy) == YS_OK);
-    ys_json *same = ys_plan_json(&copy);
+    ys_json *same = ys_record_json(&ys_plan_record, &copy);
     CHECK(ys_json_equal(same, json));
     ys_set_text(&copy.state, "/s");
     ys_set_text(&copy.onnx, "/m");
@@ -62,7 +62,7 @@ static void a_copy_is_changed_alone(void)
     CHECK_TEXT(copy.graph, "/other");
     CHECK_TEXT(plan.graph, "/w/graph.json");
     CHECK(!plan.onnx && copy.cpus.items != plan.cpus.items);
-    ys_json *sent = ys_plan_json(&copy);
+    ys_json *sent = ys_record_json(&ys_plan_record, &copy);
     char *text = ys_json_dump(sent, YS_JSON_COMPACT);
     CHECK_HAS(text ? text : "", ",\"folder\":\"/r\",\"onnx\":\"/m\",\"state\":\"/s\"}");
     ys_free(text);

@@ -31,7 +31,7 @@ static void a_plan_is_sent_whole(void)
     ys_plan_init(&plan);
     ys_set_text(&plan.onnx, "/m");
     ys_set_text(&plan.folder, "/r");
-    ys_json *open = ys_request_open(&plan), *sent = ys_plan_json(&plan);
+    ys_json *open = ys_request_open(&plan), *sent = ys_record_json(&ys_plan_record, &plan);
     CHECK_TEXT(ys_json_get_text(open, "type", ""), "open");
     CHECK(sent && ys_json_equal(ys_json_get(open, "plan"), sent));
     CHECK_TEXT(ys_json_get_text(sent, "onnx", ""), "/m");

@@ -13,7 +13,7 @@ static ys_json *result_of_all(void)
     if (!mkdtemp(folder) || ys_store_open(folder, YS_STORE_WRITE, &store) != YS_OK)
         abort();
     int64_t study_id = recorded_study(store);
-    ys_status status = ys_metric_result(store, study_id, YS_RESULT_RUNS, &result);
+    ys_status status = result_document(store, study_id, YS_RESULT_RUNS, &result);
     tap_check(status == YS_OK, __LINE__, "%s", status == YS_OK ? "" : ys_error());
     ys_store_close(store);
     CHECK(ys_fs_remove_tree(folder) == YS_OK);

@@ -127,7 +127,7 @@ __attribute__((unused)) static ys_json *fixture_plan_sent(int64_t steps, int64_t
 {
     struct ys_plan plan = fixture_plan(steps, block);
     ys_set_text(&plan.folder, folder);
-    ys_json *sent = ys_plan_json(&plan);
+    ys_json *sent = ys_record_json(&ys_plan_record, &plan);
     ys_plan_fini(&plan);
     return sent;
 }
@@ -148,7 +148,7 @@ __attribute__((unused)) static const ys_json *fixture_facts(const struct ys_run_
         fixture_told = ys_json_array();
         atexit(fixture_forget);
     }
-    if (ys_json_append(fixture_told, ys_facts_json(&record->facts)) != YS_OK)
+    if (ys_json_append(fixture_told, ys_record_json(&ys_facts_record, &record->facts)) != YS_OK)
         abort();
     return ys_json_at(fixture_told, ys_json_size(fixture_told) - 1);
 }

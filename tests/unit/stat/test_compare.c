@@ -17,7 +17,8 @@ static struct ys_comparison ratio(const double *a, const double *b, size_t n, en
 static struct ys_comparison difference(const double *a, const double *b, size_t n, enum ys_better better, double margin)
 {
     struct ys_comparison comparison = {0};
-    ys_compare_difference(a, b, n, better, margin, &comparison);
+    const struct ys_compare_rule rule = {.better = better, .difference = true, .margin = margin, .stretch = 1};
+    ys_compare(a, b, n, &rule, &comparison);
     return comparison;
 }
 
@@ -326,9 +327,9 @@ static void too_much_scatter_is_mostly_unclear(void)
 
 static void names_are_the_words_of_results(void)
 {
-    CHECK_TEXT(ys_verdict_name(YS_VERDICT_UNCLEAR), "unclear");
-    CHECK_TEXT(ys_verdict_name(YS_VERDICT_INVALID), "invalid");
-    CHECK_TEXT(ys_better_name(YS_BETTER_LOWER), "lower");
+    CHECK_TEXT(ys_name_of(&ys_verdicts, (int)YS_VERDICT_UNCLEAR), "unclear");
+    CHECK_TEXT(ys_name_of(&ys_verdicts, (int)YS_VERDICT_INVALID), "invalid");
+    CHECK_TEXT(ys_name_of(&ys_betters, (int)YS_BETTER_LOWER), "lower");
 }
 
 TAP_MAIN(TAP_CASE(the_ratio_is_the_centre_of_the_ratios_of_rounds), TAP_CASE(a_longer_time_is_worse),

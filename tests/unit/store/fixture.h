@@ -62,9 +62,9 @@ __attribute__((unused)) static ys_status put_trial_json(struct ys_store *store, 
                                                         int64_t *trial_id)
 {
     struct ys_trial_record trial;
-    YS_TRY(ys_trial_record_read(json, "fixture", &trial));
+    YS_TRY(ys_record_read(&ys_trial_record, json, "fixture", &trial));
     ys_status status = ys_store_trial_put(store, study_id, &trial, trial_id);
-    ys_trial_record_fini(&trial);
+    ys_record_fini(&ys_trial_record, &trial);
     return status;
 }
 

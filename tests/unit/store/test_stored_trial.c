@@ -13,12 +13,12 @@ static void a_trial_is_read_into_a_struct_and_written_back(void)
 {
     ys_json *json = make_json("%s", stored);
     struct ys_trial_record trial;
-    REQUIRE(ys_trial_record_read(json, "test", &trial) == YS_OK);
+    REQUIRE(ys_record_read(&ys_trial_record, json, "test", &trial) == YS_OK);
     CHECK(trial.index == 7 && trial.keys.threads == 2 && trial.status == YS_RUN_MISSING);
-    CHECK(!ys_trial_record_can_run(&trial) && ys_trial_record_verdict(&trial) == YS_PROOF_NONE);
+    CHECK(!ys_trial_record_can_run(&trial) && ys_stored_verdict(trial.proof) == YS_PROOF_NONE);
     CHECK_TEXT(trial.framework->title, "JAX");
     CHECK(trial.given_up->round == 2 && trial.trial_id == YS_FIELD_NONE);
-    ys_json *back = ys_trial_record_json(&trial), *in_job = ys_trial_record_job_json(&trial);
+    ys_json *back = ys_record_json(&ys_trial_record, &trial), *in_job = ys_trial_record_job_json(&trial);
     static const char *const kept[] = {"id",        "index",  "section", "factors", "options", "env",
                                        "framework", "status", "reason",  "command", "given_up"};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
@@ -28,17 +28,17 @@ static void a_trial_is_read_into_a_struct_and_written_back(void)
     ys_json_free(in_job);
     ys_json_free(back);
     ys_json_free(json);
-    ys_trial_record_fini(&trial);
+    ys_record_fini(&ys_trial_record, &trial);
 }
 
 static void a_trial_without_a_status_or_with_ok_can_run(void)
 {
     struct ys_trial_record trial;
     ys_json *plain = make_json("{\"id\":\"a\"}"), *ok = make_json("{\"id\":\"a\",\"status\":\"ok\"}");
-    CHECK(ys_trial_record_read(plain, "test", &trial) == YS_OK && ys_trial_record_can_run(&trial));
-    ys_trial_record_fini(&trial);
-    CHECK(ys_trial_record_read(ok, "test", &trial) == YS_OK && ys_trial_record_can_run(&trial));
-    ys_trial_record_fini(&trial);
+    CHECK(ys_record_read(&ys_trial_record, plain, "test", &trial) == YS_OK && ys_trial_record_can_run(&trial));
+    ys_record_fini(&ys_trial_record, &trial);
+    CHECK(ys_record_read(&ys_trial_record, ok, "test", &trial) == YS_OK && ys_trial_record_can_run(&trial));
+    ys_record_fini(&ys_trial_record, &trial);
     ys_json_free(plain);
     ys_json_free(ok);
 }
@@ -57,7 +57,7 @@ static void trials_are_loaded_with_number_proof_and_what_was_given_up(void)
     CHECK_INT(trials.count, 2);
     CHECK_TEXT(trials.items[0].id, "a");
     CHECK(trials.items[0].trial_id == first && trials.items[0].given_up && trials.items[0].given_up->round == 3);
-    CHECK(trials.items[1].index == 1 && ys_trial_record_verdict(&trials.items[1]) == YS_PROOF_WEAK);
+    CHECK(trials.items[1].index == 1 && ys_stored_verdict(trials.items[1].proof) == YS_PROOF_WEAK);
     ys_trial_records_fini(&trials);
     ys_json_free(proof);
     fixture_close(&f);

@@ -58,7 +58,7 @@ static void what_was_kept_comes_back(void)
     REQUIRE(ys_kept_read(files_path("whole.json"), KEY, &read) == YS_OK);
     CHECK_INT(read.cached, true);
     read.cached = false;
-    ys_json *there = ys_proof_json(&proof), *back = ys_proof_json(&read);
+    ys_json *there = ys_record_json(&ys_proof_record, &proof), *back = ys_record_json(&ys_proof_record, &read);
     CHECK(ys_json_equal(there, back));
     ys_json_free(there);
     ys_json_free(back);

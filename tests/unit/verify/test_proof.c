@@ -33,7 +33,7 @@ static void comes_back(ys_json *json, const char *name)
     struct ys_proof proof;
     if (!tap_check(ys_proof_read(json, name, &proof) == YS_OK, __LINE__, "%s: %s", name, ys_error()))
         return;
-    ys_json *back = ys_proof_json(&proof);
+    ys_json *back = ys_record_json(&ys_proof_record, &proof);
     audit_has(json, back);
     tap_check(ys_json_equal(back, json), __LINE__, "%s comes back as something else", name);
     char *there = ys_json_dump(json, YS_JSON_COMPACT), *here = ys_json_dump(back, YS_JSON_COMPACT);
@@ -64,7 +64,7 @@ static void a_kept_file_comes_back_byte_for_byte(void)
     ys_json *json = fixture("kept.json");
     char *sum = ys_strdup(ys_json_get_text(json, "sha256", ""));
     REQUIRE(ys_proof_read(json, "kept.json", &proof) == YS_OK);
-    ys_json *back = ys_proof_json(&proof);
+    ys_json *back = ys_record_json(&ys_proof_record, &proof);
     CHECK(ys_json_set_string(back, "sha256", sum) == YS_OK);
     REQUIRE(ys_json_write(files_path("kept.json"), back) == YS_OK);
     snprintf(path, sizeof path, "%s/tests/fixtures/proof/kept.json", root ? root : ".");
@@ -116,7 +116,7 @@ static void an_infinite_error_is_null_and_fails(void)
     ys_proof_add_check(&proof, YS_PROOF_WORK, "parameters", NAN, 0, NULL);
     CHECK(isnan(ys_proof_check_at(&proof, 0)->error) && !ys_proof_check_at(&proof, 0)->pass);
     CHECK(!ys_proof_check_at(&proof, 1)->pass);
-    ys_json *json = ys_proof_json(&proof);
+    ys_json *json = ys_record_json(&ys_proof_record, &proof);
     char *text = ys_json_dump(json, YS_JSON_COMPACT);
     CHECK_TEXT(text, "{\"checks\":[{\"half\":\"work\",\"name\":\"batches\",\"error\":null,\"bound\":0.0,\"pass\":false,"
                      "\"worst\":\"batch 3\"},{\"half\":\"work\",\"name\":\"parameters\",\"error\":null,\"bound\":0.0,"

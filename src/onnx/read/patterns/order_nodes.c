@@ -184,9 +184,8 @@ ys_status ys_onnx_arrange(struct ys_onnx_file *file)
         status = put_in_order(file);
     if (status != YS_OK)
         return ys_fail_in(status, "%s", file->path);
-    if (status == YS_OK)
-        keep_nodes(file);
-    return status;
+    keep_nodes(file);
+    return YS_OK;
 }
 
 /* What an If is told by does not hang on the data: it is one of its branches. */
@@ -249,16 +248,11 @@ static void rename_all(struct taking *t, const struct ys_onnx_file *branch)
             rename_one(t, branch->nodes[i].out[k]);
 }
 
-/* As the file calls it, kept with the file; NULL without memory. */
+/* As the file calls it, kept with the file. */
 static const char *called(const struct taking *t, const char *name)
 {
     const char *other = ys_json_get_text(t->renamed, name, NULL);
-    char *kept = other ? ys_onnx_file_keep(t->file, strlen(other) + 1, 1) : NULL;
-    if (!other)
-        return name;
-    if (kept)
-        memcpy(kept, other, strlen(other));
-    return kept;
+    return other ? strcpy(ys_onnx_file_keep(t->file, strlen(other) + 1, 1), other) : name;
 }
 
 static void call_all(const struct taking *t, const char **names, size_t count, const ys_json *own)
@@ -269,32 +263,30 @@ static void call_all(const struct taking *t, const char **names, size_t count, c
 }
 
 /* What branches within it take from outside; their own names stay. */
-static ys_status call_taken(const struct taking *t, const struct ys_onnx_node_in *node)
+static void call_taken(const struct taking *t, const struct ys_onnx_node_in *node)
 {
-    ys_status status = YS_OK;
-    for (size_t b = 0; status == YS_OK && b < 2 && node->branches[b]; b++) {
+    for (size_t b = 0; b < 2 && node->branches[b]; b++) {
         const struct ys_onnx_file *branch = node->branches[b];
         ys_json *own = ys_json_object();
         define_all(own, branch);
-        for (size_t i = 0; status == YS_OK && i < branch->node_count; i++) {
+        for (size_t i = 0; i < branch->node_count; i++) {
             call_all(t, branch->nodes[i].in, branch->nodes[i].in_count, own);
-            status = call_taken(t, &branch->nodes[i]);
+            call_taken(t, &branch->nodes[i]);
         }
-        for (size_t i = 0; status == YS_OK && i < branch->output_count; i++)
+        for (size_t i = 0; i < branch->output_count; i++)
             call_all(t, &branch->outputs[i].name, 1, own);
         ys_json_free(own);
     }
-    return status;
 }
 
 /* The nodes of a branch, and one for each of its outputs that calls it as the If does. */
-static ys_status take_nodes(struct taking *t, struct ys_onnx_file *branch, struct ys_onnx_node_in *to, size_t *count)
+static void take_nodes(struct taking *t, struct ys_onnx_file *branch, struct ys_onnx_node_in *to, size_t *count)
 {
     for (size_t i = 0; i < branch->node_count; i++) {
         struct ys_onnx_node_in *node = &branch->nodes[i];
         call_all(t, node->in, node->in_count, NULL);
         call_all(t, node->out, node->out_count, NULL);
-        YS_TRY(call_taken(t, node));
+        call_taken(t, node);
         to[(*count)++] = *node;
     }
     for (size_t i = 0; i < branch->output_count && i < t->node->out_count; i++) {
@@ -309,11 +301,10 @@ static ys_status take_nodes(struct taking *t, struct ys_onnx_file *branch, struc
                                                   .in = ends,
                                                   .out = ends + 1};
     }
-    return YS_OK;
 }
 
-static ys_status take_branch(struct taking *t, struct ys_onnx_file *branch, struct ys_onnx_node_in *nodes,
-                             size_t *node_count, struct ys_onnx_tensor_in *tensors, size_t *tensor_count)
+static void take_branch(struct taking *t, struct ys_onnx_file *branch, struct ys_onnx_node_in *nodes,
+                        size_t *node_count, struct ys_onnx_tensor_in *tensors, size_t *tensor_count)
 {
     t->renamed = ys_json_object();
     rename_all(t, branch);
@@ -321,13 +312,13 @@ static ys_status take_branch(struct taking *t, struct ys_onnx_file *branch, stru
         tensors[*tensor_count] = branch->tensors[i];
         tensors[(*tensor_count)++].name = called(t, branch->tensors[i].name);
     }
-    const ys_status status = take_nodes(t, branch, nodes, node_count);
+    take_nodes(t, branch, nodes, node_count);
     ys_json_free(t->renamed);
-    return status;
 }
 
-static ys_status take_all(struct ys_onnx_file *file, ys_json *defined)
+static void take_all(struct ys_onnx_file *file)
 {
+    ys_json *defined = ys_json_object();
     size_t node_room = file->node_count, tensor_room = file->tensor_count, node_count = 0;
     for (size_t i = 0; i < file->node_count; i++) {
         const struct ys_onnx_node_in *node = &file->nodes[i];
@@ -345,13 +336,13 @@ static ys_status take_all(struct ys_onnx_file *file, ys_json *defined)
         if (!t.node->chosen)
             nodes[node_count++] = file->nodes[i];
         else
-            YS_TRY(take_branch(&t, t.node->branches[t.node->chosen - 1], nodes, &node_count, tensors, &tensor_count));
+            take_branch(&t, t.node->branches[t.node->chosen - 1], nodes, &node_count, tensors, &tensor_count);
     }
     file->nodes = nodes;
     file->node_count = node_count;
     file->tensors = tensors;
     file->tensor_count = tensor_count;
-    return YS_OK;
+    ys_json_free(defined);
 }
 
 ys_status ys_onnx_take_branches(struct ys_onnx_file *file)
@@ -359,10 +350,7 @@ ys_status ys_onnx_take_branches(struct ys_onnx_file *file)
     for (size_t i = 0; i < file->node_count; i++)
         file->arranged[i].chosen = file->nodes[i].chosen;
     file->nodes = file->arranged;
-    ys_json *defined = ys_json_object();
-    ys_status status = take_all(file, defined);
-    ys_json_free(defined);
-    YS_TRY(status);
+    take_all(file);
     YS_TRY(put_in_order(file));
     keep_nodes(file);
     return YS_OK;
