@@ -202,7 +202,8 @@ size_t ys_session_astray(struct ys_session *session);
  * that begins processes all the time without a control group is held as far as it can be. Never while it is busy. */
 void ys_session_pause(struct ys_session *session, bool holds);
 /** Its turn has come. Adds what it did meanwhile to what ys_session_waited() says; *cpu_ns: processor time that it used
- * while it waited. Of one that does not wait it does nothing, and says 0. ys_session_bye() does it too. */
+ * while it waited; of one that was held too up to a tick (at most 10 ms) a thread, which the kernel counts late. Of one
+ * that does not wait it does nothing, and says 0. ys_session_bye() does it too. */
 void ys_session_resume(struct ys_session *session, uint64_t *cpu_ns);
 
 /** Begins to end it: `bye` and patience when all was well or the adapter answered with an error; then, or at once after
