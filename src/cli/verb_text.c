@@ -1,7 +1,7 @@
 /* What is said of verbs and flags: help, and the errors that name whose a flag is. */
 #include "cli/verb.h"
 
-#include "job/nearest_name.h"
+#include "base/nearest_name.h"
 #include "job/option.h"
 #include "report/clean_text.h"
 #include "report/label.h"

@@ -2,13 +2,13 @@
 
 #include "base/files/fs.h"
 #include "base/mem.h"
+#include "base/nearest_name.h"
+#include "base/number_text.h"
 #include "framework/adapter_closure.h"
 #include "framework/environment.h"
 #include "framework/environment_lock.h"
 #include "framework/recipe.h"
 #include "onnx/write/onnx_write.h"
-#include "job/nearest_name.h"
-#include "job/number_text.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -2,9 +2,9 @@
 
 #include "base/files/fs.h"
 #include "base/mem.h"
+#include "base/nearest_name.h"
 #include "data/dataset.h"
 #include "framework/recipe.h"
-#include "job/nearest_name.h"
 #include "job/option.h"
 
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "base/files/fs.h"
 #include "base/json/shared_words.h"
 #include "base/mem.h"
+#include "base/nearest_name.h"
 #include "framework/own_settings.h"
 #include "job/ini.h"
-#include "job/nearest_name.h"
 
 #include <ctype.h>
 #include <dirent.h>

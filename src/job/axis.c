@@ -1,8 +1,8 @@
 #include "job/axis.h"
 
 #include "base/mem.h"
+#include "base/number_text.h"
 #include "job/ini.h"
-#include "job/number_text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #include "job/option.h"
 
 #include "base/json/shared_words.h"
-#include "job/nearest_name.h"
+#include "base/nearest_name.h"
 #include "yardstick/protocol.h"
 
 #include <string.h>

@@ -1,10 +1,8 @@
 #include "job/value_form.h"
 
-#include "job/number_text.h"
+#include "base/number_text.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -94,23 +92,12 @@ ys_status ys_form_parse(const struct ys_form *forms, const char *what, const cha
     return YS_OK;
 }
 
-/* The shortest of the decimal texts that read back as `value`. */
-static void print_number(double value, struct ys_buf *out)
-{
-    char text[NUMBER_SIZE];
-    int digits = 15;
-    do
-        snprintf(text, sizeof text, "%.*g", digits, value);
-    while (digits++ < 17 && strtod(text, NULL) != value);
-    ys_buf_puts(out, text);
-}
-
 void ys_form_print(const struct ys_form *form, const double *arguments, struct ys_buf *out)
 {
     ys_buf_puts(out, form->name);
     for (size_t i = 0; i < form->count; i++) {
         ys_buf_puts(out, i ? "," : "(");
-        print_number(arguments[i], out);
+        ys_buf_put_real(out, arguments[i]);
     }
     ys_buf_puts(out, form->count ? ")" : "");
 }

@@ -1,7 +1,7 @@
 /* Rules as they are written: METRIC >= CHANGE %, METRIC <= CHANGE %. */
 #include "base/files/fs.h"
 #include "base/mem.h"
-#include "job/number_text.h"
+#include "base/number_text.h"
 #include "judge/gate.h"
 #include "metric/metric.h"
 

@@ -1,8 +1,8 @@
 #include "judge/wish.h"
 
 #include "base/mem.h"
-#include "job/nearest_name.h"
-#include "job/number_text.h"
+#include "base/nearest_name.h"
+#include "base/number_text.h"
 #include "job/option.h"
 
 #include <math.h>

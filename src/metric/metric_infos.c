@@ -2,7 +2,7 @@
 #include "metric/metric.h"
 
 #include "base/mem.h"
-#include "job/nearest_name.h"
+#include "base/nearest_name.h"
 
 #include <string.h>
 

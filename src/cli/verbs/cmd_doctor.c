@@ -1,11 +1,11 @@
 /* doctor: is this machine fit to measure, and is what is observed on it true. */
 #include "base/log.h"
+#include "base/number_text.h"
 #include "campaign/measure_noise.h"
 #include "campaign/perturbation.h"
 #include "cli/command.h"
 #include "doctor/examine.h"
 #include "doctor/self_test.h"
-#include "job/number_text.h"
 #include "prepare/machine_notes.h"
 #include "prepare/noted_peak.h"
 #include "report/clean_text.h"

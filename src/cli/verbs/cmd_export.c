@@ -2,6 +2,7 @@
 #include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number_text.h"
 #include "base/stored/formats.h"
 #include "base/json/shared_words.h"
 #include "base/files/working_folder.h"
@@ -9,7 +10,6 @@
 #include "data/dataset.h"
 #include "graph/model.h"
 #include "onnx/write/onnx_write.h"
-#include "job/number_text.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/number_text.h"
 #include "campaign/confirm_rounds.h"
-#include "job/number_text.h"
 #include "metric/metric.h"
 
 #include <string.h>

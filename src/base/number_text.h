@@ -1,6 +1,8 @@
 /* Numbers as job files write them. All of these take the whole text or nothing: no locale, no hexadecimal, no "inf". */
-#ifndef YS_JOB_NUMBER_TEXT_H
-#define YS_JOB_NUMBER_TEXT_H
+#ifndef YS_BASE_NUMBER_TEXT_H
+#define YS_BASE_NUMBER_TEXT_H
+
+#include "base/buf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +18,7 @@ bool ys_value_duration(const char *text, double *value_s);
 bool ys_value_size(const char *text, double *size_bytes);
 /** 2% or 0.02. */
 bool ys_value_share(const char *text, double *value);
+/** The shortest of the decimal texts that read back as `value`. Appended. */
+void ys_buf_put_real(struct ys_buf *buf, double value);
 
 #endif

@@ -1,4 +1,4 @@
-#include "job/nearest_name.h"
+#include "base/nearest_name.h"
 
 #include "tap.h"
 

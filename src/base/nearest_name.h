@@ -1,6 +1,6 @@
 /* The name that was probably meant. */
-#ifndef YS_JOB_NEAREST_NAME_H
-#define YS_JOB_NEAREST_NAME_H
+#ifndef YS_BASE_NEAREST_NAME_H
+#define YS_BASE_NEAREST_NAME_H
 
 #include <stddef.h>
 

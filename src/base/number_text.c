@@ -1,7 +1,8 @@
-#include "job/number_text.h"
+#include "base/number_text.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -112,4 +113,14 @@ bool ys_value_share(const char *text, double *value)
         return false;
     *value = *rest ? strtod(text, NULL) / 100 : strtod(text, NULL);
     return true;
+}
+
+void ys_buf_put_real(struct ys_buf *buf, double value)
+{
+    char text[64];
+    int digits = 15;
+    do
+        snprintf(text, sizeof text, "%.*g", digits, value);
+    while (digits++ < 17 && strtod(text, NULL) != value);
+    ys_buf_puts(buf, text);
 }
