@@ -162,6 +162,14 @@ static char *next_word(char **rest)
     return *word ? word : NULL;
 }
 
+void ys_text_end_colour(struct ys_buf *out, bool colour)
+{
+    if (!colour || out->size == 0)
+        return;
+    out->data[--out->size] = 0;
+    ys_buf_puts(out, "\x1B[0m\n");
+}
+
 void ys_text_wrap(struct ys_buf *out, const char *text, int used, int indent, int width)
 {
     struct ys_buf clean = {0};

@@ -25,6 +25,9 @@ void ys_text_clip(struct ys_buf *out, const char *text, int width);
  * command between backquotes, which stays whole on a line of its own. Ends with LF. */
 void ys_text_wrap(struct ys_buf *out, const char *text, int used, int indent, int width);
 
+/** Ends the colour of the last line of `out`, which ends with LF, on that line; without `colour` nothing. */
+void ys_text_end_colour(struct ys_buf *out, bool colour);
+
 /** Appends `text`, cleaned and with & < > " ' escaped, for HTML text and quoted attributes. */
 void ys_text_html(struct ys_buf *out, const char *text);
 

@@ -19,7 +19,7 @@ static void put_heading(struct page *page, const char *text)
 {
     ys_buf_puts(page->out, page->medium.colour ? "\n\x1B[1m" : "\n");
     ys_text_wrap(page->out, text, 0, 0, page->medium.width);
-    ys_buf_puts(page->out, page->medium.colour ? "\x1B[0m" : "");
+    ys_text_end_colour(page->out, page->medium.colour);
 }
 
 /** "  * text", wrapped. */
@@ -98,8 +98,7 @@ static void put_comparison(struct page *page, const struct ys_result_comparison 
         ys_buf_puts(page->out, good ? "\x1B[32m" : bad ? "\x1B[31m" : "");
     }
     put_item(page, ys_buf_text(&text));
-    if (page->medium.colour)
-        ys_buf_puts(page->out, "\x1B[0m");
+    ys_text_end_colour(page->out, page->medium.colour);
     ys_buf_free(&text);
 }
 

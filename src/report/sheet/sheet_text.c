@@ -145,15 +145,6 @@ static void put_cells(const struct table_layout *layout, size_t row, size_t from
     }
 }
 
-/* Ends the colour of the line that was written last, on that line. */
-static void end_colour(bool colour, struct ys_buf *out)
-{
-    if (!colour || out->size == 0)
-        return;
-    out->data[--out->size] = 0;
-    ys_buf_puts(out, "\x1B[0m\n");
-}
-
 /* In place of cells: whole in the first part of the table, and its beginning in the others. */
 static void put_note(const struct table_layout *layout, const char *note, bool is_first, struct ys_buf *out)
 {
@@ -165,7 +156,7 @@ static void put_note(const struct table_layout *layout, const char *note, bool i
         ys_text_clip(out, note, layout->width - used);
         ys_buf_puts(out, "\n");
     }
-    end_colour(layout->colour, out);
+    ys_text_end_colour(out, layout->colour);
 }
 
 static void put_row(const struct table_layout *layout, size_t index, size_t from, size_t to, struct ys_buf *out)
@@ -233,7 +224,7 @@ static void put_title(const struct ys_sheet *sheet, struct ys_buf *out)
 {
     ys_buf_puts(out, sheet->medium.colour ? "\n\x1B[1m" : "\n");
     ys_text_wrap(out, sheet->title, 0, 0, sheet->medium.width);
-    end_colour(sheet->medium.colour, out);
+    ys_text_end_colour(out, sheet->medium.colour);
 }
 
 void ys_sheet_as_text(const struct ys_sheet *sheet, struct ys_buf *out)
