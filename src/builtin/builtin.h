@@ -10,6 +10,10 @@ int ys_builtin_serve(void);
  * one JSON object {correct, count, accuracy, loss} on stdout; the program's exit code: 0, or 2 with a message on
  * stderr. */
 int ys_builtin_evaluate(int argc, char **argv);
+/** `attack --graph G --weights W --data D --threads T --attack WORDS`, and more that --help names: attacks saved
+ * weights (robust/attack.h) and prints one JSON object on stdout (docs/robustness.md); the program's exit code as
+ * above. */
+int ys_builtin_attack(int argc, char **argv);
 /** Serves as the adapter that does no work, on the same descriptor; the program's exit code. */
 int ys_null_serve(void);
 /** Serves as the adapter that does the known thing that the plan's option `act` names, on the same descriptor; with

@@ -11,7 +11,8 @@ struct evaluate_request {
     int64_t threads, batch; /* batch 0: as fits */
 };
 
-enum { STREAMS = 16 }; /* few, so that most rows have much before them */
+enum { STREAMS = 16 };    /* few, so that most rows have much before them */
+enum { MOST_ROWS = 250 }; /* of a batch: more are no faster */
 
 struct correct_tally {
     int64_t correct, count; /* of targets: rows, or their positions; correct stays 0 where a target is no class */
@@ -90,19 +91,6 @@ static void tally_row(struct ys_engine *engine, size_t row, struct correct_tally
     }
 }
 
-/** As many rows as keep the largest value of the network within 64 MiB, at most 250: more are no faster. */
-static int64_t choose_batch(const struct ys_graph *graph)
-{
-    const int64_t most = 250, budget_bytes = INT64_C(64) << 20;
-    int64_t largest = 1;
-    for (size_t v = 0; v < graph->value_count; v++) {
-        int64_t elements = ys_value_row_elements(&graph->values[v]);
-        largest = elements > largest ? elements : largest;
-    }
-    int64_t rows = budget_bytes / (int64_t)sizeof(float) / largest;
-    return rows < 1 ? 1 : rows < most ? rows : most;
-}
-
 /** Batch after batch; where there are no more rows a batch is filled up with the first one, which is not counted again.
  * Where state is carried, row i of the batches has the i-th stretch of the rows, one after the other; else a batch has
  * those that follow the batch before. */
@@ -132,7 +120,7 @@ static ys_status evaluate(const struct evaluate_request *r, struct correct_tally
     struct ys_engine *engine = NULL;
     YS_TRY(ys_graph_read(r->graph, &graph));
     ys_status status = ys_builtin_rows_open(r->data, graph, &rows);
-    int64_t batch = r->batch ? r->batch : choose_batch(graph);
+    int64_t batch = r->batch ? r->batch : ys_builtin_batch(graph, MOST_ROWS);
     if (!r->batch && graph->carries_state && batch > STREAMS)
         batch = STREAMS;
     if (status == YS_OK && (int64_t)rows.count < batch)

@@ -130,3 +130,15 @@ ys_status ys_builtin_rows_take(const struct ys_builtin_rows *rows, int64_t batch
     }
     return ys_feed_free(rows->feed);
 }
+
+int64_t ys_builtin_batch(const struct ys_graph *graph, int64_t most)
+{
+    const int64_t budget_bytes = INT64_C(64) << 20;
+    int64_t largest = 1;
+    for (size_t v = 0; v < graph->value_count; v++) {
+        int64_t elements = ys_value_row_elements(&graph->values[v]);
+        largest = elements > largest ? elements : largest;
+    }
+    int64_t rows = budget_bytes / (int64_t)sizeof(float) / largest;
+    return rows < 1 ? 1 : rows < most ? rows : most;
+}

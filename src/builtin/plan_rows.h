@@ -30,5 +30,7 @@ void ys_builtin_rows_copy(const struct ys_builtin_rows *rows, size_t row, size_t
 /** Copies batch `batch` of a ring, whole, to the engine, and frees its slot. YS_EIO: the feeder is gone. */
 ys_status ys_builtin_rows_take(const struct ys_builtin_rows *rows, int64_t batch,
                                struct ys_engine *engine) YS_MUST_CHECK;
+/** As many rows as keep the largest value of the network within 64 MiB, at most `most`. */
+int64_t ys_builtin_batch(const struct ys_graph *graph, int64_t most);
 
 #endif

@@ -13,6 +13,9 @@ static const char help[] =
     "  yardstick-builtin                     adapter: answers the protocol on descriptor YARDSTICK_FD\n"
     "  yardstick-builtin evaluate --graph G --weights W --data D --threads N [--batch B]\n"
     "                                        accuracy and loss of saved weights, as one JSON object\n"
+    "  yardstick-builtin attack --graph G --weights W --data D --threads N --attack WORDS [--rows N] [--restarts N]\n"
+    "                    [--seed S] [--curve 'EPS EPS'] [--against W2] [--twins N] [--outcomes yes]\n"
+    "                                        what saved weights withstand, as one JSON object (docs/robustness.md)\n"
     "  yardstick-builtin --floor MODEL|FILE.json [--batch B] [--threads N] [--precision f32|bf16|f64]\n"
     "                    [--backend NAME] [--repeat ROUNDS] [--format table|json]\n"
     "                                        what a training step takes beside its convolutions and matrix products\n"
@@ -35,6 +38,8 @@ int main(int argc, char **argv)
         return ys_builtin_evaluate(argc - 2, argv + 2);
     if (argc > 1) /* who is asked by no program has nobody to answer without memory */
         ys_memory_must_suffice("yardstick-builtin");
+    if (strcmp(word, "attack") == 0)
+        return ys_builtin_attack(argc - 2, argv + 2);
     if (strcmp(word, "--floor") == 0)
         return ys_builtin_floor(argc - 2, argv + 2);
     if (strcmp(word, "--peak") == 0)

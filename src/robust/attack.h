@@ -112,27 +112,26 @@ struct ys_attack_spec {
 
 /** What one attack did. A row that was wrong before is not attacked. */
 struct ys_attack_result {
-    char *attack;            /* as ys_attack_text() has it */
-    int64_t rows, clean;     /* of them right before */
-    int64_t broken;          /* of those that were right, as judged again */
-    int64_t target_reached;  /* jsma: of the broken, those that the judge gives the target; else YS_FIELD_NONE */
-    double change_p25;       /* quartiles over all rows, in the attack's norm: 0 of a row that was wrong before, */
-    double change_p50;       /* infinite of one that was not broken; NaN where no row was right before. In JSON */
-    double change_p75;       /* both are null: broken, rows and clean tell them apart */
-    int64_t gradients;       /* of a row, all together */
-    int64_t queries;         /* logits of a row without a gradient, all together, the judge's left out */
-    double attack_s;         /* wall time, with the judge's */
-    char *outcomes;          /* a letter a row: b broken, s standing, w wrong before; NULL once taken out */
-    bool *is_broken;         /* [rows]: not of a row that was wrong before; owned; no part of the record */
+    char *attack;           /* as ys_attack_text() has it */
+    int64_t rows, clean;    /* of them right before */
+    int64_t broken;         /* of those that were right, as judged again */
+    int64_t target_reached; /* jsma: of the broken, those that the judge gives the target; else YS_FIELD_NONE */
+    double change_p25;      /* quartiles over all rows, in the attack's norm: 0 of a row that was wrong before, */
+    double change_p50;      /* infinite of one that was not broken; NaN where no row was right before. In JSON */
+    double change_p75;      /* both are null: broken, rows and clean tell them apart */
+    int64_t gradients;      /* of a row, all together */
+    int64_t queries;        /* logits of a row without a gradient, all together, the judge's left out */
+    double attack_s;        /* wall time, with the judge's */
+    char *outcomes;         /* a letter a row: b broken, s standing, w wrong before; NULL: left out */
 };
 extern const struct ys_record ys_attack_result_record;
 
 /** Rows that stand at a bound: right before, and broken by no attack bounded by it or less. */
-struct ys_standing {
+struct ys_eps_standing {
     double eps;
     int64_t standing;
 };
-extern const struct ys_record ys_standing_record;
+extern const struct ys_record ys_eps_standing_record;
 
 /** A sign that gradients may be masked: a value that is over its threshold. */
 struct ys_attack_alarm {
@@ -145,7 +144,7 @@ extern const struct ys_record ys_attack_alarm_record;
 struct ys_robustness {
     int64_t rows, clean;
     struct ys_list attacks; /* of struct ys_attack_result, as they were asked for */
-    struct ys_list robust;  /* of struct ys_standing, for each EPS that an attack was asked for with, ascending */
+    struct ys_list robust;  /* of struct ys_eps_standing, for each EPS that an attack was asked for with, ascending */
     struct ys_list curve;   /* the same, by pgd alone, for each EPS of the spec's curve */
     struct ys_list alarms;  /* of struct ys_attack_alarm */
     bool is_masked;         /* there are alarms: what stands is at most what stands */

@@ -52,14 +52,9 @@ static const struct attack_form forms[YS_ATTACK_KINDS] = {
 };
 /* clang-format on */
 
-static const char *const names[] = {[YS_ATTACK_FGSM] = "fgsm",
-                                    [YS_ATTACK_BIM] = "bim",
-                                    [YS_ATTACK_PGD] = "pgd",
-                                    [YS_ATTACK_DEEPFOOL] = "deepfool",
-                                    [YS_ATTACK_CW] = "cw",
-                                    [YS_ATTACK_DDN] = "ddn",
-                                    [YS_ATTACK_JSMA] = "jsma",
-                                    [YS_ATTACK_KINDS] = NULL};
+static const char *const names[] = {
+    [YS_ATTACK_FGSM] = "fgsm", [YS_ATTACK_BIM] = "bim", [YS_ATTACK_PGD] = "pgd",   [YS_ATTACK_DEEPFOOL] = "deepfool",
+    [YS_ATTACK_CW] = "cw",     [YS_ATTACK_DDN] = "ddn", [YS_ATTACK_JSMA] = "jsma", [YS_ATTACK_KINDS] = NULL};
 const struct ys_names ys_attack_kinds = {"attack", names, YS_ATTACK_KINDS};
 
 enum ys_attack_norm ys_attack_norm(enum ys_attack_kind kind)
@@ -130,8 +125,7 @@ static ys_status check_number(const struct attack_number *number, double value)
     if (is_above && value <= number->high && (!number->whole || value == floor(value)))
         return YS_OK;
     if (number->whole)
-        return ys_fail(YS_EINVAL, "%s must be a whole number, %.16g to %.16g", number->name, number->low,
-                       number->high);
+        return ys_fail(YS_EINVAL, "%s must be a whole number, %.16g to %.16g", number->name, number->low, number->high);
     return ys_fail(YS_EINVAL, "%s must be %s %.16g and at most %.16g", number->name,
                    number->above_low ? "above" : "at least", number->low, number->high);
 }
@@ -164,7 +158,8 @@ static ys_status read_numbers(const char *from, size_t length, struct ys_attack 
     for (; count < form->count; count++) {
         const struct attack_number *number = &form->numbers[count];
         if (isnan(number->taken))
-            return ys_fail(YS_EINVAL, "EPS is missing, the largest change of a pixel, 0 to 1: write %s(0.1) or %s(8/255)",
+            return ys_fail(YS_EINVAL,
+                           "EPS is missing, the largest change of a pixel, 0 to 1: write %s(0.1) or %s(8/255)",
                            names[attack->kind], names[attack->kind]);
         attack->numbers[count] = number->of_eps ? attack->numbers[0] / number->taken : number->taken;
         attack->was_taken[count] = true;

@@ -1,0 +1,248 @@
+#include "robust/attack_rows.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "stat/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GROUP_BYTES = 16 << 20 }; /* of the images of a group; the attacks keep up to nine times as much */
+
+typedef ys_status attack_run(struct ys_attack_group *group);
+
+static attack_run *const runs[YS_ATTACK_KINDS] = {
+    [YS_ATTACK_FGSM] = ys_attack_bounded,      [YS_ATTACK_BIM] = ys_attack_bounded, [YS_ATTACK_PGD] = ys_attack_bounded,
+    [YS_ATTACK_DEEPFOOL] = ys_attack_deepfool, [YS_ATTACK_CW] = ys_attack_cw,       [YS_ATTACK_DDN] = ys_attack_ddn,
+    [YS_ATTACK_JSMA] = ys_attack_jsma,
+};
+
+/** Without a judge of its own: the model's own logits. */
+static ys_status ask_model(const struct ys_attacked *model, const float *images, size_t count, double *logits)
+{
+    float *own = ys_alloc(model->batch, model->classes * sizeof *own);
+    ys_status status = own ? YS_OK : ys_out_of_memory();
+    for (size_t from = 0; status == YS_OK && from < count; from += model->batch) {
+        const size_t n = count - from < model->batch ? count - from : model->batch;
+        status = model->logits(model->of, images + from * model->pixels, n, own);
+        for (size_t k = 0; k < n * model->classes; k++)
+            logits[from * model->classes + k] = own[k];
+    }
+    ys_free(own);
+    return status;
+}
+
+/** The class of each of `count` images, the first of equals. */
+static ys_status judge(const struct ys_attacked_rows *rows, const float *images, size_t count, int64_t *classes)
+{
+    const size_t each = rows->model->classes;
+    const struct ys_attack_spec *spec = rows->spec;
+    double *logits = ys_alloc(count, each * sizeof *logits);
+    if (!logits)
+        return ys_out_of_memory();
+    ys_status status = spec->judge ? spec->judge(spec->judge_of, images, count, logits)
+                                   : ask_model(rows->model, images, count, logits);
+    for (size_t i = 0; status == YS_OK && i < count; i++) {
+        const double *row = logits + i * each;
+        size_t best = 0;
+        for (size_t k = 0; k < each; k++) {
+            if (!isfinite(row[k]))
+                status = ys_fail(YS_EINVAL, "the logits of an image are no finite numbers: there is nothing to attack");
+            best = row[k] > row[best] ? k : best;
+        }
+        classes[i] = (int64_t)best;
+    }
+    ys_free(logits);
+    return status;
+}
+
+ys_status ys_attacked_rows_init(const struct ys_attacked *model, const struct ys_attack_spec *spec,
+                                struct ys_attacked_rows *rows)
+{
+    *rows = (struct ys_attacked_rows){.model = model, .spec = spec};
+    int64_t *classes = ys_alloc(spec->rows, sizeof *classes);
+    rows->is_right = ys_alloc(spec->rows, sizeof *rows->is_right);
+    ys_status status = classes && rows->is_right ? judge(rows, spec->images, spec->rows, classes) : ys_out_of_memory();
+    for (size_t row = 0; status == YS_OK && row < spec->rows; row++) {
+        rows->is_right[row] = classes[row] == spec->labels[row];
+        rows->clean += rows->is_right[row];
+    }
+    ys_free(classes);
+    if (status != YS_OK)
+        ys_attacked_rows_fini(rows);
+    return status;
+}
+
+void ys_attacked_rows_fini(struct ys_attacked_rows *rows)
+{
+    ys_free(rows->is_right);
+    rows->is_right = NULL;
+}
+
+ys_status ys_attacked_rows_group(const struct ys_attacked_rows *rows, const size_t *list, size_t count,
+                                 struct ys_attack_group *group)
+{
+    const size_t pixels = rows->model->pixels;
+    *group = (struct ys_attack_group){.model = rows->model, .count = count};
+    float *images = ys_group_room(group, pixels, sizeof *images);
+    int64_t *labels = ys_group_room(group, 1, sizeof *labels);
+    group->images = images;
+    group->labels = labels;
+    group->changed = ys_group_room(group, pixels, sizeof *group->changed);
+    group->is_held = ys_group_room(group, 1, sizeof *group->is_held);
+    group->gathered = ys_group_room(group, (rows->model->batch + count - 1) / count * pixels, sizeof *group->gathered);
+    if (group->is_short_of_memory) {
+        ys_group_fini(group);
+        return ys_out_of_memory();
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(images + i * pixels, rows->spec->images + list[i] * pixels, pixels * sizeof *images);
+        labels[i] = rows->spec->labels[list[i]];
+    }
+    memcpy(group->changed, images, count * pixels * sizeof *images);
+    return YS_OK;
+}
+
+/** pgd's beginning of row `row`: as far as EPS from the image, by a lot that hangs on seed, restart and row alone. */
+static void begin_elsewhere(const struct ys_attack_spec *spec, double eps, size_t restart, size_t row, size_t pixels,
+                            float *changed)
+{
+    char name[64];
+    struct ys_rng rng;
+    const float *start = spec->start && restart == 0 ? spec->start + row * pixels : NULL;
+    snprintf(name, sizeof name, "attack start %zu of row %zu", restart, row);
+    ys_rng_init(&rng, spec->seed, name);
+    for (size_t p = 0; p < pixels; p++)
+        changed[p] = ys_clipped_pixel(changed[p] + (start ? start[p] : (float)((2 * ys_rng_uniform(&rng) - 1) * eps)));
+}
+
+static double change_of(enum ys_attack_norm norm, const float *changed, const float *image, size_t pixels)
+{
+    double largest = 0, count = 0;
+    if (norm == YS_CHANGE_L2)
+        return ys_distance_l2(changed, image, pixels);
+    for (size_t p = 0; p < pixels; p++) {
+        largest = fmax(largest, fabs((double)changed[p] - image[p]));
+        count += changed[p] != image[p];
+    }
+    return norm == YS_CHANGE_LARGEST ? largest : count;
+}
+
+/** Judges a group that was attacked; `change`: [rows]. */
+static ys_status judge_group(const struct ys_attacked_rows *rows, const struct ys_attack_group *group,
+                             const size_t *list, struct ys_attack_result *result, double *change)
+{
+    const size_t pixels = rows->model->pixels;
+    int64_t *classes = ys_alloc(group->count, sizeof *classes);
+    ys_status status = classes ? judge(rows, group->changed, group->count, classes) : ys_out_of_memory();
+    for (size_t i = 0; status == YS_OK && i < group->count; i++) {
+        if (!group->is_held[i] || classes[i] == group->labels[i])
+            continue;
+        result->outcomes[list[i]] = 'b';
+        result->broken++;
+        if (group->attack->kind == YS_ATTACK_JSMA)
+            result->target_reached += classes[i] == (group->labels[i] + 1) % (int64_t)rows->model->classes;
+        change[list[i]] = change_of(ys_attack_norm(group->attack->kind), group->changed + i * pixels,
+                                    group->images + i * pixels, pixels);
+    }
+    ys_free(classes);
+    return status;
+}
+
+static ys_status attack_group(const struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restart,
+                              const size_t *list, size_t count, struct ys_attack_result *result, double *change)
+{
+    const size_t pixels = rows->model->pixels;
+    struct ys_attack_group group;
+    YS_TRY(ys_attacked_rows_group(rows, list, count, &group));
+    group.attack = attack;
+    for (size_t i = 0; attack->kind == YS_ATTACK_PGD && i < count; i++)
+        begin_elsewhere(rows->spec, attack->numbers[0], restart, list[i], pixels, group.changed + i * pixels);
+    ys_status status = runs[attack->kind](&group);
+    if (status == YS_OK)
+        status = judge_group(rows, &group, list, result, change);
+    result->gradients += group.gradients;
+    result->queries += group.queries;
+    ys_group_fini(&group);
+    return status;
+}
+
+static void say_progress(const struct ys_attacked_rows *rows, double part, const char *what)
+{
+    if (rows->spec->progress)
+        rows->spec->progress(rows->spec->progress_of, ((double)rows->attacks_done + part) / (double)rows->attacks_to_do,
+                             what);
+}
+
+/** Restart after restart, all rows that stand. `list`: room for as many. */
+static ys_status attack_standing(const struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restarts,
+                                 size_t *list, struct ys_attack_result *result, double *change)
+{
+    const size_t batch = rows->model->batch, fit = GROUP_BYTES / sizeof(float) / rows->model->pixels;
+    const size_t most = fit / batch > 0 ? fit / batch * batch : batch;
+    for (size_t restart = 0; restart < restarts; restart++) {
+        size_t standing = 0;
+        for (size_t row = 0; row < rows->spec->rows; row++)
+            if (result->outcomes[row] == 's')
+                list[standing++] = row;
+        for (size_t from = 0; from < standing; from += most) {
+            const double part = (double)from / (double)standing;
+            say_progress(rows, ((double)restart + part) / (double)restarts, result->attack);
+            YS_TRY(attack_group(rows, attack, restart, list + from, standing - from < most ? standing - from : most,
+                                result, change));
+        }
+    }
+    return YS_OK;
+}
+
+static ys_status fill(const struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restarts,
+                      struct ys_attack_result *result, double *change)
+{
+    const size_t count = rows->spec->rows;
+    size_t *list = ys_alloc(count, sizeof *list);
+    result->attack = ys_attack_text(attack);
+    result->outcomes = ys_alloc(count + 1, 1);
+    ys_status status = list && result->attack && result->outcomes ? YS_OK : ys_out_of_memory();
+    for (size_t row = 0; status == YS_OK && row < count; row++) {
+        result->outcomes[row] = rows->is_right[row] ? 's' : 'w';
+        change[row] = rows->is_right[row] ? (double)INFINITY : 0;
+    }
+    if (status == YS_OK)
+        status = attack_standing(rows, attack, attack->kind == YS_ATTACK_PGD ? restarts : 1, list, result, change);
+    ys_free(list);
+    return status;
+}
+
+/** Between two values of which one is infinite lies infinity. */
+static double quartile(const double *sorted, size_t count, double p)
+{
+    const double at = p * (double)(count - 1);
+    return isinf(sorted[(size_t)ceil(at)]) ? (double)INFINITY : ys_stat_quantile(sorted, count, p);
+}
+
+ys_status ys_attack_rows(struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restarts,
+                         struct ys_attack_result *result)
+{
+    const size_t count = rows->spec->rows;
+    const uint64_t start_ns = ys_time_ns();
+    double *change = ys_alloc(count, sizeof *change);
+    ys_record_init(&ys_attack_result_record, result);
+    result->rows = (int64_t)count;
+    result->clean = (int64_t)rows->clean;
+    result->target_reached = attack->kind == YS_ATTACK_JSMA ? 0 : YS_FIELD_NONE;
+    ys_status status = change ? fill(rows, attack, restarts, result, change) : ys_out_of_memory();
+    if (status == YS_OK && rows->clean > 0) {
+        ys_stat_sort(change, count);
+        result->change_p25 = quartile(change, count, 0.25);
+        result->change_p50 = quartile(change, count, 0.5);
+        result->change_p75 = quartile(change, count, 0.75);
+    }
+    ys_free(change);
+    result->attack_s = (double)(ys_time_ns() - start_ns) * 1e-9;
+    rows->attacks_done++;
+    if (status != YS_OK)
+        ys_record_fini(&ys_attack_result_record, result);
+    return status;
+}
