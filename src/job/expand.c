@@ -275,16 +275,18 @@ static ys_status finish_ranks(ys_json *keys, bool has_ranks)
     return YS_OK;
 }
 
-/* Makes null what says nothing in the trial's mode, and says the optimizer's numbers. A trial of same weights answers
- * requests, and its keys of training say how the weights come about. `has_ranks`: they are given, and not usual. */
+/* Makes null what says nothing in the trial's mode, or in its way to compare, and says the optimizer's numbers. A trial
+ * of same weights answers requests, and its keys of training say how the weights come about. `has_ranks`: they are
+ * given, and not usual. */
 static ys_status finish_keys(ys_json *keys, bool has_ranks)
 {
-    const char *mode = ys_json_get_text(keys, "mode", "");
+    const char *mode = ys_json_get_text(keys, "mode", ""), *compare = ys_json_get_text(keys, "compare", "");
     struct ys_job_optimizer optimizer;
     for (const struct ys_option *option = ys_options(); option->name; option++)
-        if (option->mode && strcmp(option->mode, mode) != 0)
+        if ((option->mode && strcmp(option->mode, mode) != 0) ||
+            (option->compare && strcmp(option->compare, compare) != 0))
             ys_json_set(keys, option->name, ys_json_null());
-    if (strcmp(ys_json_get_text(keys, "compare", ""), "same-weights") == 0) {
+    if (strcmp(compare, "same-weights") == 0) {
         ys_json_set(keys, "eval_every", ys_json_null());
         ys_json_set_string(keys, "mode", "infer");
     }

@@ -84,6 +84,8 @@ static const struct ys_field fields[] = {
     KEY(eval_every, YS_FIELD_INT, "steps", YS_FIELD_NULL, "between two evaluations; null: at the end alone"),
     WORD(compare, &ys_compares, "what trials have in common"),
     KEY(rows, YS_FIELD_INT, "rows", YS_FIELD_NULL, "test rows that same weights predict; null: all"),
+    {"taught.batch", YS_FIELD_INT, offsetof(struct ys_trial_settings, taught_batch), "rows",
+     YS_FIELD_LATER | YS_FIELD_NULL, "rows of a training batch of the common weights; null where there are none"},
     KEY(own_of, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "framework whose defaults are taken; null: nobody's"),
     KEY(own_data, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "data set that these are for"),
     MODEL_KEY(freeze, "parameters that keep their initial values; null: as the model says"),
@@ -158,6 +160,11 @@ int64_t ys_settings_sharers(const struct ys_trial_settings *settings)
 int64_t ys_settings_rows(const struct ys_trial_settings *settings)
 {
     return settings->batch * ys_settings_ranks(settings);
+}
+
+int64_t ys_settings_taught_batch(const struct ys_trial_settings *settings)
+{
+    return settings->taught_batch == YS_FIELD_NONE ? settings->batch : settings->taught_batch;
 }
 
 const char *const ys_settings_surroundings[YS_SETTINGS_SURROUNDINGS] = {

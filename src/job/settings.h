@@ -70,6 +70,8 @@ struct ys_trial_settings {
     int64_t eval_every;
     int compare; /* enum ys_compare */
     int64_t rows;
+    int64_t
+        taught_batch; /* key "taught.batch"; none where no common weights are trained, or before there was the key */
     char *own_of, *own_data;
     char *model_freeze, *model_train, *model_tie, *model_untie, *model_mean, *model_std; /* keys "model.freeze" ... */
     char *model_input, *model_output;                                                    /* keys "model.input" */
@@ -112,5 +114,8 @@ bool ys_settings_are_apart(const struct ys_trial_settings *settings);
 int64_t ys_settings_sharers(const struct ys_trial_settings *settings);
 /** The rows of a batch of all of them together. */
 int64_t ys_settings_rows(const struct ys_trial_settings *settings);
+/** The rows of a batch with which common weights are trained: `batch` in trials that were stored before there was
+ * taught.batch. */
+int64_t ys_settings_taught_batch(const struct ys_trial_settings *settings);
 
 #endif

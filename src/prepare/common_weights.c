@@ -40,6 +40,8 @@ static ys_status describe_lesson(const struct ys_trial *trial, struct ys_trial_r
     plain.keys.framework = builtin;
     plain.keys.precision = YS_PRECISION_F32;
     plain.keys.requests = YS_FIELD_NONE;
+    plain.keys.batch = ys_settings_taught_batch(&trial->record.keys);
+    plain.keys.global_batch = YS_FIELD_NONE;
     plain.env = plain.options = NULL;
     return ys_record_copy(&ys_trial_record, &plain, record);
 }

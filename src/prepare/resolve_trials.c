@@ -216,7 +216,13 @@ static ys_status resolve_same_weights(struct ys_trial *trial)
     struct ys_trial_settings *keys = &trial->record.keys, training = *keys; /* borrows */
     int64_t all = trial->data->test_count;
     training.mode = YS_MODE_TRAIN;
+    training.batch = ys_settings_taught_batch(keys);
     if (keys->steps != 0) {
+        if (training.batch > trial->data->train_count)
+            return ys_fail(YS_EINVAL,
+                           "taught.batch = %lld is larger than the data set %s: it has %lld training rows, give at "
+                           "most that",
+                           (long long)training.batch, trial->data->name, (long long)trial->data->train_count);
         YS_TRY(ys_job_steps(&training, trial->data->train_count, &trial->taught_steps));
         YS_TRY(ys_schedule_check(&training, trial->taught_steps));
     }

@@ -335,8 +335,25 @@ static size_t say_pairs(struct ys_buf *out, const struct ys_view *view)
     return said;
 }
 
+/* Why trials that do the same work have no fastest; NULL where no two do. */
+static const char *why_invalid(const struct ys_view *view)
+{
+    for (size_t g = 0; g < view->group_count; g++) {
+        const struct ys_view_group *group = &view->groups[g];
+        for (size_t i = 1; i < group->measured && !group->best; i++) {
+            bool is_second;
+            const struct ys_result_comparison *found =
+                find_comparison(view, "rate_per_s", group->trials[0]->id, group->trials[i]->id, &is_second);
+            if (found && found->told.verdict == YS_VERDICT_INVALID)
+                return found->told.reason;
+        }
+    }
+    return NULL;
+}
+
 static void say_alone(struct ys_buf *out, const struct ys_view *view)
 {
+    const char *reason = why_invalid(view);
     const struct ys_view_trial *only = NULL;
     size_t measured = 0;
     for (size_t i = 0; i < view->count; i++)
@@ -345,7 +362,11 @@ static void say_alone(struct ys_buf *out, const struct ys_view *view)
             measured++;
             only = &view->trials[i];
         }
-    if (measured > 1 && say_pairs(out, view) == 0) {
+    if (measured > 1 && reason) {
+        ys_buf_puts(out, "None is called the fastest, because their comparisons are invalid: ");
+        ys_text_clean(out, reason, false);
+        ys_buf_puts(out, ".");
+    } else if (measured > 1 && say_pairs(out, view) == 0) {
         ys_buf_puts(out, "Each trial does work of its own");
         for (size_t i = 0; i < ys_view_axes(view); i++) {
             ys_buf_puts(out, i ? ", " : " (they differ in ");

@@ -51,7 +51,8 @@ static bool alike(const struct ys_trial_record *one, const struct ys_trial_recor
 /* Two whose weights are the same training. */
 static bool are_taught_alike(const struct ys_trial_settings *a, const struct ys_trial_settings *b)
 {
-    return are_same(a->model, b->model) && are_same(a->data, b->data) && a->batch == b->batch && a->steps == b->steps &&
+    return are_same(a->model, b->model) && are_same(a->data, b->data) &&
+           ys_settings_taught_batch(a) == ys_settings_taught_batch(b) && a->steps == b->steps &&
            a->epochs == b->epochs && are_same(a->optimizer, b->optimizer) && are_equal(a->lr, b->lr) &&
            are_equal(a->momentum, b->momentum) && are_equal(a->weight_decay, b->weight_decay) &&
            are_same(a->schedule, b->schedule) && are_equal(a->clip_norm, b->clip_norm) && are_same(a->loss, b->loss);
@@ -164,7 +165,7 @@ static double guess_taught_s(const struct ys_trial_set *set, const struct ys_tri
         if (ys_trial_can_run(other) && other->taught_steps &&
             are_taught_alike(&other->record.keys, &trial->record.keys))
             return 0;
-    double rows = 3 * (double)trial->taught_steps * (double)trial->record.keys.batch;
+    double rows = 3 * (double)trial->taught_steps * (double)ys_settings_taught_batch(&trial->record.keys);
     return trial->taught_steps ? guess_s((double)trial->multiply_adds, rows, ys_host_cpus_allowed()) : 0;
 }
 

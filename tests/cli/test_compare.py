@@ -51,6 +51,14 @@ class SameWeights(Case):
         self.assertGreater(coarse["logits_error"], 2.0**-12)  # bfloat16 has 8 bits
         self.assertLess(exact["logits_error"], FLOAT)
 
+    def test_requests_of_any_size_have_the_same_weights(self):
+        arguments = ["--framework=builtin", *(word for word in SAME if not word.startswith("--batch")), "--steps=60", "--rows=100"]
+        _, found, _ = self.agreement(*arguments, "--batch=1,50")
+        self.assertEqual(found[0]["reference_accuracy"], found[1]["reference_accuracy"])
+        self.assertGreater(found[0]["reference_accuracy"], 0.3)  # 60 batches of one row would hardly have moved them
+        _, other, _ = self.agreement(*arguments, "--batch=50", "--taught.batch=1")
+        self.assertNotEqual(other[0]["reference_accuracy"], found[1]["reference_accuracy"])
+
     def test_zero_steps_are_the_initial_weights(self):
         _, found, _ = self.agreement("--framework=builtin", *SAME, "--steps=0", "--rows=10")
         self.assertEqual((found[0]["weights_steps"], found[0]["predictions"]), (0, 10))

@@ -14,6 +14,7 @@ static void same_weights_answer_requests_with_weights_that_are_trained_first(voi
     CHECK_INT(ys_json_integer(key_of(&study, 0, "steps"), -1), 0);
     CHECK_INT(ys_json_integer(key_of(&study, 1, "steps"), -1), 60);
     CHECK_INT(ys_json_integer(key_of(&study, 1, "rows"), -1), 100);
+    CHECK_INT(ys_json_integer(key_of(&study, 1, "taught.batch"), -1), 64);
     CHECK(ys_json_number(key_of(&study, 1, "lr"), 0) == 0.5);
     CHECK_TEXT(ys_json_text(key_of(&study, 1, "optimizer"), ""), "sgd");
     CHECK(ys_json_type_of(key_of(&study, 1, "epochs")) == YS_JSON_NULL);
@@ -35,6 +36,10 @@ static void what_does_not_go_with_a_way_to_compare_is_refused(void)
 {
     CHECK_REFUSED(HEAD "rows = 10\n", "t.ys:5:1: rows is for compare = same-weights, and section [a] has compare = "
                                       "controlled: remove it");
+    CHECK_REFUSED(HEAD "taught.batch = 8\n", "t.ys:5:1: taught.batch is for compare = same-weights, and section [a] "
+                                             "has compare = controlled: remove it");
+    CHECK_REFUSED(SAME "taught.batch = 0\n",
+                  "t.ys:6:16: taught.batch = 0: out of range: write a whole number, 1 to 1048576");
     CHECK_REFUSED(HEAD "own_of = caffe\n",
                   "t.ys:5:1: own_of is for compare = own, and section [a] has compare = controlled: remove it");
     CHECK_REFUSED(SAME "own_data = mnist\n",

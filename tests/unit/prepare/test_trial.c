@@ -54,10 +54,21 @@ static void same_weights_are_trained_so_long_and_predict_so_many_rows(void)
         }
     }
     finish(&study, &set);
-    if (resolve("model = mlp\ncompare = same-weights\nbatch = 100\nepochs = 2\n", &study, &set)) {
-        CHECK_INT(set.items[0].taught_steps, 2 * 40); /* 40 whole batches in 4096 rows */
-        CHECK_INT(set.items[0].record.keys.rows, 256);
+    if (resolve("model = mlp\ncompare = same-weights\nbatch = {1, 100}\ntaught.batch = {100, 5000}\nepochs = 2\n",
+                &study, &set)) {
+        CHECK_INT(set.count, 4);
+        for (size_t i = 0; i < set.count; i += 2) {
+            CHECK_INT(set.items[i].taught_steps, 2 * 40); /* 40 whole batches in 4096 rows */
+            CHECK_INT(set.items[i].record.keys.rows, 256);
+            CHECK(set.items[i + 1].impossible);
+            CHECK_TEXT(set.items[i + 1].record.reason,
+                       "taught.batch = 5000 is larger than the data set synthetic: it has 4096 training rows, give at "
+                       "most that");
+        }
     }
+    finish(&study, &set);
+    if (resolve("model = mlp\ncompare = same-weights\nbatch = 1\ntaught.batch = 5000\nsteps = 0\n", &study, &set))
+        CHECK(!set.items[0].impossible); /* nothing is trained */
     finish(&study, &set);
     if (resolve("model = mlp\n", &study, &set))
         CHECK(!ys_trial_same_weights(&set.items[0]) && set.items[0].taught_steps == 0);

@@ -40,6 +40,16 @@ static void invalid_gives_the_reason_and_no_number(void)
     CHECK(!strstr(all, "1.9"));
 }
 
+static void where_nobody_counts_as_the_fastest_the_reason_is_said(void)
+{
+    ys_json *result = made_result(two, 2, 6, "invalid");
+    (void)!ys_json_set_string(made_comparison(result), "reason", "beta: not audited yet");
+    (void)!ys_json_set(result, "groups", made_json("[{'trials':['t0','t1'],'best':null}]"));
+    const char *all = words(result);
+    CHECK_HAS(all, "None is called the fastest, because their comparisons are invalid: beta: not audited yet.");
+    CHECK(!strstr(all, "work of its own"));
+}
+
 static void a_single_trial_has_its_rate_and_nothing_to_compare(void)
 {
     CHECK_TEXT(words(made_result(two, 1, 6, NULL)),
@@ -138,8 +148,9 @@ static void a_rate_counts_what_the_document_says(void)
 }
 
 TAP_MAIN(TAP_CASE(the_answer_is_that_of_the_first_screen), TAP_CASE(fewer_than_six_rounds_have_no_interval_and_say_so),
-         TAP_CASE(invalid_gives_the_reason_and_no_number), TAP_CASE(a_single_trial_has_its_rate_and_nothing_to_compare),
-         TAP_CASE(a_rate_counts_what_the_document_says), TAP_CASE(missing_frameworks_come_with_their_command),
-         TAP_CASE(what_hits_several_frameworks_is_said_once), TAP_CASE(weak_and_absent_proofs_are_named),
-         TAP_CASE(a_framework_that_does_no_work_is_never_called_fast),
+         TAP_CASE(invalid_gives_the_reason_and_no_number),
+         TAP_CASE(where_nobody_counts_as_the_fastest_the_reason_is_said),
+         TAP_CASE(a_single_trial_has_its_rate_and_nothing_to_compare), TAP_CASE(a_rate_counts_what_the_document_says),
+         TAP_CASE(missing_frameworks_come_with_their_command), TAP_CASE(what_hits_several_frameworks_is_said_once),
+         TAP_CASE(weak_and_absent_proofs_are_named), TAP_CASE(a_framework_that_does_no_work_is_never_called_fast),
          TAP_CASE(interrupted_studies_say_how_far_they_came), TAP_CASE(two_versions_of_a_framework_are_told_apart))
