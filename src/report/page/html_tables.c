@@ -52,13 +52,32 @@ static void put_comparison(struct ys_sheet *sheet, const struct ys_view *view,
         ys_section_base(&text, comparison);
     ys_sheet_put(sheet, YS_MOOD_PLAIN, text.size ? ys_buf_text(&text) : "-");
     ys_sheet_number(sheet, comparison->told.resolution, smallest.text[0] ? smallest.text : "-");
-    ys_buf_clear(&text);
-    ys_section_bounds(&text, comparison); /* in columns of their own they would take the width that numbers need */
-    if (comparison->told.reason && comparison->told.reason[0])
-        ys_buf_printf(&text, "%s%s", text.size ? "; " : "", comparison->told.reason);
-    if (text.size)
-        ys_sheet_more(sheet, YS_MOOD_SOFT, ys_buf_text(&text));
     ys_buf_free(&text);
+}
+
+/* What else is to be known of it: in columns of their own bounds would take the width that numbers need. */
+static void put_doubts(struct ys_buf *out, const struct ys_result_comparison *comparison)
+{
+    ys_section_bounds(out, comparison);
+    if (comparison->told.reason && comparison->told.reason[0])
+        ys_buf_printf(out, "%s%s", out->size ? "; " : "", comparison->told.reason);
+}
+
+/* Whether all comparisons of a metric, two at least, have one and the same, which then is said once. */
+static bool share_doubts(const struct ys_view *view, const char *metric)
+{
+    struct ys_buf first = {0}, text = {0};
+    size_t count = 0, equal = 0;
+    for (size_t i = 0; i < view->comparison_count; i++) {
+        if (strcmp(ys_view_or(view->comparisons[i].told.metric, ""), metric) != 0)
+            continue;
+        ys_buf_clear(&text);
+        put_doubts(count++ ? &text : &first, &view->comparisons[i]);
+        equal += count == 1 || strcmp(ys_buf_text(&text), ys_buf_text(&first)) == 0;
+    }
+    ys_buf_free(&first);
+    ys_buf_free(&text);
+    return count > 1 && equal == count;
 }
 
 /* All of one metric. */
@@ -76,9 +95,25 @@ static void put_comparisons(struct ys_buf *out, const struct ys_view *view, cons
     sheet.title = ys_view_metric_title(metric);
     sheet.things = "comparisons";
     ys_sheet_columns(&sheet, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < view->comparison_count; i++)
-        if (strcmp(ys_view_or(view->comparisons[i].told.metric, ""), metric) == 0 && sheet.total++ < YS_SHEET_MOST)
-            put_comparison(&sheet, view, &view->comparisons[i]);
+    const bool is_common = share_doubts(view, metric);
+    struct ys_buf doubts = {0};
+    for (size_t i = 0; i < view->comparison_count; i++) {
+        const struct ys_result_comparison *comparison = &view->comparisons[i];
+        if (strcmp(ys_view_or(comparison->told.metric, ""), metric) != 0 || sheet.total++ >= YS_SHEET_MOST)
+            continue;
+        put_comparison(&sheet, view, comparison);
+        ys_buf_clear(&doubts);
+        put_doubts(&doubts, comparison);
+        if (doubts.size && !is_common)
+            ys_sheet_more(&sheet, YS_MOOD_SOFT, ys_buf_text(&doubts));
+    }
+    if (doubts.size && is_common) {
+        struct ys_buf text = {0};
+        ys_buf_printf(&text, "Each of them: %s.", ys_buf_text(&doubts));
+        ys_sheet_item(&sheet, ys_buf_text(&text));
+        ys_buf_free(&text);
+    }
+    ys_buf_free(&doubts);
     ys_sheet_write(&sheet, out);
 }
 
