@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "metric/study_view.h"
 #include "recorded.h"
+#include "unit/base/scratch.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -434,12 +435,11 @@ __attribute__((unused)) static ys_status fake_infer_trial(struct ys_store *store
     return status;
 }
 
-/* A folder for one test; the caller removes it with fake_folder_remove(). */
+/* A folder for one test, removed when the program ends, if not before. */
 __attribute__((unused)) static char *fake_folder(void)
 {
-    static char path[200];
-    const char *base = getenv("TMPDIR");
-    snprintf(path, sizeof path, "%s/ys-metric-XXXXXX", base ? base : "/tmp");
+    static char path[PATH_MAX + 256];
+    snprintf(path, sizeof path, "%s", scratch("metric-XXXXXX"));
     return mkdtemp(path);
 }
 
