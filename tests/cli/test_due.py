@@ -51,13 +51,15 @@ class Due(Case):
 
     def kill_the_audit(self, program):
         """The first process of that program below the copy of yardstick that audits, or that copy itself. A copy has begun a
-        process: what has none may be a launcher of the run itself, before it becomes its own program."""
+        process and is a copy still: what has none, or is none by then, is a launcher of the run itself that becomes its own program."""
         process = self.start("run", *MLP, "--steps=4000", "--format=json")
         victims = []
 
         def is_there():
             copies = [pid for pid, name in children(process.pid).items() if name == "yardstick"]
             below = {pid: copy for copy in copies for pid, name in children(copy).items() if name == "yardstick-launch"}
+            still = children(process.pid)
+            below = {pid: copy for pid, copy in below.items() if still.get(copy) == "yardstick"}
             victims[:] = below.values() if program == "yardstick" else below
             return victims
         self.wait_until(is_there, process)
