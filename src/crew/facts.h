@@ -9,6 +9,7 @@
 #include "base/json/record.h"
 #include "base/status.h"
 #include "protocol/run_status.h"
+#include "robust/attack.h"
 #include "session/observe.h"
 
 /** When its phases began and ended. A run trains or infers; the times of the other are unknown. */
@@ -112,6 +113,13 @@ struct ys_facts_agreement {
     int64_t layers_rows;
     struct ys_list layers; /* struct ys_facts_layer; empty: */
     char *layers_reason;   /* why; NULL */
+};
+
+/** What attacks did to the network as it was trained, or to one whose framework answered them. */
+struct ys_facts_robustness {
+    char *reason;                /* why nothing is known; NULL */
+    double attack_s;             /* wall time, of no part of the run */
+    struct ys_robustness *found; /* owned; NULL: nothing is known */
 };
 
 /** Weights that were saved between steps. */
@@ -264,8 +272,9 @@ struct ys_facts {
     struct ys_facts_work *work; /* owned; NULL, as the next ones: not noted */
     int64_t weights_bytes;
     struct ys_facts_evaluation *evaluation;
-    struct ys_facts_agreement *agreement; /* of same weights */
-    struct ys_facts_self_report said;     /* no member of its own in JSON */
+    struct ys_facts_agreement *agreement;   /* of same weights */
+    struct ys_facts_robustness *robustness; /* owned; NULL: nothing was to attack it */
+    struct ys_facts_self_report said;       /* no member of its own in JSON */
 };
 
 /** The fields of struct ys_facts, with unit and meaning, in the order of JSON. */
@@ -279,6 +288,7 @@ extern const struct ys_record ys_facts_evaluation_record;
 extern const struct ys_record ys_facts_observation_record;
 extern const struct ys_record ys_facts_agreement_record;
 extern const struct ys_record ys_facts_layer_record;
+extern const struct ys_record ys_facts_robustness_record;
 extern const struct ys_record ys_facts_perf_record;
 extern const struct ys_record ys_facts_taken_record;
 extern const struct ys_record ys_facts_turns_record;

@@ -173,6 +173,16 @@ static const struct ys_field agreement_fields[] = {
 };
 const struct ys_record ys_facts_agreement_record = YS_RECORD("agreement", struct ys_facts_agreement, agreement_fields);
 
+#define ATTACKED(member, kind, unit, what) YS_FIELD(struct ys_facts_robustness, member, kind, unit, OPTIONAL, what)
+static const struct ys_field robustness_fields[] = {
+    ATTACKED(reason, YS_FIELD_TEXT, NULL, "why nothing is known"),
+    ATTACKED(attack_s, YS_FIELD_REAL, "s", "that attacking took, of no part of the run"),
+    YS_FIELD_OF(struct ys_facts_robustness, found, YS_FIELD_OBJECT_OWNED, &ys_robustness_record, OPTIONAL,
+                "what attacks did; null: nothing is known"),
+};
+const struct ys_record ys_facts_robustness_record =
+    YS_RECORD("robustness", struct ys_facts_robustness, robustness_fields);
+
 #define EVALUATION(type)                                                                                               \
     YS_FIELD(type, weights_bytes, YS_FIELD_INT, "B", LACKS, "size of the file of weights"),                            \
         YS_FIELD_OF(type, evaluation, YS_FIELD_OBJECT_OWNED, &ys_facts_evaluation_record, LACKS,                       \
@@ -340,6 +350,7 @@ static const struct ys_field facts_fields[] = {
     EVALUATION(struct ys_facts),
     PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_facts_agreement_record, LACKS,
          "of same weights: predictions against the built-in engine's"),
+    PART(robustness, YS_FIELD_OBJECT_OWNED, &ys_facts_robustness_record, LACKS, "what attacks did to it"),
 };
 const struct ys_record ys_facts_record = YS_RECORD("facts", struct ys_facts, facts_fields);
 

@@ -275,6 +275,15 @@ static ys_status finish_ranks(ys_json *keys, bool has_ranks)
     return YS_OK;
 }
 
+/* Where nothing attacks there is nothing to say of how. */
+static void finish_attack(ys_json *keys)
+{
+    static const char *const of_attacks[] = {"attack.rows", "attack.restarts", "attack.curve"};
+    const bool attacks = ys_json_get_text(keys, "attack", NULL) != NULL;
+    for (size_t i = 0; !attacks && i < sizeof of_attacks / sizeof of_attacks[0]; i++)
+        ys_json_set(keys, of_attacks[i], ys_json_null());
+}
+
 /* Makes null what says nothing in the trial's mode, or in its way to compare, and says the optimizer's numbers. A trial
  * of same weights answers requests, and its keys of training say how the weights come about. `has_ranks`: they are
  * given, and not usual. */
@@ -290,6 +299,7 @@ static ys_status finish_keys(ys_json *keys, bool has_ranks)
         ys_json_set(keys, "eval_every", ys_json_null());
         ys_json_set_string(keys, "mode", "infer");
     }
+    finish_attack(keys);
     YS_TRY(finish_ranks(keys, has_ranks));
     YS_TRY(ys_job_optimizer_parse(ys_json_get_text(keys, "optimizer", "sgd"), &optimizer));
     ys_job_optimizer_put(&optimizer, keys);
@@ -541,11 +551,35 @@ static ys_status check_compare(const struct expansion *expansion, const struct y
                        section->name);
 }
 
+/* Refuses attacks on weights that are not there, and a word on attacks without one. */
+static ys_status check_attack(const struct expansion *expansion, const struct ys_section *section)
+{
+    const struct ys_setting *attack = ys_layer_find(&section->all, "attack");
+    const bool attacks = attack && !is_none(attack);
+    if (attacks && strcmp(section_text(expansion, section, "mode"), "infer") == 0)
+        return ys_ini_fail(&attack->place,
+                           "attack is of trained weights, and section [%s] has mode = infer, which trains none: remove "
+                           "it, or write attack = none",
+                           section->name);
+    if (attacks && strcmp(section_text(expansion, section, "compare"), "same-weights") == 0)
+        return ys_ini_fail(&attack->place,
+                           "attack is of the weights that each framework has trained, and section [%s] has compare = "
+                           "same-weights, where all have the same: remove it, or write attack = none",
+                           section->name);
+    for (size_t i = 0; !attack && i < section->all.count; i++)
+        if (strncmp(section->all.items[i]->key, "attack.", strlen("attack.")) == 0)
+            return ys_ini_fail(&section->all.items[i]->place,
+                               "%s is of attacks, and section [%s] has none: remove it, or write attack = pgd(0.1)",
+                               section->all.items[i]->key, section->name);
+    return YS_OK;
+}
+
 static ys_status expand_section(struct expansion *expansion, const struct ys_section *section)
 {
     YS_TRY(check_required(expansion, section));
     YS_TRY(check_compare(expansion, section));
     YS_TRY(check_mode(expansion, section));
+    YS_TRY(check_attack(expansion, section));
     const struct ys_setting *frameworks = ys_layer_find(&section->all, "framework");
     int64_t kept_before = expansion->kept;
     struct grid *grid = ys_alloc(1, sizeof *grid);

@@ -36,6 +36,8 @@ enum ys_option_type {
     YS_OPTION_LOSS,      /* auto, nll, softmax_cross_entropy(0.1); string, equal for equal losses */
     YS_OPTION_MODEL,     /* a name that ys_model_find() knows, or a graph's file; string, of a file its absolute path */
     YS_OPTION_DATA,      /* a name of ys_data_sources(), or images; string, of images their absolute path */
+    YS_OPTION_ATTACK,    /* fgsm(0.1) pgd(8/255); string, equal for equal attacks */
+    YS_OPTION_CURVE,     /* 0.05 8/255; string, the numbers ascending */
     YS_OPTION_HOSTS,     /* names with commas between, or a path with a /; string, of a file its absolute path */
     YS_OPTION_FRAMEWORK, /* NAME or NAME@VERSION; string. Whether there is such a recipe is not checked here */
     YS_OPTION_EXCLUDE,   /* key=value ...; not in the JSON */

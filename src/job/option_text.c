@@ -4,6 +4,7 @@
 #include "job/optimizer.h"
 #include "job/option.h"
 #include "job/schedule.h"
+#include "robust/attack.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,9 +18,9 @@ _Static_assert(sizeof group_names / sizeof group_names[0] == YS_OPTION_GROUP_COU
 static const char *const group_titles[] = {"Study keys (before the first section)", "Work keys", "Machine keys",
                                            "Observation keys"};
 
-static const char *const type_names[] = {"integer",  "real",  "share",     "bool",     "word",      "name", "path",
-                                         "duration", "size",  "cpus",      "schedule", "optimizer", "loss", "model",
-                                         "data",     "hosts", "framework", "exclude",  "env",       "opt"};
+static const char *const type_names[] = {
+    "integer",   "real", "share", "bool", "word",   "name",  "path",  "duration",  "size",    "cpus", "schedule",
+    "optimizer", "loss", "model", "data", "attack", "curve", "hosts", "framework", "exclude", "env",  "opt"};
 _Static_assert(sizeof type_names / sizeof type_names[0] == YS_OPTION_TYPE_COUNT, "a type lacks its name");
 
 static void print_range(const struct ys_option *option, const char *unit, double scale, struct ys_buf *out)
@@ -71,6 +72,13 @@ static void print_number(const struct ys_option *option, struct ys_buf *out)
     }
 }
 
+static void print_attacks(struct ys_buf *out)
+{
+    char *forms = ys_attack_forms();
+    ys_buf_printf(out, "words apart by blanks: %s", forms);
+    ys_free(forms);
+}
+
 void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
 {
     static const char *const texts[YS_OPTION_TYPE_COUNT] = {
@@ -80,6 +88,7 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_CPUS] = "a list of CPUs as 0-3,5 (each once, 0 to 4095)",
         [YS_OPTION_MODEL] = "the name of a model, FILE.json or FILE.onnx",
         [YS_OPTION_DATA] = "the name of a data set, FOLDER or FILE.csv of images",
+        [YS_OPTION_CURVE] = "numbers of 0 to 1 apart by blanks, as 0.05 8/255",
         [YS_OPTION_HOSTS] = "\"HOST, HOST ADDRESS\" or ./FILE",
         [YS_OPTION_FRAMEWORK] = "NAME or NAME@VERSION",
         [YS_OPTION_EXCLUDE] = "key=value key=value",
@@ -96,6 +105,8 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         ys_buf_puts(out, option->says);
     else if (forms)
         ys_form_print_all(forms, out);
+    else if (option->type == YS_OPTION_ATTACK)
+        print_attacks(out);
     else
         texts[option->type] ? ys_buf_puts(out, texts[option->type]) : print_number(option, out);
     if (option->type == YS_OPTION_SCHEDULE)

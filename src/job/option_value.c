@@ -10,6 +10,7 @@
 #include "job/optimizer.h"
 #include "job/option.h"
 #include "job/schedule.h"
+#include "robust/attack.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -249,6 +250,45 @@ static ys_status parse_form(enum ys_option_type type, const char *key, const cha
     return status;
 }
 
+/* Words apart by blanks, each as attacks are written. Appended. */
+static ys_status print_attacks(const char *text, struct ys_buf *out)
+{
+    struct ys_attacks attacks;
+    YS_TRY(ys_attacks_read(text, &attacks));
+    for (size_t i = 0; i < attacks.count; i++) {
+        char *word = ys_attack_text(&attacks.items[i]);
+        ys_buf_printf(out, "%s%s", i ? " " : "", word);
+        ys_free(word);
+    }
+    return YS_OK;
+}
+
+/* Ascending, without equals. Appended. */
+static ys_status print_curve(const char *text, struct ys_buf *out)
+{
+    double eps[YS_ATTACKS_MOST];
+    size_t count;
+    YS_TRY(ys_attack_read_curve(text, eps, &count));
+    for (size_t i = 0; i < count; i++) {
+        ys_buf_puts(out, i ? " " : "");
+        ys_buf_put_real(out, eps[i]);
+    }
+    return YS_OK;
+}
+
+static ys_status parse_attacks(const struct ys_option *option, const char *key, const char *text, ys_json **value)
+{
+    struct ys_buf canonical = {0};
+    ys_status status =
+        option->type == YS_OPTION_ATTACK ? print_attacks(text, &canonical) : print_curve(text, &canonical);
+    if (status == YS_OK)
+        *value = ys_json_string(ys_buf_text(&canonical));
+    else
+        status = ys_fail_in(status, "%s = %.*s", key, SHOWN, text);
+    ys_buf_free(&canonical);
+    return status;
+}
+
 /* The names of the models or data sets there are, ended by NULL. */
 static void known_names(enum ys_option_type type, const char *names[NAMES_LIMIT])
 {
@@ -380,6 +420,9 @@ ys_status ys_option_parse_in(const char *folder, const struct ys_option *option,
         if (ys_data_is_path(folder, text))
             return parse_data_path(folder, key, text, value);
         return parse_known_name(option, key, text, value);
+    case YS_OPTION_ATTACK:
+    case YS_OPTION_CURVE:
+        return parse_attacks(option, key, text, value);
     case YS_OPTION_HOSTS:
         return parse_hosts(folder, key, text, value);
     case YS_OPTION_NAME:

@@ -45,6 +45,12 @@ static const struct ys_names switches = YS_NAMES("choice", switch_words);
         .unit = "1", .flags = YS_FIELD_LATER | YS_FIELD_NULL, .what = (says)                                           \
     }
 
+#define ATTACK_KEY(member, form, unit_of, says)                                                                        \
+    {                                                                                                                  \
+        .name = "attack." #member, .kind = (form), .offset = offsetof(struct ys_trial_settings, attack_##member),      \
+        .unit = (unit_of), .flags = YS_FIELD_LATER | YS_FIELD_NULL, .what = (says)                                     \
+    }
+
 static const struct ys_field fields[] = {
     WORD(mode, &ys_modes, "what is measured"),
     KEY(framework, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "who does the work, as it was asked for"),
@@ -82,6 +88,10 @@ static const struct ys_field fields[] = {
     KEY(loss, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what is made small"),
     WORD(precision, &ys_precisions, "format of the numbers computed with"),
     KEY(eval_every, YS_FIELD_INT, "steps", YS_FIELD_NULL, "between two evaluations; null: at the end alone"),
+    KEY(attack, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "what the weights have to withstand; null: nothing"),
+    ATTACK_KEY(rows, YS_FIELD_INT, "rows", "test rows that are attacked; null where nothing attacks, as the next ones"),
+    ATTACK_KEY(restarts, YS_FIELD_INT, "1", "how often pgd begins anew"),
+    ATTACK_KEY(curve, YS_FIELD_TEXT, NULL, "changes at which pgd tells what accuracy is left; null: none"),
     WORD(compare, &ys_compares, "what trials have in common"),
     KEY(rows, YS_FIELD_INT, "rows", YS_FIELD_NULL, "test rows that same weights predict; null: all"),
     {"taught.batch", YS_FIELD_INT, offsetof(struct ys_trial_settings, taught_batch), "rows",

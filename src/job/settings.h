@@ -68,7 +68,10 @@ struct ys_trial_settings {
     char *loss;
     int precision; /* enum ys_precision */
     int64_t eval_every;
-    int compare; /* enum ys_compare */
+    char *attack;                         /* words apart by blanks, each with all its numbers (robust/attack.h) */
+    int64_t attack_rows, attack_restarts; /* keys "attack.rows" ...; none where nothing attacks, as the next one */
+    char *attack_curve;                   /* numbers apart by blanks */
+    int compare;                          /* enum ys_compare */
     int64_t rows;
     int64_t
         taught_batch; /* key "taught.batch"; none where no common weights are trained, or before there was the key */

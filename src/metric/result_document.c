@@ -67,6 +67,51 @@ static const struct ys_field block_fields[] = {
 };
 const struct ys_record ys_agreement_block_record = YS_RECORD("agreement", BLOCK, block_fields);
 
+#define OF_ATTACK(member, kind, unit, what) YS_FIELD(struct ys_attack_block, member, kind, unit, YS_FIELD_NULL, what)
+static const struct ys_field attack_fields[] = {
+    OF_ATTACK(attack, YS_FIELD_TEXT, NULL, "with all its numbers"),
+    OF_ATTACK(clean, YS_FIELD_REAL, "rows", "that were right before, median of the runs as all that follows"),
+    OF_ATTACK(broken, YS_FIELD_REAL, "rows", "of those, that it broke"),
+    OF_ATTACK(target_reached, YS_FIELD_REAL, "rows", "of those, of jsma; null of others"),
+    OF_ATTACK(change_p25, YS_FIELD_REAL, "1", "of the change over all rows; null: infinite, or nothing was right"),
+    OF_ATTACK(change_p50, YS_FIELD_REAL, "1", "likewise"),
+    OF_ATTACK(change_p75, YS_FIELD_REAL, "1", "likewise"),
+    OF_ATTACK(gradients, YS_FIELD_REAL, "1", "of a row, that it asked for in all"),
+    OF_ATTACK(queries, YS_FIELD_REAL, "1", "logits of a row without a gradient, likewise"),
+    OF_ATTACK(attack_s, YS_FIELD_REAL, "s", "that it took"),
+};
+const struct ys_record ys_attack_block_record = YS_RECORD("attack", struct ys_attack_block, attack_fields);
+
+static const struct ys_field standing_fields[] = {
+    YS_FIELD(struct ys_standing_block, eps, YS_FIELD_REAL, "1", 0, "the most that a pixel of [0, 1] changes"),
+    YS_FIELD(struct ys_standing_block, accuracy, YS_FIELD_REAL, "1", YS_FIELD_NULL, "that is left there"),
+};
+const struct ys_record ys_standing_block_record = YS_RECORD("standing", struct ys_standing_block, standing_fields);
+
+#define OF_ALARM(member, kind, flags, what) YS_FIELD(struct ys_alarm_block, member, kind, NULL, flags, what)
+static const struct ys_field alarm_fields[] = {
+    OF_ALARM(attack, YS_FIELD_TEXT, YS_FIELD_NULL, "that it is of; null: the network itself"),
+    OF_ALARM(alarm, YS_FIELD_TEXT, YS_FIELD_NULL, "in words"),
+    OF_ALARM(value, YS_FIELD_REAL, YS_FIELD_NULL, "what was found, in the first of its runs"),
+    OF_ALARM(threshold, YS_FIELD_REAL, YS_FIELD_NULL, "that it is over"),
+    OF_ALARM(runs, YS_FIELD_INT, 0, "that have it"),
+};
+const struct ys_record ys_alarm_block_record = YS_RECORD("alarm", struct ys_alarm_block, alarm_fields);
+
+#define WITHSTANDS struct ys_robustness_block
+static const struct ys_field robustness_fields[] = {
+    YS_FIELD(WITHSTANDS, runs, YS_FIELD_INT, "1", 0, "that were attacked"),
+    YS_FIELD(WITHSTANDS, rows, YS_FIELD_INT, "rows", YS_FIELD_NULL, "of each; null: no run was"),
+    YS_FIELD(WITHSTANDS, accuracy, YS_FIELD_REAL, "1", YS_FIELD_NULL, "on these rows before"),
+    YS_FIELD(WITHSTANDS, is_masked, YS_FIELD_FLAG, NULL, 0, "some run has an alarm"),
+    YS_FIELD(WITHSTANDS, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why a run was not attacked"),
+    YS_FIELD_OF(WITHSTANDS, attacks, YS_FIELD_LIST, &ys_attack_block_record, 0, "as they were asked for"),
+    YS_FIELD_OF(WITHSTANDS, robust, YS_FIELD_LIST, &ys_standing_block_record, 0, "for each EPS that was asked for"),
+    YS_FIELD_OF(WITHSTANDS, curve, YS_FIELD_LIST, &ys_standing_block_record, 0, "for each EPS of attack.curve, by pgd"),
+    YS_FIELD_OF(WITHSTANDS, alarms, YS_FIELD_LIST, &ys_alarm_block_record, 0, "that gradients may be masked"),
+};
+const struct ys_record ys_robustness_block_record = YS_RECORD("robustness", WITHSTANDS, robustness_fields);
+
 #define OF_RANK(member, kind, unit, flags, what) YS_FIELD(struct ys_result_rank, member, kind, unit, flags, what)
 #define MEDIAN(member, unit, what)               OF_RANK(member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
 #define ENDS(member, what)                       OF_RANK(member, YS_FIELD_REALS, "s", YS_FIELD_NULL | YS_FIELD_EMPTY, what)
@@ -156,6 +201,8 @@ static const struct ys_field trial_fields[] = {
     OF_TRIAL(metrics, YS_FIELD_JSON, 0, "name to metric object"),
     PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_agreement_block_record, YS_FIELD_NULL,
          "what was predicted with the same weights"),
+    PART(robustness, YS_FIELD_OBJECT_OWNED, &ys_robustness_block_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+         "what it withstands, where something was to attack it"),
     PART(ranks, YS_FIELD_LIST, &ys_result_rank_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
          "each of its processes, where there are several"),
     PART(quiet, YS_FIELD_OBJECT_OWNED, &ys_result_quiet_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,

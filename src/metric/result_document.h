@@ -70,6 +70,38 @@ struct ys_agreement_round {
     char *reason; /* why there are no predictions */
 };
 
+/** One attack on the networks of a trial's runs: medians of these. Numbers that are not known are NaN. */
+struct ys_attack_block {
+    char *attack;                  /* with all its numbers */
+    double clean, broken;          /* rows that were right before, and those of them that it broke */
+    double target_reached;         /* of jsma; NaN of others */
+    double change_p25, change_p50; /* of the change in the attack's norm, over all rows; NaN also where infinite */
+    double change_p75;
+    double gradients, queries, attack_s;
+};
+extern const struct ys_record ys_attack_block_record;
+/** What share of the rows stands against all attacks that are bounded by `eps` or less; the median of the runs. */
+struct ys_standing_block {
+    double eps, accuracy;
+};
+extern const struct ys_record ys_standing_block_record;
+/** A sign that gradients may be masked. */
+struct ys_alarm_block {
+    char *attack, *alarm;    /* attack NULL: of the model itself */
+    double value, threshold; /* of the first of those runs */
+    int64_t runs;            /* that have it */
+};
+extern const struct ys_record ys_alarm_block_record;
+/** What a trial withstands (docs/robustness.md). */
+struct ys_robustness_block {
+    int64_t runs, rows; /* runs that were attacked, and rows of each; 0 and YS_FIELD_NONE: none, for that reason */
+    double accuracy;    /* on those rows before; median */
+    bool is_masked;     /* some run has an alarm: what stands is at most what stands */
+    char *reason;       /* why a run, the last of them, was not attacked; NULL */
+    struct ys_list attacks, robust, curve, alarms; /* of the structs above; robust and curve of ys_standing_block */
+};
+extern const struct ys_record ys_robustness_block_record;
+
 /** One rank in the member `ranks` of a trial (docs/results.md). Numbers that are not known are NaN or YS_FIELD_NONE. */
 struct ys_result_rank {
     int64_t rank;
@@ -117,10 +149,11 @@ struct ys_result_trial {
     int64_t runs, failed, disturbed, runs_planned, runs_lacking;
     int threads_shared; /* 1, 0; YS_NAME_NONE: one thread was asked for, or nothing is known */
     ys_json *deviations, *warnings, *doubts, *proof, *metrics;
-    struct ys_agreement_block *agreement; /* NULL where it predicted nothing */
-    struct ys_list ranks;                 /* struct ys_result_rank; empty where its runs are of one process each */
-    struct ys_result_quiet *quiet;        /* NULL where none of its runs was disturbed */
-    struct ys_facts_perf *perf;           /* the mean of its ok runs; NULL where it was not asked for */
+    struct ys_agreement_block *agreement;   /* NULL where it predicted nothing */
+    struct ys_robustness_block *robustness; /* NULL where nothing was to attack it */
+    struct ys_list ranks;                   /* struct ys_result_rank; empty where its runs are of one process each */
+    struct ys_result_quiet *quiet;          /* NULL where none of its runs was disturbed */
+    struct ys_facts_perf *perf;             /* the mean of its ok runs; NULL where it was not asked for */
     struct ys_trial_settings keys;
     ys_json *options, *env;
     ys_json *observed;     /* how its first ok run was observed; NULL where there is none */

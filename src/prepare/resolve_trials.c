@@ -319,6 +319,41 @@ static ys_status check_hidden(const struct ys_trial *trial)
     return YS_OK;
 }
 
+/* What keeps attacks from a network: they change the pixels of one image a row, whose class is asked for. NULL:
+ * nothing. */
+static const char *unattacked(const struct ys_trial *trial, const struct ys_graph *graph)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    const enum ys_dtype read = graph->values[graph->inputs[0]].dtype;
+    const bool has_scale =
+        trial->data->rows.inputs[0].dtype == YS_U8 && !(keys->augment && strcmp(keys->augment, "cifar") == 0);
+    if (graph->input_count != 1)
+        return "it has several inputs, and attacks change the pixels of one";
+    if (read == YS_I32)
+        return "it reads tokens, and attacks change pixels";
+    if (!has_scale)
+        return "the numbers that it reads have no scale of pixels, of which EPS is a part";
+    if (graph->target != YS_TARGET_CLASS)
+        return "a row has no one class that an attack could change";
+    return NULL;
+}
+
+static ys_status check_attack(struct ys_trial *trial)
+{
+    struct ys_trial_settings *keys = &trial->record.keys;
+    struct ys_graph *graph = NULL;
+    if (!keys->attack)
+        return YS_OK;
+    YS_TRY(ys_work_graph(trial, &graph));
+    const char *reason = unattacked(trial, graph);
+    ys_graph_free(graph);
+    if (keys->attack_rows > trial->data->test_count)
+        keys->attack_rows = trial->data->test_count;
+    return reason ? ys_fail(YS_EINVAL, "attack: %s with %s: %s: write attack = none", keys->model, trial->data->name,
+                            reason)
+                  : YS_OK;
+}
+
 /* What the trial's data and numbers make of its work. YS_EINVAL: they do not go together, whatever the framework. */
 static ys_status resolve_point(struct ys_trial *trial)
 {
@@ -336,6 +371,7 @@ static ys_status resolve_point(struct ys_trial *trial)
                        "give at most that",
                        (long long)rows, (long long)keys->ranks, trial->data->name, (long long)trial->data->train_count);
     YS_TRY(ys_work_resolve(trial));
+    YS_TRY(check_attack(trial));
     if (ys_trial_same_weights(trial))
         YS_TRY(resolve_same_weights(trial));
     YS_TRY(ys_job_steps(keys, trial->data->train_count, &trial->steps));
@@ -420,6 +456,11 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(keys->framework, recipe_dirs, &trial->framework));
     describe_framework(trial);
+    if (keys->attack && trial->framework->no_work) {
+        cannot_run(trial, YS_RUN_UNSUPPORTED, "attack: this framework does no work, and has no weights to attack",
+                   NULL);
+        trial->impossible = true;
+    }
     return YS_OK;
 }
 

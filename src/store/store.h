@@ -60,7 +60,7 @@ ys_status ys_store_end(struct ys_store *store, ys_status status) YS_MUST_CHECK;
  * again if the transaction fails. A folder that belongs to no study and is empty is used again. YS_EINVAL: the folder
  * belongs to another study. */
 ys_status ys_store_study_begin(struct ys_store *store, const ys_json *study_doc, int64_t *study_id) YS_MUST_CHECK;
-/** `timing`: {prepare_s, prove_s, audit_s, measure_s} or NULL.
+/** `timing`: {prepare_s, prove_s, attack_s, audit_s, measure_s} or NULL.
  * YS_ENOTFOUND: no such study. */
 ys_status ys_store_study_end(struct ys_store *store, int64_t study_id, enum ys_study_state state, int exit_code,
                              const ys_json *timing) YS_MUST_CHECK;

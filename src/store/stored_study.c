@@ -78,6 +78,7 @@ const struct ys_record ys_study_record = YS_RECORD("study", STUDY, study_fields)
 #define SPAN(member, what) YS_FIELD(TIMING, member, YS_FIELD_REAL, "s", YS_FIELD_NULL, what)
 static const struct ys_field timing_fields[] = {
     SPAN(prepare_s, "preparing"), SPAN(prove_s, "proving"),
+    YS_FIELD(TIMING, attack_s, YS_FIELD_REAL, "s", YS_FIELD_NULL | YS_FIELD_LATER, "attacks on trained weights"),
     YS_FIELD(TIMING, audit_s, YS_FIELD_REAL, "s", YS_FIELD_NULL | YS_FIELD_LATER, "audits after the last round"),
     SPAN(measure_s, "from the first run to the last")};
 static const struct ys_record timing_record = YS_RECORD("timing", TIMING, timing_fields);

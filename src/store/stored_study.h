@@ -38,7 +38,7 @@ bool ys_study_work_find_form(const ys_json *works, const char *model, const char
 
 /** What the sessions of a study took so far; NaN where that is not known. */
 struct ys_study_timing {
-    double prepare_s, prove_s, audit_s, measure_s;
+    double prepare_s, prove_s, attack_s, audit_s, measure_s;
 };
 
 /** Everything is borrowed. What a study that has just begun does not have yet, or an earlier yardstick did not store,

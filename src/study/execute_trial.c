@@ -19,6 +19,7 @@
 #include "run/turns.h"
 #include "crew/self_report.h"
 #include "prepare/agreement.h"
+#include "study/attack_run.h"
 #include "study/audit_answers.h"
 #include "study/disk_full.h"
 #include "study/disturbed.h"
@@ -230,6 +231,7 @@ static ys_status check_run(const struct trial_run *one, struct ys_facts *facts)
     for (size_t i = 0; i < facts->checkpoints.count; i++)
         YS_TRY(evaluate_into(study, trial, work, folder, checkpoints[i].path, &checkpoints[i].weights_bytes,
                              &checkpoints[i].evaluation));
+    YS_TRY(ys_weights_attack(one->study, trial, work, one->round, folder, facts)); /* evaluated, they are gone */
     return evaluate_into(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
 }
 

@@ -116,6 +116,7 @@ static ys_status add_timing(struct ys_study *study, const struct ys_study_record
     double runs_s = 0;
     study->prepare_s += isnan(timing->prepare_s) ? 0 : timing->prepare_s;
     study->prove_s += isnan(timing->prove_s) ? 0 : timing->prove_s;
+    study->attack_s += isnan(timing->attack_s) ? 0 : timing->attack_s;
     study->audit_s += isnan(timing->audit_s) ? 0 : timing->audit_s;
     study->measured_before_s = told->status == YS_STUDY_RUNNING ? NAN : timing->measure_s;
     YS_TRY(ys_store_wall_s(study->store, study->id, &runs_s, NULL));

@@ -389,7 +389,10 @@ static ys_json *timing_of(const struct ys_study *study)
     ys_json_set_real(timing, "prepare_s", study->prepare_s);
     ys_json_set_real(timing, "prove_s", study->prove_s);
     ys_json_set_real(timing, "audit_s", study->audit_s);
-    ys_json_set_real(timing, "measure_s", study->measured_before_s + study->measure_s - study->prepare_in_rounds_s);
+    ys_json_set_real(timing, "attack_s", study->attack_s);
+    ys_json_set_real(timing, "measure_s",
+                     study->measured_before_s + study->measure_s - study->prepare_in_rounds_s -
+                         study->attack_in_rounds_s);
     ys_json_set(timing, "anchors", ys_list_json(&ys_anchor_record, &study->anchors));
     return timing;
 }

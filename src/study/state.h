@@ -44,6 +44,7 @@ struct ys_study {
     int64_t anchors_made;           /* in this session */
     bool anchor_failed;             /* said once; no more are tried */
     double prepare_s, prepare_in_rounds_s, prove_s, audit_s, measure_s;
+    double attack_s, attack_in_rounds_s; /* of attacks on trained weights, by all sessions and by this one */
 };
 
 /** Resolves the trials. The oracle is found when the first of them is proven. */

@@ -22,6 +22,8 @@ static const struct {
     {OF_WORK, 100},    /* latency_p99_s */
     {OF_NOTHING, 0},   /* accuracy */
     {OF_NOTHING, 0},   /* bits_per_token */
+    {OF_NOTHING, 0},   /* robust_accuracy */
+    {OF_NOTHING, 0},   /* perturbation_p50 */
     {OF_RUN, 1},       /* wall_s */
     {OF_RUN, 1},       /* start_s */
     {OF_PROCESSOR, 0}, /* cpu_s, which does not pass while nothing of it runs */

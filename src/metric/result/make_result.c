@@ -9,6 +9,7 @@
 #include "metric/compare/compare_trials.h"
 #include "metric/compare/decision_looks.h"
 #include "metric/json_builder.h"
+#include "metric/result/attack_results.h"
 #include "metric/result/prediction_agreement.h"
 #include "metric/result/processor_profile.h"
 #include "metric/result/rank_results.h"
@@ -363,6 +364,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     told->warnings = ys_warnings_find(building->view, trial, &told->warned);
     told->proof = proof_block(trial);
     told->agreement = ys_agreement_block(trial);
+    told->robustness = ys_robustness_block(trial);
     told->ranks = ys_ranks_list(trial);
     told->observed = observed_block(trial);
     tell_said(trial, &told->said);

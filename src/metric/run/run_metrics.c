@@ -8,6 +8,7 @@
 #include "metric/run/counted_turns.h"
 #include "metric/run/run_windows.h"
 #include "metric/run/waited_input.h"
+#include "metric/run/withstood.h"
 #include "metric/run/work_span.h"
 
 #include <inttypes.h>
@@ -545,6 +546,14 @@ static void put_learning(struct run_view *run)
         put_value(run, "final_loss", run->loss->reals[run->loss->count - 1]);
 }
 
+static void put_robustness(struct run_view *run)
+{
+    const struct ys_facts_robustness *robustness = run->ok ? run->facts->robustness : NULL;
+    const struct ys_withstood accuracy = ys_withstood_accuracy(robustness), change = ys_withstood_change(robustness);
+    put_known(run, "robust_accuracy", accuracy.value, accuracy.reason);
+    put_known(run, "perturbation_p50", change.value, change.reason);
+}
+
 static int64_t or_zero(int64_t value)
 {
     return value == UNKNOWN ? 0 : value;
@@ -724,6 +733,7 @@ ys_json *ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, co
     put_input(&run);
     put_speed(&run);
     put_learning(&run);
+    put_robustness(&run);
     put_resources(&run);
     put_feeder(&run);
     put_model(&run);

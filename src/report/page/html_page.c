@@ -94,11 +94,12 @@ struct other_studies {
     const struct ys_history *history; /* NULL */
 };
 
-static void put_contents(struct ys_buf *out, const struct other_studies *among)
+static void put_contents(struct ys_buf *out, const struct ys_view *view, const struct other_studies *among)
 {
     ys_buf_puts(out, "<nav>\n");
     for (size_t i = YS_ASK_SPEED + 1; i < YS_QUESTIONS; i++)
-        ys_buf_printf(out, "<a href=\"#%s\">%s</a>\n", ys_questions[i].id, ys_questions[i].brief);
+        if (ys_question_is_asked(view, i))
+            ys_buf_printf(out, "<a href=\"#%s\">%s</a>\n", ys_questions[i].id, ys_questions[i].brief);
     ys_buf_puts(out, among->judged ? "<a href=\"#compare\">Against the other</a>\n" : "");
     ys_buf_puts(out, among->history ? "<a href=\"#history\">History</a>\n" : "");
     ys_buf_puts(out, "<a href=\"#metrics\">All metrics</a>\n");
@@ -271,6 +272,7 @@ static const struct page_part {
     {YS_ASK_ACCURACY, ys_html_accuracy_chart, "Accuracy, run by run", "accuracies", LARGE},
     {YS_ASK_ACCURACY, ys_html_agreement, NULL, NULL, PLAIN},
     {YS_ASK_ACCURACY, NULL, "What was learned, in numbers", "learned", PLAIN, ys_table_learned},
+    {YS_ASK_ROBUST, ys_html_robustness, NULL, NULL, PLAIN},
     {YS_ASK_RESOURCES, ys_html_usage_charts, "Memory and CPU over time", "usage", GRID | LARGE},
     {YS_ASK_RESOURCES, put_used, "Memory and processor in numbers", "used", PLAIN},
     {YS_ASK_TIME, ys_html_time_chart, "Parts of a run", "parts", LARGE},
@@ -342,9 +344,10 @@ static void put_question(struct ys_buf *out, const struct ys_view *view, size_t 
 static void put_body(struct ys_buf *out, const struct ys_view *view, const struct other_studies *among)
 {
     for (size_t i = 0; i < YS_QUESTIONS; i++) {
-        put_question(out, view, i);
+        if (ys_question_is_asked(view, i))
+            put_question(out, view, i);
         if (i == YS_ASK_SPEED)
-            put_contents(out, among);
+            put_contents(out, view, among);
     }
     if (among->judged)
         ys_html_judged(out, among->judged);

@@ -123,6 +123,49 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
     put_range(out, view, "bits_per_token", "Bits a token on the test set");
 }
 
+/* ---- what it withstands */
+
+bool ys_question_is_asked(const struct ys_view *view, size_t question)
+{
+    bool is_attacked = false;
+    for (size_t t = 0; t < view->count; t++)
+        is_attacked |= view->trials[t].told->robustness != NULL;
+    return question != YS_ASK_ROBUST || is_attacked;
+}
+
+/* The smallest change that was asked for, of the trial that is told of. */
+static double eps_of(const struct ys_view_trial *trial)
+{
+    const struct ys_robustness_block *found = trial->told->robustness;
+    const struct ys_standing_block *first = found && found->robust.count > 0 ? found->robust.items : NULL;
+    return first ? first->eps : (double)NAN;
+}
+
+static void answer_robust(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t known, masked = 0;
+    const struct ys_view_trial *high = extreme(view, "robust_accuracy", true, &known),
+                               *low = extreme(view, "robust_accuracy", false, &known);
+    for (size_t t = 0; t < view->count; t++)
+        masked += view->trials[t].told->robustness && view->trials[t].told->robustness->is_masked;
+    if (high) {
+        ys_buf_puts(out, "Of the rows that were attacked ");
+        put_value(out, low, "robust_accuracy");
+        if (high != low) {
+            ys_buf_printf(out, " (%s) to ", low->name);
+            put_value(out, high, "robust_accuracy");
+        }
+        ys_buf_printf(out, " (%s) stay right where no pixel of [0, 1] changes by more than %s.", high->name,
+                      ys_label_value(YS_KIND_NUMBER, eps_of(high)).text);
+    }
+    put_range(out, view, "perturbation_p50", "The smallest change that fools, L2, in the middle of all rows");
+    if (masked)
+        ys_buf_printf(out, "%sGradients may be masked in %s: what stands there is at most what stands.",
+                      out->size ? " " : "", ys_label_plural((long long)masked, "trial").text);
+    if (out->size == 0)
+        ys_buf_puts(out, "Of no trial it is known what it withstands as one number; below stands what was tried.");
+}
+
 /* ---- memory and processor */
 
 static void answer_resources(struct ys_buf *out, const struct ys_view *view)
@@ -266,6 +309,7 @@ static void answer_repeat(struct ys_buf *out, const struct ys_view *view)
 const struct ys_question ys_questions[YS_QUESTIONS] = {
     [YS_ASK_SPEED] = {"speed", "Which is fastest, and how sure?", "Speed", answer_speed},
     [YS_ASK_ACCURACY] = {"accuracy", "At what accuracy?", "Accuracy", answer_accuracy},
+    [YS_ASK_ROBUST] = {"robust", "What does it withstand?", "Robustness", answer_robust},
     [YS_ASK_RESOURCES] = {"resources", "How much memory and processor?", "Memory and processor", answer_resources},
     [YS_ASK_TIME] = {"time", "Where does the time go?", "Time", answer_time},
     [YS_ASK_TRUST] = {"trust", "Was it the same work, and was the machine quiet?", "Trust", answer_trust},

@@ -8,6 +8,7 @@
 enum ys_question_place {
     YS_ASK_SPEED,
     YS_ASK_ACCURACY,
+    YS_ASK_ROBUST,
     YS_ASK_RESOURCES,
     YS_ASK_TIME,
     YS_ASK_TRUST,
@@ -24,6 +25,9 @@ struct ys_question {
     void (*answer)(struct ys_buf *out, const struct ys_view *view);
 };
 extern const struct ys_question ys_questions[YS_QUESTIONS];
+
+/** Whether the page has the section: of what attacks did, where something attacked. */
+bool ys_question_is_asked(const struct ys_view *view, size_t question);
 
 /** Whether all trials that count and have an accuracy have the same one in every round, and there are several. */
 bool ys_question_same_accuracy(const struct ys_view *view);

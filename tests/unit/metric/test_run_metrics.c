@@ -63,6 +63,13 @@ static struct plain_run plain(int blocks)
     choose(run.facts, "harness", fake_json("{\"cpu_ns\":1000000,\"samples\":7,\"lateness_max_ns\":100000}"));
     choose(run.facts, "evaluation",
            fake_json("{\"accuracy\":0.75,\"correct\":75,\"count\":100,\"loss\":0.5,\"seconds\":0.25}"));
+    ys_json_set(
+        run.facts, "robustness",
+        fake_json(
+            "{\"attack_s\":1,\"found\":{\"rows\":10,\"clean\":9,\"attacks\":[{\"attack\":\"ddn(100)\",\"rows\":10,"
+            "\"clean\":9,\"broken\":9,\"target_reached\":null,\"change_p25\":0.25,\"change_p50\":0.5,"
+            "\"change_p75\":1,\"gradients\":900,\"queries\":900,\"attack_s\":1}],\"robust\":[{\"eps\":0.1,"
+            "\"standing\":4}],\"curve\":[],\"alarms\":[],\"is_masked\":false}}"));
     ys_json_set_int(run.facts, "weights_bytes", 308);
     return run;
 }

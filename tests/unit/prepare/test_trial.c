@@ -111,6 +111,38 @@ static void cpus_of_other_hosts_are_not_looked_for_on_this_one(void)
 #undef TWO
 }
 
-TAP_MAIN(TAP_CASE(cpus_of_other_hosts_are_not_looked_for_on_this_one),
+static void attacks_need_pixels_a_class_and_weights(void)
+{
+#define ATTACKED "optimizer = sgd\nsteps = 4\nbatch = 8\nattack = fgsm(0.1)\n"
+    static const struct {
+        const char *keys, *reason;
+    } refused[] = {
+        {"[a]\nframework = builtin\ndata = synthetic\nmodel = gpt-nano\n" ATTACKED, "it reads tokens"},
+        {"[a]\nframework = null\ndata = synthetic\nmodel = mlp\n" ATTACKED, "this framework does no work"},
+    };
+    begin();
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct ys_trial_set set = {0};
+        char text[1024];
+        snprintf(text, sizeof text, "version = 1\n%s", refused[i].keys);
+        struct helper_study study = study_of(text);
+        CHECK_TEXT(study.error, "");
+        CHECK_INT(ys_trials_resolve(study.job.trials, NULL, NULL, NULL, &set), YS_EINVAL);
+        CHECK_HAS(ys_error(), refused[i].reason);
+        finish(&study, &set);
+    }
+    struct ys_trial_set set = {0};
+    struct helper_study study =
+        study_of("version = 1\n[a]\nframework = builtin\ndata = synthetic\nmodel = mlp\n" ATTACKED);
+    CHECK_TEXT(study.error, "");
+    if (CHECK(ys_trials_resolve(study.job.trials, NULL, NULL, NULL, &set) == YS_OK))
+        CHECK_INT(set.items[0].record.keys.attack_rows, 256); /* all that synthetic has to test on */
+    finish(&study, &set);
+    CHECK(ys_fs_remove_tree(cache) == YS_OK);
+#undef ATTACKED
+}
+
+TAP_MAIN(TAP_CASE(attacks_need_pixels_a_class_and_weights),
+         TAP_CASE(cpus_of_other_hosts_are_not_looked_for_on_this_one),
          TAP_CASE(same_weights_are_trained_so_long_and_predict_so_many_rows),
          TAP_CASE(without_defaults_a_trial_is_unsupported_and_needs_no_data))

@@ -1,0 +1,175 @@
+#include "metric/result/attack_results.h"
+
+#include "base/mem.h"
+#include "stat/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The runs that count, ended well and were attacked. */
+struct attacked_runs {
+    const struct ys_robustness **items; /* owned; what it says is borrowed */
+    size_t count;
+    double *values, *scratch; /* of one figure of each of them; owned */
+};
+
+static const struct ys_facts_robustness *find(const struct ys_metric_view_run *run)
+{
+    return run->counted && run->ok ? run->facts.robustness : NULL;
+}
+
+/* Infinities are ordered as numbers; one that comes out is no number of JSON. */
+static double median(const struct attacked_runs *runs, size_t count)
+{
+    const double found = ys_stat_median(runs->values, count, runs->scratch);
+    return isfinite(found) ? found : (double)NAN;
+}
+
+static double number(int64_t count)
+{
+    return count == YS_FIELD_NONE ? (double)NAN : (double)count;
+}
+
+/* A quartile that is null although rows were right before is infinite. */
+static double change(const struct ys_attack_result *result, double quartile)
+{
+    return isnan(quartile) && result->clean > 0 ? (double)INFINITY : quartile;
+}
+
+enum { CLEAN, BROKEN, REACHED, CHANGE_P25, CHANGE_P50, CHANGE_P75, GRADIENTS, QUERIES, SECONDS, FIGURES };
+static double figure_of(const struct ys_attack_result *result, int figure)
+{
+    const double figures[FIGURES] = {
+        [CLEAN] = number(result->clean),
+        [BROKEN] = number(result->broken),
+        [REACHED] = number(result->target_reached),
+        [CHANGE_P25] = change(result, result->change_p25),
+        [CHANGE_P50] = change(result, result->change_p50),
+        [CHANGE_P75] = change(result, result->change_p75),
+        [GRADIENTS] = number(result->gradients),
+        [QUERIES] = number(result->queries),
+        [SECONDS] = result->attack_s,
+    };
+    return figures[figure];
+}
+
+/* All runs of a trial were attacked as its keys say, so that the k-th attack of one is that of the others. */
+static double attack_median(const struct attacked_runs *runs, size_t k, int figure)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < runs->count; r++) {
+        const struct ys_attack_result *results = runs->items[r]->attacks.items;
+        const double value = k < runs->items[r]->attacks.count ? figure_of(&results[k], figure) : (double)NAN;
+        if (!isnan(value))
+            runs->values[count++] = value;
+    }
+    return median(runs, count);
+}
+
+static void add_attacks(const struct attacked_runs *runs, struct ys_robustness_block *block)
+{
+    const struct ys_attack_result *first = runs->items[0]->attacks.items;
+    for (size_t k = 0; k < runs->items[0]->attacks.count; k++) {
+        struct ys_attack_block *one = ys_list_add(&ys_attack_block_record, &block->attacks);
+        ys_set_text(&one->attack, first[k].attack);
+        one->clean = attack_median(runs, k, CLEAN);
+        one->broken = attack_median(runs, k, BROKEN);
+        one->target_reached = attack_median(runs, k, REACHED);
+        one->change_p25 = attack_median(runs, k, CHANGE_P25);
+        one->change_p50 = attack_median(runs, k, CHANGE_P50);
+        one->change_p75 = attack_median(runs, k, CHANGE_P75);
+        one->gradients = attack_median(runs, k, GRADIENTS);
+        one->queries = attack_median(runs, k, QUERIES);
+        one->attack_s = attack_median(runs, k, SECONDS);
+    }
+}
+
+/* `curve`: of the curve, else of the EPS that were asked for. */
+static const struct ys_list *standings(const struct ys_robustness *found, bool curve)
+{
+    return curve ? &found->curve : &found->robust;
+}
+
+static void add_standings(const struct attacked_runs *runs, bool curve, struct ys_list *list)
+{
+    const struct ys_list *first = standings(runs->items[0], curve);
+    for (size_t k = 0; k < first->count; k++) {
+        struct ys_standing_block *one = ys_list_add(&ys_standing_block_record, list);
+        size_t count = 0;
+        for (size_t r = 0; r < runs->count; r++) {
+            const struct ys_list *of_run = standings(runs->items[r], curve);
+            const struct ys_eps_standing *items = of_run->items;
+            if (k < of_run->count)
+                runs->values[count++] = (double)items[k].standing / (double)runs->items[r]->rows;
+        }
+        one->eps = ((const struct ys_eps_standing *)first->items)[k].eps;
+        one->accuracy = median(runs, count);
+    }
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Each once, with how many runs it is of, as the first of them has it. */
+static void add_alarms(const struct ys_robustness *found, struct ys_list *list)
+{
+    const struct ys_attack_alarm *alarms = found->alarms.items;
+    for (size_t i = 0; i < found->alarms.count; i++) {
+        struct ys_alarm_block *items = list->items, *one = NULL;
+        for (size_t k = 0; !one && k < list->count; k++)
+            if (is_same(items[k].attack, alarms[i].attack) && is_same(items[k].alarm, alarms[i].alarm))
+                one = &items[k];
+        if (!one) {
+            one = ys_list_add(&ys_alarm_block_record, list);
+            ys_set_text(&one->attack, alarms[i].attack);
+            ys_set_text(&one->alarm, alarms[i].alarm);
+            one->value = alarms[i].value;
+            one->threshold = alarms[i].threshold;
+        }
+        one->runs++;
+    }
+}
+
+static void fill(const struct attacked_runs *runs, struct ys_robustness_block *block)
+{
+    for (size_t r = 0; r < runs->count; r++) {
+        runs->values[r] = (double)runs->items[r]->clean / (double)runs->items[r]->rows;
+        block->is_masked |= runs->items[r]->is_masked;
+        add_alarms(runs->items[r], &block->alarms);
+    }
+    block->runs = (int64_t)runs->count;
+    block->rows = runs->items[0]->rows;
+    block->accuracy = median(runs, runs->count);
+    add_attacks(runs, block);
+    add_standings(runs, false, &block->robust);
+    add_standings(runs, true, &block->curve);
+}
+
+struct ys_robustness_block *ys_robustness_block(const struct ys_metric_view_trial *trial)
+{
+    struct attacked_runs runs = {.items = ys_alloc(trial->run_count, sizeof *runs.items),
+                                 .values = ys_alloc(trial->run_count, sizeof(double)),
+                                 .scratch = ys_alloc(trial->run_count, sizeof(double))};
+    struct ys_robustness_block *block = NULL;
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_facts_robustness *found = find(&trial->runs[r]);
+        if (!found)
+            continue;
+        if (!block) {
+            block = ys_alloc(1, sizeof *block);
+            ys_record_init(&ys_robustness_block_record, block);
+        }
+        if (found->found && found->found->rows > 0)
+            runs.items[runs.count++] = found->found;
+        else
+            ys_set_text(&block->reason, found->reason);
+    }
+    if (runs.count > 0)
+        fill(&runs, block);
+    ys_free(runs.items);
+    ys_free(runs.values);
+    ys_free(runs.scratch);
+    return block;
+}

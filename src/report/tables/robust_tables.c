@@ -1,0 +1,199 @@
+/* What trials withstand, as the table, the page and the Markdown show it. */
+#include "base/mem.h"
+#include "metric/result_document.h"
+#include "report/draw/chart.h"
+#include "report/page_parts.h"
+#include "report/tables/tables.h"
+#include "report/view/view.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const struct ys_sheet_column attack_columns[] = {
+    {YS_FORM_ALL, YS_COLUMN_WHOLE, "Attack", "attack"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Rows", "rows"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Right before", "right\nbefore"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Still right", "still\nright"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Median change", "median\nchange"},
+    {YS_FORM_PAGE | YS_FORM_MARKDOWN | YS_FORM_CSV, YS_COLUMN_NUMBER, "Quartiles of the change", NULL},
+    {YS_FORM_PAGE | YS_FORM_MARKDOWN | YS_FORM_CSV, YS_COLUMN_NUMBER, "Target reached", NULL},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Gradients a row", "gradients\na row"},
+    {YS_FORM_PAGE | YS_FORM_CSV, YS_COLUMN_NUMBER, "Time", NULL}};
+
+static const struct ys_sheet_column standing_columns[] = {
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "EPS", "EPS"},
+    {YS_FORM_ALL, YS_COLUMN_TEXT, "Attacks", "attacks"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy left", "accuracy\nleft"}};
+
+static const char heading[] = "What it withstands",
+                  remark[] =
+                      "Each attack on the first test rows, by the built-in engine, on the weights that the "
+                      "framework saved, of a row that was right before; each success is judged again in double. "
+                      "Medians of the runs. A change is the largest of a pixel (fgsm, bim, pgd), the root of the "
+                      "sum of squares (deepfool, cw, ddn) or the number of pixels (jsma), of pixels in [0, 1]; 0 "
+                      "of a row that was wrong before.";
+
+static double share_of(double rows, const struct ys_robustness_block *found)
+{
+    return rows / (double)found->rows;
+}
+
+static void put_change(struct ys_sheet *sheet, const struct ys_attack_block *one)
+{
+    struct ys_label label = ys_label_value(YS_KIND_NUMBER, one->change_p50);
+    ys_sheet_number(sheet, one->change_p50, isnan(one->change_p50) ? "none" : label.text);
+    if (isnan(one->change_p25))
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, "none");
+    else
+        ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s to %s", ys_label_value(YS_KIND_NUMBER, one->change_p25).text,
+                        isnan(one->change_p75) ? "none" : ys_label_value(YS_KIND_NUMBER, one->change_p75).text);
+}
+
+static void put_attack(struct ys_sheet *sheet, const struct ys_robustness_block *found,
+                       const struct ys_attack_block *one)
+{
+    const double before = share_of(one->clean, found), left = share_of(one->clean - one->broken, found);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_view_or(one->attack, "-"));
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)found->rows);
+    ys_sheet_number(sheet, before, ys_label_value(YS_KIND_SHARE, before).text);
+    ys_sheet_number(sheet, left, ys_label_value(YS_KIND_SHARE, left).text);
+    put_change(sheet, one);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN,
+                 isnan(one->target_reached) ? ""
+                                            : ys_label_value(YS_KIND_SHARE, share_of(one->target_reached, found)).text);
+    ys_sheet_number(sheet, one->gradients / (double)found->rows,
+                    ys_label_value(YS_KIND_NUMBER, one->gradients / (double)found->rows).text);
+    ys_sheet_number(sheet, one->attack_s, ys_label_value(YS_KIND_SPAN, one->attack_s).text);
+}
+
+/* Signs that what the attacks found is not all there is. */
+static void put_alarms(struct ys_sheet *sheet, const struct ys_view_trial *trial)
+{
+    const struct ys_alarm_block *alarms = trial->told->robustness->alarms.items;
+    for (size_t i = 0; i < trial->told->robustness->alarms.count; i++) {
+        struct ys_buf text = {0};
+        ys_buf_printf(&text, "%s: gradients may be masked: %s", trial->name, ys_view_or(alarms[i].alarm, "an alarm"));
+        if (alarms[i].attack)
+            ys_buf_printf(&text, " (%s)", alarms[i].attack);
+        ys_buf_printf(&text, ": %.3g, over %.3g, in %lld of %s", alarms[i].value, alarms[i].threshold,
+                      (long long)alarms[i].runs, ys_label_plural(trial->told->robustness->runs, "run").text);
+        ys_table_item(sheet, &text);
+    }
+}
+
+static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, size_t t)
+{
+    const struct ys_robustness_block *found = view->trials[t].told->robustness;
+    const struct ys_attack_block *attacks = found->attacks.items;
+    for (size_t k = 0; k < found->attacks.count; k++) {
+        ys_table_trial(sheet, view, t);
+        put_attack(sheet, found, &attacks[k]);
+    }
+    if (found->attacks.count == 0) {
+        ys_table_trial(sheet, view, t);
+        ys_sheet_note(sheet, ys_view_or(found->reason, "it was not attacked"));
+    }
+}
+
+void ys_table_attacks(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    sheet->title = sheet->medium.form == YS_FORM_TEXT ? heading : NULL;
+    ys_table_trials(sheet, view, "Withstands");
+    ys_sheet_columns(sheet, attack_columns, sizeof attack_columns / sizeof attack_columns[0]);
+    sheet->things = "trials";
+    for (size_t t = 0; t < view->count; t++) {
+        if (!view->trials[t].told->robustness)
+            continue;
+        if (sheet->total++ >= YS_SHEET_MOST && sheet->medium.form == YS_FORM_PAGE)
+            continue;
+        put_trial(sheet, view, t);
+        put_alarms(sheet, &view->trials[t]);
+    }
+}
+
+static void put_standings(struct ys_sheet *sheet, const struct ys_view *view, size_t t, const struct ys_list *list,
+                          const char *attacks)
+{
+    const bool is_masked = view->trials[t].told->robustness->is_masked;
+    const struct ys_standing_block *items = list->items;
+    for (size_t k = 0; k < list->count; k++) {
+        ys_table_trial(sheet, view, t);
+        ys_sheet_number(sheet, items[k].eps, ys_label_value(YS_KIND_NUMBER, items[k].eps).text);
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, attacks);
+        ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s%s", is_masked ? "at most " : "",
+                        ys_label_value(YS_KIND_SHARE, items[k].accuracy).text);
+    }
+}
+
+void ys_table_standings(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    sheet->title = sheet->medium.form == YS_FORM_TEXT ? "Accuracy that is left" : NULL;
+    ys_table_trials(sheet, view, "Accuracy left");
+    ys_sheet_columns(sheet, standing_columns, sizeof standing_columns / sizeof standing_columns[0]);
+    sheet->things = "trials";
+    for (size_t t = 0; t < view->count; t++) {
+        const struct ys_robustness_block *found = view->trials[t].told->robustness;
+        if (!found || (sheet->total++ >= YS_SHEET_MOST && sheet->medium.form == YS_FORM_PAGE))
+            continue;
+        put_standings(sheet, view, t, &found->robust, "all");
+        put_standings(sheet, view, t, &found->curve, "pgd");
+    }
+}
+
+static void read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
+{
+    const struct ys_robustness_block *found = trial->told->robustness;
+    const struct ys_standing_block *items = found->curve.items;
+    const size_t count = found->curve.count + 1; /* begins where nothing is changed */
+    *curve = (struct ys_chart_curve){.name = trial->name,
+                                     .x = ys_alloc(count, sizeof *curve->x),
+                                     .y = ys_alloc(count, sizeof *curve->y),
+                                     .count = count,
+                                     .group = trial->hue,
+                                     .member = trial->dashes,
+                                     .strong = true};
+    curve->y[0] = found->accuracy;
+    for (size_t i = 1; i < count; i++) {
+        curve->x[i] = items[i - 1].eps;
+        curve->y[i] = items[i - 1].accuracy;
+    }
+}
+
+static void put_chart(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_chart_lines chart = {.id = "robustness",
+                                   .title = "Accuracy against the change",
+                                   .x_title = "EPS, the most that a pixel of [0, 1] changes",
+                                   .y_title = "accuracy under pgd",
+                                   .description = "For each trial the accuracy that pgd leaves, by EPS.",
+                                   .x_kind = YS_KIND_NUMBER,
+                                   .y_kind = YS_KIND_SHARE};
+    struct ys_buf drawn = {0};
+    chart.curves = ys_alloc(view->count, sizeof *chart.curves);
+    for (size_t t = 0; t < view->count && chart.count < YS_HTML_DRAWN; t++)
+        if (view->trials[t].told->robustness && view->trials[t].told->robustness->curve.count > 0)
+            read_curve(&view->trials[t], &chart.curves[chart.count++]);
+    ys_chart_lines(&drawn, &chart);
+    if (drawn.size > 0) {
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        ys_html_begin_figure(out, chart.title, "By pgd alone, medians of the runs.");
+        ys_buf_append(out, drawn.data, drawn.size);
+        ys_html_end_figure(out);
+        ys_buf_puts(out, "</div>\n");
+    }
+    ys_buf_free(&drawn);
+    ys_chart_free_curves(chart.curves, chart.count);
+}
+
+void ys_html_robustness(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_buf table = {0};
+    ys_table_write(ys_table_attacks, view, &ys_page_medium, &table);
+    if (table.size) {
+        ys_html_put(out, "p", "soft", remark);
+        put_chart(out, view);
+        ys_buf_append(out, table.data, table.size);
+        ys_table_write(ys_table_standings, view, &ys_page_medium, out);
+    }
+    ys_buf_free(&table);
+}

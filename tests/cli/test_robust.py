@@ -1,0 +1,102 @@
+"""What trained weights withstand: keys, refusals, metrics and pages. With the built-in engine alone."""
+import contextlib
+import os
+import signal
+import sqlite3
+
+from harness import Case, tearDownModule  # noqa: F401
+
+TRAIN = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=64", "--steps=60", "--lr=0.1", "--block=6", "--audit=off"]
+
+
+class Attacks(Case):
+    def test_a_study_says_what_its_weights_withstand(self):
+        result, _ = self.result("run", *TRAIN, "--momentum=0,0.5", "--repeat=2", "--attack=fgsm(8/255)   pgd(0.1, 20) ddn(20)", "--attack.rows=60",
+                                "--attack.curve=0.2 0.05")
+        for trial in result["trials"]:
+            self.assertEqual(trial["keys"]["attack"], "fgsm(0.03137254901960784) pgd(0.1, 20, 0.01) ddn(20)")
+            self.assertEqual((trial["keys"]["attack.rows"], trial["keys"]["attack.restarts"], trial["keys"]["attack.curve"]), (60, 1, "0.05 0.2"))
+            found = trial["robustness"]
+            self.assertEqual((found["runs"], found["rows"], found["reason"]), (2, 60, None))
+            self.assertEqual([one["attack"] for one in found["attacks"]], trial["keys"]["attack"].replace(") ", ")|").split("|"))
+            self.assertEqual([one["eps"] for one in found["robust"]], [8 / 255, 0.1])
+            self.assertGreaterEqual(found["robust"][0]["accuracy"], found["robust"][1]["accuracy"])  # a wider bound breaks no fewer
+            self.assertLessEqual(found["robust"][0]["accuracy"], found["accuracy"])  # what was wrong before is no success
+            self.assertGreater(found["attacks"][2]["broken"], 0)
+            metrics = trial["metrics"]
+            self.assertEqual(metrics["robust_accuracy"]["value"], found["robust"][0]["accuracy"])
+            self.assertAlmostEqual(metrics["perturbation_p50"]["value"], found["attacks"][2]["change_p50"], places=12)
+        compared = {one["metric"]: one["scale"] for one in result["comparisons"]}
+        self.assertEqual((compared["robust_accuracy"], compared["perturbation_p50"]), ("difference", "ratio"))
+        self.assertGreater(result["study"]["timing"]["attack_s"], 0)
+        page, _ = self.yardstick("report", "last")
+        with open(page.strip()) as file:
+            self.assertIn("What does it withstand?", file.read())
+        self.assertIn("What it withstands", self.yardstick("show", "last", "--details")[0])
+
+    def test_an_alarm_makes_of_the_number_an_upper_bound(self):
+        """Five steps of a hundredth do not reach the bound, where one step of fgsm lies: gradients that lead nowhere look like that."""
+        result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=pgd(0.1, 5)", "--attack.rows=100")
+        trial, = result["trials"]
+        self.assertTrue(trial["robustness"]["is_masked"])
+        self.assertIsNone(trial["metrics"]["robust_accuracy"]["value"])
+        self.assertIn("at most", trial["metrics"]["robust_accuracy"]["reason"])
+        self.assertIn("gradients may be masked", self.yardstick("show", "last", "--details")[0])
+
+    def test_attacks_are_no_part_of_a_run(self):
+        """Its times add up without them, and the weights are gone."""
+        result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=cw(2, 40)", "--attack.rows=64")
+        trial, = result["trials"]
+        parts = sum(trial["metrics"][name]["value"] for name in ("start_s", "build_s", "first_step_s", "warmup_s", "train_s", "eval_s", "save_s", "stop_s", "rest_s"))
+        self.assertAlmostEqual(parts, trial["metrics"]["wall_s"]["value"], places=6)
+        self.assertGreater(result["study"]["timing"]["attack_s"], trial["metrics"]["eval_s"]["value"])
+        left = [name for _, _, names in os.walk(self.folder) for name in names if name.endswith(".safetensors")]
+        self.assertEqual(left, [])
+
+    def test_the_same_seed_gives_the_same_outcomes(self):
+        found = [self.result("run", *TRAIN, "--repeat=1", "--attack=pgd(0.1, 4)", "--attack.rows=40", "--attack.restarts=2")[0]["trials"][0]["robustness"] for _ in range(2)]
+        for one in found:
+            for attack in one["attacks"]:
+                del attack["attack_s"]
+        self.assertEqual(found[0], found[1])
+
+    def test_fewer_rows_than_asked_are_all(self):
+        result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=fgsm(0.1)", "--attack.rows=100000000")
+        self.assertEqual(result["trials"][0]["keys"]["attack.rows"], result["work"][0]["test_count"])
+        self.assertEqual(result["trials"][0]["robustness"]["rows"], result["work"][0]["test_count"])
+
+    def test_bad_words_are_refused_with_a_remedy(self):
+        for words, said in ((["--attack=pdg(0.1)"], "did you mean pgd?"), (["--attack=pgd"], "EPS"), (["--attack=fgsm(1.5)"], "EPS must be"),
+                            (["--attack=fgsm(-0.1)"], "EPS must be"), (["--attack={fgsm(0.1), pgd(0.1)}"], "not an axis"),
+                            (["--attack=fgsm(0.1)", "--attack.curve=2"], "no EPS"), (["--attack.rows=10"], "attack = pgd(0.1)"),
+                            (["--attack=fgsm(0.1)", "--compare=same-weights"], "same-weights")):
+            _, err = self.yardstick("run", *TRAIN, *words, code=2)
+            self.assertIn(said, err, words)
+        _, err = self.yardstick("run", "--framework=builtin", "--model=mlp", "--data=digits", "--mode=infer", "--attack=fgsm(0.1)", code=2)
+        self.assertIn("mode = infer", err)
+
+    def test_what_has_no_pixels_or_no_weights_is_refused(self):
+        _, err = self.yardstick("run", "--framework=builtin", "--model=gpt-nano", "--data=chars", "--steps=2", "--attack=fgsm(0.1)", code=2)
+        self.assertIn("tokens", err)
+        _, err = self.yardstick("run", "--framework=null", "--model=mlp", "--data=digits", "--steps=20", "--attack=fgsm(0.1)", code=2)
+        self.assertIn("does no work", err)
+
+    def test_a_run_whose_attacks_are_stopped_is_made_again(self):
+        """What was measured before is kept."""
+        process = self.start("run", *TRAIN, "--repeat=2", "--attack=cw(9, 1000)", "--attack.rows=1000")
+        self.wait_until(lambda: any(self.is_attacker(pid) for pid in self.marked_processes()), process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130, err)
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "yardstick-results", "results.db"))) as database:
+            rows = database.execute("select status from run").fetchall()
+        self.assertEqual(rows, [("cancelled",)], err)
+        self.assert_nothing_left()
+
+    @staticmethod
+    def is_attacker(pid):
+        try:
+            with open("/proc/%d/cmdline" % pid, "rb") as file:
+                return file.read().split(b"\0")[1:2] == [b"attack"]
+        except OSError:
+            return False

@@ -1,0 +1,130 @@
+/* What attacks did in runs, as two metrics and as rounds come to. */
+#include "fixture.h"
+
+#include "metric/result/attack_results.h"
+#include "metric/run/withstood.h"
+#include "tap.h"
+
+enum { MOST = 3 };
+
+/* Of 10 rows `clean` were right; pgd breaks `broken` of them, and half of all rows are fooled by `change` or less. */
+static ys_json *attacked(int clean, int broken, const char *change, bool is_masked)
+{
+    return fake_jsonf(
+        "{\"reason\":null,\"attack_s\":1.5,\"found\":{\"rows\":10,\"clean\":%d,\"attacks\":["
+        "{\"attack\":\"pgd(0.1, 40, 0.01)\",\"rows\":10,\"clean\":%d,\"broken\":%d,\"target_reached\":null,"
+        "\"change_p25\":0.1,\"change_p50\":0.1,\"change_p75\":null,\"gradients\":320,\"queries\":320,\"attack_s\":1},"
+        "{\"attack\":\"ddn(100)\",\"rows\":10,\"clean\":%d,\"broken\":%d,\"target_reached\":null,"
+        "\"change_p25\":0.25,\"change_p50\":%s,\"change_p75\":null,\"gradients\":800,\"queries\":800,\"attack_s\":2}],"
+        "\"robust\":[{\"eps\":0.1,\"standing\":%d},{\"eps\":0.2,\"standing\":0}],"
+        "\"curve\":[{\"eps\":0.05,\"standing\":%d}],\"alarms\":%s,\"is_masked\":%s}}",
+        clean, clean, broken, clean, broken, change, clean - broken, clean,
+        is_masked ? "[{\"attack\":null,\"alarm\":\"outputs are probabilities\",\"value\":1,\"threshold\":0.5}]" : "[]",
+        is_masked ? "true" : "false");
+}
+
+static struct ys_facts_robustness *read_one(ys_json *json_taken)
+{
+    struct ys_facts_robustness *found = ys_alloc(1, sizeof *found);
+    const ys_status status = ys_record_read(&ys_facts_robustness_record, json_taken, "test", found);
+    tap_check(status == YS_OK, __LINE__, "not read: %s", ys_error());
+    ys_json_free(json_taken);
+    return found;
+}
+
+static void the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_broken(void)
+{
+    struct ys_facts_robustness *found = read_one(attacked(8, 3, "0.5", false));
+    CHECK_NEAR(ys_withstood_accuracy(found).value, 0.5, 0); /* 5 of 10 stand, not 5 of 8 */
+    CHECK_NEAR(ys_withstood_change(found).value, 0.5, 0);   /* of ddn; pgd is bounded, and has none */
+    ys_record_free(&ys_facts_robustness_record, found);
+}
+
+static void what_is_no_number_says_why(void)
+{
+    struct ys_facts_robustness *masked = read_one(attacked(8, 3, "0.5", true)),
+                               *wrong = read_one(attacked(0, 0, "null", false)),
+                               *infinite = read_one(attacked(9, 1, "null", false)),
+                               *broke =
+                                   read_one(fake_json("{\"reason\":\"they ended\",\"attack_s\":1,\"found\":null}"));
+    CHECK(isnan(ys_withstood_accuracy(masked).value));
+    CHECK_TEXT(ys_withstood_accuracy(masked).reason, "gradients may be masked: it is at most 50 %");
+    CHECK_TEXT(ys_withstood_accuracy(wrong).reason,
+               "no row was right before the attacks, so there was nothing to attack");
+    CHECK_TEXT(ys_withstood_change(wrong).reason, ys_withstood_accuracy(wrong).reason);
+    CHECK(isnan(ys_withstood_change(infinite).value));
+    CHECK_HAS(ys_withstood_change(infinite).reason, "the median is infinite");
+    CHECK_TEXT(ys_withstood_accuracy(broke).reason, "nothing is known of attacks: they ended");
+    CHECK_TEXT(ys_withstood_change(NULL).reason, "nothing was to attack the weights");
+    ys_record_free(&ys_facts_robustness_record, masked);
+    ys_record_free(&ys_facts_robustness_record, wrong);
+    ys_record_free(&ys_facts_robustness_record, infinite);
+    ys_record_free(&ys_facts_robustness_record, broke);
+}
+
+struct rounds {
+    struct ys_metric_view_run runs[MOST];
+    struct ys_metric_view_trial trial;
+};
+
+/* Runs of these facts, NULL without. */
+static ys_json *block_of(struct rounds *rounds, struct ys_facts_robustness *const *found, size_t count)
+{
+    *rounds = (struct rounds){.trial = {.run_count = count, .runs = rounds->runs}};
+    for (size_t i = 0; i < count; i++) {
+        rounds->runs[i] = (struct ys_metric_view_run){.round = (int64_t)i, .ok = true, .counted = true};
+        rounds->runs[i].facts.robustness = found[i];
+    }
+    struct ys_robustness_block *made = ys_robustness_block(&rounds->trial);
+    ys_json *block = made ? ys_record_json(&ys_robustness_block_record, made) : NULL;
+    ys_record_free(&ys_robustness_block_record, made);
+    for (size_t i = 0; i < count; i++)
+        ys_record_free(&ys_facts_robustness_record, found[i]);
+    return block;
+}
+
+static void runs_come_to_their_medians(void)
+{
+    struct rounds rounds;
+    struct ys_facts_robustness *const found[] = {read_one(attacked(8, 3, "0.5", false)),
+                                                 read_one(attacked(9, 5, "null", true)),
+                                                 read_one(attacked(10, 9, "0.75", false))};
+    ys_json *block = block_of(&rounds, found, 3);
+    const ys_json *pgd = ys_json_at(ys_json_get(block, "attacks"), 0),
+                  *ddn = ys_json_at(ys_json_get(block, "attacks"), 1),
+                  *robust = ys_json_at(ys_json_get(block, "robust"), 0),
+                  *alarm = ys_json_at(ys_json_get(block, "alarms"), 0);
+    CHECK_INT(ys_json_get_int(block, "runs", 0), 3);
+    CHECK_INT(ys_json_get_int(block, "rows", 0), 10);
+    CHECK_NEAR(ys_json_get_number(block, "accuracy", 0), 0.9, 1e-12);
+    CHECK(ys_json_get_bool(block, "is_masked", false));
+    CHECK_TEXT(ys_json_get_text(pgd, "attack", ""), "pgd(0.1, 40, 0.01)");
+    CHECK_NEAR(ys_json_get_number(pgd, "broken", 0), 5, 0);
+    CHECK_NEAR(ys_json_get_number(ddn, "change_p50", 0), 0.75, 0); /* of 0.5, infinite and 0.75 */
+    CHECK(ys_json_type_of(ys_json_get(ddn, "change_p75")) == YS_JSON_NULL);
+    CHECK(ys_json_type_of(ys_json_get(ddn, "target_reached")) == YS_JSON_NULL);
+    CHECK_NEAR(ys_json_get_number(robust, "accuracy", 0), 0.4, 1e-12); /* of 0.5, 0.4 and 0.1 */
+    CHECK_NEAR(ys_json_get_number(ys_json_at(ys_json_get(block, "curve"), 0), "accuracy", 0), 0.9, 1e-12);
+    CHECK_INT(ys_json_size(ys_json_get(block, "alarms")), 1);
+    CHECK_INT(ys_json_get_int(alarm, "runs", 0), 1);
+    CHECK_TEXT(ys_json_get_text(alarm, "alarm", ""), "outputs are probabilities");
+    ys_json_free(block);
+}
+
+static void attacks_that_broke_off_leave_the_reason(void)
+{
+    struct rounds rounds;
+    struct ys_facts_robustness *const found[] = {
+        read_one(fake_json("{\"reason\":\"they ended with exit code 2\",\"attack_s\":1,\"found\":null}"))};
+    ys_json *block = block_of(&rounds, found, 1);
+    CHECK_INT(ys_json_get_int(block, "runs", -1), 0);
+    CHECK_TEXT(ys_json_get_text(block, "reason", ""), "they ended with exit code 2");
+    CHECK_INT(ys_json_size(ys_json_get(block, "attacks")), 0);
+    ys_json_free(block);
+    struct ys_facts_robustness *const none[] = {NULL};
+    CHECK(!block_of(&rounds, none, 1));
+}
+
+TAP_MAIN(TAP_CASE(the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_broken),
+         TAP_CASE(what_is_no_number_says_why), TAP_CASE(runs_come_to_their_medians),
+         TAP_CASE(attacks_that_broke_off_leave_the_reason))

@@ -1,0 +1,112 @@
+/* How every form of the report tells what trials withstand. */
+#include "made.h"
+
+static struct ys_buf out;
+
+/* builtin was attacked, of pytorch gradients may be masked, of keras the attacks broke off, jax was not attacked. */
+static ys_json *made_attacked(void)
+{
+    static const char *const frameworks[] = {"builtin", "pytorch", "keras", "jax"};
+    static const char *const withstood[] = {
+        "{'runs':7,'rows':500,'accuracy':0.98,'is_masked':false,'reason':null,'attacks':["
+        "{'attack':'pgd(0.1, 40, 0.01)','clean':490,'broken':240,'target_reached':null,'change_p25':0.1,"
+        "'change_p50':0.1,'change_p75':null,'gradients':20000,'queries':20000,'attack_s':2},"
+        "{'attack':'jsma(1, 0.1)','clean':490,'broken':450,'target_reached':400,'change_p25':8,"
+        "'change_p50':12,'change_p75':20,'gradients':9000,'queries':0,'attack_s':2}],"
+        "'robust':[{'eps':0.1,'accuracy':0.5}],'curve':[{'eps':0.05,'accuracy':0.8}],'alarms':[]}",
+        "{'runs':7,'rows':500,'accuracy':0.98,'is_masked':true,'reason':null,'attacks':["
+        "{'attack':'pgd(0.1, 40, 0.01)','clean':490,'broken':10,'target_reached':null,'change_p25':null,"
+        "'change_p50':null,'change_p75':null,'gradients':20000,'queries':20000,'attack_s':2}],"
+        "'robust':[{'eps':0.1,'accuracy':0.96}],'curve':[],"
+        "'alarms':[{'attack':'pgd(0.1, 40, 0.01)','alarm':'gradients are "
+        "<zero>','value':0.3,'threshold':0.1,'runs':2}]}",
+        "{'runs':0,'rows':null,'accuracy':null,'is_masked':false,'reason':'they ended with exit code 2','attacks':[],"
+        "'robust':[],'curve':[],'alarms':[]}"};
+    ys_json *result = made_result(frameworks, 4, 7, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        ys_json *trial = ys_json_at(ys_json_get(result, "trials"), i);
+        (void)!ys_json_set(trial, "robustness", made_json(withstood[i]));
+        (void)!ys_json_set(ys_json_get(trial, "metrics"), "robust_accuracy",
+                           made_json(i == 0 ? "{'value':0.5,'unit':'1','kind':'share'}"
+                                            : "{'value':null,'reason':'gradients may be masked'}"));
+    }
+    return result;
+}
+
+/* The line of `text` that begins with `begin` and has `word`, "" without one. */
+static const char *line_with(const char *text, const char *begin, const char *word)
+{
+    static char line[300];
+    for (const char *at = text; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (strncmp(line, begin, strlen(begin)) == 0 && strstr(line, word))
+            return line;
+    }
+    return "";
+}
+
+static void the_table_has_a_row_for_each_attack(void)
+{
+    ys_json *result = made_attacked();
+    ys_buf_clear(&out);
+    made_table(result, 100, false, &out);
+    const char *text = ys_buf_text(&out);
+    CHECK_HAS(line_with(text, "builtin", "pgd(0.1, 40"), "98.00 %");
+    CHECK_HAS(line_with(text, "builtin", "pgd(0.1, 40"), "50.00 %"); /* 490 less 240 of 500 */
+    CHECK_HAS(line_with(text, "builtin", "pgd(0.1, 40"), "40.0");    /* gradients a row */
+    CHECK_HAS(line_with(text, "builtin", "jsma"), "12.0");
+    CHECK_HAS(line_with(text, "pytorch", "pgd(0.1, 40"), "none");
+    CHECK_HAS(line_with(text, "pytorch", "all"), "at most 96.00 %");
+    CHECK_HAS(line_with(text, "keras", "they ended"), "exit code 2");
+    CHECK_HAS(text, "pytorch: gradients may be masked: gradients are <zero>");
+    ys_json_free(result);
+}
+
+static void the_page_has_a_section_with_the_answer(void)
+{
+    ys_json *result = made_attacked();
+    ys_buf_clear(&out);
+    made_html(result, &out);
+    const char *text = ys_buf_text(&out);
+    CHECK_HAS(text, "<a href=\"#robust\">Robustness</a>");
+    CHECK_HAS(text,
+              "<section id=\"robust\">\n<h2>What does it withstand?</h2>\n<p class=\"answer\">Of the rows that were "
+              "attacked 50.00 % (builtin) stay right where no pixel of [0, 1] changes by more than 0.100. "
+              "Gradients may be masked in 1 trial");
+    CHECK_HAS(text, "Accuracy against the change");
+    CHECK_HAS(text, "gradients are &lt;zero&gt;");
+    CHECK(strstr(text, "<section id=\"accuracy\">") < strstr(text, "<section id=\"robust\">"));
+    ys_json_free(result);
+}
+
+static void markdown_has_the_quartiles_too(void)
+{
+    ys_json *result = made_attacked();
+    ys_buf_clear(&out);
+    made_markdown(result, &out);
+    CHECK_HAS(line_with(ys_buf_text(&out), "| builtin", "jsma"), "| 12.0 | 8.00 to 20.0 | 80.00 % |");
+    CHECK_HAS(line_with(ys_buf_text(&out), "| builtin", "pgd(0.1, 40"), "| 0.100 to none |");
+    CHECK_HAS(line_with(ys_buf_text(&out), "| builtin", "| pgd |"), "80.00 %");
+    ys_json_free(result);
+}
+
+static void without_attacks_there_is_no_word_of_them(void)
+{
+    static const char *const frameworks[] = {"builtin"};
+    ys_json *result = made_result(frameworks, 1, 1, NULL);
+    ys_buf_clear(&out);
+    made_html(result, &out);
+    made_table(result, 80, false, &out);
+    made_markdown(result, &out);
+    CHECK(!strstr(ys_buf_text(&out), "ithstand") && !strstr(ys_buf_text(&out), "#robust"));
+    ys_json_free(result);
+}
+
+static void free_all(void)
+{
+    ys_buf_free(&out);
+}
+
+TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_attack), TAP_CASE(the_page_has_a_section_with_the_answer),
+         TAP_CASE(markdown_has_the_quartiles_too), TAP_CASE(without_attacks_there_is_no_word_of_them),
+         TAP_CASE(free_all))
