@@ -69,7 +69,7 @@ class Caffe(common.Adapter):
                 "libraries": libraries(), "deviations": ["%s in NumPy: Caffe's own differs" % self.rule] if own else []}
 
     def make_nets(self):
-        """The nets, with the plan's weights: self.test for evaluation, and (not in mode infer) the solver's own."""
+        """The nets, with the plan's weights: self.test for evaluation, and (in mode train alone) the solver's own."""
         plan, path = self.plan, write(self.plan, "net", self.writer.net)
         caffe.set_random_seed(plan.seed)
         if plan.mode == "train":
@@ -80,8 +80,9 @@ class Caffe(common.Adapter):
             self.parameters = self.solver.param
             self.net = self.solver.net
         self.test = caffe.Net(path, caffe.TEST)
-        if plan.mode == "infer":
+        if plan.mode != "train":
             self.net = self.test
+        self.slopes = None
         self.load()
         if self.net is not self.test:
             self.test.share_with(self.net)
@@ -205,6 +206,34 @@ class Caffe(common.Adapter):
             elif decay:
                 g += np.float32(decay) * w
             RULES[self.rule](settings, w, g, self.state.setdefault(entry["name"], {}), r, self.step)
+
+    def make_slopes(self):
+        """A net for evaluation whose backward pass goes on to the pixels, and has no gradients of weights on its way."""
+        wanted = caffe_pb2.NetParameter()
+        wanted.CopyFrom(self.writer.net)
+        wanted.force_backward = True
+        for layer in wanted.layer:
+            for spec in layer.param:
+                spec.lr_mult = spec.decay_mult = 0
+        self.slopes = caffe.Net(write(self.plan, "slopes", wanted), caffe.TEST)
+        self.slopes.share_with(self.net)
+        self.slopes_last = list(self.slopes._layer_names).index(self.writer.logits_layer)
+
+    def input_gradient(self, x, cotangent):
+        if cotangent is None:
+            return self.infer_step(x), None
+        if self.slopes is None:
+            self.make_slopes()
+        net = self.slopes
+        net.blobs[self.writer.source].data[...] = x
+        net._forward(0, self.slopes_last)
+        logits = self.logits(net)
+        if self.writer.ends_in_log:  # which the net does not have: through its gradient here
+            cotangent = cotangent - np.exp(logits) * cotangent.sum(1, keepdims=True)
+        net.blobs[self.writer.logits].diff[...] = cotangent
+        logits = logits.copy()
+        net._backward(self.slopes_last, 0)
+        return logits, net.blobs[self.writer.source].diff.copy()
 
     def infer_step(self, x):
         net = self.test

@@ -374,7 +374,12 @@ class Network(chainer.Chain):
     def normalize(self, attrs):
         shape = [-1] + [1] * (len(self.plan.graph["inputs"][0]["shape"]) - 2)
         mean, std = (np.reshape(attrs[key], shape).astype(self.dtype) for key in ("mean", "std"))
-        return lambda x: chainer.as_variable((x.astype(self.dtype) * self.dtype(attrs["scale"]) - mean) / std)
+
+        def normalized(x):
+            numbers = x if isinstance(x, chainer.Variable) else x.astype(self.dtype)  # a variable is of that type already
+            return chainer.as_variable((numbers * self.dtype(attrs["scale"]) - mean) / std)
+
+        return normalized
 
     def conv(self, attrs, names):
         filters, channels, *kernel = self.plan.weights[names["weight"]].shape
@@ -628,6 +633,15 @@ class Chainer(common.Adapter):
                 gradients[entry["name"]] = getattr(link, attribute).grad.copy()
         self.net.cleargrads()
         return loss.array, gradients
+
+    def input_gradient(self, x, cotangent):
+        with self.unchanged(False) if self.plan.mode == "train" else contextlib.nullcontext():
+            if cotangent is None:
+                return self.infer_step(x), None
+            x = chainer.Variable(x)
+            logits = self.net(x)
+            gradient, = chainer.grad([logits], [x], [chainer.Variable(cotangent)])  # without those of the weights
+        return logits.array, gradient.array
 
     def infer_step(self, x):
         with chainer.no_backprop_mode():

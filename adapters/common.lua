@@ -31,6 +31,7 @@ ffi.cdef [[
    long send(int fd, const void *data, size_t size, int flags);
    int fcntl(int fd, int command, ...);
    void *mmap(void *address, size_t size, int protection, int flags, int fd, long offset);
+   int munmap(void *address, size_t size);
    int rename(const char *from, const char *to);
    char *strerror(int error);
    void exit(int status);
@@ -221,7 +222,8 @@ local function count(shape)
    return elements
 end
 
--- The arrays of a file, by name, over a mapping of it that lasts as long as the process.
+-- The arrays of a file, by name, over a mapping of it that lasts as long as the process, or until the function that
+-- comes second is called.
 function common.read_safetensors(path)
    local fd = C.open(path, 0)
    if fd < 0 then
@@ -248,7 +250,7 @@ function common.read_safetensors(path)
          arrays[name] = {dtype = entry.dtype, shape = entry.shape, data = bytes + start + entry.data_offsets[1]}
       end
    end
-   return arrays
+   return arrays, function() C.munmap(address, size) end
 end
 
 local function write_all(fd, data, size)
@@ -537,7 +539,8 @@ end
 
 -- Whether the adapter has what a question asks for.
 local function can(adapter, question)
-   return answers[question.name] and (not question.mode or adapter.modes[question.mode])
+   local lacks = question.name == 'input_gradient' and not adapter.input_gradient
+   return answers[question.name] and not lacks and (not question.mode or adapter.modes[question.mode])
 end
 
 -- Raises where a message may not come now.
@@ -739,6 +742,37 @@ function answers.infer(server, message)
       first = first + report.count
    end
    return {type = 'done'}
+end
+
+-- Calls use() with the array `name` of a file that the message names, which is there as long as that runs.
+local function with_given(message, key, name, use)
+   local path = message[key]
+   if type(path) ~= 'string' or path:sub(1, 1) ~= '/' then
+      common.fail('protocol_error', ('member "%s" must be an absolute path'):format(key))
+   end
+   local arrays, release = common.read_safetensors(path)
+   local array = arrays[name]
+   if not array or array.dtype ~= 'F32' and array.dtype ~= 'F64' then
+      release()
+      common.fail('crashed', ('cannot read %s of %s: there are no such numbers'):format(name, path))
+   end
+   use(array)
+   release()
+end
+
+-- The adapter has take_numbers(), which copies the pixels of a batch, and input_gradient(), which gives logits and where
+-- it gets a cotangent the gradient of their products' sum by those pixels.
+function answers.input_gradient(server, message)
+   local adapter, path = server.adapter, server.plan.folder .. '/input-gradient.safetensors'
+   local logits, gradient
+   with_given(message, 'path', 'x', function(x) adapter:take_numbers(x) end)
+   if message.cotangent then
+      with_given(message, 'cotangent', 'cotangent', function(slope) logits, gradient = adapter:input_gradient(slope) end)
+   else
+      logits = adapter:input_gradient()
+   end
+   common.write_safetensors(path, {logits = logits, ['grad.x'] = gradient})
+   return {type = 'tensors', path = path}
 end
 
 function answers.save(server, message)

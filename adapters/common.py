@@ -60,7 +60,7 @@ class Adapter:
     version = ""
     devices = ("cpu",)
     precisions = ("f32",)
-    modes = ("train",)  # "infer" too where infer_step() is there
+    modes = ("train",)  # "infer" too where infer_step() is there; input_gradient() makes it have "attack"
     ops = ()            # of the graph, as the graph spells them
     losses_known = ("softmax_cross_entropy",)
     optimizers = ("sgd",)
@@ -129,8 +129,9 @@ class Adapter:
 
     def input_gradient(self, x, cotangent):
         """The logits of one batch, evaluated, and the gradient of sum(cotangent * logits) by x, None where there is no
-        cotangent. Of networks with one input of numbers, which come in the run's precision. An adapter that does not
-        define this has no such feature."""
+        cotangent. Of networks with one input of numbers, which come in the run's precision. In a plan of mode "attack"
+        nothing else is asked, of the network as build() leaves it: what only training needs may be left out there. An
+        adapter that does not define this has no such feature."""
         raise NotImplementedError
 
     def infer_step(self, x):
@@ -241,6 +242,10 @@ EXTRAS = {
 }
 
 
+def _has_input_gradient(adapter):
+    return type(adapter).input_gradient is not Adapter.input_gradient
+
+
 def _check_supported(adapter, plan):
     """Raises Unsupported for the first thing in the plan that the adapter does not list."""
     for node in plan.graph["nodes"]:
@@ -262,7 +267,7 @@ def _check_supported(adapter, plan):
         raise Unsupported("rows that hide different numbers of targets in %d processes: this adapter takes their mean as if each "
                           "had as many, write ranks = 1" % plan.world)
     for what, value, known in (
-        ("mode", plan.mode, adapter.modes),
+        ("mode", plan.mode, (*adapter.modes, *["attack"] * _has_input_gradient(adapter))),
         ("precision", plan.precision, adapter.precisions),
         ("device", plan.device, adapter.devices),
         ("loss", plan.loss, adapter.losses_known),
@@ -334,7 +339,7 @@ class _Server:
 
     def _can(self, kind):
         """Whether the adapter has what a question asks for."""
-        if kind == "input_gradient" and type(self.adapter).input_gradient is Adapter.input_gradient:
+        if kind == "input_gradient" and not _has_input_gradient(self.adapter):
             return False
         return kind in QUESTIONS and hasattr(self, "on_" + kind) and QUESTIONS[kind][1] in (None, *self.adapter.modes)
 

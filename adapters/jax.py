@@ -519,7 +519,7 @@ class JAX(common.Adapter):
                     for entry in self.plan.params if entry["role"] == role}
 
         self.state = {"params": copies("weight"), "buffers": copies("buffer")}
-        if self.plan.mode == "infer":
+        if self.plan.mode != "train":
             # Products would convert their weights anew in each request.
             self.served = {name: value.astype(self.compute) if value.ndim > 1 else value
                            for name, value in {**self.state["params"], **self.state["buffers"]}.items()}
@@ -646,7 +646,7 @@ class JAX(common.Adapter):
         return [float(loss) for loss in jax.device_get(handles)]
 
     def input_gradient(self, x, cotangent):
-        params = self.served if self.plan.mode == "infer" else {**self.state["params"], **self.state["buffers"]}
+        params = self.served if self.plan.mode != "train" else {**self.state["params"], **self.state["buffers"]}
         if cotangent is None:
             return self.infer_program(params, x), None
         return self.input_program(params, x, cotangent)
@@ -663,7 +663,7 @@ class JAX(common.Adapter):
 
     def forward(self, x, y, train):
         x, y = jax.tree.map(jnp.asarray, x), jnp.asarray(y)
-        if self.plan.mode == "infer":
+        if self.plan.mode != "train":
             logits = self.infer_pieces(x) if self.plan.prompt else self.infer_program(self.served, x)
             loss = self.loss(logits, y)
         else:

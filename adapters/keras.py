@@ -40,6 +40,18 @@ class TensorFlow:
             loss = objective()
         return loss, self.dense(tape.gradient(loss, [variable.value for variable in model.trainable_variables]))
 
+    def input_gradient(self, model):
+        import tensorflow as tf
+
+        @tf.function
+        def differentiate(x, cotangent):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                logits = model(x, training=False)
+            return logits, tape.gradient(logits, x, cotangent)
+
+        return differentiate
+
     def dense(self, gradients):
         """Of what an embedding reads TensorFlow gives the rows alone that were named, some of them twice. None is there before
         all are: else where a loss has a constant gradient ("nll") TensorFlow 2.21's graph optimizer lets, in one trace of
@@ -68,6 +80,20 @@ class JAX:
 
         return jax.value_and_grad(stateless)([variable.value for variable in model.trainable_variables])
 
+    def input_gradient(self, model):
+        import jax
+
+        @jax.jit
+        def differentiate(trained, others, x, cotangent):
+            logits, back = jax.vjp(lambda x: model.stateless_call(trained, others, x, training=False)[0], x)
+            return logits, back(cotangent)[0]
+
+        def of_weights(x, cotangent):
+            lists = model.trainable_variables, model.non_trainable_variables
+            return differentiate(*([variable.value for variable in variables] for variables in lists), x, cotangent)
+
+        return of_weights
+
     def dense(self, gradients):
         return gradients
 
@@ -88,6 +114,16 @@ class Torch:
         gradients = [variable.value.grad.clone() for variable in model.trainable_variables]
         model.zero_grad()
         return loss, gradients
+
+    def input_gradient(self, model):
+        import torch
+
+        def differentiate(x, cotangent):
+            x.requires_grad_(True)
+            logits = model(x, training=False)
+            return logits.detach(), torch.autograd.grad(logits, x, cotangent)[0]
+
+        return differentiate
 
     def dense(self, gradients):
         return gradients
@@ -166,6 +202,7 @@ class Keras(common.Adapter):
         network = keras_network.Network(keras, plan)
         self.model, self.owned, self.carried = network.model, network.owned, network.carried
         self.token_model, self.place = network.token_model, network.place
+        self.network, self.numbers = network, None
         self.first = list(map(np.array, self.model.non_trainable_variables))  # the seeds of dropout are among them
         self.lr = None
         jit, own = self.option("jit"), {id(variable): name for name, (variable, *_) in self.owned.items()}
@@ -274,6 +311,14 @@ class Keras(common.Adapter):
 
     def losses(self, handles):
         return [float(loss) for loss in handles]
+
+    def input_gradient(self, x, cotangent):
+        if self.numbers is None:
+            self.numbers = self.network.make_of_numbers()
+            self.differentiate = ENGINE.input_gradient(self.numbers)
+        if cotangent is None:
+            return self.numbers.predict_on_batch(x), None
+        return map(keras.ops.convert_to_numpy, self.differentiate(*map(keras.ops.convert_to_tensor, (x, cotangent))))
 
     def infer_step(self, x):
         return self.model.predict_on_batch(x)

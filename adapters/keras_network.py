@@ -197,12 +197,17 @@ class Network:
         self.model = self.make_model([plan.prompt] if plan.prompt else plan.graph["inputs"][0]["shape"][1:])
         self.token_model = self.make_model([1]) if plan.prompt else None
 
-    def make_model(self, shape):
-        """Of rows of that shape. What several models have in common is made for the first of them."""
+    def make_of_numbers(self):
+        """The same network of pixels that come as numbers, to which there is a gradient. Its layers are those of the model."""
+        return self.make_model(self.plan.graph["inputs"][0]["shape"][1:], self.keras.config.floatx())
+
+    def make_model(self, shape, dtype=None):
+        """Of rows of that shape, and of that type where it is not the graph's. What several models have in common is made for
+        the first of them."""
         keras, plan, graph = self.keras, self.plan, self.plan.graph
         entry = graph["inputs"][0]
         rows = plan.batch_size if plan.carries_state or plan.prompt else None
-        x = keras.Input(shape, rows, dtype={"U8": "uint8", "I32": "int32", "F32": "float32"}[entry["dtype"]])
+        x = keras.Input(shape, rows, dtype=dtype or {"U8": "uint8", "I32": "int32", "F32": "float32"}[entry["dtype"]])
         values = {entry["name"]: self.layers.Permute((2, 3, 1))(x) if len(x.shape) == 4 else x}
         for node in graph["nodes"]:
             inputs = [values[name] for name in node["in"]]

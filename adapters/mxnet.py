@@ -130,6 +130,10 @@ class MXNet(common.Adapter):
         train = plan.mode == "train"
         self.gradients = [param.grad() for param in self.trained] if train else []
         self.bound = None
+        if plan.mode == "attack":
+            if self.option("executor") == "symbol":
+                raise common.Unsupported("gradients of pixels under the symbolic executor: opt.mxnet.executor = gluon")
+            self.net.collect_params().setattr("grad_req", "null")
         if self.option("executor") == "symbol":
             if plan.carries_state:
                 raise common.Unsupported("state that is carried under the symbolic executor: opt.mxnet.executor = gluon")
@@ -319,6 +323,19 @@ class MXNet(common.Adapter):
             loss = self.differentiate(self.array(x), self.array(y), train).asnumpy()
             names = [entry["name"] for entry in self.plan.params if entry["role"] == "weight"]
             return loss.reshape(()), {name: value.asnumpy() for name, value in zip(names, self.gradients)}
+
+    def input_gradient(self, x, cotangent):
+        """By Gluon, also where the symbolic executor trains: it is bound to the loss alone."""
+        x = self.array(x)
+        with self.unchanged(False):
+            if cotangent is None:
+                with autograd.pause(train_mode=False):
+                    return self.network(x).asnumpy(), None
+            x.attach_grad()
+            with autograd.record(train_mode=False):
+                logits = self.network(x)
+            gradient, = autograd.grad([logits], [x], [self.array(cotangent)], train_mode=False)
+            return logits.asnumpy(), gradient.asnumpy()
 
     def infer_step(self, x):
         return self.logits(self.array(x)).asnumpy()

@@ -91,6 +91,8 @@ class Paddle(common.Adapter):
         paddle.base.core.set_num_threads(plan.threads)
         self.net = self.run = Network(plan, self.dtype)
         if self.option("to_static"):
+            if plan.mode == "attack":
+                raise common.Unsupported("gradients of pixels through paddle.jit.to_static: opt.paddle.to_static = off")
             if plan.carries_state or plan.prompt:
                 raise common.Unsupported("%s through paddle.jit.to_static: opt.paddle.to_static = off"
                                          % ("state that is carried" if plan.carries_state else "prompt that is answered before its tokens"))
@@ -100,7 +102,7 @@ class Paddle(common.Adapter):
             self.run = self.distribute()
         self.trained = {entry["name"]: self.net.owned[entry["name"]] for entry in plan.params if entry["role"] == "weight"}
         self.reset()
-        if plan.mode == "infer":
+        if plan.mode != "train":
             self.run.eval()
         return {
             "parameters": sum(param.size for param in self.trained.values()) - plan.untrained(),
@@ -304,6 +306,16 @@ class Paddle(common.Adapter):
         gradients = {name: self.turned(name, param.grad.numpy()) for name, param in self.trained.items()}
         self.clear()
         return loss.numpy(), gradients
+
+    def input_gradient(self, x, cotangent):
+        with self.unchanged(False) if self.plan.mode == "train" else contextlib.nullcontext():
+            x = paddle.to_tensor(x, stop_gradient=cotangent is None)
+            if cotangent is None:
+                with paddle.no_grad():
+                    return self.net(x).numpy(), None
+            logits = self.net(x)
+            gradient, = paddle.grad([logits], [x], [paddle.to_tensor(cotangent)])  # without those of the weights
+        return logits.numpy(), gradient.numpy()
 
     def infer_step(self, x):
         with paddle.no_grad():

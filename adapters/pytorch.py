@@ -121,8 +121,11 @@ class PyTorch(common.Adapter):
             self.run = torch.compile(self.run, mode=self.option("compile"))
             deviations.append("torch.compile, mode %s" % self.option("compile"))
         self.reset()
-        if plan.mode == "infer":
+        if plan.mode != "train":
             self.model.eval()
+        if plan.mode == "attack":
+            self.model.requires_grad_(False)
+        if plan.mode == "infer":
             # Entered once for all requests, so that autocast keeps its bfloat16 copies of the weights: in inference_mode
             # it would make them anew for each.
             self.contexts = contextlib.ExitStack()
@@ -471,8 +474,9 @@ class PyTorch(common.Adapter):
             gradient.mul_(factor)
 
     def input_gradient(self, x, cotangent):
-        asked = cotangent is not None
-        with self.unchanged(False), torch.inference_mode(False), torch.set_grad_enabled(asked), self.casting():
+        asked, evaluates = cotangent is not None, self.plan.mode != "train"
+        with contextlib.nullcontext() if evaluates else self.unchanged(False), torch.inference_mode(False), \
+                torch.set_grad_enabled(asked), self.casting():
             x = self.tensor(x).requires_grad_(asked)
             logits = self.run(x).to(self.dtype)
             gradient, = torch.autograd.grad(logits, x, torch.from_numpy(cotangent)) if asked else (None,)

@@ -28,6 +28,7 @@ class TensorFlow1(tensorflow_network.TensorFlowAdapter):
                 self.make_step()
         self.session = tf.Session(graph=self.graph, config=tf.ConfigProto(
             intra_op_parallelism_threads=plan.threads, inter_op_parallelism_threads=1))
+        self.numbers = None  # the pixels as numbers, and what is made of them, once it is asked for
         self.reset()
         return {
             "parameters": self.network.count_parameters(),
@@ -86,6 +87,22 @@ class TensorFlow1(tensorflow_network.TensorFlowAdapter):
 
     def losses(self, handles):
         return [float(loss) for loss in handles]
+
+    def make_gradient(self):
+        """The network of pixels that come as numbers, which alone have a gradient."""
+        with self.graph.as_default():
+            self.numbers = tf.placeholder(self.network.dtype, self.x.shape, "numbers")
+            self.slopes = {"logits": self.network.run(self.numbers, False, self.step)[0]}
+            self.cotangent = tf.placeholder(self.network.dtype, self.slopes["logits"].shape, "cotangent")
+            self.slopes["gradient"], = tf.gradients(self.slopes["logits"], self.numbers, self.cotangent)
+
+    def input_gradient(self, x, cotangent):
+        if self.numbers is None:
+            self.make_gradient()
+        if cotangent is None:
+            return self.session.run(self.slopes["logits"], {self.numbers: x}), None
+        made = self.session.run(self.slopes, {self.numbers: x, self.cotangent: cotangent})
+        return made["logits"], made["gradient"]
 
     def infer_step(self, x):
         return self.session.run(self.passes[False]["logits"], {self.x: x})

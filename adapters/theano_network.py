@@ -271,6 +271,15 @@ class Symbolic(common.Adapter):
             self.compiled[kind, train] = getattr(self, "make_" + kind)(network)
         return self.compiled[kind, train]
 
+    def make_of_numbers(self, asked):
+        """From pixels that come as numbers of the run's precision, whatever they are in the graph: the logits, and where it is
+        `asked` for the gradient of their sum, each times its cotangent."""
+        x, cotangent = self.symbol(self.dtype, self.x.ndim), self.symbol(self.dtype, 2)
+        logits = Network(self, x, False).logits
+        if not asked:
+            return self.lib.function([x], logits)
+        return self.lib.function([x, cotangent], [logits, self.lib.grad((logits * cotangent).sum(), x)])
+
     def make_predict(self, network):
         return self.lib.function([self.x], network.logits)
 
@@ -359,6 +368,12 @@ class Symbolic(common.Adapter):
 
     def losses(self, handles):
         return [float(loss) for loss in handles]
+
+    def input_gradient(self, x, cotangent):
+        key = "of_numbers", cotangent is not None
+        if key not in self.compiled:
+            self.compiled[key] = self.make_of_numbers(cotangent is not None)
+        return (self.compiled[key](x), None) if cotangent is None else self.compiled[key](x, cotangent)
 
     def infer_step(self, x):
         return self.function("predict")(x)

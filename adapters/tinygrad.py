@@ -162,9 +162,11 @@ class TinyGrad(common.Adapter):
         self.buffers = [self.params[entry["name"]] for entry in plan.params if entry["role"] != "weight"]
         kind = plan.optimizer["name"]
         self.state = [[Tensor.zeros(*param.shape, dtype=self.dtype).contiguous().realize() for param in self.trained]
-                      for _ in range(0 if plan.mode == "infer" else 1 if kind == "sgd" else 2)]
+                      for _ in range(0 if plan.mode != "train" else 1 if kind == "sgd" else 2)]
         self.reset()
         self.step, self.answer = TinyJit(self.step), TinyJit(lambda x: self.network(x).realize())
+        # Of pixels that come as numbers: a compiled function is of one type.
+        self.answer_numbers, self.slopes = TinyJit(lambda x: self.network(x).realize()), TinyJit(self.slopes)
         return {
             "parameters": sum(tensor.numel() for tensor in self.trained) - plan.untrained(),
             "threads": NUM_CPU_THREADS.value,
@@ -338,6 +340,18 @@ class TinyGrad(common.Adapter):
             _, loss, gradients = self.differentiate(self.tensor(x), self.tensor(y))
             loss.realize(*gradients)
         return loss.numpy(), {entry["name"]: value.numpy() for entry, value in zip(self.entries, gradients)}
+
+    def slopes(self, x, cotangent):
+        logits = self.network(x)
+        gradient, = (logits * cotangent).sum().gradient(x)
+        Tensor.realize(logits, gradient)
+        return logits, gradient
+
+    def input_gradient(self, x, cotangent):
+        with Context(TRAINING=0):
+            if cotangent is None:
+                return self.answer_numbers(self.tensor(x)).numpy(), None
+            return (made.numpy() for made in self.slopes(self.tensor(x), self.tensor(cotangent)))
 
     def infer_step(self, x):
         return self.answer(self.tensor(x)).numpy()

@@ -25,7 +25,7 @@ end
 
 local Torch7 = {
    name = 'torch7', framework = 'Torch7', version = '7',
-   precisions = set('f32', 'f64'), modes = set('train', 'infer'),
+   precisions = set('f32', 'f64'), modes = set('train', 'infer', 'attack'),
    ops = set('normalize', 'Conv', 'Gemm', 'BatchNormalization', 'LRN', 'MaxPool', 'AveragePool', 'GlobalAveragePool',
              'GlobalMaxPool', 'Relu', 'LeakyRelu', 'Clip', 'Tanh', 'Sigmoid', 'Softmax', 'LogSoftmax', 'Dropout', 'Add',
              'Mul', 'Concat', 'Split', 'Flatten', 'Reshape', 'Transpose', 'ReduceMean'),
@@ -359,10 +359,10 @@ end
 
 ----------------------------------------------------------------------------------------------------------------- passes
 
--- Pixels as numbers, under the name that the rest of the network reads.
+-- Pixels as numbers, under the name that the rest of the network reads: those of the rows, or those that were given.
 function Torch7:prepare(values)
    local node = self.normalize
-   values.x = self.input:copy(self.x)
+   values.x = self.input:copy(self.numbers or self.x)
    if node then
       local attrs = node.attrs
       self.input:mul(attrs.scale)
@@ -422,6 +422,31 @@ function Torch7:pass_backward()
          step.module:accGradParameters(step.input, gradient)
       end
    end
+end
+
+-- From the logits to the pixels, and without the gradients of weights.
+function Torch7:pass_to_pixels(slope)
+   local node, gradients = self.normalize, {[self.plan.network.output] = slope}
+   for at = #self.steps, 1, -1 do
+      local step = self.steps[at]
+      local gradient = gradients[step.out]
+      gradients[step.out] = nil
+      if gradient then
+         local result = step.module:updateGradInput(step.input, gradient)
+         for index, name in ipairs(step.inputs) do
+            self:gather(gradients, name, #step.inputs > 1 and result[index] or result)
+         end
+      end
+   end
+   local result = gradients[node and node.out[1] or 'x']:clone()
+   if node then
+      local attrs = node.attrs
+      for channel = 1, #attrs.std do
+         local part = #attrs.std == 1 and result or result:select(2, channel)
+         part:mul(attrs.scale / attrs.std[channel])
+      end
+   end
+   return result
 end
 
 function Torch7:loss()
@@ -658,6 +683,32 @@ function Torch7:train_step(lr)
       optimizers[settings.name](settings, run, lr * run.lr_mult, settings.weight_decay * run.decay_mult)
    end
    return loss
+end
+
+-- A tensor of the run's type with the numbers of an array.
+local function numbers_of(array_of, kind)
+   local wide = array_of.dtype == 'F64'
+   local tensor = torch[wide and 'DoubleTensor' or 'FloatTensor'](unpack(array_of.shape))
+   ffi.copy(tensor:data(), array_of.data, (wide and 8 or 4) * tensor:nElement())
+   return tensor:type(kind)
+end
+
+function Torch7:take_numbers(x)
+   self.numbers = numbers_of(x, self.kind)
+   if not self.numbers:isSameSizeAs(self.input) then
+      self.numbers = nil
+      common.fail('crashed', 'x has shape ' .. table.concat(x.shape, 'x') .. ', which is no batch of the plan')
+   end
+end
+
+function Torch7:input_gradient(slope)
+   local gradient
+   self:unchanged(false, function()
+      self:pass_forward()
+      gradient = slope and self:pass_to_pixels(numbers_of(slope, self.kind))
+   end)
+   self.numbers = nil
+   return array(self.logits), gradient and array(gradient) or nil
 end
 
 function Torch7:infer_step()

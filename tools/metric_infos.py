@@ -17,7 +17,8 @@ WORDS = {  # keys whose text is one of some words
     "kind": ["span", "rate", "bytes", "share", "count", "number"],
     "better": ["lower", "higher", "neither"],
     "method": ["exact", "counter", "sampled", "estimated", "derived"],
-    "mode": ["train", "infer"],
+    "mode": ["train", "infer", "attack"],
+    "asked": ["yes"],
     "work": ["needed"],
     "steady": ["yes"],
 }
@@ -67,6 +68,7 @@ def entry(metric):
     members += [".part = " + text_of(title), ".part_head = " + text_of(metric.get("part_head", title).replace("|", "\n"))]
     members += [".kind = YS_KIND_" + metric["kind"].upper(), ".better = YS_BETTER_" + metric["better"].upper(), ".mode = " + ("YS_MODE_" + metric["mode"].upper() if "mode" in metric else "YS_NAME_NONE"),
                 ".learning = " + ("true" if "work" in metric else "false"),
+                ".of_questions = " + ("true" if "asked" in metric else "false"),
                 ".of_steady = " + ("true" if "steady" in metric else "false"),
                 ".whole = " + ("true" if metric["kind"] in ("count", "bytes") else "false")]
     return "    {" + ",\n     ".join(members) + "},\n"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const char *const words[] = {[YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer"};
+static const char *const words[] = {[YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer", [YS_MODE_ATTACK] = "attack"};
 const struct ys_names ys_modes = YS_NAMES("mode", words);
 
 static const struct ys_mode_facts table[] = {
@@ -38,6 +38,22 @@ static const struct ys_mode_facts table[] = {
             .does = "this run answers requests, it does not train",
             .verb = "run",
             .speed_at = "answers",
+        },
+    [YS_MODE_ATTACK] =
+        {
+            .mode = YS_MODE_ATTACK,
+            .unit = "gradient",
+            .units = "gradients",
+            .times_each = true,
+            .passes = 2, /* forward, and for the gradients of the inputs; some questions are forward alone */
+            .least_passes = 1,
+            .work_metric = "gradients_s",
+            .unit_metric = "latency_p50_s",
+            .speed_metric = "rate_per_s",
+            .no_turns = "gives gradients to an attack, whose questions follow from the answers (mode = attack)",
+            .does = "this run gives gradients to an attack: it neither trains nor answers requests",
+            .verb = "attack",
+            .speed_at = "gives gradients to an attack at",
         },
 };
 _Static_assert(sizeof table / sizeof table[0] == YS_MODE_COUNT && sizeof words / sizeof words[0] == YS_MODE_COUNT,

@@ -4,6 +4,7 @@
 #include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "crew/drive_attack.h"
 #include "crew/traffic.h"
 #include "session/checked_message.h"
 
@@ -194,6 +195,15 @@ static ys_status look_at_last_answer(struct ys_run *run)
     return YS_OK;
 }
 
+static ys_status attack(struct ys_run *run)
+{
+    ys_run_tell(run, YS_STAGE_INPUT_GRADIENT, 0);
+    run->facts->times.infer_ns = (int64_t)ys_time_ns();
+    YS_TRY(ys_run_drive_attack(run));
+    run->facts->times.inferred_ns = (int64_t)ys_time_ns();
+    return YS_OK;
+}
+
 static ys_status look_at_first_step(struct ys_run *run)
 {
     run->first_cpu_s = ys_session_cpu_s(run->session);
@@ -353,6 +363,14 @@ static const struct ys_phase inference[] = {
     LOOK_AT_LIBRARIES,
 };
 
+/** Its questions follow from the answers: they are asked where the phase ends, by who drives the attack. */
+static const struct ys_phase attacks[] = {
+    OPEN_PLAN,
+    {.stage = YS_STAGE_INPUT_GRADIENT, .after = attack},
+    LOOK_AT_THREADS,
+    LOOK_AT_LIBRARIES,
+};
+
 #define AUDIT_TRAIN .stage = YS_STAGE_TRAIN, .request = "train", .take = ys_run_take_block, .check = check_steps
 #define AUDIT_SAVE  .stage = YS_STAGE_SAVE, .request = "save", .check = check_saved, .after = note_save
 
@@ -374,6 +392,7 @@ const struct ys_order *ys_order_find(enum ys_mode mode)
     static const struct ys_order orders[] = {
         [YS_MODE_TRAIN] = {YS_MODE_TRAIN, YS_STAGE_TRAIN, training, sizeof training / sizeof training[0]},
         [YS_MODE_INFER] = {YS_MODE_INFER, YS_STAGE_INFER, inference, sizeof inference / sizeof inference[0]},
+        [YS_MODE_ATTACK] = {YS_MODE_ATTACK, YS_STAGE_INPUT_GRADIENT, attacks, sizeof attacks / sizeof attacks[0]},
     };
     _Static_assert(sizeof orders / sizeof orders[0] == YS_MODE_COUNT, "one order a mode");
     return &orders[mode];

@@ -4,8 +4,10 @@
 
 #include "base/status.h"
 #include "crew/facts.h"
+#include "crew/gradient_question.h"
 #include "crew/shown_answers.h"
 #include "protocol/plan.h"
+#include "robust/attack.h"
 #include "session/launch.h"
 #include "stat/series.h"
 #include <stdbool.h>
@@ -22,6 +24,14 @@ struct ys_run_audit {
 #define YS_RUN_AUDIT_BEFORE "audit-before.safetensors"
 #define YS_RUN_AUDIT_LEAD   "audit-lead.safetensors"
 #define YS_RUN_AUDIT_AFTER  "audit-after.safetensors"
+
+/** Who asks a run of mode "attack", and of what network. */
+struct ys_run_attack {
+    struct ys_gradient_form form; /* of images: four axes */
+    /** Asks the model as it likes, and returns why it cannot go on, or what the model did. */
+    ys_status (*drive)(void *of, const struct ys_attacked *model);
+    void *of;
+};
 
 /** A host as it was named. */
 struct ys_run_host {
@@ -40,9 +50,10 @@ struct ys_run_spec {
     bool names_cpus;                 /* the job says which CPUs of each host, and not only how many threads */
     bool listens;                    /* to the collectives of several ranks (probe/collectives.h) */
     int64_t round;
-    const struct ys_run_audit *audit; /* NULL: an ordinary run */
-    bool looks_at_answers;            /* in mode "infer": an adapter with the feature `answers` shows them */
-    bool by_turns;                    /* it shares its time with others (run/turns.h) */
+    const struct ys_run_audit *audit;   /* NULL: an ordinary run */
+    const struct ys_run_attack *attack; /* in mode "attack"; else NULL */
+    bool looks_at_answers;              /* in mode "infer": an adapter with the feature `answers` shows them */
+    bool by_turns;                      /* it shares its time with others (run/turns.h) */
     /** For a progress line: `fraction` 0 to 1 of the run's steps. At most ten times a second; may be NULL. */
     void (*on_progress)(void *context, enum ys_stage stage, double fraction);
     void *context;
@@ -54,15 +65,15 @@ struct ys_run_spec {
 /** What a run leaves behind.
  *
  * series: block_first block_count block_start_ns block_end_ns, block_input_ns and step_loss (real) of training,
- * latency_ns of requests (whose blocks are messages), request_first request_sent_ns request_done_ns of
- * questions (what was asked for, from its first step on, and when by yardstick's clock; of a run by turns also
- * request_cycle, request_settles, request_ahead_ns and request_dropped, see run/turns.h), sample_t_ns sample_cpu_ns
- * sample_rss_bytes sample_threads sample_processes sample_switches; of several ranks that can tell block_sent_bytes (to
- * other ranks), block_exchange_ns (for how long an exchange was under way), exchange_step exchange_ready_ns
- * exchange_reduced_ns (a row a step: the rank's own gradients were there, and then those of all), and perhaps
- * exchange_began_ns exchange_updated_ns (its forward pass began, and the weights had changed);
- * block_rank, sample_rank and so on where a rank is not 0 (ys_series_rank()). Adapters that do no work send no losses
- * and save nothing. */
+ * latency_ns of requests (whose blocks are messages) and of an attack's questions (of which each is a block, and has
+ * its latency from question to answer), request_first request_sent_ns request_done_ns of questions (what was asked for,
+ * from its first step on, and when by yardstick's clock; of a run by turns also request_cycle, request_settles,
+ * request_ahead_ns and request_dropped, see run/turns.h), sample_t_ns sample_cpu_ns sample_rss_bytes sample_threads
+ * sample_processes sample_switches; of several ranks that can tell block_sent_bytes (to other ranks), block_exchange_ns
+ * (for how long an exchange was under way), exchange_step exchange_ready_ns exchange_reduced_ns (a row a step: the
+ * rank's own gradients were there, and then those of all), and perhaps exchange_began_ns exchange_updated_ns (its
+ * forward pass began, and the weights had changed); block_rank, sample_rank and so on where a rank is not 0
+ * (ys_series_rank()). Adapters that do no work send no losses and save nothing. */
 struct ys_run_record {
     struct ys_facts facts;
     bool has_facts;

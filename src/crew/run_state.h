@@ -77,6 +77,9 @@ ys_status ys_run_take_block(void *context, const ys_json *message);
 /** The same for a `latencies` message, whose requests together take no longer than the time it says passed. */
 ys_status ys_run_take_latencies(void *context, const ys_json *message);
 
+/** Adds a question of an attack to the series, which was answered. */
+void ys_run_note_gradient(struct ys_run *run, uint64_t sent_ns, uint64_t answered_ns);
+
 /** Adds a warning to `end` where the framework says that it uses another number of threads than the plan's, or worked
  * with many more. */
 void ys_run_check_threads(const struct ys_run *run, struct ys_session_end *end);

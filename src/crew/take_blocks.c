@@ -324,3 +324,15 @@ ys_status ys_run_take_latencies(void *context, const ys_json *json)
     go_on(run, count, end_ns);
     return YS_OK;
 }
+
+void ys_run_note_gradient(struct ys_run *run, uint64_t sent_ns, uint64_t answered_ns)
+{
+    const int64_t from_ns = (int64_t)sent_ns, to_ns = (int64_t)answered_ns;
+    ys_series_add_int(run->series, "request_first", run->next_step);
+    ys_series_add_int(run->series, "request_sent_ns", from_ns);
+    ys_series_add_int(run->series, "request_done_ns", to_ns);
+    keep_span(run, 1, from_ns, to_ns);
+    ys_series_add_int(run->series, "latency_ns", to_ns - from_ns);
+    run->next_step++;
+    run->last_end_ns = answered_ns;
+}

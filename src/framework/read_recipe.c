@@ -329,7 +329,7 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
     r->text = ys_strdup(ys_buf_text(&ini.text));
     r->options = ys_json_object();
     r->own = ys_json_object();
-    memset(r->has_mode, true, sizeof r->has_mode);
+    r->has_mode[YS_MODE_TRAIN] = r->has_mode[YS_MODE_INFER] = true;
     ys_status status = fill(r, &ini);
     ys_ini_fini(&ini);
     if (status != YS_OK) {

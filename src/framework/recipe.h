@@ -29,7 +29,7 @@ struct ys_recipe {
     bool anywhere;                       /* asked for: such a version may come from any index. Not of the file */
     bool foreign;                        /* it lies elsewhere than in yardstick's own frameworks/ */
     bool no_work, has_double, reads_onnx;
-    bool has_mode[YS_MODE_COUNT]; /* of its adapter; all without a key `modes` */
+    bool has_mode[YS_MODE_COUNT]; /* of its adapter; train and infer without a key `modes` */
     char **env;                   /* "NAME=value", ended by NULL */
     ys_json *options;             /* as in struct ys_framework */
     ys_json *own;                 /* defaults by data set, see framework/own_settings.h */

@@ -284,12 +284,20 @@ static void finish_attack(ys_json *keys)
         ys_json_set(keys, of_attacks[i], ys_json_null());
 }
 
+/* The mode whose keys say something: of attacks that of training, in which the weights come about. */
+static const char *mode_of_keys(const char *mode)
+{
+    return strcmp(mode, "attack") == 0 ? "train" : mode;
+}
+
 /* Makes null what says nothing in the trial's mode, or in its way to compare, and says the optimizer's numbers. A trial
- * of same weights answers requests, and its keys of training say how the weights come about. `has_ranks`: they are
- * given, and not usual. */
+ * of same weights answers requests, or an attack's questions, and its keys of training say how the weights come about.
+ * `has_ranks`: they are given, and not usual. */
 static ys_status finish_keys(ys_json *keys, bool has_ranks)
 {
-    const char *mode = ys_json_get_text(keys, "mode", ""), *compare = ys_json_get_text(keys, "compare", "");
+    const bool attacks = strcmp(ys_json_get_text(keys, "mode", ""), "attack") == 0;
+    const char *mode = mode_of_keys(ys_json_get_text(keys, "mode", "")),
+               *compare = ys_json_get_text(keys, "compare", "");
     struct ys_job_optimizer optimizer;
     for (const struct ys_option *option = ys_options(); option->name; option++)
         if ((option->mode && strcmp(option->mode, mode) != 0) ||
@@ -297,7 +305,7 @@ static ys_status finish_keys(ys_json *keys, bool has_ranks)
             ys_json_set(keys, option->name, ys_json_null());
     if (strcmp(compare, "same-weights") == 0) {
         ys_json_set(keys, "eval_every", ys_json_null());
-        ys_json_set_string(keys, "mode", "infer");
+        ys_json_set_string(keys, "mode", attacks ? "attack" : "infer");
     }
     finish_attack(keys);
     YS_TRY(finish_ranks(keys, has_ranks));
@@ -506,7 +514,7 @@ static bool is_none(const struct ys_setting *setting)
  * by accident. */
 static ys_status check_mode(const struct expansion *expansion, const struct ys_section *section)
 {
-    const char *mode = section_text(expansion, section, "mode");
+    const char *mode = mode_of_keys(section_text(expansion, section, "mode"));
     const char *const *lengths = ys_mode_of(ys_name_find(&ys_modes, mode))->lengths;
     for (size_t i = 0; i < section->all.count; i++) {
         const struct ys_setting *setting = section->all.items[i];
@@ -543,12 +551,22 @@ static ys_status check_compare(const struct expansion *expansion, const struct y
                                setting->key, only, section->name, compare);
     }
     const struct ys_setting *mode = ys_layer_find(&section->all, "mode");
-    if (strcmp(compare, "same-weights") != 0 || strcmp(section_text(expansion, section, "mode"), "train") == 0)
-        return YS_OK;
-    return ys_ini_fail(&mode->place,
-                       "section [%s] has compare = same-weights, which trains the weights first and then answers "
-                       "requests: leave mode = infer out",
-                       section->name);
+    const bool same = strcmp(compare, "same-weights") == 0;
+    const char *word = section_text(expansion, section, "mode");
+    if (same && strcmp(word, "infer") == 0)
+        return ys_ini_fail(&mode->place,
+                           "section [%s] has compare = same-weights, which trains the weights first and then answers "
+                           "requests: leave mode = infer out",
+                           section->name);
+    if (!same && strcmp(word, "attack") == 0)
+        return ys_ini_fail(&mode->place,
+                           "mode = attack asks every framework for the gradients of the same weights, and section [%s] "
+                           "has compare = %s: write compare = same-weights, or attack = WORDS without a mode",
+                           section->name, compare);
+    if (strcmp(word, "attack") == 0 && !ys_layer_find(&section->all, "attack"))
+        return ys_ini_fail(&mode->place, "section [%s] has mode = attack and says no attack: write attack = pgd(0.1)",
+                           section->name);
+    return YS_OK;
 }
 
 /* Refuses attacks on weights that are not there, and a word on attacks without one. */
@@ -561,7 +579,8 @@ static ys_status check_attack(const struct expansion *expansion, const struct ys
                            "attack is of trained weights, and section [%s] has mode = infer, which trains none: remove "
                            "it, or write attack = none",
                            section->name);
-    if (attacks && strcmp(section_text(expansion, section, "compare"), "same-weights") == 0)
+    if (attacks && strcmp(section_text(expansion, section, "compare"), "same-weights") == 0 &&
+        strcmp(section_text(expansion, section, "mode"), "attack") != 0)
         return ys_ini_fail(&attack->place,
                            "attack is of the weights that each framework has trained, and section [%s] has compare = "
                            "same-weights, where all have the same: remove it, or write attack = none",

@@ -64,9 +64,10 @@ static const struct ys_option options[] = {
     {"max_runs", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 100000, .standard = "1000",
      .help = "refuse studies of more runs (trials times repeat) than this"},
 
-    {"mode", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "train|infer", .also = "training=train|inference=infer",
-     .standard = "train",
-     .help = "what is measured: training, or answering requests with the untrained network"},
+    {"mode", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "train|infer|attack",
+     .also = "training=train|inference=infer", .standard = "train",
+     .help = "what is measured: training; answering requests with the untrained network; or, with compare = same-weights "
+             "alone, giving the gradients that attacks ask for"},
     {"framework", YS_OPTION_WORK, YS_OPTION_FRAMEWORK, .axis = true, .standard = "builtin",
      .help = "who does the work: a recipe's name, with @VERSION for another than its newest"},
     {"device", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "cpu", .standard = "cpu",

@@ -83,7 +83,8 @@ static void put_setting(const struct ys_recommend_of *of, const struct ys_option
     if ((lacks && !taken_back) || follows_from_others(of->keys, option->name))
         return;
     ys_buf_printf(line, "%s = ", option->name);
-    if (strcmp(option->name, "mode") == 0 && is_word(of->keys, "compare", "same-weights"))
+    if (strcmp(option->name, "mode") == 0 && is_word(of->keys, "compare", "same-weights") &&
+        !is_word(of->keys, "mode", "attack"))
         ys_buf_puts(line, "train"); /* as the file had it: the weights are trained first */
     else if (lacks)
         ys_buf_puts(line, option->none);

@@ -37,7 +37,8 @@ struct ys_metric_info {
     bool learning;                /* null for programs that do no work */
     bool of_steady;               /* of the steady part of a run alone: what is left of warm-up is in it */
     bool whole;                   /* a whole number: printed as one */
-    int mode;                     /* enum ys_mode: null in runs of the other mode; YS_NAME_NONE: of both */
+    bool of_questions;            /* null in runs that train: it is of those whose units are timed each */
+    int mode;                     /* enum ys_mode: null in runs of the other modes; YS_NAME_NONE: of all */
 };
 /** All metrics, in the order in which they are listed. */
 const struct ys_metric_info *ys_metric_infos(size_t *count);

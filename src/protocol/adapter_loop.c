@@ -131,6 +131,8 @@ static bool has_mode(const struct ys_adapter_ops *ops, enum ys_mode mode)
         return true;
     case YS_MODE_INFER:
         return ops->infer != NULL;
+    case YS_MODE_ATTACK:
+        return ops->input_gradient != NULL;
     }
     return false;
 }

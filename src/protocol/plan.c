@@ -57,7 +57,7 @@ static const struct ys_record dist_record = YS_RECORD("dist", struct ys_plan_dis
 static const struct ys_field plan_fields[] = {
     SAYS(format, YS_FIELD_TEXT, OPTIONAL, YS_PLAN_FORMAT),
     SAYS(version, YS_FIELD_INT, OPTIONAL, "1"),
-    YS_FIELD_NAMED(struct ys_plan, mode, &ys_modes, OPTIONAL, "train or infer"),
+    YS_FIELD_NAMED(struct ys_plan, mode, &ys_modes, OPTIONAL, "train, infer or attack"),
     SAYS(model, YS_FIELD_TEXT, OPTIONAL, "a name, for messages only"),
     SAYS(graph, YS_FIELD_TEXT, OPTIONAL, "path of the network"),
     SAYS(weights, YS_FIELD_TEXT, OPTIONAL, "path of the initial values"),
@@ -167,7 +167,7 @@ static ys_status check_dist(const struct ys_plan_dist *dist, int64_t batch)
 ys_status ys_plan_check(const struct ys_plan *plan)
 {
     if (plan->mode == YS_NAME_NONE)
-        return ys_fail(YS_EPROTOCOL, "the plan lacks \"mode\", which must be \"train\" or \"infer\"");
+        return ys_fail(YS_EPROTOCOL, "the plan lacks \"mode\", which must be \"train\", \"infer\" or \"attack\"");
     YS_TRY(check_range("batch", plan->batch, INT32_MAX));
     YS_TRY(check_range("steps", plan->steps, INT64_MAX));
     if (ys_mode_of(plan->mode)->trains)

@@ -7,6 +7,7 @@
 static const char *const check_words[] = {[YS_DUE_FIRST_LOSS] = "first loss",
                                           [YS_DUE_WEIGHTS] = "weights",
                                           [YS_DUE_ANSWERS] = "answers",
+                                          [YS_DUE_OUTCOMES] = "outcomes",
                                           [YS_DUE_AUDIT] = "audit"};
 const struct ys_names ys_due_checks = YS_NAMES("check of runs", check_words);
 
@@ -26,6 +27,7 @@ const struct ys_record ys_due_record = YS_RECORD("due", struct ys_due, fields);
 static const char *const undone[] = {[YS_DUE_FIRST_LOSS] = "its first losses not compared",
                                      [YS_DUE_WEIGHTS] = "its weights not evaluated",
                                      [YS_DUE_ANSWERS] = "its answers not audited",
+                                     [YS_DUE_OUTCOMES] = "what attacks did to it not compared",
                                      [YS_DUE_AUDIT] = "not audited"};
 
 struct holder {

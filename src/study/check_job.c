@@ -220,6 +220,8 @@ static void add_guesses(const struct ys_study *study, const struct estimate *sum
 /* Blocks after the first step, or requests after the first. */
 static int64_t blocks_of(const struct ys_trial *trial)
 {
+    if (trial->record.keys.mode == YS_MODE_ATTACK)
+        return YS_STEADY_MIN_BLOCKS; /* as many as its attacks ask for */
     int64_t requests = ys_trial_requests(trial), block = trial->record.keys.block > 0 ? trial->record.keys.block : 1;
     return requests ? requests - 1 : (trial->steps - 1 + block - 1) / block;
 }

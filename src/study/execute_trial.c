@@ -19,6 +19,7 @@
 #include "run/turns.h"
 #include "crew/self_report.h"
 #include "prepare/agreement.h"
+#include "prepare/attacked_framework.h"
 #include "study/attack_run.h"
 #include "study/audit_answers.h"
 #include "study/disk_full.h"
@@ -191,6 +192,9 @@ struct trial_run {
     bool is_harmed;                   /* its inputs changed, which nothing kept it from doing */
     bool agrees;                      /* of same weights: `agreement` is open */
     struct ys_agreement agreement;
+    struct ys_teacher teacher; /* of same weights */
+    bool attacks;              /* mode = attack: `attacked` is open */
+    struct ys_attacked_framework attacked;
     /* What it is executed with. */
     struct progress progress;
     struct ys_hosts hosts;
@@ -217,7 +221,7 @@ static ys_status check_agreement(const struct trial_run *one, struct ys_facts *f
     return YS_OK;
 }
 
-static ys_status check_run(const struct trial_run *one, struct ys_facts *facts)
+static ys_status check_run(struct trial_run *one, struct ys_facts *facts)
 {
     const struct ys_study *study = one->study;
     struct ys_trial *trial = one->trial;
@@ -225,6 +229,8 @@ static ys_status check_run(const struct trial_run *one, struct ys_facts *facts)
     const char *folder = one->folder;
     if (facts->status != YS_RUN_OK || trial->framework->no_work)
         return YS_OK;
+    if (one->attacks)
+        YS_TRY(ys_outcomes_check(one->study, trial, &one->attacked, one->agreement.taught.key, facts));
     if (one->agrees)
         return check_agreement(one, facts);
     struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
@@ -297,6 +303,7 @@ static void specify(struct trial_run *one, bool has_nodes)
         .listens = keys->listen == YS_ON,
         .round = one->round,
         .audit = one->audit,
+        .attack = one->attacks ? &one->attacked.asks : NULL,
         .looks_at_answers = ys_answers_are_audited(study, trial),
         .on_progress = on_progress,
         .context = &one->progress,
@@ -340,11 +347,18 @@ static ys_status plan_run(struct trial_run *one)
     }
     if (!ys_trial_same_weights(one->trial) || one->trial->framework->no_work)
         return YS_OK;
-    const struct ys_teacher teacher = {one->study->oracle, ys_study_run_limit_s(one->study, &one->trial->record.keys)};
-    YS_TRY(ys_agreement_open(&teacher, one->trial, one->work, seed, &one->agreement));
+    one->teacher = (struct ys_teacher){one->study->oracle, ys_study_run_limit_s(one->study, &one->trial->record.keys)};
+    YS_TRY(ys_agreement_open(&one->teacher, one->trial, one->work, seed, &one->agreement));
     one->agrees = true;
-    if (!one->agreement.taught.failure)
-        ys_agreement_plan(&one->agreement, one->trial, one->plan);
+    if (one->agreement.taught.failure)
+        return YS_OK;
+    ys_agreement_plan(&one->agreement, one->trial, one->plan);
+    if (one->trial->record.keys.mode != YS_MODE_ATTACK)
+        return YS_OK;
+    YS_TRY(ys_attacked_framework_open(&one->teacher, one->trial, one->plan, one->folder, seed, &one->attacked));
+    one->attacks = true;
+    one->attacked.on_progress = on_progress;
+    one->attacked.context = &one->progress;
     return YS_OK;
 }
 
@@ -416,6 +430,7 @@ static ys_status prepare(struct trial_run *one, struct ys_run_record *record)
 
 static void end_one(struct trial_run *one)
 {
+    ys_attacked_framework_close(&one->attacked);
     ys_agreement_fini(&one->agreement);
     if (one->plan)
         ys_framework_model_file_remove(one->plan);

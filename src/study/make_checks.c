@@ -1,5 +1,6 @@
 #include "study/make_checks.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "graph/graph.h"
 #include "verify/audit.h"
@@ -36,6 +37,11 @@ static const char *no_answers(const struct due_facts *w)
                : NULL;
 }
 
+static const char *no_outcomes(const struct due_facts *w)
+{
+    return w->audit == YS_AUDITS_OFF ? "audit = off" : NULL;
+}
+
 static const char *no_audit(const struct due_facts *w)
 {
     const char *reason = no_answers(w);
@@ -52,6 +58,7 @@ static const struct {
 } checks[YS_DUE_CHECKS] = {[YS_DUE_FIRST_LOSS] = {YS_MODE_TRAIN, no_first_loss},
                            [YS_DUE_WEIGHTS] = {YS_MODE_TRAIN, no_weights},
                            [YS_DUE_ANSWERS] = {YS_MODE_INFER, no_answers},
+                           [YS_DUE_OUTCOMES] = {YS_MODE_ATTACK, no_outcomes},
                            [YS_DUE_AUDIT] = {YS_MODE_TRAIN, no_audit}};
 
 enum ys_due_check ys_due_audit(int mode)
@@ -59,6 +66,8 @@ enum ys_due_check ys_due_audit(int mode)
     switch ((enum ys_mode)mode) {
     case YS_MODE_INFER:
         return YS_DUE_ANSWERS;
+    case YS_MODE_ATTACK:
+        return YS_DUE_OUTCOMES;
     case YS_MODE_TRAIN:
         break;
     }
@@ -151,6 +160,40 @@ void ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_st
     const struct ys_due *due = ys_due_find(&trial->due, check);
     if (due && (due->state == YS_DUE_YET || due->state < (int)state))
         ys_due_settle(trial, check, state, reason);
+}
+
+static void note_outcomes(struct ys_study *study, struct ys_trial *trial, const char *reason)
+{
+    ys_due_note(trial, YS_DUE_OUTCOMES, reason ? YS_DUE_FAIL : YS_DUE_PASS, reason);
+    if (!reason)
+        return;
+    ys_log_warn("%s does not give the gradients that were asked for: %s", trial->record.id, reason);
+    study->proof_failed = true;
+    if (!trial->record.proof)
+        return;
+    ys_json_set_string(trial->record.proof, "verdict", ys_name_of(&ys_proof_verdicts, YS_PROOF_FAIL));
+    ys_json_set_string(trial->record.proof, "reason", reason);
+}
+
+ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, struct ys_attacked_framework *attacked,
+                            const char *weights_key, struct ys_facts *facts)
+{
+    struct ys_facts_robustness *made = ys_alloc(1, sizeof *made);
+    char *reason = NULL;
+    *made = (struct ys_facts_robustness){.found = ys_alloc(1, sizeof *made->found)};
+    facts->robustness = made;
+    ys_status status = YS_OK;
+    if (study->keys.audit != YS_AUDITS_OFF)
+        status = ys_attacked_framework_compare(attacked, weights_key, &reason);
+    if (status == YS_OK && study->keys.audit != YS_AUDITS_OFF)
+        note_outcomes(study, trial, reason);
+    ys_free(reason);
+    ys_attacked_framework_take(attacked, made->found, &made->attack_s);
+    if (status == YS_OK || status == YS_EINTR)
+        return status;
+    ys_log_warn("what attacks did to %s could not be compared: %s", trial->record.id, ys_error());
+    ys_due_note(trial, YS_DUE_OUTCOMES, YS_DUE_MISSING, ys_error());
+    return YS_OK;
 }
 
 enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check)

@@ -4,6 +4,7 @@
 #ifndef YS_STUDY_MAKE_CHECKS_H
 #define YS_STUDY_MAKE_CHECKS_H
 
+#include "prepare/attacked_framework.h"
 #include "store/due_checks.h"
 #include "study/state.h"
 
@@ -19,6 +20,10 @@ ys_status ys_due_begin(const struct ys_study *study, struct ys_trial *trial) YS_
 void ys_due_note(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason);
 /** The same of one that is made of the trial as a whole: it takes the place of what was there. */
 void ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_state state, const char *reason);
+/** Of a run of mode attack: what attacks did to its answers becomes a fact of it, and unless nothing is audited it is
+ * held against what they do to the built-in engine. `weights_key`: of the common weights. YS_EINTR. */
+ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, struct ys_attacked_framework *attacked,
+                            const char *weights_key, struct ys_facts *facts) YS_MUST_CHECK;
 /** The state of a check; YS_DUE_NOT of one that is none of this trial's. */
 enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check);
 

@@ -128,6 +128,45 @@ class SameWeights(Case):
             self.assertEqual((trial["runs"], len(trial["agreement"]["rounds"])), (4, 4))
 
 
+class Attacked(Case):
+    """mode = attack: frameworks give gradients of the same weights."""
+
+    def attacked(self, *arguments, code=0):
+        words = [word for word in SAME if not word.startswith("--batch")]
+        return self.result("run", *words, "--mode=attack", "--batch=50", "--steps=60", "--rows=50", "--attack.rows=200", *arguments, code=code)
+
+    def test_engines_that_are_attacked_alike_say_how_fast_they_are(self):
+        self.need_other_backend()
+        result, err = self.attacked("--framework=builtin", "--opt.builtin.backend=%s,ref" % other_backend(), "--attack=fgsm(0.05) deepfool(5)")
+        broken = []
+        for trial in result["trials"]:
+            self.assertEqual((trial["status"], trial["keys"]["mode"]), ("ok", "attack"), err)
+            self.assertEqual({due["check"]: due["state"] for due in trial["proof"]["due"]}, {"outcomes": "pass"}, trial["proof"])
+            for name in ("rate_per_s", "latency_p50_s", "gradients_s", "first_step_s"):
+                self.assertGreater(trial["metrics"][name]["value"], 0, name)
+            for name in ("infer_s", "train_s", "step_s", "accuracy"):
+                self.assertIn("gives gradients to an attack", trial["metrics"][name]["reason"])
+            broken.append(trial["agreement"]["predictions"])
+        self.assertEqual(broken, [50, 50])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "the adapter needs NumPy")
+    def test_gradients_that_are_wrong_in_the_run_alone_fail_by_their_outcomes(self):
+        """fgsm goes by signs alone, deepfool by lengths too."""
+        wrong = {"nothing": True, "zero": False, "noise": False, "length": False, "logits": False}
+        result, err = self.attacked("--framework=slopes", "--recipes=" + RECIPES, "--attack=fgsm(0.05) deepfool(5)",
+                                    "--env.SLOPES_RUN=" + ",".join(wrong), code=5)
+        for trial in result["trials"]:
+            mistake = trial["env"]["SLOPES_RUN"] if "env" in trial else trial["id"].rpartition("=")[2]
+            states = {due["check"]: due["state"] for due in trial["proof"]["due"]}
+            self.assertEqual(states, {"outcomes": "pass" if wrong[mistake] else "fail"}, (mistake, err))
+            self.assertEqual(trial["proof"]["verdict"] == "fail", not wrong[mistake], mistake)
+        self.assertIn("does not give the gradients that were asked for", err)
+
+    def test_what_cannot_answer_is_unsupported(self):
+        result, _ = self.attacked("--framework=null,builtin", "--attack=fgsm(0.05)")
+        self.assertEqual([trial["status"] for trial in result["trials"]], ["unsupported", "ok"])
+
+
 class Own(Case):
     """Two recipes of the built-in engine, each with defaults of its own."""
 

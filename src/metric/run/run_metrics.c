@@ -83,7 +83,8 @@ static const char *never(const struct run_view *run, const struct ys_metric_info
 {
     if (info->learning && run->no_work)
         return "this framework does no work";
-    return info->mode == YS_NAME_NONE || info->mode == (int)run->mode->mode ? NULL : run->mode->does;
+    const bool is_of_mode = info->mode == YS_NAME_NONE || info->mode == (int)run->mode->mode;
+    return is_of_mode && (!info->of_questions || run->mode->times_each) ? NULL : run->mode->does;
 }
 
 static const struct ys_metric_info *info_of(const char *name)

@@ -32,6 +32,26 @@ static void without_a_length_same_weights_train_an_epoch_and_predict_all_rows(vo
     ys_job_fini(&study.job);
 }
 
+static void an_attack_asks_for_gradients_of_the_same_weights(void)
+{
+    struct helper_study study = study_of(SAME "mode = attack\nattack = fgsm(0.1)\nsteps = 60\nlr = 0.5\n");
+    CHECK_TEXT(study.error, "");
+    REQUIRE(study.status == YS_OK);
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "mode"), ""), "attack");
+    CHECK_INT(ys_json_integer(key_of(&study, 0, "steps"), -1), 60);
+    CHECK(ys_json_number(key_of(&study, 0, "lr"), 0) == 0.5);
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "attack"), ""), "fgsm(0.1)");
+    ys_job_fini(&study.job);
+    CHECK_REFUSED(HEAD "mode = attack\nattack = fgsm(0.1)\n",
+                  "t.ys:5:1: mode = attack asks every framework for the gradients of the same weights, and section [a] "
+                  "has compare = controlled: write compare = same-weights, or attack = WORDS without a mode");
+    CHECK_REFUSED(SAME "mode = attack\n",
+                  "t.ys:6:1: section [a] has mode = attack and says no attack: write attack = pgd(0.1)");
+    CHECK_REFUSED(SAME "mode = attack\nattack = fgsm(0.1)\nrequests = 5\n",
+                  "t.ys:8:1: requests is for mode = infer, and section [a] has mode = train: write epochs or steps "
+                  "instead, or mode = infer");
+}
+
 static void what_does_not_go_with_a_way_to_compare_is_refused(void)
 {
     CHECK_REFUSED(HEAD "rows = 10\n", "t.ys:5:1: rows is for compare = same-weights, and section [a] has compare = "
@@ -163,6 +183,7 @@ static void only_own_does_without_a_model(void)
 }
 
 TAP_MAIN(TAP_CASE(same_weights_answer_requests_with_weights_that_are_trained_first),
+         TAP_CASE(an_attack_asks_for_gradients_of_the_same_weights),
          TAP_CASE(without_a_length_same_weights_train_an_epoch_and_predict_all_rows),
          TAP_CASE(what_does_not_go_with_a_way_to_compare_is_refused),
          TAP_CASE(own_settings_lie_between_the_defaults_and_what_a_study_says),

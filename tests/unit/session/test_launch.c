@@ -90,14 +90,15 @@ static void it_leads_a_session_of_its_own_below_its_keeper(void)
 {
     struct ys_launch how = {0};
     struct ys_buf output = {0};
-    char expected[64];
-    CHECK_INT(launch_shell("for i in 1 2 3 4 5 6 7 8 9; do " /* the keeper is not waited for, nor who started it */
-                           "  read pid name state parent group session rest < /proc/$$/stat; "
-                           "  { read keeper name state above group of rest < /proc/$parent/stat; } 2>&- && "
-                           "  [ $keeper = $of ] && break; sleep 0.2; done; "
-                           "[ $pid = $session ] && [ $keeper = $of ] && echo $name $above",
-                           &how, &output),
-              0);
+    char script[512], expected[64];
+    snprintf(script, sizeof script, /* the keeper is not waited for, nor who started it, which ends at some time */
+             "for i in $(seq 100); do "
+             "  read pid name state parent group session rest < /proc/$$/stat; "
+             "  { read keeper name state above group of rest < /proc/$parent/stat; } 2>&- && "
+             "  [ $keeper = $of ] && [ $above = %d ] && break; sleep 0.2; done; "
+             "[ $pid = $session ] && [ $keeper = $of ] && echo $name $above",
+             getpid());
+    CHECK_INT(launch_shell(script, &how, &output), 0);
     snprintf(expected, sizeof expected, "(yardstick-launc) %d\n", getpid());
     CHECK_TEXT(ys_buf_text(&output), expected);
     ys_buf_free(&output);
