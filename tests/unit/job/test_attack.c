@@ -22,9 +22,9 @@ static void attacks_are_written_with_all_their_numbers(void)
 static void where_nothing_attacks_there_is_nothing_to_say_of_how(void)
 {
     static const char *const keys[] = {"attack", "attack.rows", "attack.restarts", "attack.curve"};
-    static const char *const texts[] = {HEAD, HEAD "mode = infer\n", HEAD "compare = same-weights\n",
-                                        "version = 1\n[global]\nattack = fgsm(0.1)\nattack.rows = 9\n[a]\nmodel = "
-                                        "lenet\ndata = digits\nattack = none\n"};
+    static const char off_again[] = "version = 1\n[global]\nattack = fgsm(0.1)\nattack.rows = 9\n[a]\nmodel = "
+                                    "lenet\ndata = digits\nattack = none\n";
+    static const char *const texts[] = {HEAD, HEAD "mode = infer\n", HEAD "compare = same-weights\n", off_again};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct helper_study study = study_of(texts[i]);
         CHECK_TEXT(study.error, "");
