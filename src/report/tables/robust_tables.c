@@ -27,8 +27,9 @@ static const struct ys_sheet_column standing_columns[] = {
 
 static const char heading[] = "What it withstands",
                   remark[] =
-                      "Each attack on the first test rows, by the built-in engine, on the weights that the "
-                      "framework saved, of a row that was right before; each success is judged again in double. "
+                      "Each attack on the first test rows, of those that were right before: by the built-in engine's "
+                      "gradients on the weights that the framework saved, in mode attack by the framework's own; each "
+                      "success is judged again in double. "
                       "Medians of the runs. A change is the largest of a pixel (fgsm, bim, pgd), the root of the "
                       "sum of squares (deepfool, cw, ddn) or the number of pixels (jsma), of pixels in [0, 1]; 0 "
                       "of a row that was wrong before.";
