@@ -70,12 +70,12 @@ static ys_status attack_weights(const struct attack_request *r, const char *weig
     return status;
 }
 
-/** How many letters differ, or are `a` in the first and not in the second. */
-static size_t count_pairs(const char *first, const char *second, bool only_standing)
+/** Rows that stand in the first alone. */
+static size_t count_only(const char *first, const char *second)
 {
     size_t count = 0;
     for (size_t i = 0; first[i]; i++)
-        count += only_standing ? first[i] == 's' && second[i] != 's' : first[i] != second[i];
+        count += first[i] == 's' && second[i] != 's';
     return count;
 }
 
@@ -87,7 +87,7 @@ static ys_json *differing(const struct ys_robustness *found, const struct ys_rob
     for (size_t i = 0; i < found->attacks.count; i++) {
         ys_json *one = ys_json_object();
         ys_json_set_string(one, "attack", a[i].attack);
-        ys_json_set_int(one, "rows", (int64_t)count_pairs(a[i].outcomes, b[i].outcomes, false));
+        ys_json_set_int(one, "rows", ys_attack_apart(&a[i], &b[i]));
         ys_json_append(list, one);
     }
     return list;
@@ -122,8 +122,8 @@ static ys_json *compare(const struct ys_robustness *found, const struct ys_robus
     size_t here[YS_ATTACKS_MOST], there[YS_ATTACKS_MOST];
     ys_json *list = ys_json_array();
     for (size_t i = 0; i < count; i++) {
-        here[i] = count_pairs(a[i].outcomes, b[i].outcomes, true);
-        there[i] = count_pairs(b[i].outcomes, a[i].outcomes, true);
+        here[i] = count_only(a[i].outcomes, b[i].outcomes);
+        there[i] = count_only(b[i].outcomes, a[i].outcomes);
         p[i] = ys_mcnemar_p(here[i], there[i]);
     }
     ys_holm_correct(p, count, corrected);

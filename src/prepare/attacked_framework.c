@@ -291,19 +291,11 @@ static ys_status read_outcomes(const char *folder, struct ys_robustness *found)
     return status;
 }
 
-/* Rows with another outcome of attack number `place`; -1: one of them does not tell. */
+/* As ys_attack_apart() of attack number `place`, which an answer may lack. */
 static int64_t count_apart(const struct ys_robustness *a, const struct ys_robustness *b, size_t place)
 {
-    if (place >= a->attacks.count || place >= b->attacks.count)
-        return -1;
-    const char *here = ((const struct ys_attack_result *)a->attacks.items)[place].outcomes;
-    const char *there = ((const struct ys_attack_result *)b->attacks.items)[place].outcomes;
-    int64_t apart = 0;
-    if (!here || !there || strlen(here) != strlen(there))
-        return -1;
-    for (size_t i = 0; here[i]; i++)
-        apart += here[i] != there[i];
-    return apart;
+    const struct ys_attack_result *here = a->attacks.items, *there = b->attacks.items;
+    return place < a->attacks.count && place < b->attacks.count ? ys_attack_apart(&here[place], &there[place]) : -1;
 }
 
 /* By how many rows the engine's own float twins are apart from it, at most: where rounding decides more of them. */

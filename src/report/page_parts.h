@@ -5,9 +5,11 @@
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/status.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ys_view;
+struct ys_view_trial;
 
 extern const char ys_html_style[];
 /** What makes tables sort, lists filter and points speak. It has none of the characters that markup would have to
@@ -91,10 +93,17 @@ void ys_html_front_charts(struct ys_buf *out, const struct ys_view *view);
 void ys_html_round_chart(struct ys_buf *out, const struct ys_view *view);
 
 struct ys_chart_lines;
+struct ys_chart_curve;
 /** Curves as a figure; with `view` (NULL: never), where they are more than six heavy ones of several frameworks, a
  * figure a framework, all on one scale: groups of curves are then those of trials. Nothing without a finite point.
  * `remark` is no text from outside; what coincides is said behind it. */
 void ys_html_curves(struct ys_buf *out, const struct ys_view *view, const struct ys_chart_lines *chart,
                     const char *remark);
+
+/** A picture of a curve for each trial that has one, the first YS_HTML_DRAWN of them. `read` allocates and fills x, y
+ * and count; false: the trial has none. `chart` comes without curves. */
+void ys_html_trial_curves(struct ys_buf *out, const struct ys_view *view, struct ys_chart_lines *chart,
+                          const char *remark,
+                          bool (*read)(const struct ys_view_trial *trial, struct ys_chart_curve *curve));
 
 #endif

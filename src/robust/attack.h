@@ -125,6 +125,8 @@ struct ys_attack_result {
     char *outcomes;         /* a letter a row: b broken, s standing, w wrong before; NULL: left out */
 };
 extern const struct ys_record ys_attack_result_record;
+/** Rows with another outcome in the one than in the other; -1: one of them does not tell. */
+int64_t ys_attack_apart(const struct ys_attack_result *a, const struct ys_attack_result *b);
 
 /** Rows that stand at a bound: right before, and broken by no attack bounded by it or less. */
 struct ys_eps_standing {

@@ -1,5 +1,7 @@
 #include "robust/attack.h"
 
+#include <string.h>
+
 #define RESULT struct ys_attack_result
 static const struct ys_field result_fields[] = {
     YS_FIELD(RESULT, attack, YS_FIELD_TEXT, NULL, 0, "with all its numbers, those that were not said too"),
@@ -53,4 +55,14 @@ const struct ys_record ys_robustness_record = YS_RECORD("robustness", FOUND, fou
 void ys_robustness_fini(struct ys_robustness *found)
 {
     ys_record_fini(&ys_robustness_record, found);
+}
+
+int64_t ys_attack_apart(const struct ys_attack_result *a, const struct ys_attack_result *b)
+{
+    int64_t apart = 0;
+    if (!a->outcomes || !b->outcomes || strlen(a->outcomes) != strlen(b->outcomes))
+        return -1;
+    for (size_t i = 0; a->outcomes[i]; i++)
+        apart += a->outcomes[i] != b->outcomes[i];
+    return apart;
 }

@@ -147,3 +147,30 @@ void ys_html_curves(struct ys_buf *out, const struct ys_view *view, const struct
     put_panels(out, view, chart, &extent, ys_buf_text(&said));
     ys_buf_free(&said);
 }
+
+void ys_html_trial_curves(struct ys_buf *out, const struct ys_view *view, struct ys_chart_lines *chart,
+                          const char *remark,
+                          bool (*read)(const struct ys_view_trial *trial, struct ys_chart_curve *curve))
+{
+    struct ys_buf drawn = {0};
+    chart->curves = ys_alloc(view->count, sizeof *chart->curves);
+    for (size_t t = 0; t < view->count && chart->count < YS_HTML_DRAWN; t++) {
+        const struct ys_view_trial *trial = &view->trials[t];
+        struct ys_chart_curve *curve = &chart->curves[chart->count];
+        *curve =
+            (struct ys_chart_curve){.name = trial->name, .group = trial->hue, .member = trial->dashes, .strong = true};
+        chart->count += read(trial, curve);
+    }
+    ys_chart_lines(&drawn, chart);
+    if (drawn.size > 0) {
+        ys_buf_puts(out, "<div class=\"charts\">\n");
+        ys_html_begin_figure(out, chart->title, remark);
+        ys_buf_append(out, drawn.data, drawn.size);
+        ys_html_end_figure(out);
+        ys_buf_puts(out, "</div>\n");
+        if (chart->count == YS_HTML_DRAWN)
+            ys_html_say_cut(out, view, chart->count, view->count, "trials");
+    }
+    ys_buf_free(&drawn);
+    ys_chart_free_curves(chart->curves, chart->count);
+}

@@ -80,21 +80,19 @@ void ys_table_agreements(struct ys_sheet *sheet, const struct ys_view *view)
 }
 
 /** Errors along the network; where a layer is exact, or not finite, the line breaks. */
-static void read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
+static bool read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
 {
+    if (!trial->told->agreement || trial->told->agreement->layers.count == 0)
+        return false;
     const struct ys_agreement_layer *layers = trial->told->agreement->layers.items;
-    const size_t count = trial->told->agreement->layers.count;
-    *curve = (struct ys_chart_curve){.name = trial->name,
-                                     .x = ys_alloc(count, sizeof *curve->x),
-                                     .y = ys_alloc(count, sizeof *curve->y),
-                                     .count = count,
-                                     .group = trial->hue,
-                                     .member = trial->dashes,
-                                     .strong = true};
-    for (size_t i = 0; i < count; i++) {
+    curve->count = trial->told->agreement->layers.count;
+    curve->x = ys_alloc(curve->count, sizeof *curve->x);
+    curve->y = ys_alloc(curve->count, sizeof *curve->y);
+    for (size_t i = 0; i < curve->count; i++) {
         curve->x[i] = (double)(i + 1);
         curve->y[i] = layers[i].error > 0 ? layers[i].error : NAN;
     }
+    return true;
 }
 
 static void put_chart(struct ys_buf *out, const struct ys_view *view)
@@ -107,25 +105,9 @@ static void put_chart(struct ys_buf *out, const struct ys_view *view)
                                    .x_kind = YS_KIND_NUMBER,
                                    .y_kind = YS_KIND_NUMBER,
                                    .logarithmic = true};
-    struct ys_buf drawn = {0};
-    chart.curves = ys_alloc(view->count, sizeof *chart.curves);
-    for (size_t t = 0; t < view->count && chart.count < YS_HTML_DRAWN; t++)
-        if (view->trials[t].told->agreement && view->trials[t].told->agreement->layers.count > 0)
-            read_curve(&view->trials[t], &chart.curves[chart.count++]);
-    ys_chart_lines(&drawn, &chart);
-    if (drawn.size > 0) {
-        ys_buf_puts(out, "<div class=\"charts\">\n");
-        ys_html_begin_figure(
-            out, chart.title,
-            "Against the oracle in double; logarithmic. Where a line is missing, the values are equal.");
-        ys_buf_append(out, drawn.data, drawn.size);
-        ys_html_end_figure(out);
-        ys_buf_puts(out, "</div>\n");
-        if (chart.count == YS_HTML_DRAWN)
-            ys_html_say_cut(out, view, chart.count, view->count, "trials");
-    }
-    ys_buf_free(&drawn);
-    ys_chart_free_curves(chart.curves, chart.count);
+    ys_html_trial_curves(out, view, &chart,
+                         "Against the oracle in double; logarithmic. Where a line is missing, the values are equal.",
+                         read_curve);
 }
 
 void ys_html_agreement(struct ys_buf *out, const struct ys_view *view)

@@ -141,23 +141,23 @@ void ys_table_standings(struct ys_sheet *sheet, const struct ys_view *view)
     }
 }
 
-static void read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
+/* Accuracy by EPS; it begins where nothing is changed. */
+static bool read_curve(const struct ys_view_trial *trial, struct ys_chart_curve *curve)
 {
     const struct ys_robustness_block *found = trial->told->robustness;
+    if (!found || found->curve.count == 0)
+        return false;
     const struct ys_standing_block *items = found->curve.items;
-    const size_t count = found->curve.count + 1; /* begins where nothing is changed */
-    *curve = (struct ys_chart_curve){.name = trial->name,
-                                     .x = ys_alloc(count, sizeof *curve->x),
-                                     .y = ys_alloc(count, sizeof *curve->y),
-                                     .count = count,
-                                     .group = trial->hue,
-                                     .member = trial->dashes,
-                                     .strong = true};
+    curve->count = found->curve.count + 1;
+    curve->x = ys_alloc(curve->count, sizeof *curve->x);
+    curve->y = ys_alloc(curve->count, sizeof *curve->y);
+    curve->x[0] = 0;
     curve->y[0] = found->accuracy;
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 1; i < curve->count; i++) {
         curve->x[i] = items[i - 1].eps;
         curve->y[i] = items[i - 1].accuracy;
     }
+    return true;
 }
 
 static void put_chart(struct ys_buf *out, const struct ys_view *view)
@@ -169,21 +169,7 @@ static void put_chart(struct ys_buf *out, const struct ys_view *view)
                                    .description = "For each trial the accuracy that pgd leaves, by EPS.",
                                    .x_kind = YS_KIND_NUMBER,
                                    .y_kind = YS_KIND_SHARE};
-    struct ys_buf drawn = {0};
-    chart.curves = ys_alloc(view->count, sizeof *chart.curves);
-    for (size_t t = 0; t < view->count && chart.count < YS_HTML_DRAWN; t++)
-        if (view->trials[t].told->robustness && view->trials[t].told->robustness->curve.count > 0)
-            read_curve(&view->trials[t], &chart.curves[chart.count++]);
-    ys_chart_lines(&drawn, &chart);
-    if (drawn.size > 0) {
-        ys_buf_puts(out, "<div class=\"charts\">\n");
-        ys_html_begin_figure(out, chart.title, "By pgd alone, medians of the runs.");
-        ys_buf_append(out, drawn.data, drawn.size);
-        ys_html_end_figure(out);
-        ys_buf_puts(out, "</div>\n");
-    }
-    ys_buf_free(&drawn);
-    ys_chart_free_curves(chart.curves, chart.count);
+    ys_html_trial_curves(out, view, &chart, "By pgd alone, medians of the runs.", read_curve);
 }
 
 void ys_html_robustness(struct ys_buf *out, const struct ys_view *view)
