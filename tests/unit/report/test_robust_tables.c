@@ -20,8 +20,7 @@ static ys_json *made_attacked(void)
         "'robust':[{'eps':0.1,'accuracy':0.96}],'curve':[],"
         "'alarms':[{'attack':'pgd(0.1, 40, 0.01)','alarm':'gradients are "
         "<zero>','value':0.3,'threshold':0.1,'runs':2}]}",
-        "{'runs':0,'rows':null,'accuracy':null,'is_masked':false,'reason':'they ended with exit code 2','attacks':[],"
-        "'robust':[],'curve':[],'alarms':[]}"};
+        "{'runs':0,'rows':null,'accuracy':null,'is_masked':false,'reason':'they ended with exit code 2','robust':[]}"};
     ys_json *result = made_result(frameworks, 4, 7, NULL);
     for (size_t i = 0; i < 3; i++) {
         ys_json *trial = ys_json_at(ys_json_get(result, "trials"), i);
