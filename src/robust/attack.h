@@ -11,7 +11,10 @@
  *     DEEPFOOL  Moosavi-Dezfooli, Fawzi and Frossard, "DeepFool", CVPR 2016
  *     CW        Carlini and Wagner, "Towards evaluating the robustness of neural networks", S&P 2017, L2
  *     DDN       Rony et al., "Decoupling direction and norm", CVPR 2019
- *     JSMA      Papernot et al., "The limitations of deep learning in adversarial settings", EuroS&P 2016 */
+ *     JSMA      Papernot et al., "The limitations of deep learning in adversarial settings", EuroS&P 2016
+ *     APGD, AUTOATTACK  Croce and Hein, "Reliable evaluation of adversarial robustness", ICML 2020
+ *     FAB       Croce and Hein, "Minimally distorted adversarial examples", ICML 2020
+ *     SQUARE    Andriushchenko et al., "Square attack", ECCV 2020 */
 #ifndef YS_ROBUST_ATTACK_H
 #define YS_ROBUST_ATTACK_H
 
@@ -30,6 +33,11 @@ enum ys_attack_kind {
     YS_ATTACK_CW,
     YS_ATTACK_DDN,
     YS_ATTACK_JSMA,
+    YS_ATTACK_APGD_CE,
+    YS_ATTACK_APGD_T,
+    YS_ATTACK_FAB_T,
+    YS_ATTACK_SQUARE,
+    YS_ATTACK_AUTOATTACK, /* the four before it, one after the other, each against the rows that still stand */
     YS_ATTACK_KINDS
 };
 extern const struct ys_names ys_attack_kinds; /* "fgsm", "bim", ... */
@@ -50,7 +58,9 @@ enum { YS_ATTACK_NUMBERS = 3, YS_ATTACKS_MOST = 16 };
  *     deepfool(STEPS, OVERSHOOT) STEPS 1 to 100000 (50), OVERSHOOT 0 to 1 (0.02)
  *     cw(SEARCHES, STEPS)        SEARCHES 1 to 100 (6), STEPS 1 to 100000 (300)
  *     ddn(STEPS)                 STEPS 1 to 100000 (100)
- *     jsma(THETA, GAMMA)         THETA above 0 and at most 1 (1), GAMMA above 0 and at most 1 (0.1) */
+ *     jsma(THETA, GAMMA)         THETA above 0 and at most 1 (1), GAMMA above 0 and at most 1 (0.1)
+ *     apgd-ce(EPS), apgd-t(EPS), fab-t(EPS), autoattack(EPS)
+ *     square(EPS, QUERIES)       QUERIES 1 to 1000000 (5000) */
 struct ys_attack {
     enum ys_attack_kind kind;
     double numbers[YS_ATTACK_NUMBERS]; /* those that the kind lacks are 0 */
@@ -76,6 +86,10 @@ char *ys_attack_forms(void);
 enum ys_attack_norm ys_attack_norm(enum ys_attack_kind kind);
 /** NaN where it is not bounded. */
 double ys_attack_eps(const struct ys_attack *attack);
+/** A bounded attack with what it takes where no more than EPS is said. */
+struct ys_attack ys_attack_at(enum ys_attack_kind kind, double eps);
+/** YS_EINVAL: one of the attacks cannot be made against a model of so many classes. */
+ys_status ys_attacks_check_classes(const struct ys_attacks *attacks, size_t classes) YS_MUST_CHECK;
 
 /** The model: two functions, and what they need. Both are asked for at most `batch` rows at a time, and may be asked
  * for fewer; what they return other than YS_OK ends the attack. Row i depends on image i alone, in evaluation. */
@@ -97,10 +111,11 @@ struct ys_attack_spec {
     const int64_t *labels; /* [rows], each below classes */
     size_t rows;
     size_t restarts;     /* of pgd, at least 1: a row is broken where one of them breaks it */
-    uint64_t seed;       /* of pgd's starts; those of a row are the same whatever the batch */
+    uint64_t seed;       /* of all lots; those of a row are the same whatever the batch */
     const double *curve; /* accuracy against these EPS, by pgd with its defaults */
     size_t curve_count;
-    /** Where pgd begins, as changes of the images, [rows, pixels], in place of the first restart's lot; NULL: by lot */
+    /** Where pgd and apgd begin, as changes of the images, [rows, pixels], in place of the first restart's lot and of
+     * those of every target; NULL: by lot */
     const float *start;
     /** Judges what the attacks made, in double, at one batch size whatever `count` is; logits [out]: [count, classes].
      * NULL: the model's own logits do. */
@@ -116,6 +131,7 @@ struct ys_attack_result {
     int64_t rows, clean;    /* of them right before */
     int64_t broken;         /* of those that were right, as judged again */
     int64_t target_reached; /* jsma: of the broken, those that the judge gives the target; else YS_FIELD_NONE */
+    int64_t blindly_broken; /* autoattack: of the broken, those that square broke, at last; else YS_FIELD_NONE */
     double change_p25;      /* quartiles over all rows, in the attack's norm: 0 of a row that was wrong before, */
     double change_p50;      /* infinite of one that was not broken; NaN where no row was right before. In JSON */
     double change_p75;      /* both are null: broken, rows and clean tell them apart */
@@ -155,7 +171,7 @@ struct ys_robustness {
 extern const struct ys_record ys_robustness_record;
 
 /** Attacks the rows and judges them. Clean rows are those of which the judge's first largest logit is the label's.
- *   YS_EINVAL  logits of an image are no finite numbers
+ *   YS_EINVAL  logits of an image are no finite numbers; the model has too few classes
  *   YS_EINTR   the user asked to stop (base/stop.h); or what the model's functions return. `found` then holds the
  *              attacks that were finished, with neither robust nor curve, and is to be freed all the same. */
 ys_status ys_attack_model(const struct ys_attacked *model, const struct ys_attack_spec *spec,

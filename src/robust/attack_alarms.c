@@ -10,7 +10,7 @@ static const double change_threshold = 1e-4;
 static const double sum_tolerance = 1e-3;         /* of the sum of probabilities from 1 */
 static const double probabilities_threshold = .5; /* of the rows */
 static const double zero_threshold = .1;          /* of the rows */
-static const double single_step_threshold = .002; /* of the rows, and at least two of them */
+static const double fewer_threshold = .002;       /* of the rows, and at least two of them */
 
 /** Raises it where `value` is above `threshold`. */
 static ys_status raise(struct ys_robustness *found, const char *attack, const char *what, double value,
@@ -72,7 +72,7 @@ static ys_status look(struct ys_attack_group *group, struct seen *seen)
         seen->probabilities += are_probabilities(logits + i * classes, classes);
         ys_loss_cotangent(logits + i * classes, classes, group->labels[i], again + i * classes);
     }
-    YS_TRY(ys_group_gradients(group, group->images, NULL, group->count, again, gradients));
+    YS_TRY(ys_group_gradients(group, group->images, NULL, group->count, again, NULL, gradients));
     for (size_t i = 0; i < group->count; i++)
         seen->zero += is_zero(gradients + i * pixels, pixels);
     return YS_OK;
@@ -100,9 +100,9 @@ static ys_status look_at_all(const struct ys_attacked_rows *rows, struct seen *s
 
 static ys_status attack_without_bound(struct ys_attacked_rows *rows, struct ys_robustness *found)
 {
-    const struct ys_attack everything = {.kind = YS_ATTACK_PGD, .numbers = {1, 40, 0.1}};
+    const struct ys_attack everything = ys_attack_at(YS_ATTACK_PGD, 1);
     struct ys_attack_result result;
-    YS_TRY(ys_attack_rows(rows, &everything, 1, &result));
+    YS_TRY(ys_attack_rows(rows, &everything, &result));
     ys_status status =
         raise(found, result.attack, "a change without bound leaves more rows than chance",
               (double)(result.clean - result.broken) / (double)result.rows, 1 / (double)rows->model->classes);
@@ -123,36 +123,69 @@ ys_status ys_attack_alarms_before(struct ys_attacked_rows *rows, struct ys_robus
     return attack_without_bound(rows, found);
 }
 
-/** How many rows fgsm breaks at that EPS. */
-static ys_status single_step(struct ys_attacked_rows *rows, double eps, const struct ys_robustness *found,
-                             int64_t *broken)
+/** How many rows an attack breaks at that EPS; it is made where nobody asked for it. */
+static ys_status count_broken(struct ys_attacked_rows *rows, enum ys_attack_kind kind, double eps,
+                              const struct ys_robustness *found, int64_t *broken)
 {
-    const struct ys_attack attack = {.kind = YS_ATTACK_FGSM, .numbers = {eps}};
+    const struct ys_attack attack = ys_attack_at(kind, eps);
     struct ys_attack_result result;
     const struct ys_attack_result *results = found->attacks.items;
     const struct ys_attacks *asked = &rows->spec->attacks;
     for (size_t i = 0; i < found->attacks.count; i++)
-        if (asked->items[i].kind == YS_ATTACK_FGSM && asked->items[i].numbers[0] == eps) {
+        if (asked->items[i].kind == kind && asked->items[i].numbers[0] == eps) {
             *broken = results[i].broken;
             return YS_OK;
         }
-    YS_TRY(ys_attack_rows(rows, &attack, 1, &result));
+    YS_TRY(ys_attack_rows(rows, &attack, &result));
     *broken = result.broken;
     ys_record_fini(&ys_attack_result_record, &result);
     return YS_OK;
 }
 
+static bool follows_gradients(enum ys_attack_kind kind)
+{
+    return ys_attack_norm(kind) == YS_CHANGE_LARGEST && kind != YS_ATTACK_SQUARE && kind != YS_ATTACK_AUTOATTACK;
+}
+
+/** How many rows attacks that follow gradients break at that EPS, one or the other of those that were asked for. */
+static ys_status count_broken_by_gradients(struct ys_attacked_rows *rows, double eps, const struct ys_robustness *found,
+                                           int64_t *broken)
+{
+    const struct ys_attack_result *results = found->attacks.items;
+    const struct ys_attacks *asked = &rows->spec->attacks;
+    bool was_asked = false;
+    *broken = 0;
+    for (size_t row = 0; row < rows->spec->rows; row++) {
+        bool is_broken = false;
+        for (size_t i = 0; i < found->attacks.count; i++)
+            if (follows_gradients(asked->items[i].kind) && asked->items[i].numbers[0] == eps) {
+                was_asked = true;
+                is_broken = is_broken || results[i].outcomes[row] == 'b';
+            }
+        *broken += is_broken;
+    }
+    return was_asked ? YS_OK : count_broken(rows, YS_ATTACK_PGD, eps, found, broken);
+}
+
 ys_status ys_attack_alarms_behind(struct ys_attacked_rows *rows, struct ys_robustness *found)
 {
-    const double rows_threshold = fmax(2, single_step_threshold * (double)rows->spec->rows);
+    const double rows_threshold = fmax(2, fewer_threshold * (double)rows->spec->rows);
     const struct ys_attack_result *results = found->attacks.items;
     for (size_t i = 0; i < found->attacks.count; i++) {
+        const struct ys_attack *attack = &rows->spec->attacks.items[i];
         int64_t broken;
-        if (rows->spec->attacks.items[i].kind != YS_ATTACK_PGD)
-            continue;
-        YS_TRY(single_step(rows, rows->spec->attacks.items[i].numbers[0], found, &broken));
-        YS_TRY(raise(found, results[i].attack, "one step of the same size breaks more rows",
-                     (double)(broken - results[i].broken), rows_threshold));
+        if (attack->kind == YS_ATTACK_PGD) {
+            YS_TRY(count_broken(rows, YS_ATTACK_FGSM, attack->numbers[0], found, &broken));
+            YS_TRY(raise(found, results[i].attack, "one step of the same size breaks more rows",
+                         (double)(broken - results[i].broken), rows_threshold));
+        } else if (attack->kind == YS_ATTACK_SQUARE) {
+            YS_TRY(count_broken_by_gradients(rows, attack->numbers[0], found, &broken));
+            YS_TRY(raise(found, results[i].attack, "it breaks more rows without gradients than others with them",
+                         (double)(results[i].broken - broken), rows_threshold));
+        } else if (attack->kind == YS_ATTACK_AUTOATTACK) {
+            YS_TRY(raise(found, results[i].attack, "its part without gradients breaks rows that the others did not",
+                         (double)results[i].blindly_broken, rows_threshold));
+        }
     }
     return YS_OK;
 }

@@ -8,7 +8,8 @@
 /** What is seen on the images as they are: outputs that change from call to call, probabilities in place of logits,
  * gradients of zero; then that pgd at EPS 1, which may make any image of any, leaves more rows than chance would. */
 ys_status ys_attack_alarms_before(struct ys_attacked_rows *rows, struct ys_robustness *found) YS_MUST_CHECK;
-/** What results say: at the EPS of a pgd fgsm breaks more. Runs fgsm where nobody asked for it. */
+/** What results say: at the EPS of a pgd fgsm breaks more; square breaks more than what follows
+ * gradients at its EPS, or than autoattack's other parts did. Runs fgsm and pgd where nobody asked for them. */
 ys_status ys_attack_alarms_behind(struct ys_attacked_rows *rows, struct ys_robustness *found) YS_MUST_CHECK;
 
 #endif

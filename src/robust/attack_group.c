@@ -60,7 +60,7 @@ ys_status ys_group_logits(struct ys_attack_group *group, const float *x, const s
 }
 
 ys_status ys_group_gradients(struct ys_attack_group *group, const float *x, const size_t *which, size_t count,
-                             const float *cotangents, float *gradients)
+                             const float *cotangents, float *logits, float *gradients)
 {
     const struct ys_attacked *model = group->model;
     for (size_t from = 0; from < count; from += model->batch) {
@@ -68,10 +68,10 @@ ys_status ys_group_gradients(struct ys_attack_group *group, const float *x, cons
         if (ys_stop_signal())
             return ys_stopped();
         YS_TRY(model->gradient(model->of, gather(group, x, which, from, rows), cotangents + from * model->classes, rows,
-                               NULL, gradients + from * model->pixels));
+                               logits ? logits + from * model->classes : NULL, gradients + from * model->pixels));
     }
     group->gradients += (int64_t)count;
-    if (!are_finite(gradients, count * model->pixels))
+    if (!are_finite(gradients, count * model->pixels) || (logits && !are_finite(logits, count * model->classes)))
         return ys_fail(YS_EINVAL, "the gradient by an image has no finite numbers: there is nothing to follow");
     return YS_OK;
 }
@@ -83,6 +83,29 @@ int64_t ys_first_largest(const float *logits, size_t count)
         if (logits[k] > logits[best])
             best = k;
     return (int64_t)best;
+}
+
+void ys_rank_classes(const float *logits, size_t classes, int64_t but, int64_t *ranks, size_t count)
+{
+    for (size_t r = 0; r < count; r++) {
+        int64_t best = -1;
+        for (int64_t k = 0; k < (int64_t)classes; k++) {
+            bool is_taken = k == but;
+            for (size_t before = 0; before < r; before++)
+                is_taken = is_taken || ranks[before] == k;
+            if (!is_taken && (best < 0 || logits[k] > logits[best]))
+                best = k;
+        }
+        ranks[r] = best;
+    }
+}
+
+int64_t ys_group_target(const struct ys_attack_group *group, size_t i, const float *logits)
+{
+    int64_t ranks[YS_TARGETS_MOST];
+    YS_ASSERT(group->pass < YS_TARGETS_MOST);
+    ys_rank_classes(logits, group->model->classes, group->labels[i], ranks, group->pass + 1);
+    return ranks[group->pass];
 }
 
 int64_t ys_largest_other(const float *logits, size_t count, int64_t label)
@@ -126,4 +149,10 @@ double ys_distance_l2(const float *a, const float *b, size_t count)
 float ys_clipped_pixel(float value)
 {
     return value < 0 ? 0 : value > 1 ? 1 : value;
+}
+
+float ys_bounded_pixel(float value, float image, float eps)
+{
+    const float low = image - eps, high = image + eps;
+    return ys_clipped_pixel(value < low ? low : value > high ? high : value);
 }

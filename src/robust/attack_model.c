@@ -49,9 +49,9 @@ static ys_status follow_curve(struct ys_attacked_rows *rows, struct ys_robustnes
 {
     for (size_t i = 0; i < rows->spec->curve_count; i++) {
         const double eps = rows->spec->curve[i];
-        const struct ys_attack attack = {.kind = YS_ATTACK_PGD, .numbers = {eps, 40, eps / 10}};
+        const struct ys_attack attack = ys_attack_at(YS_ATTACK_PGD, eps);
         struct ys_attack_result result;
-        YS_TRY(ys_attack_rows(rows, &attack, rows->spec->restarts, &result));
+        YS_TRY(ys_attack_rows(rows, &attack, &result));
         ys_status status = add_standing(&found->curve, eps, result.clean - result.broken);
         ys_record_fini(&ys_attack_result_record, &result);
         YS_TRY(status);
@@ -63,13 +63,14 @@ static ys_status attack_all(struct ys_attacked_rows *rows, struct ys_robustness 
 {
     const struct ys_attack_spec *spec = rows->spec;
     rows->attacks_to_do = 1 + spec->attacks.count + spec->curve_count;
-    for (size_t i = 0; i < spec->attacks.count; i++)
-        rows->attacks_to_do += spec->attacks.items[i].kind == YS_ATTACK_PGD;
+    for (size_t i = 0; i < spec->attacks.count; i++) /* what alarms may ask for */
+        rows->attacks_to_do +=
+            spec->attacks.items[i].kind == YS_ATTACK_PGD || spec->attacks.items[i].kind == YS_ATTACK_SQUARE;
     if (rows->clean > 0)
         YS_TRY(ys_attack_alarms_before(rows, found));
     for (size_t i = 0; i < spec->attacks.count; i++) {
         struct ys_attack_result result, *place;
-        YS_TRY(ys_attack_rows(rows, &spec->attacks.items[i], spec->restarts, &result));
+        YS_TRY(ys_attack_rows(rows, &spec->attacks.items[i], &result));
         place = ys_list_add(&ys_attack_result_record, &found->attacks);
         if (!place) {
             ys_record_fini(&ys_attack_result_record, &result);
@@ -89,6 +90,7 @@ ys_status ys_attack_model(const struct ys_attacked *model, const struct ys_attac
     struct ys_attacked_rows rows;
     ys_record_init(&ys_robustness_record, found);
     YS_ASSERT(spec->rows > 0 && spec->restarts > 0 && model->batch > 0 && model->classes > 1);
+    YS_TRY(ys_attacks_check_classes(&spec->attacks, model->classes));
     YS_TRY(ys_attacked_rows_init(model, spec, &rows));
     found->rows = (int64_t)spec->rows;
     found->clean = (int64_t)rows.clean;

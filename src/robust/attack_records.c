@@ -10,6 +10,8 @@ static const struct ys_field result_fields[] = {
     YS_FIELD(RESULT, broken, YS_FIELD_INT, "1", 0, "of those that were right, as judged again in double"),
     YS_FIELD(RESULT, target_reached, YS_FIELD_INT, "1", YS_FIELD_NULL,
              "of the broken rows, those that became the class after the true one; null where none is aimed at"),
+    YS_FIELD(RESULT, blindly_broken, YS_FIELD_INT, "1", YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+             "of the broken rows, those that stood until autoattack came to its part without gradients"),
     YS_FIELD(RESULT, change_p25, YS_FIELD_REAL, "1", YS_FIELD_NULL,
              "of all rows, 0 of one that was wrong before; null where it is infinite, since too few rows were broken, "
              "and where no row was right before"),

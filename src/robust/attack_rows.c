@@ -14,10 +14,18 @@ enum { GROUP_BYTES = 16 << 20 }; /* of the images of a group; the attacks keep u
 typedef ys_status attack_run(struct ys_attack_group *group);
 
 static attack_run *const runs[YS_ATTACK_KINDS] = {
-    [YS_ATTACK_FGSM] = ys_attack_bounded,      [YS_ATTACK_BIM] = ys_attack_bounded, [YS_ATTACK_PGD] = ys_attack_bounded,
-    [YS_ATTACK_DEEPFOOL] = ys_attack_deepfool, [YS_ATTACK_CW] = ys_attack_cw,       [YS_ATTACK_DDN] = ys_attack_ddn,
-    [YS_ATTACK_JSMA] = ys_attack_jsma,
+    [YS_ATTACK_FGSM] = ys_attack_bounded,  [YS_ATTACK_BIM] = ys_attack_bounded,
+    [YS_ATTACK_PGD] = ys_attack_bounded,   [YS_ATTACK_DEEPFOOL] = ys_attack_deepfool,
+    [YS_ATTACK_CW] = ys_attack_cw,         [YS_ATTACK_DDN] = ys_attack_ddn,
+    [YS_ATTACK_JSMA] = ys_attack_jsma,     [YS_ATTACK_APGD_CE] = ys_attack_apgd,
+    [YS_ATTACK_APGD_T] = ys_attack_apgd,   [YS_ATTACK_FAB_T] = ys_attack_fab,
+    [YS_ATTACK_SQUARE] = ys_attack_square,
 };
+/* What autoattack is made of, in the published order, with each one's share of the time where most rows stand. */
+static const struct {
+    enum ys_attack_kind kind;
+    double share;
+} ensemble[] = {{YS_ATTACK_APGD_CE, 0.04}, {YS_ATTACK_APGD_T, 0.36}, {YS_ATTACK_FAB_T, 0.3}, {YS_ATTACK_SQUARE, 0.3}};
 
 /** Without a judge of its own: the model's own logits. */
 static ys_status ask_model(const struct ys_attacked *model, const float *images, size_t count, double *logits)
@@ -85,7 +93,7 @@ ys_status ys_attacked_rows_group(const struct ys_attacked_rows *rows, const size
                                  struct ys_attack_group *group)
 {
     const size_t pixels = rows->model->pixels;
-    *group = (struct ys_attack_group){.model = rows->model, .count = count};
+    *group = (struct ys_attack_group){.model = rows->model, .count = count, .rows = list, .seed = rows->spec->seed};
     float *images = ys_group_room(group, pixels, sizeof *images);
     int64_t *labels = ys_group_room(group, 1, sizeof *labels);
     group->images = images;
@@ -105,17 +113,30 @@ ys_status ys_attacked_rows_group(const struct ys_attacked_rows *rows, const size
     return YS_OK;
 }
 
-/** pgd's beginning of row `row`: as far as EPS from the image, by a lot that hangs on seed, restart and row alone. */
-static void begin_elsewhere(const struct ys_attack_spec *spec, double eps, size_t restart, size_t row, size_t pixels,
-                            float *changed)
+static bool is_apgd(enum ys_attack_kind kind)
 {
+    return kind == YS_ATTACK_APGD_CE || kind == YS_ATTACK_APGD_T;
+}
+
+/** The beginning of row `row` of pgd and apgd: as far as EPS from the image, by a lot that hangs on seed, pass and row
+ * alone. apgd stretches it until its largest change is EPS. */
+static void begin_elsewhere(const struct ys_attack_spec *spec, const struct ys_attack *attack, size_t pass, size_t row,
+                            size_t pixels, float *changed)
+{
+    const bool is_given = spec->start && (pass == 0 || attack->kind == YS_ATTACK_APGD_T);
+    double scale = attack->numbers[0], largest = 0;
     char name[64];
     struct ys_rng rng;
-    const float *start = spec->start && restart == 0 ? spec->start + row * pixels : NULL;
-    snprintf(name, sizeof name, "attack start %zu of row %zu", restart, row);
+    snprintf(name, sizeof name, "attack start %zu of row %zu", pass, row);
     ys_rng_init(&rng, spec->seed, name);
-    for (size_t p = 0; p < pixels; p++)
-        changed[p] = ys_clipped_pixel(changed[p] + (start ? start[p] : (float)((2 * ys_rng_uniform(&rng) - 1) * eps)));
+    for (size_t p = 0; !is_given && is_apgd(attack->kind) && p < pixels; p++)
+        largest = fmax(largest, fabs(2 * ys_rng_uniform(&rng) - 1));
+    scale = largest > 0 ? scale / largest : scale;
+    ys_rng_init(&rng, spec->seed, name);
+    for (size_t p = 0; p < pixels; p++) {
+        const float by = is_given ? spec->start[row * pixels + p] : (float)((2 * ys_rng_uniform(&rng) - 1) * scale);
+        changed[p] = ys_clipped_pixel(changed[p] + by);
+    }
 }
 
 static double change_of(enum ys_attack_norm norm, const float *changed, const float *image, size_t pixels)
@@ -151,15 +172,16 @@ static ys_status judge_group(const struct ys_attacked_rows *rows, const struct y
     return status;
 }
 
-static ys_status attack_group(const struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restart,
+static ys_status attack_group(const struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t pass,
                               const size_t *list, size_t count, struct ys_attack_result *result, double *change)
 {
     const size_t pixels = rows->model->pixels;
     struct ys_attack_group group;
     YS_TRY(ys_attacked_rows_group(rows, list, count, &group));
     group.attack = attack;
-    for (size_t i = 0; attack->kind == YS_ATTACK_PGD && i < count; i++)
-        begin_elsewhere(rows->spec, attack->numbers[0], restart, list[i], pixels, group.changed + i * pixels);
+    group.pass = pass;
+    for (size_t i = 0; (attack->kind == YS_ATTACK_PGD || is_apgd(attack->kind)) && i < count; i++)
+        begin_elsewhere(rows->spec, attack, pass, list[i], pixels, group.changed + i * pixels);
     ys_status status = runs[attack->kind](&group);
     if (status == YS_OK)
         status = judge_group(rows, &group, list, result, change);
@@ -176,28 +198,51 @@ static void say_progress(const struct ys_attacked_rows *rows, double part, const
                              what);
 }
 
-/** Restart after restart, all rows that stand. `list`: room for as many. */
-static ys_status attack_standing(const struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restarts,
-                                 size_t *list, struct ys_attack_result *result, double *change)
+/** How often an attack goes over the rows that stand: once for each restart or target, as it has them. */
+static size_t passes_of(const struct ys_attacked_rows *rows, enum ys_attack_kind kind)
+{
+    const size_t others = rows->model->classes - 1;
+    if (kind == YS_ATTACK_APGD_T || kind == YS_ATTACK_FAB_T)
+        return others < YS_TARGETS_MOST ? others : YS_TARGETS_MOST;
+    return kind == YS_ATTACK_PGD ? rows->spec->restarts : 1;
+}
+
+/** Pass after pass, all rows that stand. `list`: room for as many. The pass is a part `share` from `done` on. */
+static ys_status attack_standing(const struct ys_attacked_rows *rows, const struct ys_attack *attack, double done,
+                                 double share, size_t *list, struct ys_attack_result *result, double *change)
 {
     const size_t batch = rows->model->batch, fit = GROUP_BYTES / sizeof(float) / rows->model->pixels;
-    const size_t most = fit / batch > 0 ? fit / batch * batch : batch;
-    for (size_t restart = 0; restart < restarts; restart++) {
+    const size_t most = fit / batch > 0 ? fit / batch * batch : batch, passes = passes_of(rows, attack->kind);
+    for (size_t pass = 0; pass < passes; pass++) {
         size_t standing = 0;
         for (size_t row = 0; row < rows->spec->rows; row++)
             if (result->outcomes[row] == 's')
                 list[standing++] = row;
         for (size_t from = 0; from < standing; from += most) {
-            const double part = (double)from / (double)standing;
-            say_progress(rows, ((double)restart + part) / (double)restarts, result->attack);
-            YS_TRY(attack_group(rows, attack, restart, list + from, standing - from < most ? standing - from : most,
+            const double part = ((double)pass + (double)from / (double)standing) / (double)passes;
+            say_progress(rows, done + share * part, result->attack);
+            YS_TRY(attack_group(rows, attack, pass, list + from, standing - from < most ? standing - from : most,
                                 result, change));
         }
     }
     return YS_OK;
 }
 
-static ys_status fill(const struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restarts,
+static ys_status attack_by_ensemble(const struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t *list,
+                                    struct ys_attack_result *result, double *change)
+{
+    double done = 0;
+    for (size_t i = 0; i < sizeof ensemble / sizeof *ensemble; i++) {
+        const struct ys_attack part = ys_attack_at(ensemble[i].kind, attack->numbers[0]);
+        const int64_t broken = result->broken;
+        YS_TRY(attack_standing(rows, &part, done, ensemble[i].share, list, result, change));
+        result->blindly_broken = result->broken - broken; /* of the last part */
+        done += ensemble[i].share;
+    }
+    return YS_OK;
+}
+
+static ys_status fill(const struct ys_attacked_rows *rows, const struct ys_attack *attack,
                       struct ys_attack_result *result, double *change)
 {
     const size_t count = rows->spec->rows;
@@ -209,8 +254,10 @@ static ys_status fill(const struct ys_attacked_rows *rows, const struct ys_attac
         result->outcomes[row] = rows->is_right[row] ? 's' : 'w';
         change[row] = rows->is_right[row] ? (double)INFINITY : 0;
     }
-    if (status == YS_OK)
-        status = attack_standing(rows, attack, attack->kind == YS_ATTACK_PGD ? restarts : 1, list, result, change);
+    if (status == YS_OK && attack->kind == YS_ATTACK_AUTOATTACK)
+        status = attack_by_ensemble(rows, attack, list, result, change);
+    else if (status == YS_OK)
+        status = attack_standing(rows, attack, 0, 1, list, result, change);
     ys_free(list);
     return status;
 }
@@ -222,8 +269,7 @@ static double quartile(const double *sorted, size_t count, double p)
     return isinf(sorted[(size_t)ceil(at)]) ? (double)INFINITY : ys_stat_quantile(sorted, count, p);
 }
 
-ys_status ys_attack_rows(struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restarts,
-                         struct ys_attack_result *result)
+ys_status ys_attack_rows(struct ys_attacked_rows *rows, const struct ys_attack *attack, struct ys_attack_result *result)
 {
     const size_t count = rows->spec->rows;
     const uint64_t start_ns = ys_time_ns();
@@ -232,7 +278,8 @@ ys_status ys_attack_rows(struct ys_attacked_rows *rows, const struct ys_attack *
     result->rows = (int64_t)count;
     result->clean = (int64_t)rows->clean;
     result->target_reached = attack->kind == YS_ATTACK_JSMA ? 0 : YS_FIELD_NONE;
-    ys_status status = change ? fill(rows, attack, restarts, result, change) : ys_out_of_memory();
+    result->blindly_broken = attack->kind == YS_ATTACK_AUTOATTACK ? 0 : YS_FIELD_NONE;
+    ys_status status = change ? fill(rows, attack, result, change) : ys_out_of_memory();
     if (status == YS_OK && rows->clean > 0) {
         ys_stat_sort(change, count);
         result->change_p25 = quartile(change, count, 0.25);

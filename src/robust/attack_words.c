@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_MOST 100000
-#define BLANKS     " \t\r\n"
+#define STEPS_MOST    100000
+#define QUERIES_MOST  1000000
+#define CLASSES_LEAST 4 /* of the ratio of differences, which divides by the third and fourth logit */
+#define BLANKS        " \t\r\n"
 
 struct attack_number {
     const char *name;
@@ -49,12 +51,21 @@ static const struct attack_form forms[YS_ATTACK_KINDS] = {
     [YS_ATTACK_DDN] = {YS_CHANGE_L2, 1, {STEPS(100)}},
     [YS_ATTACK_JSMA] = {YS_CHANGE_PIXELS, 2, {{.name = "THETA", .high = 1, .taken = 1, .above_low = true},
                                               {.name = "GAMMA", .high = 1, .taken = 0.1, .above_low = true}}},
+    [YS_ATTACK_APGD_CE] = {YS_CHANGE_LARGEST, 1, {EPS}},
+    [YS_ATTACK_APGD_T] = {YS_CHANGE_LARGEST, 1, {EPS}},
+    [YS_ATTACK_FAB_T] = {YS_CHANGE_LARGEST, 1, {EPS}},
+    [YS_ATTACK_SQUARE] = {YS_CHANGE_LARGEST, 2, {EPS, {.name = "QUERIES", .low = 1, .high = QUERIES_MOST,
+                                                       .taken = 5000, .whole = true}}},
+    [YS_ATTACK_AUTOATTACK] = {YS_CHANGE_LARGEST, 1, {EPS}},
 };
 /* clang-format on */
 
 static const char *const names[] = {
-    [YS_ATTACK_FGSM] = "fgsm", [YS_ATTACK_BIM] = "bim", [YS_ATTACK_PGD] = "pgd",   [YS_ATTACK_DEEPFOOL] = "deepfool",
-    [YS_ATTACK_CW] = "cw",     [YS_ATTACK_DDN] = "ddn", [YS_ATTACK_JSMA] = "jsma", [YS_ATTACK_KINDS] = NULL};
+    [YS_ATTACK_FGSM] = "fgsm",         [YS_ATTACK_BIM] = "bim",         [YS_ATTACK_PGD] = "pgd",
+    [YS_ATTACK_DEEPFOOL] = "deepfool", [YS_ATTACK_CW] = "cw",           [YS_ATTACK_DDN] = "ddn",
+    [YS_ATTACK_JSMA] = "jsma",         [YS_ATTACK_APGD_CE] = "apgd-ce", [YS_ATTACK_APGD_T] = "apgd-t",
+    [YS_ATTACK_FAB_T] = "fab-t",       [YS_ATTACK_SQUARE] = "square",   [YS_ATTACK_AUTOATTACK] = "autoattack",
+    [YS_ATTACK_KINDS] = NULL};
 const struct ys_names ys_attack_kinds = {"attack", names, YS_ATTACK_KINDS};
 
 enum ys_attack_norm ys_attack_norm(enum ys_attack_kind kind)
@@ -65,6 +76,37 @@ enum ys_attack_norm ys_attack_norm(enum ys_attack_kind kind)
 double ys_attack_eps(const struct ys_attack *attack)
 {
     return forms[attack->kind].norm == YS_CHANGE_LARGEST ? attack->numbers[0] : (double)NAN;
+}
+
+/** Numbers from number `from` on as they are where they are not said. */
+static void take_numbers(struct ys_attack *attack, size_t from)
+{
+    const struct attack_form *form = &forms[attack->kind];
+    for (size_t i = from; i < form->count; i++) {
+        const struct attack_number *number = &form->numbers[i];
+        attack->numbers[i] = number->of_eps ? attack->numbers[0] / number->taken : number->taken;
+        attack->was_taken[i] = true;
+    }
+}
+
+struct ys_attack ys_attack_at(enum ys_attack_kind kind, double eps)
+{
+    struct ys_attack attack = {.kind = kind, .numbers = {eps}};
+    take_numbers(&attack, 1);
+    return attack;
+}
+
+ys_status ys_attacks_check_classes(const struct ys_attacks *attacks, size_t classes)
+{
+    for (size_t i = 0; i < attacks->count && classes < CLASSES_LEAST; i++) {
+        const enum ys_attack_kind kind = attacks->items[i].kind;
+        if (kind == YS_ATTACK_APGD_T || kind == YS_ATTACK_AUTOATTACK)
+            return ys_fail(YS_EINVAL,
+                           "%s needs %d classes, because its loss divides by the third and the fourth logit, and the "
+                           "model has %zu: use apgd-ce, fab-t and square",
+                           names[kind], CLASSES_LEAST, classes);
+    }
+    return YS_OK;
 }
 
 char *ys_attack_text(const struct ys_attack *attack)
@@ -155,15 +197,10 @@ static ys_status read_numbers(const char *from, size_t length, struct ys_attack 
         count++;
         from = to + 1;
     }
-    for (; count < form->count; count++) {
-        const struct attack_number *number = &form->numbers[count];
-        if (isnan(number->taken))
-            return ys_fail(YS_EINVAL,
-                           "EPS is missing, the largest change of a pixel, 0 to 1: write %s(0.1) or %s(8/255)",
-                           names[attack->kind], names[attack->kind]);
-        attack->numbers[count] = number->of_eps ? attack->numbers[0] / number->taken : number->taken;
-        attack->was_taken[count] = true;
-    }
+    if (count < form->count && isnan(form->numbers[count].taken))
+        return ys_fail(YS_EINVAL, "EPS is missing, the largest change of a pixel, 0 to 1: write %s(0.1) or %s(8/255)",
+                       names[attack->kind], names[attack->kind]);
+    take_numbers(attack, count);
     return YS_OK;
 }
 

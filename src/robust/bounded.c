@@ -31,7 +31,7 @@ ys_status ys_attack_bounded(struct ys_attack_group *group)
         YS_TRY(ys_group_logits(group, group->changed, NULL, group->count, logits));
         for (size_t i = 0; i < group->count; i++)
             ys_loss_cotangent(logits + i * classes, classes, group->labels[i], cotangents + i * classes);
-        YS_TRY(ys_group_gradients(group, group->changed, NULL, group->count, cotangents, gradients));
+        YS_TRY(ys_group_gradients(group, group->changed, NULL, group->count, cotangents, NULL, gradients));
         for (size_t i = 0; i < group->count; i++)
             step_within(group->changed + i * pixels, gradients + i * pixels, group->images + i * pixels, pixels, step,
                         eps);

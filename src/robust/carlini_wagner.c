@@ -140,7 +140,7 @@ static ys_status step_all(struct cw *w, size_t step, bool is_checked)
         w->active[kept++] = i;
     }
     w->active_count = kept;
-    YS_TRY(ys_group_gradients(group, w->x, w->pulled, pulled, w->cotangents, w->gradients));
+    YS_TRY(ys_group_gradients(group, w->x, w->pulled, pulled, w->cotangents, NULL, w->gradients));
     for (size_t a = 0; a < kept; a++) {
         const bool is_pulled = next < pulled && w->pulled[next] == w->active[a];
         move_on(w, w->active[a], is_pulled ? w->gradients + next * pixels : NULL, step);

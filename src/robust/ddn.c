@@ -72,7 +72,7 @@ static ys_status search(struct ddn *d)
         YS_TRY(ys_group_logits(group, d->x, NULL, group->count, d->logits));
         for (size_t i = 0; i < group->count; i++)
             ys_loss_cotangent(d->logits + i * classes, classes, group->labels[i], d->cotangents + i * classes);
-        YS_TRY(ys_group_gradients(group, d->x, NULL, group->count, d->cotangents, d->gradients));
+        YS_TRY(ys_group_gradients(group, d->x, NULL, group->count, d->cotangents, NULL, d->gradients));
         for (size_t i = 0; i < group->count; i++) {
             const bool is_broken = ys_first_largest(d->logits + i * classes, classes) != group->labels[i];
             keep_shortest(d, i, is_broken);

@@ -21,25 +21,6 @@ struct deepfool {
     double *distance, *steepness; /* [active]: to the nearest boundary; the norm of its gradient */
 };
 
-/** The candidates of a row whose image has such logits. */
-static void choose_candidates(const struct deepfool *d, size_t row)
-{
-    const size_t classes = d->group->model->classes;
-    const float *logits = d->logits + row * classes;
-    int64_t *chosen = d->candidates + row * d->others;
-    for (size_t c = 0; c < d->others; c++) {
-        int64_t best = -1;
-        for (int64_t k = 0; k < (int64_t)classes; k++) {
-            bool is_taken = k == d->group->labels[row];
-            for (size_t before = 0; before < c; before++)
-                is_taken = is_taken || chosen[before] == k;
-            if (!is_taken && (best < 0 || logits[k] > logits[best]))
-                best = k;
-        }
-        chosen[c] = best;
-    }
-}
-
 /** Takes out of the active rows those that are broken; logits stay beside their rows. */
 static void leave_out_broken(struct deepfool *d)
 {
@@ -69,7 +50,7 @@ static ys_status try_candidate(struct deepfool *d, size_t c)
         d->cotangents[a * classes + (size_t)d->candidates[d->active[a] * d->others + c]] = 1;
         d->cotangents[a * classes + (size_t)group->labels[d->active[a]]] = -1;
     }
-    YS_TRY(ys_group_gradients(group, group->changed, d->active, d->active_count, d->cotangents, d->gradients));
+    YS_TRY(ys_group_gradients(group, group->changed, d->active, d->active_count, d->cotangents, NULL, d->gradients));
     for (size_t a = 0; a < d->active_count; a++) {
         const float *gradient = d->gradients + a * pixels, *logits = d->logits + a * classes;
         const double norm = ys_norm_l2(gradient, pixels);
@@ -100,12 +81,12 @@ static void step_across(const struct deepfool *d, size_t a)
 static ys_status search(struct deepfool *d)
 {
     struct ys_attack_group *group = d->group;
-    const size_t steps = (size_t)group->attack->numbers[0];
+    const size_t steps = (size_t)group->attack->numbers[0], classes = group->model->classes;
     YS_TRY(ys_group_logits(group, group->images, NULL, group->count, d->logits));
     d->active_count = group->count;
     for (size_t i = 0; i < group->count; i++) {
         d->active[i] = i;
-        choose_candidates(d, i);
+        ys_rank_classes(d->logits + i * classes, classes, group->labels[i], d->candidates + i * d->others, d->others);
     }
     leave_out_broken(d);
     for (size_t s = 0; s < steps && d->active_count > 0; s++) {

@@ -100,10 +100,10 @@ static ys_status ask_both(struct jsma *j)
     memset(j->cotangents, 0, j->active_count * classes * sizeof *j->cotangents);
     for (size_t a = 0; a < j->active_count; a++)
         j->cotangents[a * classes + (size_t)target_of(group, j->active[a])] = 1;
-    YS_TRY(ys_group_gradients(group, group->changed, j->active, j->active_count, j->cotangents, j->rise));
+    YS_TRY(ys_group_gradients(group, group->changed, j->active, j->active_count, j->cotangents, NULL, j->rise));
     for (size_t k = 0; k < j->active_count * classes; k++)
         j->cotangents[k] = 1 - j->cotangents[k];
-    return ys_group_gradients(group, group->changed, j->active, j->active_count, j->cotangents, j->fall);
+    return ys_group_gradients(group, group->changed, j->active, j->active_count, j->cotangents, NULL, j->fall);
 }
 
 /** Changes two pixels of each active row; those without a pair do not go on. */

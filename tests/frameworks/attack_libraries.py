@@ -1,4 +1,4 @@
-"""The attacks of src/robust against those of foolbox and torchattacks: the same network, images and gradients, which are
+"""The attacks of src/robust against those of foolbox, torchattacks and pyautoattack: the same network, images and gradients, which are
 PyTorch's in float32 on both sides. Each case prints what it found: the table of docs/robustness.md."""
 
 import ctypes as C
@@ -7,13 +7,14 @@ import sys
 import foolbox
 import numpy
 import torch
+from pyautoattack import autopgd_base, fab_pt, square
 import torchattacks
 
 import tap
 
 PIXELS, CLASSES, BATCH, SIDE = 144, 10, 50, 12
 RESULT = [("attack", C.c_char_p), ("rows", C.c_int64), ("clean", C.c_int64), ("broken", C.c_int64), ("target", C.c_int64),
-          ("p25", C.c_double), ("p50", C.c_double), ("p75", C.c_double), ("gradients", C.c_int64), ("queries", C.c_int64),
+          ("blind", C.c_int64), ("p25", C.c_double), ("p50", C.c_double), ("p75", C.c_double), ("gradients", C.c_int64), ("queries", C.c_int64),
           ("attack_s", C.c_double), ("outcomes", C.c_char_p)]
 LOGITS = C.CFUNCTYPE(C.c_int, C.c_void_p, C.POINTER(C.c_float), C.c_size_t, C.POINTER(C.c_float))
 GRADIENT = C.CFUNCTYPE(C.c_int, C.c_void_p, C.POINTER(C.c_float), C.POINTER(C.c_float), C.c_size_t, C.POINTER(C.c_float),
@@ -87,6 +88,11 @@ class Ours:
         self.library.attack_by_word.restype = C.c_char_p
         self.double = [p.detach().double() for p in net.parameters()]
         self.logits, self.gradient, self.judge = LOGITS(self.on_logits), GRADIENT(self.on_gradient), JUDGE(self.on_judge)
+
+    def uniforms(self, name, count):
+        values = (C.c_double * count)()
+        self.library.attack_uniforms(C.c_uint64(0), name.encode(), C.c_size_t(count), values)
+        return list(values)
 
     def images(self, pointer, count):
         return torch.from_numpy(numpy.ctypeslib.as_array(pointer, (count, 1, SIDE, SIDE)).copy())
@@ -184,12 +190,61 @@ def compare_pixels(ours, net, x, y):
     yield (rows == 0, "jsma(1, 0.1) equals torchattacks image by image", "%d of %d images differ" % (rows, count))
 
 
+def begun(attack, x, start):
+    """An attack of pyautoattack whose runs begin where ours do."""
+    rows, run = {image.numpy().tobytes(): i for i, image in enumerate(x)}, attack.attack_single_run
+    attack.attack_single_run = lambda some, labels: run(
+        some, labels, some + start[[rows[image.numpy().tobytes()] for image in some]])
+    return attack
+
+
+def with_our_lots(attack, ours, count):
+    """Square of pyautoattack with the numbers that ours draws: the stripes of each row, then a square a query."""
+    drawn = []  # of this query and what of it is not used yet: place, place, signs
+
+    def signs(shape):
+        if len(shape) == 4:  # rows, channels, 1, width
+            values = [ours.uniforms("square stripes of row %d" % row, shape[1] * shape[3]) for row in range(count)]
+        else:
+            values = [drawn.pop(0) for _ in range(shape[0])]
+        return torch.tensor(values, dtype=torch.float64).sub(0.5).sign().float().reshape(shape)
+
+    def place(low, high):
+        if not drawn:
+            drawn.extend(ours.uniforms("square of query %d" % ours.query, 3))
+            ours.query += 1
+        return torch.tensor([int(low + (high - low) * drawn.pop(0))])
+
+    ours.query, attack.random_choice, attack.random_int = 0, signs, place
+    return attack
+
+
+def compare_ensemble(ours, net, x, y):
+    eps, count = 0.05, len(x)
+    torch.manual_seed(7)
+    start = 2 * torch.rand(x.shape) - 1
+    start = eps * start / start.abs().flatten(1).max(1)[0].view(-1, 1, 1, 1)
+    settings = {"eps": eps, "device": "cpu"}
+    for words, attack in (("apgd-ce(0.05)", begun(autopgd_base.APGDAttack(net, loss="ce", **settings), x, start)),
+                          ("apgd-t(0.05)", begun(autopgd_base.APGDAttack_targeted(net, **settings), x, start)),
+                          ("fab-t(0.05)", fab_pt.FABAttack_PT(net, targeted=True, **settings)),
+                          ("square(0.05, 1000)", with_our_lots(square.SquareAttack(net, n_queries=1000, **settings), ours, count))):
+        theirs = attack.perturb(x, y)
+        with torch.no_grad():
+            broken = (net(theirs).argmax(1) != y) & ((theirs - x).abs().flatten(1).max(1)[0] <= eps + 1e-6)
+        _, own = ours.run(words, x, y, start=start)
+        rows = int((own != broken).sum())
+        yield (rows <= count // 200 and 0 < int(broken.sum()) < count, "%s has pyautoattack's outcomes" % words,
+               "pyautoattack breaks %d of %d, here %d; %d differ" % (broken.sum(), count, own.sum(), rows))
+
+
 def cases():
     net, x, y = made()
     ours, model = Ours(sys.argv[1], net), foolbox.PyTorchModel(net, bounds=(0, 1))
     yield from compare_bounded(ours, model, x, y)
     yield from compare_smallest(ours, model, x, y)
     yield from compare_pixels(ours, net, x, y)
+    yield from compare_ensemble(ours, net, x, y)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,9 @@ static void what_is_left_out_is_taken(void)
     check_text("cw(9)", "cw(9, 300)");
     check_text("ddn()", "ddn(100)");
     check_text("jsma", "jsma(1, 0.1)");
+    check_text("apgd-ce(8/255)", "apgd-ce(0.03137254901960784)");
+    check_text("square(0.1)", "square(0.1, 5000)");
+    check_text("autoattack(0.1)", "autoattack(0.1)");
     struct ys_attacks attacks;
     REQUIRE(ys_attacks_read("pgd(0.5, 7)", &attacks) == YS_OK);
     CHECK(!attacks.items[0].was_taken[0] && !attacks.items[0].was_taken[1] && attacks.items[0].was_taken[2]);
@@ -65,6 +68,8 @@ static void what_is_wrong_is_named(void)
         {"pgd(0.1, 2.5)", "STEPS must be a whole number, 1 to 100000"},
         {"pgd(0.1, 0)", "STEPS must be a whole number"},
         {"pgd(0.1, 2, 0)", "STEP must be above 0 and at most 1"},
+        {"square(0.1, 0)", "QUERIES must be a whole number, 1 to 1000000"},
+        {"apgdt(0.1)", "did you mean apgd-t?"},
         {"jsma(0)", "THETA must be above 0"},
         {"deepfool(50, 2)", "OVERSHOOT must be at least 0 and at most 1"},
         {"fgsm(0.1", "not closed"},
