@@ -18,7 +18,7 @@
 static const double ATTACK_LIMIT_S = 24 * 3600.0;
 
 #define TWIN_NAME "twin.json"
-enum { TWIN_VERSION = 1 }; /* part of the key: raise it when the same twin would be attacked otherwise */
+enum { TWIN_VERSION = 2 }; /* part of the key: raise it when the same twin would be attacked otherwise */
 
 struct waiting {
     const char *id;

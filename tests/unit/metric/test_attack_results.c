@@ -17,10 +17,10 @@ static ys_json *attacked(int clean, int broken, const char *change, bool is_mask
         "{\"attack\":\"ddn(100)\",\"rows\":10,\"clean\":%d,\"broken\":%d,\"target_reached\":null,"
         "\"change_p25\":0.25,\"change_p50\":%s,\"change_p75\":null,\"gradients\":800,\"queries\":800,\"attack_s\":2}],"
         "\"robust\":[{\"eps\":0.1,\"standing\":%d},{\"eps\":0.2,\"standing\":0}],"
-        "\"curve\":[{\"eps\":0.05,\"standing\":%d}],\"alarms\":%s,\"is_masked\":%s}}",
+        "\"curve\":[{\"eps\":0.05,\"standing\":%d}],\"alarms\":%s,\"is_masked\":%s,\"perturbation_p50\":%s}}",
         clean, clean, broken, clean, broken, change, clean - broken, clean,
         is_masked ? "[{\"attack\":null,\"alarm\":\"outputs are probabilities\",\"value\":1,\"threshold\":0.5}]" : "[]",
-        is_masked ? "true" : "false");
+        is_masked ? "true" : "false", change);
 }
 
 static struct ys_facts_robustness *read_one(ys_json *json_taken)
@@ -36,7 +36,12 @@ static void the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_broken(
 {
     struct ys_facts_robustness *found = read_one(attacked(8, 3, "0.5", false));
     CHECK_NEAR(ys_withstood_accuracy(found).value, 0.5, 0); /* 5 of 10 stand, not 5 of 8 */
-    CHECK_NEAR(ys_withstood_change(found).value, 0.5, 0);   /* of ddn; pgd is bounded, and has none */
+    CHECK_NEAR(ys_withstood_change(found).value, 0.5, 0);
+    found->found->perturbation_p50 = 0.375; /* of each row the smallest of several attacks: below their medians */
+    CHECK_NEAR(ys_withstood_change(found).value, 0.375, 0);
+    found->found->attacks.count = 1; /* pgd is bounded, and looks for no smallest change */
+    CHECK_HAS(ys_withstood_change(found).reason, "no attack that looks for the smallest change");
+    found->found->attacks.count = 2;
     ys_record_free(&ys_facts_robustness_record, found);
 }
 
