@@ -3,8 +3,8 @@
 
     tools/build.py BUILD [--setup OPTION] ... [TARGET ...]
 
-BUILD is set up first where it is none yet, with the OPTIONs of `meson setup`, and anew where it was set up for another folder
-than this one: a checkout that was copied or moved. Without TARGETs everything is built.
+BUILD is set up first where it is none yet, with the OPTIONs of `meson setup`, which a build that stands takes too; and anew
+where it was set up for another folder than this one: a checkout that was copied or moved. Without TARGETs everything is built.
 """
 import argparse
 import json
@@ -38,9 +38,12 @@ def set_up_for(build):
 
 def set_up(build, options):
     known, here = set_up_for(build), (os.path.realpath(ROOT), os.path.realpath(build))
-    if known and tuple(map(os.path.realpath, known)) == here:
+    is_here = known and tuple(map(os.path.realpath, known)) == here
+    if is_here and not options:
         return 0
-    if known:
+    if is_here:
+        options = ["--reconfigure"] + options  # a build that stands takes options in no other way
+    elif known:
         say("%s was set up for %s: all of it is built anew" % (build, known[0]))
         options = ["--wipe"]  # with the options that it had
     else:

@@ -262,6 +262,10 @@ static ys_status find(const char *spec, const char *const *recipe_dirs, bool own
     spec = f->spec = ys_recipe_named(spec, recipe_dirs);
     ys_recipe_split(spec, &f->name, &asked);
     ys_status status = own ? ys_recipe_find_own(spec, &recipe) : ys_recipe_find(spec, recipe_dirs, &recipe);
+    if (status == YS_OK && recipe->is_tool)
+        status =
+            ys_fail(YS_EINVAL, "%s is a tool and no framework: `yardstick install %s` installs it, no study runs it",
+                    recipe->name, recipe->name);
     if (status == YS_OK)
         status = check_build(recipe, interpreter);
     if (status == YS_OK)

@@ -145,8 +145,18 @@ static ys_status fill(struct ys_framework_entry *entry, const char *spec, const 
     return status;
 }
 
+static bool is_tool(const char *spec, const char *const *recipe_dirs)
+{
+    struct ys_recipe *recipe = NULL;
+    const bool is = ys_recipe_find(spec, recipe_dirs, &recipe) == YS_OK && recipe->is_tool;
+    ys_recipe_free(recipe);
+    return is;
+}
+
 static void add_entry(const char *spec, const char *const *recipe_dirs, struct ys_list *list)
 {
+    if (is_tool(spec, recipe_dirs))
+        return;
     struct ys_framework_entry *entry = ys_list_add(&ys_framework_entry_record, list);
     if (fill(entry, spec, recipe_dirs) != YS_OK) {
         ys_record_fini(&ys_framework_entry_record, entry);

@@ -51,7 +51,7 @@ extern const struct ys_record ys_framework_entry_record;
 const struct ys_record *ys_framework_entry_told(const struct ys_framework_entry *entry);
 
 /** All of them, sorted: a list of struct ys_framework_entry, which is overwritten; ys_list_fini() frees it. Looks at
- * every environment; damaged recipes are entries. YS_EIO. */
+ * every environment; damaged recipes are entries, tools are none. YS_EIO. */
 void ys_framework_list(const char *const *recipe_dirs, struct ys_list *list);
 
 #endif

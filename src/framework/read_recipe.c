@@ -145,10 +145,19 @@ static ys_status set_option(ys_json *options, const struct ys_ini_entry *entry)
     return status != YS_OK ? status : set;
 }
 
-static const char *const keys[] = {"name",     "title",        "program",  "adapter",      "uses",   "versions",
-                                   "python",   "requirements", "index",    "get",          "limits", "download",
-                                   "disk",     "no_work",      "double",   "model_format", "modes",  "env.NAME",
-                                   "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere",    "also",   NULL};
+/* kind = tool */
+static ys_status set_kind(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+{
+    recipe->is_tool = strcmp(entry->value, "tool") == 0;
+    return recipe->is_tool ? YS_OK
+                           : ys_ini_fail(&entry->value_place, "kind = %s: write tool, or leave it away", entry->value);
+}
+
+static const char *const keys[] = {"name",         "title",     "program",      "adapter",  "uses",
+                                   "versions",     "python",    "requirements", "index",    "get",
+                                   "limits",       "download",  "disk",         "no_work",  "double",
+                                   "model_format", "modes",     "env.NAME",     "opt.NAME", "own.DATA.KEY",
+                                   "unpinned",     "elsewhere", "also",         "kind",     NULL};
 
 static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -179,10 +188,9 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         add_words(is_versions ? &recipe->versions : &recipe->also, entry->value, ", ");
         return YS_OK;
     }
-    if (strcmp(entry->key, "download") == 0)
-        return set_size(&recipe->download_bytes, entry);
-    if (strcmp(entry->key, "disk") == 0)
-        return set_size(&recipe->disk_bytes, entry);
+    const bool is_disk = strcmp(entry->key, "disk") == 0;
+    if (is_disk || strcmp(entry->key, "download") == 0)
+        return set_size(is_disk ? &recipe->disk_bytes : &recipe->download_bytes, entry);
     if (strcmp(entry->key, "no_work") == 0)
         return set_bool(&recipe->no_work, entry);
     if (strcmp(entry->key, "double") == 0)
@@ -194,6 +202,8 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
     }
     if (strcmp(entry->key, "modes") == 0)
         return set_modes(recipe, entry);
+    if (strcmp(entry->key, "kind") == 0)
+        return set_kind(recipe, entry);
     if (strncmp(entry->key, "opt.", 4) == 0)
         return set_option(recipe->options, entry);
     if (strncmp(entry->key, "own.", 4) == 0)
@@ -266,11 +276,25 @@ static ys_status check_uses(const struct ys_recipe *recipe)
     return YS_OK;
 }
 
+/* A tool is its packages, and nothing that speaks the protocol. */
+static ys_status check_tool(const struct ys_recipe *recipe)
+{
+    const bool speaks = recipe->program || recipe->adapter || recipe->uses || recipe->get;
+    if (!speaks && recipe->versions[0][0] && recipe->python && recipe->requirements)
+        return YS_OK;
+    return ys_fail(YS_EFORMAT,
+                   "%s: with kind = tool it needs versions, python and requirements, and no program, adapter, uses or "
+                   "get",
+                   recipe->path);
+}
+
 static ys_status check(const struct ys_recipe *recipe)
 {
     if (!recipe->name)
         return ys_fail(YS_EFORMAT, "%s: a recipe needs name = NAME", recipe->path);
     YS_TRY(check_file_name(recipe));
+    if (recipe->is_tool)
+        return check_tool(recipe);
     if (!recipe->program == !recipe->adapter)
         return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both",
                        recipe->path);

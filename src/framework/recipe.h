@@ -28,6 +28,7 @@ struct ys_recipe {
     uint64_t download_bytes, disk_bytes; /* 0 when the recipe does not say */
     bool anywhere;                       /* asked for: such a version may come from any index. Not of the file */
     bool foreign;                        /* it lies elsewhere than in yardstick's own frameworks/ */
+    bool is_tool;                        /* an environment alone: nothing that a study could name runs in it */
     bool no_work, has_double, reads_onnx;
     bool has_mode[YS_MODE_COUNT]; /* of its adapter; train and infer without a key `modes` */
     char **env;                   /* "NAME=value", ended by NULL */

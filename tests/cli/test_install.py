@@ -379,6 +379,24 @@ class Install(Case):
         self.write("mine.recipe", "name = mine\nadapter = toy.py\nuses = nonsuch\n")
         self.refusal("install", "mine", "--recipes=.", env=self.env, words=["mine.recipe: uses = nonsuch", "no recipe"])
 
+    def test_a_tool_is_installed_by_its_name_alone_and_no_framework(self):
+        self.write("saw.recipe", RECIPE.replace("adapter = toy.py", "kind = tool").replace("name = toy", "name = saw"))
+        env = dict(self.env, YARDSTICK_HOME=self.folder)  # none of the real recipes
+        _, err = self.yardstick("install", "all", "--recipes=.", env=env)
+        self.assertIn("1 installed, 0 were there", err)  # toy
+        out, _ = self.yardstick("list", "frameworks", "--recipes=.", "--format=json", env=env)
+        self.assertEqual([row["spec"] for row in json.loads(out)["frameworks"]], ["toy"])
+        _, err = self.yardstick("install", "saw", "--recipes=.", env=env)
+        self.assertIn("installed Toy 1.0", err)
+        _, err = self.yardstick("install", "saw", "--recipes=.", env=env)
+        self.assertIn("is installed in", err)
+        for command in (["run", "--framework=saw", "--model=lenet", "--data=digits"],
+                        ["list", "frameworks", "--check=saw"], ["install", "saw", "--from=/bin/true"]):
+            self.refusal(*command, "--recipes=.", env=self.env,
+                         words=["saw is a tool and no framework: `yardstick install saw` installs it, no study runs it"])
+        _, err = self.yardstick("uninstall", "saw", "--recipes=.", env=env)
+        self.assertIn("removed ", err)
+
     def launcher(self, text):
         os.chmod(self.write("run-made", "#!/bin/sh\n" + text), 0o755)
         return "--from=run-made"

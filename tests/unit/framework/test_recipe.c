@@ -73,6 +73,23 @@ static void what_is_of_the_environment_that_is_used_is_refused(void)
     ys_recipe_free(recipe);
 }
 
+static void a_tool_is_an_environment_of_packages_alone(void)
+{
+    static const char packages[] = "name = t\nkind = tool\nversions = 1.0\npython = 3.11\nrequirements = t.txt\n";
+    static const char *const others[] = {"program = x", "adapter = t.py", "uses = other", "get = build it"};
+    struct ys_recipe *recipe = NULL;
+    REQUIRE(read_text("t.recipe", packages, &recipe) == YS_OK);
+    CHECK(recipe->is_tool && !recipe->adapter && !recipe->program);
+    ys_recipe_free(recipe);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "%s%s\n", packages, others[i]);
+        CHECK(read_text("t.recipe", text, &recipe) == YS_EFORMAT);
+        CHECK_HAS(ys_error(), "with kind = tool it needs versions, python and requirements");
+    }
+    CHECK(read_text("t.recipe", "name = t\nkind = tool\nversions = 1.0\n", &recipe) == YS_EFORMAT);
+}
+
 static void modes_are_both_unless_the_recipe_names_them(void)
 {
     struct ys_recipe *recipe = NULL;
@@ -108,6 +125,7 @@ static void damaged_recipes_are_refused_with_the_place(void)
     refused("name = bad\nprogram = x\nadapter = y.py\n", "not both");
     refused("name = other\nprogram = x\n", "must be called other.recipe");
     refused("program = x\n", "needs name = NAME");
+    refused("name = bad\nkind = framework\nprogram = x\n", "kind = framework: write tool");
     refused("name = bad\nadapter = y.py\n", "needs versions, python and requirements");
     refused("name = bad\nprogram = x\ndouble = maybe\n", "write yes or no");
     refused("name = bad\nprogram = x\nmodel_format = pb\n", "model_format = pb: write onnx");
@@ -207,7 +225,8 @@ static void every_shipped_recipe_reads(void)
 
 TAP_MAIN(TAP_CASE(a_recipe_that_names_an_executable_is_enough), TAP_CASE(options_carry_type_choices_and_help),
          TAP_CASE(sizes_versions_and_variables_are_read), TAP_CASE(what_is_of_the_environment_that_is_used_is_refused),
-         TAP_CASE(modes_are_both_unless_the_recipe_names_them), TAP_CASE(the_name_of_a_file_for_one_version_holds),
+         TAP_CASE(a_tool_is_an_environment_of_packages_alone), TAP_CASE(modes_are_both_unless_the_recipe_names_them),
+         TAP_CASE(the_name_of_a_file_for_one_version_holds),
          TAP_CASE(a_recipe_of_one_version_is_found_by_that_version_alone),
          TAP_CASE(damaged_recipes_are_refused_with_the_place),
          TAP_CASE(an_unknown_framework_names_the_nearest_and_all_others),

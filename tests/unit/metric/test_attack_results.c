@@ -111,6 +111,31 @@ static void runs_come_to_their_medians(void)
     ys_json_free(block);
 }
 
+/* Of the run of the first round, though it is not counted; of one that gradients may be masked in nothing is known. */
+static void twins_have_the_same_metrics(void)
+{
+    struct rounds rounds;
+    struct ys_facts_robustness *const found[] = {read_one(attacked(8, 3, "0.5", false)),
+                                                 read_one(attacked(9, 5, "0.5", false))};
+    for (int t = 0; t < 3; t++) {
+        ys_json *json = fake_jsonf(
+            "{\"rows\":10,\"clean\":9,\"attacks\":[],\"robust\":[{\"eps\":0.1,\"standing\":%d}],\"curve\":[],"
+            "\"alarms\":[],\"is_masked\":%s}",
+            4 + t, t == 2 ? "true" : "false");
+        struct ys_robustness *twin = ys_list_add(&ys_robustness_record, &found[0]->twins);
+        REQUIRE(ys_record_read(&ys_robustness_record, json, "twin", twin) == YS_OK);
+        ys_json_free(json);
+    }
+    ys_json *block = block_of(&rounds, found, 2);
+    const ys_json *twins = ys_json_get(block, "twins");
+    CHECK_INT(ys_json_size(twins), 3);
+    CHECK_NEAR(ys_json_get_number(ys_json_at(twins, 0), "robust_accuracy", 0), 0.4, 1e-12);
+    CHECK_NEAR(ys_json_get_number(ys_json_at(twins, 1), "robust_accuracy", 0), 0.5, 1e-12);
+    CHECK(ys_json_type_of(ys_json_get(ys_json_at(twins, 2), "robust_accuracy")) == YS_JSON_NULL);
+    CHECK(ys_json_type_of(ys_json_get(ys_json_at(twins, 0), "perturbation_p50")) == YS_JSON_NULL);
+    ys_json_free(block);
+}
+
 static void attacks_that_broke_off_leave_the_reason(void)
 {
     struct rounds rounds;
@@ -127,4 +152,4 @@ static void attacks_that_broke_off_leave_the_reason(void)
 
 TAP_MAIN(TAP_CASE(the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_broken),
          TAP_CASE(what_is_no_number_says_why), TAP_CASE(runs_come_to_their_medians),
-         TAP_CASE(attacks_that_broke_off_leave_the_reason))
+         TAP_CASE(twins_have_the_same_metrics), TAP_CASE(attacks_that_broke_off_leave_the_reason))
