@@ -40,7 +40,7 @@ static ys_status parse(int argc, char **argv, struct attack_request *r)
 }
 
 /** Attacks the weights of a file; `twin` as ys_attacked_engine_open() has it, judged by the weights as they are. */
-static ys_status attack_weights(const struct attack_request *r, const char *weights, uint64_t twin,
+static ys_status attack_weights(const struct attack_request *r, const char *weights, int twin,
                                 const struct ys_attacked_images *images, struct ys_robustness *found)
 {
     struct ys_attacked_engine engine, twin_engine;
@@ -100,7 +100,7 @@ static ys_status add_twins(const struct attack_request *r, const struct ys_attac
     YS_TRY(ys_json_set(object, "twins", list));
     for (int64_t t = 1; t <= r->twins; t++) {
         struct ys_robustness twin;
-        ys_status status = attack_weights(r, r->weights, (uint64_t)t, images, &twin);
+        ys_status status = attack_weights(r, r->weights, (int)t, images, &twin);
         if (status == YS_OK) {
             ys_json *one = ys_json_object();
             ys_json_set(one, "robust", ys_list_json(&ys_eps_standing_record, &twin.robust));

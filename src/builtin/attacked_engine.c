@@ -1,9 +1,8 @@
 #include "builtin/attacked_engine.h"
 
 #include "base/mem.h"
-#include "base/rng.h"
+#include "base/stored/moved_numbers.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { BATCH = 100, FEW = 8 }; /* rows of a pass: more are no faster; what a pass of a few is worth the memory for */
@@ -77,19 +76,19 @@ static void take_pixels(struct ys_graph *graph)
             graph->nodes[n].normalize.scale *= 255;
 }
 
-/** Every trained number of `engine` becomes a neighbour of its own. */
-static ys_status move_weights(const struct ys_graph *graph, struct ys_engine *engine, uint64_t twin)
+/** Every trained number of `engine` moves by rounding alone. */
+static ys_status move_weights(const struct ys_graph *graph, struct ys_engine *engine, int twin)
 {
+    struct ys_mover mover;
+    ys_mover_init(&mover, 0, twin, 1);
     for (size_t p = 0; p < graph->param_count; p++) {
         const size_t count = (size_t)ys_param_elements(&graph->params[p]);
-        struct ys_rng rng;
         if (!ys_param_is_trained(&graph->params[p]))
             continue;
         float *values = ys_alloc(count, sizeof *values);
         ys_status status = values ? ys_engine_param_get(engine, p, YS_ENGINE_F32, values) : ys_out_of_memory();
-        ys_rng_init(&rng, twin, graph->params[p].name);
         for (size_t i = 0; status == YS_OK && i < count; i++)
-            values[i] = nextafterf(values[i], ys_rng_below(&rng, 2) ? INFINITY : -INFINITY);
+            values[i] = ys_move_float(&mover, values[i]);
         if (status == YS_OK)
             status = ys_engine_param_set(engine, p, YS_ENGINE_F32, values);
         ys_free(values);
@@ -164,14 +163,14 @@ ys_status ys_attacked_engine_judge(void *of, const float *images, size_t count, 
 }
 
 static ys_status open_one(const struct ys_graph *graph, const char *weights, const struct ys_engine_config *config,
-                          uint64_t twin, struct ys_engine **engine)
+                          int twin, struct ys_engine **engine)
 {
     YS_TRY(ys_engine_open_graph(graph, config, engine));
     YS_TRY(ys_engine_load(*engine, weights));
     return twin ? move_weights(graph, *engine, twin) : YS_OK;
 }
 
-static ys_status open_all(struct ys_attacked_engine *self, const char *weights, int threads, uint64_t twin)
+static ys_status open_all(struct ys_attacked_engine *self, const char *weights, int threads, int twin)
 {
     struct ys_engine_config config = {
         .batch = (int64_t)self->batch, .precision = YS_ENGINE_F32, .threads = threads, .input_gradient = true};
@@ -185,7 +184,7 @@ static ys_status open_all(struct ys_attacked_engine *self, const char *weights, 
     return self->cotangents ? YS_OK : ys_out_of_memory();
 }
 
-ys_status ys_attacked_engine_open(const char *graph, const char *weights, int threads, size_t rows, uint64_t twin,
+ys_status ys_attacked_engine_open(const char *graph, const char *weights, int threads, size_t rows, int twin,
                                   struct ys_attacked_engine *engine)
 {
     *engine = (struct ys_attacked_engine){0};

@@ -27,9 +27,9 @@ ys_status ys_attacked_images_read(const char *graph, const char *data, size_t ro
                                   struct ys_attacked_images *images) YS_MUST_CHECK;
 void ys_attacked_images_free(struct ys_attacked_images *images);
 
-/** Opens the network with the weights of a file, on `threads` threads; `twin` above 0: each trained number is moved to
- * the next float above or below it, by the lot of that number. */
-ys_status ys_attacked_engine_open(const char *graph, const char *weights, int threads, size_t rows, uint64_t twin,
+/** Opens the network with the weights of a file, on `threads` threads; `twin` above 0: each trained number is moved
+ * by rounding alone (base/stored/moved_numbers.h), by the lots of that number. */
+ys_status ys_attacked_engine_open(const char *graph, const char *weights, int threads, size_t rows, int twin,
                                   struct ys_attacked_engine *engine) YS_MUST_CHECK;
 void ys_attacked_engine_close(struct ys_attacked_engine *engine);
 /** As struct ys_attack_spec has it; `of` is a struct ys_attacked_engine that is no twin. */

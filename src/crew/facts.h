@@ -120,6 +120,7 @@ struct ys_facts_robustness {
     char *reason;                /* why nothing is known; NULL */
     double attack_s;             /* wall time, of no part of the run */
     struct ys_robustness *found; /* owned; NULL: nothing is known */
+    struct ys_list twins;        /* struct ys_robustness: the same of trainings that rounding alone sets apart */
 };
 
 /** Weights that were saved between steps. */

@@ -179,6 +179,8 @@ static const struct ys_field robustness_fields[] = {
     ATTACKED(attack_s, YS_FIELD_REAL, "s", "that attacking took, of no part of the run"),
     YS_FIELD_OF(struct ys_facts_robustness, found, YS_FIELD_OBJECT_OWNED, &ys_robustness_record, OPTIONAL,
                 "what attacks did; null: nothing is known"),
+    YS_FIELD_OF(struct ys_facts_robustness, twins, YS_FIELD_LIST, &ys_robustness_record, YS_FIELD_MAY_LACK,
+                "the same of the built-in engine's trainings from initial weights that are moved by rounding alone"),
 };
 const struct ys_record ys_facts_robustness_record =
     YS_RECORD("robustness", struct ys_facts_robustness, robustness_fields);

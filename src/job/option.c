@@ -182,6 +182,9 @@ static const struct ys_option options[] = {
      .help = "how often pgd begins anew, at another point of its own by lot; the worst counts"},
     {"attack.curve", YS_OPTION_WORK, YS_OPTION_CURVE, .none = "none",
      .help = "changes at which pgd tells what accuracy is left"},
+    {"attack.twins", YS_OPTION_WORK, YS_OPTION_INT, .low = 0, .high = 100, .unit = "1", .standard = "0",
+     .help = "trainings of the built-in engine in the first round, each from initial weights that are moved by rounding alone, "
+             "which are attacked too: a difference within their range may be rounding"},
     {"compare", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "controlled|same-weights|own", .standard = "controlled",
      .help = "what trials have in common: everything but the factors; or the weights, with which they predict; or the data "
              "alone, each framework with its own defaults"},

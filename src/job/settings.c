@@ -92,6 +92,7 @@ static const struct ys_field fields[] = {
     ATTACK_KEY(rows, YS_FIELD_INT, "rows", "test rows that are attacked; null where nothing attacks, as the next ones"),
     ATTACK_KEY(restarts, YS_FIELD_INT, "1", "how often pgd begins anew"),
     ATTACK_KEY(curve, YS_FIELD_TEXT, NULL, "changes at which pgd tells what accuracy is left; null: none"),
+    ATTACK_KEY(twins, YS_FIELD_INT, "1", "trainings of the built-in engine that rounding alone sets apart; null: none"),
     WORD(compare, &ys_compares, "what trials have in common"),
     KEY(rows, YS_FIELD_INT, "rows", YS_FIELD_NULL, "test rows that same weights predict; null: all"),
     {"taught.batch", YS_FIELD_INT, offsetof(struct ys_trial_settings, taught_batch), "rows",

@@ -71,6 +71,7 @@ struct ys_trial_settings {
     char *attack;                         /* words apart by blanks, each with all its numbers (robust/attack.h) */
     int64_t attack_rows, attack_restarts; /* keys "attack.rows" ...; none where nothing attacks, as the next one */
     char *attack_curve;                   /* numbers apart by blanks */
+    int64_t attack_twins;                 /* none also where all have the same weights, or before there was the key */
     int compare;                          /* enum ys_compare */
     int64_t rows;
     int64_t

@@ -98,6 +98,13 @@ static const struct ys_field alarm_fields[] = {
 };
 const struct ys_record ys_alarm_block_record = YS_RECORD("alarm", struct ys_alarm_block, alarm_fields);
 
+#define OF_TWIN(member, unit, what) YS_FIELD(struct ys_twin_block, member, YS_FIELD_REAL, unit, YS_FIELD_NULL, what)
+static const struct ys_field twin_fields[] = {
+    OF_TWIN(robust_accuracy, "1", "as the metric; null: not known"),
+    OF_TWIN(perturbation_p50, "1", "likewise"),
+};
+const struct ys_record ys_twin_block_record = YS_RECORD("twin", struct ys_twin_block, twin_fields);
+
 #define WITHSTANDS struct ys_robustness_block
 static const struct ys_field robustness_fields[] = {
     YS_FIELD(WITHSTANDS, runs, YS_FIELD_INT, "1", 0, "that were attacked"),
@@ -109,6 +116,8 @@ static const struct ys_field robustness_fields[] = {
     YS_FIELD_OF(WITHSTANDS, robust, YS_FIELD_LIST, &ys_standing_block_record, 0, "for each EPS that was asked for"),
     YS_FIELD_OF(WITHSTANDS, curve, YS_FIELD_LIST, &ys_standing_block_record, 0, "for each EPS of attack.curve, by pgd"),
     YS_FIELD_OF(WITHSTANDS, alarms, YS_FIELD_LIST, &ys_alarm_block_record, 0, "that gradients may be masked"),
+    YS_FIELD_OF(WITHSTANDS, twins, YS_FIELD_LIST, &ys_twin_block_record, YS_FIELD_MAY_LACK,
+                "of trainings of the built-in engine that rounding alone sets apart, in the first round"),
 };
 const struct ys_record ys_robustness_block_record = YS_RECORD("robustness", WITHSTANDS, robustness_fields);
 

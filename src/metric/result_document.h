@@ -92,6 +92,12 @@ struct ys_alarm_block {
     int64_t runs;            /* that have it */
 };
 extern const struct ys_record ys_alarm_block_record;
+/** A training of the built-in engine from initial weights that are moved by rounding alone: the same metrics of it, NaN
+ * where they are not known. */
+struct ys_twin_block {
+    double robust_accuracy, perturbation_p50;
+};
+extern const struct ys_record ys_twin_block_record;
 /** What a trial withstands (docs/robustness.md). */
 struct ys_robustness_block {
     int64_t runs, rows; /* runs that were attacked, and rows of each; 0 and YS_FIELD_NONE: none, for that reason */
@@ -99,6 +105,7 @@ struct ys_robustness_block {
     bool is_masked;     /* some run has an alarm: what stands is at most what stands */
     char *reason;       /* why a run, the last of them, was not attacked; NULL */
     struct ys_list attacks, robust, curve, alarms; /* of the structs above; robust and curve of ys_standing_block */
+    struct ys_list twins;                          /* struct ys_twin_block; of the first round */
 };
 extern const struct ys_record ys_robustness_block_record;
 

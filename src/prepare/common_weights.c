@@ -8,8 +8,10 @@
 #include "prepare/inputs.h"
 #include "probe/host.h"
 #include "run/execute.h"
+#include "verify/oracle/twin.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define TEACH_VERSION 1 /* part of the key: raise it when the same inputs would give other weights */
 
@@ -27,12 +29,13 @@ struct weights_training {
     struct ys_trial trial; /* what it trains: the trial's work, in no format and with no option but its own */
     struct ys_work work;
     uint64_t seed;
+    int twin;                 /* 0: it begins with the initial weights as they are */
     const char *id;           /* of the trial that wants the weights */
     struct ys_facts *failure; /* of a run that failed; owned */
 };
 
 /* The trial as the built-in engine trains it. */
-static ys_status describe_lesson(const struct ys_trial *trial, struct ys_trial_record *record)
+static ys_status describe_lesson(const struct ys_trial *trial, int twin, struct ys_trial_record *record)
 {
     struct ys_trial_record plain = trial->record; /* borrows */
     char builtin[] = "builtin";
@@ -43,6 +46,11 @@ static ys_status describe_lesson(const struct ys_trial *trial, struct ys_trial_r
     plain.keys.batch = ys_settings_taught_batch(&trial->record.keys);
     plain.keys.global_batch = YS_FIELD_NONE;
     plain.env = plain.options = NULL;
+    if (twin) {
+        plain.keys.batch = ys_settings_rows(&trial->record.keys);
+        plain.keys.precision = trial->record.keys.precision;
+        plain.keys.ranks = plain.keys.nodes = plain.keys.ranks_per_node = plain.keys.eval_every = YS_FIELD_NONE;
+    }
     return ys_record_copy(&ys_trial_record, &plain, record);
 }
 
@@ -50,14 +58,14 @@ static ys_status begin_lesson(struct weights_training *lesson, const struct ys_t
 {
     struct ys_trial *trial = &lesson->trial;
     *trial = (struct ys_trial){.data = wants->data,
-                               .steps = wants->taught_steps,
+                               .steps = lesson->twin ? wants->steps : wants->taught_steps,
                                .parameters = wants->parameters,
                                .multiply_adds = wants->multiply_adds,
                                .threads = ys_host_cpus_allowed()};
     trial->cpu_count = (size_t)trial->threads;
     trial->cpus = ys_alloc(trial->cpu_count, sizeof *trial->cpus);
     YS_TRY(ys_host_cpu_pick(trial->threads, trial->cpus));
-    YS_TRY(describe_lesson(wants, &trial->record));
+    YS_TRY(describe_lesson(wants, lesson->twin, &trial->record));
     return ys_work_prepare(trial, lesson->seed, 0, &lesson->work);
 }
 
@@ -117,15 +125,35 @@ static ys_status note_failure(struct weights_training *lesson, const struct ys_f
     return ys_fail(YS_EIO, "%s", message);
 }
 
+/* A twin's plan begins with weights of its own, new in *moved. */
+static ys_status move_start(const struct weights_training *lesson, const char *folder, struct ys_plan *plan,
+                            char **moved)
+{
+    *moved = NULL;
+    if (!lesson->twin)
+        return YS_OK;
+    *moved = ys_path_join(folder, "moved.safetensors");
+    YS_TRY(ys_twin_write_weights((int64_t)lesson->seed, lesson->twin, 1, (enum ys_precision)plan->precision,
+                                 plan->weights, *moved));
+    ys_set_text(&plan->weights, *moved);
+    return YS_OK;
+}
+
 /* Leaves YS_RUN_WEIGHTS_NAME in `folder`. */
 static ys_status fill(void *context, const char *folder)
 {
     struct weights_training *lesson = context;
     struct ys_run_record record = {0};
     struct ys_plan plan;
+    char *moved;
     YS_TRY(ys_work_plan(&lesson->work, &lesson->trial, lesson->seed, folder, &plan));
-    ys_status status = run_lesson(lesson, &plan, folder, &record);
+    ys_status status = move_start(lesson, folder, &plan, &moved);
+    if (status == YS_OK)
+        status = run_lesson(lesson, &plan, folder, &record);
     ys_progress_clear();
+    if (moved)
+        (void)unlink(moved);
+    ys_free(moved);
     if (status == YS_OK && record.facts.status != YS_RUN_OK)
         status = note_failure(lesson, &record.facts);
     const struct ys_inputs inputs = {.trial = &lesson->trial, .work = &lesson->work};
@@ -145,6 +173,11 @@ static ys_status key_of(const struct weights_training *lesson, char key[YS_SHA25
     char *optimizer = ys_json_dump(said, YS_JSON_SORTED);
     char *all =
         ys_format("taught %d|%s|%s|%s", TEACH_VERSION, lesson->work.key, optimizer, lesson->teacher->engine->closure);
+    if (lesson->twin) {
+        char *of_twin = ys_format("%s|twin %d", all, lesson->twin);
+        ys_free(all);
+        all = of_twin;
+    }
     ys_sha256_text(all, strlen(all), key);
     ys_json_free(said);
     ys_plan_fini(&plan);
@@ -168,6 +201,17 @@ static ys_status teach(struct weights_training *lesson, const struct ys_trial *t
     return status;
 }
 
+static ys_status take(const struct ys_teacher *teacher, const struct ys_trial *trial, uint64_t seed, int twin,
+                      struct ys_common_weights *taught)
+{
+    struct weights_training lesson = {.teacher = teacher, .seed = seed, .twin = twin, .id = trial->record.id};
+    ys_status status = teach(&lesson, trial, taught);
+    end_lesson(&lesson);
+    if (status != YS_OK)
+        ys_common_weights_fini(taught);
+    return status;
+}
+
 ys_status ys_common_weights_open(const struct ys_teacher *teacher, const struct ys_trial *trial,
                                  const struct ys_work *work, uint64_t seed, struct ys_common_weights *taught)
 {
@@ -177,10 +221,12 @@ ys_status ys_common_weights_open(const struct ys_teacher *teacher, const struct 
         taught->weights_path = ys_strdup(work->weights_path);
         return YS_OK;
     }
-    struct weights_training lesson = {.teacher = teacher, .seed = seed, .id = trial->record.id};
-    ys_status status = teach(&lesson, trial, taught);
-    end_lesson(&lesson);
-    if (status != YS_OK)
-        ys_common_weights_fini(taught);
-    return status;
+    return take(teacher, trial, seed, 0, taught);
+}
+
+ys_status ys_twin_weights_open(const struct ys_teacher *teacher, const struct ys_trial *trial, uint64_t seed, int twin,
+                               struct ys_common_weights *taught)
+{
+    *taught = (struct ys_common_weights){0};
+    return take(teacher, trial, seed, twin, taught);
 }

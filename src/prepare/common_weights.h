@@ -1,5 +1,5 @@
-/* The weights of compare = same-weights: those that the built-in engine has after training the trial's steps. Made once
- * and kept in the cache, they are one file for every framework, numeric format and number of threads. */
+/* Weights that the built-in engine trains, made once and kept in the cache: those of compare = same-weights, which are
+ * one file for every framework, numeric format and number of threads; and those of the twins of a training. */
 #ifndef YS_PREPARE_COMMON_WEIGHTS_H
 #define YS_PREPARE_COMMON_WEIGHTS_H
 
@@ -26,6 +26,10 @@ struct ys_teacher {
 ys_status ys_common_weights_open(const struct ys_teacher *teacher, const struct ys_trial *trial,
                                  const struct ys_work *work, uint64_t seed,
                                  struct ys_common_weights *taught) YS_MUST_CHECK;
+/** Those of twin number `twin`, from 1: what the built-in engine has after training all that `trial` trains, in its
+ * format, in one process, from initial weights that are moved by rounding alone (verify/oracle/twin.h). */
+ys_status ys_twin_weights_open(const struct ys_teacher *teacher, const struct ys_trial *trial, uint64_t seed, int twin,
+                               struct ys_common_weights *taught) YS_MUST_CHECK;
 void ys_common_weights_fini(struct ys_common_weights *taught); /* a zeroed one is fine */
 
 #endif

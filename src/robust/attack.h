@@ -149,7 +149,10 @@ struct ys_robustness {
     struct ys_list robust;  /* of struct ys_eps_standing, for each EPS that an attack was asked for with, ascending */
     struct ys_list curve;   /* the same, by pgd alone, for each EPS of the spec's curve */
     struct ys_list alarms;  /* of struct ys_attack_alarm */
-    bool is_masked;         /* there are alarms: what stands is at most what stands */
+    /* The median over all rows of the smallest L2 that any attack which looks for it found, 0 of a row that was wrong
+     * before. NaN: it is infinite, there is no such attack, or no row was right before */
+    double perturbation_p50;
+    bool is_masked; /* there are alarms: what stands is at most what stands */
 };
 /** Reading, copying and JSON; ys_robustness_fini() frees. */
 extern const struct ys_record ys_robustness_record;

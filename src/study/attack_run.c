@@ -2,9 +2,11 @@
 
 #include "base/clock.h"
 #include "base/files/fs.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/process/child.h"
+#include "prepare/common_weights.h"
 #include "probe/host.h"
 
 #include <inttypes.h>
@@ -14,6 +16,9 @@
 
 /* Of an attack that hangs: C&W on thousands of images takes hours. */
 static const double ATTACK_LIMIT_S = 24 * 3600.0;
+
+#define TWIN_NAME "twin.json"
+enum { TWIN_VERSION = 2 }; /* part of the key: raise it when the same twin would be attacked otherwise */
 
 struct waiting {
     const char *id;
@@ -132,6 +137,100 @@ static ys_status settle(const struct ys_trial *trial, ys_status status, struct y
     return status;
 }
 
+/* One twin's training and the attacks on it, which are the same for every trial of the same work. */
+struct twin_wanted {
+    struct ys_study *study;
+    const struct ys_trial *trial;
+    const struct ys_work *work;
+    int64_t round;
+    const struct ys_common_weights *taught;
+};
+
+static ys_status fill_twin(void *context, const char *folder)
+{
+    const struct twin_wanted *wanted = context;
+    struct ys_robustness *found = NULL;
+    YS_TRY(attack(wanted->study, wanted->trial, wanted->work, wanted->round, wanted->taught->weights_path, &found));
+    char *path = ys_path_join(folder, TWIN_NAME);
+    ys_json *json = ys_record_json(&ys_robustness_record, found);
+    const ys_status status = ys_json_write(path, json);
+    ys_json_free(json);
+    ys_free(path);
+    ys_record_free(&ys_robustness_record, found);
+    return status;
+}
+
+static void twin_key(const struct twin_wanted *wanted, char key[YS_SHA256_TEXT])
+{
+    const struct ys_trial_settings *keys = &wanted->trial->record.keys;
+    char *all = ys_format("attacked twin %d|%s|%s|%s|%s|%" PRId64 "|%" PRId64 "|%" PRIu64 "|%s", TWIN_VERSION,
+                          wanted->taught->key, wanted->trial->data->test_hash, keys->attack,
+                          keys->attack_curve ? keys->attack_curve : "", keys->attack_restarts, keys->attack_rows,
+                          wanted->study->seed + (uint64_t)wanted->round, wanted->study->oracle->closure);
+    ys_sha256_text(all, strlen(all), key);
+    ys_free(all);
+}
+
+static ys_status read_twin(const char *folder, struct ys_robustness *found)
+{
+    char *path = ys_path_join(folder, TWIN_NAME);
+    ys_json *json = NULL;
+    ys_status status = ys_json_read(path, &json);
+    if (status == YS_OK)
+        status = ys_record_read(&ys_robustness_record, json, path, found);
+    ys_json_free(json);
+    ys_free(path);
+    return status;
+}
+
+static ys_status attack_twin(struct twin_wanted *wanted, int twin, struct ys_list *twins)
+{
+    const struct ys_teacher teacher = {wanted->study->oracle,
+                                       ys_study_run_limit_s(wanted->study, &wanted->trial->record.keys)};
+    struct ys_common_weights taught;
+    struct ys_shelf_item item = {0};
+    char key[YS_SHA256_TEXT];
+    YS_TRY(ys_twin_weights_open(&teacher, wanted->trial, wanted->study->seed + (uint64_t)wanted->round, twin, &taught));
+    ys_status status = YS_OK;
+    if (taught.failure)
+        status = ys_fail(YS_EIO, "%s", taught.failure->message);
+    if (status == YS_OK) {
+        wanted->taught = &taught;
+        twin_key(wanted, key);
+        status = ys_work_shelve(key, fill_twin, wanted, &item);
+    }
+    if (status == YS_OK) {
+        struct ys_robustness found;
+        status = read_twin(item.folder, &found);
+        if (status == YS_OK)
+            *(struct ys_robustness *)ys_list_add(&ys_robustness_record, twins) = found;
+    }
+    ys_shelf_release(&item);
+    ys_common_weights_fini(&taught);
+    return status;
+}
+
+/* In the first round alone. A twin that breaks off is a warning of the run, and those before it say what they say. */
+static ys_status attack_twins(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
+                              int64_t round, struct ys_facts *facts)
+{
+    struct twin_wanted wanted = {.study = study, .trial = trial, .work = work, .round = round};
+    const int64_t asked = round == 0 ? trial->record.keys.attack_twins : 0; /* none is below 0 */
+    for (int64_t twin = 1; twin <= asked; twin++) {
+        const ys_status status = attack_twin(&wanted, (int)twin, &facts->robustness->twins);
+        if (status == YS_EINTR)
+            return status;
+        if (status != YS_OK) {
+            char *text = ys_format("of %" PRId64 " twins of the built-in engine, %" PRId64 " were attacked: %s", asked,
+                                   twin - 1, ys_error());
+            ys_list_add_text(&facts->warnings, text);
+            ys_free(text);
+            break;
+        }
+    }
+    return YS_OK;
+}
+
 ys_status ys_weights_attack(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
                             int64_t round, const char *folder, struct ys_facts *facts)
 {
@@ -141,10 +240,13 @@ ys_status ys_weights_attack(struct ys_study *study, const struct ys_trial *trial
     struct ys_facts_robustness *robustness = facts->robustness = ys_alloc(1, sizeof *robustness);
     ys_record_init(&ys_facts_robustness_record, robustness);
     char *weights = ys_path_join(folder, facts->weights);
-    const ys_status status = attack(study, trial, work, round, weights, &robustness->found);
+    ys_status status = attack(study, trial, work, round, weights, &robustness->found);
     ys_free(weights);
     robustness->attack_s = (double)(ys_time_ns() - start_ns) * 1e-9;
-    study->attack_s += robustness->attack_s;
-    study->attack_in_rounds_s += robustness->attack_s;
+    if (status == YS_OK)
+        status = attack_twins(study, trial, work, round, facts);
+    const double all_s = (double)(ys_time_ns() - start_ns) * 1e-9;
+    study->attack_s += all_s;
+    study->attack_in_rounds_s += all_s;
     return settle(trial, status, facts);
 }

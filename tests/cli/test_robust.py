@@ -60,6 +60,30 @@ class Attacks(Case):
                 del attack["attack_s"]
         self.assertEqual(found[0], found[1])
 
+    def test_twins_say_what_rounding_does(self):
+        """Trained and attacked once, in the first round, and the same for all trials that train the same."""
+        result, _ = self.result("run", *TRAIN, "--momentum=0,0.5", "--repeat=2", "--attack=pgd(0.05, 20) ddn(20)", "--attack.rows=60", "--attack.twins=3")
+        first, other = (trial["robustness"]["twins"] for trial in result["trials"])
+        self.assertEqual((len(first), len(other)), (3, 3))
+        self.assertNotEqual(first, other)  # they train otherwise
+        for trial, twins in zip(result["trials"], (first, other)):
+            self.assertEqual(trial["keys"]["attack.twins"], 3)
+            for twin in twins:  # a unit in the last place is no other network
+                self.assertAlmostEqual(twin["robust_accuracy"], trial["metrics"]["robust_accuracy"]["values"][0], delta=0.1)
+                self.assertGreater(twin["perturbation_p50"], 0)
+        # Beside bits that are equal there are moved ones: a median of real numbers tells twins apart.
+        self.assertEqual(len({twin["perturbation_p50"] for twin in first}), 3)
+        shown = self.yardstick("show", "last", "--details")[0]
+        self.assertIn("rounding alone, in 3 twins of the built-in engine", shown)
+        again, _ = self.result("run", *TRAIN, "--momentum=0", "--repeat=1", "--attack=pgd(0.05, 20) ddn(20)", "--attack.rows=60", "--attack.twins=3")
+        self.assertEqual(again["trials"][0]["robustness"]["twins"], first)
+
+    def test_twins_are_not_made_where_nobody_asks(self):
+        result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=fgsm(0.1)", "--attack.rows=20")
+        self.assertNotIn("twins", result["trials"][0]["robustness"])
+        _, err = self.yardstick("run", *TRAIN, "--attack=fgsm(0.1)", "--attack.twins=101", code=2)
+        self.assertIn("0 to 100", err)
+
     def test_fewer_rows_than_asked_are_all(self):
         result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=fgsm(0.1)", "--attack.rows=100000000")
         self.assertEqual(result["trials"][0]["keys"]["attack.rows"], result["work"][0]["test_count"])

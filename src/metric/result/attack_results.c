@@ -1,6 +1,7 @@
 #include "metric/result/attack_results.h"
 
 #include "base/mem.h"
+#include "metric/run/withstood.h"
 #include "stat/summary.h"
 
 #include <math.h>
@@ -132,6 +133,21 @@ static void add_alarms(const struct ys_robustness *found, struct ys_list *list)
     }
 }
 
+/* Whatever became of the run that they were attacked with. */
+static void add_twins(const struct ys_metric_view_trial *trial, struct ys_list *list)
+{
+    for (size_t r = 0; r < trial->run_count && list->count == 0; r++) {
+        const struct ys_facts_robustness *of_run = trial->runs[r].facts.robustness;
+        struct ys_robustness *twins = of_run ? of_run->twins.items : NULL;
+        for (size_t t = 0; of_run && t < of_run->twins.count; t++) {
+            const struct ys_facts_robustness of_twin = {.found = &twins[t]}; /* borrows */
+            struct ys_twin_block *one = ys_list_add(&ys_twin_block_record, list);
+            one->robust_accuracy = ys_withstood_accuracy(&of_twin).value;
+            one->perturbation_p50 = ys_withstood_change(&of_twin).value;
+        }
+    }
+}
+
 static void fill(const struct attacked_runs *runs, struct ys_robustness_block *block)
 {
     for (size_t r = 0; r < runs->count; r++) {
@@ -168,6 +184,8 @@ struct ys_robustness_block *ys_robustness_block(const struct ys_metric_view_tria
     }
     if (runs.count > 0)
         fill(&runs, block);
+    if (block)
+        add_twins(trial, &block->twins);
     ys_free(runs.items);
     ys_free(runs.values);
     ys_free(runs.scratch);

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const struct ys_sheet_column attack_columns[] = {
     {YS_FORM_ALL, YS_COLUMN_WHOLE, "Attack", "attack"},
@@ -82,6 +83,54 @@ static void put_alarms(struct ys_sheet *sheet, const struct ys_view_trial *trial
     }
 }
 
+static bool are_same_twins(const struct ys_robustness_block *a, const struct ys_robustness_block *b)
+{
+    return a->twins.count == b->twins.count &&
+           memcmp(a->twins.items, b->twins.items, a->twins.count * sizeof(struct ys_twin_block)) == 0;
+}
+
+/* Whether an earlier trial has them already: all that train the same have the same. */
+static bool are_told(const struct ys_view *view, size_t t)
+{
+    const struct ys_robustness_block *own = view->trials[t].told->robustness;
+    for (size_t i = 0; i < t; i++)
+        if (view->trials[i].told->robustness && are_same_twins(view->trials[i].told->robustness, own))
+            return true;
+    return false;
+}
+
+/* Of the twins of which it is known. */
+static void put_range(struct ys_buf *text, const struct ys_list *list, bool of_change)
+{
+    const struct ys_twin_block *twins = list->items;
+    const enum ys_kind kind = of_change ? YS_KIND_NUMBER : YS_KIND_SHARE;
+    double low = NAN, high = NAN;
+    for (size_t i = 0; i < list->count; i++) {
+        const double value = of_change ? twins[i].perturbation_p50 : twins[i].robust_accuracy;
+        low = fmin(low, value); /* which passes over NaN */
+        high = fmax(high, value);
+    }
+    if (!isnan(low))
+        ys_buf_printf(text, "; %s %s to %s", of_change ? "perturbation_p50" : "robust_accuracy",
+                      ys_label_value(kind, low).text, ys_label_value(kind, high).text);
+}
+
+/* What rounding alone does to what is compared between frameworks. */
+static void put_twins(struct ys_sheet *sheet, const struct ys_view *view, size_t t)
+{
+    const struct ys_list *twins = &view->trials[t].told->robustness->twins;
+    struct ys_buf text = {0};
+    if (twins->count == 0 || are_told(view, t))
+        return;
+    ys_buf_printf(&text,
+                  "rounding alone, in %s of the built-in engine that train what %s trains, from initial weights "
+                  "that are moved by one unit in the last place",
+                  ys_label_plural((int64_t)twins->count, "twin").text, view->trials[t].name);
+    put_range(&text, twins, false);
+    put_range(&text, twins, true);
+    ys_table_item(sheet, &text);
+}
+
 static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, size_t t)
 {
     const struct ys_robustness_block *found = view->trials[t].told->robustness;
@@ -109,6 +158,7 @@ void ys_table_attacks(struct ys_sheet *sheet, const struct ys_view *view)
             continue;
         put_trial(sheet, view, t);
         put_alarms(sheet, &view->trials[t]);
+        put_twins(sheet, view, t);
     }
 }
 

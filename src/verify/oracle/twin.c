@@ -2,46 +2,21 @@
 
 #include "base/files/fs.h"
 #include "base/mem.h"
-#include "base/rng.h"
+#include "base/stored/moved_numbers.h"
 #include "base/stored/row_form.h"
 #include "base/stored/safetensors.h"
 #include "crew/feeder.h"
 #include "data/row_order.h"
 #include "verify/verify.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define WEIGHTS "twin-weights.safetensors"
 
 struct mover {
-    struct ys_rng rng;
+    struct ys_mover lots;
     enum ys_dtype dtype; /* of what it writes: F32 or F64 */
-    uint32_t unit;       /* in the bits of a float, what a value moves by: mostly one unit in the last place of the
-                            format; of doubles it is 1 */
 };
-
-/* Neighbours in a format are neighbours as integers, so one unit more in the bits is the next number away from zero. */
-static float moved(struct mover *mover, float value)
-{
-    uint32_t bits, way = ys_rng_below(&mover->rng, 3);
-    memcpy(&bits, &value, sizeof bits);
-    uint32_t size = bits & 0x7fffffffu, infinite = 0x7f800000u;
-    if (way == 0 || size < mover->unit || size >= infinite - mover->unit)
-        return value;
-    bits += way == 1 ? mover->unit : -mover->unit;
-    memcpy(&value, &bits, sizeof bits);
-    return value;
-}
-
-static double moved_double(struct mover *mover, double value)
-{
-    uint32_t way = ys_rng_below(&mover->rng, 3);
-    if (way == 0 || value == 0)
-        return value;
-    return nextafter(value, way == 1 ? INFINITY : -INFINITY);
-}
 
 /* A copy of `tensor`, each value moved; the caller frees *values. */
 static void move_values(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
@@ -50,10 +25,10 @@ static void move_values(struct mover *mover, const struct ys_tensor *tensor, voi
     *values = ys_alloc(n, size);
     if (mover->dtype == YS_F64)
         for (size_t k = 0; k < n; k++)
-            ((double *)*values)[k] = moved_double(mover, ys_tensor_value(tensor, k));
+            ((double *)*values)[k] = ys_move_double(&mover->lots, ys_tensor_value(tensor, k));
     else
         for (size_t k = 0; k < n; k++)
-            ((float *)*values)[k] = moved(mover, (float)ys_tensor_value(tensor, k));
+            ((float *)*values)[k] = ys_move_float(&mover->lots, (float)ys_tensor_value(tensor, k));
     *copy = *tensor;
     copy->data = *values;
     copy->dtype = mover->dtype;
@@ -65,16 +40,16 @@ static void move_values(struct mover *mover, const struct ys_tensor *tensor, voi
 static void move_tensor(struct mover *mover, const struct ys_tensor *tensor, void **values, struct ys_tensor *copy)
 {
     static const char state[] = "state.";
-    const uint32_t unit = mover->unit;
+    const uint32_t unit = mover->lots.unit;
     if (strcmp(tensor->name, "state.steps") == 0) {
         *values = NULL;
         *copy = *tensor;
         return;
     }
     if (strncmp(tensor->name, state, sizeof state - 1) == 0)
-        mover->unit = 1;
+        mover->lots.unit = 1;
     move_values(mover, tensor, values, copy);
-    mover->unit = unit;
+    mover->lots.unit = unit;
 }
 
 static ys_status move_weights(struct mover *mover, const char *from, const char *to)
@@ -116,7 +91,7 @@ static void move_array(struct mover *mover, const struct ys_tensor *array, const
         if (is_moved(array))
             for (size_t k = 0; k < row; k++)
                 ((float *)*values)[(size_t)r * row + k] =
-                    moved(mover, (float)ys_tensor_value(array, rows[r] * row + k));
+                    ys_move_float(&mover->lots, (float)ys_tensor_value(array, rows[r] * row + k));
         else
             memcpy((char *)*values + (size_t)r * row_bytes, (const char *)array->data + rows[r] * row_bytes, row_bytes);
 }
@@ -194,10 +169,8 @@ static ys_status write_all(struct mover *mover, const struct ys_plan *plan, cons
 
 static struct mover mover_of(int64_t seed, enum ys_precision precision, int twin)
 {
-    char name[32];
-    struct mover mover = {.dtype = YS_F32, .unit = ys_format_of((int)precision)->unit};
-    snprintf(name, sizeof name, "twin/%d", twin);
-    ys_rng_init(&mover.rng, (uint64_t)seed, name);
+    struct mover mover = {.dtype = YS_F32};
+    ys_mover_init(&mover.lots, (uint64_t)seed, twin, ys_format_of((int)precision)->unit);
     return mover;
 }
 
@@ -210,8 +183,14 @@ ys_status ys_twin_write_weights(int64_t seed, int twin, int units, enum ys_preci
                                 const char *to)
 {
     struct mover mover = mover_of(seed, precision, twin);
-    mover.unit *= (uint32_t)units;
+    mover.lots.unit *= (uint32_t)units;
     mover.dtype = ys_format_of((int)precision)->dtype;
+    return move_weights(&mover, from, to);
+}
+
+ys_status ys_twin_write_images(const struct ys_plan *twin_plan, int twin, const char *from, const char *to)
+{
+    struct mover mover = make_mover(twin_plan, twin);
     return move_weights(&mover, from, to);
 }
 
