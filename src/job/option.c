@@ -174,7 +174,7 @@ static const struct ys_option options[] = {
      .none = "none",
      .help = "save the weights every so many steps, so that accuracy is known over time; the end is always evaluated"},
     {"attack", YS_OPTION_WORK, YS_OPTION_ATTACK, .none = "none",
-     .help = "what trained weights have to withstand: fgsm, bim and pgd change no pixel by more than EPS, of [0, 1] before the "
+     .help = "what trained weights have to withstand: where an EPS stands no pixel changes by more than it, of [0, 1] before the "
              "network's own normalize; deepfool, cw and ddn look for the smallest change (L2), jsma for the fewest pixels"},
     {"attack.rows", YS_OPTION_WORK, YS_OPTION_INT, .low = 1, .high = 2147483648.0, .unit = "rows", .standard = "1000",
      .help = "test rows that are attacked: the first so many, or all where there are fewer"},

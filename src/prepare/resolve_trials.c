@@ -7,6 +7,7 @@
 #include "prepare/hosts.h"
 #include "prepare/work.h"
 #include "probe/host.h"
+#include "robust/attack.h"
 #include "session/session.h"
 #include "store/stored_study.h"
 
@@ -338,6 +339,14 @@ static const char *unattacked(const struct ys_trial *trial, const struct ys_grap
     return NULL;
 }
 
+static ys_status check_classes(const struct ys_trial_settings *keys, const struct ys_graph *graph)
+{
+    const struct ys_value *logits = &graph->values[graph->output];
+    struct ys_attacks attacks;
+    YS_TRY(ys_attacks_read(keys->attack, &attacks));
+    return ys_attacks_check_classes(&attacks, (size_t)logits->shape[logits->rank - 1]);
+}
+
 static ys_status check_attack(struct ys_trial *trial)
 {
     struct ys_trial_settings *keys = &trial->record.keys;
@@ -346,12 +355,11 @@ static ys_status check_attack(struct ys_trial *trial)
         return YS_OK;
     YS_TRY(ys_work_graph(trial, &graph));
     const char *reason = unattacked(trial, graph);
+    ys_status status = reason ? ys_fail(YS_EINVAL, "%s: write attack = none", reason) : check_classes(keys, graph);
     ys_graph_free(graph);
     if (keys->attack_rows > trial->data->test_count)
         keys->attack_rows = trial->data->test_count;
-    return reason ? ys_fail(YS_EINVAL, "attack: %s with %s: %s: write attack = none", keys->model, trial->data->name,
-                            reason)
-                  : YS_OK;
+    return status == YS_OK ? YS_OK : ys_fail_in(status, "attack: %s with %s", keys->model, trial->data->name);
 }
 
 /* What the trial's data and numbers make of its work. YS_EINVAL: they do not go together, whatever the framework. */

@@ -105,6 +105,8 @@ struct ys_attacked {
     int64_t height, width, channels; /* whose product is `pixels` */
 };
 
+struct ys_robustness;
+
 struct ys_attack_spec {
     struct ys_attacks attacks;
     const float *images;   /* [rows, pixels] in [0, 1] */
@@ -121,6 +123,9 @@ struct ys_attack_spec {
      * NULL: the model's own logits do. */
     ys_status (*judge)(void *of, const float *images, size_t count, double *logits);
     void *judge_of;
+    /** After each attack that was asked for: what is found so far, with neither robust nor curve; NULL: nobody asks */
+    ys_status (*finished)(void *of, const struct ys_robustness *found);
+    void *finished_of;
     void (*progress)(void *of, double done_part, const char *what); /* 0 to 1; NULL: nobody asks */
     void *progress_of;
 };
@@ -165,7 +170,10 @@ struct ys_robustness {
     struct ys_list robust;  /* of struct ys_eps_standing, for each EPS that an attack was asked for with, ascending */
     struct ys_list curve;   /* the same, by pgd alone, for each EPS of the spec's curve */
     struct ys_list alarms;  /* of struct ys_attack_alarm */
-    bool is_masked;         /* there are alarms: what stands is at most what stands */
+    /* The median over all rows of the smallest L2 that any attack which looks for it found, 0 of a row that was wrong
+     * before. NaN: it is infinite, there is no such attack, or no row was right before */
+    double perturbation_p50;
+    bool is_masked; /* there are alarms: what stands is at most what stands */
 };
 /** Reading, copying and JSON; ys_robustness_fini() frees. */
 extern const struct ys_record ys_robustness_record;

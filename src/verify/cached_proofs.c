@@ -42,6 +42,12 @@ ys_status ys_kept_write(const char *path, const struct ys_proof *proof)
     return status;
 }
 
+static double bound_below(double apart, double ceiling)
+{
+    double bound = YS_VERIFY_TWIN_FACTOR * fmax(apart, YS_VERIFY_TWIN_LEAST);
+    return isnan(apart) || !(bound <= ceiling) ? (double)NAN : bound;
+}
+
 /* The bound that a check must have had; of meaning the largest. NaN: none, for want of twins or above their ceiling. */
 static double bound_of(const struct ys_proof *proof, const struct ys_proof_check *check)
 {
@@ -55,10 +61,13 @@ static double bound_of(const struct ys_proof *proof, const struct ys_proof_check
     const struct ys_proof_twins *twins = proof->twins;
     if (strstr(check->name, YS_CHECK_WHOLE))
         twins = proof->whole ? proof->whole->twins : NULL;
+    if (strcmp(check->name, YS_CHECK_TIES) == 0)
+        return YS_VERIFY_TIES;
+    if (twins && strcmp(check->name, YS_CHECK_INPUT_GRADIENT) == 0)
+        return bound_below(twins->input_gradient, twins->input_gradient_ceiling);
     double apart = !twins ? (double)NAN : is_gradients ? twins->gradients : twins->forward;
     double ceiling = !twins ? (double)NAN : is_gradients ? twins->gradients_ceiling : twins->forward_ceiling;
-    double bound = YS_VERIFY_TWIN_FACTOR * fmax(apart, YS_VERIFY_TWIN_LEAST);
-    return isnan(apart) || !(bound <= ceiling) ? (double)NAN : bound;
+    return bound_below(apart, ceiling);
 }
 
 /* Whether the check passes as it says, within a bound as it had to be. */

@@ -32,6 +32,8 @@ static const struct ys_field twins_fields[] = {
     OF_TWINS(forward_ceiling, YS_FIELD_REAL, MAY_LACK, "above which no bound of it can lie"),
     OF_TWINS(gradients, YS_FIELD_REAL, MAY_LACK, "and of gradients; absent of inference"),
     OF_TWINS(gradients_ceiling, YS_FIELD_REAL, MAY_LACK, "above which no bound of it can lie"),
+    OF_TWINS(input_gradient, YS_FIELD_REAL, MAY_LACK, "and of the gradient by the input; of mode attack alone"),
+    OF_TWINS(input_gradient_ceiling, YS_FIELD_REAL, MAY_LACK, "above which no bound of it can lie"),
 };
 const struct ys_record ys_proof_twins_record = YS_RECORD("twins", struct ys_proof_twins, twins_fields);
 

@@ -28,7 +28,8 @@ struct ys_proof_twins {
     int64_t count, batch; /* how many they were; the batch that numerics was judged on */
     double forward,
         forward_ceiling; /* the latter that of their bound (verify/oracle/ceiling.h); NaN of older versions */
-    double gradients, gradients_ceiling; /* NaN of inference */
+    double gradients, gradients_ceiling;           /* NaN of inference */
+    double input_gradient, input_gradient_ceiling; /* of mode attack alone; else NaN */
 };
 extern const struct ys_record ys_proof_twins_record;
 

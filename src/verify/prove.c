@@ -13,6 +13,7 @@
 #include "verify/oracle/findings.h"
 #include "verify/oracle/proof_checks.h"
 #include "verify/oracle/reference.h"
+#include "verify/oracle/ties.h"
 #include "verify/oracle/twin.h"
 #include "verify/trace.h"
 
@@ -171,7 +172,8 @@ static void raise_all(struct ys_findings *worst, const struct ys_findings *found
     ys_worst_raise(&worst->first, found->first.error, found->first.name);
     ys_worst_raise(&worst->last, found->last.error, found->last.name);
     ys_worst_raise(&worst->buffers, found->buffers.error, found->buffers.name);
-    ys_worst_raise(&worst->input_gradient, found->input_gradient.error, found->input_gradient.name);
+    for (int lot = 0; lot < YS_INPUT_LOTS; lot++)
+        ys_worst_raise(&worst->input_gradient[lot], found->input_gradient[lot].error, found->input_gradient[lot].name);
 }
 
 /* Runs a twin and raises `worst` to what it is found to say. YS_EPROTOCOL: it broke off. */
@@ -197,10 +199,11 @@ static ys_status ask_moved(const struct ys_verifier *v, const struct extent_find
 static ys_status ask_twin(const struct ys_verifier *v, const struct extent_findings *of, const struct ys_plan *plan,
                           const ys_json *env, int twin, int64_t batch, const char *folder, struct ys_findings *worst)
 {
-    const struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
+    struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
     struct ys_plan moved;
     YS_TRY(ys_proof_plan_builtin(plan, NULL, folder, &moved));
-    ys_status status = ys_twin_write(&moved, twin, batch, folder);
+    ys_status status = ys_reference_write_twin(&of->reference, &moved, twin, batch, (enum ys_precision)plan->precision,
+                                               folder, &questions);
     if (status == YS_OK)
         status = ask_moved(v, of, &moved, env, twin, &questions, worst);
     /* What the default back end lacks plain C has, and rounds alike, where it has the format. */
@@ -208,6 +211,7 @@ static ys_status ask_twin(const struct ys_verifier *v, const struct extent_findi
         ys_proof_plan_backend(&moved, "ref");
         status = ask_moved(v, of, &moved, env, twin, &questions, worst);
     }
+    ys_reference_drop_twin(&questions);
     ys_plan_fini(&moved);
     return status;
 }
@@ -228,14 +232,16 @@ static ys_status ask_double(const struct ys_verifier *v, struct extent_findings 
 static ys_status ask_moves(const struct ys_verifier *v, struct extent_findings *of, const struct ys_plan *plan,
                            enum ys_precision precision, int twin, int64_t batch, const char *folder)
 {
-    const struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
+    struct ys_questions questions = {.evaluation = of->reference.evaluation, .first = batch, .batches = 1};
     struct ys_plan moved;
     YS_TRY(ys_proof_plan_builtin(plan, "ref", folder, &moved));
     moved.precision = precision;
-    ys_status status = ys_twin_write(&moved, twin, batch, folder);
+    ys_status status =
+        ys_reference_write_twin(&of->reference, &moved, twin, batch, YS_PRECISION_F64, folder, &questions);
     moved.precision = YS_PRECISION_F64;
     if (status == YS_OK)
         status = ask_moved(v, of, &moved, NULL, twin, &questions, &of->twins[batch].moved);
+    ys_reference_drop_twin(&questions);
     ys_plan_fini(&moved);
     return status;
 }
@@ -268,7 +274,7 @@ static ys_status ask_doubles(const struct ys_verifier *v, struct extent_findings
     char *folder = NULL;
     if (of->doubles_asked)
         return YS_OK;
-    ys_reference_put_inputs(&of->reference, &questions);
+    ys_reference_put_inputs(&of->reference, YS_PRECISION_F64, &questions);
     say(request, "asking two twins of the oracle");
     YS_TRY(make_folder(v, "twin", &folder));
     struct ys_plan plan;
@@ -375,7 +381,7 @@ static ys_status ask_again(struct ys_verifier *v, struct extent_findings *of, co
 }
 
 static void describe_twins(const struct extent_findings *of, int64_t batch, const struct ys_findings *moved,
-                           struct ys_proof_twins **described)
+                           const struct ys_findings *numerics, struct ys_proof_twins **described)
 {
     const struct ys_findings *worst = &of->twins[batch].worst;
     const enum ys_precision precision = (enum ys_precision)of->twins_precision;
@@ -387,7 +393,14 @@ static void describe_twins(const struct extent_findings *of, int64_t batch, cons
                                      .forward_ceiling = ys_ceiling_forward(&of->reference, precision, moved),
                                      .gradients = trains ? worst->gradients.error : (double)NAN,
                                      .gradients_ceiling =
-                                         trains ? ys_ceiling_gradients(&of->reference, precision, moved) : (double)NAN};
+                                         trains ? ys_ceiling_gradients(&of->reference, precision, moved) : (double)NAN,
+                                     .input_gradient = (double)NAN,
+                                     .input_gradient_ceiling = (double)NAN};
+    if (numerics && numerics->has_input_gradient) {
+        const int lot = ys_check_input_lot(numerics, worst);
+        twins->input_gradient = worst->input_gradient[lot].error;
+        twins->input_gradient_ceiling = ys_ceiling_input_gradient(&of->reference, precision, moved, lot);
+    }
     *described = twins;
 }
 
@@ -398,7 +411,7 @@ static void describe_whole(const struct extent_findings *of, int64_t batch, cons
     proof->whole->rows = of->reference.extent.rows;
     proof->whole->in_double = in_double;
     if (!in_double)
-        describe_twins(of, batch, moved, &proof->whole->twins);
+        describe_twins(of, batch, moved, NULL, &proof->whole->twins);
 }
 
 /* What the framework said, session by session. */
@@ -420,7 +433,8 @@ static void check_once(const struct ys_verifier *v, const struct sessions *said,
                  said->has_numerics ? &said->numerics : NULL, &v->few.twins[said->numerics.batch].worst,
                  doubles ? &v->few.doubles : NULL, said->has_whole ? &whole : NULL, proof);
     if (said->has_numerics)
-        describe_twins(&v->few, said->numerics.batch, &v->few.twins[said->numerics.batch].moved, &proof->twins);
+        describe_twins(&v->few, said->numerics.batch, &v->few.twins[said->numerics.batch].moved, &said->numerics,
+                       &proof->twins);
     if (said->has_whole)
         describe_whole(&v->whole, said->whole.batch, &v->few.twins[0].moved, said->whole_in_double, proof);
 }
@@ -476,6 +490,21 @@ static ys_status ask_whole(struct ys_verifier *v, const struct ys_verify_request
     return ask_numerics(v, &v->whole, request, &in_format, &said->whole);
 }
 
+/* Of attacks, which of equal values has the gradient: not where the adapter said that it chooses in another way. */
+static ys_status ask_ties(struct ys_verifier *v, const struct ys_verify_request *request, bool in_double,
+                          struct sessions *said)
+{
+    char *folder = NULL;
+    if (!v->few.reference.attacked || !said->numerics.has_input_gradient || said->numerics.said.chooses_equals)
+        return YS_OK;
+    YS_TRY(make_folder(v, "ties", &folder));
+    const struct ys_ties_request ties = {v->oracle,    request->framework, request->plan, v->few.reference.graph,
+                                         request->env, patience(request),  folder};
+    const ys_status status = ys_ties_ask(&ties, in_double ? &said->meaning : NULL, &said->numerics);
+    ys_free(folder);
+    return status;
+}
+
 /* The batches that the steps take need no look of their own in double: weights at 1e-9 show them. */
 static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_request *request, struct sessions *said)
 {
@@ -483,9 +512,10 @@ static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_requ
     const int64_t steps = v->few.reference.extent.steps;
     struct ys_questions in_double = {
         .evaluation = evaluation, .start = true, .batches = 1, .steps = evaluation ? 0 : steps, .trained = true};
-    const struct ys_questions in_format = {
-        .evaluation = evaluation, .start = true, .batches = steps, .timed = !evaluation};
-    ys_reference_put_inputs(&v->few.reference, &in_double);
+    struct ys_questions in_format = {.evaluation = evaluation, .start = true, .batches = steps, .timed = !evaluation};
+    ys_reference_put_inputs(&v->few.reference, YS_PRECISION_F64, &in_double);
+    if (v->few.reference.attacked) /* whose gradients count in that format */
+        ys_reference_put_inputs(&v->few.reference, (enum ys_precision)request->plan->precision, &in_format);
     if (said->has_double) {
         say(request, "proving the meaning in double");
         YS_TRY(ask_half(v, &v->few, request, YS_PRECISION_F64, &in_double, &said->meaning));
@@ -500,7 +530,8 @@ static ys_status ask_sessions(struct ys_verifier *v, const struct ys_verify_requ
         if (said->numerics.said.status)
             return YS_OK;
     }
-    return ask_whole(v, request, answered, said);
+    YS_TRY(ask_whole(v, request, answered, said));
+    return ask_ties(v, request, answered, said);
 }
 
 /* What it took to begin the work: of some rows in either format, so that hardly anything of it is the work itself. */

@@ -26,7 +26,9 @@
  * is the built-in engine in single precision). The first step of either session in double goes through `train` and
  * `save`, as those of a run do.
  *
- * A trial of inference is asked in mode eval, and nothing of gradients of weights and steps.
+ * A trial of inference or attacks is asked in mode eval, and nothing of gradients of weights and steps. One of attacks,
+ * whose gradients by the input are the framework's own, is asked for these in its own format too, against twins, and
+ * for those of equal values in the network's pools of maxima (oracle/ties.h).
  *
  * Of rows of more than YS_VERIFY_POSITIONS positions the first so many are proven, where no position learns of those
  * behind it.
@@ -43,7 +45,7 @@
 #include "protocol/plan.h"
 #include "verify/proof.h"
 
-#define YS_VERIFY_VERSION       10 /* part of the cache key: raise it when the meaning of a proof changes */
+#define YS_VERIFY_VERSION       11 /* part of the cache key: raise it when the meaning of a proof changes */
 #define YS_VERIFY_ROWS          8
 #define YS_VERIFY_STEPS         10
 #define YS_VERIFY_POSITIONS     128       /* the first of a longer row, where they are a network by themselves */
@@ -67,6 +69,9 @@
 /* How far gradients of vectors may lie off where a framework adds them up in bf16: a sum of some hundred values that
  * nearly cancel loses a fifth. One that is left out or counted twice is off by 1. */
 #define YS_VERIFY_SUM_IN_BF16 0.5
+/* Of equal values in pools, in the trial's own format: where another has the gradient, or several share it, it is off
+ * by a half or more; what bf16 rounds in it is less than this. */
+#define YS_VERIFY_TIES 0.0625
 
 struct ys_verifier;
 

@@ -190,7 +190,7 @@ class InputGradient(Case):
     """tests/adapters/slopes.py, which makes one mistake in each trial, in `input_gradient` alone."""
 
     def test_a_wrong_one_fails_the_proof_and_nothing_else_does(self):
-        mistakes = ["nothing", "factor", "train", "loss", "row"]
+        mistakes = ["nothing", "factor", "train", "loss", "zero", "noise", "row"]
         out, _ = self.yardstick("verify", "--framework=slopes", "--recipes=" + RECIPES, "--model=check_small", "--data=synthetic",
                                 "--batch=8", "--threads=1", "--lr=0.01", "--env.SLOPES_WRONG=" + ",".join(mistakes), "--format=json", code=5)
         for mistake, trial in zip(mistakes, json.loads(out)):
@@ -199,6 +199,26 @@ class InputGradient(Case):
             self.assertIn("gradient by the input", [check["name"] for check in proof["checks"]])
             self.assertEqual(failed, [] if mistake == "nothing" else ["gradient by the input"], mistake)
         self.assertIn("input_gradient means something else", proof["reason"])
+
+    def test_where_it_is_attacked_it_is_proven_in_its_format_too_and_on_equal_values(self):
+        """A dense network behind a pool, whose windows do not overlap: turned around they are the same windows."""
+        both = {("meaning", "gradient of equal values"), ("numerics", "gradient of equal values")}
+        mistakes = {"nothing": set(), "single": {("numerics", "gradient by the input")}, "says": set(), "last": both, "share": both}
+        out, _ = self.yardstick("verify", "--framework=slopes,builtin", "--recipes=" + RECIPES, "--model=lenet", "--data=digits",
+                                "--compare=same-weights", "--mode=attack", "--attack=fgsm(0.1)", "--batch=4", "--threads=1",
+                                "--steps=0", "--env.SLOPES_WRONG=" + ",".join(mistakes), "--format=json", code=5)
+        trials = json.loads(out)
+        self.assertEqual(len(trials), 2 * len(mistakes))
+        for trial in trials:
+            proof, mistake = trial["proof"], trial["id"].rpartition("=")[2]
+            of_own = proof["framework"] == "builtin"
+            failed = {(check["half"], check["name"]) for check in proof["checks"] if not check["pass"]}
+            self.assertEqual(failed, set() if of_own else mistakes[mistake], trial["id"])
+            asked = {check["name"] for check in proof["checks"] if check["half"] == "numerics"}
+            self.assertEqual("gradient of equal values" in asked, of_own or mistake != "says", trial["id"])
+            self.assertLessEqual(8 * proof["twins"]["input_gradient"], proof["twins"]["input_gradient_ceiling"])
+            if "last" in mistake and not of_own:
+                self.assertIn("of equal values in a pool of maxima another than the first", proof["reason"])
 
 
 class BesideEachOther(Case):

@@ -67,11 +67,23 @@ static bool has_kinks(const struct ys_graph *graph)
     return false;
 }
 
+static double ceiling_of_gradients(const struct ys_reference *reference, enum ys_precision precision,
+                                   const struct ys_worst *moved)
+{
+    const double flips = has_kinks(reference->graph) ? YS_VERIFY_FLIPPED : 0;
+    return ceiling(reference, precision, moved) + YS_VERIFY_TWIN_FACTOR * flips;
+}
+
 double ys_ceiling_gradients(const struct ys_reference *reference, enum ys_precision precision,
                             const struct ys_findings *moved)
 {
-    const double flips = has_kinks(reference->graph) ? YS_VERIFY_FLIPPED : 0;
-    return ceiling(reference, precision, &moved->gradients) + YS_VERIFY_TWIN_FACTOR * flips;
+    return ceiling_of_gradients(reference, precision, &moved->gradients);
+}
+
+double ys_ceiling_input_gradient(const struct ys_reference *reference, enum ys_precision precision,
+                                 const struct ys_findings *moved, int lot)
+{
+    return ceiling_of_gradients(reference, precision, &moved->input_gradient[lot]);
 }
 
 static ys_status check(const char *what, const struct ys_worst *twins, double highest)
@@ -90,6 +102,9 @@ ys_status ys_ceiling_check(const struct ys_reference *reference, enum ys_precisi
                            const struct ys_findings *moved, const struct ys_findings *twins)
 {
     YS_TRY(check("logits and loss", ys_findings_forward(twins), ys_ceiling_forward(reference, precision, moved)));
+    for (int lot = 0; lot < YS_INPUT_LOTS; lot++)
+        YS_TRY(check("gradients by the input", &twins->input_gradient[lot],
+                     ys_ceiling_input_gradient(reference, precision, moved, lot)));
     if (reference->evaluation)
         return YS_OK;
     return check("gradients", &twins->gradients, ys_ceiling_gradients(reference, precision, moved));

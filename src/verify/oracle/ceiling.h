@@ -15,6 +15,8 @@ double ys_ceiling_forward(const struct ys_reference *reference, enum ys_precisio
                           const struct ys_findings *moved);
 double ys_ceiling_gradients(const struct ys_reference *reference, enum ys_precision precision,
                             const struct ys_findings *moved);
+double ys_ceiling_input_gradient(const struct ys_reference *reference, enum ys_precision precision,
+                                 const struct ys_findings *moved, int lot);
 
 /** YS_EPROTOCOL: the bounds of `twins`, those in the trial's format, lie above: they or the oracle failed. */
 ys_status ys_ceiling_check(const struct ys_reference *reference, enum ys_precision precision,

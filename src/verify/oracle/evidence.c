@@ -273,6 +273,15 @@ static ys_status ask_trained(struct asker *asker)
     return status;
 }
 
+static bool chooses_equals(const ys_json *deviations)
+{
+    static const char begin[] = "of equal values";
+    bool does = false;
+    for (size_t i = 0; i < ys_json_size(deviations); i++)
+        does |= strncmp(ys_json_text(ys_json_at(deviations, i), ""), begin, sizeof begin - 1) == 0;
+    return does;
+}
+
 static ys_status ask_open(struct asker *asker)
 {
     ys_json *requests[YS_SESSIONS_MOST], *replies[YS_SESSIONS_MOST];
@@ -283,6 +292,7 @@ static ys_status ask_open(struct asker *asker)
     ys_message_read(replies[0], &said);
     asker->evidence->parameters = said.opened.parameters;
     asker->evidence->open = asker->took;
+    asker->evidence->chooses_equals = chooses_equals(said.opened.deviations);
     free_replies(asker, replies);
     return YS_OK;
 }
@@ -315,10 +325,12 @@ static ys_status ask_input_gradient(struct asker *asker, const struct ys_questio
 {
     struct ys_message hello;
     ys_message_read(ys_session_hello(asker->sessions[0]), &hello);
-    if (!questions->inputs || !ys_input_gradient_is_due(&asker->plans[0], hello.hello.features))
+    if (!ys_input_gradient_is_due(&asker->plans[0], hello.hello.features))
         return YS_OK;
-    return ask_tensors(asker, ys_request_input_gradient(questions->inputs, questions->cotangent),
-                       YS_ANSWER_INPUT_GRADIENT, 0);
+    for (int lot = 0; lot < YS_INPUT_LOTS && questions->inputs[lot]; lot++)
+        YS_TRY(ask_tensors(asker, ys_request_input_gradient(questions->inputs[lot], questions->cotangent[lot]),
+                           YS_ANSWER_INPUT_GRADIENT, lot));
+    return YS_OK;
 }
 
 static ys_status ask_all(struct asker *asker, const struct ys_questions *questions)

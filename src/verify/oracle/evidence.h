@@ -9,6 +9,7 @@
 #include "protocol/plan.h"
 #include "protocol/run_status.h"
 #include "session/session.h"
+#include "verify/oracle/input_gradient.h"
 
 /** The files that are asked for, in this order. */
 enum ys_answer {
@@ -17,7 +18,7 @@ enum ys_answer {
     YS_ANSWER_START,          /* weights and buffers as loaded */
     YS_ANSWER_FIRST_STEP,     /* the same after one step; of `trained` as they were saved */
     YS_ANSWER_LAST_STEP,      /* and after all */
-    YS_ANSWER_INPUT_GRADIENT, /* logits in evaluation, and their gradient by the input */
+    YS_ANSWER_INPUT_GRADIENT, /* logits in evaluation, and their gradient by the input: of a lot, not of a batch */
 };
 
 struct ys_questions {
@@ -31,7 +32,7 @@ struct ys_questions {
     bool timed;   /* without any steps, one goes through `train` for its time alone */
     /* Files for `input_gradient`, before the first step, of an adapter that can be asked for it; NULL: it is not asked.
      */
-    const char *inputs, *cotangent;
+    const char *inputs[YS_INPUT_LOTS], *cotangent[YS_INPUT_LOTS];
     bool mapped; /* of yardstick's own engine, which leaves its answers alone: they are mapped, not read into memory */
 };
 
@@ -47,6 +48,7 @@ struct ys_evidence {
     struct ys_evidence_took {
         double span_s, cpu_s;
     } open, first;
+    bool chooses_equals;       /* it says among its deviations that of equal values its pools choose in another way */
     ys_json *features;         /* that `hello` told, owned; NULL: it told none */
     enum ys_run_status status; /* YS_RUN_OK: all went well */
     char *message;             /* when it did not; may be NULL */

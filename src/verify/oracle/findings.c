@@ -96,16 +96,16 @@ static void add_step(const struct ys_reference *reference, const struct ys_safet
     ys_worst_raise(buffers, worst.error, worst.name);
 }
 
-static void add_input_gradient(const struct ys_reference *reference, const struct ys_safetensors *file,
+static void add_input_gradient(const struct ys_reference *reference, int64_t lot, const struct ys_safetensors *file,
                                struct ys_findings *findings)
 {
-    const struct ys_safetensors *ref = reference->input_gradient;
+    const struct ys_safetensors *ref = reference->input_gradient[lot];
     char name[YS_GRAPH_MAX_NAME + sizeof "grad."];
     snprintf(name, sizeof name, "grad.%s", reference->graph->values[reference->graph->inputs[0]].name);
     const char *const names[] = {"logits", name};
     findings->has_input_gradient = true;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        ys_worst_raise(&findings->input_gradient,
+        ys_worst_raise(&findings->input_gradient[lot],
                        ys_error_max(ys_safetensors_find(file, names[i]), ys_safetensors_find(ref, names[i])), names[i]);
 }
 
@@ -129,7 +129,7 @@ void ys_findings_add(const struct ys_reference *reference, enum ys_answer answer
         add_step(reference, reference->last, file, &findings->last, &findings->buffers);
         break;
     case YS_ANSWER_INPUT_GRADIENT:
-        add_input_gradient(reference, file, findings);
+        add_input_gradient(reference, batch, file, findings);
         break;
     }
 }

@@ -12,12 +12,13 @@ struct ys_findings {
     struct ys_worst start;   /* error: how many tensors differ from the initial weights; name: the first */
     struct ys_worst batches; /* error: how many batches differ from the plan's; name: the first */
     struct ys_worst logits, loss, gradients;
-    struct ys_worst matrices;       /* of gradients, those of tensors with more than one dimension */
-    struct ys_worst first, last;    /* weights after one step and after all */
-    struct ys_worst buffers;        /* at both times */
-    bool has_input_gradient;        /* it was asked for. */
-    struct ys_worst input_gradient; /* and it and the logits are */
-    struct ys_worst train_loss;     /* of the first step, as `train` said it; infinite where it said none */
+    struct ys_worst matrices;                      /* of gradients, those of tensors with more than one dimension */
+    struct ys_worst first, last;                   /* weights after one step and after all */
+    struct ys_worst buffers;                       /* at both times */
+    bool has_input_gradient, has_ties;             /* it was asked for, and of equal values in pools */
+    struct ys_worst input_gradient[YS_INPUT_LOTS]; /* and it and the logits are, of each lot */
+    struct ys_worst ties;
+    struct ys_worst train_loss; /* of the first step, as `train` said it; infinite where it said none */
 };
 
 /** Runs a session of `plan` and measures its answers. `reference` was asked for batch `questions->first`. What was not

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double MOVED_BY = 1.0 / 16;
@@ -70,26 +71,62 @@ static ys_status write_inputs(struct ys_rng *rng, const struct ys_value *input, 
     return status;
 }
 
-static ys_status write_cotangent(struct ys_rng *rng, const struct ys_value *output, int64_t rows, const char *path)
+/* The same numbers in both formats. */
+static ys_status write_cotangent(struct ys_rng *rng, const struct ys_value *output, int64_t rows, const char *path,
+                                 const char *single_path)
 {
     struct ys_tensor tensor = tensor_of(output, "cotangent", YS_F64, rows);
+    struct ys_tensor single = tensor_of(output, "cotangent", YS_F32, rows);
     const size_t count = ys_tensor_count(&tensor);
     double *values = ys_alloc(count, sizeof *values);
+    float *singles = ys_alloc(count, sizeof *singles);
     for (size_t k = 0; k < count; k++)
-        values[k] = ys_rng_normal(rng);
+        values[k] = singles[k] = (float)ys_rng_normal(rng);
     tensor.data = values;
+    single.data = singles;
     ys_status status = ys_safetensors_pass(path, &tensor, 1);
+    if (status == YS_OK)
+        status = ys_safetensors_pass(single_path, &single, 1);
     ys_free(values);
+    ys_free(singles);
     return status;
 }
 
+static struct ys_rng rng_of(const char *what, int64_t seed, int lot)
+{
+    struct ys_rng rng;
+    char name[48];
+    snprintf(name, sizeof name, "input_gradient/%s/%d", what, lot);
+    ys_rng_init(&rng, (uint64_t)seed, name);
+    return rng;
+}
+
+ys_status ys_input_cotangent_write(const struct ys_graph *graph, int64_t rows, int64_t seed, int lot,
+                                   const struct ys_input_files *files)
+{
+    struct ys_rng rng = rng_of("cotangent", seed, lot);
+    return write_cotangent(&rng, &graph->values[graph->output], rows, files->cotangent, files->single_cotangent);
+}
+
 ys_status ys_input_gradient_write(const struct ys_graph *graph, const struct ys_safetensors *data,
-                                  const struct ys_tensor *order, int64_t seed, const char *inputs,
-                                  const char *cotangent)
+                                  const struct ys_tensor *order, int64_t seed, int lot,
+                                  const struct ys_input_files *files)
 {
     const struct ys_value *input = &graph->values[graph->inputs[0]];
-    struct ys_rng rng;
-    ys_rng_init(&rng, (uint64_t)seed, "input_gradient");
-    YS_TRY(write_inputs(&rng, input, ys_safetensors_find(data, input->name), order, inputs));
-    return write_cotangent(&rng, &graph->values[graph->output], order->shape[1], cotangent);
+    struct ys_rng rng = rng_of("images", seed, lot);
+    YS_TRY(write_inputs(&rng, input, ys_safetensors_find(data, input->name), order, files->inputs));
+    return ys_input_cotangent_write(graph, order->shape[1], seed, lot, files);
+}
+
+void ys_input_files_fini(struct ys_input_files *files)
+{
+    ys_free(files->inputs);
+    ys_free(files->cotangent);
+    ys_free(files->single_cotangent);
+    *files = (struct ys_input_files){0};
+}
+
+const char *ys_input_files_cotangent(const struct ys_input_files *files, enum ys_precision precision)
+{
+    return precision == YS_PRECISION_F64 ? files->cotangent : files->single_cotangent;
 }

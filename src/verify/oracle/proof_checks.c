@@ -70,6 +70,14 @@ static void check_training(struct ys_proof *proof, const struct ys_reference *re
     note(proof, YS_PROOF_MEANING, YS_CHECK_TRAIN_LOSS, &found->train_loss, YS_VERIFY_TRAIN_LOSS);
 }
 
+static struct ys_worst worst_of_lots(const struct ys_findings *found)
+{
+    struct ys_worst worst = {0};
+    for (int lot = 0; lot < YS_INPUT_LOTS; lot++)
+        ys_worst_raise(&worst, found->input_gradient[lot].error, found->input_gradient[lot].name);
+    return worst;
+}
+
 static void check_meaning(struct ys_proof *proof, const struct ys_reference *reference, const struct ys_findings *found,
                           const struct ys_findings *twins)
 {
@@ -77,8 +85,12 @@ static void check_meaning(struct ys_proof *proof, const struct ys_reference *ref
     note_meaning(proof, "loss", &found->loss, twins ? &twins->loss : NULL);
     if (!reference->evaluation)
         check_training(proof, reference, found, twins);
-    if (found->has_input_gradient)
-        note_meaning(proof, YS_CHECK_INPUT_GRADIENT, &found->input_gradient, twins ? &twins->input_gradient : NULL);
+    if (found->has_input_gradient) {
+        const struct ys_worst slopes = worst_of_lots(found), of_twins = worst_of_lots(twins ? twins : found);
+        note_meaning(proof, YS_CHECK_INPUT_GRADIENT, &slopes, twins ? &of_twins : NULL);
+    }
+    if (found->has_ties)
+        note(proof, YS_PROOF_MEANING, YS_CHECK_TIES, &found->ties, YS_VERIFY_MEANING_BOUND);
 }
 
 /* Twins of a network whose last weights start at zero agree on its loss to the last digit; others may round it. */
@@ -99,6 +111,16 @@ static void note_gradients(struct ys_proof *proof, const struct ys_findings *fou
         note(proof, YS_PROOF_NUMERICS, of_vectors, &found->gradients, YS_VERIFY_SUM_IN_BF16);
 }
 
+int ys_check_input_lot(const struct ys_findings *found, const struct ys_findings *twins)
+{
+    int best = 0;
+    for (int lot = 1; lot < YS_INPUT_LOTS; lot++)
+        if (found->input_gradient[lot].error * numerics_bound(&twins->input_gradient[best]) <
+            found->input_gradient[best].error * numerics_bound(&twins->input_gradient[lot]))
+            best = lot;
+    return best;
+}
+
 static void check_numerics(struct ys_proof *proof, const struct ys_reference *reference,
                            const struct ys_findings *found, const struct ys_findings *twins)
 {
@@ -106,6 +128,13 @@ static void check_numerics(struct ys_proof *proof, const struct ys_reference *re
          numerics_bound(ys_findings_forward(twins)));
     if (!reference->evaluation)
         note_gradients(proof, found, numerics_bound(&twins->gradients), "gradients", YS_CHECK_VECTORS);
+    if (found->has_input_gradient) {
+        const int lot = ys_check_input_lot(found, twins);
+        note(proof, YS_PROOF_NUMERICS, YS_CHECK_INPUT_GRADIENT, &found->input_gradient[lot],
+             numerics_bound(&twins->input_gradient[lot]));
+    }
+    if (found->has_ties)
+        note(proof, YS_PROOF_NUMERICS, YS_CHECK_TIES, &found->ties, YS_VERIFY_TIES);
 }
 
 /* How far the statistics of a batch may be off in single precision: a framework may round a sum of m values at each of
@@ -187,6 +216,7 @@ static const char *diagnose_meaning(const char *name)
                                  "which parameters it reaches"},
         {YS_CHECK_INPUT_GRADIENT,
          "input_gradient means something else: look at evaluation mode, the cotangent and the order of rows"},
+        {YS_CHECK_TIES, "of equal values in a pool of maxima another than the first has the gradient"},
         {YS_CHECK_TRAIN_LOSS, "the loss that training says of a step is not the loss of its batch"},
         {"buffers", "the running statistics mean something else: look at n or n - 1 in the variance, and at whether "
                     "momentum is the share of the old or of the new"},
@@ -213,6 +243,8 @@ static const char *diagnose(const struct ys_proof *proof)
             return diagnose_meaning(check->name);
         if (strstr(check->name, YS_CHECK_WHOLE))
             return diagnose_whole(check->name);
+        if (strcmp(check->name, YS_CHECK_TIES) == 0)
+            return diagnose_meaning(check->name);
         return "the trial's own format computes with less precision than it says";
     }
     return NULL;

@@ -7,6 +7,7 @@
 
 #define YS_CHECK_TRAIN_LOSS      "loss of training"
 #define YS_CHECK_INPUT_GRADIENT  "gradient by the input"
+#define YS_CHECK_TIES            "gradient of equal values"
 #define YS_CHECK_WHOLE           ", whole batch" /* behind the names of its checks */
 #define YS_CHECK_WHOLE_GRADIENTS "gradients" YS_CHECK_WHOLE
 #define YS_CHECK_VECTORS         "gradients of vectors" /* where they lie beyond the bound of the others, in bf16 */
@@ -29,6 +30,10 @@ struct ys_check_whole {
 void ys_check_all(const struct ys_reference *reference, const struct ys_findings *meaning,
                   const struct ys_findings *numerics, const struct ys_findings *twins,
                   const struct ys_findings *in_double, const struct ys_check_whole *whole, struct ys_proof *proof);
+
+/** Of the lots of a session in the trial's own format the one that is judged, which lies lowest below its bound: a ReLU
+ * that rounding flips in one flips in no other, and coarse arithmetic shows in all. */
+int ys_check_input_lot(const struct ys_findings *found, const struct ys_findings *twins);
 
 /** What the checks of a proof come to: fail, pass, or weak where none shows the meaning. */
 enum ys_proof_verdict ys_check_verdict(const struct ys_proof *proof);

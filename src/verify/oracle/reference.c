@@ -7,6 +7,7 @@
 #include "verify/oracle/input_gradient.h"
 #include "verify/oracle/shorter.h"
 #include "verify/oracle/tensor_error.h"
+#include "verify/oracle/twin.h"
 
 #include <string.h>
 #include <sys/statvfs.h>
@@ -18,10 +19,12 @@ void ys_reference_close(struct ys_reference *reference)
     ys_free(reference->order_path);
     ys_free(reference->weights_path);
     ys_free(reference->data_path);
-    ys_free(reference->inputs_path);
-    ys_free(reference->cotangent_path);
-    struct ys_safetensors *files[] = {reference->weights, reference->data, reference->order,
-                                      reference->first,   reference->last, reference->input_gradient};
+    for (int lot = 0; lot < YS_INPUT_LOTS; lot++) {
+        ys_input_files_fini(&reference->asked_with[lot]);
+        ys_safetensors_close(reference->input_gradient[lot]);
+    }
+    struct ys_safetensors *files[] = {reference->weights, reference->data, reference->order, reference->first,
+                                      reference->last};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         ys_safetensors_close(files[i]);
     for (size_t b = 0; b < YS_VERIFY_STEPS; b++) {
@@ -186,6 +189,7 @@ static ys_status open_all(const struct ys_plan *plan, const char *folder, find_e
 {
     YS_TRY(open_graph(plan, folder, reference));
     reference->evaluation = !ys_mode_of(plan->mode)->trains;
+    reference->attacked = plan->mode == YS_MODE_ATTACK;
     reference->extent = find(reference->graph, plan->batch);
     reference->extent.rows = rows_of_ranks(reference->extent.rows, plan);
     reference->in_single = reference->extent.trained == 0;
@@ -211,16 +215,47 @@ static ys_status write_inputs(const struct ys_plan *plan, const char *folder, st
 {
     if (!ys_input_gradient_fits(reference->graph))
         return YS_OK;
-    reference->inputs_path = ys_path_join(folder, "inputs.safetensors");
-    reference->cotangent_path = ys_path_join(folder, "cotangent.safetensors");
-    return ys_input_gradient_write(reference->graph, reference->data, ys_safetensors_find(reference->order, "order"),
-                                   plan->seed, reference->inputs_path, reference->cotangent_path);
+    for (int lot = 0; lot < YS_INPUT_LOTS; lot++) {
+        struct ys_input_files *files = &reference->asked_with[lot];
+        files->inputs = ys_format("%s/inputs-%d.safetensors", folder, lot);
+        files->cotangent = ys_format("%s/cotangent-%d.safetensors", folder, lot);
+        files->single_cotangent = ys_format("%s/cotangent-%d-f32.safetensors", folder, lot);
+        YS_TRY(ys_input_gradient_write(reference->graph, reference->data,
+                                       ys_safetensors_find(reference->order, "order"), plan->seed, lot, files));
+    }
+    return YS_OK;
 }
 
-void ys_reference_put_inputs(const struct ys_reference *reference, struct ys_questions *questions)
+void ys_reference_put_inputs(const struct ys_reference *reference, enum ys_precision precision,
+                             struct ys_questions *questions)
 {
-    questions->inputs = reference->inputs_path;
-    questions->cotangent = reference->cotangent_path;
+    for (int lot = 0; lot < YS_INPUT_LOTS; lot++) {
+        questions->inputs[lot] = reference->asked_with[lot].inputs;
+        questions->cotangent[lot] = ys_input_files_cotangent(&reference->asked_with[lot], precision);
+    }
+}
+
+ys_status ys_reference_write_twin(const struct ys_reference *reference, struct ys_plan *twin_plan, int twin,
+                                  int64_t batch, enum ys_precision precision, const char *folder,
+                                  struct ys_questions *questions)
+{
+    ys_status status = ys_twin_write(twin_plan, twin, batch, folder);
+    for (int lot = 0; reference->attacked && lot < YS_INPUT_LOTS && reference->asked_with[lot].inputs; lot++) {
+        char *images = ys_format("%s/twin-inputs-%d.safetensors", folder, lot);
+        questions->inputs[lot] = images;
+        questions->cotangent[lot] = ys_input_files_cotangent(&reference->asked_with[lot], precision);
+        if (status == YS_OK)
+            status = ys_twin_write_images(twin_plan, twin, reference->asked_with[lot].inputs, images);
+    }
+    return status;
+}
+
+void ys_reference_drop_twin(struct ys_questions *questions)
+{
+    for (int lot = 0; lot < YS_INPUT_LOTS; lot++) {
+        ys_free((void *)(uintptr_t)questions->inputs[lot]);
+        questions->inputs[lot] = NULL;
+    }
 }
 
 ys_status ys_reference_open(const struct ys_plan *plan, const char *folder, bool all_steps,
@@ -251,8 +286,11 @@ void ys_reference_swap_files(struct ys_reference *a, struct ys_reference *b)
     swap_texts(&a->order_path, &b->order_path);
     swap_texts(&a->weights_path, &b->weights_path);
     swap_texts(&a->data_path, &b->data_path);
-    swap_texts(&a->inputs_path, &b->inputs_path);
-    swap_texts(&a->cotangent_path, &b->cotangent_path);
+    for (int lot = 0; lot < YS_INPUT_LOTS; lot++) {
+        const struct ys_input_files kept = a->asked_with[lot];
+        a->asked_with[lot] = b->asked_with[lot];
+        b->asked_with[lot] = kept;
+    }
 }
 
 /* A prompt keeps its part of a row. */
@@ -304,12 +342,13 @@ static ys_status need_room(const struct ys_reference *reference, int64_t batch, 
 static ys_status keep(void *context, enum ys_answer answer, int64_t batch, struct ys_safetensors **file)
 {
     struct ys_reference *reference = context;
+    struct ys_safetensors **const slopes = &reference->input_gradient[batch < YS_INPUT_LOTS ? batch : 0];
     struct ys_safetensors **places[] = {[YS_ANSWER_BACKWARD] = &reference->batch[batch].backward,
                                         [YS_ANSWER_FORWARD] = &reference->batch[batch].forward,
                                         [YS_ANSWER_START] = NULL,
                                         [YS_ANSWER_FIRST_STEP] = &reference->first,
                                         [YS_ANSWER_LAST_STEP] = &reference->last,
-                                        [YS_ANSWER_INPUT_GRADIENT] = &reference->input_gradient};
+                                        [YS_ANSWER_INPUT_GRADIENT] = slopes};
     if (places[answer]) {
         *places[answer] = *file;
         *file = NULL;
@@ -357,9 +396,9 @@ ys_status ys_reference_ask(struct ys_reference *reference, const struct ys_frame
                                      .batches = 1,
                                      .mapped = true,
                                      .steps = trains ? reference->extent.trained : 0};
-    if (batch == 0)
-        ys_reference_put_inputs(reference, &questions);
     const enum ys_precision precision = in_single ? YS_PRECISION_F32 : YS_PRECISION_F64;
+    if (batch == 0)
+        ys_reference_put_inputs(reference, precision, &questions);
     struct ys_plan base;
     YS_TRY(ys_reference_plan(reference, plan, precision, folder, &base));
     ys_status status = ask_engine(reference, oracle, &base, in_single ? NULL : "ref", &questions, folder);

@@ -188,6 +188,12 @@ ys_status ys_twin_write_weights(int64_t seed, int twin, int units, enum ys_preci
     return move_weights(&mover, from, to);
 }
 
+ys_status ys_twin_write_images(const struct ys_plan *twin_plan, int twin, const char *from, const char *to)
+{
+    struct mover mover = make_mover(twin_plan, twin);
+    return move_weights(&mover, from, to);
+}
+
 static ys_status write_twin(struct ys_plan *twin_plan, int twin, int64_t first, int64_t batches, const char *folder)
 {
     const struct batch_range part = {first, batches, twin_plan->batch};

@@ -19,6 +19,10 @@ ys_status ys_twin_write_all(struct ys_plan *twin_plan, int twin, int64_t batches
 ys_status ys_twin_write_weights(int64_t seed, int twin, int units, enum ys_precision precision, const char *from,
                                 const char *to) YS_MUST_CHECK;
 
+/** Images that are asked for beside the data, F32, moved as the data of `twin` are. */
+ys_status ys_twin_write_images(const struct ys_plan *twin_plan, int twin, const char *from,
+                               const char *to) YS_MUST_CHECK;
+
 /** The same for the oracle: only the weights, each moved by one unit in the last place of a double, in a file of F64.
  */
 ys_status ys_twin_write_double(struct ys_plan *twin_plan, int twin, const char *folder) YS_MUST_CHECK;
