@@ -91,6 +91,8 @@ struct ys_attacked {
     int64_t height, width, channels; /* whose product is `pixels` */
 };
 
+struct ys_robustness;
+
 struct ys_attack_spec {
     struct ys_attacks attacks;
     const float *images;   /* [rows, pixels] in [0, 1] */
@@ -106,6 +108,9 @@ struct ys_attack_spec {
      * NULL: the model's own logits do. */
     ys_status (*judge)(void *of, const float *images, size_t count, double *logits);
     void *judge_of;
+    /** After each attack that was asked for: what is found so far, with neither robust nor curve; NULL: nobody asks */
+    ys_status (*finished)(void *of, const struct ys_robustness *found);
+    void *finished_of;
     void (*progress)(void *of, double done_part, const char *what); /* 0 to 1; NULL: nobody asks */
     void *progress_of;
 };

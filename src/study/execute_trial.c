@@ -599,6 +599,7 @@ static ys_status conclude(struct trial_run *one, int attempt, struct ys_run_reco
         checked = check_said(one, record);
     if (ran == YS_OK && checked == YS_OK)
         checked = check_run(one, facts);
+    ys_outcomes_keep(&one->attacked, facts);
     ys_status unchanged = is_harmed ? YS_OK : check_inputs(one, facts);
     if (one->agrees) /* no part of the run, as evaluating a training is */
         study->prepare_s += (double)(ys_time_ns() - check_ns) * 1e-9;

@@ -115,9 +115,10 @@ class Attacks(Case):
         self.assertIn("does no work", err)
 
     def test_a_run_whose_attacks_are_stopped_is_made_again(self):
-        """What was measured before is kept."""
-        process = self.start("run", *TRAIN, "--repeat=2", "--attack=cw(9, 1000)", "--attack.rows=1000")
-        self.wait_until(lambda: any(self.is_attacker(pid) for pid in self.marked_processes()), process)
+        """What was measured before is kept, and the attacks that were finished."""
+        process = self.start("run", *TRAIN, "--repeat=2", "--attack=fgsm(0.1) cw(50, 100000)", "--attack.rows=1000")
+        # fgsm and the alarms before it take a hundredth of what cw is given here: it is cw that is interrupted.
+        self.wait_until(lambda: any(self.is_attacker(pid) and self.cpu_s(pid) > 4 for pid in self.marked_processes()), process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130, err)
@@ -125,6 +126,19 @@ class Attacks(Case):
             rows = database.execute("select status from run").fetchall()
         self.assertEqual(rows, [("cancelled",)], err)
         self.assert_nothing_left()
+        trial, = self.result("show", "last")[0]["trials"]
+        self.assertEqual([one["attack"] for one in trial["robustness"]["attacks"]], ["fgsm(0.1)"])
+        self.assertIn("stopped by signal", trial["robustness"]["reason"])
+        self.assertIsNone(trial["metrics"]["robust_accuracy"]["value"])
+
+    @staticmethod
+    def cpu_s(pid):
+        try:
+            with open("/proc/%d/stat" % pid) as file:
+                user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+        except OSError:
+            return 0
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def test_a_model_that_is_wrong_on_every_row_has_nothing_to_attack(self):
         self.write_network(init=0)  # the first class of every row, which that of the first row is not

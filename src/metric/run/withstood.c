@@ -20,11 +20,14 @@ static bool is_attacked(const struct ys_facts_robustness *robustness, struct ys_
 {
     if (!robustness)
         *why_not = nothing("nothing was to attack the weights");
-    else if (!robustness->found)
-        *why_not = nothing("nothing is known of attacks: %s", robustness->reason ? robustness->reason : "not recorded");
+    else if (!robustness->found || robustness->reason)
+        *why_not = nothing("%s is known of attacks: %s", robustness->found ? "not all" : "nothing",
+                           robustness->reason ? robustness->reason : "not recorded");
     else if (robustness->found->clean == 0)
         *why_not = nothing("no row was right before the attacks, so there was nothing to attack");
-    return robustness && robustness->found && robustness->found->clean > 0;
+    else
+        return true;
+    return false;
 }
 
 struct ys_withstood ys_withstood_accuracy(const struct ys_facts_robustness *robustness)

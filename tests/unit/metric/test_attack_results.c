@@ -141,6 +141,26 @@ static void twins_have_the_same_metrics(void)
     ys_json_free(block);
 }
 
+/* They are in no median and in no metric beside a run that was attacked to the end, and stand where there is none. */
+static void finished_attacks_stand_where_no_run_has_them_all(void)
+{
+    struct rounds rounds;
+    for (size_t whole = 0; whole < 2; whole++) {
+        struct ys_facts_robustness *const found[] = {read_one(attacked(8, 3, "0.5", false)),
+                                                     read_one(attacked(9, 5, "0.25", false))};
+        ys_set_text(&found[0]->reason, "interrupted");
+        if (!whole)
+            ys_set_text(&found[1]->reason, "interrupted");
+        CHECK_TEXT(ys_withstood_accuracy(found[0]).reason, "not all is known of attacks: interrupted");
+        CHECK_TEXT(ys_withstood_change(found[0]).reason, "not all is known of attacks: interrupted");
+        ys_json *block = block_of(&rounds, found, 2);
+        CHECK_INT(ys_json_get_int(block, "runs", -1), whole ? 1 : 2);
+        CHECK_TEXT(ys_json_get_text(block, "reason", ""), "interrupted");
+        CHECK_NEAR(ys_json_get_number(ys_json_at(ys_json_get(block, "attacks"), 0), "broken", 0), whole ? 5 : 4, 0);
+        ys_json_free(block);
+    }
+}
+
 static void attacks_that_broke_off_leave_the_reason(void)
 {
     struct rounds rounds;
@@ -157,4 +177,5 @@ static void attacks_that_broke_off_leave_the_reason(void)
 
 TAP_MAIN(TAP_CASE(the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_broken),
          TAP_CASE(what_is_no_number_says_why), TAP_CASE(runs_come_to_their_medians),
-         TAP_CASE(twins_have_the_same_metrics), TAP_CASE(attacks_that_broke_off_leave_the_reason))
+         TAP_CASE(twins_have_the_same_metrics), TAP_CASE(attacks_that_broke_off_leave_the_reason),
+         TAP_CASE(finished_attacks_stand_where_no_run_has_them_all))
