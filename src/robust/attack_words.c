@@ -324,6 +324,11 @@ static double gradients_of(const struct ys_attack *attack, double restarts)
         [YS_ATTACK_CW] = numbers[0] * numbers[1],    /* at most */
         [YS_ATTACK_DDN] = numbers[0],
         [YS_ATTACK_JSMA] = 2 * numbers[1] * 1000 / 2, /* target and others, for each pair of pixels */
+        [YS_ATTACK_APGD_CE] = 100,
+        [YS_ATTACK_APGD_T] = 100 * 9, /* classes, where none breaks the row */
+        [YS_ATTACK_FAB_T] = 100 * 9,
+        [YS_ATTACK_SQUARE] = numbers[1] / 3, /* without a backward pass */
+        [YS_ATTACK_AUTOATTACK] = 100 + 2 * 100 * 9 + 5000.0 / 3,
     };
     return counts[attack->kind];
 }
