@@ -73,6 +73,9 @@ ys_status ys_attack_read_curve(const char *text, double *eps, size_t *count) YS_
 char *ys_attack_text(const struct ys_attack *attack);
 /** "fgsm(EPS), bim(EPS, STEPS, STEP), ... or jsma(THETA, GAMMA)": all that may be written. New text. */
 char *ys_attack_forms(void);
+/** About how many gradients of each row the attacks and their alarms ask for, of images of about a thousand pixels: for
+ * who wants to know beforehand how long they take. `curve`: how many EPS it has. */
+double ys_attacks_gradients(const struct ys_attacks *attacks, double restarts, double curve);
 enum ys_attack_norm ys_attack_norm(enum ys_attack_kind kind);
 /** NaN where it is not bounded. */
 double ys_attack_eps(const struct ys_attack *attack);

@@ -83,6 +83,18 @@ class Attacks(Case):
         again, _ = self.result("run", *TRAIN, "--momentum=0", "--repeat=1", "--attack=pgd(0.05, 20) ddn(20)", "--attack.rows=60", "--attack.twins=3")
         self.assertEqual(again["trials"][0]["robustness"]["twins"], first)
 
+    def test_check_counts_the_time_of_attacks(self):
+        """By a guess that grows with steps, twins and rounds; then by what the same attacks took before."""
+        def estimate(*words):
+            return self.result("check", *TRAIN, "--repeat=2", *words)[0]["estimate_s"]
+        heavy = ["--attack=cw(100, 100000)", "--attack.rows=1000"]
+        plain, guessed, twins = estimate(), estimate(*heavy), estimate(*heavy, "--attack.twins=3")
+        self.assertGreater(guessed, plain + 10)
+        self.assertGreater(twins - plain, 2 * (guessed - plain))  # five times in place of two, less what a start takes
+        light = ["--attack=ddn(200)", "--attack.rows=500"]
+        result, _ = self.result("run", *TRAIN, "--repeat=2", *light)
+        self.assertGreaterEqual(estimate(*light), estimate("--attack=none") + result["study"]["timing"]["attack_s"] * 0.9)
+
     def test_twins_are_not_made_where_nobody_asks(self):
         result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=fgsm(0.1)", "--attack.rows=20")
         self.assertNotIn("twins", result["trials"][0]["robustness"])
