@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct attack_request {
-    const char *graph, *weights, *data, *attack, *curve, *seed, *against, *outcomes;
+    const char *graph, *weights, *data, *attack, *curve, *seed, *against, *outcomes, *tell;
     int64_t threads, rows, restarts, twins;
     struct ys_attacks attacks;
     double eps[YS_ATTACKS_MOST];
@@ -20,16 +20,19 @@ struct attack_request {
 static ys_status parse(int argc, char **argv, struct attack_request *r)
 {
     const struct ys_builtin_flag flags[] = {
-        {"graph", .text = &r->graph},     {"weights", .text = &r->weights},     {"data", .text = &r->data},
-        {"attack", .text = &r->attack},   {"curve", .text = &r->curve},         {"seed", .text = &r->seed},
-        {"against", .text = &r->against}, {"outcomes", .text = &r->outcomes},   {"threads", .number = &r->threads},
-        {"rows", .number = &r->rows},     {"restarts", .number = &r->restarts}, {"twins", .number = &r->twins},
+        {"graph", .text = &r->graph},       {"weights", .text = &r->weights},   {"data", .text = &r->data},
+        {"attack", .text = &r->attack},     {"curve", .text = &r->curve},       {"seed", .text = &r->seed},
+        {"against", .text = &r->against},   {"outcomes", .text = &r->outcomes}, {"tell", .text = &r->tell},
+        {"threads", .number = &r->threads}, {"rows", .number = &r->rows},       {"restarts", .number = &r->restarts},
+        {"twins", .number = &r->twins},
     };
     YS_TRY(ys_builtin_flags(argc, argv, "attack", flags, sizeof flags / sizeof flags[0]));
     if (!r->graph || !r->weights || !r->data || r->threads < 1 || !r->attack)
         return ys_fail(YS_EINVAL, "attack needs --graph, --weights, --data, --threads and --attack");
-    if (r->outcomes && strcmp(r->outcomes, "yes") != 0)
-        return ys_fail(YS_EINVAL, "--outcomes is \"%s\"; write yes, or leave it out", r->outcomes);
+    const char *const switches[][2] = {{"outcomes", r->outcomes}, {"tell", r->tell}};
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
+        if (switches[i][1] && strcmp(switches[i][1], "yes") != 0)
+            return ys_fail(YS_EINVAL, "--%s is \"%s\"; write yes, or leave it out", switches[i][0], switches[i][1]);
     if (r->seed && (!ys_value_int(r->seed, &r->seed_number) || r->seed_number < 0))
         return ys_fail(YS_EINVAL, "--seed is \"%s\"; it is a whole number of at least 0", r->seed);
     ys_status status = ys_attacks_read(r->attack, &r->attacks);
@@ -37,6 +40,27 @@ static ys_status parse(int argc, char **argv, struct attack_request *r)
         return ys_fail_in(status, "--attack");
     status = r->curve ? ys_attack_read_curve(r->curve, r->eps, &r->eps_count) : YS_OK;
     return status == YS_OK ? YS_OK : ys_fail_in(status, "--curve");
+}
+
+static void leave_out_outcomes(struct ys_robustness *found)
+{
+    struct ys_attack_result *results = found->attacks.items;
+    for (size_t i = 0; i < found->attacks.count; i++) {
+        ys_free(results[i].outcomes);
+        results[i].outcomes = NULL;
+    }
+}
+
+/** A line of what is found so far, for whoever is interrupted in the next attack. */
+static ys_status tell_finished(void *of, const struct ys_robustness *found)
+{
+    struct ys_robustness so_far;
+    (void)of;
+    YS_TRY(ys_record_copy(&ys_robustness_record, found, &so_far));
+    leave_out_outcomes(&so_far);
+    ys_json *json = ys_record_json(&ys_robustness_record, &so_far);
+    ys_robustness_fini(&so_far);
+    return ys_builtin_print_json(json);
 }
 
 /** Attacks the weights of a file; `twin` as ys_attacked_engine_open() has it, judged by the weights as they are. */
@@ -54,6 +78,7 @@ static ys_status attack_weights(const struct attack_request *r, const char *weig
                                         .seed = (uint64_t)r->seed_number,
                                         .curve = r->eps,
                                         .curve_count = twin ? 0 : r->eps_count,
+                                        .finished = r->tell && !twin && weights == r->weights ? tell_finished : NULL,
                                         .judge = ys_attacked_engine_judge,
                                         .judge_of = &engine};
     ys_status status = YS_OK;
@@ -155,15 +180,6 @@ static ys_status add_against(const struct attack_request *r, const struct ys_att
     ys_json_set(against, "compared", compare(found, &other));
     ys_robustness_fini(&other);
     return ys_json_set(object, "against", against);
-}
-
-static void leave_out_outcomes(struct ys_robustness *found)
-{
-    struct ys_attack_result *results = found->attacks.items;
-    for (size_t i = 0; i < found->attacks.count; i++) {
-        ys_free(results[i].outcomes);
-        results[i].outcomes = NULL;
-    }
 }
 
 /** All that is to be printed. */

@@ -14,7 +14,7 @@ static const char help[] =
     "  yardstick-builtin evaluate --graph G --weights W --data D --threads N [--batch B]\n"
     "                                        accuracy and loss of saved weights, as one JSON object\n"
     "  yardstick-builtin attack --graph G --weights W --data D --threads N --attack WORDS [--rows N] [--restarts N]\n"
-    "                    [--seed S] [--curve 'EPS EPS'] [--against W2] [--twins N] [--outcomes yes]\n"
+    "                    [--seed S] [--curve 'EPS EPS'] [--against W2] [--twins N] [--outcomes yes] [--tell yes]\n"
     "                                        what saved weights withstand, as one JSON object (docs/robustness.md)\n"
     "  yardstick-builtin --floor MODEL|FILE.json [--batch B] [--threads N] [--precision f32|bf16|f64]\n"
     "                    [--backend NAME] [--repeat ROUNDS] [--format table|json]\n"

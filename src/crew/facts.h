@@ -117,9 +117,9 @@ struct ys_facts_agreement {
 
 /** What attacks did to the network as it was trained, or to one whose framework answered them. */
 struct ys_facts_robustness {
-    char *reason;                /* why nothing is known; NULL */
+    char *reason;                /* why nothing, or not all, is known; NULL */
     double attack_s;             /* wall time, of no part of the run */
-    struct ys_robustness *found; /* owned; NULL: nothing is known */
+    struct ys_robustness *found; /* owned; with a reason only the attacks that were finished; NULL: none were */
     struct ys_list twins;        /* struct ys_robustness: the same of trainings that rounding alone sets apart */
 };
 

@@ -175,10 +175,10 @@ const struct ys_record ys_facts_agreement_record = YS_RECORD("agreement", struct
 
 #define ATTACKED(member, kind, unit, what) YS_FIELD(struct ys_facts_robustness, member, kind, unit, OPTIONAL, what)
 static const struct ys_field robustness_fields[] = {
-    ATTACKED(reason, YS_FIELD_TEXT, NULL, "why nothing is known"),
+    ATTACKED(reason, YS_FIELD_TEXT, NULL, "why nothing, or not all, is known"),
     ATTACKED(attack_s, YS_FIELD_REAL, "s", "that attacking took, of no part of the run"),
     YS_FIELD_OF(struct ys_facts_robustness, found, YS_FIELD_OBJECT_OWNED, &ys_robustness_record, OPTIONAL,
-                "what attacks did; null: nothing is known"),
+                "what attacks did, those that were finished; null: nothing is known"),
     YS_FIELD_OF(struct ys_facts_robustness, twins, YS_FIELD_LIST, &ys_robustness_record, YS_FIELD_MAY_LACK,
                 "the same of the built-in engine's trainings from initial weights that are moved by rounding alone"),
 };

@@ -111,7 +111,7 @@ static const struct ys_field robustness_fields[] = {
     YS_FIELD(WITHSTANDS, rows, YS_FIELD_INT, "rows", YS_FIELD_NULL, "of each; null: no run was"),
     YS_FIELD(WITHSTANDS, accuracy, YS_FIELD_REAL, "1", YS_FIELD_NULL, "on these rows before"),
     YS_FIELD(WITHSTANDS, is_masked, YS_FIELD_FLAG, NULL, 0, "some run has an alarm"),
-    YS_FIELD(WITHSTANDS, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why a run was not attacked"),
+    YS_FIELD(WITHSTANDS, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why a run was not attacked, or not to the end"),
     YS_FIELD_OF(WITHSTANDS, attacks, YS_FIELD_LIST, &ys_attack_block_record, 0, "as they were asked for"),
     YS_FIELD_OF(WITHSTANDS, robust, YS_FIELD_LIST, &ys_standing_block_record, 0, "for each EPS that was asked for"),
     YS_FIELD_OF(WITHSTANDS, curve, YS_FIELD_LIST, &ys_standing_block_record, 0, "for each EPS of attack.curve, by pgd"),

@@ -103,7 +103,7 @@ struct ys_robustness_block {
     int64_t runs, rows; /* runs that were attacked, and rows of each; 0 and YS_FIELD_NONE: none, for that reason */
     double accuracy;    /* on those rows before; median */
     bool is_masked;     /* some run has an alarm: what stands is at most what stands */
-    char *reason;       /* why a run, the last of them, was not attacked; NULL */
+    char *reason;       /* why a run, the last of them, was not attacked, or by some attacks alone; NULL */
     struct ys_list attacks, robust, curve, alarms; /* of the structs above; robust and curve of ys_standing_block */
     struct ys_list twins;                          /* struct ys_twin_block; of the first round */
 };

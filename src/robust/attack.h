@@ -73,6 +73,9 @@ ys_status ys_attack_read_curve(const char *text, double *eps, size_t *count) YS_
 char *ys_attack_text(const struct ys_attack *attack);
 /** "fgsm(EPS), bim(EPS, STEPS, STEP), ... or jsma(THETA, GAMMA)": all that may be written. New text. */
 char *ys_attack_forms(void);
+/** About how many gradients of each row the attacks and their alarms ask for, of images of about a thousand pixels: for
+ * who wants to know beforehand how long they take. `curve`: how many EPS it has. */
+double ys_attacks_gradients(const struct ys_attacks *attacks, double restarts, double curve);
 enum ys_attack_norm ys_attack_norm(enum ys_attack_kind kind);
 /** NaN where it is not bounded. */
 double ys_attack_eps(const struct ys_attack *attack);
@@ -91,6 +94,8 @@ struct ys_attacked {
     int64_t height, width, channels; /* whose product is `pixels` */
 };
 
+struct ys_robustness;
+
 struct ys_attack_spec {
     struct ys_attacks attacks;
     const float *images;   /* [rows, pixels] in [0, 1] */
@@ -106,6 +111,9 @@ struct ys_attack_spec {
      * NULL: the model's own logits do. */
     ys_status (*judge)(void *of, const float *images, size_t count, double *logits);
     void *judge_of;
+    /** After each attack that was asked for: what is found so far, with neither robust nor curve; NULL: nobody asks */
+    ys_status (*finished)(void *of, const struct ys_robustness *found);
+    void *finished_of;
     void (*progress)(void *of, double done_part, const char *what); /* 0 to 1; NULL: nobody asks */
     void *progress_of;
 };
@@ -149,7 +157,10 @@ struct ys_robustness {
     struct ys_list robust;  /* of struct ys_eps_standing, for each EPS that an attack was asked for with, ascending */
     struct ys_list curve;   /* the same, by pgd alone, for each EPS of the spec's curve */
     struct ys_list alarms;  /* of struct ys_attack_alarm */
-    bool is_masked;         /* there are alarms: what stands is at most what stands */
+    /* The median over all rows of the smallest L2 that any attack which looks for it found, 0 of a row that was wrong
+     * before. NaN: it is infinite, there is no such attack, or no row was right before */
+    double perturbation_p50;
+    bool is_masked; /* there are alarms: what stands is at most what stands */
 };
 /** Reading, copying and JSON; ys_robustness_fini() frees. */
 extern const struct ys_record ys_robustness_record;

@@ -76,10 +76,13 @@ static ys_status attack_all(struct ys_attacked_rows *rows, struct ys_robustness 
             return ys_out_of_memory();
         }
         *place = result;
+        if (spec->finished)
+            YS_TRY(spec->finished(spec->finished_of, found));
     }
     if (rows->clean > 0)
         YS_TRY(ys_attack_alarms_behind(rows, found));
     YS_TRY(follow_curve(rows, found));
+    found->perturbation_p50 = ys_attacked_rows_smallest(rows);
     return count_standing(rows, found);
 }
 

@@ -48,6 +48,10 @@ static const struct ys_field found_fields[] = {
     YS_FIELD_OF(FOUND, robust, YS_FIELD_LIST, &ys_eps_standing_record, 0, "for each EPS of an attack, ascending"),
     YS_FIELD_OF(FOUND, curve, YS_FIELD_LIST, &ys_eps_standing_record, 0, "by pgd alone, for each EPS of the curve"),
     YS_FIELD_OF(FOUND, alarms, YS_FIELD_LIST, &ys_attack_alarm_record, 0, "signs that gradients may be masked"),
+    YS_FIELD(
+        FOUND, perturbation_p50, YS_FIELD_REAL, "1", YS_FIELD_NULL | YS_FIELD_LATER,
+        "median over all rows of the smallest L2 that any attack found, 0 of one that was wrong before; null where "
+        "it is infinite, since too few rows were broken, where no attack looks for it and where no row was right"),
     YS_FIELD(FOUND, is_masked, YS_FIELD_FLAG, NULL, 0, "there are alarms: what stands is at most that"),
 };
 const struct ys_record ys_robustness_record = YS_RECORD("robustness", FOUND, found_fields);

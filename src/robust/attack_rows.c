@@ -64,9 +64,12 @@ ys_status ys_attacked_rows_init(const struct ys_attacked *model, const struct ys
     *rows = (struct ys_attacked_rows){.model = model, .spec = spec};
     int64_t *classes = ys_alloc(spec->rows, sizeof *classes);
     rows->is_right = ys_alloc(spec->rows, sizeof *rows->is_right);
-    ys_status status = classes && rows->is_right ? judge(rows, spec->images, spec->rows, classes) : ys_out_of_memory();
+    rows->smallest = ys_alloc(spec->rows, sizeof *rows->smallest);
+    ys_status status = classes && rows->is_right && rows->smallest ? judge(rows, spec->images, spec->rows, classes)
+                                                                   : ys_out_of_memory();
     for (size_t row = 0; status == YS_OK && row < spec->rows; row++) {
         rows->is_right[row] = classes[row] == spec->labels[row];
+        rows->smallest[row] = rows->is_right[row] ? (double)INFINITY : 0;
         rows->clean += rows->is_right[row];
     }
     ys_free(classes);
@@ -78,7 +81,9 @@ ys_status ys_attacked_rows_init(const struct ys_attacked *model, const struct ys
 void ys_attacked_rows_fini(struct ys_attacked_rows *rows)
 {
     ys_free(rows->is_right);
+    ys_free(rows->smallest);
     rows->is_right = NULL;
+    rows->smallest = NULL;
 }
 
 ys_status ys_attacked_rows_group(const struct ys_attacked_rows *rows, const size_t *list, size_t count,
@@ -222,6 +227,13 @@ static double quartile(const double *sorted, size_t count, double p)
     return isinf(sorted[(size_t)ceil(at)]) ? (double)INFINITY : ys_stat_quantile(sorted, count, p);
 }
 
+double ys_attacked_rows_smallest(struct ys_attacked_rows *rows)
+{
+    ys_stat_sort(rows->smallest, rows->spec->rows);
+    const double median = quartile(rows->smallest, rows->spec->rows, 0.5);
+    return rows->clean > 0 && isfinite(median) ? median : (double)NAN;
+}
+
 ys_status ys_attack_rows(struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restarts,
                          struct ys_attack_result *result)
 {
@@ -233,6 +245,8 @@ ys_status ys_attack_rows(struct ys_attacked_rows *rows, const struct ys_attack *
     result->clean = (int64_t)rows->clean;
     result->target_reached = attack->kind == YS_ATTACK_JSMA ? 0 : YS_FIELD_NONE;
     ys_status status = change ? fill(rows, attack, restarts, result, change) : ys_out_of_memory();
+    for (size_t row = 0; status == YS_OK && ys_attack_norm(attack->kind) == YS_CHANGE_L2 && row < count; row++)
+        rows->smallest[row] = fmin(rows->smallest[row], change[row]);
     if (status == YS_OK && rows->clean > 0) {
         ys_stat_sort(change, count);
         result->change_p25 = quartile(change, count, 0.25);

@@ -7,7 +7,8 @@
 struct ys_attacked_rows {
     const struct ys_attacked *model;
     const struct ys_attack_spec *spec;
-    bool *is_right; /* [rows], before, as judged */
+    bool *is_right;   /* [rows], before, as judged */
+    double *smallest; /* [rows], L2 of the smallest change that broke it so far; 0 of one that was wrong before */
     size_t clean;
     size_t attacks_done, attacks_to_do; /* for those who watch */
 };
@@ -23,5 +24,8 @@ ys_status ys_attacked_rows_group(const struct ys_attacked_rows *rows, const size
 /** `attack` against all rows that were right; result [out], to be freed by its record. */
 ys_status ys_attack_rows(struct ys_attacked_rows *rows, const struct ys_attack *attack, size_t restarts,
                          struct ys_attack_result *result) YS_MUST_CHECK;
+/** Behind all of them: the median of `smallest`, which it sorts; NaN where it is infinite or no row was right before.
+ */
+double ys_attacked_rows_smallest(struct ys_attacked_rows *rows);
 
 #endif

@@ -275,3 +275,27 @@ ys_status ys_attack_read_curve(const char *text, double *eps, size_t *count)
     *count = unequal;
     return YS_OK;
 }
+
+static double gradients_of(const struct ys_attack *attack, double restarts)
+{
+    const double *numbers = attack->numbers;
+    const double counts[YS_ATTACK_KINDS] = {
+        [YS_ATTACK_FGSM] = 1,
+        [YS_ATTACK_BIM] = numbers[1],
+        [YS_ATTACK_PGD] = numbers[1] * restarts + 1, /* and fgsm of the same EPS, for the alarm */
+        [YS_ATTACK_DEEPFOOL] = 3 * 10,               /* classes, in a few steps whatever may be taken */
+        [YS_ATTACK_CW] = numbers[0] * numbers[1],    /* at most */
+        [YS_ATTACK_DDN] = numbers[0],
+        [YS_ATTACK_JSMA] = 2 * numbers[1] * 1000 / 2, /* target and others, for each pair of pixels */
+    };
+    return counts[attack->kind];
+}
+
+double ys_attacks_gradients(const struct ys_attacks *attacks, double restarts, double curve)
+{
+    const double pgd = 40; /* that of the alarm, and of each EPS of the curve */
+    double sum = pgd + curve * pgd * restarts;
+    for (size_t i = 0; i < attacks->count; i++)
+        sum += gradients_of(&attacks->items[i], restarts);
+    return sum;
+}

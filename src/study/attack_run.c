@@ -18,7 +18,7 @@
 static const double ATTACK_LIMIT_S = 24 * 3600.0;
 
 #define TWIN_NAME "twin.json"
-enum { TWIN_VERSION = 1 }; /* part of the key: raise it when the same twin would be attacked otherwise */
+enum { TWIN_VERSION = 2 }; /* part of the key: raise it when the same twin would be attacked otherwise */
 
 struct waiting {
     const char *id;
@@ -31,8 +31,8 @@ static void on_wait(void *context)
     ys_progress("%s: its weights are attacked: %.0f s", waiting->id, (double)(ys_time_ns() - waiting->start_ns) * 1e-9);
 }
 
-/* Lines are what it says of how far it is, and at last the answer, a line that begins with a brace; or, where it fails,
- * why. */
+/* Each line that begins with a brace is what it has found so far, the last one the answer; where it fails, the last
+ * line is why. */
 static const char *last_line(char *text)
 {
     size_t length = strlen(text);
@@ -57,6 +57,21 @@ static ys_status read_answer(const char *line, struct ys_robustness **found)
     return status;
 }
 
+/* What was finished before it ended with `status`, if anything was; the error stays what it is. */
+static void read_finished(ys_status status, char *text, struct ys_robustness **found)
+{
+    char *error = ys_strdup(ys_error()), *end = strrchr(text, '\n');
+    const char *line;
+    for (; end; end = strrchr(text, '\n')) { /* behind the last newline the next one is under way */
+        *end = 0;
+        line = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
+        if (*line == '{' && read_answer(line, found) == YS_OK)
+            break;
+    }
+    ys_fail(status, "%s", error);
+    ys_free(error);
+}
+
 static double limit_s(const struct ys_study *study)
 {
     if (!study->deadline_ns)
@@ -75,6 +90,8 @@ static ys_status ask(const struct ys_study *study, const struct ys_trial *trial,
     ys_status status = ys_child_run(argv, &options, &output, &code);
     ys_progress_clear();
     char *text = ys_strdup(ys_buf_text(&output));
+    if (status != YS_OK)
+        read_finished(status, text, found);
     const char *line = last_line(text);
     if (status == YS_OK)
         status = code == 0 ? read_answer(line, found)
@@ -84,7 +101,7 @@ static ys_status ask(const struct ys_study *study, const struct ys_trial *trial,
     return status;
 }
 
-/* The verb and its flags, each with a value. */
+/* The verb and its flags, each with a value. After a failure *found may be what was finished. */
 static ys_status attack(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
                         int64_t round, const char *weights, struct ys_robustness **found)
 {
@@ -112,6 +129,8 @@ static ys_status attack(const struct ys_study *study, const struct ys_trial *tri
                           restarts,
                           "--seed",
                           seed,
+                          "--tell",
+                          "yes",
                           NULL,
                           NULL,
                           NULL};
@@ -122,7 +141,8 @@ static ys_status attack(const struct ys_study *study, const struct ys_trial *tri
     return ask(study, trial, argv, found);
 }
 
-/* What went wrong is told of the run, which is made again where somebody stopped it. */
+/* What went wrong is told of the run, which is made again where somebody stopped it; until then it has what was
+ * finished. */
 static ys_status settle(const struct ys_trial *trial, ys_status status, struct ys_facts *facts)
 {
     if (status == YS_OK)
@@ -150,12 +170,15 @@ static ys_status fill_twin(void *context, const char *folder)
 {
     const struct twin_wanted *wanted = context;
     struct ys_robustness *found = NULL;
-    YS_TRY(attack(wanted->study, wanted->trial, wanted->work, wanted->round, wanted->taught->weights_path, &found));
-    char *path = ys_path_join(folder, TWIN_NAME);
-    ys_json *json = ys_record_json(&ys_robustness_record, found);
-    const ys_status status = ys_json_write(path, json);
-    ys_json_free(json);
-    ys_free(path);
+    ys_status status =
+        attack(wanted->study, wanted->trial, wanted->work, wanted->round, wanted->taught->weights_path, &found);
+    if (status == YS_OK) {
+        char *path = ys_path_join(folder, TWIN_NAME);
+        ys_json *json = ys_record_json(&ys_robustness_record, found);
+        status = ys_json_write(path, json);
+        ys_json_free(json);
+        ys_free(path);
+    }
     ys_record_free(&ys_robustness_record, found);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "onnx/read/onnx_read.h"
 #include "prepare/noted_noise.h"
 #include "prepare/work.h"
+#include "robust/attack.h"
 #include "stat/steady.h"
 #include "stat/summary.h"
 #include "store/stored_study.h"
@@ -37,6 +38,14 @@ static bool are_equal(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
+/* Two whose weights are attacked alike. */
+static bool are_attacked_alike(const struct ys_trial_settings *a, const struct ys_trial_settings *b)
+{
+    return are_same(a->attack, b->attack) && are_same(a->attack_curve, b->attack_curve) &&
+           a->attack_rows == b->attack_rows && a->attack_restarts == b->attack_restarts &&
+           a->attack_twins == b->attack_twins;
+}
+
 /* Two trials whose runs should take equally long. */
 static bool alike(const struct ys_trial_record *one, const struct ys_trial_record *other)
 {
@@ -45,7 +54,7 @@ static bool alike(const struct ys_trial_record *one, const struct ys_trial_recor
            are_same(a->data, b->data) && a->batch == b->batch && a->steps == b->steps && a->epochs == b->epochs &&
            a->requests == b->requests && a->block == b->block && a->threads == b->threads &&
            a->precision == b->precision && are_same(a->optimizer, b->optimizer) &&
-           ys_json_equal(one->options, other->options);
+           (a->mode != YS_MODE_ATTACK || are_attacked_alike(a, b)) && ys_json_equal(one->options, other->options);
 }
 
 /* Two whose weights are the same training. */
@@ -97,6 +106,7 @@ static ys_status measured_in(struct ys_store *store, int64_t trial_id, double *s
 struct before {
     double run_s, session_s; /* a run alone, and with its share of all that was done between runs */
     double audit_s;          /* its share of what followed the rounds */
+    double attack_s;         /* a run's share of attacks on weights; NAN: of those that are asked for it is not known */
     struct ys_apart_speeds apart;
 };
 
@@ -117,6 +127,8 @@ static ys_status add_session(struct ys_store *store, int64_t study_id, size_t tr
         before->session_s = before->run_s + (timing.measure_s - walls_s) / (double)runs;
     else if (status == YS_OK && walls_s > 0 && timing.measure_s > 0)
         before->session_s = before->run_s * timing.measure_s / walls_s;
+    if (status == YS_OK && runs > 0 && timing.attack_s > 0)
+        before->attack_s = timing.attack_s / (double)runs;
     if (status == YS_OK && timing.audit_s > 0)
         before->audit_s = timing.audit_s / (double)trials;
     ys_json_free(document);
@@ -127,11 +139,12 @@ static ys_status add_session(struct ys_store *store, int64_t study_id, size_t tr
 static ys_status measured_before(struct ys_store *store, const struct ys_trial_record *trial, struct before *before)
 {
     ys_json *studies = NULL;
-    *before = (struct before){.apart = {NAN, NAN}};
+    *before = (struct before){.attack_s = NAN, .apart = {NAN, NAN}};
     if (!store)
         return YS_OK;
     YS_TRY(ys_store_studies(store, &studies));
     size_t count = ys_json_size(studies), looked = 0;
+    bool is_attacked_so = false;
     ys_status status = YS_OK;
     for (size_t i = count; status == YS_OK && before->run_s <= 0 && i-- > 0 && looked++ < STUDIES_LOOKED_AT;) {
         struct ys_trial_records trials = {0};
@@ -141,12 +154,14 @@ static ys_status measured_before(struct ys_store *store, const struct ys_trial_r
         status = ys_store_trials_load(store, told.id, &trials);
         for (size_t k = 0; status == YS_OK && before->run_s <= 0 && k < trials.count; k++)
             if (alike(trial, &trials.items[k])) {
+                is_attacked_so = trial->keys.attack && are_attacked_alike(&trial->keys, &trials.items[k].keys);
                 status = measured_in(store, trials.items[k].trial_id, &before->run_s);
                 if (status == YS_OK && before->run_s > 0)
                     status = ys_metric_apart_speeds(store, told.id, trials.items[k].id, &before->apart);
             }
         if (status == YS_OK && before->run_s > 0)
             status = add_session(store, told.id, trials.count, before);
+        before->attack_s = is_attacked_so ? before->attack_s : (double)NAN;
         ys_trial_records_fini(&trials);
     }
     ys_json_free(studies);
@@ -169,12 +184,45 @@ static double guess_taught_s(const struct ys_trial_set *set, const struct ys_tri
     return trial->taught_steps ? guess_s((double)trial->multiply_adds, rows, ys_host_cpus_allowed()) : 0;
 }
 
+/* Forward passes of a row that its attacks take: of each gradient one, and two back. */
+static double passes_of_attacks(const struct ys_trial_settings *keys)
+{
+    struct ys_attacks attacks;
+    double eps[YS_ATTACKS_MOST];
+    size_t curve = 0;
+    if (!keys->attack || ys_attacks_read(keys->attack, &attacks) != YS_OK ||
+        (keys->attack_curve && ys_attack_read_curve(keys->attack_curve, eps, &curve) != YS_OK))
+        return 0;
+    return 3 * ys_attacks_gradients(&attacks, (double)keys->attack_restarts, (double)curve);
+}
+
+/* What attacking the weights of its runs may take in all rounds, and its twins, where `trial` is the first that has
+ * them. In mode attack it is the run itself. */
+static double guess_attacks_s(const struct ys_trial_set *set, const struct ys_trial *trial, double rounds)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    double twins = keys->attack_twins > 0 ? (double)keys->attack_twins : 0;
+    const double work = (double)trial->multiply_adds * (double)keys->attack_rows * passes_of_attacks(keys),
+                 trained = 3 * (double)trial->steps * (double)ys_settings_rows(keys);
+    if (!keys->attack || keys->mode == YS_MODE_ATTACK)
+        return 0;
+    for (const struct ys_trial *other = set->items; other < trial; other++)
+        if (ys_trial_can_run(other) && are_taught_alike(&other->record.keys, keys) &&
+            are_attacked_alike(&other->record.keys, keys))
+            twins = 0;
+    return (rounds + twins) * work / (GUESSED_RATE * ys_host_cpus_allowed()) +
+           twins * guess_s((double)trial->multiply_adds, trained, ys_host_cpus_allowed());
+}
+
 static double guess_of_run_s(const struct ys_trial *trial)
 {
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    if (keys->mode == YS_MODE_ATTACK)
+        return guess_s((double)trial->multiply_adds, passes_of_attacks(keys) * (double)keys->attack_rows,
+                       trial->threads);
     const double requests = (double)ys_trial_requests(trial);
     const double passes = requests > 0 ? requests : 3 * (double)trial->steps;
-    return guess_s((double)trial->multiply_adds, passes * (double)ys_settings_rows(&trial->record.keys),
-                   trial->threads);
+    return guess_s((double)trial->multiply_adds, passes * (double)ys_settings_rows(keys), trial->threads);
 }
 
 /* Of the trials of a study together. */
@@ -190,7 +238,7 @@ static void estimate(struct ys_study *study, const struct ys_trial *trial, struc
     if (status != YS_OK) { /* what cannot be read was not measured */
         ys_log_warn("%s", ys_error());
         study->store = NULL;
-        before = (struct before){.apart = {NAN, NAN}};
+        before = (struct before){.attack_s = NAN, .apart = {NAN, NAN}};
     }
     line->known = before.run_s > 0;
     line->apart_times = before.apart.times;
@@ -202,6 +250,8 @@ static void estimate(struct ys_study *study, const struct ys_trial *trial, struc
         listing->estimate_s += before.session_s * (double)study->rounds + before.audit_s;
     }
     listing->estimate_s += guess_taught_s(&study->set, trial) * (double)study->rounds;
+    listing->estimate_s += isnan(before.attack_s) ? guess_attacks_s(&study->set, trial, (double)study->rounds)
+                                                  : before.attack_s * (double)study->rounds;
 }
 
 /* Where some were measured here, their guesses say by how much the others are off. */

@@ -175,6 +175,16 @@ static void note_outcomes(struct ys_study *study, struct ys_trial *trial, const 
     ys_json_set_string(trial->record.proof, "reason", reason);
 }
 
+void ys_outcomes_keep(struct ys_attacked_framework *attacked, struct ys_facts *facts)
+{
+    if (facts->robustness || attacked->found.attacks.count == 0)
+        return;
+    struct ys_facts_robustness *made = facts->robustness = ys_alloc(1, sizeof *made);
+    *made = (struct ys_facts_robustness){.reason = ys_strdup("they were not finished"),
+                                         .found = ys_alloc(1, sizeof *made->found)};
+    ys_attacked_framework_take(attacked, made->found, &made->attack_s);
+}
+
 ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, struct ys_attacked_framework *attacked,
                             const char *weights_key, struct ys_facts *facts)
 {

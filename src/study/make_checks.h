@@ -24,6 +24,8 @@ void ys_due_settle(struct ys_trial *trial, enum ys_due_check check, enum ys_due_
  * held against what they do to the built-in engine. `weights_key`: of the common weights. YS_EINTR. */
 ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, struct ys_attacked_framework *attacked,
                             const char *weights_key, struct ys_facts *facts) YS_MUST_CHECK;
+/** Of one that did not come so far: the attacks that were finished become a fact of it. */
+void ys_outcomes_keep(struct ys_attacked_framework *attacked, struct ys_facts *facts);
 /** The state of a check; YS_DUE_NOT of one that is none of this trial's. */
 enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check);
 

@@ -1,10 +1,15 @@
 """What trained weights withstand: keys, refusals, metrics and pages. With the built-in engine alone."""
 import contextlib
+import glob
+import json
+import math
 import os
+import resource
 import signal
 import sqlite3
+import struct
 
-from harness import Case, tearDownModule  # noqa: F401
+from harness import BIN, CACHE, Case, tearDownModule  # noqa: F401
 
 TRAIN = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--batch=64", "--steps=60", "--lr=0.1", "--block=6", "--audit=off"]
 
@@ -78,6 +83,18 @@ class Attacks(Case):
         again, _ = self.result("run", *TRAIN, "--momentum=0", "--repeat=1", "--attack=pgd(0.05, 20) ddn(20)", "--attack.rows=60", "--attack.twins=3")
         self.assertEqual(again["trials"][0]["robustness"]["twins"], first)
 
+    def test_check_counts_the_time_of_attacks(self):
+        """By a guess that grows with steps, twins and rounds; then by what the same attacks took before."""
+        def estimate(*words):
+            return self.result("check", *TRAIN, "--repeat=2", *words)[0]["estimate_s"]
+        heavy = ["--attack=cw(100, 100000)", "--attack.rows=1000"]
+        plain, guessed, twins = estimate(), estimate(*heavy), estimate(*heavy, "--attack.twins=3")
+        self.assertGreater(guessed, plain + 10)
+        self.assertGreater(twins - plain, 2 * (guessed - plain))  # five times in place of two, less what a start takes
+        light = ["--attack=ddn(200)", "--attack.rows=500"]
+        result, _ = self.result("run", *TRAIN, "--repeat=2", *light)
+        self.assertGreaterEqual(estimate(*light), estimate("--attack=none") + result["study"]["timing"]["attack_s"] * 0.9)
+
     def test_twins_are_not_made_where_nobody_asks(self):
         result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=fgsm(0.1)", "--attack.rows=20")
         self.assertNotIn("twins", result["trials"][0]["robustness"])
@@ -91,7 +108,8 @@ class Attacks(Case):
 
     def test_bad_words_are_refused_with_a_remedy(self):
         for words, said in ((["--attack=pdg(0.1)"], "did you mean pgd?"), (["--attack=pgd"], "EPS"), (["--attack=fgsm(1.5)"], "EPS must be"),
-                            (["--attack=fgsm(-0.1)"], "EPS must be"), (["--attack={fgsm(0.1), pgd(0.1)}"], "not an axis"),
+                            (["--attack=fgsm(-0.1)"], "EPS must be"), (["--attack=fgsm(0.1, 3)"], "too many numbers: write fgsm(EPS)"),
+                            (["--attack=pgd(0.1, x)"], "no number"), (["--attack={fgsm(0.1), pgd(0.1)}"], "not an axis"),
                             (["--attack=fgsm(0.1)", "--attack.curve=2"], "no EPS"), (["--attack.rows=10"], "attack = pgd(0.1)"),
                             (["--attack=fgsm(0.1)", "--compare=same-weights"], "same-weights")):
             _, err = self.yardstick("run", *TRAIN, *words, code=2)
@@ -102,13 +120,17 @@ class Attacks(Case):
     def test_what_has_no_pixels_or_no_weights_is_refused(self):
         _, err = self.yardstick("run", "--framework=builtin", "--model=gpt-nano", "--data=chars", "--steps=2", "--attack=fgsm(0.1)", code=2)
         self.assertIn("tokens", err)
+        for words, said in ((["--model=check_rows", "--data=synthetic"], "several inputs"), (["--model=check_numbers", "--data=synthetic"], "tokens"),
+                            (["--model=mlp", "--data=digits", "--input=ring", "--augment=cifar"], "no scale of pixels")):
+            self.refusal("run", "--framework=builtin", "--steps=20", "--attack=fgsm(0.1)", *words, words=["attack: ", said, "write attack = none"])
         _, err = self.yardstick("run", "--framework=null", "--model=mlp", "--data=digits", "--steps=20", "--attack=fgsm(0.1)", code=2)
         self.assertIn("does no work", err)
 
     def test_a_run_whose_attacks_are_stopped_is_made_again(self):
-        """What was measured before is kept."""
-        process = self.start("run", *TRAIN, "--repeat=2", "--attack=cw(9, 1000)", "--attack.rows=1000")
-        self.wait_until(lambda: any(self.is_attacker(pid) for pid in self.marked_processes()), process)
+        """What was measured before is kept, and the attacks that were finished."""
+        process = self.start("run", *TRAIN, "--repeat=2", "--attack=fgsm(0.1) cw(50, 100000)", "--attack.rows=1000")
+        # fgsm and the alarms before it take a hundredth of what cw is given here: it is cw that is interrupted.
+        self.wait_until(lambda: any(self.is_attacker(pid) and self.cpu_s(pid) > 4 for pid in self.marked_processes()), process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130, err)
@@ -116,6 +138,78 @@ class Attacks(Case):
             rows = database.execute("select status from run").fetchall()
         self.assertEqual(rows, [("cancelled",)], err)
         self.assert_nothing_left()
+        trial, = self.result("show", "last")[0]["trials"]
+        self.assertEqual([one["attack"] for one in trial["robustness"]["attacks"]], ["fgsm(0.1)"])
+        self.assertIn("stopped by signal", trial["robustness"]["reason"])
+        self.assertIsNone(trial["metrics"]["robust_accuracy"]["value"])
+
+    @staticmethod
+    def cpu_s(pid):
+        try:
+            with open("/proc/%d/stat" % pid) as file:
+                user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+        except OSError:
+            return 0
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def test_a_model_that_is_wrong_on_every_row_has_nothing_to_attack(self):
+        self.write_network(init=0)  # the first class of every row, which that of the first row is not
+        words = [word for word in TRAIN if not word.startswith(("--model", "--lr"))]
+        result, _ = self.result("run", *words, "--model=net.json", "--lr=1e-20", "--repeat=1", "--attack=fgsm(0.1) ddn(5)", "--attack.rows=1")
+        trial, = result["trials"]
+        self.assertEqual((trial["robustness"]["accuracy"], trial["robustness"]["reason"]), (0, None))
+        for name in ("robust_accuracy", "perturbation_p50"):
+            self.assertIsNone(trial["metrics"][name]["value"])
+            self.assertIn("nothing to attack", trial["metrics"][name]["reason"])
+
+    def test_weights_without_room_are_a_failed_run_and_the_reason(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))  # the weights take 2.1 MB
+        self.yardstick("run", *TRAIN, "--repeat=1")  # what both need is prepared
+        result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=fgsm(0.1)", "--attack.rows=20", code=1, preexec_fn=limit)
+        trial, = result["trials"]
+        self.assertEqual(trial["status"], "crashed")
+        self.assertIn("weights.safetensors: File too large", trial["reason"])
+        self.assertIsNone(trial["metrics"]["robust_accuracy"]["value"])
+
+    def write_network(self, init=None, weights=None):
+        """net.json, whose numbers all begin as `init`, and w.safetensors, in which all are `weights`."""
+        self.yardstick("export", "--model=mlp", "--data=digits", "--out=net.json")
+        with open(os.path.join(self.folder, "net.json")) as file:
+            net = json.load(file)
+        if init is not None:
+            for param in net["params"]:
+                param["init"] = {"dist": "constant", "value": init}
+            self.write("net.json", json.dumps(net))
+        if weights is not None:
+            head, at = {}, 0
+            for param in net["params"]:
+                size = 4 * math.prod(param["shape"])
+                head[param["name"]] = {"dtype": "F32", "shape": param["shape"], "data_offsets": [at, at + size]}
+                at += size
+            text = json.dumps(head).encode()
+            self.write("w.safetensors", struct.pack("<Q", len(text)) + text + struct.pack("<f", weights) * (at // 4))
+
+    def test_the_verb_says_what_it_cannot_attack(self):
+        self.write_network(weights=math.nan)
+        self.yardstick("run", "--framework=null", "--model=mlp", "--data=digits", "--steps=20", "--repeat=1")  # which prepares the rows
+        data = self.prepared_rows("digits")
+        for model in ("gpt-nano", "check_rows"):
+            self.yardstick("export", "--model=" + model, "--out=%s.json" % model)
+        for changed, said in (({}, "the logits of an image are no finite numbers"), ({"weights": "none"}, "none: No such file"),
+                              ({"attack": "pdg(0.1)"}, "did you mean pgd?"), ({"graph": "gpt-nano.json"}, "it reads tokens"),
+                              ({"graph": "check_rows.json"}, "it has several inputs")):
+            flags = dict({"graph": "net.json", "weights": "w.safetensors", "data": data, "rows": "20", "threads": "1", "attack": "pgd(0.1)"}, **changed)
+            words = [word for name, value in flags.items() for word in ("--" + name, value)]
+            out, err = self.yardstick("attack", *words, program=os.path.join(BIN, "yardstick-builtin"), code=2)
+            self.assertEqual(out, "")
+            self.assertIn(said, err)
+
+    @staticmethod
+    def prepared_rows(name):
+        """The prepared test rows of a data set."""
+        path, = glob.glob(os.path.join(CACHE, "data", name, "*", "test.safetensors"))
+        return path
 
     @staticmethod
     def is_attacker(pid):

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The runs that count, ended well and were attacked. */
+/* The runs that count, ended well and were attacked; or, where there are none, those of which some attacks were
+ * finished. */
 struct attacked_runs {
     const struct ys_robustness **items; /* owned; what it says is borrowed */
     size_t count;
@@ -17,6 +18,11 @@ struct attacked_runs {
 static const struct ys_facts_robustness *find(const struct ys_metric_view_run *run)
 {
     return run->counted && run->ok ? run->facts.robustness : NULL;
+}
+
+static bool has_finished(const struct ys_facts_robustness *of_run)
+{
+    return of_run && of_run->found && of_run->found->rows > 0;
 }
 
 /* Infinities are ordered as numbers; one that comes out is no number of JSON. */
@@ -163,6 +169,13 @@ static void fill(const struct attacked_runs *runs, struct ys_robustness_block *b
     add_standings(runs, true, &block->curve);
 }
 
+static struct ys_robustness_block *make_block(void)
+{
+    struct ys_robustness_block *block = ys_alloc(1, sizeof *block);
+    ys_record_init(&ys_robustness_block_record, block);
+    return block;
+}
+
 struct ys_robustness_block *ys_robustness_block(const struct ys_metric_view_trial *trial)
 {
     struct attacked_runs runs = {.items = ys_alloc(trial->run_count, sizeof *runs.items),
@@ -173,14 +186,22 @@ struct ys_robustness_block *ys_robustness_block(const struct ys_metric_view_tria
         const struct ys_facts_robustness *found = find(&trial->runs[r]);
         if (!found)
             continue;
-        if (!block) {
-            block = ys_alloc(1, sizeof *block);
-            ys_record_init(&ys_robustness_block_record, block);
-        }
-        if (found->found && found->found->rows > 0)
+        if (!block)
+            block = make_block();
+        if (has_finished(found) && !found->reason)
             runs.items[runs.count++] = found->found;
         else
             ys_set_text(&block->reason, found->reason);
+    }
+    const bool is_any_whole = runs.count > 0;
+    for (size_t r = 0; !is_any_whole && r < trial->run_count; r++) {
+        const struct ys_facts_robustness *found = trial->runs[r].facts.robustness;
+        if (!has_finished(found))
+            continue;
+        if (!block)
+            block = make_block();
+        runs.items[runs.count++] = found->found;
+        ys_set_text(&block->reason, found->reason);
     }
     if (runs.count > 0)
         fill(&runs, block);

@@ -20,11 +20,14 @@ static bool is_attacked(const struct ys_facts_robustness *robustness, struct ys_
 {
     if (!robustness)
         *why_not = nothing("nothing was to attack the weights");
-    else if (!robustness->found)
-        *why_not = nothing("nothing is known of attacks: %s", robustness->reason ? robustness->reason : "not recorded");
+    else if (!robustness->found || robustness->reason)
+        *why_not = nothing("%s is known of attacks: %s", robustness->found ? "not all" : "nothing",
+                           robustness->reason ? robustness->reason : "not recorded");
     else if (robustness->found->clean == 0)
         *why_not = nothing("no row was right before the attacks, so there was nothing to attack");
-    return robustness && robustness->found && robustness->found->clean > 0;
+    else
+        return true;
+    return false;
 }
 
 struct ys_withstood ys_withstood_accuracy(const struct ys_facts_robustness *robustness)
@@ -51,21 +54,15 @@ static bool is_of_l2(const char *text)
 struct ys_withstood ys_withstood_change(const struct ys_facts_robustness *robustness)
 {
     struct ys_withstood found;
-    size_t looked = 0;
-    double least = NAN;
+    bool is_looked_for = false;
     if (!is_attacked(robustness, &found))
         return found;
     const struct ys_attack_result *attacks = robustness->found->attacks.items;
-    for (size_t i = 0; i < robustness->found->attacks.count; i++) {
-        if (!is_of_l2(attacks[i].attack))
-            continue;
-        looked++;
-        if (isfinite(attacks[i].change_p50))
-            least = fmin(least, attacks[i].change_p50); /* which passes over NaN */
-    }
-    if (looked == 0)
+    for (size_t i = 0; i < robustness->found->attacks.count; i++)
+        is_looked_for |= is_of_l2(attacks[i].attack);
+    if (!is_looked_for)
         return nothing("no attack that looks for the smallest change was asked for");
-    if (isnan(least))
+    if (isnan(robustness->found->perturbation_p50))
         return nothing("at least half of the rows were not fooled, so the median is infinite");
-    return (struct ys_withstood){.value = least};
+    return (struct ys_withstood){.value = robustness->found->perturbation_p50};
 }

@@ -83,6 +83,16 @@ static void put_alarms(struct ys_sheet *sheet, const struct ys_view_trial *trial
     }
 }
 
+/* Of a trial of which something stands in the table. */
+static void put_unfinished(struct ys_sheet *sheet, const struct ys_view_trial *trial)
+{
+    struct ys_buf text = {0};
+    if (trial->told->robustness->attacks.count == 0 || !trial->told->robustness->reason)
+        return;
+    ys_buf_printf(&text, "%s: not all attacks were finished: %s", trial->name, trial->told->robustness->reason);
+    ys_table_item(sheet, &text);
+}
+
 static bool are_same_twins(const struct ys_robustness_block *a, const struct ys_robustness_block *b)
 {
     return a->twins.count == b->twins.count &&
@@ -158,6 +168,7 @@ void ys_table_attacks(struct ys_sheet *sheet, const struct ys_view *view)
             continue;
         put_trial(sheet, view, t);
         put_alarms(sheet, &view->trials[t]);
+        put_unfinished(sheet, &view->trials[t]);
         put_twins(sheet, view, t);
     }
 }

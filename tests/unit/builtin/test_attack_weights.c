@@ -102,6 +102,28 @@ static void clean_rows_are_those_that_evaluate_counts(void)
     ys_free((void *)(uintptr_t)argv[0]);
 }
 
+static void finished_attacks_are_told_behind_each(void)
+{
+    if (!is_built())
+        return;
+    const char *const words[] = {"--attack", "fgsm(0.01) fgsm(0.02)", "--tell", "yes", NULL};
+    struct ys_buf output = {0};
+    CHECK_INT(run_attack(in_folder("graph.json"), in_folder("weights.safetensors"), in_folder("train.safetensors"),
+                         words, &output),
+              0);
+    const char *line = ys_buf_text(&output);
+    for (size_t i = 0; i < 3; i++) {
+        ys_json *object = NULL;
+        const size_t length = strcspn(line, "\n");
+        REQUIRE(ys_json_parse(line, length, "line", &object) == YS_OK);
+        CHECK_INT(ys_json_size(ys_json_get(object, "attacks")), i < 2 ? i + 1 : 2);
+        CHECK_INT(ys_json_size(ys_json_get(object, "robust")), i < 2 ? 0 : 2); /* of all of them together */
+        ys_json_free(object);
+        line += length + 1;
+    }
+    ys_buf_free(&output);
+}
+
 static void weights_are_held_against_others_and_against_their_twins(void)
 {
     if (!is_built())
@@ -163,5 +185,6 @@ static void what_cannot_be_attacked_is_refused(void)
 }
 
 TAP_MAIN(TAP_CASE(saved_weights_are_attacked), TAP_CASE(clean_rows_are_those_that_evaluate_counts),
+         TAP_CASE(finished_attacks_are_told_behind_each),
          TAP_CASE(weights_are_held_against_others_and_against_their_twins),
          TAP_CASE(what_cannot_be_attacked_is_refused))

@@ -17,10 +17,10 @@ static ys_json *attacked(int clean, int broken, const char *change, bool is_mask
         "{\"attack\":\"ddn(100)\",\"rows\":10,\"clean\":%d,\"broken\":%d,\"target_reached\":null,"
         "\"change_p25\":0.25,\"change_p50\":%s,\"change_p75\":null,\"gradients\":800,\"queries\":800,\"attack_s\":2}],"
         "\"robust\":[{\"eps\":0.1,\"standing\":%d},{\"eps\":0.2,\"standing\":0}],"
-        "\"curve\":[{\"eps\":0.05,\"standing\":%d}],\"alarms\":%s,\"is_masked\":%s}}",
+        "\"curve\":[{\"eps\":0.05,\"standing\":%d}],\"alarms\":%s,\"is_masked\":%s,\"perturbation_p50\":%s}}",
         clean, clean, broken, clean, broken, change, clean - broken, clean,
         is_masked ? "[{\"attack\":null,\"alarm\":\"outputs are probabilities\",\"value\":1,\"threshold\":0.5}]" : "[]",
-        is_masked ? "true" : "false");
+        is_masked ? "true" : "false", change);
 }
 
 static struct ys_facts_robustness *read_one(ys_json *json_taken)
@@ -36,7 +36,12 @@ static void the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_broken(
 {
     struct ys_facts_robustness *found = read_one(attacked(8, 3, "0.5", false));
     CHECK_NEAR(ys_withstood_accuracy(found).value, 0.5, 0); /* 5 of 10 stand, not 5 of 8 */
-    CHECK_NEAR(ys_withstood_change(found).value, 0.5, 0);   /* of ddn; pgd is bounded, and has none */
+    CHECK_NEAR(ys_withstood_change(found).value, 0.5, 0);
+    found->found->perturbation_p50 = 0.375; /* of each row the smallest of several attacks: below their medians */
+    CHECK_NEAR(ys_withstood_change(found).value, 0.375, 0);
+    found->found->attacks.count = 1; /* pgd is bounded, and looks for no smallest change */
+    CHECK_HAS(ys_withstood_change(found).reason, "no attack that looks for the smallest change");
+    found->found->attacks.count = 2;
     ys_record_free(&ys_facts_robustness_record, found);
 }
 
@@ -136,6 +141,26 @@ static void twins_have_the_same_metrics(void)
     ys_json_free(block);
 }
 
+/* They are in no median and in no metric beside a run that was attacked to the end, and stand where there is none. */
+static void finished_attacks_stand_where_no_run_has_them_all(void)
+{
+    struct rounds rounds;
+    for (size_t whole = 0; whole < 2; whole++) {
+        struct ys_facts_robustness *const found[] = {read_one(attacked(8, 3, "0.5", false)),
+                                                     read_one(attacked(9, 5, "0.25", false))};
+        ys_set_text(&found[0]->reason, "interrupted");
+        if (!whole)
+            ys_set_text(&found[1]->reason, "interrupted");
+        CHECK_TEXT(ys_withstood_accuracy(found[0]).reason, "not all is known of attacks: interrupted");
+        CHECK_TEXT(ys_withstood_change(found[0]).reason, "not all is known of attacks: interrupted");
+        ys_json *block = block_of(&rounds, found, 2);
+        CHECK_INT(ys_json_get_int(block, "runs", -1), whole ? 1 : 2);
+        CHECK_TEXT(ys_json_get_text(block, "reason", ""), "interrupted");
+        CHECK_NEAR(ys_json_get_number(ys_json_at(ys_json_get(block, "attacks"), 0), "broken", 0), whole ? 5 : 4, 0);
+        ys_json_free(block);
+    }
+}
+
 static void attacks_that_broke_off_leave_the_reason(void)
 {
     struct rounds rounds;
@@ -152,4 +177,5 @@ static void attacks_that_broke_off_leave_the_reason(void)
 
 TAP_MAIN(TAP_CASE(the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_broken),
          TAP_CASE(what_is_no_number_says_why), TAP_CASE(runs_come_to_their_medians),
-         TAP_CASE(twins_have_the_same_metrics), TAP_CASE(attacks_that_broke_off_leave_the_reason))
+         TAP_CASE(twins_have_the_same_metrics), TAP_CASE(attacks_that_broke_off_leave_the_reason),
+         TAP_CASE(finished_attacks_stand_where_no_run_has_them_all))

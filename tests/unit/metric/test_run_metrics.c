@@ -69,7 +69,8 @@ static struct plain_run plain(int blocks)
             "{\"attack_s\":1,\"found\":{\"rows\":10,\"clean\":9,\"attacks\":[{\"attack\":\"ddn(100)\",\"rows\":10,"
             "\"clean\":9,\"broken\":9,\"target_reached\":null,\"change_p25\":0.25,\"change_p50\":0.5,"
             "\"change_p75\":1,\"gradients\":900,\"queries\":900,\"attack_s\":1}],\"robust\":[{\"eps\":0.1,"
-            "\"standing\":4}],\"curve\":[],\"alarms\":[],\"is_masked\":false}}"));
+            "\"standing\":4}],\"curve\":[],\"alarms\":[],\"is_masked\":false,"
+            "\"perturbation_p50\":0.5}}"));
     ys_json_set_int(run.facts, "weights_bytes", 308);
     return run;
 }

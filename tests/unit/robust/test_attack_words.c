@@ -95,5 +95,16 @@ static void a_curve_is_sorted_without_equals(void)
     CHECK_INT(ys_attack_read_curve("  ", eps, &count), YS_EINVAL);
 }
 
+static void gradients_are_counted_beforehand(void)
+{
+    struct ys_attacks attacks;
+    REQUIRE(ys_attacks_read("fgsm(0.1) bim(0.1, 7) pgd(0.1, 5)", &attacks) == YS_OK);
+    /* 1 and 7; of each of three restarts 5, and fgsm beside them; the alarm's 40; two EPS of a curve. */
+    CHECK_NEAR(ys_attacks_gradients(&attacks, 3, 2), 1 + 7 + 15 + 1 + 40 + 2 * 40 * 3, 0);
+    REQUIRE(ys_attacks_read("cw(2, 30) ddn(50)", &attacks) == YS_OK);
+    CHECK_NEAR(ys_attacks_gradients(&attacks, 1, 0), 60 + 50 + 40, 0);
+}
+
 TAP_MAIN(TAP_CASE(what_is_left_out_is_taken), TAP_CASE(several_words_are_several_attacks),
-         TAP_CASE(what_is_wrong_is_named), TAP_CASE(a_curve_is_sorted_without_equals))
+         TAP_CASE(what_is_wrong_is_named), TAP_CASE(a_curve_is_sorted_without_equals),
+         TAP_CASE(gradients_are_counted_beforehand))

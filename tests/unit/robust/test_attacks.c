@@ -103,7 +103,30 @@ static void the_smallest_change_of_a_linear_model_is_the_distance_to_its_boundar
     CHECK(result_of(&found, 1)->change_p50 >= expected - 1e-5 && result_of(&found, 1)->change_p50 < 1.06 * expected);
     CHECK(result_of(&found, 2)->change_p50 >= expected - 1e-5 && result_of(&found, 2)->change_p50 < 1.06 * expected);
     CHECK_INT(found.robust.count, 0);
+    /* Row by row the smallest of the three: no larger than the least of their medians. */
+    for (size_t i = 0; i < 3; i++)
+        CHECK(found.perturbation_p50 <= result_of(&found, i)->change_p50);
+    CHECK(found.perturbation_p50 >= expected - 1e-5);
     ys_robustness_fini(&found);
+}
+
+/* On some rows deepfool comes nearer, on others ddn: row by row they come to less than either alone. */
+static void the_smallest_change_of_a_row_is_taken_over_attacks(void)
+{
+    struct made_model m = made(true, "linear");
+    struct made_images images;
+    struct ys_robustness alone, together, none;
+    make_images(&m, inner_low, inner_high, &images);
+    REQUIRE(attack_made(&m, &images, "deepfool", NULL, &alone) == YS_OK);
+    REQUIRE(attack_made(&m, &images, "deepfool ddn(60)", NULL, &together) == YS_OK);
+    REQUIRE(attack_made(&m, &images, "pgd(0.001)", NULL, &none) == YS_OK);
+    CHECK_NEAR(alone.perturbation_p50, result_of(&alone, 0)->change_p50, 0);
+    CHECK(together.perturbation_p50 < alone.perturbation_p50);
+    CHECK(together.perturbation_p50 < result_of(&together, 1)->change_p50);
+    CHECK(!isfinite(none.perturbation_p50));
+    ys_robustness_fini(&alone);
+    ys_robustness_fini(&together);
+    ys_robustness_fini(&none);
 }
 
 /** bim in double: images [out] of one row. */
@@ -336,6 +359,7 @@ static void what_is_found_is_read_back_from_json(void)
 
 TAP_MAIN(TAP_CASE(a_linear_model_breaks_where_its_boundary_is_within_eps),
          TAP_CASE(the_smallest_change_of_a_linear_model_is_the_distance_to_its_boundary),
+         TAP_CASE(the_smallest_change_of_a_row_is_taken_over_attacks),
          TAP_CASE(bim_and_fgsm_follow_the_loss_of_a_made_network),
          TAP_CASE(logits_a_thousand_times_as_large_are_attacked_alike),
          TAP_CASE(jsma_finds_the_pairs_that_loops_over_all_find), TAP_CASE(rows_that_stand_are_counted_over_attacks),
