@@ -117,7 +117,7 @@ class MXNet(common.Adapter):
     def build(self, plan):
         copy_alone()
         self.dtype = DTYPES[plan.precision]
-        self.net = Network(plan, self.dtype)
+        self.net, self.asked = Network(plan, self.dtype, plan.mode == "attack"), None
         self.loss = Loss(plan, self.net.classes, self.dtype)
         self.net.initialize(mx.init.Zero())
         self.trained = []
@@ -331,11 +331,23 @@ class MXNet(common.Adapter):
             if cotangent is None:
                 with autograd.pause(train_mode=False):
                     return self.network(x).asnumpy(), None
+            network = self.evaluated()
             x.attach_grad()
-            with autograd.record(train_mode=False):
-                logits = self.network(x)
-            gradient, = autograd.grad([logits], [x], [self.array(cotangent)], train_mode=False)
+            with autograd.record():
+                logits = network(x)
+            gradient, = autograd.grad([logits], [x], [self.array(cotangent)])
             return logits.asnumpy(), gradient.asnumpy()
+
+    def evaluated(self):
+        """The network as it is evaluated, in what MXNet takes for training."""
+        if self.plan.mode == "attack":
+            return self.net
+        if self.asked is None:
+            self.asked = Network(self.plan, self.dtype, True)
+            self.asked.initialize(mx.init.Zero())
+        for name, param in self.net.owned.items():
+            self.asked.owned[name].set_data(param.data())
+        return self.asked
 
     def infer_step(self, x):
         return self.logits(self.array(x)).asnumpy()

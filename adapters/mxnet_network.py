@@ -323,12 +323,13 @@ class Network(gluon.HybridBlock):
     owned: name in the graph -> its Parameter.  statistics: name of a running mean or variance -> the share of the new in it,
     and by what MXNet's batch variance, divided by n, is multiplied in the graph's meaning (1 for a mean).  classes: of the
     logits.  carried: of LSTM and GRU whose state is carried, (kind, node) -> the constant with which the next batch begins;
-    then the states that the layers were left in, in its order, come behind the logits.
+    then the states that the layers were left in, in its order, come behind the logits.  evaluated: it means evaluation also where
+    MXNet is told that it trains, without which its pools of maxima in float32 have no gradient.
     """
 
-    def __init__(self, plan, dtype):
+    def __init__(self, plan, dtype, evaluated=False):
         super().__init__()
-        self.plan, self.dtype = plan, dtype
+        self.plan, self.dtype, self.evaluated = plan, dtype, evaluated
         self.owned, self.statistics, self.tables, self.made, self.carried, self.nodes = {}, {}, set(), {}, {}, []
         graph = plan.graph
         source = graph["inputs"][0]
@@ -434,7 +435,8 @@ class Network(gluon.HybridBlock):
             units, inputs = self.plan.weights[names["weight"]].shape
             return self.own(nn.Dense(units, use_bias="bias" in names, in_units=inputs, flatten=False), names)
         if op == "BatchNormalization":
-            layer = nn.BatchNorm(momentum=1 - attrs["momentum"], epsilon=attrs["epsilon"], in_channels=shape[1])
+            layer = nn.BatchNorm(momentum=1 - attrs["momentum"], epsilon=attrs["epsilon"], in_channels=shape[1],
+                                 use_global_stats=self.evaluated)
             rows = int(np.prod(shape)) // shape[1]
             self.statistics[names["running_mean"]] = attrs["momentum"], 1.0
             self.statistics[names["running_var"]] = attrs["momentum"], rows / (rows - 1) if rows > 1 else 0.0
@@ -448,7 +450,7 @@ class Network(gluon.HybridBlock):
         if op == "LRN":
             return LocalResponseNorm(attrs, shape, self.dtype)
         return {"GlobalAveragePool": nn.GlobalAvgPool2D, "GlobalMaxPool": nn.GlobalMaxPool2D,
-                "Dropout": lambda: nn.Dropout(attrs["ratio"])}[op]()
+                "Dropout": lambda: nn.Dropout(0.0 if self.evaluated else attrs["ratio"])}[op]()
 
     def own(self, layer, names, attributes=None):
         self.owned.update((name, getattr(layer, (attributes or {}).get(role, role))) for role, name in names.items())

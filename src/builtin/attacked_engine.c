@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/stored/moved_numbers.h"
+#include "robust/attackable.h"
 
 #include <string.h>
 
@@ -14,18 +15,8 @@ static ys_status refuse(const char *graph, const char *why)
 
 static ys_status check_network(const char *path, const struct ys_graph *graph)
 {
-    const struct ys_value *input = &graph->values[graph->inputs[0]];
-    if (graph->input_count != 1)
-        return refuse(path, "it has several inputs, and an attack changes one image");
-    if (input->dtype == YS_I32)
-        return refuse(path, "it reads tokens, which cannot be changed a little");
-    if (input->dtype == YS_F32 || input->rank != 4)
-        return refuse(path, "it reads numbers without a scale of pixels: attacks are of images of bytes, 0 to 255");
-    if (graph->target != YS_TARGET_CLASS)
-        return refuse(path, "its target is no class of a row");
-    if (graph->carries_state)
-        return refuse(path, "it carries a state from row to row");
-    return YS_OK;
+    const char *obstacle = ys_attack_obstacle(graph);
+    return obstacle ? refuse(path, obstacle) : YS_OK;
 }
 
 ys_status ys_attacked_images_read(const char *graph_path, const char *data, size_t most,
@@ -38,8 +29,7 @@ ys_status ys_attacked_images_read(const char *graph_path, const char *data, size
     if (status == YS_OK)
         status = ys_builtin_rows_open(data, graph, &rows);
     if (status == YS_OK && rows.array[0]->dtype != YS_U8)
-        status =
-            refuse(data, "its rows are floats without a scale of pixels: attacks are of images of bytes, 0 to 255");
+        status = refuse(data, ys_attack_no_scale);
     if (status == YS_OK) {
         const size_t pixels = rows.row_bytes[0], count = rows.count < most ? rows.count : most;
         *images = (struct ys_attacked_images){.pixels = ys_alloc(count, pixels * sizeof(float)),

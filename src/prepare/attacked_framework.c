@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "prepare/work.h"
 #include "protocol/request.h"
+#include "robust/attackable.h"
 #include "run/execute.h"
 #include "verify/oracle/evidence.h"
 #include "verify/oracle/proof_plan.h"
@@ -156,9 +157,9 @@ static ys_status read_form(struct ys_attacked_framework *attacked)
     const struct ys_value *input = &graph->values[graph->inputs[0]], *output = &graph->values[graph->output];
     struct ys_gradient_form *form = &attacked->asks.form;
     ys_status status = YS_OK;
-    if (graph->input_count != 1 || input->rank != 4 || input->dtype != YS_U8 || graph->target != YS_TARGET_CLASS)
-        status =
-            ys_fail(YS_EINVAL, "attacks are of networks that tell a class of images of bytes: %s is none", graph->name);
+    const char *obstacle = ys_attack_obstacle(graph);
+    if (obstacle)
+        status = ys_fail(YS_EINVAL, "%s cannot be attacked: %s", graph->name, obstacle);
     attacked->input = ys_strdup(input->name);
     *form = (struct ys_gradient_form){
         .input = attacked->input, .rank = input->rank, .classes = output->shape[output->rank - 1], .unit = 255};

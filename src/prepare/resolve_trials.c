@@ -8,6 +8,7 @@
 #include "prepare/work.h"
 #include "probe/host.h"
 #include "robust/attack.h"
+#include "robust/attackable.h"
 #include "session/session.h"
 #include "store/stored_study.h"
 
@@ -320,23 +321,12 @@ static ys_status check_hidden(const struct ys_trial *trial)
     return YS_OK;
 }
 
-/* What keeps attacks from a network: they change the pixels of one image a row, whose class is asked for. NULL:
- * nothing. */
+/* What keeps attacks from a trial's network and the rows that it is given. NULL: nothing. */
 static const char *unattacked(const struct ys_trial *trial, const struct ys_graph *graph)
 {
-    const struct ys_trial_settings *keys = &trial->record.keys;
-    const enum ys_dtype read = graph->values[graph->inputs[0]].dtype;
-    const bool has_scale =
-        trial->data->rows.inputs[0].dtype == YS_U8 && !(keys->augment && strcmp(keys->augment, "cifar") == 0);
-    if (graph->input_count != 1)
-        return "it has several inputs, and attacks change the pixels of one";
-    if (read == YS_I32)
-        return "it reads tokens, and attacks change pixels";
-    if (!has_scale)
-        return "the numbers that it reads have no scale of pixels, of which EPS is a part";
-    if (graph->target != YS_TARGET_CLASS)
-        return "a row has no one class that an attack could change";
-    return NULL;
+    const char *augment = trial->record.keys.augment, *obstacle = ys_attack_obstacle(graph);
+    const bool has_scale = trial->data->rows.inputs[0].dtype == YS_U8 && !(augment && strcmp(augment, "cifar") == 0);
+    return obstacle ? obstacle : has_scale ? NULL : ys_attack_no_scale;
 }
 
 static ys_status check_classes(const struct ys_trial_settings *keys, const struct ys_graph *graph)
