@@ -1,5 +1,6 @@
 #include "builtin/answer_gradient.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -69,7 +70,9 @@ static ys_status pass(struct ys_builtin_input_gradient *self, const struct ys_te
     struct ys_tensor made[2] = {tensor_of(self, "logits", self->graph->output, NULL)};
     if (cotangent)
         YS_TRY(ys_safetensors_need(cotangent, "cotangent", made[0].dtype, made[0].rank, made[0].shape, &slope));
+    const uint64_t start_ns = ys_time_ns();
     YS_TRY(ys_engine_cotangent(self->engine, x->data, slope ? slope->data : NULL));
+    self->computed_ns = (int64_t)(ys_time_ns() - start_ns);
     snprintf(name, sizeof name, "grad.%s", x->name);
     made[0].data = ys_engine_logits(self->engine);
     made[1] = tensor_of(self, name, self->graph->inputs[0], ys_engine_input_gradient(self->engine));

@@ -10,7 +10,8 @@ struct ys_builtin_input_gradient {
     struct ys_graph *graph; /* whose input takes floats; NULL: not yet asked for */
     struct ys_engine *engine;
     int64_t batch;
-    uint64_t steps; /* behind which `trained` had the weights that are in it */
+    int64_t computed_ns; /* by the last question, without its files */
+    uint64_t steps;      /* behind which `trained` had the weights that are in it */
 };
 
 /** As struct ys_adapter_ops has it, by the weights of `trained`, which was opened with `config` for the network of

@@ -188,7 +188,7 @@ ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, stru
     if (status == YS_OK && study->keys.audit != YS_AUDITS_OFF)
         note_outcomes(study, trial, reason);
     ys_free(reason);
-    ys_attacked_framework_take(attacked, made->found, &made->attack_s);
+    ys_attacked_framework_take(attacked, made);
     if (status == YS_OK || status == YS_EINTR)
         return status;
     ys_log_warn("what attacks did to %s could not be compared: %s", trial->record.id, ys_error());
