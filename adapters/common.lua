@@ -764,15 +764,20 @@ end
 -- it gets a cotangent the gradient of their products' sum by those pixels.
 function answers.input_gradient(server, message)
    local adapter, path = server.adapter, server.plan.folder .. '/input-gradient.safetensors'
-   local logits, gradient
+   local logits, gradient, start_ns
    with_given(message, 'path', 'x', function(x) adapter:take_numbers(x) end)
    if message.cotangent then
-      with_given(message, 'cotangent', 'cotangent', function(slope) logits, gradient = adapter:input_gradient(slope) end)
+      with_given(message, 'cotangent', 'cotangent', function(slope)
+         start_ns = now()
+         logits, gradient = adapter:input_gradient(slope)
+      end)
    else
+      start_ns = now()
       logits = adapter:input_gradient()
    end
+   local computed_ns = tonumber(now() - start_ns)
    common.write_safetensors(path, {logits = logits, ['grad.x'] = gradient})
-   return {type = 'tensors', path = path}
+   return {type = 'tensors', path = path, computed_ns = computed_ns}
 end
 
 function answers.save(server, message)

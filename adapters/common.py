@@ -538,10 +538,12 @@ class _Server:
             raise Unsupported("input_gradient is of networks with one input of numbers, which carry no state")
         x = self._given(message, "path", entry["name"], (plan.batch_size, *entry["shape"][1:]))
         cotangent = self._given(message, "cotangent", "cotangent") if "cotangent" in message else None
+        start_ns = time.monotonic_ns()
         logits, gradient = self.adapter.input_gradient(x, cotangent)
+        computed_ns = time.monotonic_ns() - start_ns
         path = self._path("input-gradient")
         write_safetensors(path, {"logits": logits, **({} if cotangent is None else {"grad." + entry["name"]: gradient})})
-        return {"type": "tensors", "path": path}
+        return {"type": "tensors", "path": path, "computed_ns": computed_ns}
 
     def _given(self, message, key, name, shape=None):
         """An array of numbers of a file that the message names, in the run's precision."""

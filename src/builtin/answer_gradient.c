@@ -1,5 +1,6 @@
 #include "builtin/answer_gradient.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -69,7 +70,9 @@ static ys_status pass(struct ys_builtin_input_gradient *self, const struct ys_te
     struct ys_tensor made[2] = {tensor_of(self, "logits", self->graph->output, NULL)};
     if (cotangent)
         YS_TRY(ys_safetensors_need(cotangent, "cotangent", made[0].dtype, made[0].rank, made[0].shape, &slope));
+    const uint64_t start_ns = ys_time_ns();
     YS_TRY(ys_engine_cotangent(self->engine, x->data, slope ? slope->data : NULL));
+    self->computed_ns = (int64_t)(ys_time_ns() - start_ns);
     snprintf(name, sizeof name, "grad.%s", x->name);
     made[0].data = ys_engine_logits(self->engine);
     made[1] = tensor_of(self, name, self->graph->inputs[0], ys_engine_input_gradient(self->engine));
@@ -78,7 +81,7 @@ static ys_status pass(struct ys_builtin_input_gradient *self, const struct ys_te
 
 ys_status ys_builtin_input_gradient(struct ys_builtin_input_gradient *self, const char *graph_path,
                                     const struct ys_engine_config *config, struct ys_engine *trained,
-                                    const char *inputs, const char *cotangent, const char *path)
+                                    const char *inputs, const char *cotangent, const char *path, ys_json *reply)
 {
     struct ys_safetensors *given = NULL, *slopes = NULL;
     const struct ys_tensor *x = NULL;
@@ -95,7 +98,7 @@ ys_status ys_builtin_input_gradient(struct ys_builtin_input_gradient *self, cons
         status = pass(self, x, slopes, path);
     ys_safetensors_close(slopes);
     ys_safetensors_close(given);
-    return status;
+    return status == YS_OK ? ys_json_set_int(reply, "computed_ns", self->computed_ns) : status;
 }
 
 void ys_builtin_input_gradient_close(struct ys_builtin_input_gradient *self)

@@ -753,11 +753,11 @@ static ys_status infer_piece(void *self, int64_t batch, int64_t piece, struct ys
     return ys_builtin_cached_answer(&a->cached, rows_of(a, batch), piece, &logits->values, NULL);
 }
 
-static ys_status input_gradient(void *self, const char *inputs, const char *cotangent, const char *path)
+static ys_status input_gradient(void *self, const char *inputs, const char *cotangent, const char *path, ys_json *reply)
 {
     struct adapter *a = self;
     YS_TRY(need_engine(a));
-    return ys_builtin_input_gradient(&a->slopes, a->graph_path, &a->config, a->engine, inputs, cotangent, path);
+    return ys_builtin_input_gradient(&a->slopes, a->graph_path, &a->config, a->engine, inputs, cotangent, path, reply);
 }
 
 static ys_status save(void *self, const char *path, bool in_double)

@@ -60,6 +60,7 @@ ys_status ys_run_drive_attack(struct ys_run *run)
     ys_gradient_asker_open(run->session, form, run->folder, run->spec->plan->precision == YS_PRECISION_F64,
                            &driven.asker);
     const ys_status status = note_failure(run, attack->drive(attack->of, &model));
+    *attack->times = driven.asker.times;
     ys_gradient_asker_close(&driven.asker);
     ys_free(driven.logits);
     return status;

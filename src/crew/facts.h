@@ -117,8 +117,11 @@ struct ys_facts_agreement {
 
 /** What attacks did to the network as it was trained, or to one whose framework answered them. */
 struct ys_facts_robustness {
-    char *reason;                /* why nothing, or not all, is known; NULL */
-    double attack_s;             /* wall time, of no part of the run */
+    char *reason;    /* why nothing, or not all, is known; NULL */
+    double attack_s; /* wall time, of no part of the run */
+    /* In mode attack, of a question for a gradient, mean: with files and messages, and what of that the adapter says it
+     * computed; else NaN. */
+    double question_s, computed_s;
     struct ys_robustness *found; /* owned; with a reason only the attacks that were finished; NULL: none were */
     struct ys_list twins;        /* struct ys_robustness: the same of trainings that rounding alone sets apart */
 };

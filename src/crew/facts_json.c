@@ -177,6 +177,10 @@ const struct ys_record ys_facts_agreement_record = YS_RECORD("agreement", struct
 static const struct ys_field robustness_fields[] = {
     ATTACKED(reason, YS_FIELD_TEXT, NULL, "why nothing, or not all, is known"),
     ATTACKED(attack_s, YS_FIELD_REAL, "s", "that attacking took, of no part of the run"),
+    YS_FIELD(struct ys_facts_robustness, question_s, YS_FIELD_REAL, "s", LACKS,
+             "of a question for a gradient in mode attack, files and messages included, mean"),
+    YS_FIELD(struct ys_facts_robustness, computed_s, YS_FIELD_REAL, "s", LACKS,
+             "of that, what the adapter says it computed"),
     YS_FIELD_OF(struct ys_facts_robustness, found, YS_FIELD_OBJECT_OWNED, &ys_robustness_record, OPTIONAL,
                 "what attacks did, those that were finished; null: nothing is known"),
     YS_FIELD_OF(struct ys_facts_robustness, twins, YS_FIELD_LIST, &ys_robustness_record, YS_FIELD_MAY_LACK,

@@ -117,10 +117,12 @@ static ys_status take(struct ys_gradient_asker *asker, const struct ys_safetenso
 }
 
 /* The file that it names is its own, and gone before the next is asked for. */
-static ys_status open_answer(struct ys_gradient_asker *asker, const ys_json *reply, struct ys_safetensors **file)
+static ys_status open_answer(struct ys_gradient_asker *asker, const ys_json *reply, int64_t *computed_ns,
+                             struct ys_safetensors **file)
 {
     struct ys_message said;
     ys_message_read(reply, &said);
+    *computed_ns = said.tensors.computed_ns;
     char *real = ys_path_real_below(said.tensors.path, asker->folder);
     if (!real)
         return ys_session_fail(asker->session, YS_RUN_PROTOCOL_ERROR,
@@ -132,11 +134,20 @@ static ys_status open_answer(struct ys_gradient_asker *asker, const ys_json *rep
     return status == YS_OK ? YS_OK : ys_session_fail(asker->session, YS_RUN_WRONG_OUTPUT, "%s", ys_error());
 }
 
+static void note_times(struct ys_gradient_times *times, uint64_t start_ns, int64_t computed_ns)
+{
+    times->questions++;
+    times->asked_ns += (int64_t)(ys_time_ns() - start_ns);
+    times->computed_ns = times->computed_ns < 0 || computed_ns < 0 ? -1 : times->computed_ns + computed_ns;
+}
+
 ys_status ys_gradient_ask(struct ys_gradient_asker *asker, const float *images, const float *cotangent, size_t count,
                           double *logits, float *gradient)
 {
     ys_json *reply = NULL;
     struct ys_safetensors *file = NULL;
+    int64_t computed_ns;
+    const uint64_t start_ns = ys_time_ns();
     YS_ASSERT(count >= 1 && (int64_t)count <= asker->form->shape[0]);
     YS_TRY(write_images(asker, images, count));
     if (cotangent)
@@ -145,10 +156,12 @@ ys_status ys_gradient_ask(struct ys_gradient_asker *asker, const float *images, 
     asker->sent_ns = ys_time_ns();
     YS_TRY(ys_session_request(asker->session, request, NULL, NULL, &reply));
     asker->answered_ns = ys_time_ns();
-    ys_status status = open_answer(asker, reply, &file);
+    ys_status status = open_answer(asker, reply, &computed_ns, &file);
     ys_json_free(reply);
     if (status == YS_OK)
         status = take(asker, file, count, logits, cotangent ? gradient : NULL);
     ys_safetensors_close(file);
+    if (cotangent)
+        note_times(&asker->times, start_ns, computed_ns);
     return status;
 }

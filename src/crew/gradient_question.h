@@ -15,12 +15,20 @@ struct ys_gradient_form {
     double unit; /* stored pixels are those of an attack times this: 255 */
 };
 
+/** How long questions took that asked for a gradient, all together: with their files and messages, and what of that the
+ * adapter says it computed. */
+struct ys_gradient_times {
+    int64_t questions, asked_ns;
+    int64_t computed_ns; /* -1: it did not say of each */
+};
+
 struct ys_gradient_asker {
     struct ys_session *session;
     const struct ys_gradient_form *form; /* borrowed, as the next */
     const char *folder;                  /* that the adapter writes to; what it is asked lies there too */
     bool in_double;                      /* the plan is of f64 */
     uint64_t sent_ns, answered_ns;       /* of the last question */
+    struct ys_gradient_times times;      /* of all that asked for a gradient */
     /* Owned: */
     char *images_path, *cotangent_path;
     float *images;   /* [batch, pixels] */

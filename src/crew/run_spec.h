@@ -31,6 +31,7 @@ struct ys_run_attack {
     /** Asks the model as it likes, and returns why it cannot go on, or what the model did. */
     ys_status (*drive)(void *of, const struct ys_attacked *model);
     void *of;
+    struct ys_gradient_times *times; /* that the run's questions took, out */
 };
 
 /** A host as it was named. */

@@ -104,6 +104,7 @@ struct ys_robustness_block {
     double accuracy;    /* on those rows before; median */
     bool is_masked;     /* some run has an alarm: what stands is at most what stands */
     char *reason;       /* why a run, the last of them, was not attacked, or by some attacks alone; NULL */
+    double question_s, computed_s; /* of a gradient in mode attack, with files and messages, and without; medians */
     struct ys_list attacks, robust, curve, alarms; /* of the structs above; robust and curve of ys_standing_block */
     struct ys_list twins;                          /* struct ys_twin_block; of the first round */
 };

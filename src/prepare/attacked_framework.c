@@ -13,6 +13,7 @@
 #include "verify/oracle/proof_plan.h"
 #include "verify/oracle/twin.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -179,6 +180,7 @@ static ys_status fill(struct ys_attacked_framework *attacked)
     YS_TRY(read_form(attacked));
     attacked->asks.drive = drive;
     attacked->asks.of = attacked;
+    attacked->asks.times = &attacked->times;
     return read_rows(attacked);
 }
 
@@ -216,6 +218,7 @@ static ys_status attack_engine(const struct ys_attacked_framework *like, const c
     own.judge = NULL;
     own.on_progress = NULL;
     own.asks.of = &own;
+    own.asks.times = &own.times;
     YS_TRY(engine_plan(like, name, YS_PRECISION_F32, &plan));
     ys_set_text(&plan.weights, weights);
     own.plan = &plan;
@@ -364,14 +367,20 @@ ys_status ys_attacked_framework_compare(struct ys_attacked_framework *attacked, 
     return status;
 }
 
-void ys_attacked_framework_take(struct ys_attacked_framework *attacked, struct ys_robustness *found, double *attack_s)
+void ys_attacked_framework_take(struct ys_attacked_framework *attacked, struct ys_facts_robustness *robustness)
 {
     struct ys_attack_result *results = attacked->found.attacks.items;
-    *attack_s = 0;
+    const struct ys_gradient_times *times = &attacked->times;
+    robustness->attack_s = 0;
     for (size_t i = 0; i < attacked->found.attacks.count; i++) {
-        *attack_s += results[i].attack_s;
+        robustness->attack_s += results[i].attack_s;
         ys_set_text(&results[i].outcomes, NULL);
     }
-    *found = attacked->found;
+    robustness->question_s = robustness->computed_s = (double)NAN;
+    if (times->questions > 0)
+        robustness->question_s = (double)times->asked_ns * 1e-9 / (double)times->questions;
+    if (times->questions > 0 && times->computed_ns >= 0)
+        robustness->computed_s = (double)times->computed_ns * 1e-9 / (double)times->questions;
+    *robustness->found = attacked->found;
     attacked->found = (struct ys_robustness){0};
 }

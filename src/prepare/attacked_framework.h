@@ -27,6 +27,7 @@ struct ys_attacked_framework {
     struct ys_run_attack asks;
     struct ys_attacked_judge *judge; /* owned; begun when it is first asked */
     struct ys_robustness found;      /* owned: what the run's attacks did */
+    struct ys_gradient_times times;
     void (*on_progress)(void *context, enum ys_stage stage, double fraction);
     void *context;
 };
@@ -37,8 +38,9 @@ ys_status ys_attacked_framework_open(const struct ys_teacher *teacher, const str
                                      struct ys_attacked_framework *attacked) YS_MUST_CHECK;
 void ys_attacked_framework_close(struct ys_attacked_framework *attacked); /* a zeroed one is fine */
 
-/** Behind its run: hands over what its attacks did, without the outcomes of single rows; *attack_s: that they took. */
-void ys_attacked_framework_take(struct ys_attacked_framework *attacked, struct ys_robustness *found, double *attack_s);
+/** Behind its run: hands over what its attacks did, without the outcomes of single rows, and how long they took. What
+ * was in `robustness`, whose `found` is there, is overwritten. */
+void ys_attacked_framework_take(struct ys_attacked_framework *attacked, struct ys_facts_robustness *robustness);
 
 /** Before that: how the outcomes of its rows agree with the built-in engine's. *reason: why they do not, new; NULL:
  * they do. `key` is that of the common weights. Other failures: they could not be compared. */

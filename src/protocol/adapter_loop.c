@@ -361,7 +361,7 @@ static ys_status on_input_gradient(struct server *server, const struct adapter_r
     YS_TRY(take_path(request->message, "path", true, &inputs));
     YS_TRY(take_path(request->message, "cotangent", false, &cotangent));
     YS_TRY(name_tensors(server, request->reply, "input-gradient", 0, "", &path));
-    return server->ops->input_gradient(server->self, inputs, cotangent, path);
+    return server->ops->input_gradient(server->self, inputs, cotangent, path, request->reply);
 }
 
 static ys_status on_save(struct server *server, const struct adapter_request *request)

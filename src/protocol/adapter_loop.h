@@ -64,8 +64,9 @@ struct ys_adapter_ops {
     ys_status (*infer_piece)(void *self, int64_t batch, int64_t piece, struct ys_adapter_logits *logits);
     /** Reads a batch of the one input from the safetensors file `inputs` and writes `logits` to the file `path`,
      * computed as when evaluating; where there is a file `cotangent` (else NULL) also grad.NAME of that input, the
-     * gradient of the sum of cotangent * logits by it. Changes no state. */
-    ys_status (*input_gradient)(void *self, const char *inputs, const char *cotangent, const char *path);
+     * gradient of the sum of cotangent * logits by it; adds `computed_ns` to `reply`. Changes no state. */
+    ys_status (*input_gradient)(void *self, const char *inputs, const char *cotangent, const char *path,
+                                ys_json *reply);
     /** Writes every weight and buffer to the safetensors file `path`: as float32, or in_double, which is asked only in
      * a plan of precision f64. */
     ys_status (*save)(void *self, const char *path, bool in_double);

@@ -50,6 +50,7 @@
     M(opened, exchange_bytes, WHOLE, 0) \
     M(tensors, path, PATH, 1) \
     M(tensors, multiply_adds, WHOLE, 0) \
+    M(tensors, computed_ns, WHOLE, 0) \
     M(block, first, WHOLE, 1) \
     M(block, count, WHOLE, 1) \
     M(block, t_start_ns, WHOLE, 1) \
@@ -106,6 +107,7 @@ struct ys_message {
     struct {
         const char *path;
         int64_t multiply_adds;
+        int64_t computed_ns;
     } tensors;
     struct {
         int64_t first;

@@ -182,7 +182,7 @@ void ys_outcomes_keep(struct ys_attacked_framework *attacked, struct ys_facts *f
     struct ys_facts_robustness *made = facts->robustness = ys_alloc(1, sizeof *made);
     *made = (struct ys_facts_robustness){.reason = ys_strdup("they were not finished"),
                                          .found = ys_alloc(1, sizeof *made->found)};
-    ys_attacked_framework_take(attacked, made->found, &made->attack_s);
+    ys_attacked_framework_take(attacked, made);
 }
 
 ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, struct ys_attacked_framework *attacked,
@@ -198,7 +198,7 @@ ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, stru
     if (status == YS_OK && study->keys.audit != YS_AUDITS_OFF)
         note_outcomes(study, trial, reason);
     ys_free(reason);
-    ys_attacked_framework_take(attacked, made->found, &made->attack_s);
+    ys_attacked_framework_take(attacked, made);
     if (status == YS_OK || status == YS_EINTR)
         return status;
     ys_log_warn("what attacks did to %s could not be compared: %s", trial->record.id, ys_error());

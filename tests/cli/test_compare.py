@@ -144,10 +144,14 @@ class Attacked(Case):
             self.assertEqual({due["check"]: due["state"] for due in trial["proof"]["due"]}, {"outcomes": "pass"}, trial["proof"])
             for name in ("rate_per_s", "latency_p50_s", "gradients_s", "first_step_s"):
                 self.assertGreater(trial["metrics"][name]["value"], 0, name)
+            found = trial["robustness"]
+            self.assertTrue(0 < found["computed_s"] < found["question_s"], found)
             for name in ("infer_s", "train_s", "step_s", "accuracy"):
                 self.assertIn("gives gradients to an attack", trial["metrics"][name]["reason"])
             broken.append(trial["agreement"]["predictions"])
         self.assertEqual(broken, [50, 50])
+        out, _ = self.yardstick("show", "--details")
+        self.assertEqual(" ".join(out.split()).count(": files and messages take "), 2, out)
 
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "the adapter needs NumPy")
     def test_gradients_that_are_wrong_in_the_run_alone_fail_by_their_outcomes(self):

@@ -176,6 +176,19 @@ static struct ys_robustness_block *make_block(void)
     return block;
 }
 
+/* Of the runs whose framework was asked; `computed`: of what it says it computed. */
+static double question_median(const struct ys_metric_view_trial *trial, struct attacked_runs *runs, bool computed)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_facts_robustness *found = find(&trial->runs[r]);
+        const double value = !found ? (double)NAN : computed ? found->computed_s : found->question_s;
+        if (!isnan(value))
+            runs->values[count++] = value;
+    }
+    return count > 0 ? median(runs, count) : (double)NAN;
+}
+
 struct ys_robustness_block *ys_robustness_block(const struct ys_metric_view_trial *trial)
 {
     struct attacked_runs runs = {.items = ys_alloc(trial->run_count, sizeof *runs.items),
@@ -205,8 +218,11 @@ struct ys_robustness_block *ys_robustness_block(const struct ys_metric_view_tria
     }
     if (runs.count > 0)
         fill(&runs, block);
-    if (block)
+    if (block) {
         add_twins(trial, &block->twins);
+        block->question_s = question_median(trial, &runs, false);
+        block->computed_s = question_median(trial, &runs, true);
+    }
     ys_free(runs.items);
     ys_free(runs.values);
     ys_free(runs.scratch);

@@ -93,6 +93,20 @@ static void put_unfinished(struct ys_sheet *sheet, const struct ys_view_trial *t
     ys_table_item(sheet, &text);
 }
 
+/* In mode attack: what is yardstick's own of the time that a gradient takes. */
+static void put_questions(struct ys_sheet *sheet, const struct ys_view_trial *trial)
+{
+    const struct ys_robustness_block *found = trial->told->robustness;
+    struct ys_buf text = {0};
+    if (!(found->computed_s > 0) || !(found->question_s > 0))
+        return;
+    ys_buf_printf(&text, "%s: files and messages take %s of a gradient: ", trial->name,
+                  ys_label_value(YS_KIND_SHARE, 1 - found->computed_s / found->question_s).text);
+    ys_buf_printf(&text, "%s for a batch, ", ys_label_value(YS_KIND_SPAN, found->question_s).text);
+    ys_buf_printf(&text, "of which it computed %s", ys_label_value(YS_KIND_SPAN, found->computed_s).text);
+    ys_table_item(sheet, &text);
+}
+
 static bool are_same_twins(const struct ys_robustness_block *a, const struct ys_robustness_block *b)
 {
     return a->twins.count == b->twins.count &&
@@ -169,6 +183,7 @@ void ys_table_attacks(struct ys_sheet *sheet, const struct ys_view *view)
         put_trial(sheet, view, t);
         put_alarms(sheet, &view->trials[t]);
         put_unfinished(sheet, &view->trials[t]);
+        put_questions(sheet, &view->trials[t]);
         put_twins(sheet, view, t);
     }
 }

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "data/row_order.h"
 #include "graph/builder.h"
+#include "graph/model.h"
 #include "verify/verify.h"
 
 #include <math.h>
