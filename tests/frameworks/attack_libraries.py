@@ -32,7 +32,7 @@ class List(C.Structure):
 
 class Robustness(C.Structure):
     _fields_ = [("rows", C.c_int64), ("clean", C.c_int64), ("attacks", List), ("robust", List), ("curve", List), ("alarms", List),
-                ("is_masked", C.c_bool)]
+                ("perturbation_p50", C.c_double), ("is_masked", C.c_bool)]
 
 
 class Attack(C.Structure):
@@ -51,8 +51,8 @@ class Attacked(C.Structure):
 class Spec(C.Structure):
     _fields_ = [("attacks", Attacks), ("images", C.POINTER(C.c_float)), ("labels", C.POINTER(C.c_int64)), ("rows", C.c_size_t),
                 ("restarts", C.c_size_t), ("seed", C.c_uint64), ("curve", C.POINTER(C.c_double)), ("curve_count", C.c_size_t),
-                ("start", C.POINTER(C.c_float)), ("judge", JUDGE), ("judge_of", C.c_void_p), ("progress", C.c_void_p),
-                ("progress_of", C.c_void_p)]
+                ("start", C.POINTER(C.c_float)), ("judge", JUDGE), ("judge_of", C.c_void_p), ("finished", C.c_void_p),
+                ("finished_of", C.c_void_p), ("progress", C.c_void_p), ("progress_of", C.c_void_p)]
 
 
 def made():
@@ -86,6 +86,8 @@ class Ours:
     def __init__(self, path, net):
         self.library, self.net, self.seen, self.is_plain = C.CDLL(path), net, [], False
         self.library.attack_by_word.restype = C.c_char_p
+        sizes = list((C.c_size_t * 4).in_dll(self.library, "attack_sizes"))
+        assert sizes == [C.sizeof(one) for one in (Attacked, Spec, Robustness, Result)], "a struct of attack.h is another one: %s" % sizes
         self.double = [p.detach().double() for p in net.parameters()]
         self.logits, self.gradient, self.judge = LOGITS(self.on_logits), GRADIENT(self.on_gradient), JUDGE(self.on_judge)
 
@@ -110,6 +112,8 @@ class Ours:
         else:
             z.backward(c)
         numpy.ctypeslib.as_array(gradient, (count, 1, SIDE, SIDE))[:] = x.grad.numpy()
+        if logits:
+            numpy.ctypeslib.as_array(logits, (count, CLASSES))[:] = z.detach().numpy()
         return 0
 
     def on_judge(self, _, images, count, logits):

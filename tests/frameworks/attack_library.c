@@ -4,6 +4,11 @@
 
 #define SHOWN __attribute__((visibility("default")))
 
+/** Of the structs that the test has as its own. */
+SHOWN extern const size_t attack_sizes[4];
+const size_t attack_sizes[4] = {sizeof(struct ys_attacked), sizeof(struct ys_attack_spec), sizeof(struct ys_robustness),
+                                sizeof(struct ys_attack_result)};
+
 /** Attacks by one word; NULL, or why not. */
 SHOWN const char *attack_by_word(const char *word, const struct ys_attacked *model, struct ys_attack_spec *spec,
                                  struct ys_robustness *found);

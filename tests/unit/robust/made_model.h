@@ -80,7 +80,7 @@ static ys_status made_gradient(void *of, const float *images, const float *cotan
     return logits ? made_logits(of, images, count, logits) : YS_OK;
 }
 
-static struct made_model made(bool is_linear, const char *name)
+__attribute__((unused)) static struct made_model made(bool is_linear, const char *name)
 {
     struct made_model m = {.is_linear = is_linear, .scale = 1, .slope = 1, .batch = 7};
     struct ys_rng rng;
@@ -114,7 +114,8 @@ struct made_images {
 };
 
 /** Images between `low` and `high`, with the labels that the model gives them, but for each fifth. */
-static void make_images(const struct made_model *m, double low, double high, struct made_images *images)
+__attribute__((unused)) static void make_images(const struct made_model *m, double low, double high,
+                                                struct made_images *images)
 {
     struct ys_rng rng;
     ys_rng_init(&rng, 2, "images");
