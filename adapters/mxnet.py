@@ -335,7 +335,11 @@ class MXNet(common.Adapter):
             x.attach_grad()
             with autograd.record():
                 logits = network(x)
-            gradient, = autograd.grad([logits], [x], [self.array(cotangent)])
+            if self.plan.mode == "attack":
+                gradient, = autograd.grad([logits], [x], [self.array(cotangent)])
+            else:  # a GRU's gradient by its input is right only where that by its weights is made too
+                logits.backward(self.array(cotangent))
+                gradient = x.grad
             return logits.asnumpy(), gradient.asnumpy()
 
     def evaluated(self):

@@ -139,11 +139,18 @@ static enum ys_mode mode_of(const char *const *keys, size_t count)
     return ys_mode_of(mode)->mode;
 }
 
+/* The key that says how long a case is, or, where a mode has none, how long the weights are trained that it has. */
+static const char *length_key(const struct proof_case *p)
+{
+    const struct ys_mode_facts *facts = ys_mode_of(mode_of(p->keys, p->count));
+    return facts->lengths[0] ? facts->units : "steps";
+}
+
 /* "--" and a key, for each; --framework and what all have in common come first, the mode last. */
 static ys_status make_flags(const struct checker *c, const struct proof_case *p, struct ys_job_flags *flags)
 {
     char *framework = ys_format("framework=%s", c->framework->spec);
-    char *length = ys_format("%s=10", ys_mode_of(mode_of(p->keys, p->count))->units);
+    char *length = ys_format("%s=10", length_key(p));
     const char *common[] = {framework, "data=synthetic", "threads=1", "batch=8", length};
     ys_status status = YS_OK;
     for (size_t i = 0; status == YS_OK && i < 5 + p->count; i++)
@@ -161,7 +168,7 @@ static char *command_of(const struct checker *c, const struct proof_case *p)
 {
     struct ys_buf text = {0};
     ys_buf_printf(&text, "yardstick verify --trace --framework=%s --data=synthetic --threads=1 --batch=8 --%s=10",
-                  c->framework->spec, ys_mode_of(mode_of(p->keys, p->count))->units);
+                  c->framework->spec, length_key(p));
     for (size_t i = 0; i < p->count; i++) {
         ys_buf_puts(&text, " ");
         char *flag = ys_format("--%s", p->keys[i]);

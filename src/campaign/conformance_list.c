@@ -26,6 +26,10 @@ static const struct ys_conformance_item networks[] = {
      {"model=lstm-char", "model.width=8", "carry_state=on", "lr=0.05", "momentum=0.9", DECAY}},
     {"a state of GRU that goes from batch to batch",
      {"model=gru-char", "model.width=8", "carry_state=on", "lr=0.05", "momentum=0.9", DECAY}},
+    {"gradients by the pixels, of equal values too",
+     {"model=lenet", "mode=attack", "compare=same-weights", "attack=fgsm(0.1)"},
+     .needs = "input_gradient",
+     .quick = true},
     {"integers in, numbers out", {"model=check_numbers", "lr=0.05", "momentum=0.9", DECAY}},
     {NULL},
 };

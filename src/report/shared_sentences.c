@@ -31,6 +31,8 @@ size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RES
     if (ys_view_has_mode(view, YS_MODE_TRAIN)) {
         metrics[count++] = "step_s";
         metrics[count++] = "accuracy";
+        if (ys_view_is_known(view, "robust_accuracy"))
+            metrics[count++] = "robust_accuracy";
         if (ys_view_is_known(view, "bits_per_token"))
             metrics[count++] = "bits_per_token";
     }

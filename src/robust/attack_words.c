@@ -109,13 +109,23 @@ ys_status ys_attacks_check_classes(const struct ys_attacks *attacks, size_t clas
     return YS_OK;
 }
 
+/** Parts of 255, which no decimal number of few digits is, as they are usually written: 8/255. */
+static void put_number(struct ys_buf *text, double value)
+{
+    const double parts = nearbyint(value * 255);
+    if (parts > 0 && parts / 255 == value && nearbyint(value * 1e4) / 1e4 != value)
+        ys_buf_printf(text, "%.0f/255", parts);
+    else
+        ys_buf_put_real(text, value);
+}
+
 char *ys_attack_text(const struct ys_attack *attack)
 {
     struct ys_buf text = {0};
     ys_buf_puts(&text, names[attack->kind]);
     for (size_t i = 0; i < forms[attack->kind].count; i++) {
         ys_buf_puts(&text, i ? ", " : "(");
-        ys_buf_put_real(&text, attack->numbers[i]);
+        put_number(&text, attack->numbers[i]);
     }
     ys_buf_puts(&text, ")");
     return ys_buf_take(&text);

@@ -19,7 +19,7 @@ class Attacks(Case):
         result, _ = self.result("run", *TRAIN, "--momentum=0,0.5", "--repeat=2", "--attack=fgsm(8/255)   pgd(0.1, 20) ddn(20)", "--attack.rows=60",
                                 "--attack.curve=0.2 0.05")
         for trial in result["trials"]:
-            self.assertEqual(trial["keys"]["attack"], "fgsm(0.03137254901960784) pgd(0.1, 20, 0.01) ddn(20)")
+            self.assertEqual(trial["keys"]["attack"], "fgsm(8/255) pgd(0.1, 20, 0.01) ddn(20)")
             self.assertEqual((trial["keys"]["attack.rows"], trial["keys"]["attack.restarts"], trial["keys"]["attack.curve"]), (60, 1, "0.05 0.2"))
             found = trial["robustness"]
             self.assertEqual((found["runs"], found["rows"], found["reason"]), (2, 60, None))

@@ -12,7 +12,7 @@ static void attacks_are_written_with_all_their_numbers(void)
         study_of(HEAD "attack = fgsm(8/255)  pgd( 0.1 ,20 ) ddn\nattack.curve = 0.2 8/255 0.2\nattack.rows = 50\n");
     REQUIRE(study.status == YS_OK);
     CHECK_INT(ys_json_size(study.job.trials), 1);
-    CHECK_TEXT(text_of(&study, "attack"), "fgsm(0.03137254901960784) pgd(0.1, 20, 0.01) ddn(100)");
+    CHECK_TEXT(text_of(&study, "attack"), "fgsm(8/255) pgd(0.1, 20, 0.01) ddn(100)");
     CHECK_TEXT(text_of(&study, "attack.curve"), "0.03137254901960784 0.2");
     CHECK_INT(ys_json_integer(key_of(&study, 0, "attack.rows"), 0), 50);
     CHECK_INT(ys_json_integer(key_of(&study, 0, "attack.restarts"), 0), 1);

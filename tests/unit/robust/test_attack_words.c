@@ -21,13 +21,15 @@ static void what_is_left_out_is_taken(void)
     check_text(" bim( 0.2 ) ", "bim(0.2, 40, 0.02)");
     check_text("pgd(0.1)", "pgd(0.1, 40, 0.01)");
     check_text("pgd(0.5, 7)", "pgd(0.5, 7, 0.05)");
-    check_text("pgd (8/255, 10, 2/255)", "pgd(0.03137254901960784, 10, 0.00784313725490196)");
+    check_text("pgd (8/255, 10, 2/255)", "pgd(8/255, 10, 2/255)");
     check_text("deepfool", "deepfool(50, 0.02)");
     check_text("cw", "cw(6, 300)");
     check_text("cw(9)", "cw(9, 300)");
     check_text("ddn()", "ddn(100)");
     check_text("jsma", "jsma(1, 0.1)");
-    check_text("apgd-ce(8/255)", "apgd-ce(0.03137254901960784)");
+    check_text("apgd-ce(8/255)", "apgd-ce(8/255)");
+    check_text("pgd(1/255)", "pgd(1/255, 40, 0.000392156862745098)");
+    check_text("fgsm(0.2)", "fgsm(0.2)"); /* 51/255 */
     check_text("square(0.1)", "square(0.1, 5000)");
     check_text("autoattack(0.1)", "autoattack(0.1)");
     struct ys_attacks attacks;
