@@ -78,13 +78,27 @@ double ys_attack_eps(const struct ys_attack *attack)
     return forms[attack->kind].norm == YS_CHANGE_LARGEST ? attack->numbers[0] : (double)NAN;
 }
 
+/** How many parts of 255, or tenths of them, make that number; 0: none do, or it has few decimals as it is. */
+static double parts_of_255(double value)
+{
+    const double parts = nearbyint(value * 2550) / 10;
+    return parts / 255 == value && nearbyint(value * 1e4) / 1e4 != value ? parts : 0;
+}
+
+/** A part of EPS, so that it is written as EPS is. */
+static double part_of(double eps, double divisor)
+{
+    const double parts = parts_of_255(eps);
+    return parts > 0 ? parts / divisor / 255 : eps / divisor;
+}
+
 /** Numbers from number `from` on as they are where they are not said. */
 static void take_numbers(struct ys_attack *attack, size_t from)
 {
     const struct attack_form *form = &forms[attack->kind];
     for (size_t i = from; i < form->count; i++) {
         const struct attack_number *number = &form->numbers[i];
-        attack->numbers[i] = number->of_eps ? attack->numbers[0] / number->taken : number->taken;
+        attack->numbers[i] = number->of_eps ? part_of(attack->numbers[0], number->taken) : number->taken;
         attack->was_taken[i] = true;
     }
 }
@@ -109,12 +123,12 @@ ys_status ys_attacks_check_classes(const struct ys_attacks *attacks, size_t clas
     return YS_OK;
 }
 
-/** Parts of 255, which no decimal number of few digits is, as they are usually written: 8/255. */
+/** Parts of 255 as they are usually written: 8/255. */
 static void put_number(struct ys_buf *text, double value)
 {
-    const double parts = nearbyint(value * 255);
-    if (parts > 0 && parts / 255 == value && nearbyint(value * 1e4) / 1e4 != value)
-        ys_buf_printf(text, "%.0f/255", parts);
+    const double parts = parts_of_255(value);
+    if (parts > 0)
+        ys_buf_printf(text, "%.16g/255", parts);
     else
         ys_buf_put_real(text, value);
 }

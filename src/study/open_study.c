@@ -110,6 +110,16 @@ void ys_study_close(struct ys_study *study)
     *study = (struct ys_study){0};
 }
 
+/* Whether a trial before `place` has the same rows, of which a warning then was of these too. */
+static bool was_told(const struct ys_study *study, size_t place)
+{
+    const struct ys_trial *trials = study->set.items;
+    for (size_t i = 0; i < place; i++)
+        if (trials[i].data && strcmp(trials[i].data->train_hash, trials[place].data->train_hash) == 0)
+            return true;
+    return false;
+}
+
 /* One line of the document for every distinct model and data set. */
 static void describe_work(struct ys_study *study, ys_json *works)
 {
@@ -137,7 +147,7 @@ static void describe_work(struct ys_study *study, ys_json *works)
                                       .source = data->source,
                                       .form = form};
         ys_json_append(works, ys_record_json(&ys_study_work_record, &work));
-        if (!data->verified)
+        if (!data->verified && !was_told(study, i))
             ys_log_warn("the data set %s is not the published one: its training rows have SHA-256 %s", data->name,
                         data->train_hash);
     }

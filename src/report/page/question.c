@@ -141,23 +141,44 @@ static double eps_of(const struct ys_view_trial *trial)
     return first ? first->eps : (double)NAN;
 }
 
+/* Of the trials that were asked for the same EPS as the one at `first`, and of which it is known what is left. */
+static void put_left(struct ys_buf *out, const struct ys_view *view, size_t first)
+{
+    const struct ys_view_trial *high = NULL, *low = NULL;
+    const double eps = eps_of(&view->trials[first]);
+    const struct ys_label limit = ys_label_value(YS_KIND_NUMBER, eps);
+    for (size_t t = first; t < view->count; t++) {
+        const struct ys_view_trial *trial = &view->trials[t];
+        const double value = ys_view_number(trial, "robust_accuracy");
+        if (eps_of(trial) != eps || !isfinite(value))
+            continue;
+        high = !high || value > ys_view_number(high, "robust_accuracy") ? trial : high;
+        low = !low || value < ys_view_number(low, "robust_accuracy") ? trial : low;
+    }
+    if (!high)
+        return;
+    ys_buf_puts(out, out->size ? "; " : "Of the rows that were attacked ");
+    put_value(out, low, "robust_accuracy");
+    if (high != low) {
+        ys_buf_printf(out, " (%s) to ", low->name);
+        put_value(out, high, "robust_accuracy");
+    }
+    ys_buf_printf(out, " (%s) stay right where no pixel of [0, 1] changes by more than %s", high->name, limit.text);
+}
+
 static void answer_robust(struct ys_buf *out, const struct ys_view *view)
 {
-    size_t known, masked = 0;
-    const struct ys_view_trial *high = extreme(view, "robust_accuracy", true, &known),
-                               *low = extreme(view, "robust_accuracy", false, &known);
-    for (size_t t = 0; t < view->count; t++)
+    size_t masked = 0;
+    for (size_t t = 0; t < view->count; t++) {
+        bool is_first = true;
+        for (size_t before = 0; before < t; before++)
+            is_first &= eps_of(&view->trials[before]) != eps_of(&view->trials[t]);
+        if (is_first)
+            put_left(out, view, t);
         masked += view->trials[t].told->robustness && view->trials[t].told->robustness->is_masked;
-    if (high) {
-        ys_buf_puts(out, "Of the rows that were attacked ");
-        put_value(out, low, "robust_accuracy");
-        if (high != low) {
-            ys_buf_printf(out, " (%s) to ", low->name);
-            put_value(out, high, "robust_accuracy");
-        }
-        ys_buf_printf(out, " (%s) stay right where no pixel of [0, 1] changes by more than %s.", high->name,
-                      ys_label_value(YS_KIND_NUMBER, eps_of(high)).text);
     }
+    if (out->size)
+        ys_buf_puts(out, ".");
     put_range(out, view, "perturbation_p50", "The smallest change that fools, L2, in the middle of all rows");
     if (masked)
         ys_buf_printf(out, "%sGradients may be masked in %s: what stands there is at most what stands.",

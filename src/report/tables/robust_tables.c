@@ -26,14 +26,14 @@ static const struct ys_sheet_column standing_columns[] = {
     {YS_FORM_ALL, YS_COLUMN_TEXT, "Attacks", "attacks"},
     {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy left", "accuracy\nleft"}};
 
-static const char heading[] = "What it withstands",
-                  remark[] =
-                      "Each attack on the first test rows, of those that were right before: by the built-in engine's "
-                      "gradients on the weights that the framework saved, in mode attack by the framework's own; each "
-                      "success is judged again in double. "
-                      "Medians of the runs. A change is the largest of a pixel (fgsm, bim, pgd), the root of the "
-                      "sum of squares (deepfool, cw, ddn) or the number of pixels (jsma), of pixels in [0, 1]; 0 "
-                      "of a row that was wrong before.";
+static const char
+    heading[] = "What it withstands",
+    remark[] = "Each attack on the first test rows, of those that were right before: by the built-in engine's "
+               "gradients on the weights that the framework saved, in mode attack by the framework's own; each "
+               "success is judged again in double. "
+               "Medians of the runs. A change is the largest of a pixel (of attacks with an EPS), the root of the "
+               "sum of squares (deepfool, cw, ddn) or the number of pixels (jsma), of pixels in [0, 1]; 0 "
+               "of a row that was wrong before.";
 
 static double share_of(double rows, const struct ys_robustness_block *found)
 {

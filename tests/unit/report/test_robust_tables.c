@@ -114,6 +114,22 @@ static void markdown_has_the_quartiles_too(void)
     ys_json_free(result);
 }
 
+static void the_answer_tells_each_eps_apart(void)
+{
+    ys_json *result = made_attacked(), *jax = ys_json_at(ys_json_get(result, "trials"), 3);
+    (void)!ys_json_set(jax, "robustness",
+                       made_json("{'runs':7,'rows':500,'accuracy':0.98,'is_masked':false,'reason':null,'attacks':[],"
+                                 "'robust':[{'eps':0.2,'accuracy':0.3}],'curve':[],'alarms':[]}"));
+    (void)!ys_json_set(ys_json_get(jax, "metrics"), "robust_accuracy",
+                       made_json("{'value':0.3,'unit':'1','kind':'share'}"));
+    ys_buf_clear(&out);
+    made_html(result, &out);
+    CHECK_HAS(ys_buf_text(&out),
+              "attacked 50.00 % (builtin) stay right where no pixel of [0, 1] changes by more than "
+              "0.100; 30.00 % (jax) stay right where no pixel of [0, 1] changes by more than 0.200. ");
+    ys_json_free(result);
+}
+
 static void without_attacks_there_is_no_word_of_them(void)
 {
     static const char *const frameworks[] = {"builtin"};
@@ -133,4 +149,5 @@ static void free_all(void)
 
 TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_attack), TAP_CASE(what_rounding_does_stands_beside),
          TAP_CASE(the_page_has_a_section_with_the_answer), TAP_CASE(markdown_has_the_quartiles_too),
-         TAP_CASE(without_attacks_there_is_no_word_of_them), TAP_CASE(free_all))
+         TAP_CASE(the_answer_tells_each_eps_apart), TAP_CASE(without_attacks_there_is_no_word_of_them),
+         TAP_CASE(free_all))

@@ -28,7 +28,7 @@ static void what_is_left_out_is_taken(void)
     check_text("ddn()", "ddn(100)");
     check_text("jsma", "jsma(1, 0.1)");
     check_text("apgd-ce(8/255)", "apgd-ce(8/255)");
-    check_text("pgd(1/255)", "pgd(1/255, 40, 0.000392156862745098)");
+    check_text("pgd(1/255)", "pgd(1/255, 40, 0.1/255)");
     check_text("fgsm(0.2)", "fgsm(0.2)"); /* 51/255 */
     check_text("square(0.1)", "square(0.1, 5000)");
     check_text("autoattack(0.1)", "autoattack(0.1)");
