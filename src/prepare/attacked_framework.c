@@ -283,18 +283,6 @@ static void key_of(const struct outcomes_wanted *wanted, char key[YS_SHA256_TEXT
     ys_free(all);
 }
 
-static ys_status read_outcomes(const char *folder, struct ys_robustness *found)
-{
-    char *path = ys_path_join(folder, OUTCOMES_NAME);
-    ys_json *json = NULL;
-    ys_status status = ys_json_read(path, &json);
-    if (status == YS_OK)
-        status = ys_record_read(&ys_robustness_record, json, path, found);
-    ys_json_free(json);
-    ys_free(path);
-    return status;
-}
-
 /* As ys_attack_apart() of attack number `place`, which an answer may lack. */
 static int64_t count_apart(const struct ys_robustness *a, const struct ys_robustness *b, size_t place)
 {
@@ -359,7 +347,7 @@ ys_status ys_attacked_framework_compare(struct ys_attacked_framework *attacked, 
     *reason = NULL;
     key_of(&wanted, key);
     YS_TRY(ys_work_shelve(key, fill_outcomes, (void *)(uintptr_t)&wanted, &item));
-    ys_status status = read_outcomes(item.folder, &reference);
+    ys_status status = ys_shelf_read_record(item.folder, OUTCOMES_NAME, &ys_robustness_record, &reference);
     if (status == YS_OK)
         status = compare(attacked, &reference, reason);
     ys_robustness_fini(&reference);

@@ -244,3 +244,15 @@ ys_status ys_shelf_trim(const char *shelf, uint64_t limit_bytes)
     ys_free(folder);
     return status;
 }
+
+ys_status ys_shelf_read_record(const char *folder, const char *name, const struct ys_record *record, void *made)
+{
+    char *path = ys_path_join(folder, name);
+    ys_json *json = NULL;
+    ys_status status = ys_json_read(path, &json);
+    if (status == YS_OK)
+        status = ys_record_read(record, json, path, made);
+    ys_json_free(json);
+    ys_free(path);
+    return status;
+}

@@ -5,6 +5,7 @@
 #define YS_PREPARE_SHELF_H
 
 #include "base/files/lock.h"
+#include "base/json/record.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,10 @@ typedef ys_status (*ys_shelf_fill)(void *context, const char *folder);
 ys_status ys_shelf_take(const char *shelf, const char *key, ys_shelf_fill fill, void *context,
                         struct ys_shelf_item *item) YS_MUST_CHECK;
 void ys_shelf_release(struct ys_shelf_item *item); /* a zeroed one is fine */
+/** Reads the record that is file `name` of an item's folder; `made` [out] is the caller's to end, after success alone.
+ */
+ys_status ys_shelf_read_record(const char *folder, const char *name, const struct ys_record *record,
+                               void *made) YS_MUST_CHECK;
 
 /** Removes folders that nobody holds, the longest unused first, until the shelf takes at most `limit_bytes`, and what
  * killed processes left. Does nothing while another process is taking from the shelf: that one comes here later. */

@@ -194,18 +194,6 @@ static void twin_key(const struct twin_wanted *wanted, char key[YS_SHA256_TEXT])
     ys_free(all);
 }
 
-static ys_status read_twin(const char *folder, struct ys_robustness *found)
-{
-    char *path = ys_path_join(folder, TWIN_NAME);
-    ys_json *json = NULL;
-    ys_status status = ys_json_read(path, &json);
-    if (status == YS_OK)
-        status = ys_record_read(&ys_robustness_record, json, path, found);
-    ys_json_free(json);
-    ys_free(path);
-    return status;
-}
-
 static ys_status attack_twin(struct twin_wanted *wanted, int twin, struct ys_list *twins)
 {
     const struct ys_teacher teacher = {wanted->study->oracle,
@@ -224,7 +212,7 @@ static ys_status attack_twin(struct twin_wanted *wanted, int twin, struct ys_lis
     }
     if (status == YS_OK) {
         struct ys_robustness found;
-        status = read_twin(item.folder, &found);
+        status = ys_shelf_read_record(item.folder, TWIN_NAME, &ys_robustness_record, &found);
         if (status == YS_OK)
             *(struct ys_robustness *)ys_list_add(&ys_robustness_record, twins) = found;
     }

@@ -50,25 +50,13 @@ static void key_of(const struct loss_question *asking, char key[YS_SHA256_TEXT])
     ys_free(all);
 }
 
-static ys_status read_first(const char *folder, struct ys_first_loss *first)
-{
-    ys_json *json = NULL;
-    char *path = ys_path_join(folder, NAME);
-    ys_status status = ys_json_read(path, &json);
-    if (status == YS_OK)
-        status = ys_record_read(&first_loss_record, json, path, first);
-    ys_json_free(json);
-    ys_free(path);
-    return status;
-}
-
 static ys_status look_up(const struct loss_question *asking, struct ys_first_loss *first)
 {
     struct ys_shelf_item item = {0};
     char key[YS_SHA256_TEXT];
     key_of(asking, key);
     YS_TRY(ys_work_shelve(key, fill, (void *)(uintptr_t)asking, &item));
-    ys_status status = read_first(item.folder, first);
+    ys_status status = ys_shelf_read_record(item.folder, NAME, &first_loss_record, first);
     ys_shelf_release(&item);
     return status;
 }
