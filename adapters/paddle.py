@@ -313,8 +313,15 @@ class Paddle(common.Adapter):
             if cotangent is None:
                 with paddle.no_grad():
                     return self.net(x).numpy(), None
-            logits = self.net(x)
-            gradient, = paddle.grad([logits], [x], [paddle.to_tensor(cotangent)])  # without those of the weights
+            for layer in self.net.recurrents.values():
+                layer.train()  # in evaluation Paddle's LSTM keeps nothing for a backward pass
+            logits, cotangent = self.net(x), paddle.to_tensor(cotangent)
+            if self.net.recurrents:  # paddle.grad() fails at LSTM, whose kernel gives all gradients or none
+                paddle.autograd.backward([logits], [cotangent])
+                gradient = x.grad
+                self.clear()
+            else:
+                gradient, = paddle.grad([logits], [x], [cotangent])  # without those of the weights
         return logits.numpy(), gradient.numpy()
 
     def infer_step(self, x):
