@@ -13,7 +13,7 @@ import common
 from test_onnx import ROWS, SINGLE_BOUND, Network, error
 
 NAME, _, VERSION = os.environ.get("YARDSTICK_TEST_FRAMEWORK", "pytorch").partition("@")
-MODELS = ("lenet", "resnet20")
+MODELS = {"pytensor": ("mlp",), "theano": ("theano-mnist",)}.get(NAME, ("lenet", "resnet20"))  # what they have, and soon enough
 HALF = ("ir",)  # forms that keep half precision
 SCRIPTS = {"tensorflow": "tensorflow1.py" if VERSION.startswith("1.") else "tensorflow2.py", "torch7": "torch7.lua"}
 SCRIPT = SCRIPTS.get(NAME, NAME + ".py")
@@ -65,7 +65,6 @@ class Forms(unittest.TestCase):
         self.assertGreater(saved["bytes"], 1.5 * held)  # a half each, and compressed a little
         if "parameters_as_said" in saved:
             self.assertGreater(saved["parameters_as_said"], 1.99 * held)
-            self.assertLessEqual(saved["parameters_as_said"], saved["bytes"])
         fresh, opened = self.loader(network, form, saved["path"])
         self.assertIsInstance(opened["graph_from_file"], bool)
         if "parameters" in opened:
@@ -86,14 +85,14 @@ class Forms(unittest.TestCase):
             common.write_safetensors(network.path("weights"), weights)
 
     def test_a_form_that_it_has_not_is_unsupported(self):
-        network = self.network("lenet")
+        network = self.network(MODELS[0])
         program, forms = self.saver(network)
         reply = program.ask("save", form="punched cards", path=network.path("cards"))
         self.assertEqual((reply["type"], reply["code"]), ("error", "unsupported"))
         self.assertIn(forms[0], reply["message"])
 
     def test_what_is_there_is_not_written_over(self):
-        network = self.network("lenet")
+        network = self.network(MODELS[0])
         program, forms = self.saver(network)
         reply = program.ask("save", form=forms[0], path=network.path("graph.json"))
         self.assertEqual((reply["type"], reply["code"]), ("error", "protocol_error"))
