@@ -392,7 +392,7 @@ class _Server:
             "type": "hello", "protocol": PROTOCOL, "adapter": adapter.name, "framework": adapter.framework,
             "version": adapter.version, "runtime": runtime,
             "devices": list(adapter.devices), "precisions": list(adapter.precisions), "ops": list(adapter.ops),
-            "optimizers": list(adapter.optimizers), "features": features, "forms": list(adapter.forms),
+            "optimizers": list(adapter.optimizers), "features": features, "forms": list(adapter.forms) if "infer" in adapter.modes else [],
             "no_work": False,
         }
 
