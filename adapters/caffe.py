@@ -15,6 +15,9 @@ from caffe_network import ACTIVATIONS, LABEL, Writer, write
 with common.importing("Caffe"):
     import caffe
     from caffe.proto import caffe_pb2
+    from google.protobuf import text_format
+
+STORED = "deploy.prototxt", "net.caffemodel"
 
 
 def nesterov(s, w, g, state, r, _step):
@@ -53,10 +56,15 @@ class Caffe(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
     extras = ("clip_norm",)
+    forms = {"caffemodel": True}
+    served = None  # the net of a file
 
     def build(self, plan):
         caffe.set_mode_cpu()
         threads = set_threads(plan.threads)
+        if plan.form:
+            self.served = caffe.Net(*(os.path.join(plan.form_path, name) for name in STORED), caffe.TEST)
+            return {"threads": threads, "libraries": libraries(), "deviations": []}
         self.rule = plan.optimizer["name"]
         if self.rule == "sgd" and plan.optimizer["nesterov"] and plan.optimizer["momentum"]:
             self.rule = "nesterov"
@@ -235,7 +243,25 @@ class Caffe(common.Adapter):
         net._backward(self.slopes_last, 0)
         return logits, net.blobs[self.writer.source].diff.copy()
 
+    def save_form(self, _form, path):
+        """A folder: the net without its loss, as one that is deployed, and the blobs of all its layers."""
+        if self.writer.ends_in_log:
+            raise common.Unsupported("LogSoftmax at the end of a net without its loss: Caffe has none", "LogSoftmax")
+        deployed = caffe_pb2.NetParameter()
+        deployed.CopyFrom(self.writer.net)
+        names = [layer.name for layer in deployed.layer]
+        del deployed.layer[names.index(self.writer.logits_layer) + 1:]
+        os.mkdir(path)
+        net, blobs = (os.path.join(path, name) for name in STORED)
+        with open(net, "w", encoding="utf-8") as file:
+            file.write(text_format.MessageToString(deployed))
+        self.net.save(blobs)
+        return {"parameters_as_said": sum(self.blob(self.net, name).data.nbytes for name in self.writer.owned)}
+
     def infer_step(self, x):
+        if self.served is not None:
+            self.served.blobs[self.served.inputs[0]].data[...] = x
+            return self.served.forward()[self.served.outputs[0]]
         net = self.test
         net.blobs[self.writer.source].data[...] = x
         net._forward(0, self.last)

@@ -463,6 +463,7 @@ class Chainer(common.Adapter):
     optimizers = tuple(OPTIMIZERS)
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "hidden",
               "carried", "prompt")
+    forms = {"npz": False}
     statistics = ("local", "sync")
     exchanges_by = "mean"
     strategies = ("data", "alone")
@@ -476,6 +477,8 @@ class Chainer(common.Adapter):
         batch_norm = self.distribute() if plan.exchanges else L.BatchNormalization
         self.net = Network(plan, self.dtype, batch_norm)
         self.reset()
+        if plan.form == "npz":
+            chainer.serializers.load_npz(plan.form_path, self.net)
         return {
             "parameters": self.net.count_params() - plan.untrained(),
             "threads": int(os.environ.get("OPENBLAS_NUM_THREADS") or os.cpu_count()),
@@ -642,6 +645,11 @@ class Chainer(common.Adapter):
             logits = self.net(x)
             gradient, = chainer.grad([logits], [x], [chainer.Variable(cotangent)])  # without those of the weights
         return logits.array, gradient.array
+
+    def save_form(self, _form, path):
+        """Compressed, as Chainer has it."""
+        chainer.serializers.save_npz(path, self.net)
+        return {"parameters_as_said": sum(value.nbytes for value in self.weights().values())}
 
     def infer_step(self, x):
         with chainer.no_backprop_mode():

@@ -72,6 +72,9 @@ class Adapter:
     # "prompt" (rows are answered piece by piece: infer_piece()).
     extras = ()
     options = {}        # name -> value without it
+    # What save_form() writes and build() reads, its own form first: form -> whether a file of it holds the network; without
+    # that it is the weights alone. "safetensors" needs nothing of either.
+    forms = {}
     # Where it trains as one of several processes, whose rows batch normalisation can be by: "local", each rank's own, or
     # "sync", those of all. Empty: it is one process alone.
     statistics = ()
@@ -92,7 +95,7 @@ class Adapter:
 
     def build(self, plan):
         """Makes network and optimizer, with the plan's initial weights; in mode "infer" the network alone, for
-        evaluation. Returns {"parameters": trainable elements as the framework counts them, without Plan.untrained(),
+        evaluation, and where the plan has a `form` that of the file at `form_path`. Returns {"parameters": trainable elements as the framework counts them, without Plan.untrained(),
         "threads": as it says, "libraries": [text], "deviations": [text]}."""
         raise NotImplementedError
 
@@ -150,6 +153,12 @@ class Adapter:
 
     def weights(self):
         """{name: array} of every parameter and buffer."""
+        raise NotImplementedError
+
+    def save_form(self, form, path):
+        """Writes the network of a plan of mode "infer" in one of `forms`, a file or folder at this path, where nothing is. None, or
+        what is to be said of it: {"path": where else it lies, if the form wants a name of its own, and "parameters_as_said": the
+        bytes of its parameters by the framework's own list, where it keeps them in another layout than the graph's}."""
         raise NotImplementedError
 
     def optimizer_state(self):
@@ -268,6 +277,7 @@ def _check_supported(adapter, plan):
                           "had as many, write ranks = 1" % plan.world)
     for what, value, known in (
         ("mode", plan.mode, (*adapter.modes, *["attack"] * _has_input_gradient(adapter))),
+        *[("form", plan.form, tuple(adapter.forms))] * (plan.form is not None),
         ("precision", plan.precision, adapter.precisions),
         ("device", plan.device, adapter.devices),
         ("loss", plan.loss, adapter.losses_known),
@@ -284,6 +294,8 @@ def _check_supported(adapter, plan):
                           % plan.bucket_bytes)
     if plan.by_own_loader and not adapter.loader:
         raise Unsupported("input = own: this adapter gives no batches by a loader of its framework's own")
+    if plan.asked_mode == "size" and not adapter.forms:
+        raise Unsupported("mode size: this adapter saves its networks in no form of its framework's own")
     for name in plan.options:
         if name not in adapter.options:
             raise Unsupported("this adapter has no option %s" % name)
@@ -305,6 +317,19 @@ def _place(adapter):
     own = getattr(sys.modules.get(type(adapter).__module__), "__file__", None)
     name, line = ([frame for frame in frames if frame[0] == own] or frames)[-1]
     return " (%s, line %d)" % (os.path.basename(name), line)
+
+
+def _size(path):
+    """Bytes of a file, or of all files of a folder."""
+    if not os.path.isdir(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
+
+
+def _list_files():
+    """Those that Python has its modules from."""
+    named = (vars(module).get("__file__") for module in list(sys.modules.values()) if hasattr(module, "__dict__"))
+    return sorted({os.path.abspath(path) for path in named if isinstance(path, str) and os.path.isfile(path)})
 
 
 class _Server:
@@ -367,7 +392,7 @@ class _Server:
             "type": "hello", "protocol": PROTOCOL, "adapter": adapter.name, "framework": adapter.framework,
             "version": adapter.version, "runtime": runtime,
             "devices": list(adapter.devices), "precisions": list(adapter.precisions), "ops": list(adapter.ops),
-            "optimizers": list(adapter.optimizers), "features": features,
+            "optimizers": list(adapter.optimizers), "features": features, "forms": list(adapter.forms) if "infer" in adapter.modes else [],
             "no_work": False,
         }
 
@@ -390,6 +415,8 @@ class _Server:
         if plan.by_own_loader:
             reply["deviations"] = [*reply["deviations"], "batches by %s, %d beside the loop"
                                    % (self.adapter.loader, plan.loader_threads)]
+        if plan.form is not None:
+            reply.update(graph_from_file=self.adapter.forms[plan.form], files=_list_files())
         self.plan = plan
         return dict(reply, type="opened")
 
@@ -400,12 +427,18 @@ class _Server:
 
     def on_forward(self, message):
         x, y, train, path = self._pass(message)
-        tensors = self.adapter.forward(x, y, train)
+        tensors = self._forward_loaded(x, y) if self.adapter.forms.get(self.plan.form) else self.adapter.forward(x, y, train)
         reply = {"type": "tensors", "path": path}
         if "multiply_adds" in tensors:
             reply["multiply_adds"] = tensors.pop("multiply_adds")
         write_safetensors(path, tensors)
         return reply
+
+    def _forward_loaded(self, x, y):
+        """Of a network that came with its file and does nothing but answer."""
+        logits = np.array(self.adapter.infer_step(x))
+        tensors = dict(zip(self.plan.inputs, x if isinstance(x, tuple) else (x,)), y=y, logits=logits)
+        return dict(tensors, loss=loss_of(self.plan, logits, y)) if self.plan.target == "class" else tensors
 
     def on_backward(self, message):
         x, y, train, path = self._pass(message)
@@ -563,6 +596,8 @@ class _Server:
         return path
 
     def on_save(self, message):
+        if "form" in message:
+            return self._save_form(message)
         if message.get("format") != "safetensors":
             raise Unsupported('this adapter saves the format "safetensors", not "%s"' % message.get("format"))
         path = self._absolute(message, "path")
@@ -579,6 +614,20 @@ class _Server:
             tensors["state.steps"] = np.float64(self._counter())
         write_safetensors(path, tensors, np.float64 if dtype == "f64" else np.float32)
         return {"type": "saved", "path": path, "bytes": os.path.getsize(path)}
+
+    def _save_form(self, message):
+        form, path = message["form"], self._absolute(message, "path")
+        if form not in self.adapter.forms:
+            raise Unsupported("form %s: this adapter has %s" % (form, ", ".join(self.adapter.forms) or "none"))
+        self._need_mode("infer", "save of a form")
+        if os.path.lexists(path):
+            raise ProtocolError('member "path" is %s, where something is already' % path)
+        if form == "safetensors":
+            write_safetensors(path, self.adapter.weights(), np.float64 if self.plan.precision == "f64" else np.float32)
+            told = {}
+        else:
+            told = self.adapter.save_form(form, path) or {}
+        return {"type": "saved", "path": path, **told, "bytes": _size(told.get("path", path))}
 
     def _counter(self):
         if self.next is None:

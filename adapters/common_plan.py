@@ -28,6 +28,9 @@ class Plan:
     onnx: path of the network with its weights as an ONNX file, None unless the recipe asks for one.  by_own_loader: whether
     training takes its batches from Adapter.load(), loader_threads: with how many threads or processes.  prompt, tokens: positions of
     each row that are answered together, and those behind them, one by one; None and 0 where rows are answered whole.
+    form, form_path: of Adapter.forms the one that the network is built from, and its file or folder; None where it is built
+    from graph and weights. Then `weights` are zeros of the parameters' shapes, of "safetensors" those of the file. A plan of
+    mode "size" is one of mode "infer" here.
     """
 
     def __init__(self, plan):
@@ -36,7 +39,8 @@ class Plan:
         if plan.get("version") != 1:
             raise Unsupported("plan version %s: this adapter reads version 1" % plan.get("version"))
         try:
-            self.mode, rows, self.steps = plan["mode"], plan["batch"], plan["steps"]
+            self.asked_mode, rows, self.steps = plan["mode"], plan["batch"], plan["steps"]
+            self.mode = "infer" if self.asked_mode == "size" else self.asked_mode
             self.precision, self.loss = plan["precision"], plan["loss"]
             self.optimizer = plan["optimizer"]
             self.folder = plan["folder"]
@@ -48,6 +52,10 @@ class Plan:
         self.threads = plan.get("threads", 1)
         self.device = plan.get("device", "cpu")
         self.onnx = plan.get("onnx")
+        stored = plan.get("stored") or {}
+        self.form, self.form_path = stored.get("form"), stored.get("path")
+        if stored and not (self.asked_mode == "size" and isinstance(self.form, str) and isinstance(self.form_path, str)):
+            raise ProtocolError('the plan\'s "stored" has a form and a path, in mode "size" alone')
         self.prompt = plan.get("prompt")
         self.tokens = 0 if self.prompt is None else plan.get("tokens")
         self.options = plan.get("options") or {}
@@ -72,7 +80,7 @@ class Plan:
             with open(plan["graph"], encoding="utf-8") as file:
                 self.graph = json.load(file)
             self.params = self.graph["params"]
-            self.weights = read_safetensors(plan["weights"])
+            self.weights = self._read_weights(plan)
             order = read_safetensors(input_["order"])
             self.inputs = [entry["name"] for entry in self.graph["inputs"]]
             self.target = self.graph.get("target", {}).get("kind", "class")
@@ -93,6 +101,13 @@ class Plan:
         except (OSError, KeyError, ValueError) as error:
             raise LoadFailed("cannot load the plan's files: %s: %s" % (type(error).__name__, error))
         self._check()
+
+    def _read_weights(self, plan):
+        if self.form == "safetensors":
+            return read_safetensors(self.form_path)
+        if self.form is not None:
+            return {param["name"]: np.broadcast_to(np.float32(0), param["shape"]) for param in self.params}
+        return read_safetensors(plan["weights"])
 
     def _check_prompt(self):
         """That prompt and tokens are the positions of a row, of a plan that infers."""

@@ -441,6 +441,7 @@ class JAX(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
               "operands", "positions", "hidden", "carried", "prompt")
     options = {"fused": False}
+    forms = {"npz": False}
     statistics = ("local", "sync") if hasattr(jax, "shard_map") else ()
     exchanges_by = "ring"
     weighs = True
@@ -472,6 +473,9 @@ class JAX(common.Adapter):
         self.input_program = jax.jit(self.predict_and_pull)
         self.prompt_program = jax.jit(lambda params, x: self.predict_piece(params, {}, x, 0))
         self.token_program = jax.jit(self.predict_piece, donate_argnums=1)  # the cache is written in its place
+        if plan.form == "npz":
+            with np.load(plan.form_path) as stored:
+                plan.weights = {name: self.leave(name, value) for name, value in stored.items()}
         self.reset()
         return {
             "parameters": sum(value.size for value in self.state["params"].values()) - plan.untrained(),
@@ -650,6 +654,13 @@ class JAX(common.Adapter):
         if cotangent is None:
             return self.infer_program(params, x), None
         return self.input_program(params, x, cotangent)
+
+    def save_form(self, _form, path):
+        """As NumPy keeps arrays, which is how JAX has them saved."""
+        arrays = {name: np.asarray(value) for part in ("params", "buffers") for name, value in self.state[part].items()}
+        with open(path, "wb") as file:
+            np.savez(file, **arrays)
+        return {"parameters_as_said": sum(array.nbytes for array in arrays.values())}
 
     def infer_step(self, x):
         return np.asarray(self.infer_program(self.served, x))

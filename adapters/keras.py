@@ -196,9 +196,13 @@ class Keras(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands",
               "positions", "carried", "prompt")
     options = {"backend": BACKEND, "jit": "auto"}
+    forms = {"keras": True, "h5": True, "export": True}
+    served = None  # the network of a file that export() wrote
 
     def build(self, plan):
         self.start_engine()
+        if plan.form:
+            return self.load()
         network = keras_network.Network(keras, plan)
         self.model, self.owned, self.carried = network.model, network.owned, network.carried
         self.token_model, self.place = network.token_model, network.place
@@ -215,9 +219,39 @@ class Keras(common.Adapter):
             self.model.compile(self.optimizer, self.losses_of, jit_compile={"on": True, "off": False}.get(jit, jit))
             self.optimizer.build(self.model.trainable_variables)
         self.reset()
+        return self.describe(self.model.trainable_variables)
+
+    def load(self):
+        """The network of the plan's file."""
+        if self.plan.form != "export":
+            self.model = keras.models.load_model(self.plan.form_path, compile=False)
+            return self.describe(self.model.trainable_variables)
+        import tensorflow as tf
+        self.served = tf.saved_model.load(self.plan.form_path)
+        return self.describe(self.served.trainable_variables)
+
+    def save_form(self, form, path):
+        if form == "export":
+            if BACKEND == "torch":
+                raise common.Unsupported("export: Keras writes a SavedModel from TensorFlow and JAX")
+            self.model.export(path, verbose=False)
+            import tensorflow_forms
+            return {"parameters_as_said": tensorflow_forms.count_bytes(path)}
+        for operation in self.model.operations:
+            own, layer = type(operation).__module__ != keras_network.__name__, isinstance(operation, keras.Layer)
+            if not own or form == "h5" and not layer:
+                raise common.Unsupported("form %s: Keras loads %s again, and %s is none"
+                                         % (form, "layers alone" if own else "layers of its own alone", type(operation).__name__))
+        path += "." + form  # an ending tells Keras the form
+        self.model.save(path)
+        arrays = [keras.ops.convert_to_numpy(weight) for weight in self.model.weights]
+        return {"path": path, "parameters_as_said": sum(array.nbytes for array in arrays if array.dtype.kind == "f")}
+
+    def describe(self, trained):
+        jit = self.option("jit")
         return {
-            "parameters": sum(math.prod(variable.shape) for variable in self.model.trainable_variables) - plan.untrained(),
-            "threads": plan.threads,
+            "parameters": sum(math.prod(variable.shape) for variable in trained) - self.plan.untrained(),
+            "threads": self.plan.threads,
             "libraries": ["%s %s" % (ENGINE.title, importlib.import_module(ENGINE.module).__version__)],
             "deviations": [] if jit == "auto" else ["jit_compile=%s" % (jit == "on")],
         }
@@ -321,6 +355,8 @@ class Keras(common.Adapter):
         return map(keras.ops.convert_to_numpy, self.differentiate(*map(keras.ops.convert_to_tensor, (x, cotangent))))
 
     def infer_step(self, x):
+        if self.served is not None:
+            return self.served.serve(x).numpy()
         return self.model.predict_on_batch(x)
 
     def infer_piece(self, x, first):

@@ -225,10 +225,10 @@ class Network:
     # Layouts and precisions.
 
     def to_graph(self, x):
-        return self.ops.transpose(x, (0, 3, 1, 2)) if len(x.shape) == 4 else x
+        return self.layers.Permute((3, 1, 2))(x) if len(x.shape) == 4 else x
 
     def to_own(self, x):
-        return self.ops.transpose(x, (0, 2, 3, 1)) if len(x.shape) == 4 else x
+        return self.layers.Permute((2, 3, 1))(x) if len(x.shape) == 4 else x
 
     def wide(self, x):
         """In the precision of parameters."""
@@ -350,7 +350,7 @@ class Network:
     def operand(self, node, x):
         shape, rank = self.plan.weights[node["params"]["weight"]].shape, len(x.shape)
         to_own, to_graph = operand_layout(shape, rank)
-        combine, own_shape = functools.partial(CALLS[node["op"]], self, {}), to_own(np.empty(shape)).shape
+        combine, own_shape = functools.partial(CALLS[node["op"]], self, {"broadcast": 1}), to_own(np.empty(shape)).shape
         if self.place and len(shape) == 2 and shape[0] == self.positions:
             layer = self.made_once(node, lambda: self.own.PlacedOperand(combine, own_shape, self.place), rank)
         else:
@@ -359,8 +359,11 @@ class Network:
         return layer(x)
 
     def batch_norm(self, node, x):
-        layer = self.own.BatchNormalization(self.plan.batch_size * math.prod(x.shape[1:-1]),
-                                            momentum=1 - node["attrs"]["momentum"], epsilon=node["attrs"]["epsilon"])
+        settings = {"momentum": 1 - node["attrs"]["momentum"], "epsilon": node["attrs"]["epsilon"]}
+        if self.plan.mode == "train":
+            layer = self.own.BatchNormalization(self.plan.batch_size * math.prod(x.shape[1:-1]), **settings)
+        else:  # Keras' own does the same, and can be saved
+            layer = self.layers.BatchNormalization(**settings)
         y = layer(x)
         self.keep(node, {"weight": layer.gamma, "bias": layer.beta,
                          "running_mean": layer.moving_mean, "running_var": layer.moving_variance})
@@ -538,7 +541,7 @@ CALLS = {
     "GlobalAveragePool": lambda net, attrs, x: net.layers.GlobalAveragePooling2D(keepdims=True)(x),
     # Not GlobalMaxPooling2D, whose gradient is shared among equals.
     "GlobalMaxPool": lambda net, attrs, x: net.layers.MaxPooling2D(tuple(x.shape[1:3]))(x),
-    "Add": lambda net, attrs, a, b: net.ops.add(a, b),
+    "Add": lambda net, attrs, a, b: net.ops.add(a, b) if attrs.get("broadcast") else net.layers.Add()([a, b]),
     "Sub": lambda net, attrs, a, b: net.ops.subtract(a, b),
     "Mul": lambda net, attrs, a, b: net.ops.multiply(a, b),
     "Div": lambda net, attrs, a, b: net.ops.divide(a, b),

@@ -14,7 +14,7 @@ from common_feed import Rows
 
 with common.importing("MXNet"):
     import mxnet as mx
-    from mxnet import autograd
+    from mxnet import autograd, gluon
     from mxnet.base import _LIB, check_call
 
 from mxnet_network import CALLS, JOINS, KINDS, Loss, Network, single
@@ -105,10 +105,13 @@ class MXNet(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions", "hidden",
               "carried")
     options = {"executor": "gluon"}
+    forms = {"params": True}
+    served = None  # the network of a file
     statistics = ("local",)
     exchanges_by = "servers"
     strategies = ("data", "alone")
     weighs = True
+    bound = None
     store = None  # of several ranks, what takes the mean of their gradients
     untimed = "its engine runs behind the loop, which sees the end of no part; to wait for one would make a step longer"
     ends = ()
@@ -117,6 +120,8 @@ class MXNet(common.Adapter):
     def build(self, plan):
         copy_alone()
         self.dtype = DTYPES[plan.precision]
+        if plan.form:
+            return self.load_form(os.path.join(plan.form_path, "model"))
         self.net, self.asked = Network(plan, self.dtype, plan.mode == "attack"), None
         self.loss = Loss(plan, self.net.classes, self.dtype)
         self.net.initialize(mx.init.Zero())
@@ -144,12 +149,26 @@ class MXNet(common.Adapter):
         if plan.exchanges:
             self.store = self.distribute()
         self.reset()
-        return {
-            "parameters": sum(value.size for value in self.values) - plan.untrained(),
-            "threads": threads(),
-            "libraries": libraries(),
-            "deviations": ["symbolic executor"] if self.bound else [],
-        }
+        return dict(self.describe(), parameters=sum(value.size for value in self.values) - plan.untrained())
+
+    def describe(self):
+        return {"threads": threads(), "libraries": libraries(), "deviations": ["symbolic executor"] if self.bound else []}
+
+    def load_form(self, prefix):
+        """What a file says of its parameters does not tell which of them were trained."""
+        if self.option("executor") == "symbol":
+            raise common.Unsupported("a network of a file under the symbolic executor: opt.mxnet.executor = gluon")
+        self.served = gluon.SymbolBlock.imports(prefix + "-symbol.json", ["data"], prefix + "-0000.params")
+        self.served.hybridize(static_alloc=True, static_shape=True)
+        return self.describe()
+
+    def save_form(self, _form, path):
+        """A folder: the network in one file, its parameters in another."""
+        if self.bound:
+            raise common.Unsupported("form params under the symbolic executor: opt.mxnet.executor = gluon")
+        os.mkdir(path)
+        self.infer_step(self.plan.rows(0))  # what is exported is the network as it was traced
+        self.net.export(os.path.join(path, "model"))
 
     def distribute(self):
         if self.dtype == "float64":
@@ -354,6 +373,8 @@ class MXNet(common.Adapter):
         return self.asked
 
     def infer_step(self, x):
+        if self.served is not None:
+            return self.served(self.array(x)).asnumpy()
         return self.logits(self.array(x)).asnumpy()
 
     def losses(self, handles):

@@ -24,29 +24,42 @@ class OnnxRuntime(common.InferenceAdapter):
     version = ort.__version__
     precisions = ("f32", "f64")
     options = {"optimization": "all", "spinning": True}
+    forms = {"ort": True}
 
     def build(self, plan):
         for node in plan.graph["nodes"]:
             check(node["op"], node["attrs"])
-        self.values = initializers(self.model_file())
+        path = plan.form_path or self.model_file()
+        self.values = {} if plan.form else initializers(path)  # a file of ORT's own format has them behind its optimizations
         settings = ort.SessionOptions()
         settings.intra_op_num_threads = plan.threads
         settings.inter_op_num_threads = 1
         settings.graph_optimization_level = LEVELS[self.option("optimization")]
         settings.add_session_config_entry("session.intra_op.allow_spinning", "1" if self.option("spinning") else "0")
         settings.add_free_dimension_override_by_name("N", plan.batch_size)
+        if plan.form:
+            settings.add_session_config_entry("session.load_model_format", "ORT")
         try:
-            self.session = ort.InferenceSession(self.model_file(), settings, providers=["CPUExecutionProvider"])
+            self.session = ort.InferenceSession(path, settings, providers=["CPUExecutionProvider"])
         except NoKernel as error:  # most of what convolves has no double
             raise common.Unsupported("ONNX Runtime has no %s: %s" % (plan.precision, error))
         deviations = ["graph optimizations: %s" % self.option("optimization")] * (self.option("optimization") != "all")
         deviations += ["threads that wait do not spin"] * (not self.option("spinning"))
         return {
-            "parameters": self.parameters(self.values),
+            **({} if plan.form else {"parameters": self.parameters(self.values)}),
             "threads": self.session.get_session_options().intra_op_num_threads,
             "libraries": [ort.get_build_info()] + self.session.get_providers(),
             "deviations": deviations,
         }
+
+    def save_form(self, form, path):
+        """As it is converted for devices: with the optimizations that every processor can do with, as ONNX Runtime's own tool has
+        them, and without those for this one."""
+        settings = ort.SessionOptions()
+        settings.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        settings.optimized_model_filepath = path
+        settings.add_session_config_entry("session.save_model_format", "ORT")
+        ort.InferenceSession(self.model_file(), settings, providers=["CPUExecutionProvider"])
 
     def infer_step(self, x):
         return self.session.run(None, {"x": x})[0]

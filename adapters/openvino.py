@@ -1,11 +1,14 @@
 """OpenVINO on the CPU: the ONNX file of the plan, compiled for its batch. It answers requests and does not train."""
 
+import os
+
 import common
 import numpy as np
 
 with common.importing("OpenVINO"):
     import openvino as ov
 
+MODEL = "model.xml"
 HINTS = {"latency": "LATENCY", "throughput": "THROUGHPUT"}
 
 
@@ -16,6 +19,7 @@ class OpenVINO(common.InferenceAdapter):
     precisions = ("f32", "bf16")
     ops = tuple(op for op in common.InferenceAdapter.ops if op != "Mish")  # 2026.4.1 compiles it of images, and not of (N, features)
     options = {"hint": "latency"}
+    forms = {"ir": True, "ir-f32": True}  # half precision, as save_model() has it unless told otherwise
 
     def build(self, plan):
         core = ov.Core()
@@ -23,8 +27,8 @@ class OpenVINO(common.InferenceAdapter):
             raise common.Unsupported("bf16: OpenVINO has it on processors with instructions for it alone")
         for node in plan.graph["nodes"]:
             check(node["op"], node["attrs"])
-        model = core.read_model(self.model_file())
-        parameters = self.parameters(self.constants(model))
+        model = core.read_model(os.path.join(plan.form_path, MODEL) if plan.form else self.model_file())
+        parameters = {} if plan.form else {"parameters": self.parameters(self.constants(model))}  # names of constants are not kept
         model.reshape({"x": [plan.batch_size] + plan.graph["inputs"][0]["shape"][1:]})
         # Precision is said in any case: by itself OpenVINO takes bf16 where the processor has it.
         settings = {"PERFORMANCE_HINT": HINTS[self.option("hint")], "INFERENCE_NUM_THREADS": plan.threads,
@@ -35,11 +39,17 @@ class OpenVINO(common.InferenceAdapter):
             deviations.append("without snippets: OpenVINO crashes while it fuses sums of dense layers")
         self.compiled = core.compile_model(model, "CPU", settings)
         return {
-            "parameters": parameters,
+            **parameters,
             "threads": self.compiled.get_property("INFERENCE_NUM_THREADS"),
             "libraries": ["OpenVINO Runtime %s" % ov.get_version()],
             "deviations": deviations,
         }
+
+    def save_form(self, form, path):
+        """A folder: the network in one file, its constants in another."""
+        os.mkdir(path)
+        more = {} if form == "ir" else {"compress_to_fp16": False}
+        ov.save_model(ov.Core().read_model(self.model_file()), os.path.join(path, MODEL), **more)
 
     def infer_step(self, x):
         return self.compiled(x)[0]

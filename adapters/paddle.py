@@ -77,6 +77,7 @@ class Paddle(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "tokens", "targets", "shared", "broadcast", "operands", "positions",
               "hidden", "carried", "prompt")
     options = {"to_static": False}
+    forms = {"pdiparams": True}
     statistics = ("local",)  # nn.SyncBatchNorm wants a GPU
     exchanges_by = "ring"
     strategies = ("data", "alone")
@@ -89,6 +90,10 @@ class Paddle(common.Adapter):
         self.dtype = DTYPES[plan.precision]
         paddle.set_default_dtype(self.dtype)
         paddle.base.core.set_num_threads(plan.threads)
+        if plan.form:
+            self.run = paddle.jit.load(os.path.join(plan.form_path, "model"))
+            self.run.eval()
+            return self.describe()  # constants are among what it calls parameters
         self.net = self.run = Network(plan, self.dtype)
         if self.option("to_static"):
             if plan.mode == "attack":
@@ -104,9 +109,11 @@ class Paddle(common.Adapter):
         self.reset()
         if plan.mode != "train":
             self.run.eval()
+        return dict(self.describe(), parameters=sum(param.size for param in self.trained.values()) - plan.untrained())
+
+    def describe(self):
         return {
-            "parameters": sum(param.size for param in self.trained.values()) - plan.untrained(),
-            "threads": plan.threads,
+            "threads": self.plan.threads,
             "libraries": libraries(),
             "deviations": ["paddle.jit.to_static"] if self.option("to_static") else [],
         }
@@ -323,6 +330,15 @@ class Paddle(common.Adapter):
             else:
                 gradient, = paddle.grad([logits], [x], [cotangent])  # without those of the weights
         return logits.numpy(), gradient.numpy()
+
+    def save_form(self, _form, path):
+        """A folder: the program in one file, its parameters in another."""
+        entry, = self.plan.graph["inputs"]
+        kind = {"U8": "uint8", "I32": "int32", "F32": "float32"}[entry["dtype"]]
+        os.mkdir(path)
+        given = paddle.static.InputSpec([self.plan.batch_size, *entry["shape"][1:]], kind, "x")
+        paddle.jit.save(paddle.jit.to_static(Static(self.net), full_graph=True), os.path.join(path, "model"), [given])
+        return {"parameters_as_said": sum(value.numpy().nbytes for value in self.net.state_dict().values())}
 
     def infer_step(self, x):
         with paddle.no_grad():

@@ -98,6 +98,7 @@ class PyTorch(common.Adapter):
     extras = ("clip_norm", "label_smoothing", "connections", "inputs", "tokens", "targets", "shared", "broadcast",
               "operands", "positions", "hidden", "carried", "prompt")
     options = {"channels_last": False, "compile": "off"}
+    forms = {"pt": False, "torchscript": True, **dict.fromkeys(["pt2"] * hasattr(torch, "export"), True), "safetensors": False}
     statistics = ("local", "sync")
     exchanges_by = "ring"
     strategies = ("data", "sharded", "alone")
@@ -113,7 +114,7 @@ class PyTorch(common.Adapter):
             raise common.Unsupported("prompt with compile = %s: a cache that grows would be compiled for each token"
                                      % self.option("compile"))
         deviations = ["channels_last memory format"] if self.option("channels_last") else []
-        self.model = self.run = self.network()
+        self.model = self.run = self.network() if not self.forms.get(plan.form) else self.loaded()
         if plan.exchanges:
             self.run = self.distribute()
         if self.option("compile") != "off":
@@ -121,7 +122,9 @@ class PyTorch(common.Adapter):
             self.run = torch.compile(self.run, mode=self.option("compile"))
             deviations.append("torch.compile, mode %s" % self.option("compile"))
         self.reset()
-        if plan.mode != "train":
+        if plan.form == "pt":
+            self.model.load_state_dict(torch.load(plan.form_path, weights_only=True))
+        if plan.mode != "train" and self.model.training:
             self.model.eval()
         if plan.mode == "attack":
             self.model.requires_grad_(False)
@@ -228,6 +231,26 @@ class PyTorch(common.Adapter):
         model = fx.GraphModule(layers, code).to(memory_format=self.images)
         self.params = {name: getattr(layer, role) for name, (layer, role) in self.owned.items()}
         return model
+
+    def loaded(self):
+        """The network of the plan's file, whose parameters have names of their own."""
+        self.dtype, self.params, self.images = DTYPES[self.plan.precision], {}, torch.contiguous_format
+        if self.plan.form == "torchscript":
+            return torch.jit.load(self.plan.form_path)
+        program = torch.export.load(self.plan.form_path).module()
+        program.training = False  # as it was exported, and eval() refuses to say
+        return program
+
+    def save_form(self, form, path):
+        if form == "pt":
+            torch.save(self.model.state_dict(), path)
+            return None
+        example = self.tensors(self.plan.rows(0))
+        if form == "torchscript":
+            torch.jit.save(torch.jit.trace(self.model, example), path)
+            return None
+        torch.export.save(torch.export.export(self.model, example), path + ".pt2")  # the ending by which it knows its files
+        return {"path": path + ".pt2"}
 
     def layer(self, node, attrs, in_place):
         op, names = node["op"], node.get("params", {})

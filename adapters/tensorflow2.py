@@ -4,6 +4,7 @@ The network, its loss and its optimizers are in tensorflow_network.py, its opera
 """
 
 import json
+import math
 import os
 
 import common
@@ -14,6 +15,7 @@ with common.importing("TensorFlow"):
     import tensorflow as tf
     from tensorflow.python.framework.test_util import IsMklEnabled
 
+import tensorflow_forms
 import tensorflow_network
 
 
@@ -23,6 +25,8 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
     extras = tensorflow_network.TensorFlowAdapter.extras + (
         "inputs", "tokens", "targets", "positions", "hidden", "carried", "prompt")
     options = {"function": True, "xla": False}
+    forms = {"savedmodel": True, "h5": False}
+    served = None            # the network of a file that came with it
     loader = "tf.data, which keeps all rows in memory"
     statistics = ("local",)  # MultiWorkerMirroredStrategy averages what a layer keeps, not what it normalises by
     exchanges_by = "ring"
@@ -39,16 +43,27 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         tf.config.threading.set_inter_op_parallelism_threads(1)
         if plan.world > 1:
             self.strategy = self.distribute()
+        if plan.form == "savedmodel":
+            self.served = tf.saved_model.load(plan.form_path)
+            return self.describe(sum(math.prod(variable.shape) for variable in self.served.trained) - plan.untrained())
         self.network = tensorflow_network.Network(plan, explicit=True, dilated=bool(self.option("xla")))
         self.functions = {}
         self.kept = None  # the rows, once the own loader has them
         if plan.mode == "train":
             self.optimizer = tensorflow_network.Optimizer(self.network)
         self.reset()
+        if plan.form == "h5":
+            import h5py
+            with h5py.File(plan.form_path, "r") as file:
+                for name, variable in self.network.variables.items():
+                    variable.assign(file[name][()])
+        return self.describe(self.network.count_parameters())
+
+    def describe(self, parameters):
         deviations = ["compiled by XLA"] * self.option("xla")
         deviations += ["eager, without tf.function"] * (not self.option("function"))
         return {
-            "parameters": self.network.count_parameters(),
+            "parameters": parameters,
             "threads": tf.config.threading.get_intra_op_parallelism_threads(),
             "libraries": ["oneDNN in TensorFlow's own operators: %s" % ("on" if IsMklEnabled() else "off")],
             "deviations": deviations,
@@ -194,7 +209,26 @@ class TensorFlow2(tensorflow_network.TensorFlowAdapter):
         logits, gradient = self.function("pass_gradient")(tf.constant(x), tf.constant(cotangent))
         return logits.numpy(), gradient.numpy()
 
+    def save_form(self, form, path):
+        network, entries = self.network, self.plan.graph["inputs"]
+        if form == "h5":
+            import h5py
+            with h5py.File(path, "w") as file:
+                for name, variable in network.variables.items():
+                    file[name] = variable.numpy()
+            return {"parameters_as_said": sum(variable.numpy().nbytes for variable in network.variables.values())}
+        kept, kinds = tf.Module(), {"U8": tf.uint8, "I32": tf.int32, "F32": tf.float32}
+        kept.all = list(network.variables.values())
+        kept.trained = [network.variables[name] for name in network.trained]
+        # Of so many rows, which operators make their shapes by.
+        given = [tf.TensorSpec([self.plan.batch_size, *entry["shape"][1:]], kinds[entry["dtype"]], entry["name"]) for entry in entries]
+        kept.serve = tf.function(lambda *x: network.run(x, False, None)[0], given, autograph=False)
+        tf.saved_model.save(kept, path)
+        return {"parameters_as_said": tensorflow_forms.count_bytes(path)}
+
     def infer_step(self, x):
+        if self.served is not None:
+            return self.served.serve(*map(tf.constant, x if isinstance(x, tuple) else (x,))).numpy()
         return self.function("pass_infer")(self.tensors(x)).numpy()
 
     def infer_piece(self, x, first):

@@ -238,9 +238,13 @@ class Symbolic(common.Adapter):
     losses_known = ("softmax_cross_entropy", "nll", "mean_squared_error")
     optimizers = ("sgd", "adam", "adamw", "rmsprop")
     extras = ("clip_norm", "label_smoothing", "connections")
+    forms = {"npz": False}
     lib = tt = None
 
     def build(self, plan):
+        if plan.form == "npz":
+            with np.load(plan.form_path) as stored:
+                plan.weights = dict(stored)
         self.dtype, self.compiled = DTYPES[plan.precision], {}
         self.prepare(plan)
         rows, _ = plan.batch(0)
@@ -374,6 +378,11 @@ class Symbolic(common.Adapter):
         if key not in self.compiled:
             self.compiled[key] = self.make_of_numbers(cotangent is not None)
         return (self.compiled[key](x), None) if cotangent is None else self.compiled[key](x, cotangent)
+
+    def save_form(self, _form, path):
+        """The values of shared variables: what is compiled of them belongs to one machine."""
+        with open(path, "wb") as file:
+            np.savez(file, **self.weights())
 
     def infer_step(self, x):
         return self.function("predict")(x)

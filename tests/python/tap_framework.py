@@ -24,4 +24,5 @@ def find_python(framework):
 
 if __name__ == "__main__":
     interpreter = find_python(sys.argv[2])
+    os.environ["YARDSTICK_TEST_FRAMEWORK"] = sys.argv[2]
     os.execv(interpreter, [interpreter, "-B", os.path.join(HERE, "tap_unittest.py"), sys.argv[1]])
