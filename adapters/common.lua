@@ -32,6 +32,7 @@ ffi.cdef [[
    int fcntl(int fd, int command, ...);
    void *mmap(void *address, size_t size, int protection, int flags, int fd, long offset);
    int munmap(void *address, size_t size);
+   int access(const char *path, int mode);
    int rename(const char *from, const char *to);
    char *strerror(int error);
    void exit(int status);
@@ -315,15 +316,15 @@ end
 ------------------------------------------------------------------------------------------------------------------- plan
 
 --[[ What one run has to do, with its files open. It has the members of docs/protocol.md, and: network, the graph;
-weights, name -> array of float32; rate[step], the learning rate of each step; row_shape, the shape of one row of x;
+weights, name -> array of float32, none where it is `stored`; rate[step], the learning rate of each step; row_shape, the shape of one row of x;
 dtype, its type. ]]
 local Plan = {}
 Plan.__index = Plan
 
-local MEMBERS = {'mode', 'batch', 'steps', 'precision', 'loss', 'optimizer', 'folder', 'input', 'graph', 'weights'}
+local MEMBERS = {'mode', 'batch', 'steps', 'precision', 'loss', 'optimizer', 'folder', 'input', 'graph'}
 
 local function check_files(plan, rows)
-   for _, param in ipairs(plan.network.params) do
+   for _, param in ipairs(plan.stored and {} or plan.network.params) do
       local array = plan.weights[param.name]
       if not array or table.concat(array.shape, 'x') ~= table.concat(param.shape, 'x') then
          common.fail('load_failed', ('the file of weights has no %s of shape %s'):format(
@@ -354,6 +355,11 @@ local function open_plan(plan)
          common.fail('protocol_error', 'the plan lacks ' .. name)
       end
    end
+   if plan.weights == nil and plan.stored == nil then
+      common.fail('protocol_error', 'the plan lacks weights')
+   end
+   plan.measures_size = plan.mode == 'size'
+   plan.mode = plan.measures_size and 'infer' or plan.mode -- it is one that answers requests
    plan.options = plan.options or {}
    if plan.input.kind == 'own' then
       common.unsupported("input = own: this adapter gives no batches by a loader of its framework's own")
@@ -364,7 +370,7 @@ local function open_plan(plan)
    local file = io.open(plan.graph) or common.fail('load_failed', 'cannot read ' .. plan.graph)
    plan.network = common.decode(file:read('*a')) or common.fail('load_failed', plan.graph .. ' is not JSON')
    file:close()
-   plan.weights = common.read_safetensors(plan.weights)
+   plan.weights = plan.weights and common.read_safetensors(plan.weights)
    local data, order = common.read_safetensors(plan.input.path), common.read_safetensors(plan.input.order)
    plan.x, plan.y, plan.indices = data.x, data.y, order.order
    plan.rate = plan.mode == 'train' and ffi.cast('const double *', order.lr.data) or nil
@@ -470,6 +476,15 @@ local function check_rows(network)
    end
 end
 
+local function has_form(adapter, form)
+   for _, name in ipairs(adapter.forms or {}) do
+      if name == form then
+         return true
+      end
+   end
+   return false
+end
+
 -- Raises for the first thing in the plan that the adapter does not list.
 local function check_supported(adapter, plan)
    check_rows(plan.network)
@@ -501,6 +516,11 @@ local function check_supported(adapter, plan)
       if not pair[2][pair[1]] then
          common.unsupported(('%s %s: this adapter has not that'):format(what, tostring(pair[1])))
       end
+   end
+   if plan.measures_size and not adapter.forms then
+      common.unsupported("mode size: this adapter saves its networks in no form of its framework's own")
+   elseif plan.stored and not has_form(adapter, plan.stored.form) then
+      common.unsupported('this adapter has no form ' .. tostring(plan.stored.form))
    end
    for name in pairs(plan.options) do
       if adapter.options[name] == nil then
@@ -578,7 +598,16 @@ function answers.hello(server, message)
    return {type = 'hello', protocol = PROTOCOL, adapter = adapter.name, framework = adapter.framework,
            version = adapter.version, runtime = jit.version, devices = common.array({'cpu'}),
            precisions = names_of(adapter.precisions), ops = names_of(adapter.ops),
-           optimizers = names_of(adapter.optimizers), features = features, no_work = false}
+           optimizers = names_of(adapter.optimizers), features = features, forms = common.array(adapter.forms), no_work = false}
+end
+
+-- Those that Lua has its modules from.
+local function loaded_files()
+   local found = common.array()
+   for name in pairs(package.loaded) do
+      found[#found + 1] = package.searchpath(name, package.path) or package.searchpath(name, package.cpath)
+   end
+   return found
 end
 
 function answers.open(server, message)
@@ -589,6 +618,9 @@ function answers.open(server, message)
    check_supported(server.adapter, plan)
    server.adapter.plan = plan
    local reply = server.adapter:build(plan)
+   if plan.stored then
+      reply.graph_from_file, reply.files = true, loaded_files()
+   end
    server.plan, reply.type = plan, 'opened'
    return reply
 end
@@ -780,8 +812,26 @@ function answers.input_gradient(server, message)
    return {type = 'tensors', path = path, computed_ns = computed_ns}
 end
 
+-- All forms of an adapter hold the network, in one file.
+local function save_form(server, form, path)
+   if not has_form(server.adapter, form) then
+      common.unsupported(('form %s: this adapter has %s'):format(tostring(form), table.concat(server.adapter.forms or {}, ', ')))
+   end
+   need_mode(server, 'infer', 'save of a form')
+   if C.access(path, 0) == 0 then
+      common.fail('protocol_error', 'member "path" is ' .. path .. ', where something is already')
+   end
+   server.adapter:save_form(form, path)
+   local file = io.open(path)
+   local bytes = file:seek('end')
+   file:close()
+   return {type = 'saved', path = path, bytes = bytes}
+end
+
 function answers.save(server, message)
-   if message.format ~= 'safetensors' then
+   if message.form then
+      return save_form(server, message.form, message.path)
+   elseif message.format ~= 'safetensors' then
       common.unsupported(('this adapter saves the format "safetensors", not "%s"'):format(tostring(message.format)))
    elseif type(message.path) ~= 'string' or message.path:sub(1, 1) ~= '/' then
       common.fail('protocol_error', 'member "path" must be an absolute path')

@@ -9,6 +9,7 @@ import common
 with common.importing("TensorFlow"):
     import tensorflow.compat.v1 as tf
 
+import tensorflow_forms
 import tensorflow_network
 
 tf.enable_resource_variables()
@@ -16,9 +17,17 @@ tf.enable_resource_variables()
 
 class TensorFlow1(tensorflow_network.TensorFlowAdapter):
     precisions = ("f32", "f64")
+    forms = {"savedmodel": True}
+    served = None  # of a file that came with its network, the tensors of its rows and its logits
 
     def build(self, plan):
         self.graph = tf.Graph()
+        if plan.form:
+            self.session = self.make_session()
+            loaded = tf.saved_model.load(self.session, [tf.saved_model.SERVING], plan.form_path).signature_def
+            serving = loaded[tf.saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY]
+            self.served = serving.inputs["x"].name, serving.outputs["logits"].name
+            return self.describe()
         with self.graph.as_default():
             self.network = tensorflow_network.Network(plan, explicit=False, dilated=False)
             self.make_inputs()
@@ -26,16 +35,22 @@ class TensorFlow1(tensorflow_network.TensorFlowAdapter):
             if plan.mode == "train":
                 self.passes[True] = self.make_pass(True)
                 self.make_step()
-        self.session = tf.Session(graph=self.graph, config=tf.ConfigProto(
-            intra_op_parallelism_threads=plan.threads, inter_op_parallelism_threads=1))
+        self.session = self.make_session()
         self.numbers = None  # the pixels as numbers, and what is made of them, once it is asked for
         self.reset()
-        return {
-            "parameters": self.network.count_parameters(),
-            "threads": plan.threads,
-            "libraries": ["Eigen in TensorFlow's own operators"],
-            "deviations": [],
-        }
+        return dict(self.describe(), parameters=self.network.count_parameters())
+
+    def make_session(self):
+        return tf.Session(graph=self.graph, config=tf.ConfigProto(
+            intra_op_parallelism_threads=self.plan.threads, inter_op_parallelism_threads=1))
+
+    def describe(self):
+        return {"threads": self.plan.threads, "libraries": ["Eigen in TensorFlow's own operators"], "deviations": []}
+
+    def save_form(self, _form, path):
+        with self.graph.as_default():
+            tf.saved_model.simple_save(self.session, path, {"x": self.x}, {"logits": self.passes[False]["logits"]})
+        return {"parameters_as_said": tensorflow_forms.count_bytes(path)}
 
     def make_inputs(self):
         plan, entry = self.plan, self.plan.graph["inputs"][0]
@@ -105,6 +120,9 @@ class TensorFlow1(tensorflow_network.TensorFlowAdapter):
         return made["logits"], made["gradient"]
 
     def infer_step(self, x):
+        if self.served is not None:
+            rows, logits = self.served
+            return self.session.run(logits, {rows: x})
         return self.session.run(self.passes[False]["logits"], {self.x: x})
 
     def weights(self):

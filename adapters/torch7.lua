@@ -31,6 +31,7 @@ local Torch7 = {
              'Mul', 'Concat', 'Split', 'Flatten', 'Reshape', 'Transpose', 'ReduceMean'),
    losses = set('softmax_cross_entropy', 'nll', 'mean_squared_error'),
    optimizers = set('sgd', 'adam', 'adamw', 'rmsprop'), extras = set('clip_norm', 'connections'), options = {},
+   forms = {'t7'},
 }
 
 ------------------------------------------------------------------------------------------------------------ the network
@@ -388,7 +389,7 @@ function Torch7:pass_forward()
       step.input = input
       values[step.out] = step.module:forward(input)
    end
-   self.logits = values[self.plan.network.output]
+   self.logits = values[self.output]
    return self.logits
 end
 
@@ -612,7 +613,12 @@ function Torch7:build(plan)
    self.kind, self.sums = TYPES[plan.precision], {}
    torch.setdefaulttensortype(self.kind)
    torch.setnumthreads(plan.threads)
-   self:network()
+   if plan.stored then
+      self:load_form(plan.stored.path)
+   else
+      self.output = plan.network.output
+      self:network()
+   end
    self.sample = nil
    self.flat, self.gradients = self.model:getParameters()
    local criteria = {softmax_cross_entropy = nn.CrossEntropyCriterion, nll = nn.ClassNLLCriterion,
@@ -620,7 +626,11 @@ function Torch7:build(plan)
    self.criterion = criteria[plan.loss]()
    self.x = torch[plan.dtype == 'U8' and 'ByteTensor' or 'FloatTensor'](plan.batch, unpack(plan.row_shape))
    self.y, self.input = torch.LongTensor(plan.batch), torch.Tensor(plan.batch, unpack(plan.row_shape))
-   self:reset()
+   if plan.stored then
+      self.model:evaluate()
+   else
+      self:reset()
+   end
    return {parameters = self.flat:nElement() - self:count_frozen(), threads = torch.getnumthreads(), libraries = libraries(),
            deviations = common.array()}
 end
@@ -709,6 +719,22 @@ function Torch7:input_gradient(slope)
    end)
    self.numbers = nil
    return array(self.logits), gradient and array(gradient) or nil
+end
+
+-- As torch.save() has it: the modules, with their gradients, and in what order they are called.
+function Torch7:save_form(_, path)
+   self.model:clearState()
+   local calls = {}
+   for index, step in ipairs(self.steps) do
+      calls[index] = {module = step.module, inputs = step.inputs, out = step.out}
+   end
+   torch.save(path, {model = self.model, calls = calls, normalize = self.normalize, output = self.output})
+end
+
+function Torch7:load_form(path)
+   local stored = torch.load(path)
+   self.model, self.steps, self.normalize, self.output = stored.model, stored.calls, stored.normalize, stored.output
+   self.owned, self.buffered, self.needed = {}, {}, {}
 end
 
 function Torch7:infer_step()

@@ -17,7 +17,7 @@ WORDS = {  # keys whose text is one of some words
     "kind": ["span", "rate", "bytes", "share", "count", "number"],
     "better": ["lower", "higher", "neither"],
     "method": ["exact", "counter", "sampled", "estimated", "derived"],
-    "mode": ["train", "infer", "attack"],
+    "mode": ["train", "infer", "attack", "size"],
     "asked": ["yes"],
     "work": ["needed"],
     "steady": ["yes"],

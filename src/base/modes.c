@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-static const char *const words[] = {[YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer", [YS_MODE_ATTACK] = "attack"};
+static const char *const words[] = {
+    [YS_MODE_TRAIN] = "train", [YS_MODE_INFER] = "infer", [YS_MODE_ATTACK] = "attack", [YS_MODE_SIZE] = "size"};
 const struct ys_names ys_modes = YS_NAMES("mode", words);
 
 static const struct ys_mode_facts table[] = {
@@ -28,6 +29,7 @@ static const struct ys_mode_facts table[] = {
             .unit = "request",
             .units = "requests",
             .lengths = {"requests"},
+            .answers = true,
             .times_each = true,
             .passes = 1,
             .least_passes = 1,
@@ -54,6 +56,23 @@ static const struct ys_mode_facts table[] = {
             .does = "this run gives gradients to an attack: it neither trains nor answers requests",
             .verb = "attack",
             .speed_at = "gives gradients to an attack at",
+        },
+    [YS_MODE_SIZE] =
+        {
+            .mode = YS_MODE_SIZE,
+            .unit = "request",
+            .units = "requests from a stored model",
+            .answers = true,
+            .times_each = true,
+            .passes = 1,
+            .least_passes = 1,
+            .work_metric = "loaded_infer_s",
+            .unit_metric = "latency_p50_s",
+            .speed_metric = "latency_p50_s",
+            .no_turns = "answers from a file that another process has saved before (mode = size)",
+            .does = "this run answers from a stored model, it does not train",
+            .verb = "store",
+            .speed_at = "answers from its stored model",
         },
 };
 _Static_assert(sizeof table / sizeof table[0] == YS_MODE_COUNT && sizeof words / sizeof words[0] == YS_MODE_COUNT,

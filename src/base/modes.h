@@ -6,15 +6,16 @@
 
 #include "base/json/record.h"
 
-enum ys_mode { YS_MODE_TRAIN, YS_MODE_INFER, YS_MODE_ATTACK };
-enum { YS_MODE_COUNT = YS_MODE_ATTACK + 1 };
-extern const struct ys_names ys_modes; /* "train", "infer", "attack" */
+enum ys_mode { YS_MODE_TRAIN, YS_MODE_INFER, YS_MODE_ATTACK, YS_MODE_SIZE };
+enum { YS_MODE_COUNT = YS_MODE_SIZE + 1 };
+extern const struct ys_names ys_modes; /* "train", "infer", "attack", "size" */
 
 struct ys_mode_facts {
     enum ys_mode mode;
     const char *unit, *units; /* what a run is so many of, as a key of a job says: "step", "steps" */
     const char *lengths[2]; /* keys of a job that say how long it is; NULL: no second, or none: what is asked says it */
     bool trains;            /* weights change; else the network is as it is evaluated, and its rows go round */
+    bool answers;           /* it is asked for requests, `infer` */
     bool times_each;        /* the units are one question and have a latency each; else they come in blocks */
     double passes;          /* through the network, each at the cost of a forward one, of a unit */
     double least_passes;    /* of a network that may save some of them */

@@ -5,6 +5,8 @@
 #include "builtin/engine_commands.h"
 #include "builtin/answer_gradient.h"
 #include "builtin/plan_rows.h"
+#include "builtin/plan_state.h"
+#include "builtin/stored_forms.h"
 
 #include "backend/level.h"
 #include "base/clock.h"
@@ -31,6 +33,7 @@ struct adapter {
     const double *lr;                         /* [steps] */
     const uint32_t *epochs;                   /* [steps]; NULL: all of one */
     const char *graph_path, *weights, *state; /* of the plan; no state: the optimizer's begins at 0 */
+    struct ys_onnx_import *import;            /* in place of weights, of a stored model that is a file of ONNX */
     struct ys_engine_optimizer optimizer;
     int64_t batch, steps;       /* batch: the rows of it that this process takes, */
     int64_t rank, world;        /* of the run's processes, */
@@ -46,7 +49,6 @@ struct adapter {
 #define OPTION_BACKEND   "backend"
 #define OPTION_TRANSPORT "transport"
 #define OPTION_WIRE      "wire"
-#define STATE_STEPS      "state.steps"
 
 /* Of a bucket of gradients where the plan says nothing: as PyTorch has it. */
 static const size_t BUCKET_BYTES = 25 << 20;
@@ -221,6 +223,7 @@ static void close_plan(void *self)
     ys_builtin_rows_close(&a->rows);
     ys_safetensors_close(a->order_file);
     ys_graph_free(a->graph);
+    ys_onnx_import_free(a->import);
     *a = (struct adapter){0};
 }
 
@@ -265,76 +268,12 @@ static ys_status check_ops(const char *path, ys_json *reply)
     return status;
 }
 
-/** The arrays that the optimizer keeps of one parameter, as the protocol names them. */
-static ys_status load_state_of(struct adapter *a, const struct ys_safetensors *file, size_t param)
-{
-    const struct ys_param *p = &a->graph->params[param];
-    ys_status status = YS_OK;
-    for (int which = YS_ENGINE_STATE_MEAN; status == YS_OK && which <= YS_ENGINE_STATE_SQUARE; which++) {
-        const char *kept = ys_engine_state_name(&a->optimizer, (enum ys_engine_state)which);
-        if (!kept)
-            continue;
-        char *name = ys_format("state.%s.%s", kept, p->name);
-        const struct ys_tensor *tensor = name ? ys_safetensors_find(file, name) : NULL;
-        if (!name)
-            status = ys_out_of_memory();
-        else if (!tensor || (tensor->dtype != YS_F64 && tensor->dtype != YS_F32) ||
-                 ys_tensor_count(tensor) != (size_t)ys_param_elements(p))
-            status =
-                ys_fail(YS_EFORMAT, "%s holds no %s of %lld floats", a->state, name, (long long)ys_param_elements(p));
-        else
-            status = ys_engine_state_set(a->engine, (enum ys_engine_state)which, param,
-                                         tensor->dtype == YS_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32, tensor->data);
-        ys_free(name);
-    }
-    return status;
-}
-
-/** What is not there is zero, as where an epoch begins. */
-static ys_status load_carried(struct adapter *a, const struct ys_safetensors *file)
-{
-    for (size_t i = 0; i < ys_engine_carried_count(a->engine); i++) {
-        const struct ys_engine_carried array = ys_engine_carried(a->engine, i);
-        char *name = ys_format("state.%c.%s", array.kind, array.node);
-        const struct ys_tensor *tensor = name ? ys_safetensors_find(file, name) : NULL;
-        ys_status status = name ? YS_OK : ys_out_of_memory();
-        if (tensor && (tensor->dtype != YS_F64 && tensor->dtype != YS_F32))
-            status = ys_fail(YS_EFORMAT, "%s: %s is %s, no floats", a->state, name, ys_dtype_name(tensor->dtype));
-        else if (tensor && ys_tensor_count(tensor) != (size_t)(a->batch * array.hidden))
-            status = ys_fail(YS_EFORMAT, "%s: %s has %zu numbers: %lld rows of %lld have %lld", a->state, name,
-                             ys_tensor_count(tensor), (long long)a->batch, (long long)array.hidden,
-                             (long long)(a->batch * array.hidden));
-        else if (tensor)
-            status = ys_engine_carried_set(a->engine, i, tensor->dtype == YS_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32,
-                                           tensor->data);
-        ys_free(name);
-        YS_TRY(status);
-    }
-    return YS_OK;
-}
-
-static ys_status load_state(struct adapter *a)
-{
-    struct ys_safetensors *file = NULL;
-    YS_TRY(ys_safetensors_open(a->state, &file));
-    ys_status status = YS_OK;
-    for (size_t p = 0; status == YS_OK && p < a->graph->param_count; p++)
-        if (a->graph->params[p].role == YS_ROLE_WEIGHT)
-            status = load_state_of(a, file, p);
-    if (status == YS_OK)
-        status = load_carried(a, file);
-    const struct ys_tensor *steps = ys_safetensors_find(file, STATE_STEPS);
-    if (steps && ys_tensor_count(steps) == 1)
-        ys_engine_steps_set(a->engine, (uint64_t)ys_tensor_value(steps, 0));
-    ys_safetensors_close(file);
-    return status;
-}
-
 /** The state that a plan begins with. */
 static ys_status load(struct adapter *a)
 {
-    YS_TRY(ys_engine_load(a->engine, a->weights));
-    return a->state ? load_state(a) : YS_OK;
+    const struct ys_builtin_state state = {a->engine, a->graph, &a->optimizer, a->batch, a->state};
+    YS_TRY(a->import ? ys_builtin_form_load(a->import, a->engine) : ys_engine_load(a->engine, a->weights));
+    return a->state ? ys_builtin_state_load(&state) : YS_OK;
 }
 
 /** The gradients of the batch are the means of those of its shares, once each has its weight. */
@@ -433,18 +372,16 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(read_config(plan, &config, &options));
     a->config = config;
     YS_TRY(ys_plan_need(plan->graph, "graph"));
-    YS_TRY(ys_plan_need(plan->weights, "weights"));
     a->batch = config.batch;
     a->rank = plan->dist.rank;
     a->world = plan->dist.world;
     a->steps = plan->steps;
     a->format = config.precision == YS_ENGINE_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32;
     a->graph_path = plan->graph;
-    a->weights = plan->weights;
     a->state = plan->state;
     a->optimizer = config.optimizer;
     YS_TRY(check_ops(plan->graph, reply));
-    YS_TRY(ys_graph_read(plan->graph, &a->graph));
+    YS_TRY(ys_builtin_form_open(plan, &a->graph, &a->import, &a->weights));
     YS_TRY(check_loss(plan, a->graph));
     YS_TRY(open_input(a, &plan->input));
     YS_TRY(open_engines(a, plan));
@@ -452,6 +389,8 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     YS_TRY(meet(a, &plan->dist, &options));
     if (a->dist)
         YS_TRY(ys_builtin_tell_exchange(&plan->dist, options.wire, reply));
+    if (ys_builtin_form_lacks_graph(plan))
+        YS_TRY(ys_json_set_bool(reply, "graph_from_file", false));
     return describe(a, &options, reply);
 }
 
@@ -645,8 +584,8 @@ static ys_status collect_state(struct adapter *a, struct collection *c)
         }
     YS_TRY(collect_carried(a, c));
     double *steps = ys_alloc(1, sizeof *steps);
-    c->tensors[c->count] =
-        (struct ys_tensor){.name = ys_strdup(STATE_STEPS), .dtype = YS_F64, .data = steps, .size_bytes = sizeof *steps};
+    c->tensors[c->count] = (struct ys_tensor){
+        .name = ys_strdup(YS_BUILTIN_STATE_STEPS), .dtype = YS_F64, .data = steps, .size_bytes = sizeof *steps};
     if (!steps || !c->tensors[c->count++].name)
         return ys_out_of_memory();
     *steps = (double)ys_engine_steps(a->engine);
@@ -767,6 +706,13 @@ static ys_status save(void *self, const char *path, bool in_double)
     return in_double ? write_weights(a, false, path) : ys_engine_save(a->engine, path);
 }
 
+static ys_status save_form(void *self, const char *form, const char *path)
+{
+    struct adapter *a = self;
+    YS_TRY(need_engine(a));
+    return ys_builtin_form_save(a->engine, a->graph, form, path);
+}
+
 static ys_status save_state(void *self, const char *path)
 {
     return write_weights(self, true, path);
@@ -780,6 +726,7 @@ int ys_builtin_serve(void)
                                                  .precisions = abilities.precisions,
                                                  .ops = abilities.ops,
                                                  .optimizers = abilities.optimizers,
+                                                 .forms = ys_builtin_forms,
                                                  .dist = true,
                                                  .alone = true},
                                        .open = open_plan,
@@ -793,6 +740,7 @@ int ys_builtin_serve(void)
                                        .input_gradient = input_gradient,
                                        .save = save,
                                        .save_state = save_state,
+                                       .save_form = save_form,
                                        .close = close_plan};
     struct adapter adapter = {0};
     return ys_adapter_serve_environment(&ops, &adapter);

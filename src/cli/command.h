@@ -7,6 +7,7 @@
 #include "cli/args.h"
 
 int ys_command_run(const struct ys_args *args);
+int ys_command_size(const struct ys_args *args);
 int ys_command_check(const struct ys_args *args);
 int ys_command_verify(const struct ys_args *args);
 int ys_command_resume(const struct ys_args *args);

@@ -52,6 +52,7 @@ static const struct file_reader {
     const char *verb, *endings;
 } readers[] = {
     {"run", ".ys"},
+    {"size", ".ys"},
     {"check", ".ys"},
     {"verify", ".ys"},
     {"bisect", ".ys"},

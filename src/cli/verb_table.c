@@ -13,6 +13,12 @@ static const struct ys_verb verbs[] = {
      1, "table json csv md", YS_VERB_ALL_KEYS, ys_command_run,
      {"run studies/first.ys",
       "run --framework=builtin,pytorch --model=lenet --data=digits --threads=1,2 --steps=60 --block=1"}},
+    {"size", "[STUDY.ys | -] [--KEY=VALUE ...]",
+     "what a trained model takes on disk in each form that frameworks store it in, and whether it loads again: run, with "
+     "mode = size, compare = same-weights and form = all",
+     1, "table json csv md", YS_VERB_ALL_KEYS, ys_command_size,
+     {"size --model=lenet --data=digits --steps=200 --framework=builtin,pytorch",
+      "size studies/orchestrated-size.ys --form=own"}},
     {"check", "[STUDY.ys | -] [--KEY=VALUE ...]", "what would run, how long, what is missing",
      1, "table json", YS_VERB_ALL_KEYS, ys_command_check,
      {"check studies/first.ys",

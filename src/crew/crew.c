@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "crew/phase.h"
 #include "crew/ranks.h"
+#include "crew/stored_model.h"
 #include "crew/run_state.h"
 #include "crew/traffic.h"
 #include "session/checked_message.h"
@@ -69,7 +70,7 @@ static ys_status take_hello(struct ys_run *run)
         return ys_session_fail(run->session, YS_RUN_UNSUPPORTED,
                                "%s does not declare the feature dist: it trains in one process alone",
                                message.hello.framework ? message.hello.framework : "this adapter");
-    return YS_OK;
+    return run->spec->stored ? ys_run_check_forms(run, hello) : YS_OK;
 }
 
 static ys_status start(struct ys_run *run)
@@ -94,7 +95,9 @@ static ys_status prepare(struct ys_run *run)
     const struct ys_plan *plan = run->spec->plan;
     if (ys_plan_check(plan) != YS_OK) /* it is of yardstick's own making */
         return ys_fail_in(YS_EINTERNAL, "a run");
-    run->order = run->spec->audit ? ys_order_audited() : ys_order_find((enum ys_mode)plan->mode);
+    run->order = run->spec->audit                              ? ys_order_audited()
+                 : plan->mode == YS_MODE_SIZE && !plan->stored ? ys_order_saving()
+                                                               : ys_order_find((enum ys_mode)plan->mode);
     run->mode = ys_mode_of(plan->mode);
     run->work = run->order->work;
     run->steps = run->mode->times_each ? requests_of(run) : plan->steps;

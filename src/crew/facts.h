@@ -135,6 +135,26 @@ struct ys_facts_robustness {
     struct ys_list transfers;    /* struct ys_facts_transfer, with each trial before it in its round, both ways */
 };
 
+/** The type in which a stored model has its parameters. */
+enum ys_stored_type { YS_STORED_F32, YS_STORED_F16, YS_STORED_BF16 };
+extern const struct ys_names ys_stored_types; /* "f32", "f16", "bf16" */
+
+/** What a framework saved in mode size, and another session of it loaded (prepare/stored_run.h). Bytes; YS_FIELD_NONE
+ * where they are not known. */
+struct ys_facts_stored {
+    char *form;
+    int type;       /* enum ys_stored_type: that most parameters were found in; F32 where none were */
+    bool has_graph; /* false: weights alone */
+    int64_t bytes, files;
+    int64_t elements;        /* of the network's parameters, running statistics included */
+    int64_t parameter_bytes; /* of all copies of them */
+    bool is_said;            /* that is the adapter's word: some could not be found in the files */
+    double found;            /* share of the elements that were found */
+    double copies;           /* how often they are there, on average over those */
+    double logits_error;     /* of the loaded model, against the oracle with weights of that type; relative */
+    double logits_bound;
+};
+
 /** Weights that were saved between steps. */
 struct ys_facts_checkpoint {
     int64_t step; /* that came next */
@@ -236,6 +256,7 @@ struct ys_facts_self_report {
     const char *untimed;                   /* why it cannot tell the times of its steps; NULL: it did not say */
     const char *exchange;                  /* how its ranks exchange gradients, a word of docs/protocol.md */
     int64_t exchange_bytes;
+    bool has_graph; /* what it loaded is no weights alone */
 };
 
 /** Of a run that shared its time with others (run/turns.h). */
@@ -287,6 +308,7 @@ struct ys_facts {
     struct ys_facts_evaluation *evaluation;
     struct ys_facts_agreement *agreement;   /* of same weights */
     struct ys_facts_robustness *robustness; /* owned; NULL: nothing was to attack it */
+    struct ys_facts_stored *stored;         /* owned; NULL: not of mode size, or nothing was loaded */
     struct ys_facts_self_report said;       /* no member of its own in JSON */
 };
 
@@ -302,6 +324,7 @@ extern const struct ys_record ys_facts_observation_record;
 extern const struct ys_record ys_facts_agreement_record;
 extern const struct ys_record ys_facts_layer_record;
 extern const struct ys_record ys_facts_robustness_record;
+extern const struct ys_record ys_facts_stored_record;
 extern const struct ys_record ys_facts_perf_record;
 extern const struct ys_record ys_facts_taken_record;
 extern const struct ys_record ys_facts_turns_record;

@@ -202,6 +202,28 @@ static const struct ys_field robustness_fields[] = {
 const struct ys_record ys_facts_robustness_record =
     YS_RECORD("robustness", struct ys_facts_robustness, robustness_fields);
 
+static const char *const stored_type_words[] = {
+    [YS_STORED_F32] = "f32", [YS_STORED_F16] = "f16", [YS_STORED_BF16] = "bf16"};
+const struct ys_names ys_stored_types = YS_NAMES("stored type", stored_type_words);
+
+#define STORED(member, kind, unit, flags, what) YS_FIELD(struct ys_facts_stored, member, kind, unit, flags, what)
+static const struct ys_field stored_fields[] = {
+    STORED(form, YS_FIELD_TEXT, NULL, 0, "that it was stored in"),
+    YS_FIELD_NAMED(struct ys_facts_stored, type, &ys_stored_types, 0, "that most parameters were found in"),
+    STORED(has_graph, YS_FIELD_FLAG, NULL, 0, "false: weights alone"),
+    STORED(bytes, YS_FIELD_INT, "B", YS_FIELD_NULL, "of all its files"),
+    STORED(files, YS_FIELD_INT, "1", YS_FIELD_NULL, "that it consists of"),
+    STORED(elements, YS_FIELD_INT, "1", YS_FIELD_NULL, "of the network's parameters, running statistics included"),
+    STORED(parameter_bytes, YS_FIELD_INT, "B", YS_FIELD_NULL, "of all copies of them; null: they hide"),
+    STORED(is_said, YS_FIELD_FLAG, NULL, 0, "whether that is the adapter's word"),
+    STORED(found, YS_FIELD_REAL, "1", YS_FIELD_NULL, "share of the elements that were found in the files"),
+    STORED(copies, YS_FIELD_REAL, "1", YS_FIELD_NULL, "how often these are there, on average"),
+    STORED(logits_error, YS_FIELD_REAL, "1", YS_FIELD_NULL,
+           "of the loaded model, against the oracle with weights of that type; relative"),
+    STORED(logits_bound, YS_FIELD_REAL, "1", YS_FIELD_NULL, "how far rounding may move them"),
+};
+const struct ys_record ys_facts_stored_record = YS_RECORD("stored", struct ys_facts_stored, stored_fields);
+
 #define EVALUATION(type)                                                                                               \
     YS_FIELD(type, weights_bytes, YS_FIELD_INT, "B", LACKS, "size of the file of weights"),                            \
         YS_FIELD_OF(type, evaluation, YS_FIELD_OBJECT_OWNED, &ys_facts_evaluation_record, LACKS,                       \
@@ -370,6 +392,7 @@ static const struct ys_field facts_fields[] = {
     PART(agreement, YS_FIELD_OBJECT_OWNED, &ys_facts_agreement_record, LACKS,
          "of same weights: predictions against the built-in engine's"),
     PART(robustness, YS_FIELD_OBJECT_OWNED, &ys_facts_robustness_record, LACKS, "what attacks did to it"),
+    PART(stored, YS_FIELD_OBJECT_OWNED, &ys_facts_stored_record, LACKS, "what it saved and loaded again, in mode size"),
 };
 const struct ys_record ys_facts_record = YS_RECORD("facts", struct ys_facts, facts_fields);
 
@@ -381,6 +404,7 @@ void ys_facts_derive(struct ys_facts *facts)
         .version = ys_json_get_text(hello, "version", NULL),
         .runtime = ys_json_get_text(hello, "runtime", NULL),
         .no_work = ys_json_get_bool(hello, "no_work", false),
+        .has_graph = ys_json_get_bool(opened, "graph_from_file", true),
         .parameters = ys_json_get_int(opened, "parameters", YS_FIELD_NONE),
         .threads = ys_json_get_int(opened, "threads", YS_FIELD_NONE),
         .libraries = ys_json_get(opened, "libraries"),

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "crew/drive_attack.h"
+#include "crew/stored_model.h"
 #include "crew/traffic.h"
 #include "session/checked_message.h"
 
@@ -140,6 +141,20 @@ static void fill_after(struct ys_run *run, ys_json *message)
     fill_audit_save(run, message, YS_RUN_AUDIT_AFTER);
 }
 
+static void fill_model(struct ys_run *run, ys_json *message)
+{
+    char *path = ys_path_join(run->folder, YS_RUN_MODEL_NAME);
+    ys_json_set_string(message, "form", run->spec->stored->form);
+    ys_json_set_string(message, "path", path);
+    ys_free(path);
+}
+
+static void fill_forward(struct ys_run *run, ys_json *message)
+{
+    ys_json_set_int(message, "batch", run->spec->stored->got / run->batch);
+    ys_json_set_string(message, "mode", "eval");
+}
+
 /* What is answered. */
 
 static ys_status check_opened(struct ys_run *run, ys_json *reply)
@@ -174,6 +189,16 @@ static ys_status check_saved(struct ys_run *run, ys_json *reply)
                                "it said that %s has %" PRId64 " bytes; it has %" PRId64, run->save_name,
                                said.saved.bytes, (int64_t)file.st_size);
     return YS_OK;
+}
+
+static ys_status take_model(struct ys_run *run, ys_json *reply)
+{
+    return ys_run_take_model(run, reply);
+}
+
+static ys_status take_logits(struct ys_run *run, ys_json *reply)
+{
+    return ys_run_take_logits(run, reply);
 }
 
 /* What is done at a phase's end. */
@@ -272,6 +297,16 @@ static bool has_no_steps_left(const struct ys_run *run)
     return !has_steps_left(run);
 }
 
+static bool has_no_logits(const struct ys_run *run)
+{
+    return run->spec->stored->got == 0;
+}
+
+static bool has_rows_left(const struct ys_run *run)
+{
+    return run->spec->stored->got < run->spec->stored->rows;
+}
+
 static bool does_work(const struct ys_run *run)
 {
     return !run->no_work;
@@ -349,16 +384,15 @@ static const struct ys_phase training[] = {
      .progress = 1},
 };
 
+#define INFERENCE                                                                                                      \
+    {                                                                                                                  \
+        .stage = YS_STAGE_INFER, .request = "infer", .fill = fill_infer, .take = ys_run_take_latencies,                \
+        .check = check_steps, .after = look_at_last_answer, .times = AT(infer_ns, inferred_ns), .tells = true          \
+    }
+
 static const struct ys_phase inference[] = {
     OPEN_PLAN,
-    {.stage = YS_STAGE_INFER,
-     .request = "infer",
-     .fill = fill_infer,
-     .take = ys_run_take_latencies,
-     .check = check_steps,
-     .after = look_at_last_answer,
-     .times = AT(infer_ns, inferred_ns),
-     .tells = true},
+    INFERENCE,
     LOOK_AT_THREADS,
     LOOK_AT_LIBRARIES,
 };
@@ -369,6 +403,25 @@ static const struct ys_phase attacks[] = {
     {.stage = YS_STAGE_INPUT_GRADIENT, .after = attack},
     LOOK_AT_THREADS,
     LOOK_AT_LIBRARIES,
+};
+
+/** Of a session that loads: its requests are timed, then it tells the logits of all rows. */
+static const struct ys_phase loading[] = {
+    OPEN_PLAN,
+    INFERENCE,
+    LOOK_AT_THREADS,
+    {.is_due = has_no_logits, .after = look_at_libraries},
+    {.stage = YS_STAGE_FORWARD,
+     .request = "forward",
+     .is_due = has_rows_left,
+     .fill = fill_forward,
+     .check = take_logits,
+     .back = 1},
+};
+
+static const struct ys_phase saving[] = {
+    OPEN_PLAN,
+    {.stage = YS_STAGE_SAVE, .request = "save", .fill = fill_model, .check = take_model, .tells = true},
 };
 
 #define AUDIT_TRAIN .stage = YS_STAGE_TRAIN, .request = "train", .take = ys_run_take_block, .check = check_steps
@@ -393,6 +446,7 @@ const struct ys_order *ys_order_find(enum ys_mode mode)
         [YS_MODE_TRAIN] = {YS_MODE_TRAIN, YS_STAGE_TRAIN, training, sizeof training / sizeof training[0]},
         [YS_MODE_INFER] = {YS_MODE_INFER, YS_STAGE_INFER, inference, sizeof inference / sizeof inference[0]},
         [YS_MODE_ATTACK] = {YS_MODE_ATTACK, YS_STAGE_INPUT_GRADIENT, attacks, sizeof attacks / sizeof attacks[0]},
+        [YS_MODE_SIZE] = {YS_MODE_SIZE, YS_STAGE_INFER, loading, sizeof loading / sizeof loading[0]},
     };
     _Static_assert(sizeof orders / sizeof orders[0] == YS_MODE_COUNT, "one order a mode");
     return &orders[mode];
@@ -401,6 +455,12 @@ const struct ys_order *ys_order_find(enum ys_mode mode)
 const struct ys_order *ys_order_audited(void)
 {
     static const struct ys_order order = {YS_MODE_TRAIN, YS_STAGE_TRAIN, audited, sizeof audited / sizeof audited[0]};
+    return &order;
+}
+
+const struct ys_order *ys_order_saving(void)
+{
+    static const struct ys_order order = {YS_MODE_SIZE, YS_STAGE_SAVE, saving, sizeof saving / sizeof saving[0]};
     return &order;
 }
 

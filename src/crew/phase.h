@@ -44,6 +44,9 @@ const struct ys_order *ys_order_find(enum ys_mode mode);
 /** The order of a training under audit (struct ys_run_audit). */
 const struct ys_order *ys_order_audited(void);
 
+/** The order of a session of mode "size" that saves a model, which a second one then loads in the order of the mode. */
+const struct ys_order *ys_order_saving(void);
+
 /** Goes on with run->order, at run->phase, as far as it can without asking anything: takes the answer, if one has come,
  * does what belongs to the phase's end, and is then where something is to be asked, or at the order's end. Failures are
  * those of ys_session_request(). */

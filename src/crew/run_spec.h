@@ -34,6 +34,17 @@ struct ys_run_attack {
     struct ys_gradient_times *times; /* that the run's questions took, out */
 };
 
+/** A run of mode "size": a session that saves a model, or one that loads it again, whose plan has `stored`. */
+struct ys_run_stored {
+    const char *form;         /* borrowed */
+    const char *const *forms; /* of the recipe, which `hello` must tell too; borrowed, ended by NULL */
+    char *path;               /* of one that saves, out, owned by whoever made the spec: what it saved, real */
+    int64_t as_said;          /* likewise: bytes of parameters as the adapter says; YS_FIELD_NONE */
+    double *logits;           /* of one that loads, out: [rows, width], of whoever made the spec */
+    int64_t rows, width, got; /* `got` rows, out */
+};
+#define YS_RUN_MODEL_NAME "model" /* that a model is to be saved as, in the folder of its session */
+
 /** A host as it was named. */
 struct ys_run_host {
     char *name;    /* that ssh knows, USER@ before it or not */
@@ -53,6 +64,7 @@ struct ys_run_spec {
     int64_t round;
     const struct ys_run_audit *audit;   /* NULL: an ordinary run */
     const struct ys_run_attack *attack; /* in mode "attack"; else NULL */
+    struct ys_run_stored *stored;       /* in mode "size"; else NULL */
     bool looks_at_answers;              /* in mode "infer": an adapter with the feature `answers` shows them */
     bool by_turns;                      /* it shares its time with others (run/turns.h) */
     /** For a progress line: `fraction` 0 to 1 of the run's steps. At most ten times a second; may be NULL. */

@@ -35,6 +35,7 @@ void ys_framework_free(struct ys_framework *framework)
     free_list(framework->argv);
     free_list(framework->env);
     ys_json_free(framework->options);
+    ys_json_free(framework->forms);
     ys_free(framework);
 }
 
@@ -212,6 +213,9 @@ static ys_status fill(struct ys_framework *framework, const struct ys_recipe *re
     framework->disk_bytes = home->disk_bytes;
     framework->reads_onnx = recipe->reads_onnx;
     framework->options = ys_json_copy(recipe->options);
+    framework->forms = ys_json_array();
+    for (size_t i = 0; recipe->forms && recipe->forms[i]; i++)
+        ys_json_append(framework->forms, ys_json_string(recipe->forms[i]));
     ys_buf_printf(&closure, "%s|%s|", recipe->text, version);
     if (recipe->reads_onnx)
         ys_buf_printf(&closure, "onnx %d|", YS_ONNX_VERSION);

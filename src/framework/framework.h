@@ -47,6 +47,7 @@ struct ys_framework {
     char closure[YS_SHA256_TEXT];     /* over the recipe, the adapter's files, the pinned requirements, the program */
     char fingerprint[YS_SHA256_TEXT]; /* over the files of its environment, set by ys_framework_hold(); "" where it has
                                          none of its own */
+    ys_json *forms;                   /* in which its adapter stores a model, its own first: texts; empty: none */
     ys_json *options;                 /* {NAME: {type: "bool"|"number"|"text"|"choice", choices: [...], help: ...}} */
 };
 

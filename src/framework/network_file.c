@@ -9,7 +9,7 @@
 
 ys_status ys_framework_model_file(const struct ys_framework *framework, struct ys_plan *plan)
 {
-    if (!framework->reads_onnx)
+    if (!framework->reads_onnx || plan->stored)
         return YS_OK;
     char *path = ys_path_join(plan->folder, "model.onnx");
     ys_status status = ys_onnx_convert(plan->graph, plan->weights, ys_format_of(plan->precision)->dtype, path);

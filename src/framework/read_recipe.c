@@ -35,6 +35,7 @@ void ys_recipe_free(struct ys_recipe *recipe)
         ys_free(texts[i]);
     free_texts(recipe->versions);
     free_texts(recipe->also);
+    free_texts(recipe->forms);
     free_texts(recipe->env);
     ys_json_free(recipe->options);
     ys_json_free(recipe->own);
@@ -101,7 +102,7 @@ static ys_status set_modes(struct ys_recipe *recipe, const struct ys_ini_entry *
     char **words = NULL;
     add_words(&words, entry->value, ", ");
     ys_status status = YS_OK;
-    memset(recipe->has_mode, false, sizeof recipe->has_mode);
+    recipe->has_mode[YS_MODE_TRAIN] = recipe->has_mode[YS_MODE_INFER] = recipe->has_mode[YS_MODE_ATTACK] = false;
     for (size_t i = 0; status == YS_OK && words && words[i]; i++) {
         const int mode = ys_name_find(&ys_modes, words[i]);
         if (mode != YS_NAME_NONE)
@@ -153,11 +154,26 @@ static ys_status set_kind(struct ys_recipe *recipe, const struct ys_ini_entry *e
                            : ys_ini_fail(&entry->value_place, "kind = %s: write tool, or leave it away", entry->value);
 }
 
-static const char *const keys[] = {"name",         "title",     "program",      "adapter",  "uses",
-                                   "versions",     "python",    "requirements", "index",    "get",
-                                   "limits",       "download",  "disk",         "no_work",  "double",
-                                   "model_format", "modes",     "env.NAME",     "opt.NAME", "own.DATA.KEY",
-                                   "unpinned",     "elsewhere", "also",         "kind",     NULL};
+static const char *const keys[] = {
+    "name",         "title",        "program", "adapter",  "uses",     "versions",     "python",
+    "requirements", "index",        "get",     "limits",   "download", "disk",         "no_work",
+    "double",       "model_format", "modes",   "env.NAME", "opt.NAME", "own.DATA.KEY", "unpinned",
+    "elsewhere",    "also",         "kind",    "forms",    NULL};
+
+static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+{
+    const struct {
+        const char *key;
+        char ***field;
+    } lists[] = {{"versions", &recipe->versions}, {"also", &recipe->also}, {"forms", &recipe->forms}};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (strcmp(entry->key, lists[i].key) == 0) {
+            add_words(lists[i].field, entry->value, ", ");
+            recipe->has_mode[YS_MODE_SIZE] = recipe->forms != NULL;
+            return true;
+        }
+    return false;
+}
 
 static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -183,11 +199,8 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
             *texts[i].field = ys_strdup(entry->value);
             return YS_OK;
         }
-    const bool is_versions = strcmp(entry->key, "versions") == 0;
-    if (is_versions || strcmp(entry->key, "also") == 0) {
-        add_words(is_versions ? &recipe->versions : &recipe->also, entry->value, ", ");
+    if (set_words(recipe, entry))
         return YS_OK;
-    }
     const bool is_disk = strcmp(entry->key, "disk") == 0;
     if (is_disk || strcmp(entry->key, "download") == 0)
         return set_size(is_disk ? &recipe->disk_bytes : &recipe->download_bytes, entry);

@@ -31,6 +31,7 @@ struct ys_recipe {
     bool is_tool;                        /* an environment alone: nothing that a study could name runs in it */
     bool no_work, has_double, reads_onnx;
     bool has_mode[YS_MODE_COUNT]; /* of its adapter; train and infer without a key `modes` */
+    char **forms;                 /* of stored models, its own first, ended by NULL; NULL: its adapter has none */
     char **env;                   /* "NAME=value", ended by NULL */
     ys_json *options;             /* as in struct ys_framework */
     ys_json *own;                 /* defaults by data set, see framework/own_settings.h */

@@ -11,8 +11,8 @@
 struct dimension {
     const struct ys_setting *setting;
     ys_json **values; /* borrowed from the setting, or of `typed` */
-    ys_json **typed;  /* YS_OPTION_OPT: values for the current framework, owned */
-    size_t index;
+    ys_json **typed;  /* of an option, and of key form: values for the current framework, owned */
+    size_t count, index;
 };
 
 /* The points of one section that have one framework. */
@@ -101,7 +101,13 @@ static ys_status type_opts(const struct expansion *expansion, const struct grid 
 static ys_status add_dimension(const struct expansion *expansion, struct grid *grid, struct ys_setting *setting)
 {
     struct dimension *dimension = &grid->dimensions[grid->count++];
-    *dimension = (struct dimension){.setting = setting, .values = setting->values};
+    *dimension = (struct dimension){.setting = setting, .values = setting->values, .count = setting->axis.count};
+    if (strcmp(setting->option->name, "form") == 0) {
+        ys_status status =
+            ys_forms_expand(expansion->resolver->hooks, grid->framework, setting, &dimension->typed, &dimension->count);
+        dimension->values = dimension->typed;
+        return status == YS_OK ? YS_OK : ys_ini_fail_in(&setting->value_place, status);
+    }
     if (setting->option->type != YS_OPTION_OPT)
         return YS_OK;
     setting->matched = true;
@@ -134,7 +140,7 @@ static void clear_grid(struct grid *grid)
 {
     for (size_t d = 0; d < grid->count; d++) {
         struct dimension *dimension = &grid->dimensions[d];
-        for (size_t i = 0; dimension->typed && i < dimension->setting->axis.count; i++)
+        for (size_t i = 0; dimension->typed && i < dimension->count; i++)
             ys_json_free(dimension->typed[i]);
         ys_free(dimension->typed);
     }
@@ -145,7 +151,7 @@ static void clear_grid(struct grid *grid)
 static bool advance(struct grid *grid)
 {
     for (size_t d = grid->count; d-- > 0;) {
-        if (++grid->dimensions[d].index < grid->dimensions[d].setting->axis.count)
+        if (++grid->dimensions[d].index < grid->dimensions[d].count)
             return true;
         grid->dimensions[d].index = 0;
     }
@@ -289,10 +295,16 @@ static void finish_attack(ys_json *keys)
         ys_json_set(keys, of_attacks[i], ys_json_null());
 }
 
-/* The mode whose keys say something: of attacks that of training, in which the weights come about. */
+/* Whether a mode is of same weights alone. */
+static bool needs_same(const char *mode)
+{
+    return strcmp(mode, "attack") == 0 || strcmp(mode, "size") == 0;
+}
+
+/* The mode whose keys say something: of what needs the same weights that of training, in which they come about. */
 static const char *mode_of_keys(const char *mode)
 {
-    return strcmp(mode, "attack") == 0 ? "train" : mode;
+    return needs_same(mode) ? "train" : mode;
 }
 
 /* Makes null what says nothing in the trial's mode, or in its way to compare, and says the optimizer's numbers. A trial
@@ -300,9 +312,9 @@ static const char *mode_of_keys(const char *mode)
  * `has_ranks`: they are given, and not usual. */
 static ys_status finish_keys(ys_json *keys, bool has_ranks)
 {
-    const bool attacks = strcmp(ys_json_get_text(keys, "mode", ""), "attack") == 0;
-    const char *mode = mode_of_keys(ys_json_get_text(keys, "mode", "")),
-               *compare = ys_json_get_text(keys, "compare", "");
+    const char *compare = ys_json_get_text(keys, "compare", "");
+    const int asked = ys_name_find(&ys_modes, ys_json_get_text(keys, "mode", ""));
+    const char *said = ys_name_of(&ys_modes, asked), *mode = mode_of_keys(said);
     struct ys_job_optimizer optimizer;
     for (const struct ys_option *option = ys_options(); option->name; option++)
         if ((option->mode && strcmp(option->mode, mode) != 0) ||
@@ -310,7 +322,7 @@ static ys_status finish_keys(ys_json *keys, bool has_ranks)
             ys_json_set(keys, option->name, ys_json_null());
     if (strcmp(compare, "same-weights") == 0) {
         ys_json_set(keys, "eval_every", ys_json_null());
-        ys_json_set_string(keys, "mode", attacks ? "attack" : "infer");
+        ys_json_set_string(keys, "mode", needs_same(said) ? said : "infer");
     }
     finish_attack(keys);
     YS_TRY(finish_ranks(keys, has_ranks));
@@ -374,6 +386,22 @@ static ys_status fill_own(const struct expansion *expansion, const struct grid *
     return status;
 }
 
+/* Of key form, whose one value may be several for a framework. */
+static bool names_several(const struct ys_setting *setting)
+{
+    return strcmp(setting->key, "form") == 0 && strcmp(setting->axis.texts[0], "all") == 0;
+}
+
+static ys_status finish_form(const struct expansion *expansion, const struct grid *grid, ys_json *trial, ys_json *keys)
+{
+    char *reason = NULL;
+    ys_status status = ys_forms_finish(expansion->resolver->hooks, grid->framework, keys, &reason);
+    if (reason)
+        ys_json_set_string(trial, "unsupported", reason);
+    ys_free(reason);
+    return status;
+}
+
 static ys_status fill_trial(const struct expansion *expansion, const struct grid *grid, struct ys_buf *id,
                             ys_json *trial, ys_json *factors, ys_json *keys, ys_json *options, ys_json *env)
 {
@@ -395,11 +423,14 @@ static ys_status fill_trial(const struct expansion *expansion, const struct grid
                            : type == YS_OPTION_OPT ? opt_name(setting->key)
                                                    : setting->key;
         ys_json_set(into, name, ys_json_copy(value));
-        if (setting->axis.count > 1)
-            add_factor(setting->key, setting->axis.texts[dimension->index], value, id, factors);
+        if (setting->axis.count > 1 || names_several(setting))
+            add_factor(setting->key,
+                       dimension->index < setting->axis.count ? setting->axis.texts[dimension->index] : "", value, id,
+                       factors);
     }
     if (!ys_json_get_text(keys, "data", NULL))
         ys_json_set_string(keys, "data", "synthetic");
+    YS_TRY(finish_form(expansion, grid, trial, keys));
     return finish_keys(keys, find_dimension(grid, "ranks") != NULL);
 }
 
@@ -455,7 +486,7 @@ static ys_status expand_grid(struct expansion *expansion, struct grid *grid)
 {
     double points = 1;
     for (size_t d = 0; d < grid->count; d++)
-        points *= (double)grid->dimensions[d].setting->axis.count;
+        points *= (double)grid->dimensions[d].count;
     if ((double)expansion->points + points > YS_JOB_POINT_LIMIT)
         return ys_ini_fail(&grid->section->place,
                            "with section [%s] the study has more than %d points: shorten its axes", grid->section->name,
@@ -563,6 +594,16 @@ static ys_status check_compare(const struct expansion *expansion, const struct y
                            "section [%s] has compare = same-weights, which trains the weights first and then answers "
                            "requests: leave mode = infer out",
                            section->name);
+    const struct ys_setting *form = ys_layer_find(&section->all, "form");
+    if (!same && strcmp(word, "size") == 0)
+        return ys_ini_fail(&mode->place,
+                           "mode = size stores the same weights by every framework, and section [%s] has compare = %s: "
+                           "write compare = same-weights",
+                           section->name, compare);
+    if (form && strcmp(word, "size") != 0)
+        return ys_ini_fail(&form->place,
+                           "form is for mode = size, and section [%s] has mode = %s: remove it, or write mode = size",
+                           section->name, word);
     if (!same && strcmp(word, "attack") == 0)
         return ys_ini_fail(&mode->place,
                            "mode = attack asks every framework for the gradients of the same weights, and section [%s] "

@@ -23,6 +23,11 @@ static void add(struct ys_job_flags *flags, char *key_taken, const char *value)
     flags->items[flags->count++] = (struct ys_job_flag){.key = key_taken, .value = copy};
 }
 
+void ys_job_flags_add(struct ys_job_flags *flags, const char *key, const char *value)
+{
+    add(flags, ys_strdup(key), value);
+}
+
 /* Whether argv[at] is the flag of `key`, "--key" or "--key=value". */
 static bool is_flag(char *const *argv, int at, const char *key)
 {

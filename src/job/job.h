@@ -51,6 +51,8 @@ struct ys_job_hooks {
     /** What a framework (no version) comes with for the data set `data`: *own is a new object {key: typed value} of
      * work keys; NULL, with *reason (new, ys_free), where it has none. YS_ENOTFOUND: there is no such framework. */
     ys_status (*own_settings)(void *context, const char *framework, const char *data, ys_json **own, char **reason);
+    /** The forms in which a framework stores a model, its own first: a new array of texts, empty where it has none. */
+    ys_status (*forms)(void *context, const char *framework, ys_json **forms);
 };
 
 struct ys_job_flag {
@@ -69,6 +71,8 @@ struct ys_job_flags {
  * was given before (`exclude` may come again). Anything that is no key of the table is left alone with YS_OK. */
 ys_status ys_job_flags_take(struct ys_job_flags *flags, int argc, char *const *argv, int *at,
                             bool *taken) YS_MUST_CHECK;
+/** Adds a flag as it was given. */
+void ys_job_flags_add(struct ys_job_flags *flags, const char *key, const char *value);
 void ys_job_flags_fini(struct ys_job_flags *flags);
 
 /** Reads the study at `path`, which may be a pipe, "-" for standard input; NULL: `flags` alone describe it, in one

@@ -91,6 +91,15 @@ ys_status ys_exclude_parse(const struct ys_resolver *resolver, const char *text,
                            struct ys_exclude *exclude) YS_MUST_CHECK;
 void ys_exclude_fini(struct ys_exclude *exclude);
 
+/** The values that `setting` of key form has for a framework (new, count of them): names as they are, "own" its first,
+ * "all" all of them, each once; "own" where it has none. */
+ys_status ys_forms_expand(const struct ys_job_hooks *hooks, const char *framework, const struct ys_setting *setting,
+                          ys_json ***values, size_t *count) YS_MUST_CHECK;
+/** Makes "own" of a trial's keys the name that it has, null outside of mode size. *unsupported (new) says why a trial
+ * cannot be run; else it stays. */
+ys_status ys_forms_finish(const struct ys_job_hooks *hooks, const char *framework, ys_json *keys,
+                          char **unsupported) YS_MUST_CHECK;
+
 /** Finds the sections of what was read, and what holds in each. */
 ys_status ys_resolver_find_sections(struct ys_resolver *resolver) YS_MUST_CHECK;
 /** The trials of all sections, as in struct ys_job. `repeat` and `max_runs` are those of the study. */

@@ -64,10 +64,11 @@ static const struct ys_option options[] = {
     {"max_runs", YS_OPTION_STUDY, YS_OPTION_INT, .low = 1, .high = 100000, .standard = "1000",
      .help = "refuse studies of more runs (trials times repeat) than this"},
 
-    {"mode", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "train|infer|attack",
+    {"mode", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "train|infer|attack|size",
      .also = "training=train|inference=infer", .standard = "train",
      .help = "what is measured: training; answering requests with the untrained network; or, with compare = same-weights "
-             "alone, giving the gradients that attacks ask for"},
+             "alone, giving the gradients that attacks ask for, or what a stored model takes on disk and whether it "
+             "loads again"},
     {"framework", YS_OPTION_WORK, YS_OPTION_FRAMEWORK, .axis = true, .standard = "builtin",
      .help = "who does the work: a recipe's name, with @VERSION for another than its newest"},
     {"device", YS_OPTION_WORK, YS_OPTION_WORD, .axis = true, .choices = "cpu", .standard = "cpu",
@@ -193,6 +194,9 @@ static const struct ys_option options[] = {
     {"rows", YS_OPTION_WORK, YS_OPTION_INT, .compare = "same-weights", .axis = true, .low = 1, .high = 2147483648.0,
      .unit = "rows", .none = "all",
      .help = "test rows that compare = same-weights predicts: the first so many, or all where there are fewer"},
+    {"form", YS_OPTION_WORK, YS_OPTION_NAME, .axis = true, .standard = "own",
+     .help = "of mode = size: the form in which a framework stores the model, of those that `forms` of its recipe lists; "
+             "own: its first; all: each of them"},
     {"taught.batch", YS_OPTION_WORK, YS_OPTION_INT, .compare = "same-weights", .axis = true, .low = 1, .high = 1048576,
      .unit = "rows", .standard = "64",
      .help = "rows of a batch with which the weights of compare = same-weights are trained, whatever batch is"},

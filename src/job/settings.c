@@ -98,6 +98,7 @@ static const struct ys_field fields[] = {
      NULL, &switches},
     WORD(compare, &ys_compares, "what trials have in common"),
     KEY(rows, YS_FIELD_INT, "rows", YS_FIELD_NULL, "test rows that same weights predict; null: all"),
+    KEY(form, YS_FIELD_TEXT, NULL, YS_FIELD_LATER | YS_FIELD_NULL, "of a stored model; null but in mode size"),
     {"taught.batch", YS_FIELD_INT, offsetof(struct ys_trial_settings, taught_batch), "rows",
      YS_FIELD_LATER | YS_FIELD_NULL, "rows of a training batch of the common weights; null where there are none"},
     KEY(own_of, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "framework whose defaults are taken; null: nobody's"),

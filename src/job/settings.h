@@ -75,6 +75,7 @@ struct ys_trial_settings {
     int attack_transfer;                  /* enum ys_switch; YS_NAME_NONE likewise */
     int compare;                          /* enum ys_compare */
     int64_t rows;
+    char *form; /* of a stored model, in mode size; else NULL */
     int64_t
         taught_batch; /* key "taught.batch"; none where no common weights are trained, or before there was the key */
     char *own_of, *own_data;

@@ -84,7 +84,7 @@ static void put_setting(const struct ys_recommend_of *of, const struct ys_option
         return;
     ys_buf_printf(line, "%s = ", option->name);
     if (strcmp(option->name, "mode") == 0 && is_word(of->keys, "compare", "same-weights") &&
-        !is_word(of->keys, "mode", "attack"))
+        is_word(of->keys, "mode", "infer"))
         ys_buf_puts(line, "train"); /* as the file had it: the weights are trained first */
     else if (lacks)
         ys_buf_puts(line, option->none);

@@ -82,6 +82,19 @@ static ys_status ask(const struct ys_framework *framework, const struct ys_plan 
     return status;
 }
 
+ys_status ys_logits_ask(const struct ys_framework *framework, const struct ys_plan *plan, int64_t rows, int64_t width,
+                        double *values, char **reason)
+{
+    struct answers answers = {.rows = rows, .width = width};
+    ys_status status = ask(framework, plan, NULL, YS_EVIDENCE_PATIENCE_S, &answers);
+    *reason = answers.reason;
+    answers.reason = NULL;
+    if (status == YS_OK && !*reason)
+        memcpy(values, answers.values, (size_t)(rows * width) * sizeof *values);
+    answers_fini(&answers);
+    return status;
+}
+
 void ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, struct ys_plan *plan)
 {
     plan->steps = agreement->batches;

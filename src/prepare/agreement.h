@@ -23,6 +23,11 @@ ys_status ys_agreement_open(const struct ys_teacher *teacher, const struct ys_tr
                             uint64_t seed, struct ys_agreement *agreement) YS_MUST_CHECK;
 void ys_agreement_fini(struct ys_agreement *agreement); /* a zeroed one is fine */
 
+/** Asks `framework` for the logits of the first `rows` rows of `plan`'s batches, evaluated: `values` [rows, width]. An
+ * adapter that fails is YS_OK with *reason, new, which begins with its status. */
+ys_status ys_logits_ask(const struct ys_framework *framework, const struct ys_plan *plan, int64_t rows, int64_t width,
+                        double *values, char **reason) YS_MUST_CHECK;
+
 /** Makes of a trial's plan that of the prediction: the common weights, the test rows. */
 void ys_agreement_plan(const struct ys_agreement *agreement, const struct ys_trial *trial, struct ys_plan *plan);
 

@@ -109,6 +109,8 @@ static ys_status describe(const struct ys_adapter_ops *ops, ys_json *reply)
     YS_TRY(ys_adapter_set_names(reply, "ops", about->ops));
     YS_TRY(ys_adapter_set_names(reply, "optimizers", about->optimizers));
     YS_TRY(ys_adapter_set_names(reply, "features", features));
+    if (about->forms)
+        YS_TRY(ys_adapter_set_names(reply, "forms", about->forms));
     return ys_json_set_bool(reply, "no_work", about->no_work);
 }
 
@@ -133,6 +135,8 @@ static bool has_mode(const struct ys_adapter_ops *ops, enum ys_mode mode)
         return ops->infer != NULL;
     case YS_MODE_ATTACK:
         return ops->input_gradient != NULL;
+    case YS_MODE_SIZE:
+        return ops->infer != NULL && ops->save_form != NULL;
     }
     return false;
 }
@@ -364,8 +368,30 @@ static ys_status on_input_gradient(struct server *server, const struct adapter_r
     return server->ops->input_gradient(server->self, inputs, cotangent, path, request->reply);
 }
 
+static bool has_form(const struct ys_adapter_about *about, const char *form)
+{
+    for (size_t i = 0; about->forms && about->forms[i]; i++)
+        if (strcmp(about->forms[i], form) == 0)
+            return true;
+    return false;
+}
+
+static ys_status save_form(const struct server *server, const struct adapter_request *request, const char *form)
+{
+    const char *path;
+    YS_TRY(take_path(request->message, "path", true, &path));
+    if (!server->ops->save_form || !has_form(&server->ops->about, form))
+        return ys_fail(YS_EUNSUPPORTED, "this adapter saves no form \"%s\"", form);
+    YS_TRY(server->ops->save_form(server->self, form, path));
+    YS_TRY(ys_json_set_string(request->reply, "type", "saved"));
+    return ys_json_set_string(request->reply, "path", path);
+}
+
 static ys_status on_save(struct server *server, const struct adapter_request *request)
 {
+    const char *form = ys_json_get_text(request->message, "form", NULL);
+    if (form)
+        return save_form(server, request, form);
     const char *format = ys_json_get_text(request->message, "format", "");
     if (strcmp(format, "safetensors") != 0)
         return ys_fail(YS_EUNSUPPORTED, "this adapter saves the format \"safetensors\", not \"%s\"", format);
@@ -419,7 +445,8 @@ static bool is_there(const struct ys_adapter_ops *ops, enum ys_stage question)
 static ys_status check_mode(const struct server *server, const struct question *question)
 {
     const int mode = (int)server->mode->mode;
-    return question->mode == YS_MODE_ANY || question->mode == mode
+    const bool fits = question->mode == YS_MODE_INFER ? server->mode->answers : question->mode == mode;
+    return question->mode == YS_MODE_ANY || fits
                ? YS_OK
                : ys_fail(YS_EPROTOCOL, "\"%s\" needs a plan of mode \"%s\"; this one's is \"%s\"", question->type,
                          ys_name_of(&ys_modes, question->mode), ys_name_of(&ys_modes, mode));

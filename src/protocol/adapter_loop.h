@@ -20,6 +20,7 @@
 struct ys_adapter_about {
     const char *adapter, *framework;
     const char *const *precisions, *const *ops, *const *optimizers;
+    const char *const *forms; /* in which it saves and loads a whole model, its own first; NULL: in none */
     bool no_work;
     bool dist;  /* several processes train together: it reads the plan's `dist` */
     bool alone; /* and where its strategy says so they exchange nothing */
@@ -34,8 +35,8 @@ struct ys_adapter_logits {
 
 /** What an adapter can do. `self` is what was given to ys_adapter_serve(). A function that is NULL is answered by
  * `unsupported`. Those after `open` are called only between a successful `open` and `close`, and only as the plan's
- * mode allows: `backward`, `train` and `step` with a count above 0 in "train", `infer` in "infer". A function that
- * fails leaves its message in ys_error(); the status becomes the code of the error message (see
+ * mode allows: `backward`, `train` and `step` with a count above 0 in "train", `infer` in "infer" and "size". A
+ * function that fails leaves its message in ys_error(); the status becomes the code of the error message (see
  * ys_adapter_error_code()). */
 struct ys_adapter_ops {
     struct ys_adapter_about about;
@@ -73,6 +74,9 @@ struct ys_adapter_ops {
     /** The same with the optimizer's state beside them, under the names of docs/protocol.md ("save"); floats as the
      * plan's precision has them. */
     ys_status (*save_state)(void *self, const char *path);
+    /** Writes the whole model to the file `path`, in one of `forms`, in a plan of mode "size"; `open` of a plan with
+     * `stored` takes it from there. NULL where there are no forms. */
+    ys_status (*save_form)(void *self, const char *form, const char *path);
     /** Called once for every successful open. */
     void (*close)(void *self);
 };

@@ -39,6 +39,7 @@
     M(hello, ops, TEXTS, 0) \
     M(hello, optimizers, TEXTS, 0) \
     M(hello, features, TEXTS, 0) \
+    M(hello, forms, TEXTS, 0) \
     M(hello, no_work, TRUTH, 0) \
     M(opened, parameters, WHOLE, 0) \
     M(opened, threads, WHOLE, 0) \
@@ -48,6 +49,8 @@
     M(opened, exchange, TEXT, 0) \
     M(opened, network, PATH, 0) \
     M(opened, exchange_bytes, WHOLE, 0) \
+    M(opened, graph_from_file, TRUTH, 0) \
+    M(opened, files, TEXTS, 0) \
     M(tensors, path, PATH, 1) \
     M(tensors, multiply_adds, WHOLE, 0) \
     M(tensors, computed_ns, WHOLE, 0) \
@@ -71,7 +74,8 @@
     M(latencies, prompt_ns, ARRAY, 0) \
     M(latencies, token_ns, ARRAY, 0) \
     M(saved, path, PATH, 1) \
-    M(saved, bytes, WHOLE, 1) \
+    M(saved, bytes, WHOLE, 0) \
+    M(saved, parameters_as_said, WHOLE, 0) \
     M(error, code, TEXT, 1) \
     M(error, stage, TEXT, 0) \
     M(error, op, TEXT, 0) \
@@ -92,6 +96,7 @@ struct ys_message {
         const ys_json *ops;
         const ys_json *optimizers;
         const ys_json *features;
+        const ys_json *forms;
         bool no_work;
     } hello;
     struct {
@@ -103,6 +108,8 @@ struct ys_message {
         const char *exchange;
         const char *network;
         int64_t exchange_bytes;
+        bool graph_from_file;
+        const ys_json *files;
     } opened;
     struct {
         const char *path;
@@ -135,6 +142,7 @@ struct ys_message {
     struct {
         const char *path;
         int64_t bytes;
+        int64_t parameters_as_said;
     } saved;
     struct {
         const char *code;

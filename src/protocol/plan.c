@@ -52,12 +52,18 @@ static const struct ys_field dist_fields[] = {
 };
 static const struct ys_record dist_record = YS_RECORD("dist", struct ys_plan_dist, dist_fields);
 
+static const struct ys_field stored_fields[] = {
+    YS_FIELD(struct ys_plan_stored, form, YS_FIELD_TEXT, NULL, OPTIONAL, "of those that hello tells"),
+    YS_FIELD(struct ys_plan_stored, path, YS_FIELD_TEXT, NULL, OPTIONAL, "of a file or folder"),
+};
+static const struct ys_record stored_record = YS_RECORD("stored", struct ys_plan_stored, stored_fields);
+
 #define SAYS(member, kind, flags, what) YS_FIELD(struct ys_plan, member, kind, NULL, flags, what)
 #define HAS(member, record, what)       YS_FIELD_OF(struct ys_plan, member, YS_FIELD_OBJECT, record, OPTIONAL, what)
 static const struct ys_field plan_fields[] = {
     SAYS(format, YS_FIELD_TEXT, OPTIONAL, YS_PLAN_FORMAT),
     SAYS(version, YS_FIELD_INT, OPTIONAL, "1"),
-    YS_FIELD_NAMED(struct ys_plan, mode, &ys_modes, OPTIONAL, "train, infer or attack"),
+    YS_FIELD_NAMED(struct ys_plan, mode, &ys_modes, OPTIONAL, "train, infer, attack or size"),
     SAYS(model, YS_FIELD_TEXT, OPTIONAL, "a name, for messages only"),
     SAYS(graph, YS_FIELD_TEXT, OPTIONAL, "path of the network"),
     SAYS(weights, YS_FIELD_TEXT, OPTIONAL, "path of the initial values"),
@@ -81,6 +87,8 @@ static const struct ys_field plan_fields[] = {
     HAS(dist, &dist_record, "this process among those of the run"),
     SAYS(folder, YS_FIELD_TEXT, OPTIONAL, "where the adapter may write"),
     SAYS(onnx, YS_FIELD_TEXT, LACKS, "path of graph and weights in one, for frameworks that read ONNX"),
+    YS_FIELD_OF(struct ys_plan, stored, YS_FIELD_OBJECT_OWNED, &stored_record, LACKS,
+                "that the network is loaded from"),
     SAYS(state, YS_FIELD_TEXT, LACKS, "path of what the optimizer begins with, of the built-in engine alone"),
 };
 const struct ys_record ys_plan_record = YS_RECORD("plan", struct ys_plan, plan_fields);
@@ -167,7 +175,8 @@ static ys_status check_dist(const struct ys_plan_dist *dist, int64_t batch)
 ys_status ys_plan_check(const struct ys_plan *plan)
 {
     if (plan->mode == YS_NAME_NONE)
-        return ys_fail(YS_EPROTOCOL, "the plan lacks \"mode\", which must be \"train\", \"infer\" or \"attack\"");
+        return ys_fail(YS_EPROTOCOL,
+                       "the plan lacks \"mode\", which must be \"train\", \"infer\", \"attack\" or \"size\"");
     YS_TRY(check_range("batch", plan->batch, INT32_MAX));
     YS_TRY(check_range("steps", plan->steps, INT64_MAX));
     if (ys_mode_of(plan->mode)->trains)
@@ -180,6 +189,9 @@ ys_status ys_plan_check(const struct ys_plan *plan)
         YS_TRY(check_range("tokens", plan->tokens, YS_PROTOCOL_LATENCIES_LIMIT));
     }
     YS_TRY(check_dist(&plan->dist, plan->batch));
+    if (plan->stored && (!plan->stored->form || !plan->stored->path || plan->mode != YS_MODE_SIZE))
+        return ys_fail(YS_EPROTOCOL,
+                       "the plan's \"stored\" must have form and path, and is there only in mode \"size\"");
     if (!plan->folder)
         return ys_fail(YS_EPROTOCOL, "the plan lacks \"folder\", the folder that answers are written to");
     return YS_OK;

@@ -46,16 +46,23 @@ struct ys_plan_dist {
     int64_t bucket_bytes; /* of gradients that are exchanged together; YS_FIELD_NONE: the framework's own */
 };
 
+/** What another session has saved: the network is taken from it, or at least its weights. */
+struct ys_plan_stored {
+    char *form; /* one of those that the adapter's `hello` tells */
+    char *path; /* of a file or folder, absolute */
+};
+
 /** All texts, lists and JSON are owned. */
 struct ys_plan {
     char *format;
     int64_t version;
-    int mode;              /* enum ys_mode */
-    char *model;           /* a name, for messages only */
-    char *graph, *weights; /* paths */
-    char *onnx;            /* path of both as one file, for frameworks that read ONNX; NULL */
-    char *state;           /* path of what the optimizer begins with, named as `save` does, for the built-in engine
-                              alone; NULL: zero */
+    int mode;                      /* enum ys_mode */
+    char *model;                   /* a name, for messages only */
+    char *graph, *weights;         /* paths */
+    char *onnx;                    /* path of both as one file, for frameworks that read ONNX; NULL */
+    struct ys_plan_stored *stored; /* owned; of a session that loads it, whose plan has no weights; else NULL */
+    char *state; /* path of what the optimizer begins with, named as `save` does, for the built-in engine
+                    alone; NULL: zero */
     struct ys_plan_input input;
     int64_t batch, steps, block; /* in mode infer steps are the batches that requests take in turn */
     int64_t eval_every;          /* steps between two saves; 0: none */

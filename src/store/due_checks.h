@@ -6,8 +6,17 @@
 
 #include "base/json/record.h"
 
-enum ys_due_check { YS_DUE_FIRST_LOSS, YS_DUE_WEIGHTS, YS_DUE_ANSWERS, YS_DUE_OUTCOMES, YS_DUE_AUDIT, YS_DUE_CHECKS };
-extern const struct ys_names ys_due_checks; /* "first loss", "weights", "answers", "outcomes", "audit" */
+enum ys_due_check {
+    YS_DUE_FIRST_LOSS,
+    YS_DUE_WEIGHTS,
+    YS_DUE_ANSWERS,
+    YS_DUE_OUTCOMES,
+    YS_DUE_STORED,
+    YS_DUE_AUDIT,
+    YS_DUE_CHECKS
+};
+extern const struct ys_names
+    ys_due_checks; /* "first loss", "weights", "answers", "outcomes", "stored model", "audit" */
 
 /* From good to bad: of the runs of a trial the worst counts. */
 enum ys_due_state {

@@ -51,12 +51,20 @@ static bool is_real_folder(const char *path)
 
 /* Arrays that an adapter read or wrote: weights, checkpoints, predictions, those in the folder in which it was
  * asked for more, and those of other ranks. Nothing that is stored refers to them. */
+static void sweep_saved(const char *path, const char *name, const struct ys_sweep *sweep)
+{
+    if (strcmp(name, "adapter.log") != 0)
+        remove_one(path, sweep);
+}
+
 static void sweep_array(const char *path, const char *name, const struct ys_sweep *sweep)
 {
     if (ends_in(name, ".safetensors") || ends_in(name, ".onnx"))
         remove_one(path, sweep);
     else if ((strcmp(name, "agreement") == 0 || strncmp(name, "rank-", 5) == 0) && is_real_folder(path))
         each_entry(path, sweep_array, sweep);
+    else if (strcmp(name, "saving") == 0 && is_real_folder(path))
+        each_entry(path, sweep_saved, sweep);
 }
 
 void ys_store_sweep_run(const char *folder, const struct ys_sweep *sweep)

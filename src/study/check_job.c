@@ -467,6 +467,15 @@ static ys_status own_settings(void *context, const char *framework, const char *
     return ys_framework_own(framework, data, context, own, reason);
 }
 
+static ys_status forms_of(void *context, const char *name, ys_json **forms)
+{
+    struct ys_framework *framework = NULL;
+    YS_TRY(ys_framework_find(name, context, &framework));
+    *forms = ys_json_copy(framework->forms);
+    ys_framework_free(framework);
+    return YS_OK;
+}
+
 struct ys_job_hooks ys_study_job_hooks(const char *const *recipe_dirs)
 {
     return (struct ys_job_hooks){
@@ -475,5 +484,6 @@ struct ys_job_hooks ys_study_job_hooks(const char *const *recipe_dirs)
         .check_framework = check_framework,
         .check_option = check_option,
         .own_settings = own_settings,
+        .forms = forms_of,
     };
 }

@@ -91,6 +91,8 @@ struct trial_run {
     struct ys_teacher teacher; /* of same weights */
     bool attacks;              /* mode = attack: `attacked` is open */
     struct ys_attacked_framework attacked;
+    bool stores; /* mode = size: `stored` is open */
+    struct ys_stored_run stored;
     /* What it is executed with. */
     struct progress progress;
     struct ys_hosts hosts;
@@ -127,6 +129,8 @@ static ys_status check_run(struct trial_run *one, struct ys_facts *facts)
         return YS_OK;
     if (one->attacks)
         YS_TRY(ys_outcomes_check(one->study, trial, &one->attacked, one->agreement.taught.key, facts));
+    if (one->stores)
+        return ys_stored_check(trial, &one->stored, facts);
     if (one->agrees)
         return check_agreement(one, facts);
     struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
@@ -200,6 +204,7 @@ static void specify(struct trial_run *one, bool has_nodes)
         .round = one->round,
         .audit = one->audit,
         .attack = one->attacks ? &one->attacked.asks : NULL,
+        .stored = one->stores ? &one->stored.stored : NULL,
         .looks_at_answers = ys_answers_are_audited(study, trial),
         .on_progress = on_progress,
         .context = &one->progress,
@@ -249,6 +254,12 @@ static ys_status plan_run(struct trial_run *one)
     if (one->agreement.taught.failure)
         return YS_OK;
     ys_agreement_plan(&one->agreement, one->trial, one->plan);
+    if (one->trial->record.keys.mode == YS_MODE_SIZE) {
+        YS_TRY(ys_stored_run_open(&one->teacher, one->trial, one->plan, one->folder, one->agreement.taught.key,
+                                  &one->stored));
+        one->stores = true;
+        return YS_OK;
+    }
     if (one->trial->record.keys.mode != YS_MODE_ATTACK)
         return YS_OK;
     YS_TRY(ys_attacked_framework_open(&one->teacher, one->trial, one->plan, one->folder, seed, &one->attacked));
@@ -317,9 +328,11 @@ static ys_status prepare(struct trial_run *one, struct ys_run_record *record)
     one->study->prepare_s += (double)(ys_time_ns() - start_ns) * 1e-9;
     if (status != YS_OK)
         return status;
-    if (!one->agreement.taught.failure)
+    const struct ys_facts *failure =
+        one->agreement.taught.failure ? one->agreement.taught.failure : one->stored.failure;
+    if (!failure)
         return make_ready(one);
-    status = ys_facts_copy(one->agreement.taught.failure, &record->facts);
+    status = ys_facts_copy(failure, &record->facts);
     record->has_facts = status == YS_OK;
     return status;
 }
@@ -327,6 +340,7 @@ static ys_status prepare(struct trial_run *one, struct ys_run_record *record)
 static void end_one(struct trial_run *one)
 {
     ys_attacked_framework_close(&one->attacked);
+    ys_stored_run_close(&one->stored);
     ys_agreement_fini(&one->agreement);
     if (one->plan)
         ys_framework_model_file_remove(one->plan);

@@ -42,6 +42,12 @@ static const char *no_outcomes(const struct due_facts *w)
     return w->audit == YS_AUDITS_OFF ? "audit = off" : NULL;
 }
 
+static const char *always(const struct due_facts *w)
+{
+    (void)w;
+    return NULL;
+}
+
 static const char *no_audit(const struct due_facts *w)
 {
     const char *reason = no_answers(w);
@@ -59,6 +65,7 @@ static const struct {
                            [YS_DUE_WEIGHTS] = {YS_MODE_TRAIN, no_weights},
                            [YS_DUE_ANSWERS] = {YS_MODE_INFER, no_answers},
                            [YS_DUE_OUTCOMES] = {YS_MODE_ATTACK, no_outcomes},
+                           [YS_DUE_STORED] = {YS_MODE_SIZE, always},
                            [YS_DUE_AUDIT] = {YS_MODE_TRAIN, no_audit}};
 
 enum ys_due_check ys_due_audit(int mode)
@@ -68,6 +75,8 @@ enum ys_due_check ys_due_audit(int mode)
         return YS_DUE_ANSWERS;
     case YS_MODE_ATTACK:
         return YS_DUE_OUTCOMES;
+    case YS_MODE_SIZE:
+        return YS_DUE_STORED;
     case YS_MODE_TRAIN:
         break;
     }
@@ -203,6 +212,21 @@ ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, stru
         return status;
     ys_log_warn("what attacks did to %s could not be compared: %s", trial->record.id, ys_error());
     ys_due_note(trial, YS_DUE_OUTCOMES, YS_DUE_MISSING, ys_error());
+    return YS_OK;
+}
+
+ys_status ys_stored_check(struct ys_trial *trial, const struct ys_stored_run *stored, struct ys_facts *facts)
+{
+    const ys_status status = ys_stored_run_judge(stored, facts);
+    if (status == YS_OK) {
+        const bool is_right = facts->status == YS_RUN_OK;
+        ys_due_note(trial, YS_DUE_STORED, is_right ? YS_DUE_PASS : YS_DUE_FAIL, is_right ? NULL : facts->message);
+        return YS_OK;
+    }
+    if (status == YS_EINTR)
+        return status;
+    ys_log_warn("what %s loaded could not be judged: %s", trial->record.id, ys_error());
+    ys_due_note(trial, YS_DUE_STORED, YS_DUE_MISSING, ys_error());
     return YS_OK;
 }
 

@@ -5,6 +5,7 @@
 #define YS_STUDY_MAKE_CHECKS_H
 
 #include "prepare/attacked_framework.h"
+#include "prepare/stored_run.h"
 #include "store/due_checks.h"
 #include "study/state.h"
 
@@ -26,6 +27,9 @@ ys_status ys_outcomes_check(struct ys_study *study, struct ys_trial *trial, stru
                             const char *weights_key, struct ys_facts *facts) YS_MUST_CHECK;
 /** Of one that did not come so far: the attacks that were finished become a fact of it. */
 void ys_outcomes_keep(struct ys_attacked_framework *attacked, struct ys_facts *facts);
+/** Of a run of mode size that went well: what it loaded is judged, which may make it wrong_output. YS_EINTR. */
+ys_status ys_stored_check(struct ys_trial *trial, const struct ys_stored_run *stored,
+                          struct ys_facts *facts) YS_MUST_CHECK;
 /** The state of a check; YS_DUE_NOT of one that is none of this trial's. */
 enum ys_due_state ys_due_state(const struct ys_trial *trial, enum ys_due_check check);
 

@@ -1,4 +1,4 @@
-/* run, check, verify, resume. */
+/* run, size, check, verify, resume. */
 #include "base/files/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -146,6 +146,38 @@ int ys_command_run(const struct ys_args *args)
     int code = status == YS_OK ? finish(args, &store, study_id, exit_code) : ys_command_fail(status);
     ys_store_close(store);
     ys_job_fini(&job);
+    return code;
+}
+
+static bool has_flag(const struct ys_args *args, const char *key)
+{
+    for (size_t i = 0; i < args->flags.count; i++)
+        if (strcmp(args->flags.items[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+int ys_command_size(const struct ys_args *args)
+{
+    static const struct {
+        const char *key, *value;
+        bool is_of_flags; /* a file says it itself */
+    } usual[] = {{"mode", "size", false},
+                 {"compare", "same-weights", false},
+                 {"form", "all", false},
+                 {"rows", "256", true},
+                 {"batch", "16", true}};
+    struct ys_args own = *args;
+    if (args->word_count == 0 && args->flags.count == 0)
+        return ys_command_run(args);
+    own.flags = (struct ys_job_flags){0};
+    for (size_t i = 0; i < args->flags.count; i++)
+        ys_job_flags_add(&own.flags, args->flags.items[i].key, args->flags.items[i].value);
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+        if (!has_flag(args, usual[i].key) && !(usual[i].is_of_flags && args->word_count > 0))
+            ys_job_flags_add(&own.flags, usual[i].key, usual[i].value);
+    const int code = ys_command_run(&own);
+    ys_job_flags_fini(&own.flags);
     return code;
 }
 

@@ -693,6 +693,27 @@ static void put_model(struct run_view *run)
               "the size of the saved weights was not recorded");
 }
 
+/* What a model takes on disk and until it answers, of a session that loaded it. */
+static void put_stored(struct run_view *run)
+{
+    const struct ys_facts_stored *stored = run->facts->stored;
+    const struct ys_facts_times *t = run->times;
+    const int64_t bytes = stored ? stored->bytes : UNKNOWN, parameters = stored ? stored->parameter_bytes : UNKNOWN;
+    static const char *const
+        nothing = "nothing was saved and loaded again",
+        *const hidden = "the parameters could not be found in the files, and the adapter does not say what they take";
+    const int64_t load_ns = between(t->open_ns, t->opened_ns);
+    put_known(run, "load_s", load_ns == UNKNOWN ? NAN : (double)load_ns / NS_PER_S, "the run did not record when");
+    const bool has_first = run->blocks > 0 && run->start && run->start->count > 0 && t->exec_ns != UNKNOWN;
+    put_known(run, "first_answer_s",
+              has_first ? (double)(run->start->ints[0] - t->exec_ns + block_ns(run, 0)) / NS_PER_S : NAN,
+              "no request was answered");
+    put_known(run, "stored_bytes", number(bytes), nothing);
+    put_known(run, "stored_parameter_bytes", number(parameters), stored ? hidden : nothing);
+    put_known(run, "stored_rest_bytes", number(parameters == UNKNOWN ? UNKNOWN : bytes - parameters),
+              stored ? hidden : nothing);
+}
+
 /* The order of ys_metric_infos(), whatever the order in which they were computed. */
 static ys_json *in_order(const ys_json *metrics)
 {
@@ -738,6 +759,7 @@ ys_json *ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, co
     put_resources(&run);
     put_feeder(&run);
     put_model(&run);
+    put_stored(&run);
     ys_json *ordered = in_order(run.metrics);
     ys_json_free(run.metrics);
     ys_free(run.spans);

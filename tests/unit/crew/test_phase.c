@@ -8,9 +8,9 @@
 static void check_order(enum ys_mode mode, const char *const *requests, size_t count)
 {
     const struct ys_order *order = ys_order_find(mode);
-    CHECK(order->mode == mode && order->work == (mode == YS_MODE_INFER    ? YS_STAGE_INFER
-                                                 : mode == YS_MODE_ATTACK ? YS_STAGE_INPUT_GRADIENT
-                                                                          : YS_STAGE_TRAIN));
+    CHECK(order->mode == mode && order->work == (ys_mode_of(mode)->answers ? YS_STAGE_INFER
+                                                 : mode == YS_MODE_ATTACK  ? YS_STAGE_INPUT_GRADIENT
+                                                                           : YS_STAGE_TRAIN));
     CHECK_INT(order->count, count);
     for (size_t i = 0; i < order->count && i < count; i++) {
         const struct ys_phase *phase = &order->phases[i];
@@ -31,6 +31,8 @@ static void each_mode_has_its_order(void)
     static const char *const attack[] = {"open", "", "", ""};
     check_order(YS_MODE_INFER, inference, sizeof inference / sizeof inference[0]);
     check_order(YS_MODE_ATTACK, attack, sizeof attack / sizeof attack[0]);
+    static const char *const loading[] = {"open", "infer", "", "", "forward"};
+    check_order(YS_MODE_SIZE, loading, sizeof loading / sizeof loading[0]);
 }
 
 /* An order that no mode has: phases without a request alone, one of them gone through three times. */

@@ -52,6 +52,22 @@ static void an_attack_asks_for_gradients_of_the_same_weights(void)
                   "instead, or mode = infer");
 }
 
+static void a_stored_model_has_the_same_weights_and_a_form(void)
+{
+    CHECK_REFUSED(HEAD "mode = size\n",
+                  "t.ys:5:1: mode = size stores the same weights by every framework, and section [a] has compare = "
+                  "controlled: write compare = same-weights");
+    CHECK_REFUSED(
+        SAME "form = onnx\n",
+        "t.ys:6:1: form is for mode = size, and section [a] has mode = train: remove it, or write mode = size");
+    struct helper_study study = study_of(SAME "mode = size\nsteps = 60\n"); /* no hooks: no framework has forms */
+    REQUIRE(study.status == YS_OK);
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "mode"), ""), "size");
+    CHECK_TEXT(ys_json_get_text(ys_json_at(study.job.trials, 0), "unsupported", ""),
+               "builtin stores no whole model: its recipe has no forms");
+    ys_job_fini(&study.job);
+}
+
 static void what_does_not_go_with_a_way_to_compare_is_refused(void)
 {
     CHECK_REFUSED(HEAD "rows = 10\n", "t.ys:5:1: rows is for compare = same-weights, and section [a] has compare = "
@@ -184,6 +200,7 @@ static void only_own_does_without_a_model(void)
 
 TAP_MAIN(TAP_CASE(same_weights_answer_requests_with_weights_that_are_trained_first),
          TAP_CASE(an_attack_asks_for_gradients_of_the_same_weights),
+         TAP_CASE(a_stored_model_has_the_same_weights_and_a_form),
          TAP_CASE(without_a_length_same_weights_train_an_epoch_and_predict_all_rows),
          TAP_CASE(what_does_not_go_with_a_way_to_compare_is_refused),
          TAP_CASE(own_settings_lie_between_the_defaults_and_what_a_study_says),

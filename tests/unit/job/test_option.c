@@ -227,7 +227,7 @@ static void clipping_and_requests_have_ranges(void)
     CHECK_TEXT(value_of("requests", "1"), "[1]");
     CHECK_TEXT(value_of("requests", "0"), "requests = 0: out of range: write a whole number, 1 to 100000000");
     CHECK_TEXT(value_of("mode", "infer"), "[\"infer\"]");
-    CHECK_TEXT(value_of("mode", "serve"), "mode = serve: there is no such choice: write train, infer or attack");
+    CHECK_TEXT(value_of("mode", "serve"), "mode = serve: there is no such choice: write train, infer, attack or size");
     CHECK_TEXT(value_of("precision", "bf16"), "[\"bf16\"]");
 }
 

@@ -112,7 +112,8 @@ static void every_metric_is_there_with_its_unit_or_a_reason(void)
     for (size_t i = 0; i < count && it; i++, it = ys_json_next(metrics, it)) {
         CHECK_TEXT(ys_json_iter_key(it), infos[i].name);
         const ys_json *metric = ys_json_iter_value(it);
-        if (infos[i].mode == YS_MODE_INFER || infos[i].mode == YS_MODE_ATTACK || infos[i].of_questions) {
+        if (infos[i].mode == YS_MODE_INFER || infos[i].mode == YS_MODE_ATTACK || infos[i].mode == YS_MODE_SIZE ||
+            infos[i].of_questions) {
             CHECK_TEXT(ys_json_get_text(metric, "reason", ""), "this run trains, it answers no requests");
             continue;
         }

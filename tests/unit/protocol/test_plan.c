@@ -98,7 +98,7 @@ static void what_there_is_not_is_unsupported_and_what_is_wrong_is_named(void)
          YS_EUNSUPPORTED},
         {"[]", "the plan must be an object with format \"yardstick-plan\"", YS_EPROTOCOL},
         {"{\"format\":\"yardstick-plan\"}", "the plan's \"version\" must be an integer", YS_EPROTOCOL},
-        {HEAD ",\"batch\":8}", "the plan lacks \"mode\", which must be \"train\", \"infer\" or \"attack\"",
+        {HEAD ",\"batch\":8}", "the plan lacks \"mode\", which must be \"train\", \"infer\", \"attack\" or \"size\"",
          YS_EPROTOCOL},
         {HEAD ",\"mode\":\"train\",\"batch\":\"64\"}", "the plan: plan.batch is a text: must be a number",
          YS_EPROTOCOL},

@@ -1,0 +1,26 @@
+"""mode = size and `yardstick size`: what a stored model takes, and that it loads again. With the built-in engine alone."""
+import os
+
+from harness import Case, tearDownModule  # noqa: F401
+
+WORDS = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--steps=20", "--rows=40", "--batch=8", "--repeat=1"]
+
+
+class Size(Case):
+    def test_each_form_is_saved_and_loaded_by_another_process(self):
+        result, err = self.result("size", *WORDS)
+        self.assertEqual([(trial["id"], trial["status"]) for trial in result["trials"]], [("run:form=safetensors", "ok"), ("run:form=onnx", "ok")], err)
+        for trial in result["trials"]:
+            values = {name: metric["value"] for name, metric in trial["metrics"].items()}
+            self.assertEqual(values["stored_parameter_bytes"], 4 * values["parameters"])
+            self.assertEqual(values["stored_bytes"], values["stored_parameter_bytes"] + values["stored_rest_bytes"])
+            self.assertGreater(values["stored_rest_bytes"], 0)
+            self.assertGreater(values["first_answer_s"], values["load_s"])
+            self.assertEqual({due["check"]: due["state"] for due in trial["proof"]["due"]}, {"stored model": "pass"})
+        left = [name for _, _, names in os.walk(self.folder) for name in names if name.startswith("model") or name.endswith(".safetensors")]
+        self.assertEqual(left, [])
+
+    def test_a_form_that_a_framework_lacks_is_a_row_and_the_study_goes_on(self):
+        result, _ = self.result("size", *WORDS, "--form=pt,onnx")
+        self.assertEqual([trial["status"] for trial in result["trials"]], ["unsupported", "ok"])
+        self.assertEqual(result["trials"][0]["reason"], "form = pt: builtin has safetensors, onnx")
