@@ -1,6 +1,7 @@
 #include "builtin/attacked_engine.h"
 #include "builtin/builtin.h"
 #include "builtin/engine_commands.h"
+#include "builtin/kept_images.h"
 
 #include "base/mem.h"
 #include "base/number_text.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 struct attack_request {
-    const char *graph, *weights, *data, *attack, *curve, *seed, *against, *outcomes, *tell;
+    const char *graph, *weights, *data, *attack, *curve, *seed, *against, *outcomes, *tell, *keep;
     int64_t threads, rows, restarts, twins;
     struct ys_attacks attacks;
     double eps[YS_ATTACKS_MOST];
@@ -24,7 +25,7 @@ static ys_status parse(int argc, char **argv, struct attack_request *r)
         {"attack", .text = &r->attack},     {"curve", .text = &r->curve},       {"seed", .text = &r->seed},
         {"against", .text = &r->against},   {"outcomes", .text = &r->outcomes}, {"tell", .text = &r->tell},
         {"threads", .number = &r->threads}, {"rows", .number = &r->rows},       {"restarts", .number = &r->restarts},
-        {"twins", .number = &r->twins},
+        {"twins", .number = &r->twins},     {"keep", .text = &r->keep},
     };
     YS_TRY(ys_builtin_flags(argc, argv, "attack", flags, sizeof flags / sizeof flags[0]));
     if (!r->graph || !r->weights || !r->data || r->threads < 1 || !r->attack)
@@ -63,13 +64,17 @@ static ys_status tell_finished(void *of, const struct ys_robustness *found)
     return ys_builtin_print_json(json);
 }
 
-/** Attacks the weights of a file; `twin` as ys_attacked_engine_open() has it, judged by the weights as they are. */
+/** Attacks the weights of a file; `twin` as ys_attacked_engine_open() has it, judged by the weights as they are.
+ * `kept` NULL: nothing is kept. */
 static ys_status attack_weights(const struct attack_request *r, const char *weights, int twin,
-                                const struct ys_attacked_images *images, struct ys_robustness *found)
+                                const struct ys_attacked_images *images, struct ys_kept_images *kept,
+                                struct ys_robustness *found)
 {
     struct ys_attacked_engine engine, twin_engine;
     ys_record_init(&ys_robustness_record, found);
     YS_TRY(ys_attacked_engine_open(r->graph, weights, (int)r->threads, images->rows, 0, &engine));
+    if (kept)
+        ys_kept_images_begin(r->keep, r->graph, weights, images->labels, engine.model.pixels, kept);
     const struct ys_attack_spec spec = {.attacks = r->attacks,
                                         .images = images->pixels,
                                         .labels = images->labels,
@@ -79,6 +84,8 @@ static ys_status attack_weights(const struct attack_request *r, const char *weig
                                         .curve = r->eps,
                                         .curve_count = twin ? 0 : r->eps_count,
                                         .finished = r->tell && !twin && weights == r->weights ? tell_finished : NULL,
+                                        .broken = kept ? ys_kept_images_add : NULL,
+                                        .broken_of = kept,
                                         .judge = ys_attacked_engine_judge,
                                         .judge_of = &engine};
     ys_status status = YS_OK;
@@ -92,6 +99,8 @@ static ys_status attack_weights(const struct attack_request *r, const char *weig
         status = ys_attack_model(&engine.model, &spec, found);
     }
     ys_attacked_engine_close(&engine);
+    if (kept)
+        ys_kept_images_end(kept, status == YS_OK ? found : NULL);
     return status;
 }
 
@@ -125,7 +134,7 @@ static ys_status add_twins(const struct attack_request *r, const struct ys_attac
     YS_TRY(ys_json_set(object, "twins", list));
     for (int64_t t = 1; t <= r->twins; t++) {
         struct ys_robustness twin;
-        ys_status status = attack_weights(r, r->weights, (int)t, images, &twin);
+        ys_status status = attack_weights(r, r->weights, (int)t, images, NULL, &twin);
         if (status == YS_OK) {
             ys_json *one = ys_json_object();
             ys_json_set(one, "robust", ys_list_json(&ys_eps_standing_record, &twin.robust));
@@ -168,7 +177,7 @@ static ys_status add_against(const struct attack_request *r, const struct ys_att
                              const struct ys_robustness *found, ys_json *object)
 {
     struct ys_robustness other;
-    ys_status status = attack_weights(r, r->against, 0, images, &other);
+    ys_status status = attack_weights(r, r->against, 0, images, NULL, &other);
     if (status != YS_OK) {
         ys_robustness_fini(&other);
         return ys_fail_in(status, "--against");
@@ -186,7 +195,11 @@ static ys_status add_against(const struct attack_request *r, const struct ys_att
 static ys_status answer(const struct attack_request *r, const struct ys_attacked_images *images, ys_json *object)
 {
     struct ys_robustness found;
-    ys_status status = attack_weights(r, r->weights, 0, images, &found);
+    struct ys_kept_images kept = {0};
+    ys_status status = attack_weights(r, r->weights, 0, images, r->keep ? &kept : NULL, &found);
+    if (status == YS_OK && r->keep)
+        status = ys_json_set_string(object, "not_kept", kept.reason);
+    ys_free(kept.reason);
     if (status == YS_OK && r->twins > 0)
         status = add_twins(r, images, &found, object);
     if (status == YS_OK && r->against)

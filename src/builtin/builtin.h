@@ -14,6 +14,9 @@ int ys_builtin_evaluate(int argc, char **argv);
  * weights (robust/attack.h) and prints one JSON object on stdout (docs/robustness.md); the program's exit code as
  * above. */
 int ys_builtin_attack(int argc, char **argv);
+/** `transfer --from FOLDER --to FOLDER --threads T`, folders that `attack --keep` made: shows the images that were made
+ * on the weights of the first to those of the second, and prints one JSON object on stdout; the exit code as above. */
+int ys_builtin_transfer(int argc, char **argv);
 /** Serves as the adapter that does no work, on the same descriptor; the program's exit code. */
 int ys_null_serve(void);
 /** Serves as the adapter that does the known thing that the plan's option `act` names, on the same descriptor; with

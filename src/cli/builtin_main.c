@@ -15,7 +15,10 @@ static const char help[] =
     "                                        accuracy and loss of saved weights, as one JSON object\n"
     "  yardstick-builtin attack --graph G --weights W --data D --threads N --attack WORDS [--rows N] [--restarts N]\n"
     "                    [--seed S] [--curve 'EPS EPS'] [--against W2] [--twins N] [--outcomes yes] [--tell yes]\n"
+    "                    [--keep FOLDER]\n"
     "                                        what saved weights withstand, as one JSON object (docs/robustness.md)\n"
+    "  yardstick-builtin transfer --from FOLDER --to FOLDER --threads N\n"
+    "                                        what was made on weights of one such folder, shown to those of another\n"
     "  yardstick-builtin --floor MODEL|FILE.json [--batch B] [--threads N] [--precision f32|bf16|f64]\n"
     "                    [--backend NAME] [--repeat ROUNDS] [--format table|json]\n"
     "                                        what a training step takes beside its convolutions and matrix products\n"
@@ -40,6 +43,8 @@ int main(int argc, char **argv)
         ys_memory_must_suffice("yardstick-builtin");
     if (strcmp(word, "attack") == 0)
         return ys_builtin_attack(argc - 2, argv + 2);
+    if (strcmp(word, "transfer") == 0)
+        return ys_builtin_transfer(argc - 2, argv + 2);
     if (strcmp(word, "--floor") == 0)
         return ys_builtin_floor(argc - 2, argv + 2);
     if (strcmp(word, "--peak") == 0)

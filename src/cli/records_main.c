@@ -23,6 +23,7 @@ static const struct {
     {"study", &ys_study_record},
     {"work", &ys_study_work_record},
     {"difference", &ys_difference_record},
+    {"transfer", &ys_result_transfer_record},
     {"trial", &ys_result_trial_record},
     {"proof", &ys_proof_record},
     {"twins", &ys_proof_twins_record},

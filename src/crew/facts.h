@@ -115,6 +115,14 @@ struct ys_facts_agreement {
     char *layers_reason;   /* why; NULL */
 };
 
+/** What an attack made on the weights of one trial, shown to those of another (robust/transfer.h). */
+struct ys_facts_transfer {
+    int64_t from, to; /* indices of the trials */
+    char *attack;
+    int64_t both_right, broken, also_wrong; /* rows */
+};
+extern const struct ys_record ys_facts_transfer_record;
+
 /** What attacks did to the network as it was trained, or to one whose framework answered them. */
 struct ys_facts_robustness {
     char *reason;    /* why nothing, or not all, is known; NULL */
@@ -124,6 +132,7 @@ struct ys_facts_robustness {
     double question_s, computed_s;
     struct ys_robustness *found; /* owned; with a reason only the attacks that were finished; NULL: none were */
     struct ys_list twins;        /* struct ys_robustness: the same of trainings that rounding alone sets apart */
+    struct ys_list transfers;    /* struct ys_facts_transfer, with each trial before it in its round, both ways */
 };
 
 /** The type in which a stored model has its parameters. */

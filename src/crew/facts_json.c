@@ -173,6 +173,17 @@ static const struct ys_field agreement_fields[] = {
 };
 const struct ys_record ys_facts_agreement_record = YS_RECORD("agreement", struct ys_facts_agreement, agreement_fields);
 
+#define CARRIED(member, kind, unit, what) YS_FIELD(struct ys_facts_transfer, member, kind, unit, 0, what)
+static const struct ys_field transfer_fields[] = {
+    CARRIED(from, YS_FIELD_INT, NULL, "index of the trial on whose weights it was made"),
+    CARRIED(to, YS_FIELD_INT, NULL, "index of the trial to whose weights it was shown"),
+    CARRIED(attack, YS_FIELD_TEXT, NULL, "with all its numbers"),
+    CARRIED(both_right, YS_FIELD_INT, "rows", "that both had right before"),
+    CARRIED(broken, YS_FIELD_INT, "rows", "of those, that it broke where it was made"),
+    CARRIED(also_wrong, YS_FIELD_INT, "rows", "of those, that are wrong there too"),
+};
+const struct ys_record ys_facts_transfer_record = YS_RECORD("transfer", struct ys_facts_transfer, transfer_fields);
+
 #define ATTACKED(member, kind, unit, what) YS_FIELD(struct ys_facts_robustness, member, kind, unit, OPTIONAL, what)
 static const struct ys_field robustness_fields[] = {
     ATTACKED(reason, YS_FIELD_TEXT, NULL, "why nothing, or not all, is known"),
@@ -185,6 +196,8 @@ static const struct ys_field robustness_fields[] = {
                 "what attacks did, those that were finished; null: nothing is known"),
     YS_FIELD_OF(struct ys_facts_robustness, twins, YS_FIELD_LIST, &ys_robustness_record, YS_FIELD_MAY_LACK,
                 "the same of the built-in engine's trainings from initial weights that are moved by rounding alone"),
+    YS_FIELD_OF(struct ys_facts_robustness, transfers, YS_FIELD_LIST, &ys_facts_transfer_record, YS_FIELD_MAY_LACK,
+                "what was made on the weights of trials before it in its round, and on its own, shown to the other"),
 };
 const struct ys_record ys_facts_robustness_record =
     YS_RECORD("robustness", struct ys_facts_robustness, robustness_fields);

@@ -284,10 +284,13 @@ static ys_status finish_ranks(ys_json *keys, bool has_ranks)
 /* Where nothing attacks there is nothing to say of how. */
 static void finish_attack(ys_json *keys)
 {
-    static const char *const of_attacks[] = {"attack.rows", "attack.restarts", "attack.curve", "attack.twins"};
+    static const char *const of_attacks[] = {"attack.rows", "attack.restarts", "attack.curve", "attack.twins",
+                                             "attack.transfer"};
     const bool attacks = ys_json_get_text(keys, "attack", NULL) != NULL;
-    if (strcmp(ys_json_get_text(keys, "compare", ""), "same-weights") == 0)
+    if (strcmp(ys_json_get_text(keys, "compare", ""), "same-weights") == 0) {
         ys_json_set(keys, "attack.twins", ys_json_null());
+        ys_json_set(keys, "attack.transfer", ys_json_null());
+    }
     for (size_t i = 0; !attacks && i < sizeof of_attacks / sizeof of_attacks[0]; i++)
         ys_json_set(keys, of_attacks[i], ys_json_null());
 }
@@ -628,9 +631,16 @@ static ys_status check_attack(const struct expansion *expansion, const struct ys
                            "attack is of the weights that each framework has trained, and section [%s] has compare = "
                            "same-weights, where all have the same: remove it, or write attack = none",
                            section->name);
+    const bool is_same = strcmp(section_text(expansion, section, "compare"), "same-weights") == 0;
+    const struct ys_setting *transfer = ys_layer_find(&section->all, "attack.transfer");
+    if (attacks && transfer && is_same && strcmp(ys_json_text(transfer->values[0], ""), "on") == 0)
+        return ys_ini_fail(&transfer->place,
+                           "attack.transfer shows what was made on one trial's weights to another's, and section [%s] "
+                           "has compare = same-weights, where all have the same: remove it, or write attack.transfer = "
+                           "off",
+                           section->name);
     const struct ys_setting *twins = ys_layer_find(&section->all, "attack.twins");
-    if (attacks && twins && strcmp(section_text(expansion, section, "compare"), "same-weights") == 0 &&
-        ys_json_integer(twins->values[0], 0) > 0)
+    if (attacks && twins && is_same && ys_json_integer(twins->values[0], 0) > 0)
         return ys_ini_fail(&twins->place,
                            "attack.twins is of trainings that rounding sets apart, and section [%s] has compare = "
                            "same-weights, where all have the same: remove it, or write attack.twins = 0",

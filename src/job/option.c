@@ -186,6 +186,8 @@ static const struct ys_option options[] = {
     {"attack.twins", YS_OPTION_WORK, YS_OPTION_INT, .low = 0, .high = 100, .unit = "1", .standard = "0",
      .help = "trainings of the built-in engine in the first round, each from initial weights that are moved by rounding alone, "
              "which are attacked too: a difference within their range may be rounding"},
+    {"attack.transfer", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "off|on", .standard = "off",
+     .help = "show what was made on each trial's weights to those of every other trial of its section, round by round"},
     {"compare", YS_OPTION_WORK, YS_OPTION_WORD, .choices = "controlled|same-weights|own", .standard = "controlled",
      .help = "what trials have in common: everything but the factors; or the weights, with which they predict; or the data "
              "alone, each framework with its own defaults"},

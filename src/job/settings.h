@@ -72,6 +72,7 @@ struct ys_trial_settings {
     int64_t attack_rows, attack_restarts; /* keys "attack.rows" ...; none where nothing attacks, as the next one */
     char *attack_curve;                   /* numbers apart by blanks */
     int64_t attack_twins;                 /* none also where all have the same weights, or before there was the key */
+    int attack_transfer;                  /* enum ys_switch; YS_NAME_NONE likewise */
     int compare;                          /* enum ys_compare */
     int64_t rows;
     char *form; /* of a stored model, in mode size; else NULL */

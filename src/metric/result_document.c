@@ -338,6 +338,19 @@ static const struct ys_field difference_fields[] = {
 };
 const struct ys_record ys_difference_record = YS_RECORD("difference", struct ys_difference, difference_fields);
 
+#define CARRIED(member, kind, unit, what) YS_FIELD(struct ys_result_transfer, member, kind, unit, 0, what)
+static const struct ys_field transfer_fields[] = {
+    CARRIED(section, YS_FIELD_TEXT, NULL, "that both trials are of"),
+    CARRIED(attack, YS_FIELD_TEXT, NULL, "with all its numbers"),
+    CARRIED(from, YS_FIELD_TEXT, NULL, "id of the trial on whose weights it was made"),
+    CARRIED(to, YS_FIELD_TEXT, NULL, "id of the trial to whose weights it was shown"),
+    CARRIED(rounds, YS_FIELD_INT, "1", "whose rows are summed"),
+    CARRIED(both_right, YS_FIELD_INT, "rows", "that both had right before"),
+    CARRIED(broken, YS_FIELD_INT, "rows", "of those, that it broke where it was made"),
+    CARRIED(also_wrong, YS_FIELD_INT, "rows", "of those, that the other gets wrong too"),
+};
+const struct ys_record ys_result_transfer_record = YS_RECORD("transfer", struct ys_result_transfer, transfer_fields);
+
 static const struct ys_field group_fields[] = {
     YS_FIELD(struct ys_result_group, trials, YS_FIELD_TEXTS, NULL, 0, "ids, in the order of the job"),
     YS_FIELD(struct ys_result_group, best, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "the fastest that may be one"),

@@ -249,6 +249,17 @@ struct ys_difference {
 };
 extern const struct ys_record ys_difference_record, ys_shared_value_record;
 
+/** What an attack made on the weights of one trial, shown to those of another: of a round the two have the same rows.
+ */
+struct ys_result_transfer {
+    char *section, *attack;                 /* with all its numbers */
+    char *from, *to;                        /* ids of the trials: on whose weights it was made, whose it was shown to */
+    int64_t rounds;                         /* whose rows are summed */
+    int64_t both_right, broken, also_wrong; /* rows that both had right before, of those broken where it was made, and
+                                               of those wrong in the other too */
+};
+extern const struct ys_record ys_result_transfer_record;
+
 /** Trials that do the same work. */
 struct ys_result_group {
     struct ys_list trials; /* char *: ids, in the order of the job */
@@ -265,6 +276,7 @@ struct ys_result {
     struct ys_result_comparison *comparisons;
     size_t comparison_count, comparison_capacity;
     struct ys_list groups, differences; /* struct ys_result_group, struct ys_difference */
+    struct ys_list transfers;           /* struct ys_result_transfer; empty where nobody asked */
     struct ys_metric_view *source;
 };
 /** A zeroed one is fine. */

@@ -53,6 +53,7 @@ void ys_report_markdown(const struct ys_result *result, struct ys_buf *out)
     ys_buf_free(&title);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         ys_table_write(tables[i], &view, &ys_markdown_medium, out);
+    ys_table_transfers(&view, &ys_markdown_medium, out);
     put_comparisons(out, &view);
     ys_table_write(ys_observed_perf, &view, &ys_markdown_medium, out);
     ys_table_write(ys_table_words, &view, &ys_markdown_medium, out);

@@ -250,6 +250,7 @@ static void put_sections(struct page *page)
     put_results(page);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         ys_table_write(tables[i], &page->view, &page->medium, page->out);
+    ys_table_transfers(&page->view, &page->medium, page->out);
     put_comparisons(page);
     ys_buf_puts(page->out, "\n");
     put_lines(page, ys_section_harness);

@@ -129,6 +129,10 @@ struct ys_attack_spec {
     /** After each attack that was asked for: what is found so far, with neither robust nor curve; NULL: nobody asks */
     ys_status (*finished)(void *of, const struct ys_robustness *found);
     void *finished_of;
+    /** Each row as attack `attack` of those asked for breaks it, once: the changed image, [pixels]; NULL: nobody asks
+     */
+    ys_status (*broken)(void *of, size_t attack, size_t row, const float *image);
+    void *broken_of;
     void (*progress)(void *of, double done_part, const char *what); /* 0 to 1; NULL: nobody asks */
     void *progress_of;
 };

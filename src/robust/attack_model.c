@@ -70,7 +70,9 @@ static ys_status attack_all(struct ys_attacked_rows *rows, struct ys_robustness 
         YS_TRY(ys_attack_alarms_before(rows, found));
     for (size_t i = 0; i < spec->attacks.count; i++) {
         struct ys_attack_result result, *place;
-        YS_TRY(ys_attack_rows(rows, &spec->attacks.items[i], &result));
+        rows->asked = &spec->attacks.items[i];
+        YS_TRY(ys_attack_rows(rows, rows->asked, &result));
+        rows->asked = NULL;
         place = ys_list_add(&ys_attack_result_record, &found->attacks);
         if (!place) {
             ys_record_fini(&ys_attack_result_record, &result);

@@ -42,26 +42,32 @@ static ys_status ask_model(const struct ys_attacked *model, const float *images,
     return status;
 }
 
+ys_status ys_judged_classes(const double *logits, size_t count, size_t classes, int64_t *judged)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double *row = logits + i * classes;
+        size_t best = 0;
+        for (size_t k = 0; k < classes; k++) {
+            if (!isfinite(row[k]))
+                return ys_fail(YS_EINVAL, "the logits of an image are no finite numbers: there is nothing to attack");
+            best = row[k] > row[best] ? k : best;
+        }
+        judged[i] = (int64_t)best;
+    }
+    return YS_OK;
+}
+
 /** The class of each of `count` images, the first of equals. */
 static ys_status judge(const struct ys_attacked_rows *rows, const float *images, size_t count, int64_t *classes)
 {
-    const size_t each = rows->model->classes;
     const struct ys_attack_spec *spec = rows->spec;
-    double *logits = ys_alloc(count, each * sizeof *logits);
+    double *logits = ys_alloc(count, rows->model->classes * sizeof *logits);
     if (!logits)
         return ys_out_of_memory();
     ys_status status = spec->judge ? spec->judge(spec->judge_of, images, count, logits)
                                    : ask_model(rows->model, images, count, logits);
-    for (size_t i = 0; status == YS_OK && i < count; i++) {
-        const double *row = logits + i * each;
-        size_t best = 0;
-        for (size_t k = 0; k < each; k++) {
-            if (!isfinite(row[k]))
-                status = ys_fail(YS_EINVAL, "the logits of an image are no finite numbers: there is nothing to attack");
-            best = row[k] > row[best] ? k : best;
-        }
-        classes[i] = (int64_t)best;
-    }
+    if (status == YS_OK)
+        status = ys_judged_classes(logits, count, rows->model->classes, classes);
     ys_free(logits);
     return status;
 }
@@ -156,6 +162,14 @@ static double change_of(enum ys_attack_norm norm, const float *changed, const fl
     return norm == YS_CHANGE_LARGEST ? largest : count;
 }
 
+static ys_status tell_broken(const struct ys_attacked_rows *rows, size_t row, const float *image)
+{
+    const struct ys_attack_spec *spec = rows->spec;
+    if (!spec->broken || !rows->asked)
+        return YS_OK;
+    return spec->broken(spec->broken_of, (size_t)(rows->asked - spec->attacks.items), row, image);
+}
+
 /** Judges a group that was attacked; `change`: [rows]. */
 static ys_status judge_group(const struct ys_attacked_rows *rows, const struct ys_attack_group *group,
                              const size_t *list, struct ys_attack_result *result, double *change)
@@ -172,6 +186,7 @@ static ys_status judge_group(const struct ys_attacked_rows *rows, const struct y
             result->target_reached += classes[i] == (group->labels[i] + 1) % (int64_t)rows->model->classes;
         change[list[i]] = change_of(ys_attack_norm(group->attack->kind), group->changed + i * pixels,
                                     group->images + i * pixels, pixels);
+        status = tell_broken(rows, list[i], group->changed + i * pixels);
     }
     ys_free(classes);
     return status;

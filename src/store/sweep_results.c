@@ -89,6 +89,10 @@ static void sweep_study(const char *path, const char *name, const struct ys_swee
         ys_atomic_file_sweep(path, sweep);
     }
     ys_free(runs);
+    char *kept = is_real_folder(path) ? ys_path_join(path, "kept") : NULL; /* prepare/kept_round.h */
+    if (kept && is_real_folder(kept))
+        remove_one(kept, sweep);
+    ys_free(kept);
 }
 
 void ys_sweep_unended(struct ys_store *store)

@@ -79,8 +79,23 @@ static double limit_s(const struct ys_study *study)
     return fmax(((double)study->deadline_ns - (double)ys_time_ns()) * 1e-9, 1);
 }
 
+struct kept {
+    char *not_kept;
+};
+static const struct ys_field kept_fields[] = {
+    YS_FIELD(struct kept, not_kept, YS_FIELD_TEXT, NULL, YS_FIELD_MAY_LACK, "why nothing was kept for other weights")};
+static const struct ys_record kept_record = YS_RECORD("answer", struct kept, kept_fields);
+
+/* Of an answer that was read. New, NULL: all was kept. */
+static char *why_not_kept(const char *line)
+{
+    struct kept kept;
+    return ys_record_parse(&kept_record, line, strlen(line), "the attacks' answer", &kept) == YS_OK ? kept.not_kept
+                                                                                                    : NULL;
+}
+
 static ys_status ask(const struct ys_study *study, const struct ys_trial *trial, const char *const *argv,
-                     struct ys_robustness **found)
+                     struct ys_robustness **found, char **not_kept)
 {
     struct waiting waiting = {trial->record.id, ys_time_ns()};
     const struct ys_child_options options = {
@@ -96,14 +111,22 @@ static ys_status ask(const struct ys_study *study, const struct ys_trial *trial,
     if (status == YS_OK)
         status = code == 0 ? read_answer(line, found)
                            : ys_fail(YS_EIO, "they ended with exit code %d: %s", code, *line ? line : "no message");
+    if (status == YS_OK && not_kept)
+        *not_kept = why_not_kept(line);
     ys_free(text);
     ys_buf_free(&output);
     return status;
 }
 
+/* What the attacks made, kept so that it can be shown to other weights. */
+struct keeping {
+    char *folder;   /* NULL: nobody asks */
+    char *not_kept; /* why there is nothing in it; NULL */
+};
+
 /* The verb and its flags, each with a value. After a failure *found may be what was finished. */
 static ys_status attack(const struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
-                        int64_t round, const char *weights, struct ys_robustness **found)
+                        int64_t round, const char *weights, struct keeping *keeping, struct ys_robustness **found)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
     char rows[24], restarts[24], threads[24], seed[24];
@@ -133,12 +156,19 @@ static ys_status attack(const struct ys_study *study, const struct ys_trial *tri
                           "yes",
                           NULL,
                           NULL,
+                          NULL,
+                          NULL,
                           NULL};
+    const char **more = &argv[sizeof argv / sizeof argv[0] - 5];
     if (keys->attack_curve) {
-        argv[sizeof argv / sizeof argv[0] - 3] = "--curve";
-        argv[sizeof argv / sizeof argv[0] - 2] = keys->attack_curve;
+        *more++ = "--curve";
+        *more++ = keys->attack_curve;
     }
-    return ask(study, trial, argv, found);
+    if (keeping->folder) {
+        *more++ = "--keep";
+        *more++ = keeping->folder;
+    }
+    return ask(study, trial, argv, found, &keeping->not_kept);
 }
 
 /* What went wrong is told of the run, which is made again where somebody stopped it; until then it has what was
@@ -170,8 +200,10 @@ static ys_status fill_twin(void *context, const char *folder)
 {
     const struct twin_wanted *wanted = context;
     struct ys_robustness *found = NULL;
-    ys_status status =
-        attack(wanted->study, wanted->trial, wanted->work, wanted->round, wanted->taught->weights_path, &found);
+    struct keeping nothing = {0};
+    ys_status status = attack(wanted->study, wanted->trial, wanted->work, wanted->round, wanted->taught->weights_path,
+                              &nothing, &found);
+    ys_free(nothing.not_kept);
     if (status == YS_OK) {
         char *path = ys_path_join(folder, TWIN_NAME);
         ys_json *json = ys_record_json(&ys_robustness_record, found);
@@ -242,6 +274,37 @@ static ys_status attack_twins(struct ys_study *study, const struct ys_trial *tri
     return YS_OK;
 }
 
+static void on_wait_for_others(void *context)
+{
+    const struct waiting *waiting = context;
+    ys_progress("%s: attacks that carry over: %.0f s", waiting->id, (double)(ys_time_ns() - waiting->start_ns) * 1e-9);
+}
+
+/* Takes the folder over. What cannot be shown is a warning of the run, whose own figures stay. */
+static ys_status show_others(struct ys_study *study, const struct ys_trial *trial, struct keeping *keeping,
+                             struct ys_facts *facts)
+{
+    struct waiting waiting = {trial->record.id, ys_time_ns()};
+    const struct ys_shower shower = {study->oracle, limit_s(study), on_wait_for_others, &waiting};
+    ys_status status = YS_OK;
+    char *folder = keeping->folder;
+    keeping->folder = NULL;
+    if (!keeping->not_kept)
+        status = ys_kept_round_show(&study->kept, &shower, trial, folder, &facts->robustness->transfers);
+    else
+        ys_free(folder);
+    if (status == YS_OK && !keeping->not_kept)
+        return YS_OK;
+    if (status == YS_EINTR)
+        return status;
+    char *text = ys_format("what attacks made on its weights was not shown to all others (%s): free some space and run "
+                           "the study again, or write attack.transfer = off",
+                           keeping->not_kept ? keeping->not_kept : ys_error());
+    ys_list_add_text(&facts->warnings, text);
+    ys_free(text);
+    return YS_OK;
+}
+
 ys_status ys_weights_attack(struct ys_study *study, const struct ys_trial *trial, const struct ys_work *work,
                             int64_t round, const char *folder, struct ys_facts *facts)
 {
@@ -251,9 +314,18 @@ ys_status ys_weights_attack(struct ys_study *study, const struct ys_trial *trial
     struct ys_facts_robustness *robustness = facts->robustness = ys_alloc(1, sizeof *robustness);
     ys_record_init(&ys_facts_robustness_record, robustness);
     char *weights = ys_path_join(folder, facts->weights);
-    ys_status status = attack(study, trial, work, round, weights, &robustness->found);
+    struct keeping keeping = {0};
+    ys_status status = YS_OK;
+    if (ys_transfer_is_asked(trial) &&
+        ys_kept_round_place(&study->kept, study->folder, trial, &keeping.folder) != YS_OK)
+        keeping.not_kept = ys_strdup(ys_error());
+    status = attack(study, trial, work, round, weights, &keeping, &robustness->found);
     ys_free(weights);
     robustness->attack_s = (double)(ys_time_ns() - start_ns) * 1e-9;
+    if (status == YS_OK && ys_transfer_is_asked(trial))
+        status = show_others(study, trial, &keeping, facts);
+    ys_free(keeping.folder);
+    ys_free(keeping.not_kept);
     if (status == YS_OK)
         status = attack_twins(study, trial, work, round, facts);
     const double all_s = (double)(ys_time_ns() - start_ns) * 1e-9;

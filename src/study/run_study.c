@@ -250,6 +250,7 @@ static ys_status run_round(struct ys_study *study, int64_t round, int attempt)
             trials[count++] = trial;
     }
     ys_status status = run_trials(study, trials, count, round, attempt);
+    ys_kept_round_end(&study->kept, status == YS_OK && !must_end(study));
     ys_free(trials);
     ys_free(order);
     return status;

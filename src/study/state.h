@@ -3,6 +3,7 @@
 #define YS_STUDY_STATE_H
 
 #include "job/settings.h"
+#include "prepare/kept_round.h"
 #include "prepare/noted_peak.h"
 #include "prepare/trial.h"
 #include "prepare/work.h"
@@ -44,6 +45,7 @@ struct ys_study {
     int64_t anchors_made;           /* in this session */
     bool anchor_failed;             /* said once; no more are tried */
     double prepare_s, prepare_in_rounds_s, prove_s, audit_s, measure_s;
+    struct ys_kept_round kept;           /* what is kept of the round under way for attack.transfer */
     double attack_s, attack_in_rounds_s; /* of attacks on trained weights, by all sessions and by this one */
 };
 

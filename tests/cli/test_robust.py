@@ -83,6 +83,89 @@ class Attacks(Case):
         again, _ = self.result("run", *TRAIN, "--momentum=0", "--repeat=1", "--attack=pgd(0.05, 20) ddn(20)", "--attack.rows=60", "--attack.twins=3")
         self.assertEqual(again["trials"][0]["robustness"]["twins"], first)
 
+    def transfers(self, result):
+        return {(one["attack"], one["from"], one["to"]): (one["rounds"], one["both_right"], one["broken"], one["also_wrong"]) for one in result["transfers"]}
+
+    CARRY = ["--attack=pgd(0.05, 20) ddn(20)", "--attack.rows=60", "--attack.transfer=on"]
+
+    def test_what_is_made_on_one_is_shown_to_the_other(self):
+        """Two networks that are equal are fooled by the same images; nothing is kept."""
+        result, _ = self.result("run", *TRAIN, "--repeat=2", *self.CARRY, "--momentum=0,1e-30")
+        first, second = result["trials"]
+        found = self.transfers(result)
+        self.assertEqual(len(found), 4)
+        for attack in first["robustness"]["attacks"]:
+            rounds, right, broken, wrong = found[(attack["attack"], first["id"], second["id"])]
+            self.assertEqual((rounds, right, broken), (2, 2 * attack["clean"], 2 * attack["broken"]))
+            self.assertEqual(wrong, broken)
+            self.assertEqual(found[(attack["attack"], second["id"], first["id"])], (rounds, right, broken, wrong))
+        self.assertEqual(os.listdir(self.study_folder()).count("kept"), 0)
+        for words in (["show", "last", "--details"], ["show", "last", "--format=md"]):
+            self.assertIn("Attacks that carry over, pgd(0.05, 20, 0.005)", self.yardstick(*words)[0])
+
+    def test_a_trial_alone_has_nobody_to_be_shown_to(self):
+        result, err = self.result("run", *TRAIN, "--repeat=2", *self.CARRY, "--momentum=0")
+        self.assertEqual(result["transfers"], [])
+        self.assertEqual(err.count("shows what was made on its weights to nobody"), 1)
+        shown = self.yardstick("show", "last", "--details")[0]
+        self.assertIn("were shown to no other trial", " ".join(shown.split()))
+        self.assertNotIn("Attacks that carry over", shown)
+
+    def test_sections_keep_to_themselves(self):
+        self.study("repeat = 1", "[global]", "framework = builtin", "data = digits", "threads = 1", "steps = 40", "lr = 0.1", "block = 4", "attack = fgsm(0.1)", "attack.rows = 40",
+                   "attack.transfer = on", "[two]", "model = mlp", "batch = {32, 64}", "[networks]", "model = {mlp, lenet}")
+        result, _ = self.result("run", "study.ys", "--audit=off")
+        sections = {trial["id"]: trial["section"] for trial in result["trials"]}
+        self.assertEqual(len(result["transfers"]), 4)
+        for one in result["transfers"]:
+            self.assertEqual((sections[one["from"]], sections[one["to"]]), (one["section"],) * 2)
+        self.assertEqual({one["section"] for one in result["transfers"]}, {"two", "networks"})
+
+    def test_an_interrupted_round_keeps_nothing_and_resume_makes_it(self):
+        """The weights of the first trial are kept while those of the second are attacked."""
+        words = ["--momentum=0,0.5", "--attack=fgsm(0.05) cw(4, 2000)", "--attack.rows=200", "--attack.transfer=on", "--order=fixed", "--repeat=1"]
+        process = self.start("run", *TRAIN, *words)
+        kept = lambda: glob.glob(os.path.join(self.folder, "yardstick-results", "*", "kept", "t0", "found.json"))  # noqa: E731
+        self.wait_until(lambda: kept() and any(self.is_attacker(pid) for pid in self.marked_processes()), process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(glob.glob(os.path.join(self.folder, "yardstick-results", "*", "kept")), [])
+        self.assertEqual([name for _, _, names in os.walk(self.folder) for name in names if name.endswith(".safetensors")], [])
+        self.assert_nothing_left()
+        self.assertEqual(self.result("show", "last")[0]["transfers"], [])
+        self.yardstick("resume", "last")
+        result, _ = self.result("show", "last")
+        self.assertEqual({one["rounds"] for one in result["transfers"]}, {1})
+        self.assertEqual(len(result["transfers"]), 4)
+
+    def test_what_a_killed_study_kept_is_swept(self):
+        self.yardstick("run", *TRAIN, "--repeat=1")
+        kept = os.path.join(self.study_folder(), "kept", "t0")
+        os.makedirs(kept)
+        with open(os.path.join(kept, "images"), "w") as file:
+            file.write("x")
+        self.yardstick("clean")
+        self.assertFalse(os.path.exists(os.path.dirname(kept)))
+
+    def test_images_without_room_are_a_warning_and_the_rest_stays(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))  # the weights take 2.1 MB, a thousand images 3.2 MB
+        words = [*TRAIN, "--momentum=0,0.5", "--repeat=1"]
+        many = " ".join("fgsm(%g)" % (0.5 + eps / 100) for eps in range(8))
+        self.yardstick("run", *words)  # what both need is prepared
+        result, err = self.result("run", *words, "--attack=" + many, "--attack.rows=300", "--attack.transfer=on", preexec_fn=limit)
+        self.assertEqual(result["transfers"], [])
+        self.assertIn("images: File too large", err)
+        self.assertIn("or write attack.transfer = off", err)
+        for trial in result["trials"]:
+            self.assertEqual(len(trial["robustness"]["attacks"]), 8)
+        self.assertEqual(glob.glob(os.path.join(self.folder, "yardstick-results", "*", "kept")), [])
+
+    def study_folder(self):
+        path, = glob.glob(os.path.join(self.folder, "yardstick-results", "*", "job.json"))
+        return os.path.dirname(path)
+
     def test_check_counts_the_time_of_attacks(self):
         """By a guess that grows with steps, twins and rounds; then by what the same attacks took before."""
         def estimate(*words):
@@ -142,6 +225,33 @@ class Attacks(Case):
         self.assertEqual([one["attack"] for one in trial["robustness"]["attacks"]], ["fgsm(0.1)"])
         self.assertIn("stopped by signal", trial["robustness"]["reason"])
         self.assertIsNone(trial["metrics"]["robust_accuracy"]["value"])
+
+    def test_an_interrupted_run_of_mode_attack_ends_at_once(self):
+        """The framework gives gradients in the run itself: that is cancelled, and its adapter and the judge are gone."""
+        process = self.start("run", *TRAIN, "--compare=same-weights", "--mode=attack", "--repeat=1",
+                             "--attack=cw(50, 100000)", "--attack.rows=300")
+        runs = lambda: glob.glob(os.path.join(self.folder, "yardstick-results", "*", "runs", "r0-*"))  # noqa: E731
+        self.wait_until(lambda: runs() and any(self.cpu_s(pid) > 2 and self.is_adapter(pid) for pid in self.marked_processes()), process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130, err)
+        self.assert_nothing_left()
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "yardstick-results", "results.db"))) as database:
+            self.assertEqual(database.execute("select status from run").fetchall(), [("cancelled",)], err)
+        trial, = self.result("show", "last")[0]["trials"]
+        self.assertIsNone(trial["metrics"]["robust_accuracy"]["value"])
+        left = [name for _, _, names in os.walk(self.folder) for name in names if name.endswith(".safetensors")]
+        self.assertEqual(left, [])
+
+    @staticmethod
+    def is_adapter(pid):
+        """The built-in engine without a verb."""
+        try:
+            with open("/proc/%d/cmdline" % pid, "rb") as file:
+                words = file.read().rstrip(b"\0").split(b"\0")
+        except OSError:
+            return False
+        return len(words) == 1 and words[0].endswith(b"yardstick-builtin")
 
     @staticmethod
     def cpu_s(pid):

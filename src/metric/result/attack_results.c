@@ -228,3 +228,67 @@ struct ys_robustness_block *ys_robustness_block(const struct ys_metric_view_tria
     ys_free(runs.scratch);
     return block;
 }
+
+/* The trial of that index; NULL: it is not in the view, or its run of that round does not count. */
+static const struct ys_metric_view_trial *find_counted(const struct ys_metric_view *view, int64_t index,
+                                                       const struct ys_transfer_told *told)
+{
+    for (size_t t = 0; t < view->trial_count; t++) {
+        const struct ys_metric_view_trial *trial = &view->trials[t];
+        for (size_t r = 0; trial->record->index == index && r < trial->run_count; r++)
+            if (trial->runs[r].round == told->round && trial->runs[r].attempt == told->attempt && trial->runs[r].ok &&
+                trial->runs[r].counted)
+                return trial;
+    }
+    return NULL;
+}
+
+static struct ys_result_transfer *find_transfer(struct ys_list *list, const char *attack,
+                                                const struct ys_trial_record *from, const struct ys_trial_record *to)
+{
+    struct ys_result_transfer *items = list->items;
+    for (size_t i = 0; i < list->count; i++)
+        if (is_same(items[i].attack, attack) && is_same(items[i].from, from->id) && is_same(items[i].to, to->id))
+            return &items[i];
+    struct ys_result_transfer *one = ys_list_add(&ys_result_transfer_record, list);
+    ys_set_text(&one->section, from->section);
+    ys_set_text(&one->attack, attack);
+    ys_set_text(&one->from, from->id);
+    ys_set_text(&one->to, to->id);
+    return one;
+}
+
+void ys_transfers_add(const struct ys_metric_view_trial *trial, struct ys_transfers *transfers)
+{
+    for (size_t r = 0; r < trial->run_count; r++) {
+        const struct ys_facts_robustness *found = find(&trial->runs[r]);
+        const struct ys_facts_transfer *told = found ? found->transfers.items : NULL;
+        for (size_t i = 0; found && i < found->transfers.count; i++) {
+            transfers->items =
+                ys_grown(transfers->items, transfers->count, &transfers->capacity, sizeof *transfers->items);
+            struct ys_transfer_told *one = &transfers->items[transfers->count++];
+            *one = (struct ys_transfer_told){
+                .told = told[i], .round = trial->runs[r].round, .attempt = trial->runs[r].attempt};
+            one->told.attack = ys_strdup(told[i].attack);
+        }
+    }
+}
+
+void ys_transfers_sum(const struct ys_metric_view *view, struct ys_transfers *transfers, struct ys_list *list)
+{
+    for (size_t i = 0; i < transfers->count; i++) {
+        struct ys_transfer_told *one = &transfers->items[i];
+        const struct ys_metric_view_trial *from = find_counted(view, one->told.from, one),
+                                          *to = find_counted(view, one->told.to, one);
+        if (from && to) {
+            struct ys_result_transfer *sum = find_transfer(list, one->told.attack, from->record, to->record);
+            sum->rounds++;
+            sum->both_right += one->told.both_right;
+            sum->broken += one->told.broken;
+            sum->also_wrong += one->told.also_wrong;
+        }
+        ys_free(one->told.attack);
+    }
+    ys_free(transfers->items);
+    *transfers = (struct ys_transfers){0};
+}

@@ -285,6 +285,7 @@ struct building {
     struct ys_result *result;
     struct harness_sums sums;
     struct ys_environments environment;
+    struct ys_transfers transfers;
 };
 
 /* What comes from the record, which is borrowed from. */
@@ -365,6 +366,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     told->proof = proof_block(trial);
     told->agreement = ys_agreement_block(trial);
     told->robustness = ys_robustness_block(trial);
+    ys_transfers_add(trial, &building->transfers);
     told->ranks = ys_ranks_list(trial);
     told->observed = observed_block(trial);
     tell_said(trial, &told->said);
@@ -433,6 +435,7 @@ static void tell_rest(struct building *building, const struct ys_groups *groups,
     ys_json_set(object, "trials", ys_json_null());
     ys_json_set(object, "groups", ys_json_null());
     ys_json_set(object, "comparisons", ys_json_null());
+    ys_json_set(object, "transfers", ys_json_null());
     ys_json_set(object, "environment_differences", ys_json_null());
     building->result->rest = object;
     building->result->groups = ys_groups_list(view, groups);
@@ -472,6 +475,7 @@ static ys_status load(struct ys_store *store, int64_t study_id, unsigned flags, 
     }
     if (status == YS_OK)
         status = build(&building, flags);
+    ys_transfers_sum(result->source, &building.transfers, &result->transfers);
     ys_environments_fini(&building.environment);
     if (status != YS_OK)
         ys_result_fini(result);

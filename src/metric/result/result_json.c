@@ -125,6 +125,7 @@ ys_json *ys_result_json(const struct ys_result *result)
     ys_json_set(object, "trials", trials_of(result));
     ys_json_set(object, "groups", ys_list_json(&ys_result_group_record, &result->groups));
     ys_json_set(object, "comparisons", comparisons_of(result));
+    ys_json_set(object, "transfers", ys_list_json(&ys_result_transfer_record, &result->transfers));
     ys_json_set(object, "environment_differences", ys_list_json(&ys_difference_record, &result->differences));
     return object;
 }
@@ -156,6 +157,7 @@ void ys_result_fini(struct ys_result *result)
     }
     ys_list_fini(&ys_result_group_record, &result->groups);
     ys_list_fini(&ys_difference_record, &result->differences);
+    ys_list_fini(&ys_result_transfer_record, &result->transfers);
     ys_free(result->trials);
     ys_free(result->comparisons);
     ys_json_free(result->rest);

@@ -257,6 +257,7 @@ void ys_html_robustness(struct ys_buf *out, const struct ys_view *view)
         put_chart(out, view);
         ys_buf_append(out, table.data, table.size);
         ys_table_write(ys_table_standings, view, &ys_page_medium, out);
+        ys_table_transfers(view, &ys_page_medium, out);
     }
     ys_buf_free(&table);
 }

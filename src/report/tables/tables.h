@@ -47,4 +47,7 @@ ys_table ys_table_words;       /* the result in sentences */
 ys_table ys_table_learned;
 ys_table ys_table_used;
 
+/** Attacks that carry over, a matrix for each; on the page drawn as well. And the trials that are in none. */
+void ys_table_transfers(const struct ys_view *view, const struct ys_medium *medium, struct ys_buf *out);
+
 #endif

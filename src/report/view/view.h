@@ -102,6 +102,7 @@ struct ys_view {
     struct ys_view_harness harness;
     const ys_json *host, *host_warnings;
     const struct ys_list *told_groups, *differences; /* struct ys_result_group, struct ys_difference */
+    const struct ys_list *transfers;                 /* struct ys_result_transfer */
     struct ys_view_trial *trials;
     size_t count;
     size_t frameworks; /* groups of trials that do work; where none does, of all */

@@ -180,6 +180,7 @@ void ys_view_read(struct ys_view *view, const struct ys_result *result)
     read_rest(view, result->rest);
     view->told_groups = &result->groups;
     view->differences = &result->differences;
+    view->transfers = &result->transfers;
     view->comparisons = result->comparisons;
     view->comparison_count = result->comparison_count;
     view->trials = ys_alloc(result->trial_count + 1, sizeof *view->trials);

@@ -184,7 +184,61 @@ static void what_cannot_be_attacked_is_refused(void)
     ys_free((void *)(uintptr_t)data);
 }
 
+/** `transfer` from and to folders of the fixture; the exit code. */
+static int run_transfer(const char *from, const char *to, struct ys_buf *output)
+{
+    const char *argv[] = {program_path(), "transfer", "--from", from, "--to", to, "--threads", "2", NULL};
+    struct ys_child_options options = {.timeout_s = 120};
+    int code = -1;
+    CHECK(ys_child_run(argv, &options, output, &code) == YS_OK);
+    ys_free((void *)(uintptr_t)argv[0]);
+    return code;
+}
+
+static void weights_that_are_shown_their_own_have_their_own_outcome(void)
+{
+    if (!is_built())
+        return;
+    const char *const words[] = {"--attack", "pgd(0.3) fgsm(0.05) ddn", "--keep", in_folder("kept"), NULL};
+    ys_json *found = attack(words), *shown = NULL;
+    struct ys_buf output = {0};
+    CHECK(ys_json_type_of(ys_json_get(found, "not_kept")) == YS_JSON_NULL);
+    CHECK_INT(run_transfer(in_folder("kept"), in_folder("kept"), &output), 0);
+    REQUIRE(ys_json_parse(ys_buf_text(&output), output.size, "transfer", &shown) == YS_OK);
+    CHECK_TEXT(ys_json_get_text(shown, "schema", ""), "yardstick/transfer/1");
+    CHECK_INT(ys_json_size(ys_json_get(shown, "attacks")), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const int64_t broken = ys_json_get_int(entry(found, "attacks", i), "broken", -1);
+        CHECK(broken > 0);
+        CHECK_INT(ys_json_get_int(entry(shown, "attacks", i), "both_right", -1), ys_json_get_int(found, "clean", -2));
+        CHECK_INT(ys_json_get_int(entry(shown, "attacks", i), "broken", -1), broken);
+        CHECK_INT(ys_json_get_int(entry(shown, "attacks", i), "also_wrong", -1), broken);
+    }
+    ys_json_free(found);
+    ys_json_free(shown);
+    ys_buf_clear(&output);
+    REQUIRE(truncate(in_folder("kept/images"), 100) == 0);
+    CHECK_INT(run_transfer(in_folder("kept"), in_folder("kept"), &output), 2);
+    CHECK_INT(run_transfer(in_folder("none"), in_folder("kept"), &output), 2);
+    CHECK_INT(output.size, 0);
+    ys_buf_free(&output);
+}
+
+/* A full disk takes nothing from what the attacks found. */
+static void what_cannot_be_kept_is_said_and_nothing_of_it_stays(void)
+{
+    if (!is_built())
+        return;
+    REQUIRE(ys_fs_make_dirs(in_folder("full")) == YS_OK && symlink("/dev/full", in_folder("full/images")) == 0);
+    ys_json *found = attack((const char *const[]){"--attack=pgd(0.3) ddn", "--keep", in_folder("full"), NULL});
+    CHECK_HAS(ys_json_get_text(found, "not_kept", ""), "full/images: No space left on device");
+    CHECK_INT(ys_json_size(ys_json_get(found, "attacks")), 2);
+    CHECK(!ys_fs_exists(in_folder("full")));
+    ys_json_free(found);
+}
+
 TAP_MAIN(TAP_CASE(saved_weights_are_attacked), TAP_CASE(clean_rows_are_those_that_evaluate_counts),
          TAP_CASE(finished_attacks_are_told_behind_each),
          TAP_CASE(weights_are_held_against_others_and_against_their_twins),
-         TAP_CASE(what_cannot_be_attacked_is_refused))
+         TAP_CASE(weights_that_are_shown_their_own_have_their_own_outcome),
+         TAP_CASE(what_cannot_be_kept_is_said_and_nothing_of_it_stays), TAP_CASE(what_cannot_be_attacked_is_refused))

@@ -17,12 +17,14 @@ static void attacks_are_written_with_all_their_numbers(void)
     CHECK_INT(ys_json_integer(key_of(&study, 0, "attack.rows"), 0), 50);
     CHECK_INT(ys_json_integer(key_of(&study, 0, "attack.restarts"), 0), 1);
     CHECK_INT(ys_json_integer(key_of(&study, 0, "attack.twins"), -1), 0);
+    CHECK_TEXT(text_of(&study, "attack.transfer"), "off");
     ys_job_fini(&study.job);
 }
 
 static void where_nothing_attacks_there_is_nothing_to_say_of_how(void)
 {
-    static const char *const keys[] = {"attack", "attack.rows", "attack.restarts", "attack.curve", "attack.twins"};
+    static const char *const keys[] = {"attack",       "attack.rows",  "attack.restarts",
+                                       "attack.curve", "attack.twins", "attack.transfer"};
     static const char off_again[] = "version = 1\n[global]\nattack = fgsm(0.1)\nattack.rows = 9\n[a]\nmodel = "
                                     "lenet\ndata = digits\nattack = none\n";
     static const char *const texts[] = {HEAD, HEAD "mode = infer\n", HEAD "compare = same-weights\n", off_again};
@@ -51,6 +53,12 @@ static void what_attacks_do_not_go_with_is_refused(void)
     CHECK_REFUSED(HEAD "compare = same-weights\nmode = attack\nattack = fgsm(0.1)\nattack.twins = 3\n",
                   "t.ys:8:1: attack.twins is of trainings that rounding sets apart, and section [a] has compare = "
                   "same-weights, where all have the same: remove it, or write attack.twins = 0");
+    CHECK_REFUSED(HEAD "compare = same-weights\nmode = attack\nattack = fgsm(0.1)\nattack.transfer = on\n",
+                  "t.ys:8:1: attack.transfer shows what was made on one trial's weights to another's, and section [a] "
+                  "has compare = same-weights, where all have the same: remove it, or write attack.transfer = off");
+    CHECK_REFUSED(HEAD "attack.transfer = on\n",
+                  "t.ys:5:1: attack.transfer is of attacks, and section [a] has none: remove it, or write attack = "
+                  "pgd(0.1)");
     CHECK_REFUSED(HEAD "attack = fgsm(0.1)\nattack.rows = 0\n",
                   "t.ys:6:15: attack.rows = 0: out of range: write a whole number, 1 to 2147483648");
 }

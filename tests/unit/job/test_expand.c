@@ -32,6 +32,7 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "norm\":"
         "null,\"carry_state\":\"off\",\"loss\":\"auto\",\"precision\":\"f32\",\"eval_every\":null,"
         "\"attack\":null,\"attack.rows\":null,\"attack.restarts\":null,\"attack.curve\":null,\"attack.twins\":null,"
+        "\"attack.transfer\":null,"
         "\"compare\":\"controlled\",\"rows\":null,\"form\":null,\"taught.batch\":null,\"own_of\":null,\"own_data\":"
         "null,"
         "\"model.freeze\":null,\"model.train\":null,\"model.tie\":null,\"model.untie\":null,\"model.mean\":null,"

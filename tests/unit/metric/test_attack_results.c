@@ -175,7 +175,60 @@ static void attacks_that_broke_off_leave_the_reason(void)
     CHECK(!block_of(&rounds, none, 1));
 }
 
+/* Two trials of three rounds: of the first both runs say something, of the second one run failed, and the third was
+ * made again. What the pair is, the run that came later says, whichever trial that is. */
+static void what_carries_over_is_summed_over_rounds_of_which_both_count(void)
+{
+    static const struct {
+        size_t trial, run;
+        int64_t from, to, wrong;
+    } told[] = {{1, 0, 0, 1, 2}, {1, 0, 1, 0, 3}, {0, 1, 0, 1, 50}, {0, 2, 0, 1, 70}, {1, 3, 0, 1, 4}};
+    struct ys_trial_record records[] = {
+        {.id = (char *)(uintptr_t) "a", .index = 0, .section = (char *)(uintptr_t) "s"},
+        {.id = (char *)(uintptr_t) "b", .index = 1, .section = (char *)(uintptr_t) "s"}};
+    static struct ys_metric_view_run runs[2][4];
+    struct ys_metric_view_trial trials[2];
+    for (size_t t = 0; t < 2; t++) {
+        trials[t] = (struct ys_metric_view_trial){.record = &records[t], .runs = runs[t], .run_count = 4};
+        for (int r = 0; r < 4; r++) {
+            runs[t][r] = (struct ys_metric_view_run){
+                .round = r < 3 ? r : 2, .attempt = r == 3, .ok = t == 0 || r != 1, .counted = r != 2};
+            runs[t][r].facts.robustness = read_one(fake_json("{\"reason\":null,\"attack_s\":1,\"found\":null}"));
+        }
+    }
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        struct ys_facts_transfer *one =
+            ys_list_add(&ys_facts_transfer_record, &runs[told[i].trial][told[i].run].facts.robustness->transfers);
+        one->from = told[i].from;
+        one->to = told[i].to;
+        ys_set_text(&one->attack, "fgsm(0.1)");
+        one->both_right = 90;
+        one->broken = 80;
+        one->also_wrong = told[i].wrong;
+    }
+    const struct ys_metric_view view = {.trials = trials, .trial_count = 2};
+    struct ys_transfers transfers = {0};
+    struct ys_list list = {0};
+    for (size_t t = 0; t < 2; t++)
+        ys_transfers_add(&trials[t], &transfers);
+    ys_transfers_sum(&view, &transfers, &list);
+    const struct ys_result_transfer *found = list.items;
+    REQUIRE(list.count == 2);
+    CHECK_TEXT(found[0].from, "a");
+    CHECK_TEXT(found[0].to, "b");
+    CHECK_TEXT(found[0].section, "s");
+    CHECK_INT(found[0].rounds, 2);
+    CHECK_INT(found[0].broken, 160);
+    CHECK_INT(found[0].also_wrong, 6);
+    CHECK_TEXT(found[1].from, "b");
+    CHECK_INT(found[1].also_wrong, 3);
+    ys_list_fini(&ys_result_transfer_record, &list);
+    for (size_t i = 0; i < 8; i++)
+        ys_record_free(&ys_facts_robustness_record, runs[i / 4][i % 4].facts.robustness);
+}
+
 TAP_MAIN(TAP_CASE(the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_broken),
          TAP_CASE(what_is_no_number_says_why), TAP_CASE(runs_come_to_their_medians),
          TAP_CASE(twins_have_the_same_metrics), TAP_CASE(attacks_that_broke_off_leave_the_reason),
-         TAP_CASE(finished_attacks_stand_where_no_run_has_them_all))
+         TAP_CASE(finished_attacks_stand_where_no_run_has_them_all),
+         TAP_CASE(what_carries_over_is_summed_over_rounds_of_which_both_count))

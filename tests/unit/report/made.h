@@ -107,7 +107,8 @@ static void made_open(const ys_json *document, struct ys_result *result)
         .trials = ys_alloc(ys_json_size(trials) + 1, sizeof *result->trials),
         .comparisons = ys_alloc(ys_json_size(comparisons) + 1, sizeof *result->comparisons),
         .groups = made_list(&ys_result_group_record, ys_json_get(document, "groups")),
-        .differences = made_list(&ys_difference_record, ys_json_get(document, "environment_differences"))};
+        .differences = made_list(&ys_difference_record, ys_json_get(document, "environment_differences")),
+        .transfers = made_list(&ys_result_transfer_record, ys_json_get(document, "transfers"))};
     for (; result->trial_count < ys_json_size(trials); result->trial_count++) {
         const ys_json *trial = ys_json_at(trials, result->trial_count);
         made_read(&ys_result_trial_record, trial, &result->trials[result->trial_count]);
@@ -130,6 +131,7 @@ static void made_close(struct ys_result *result)
     ys_free(result->comparisons);
     ys_list_fini(&ys_result_group_record, &result->groups);
     ys_list_fini(&ys_difference_record, &result->differences);
+    ys_list_fini(&ys_result_transfer_record, &result->transfers);
     ys_json_free(result->rest);
 }
 

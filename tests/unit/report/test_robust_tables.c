@@ -130,6 +130,44 @@ static void the_answer_tells_each_eps_apart(void)
     ys_json_free(result);
 }
 
+/* Between builtin and pytorch; keras asked for it and has no other. */
+static void what_carries_over_is_a_matrix_in_every_form(void)
+{
+    static void (*const makes[])(const ys_json *, struct ys_buf *) = {made_html, made_markdown};
+    ys_json *result = made_attacked(), *trials = ys_json_get(result, "trials");
+    for (size_t i = 0; i < 3; i++)
+        (void)!ys_json_set_string(ys_json_get(ys_json_at(trials, i), "keys"), "attack.transfer", "on");
+    const char *first = ys_json_get_text(ys_json_at(trials, 0), "id", ""),
+               *second = ys_json_get_text(ys_json_at(trials, 1), "id", "");
+    ys_json *transfers = ys_json_array();
+    for (size_t i = 0; i < 2; i++) {
+        ys_json *one = made_json("{'section':'s','attack':'pgd(0.1, 40, 0.01)','rounds':2,'both_right':90,"
+                                 "'broken':80}");
+        (void)!ys_json_set_string(one, "from", i == 0 ? first : second);
+        (void)!ys_json_set_string(one, "to", i == 0 ? second : first);
+        (void)!ys_json_set_int(one, "also_wrong", i == 0 ? 20 : 60);
+        (void)!ys_json_append(transfers, one);
+    }
+    (void)!ys_json_set(result, "transfers", transfers);
+    ys_buf_clear(&out);
+    made_table(result, 100, false, &out);
+    const char *text = strstr(ys_buf_text(&out), "Attacks that carry over, pgd(0.1, 40, 0.01)\n");
+    REQUIRE(text);
+    CHECK_HAS(line_with(text, "builtin", "-"), "20 of 80");
+    CHECK_HAS(line_with(text, "pytorch", "-"), "60 of 80");
+    CHECK_HAS(text, "keras: attacks on it were shown to no other trial");
+    CHECK(!strstr(text, "builtin: attacks on it were"));
+    for (size_t i = 0; i < 2; i++) {
+        ys_buf_clear(&out);
+        makes[i](result, &out);
+        CHECK_HAS(ys_buf_text(&out), "Attacks that carry over, pgd(0.1, 40, 0.01)");
+        CHECK_HAS(ys_buf_text(&out), "60 of 80");
+        CHECK_HAS(ys_buf_text(&out), "keras: attacks on it were shown to no other trial");
+        CHECK((strstr(ys_buf_text(&out), "pytorch, builtin: 75.00 %") != NULL) == (i == 0)); /* drawn */
+    }
+    ys_json_free(result);
+}
+
 static void without_attacks_there_is_no_word_of_them(void)
 {
     static const char *const frameworks[] = {"builtin"};
@@ -149,5 +187,5 @@ static void free_all(void)
 
 TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_attack), TAP_CASE(what_rounding_does_stands_beside),
          TAP_CASE(the_page_has_a_section_with_the_answer), TAP_CASE(markdown_has_the_quartiles_too),
-         TAP_CASE(the_answer_tells_each_eps_apart), TAP_CASE(without_attacks_there_is_no_word_of_them),
-         TAP_CASE(free_all))
+         TAP_CASE(the_answer_tells_each_eps_apart), TAP_CASE(what_carries_over_is_a_matrix_in_every_form),
+         TAP_CASE(without_attacks_there_is_no_word_of_them), TAP_CASE(free_all))
