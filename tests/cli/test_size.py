@@ -1,7 +1,7 @@
 """mode = size and `yardstick size`: what a stored model takes, and that it loads again. With the built-in engine alone."""
 import os
 
-from harness import Case, tearDownModule  # noqa: F401
+from harness import BIN, Case, tearDownModule  # noqa: F401
 
 WORDS = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--steps=20", "--rows=40", "--batch=8", "--repeat=1"]
 
@@ -34,3 +34,13 @@ class Size(Case):
         result, _ = self.result("size", *WORDS, "--form=pt,onnx")
         self.assertEqual([trial["status"] for trial in result["trials"]], ["unsupported", "ok"])
         self.assertEqual(result["trials"][0]["reason"], "form = pt: builtin has safetensors, onnx")
+
+    def test_an_adapter_with_other_forms_than_its_recipe_is_a_row_that_names_both(self):
+        os.mkdir(os.path.join(self.folder, "mine"))
+        with open(os.path.join(self.folder, "mine", "turned.recipe"), "w") as file:
+            file.write("name = turned\nprogram = %s\nforms = onnx safetensors\n" % os.path.join(BIN, "yardstick-builtin"))
+        words = ["--framework=turned" if word.startswith("--framework") else word for word in WORDS]
+        result, _ = self.result("size", *words, "--form=own", "--recipes=mine", code=1)
+        trial, = result["trials"]
+        self.assertEqual(trial["status"], "protocol_error")
+        self.assertIn("its recipe says forms = onnx safetensors, and its hello tells safetensors onnx", trial["reason"])
