@@ -83,6 +83,7 @@ static ys_status make_room(struct ys_stored_run *run)
 {
     struct ys_graph *graph = NULL;
     YS_TRY(ys_graph_read(run->plan->graph, &graph));
+    run->has_batchnorm = ys_graph_has(graph, YS_OP_BATCHNORM);
     run->stored.rows = run->trial->record.keys.rows;
     run->stored.width = ys_value_row_elements(&graph->values[graph->output]);
     run->stored.logits = ys_alloc((size_t)(run->stored.rows * run->stored.width), sizeof *run->stored.logits);
@@ -135,6 +136,7 @@ void ys_stored_run_close(struct ys_stored_run *run)
 struct stored_reference {
     const struct ys_stored_run *run;
     enum ys_stored_type type;
+    int units; /* in float32's last place, by which twins' weights are moved */
 };
 
 static ys_status ask(const struct stored_reference *of, const struct ys_plan *plan, double *values)
@@ -145,6 +147,24 @@ static ys_status ask(const struct stored_reference *of, const struct ys_plan *pl
     ys_status status = reason ? ys_fail(YS_EPROTOCOL, "the built-in engine ended as %s", reason) : YS_OK;
     ys_free(reason);
     return status;
+}
+
+/* Parameters that are not found, and those of batch normalisation, may have been merged into others before these were
+ * rounded: then nobody knows what was rounded, and twins move by a unit of the stored type. */
+static int units_of(const struct ys_stored_run *run, const struct ys_facts_stored *found)
+{
+    if (found->type == YS_STORED_F32 || !(found->found < 1 || run->has_batchnorm))
+        return 1;
+    return found->type == YS_STORED_F16 ? 1 << 13 : 1 << 16;
+}
+
+static ys_status write_twin(const struct stored_reference *of, int twin, const char *weights, const char *folder,
+                            struct ys_plan *plan)
+{
+    YS_TRY(ys_twin_write_all(plan, twin, plan->steps, folder));
+    return of->units == 1
+               ? YS_OK
+               : ys_twin_write_weights(plan->seed, twin, of->units, YS_PRECISION_F32, weights, plan->weights);
 }
 
 static ys_status make_plan(const struct stored_reference *of, const char *backend, int precision, const char *weights,
@@ -190,7 +210,7 @@ static ys_status ask_twins(const struct stored_reference *of, const char *weight
         status = make_plan(of, NULL, of->run->plan->precision, weights, folder, &plan);
         if (status != YS_OK)
             break;
-        status = ys_twin_write_all(&plan, twin, plan.steps, folder);
+        status = write_twin(of, twin, weights, folder, &plan);
         if (status == YS_OK)
             status = ask(of, &plan, values);
         ys_plan_fini(&plan);
@@ -246,9 +266,9 @@ static ys_status fill(void *context, const char *folder)
 static void key_of(const struct stored_reference *of, char key[YS_SHA256_TEXT])
 {
     const struct ys_stored_run *run = of->run;
-    char *all = ys_format("stored %d|%s|%s|%lld|%lld|%d|%d|%s", STORED_VERSION, run->weights_key,
+    char *all = ys_format("stored %d|%s|%s|%lld|%lld|%d|%d|%d|%s", STORED_VERSION, run->weights_key,
                           run->trial->data->test_hash, (long long)run->stored.rows, (long long)run->plan->batch,
-                          run->plan->precision, (int)of->type, run->teacher->engine->closure);
+                          run->plan->precision, (int)of->type, of->units, run->teacher->engine->closure);
     ys_sha256_text(all, strlen(all), key);
     ys_free(all);
 }
@@ -274,7 +294,7 @@ static ys_status compare(const struct ys_stored_run *run, const char *path, stru
 static ys_status judge(const struct ys_stored_run *run, struct ys_facts *facts)
 {
     struct ys_facts_stored *found = facts->stored;
-    const struct stored_reference of = {run, (enum ys_stored_type)found->type};
+    const struct stored_reference of = {run, (enum ys_stored_type)found->type, units_of(run, found)};
     struct ys_shelf_item item = {0};
     char key[YS_SHA256_TEXT];
     key_of(&of, key);
