@@ -14,6 +14,10 @@ int ys_builtin_evaluate(int argc, char **argv);
  * weights (robust/attack.h) and prints one JSON object on stdout (docs/robustness.md); the program's exit code as
  * above. */
 int ys_builtin_attack(int argc, char **argv);
+/** `corrupt --data D [--row N] [--seed S]`: row N (0) of a data file after each kind of corruption
+ * (robust/corrupt/corruption.h) at each severity, as one Netpbm picture on stdout: a line of pictures for each kind,
+ * the first of them the row as it is; the program's exit code as above. */
+int ys_builtin_corrupt(int argc, char **argv);
 /** `transfer --from FOLDER --to FOLDER --threads T`, folders that `attack --keep` made: shows the images that were made
  * on the weights of the first to those of the second, and prints one JSON object on stdout; the exit code as above. */
 int ys_builtin_transfer(int argc, char **argv);

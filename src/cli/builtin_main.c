@@ -17,6 +17,9 @@ static const char help[] =
     "                    [--seed S] [--curve 'EPS EPS'] [--against W2] [--twins N] [--outcomes yes] [--tell yes]\n"
     "                    [--keep FOLDER]\n"
     "                                        what saved weights withstand, as one JSON object (docs/robustness.md)\n"
+    "  yardstick-builtin corrupt --data D [--row N] [--seed S]\n"
+    "                                        one row after each corruption, as one Netpbm picture "
+    "(docs/robustness.md)\n"
     "  yardstick-builtin transfer --from FOLDER --to FOLDER --threads N\n"
     "                                        what was made on weights of one such folder, shown to those of another\n"
     "  yardstick-builtin --floor MODEL|FILE.json [--batch B] [--threads N] [--precision f32|bf16|f64]\n"
@@ -43,6 +46,8 @@ int main(int argc, char **argv)
         ys_memory_must_suffice("yardstick-builtin");
     if (strcmp(word, "attack") == 0)
         return ys_builtin_attack(argc - 2, argv + 2);
+    if (strcmp(word, "corrupt") == 0)
+        return ys_builtin_corrupt(argc - 2, argv + 2);
     if (strcmp(word, "transfer") == 0)
         return ys_builtin_transfer(argc - 2, argv + 2);
     if (strcmp(word, "--floor") == 0)

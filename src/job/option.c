@@ -26,7 +26,7 @@ static const struct ys_option options[] = {
     {"repeat_most", YS_OPTION_STUDY, YS_OPTION_INT, .low = 6, .high = 10000, .none = "auto",
      .help = "rounds at most where repeat = decide; auto: 20, or as many as max_runs allows"},
     {"decide", YS_OPTION_STUDY, YS_OPTION_WORD,
-     .choices = "auto|rate_per_s|step_s|latency_p50_s|latency_p99_s|accuracy|bits_per_token|robust_accuracy|perturbation_p50|wall_s|start_s|cpu_s|rss_peak_bytes",
+     .choices = "auto|rate_per_s|step_s|latency_p50_s|latency_p99_s|accuracy|bits_per_token|robust_accuracy|perturbation_p50|corrupted_accuracy|wall_s|start_s|cpu_s|rss_peak_bytes",
      .standard = "auto",
      .help = "metric whose comparisons end a study with repeat = decide; auto: rate_per_s, of trials that infer "
              "latency_p50_s"},
@@ -176,7 +176,8 @@ static const struct ys_option options[] = {
      .help = "save the weights every so many steps, so that accuracy is known over time; the end is always evaluated"},
     {"attack", YS_OPTION_WORK, YS_OPTION_ATTACK, .none = "none",
      .help = "what trained weights have to withstand: where an EPS stands no pixel changes by more than it, of [0, 1] before the "
-             "network's own normalize; deepfool, cw and ddn look for the smallest change (L2), jsma for the fewest pixels"},
+             "network's own normalize; deepfool, cw and ddn look for the smallest change (L2), jsma for the fewest pixels; corruptions are noise, blur, "
+             "weather and the like, by no adversary"},
     {"attack.rows", YS_OPTION_WORK, YS_OPTION_INT, .low = 1, .high = 2147483648.0, .unit = "rows", .standard = "1000",
      .help = "test rows that are attacked: the first so many, or all where there are fewer"},
     {"attack.restarts", YS_OPTION_WORK, YS_OPTION_INT, .low = 1, .high = 1000, .unit = "1", .standard = "1",

@@ -255,11 +255,9 @@ static ys_status print_attacks(const char *text, struct ys_buf *out)
 {
     struct ys_attacks attacks;
     YS_TRY(ys_attacks_read(text, &attacks));
-    for (size_t i = 0; i < attacks.count; i++) {
-        char *word = ys_attack_text(&attacks.items[i]);
-        ys_buf_printf(out, "%s%s", i ? " " : "", word);
-        ys_free(word);
-    }
+    char *words = ys_attacks_text(&attacks);
+    ys_buf_puts(out, words);
+    ys_free(words);
     return YS_OK;
 }
 

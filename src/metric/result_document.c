@@ -88,6 +88,15 @@ static const struct ys_field standing_fields[] = {
 };
 const struct ys_record ys_standing_block_record = YS_RECORD("standing", struct ys_standing_block, standing_fields);
 
+#define OF_CORRUPTION(member, kind, flags, what) YS_FIELD(struct ys_corruption_block, member, kind, "1", flags, what)
+static const struct ys_field corruption_fields[] = {
+    YS_FIELD(struct ys_corruption_block, kind, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of corruption"),
+    OF_CORRUPTION(severity, YS_FIELD_INT, 0, "1 to 5"),
+    OF_CORRUPTION(accuracy, YS_FIELD_REAL, YS_FIELD_NULL, "on the rows after it"),
+};
+const struct ys_record ys_corruption_block_record =
+    YS_RECORD("corruption", struct ys_corruption_block, corruption_fields);
+
 #define OF_ALARM(member, kind, flags, what) YS_FIELD(struct ys_alarm_block, member, kind, NULL, flags, what)
 static const struct ys_field alarm_fields[] = {
     OF_ALARM(attack, YS_FIELD_TEXT, YS_FIELD_NULL, "that it is of; null: the network itself"),
@@ -102,6 +111,8 @@ const struct ys_record ys_alarm_block_record = YS_RECORD("alarm", struct ys_alar
 static const struct ys_field twin_fields[] = {
     OF_TWIN(robust_accuracy, "1", "as the metric; null: not known"),
     OF_TWIN(perturbation_p50, "1", "likewise"),
+    YS_FIELD(struct ys_twin_block, corrupted_accuracy, YS_FIELD_REAL, "1", YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+             "likewise, where corruptions were asked for"),
 };
 const struct ys_record ys_twin_block_record = YS_RECORD("twin", struct ys_twin_block, twin_fields);
 
@@ -120,6 +131,8 @@ static const struct ys_field robustness_fields[] = {
     YS_FIELD_OF(WITHSTANDS, robust, YS_FIELD_LIST, &ys_standing_block_record, 0, "for each EPS that was asked for"),
     YS_FIELD_OF(WITHSTANDS, curve, YS_FIELD_LIST, &ys_standing_block_record, 0, "for each EPS of attack.curve, by pgd"),
     YS_FIELD_OF(WITHSTANDS, alarms, YS_FIELD_LIST, &ys_alarm_block_record, 0, "that gradients may be masked"),
+    YS_FIELD_OF(WITHSTANDS, corruptions, YS_FIELD_LIST, &ys_corruption_block_record, YS_FIELD_MAY_LACK,
+                "each kind at each severity that was asked for"),
     YS_FIELD_OF(WITHSTANDS, twins, YS_FIELD_LIST, &ys_twin_block_record, YS_FIELD_MAY_LACK,
                 "of trainings of the built-in engine that rounding alone sets apart, in the first round"),
 };

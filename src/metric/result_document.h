@@ -85,6 +85,13 @@ struct ys_standing_block {
     double eps, accuracy;
 };
 extern const struct ys_record ys_standing_block_record;
+/** What share of the rows is right after a kind of corruption; the median of the runs. */
+struct ys_corruption_block {
+    char *kind;
+    int64_t severity;
+    double accuracy;
+};
+extern const struct ys_record ys_corruption_block_record;
 /** A sign that gradients may be masked. */
 struct ys_alarm_block {
     char *attack, *alarm;    /* attack NULL: of the model itself */
@@ -95,7 +102,7 @@ extern const struct ys_record ys_alarm_block_record;
 /** A training of the built-in engine from initial weights that are moved by rounding alone: the same metrics of it, NaN
  * where they are not known. */
 struct ys_twin_block {
-    double robust_accuracy, perturbation_p50;
+    double robust_accuracy, perturbation_p50, corrupted_accuracy;
 };
 extern const struct ys_record ys_twin_block_record;
 /** What a trial withstands (docs/robustness.md). */
@@ -106,6 +113,7 @@ struct ys_robustness_block {
     char *reason;       /* why a run, the last of them, was not attacked, or by some attacks alone; NULL */
     double question_s, computed_s; /* of a gradient in mode attack, with files and messages, and without; medians */
     struct ys_list attacks, robust, curve, alarms; /* of the structs above; robust and curve of ys_standing_block */
+    struct ys_list corruptions;                    /* struct ys_corruption_block */
     struct ys_list twins;                          /* struct ys_twin_block; of the first round */
 };
 extern const struct ys_record ys_robustness_block_record;

@@ -312,6 +312,24 @@ static ys_status ask_twins(const struct ys_attacked_framework *like, const struc
     return status;
 }
 
+/* How many rows are right after each: the pictures are the same, and so are the weights. */
+static void compare_corruptions(const struct ys_attacked_framework *attacked, const struct ys_robustness *reference,
+                                int64_t bound, char **reason)
+{
+    const struct ys_corruption_result *here = attacked->found.corruptions.items, *there = reference->corruptions.items;
+    for (size_t i = 0; i < reference->corruptions.count && !*reason; i++) {
+        const int64_t right = i < attacked->found.corruptions.count ? here[i].right : -1;
+        if (right < 0)
+            *reason = ys_format("%s has no count of rows", there[i].kind);
+        else if (right > there[i].right + bound || right < there[i].right - bound)
+            *reason =
+                ys_format("%s of severity %lld: %lld of %zu rows are right, and with the built-in engine's logits "
+                          "%lld; rounding allows %lld more or fewer",
+                          there[i].kind, (long long)there[i].severity, (long long)right, attacked->rows,
+                          (long long)there[i].right, (long long)bound);
+    }
+}
+
 static ys_status compare(const struct ys_attacked_framework *attacked, const struct ys_robustness *reference,
                          char **reason)
 {
@@ -335,6 +353,8 @@ static ys_status compare(const struct ys_attacked_framework *attacked, const str
         ys_free(attack);
         return YS_OK;
     }
+    if (!*reason)
+        compare_corruptions(attacked, reference, usual, reason);
     return YS_OK;
 }
 

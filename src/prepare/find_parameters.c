@@ -44,8 +44,9 @@ static uint16_t f16_of(float value)
         return sign | 0x7e00;
     if (size >= 65520)
         return sign | 0x7c00;
-    int exponent = 0;
-    frexp(size, &exponent);                                       /* size = f * 2^exponent, f in [0.5, 1) */
+    int exponent = -24; /* as of the least, for 0, of which frexp() says another */
+    if (size > 0)
+        frexp(size, &exponent);                                   /* size = f * 2^exponent, f in [0.5, 1) */
     const int last = exponent < -13 ? -24 : exponent - 11;        /* of the last place */
     const int64_t units = (int64_t)nearbyint(ldexp(size, -last)); /* at most 2048 */
     if (last == -24)

@@ -329,12 +329,13 @@ static const char *unattacked(const struct ys_trial *trial, const struct ys_grap
     return obstacle ? obstacle : has_scale ? NULL : ys_attack_no_scale;
 }
 
-static ys_status check_classes(const struct ys_trial_settings *keys, const struct ys_graph *graph)
+static ys_status check_words(const struct ys_trial_settings *keys, const struct ys_graph *graph)
 {
-    const struct ys_value *logits = &graph->values[graph->output];
+    const struct ys_value *logits = &graph->values[graph->output], *input = &graph->values[graph->inputs[0]];
     struct ys_attacks attacks;
     YS_TRY(ys_attacks_read(keys->attack, &attacks));
-    return ys_attacks_check_classes(&attacks, (size_t)logits->shape[logits->rank - 1]);
+    return ys_attacks_check(&attacks, (size_t)logits->shape[logits->rank - 1],
+                            &(struct ys_picture_shape){input->shape[1], input->shape[2], input->shape[3]});
 }
 
 static ys_status check_attack(struct ys_trial *trial)
@@ -345,7 +346,7 @@ static ys_status check_attack(struct ys_trial *trial)
         return YS_OK;
     YS_TRY(ys_work_graph(trial, &graph));
     const char *reason = unattacked(trial, graph);
-    ys_status status = reason ? ys_fail(YS_EINVAL, "%s: write attack = none", reason) : check_classes(keys, graph);
+    ys_status status = reason ? ys_fail(YS_EINVAL, "%s: write attack = none", reason) : check_words(keys, graph);
     ys_graph_free(graph);
     if (keys->attack_rows > trial->data->test_count)
         keys->attack_rows = trial->data->test_count;

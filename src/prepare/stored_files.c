@@ -1,8 +1,10 @@
 #include "prepare/stored_files.h"
 
 #include "base/files/fs.h"
+#include "base/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "graph/graph.h"
 #include "prepare/find_parameters.h"
 #include "session/launch.h"
 
@@ -175,6 +177,31 @@ ys_status ys_stored_round_weights(const char *from, enum ys_stored_type type, co
         ys_free((void *)(uintptr_t)rounded[i].data);
     ys_free(rounded);
     ys_safetensors_close(file);
+    return status;
+}
+
+static void round_reals(double *values, size_t count, enum ys_stored_type type)
+{
+    for (size_t i = 0; i < count; i++)
+        values[i] = ys_stored_round((float)values[i], type);
+}
+
+ys_status ys_stored_round_graph(const char *from, enum ys_stored_type type, const char *to)
+{
+    struct ys_graph *graph = NULL;
+    YS_TRY(ys_graph_read(from, &graph));
+    for (size_t i = 0; i < graph->node_count; i++) {
+        struct ys_normalize *numbers = &graph->nodes[i].normalize;
+        if (graph->nodes[i].op != YS_OP_NORMALIZE || type == YS_STORED_F32) /* frameworks have them as they compute */
+            continue;
+        round_reals(&numbers->scale, 1, type);
+        round_reals(numbers->mean, numbers->channels, type);
+        round_reals(numbers->std, numbers->channels, type);
+    }
+    ys_json *json = ys_graph_to_json(graph);
+    ys_status status = json ? ys_json_write(to, json) : ys_out_of_memory();
+    ys_json_free(json);
+    ys_graph_free(graph);
     return status;
 }
 

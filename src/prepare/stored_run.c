@@ -17,9 +17,10 @@
 #include <math.h>
 #include <string.h>
 
-#define STORED_VERSION 1 /* part of the key: raise it when the same model would get another reference or bound */
+#define STORED_VERSION 2 /* part of the key: raise it when the same model would get another reference or bound */
 
-static const char LOGITS_NAME[] = "logits.safetensors", WEIGHTS_NAME[] = "weights.safetensors";
+static const char LOGITS_NAME[] = "logits.safetensors", WEIGHTS_NAME[] = "weights.safetensors",
+                  GRAPH_NAME[] = "graph.json";
 
 /* The session that saves. */
 
@@ -128,7 +129,7 @@ void ys_stored_run_close(struct ys_stored_run *run)
     *run = (struct ys_stored_run){0};
 }
 
-/* What the weights give when they are rounded to the stored type. */
+/* What the network gives whose weights, and what pixels are normalised by, are rounded to the stored type. */
 
 struct stored_reference {
     const struct ys_stored_run *run;
@@ -158,6 +159,8 @@ static ys_status make_plan(const struct stored_reference *of, const char *backen
         made->stored = NULL;
     }
     ys_set_text(&made->weights, weights);
+    ys_free(made->graph);
+    made->graph = ys_path_join(folder, GRAPH_NAME);
     return YS_OK;
 }
 
@@ -224,11 +227,15 @@ static ys_status fill(void *context, const char *folder)
 {
     const struct stored_reference *of = context;
     char *weights = ys_path_join(folder, WEIGHTS_NAME), *logits = ys_path_join(folder, LOGITS_NAME);
+    char *graph = ys_path_join(folder, GRAPH_NAME);
     ys_progress("%s: asking the oracle", of->run->trial->record.id);
     ys_status status = ys_stored_round_weights(of->run->weights, of->type, weights);
     if (status == YS_OK)
+        status = ys_stored_round_graph(of->run->plan->graph, of->type, graph);
+    if (status == YS_OK)
         status = fill_with(of, weights, logits, folder);
     ys_progress_clear();
+    ys_free(graph);
     ys_free(weights);
     ys_free(logits);
     return status;

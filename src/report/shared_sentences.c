@@ -33,6 +33,8 @@ size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RES
         metrics[count++] = "accuracy";
         if (ys_view_is_known(view, "robust_accuracy"))
             metrics[count++] = "robust_accuracy";
+        if (ys_view_is_known(view, "corrupted_accuracy"))
+            metrics[count++] = "corrupted_accuracy";
         if (ys_view_is_known(view, "bits_per_token"))
             metrics[count++] = "bits_per_token";
     }

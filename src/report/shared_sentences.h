@@ -20,7 +20,7 @@ struct ys_section_parts ys_section_find_parts(const struct ys_view *view);
 
 /** What stands behind the rate and its interval in tables of results. `metrics` get the names of those that this study
  * has: those of training where some trial trains, bits a token where some trial has them. How many there are. */
-enum { YS_RESULT_COLUMNS = 6 };
+enum { YS_RESULT_COLUMNS = 7 };
 size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS]);
 
 /** The percentiles of latency. */

@@ -20,6 +20,7 @@
 
 #include "base/json/record.h"
 #include "base/status.h"
+#include "robust/corrupt/corruption.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +38,8 @@ enum ys_attack_kind {
     YS_ATTACK_APGD_T,
     YS_ATTACK_FAB_T,
     YS_ATTACK_SQUARE,
-    YS_ATTACK_AUTOATTACK, /* the four before it, one after the other, each against the rows that still stand */
+    YS_ATTACK_AUTOATTACK,  /* the four before it, one after the other, each against the rows that still stand */
+    YS_ATTACK_CORRUPTIONS, /* no adversary: every kind of robust/corrupt/corruption.h; never among `items` below */
     YS_ATTACK_KINDS
 };
 extern const struct ys_names ys_attack_kinds; /* "fgsm", "bim", ... */
@@ -60,7 +62,8 @@ enum { YS_ATTACK_NUMBERS = 3, YS_ATTACKS_MOST = 16 };
  *     ddn(STEPS)                 STEPS 1 to 100000 (100)
  *     jsma(THETA, GAMMA)         THETA above 0 and at most 1 (1), GAMMA above 0 and at most 1 (0.1)
  *     apgd-ce(EPS), apgd-t(EPS), fab-t(EPS), autoattack(EPS)
- *     square(EPS, QUERIES)       QUERIES 1 to 1000000 (5000) */
+ *     square(EPS, QUERIES)       QUERIES 1 to 1000000 (5000)
+ *     corruptions(SEVERITY)      SEVERITY 1 to 5, which has no default */
 struct ys_attack {
     enum ys_attack_kind kind;
     double numbers[YS_ATTACK_NUMBERS]; /* those that the kind lacks are 0 */
@@ -70,6 +73,7 @@ struct ys_attack {
 struct ys_attacks {
     struct ys_attack items[YS_ATTACKS_MOST];
     size_t count;
+    bool corrupts[YS_SEVERITIES]; /* by corruptions(1), corruptions(2), ... */
 };
 
 /** Reads "fgsm(8/255) pgd(0.1, 40)": words apart by blanks, each NAME or NAME(NUMBERS); a number may be a quotient of
@@ -81,6 +85,10 @@ ys_status ys_attacks_read(const char *text, struct ys_attacks *attacks) YS_MUST_
 ys_status ys_attack_read_curve(const char *text, double *eps, size_t *count) YS_MUST_CHECK;
 /** With all its numbers: "pgd(0.1, 40, 0.01)". New text (ys_free); NULL without memory. */
 char *ys_attack_text(const struct ys_attack *attack);
+/** All of them, apart by blanks, corruptions last: equal for those that do the same. New text. */
+char *ys_attacks_text(const struct ys_attacks *attacks);
+/** How many severities of corruptions there are among them. */
+size_t ys_attacks_severities(const struct ys_attacks *attacks);
 /** "fgsm(EPS), bim(EPS, STEPS, STEP), ... or jsma(THETA, GAMMA)": all that may be written. New text. */
 char *ys_attack_forms(void);
 /** About how many gradients of each row the attacks and their alarms ask for, of images of about a thousand pixels: for
@@ -91,8 +99,9 @@ enum ys_attack_norm ys_attack_norm(enum ys_attack_kind kind);
 double ys_attack_eps(const struct ys_attack *attack);
 /** A bounded attack with what it takes where no more than EPS is said. */
 struct ys_attack ys_attack_at(enum ys_attack_kind kind, double eps);
-/** YS_EINVAL: one of the attacks cannot be made against a model of so many classes. */
-ys_status ys_attacks_check_classes(const struct ys_attacks *attacks, size_t classes) YS_MUST_CHECK;
+/** YS_EINVAL: one of the attacks cannot be made against a model of so many classes, or on pictures of that shape. */
+ys_status ys_attacks_check(const struct ys_attacks *attacks, size_t classes,
+                           const struct ys_picture_shape *shape) YS_MUST_CHECK;
 
 /** The model: two functions, and what they need. Both are asked for at most `batch` rows at a time, and may be asked
  * for fewer; what they return other than YS_OK ends the attack. Row i depends on image i alone, in evaluation. */
@@ -163,6 +172,13 @@ struct ys_eps_standing {
 };
 extern const struct ys_record ys_eps_standing_record;
 
+/** How many rows are right after a kind of corruption, by the model's own logits; those that were wrong before too. */
+struct ys_corruption_result {
+    char *kind;
+    int64_t severity, right;
+};
+extern const struct ys_record ys_corruption_result_record;
+
 /** A sign that gradients may be masked: a value that is over its threshold. */
 struct ys_attack_alarm {
     char *attack; /* NULL: the model itself, before any */
@@ -177,6 +193,7 @@ struct ys_robustness {
     struct ys_list robust;  /* of struct ys_eps_standing, for each EPS that an attack was asked for with, ascending */
     struct ys_list curve;   /* the same, by pgd alone, for each EPS of the spec's curve */
     struct ys_list alarms;  /* of struct ys_attack_alarm */
+    struct ys_list corruptions; /* of struct ys_corruption_result: each kind, severity by severity, ascending */
     /* The median over all rows of the smallest L2 that any attack which looks for it found, 0 of a row that was wrong
      * before. NaN: it is infinite, there is no such attack, or no row was right before */
     double perturbation_p50;

@@ -1,6 +1,7 @@
 #include "base/mem.h"
 #include "robust/attack_alarms.h"
 #include "robust/attack_rows.h"
+#include "robust/corrupted_rows.h"
 
 #include <math.h>
 
@@ -62,11 +63,15 @@ static ys_status follow_curve(struct ys_attacked_rows *rows, struct ys_robustnes
 static ys_status attack_all(struct ys_attacked_rows *rows, struct ys_robustness *found)
 {
     const struct ys_attack_spec *spec = rows->spec;
-    rows->attacks_to_do = 1 + spec->attacks.count + spec->curve_count;
+    rows->attacks_to_do = 1 + ys_attacks_severities(&spec->attacks) + spec->attacks.count + spec->curve_count;
     for (size_t i = 0; i < spec->attacks.count; i++) /* what alarms may ask for */
         rows->attacks_to_do +=
             spec->attacks.items[i].kind == YS_ATTACK_PGD || spec->attacks.items[i].kind == YS_ATTACK_SQUARE;
-    if (rows->clean > 0)
+    YS_TRY(ys_corrupt_rows(rows, found));
+    if (spec->finished && found->corruptions.count > 0)
+        YS_TRY(spec->finished(spec->finished_of, found));
+    const bool attacks = rows->clean > 0 && spec->attacks.count + spec->curve_count > 0;
+    if (attacks)
         YS_TRY(ys_attack_alarms_before(rows, found));
     for (size_t i = 0; i < spec->attacks.count; i++) {
         struct ys_attack_result result, *place;
@@ -82,7 +87,7 @@ static ys_status attack_all(struct ys_attacked_rows *rows, struct ys_robustness 
         if (spec->finished)
             YS_TRY(spec->finished(spec->finished_of, found));
     }
-    if (rows->clean > 0)
+    if (attacks)
         YS_TRY(ys_attack_alarms_behind(rows, found));
     YS_TRY(follow_curve(rows, found));
     found->perturbation_p50 = ys_attacked_rows_smallest(rows);
@@ -95,7 +100,8 @@ ys_status ys_attack_model(const struct ys_attacked *model, const struct ys_attac
     struct ys_attacked_rows rows;
     ys_record_init(&ys_robustness_record, found);
     YS_ASSERT(spec->rows > 0 && spec->restarts > 0 && model->batch > 0 && model->classes > 1);
-    YS_TRY(ys_attacks_check_classes(&spec->attacks, model->classes));
+    YS_TRY(ys_attacks_check(&spec->attacks, model->classes,
+                            &(struct ys_picture_shape){model->channels, model->height, model->width}));
     YS_TRY(ys_attacked_rows_init(model, spec, &rows));
     found->rows = (int64_t)spec->rows;
     found->clean = (int64_t)rows.clean;

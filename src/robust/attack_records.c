@@ -32,6 +32,14 @@ static const struct ys_field standing_fields[] = {
 };
 const struct ys_record ys_eps_standing_record = YS_RECORD("standing", struct ys_eps_standing, standing_fields);
 
+#define CORRUPTED struct ys_corruption_result
+static const struct ys_field corruption_fields[] = {
+    YS_FIELD(CORRUPTED, kind, YS_FIELD_TEXT, NULL, 0, "of corruption, by its name in MNIST-C or CIFAR-10-C"),
+    YS_FIELD(CORRUPTED, severity, YS_FIELD_INT, "1", 0, "1 to 5"),
+    YS_FIELD(CORRUPTED, right, YS_FIELD_INT, "1", 0, "rows that are right after it, by the network's own logits"),
+};
+const struct ys_record ys_corruption_result_record = YS_RECORD("corruption", CORRUPTED, corruption_fields);
+
 #define ALARM struct ys_attack_alarm
 static const struct ys_field alarm_fields[] = {
     YS_FIELD(ALARM, attack, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "that raised it; null: the model, before any"),
@@ -50,6 +58,8 @@ static const struct ys_field found_fields[] = {
     YS_FIELD_OF(FOUND, robust, YS_FIELD_LIST, &ys_eps_standing_record, 0, "for each EPS of an attack, ascending"),
     YS_FIELD_OF(FOUND, curve, YS_FIELD_LIST, &ys_eps_standing_record, 0, "by pgd alone, for each EPS of the curve"),
     YS_FIELD_OF(FOUND, alarms, YS_FIELD_LIST, &ys_attack_alarm_record, 0, "signs that gradients may be masked"),
+    YS_FIELD_OF(FOUND, corruptions, YS_FIELD_LIST, &ys_corruption_result_record, YS_FIELD_MAY_LACK,
+                "where corruptions were asked for: each kind at each severity"),
     YS_FIELD(
         FOUND, perturbation_p50, YS_FIELD_REAL, "1", YS_FIELD_NULL | YS_FIELD_LATER,
         "median over all rows of the smallest L2 that any attack found, 0 of one that was wrong before; null where "

@@ -211,7 +211,7 @@ static ys_status attack_group(const struct ys_attacked_rows *rows, const struct 
     return status;
 }
 
-static void say_progress(const struct ys_attacked_rows *rows, double part, const char *what)
+void ys_attacked_rows_progress(const struct ys_attacked_rows *rows, double part, const char *what)
 {
     if (rows->spec->progress)
         rows->spec->progress(rows->spec->progress_of, ((double)rows->attacks_done + part) / (double)rows->attacks_to_do,
@@ -240,7 +240,7 @@ static ys_status attack_standing(const struct ys_attacked_rows *rows, const stru
                 list[standing++] = row;
         for (size_t from = 0; from < standing; from += most) {
             const double part = ((double)pass + (double)from / (double)standing) / (double)passes;
-            say_progress(rows, done + share * part, result->attack);
+            ys_attacked_rows_progress(rows, done + share * part, result->attack);
             YS_TRY(attack_group(rows, attack, pass, list + from, standing - from < most ? standing - from : most,
                                 result, change));
         }

@@ -22,6 +22,8 @@ void ys_attacked_rows_fini(struct ys_attacked_rows *rows);
  * else it has is the group's. */
 ys_status ys_attacked_rows_group(const struct ys_attacked_rows *rows, const size_t *list, size_t count,
                                  struct ys_attack_group *group) YS_MUST_CHECK;
+/** Tells who watches that a part `part` of the next attack is done, which `what` names. */
+void ys_attacked_rows_progress(const struct ys_attacked_rows *rows, double part, const char *what);
 /** `attack` against all rows that were right; result [out], to be freed by its record. */
 ys_status ys_attack_rows(struct ys_attacked_rows *rows, const struct ys_attack *attack,
                          struct ys_attack_result *result) YS_MUST_CHECK;

@@ -57,15 +57,25 @@ static const struct attack_form forms[YS_ATTACK_KINDS] = {
     [YS_ATTACK_SQUARE] = {YS_CHANGE_LARGEST, 2, {EPS, {.name = "QUERIES", .low = 1, .high = QUERIES_MOST,
                                                        .taken = 5000, .whole = true}}},
     [YS_ATTACK_AUTOATTACK] = {YS_CHANGE_LARGEST, 1, {EPS}},
+    [YS_ATTACK_CORRUPTIONS] = {YS_CHANGE_PIXELS, 1, {{.name = "SEVERITY", .low = 1, .high = YS_SEVERITIES,
+                                                      .taken = NAN, .whole = true}}},
 };
 /* clang-format on */
 
-static const char *const names[] = {
-    [YS_ATTACK_FGSM] = "fgsm",         [YS_ATTACK_BIM] = "bim",         [YS_ATTACK_PGD] = "pgd",
-    [YS_ATTACK_DEEPFOOL] = "deepfool", [YS_ATTACK_CW] = "cw",           [YS_ATTACK_DDN] = "ddn",
-    [YS_ATTACK_JSMA] = "jsma",         [YS_ATTACK_APGD_CE] = "apgd-ce", [YS_ATTACK_APGD_T] = "apgd-t",
-    [YS_ATTACK_FAB_T] = "fab-t",       [YS_ATTACK_SQUARE] = "square",   [YS_ATTACK_AUTOATTACK] = "autoattack",
-    [YS_ATTACK_KINDS] = NULL};
+static const char *const names[] = {[YS_ATTACK_FGSM] = "fgsm",
+                                    [YS_ATTACK_BIM] = "bim",
+                                    [YS_ATTACK_PGD] = "pgd",
+                                    [YS_ATTACK_DEEPFOOL] = "deepfool",
+                                    [YS_ATTACK_CW] = "cw",
+                                    [YS_ATTACK_DDN] = "ddn",
+                                    [YS_ATTACK_JSMA] = "jsma",
+                                    [YS_ATTACK_APGD_CE] = "apgd-ce",
+                                    [YS_ATTACK_APGD_T] = "apgd-t",
+                                    [YS_ATTACK_FAB_T] = "fab-t",
+                                    [YS_ATTACK_SQUARE] = "square",
+                                    [YS_ATTACK_AUTOATTACK] = "autoattack",
+                                    [YS_ATTACK_CORRUPTIONS] = "corruptions",
+                                    [YS_ATTACK_KINDS] = NULL};
 const struct ys_names ys_attack_kinds = {"attack", names, YS_ATTACK_KINDS};
 
 enum ys_attack_norm ys_attack_norm(enum ys_attack_kind kind)
@@ -110,8 +120,18 @@ struct ys_attack ys_attack_at(enum ys_attack_kind kind, double eps)
     return attack;
 }
 
-ys_status ys_attacks_check_classes(const struct ys_attacks *attacks, size_t classes)
+size_t ys_attacks_severities(const struct ys_attacks *attacks)
 {
+    size_t count = 0;
+    for (size_t i = 0; i < YS_SEVERITIES; i++)
+        count += attacks->corrupts[i];
+    return count;
+}
+
+ys_status ys_attacks_check(const struct ys_attacks *attacks, size_t classes, const struct ys_picture_shape *shape)
+{
+    if (ys_attacks_severities(attacks) > 0)
+        YS_TRY(ys_corruption_check(shape));
     for (size_t i = 0; i < attacks->count && classes < CLASSES_LEAST; i++) {
         const enum ys_attack_kind kind = attacks->items[i].kind;
         if (kind == YS_ATTACK_APGD_T || kind == YS_ATTACK_AUTOATTACK)
@@ -142,6 +162,20 @@ char *ys_attack_text(const struct ys_attack *attack)
         put_number(&text, attack->numbers[i]);
     }
     ys_buf_puts(&text, ")");
+    return ys_buf_take(&text);
+}
+
+char *ys_attacks_text(const struct ys_attacks *attacks)
+{
+    struct ys_buf text = {0};
+    for (size_t i = 0; i < attacks->count; i++) {
+        char *word = ys_attack_text(&attacks->items[i]);
+        ys_buf_printf(&text, "%s%s", text.size ? " " : "", word ? word : "");
+        ys_free(word);
+    }
+    for (int severity = 1; severity <= YS_SEVERITIES; severity++)
+        if (attacks->corrupts[severity - 1])
+            ys_buf_printf(&text, "%s%s(%d)", text.size ? " " : "", names[YS_ATTACK_CORRUPTIONS], severity);
     return ys_buf_take(&text);
 }
 
@@ -221,6 +255,9 @@ static ys_status read_numbers(const char *from, size_t length, struct ys_attack 
         count++;
         from = to + 1;
     }
+    if (count < form->count && isnan(form->numbers[count].taken) && attack->kind == YS_ATTACK_CORRUPTIONS)
+        return ys_fail(YS_EINVAL, "SEVERITY is missing, a whole number of 1 to %d: write %s(3)", YS_SEVERITIES,
+                       names[attack->kind]);
     if (count < form->count && isnan(form->numbers[count].taken))
         return ys_fail(YS_EINVAL, "EPS is missing, the largest change of a pixel, 0 to 1: write %s(0.1) or %s(8/255)",
                        names[attack->kind], names[attack->kind]);
@@ -253,15 +290,28 @@ static bool is_same(const struct ys_attack *a, const struct ys_attack *b)
            a->numbers[2] == b->numbers[2];
 }
 
+static bool has(const struct ys_attacks *attacks, const struct ys_attack *attack)
+{
+    if (attack->kind == YS_ATTACK_CORRUPTIONS)
+        return attacks->corrupts[(size_t)attack->numbers[0] - 1];
+    for (size_t i = 0; i < attacks->count; i++)
+        if (is_same(&attacks->items[i], attack))
+            return true;
+    return false;
+}
+
 static ys_status add(struct ys_attacks *attacks, const struct ys_attack *attack)
 {
-    for (size_t i = 0; i < attacks->count; i++)
-        if (is_same(&attacks->items[i], attack)) {
-            char *text = ys_attack_text(attack);
-            ys_status status = ys_fail(YS_EINVAL, "%s stands there twice: write it once", text ? text : "an attack");
-            ys_free(text);
-            return status;
-        }
+    if (has(attacks, attack)) {
+        char *text = ys_attack_text(attack);
+        ys_status status = ys_fail(YS_EINVAL, "%s stands there twice: write it once", text ? text : "an attack");
+        ys_free(text);
+        return status;
+    }
+    if (attack->kind == YS_ATTACK_CORRUPTIONS) {
+        attacks->corrupts[(size_t)attack->numbers[0] - 1] = true;
+        return YS_OK;
+    }
     if (attacks->count == YS_ATTACKS_MOST)
         return ys_fail(YS_EINVAL, "these are more than %d attacks: use fewer", YS_ATTACKS_MOST);
     attacks->items[attacks->count++] = *attack;
@@ -297,7 +347,7 @@ ys_status ys_attacks_read(const char *text, struct ys_attacks *attacks)
         YS_TRY(read_word(&at, &attack));
         YS_TRY(add(&found, &attack));
     }
-    if (found.count == 0) {
+    if (found.count == 0 && ys_attacks_severities(&found) == 0) {
         char *all = ys_attack_forms();
         ys_status status = ys_fail(YS_EINVAL, "no attack is named: write %s", all ? all : "one");
         ys_free(all);
@@ -360,7 +410,8 @@ static double gradients_of(const struct ys_attack *attack, double restarts)
 double ys_attacks_gradients(const struct ys_attacks *attacks, double restarts, double curve)
 {
     const double pgd = 40; /* that of the alarm, and of each EPS of the curve */
-    double sum = pgd + curve * pgd * restarts;
+    const double logits = (double)ys_attacks_severities(attacks) * YS_CORRUPTIONS_MOST;
+    double sum = (attacks->count > 0 ? pgd : 0) + curve * pgd * restarts + logits / 3; /* without a backward pass */
     for (size_t i = 0; i < attacks->count; i++)
         sum += gradients_of(&attacks->items[i], restarts);
     return sum;

@@ -186,7 +186,7 @@ static void note_outcomes(struct ys_study *study, struct ys_trial *trial, const 
 
 void ys_outcomes_keep(struct ys_attacked_framework *attacked, struct ys_facts *facts)
 {
-    if (facts->robustness || attacked->found.attacks.count == 0)
+    if (facts->robustness || attacked->found.attacks.count + attacked->found.corruptions.count == 0)
         return;
     struct ys_facts_robustness *made = facts->robustness = ys_alloc(1, sizeof *made);
     *made = (struct ys_facts_robustness){.reason = ys_strdup("they were not finished"),

@@ -166,6 +166,16 @@ class Attacked(Case):
             self.assertEqual(trial["proof"]["verdict"] == "fail", not wrong[mistake], mistake)
         self.assertIn("does not give the gradients that were asked for", err)
 
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "the adapter needs NumPy")
+    def test_corruptions_are_judged_by_the_logits_of_the_framework(self):
+        result, err = self.attacked("--framework=builtin,slopes", "--recipes=" + RECIPES, "--attack=corruptions(2)", "--env.SLOPES_RUN=nothing,logits", code=5)
+        for trial in result["trials"]:
+            wrong = "slopes" in trial["id"] and "logits" in trial["id"]
+            self.assertEqual({due["check"]: due["state"] for due in trial["proof"]["due"]}, {"outcomes": "fail" if wrong else "pass"}, (trial["id"], err))
+            kinds = [one["accuracy"] for one in trial["robustness"]["corruptions"]]
+            self.assertAlmostEqual(trial["metrics"]["corrupted_accuracy"]["value"], sum(kinds) / 15, places=12)
+        self.assertIn("rows are right, and with the built-in engine's logits", err)
+
     def test_what_cannot_answer_is_unsupported(self):
         result, _ = self.attacked("--framework=null,builtin", "--attack=fgsm(0.05)")
         self.assertEqual([trial["status"] for trial in result["trials"]], ["unsupported", "ok"])

@@ -39,6 +39,32 @@ class Attacks(Case):
             self.assertIn("What does it withstand?", file.read())
         self.assertIn("What it withstands", self.yardstick("show", "last", "--details")[0])
 
+    def test_corruptions_are_an_accuracy_of_their_own(self):
+        """The same pictures for both trials and again; no attack is made where none is asked for."""
+        words = [*TRAIN, "--momentum=0,0.5", "--repeat=1", "--attack=corruptions(4) corruptions(1)", "--attack.rows=60"]
+        first, _ = self.result("run", *words)
+        again, _ = self.result("run", *words, "--attack.twins=1")
+        for trial, same in zip(first["trials"], again["trials"]):
+            self.assertEqual(trial["keys"]["attack"], "corruptions(1) corruptions(4)")
+            found, metrics = trial["robustness"], trial["metrics"]
+            self.assertEqual([one["severity"] for one in found["corruptions"]], [1] * 15 + [4] * 15)
+            self.assertEqual(found["corruptions"], same["robustness"]["corruptions"])
+            self.assertEqual((found["attacks"], found["robust"], found["alarms"]), ([], [], []))
+            mean = sum(one["accuracy"] for one in found["corruptions"]) / 30
+            self.assertAlmostEqual(metrics["corrupted_accuracy"]["value"], mean, places=12)
+            self.assertIn("no attack that is bounded", metrics["robust_accuracy"]["reason"])
+            self.assertAlmostEqual(same["robustness"]["twins"][0]["corrupted_accuracy"], mean, delta=0.1)
+            mild, hard = (sum(one["accuracy"] for one in found["corruptions"][k:k + 15]) for k in (0, 15))
+            self.assertGreater(mild, hard)
+        compared = {one["metric"]: one["scale"] for one in first["comparisons"]}
+        self.assertEqual(compared["corrupted_accuracy"], "difference")
+        shown = self.yardstick("show", "last", "--details")[0]
+        self.assertIn("Accuracy after corruptions", shown)
+        self.assertNotIn("What it withstands", shown)
+        page, _ = self.yardstick("report", "last")
+        with open(page.strip()) as file:
+            self.assertIn("zigzag", file.read())
+
     def test_an_alarm_makes_of_the_number_an_upper_bound(self):
         """Five steps of a hundredth do not reach the bound, where one step of fgsm lies: gradients that lead nowhere look like that."""
         result, _ = self.result("run", *TRAIN, "--repeat=1", "--attack=pgd(0.1, 5)", "--attack.rows=100")
@@ -192,13 +218,19 @@ class Attacks(Case):
     def test_bad_words_are_refused_with_a_remedy(self):
         for words, said in ((["--attack=pdg(0.1)"], "did you mean pgd?"), (["--attack=pgd"], "EPS"), (["--attack=fgsm(1.5)"], "EPS must be"),
                             (["--attack=fgsm(-0.1)"], "EPS must be"), (["--attack=fgsm(0.1, 3)"], "too many numbers: write fgsm(EPS)"),
-                            (["--attack=pgd(0.1, x)"], "no number"), (["--attack={fgsm(0.1), pgd(0.1)}"], "not an axis"),
+                            (["--attack=pgd(0.1, x)"], "no number"), (["--attack=corruptions(0)"], "SEVERITY must be a whole number, 1 to 5"),
+                            (["--attack=corruptions(6)"], "1 to 5"), (["--attack=corruptions(2.5)"], "1 to 5"), (["--attack=corruptions"], "SEVERITY is missing"), (["--attack={fgsm(0.1), pgd(0.1)}"], "not an axis"),
                             (["--attack=fgsm(0.1)", "--attack.curve=2"], "no EPS"), (["--attack.rows=10"], "attack = pgd(0.1)"),
                             (["--attack=fgsm(0.1)", "--compare=same-weights"], "same-weights")):
             _, err = self.yardstick("run", *TRAIN, *words, code=2)
             self.assertIn(said, err, words)
         _, err = self.yardstick("run", "--framework=builtin", "--model=mlp", "--data=digits", "--mode=infer", "--attack=fgsm(0.1)", code=2)
         self.assertIn("mode = infer", err)
+
+    def test_pictures_that_cannot_be_corrupted_are_refused(self):
+        words = ["check", "--framework=builtin", "--data=synthetic", "--steps=20", "--attack=corruptions(1)"]
+        self.refusal(*words, "--model=check_flatten_behind_conv", words=["corruptions need pictures of at least 8 x 8 pixels, and these have 4 x 5"])
+        self.refusal(*words, "--model=check_numbers", words=["tokens"])
 
     def test_what_has_no_pixels_or_no_weights_is_refused(self):
         _, err = self.yardstick("run", "--framework=builtin", "--model=gpt-nano", "--data=chars", "--steps=2", "--attack=fgsm(0.1)", code=2)

@@ -31,7 +31,7 @@ class List(C.Structure):
 
 
 class Robustness(C.Structure):
-    _fields_ = [("rows", C.c_int64), ("clean", C.c_int64), ("attacks", List), ("robust", List), ("curve", List), ("alarms", List),
+    _fields_ = [("rows", C.c_int64), ("clean", C.c_int64), ("attacks", List), ("robust", List), ("curve", List), ("alarms", List), ("corruptions", List),
                 ("perturbation_p50", C.c_double), ("is_masked", C.c_bool)]
 
 
@@ -40,7 +40,7 @@ class Attack(C.Structure):
 
 
 class Attacks(C.Structure):
-    _fields_ = [("items", Attack * 16), ("count", C.c_size_t)]
+    _fields_ = [("items", Attack * 16), ("count", C.c_size_t), ("corrupts", C.c_bool * 5)]
 
 
 class Attacked(C.Structure):

@@ -114,6 +114,23 @@ static void add_standings(const struct attacked_runs *runs, bool curve, struct y
     }
 }
 
+static void add_corruptions(const struct attacked_runs *runs, struct ys_list *list)
+{
+    const struct ys_corruption_result *first = runs->items[0]->corruptions.items;
+    for (size_t k = 0; k < runs->items[0]->corruptions.count; k++) {
+        struct ys_corruption_block *one = ys_list_add(&ys_corruption_block_record, list);
+        size_t count = 0;
+        for (size_t r = 0; r < runs->count; r++) {
+            const struct ys_corruption_result *items = runs->items[r]->corruptions.items;
+            if (k < runs->items[r]->corruptions.count)
+                runs->values[count++] = (double)items[k].right / (double)runs->items[r]->rows;
+        }
+        ys_set_text(&one->kind, first[k].kind);
+        one->severity = first[k].severity;
+        one->accuracy = median(runs, count);
+    }
+}
+
 static bool is_same(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
@@ -150,6 +167,7 @@ static void add_twins(const struct ys_metric_view_trial *trial, struct ys_list *
             struct ys_twin_block *one = ys_list_add(&ys_twin_block_record, list);
             one->robust_accuracy = ys_withstood_accuracy(&of_twin).value;
             one->perturbation_p50 = ys_withstood_change(&of_twin).value;
+            one->corrupted_accuracy = ys_withstood_corruptions(&of_twin).value;
         }
     }
 }
@@ -167,6 +185,7 @@ static void fill(const struct attacked_runs *runs, struct ys_robustness_block *b
     add_attacks(runs, block);
     add_standings(runs, false, &block->robust);
     add_standings(runs, true, &block->curve);
+    add_corruptions(runs, &block->corruptions);
 }
 
 static struct ys_robustness_block *make_block(void)

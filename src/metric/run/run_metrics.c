@@ -550,9 +550,11 @@ static void put_learning(struct run_view *run)
 static void put_robustness(struct run_view *run)
 {
     const struct ys_facts_robustness *robustness = run->ok ? run->facts->robustness : NULL;
-    const struct ys_withstood accuracy = ys_withstood_accuracy(robustness), change = ys_withstood_change(robustness);
+    const struct ys_withstood accuracy = ys_withstood_accuracy(robustness), change = ys_withstood_change(robustness),
+                              corrupted = ys_withstood_corruptions(robustness);
     put_known(run, "robust_accuracy", accuracy.value, accuracy.reason);
     put_known(run, "perturbation_p50", change.value, change.reason);
+    put_known(run, "corrupted_accuracy", corrupted.value, corrupted.reason);
 }
 
 static int64_t or_zero(int64_t value)

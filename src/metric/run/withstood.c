@@ -15,18 +15,27 @@ static struct ys_withstood nothing(const char *format, ...)
     return found;
 }
 
-/* Whether there is something to make a number of; else *why_not says why there is not. */
-static bool is_attacked(const struct ys_facts_robustness *robustness, struct ys_withstood *why_not)
+/* Whether all that was to be done was done; else *why_not says why it was not. */
+static bool is_finished(const struct ys_facts_robustness *robustness, struct ys_withstood *why_not)
 {
     if (!robustness)
         *why_not = nothing("nothing was to attack the weights");
     else if (!robustness->found || robustness->reason)
         *why_not = nothing("%s is known of attacks: %s", robustness->found ? "not all" : "nothing",
                            robustness->reason ? robustness->reason : "not recorded");
-    else if (robustness->found->clean == 0)
-        *why_not = nothing("no row was right before the attacks, so there was nothing to attack");
     else
         return true;
+    return false;
+}
+
+/* Whether there is something to make a number of; else *why_not says why there is not. */
+static bool is_attacked(const struct ys_facts_robustness *robustness, struct ys_withstood *why_not)
+{
+    if (!is_finished(robustness, why_not))
+        return false;
+    if (robustness->found->clean > 0)
+        return true;
+    *why_not = nothing("no row was right before the attacks, so there was nothing to attack");
     return false;
 }
 
@@ -65,4 +74,19 @@ struct ys_withstood ys_withstood_change(const struct ys_facts_robustness *robust
     if (isnan(robustness->found->perturbation_p50))
         return nothing("at least half of the rows were not fooled, so the median is infinite");
     return (struct ys_withstood){.value = robustness->found->perturbation_p50};
+}
+
+struct ys_withstood ys_withstood_corruptions(const struct ys_facts_robustness *robustness)
+{
+    struct ys_withstood found;
+    if (!is_finished(robustness, &found))
+        return found;
+    const struct ys_list *list = &robustness->found->corruptions;
+    const struct ys_corruption_result *kinds = list->items;
+    int64_t right = 0;
+    if (list->count == 0)
+        return nothing("no corruptions were asked for");
+    for (size_t i = 0; i < list->count; i++)
+        right += kinds[i].right;
+    return (struct ys_withstood){.value = (double)right / (double)robustness->found->rows / (double)list->count};
 }

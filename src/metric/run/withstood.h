@@ -14,5 +14,7 @@ struct ys_withstood {
 struct ys_withstood ys_withstood_accuracy(const struct ys_facts_robustness *robustness);
 /** The median of the smallest change in L2. */
 struct ys_withstood ys_withstood_change(const struct ys_facts_robustness *robustness);
+/** The share of rows that are right after corruptions: the mean over all kinds and severities that were asked for. */
+struct ys_withstood ys_withstood_corruptions(const struct ys_facts_robustness *robustness);
 
 #endif

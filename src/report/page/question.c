@@ -180,6 +180,7 @@ static void answer_robust(struct ys_buf *out, const struct ys_view *view)
     if (out->size)
         ys_buf_puts(out, ".");
     put_range(out, view, "perturbation_p50", "The smallest change that fools, L2, in the middle of all rows");
+    put_range(out, view, "corrupted_accuracy", "Accuracy on rows that noise, blur, weather and the like have changed");
     if (masked)
         ys_buf_printf(out, "%sGradients may be masked in %s: what stands there is at most what stands.",
                       out->size ? " " : "", ys_label_plural((long long)masked, "trial").text);

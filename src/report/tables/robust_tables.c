@@ -26,6 +26,10 @@ static const struct ys_sheet_column standing_columns[] = {
     {YS_FORM_ALL, YS_COLUMN_TEXT, "Attacks", "attacks"},
     {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy left", "accuracy\nleft"}};
 
+static const struct ys_sheet_column corruption_columns[] = {{YS_FORM_ALL, YS_COLUMN_TEXT, "Corruption", "corruption"},
+                                                            {YS_FORM_ALL, YS_COLUMN_NUMBER, "Severity", "severity"},
+                                                            {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy", "accuracy"}};
+
 static const char
     heading[] = "What it withstands",
     remark[] = "Each attack on the first test rows, of those that were right before: by the built-in engine's "
@@ -33,7 +37,15 @@ static const char
                "success is judged again in double. "
                "Medians of the runs. A change is the largest of a pixel (of attacks with an EPS), the root of the "
                "sum of squares (deepfool, cw, ddn) or the number of pixels (jsma), of pixels in [0, 1]; 0 "
-               "of a row that was wrong before.";
+               "of a row that was wrong before.",
+    corruption_remark[] = "The same rows after corruptions, the same pictures for every framework: the share that is "
+                          "right, median of the runs. Nobody looked for a change that fools.";
+
+/* It has no place in the table of attacks. */
+static bool is_corrupted_alone(const struct ys_view_trial *trial)
+{
+    return trial->told->robustness->attacks.count == 0 && trial->told->robustness->corruptions.count > 0;
+}
 
 static double share_of(double rows, const struct ys_robustness_block *found)
 {
@@ -87,7 +99,8 @@ static void put_alarms(struct ys_sheet *sheet, const struct ys_view_trial *trial
 static void put_unfinished(struct ys_sheet *sheet, const struct ys_view_trial *trial)
 {
     struct ys_buf text = {0};
-    if (trial->told->robustness->attacks.count == 0 || !trial->told->robustness->reason)
+    if (trial->told->robustness->attacks.count + trial->told->robustness->corruptions.count == 0 ||
+        !trial->told->robustness->reason)
         return;
     ys_buf_printf(&text, "%s: not all attacks were finished: %s", trial->name, trial->told->robustness->reason);
     ys_table_item(sheet, &text);
@@ -124,19 +137,22 @@ static bool are_told(const struct ys_view *view, size_t t)
 }
 
 /* Of the twins of which it is known. */
-static void put_range(struct ys_buf *text, const struct ys_list *list, bool of_change)
+static void put_ranges(struct ys_buf *text, const struct ys_list *list)
 {
+    static const char *const metrics[] = {"robust_accuracy", "perturbation_p50", "corrupted_accuracy"};
     const struct ys_twin_block *twins = list->items;
-    const enum ys_kind kind = of_change ? YS_KIND_NUMBER : YS_KIND_SHARE;
-    double low = NAN, high = NAN;
-    for (size_t i = 0; i < list->count; i++) {
-        const double value = of_change ? twins[i].perturbation_p50 : twins[i].robust_accuracy;
-        low = fmin(low, value); /* which passes over NaN */
-        high = fmax(high, value);
+    for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++) {
+        const enum ys_kind kind = m == 1 ? YS_KIND_NUMBER : YS_KIND_SHARE;
+        double low = NAN, high = NAN;
+        for (size_t i = 0; i < list->count; i++) {
+            const double values[] = {twins[i].robust_accuracy, twins[i].perturbation_p50, twins[i].corrupted_accuracy};
+            low = fmin(low, values[m]); /* which passes over NaN */
+            high = fmax(high, values[m]);
+        }
+        if (!isnan(low))
+            ys_buf_printf(text, "; %s %s to %s", metrics[m], ys_label_value(kind, low).text,
+                          ys_label_value(kind, high).text);
     }
-    if (!isnan(low))
-        ys_buf_printf(text, "; %s %s to %s", of_change ? "perturbation_p50" : "robust_accuracy",
-                      ys_label_value(kind, low).text, ys_label_value(kind, high).text);
 }
 
 /* What rounding alone does to what is compared between frameworks. */
@@ -150,8 +166,7 @@ static void put_twins(struct ys_sheet *sheet, const struct ys_view *view, size_t
                   "rounding alone, in %s of the built-in engine that train what %s trains, from initial weights "
                   "that are moved by one unit in the last place",
                   ys_label_plural((int64_t)twins->count, "twin").text, view->trials[t].name);
-    put_range(&text, twins, false);
-    put_range(&text, twins, true);
+    put_ranges(&text, twins);
     ys_table_item(sheet, &text);
 }
 
@@ -163,7 +178,7 @@ static void put_trial(struct ys_sheet *sheet, const struct ys_view *view, size_t
         ys_table_trial(sheet, view, t);
         put_attack(sheet, found, &attacks[k]);
     }
-    if (found->attacks.count == 0) {
+    if (found->attacks.count == 0 && !is_corrupted_alone(&view->trials[t])) {
         ys_table_trial(sheet, view, t);
         ys_sheet_note(sheet, ys_view_or(found->reason, "it was not attacked"));
     }
@@ -184,7 +199,8 @@ void ys_table_attacks(struct ys_sheet *sheet, const struct ys_view *view)
         put_alarms(sheet, &view->trials[t]);
         put_unfinished(sheet, &view->trials[t]);
         put_questions(sheet, &view->trials[t]);
-        put_twins(sheet, view, t);
+        if (!is_corrupted_alone(&view->trials[t]))
+            put_twins(sheet, view, t);
     }
 }
 
@@ -214,6 +230,45 @@ void ys_table_standings(struct ys_sheet *sheet, const struct ys_view *view)
             continue;
         put_standings(sheet, view, t, &found->robust, "all");
         put_standings(sheet, view, t, &found->curve, "pgd");
+    }
+}
+
+/* A severity is told of after its last kind, by the mean of them. */
+static void put_corruptions(struct ys_sheet *sheet, const struct ys_view *view, size_t t)
+{
+    const struct ys_list *list = &view->trials[t].told->robustness->corruptions;
+    const struct ys_corruption_block *items = list->items;
+    double sum = 0, count = 0;
+    for (size_t k = 0; k < list->count; k++) {
+        const bool is_last = k + 1 == list->count || items[k + 1].severity != items[k].severity;
+        sum += items[k].accuracy;
+        count++;
+        for (int mean = 0; mean <= is_last; mean++) {
+            const double accuracy = mean ? sum / count : items[k].accuracy;
+            ys_table_trial(sheet, view, t);
+            ys_sheet_put(sheet, YS_MOOD_PLAIN, mean ? "mean" : ys_view_or(items[k].kind, "-"));
+            ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)items[k].severity);
+            ys_sheet_number(sheet, accuracy, ys_label_value(YS_KIND_SHARE, accuracy).text);
+        }
+        if (is_last)
+            sum = count = 0;
+    }
+}
+
+void ys_table_corruptions(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    sheet->title = sheet->medium.form == YS_FORM_TEXT ? "Accuracy after corruptions" : NULL;
+    ys_table_trials(sheet, view, "Right on");
+    ys_sheet_columns(sheet, corruption_columns, sizeof corruption_columns / sizeof corruption_columns[0]);
+    sheet->things = "trials";
+    for (size_t t = 0; t < view->count; t++) {
+        const struct ys_robustness_block *found = view->trials[t].told->robustness;
+        if (!found || found->corruptions.count == 0 ||
+            (sheet->total++ >= YS_SHEET_MOST && sheet->medium.form == YS_FORM_PAGE))
+            continue;
+        put_corruptions(sheet, view, t);
+        if (is_corrupted_alone(&view->trials[t]))
+            put_twins(sheet, view, t);
     }
 }
 
@@ -258,6 +313,12 @@ void ys_html_robustness(struct ys_buf *out, const struct ys_view *view)
         ys_buf_append(out, table.data, table.size);
         ys_table_write(ys_table_standings, view, &ys_page_medium, out);
         ys_table_transfers(view, &ys_page_medium, out);
+    }
+    ys_buf_clear(&table);
+    ys_table_write(ys_table_corruptions, view, &ys_page_medium, &table);
+    if (table.size) {
+        ys_html_put(out, "p", "soft", corruption_remark);
+        ys_buf_append(out, table.data, table.size);
     }
     ys_buf_free(&table);
 }

@@ -153,6 +153,56 @@ static void weights_are_held_against_others_and_against_their_twins(void)
     ys_json_free(other);
 }
 
+static void corruptions_are_the_same_on_any_number_of_threads(void)
+{
+    if (!is_built())
+        return;
+    ys_json *two = attack((const char *const[]){"--attack=corruptions(2) fgsm(0.01)", NULL}),
+            *one = attack((const char *const[]){"--attack=fgsm(0.01) corruptions(2)", "--threads=1", NULL}),
+            *other = attack((const char *const[]){"--attack=corruptions(2)", "--seed=9", NULL});
+    size_t apart = 0;
+    CHECK_INT(ys_json_size(ys_json_get(two, "corruptions")), 15);
+    CHECK_INT(ys_json_size(ys_json_get(two, "attacks")), 1);
+    for (size_t i = 0; i < 15; i++) {
+        const int64_t right = ys_json_get_int(entry(two, "corruptions", i), "right", -1);
+        CHECK(right >= 0 && right <= ROWS);
+        CHECK_INT(ys_json_get_int(entry(one, "corruptions", i), "right", -2), right);
+        apart += ys_json_get_int(entry(other, "corruptions", i), "right", -2) != right;
+    }
+    CHECK(apart > 0);
+    CHECK_TEXT(ys_json_get_text(entry(two, "corruptions", 0), "kind", ""), "shot_noise");
+    CHECK_INT(ys_json_get_int(entry(two, "corruptions", 0), "severity", 0), 2);
+    ys_json_free(two);
+    ys_json_free(one);
+    ys_json_free(other);
+}
+
+static void one_row_is_shown_after_each_corruption(void)
+{
+    if (!is_built())
+        return;
+    static const struct {
+        const char *row;
+        int code;
+    } cases[] = {{"3", 0}, {"100000", 2}, {"-1", 2}, {"x", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ys_buf output = {0};
+        const char *argv[] = {program_path(), "corrupt",    "--data", in_folder("train.safetensors"),
+                              "--row",        cases[i].row, NULL};
+        struct ys_child_options options = {.timeout_s = 60};
+        int code = -1;
+        CHECK(ys_child_run(argv, &options, &output, &code) == YS_OK);
+        CHECK_INT(code, cases[i].code);
+        CHECK((output.size > 0) == (code == 0));
+        if (code == 0) { /* six pictures of 8 pixels a line, 2 between them; 15 kinds */
+            CHECK(strncmp(ys_buf_text(&output), "P2\n# shot_noise\n", 16) == 0);
+            CHECK_HAS(ys_buf_text(&output), "# canny_edges\n58 148\n255\n");
+        }
+        ys_buf_free(&output);
+        ys_free((void *)(uintptr_t)argv[0]);
+    }
+}
+
 /** `attack` of these ends with 2 and says nothing on stdout. */
 static void check_refused(const char *graph, const char *weights, const char *data, const char *word)
 {
@@ -175,6 +225,7 @@ static void what_cannot_be_attacked_is_refused(void)
     REQUIRE(ys_safetensors_write(in_folder("floats.safetensors"), rows, 2, NULL) == YS_OK);
     check_refused(graph, weights, data, "--attack=pdg(0.1)");
     check_refused(graph, weights, data, "--attack=fgsm(2)");
+    check_refused(graph, weights, data, "--attack=corruptions(6)");
     check_refused(graph, weights, data, "--curve=0.1");
     check_refused(graph, in_folder("nan.safetensors"), data, "--attack=fgsm(0.1)");
     check_refused(graph, weights, in_folder("floats.safetensors"), "--attack=fgsm(0.1)");
@@ -240,5 +291,6 @@ static void what_cannot_be_kept_is_said_and_nothing_of_it_stays(void)
 TAP_MAIN(TAP_CASE(saved_weights_are_attacked), TAP_CASE(clean_rows_are_those_that_evaluate_counts),
          TAP_CASE(finished_attacks_are_told_behind_each),
          TAP_CASE(weights_are_held_against_others_and_against_their_twins),
+         TAP_CASE(corruptions_are_the_same_on_any_number_of_threads), TAP_CASE(one_row_is_shown_after_each_corruption),
          TAP_CASE(weights_that_are_shown_their_own_have_their_own_outcome),
          TAP_CASE(what_cannot_be_kept_is_said_and_nothing_of_it_stays), TAP_CASE(what_cannot_be_attacked_is_refused))

@@ -8,11 +8,11 @@ static const char *text_of(const struct helper_study *study, const char *key)
 
 static void attacks_are_written_with_all_their_numbers(void)
 {
-    struct helper_study study =
-        study_of(HEAD "attack = fgsm(8/255)  pgd( 0.1 ,20 ) ddn\nattack.curve = 0.2 8/255 0.2\nattack.rows = 50\n");
+    struct helper_study study = study_of(HEAD "attack = corruptions(5) fgsm(8/255)  pgd( 0.1 ,20 ) ddn "
+                                              "corruptions(2)\nattack.curve = 0.2 8/255 0.2\nattack.rows = 50\n");
     REQUIRE(study.status == YS_OK);
     CHECK_INT(ys_json_size(study.job.trials), 1);
-    CHECK_TEXT(text_of(&study, "attack"), "fgsm(8/255) pgd(0.1, 20, 0.01) ddn(100)");
+    CHECK_TEXT(text_of(&study, "attack"), "fgsm(8/255) pgd(0.1, 20, 0.01) ddn(100) corruptions(2) corruptions(5)");
     CHECK_TEXT(text_of(&study, "attack.curve"), "0.03137254901960784 0.2");
     CHECK_INT(ys_json_integer(key_of(&study, 0, "attack.rows"), 0), 50);
     CHECK_INT(ys_json_integer(key_of(&study, 0, "attack.restarts"), 0), 1);
@@ -67,10 +67,15 @@ static void words_that_are_no_attack_are_told_from_the_nearest(void)
 {
     static const struct {
         const char *line, *word;
-    } refused[] = {{"attack = pdg(0.1)", "did you mean pgd?"},     {"attack = pgd", "EPS is missing"},
-                   {"attack = fgsm(1.5)", "EPS must be"},          {"attack = fgsm(-0.1)", "EPS must be"},
-                   {"attack = fgsm(0.1", "is not closed"},         {"attack = fgsm(0.1, 2)", "too many numbers"},
-                   {"attack = ddn(0)", "STEPS must be"},           {"attack = fgsm(0.1) fgsm(0.1)", "twice"},
+    } refused[] = {{"attack = pdg(0.1)", "did you mean pgd?"},
+                   {"attack = pgd", "EPS is missing"},
+                   {"attack = fgsm(1.5)", "EPS must be"},
+                   {"attack = fgsm(-0.1)", "EPS must be"},
+                   {"attack = fgsm(0.1", "is not closed"},
+                   {"attack = fgsm(0.1, 2)", "too many numbers"},
+                   {"attack = corruptions(2.5)", "SEVERITY must be a whole number, 1 to 5"},
+                   {"attack = ddn(0)", "STEPS must be"},
+                   {"attack = fgsm(0.1) fgsm(0.1)", "twice"},
                    {"attack = fgsm(0.1)\nattack.curve = 2", "EPS"}};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char text[200];

@@ -141,6 +141,46 @@ static void twins_have_the_same_metrics(void)
     ys_json_free(block);
 }
 
+static struct ys_facts_robustness *corrupted(int fog, int snow, const char *reason)
+{
+    ys_json *json = NULL;
+    char *text =
+        ys_format("{\"reason\":%s,\"attack_s\":1,\"found\":{\"rows\":10,\"clean\":0,\"attacks\":[],\"robust\":[],"
+                  "\"curve\":[],\"alarms\":[],\"perturbation_p50\":null,\"is_masked\":false,\"corruptions\":["
+                  "{\"kind\":\"fog\",\"severity\":3,\"right\":%d},"
+                  "{\"kind\":\"snow\",\"severity\":3,\"right\":%d}]}}",
+                  reason, fog, snow);
+    CHECK(ys_json_parse(text, strlen(text), "test", &json) == YS_OK);
+    ys_free(text);
+    return read_one(json);
+}
+
+/* Of a network that was wrong on every row before, too: what is right after a corruption is counted, not what stays so.
+ */
+static void corruptions_are_a_mean_and_medians_of_each(void)
+{
+    struct rounds rounds = {0};
+    struct ys_facts_robustness *const found[] = {corrupted(8, 1, "null"), corrupted(6, 4, "null"),
+                                                 corrupted(2, 2, "null")};
+    CHECK_NEAR(ys_withstood_corruptions(found[0]).value, 0.45, 1e-12);
+    CHECK(isnan(ys_withstood_accuracy(found[0]).value));
+    ys_json *block = block_of(&rounds, found, 3);
+    const ys_json *fog = ys_json_at(ys_json_get(block, "corruptions"), 0),
+                  *snow = ys_json_at(ys_json_get(block, "corruptions"), 1);
+    CHECK_TEXT(ys_json_get_text(fog, "kind", ""), "fog");
+    CHECK_INT(ys_json_get_int(fog, "severity", 0), 3);
+    CHECK_NEAR(ys_json_get_number(fog, "accuracy", 0), 0.6, 1e-12);
+    CHECK_NEAR(ys_json_get_number(snow, "accuracy", 0), 0.2, 1e-12);
+    CHECK_INT(ys_json_size(ys_json_get(block, "attacks")), 0);
+    ys_json_free(block);
+    struct ys_facts_robustness *broke = corrupted(8, 1, "\"interrupted\""),
+                               *none = read_one(attacked(8, 3, "0.5", false));
+    CHECK_TEXT(ys_withstood_corruptions(broke).reason, "not all is known of attacks: interrupted");
+    CHECK_TEXT(ys_withstood_corruptions(none).reason, "no corruptions were asked for");
+    ys_record_free(&ys_facts_robustness_record, broke);
+    ys_record_free(&ys_facts_robustness_record, none);
+}
+
 /* They are in no median and in no metric beside a run that was attacked to the end, and stand where there is none. */
 static void finished_attacks_stand_where_no_run_has_them_all(void)
 {
@@ -231,4 +271,5 @@ TAP_MAIN(TAP_CASE(the_smallest_eps_is_what_is_compared_and_wrong_rows_count_as_b
          TAP_CASE(what_is_no_number_says_why), TAP_CASE(runs_come_to_their_medians),
          TAP_CASE(twins_have_the_same_metrics), TAP_CASE(attacks_that_broke_off_leave_the_reason),
          TAP_CASE(finished_attacks_stand_where_no_run_has_them_all),
+         TAP_CASE(corruptions_are_a_mean_and_medians_of_each),
          TAP_CASE(what_carries_over_is_summed_over_rounds_of_which_both_count))

@@ -70,7 +70,7 @@ static struct plain_run plain(int blocks)
             "\"clean\":9,\"broken\":9,\"target_reached\":null,\"change_p25\":0.25,\"change_p50\":0.5,"
             "\"change_p75\":1,\"gradients\":900,\"queries\":900,\"attack_s\":1}],\"robust\":[{\"eps\":0.1,"
             "\"standing\":4}],\"curve\":[],\"alarms\":[],\"is_masked\":false,"
-            "\"perturbation_p50\":0.5}}"));
+            "\"perturbation_p50\":0.5,\"corruptions\":[{\"kind\":\"fog\",\"severity\":3,\"right\":5}]}}"));
     ys_json_set_int(run.facts, "weights_bytes", 308);
     return run;
 }

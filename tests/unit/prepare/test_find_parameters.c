@@ -82,12 +82,17 @@ static void numbers_are_rounded_to_the_nearest_ties_to_even(void)
         float value;
         enum ys_stored_type type;
         float rounded;
-    } cases[] = {{0x1.002p0F, YS_STORED_F16, 1},          /* half a place above 1: to even */
+    } cases[] = {{0, YS_STORED_F16, 0},
+                 {0x1.002p0F, YS_STORED_F16, 1},          /* half a place above 1: to even */
                  {0x1.006p0F, YS_STORED_F16, 0x1.008p0F}, /* and above an odd one */
-                 {65519, YS_STORED_F16, 65504},           {65520, YS_STORED_F16, INFINITY},
-                 {0x1p-24F, YS_STORED_F16, 0x1p-24F},     {0x1p-25F, YS_STORED_F16, 0},
-                 {-0x1.8p-24F, YS_STORED_F16, -0x1p-23F}, {0x1.01p0F, YS_STORED_BF16, 1},
-                 {0x1.03p0F, YS_STORED_BF16, 0x1.04p0F},  {0x1.010002p0F, YS_STORED_BF16, 0x1.02p0F}};
+                 {65519, YS_STORED_F16, 65504},
+                 {65520, YS_STORED_F16, INFINITY},
+                 {0x1p-24F, YS_STORED_F16, 0x1p-24F},
+                 {0x1p-25F, YS_STORED_F16, 0},
+                 {-0x1.8p-24F, YS_STORED_F16, -0x1p-23F},
+                 {0x1.01p0F, YS_STORED_BF16, 1},
+                 {0x1.03p0F, YS_STORED_BF16, 0x1.04p0F},
+                 {0x1.010002p0F, YS_STORED_BF16, 0x1.02p0F}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         tap_check(ys_stored_round(cases[i].value, cases[i].type) == cases[i].rounded, __LINE__, "%a became %a, not %a",
                   (double)cases[i].value, (double)ys_stored_round(cases[i].value, cases[i].type),

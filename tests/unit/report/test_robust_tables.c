@@ -130,6 +130,39 @@ static void the_answer_tells_each_eps_apart(void)
     ys_json_free(result);
 }
 
+/* A trial of which nothing else was asked has no row that it was not attacked. */
+static void corruptions_have_a_table_with_the_mean_of_each_severity(void)
+{
+    static const char *const frameworks[] = {"builtin"};
+    ys_json *result = made_result(frameworks, 1, 7, NULL), *trial = ys_json_at(ys_json_get(result, "trials"), 0);
+    (void)!ys_json_set(
+        trial, "robustness",
+        made_json("{'runs':7,'rows':500,'accuracy':0.98,'is_masked':false,'reason':null,'attacks':[],'robust':[],"
+                  "'curve':[],'alarms':[],'corruptions':[{'kind':'fog','severity':1,'accuracy':0.75},"
+                  "{'kind':'snow','severity':1,'accuracy':0.25},{'kind':'fog','severity':4,'accuracy':0.125}],"
+                  "'twins':[{'robust_accuracy':null,'perturbation_p50':null,'corrupted_accuracy':0.31},"
+                  "{'robust_accuracy':null,'perturbation_p50':null,'corrupted_accuracy':0.29}]}"));
+    (void)!ys_json_set(ys_json_get(trial, "metrics"), "corrupted_accuracy",
+                       made_json("{'value':0.3,'unit':'1','kind':'share'}"));
+    ys_buf_clear(&out);
+    made_table(result, 100, false, &out);
+    CHECK_HAS(line_with(ys_buf_text(&out), "builtin", "snow"), "1   25.00 %");
+    CHECK_HAS(line_with(ys_buf_text(&out), "builtin", "mean"), "1   50.00 %");
+    CHECK_HAS(ys_buf_text(&out), "4   12.50 %");
+    CHECK(!strstr(ys_buf_text(&out), "not attacked"));
+    ys_buf_clear(&out);
+    made_markdown(result, &out);
+    CHECK_HAS(ys_buf_text(&out), "| fog | 4 | 12.50 % |");
+    CHECK_HAS(ys_buf_text(&out), "accuracy 29.00 % to 31.00 %");
+    ys_buf_clear(&out);
+    made_html(result, &out);
+    CHECK_HAS(ys_buf_text(&out), "the same pictures for every framework");
+    CHECK_HAS(ys_buf_text(&out),
+              "Accuracy on rows that noise, blur, weather and the like have changed: 30.00 % (builtin).");
+    CHECK(!strstr(ys_buf_text(&out), "Of no trial it is known what it withstands"));
+    ys_json_free(result);
+}
+
 /* Between builtin and pytorch; keras asked for it and has no other. */
 static void what_carries_over_is_a_matrix_in_every_form(void)
 {
@@ -188,4 +221,5 @@ static void free_all(void)
 TAP_MAIN(TAP_CASE(the_table_has_a_row_for_each_attack), TAP_CASE(what_rounding_does_stands_beside),
          TAP_CASE(the_page_has_a_section_with_the_answer), TAP_CASE(markdown_has_the_quartiles_too),
          TAP_CASE(the_answer_tells_each_eps_apart), TAP_CASE(what_carries_over_is_a_matrix_in_every_form),
+         TAP_CASE(corruptions_have_a_table_with_the_mean_of_each_severity),
          TAP_CASE(without_attacks_there_is_no_word_of_them), TAP_CASE(free_all))

@@ -132,15 +132,16 @@ static void logits_a_thousand_times_as_large_are_attacked_alike(void)
 
 static void too_few_classes_are_refused(void)
 {
+    const struct ys_picture_shape any = {0, 0, 0}; /* which is asked about corruptions alone */
     struct ys_attacks attacks;
     REQUIRE(ys_attacks_read("apgd-ce(0.1) fab-t(0.1) square(0.1)", &attacks) == YS_OK);
-    CHECK_INT(ys_attacks_check_classes(&attacks, 2), YS_OK);
+    CHECK_INT(ys_attacks_check(&attacks, 2, &any), YS_OK);
     REQUIRE(ys_attacks_read("ddn apgd-t(0.1)", &attacks) == YS_OK);
-    CHECK_INT(ys_attacks_check_classes(&attacks, 4), YS_OK);
-    CHECK_INT(ys_attacks_check_classes(&attacks, 3), YS_EINVAL);
+    CHECK_INT(ys_attacks_check(&attacks, 4, &any), YS_OK);
+    CHECK_INT(ys_attacks_check(&attacks, 3, &any), YS_EINVAL);
     CHECK_HAS(ys_error(), "apgd-t needs 4 classes");
     REQUIRE(ys_attacks_read("autoattack(0.1)", &attacks) == YS_OK);
-    CHECK_INT(ys_attacks_check_classes(&attacks, 3), YS_EINVAL);
+    CHECK_INT(ys_attacks_check(&attacks, 3, &any), YS_EINVAL);
     CHECK_HAS(ys_error(), "use apgd-ce, fab-t and square");
 }
 
