@@ -15,6 +15,7 @@ LEVELS = {
 }
 MODEL_GRAPH, GRAPH_INITIALIZER = 7, 5  # field numbers of onnx.proto
 TENSOR_DIMS, TENSOR_TYPE, TENSOR_NAME, TENSOR_RAW_DATA = 1, 2, 8, 9
+FLOATS = 1, 11  # of TensorDataType: single and double
 DTYPES = {1: np.float32, 7: np.int64, 11: np.float64}
 
 
@@ -60,6 +61,7 @@ class OnnxRuntime(common.InferenceAdapter):
         settings.optimized_model_filepath = path
         settings.add_session_config_entry("session.save_model_format", "ORT")
         ort.InferenceSession(self.model_file(), settings, providers=["CPUExecutionProvider"])
+        return {"parameters_as_said": count_stored(path)}  # batch normalisation is folded into the weights
 
     def infer_step(self, x):
         return self.session.run(None, {"x": x})[0]
@@ -117,6 +119,16 @@ def initializers(path):
             values = np.frombuffer(parts[TENSOR_RAW_DATA], DTYPES[parts[TENSOR_TYPE]])
             tensors[bytes(parts[TENSOR_NAME]).decode("utf-8")] = values.reshape(shape)
     return tensors
+
+
+def count_stored(path):
+    """Bytes of the floats among the initializers of a file of ORT's own format, read by ONNX Runtime's tools."""
+    from onnxruntime.tools.ort_format_model.ort_flatbuffers_py.fbs.InferenceSession import InferenceSession
+
+    with open(path, "rb") as file:
+        graph = InferenceSession.GetRootAsInferenceSession(bytearray(file.read()), 0).Model().Graph()
+    tensors = map(graph.Initializers, range(graph.InitializersLength()))
+    return sum(tensor.RawDataLength() for tensor in tensors if tensor.DataType() in FLOATS)
 
 
 if __name__ == "__main__":

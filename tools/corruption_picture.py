@@ -11,7 +11,8 @@ import subprocess
 import sys
 import zlib
 
-PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "yardstick-builtin")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = os.path.join(os.environ.get("YARDSTICK_BIN", ROOT), "yardstick-builtin")
 SCALE, NAMES, HEAD, GAP = 2, 150, 22, 2  # of a pixel; room for names, and above; between pictures, in pixels
 
 

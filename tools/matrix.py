@@ -42,7 +42,7 @@ WITH_LOOPBACK = "import fcntl, os, socket, struct, sys\n" \
                 "os.execvp(sys.argv[1], sys.argv[1:])"
 # Of Debian, for meson.build; of its tests, those of the engine alone are built.
 FOREIGN = ("libjansson-dev", "libjansson4", "libmd-dev", "libmd0", "libsqlite3-dev", "libsqlite3-0", "zlib1g-dev", "zlib1g",
-           "libjpeg62-turbo-dev", "libjpeg62-turbo", "libpng-dev", "libpng16-16")
+           "libjpeg62-turbo-dev", "libjpeg62-turbo", "libpng-dev", "libpng16-16", "libzstd-dev", "libzstd1")
 EMULATOR = ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
 CROSS = """[binaries]
 c = 'aarch64-linux-gnu-gcc'

@@ -3,7 +3,7 @@
 # otherwise says the one line to run. What the package tools say is shown, whole, where they fail. What is wanted and not needed
 # may be missing: that is said in a line.
 set -eu
-need="gcc make meson ninja-build pkg-config libjansson-dev libsqlite3-dev libmd-dev zlib1g-dev libjpeg62-turbo-dev libpng-dev python3 python3-venv curl $*"
+need="gcc make meson ninja-build pkg-config libjansson-dev libsqlite3-dev libmd-dev zlib1g-dev libjpeg62-turbo-dev libpng-dev libzstd-dev python3 python3-venv curl $*"
 want="libdnnl-dev"
 without="the engine is built without its back end onednn"
 

@@ -129,17 +129,17 @@ static const struct ys_verb verbs[] = {
 #define DIRS(member)   YS_FLAG_DIRS, offsetof(struct ys_args, member)
 #define FORMAT(member) YS_FLAG_FORMAT, offsetof(struct ys_args, member)
 
-/* `results` of run, check and verify is a key of the job. These three share their flags, so that one word turns one of
+/* `results` of run, size, check and verify is a key of the job. These four share their flags, so that one word turns one of
  * them into another. */
 static const struct ys_flag flags[] = {
     {"results", "DIR", "resume show compare gate history recommend results report export clean", "folder of the results [yardstick-results]", TEXT(results)},
-    {"recipes", "DIR", "run check verify resume list install uninstall doctor bisect compare gate",
+    {"recipes", "DIR", "run size check verify resume list install uninstall doctor bisect compare gate",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
-    {"fresh", NULL, "run check verify resume", "prove again what was proven before", SWITCH(fresh)},
-    {"all-steps", NULL, "run check verify resume", "proofs of large networks have ten steps too, not three",
+    {"fresh", NULL, "run size check verify resume", "prove again what was proven before", SWITCH(fresh)},
+    {"all-steps", NULL, "run size check verify resume", "proofs of large networks have ten steps too, not three",
      SWITCH(all_steps)},
-    {"trace", NULL, "run check verify resume", "beside each proof, where a framework first parts from the oracle",
+    {"trace", NULL, "run size check verify resume", "beside each proof, where a framework first parts from the oracle",
      SWITCH(trace)},
     {"check", "NAME", "list",
      "of frameworks: check the adapter of this one, in the mode that --opt.NAME.OPTION=VALUE and --env.NAME=VALUE say",
@@ -176,7 +176,7 @@ static const struct ys_flag flags[] = {
     {"times", "N", "doctor", "with --self-test, --perturbation, --peak: how often each thing is done [20; of --perturbation 12]", TEXT(times)},
     {"dry-run", NULL, "clean", "list it, remove nothing", SWITCH(dry_run)},
     {"verify", NULL, "show", "in place of the table, whether every row of the study is as it was stored", SWITCH(verify)},
-    {"details", NULL, "run resume show", "everything that the study says, at length", SWITCH(details)},
+    {"details", NULL, "run size resume show", "everything that the study says, at length", SWITCH(details)},
     {"follow", NULL, "show", "of a study that runs: the table anew with each run on a terminal, else a line every 30 s; it ends "
      "with the study", SWITCH(follow)},
     {"rule", "RULE", "gate",

@@ -151,7 +151,11 @@ struct ys_facts_stored {
     bool is_said;            /* that is the adapter's word: some could not be found in the files */
     double found;            /* share of the elements that were found */
     double copies;           /* how often they are there, on average over those */
-    double logits_error;     /* of the loaded model, against the oracle with weights of that type; relative */
+    int64_t zstd_bytes;      /* of all files, one behind the other, compressed */
+    char *zstd_version;      /* of libzstd, which compressed it */
+    /* Of the files that the process which loaded had mapped, or says that it runs: each once. */
+    int64_t runtime_bytes, interpreter_bytes, libc_bytes;
+    double logits_error; /* of the loaded model, against the oracle with weights of that type; relative */
     double logits_bound;
 };
 
@@ -343,6 +347,9 @@ ys_status ys_facts_copy(const struct ys_facts *facts, struct ys_facts *copy) YS_
 
 /** Adds weights that were saved between steps. */
 void ys_facts_add_checkpoint(struct ys_facts *facts, int64_t step, const char *path);
+
+/** Adds what was found, not told, in which a run differs from what is usual. */
+void ys_facts_add_deviation(struct ys_facts *facts, const char *text);
 
 /** What of it is a fact of the run; `facts->group` is new. */
 void ys_observe_fill(const struct ys_observed *seen, const struct ys_tree_peak *peak,

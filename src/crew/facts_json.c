@@ -218,6 +218,11 @@ static const struct ys_field stored_fields[] = {
     STORED(is_said, YS_FIELD_FLAG, NULL, 0, "whether that is the adapter's word"),
     STORED(found, YS_FIELD_REAL, "1", YS_FIELD_NULL, "share of the elements that were found in the files"),
     STORED(copies, YS_FIELD_REAL, "1", YS_FIELD_NULL, "how often these are there, on average"),
+    STORED(zstd_bytes, YS_FIELD_INT, "B", YS_FIELD_NULL, "of all files one behind the other, by zstd at level 19"),
+    STORED(zstd_version, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of libzstd"),
+    STORED(runtime_bytes, YS_FIELD_INT, "B", YS_FIELD_NULL, "of the files that the process which loaded it runs"),
+    STORED(interpreter_bytes, YS_FIELD_INT, "B", YS_FIELD_NULL, "of its interpreter, which is not in them"),
+    STORED(libc_bytes, YS_FIELD_INT, "B", YS_FIELD_NULL, "of the C library, likewise"),
     STORED(logits_error, YS_FIELD_REAL, "1", YS_FIELD_NULL,
            "of the loaded model, against the oracle with weights of that type; relative"),
     STORED(logits_bound, YS_FIELD_REAL, "1", YS_FIELD_NULL, "how far rounding may move them"),
@@ -395,6 +400,16 @@ static const struct ys_field facts_fields[] = {
     PART(stored, YS_FIELD_OBJECT_OWNED, &ys_facts_stored_record, LACKS, "what it saved and loaded again, in mode size"),
 };
 const struct ys_record ys_facts_record = YS_RECORD("facts", struct ys_facts, facts_fields);
+
+void ys_facts_add_deviation(struct ys_facts *facts, const char *text)
+{
+    ys_json *deviations = facts->said.deviations ? ys_json_copy(facts->said.deviations) : ys_json_array();
+    ys_json_append(deviations, ys_json_string(text));
+    if (!facts->opened)
+        facts->opened = ys_json_object();
+    ys_json_set(facts->opened, "deviations", deviations);
+    ys_facts_derive(facts);
+}
 
 void ys_facts_derive(struct ys_facts *facts)
 {

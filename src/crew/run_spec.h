@@ -42,6 +42,8 @@ struct ys_run_stored {
     int64_t as_said;          /* likewise: bytes of parameters as the adapter says; YS_FIELD_NONE */
     double *logits;           /* of one that loads, out: [rows, width], of whoever made the spec */
     int64_t rows, width, got; /* `got` rows, out */
+    /* Of one that loads, out: of the files that it runs; YS_FIELD_NONE before. */
+    int64_t runtime_bytes, interpreter_bytes, libc_bytes;
 };
 #define YS_RUN_MODEL_NAME "model" /* that a model is to be saved as, in the folder of its session */
 

@@ -123,3 +123,26 @@ ys_status ys_run_take_logits(struct ys_run *run, const ys_json *reply)
     ys_safetensors_close(file);
     return status;
 }
+
+ys_status ys_run_count_runtime(struct ys_run *run)
+{
+    const struct ys_plan *plan = run->spec->plan;
+    struct ys_run_stored *stored = run->spec->stored;
+    const char *const texts[] = {plan->graph, plan->input.path, plan->input.order, plan->stored->path};
+    const char *others[sizeof texts / sizeof texts[0] + 1] = {NULL};
+    struct ys_mapped_files files = {0};
+    struct ys_message said;
+    for (size_t i = 0, count = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i])
+            others[count++] = texts[i];
+    ys_status status = ys_session_mapped(run->session, run->folder, others, &files);
+    ys_message_read(run->opened, &said);
+    for (size_t i = 0; i < ys_json_size(said.opened.files); i++)
+        ys_mapped_files_add_path(&files, ys_json_text(ys_json_at(said.opened.files, i), ""));
+    ys_json_set(run->opened, "files", ys_json_null());
+    stored->runtime_bytes = files.other_bytes;
+    stored->interpreter_bytes = files.interpreter_bytes;
+    stored->libc_bytes = files.libc_bytes;
+    ys_mapped_files_fini(&files);
+    return status;
+}

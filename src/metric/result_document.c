@@ -229,6 +229,8 @@ static const struct ys_field trial_fields[] = {
          "what was predicted with the same weights"),
     PART(robustness, YS_FIELD_OBJECT_OWNED, &ys_robustness_block_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
          "what it withstands, where something was to attack it"),
+    PART(stored, YS_FIELD_OBJECT_OWNED, &ys_facts_stored_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+         "what it stored and loaded again, in mode size, as its last run that counts found it"),
     PART(ranks, YS_FIELD_LIST, &ys_result_rank_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
          "each of its processes, where there are several"),
     PART(quiet, YS_FIELD_OBJECT_OWNED, &ys_result_quiet_record, YS_FIELD_NULL | YS_FIELD_MAY_LACK,

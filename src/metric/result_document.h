@@ -167,6 +167,7 @@ struct ys_result_trial {
     ys_json *deviations, *warnings, *doubts, *proof, *metrics;
     struct ys_agreement_block *agreement;   /* NULL where it predicted nothing */
     struct ys_robustness_block *robustness; /* NULL where nothing was to attack it */
+    struct ys_facts_stored *stored;         /* of its last run that counts; NULL where nothing was stored */
     struct ys_list ranks;                   /* struct ys_result_rank; empty where its runs are of one process each */
     struct ys_result_quiet *quiet;          /* NULL where none of its runs was disturbed */
     struct ys_facts_perf *perf;             /* the mean of its ok runs; NULL where it was not asked for */

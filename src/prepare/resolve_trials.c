@@ -334,6 +334,9 @@ static ys_status check_words(const struct ys_trial_settings *keys, const struct 
     const struct ys_value *logits = &graph->values[graph->output], *input = &graph->values[graph->inputs[0]];
     struct ys_attacks attacks;
     YS_TRY(ys_attacks_read(keys->attack, &attacks));
+    if (attacks.count == 0 && keys->attack_transfer == YS_ON)
+        return ys_fail(YS_EINVAL, "attack.transfer shows what attacks made, and corruptions are the same for every "
+                                  "trial: write attack.transfer = off");
     return ys_attacks_check(&attacks, (size_t)logits->shape[logits->rank - 1],
                             &(struct ys_picture_shape){input->shape[1], input->shape[2], input->shape[3]});
 }

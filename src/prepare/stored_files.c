@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 /* Files below a path, mapped, by their names. */
 struct mapped_files {
@@ -123,6 +124,44 @@ static void settle(const struct ys_found_parameters *seen, int64_t as_said, stru
         found->type = YS_STORED_F16;
 }
 
+enum { LEVEL = 19 };
+
+/* One frame of all files; *size is what it takes. */
+static size_t compress_all(ZSTD_CCtx *context, const struct mapped_files *files, void *room, size_t room_size,
+                           size_t *size)
+{
+    size_t left = ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+    for (size_t i = 0; i <= files->count && !ZSTD_isError(left); i++) {
+        const bool ends = i == files->count;
+        ZSTD_inBuffer in = {ends ? NULL : files->bytes[i].data, ends ? 0 : files->bytes[i].size, 0};
+        do {
+            ZSTD_outBuffer out = {room, room_size, 0};
+            left = ZSTD_compressStream2(context, &out, &in, ends ? ZSTD_e_end : ZSTD_e_continue);
+            *size += out.pos;
+        } while (!ZSTD_isError(left) && (ends ? left > 0 : in.pos < in.size));
+    }
+    return left;
+}
+
+static ys_status compress(const struct mapped_files *files, struct ys_facts_stored *found)
+{
+    const size_t room_size = ZSTD_CStreamOutSize();
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    void *room = ys_alloc(room_size, 1);
+    size_t size = 0;
+    const size_t left = context ? compress_all(context, files, room, room_size, &size) : 0;
+    ys_status status = !context ? ys_out_of_memory()
+                       : ZSTD_isError(left)
+                           ? ys_fail(YS_EIO, "zstd cannot compress what was stored: %s", ZSTD_getErrorName(left))
+                           : YS_OK;
+    ZSTD_freeCCtx(context);
+    ys_free(room);
+    if (status == YS_OK)
+        found->zstd_bytes = (int64_t)size;
+    ys_set_text(&found->zstd_version, ZSTD_versionString());
+    return status;
+}
+
 static ys_status count(const struct mapped_files *files, const char *weights, int64_t as_said,
                        struct ys_facts_stored *found)
 {
@@ -146,6 +185,8 @@ ys_status ys_stored_files_count(const char *path, const char *weights, int64_t a
     ys_status status = map_all(path, &files);
     if (status == YS_OK)
         status = count(&files, weights, as_said, found);
+    if (status == YS_OK)
+        status = compress(&files, found);
     unmap(&files);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "verify/verify.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define STORED_VERSION 2 /* part of the key: raise it when the same model would get another reference or bound */
@@ -297,12 +298,34 @@ static ys_status judge(const struct ys_stored_run *run, struct ys_facts *facts)
     return YS_OK;
 }
 
+/* What a framework's defaults make of it. */
+static void note_deviations(struct ys_facts *facts)
+{
+    const struct ys_facts_stored *found = facts->stored;
+    char text[120];
+    if (found->parameter_bytes != YS_FIELD_NONE && found->copies > 1) {
+        snprintf(text, sizeof text, "each parameter is stored %.3g times", found->copies);
+        ys_facts_add_deviation(facts, text);
+    }
+    if (found->type != YS_STORED_F32) {
+        snprintf(text, sizeof text, "parameters are stored in %s, half of their bytes in float32",
+                 ys_name_of(&ys_stored_types, found->type));
+        ys_facts_add_deviation(facts, text);
+    }
+    if (!found->has_graph)
+        ys_facts_add_deviation(facts, "weights alone are stored: the network is not in them");
+}
+
 ys_status ys_stored_run_judge(const struct ys_stored_run *run, struct ys_facts *facts)
 {
     facts->stored = ys_alloc(1, sizeof *facts->stored);
     ys_record_init(&ys_facts_stored_record, facts->stored);
     facts->stored->form = ys_strdup(run->stored.form);
     facts->stored->has_graph = facts->said.has_graph;
+    facts->stored->runtime_bytes = run->stored.runtime_bytes;
+    facts->stored->interpreter_bytes = run->stored.interpreter_bytes;
+    facts->stored->libc_bytes = run->stored.libc_bytes;
     YS_TRY(ys_stored_files_count(run->stored.path, run->weights, run->stored.as_said, facts->stored));
+    note_deviations(facts);
     return judge(run, facts);
 }

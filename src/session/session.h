@@ -26,6 +26,7 @@
 #include "base/json/json.h"
 #include "base/files/working_folder.h"
 #include "base/status.h"
+#include "probe/mapped_files.h"
 #include "probe/thread_count.h"
 #include "probe/network_interfaces.h"
 #include "probe/perf.h"
@@ -165,6 +166,11 @@ void ys_session_look(struct ys_session *session);
 /** Adds to `libraries` (array of strings) what the processes of the tree have mapped (probe/mapped_libraries.h). Never
  * while timing. */
 ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries) YS_MUST_CHECK;
+
+/** Adds the files that the processes of the tree have mapped, but for those below its folder `but` and `others`
+ * (probe/mapped_files.h). Never while timing. */
+ys_status ys_session_mapped(struct ys_session *session, const char *but, const char *const *others,
+                            struct ys_mapped_files *files) YS_MUST_CHECK;
 
 /** At the end of a phase, never while timing: what its processes share (session/observe.h). */
 void ys_session_phase(struct ys_session *session);

@@ -307,6 +307,20 @@ ys_status ys_session_libraries(struct ys_session *session, ys_json *libraries)
     return YS_OK;
 }
 
+ys_status ys_session_mapped(struct ys_session *session, const char *but, const char *const *others,
+                            struct ys_mapped_files *files)
+{
+    const struct ys_tree_member *members;
+    size_t count;
+    YS_TRY(ys_tree_list(session->tree, &members, &count));
+    for (size_t i = 0; i < count; i++) {
+        ys_status status = ys_mapped_files_add(files, ys_procfs_root(), members[i].pid, but, others);
+        if (status != YS_OK && status != YS_ENOTFOUND)
+            return status;
+    }
+    return YS_OK;
+}
+
 void ys_session_interfaces(const struct ys_session *session, struct ys_interfaces *seen)
 {
     ys_interfaces_of(ys_procfs_root(), session->process.pid, seen);

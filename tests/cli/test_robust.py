@@ -231,6 +231,7 @@ class Attacks(Case):
         words = ["check", "--framework=builtin", "--data=synthetic", "--steps=20", "--attack=corruptions(1)"]
         self.refusal(*words, "--model=check_flatten_behind_conv", words=["corruptions need pictures of at least 8 x 8 pixels, and these have 4 x 5"])
         self.refusal(*words, "--model=check_numbers", words=["tokens"])
+        self.refusal(*words, "--model=mlp", "--attack.transfer=on", words=["corruptions are the same for every trial: write attack.transfer = off"])
 
     def test_what_has_no_pixels_or_no_weights_is_refused(self):
         _, err = self.yardstick("run", "--framework=builtin", "--model=gpt-nano", "--data=chars", "--steps=2", "--attack=fgsm(0.1)", code=2)

@@ -16,6 +16,16 @@ class Size(Case):
             self.assertEqual(values["stored_bytes"], values["stored_parameter_bytes"] + values["stored_rest_bytes"])
             self.assertGreater(values["stored_rest_bytes"], 0)
             self.assertGreater(values["first_answer_s"], values["load_s"])
+            self.assertLess(values["stored_zstd_bytes"], values["stored_bytes"])
+            self.assertGreater(values["runtime_bytes"], 0)
+            self.assertGreater(trial["stored"]["libc_bytes"], 0)
+            self.assertLessEqual(trial["stored"]["logits_error"], trial["stored"]["logits_bound"])
+            alone = [text for text in trial["deviations"] if text.startswith("weights alone are stored")]
+            self.assertEqual(len(alone), 1 if trial["keys"]["form"] == "safetensors" else 0, trial["deviations"])
+        with open(self.yardstick("report", "last")[0].strip()) as file:
+            self.assertIn('<section id="size">', file.read())
+        self.assertIn("| Size | Parameters as | Stored |", self.yardstick("show", "last", "--format=md")[0])
+        for trial in result["trials"]:
             self.assertEqual({due["check"]: due["state"] for due in trial["proof"]["due"]}, {"stored model": "pass"})
         left = [name for _, _, names in os.walk(self.folder) for name in names if name.startswith("model") or name.endswith(".safetensors")]
         self.assertEqual(left, [])

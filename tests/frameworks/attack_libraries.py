@@ -52,7 +52,8 @@ class Spec(C.Structure):
     _fields_ = [("attacks", Attacks), ("images", C.POINTER(C.c_float)), ("labels", C.POINTER(C.c_int64)), ("rows", C.c_size_t),
                 ("restarts", C.c_size_t), ("seed", C.c_uint64), ("curve", C.POINTER(C.c_double)), ("curve_count", C.c_size_t),
                 ("start", C.POINTER(C.c_float)), ("judge", JUDGE), ("judge_of", C.c_void_p), ("finished", C.c_void_p),
-                ("finished_of", C.c_void_p), ("progress", C.c_void_p), ("progress_of", C.c_void_p)]
+                ("finished_of", C.c_void_p), ("broken", C.c_void_p), ("broken_of", C.c_void_p), ("progress", C.c_void_p),
+                ("progress_of", C.c_void_p)]
 
 
 def made():

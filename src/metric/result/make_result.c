@@ -351,6 +351,19 @@ static ys_json *observed_block(const struct ys_metric_view_trial *trial)
     return object;
 }
 
+/* Of the last run that counts; sizes are the same in all of them. */
+static ys_status tell_stored(const struct ys_metric_view_trial *trial, struct ys_facts_stored **stored)
+{
+    const struct ys_facts_stored *found = NULL;
+    for (size_t r = 0; r < trial->run_count; r++)
+        if (trial->runs[r].counted && trial->runs[r].ok && trial->runs[r].facts.stored)
+            found = trial->runs[r].facts.stored;
+    if (!found)
+        return YS_OK;
+    *stored = ys_alloc(1, sizeof **stored);
+    return ys_record_copy(&ys_facts_stored_record, found, *stored);
+}
+
 /* What was made stays with the result, also where more could not be. */
 static ys_status tell_trial(struct building *building, struct ys_metric_view_trial *trial)
 {
@@ -366,6 +379,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     told->proof = proof_block(trial);
     told->agreement = ys_agreement_block(trial);
     told->robustness = ys_robustness_block(trial);
+    YS_TRY(tell_stored(trial, &told->stored));
     ys_transfers_add(trial, &building->transfers);
     told->ranks = ys_ranks_list(trial);
     told->observed = observed_block(trial);

@@ -138,6 +138,7 @@ static void free_trial(struct ys_result_trial *trial)
         ys_json_free(made[i]);
     ys_record_free(&ys_agreement_block_record, trial->agreement);
     ys_record_free(&ys_robustness_block_record, trial->robustness);
+    ys_record_free(&ys_facts_stored_record, trial->stored);
     ys_list_fini(&ys_result_rank_record, &trial->ranks);
     ys_free(trial->quiet);
     ys_record_free(&ys_facts_perf_record, trial->perf);

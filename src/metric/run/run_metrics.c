@@ -711,6 +711,8 @@ static void put_stored(struct run_view *run)
               has_first ? (double)(run->start->ints[0] - t->exec_ns + block_ns(run, 0)) / NS_PER_S : NAN,
               "no request was answered");
     put_known(run, "stored_bytes", number(bytes), nothing);
+    put_known(run, "stored_zstd_bytes", number(stored ? stored->zstd_bytes : UNKNOWN), nothing);
+    put_known(run, "runtime_bytes", number(stored ? stored->runtime_bytes : UNKNOWN), nothing);
     put_known(run, "stored_parameter_bytes", number(parameters), stored ? hidden : nothing);
     put_known(run, "stored_rest_bytes", number(parameters == UNKNOWN ? UNKNOWN : bytes - parameters),
               stored ? hidden : nothing);

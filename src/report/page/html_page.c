@@ -273,6 +273,7 @@ static const struct page_part {
     {YS_ASK_ACCURACY, ys_html_agreement, NULL, NULL, PLAIN},
     {YS_ASK_ACCURACY, NULL, "What was learned, in numbers", "learned", PLAIN, ys_table_learned},
     {YS_ASK_ROBUST, ys_html_robustness, NULL, NULL, PLAIN},
+    {YS_ASK_SIZE, ys_html_sizes, NULL, NULL, PLAIN},
     {YS_ASK_RESOURCES, ys_html_usage_charts, "Memory and CPU over time", "usage", GRID | LARGE},
     {YS_ASK_RESOURCES, put_used, "Memory and processor in numbers", "used", PLAIN},
     {YS_ASK_TIME, ys_html_time_chart, "Parts of a run", "parts", LARGE},

@@ -127,10 +127,12 @@ static void answer_accuracy(struct ys_buf *out, const struct ys_view *view)
 
 bool ys_question_is_asked(const struct ys_view *view, size_t question)
 {
-    bool is_attacked = false;
-    for (size_t t = 0; t < view->count; t++)
+    bool is_attacked = false, is_stored = false;
+    for (size_t t = 0; t < view->count; t++) {
         is_attacked |= view->trials[t].told->robustness != NULL;
-    return question != YS_ASK_ROBUST || is_attacked;
+        is_stored |= view->trials[t].told->stored != NULL;
+    }
+    return question == YS_ASK_ROBUST ? is_attacked : question == YS_ASK_SIZE ? is_stored : true;
 }
 
 /* The smallest change that was asked for, of the trial that is told of. */
@@ -186,6 +188,16 @@ static void answer_robust(struct ys_buf *out, const struct ys_view *view)
                       out->size ? " " : "", ys_label_plural((long long)masked, "trial").text);
     if (out->size == 0)
         ys_buf_puts(out, "Of no trial it is known what it withstands as one number; below stands what was tried.");
+}
+
+/* ---- what it takes on disk */
+
+static void answer_size(struct ys_buf *out, const struct ys_view *view)
+{
+    put_range(out, view, "stored_bytes", "The stored model");
+    put_range(out, view, "runtime_bytes", "What reads it");
+    if (out->size == 0)
+        ys_buf_puts(out, "Of no trial it is known what was stored.");
 }
 
 /* ---- memory and processor */
@@ -332,6 +344,7 @@ const struct ys_question ys_questions[YS_QUESTIONS] = {
     [YS_ASK_SPEED] = {"speed", "Which is fastest, and how sure?", "Speed", answer_speed},
     [YS_ASK_ACCURACY] = {"accuracy", "At what accuracy?", "Accuracy", answer_accuracy},
     [YS_ASK_ROBUST] = {"robust", "What does it withstand?", "Robustness", answer_robust},
+    [YS_ASK_SIZE] = {"size", "What does it take on disk?", "Size", answer_size},
     [YS_ASK_RESOURCES] = {"resources", "How much memory and processor?", "Memory and processor", answer_resources},
     [YS_ASK_TIME] = {"time", "Where does the time go?", "Time", answer_time},
     [YS_ASK_TRUST] = {"trust", "Was it the same work, and was the machine quiet?", "Trust", answer_trust},

@@ -9,6 +9,7 @@ enum ys_question_place {
     YS_ASK_SPEED,
     YS_ASK_ACCURACY,
     YS_ASK_ROBUST,
+    YS_ASK_SIZE,
     YS_ASK_RESOURCES,
     YS_ASK_TIME,
     YS_ASK_TRUST,

@@ -39,6 +39,7 @@ ys_table ys_table_agreements;
 ys_table ys_table_attacks;     /* what each of them did to each trial */
 ys_table ys_table_standings;   /* what accuracy is left at each EPS */
 ys_table ys_table_corruptions; /* and after each kind of corruption */
+ys_table ys_table_sizes;       /* of stored models */
 ys_table ys_table_feeders;
 ys_table ys_table_deviations;
 ys_table ys_table_host_warnings;

@@ -31,7 +31,7 @@ static void each_mode_has_its_order(void)
     static const char *const attack[] = {"open", "", "", ""};
     check_order(YS_MODE_INFER, inference, sizeof inference / sizeof inference[0]);
     check_order(YS_MODE_ATTACK, attack, sizeof attack / sizeof attack[0]);
-    static const char *const loading[] = {"open", "infer", "", "", "forward"};
+    static const char *const loading[] = {"open", "infer", "", "", "", "forward"};
     check_order(YS_MODE_SIZE, loading, sizeof loading / sizeof loading[0]);
 }
 
