@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STORED_VERSION 2 /* part of the key: raise it when the same model would get another reference or bound */
+#define STORED_VERSION 3 /* part of the key: raise it when the same model would get another reference or bound */
 
 static const char LOGITS_NAME[] = "logits.safetensors", WEIGHTS_NAME[] = "weights.safetensors",
                   GRAPH_NAME[] = "graph.json";
@@ -221,6 +221,27 @@ static ys_status ask_twins(const struct stored_reference *of, const char *weight
     return status;
 }
 
+/* How far it moves them to round what pixels are normalised by: a form may leave some of these numbers whole, as
+ * OpenVINO's half precision does a single divisor. */
+static ys_status ask_whole(const struct stored_reference *of, const char *weights, const char *folder,
+                           const double *reference, double *worst)
+{
+    const struct ys_run_stored *stored = &of->run->stored;
+    double *values = ys_alloc((size_t)(stored->rows * stored->width), sizeof *values);
+    const struct ys_tensor right = matrix_of(stored, "logits", reference), whole = matrix_of(stored, "whole", values);
+    struct ys_plan plan;
+    ys_status status = make_plan(of, "ref", YS_PRECISION_F64, weights, folder, &plan);
+    if (status == YS_OK) {
+        ys_set_text(&plan.graph, of->run->plan->graph);
+        status = ask(of, &plan, values);
+        ys_plan_fini(&plan);
+    }
+    if (status == YS_OK)
+        *worst = fmax(*worst, ys_error_max(&whole, &right));
+    ys_free(values);
+    return status;
+}
+
 static ys_status fill_with(const struct stored_reference *of, const char *weights, const char *logits,
                            const char *folder)
 {
@@ -234,6 +255,8 @@ static ys_status fill_with(const struct stored_reference *of, const char *weight
     }
     if (status == YS_OK)
         status = ask_twins(of, weights, folder, values, &worst);
+    if (status == YS_OK && of->type != YS_STORED_F32)
+        status = ask_whole(of, weights, folder, values, &worst);
     if (status == YS_OK) {
         const struct ys_tensor tensors[] = {
             matrix_of(stored, "logits", values),
