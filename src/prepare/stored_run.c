@@ -346,7 +346,7 @@ static void note_deviations(struct ys_facts *facts)
 {
     const struct ys_facts_stored *found = facts->stored;
     char text[120];
-    if (found->parameter_bytes != YS_FIELD_NONE && found->copies > 1) {
+    if (found->parameter_bytes != YS_FIELD_NONE && found->copies >= 1.01) {
         snprintf(text, sizeof text, "each parameter is stored %.3g times", found->copies);
         ys_facts_add_deviation(facts, text);
     }

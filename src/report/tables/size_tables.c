@@ -30,7 +30,7 @@ static void put_type(struct ys_sheet *sheet, const struct ys_facts_stored *store
 {
     struct ys_buf text = {0};
     ys_buf_puts(&text, ys_name_of(&ys_stored_types, stored->type));
-    if (stored->copies > 1)
+    if (stored->copies >= 1.01)
         ys_buf_printf(&text, ", %.3g times", stored->copies);
     if (stored->is_said)
         ys_buf_puts(&text, ", as said");
