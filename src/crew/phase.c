@@ -184,6 +184,9 @@ static ys_status check_saved(struct ys_run *run, ys_json *reply)
     if (lstat(run->save_path, &file) != 0 || !S_ISREG(file.st_mode))
         return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR, "it said \"saved\" and there is no file %s",
                                run->save_name);
+    if (said.saved.bytes < 0)
+        return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR,
+                               "\"bytes\" of the message \"saved\" is missing: a checkpoint's are told");
     if (said.saved.bytes != (int64_t)file.st_size)
         return ys_session_fail(run->session, YS_RUN_PROTOCOL_ERROR,
                                "it said that %s has %" PRId64 " bytes; it has %" PRId64, run->save_name,

@@ -31,6 +31,7 @@ Needs the standard library alone.
   steal_weights        names the plan's own weights as the file of its answer
   linked_answer        names a link in its folder to the plan's weights
   save_elsewhere       saves, and says that it saved something else
+  save_unsized         saves, and does not say how many bytes that are
   save_link            makes a link to the plan's weights in place of saving
   slow SECONDS         takes that long for each block, and is honest
   type KIND MEMBER     gives the member MEMBER of messages KIND another type
@@ -95,7 +96,8 @@ def save(send, path):
         with open(path, "wb") as file:
             file.write(b"12345")
     said = PLAN["graph"] if BEHAVIOUR == "save_elsewhere" else path
-    send({"type": "saved", "path": said, "bytes": os.path.getsize(said)})
+    size = {} if BEHAVIOUR == "save_unsized" else {"bytes": os.path.getsize(said)}
+    send({"type": "saved", "path": said, **size})
 
 
 def burn():

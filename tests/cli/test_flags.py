@@ -15,7 +15,7 @@ class Flags(Case):
                 (["show", "--dry-run"], "`clean`"),
                 (["uninstall", "--from=x", "a"], "--from", "`install`"),
                 (["init", "--format=json"], "init has no flag --format", "`show`"),
-                (["show", "--model=mlp"], "`export`", "`run`, `check`, `verify`, `bisect` and `doctor` take it")]:
+                (["show", "--model=mlp"], "`export`", "`run`, `size`, `check`, `verify`, `bisect` and `doctor` take it")]:
             with self.subTest(arguments):
                 self.refusal(*arguments, words=words)
 
@@ -29,7 +29,7 @@ class Flags(Case):
                                (["report", "--opt.pytorch.compile=on"], "opt.pytorch.compile"), (["export", "--env.A-B=1"], "env.A-B"),
                                (["list", "frameworks", "--batch=3"], "batch")]:
             with self.subTest(arguments):
-                message = self.refusal(*arguments, words=[key + " is a key of a job: `run`, `check`, `verify`, `bisect` and `doctor` take it"])
+                message = self.refusal(*arguments, words=[key + " is a key of a job: `run`, `size`, `check`, `verify`, `bisect` and `doctor` take it"])
                 self.assertNotIn("did you mean", message)
         self.refusal("run", "--include=x", words=["include", "job files only"])
 
@@ -40,7 +40,8 @@ class Flags(Case):
         self.refusal("show", "--treads=2", words=["yardstick show --help"])
 
     def test_a_beginning_of_a_flag_is_no_flag(self):
-        self.refusal("show", "--form=json", words=["--form", "did you mean --format?"])
+        self.refusal("show", "--forma=json", words=["--forma", "did you mean --format?"])
+        self.refusal("show", "--form=json", words=["form is a key of a job"])
         self.refusal("data", "fetch", "mnist", "--unverif", words=["--unverif"])
 
     def test_a_format_that_a_verb_cannot_print(self):

@@ -251,6 +251,7 @@ static void what_is_saved_is_the_file_that_was_asked_for(void)
 {
     char path[128];
     check_protocol_error("save_elsewhere", "save", "says that it saved");
+    check_protocol_error("save_unsized", "save", "\"bytes\" of the message");
     check_protocol_error("save_link", "save", "there is no file " YS_RUN_WEIGHTS_NAME);
     snprintf(path, sizeof path, "%s/" YS_RUN_WEIGHTS_NAME, fixture_folder);
     unlink(path);

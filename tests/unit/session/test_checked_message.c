@@ -44,7 +44,7 @@ static void what_the_work_needs_may_not_be_missing(void)
 {
     check("{\"type\":\"hello\"}", "\"protocol\" of the message \"hello\" is missing");
     check("{\"type\":\"tensors\"}", "missing");
-    check("{\"type\":\"saved\",\"path\":\"/x\"}", "bytes");
+    check("{\"type\":\"saved\"}", "path");
     check("{\"type\":\"block\",\"first\":0,\"count\":1,\"t_start_ns\":1,\"t_end_ns\":2,\"loss\":[]}", "input_ns");
 }
 
