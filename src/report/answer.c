@@ -401,12 +401,62 @@ static void say_soonest(struct ys_buf *out, const struct ys_view *view)
                   ys_view_label(ys_view_metric(soonest, "latency_p50_s")).text);
 }
 
+/* Of each section who stores least and who most, a line each, and over all what the smallest and the largest runtime
+ * take. */
+static void say_range(struct ys_buf *out, const struct ys_view *view, const char *metric, const char *section,
+                      const char *does)
+{
+    const struct ys_view_trial *least = NULL, *most = NULL;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct ys_view_trial *trial = &view->trials[i];
+        const double value = ys_view_number(trial, metric);
+        if (!ys_view_counts(trial) || !isfinite(value) ||
+            (section && strcmp(ys_view_or(trial->told->section, ""), section) != 0))
+            continue;
+        if (!least || value < ys_view_number(least, metric))
+            least = trial;
+        if (!most || value > ys_view_number(most, metric))
+            most = trial;
+    }
+    if (!least || least == most)
+        return;
+    ys_view_put_phrase(out, view, least, NULL);
+    ys_buf_printf(out, " %s least, %s, and ", does, ys_view_label(ys_view_metric(least, metric)).text);
+    ys_view_put_phrase(out, view, most, NULL);
+    ys_buf_printf(out, " most, %s.\n", ys_view_label(ys_view_metric(most, metric)).text);
+}
+
+static void say_sizes(struct ys_buf *out, const struct ys_view *view)
+{
+    size_t said = 0;
+    for (size_t i = 0; i < view->count && said < MOST_ANSWERS; i++) {
+        const char *section = ys_view_or(view->trials[i].told->section, "");
+        if (i > 0 && strcmp(section, ys_view_or(view->trials[i - 1].told->section, "")) == 0)
+            continue;
+        say_range(out, view, "stored_bytes", section, "stores");
+        said++;
+    }
+    say_range(out, view, "runtime_bytes", NULL, "needs the runtime that takes");
+}
+
+static bool is_of_sizes(const struct ys_view *view)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < view->count; i++)
+        count += view->trials[i].told->keys.mode == YS_MODE_SIZE;
+    return count > 0 && count == view->count;
+}
+
 /* A group each is a line; one alone is told of with what it learned. */
 void ys_answer(struct ys_buf *out, const struct ys_view *view)
 {
     const char *reason = NULL;
     const size_t before = out->size;
     size_t said = 0, unsaid = 0, groups = 0;
+    if (is_of_sizes(view)) {
+        say_sizes(out, view);
+        return;
+    }
     for (size_t g = 0; g < view->group_count; g++)
         groups += view->groups[g].measured > 1 && !view->groups[g].trials[0]->no_work;
     for (size_t g = 0; g < view->group_count; g++) {

@@ -22,8 +22,8 @@ bool ys_answer_compares(const struct ys_view *view);
 struct ys_relation ys_answer_relation(const struct ys_view *view, const struct ys_view_trial *trial);
 
 /** Appends which trial is the fastest of each group (of three, if there are more), by how much, and whether that is
- * sure; where one group alone is told of, whether all of it learned the same. A line each, clean text; nothing where no
- * trial has a speed. */
+ * sure; where one group alone is told of, whether all of it learned the same. Where sizes alone were asked for, who
+ * stores least and most. A line each, clean text; nothing where no trial has a speed, or a size. */
 void ys_answer(struct ys_buf *out, const struct ys_view *view);
 
 #endif

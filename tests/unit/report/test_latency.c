@@ -142,6 +142,28 @@ static void the_words_tell_who_answers_soonest(void)
     ys_json_free(result);
 }
 
+/* In place of speeds: what a stored model takes is what was asked. */
+static void of_sizes_the_words_tell_who_stores_least(void)
+{
+    ys_json *result = made_requests(false), *sentences = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        ys_json *trial = ys_json_at(ys_json_get(result, "trials"), i);
+        (void)!ys_json_set_string(ys_json_get(trial, "keys"), "mode", "size");
+        ys_json *stored = made_json("{'unit':'B','kind':'exact','n':6}"),
+                *runtime = made_json("{'unit':'B','kind':'exact','n':6}");
+        (void)!ys_json_set_int(stored, "value", i == 0 ? 26200000 : 13100000);
+        (void)!ys_json_set_int(runtime, "value", i == 0 ? 51900000 : 554000000);
+        (void)!ys_json_set(ys_json_get(trial, "metrics"), "stored_bytes", stored);
+        (void)!ys_json_set(ys_json_get(trial, "metrics"), "runtime_bytes", runtime);
+    }
+    sentences = made_words(result);
+    CHECK_TEXT(ys_json_text(ys_json_at(sentences, 0), ""), "pytorch stores least, 13.1 MB, and builtin most, 26.2 MB.");
+    CHECK_TEXT(ys_json_text(ys_json_at(sentences, 1), ""),
+               "builtin needs the runtime that takes least, 51.9 MB, and pytorch most, 554 MB.");
+    ys_json_free(sentences);
+    ys_json_free(result);
+}
+
 static void markdown_has_a_table_of_its_own(void)
 {
     ys_json *result = made_requests(false);
@@ -171,4 +193,5 @@ TAP_MAIN(TAP_CASE(the_table_has_percentiles_and_no_column_of_training),
          TAP_CASE(studies_of_both_modes_have_the_columns_of_both), TAP_CASE(studies_that_train_say_nothing_of_requests),
          TAP_CASE(the_page_has_percentiles_as_a_table_and_a_curve),
          TAP_CASE(latencies_far_apart_are_drawn_on_a_logarithmic_scale), TAP_CASE(the_words_tell_who_answers_soonest),
-         TAP_CASE(markdown_has_a_table_of_its_own), TAP_CASE(unknown_percentiles_are_dashes))
+         TAP_CASE(of_sizes_the_words_tell_who_stores_least), TAP_CASE(markdown_has_a_table_of_its_own),
+         TAP_CASE(unknown_percentiles_are_dashes))
