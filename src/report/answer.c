@@ -401,10 +401,8 @@ static void say_soonest(struct ys_buf *out, const struct ys_view *view)
                   ys_view_label(ys_view_metric(soonest, "latency_p50_s")).text);
 }
 
-/* Of each section who stores least and who most, a line each, and over all what the smallest and the largest runtime
- * take. */
-static void say_range(struct ys_buf *out, const struct ys_view *view, const char *metric, const char *section,
-                      const char *does)
+/* Who stores least and who most in a section; NULL: of all sections whose runtime takes least and most. */
+static void say_range(struct ys_buf *out, const struct ys_view *view, const char *metric, const char *section)
 {
     const struct ys_view_trial *least = NULL, *most = NULL;
     for (size_t i = 0; i < view->count; i++) {
@@ -420,9 +418,16 @@ static void say_range(struct ys_buf *out, const struct ys_view *view, const char
     }
     if (!least || least == most)
         return;
-    ys_view_put_phrase(out, view, least, NULL);
-    ys_buf_printf(out, " %s least, %s, and ", does, ys_view_label(ys_view_metric(least, metric)).text);
-    ys_view_put_phrase(out, view, most, NULL);
+    if (section)
+        ys_view_put_phrase(out, view, least, NULL);
+    else
+        ys_buf_printf(out, "The runtime of %s", least->title);
+    ys_buf_printf(out, " %s least, %s, and ", section ? "stores" : "takes",
+                  ys_view_label(ys_view_metric(least, metric)).text);
+    if (section)
+        ys_view_put_phrase(out, view, most, NULL);
+    else
+        ys_buf_printf(out, "that of %s", most->title);
     ys_buf_printf(out, " most, %s.\n", ys_view_label(ys_view_metric(most, metric)).text);
 }
 
@@ -433,10 +438,10 @@ static void say_sizes(struct ys_buf *out, const struct ys_view *view)
         const char *section = ys_view_or(view->trials[i].told->section, "");
         if (i > 0 && strcmp(section, ys_view_or(view->trials[i - 1].told->section, "")) == 0)
             continue;
-        say_range(out, view, "stored_bytes", section, "stores");
+        say_range(out, view, "stored_bytes", section);
         said++;
     }
-    say_range(out, view, "runtime_bytes", NULL, "needs the runtime that takes");
+    say_range(out, view, "runtime_bytes", NULL);
 }
 
 static bool is_of_sizes(const struct ys_view *view)

@@ -33,6 +33,8 @@ static void put_cell(struct ys_buf *out, const struct ys_chart_heat *chart, size
     ys_buf_printf(&css, "heat h%d g%d", (int)lround(10 * depth_of(chart, value)),
                   chart->group >= 0 ? chart->group % YS_SVG_GROUPS : 0);
     ys_svg_rect(out, x + 1, y + 1, width - 2, CELL - 2, ys_buf_text(&css), ys_buf_text(&title));
+    if (chart->kind == YS_KIND_SHARE && ys_svg_text_width(label.text) > width - 4)
+        snprintf(label.text, sizeof label.text, "%.0f %%", 100 * value); /* the title has it whole */
     ys_svg_text(out, x + width / 2, y + CELL / 2 + 4, YS_SVG_MIDDLE, width - 4, "", label.text);
     ys_buf_free(&title);
     ys_buf_free(&css);

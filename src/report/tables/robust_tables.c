@@ -26,9 +26,8 @@ static const struct ys_sheet_column standing_columns[] = {
     {YS_FORM_ALL, YS_COLUMN_TEXT, "Attacks", "attacks"},
     {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy left", "accuracy\nleft"}};
 
-static const struct ys_sheet_column corruption_columns[] = {{YS_FORM_ALL, YS_COLUMN_TEXT, "Corruption", "corruption"},
-                                                            {YS_FORM_ALL, YS_COLUMN_NUMBER, "Severity", "severity"},
-                                                            {YS_FORM_ALL, YS_COLUMN_NUMBER, "Accuracy", "accuracy"}};
+static const struct ys_sheet_column corruption_columns[] = {{YS_FORM_ALL, YS_COLUMN_TEXT, "Right after", "right after"},
+                                                            {YS_FORM_ALL, YS_COLUMN_NUMBER, "Severity", "severity"}};
 
 static const char
     heading[] = "What it withstands",
@@ -233,43 +232,83 @@ void ys_table_standings(struct ys_sheet *sheet, const struct ys_view *view)
     }
 }
 
-/* A severity is told of after its last kind, by the mean of them. */
-static void put_corruptions(struct ys_sheet *sheet, const struct ys_view *view, size_t t)
+/* After that kind and severity; the mean of the severity's kinds for NULL. NaN: it was not corrupted so. */
+static double corrupted_accuracy(const struct ys_view_trial *trial, const char *kind, int64_t severity)
 {
-    const struct ys_list *list = &view->trials[t].told->robustness->corruptions;
+    const struct ys_list *list = &trial->told->robustness->corruptions;
     const struct ys_corruption_block *items = list->items;
     double sum = 0, count = 0;
-    for (size_t k = 0; k < list->count; k++) {
-        const bool is_last = k + 1 == list->count || items[k + 1].severity != items[k].severity;
-        sum += items[k].accuracy;
-        count++;
-        for (int mean = 0; mean <= is_last; mean++) {
-            const double accuracy = mean ? sum / count : items[k].accuracy;
-            ys_table_trial(sheet, view, t);
-            ys_sheet_put(sheet, YS_MOOD_PLAIN, mean ? "mean" : ys_view_or(items[k].kind, "-"));
-            ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)items[k].severity);
-            ys_sheet_number(sheet, accuracy, ys_label_value(YS_KIND_SHARE, accuracy).text);
+    for (size_t k = 0; k < list->count; k++)
+        if (items[k].severity == severity && (!kind || strcmp(ys_view_or(items[k].kind, "-"), kind) == 0)) {
+            sum += items[k].accuracy;
+            count++;
         }
-        if (is_last)
-            sum = count = 0;
+    return count > 0 ? sum / count : (double)NAN;
+}
+
+/* Those that were corrupted: a column each. */
+struct corrupted {
+    const struct ys_view *view;
+    size_t *places, count; /* owned */
+};
+
+/* Whether a trial or an item before has no such kind and severity; of no kind, no such severity. */
+static bool is_first(const struct corrupted *of, size_t c, size_t k, bool has_kind)
+{
+    const struct ys_corruption_block *items = of->view->trials[of->places[c]].told->robustness->corruptions.items;
+    const char *kind = has_kind ? ys_view_or(items[k].kind, "-") : NULL;
+    for (size_t before = 0; before < c; before++)
+        if (!isnan(corrupted_accuracy(&of->view->trials[of->places[before]], kind, items[k].severity)))
+            return false;
+    for (size_t before = 0; before < k; before++)
+        if (!has_kind && items[before].severity == items[k].severity)
+            return false;
+    return true;
+}
+
+static void put_corruption(struct ys_sheet *sheet, const struct corrupted *of, const char *kind, int64_t severity)
+{
+    ys_sheet_row(sheet);
+    ys_sheet_put(sheet, YS_MOOD_PLAIN, kind ? kind : "mean");
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld", (long long)severity);
+    for (size_t c = 0; c < of->count; c++) {
+        const double accuracy = corrupted_accuracy(&of->view->trials[of->places[c]], kind, severity);
+        ys_sheet_number(sheet, accuracy, isnan(accuracy) ? "-" : ys_label_value(YS_KIND_SHARE, accuracy).text);
+    }
+}
+
+/* All kinds, or the mean of each severity. */
+static void put_corruptions(struct ys_sheet *sheet, const struct corrupted *of, bool has_kind)
+{
+    for (size_t c = 0; c < of->count; c++) {
+        const struct ys_list *list = &of->view->trials[of->places[c]].told->robustness->corruptions;
+        const struct ys_corruption_block *items = list->items;
+        for (size_t k = 0; k < list->count; k++)
+            if (is_first(of, c, k, has_kind))
+                put_corruption(sheet, of, has_kind ? ys_view_or(items[k].kind, "-") : NULL, items[k].severity);
     }
 }
 
 void ys_table_corruptions(struct ys_sheet *sheet, const struct ys_view *view)
 {
+    struct corrupted of = {view, ys_alloc(view->count, sizeof *of.places), 0};
     sheet->title = sheet->medium.form == YS_FORM_TEXT ? "Accuracy after corruptions" : NULL;
-    ys_table_trials(sheet, view, "Right on");
-    ys_sheet_columns(sheet, corruption_columns, sizeof corruption_columns / sizeof corruption_columns[0]);
     sheet->things = "trials";
     for (size_t t = 0; t < view->count; t++) {
         const struct ys_robustness_block *found = view->trials[t].told->robustness;
         if (!found || found->corruptions.count == 0 ||
-            (sheet->total++ >= YS_SHEET_MOST && sheet->medium.form == YS_FORM_PAGE))
+            (sheet->total++ >= YS_HTML_DRAWN && sheet->medium.form == YS_FORM_PAGE))
             continue;
-        put_corruptions(sheet, view, t);
+        of.places[of.count++] = t;
         if (is_corrupted_alone(&view->trials[t]))
             put_twins(sheet, view, t);
     }
+    sheet->is_numbered = sheet->medium.form == YS_FORM_TEXT && ys_table_is_numbered(view, sheet->medium.width);
+    ys_sheet_columns(sheet, corruption_columns, sizeof corruption_columns / sizeof corruption_columns[0]);
+    ys_table_trial_heads(sheet, view, of.places, of.count);
+    put_corruptions(sheet, &of, true);
+    put_corruptions(sheet, &of, false);
+    ys_free(of.places);
 }
 
 /* Accuracy by EPS; it begins where nothing is changed. */

@@ -46,12 +46,13 @@ static void put_interval(struct ys_sheet *sheet, const struct ys_measure *measur
 
 /* ---- results */
 
-enum { TABLED = YS_FORM_TEXT | YS_FORM_MARKDOWN, ASKED = 7 };
+enum { TABLED = YS_FORM_TEXT | YS_FORM_MARKDOWN, ASKED = 9 };
 
 /* Behind rate and interval: in the page those that people ask for first, elsewhere those of the work. */
 static size_t metrics_of(const struct ys_sheet *sheet, const struct ys_view *view, const char **metrics)
 {
-    static const char *const asked[ASKED] = {"latency_p50_s",  "latency_p99_s",  "accuracy",    "robust_accuracy",
+    static const char *const asked[ASKED] = {"stored_bytes",   "runtime_bytes",  "latency_p50_s",
+                                             "latency_p99_s",  "accuracy",       "robust_accuracy",
                                              "bits_per_token", "rss_peak_bytes", "cpu_per_wall"};
     size_t count = 0;
     if (sheet->medium.form != YS_FORM_PAGE)

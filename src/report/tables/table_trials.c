@@ -1,4 +1,5 @@
 /* How rows of tables name trials. */
+#include "base/mem.h"
 #include "report/clean_text.h"
 #include "report/tables/tables.h"
 
@@ -7,6 +8,7 @@
 
 enum {
     NAME_WIDTH = 20,  /* of a long name beside its number */
+    HEAD_WIDTH = 16,  /* of a trial's name above a column of text */
     MOST_FACTORS = 20 /* that have columns of their own */
 };
 
@@ -107,6 +109,35 @@ void ys_table_trial(struct ys_sheet *sheet, const struct ys_view *view, size_t i
     ys_sheet_put(sheet, YS_MOOD_PLAIN, view->trials[index].name); /* and in Markdown */
     if (sheet->medium.form == YS_FORM_TEXT)
         put_names(sheet, view, index);
+}
+
+/* In text its framework above what else names it. */
+static void put_narrow(struct ys_buf *head, const char *name)
+{
+    const char *comma = strstr(name, ", ");
+    char *first = comma ? ys_strndup(name, (size_t)(comma - name)) : ys_strdup(name);
+    ys_text_clip(head, first, HEAD_WIDTH);
+    if (comma) {
+        ys_buf_puts(head, "\n");
+        ys_text_clip(head, comma + 2, HEAD_WIDTH);
+    }
+    ys_free(first);
+}
+
+void ys_table_trial_heads(struct ys_sheet *sheet, const struct ys_view *view, const size_t *places, size_t count)
+{
+    for (size_t c = 0; c < count; c++) {
+        const char *name = view->trials[places[c]].name;
+        struct ys_buf head = {0};
+        if (sheet->is_numbered)
+            ys_buf_printf(&head, "#%zu", places[c] + 1);
+        else if (sheet->medium.form == YS_FORM_TEXT)
+            put_narrow(&head, name);
+        else
+            ys_buf_puts(&head, name);
+        ys_sheet_column(sheet, YS_FORM_ALL, YS_COLUMN_NUMBER, ys_buf_text(&head), NULL);
+        ys_buf_free(&head);
+    }
 }
 
 size_t ys_table_count(struct ys_sheet *sheet, const struct ys_view *view)

@@ -18,6 +18,8 @@ void ys_table_write(ys_table *make, const struct ys_view *view, const struct ys_
 void ys_table_trials(struct ys_sheet *sheet, const struct ys_view *view, const char *head);
 /** A row named as trial `index`. */
 void ys_table_trial(struct ys_sheet *sheet, const struct ys_view *view, size_t index);
+/** A column for each of `count` trials at `places` of the view, headed by its name. */
+void ys_table_trial_heads(struct ys_sheet *sheet, const struct ys_view *view, const size_t *places, size_t count);
 /** How many trials it goes through: of a page the first. The sheet says so. */
 size_t ys_table_count(struct ys_sheet *sheet, const struct ys_view *view);
 /** Whether numbers stand for trials in text of that width. */
@@ -38,7 +40,7 @@ ys_table ys_table_lasts; /* a sentence for each trial of several ranks */
 ys_table ys_table_agreements;
 ys_table ys_table_attacks;     /* what each of them did to each trial */
 ys_table ys_table_standings;   /* what accuracy is left at each EPS */
-ys_table ys_table_corruptions; /* and after each kind of corruption */
+ys_table ys_table_corruptions; /* and after each kind of corruption, a column a trial */
 ys_table ys_table_sizes;       /* of stored models */
 ys_table ys_table_feeders;
 ys_table ys_table_deviations;

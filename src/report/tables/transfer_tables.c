@@ -1,15 +1,12 @@
 /* Attacks that carry over: a matrix for each attack of a section, as the table, the page and the Markdown show it. */
 #include "base/mem.h"
 #include "metric/result_document.h"
-#include "report/clean_text.h"
 #include "report/draw/chart.h"
 #include "report/page_parts.h"
 #include "report/tables/tables.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { HEAD_WIDTH = 16 }; /* of a trial's name above a column of text */
 
 static const char how_to_read[] =
     "Attacks that carry over: a row is the trial on whose weights the attack was made, a column the trial that the "
@@ -53,6 +50,18 @@ static bool takes_part(const struct ys_view *view, const struct carried *matrix,
     return false;
 }
 
+/* Their frameworks alone name them in a drawing, where no two have the same. */
+static void shorten(struct carried *matrix)
+{
+    const struct ys_view_trial *trials = matrix->view->trials;
+    for (size_t a = 0; a < matrix->count; a++)
+        for (size_t b = 0; b < a; b++)
+            if (strcmp(trials[matrix->places[a]].framework, trials[matrix->places[b]].framework) == 0)
+                return;
+    for (size_t c = 0; c < matrix->count; c++)
+        matrix->names[c] = trials[matrix->places[c]].framework;
+}
+
 /* That of transfer `i`, where it is the first of its matrix; on a page the first trials of it. */
 static bool open_matrix(const struct ys_view *view, size_t i, size_t most, struct carried *matrix)
 {
@@ -68,6 +77,7 @@ static bool open_matrix(const struct ys_view *view, size_t i, size_t most, struc
             matrix->names[matrix->count] = view->trials[t].name;
             matrix->places[matrix->count++] = t;
         }
+    shorten(matrix);
     return true;
 }
 
@@ -82,34 +92,6 @@ static void put_title(struct ys_buf *title, const struct carried *matrix)
     ys_buf_printf(title, "Attacks that carry over, %s", matrix->attack);
     if (matrix->view->many_sections)
         ys_buf_printf(title, ", %s", matrix->section);
-}
-
-/* In text its framework above what else names it. */
-static void put_narrow(struct ys_buf *head, const char *name)
-{
-    const char *comma = strstr(name, ", ");
-    char *first = comma ? ys_strndup(name, (size_t)(comma - name)) : ys_strdup(name);
-    ys_text_clip(head, first, HEAD_WIDTH);
-    if (comma) {
-        ys_buf_puts(head, "\n");
-        ys_text_clip(head, comma + 2, HEAD_WIDTH);
-    }
-    ys_free(first);
-}
-
-static void put_heads(struct ys_sheet *sheet, const struct carried *matrix)
-{
-    for (size_t c = 0; c < matrix->count; c++) {
-        struct ys_buf head = {0};
-        if (sheet->is_numbered)
-            ys_buf_printf(&head, "#%zu", matrix->places[c] + 1);
-        else if (sheet->medium.form == YS_FORM_TEXT)
-            put_narrow(&head, matrix->names[c]);
-        else
-            ys_buf_puts(&head, matrix->names[c]);
-        ys_sheet_column(sheet, YS_FORM_ALL, YS_COLUMN_NUMBER, ys_buf_text(&head), NULL);
-        ys_buf_free(&head);
-    }
 }
 
 static void put_rows(struct ys_sheet *sheet, const struct carried *matrix)
@@ -135,7 +117,7 @@ static void write_matrix(const struct carried *matrix, const struct ys_medium *m
     sheet.view = matrix->view;
     sheet.title = medium->form == YS_FORM_PAGE ? NULL : ys_buf_text(&title);
     ys_table_trials(&sheet, matrix->view, ys_buf_text(&title));
-    put_heads(&sheet, matrix);
+    ys_table_trial_heads(&sheet, matrix->view, matrix->places, matrix->count);
     put_rows(&sheet, matrix);
     ys_sheet_write(&sheet, out);
     ys_buf_free(&title);

@@ -159,7 +159,7 @@ static void of_sizes_the_words_tell_who_stores_least(void)
     sentences = made_words(result);
     CHECK_TEXT(ys_json_text(ys_json_at(sentences, 0), ""), "pytorch stores least, 13.1 MB, and builtin most, 26.2 MB.");
     CHECK_TEXT(ys_json_text(ys_json_at(sentences, 1), ""),
-               "builtin needs the runtime that takes least, 51.9 MB, and pytorch most, 554 MB.");
+               "The runtime of builtin takes least, 51.9 MB, and that of pytorch most, 554 MB.");
     ys_json_free(sentences);
     ys_json_free(result);
 }

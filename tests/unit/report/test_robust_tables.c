@@ -146,13 +146,15 @@ static void corruptions_have_a_table_with_the_mean_of_each_severity(void)
                        made_json("{'value':0.3,'unit':'1','kind':'share'}"));
     ys_buf_clear(&out);
     made_table(result, 100, false, &out);
-    CHECK_HAS(line_with(ys_buf_text(&out), "builtin", "snow"), "1   25.00 %");
-    CHECK_HAS(line_with(ys_buf_text(&out), "builtin", "mean"), "1   50.00 %");
-    CHECK_HAS(ys_buf_text(&out), "4   12.50 %");
+    CHECK_HAS(line_with(ys_buf_text(&out), "snow", "1"), "25.00 %");
+    CHECK_HAS(line_with(ys_buf_text(&out), "mean", " 1 "), "50.00 %");
+    CHECK_HAS(line_with(ys_buf_text(&out), "fog", " 4 "), "12.50 %");
+    CHECK_HAS(line_with(ys_buf_text(&out), "mean", " 4 "), "12.50 %");
     CHECK(!strstr(ys_buf_text(&out), "not attacked"));
     ys_buf_clear(&out);
     made_markdown(result, &out);
     CHECK_HAS(ys_buf_text(&out), "| fog | 4 | 12.50 % |");
+    CHECK_HAS(ys_buf_text(&out), "| Right after | Severity | builtin |");
     CHECK_HAS(ys_buf_text(&out), "accuracy 29.00 % to 31.00 %");
     ys_buf_clear(&out);
     made_html(result, &out);
