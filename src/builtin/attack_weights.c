@@ -3,11 +3,15 @@
 #include "builtin/engine_commands.h"
 #include "builtin/kept_images.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/number_text.h"
 #include "stat/mcnemar.h"
 
+#include <stdio.h>
 #include <string.h>
+
+static const uint64_t NS_BETWEEN = 1000000000; /* two lines that say what is done */
 
 struct attack_request {
     const char *graph, *weights, *data, *attack, *curve, *seed, *against, *outcomes, *tell, *keep;
@@ -64,6 +68,17 @@ static ys_status tell_finished(void *of, const struct ys_robustness *found)
     return ys_builtin_print_json(json);
 }
 
+/** "done 0.25 pgd(0.1)", at most once a second, for whoever waits. */
+static void tell_progress(void *of, double done_part, const char *what)
+{
+    uint64_t *told_ns = of;
+    const uint64_t now_ns = ys_time_ns();
+    if (now_ns - *told_ns < NS_BETWEEN)
+        return;
+    *told_ns = now_ns;
+    fprintf(stderr, YS_ATTACK_DONE "%.4f %s\n", done_part, what);
+}
+
 /** Attacks the weights of a file; `twin` as ys_attacked_engine_open() has it, judged by the weights as they are.
  * `kept` NULL: nothing is kept. */
 static ys_status attack_weights(const struct attack_request *r, const char *weights, int twin,
@@ -71,6 +86,8 @@ static ys_status attack_weights(const struct attack_request *r, const char *weig
                                 struct ys_robustness *found)
 {
     struct ys_attacked_engine engine, twin_engine;
+    uint64_t told_ns = 0;
+    const bool tells = r->tell && !twin && weights == r->weights;
     ys_record_init(&ys_robustness_record, found);
     YS_TRY(ys_attacked_engine_open(r->graph, weights, (int)r->threads, images->rows, 0, &engine));
     if (kept)
@@ -83,7 +100,9 @@ static ys_status attack_weights(const struct attack_request *r, const char *weig
                                         .seed = (uint64_t)r->seed_number,
                                         .curve = r->eps,
                                         .curve_count = twin ? 0 : r->eps_count,
-                                        .finished = r->tell && !twin && weights == r->weights ? tell_finished : NULL,
+                                        .finished = tells ? tell_finished : NULL,
+                                        .progress = tells ? tell_progress : NULL,
+                                        .progress_of = &told_ns,
                                         .broken = kept ? ys_kept_images_add : NULL,
                                         .broken_of = kept,
                                         .judge = ys_attacked_engine_judge,

@@ -26,6 +26,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** Begins a line on stderr of a program that attacks, "done PART WHAT": for whoever waits, PART from 0 to 1. */
+#define YS_ATTACK_DONE "done "
+
 enum ys_attack_kind {
     YS_ATTACK_FGSM,
     YS_ATTACK_BIM,

@@ -23,16 +23,37 @@ enum { TWIN_VERSION = 2 }; /* part of the key: raise it when the same twin would
 struct waiting {
     const char *id;
     uint64_t start_ns;
+    double done_part; /* as the engine says; 0: it has not said yet */
+    char what[64];    /* is under way */
 };
 
 static void on_wait(void *context)
 {
     const struct waiting *waiting = context;
-    ys_progress("%s: its weights are attacked: %.0f s", waiting->id, (double)(ys_time_ns() - waiting->start_ns) * 1e-9);
+    const double took_s = (double)(ys_time_ns() - waiting->start_ns) * 1e-9;
+    char left[40];
+    if (waiting->done_part > 0)
+        ys_progress("%s: its weights against %s: %.0f %%, about %s left", waiting->id, waiting->what,
+                    100 * waiting->done_part, ys_span_text(took_s * (1 / waiting->done_part - 1), left, sizeof left));
+    else
+        ys_progress("%s: its weights are attacked: %.0f s", waiting->id, took_s);
+}
+
+/* What was said of the attack under way is as old as the last line of it. */
+static void on_line(void *context, const char *line)
+{
+    struct waiting *waiting = context;
+    double done_part;
+    char what[sizeof waiting->what];
+    if (sscanf(line, YS_ATTACK_DONE "%lf %63[^\n]", &done_part, what) != 2 || !(done_part > 0 && done_part <= 1))
+        return;
+    waiting->done_part = done_part;
+    memcpy(waiting->what, what, sizeof what);
+    on_wait(waiting);
 }
 
 /* Each line that begins with a brace is what it has found so far, the last one the answer; where it fails, the last
- * line is why. */
+ * line is why. Others between them say how far it is. */
 static const char *last_line(char *text)
 {
     size_t length = strlen(text);
@@ -97,9 +118,13 @@ static char *why_not_kept(const char *line)
 static ys_status ask(const struct ys_study *study, const struct ys_trial *trial, const char *const *argv,
                      struct ys_robustness **found, char **not_kept)
 {
-    struct waiting waiting = {trial->record.id, ys_time_ns()};
-    const struct ys_child_options options = {
-        .is_own = true, .merge_stderr = true, .timeout_s = limit_s(study), .on_wait = on_wait, .context = &waiting};
+    struct waiting waiting = {.id = trial->record.id, .start_ns = ys_time_ns()};
+    const struct ys_child_options options = {.is_own = true,
+                                             .merge_stderr = true,
+                                             .timeout_s = limit_s(study),
+                                             .on_line = on_line,
+                                             .on_wait = on_wait,
+                                             .context = &waiting};
     struct ys_buf output = {0};
     int code = 0;
     ys_status status = ys_child_run(argv, &options, &output, &code);
@@ -284,7 +309,7 @@ static void on_wait_for_others(void *context)
 static ys_status show_others(struct ys_study *study, const struct ys_trial *trial, struct keeping *keeping,
                              struct ys_facts *facts)
 {
-    struct waiting waiting = {trial->record.id, ys_time_ns()};
+    struct waiting waiting = {.id = trial->record.id, .start_ns = ys_time_ns()};
     const struct ys_shower shower = {study->oracle, limit_s(study), on_wait_for_others, &waiting};
     ys_status status = YS_OK;
     char *folder = keeping->folder;

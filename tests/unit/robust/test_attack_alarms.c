@@ -13,7 +13,7 @@ static bool has_alarm(const struct ys_robustness *found, const char *what)
 /** Attacks with functions of an adversary's in place of the model's own. */
 static ys_status attack_with(ys_status (*logits)(void *, const float *, size_t, float *),
                              ys_status (*gradient)(void *, const float *, const float *, size_t, float *, float *),
-                             struct ys_robustness *found)
+                             const char *attacks, struct ys_robustness *found)
 {
     static struct made_model m;
     static struct made_images images;
@@ -29,14 +29,14 @@ static ys_status attack_with(ys_status (*logits)(void *, const float *, size_t, 
                                   .judge_of = &judge};
     model.logits = logits ? logits : made_logits;
     model.gradient = gradient ? gradient : made_gradient;
-    YS_TRY(ys_attacks_read("pgd(0.2)", &spec.attacks));
+    YS_TRY(ys_attacks_read(attacks, &spec.attacks));
     return ys_attack_model(&model, &spec, found);
 }
 
 static void an_honest_model_raises_none(void)
 {
     struct ys_robustness found;
-    REQUIRE(attack_with(NULL, NULL, &found) == YS_OK);
+    REQUIRE(attack_with(NULL, NULL, "pgd(0.2)", &found) == YS_OK);
     CHECK_INT(found.alarms.count, 0);
     CHECK(!found.is_masked);
     ys_robustness_fini(&found);
@@ -50,10 +50,25 @@ static ys_status zero_gradient(void *of, const float *images, const float *cotan
     return YS_OK;
 }
 
+/* Whoever hides its gradients does not hide its answers. */
+static void attacks_without_gradients_see_that_they_are_hidden(void)
+{
+    struct ys_robustness found;
+    REQUIRE(attack_with(NULL, zero_gradient, "pgd(0.2) square(0.2, 500)", &found) == YS_OK);
+    CHECK(has_alarm(&found, "it breaks more rows without gradients than others with them"));
+    ys_robustness_fini(&found);
+    REQUIRE(attack_with(NULL, zero_gradient, "autoattack(0.2)", &found) == YS_OK);
+    CHECK(has_alarm(&found, "its part without gradients breaks rows that the others did not"));
+    ys_robustness_fini(&found);
+    REQUIRE(attack_with(NULL, NULL, "pgd(0.2) square(0.2, 500) autoattack(0.2)", &found) == YS_OK);
+    CHECK_INT(found.alarms.count, 0);
+    ys_robustness_fini(&found);
+}
+
 static void gradients_of_zero_are_seen(void)
 {
     struct ys_robustness found;
-    REQUIRE(attack_with(NULL, zero_gradient, &found) == YS_OK);
+    REQUIRE(attack_with(NULL, zero_gradient, "pgd(0.2)", &found) == YS_OK);
     CHECK(has_alarm(&found, "gradients are zero"));
     CHECK(has_alarm(&found, "a change without bound leaves more rows than chance"));
     ys_robustness_fini(&found);
@@ -72,7 +87,7 @@ static ys_status noisy_gradient(void *of, const float *images, const float *cota
 static void gradients_of_noise_are_seen(void)
 {
     struct ys_robustness found;
-    REQUIRE(attack_with(NULL, noisy_gradient, &found) == YS_OK);
+    REQUIRE(attack_with(NULL, noisy_gradient, "pgd(0.2)", &found) == YS_OK);
     CHECK(has_alarm(&found, "a change without bound leaves more rows than chance"));
     ys_robustness_fini(&found);
 }
@@ -89,7 +104,7 @@ static ys_status random_logits(void *of, const float *images, size_t count, floa
 static void outputs_that_change_are_seen(void)
 {
     struct ys_robustness found;
-    REQUIRE(attack_with(random_logits, NULL, &found) == YS_OK);
+    REQUIRE(attack_with(random_logits, NULL, "pgd(0.2)", &found) == YS_OK);
     CHECK(has_alarm(&found, "outputs change from call to call"));
     ys_robustness_fini(&found);
 }
@@ -110,7 +125,7 @@ static ys_status probabilities(void *of, const float *images, size_t count, floa
 static void probabilities_are_seen(void)
 {
     struct ys_robustness found;
-    REQUIRE(attack_with(probabilities, NULL, &found) == YS_OK);
+    REQUIRE(attack_with(probabilities, NULL, "pgd(0.2)", &found) == YS_OK);
     CHECK(has_alarm(&found, "outputs are probabilities in place of logits"));
     ys_robustness_fini(&found);
 }
@@ -163,15 +178,15 @@ static ys_status failing_logits(void *of, const float *images, size_t count, flo
 static void logits_that_are_no_numbers_are_refused(void)
 {
     struct ys_robustness found;
-    CHECK_INT(attack_with(nan_logits, NULL, &found), YS_EINVAL);
+    CHECK_INT(attack_with(nan_logits, NULL, "pgd(0.2)", &found), YS_EINVAL);
     CHECK_HAS(ys_error(), "no finite numbers");
     ys_robustness_fini(&found);
-    CHECK_INT(attack_with(failing_logits, NULL, &found), YS_EPROTOCOL);
+    CHECK_INT(attack_with(failing_logits, NULL, "pgd(0.2)", &found), YS_EPROTOCOL);
     CHECK_HAS(ys_error(), "the adapter is gone");
     ys_robustness_fini(&found);
 }
 
 TAP_MAIN(TAP_CASE(an_honest_model_raises_none), TAP_CASE(gradients_of_zero_are_seen),
-         TAP_CASE(gradients_of_noise_are_seen), TAP_CASE(outputs_that_change_are_seen),
-         TAP_CASE(probabilities_are_seen), TAP_CASE(one_step_that_breaks_more_is_seen),
-         TAP_CASE(logits_that_are_no_numbers_are_refused))
+         TAP_CASE(attacks_without_gradients_see_that_they_are_hidden), TAP_CASE(gradients_of_noise_are_seen),
+         TAP_CASE(outputs_that_change_are_seen), TAP_CASE(probabilities_are_seen),
+         TAP_CASE(one_step_that_breaks_more_is_seen), TAP_CASE(logits_that_are_no_numbers_are_refused))
