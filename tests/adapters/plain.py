@@ -12,6 +12,13 @@ environment variable PLAIN_WRONG names the mistakes to make, separated by commas
   option          options that there are not are passed over
   bye             ends with exit code 3
 
+PLAIN_FORM makes it store models too, in the form npz: right, or
+
+  link            as a link to what it has elsewhere
+  elsewhere       and says that its own source is what it saved
+  less            the last class of each row loses a quarter
+  rubbish         what nobody can load
+
 PLAIN_PAUSE makes each step of a training take so many seconds longer; of several numbers, separated by commas, the one
 whose turn it is by the plan's seed. PLAIN_CRASH_SEED: a training whose plan has that seed ends with exit code 4.
 """
@@ -28,6 +35,7 @@ import common  # noqa: E402
 import numpy as np  # noqa: E402
 from oracle import Oracle  # noqa: E402
 
+FORM = os.environ.get("PLAIN_FORM", "")
 WRONG = os.environ.get("PLAIN_WRONG", "").replace("+", ",").split(",")
 PAUSES_S = [float(pause) for pause in os.environ.get("PLAIN_PAUSE", "0").split(",")]
 CRASH_SEED = os.environ.get("PLAIN_CRASH_SEED", "none")
@@ -88,8 +96,13 @@ class Plain(common.Adapter):
     ops = ("normalize", "Relu", "MaxPool", "Flatten", "Gemm", "Add", "Reshape", "Concat")
     losses_known = ("softmax_cross_entropy", "mean_squared_error")
     extras = ("clip_norm", "label_smoothing")
+    modes = ("train", "infer") if FORM else ("train",)
+    forms = {"npz": False} if FORM else {}
 
     def build(self, plan):
+        if plan.form:
+            with np.load(plan.form_path) as stored:
+                plan.weights = dict(stored)
         for node in plan.graph["nodes"]:
             if node["attrs"].get("ceil_mode"):
                 raise common.Unsupported("this adapter has no ceil_mode (node %s)" % node["name"], node["op"])
@@ -117,6 +130,23 @@ class Plain(common.Adapter):
         if str(self.plan.seed) == CRASH_SEED:
             os._exit(4)
         return self.network.step(x.astype(np.float64), y, lr, self.plan.optimizer)
+
+    def infer_step(self, x):
+        return self.told(self.network.forward(x.astype(np.float64), False))
+
+    def save_form(self, _form, path):
+        weights = {name: np.float32(value) for name, value in self.network.weights.items()}
+        if FORM == "less":
+            list(weights.values())[-1][-1] *= 0.75  # the bias of the last class, or its weights
+        written = path + ".target" if FORM == "link" else path
+        with open(written, "wb") as file:
+            if FORM == "rubbish":
+                file.write(b"12345")
+            else:
+                np.savez(file, **weights)
+        if FORM == "link":
+            os.symlink(written, path)
+        return {"path": os.path.abspath(__file__)} if FORM == "elsewhere" else {}
 
     def losses(self, handles):
         return [float(handle) for handle in handles]

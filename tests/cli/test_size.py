@@ -1,8 +1,9 @@
 """mode = size and `yardstick size`: what a stored model takes, and that it loads again. With the built-in engine alone."""
 import os
 
-from harness import BIN, Case, tearDownModule  # noqa: F401
+from harness import BIN, ROOT, Case, tearDownModule  # noqa: F401
 
+PLAIN = os.path.join(ROOT, "tests", "adapters", "plain.py")
 WORDS = ["--framework=builtin", "--model=mlp", "--data=digits", "--threads=1", "--steps=20", "--rows=40", "--batch=8", "--repeat=1"]
 
 
@@ -44,3 +45,19 @@ class Size(Case):
         trial, = result["trials"]
         self.assertEqual(trial["status"], "protocol_error")
         self.assertIn("its recipe says forms = onnx safetensors, and its hello tells safetensors onnx", trial["reason"])
+
+    def test_what_is_no_stored_model_of_these_weights_is_a_row_that_says_why(self):
+        os.mkdir(os.path.join(self.folder, "mine"))
+        with open(os.path.join(self.folder, "mine", "plain.recipe"), "w") as file:
+            file.write("name = plain\nprogram = python3 %s\nforms = npz\ndouble = yes\n" % PLAIN)
+        words = ["--framework=plain" if word.startswith("--framework") else word for word in WORDS]
+        result, _ = self.result("size", *words, "--recipes=mine", "--env.PLAIN_FORM=right,link,elsewhere,less,rubbish", code=5)
+        trials = {trial["factors"]["env.PLAIN_FORM"]: trial for trial in result["trials"]}
+        right = trials["right"]
+        self.assertEqual(right["status"], "ok", right["reason"])
+        self.assertEqual(right["metrics"]["stored_parameter_bytes"]["value"], 4 * right["metrics"]["parameters"]["value"])
+        for form, status, words in [("link", "protocol_error", "which is a link"), ("elsewhere", "protocol_error", "not below the run's folder"),
+                                    ("less", "wrong_output", "rounding allows"), ("rubbish", "build_failed", "pickled")]:
+            with self.subTest(form):
+                self.assertEqual(trials[form]["status"], status, trials[form]["reason"])
+                self.assertIn(words, trials[form]["reason"])
