@@ -51,7 +51,7 @@ class Size(Case):
         with open(os.path.join(self.folder, "mine", "plain.recipe"), "w") as file:
             file.write("name = plain\nprogram = python3 %s\nforms = npz\ndouble = yes\n" % PLAIN)
         words = ["--framework=plain" if word.startswith("--framework") else word for word in WORDS]
-        result, _ = self.result("size", *words, "--recipes=mine", "--env.PLAIN_FORM=right,link,elsewhere,less,rubbish", code=5)
+        result, _ = self.result("size", *words, "--recipes=mine", "--env.PLAIN_FORM=right,link,elsewhere,less,rubbish", code=1)
         trials = {trial["factors"]["env.PLAIN_FORM"]: trial for trial in result["trials"]}
         right = trials["right"]
         self.assertEqual(right["status"], "ok", right["reason"])
