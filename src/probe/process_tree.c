@@ -130,7 +130,7 @@ static void close_thread(struct ys_tree *tree, struct thread *thread)
     close_kept(tree, &thread->children_fd);
 }
 
-/** Takes item `index` out of the members and books what it had used. The last item takes its place. */
+/** Takes item `index` out of the members and books what it had used; the others keep their order. */
 static void retire(struct ys_tree *tree, size_t index)
 {
     struct watched_process *process = &tree->items[index];
@@ -140,7 +140,8 @@ static void retire(struct ys_tree *tree, size_t index)
     close_kept(tree, &process->status_fd);
     close(process->fd);
     tree->gone_own_ns += process->own_ns;
-    *process = tree->items[--tree->count];
+    tree->count--;
+    memmove(process, process + 1, (tree->count - index) * sizeof *process);
 }
 
 void ys_tree_close(struct ys_tree *tree)
@@ -487,15 +488,18 @@ static void raise_peak(struct ys_tree *tree, const struct ys_tree_sample *sample
 }
 
 /** Reads all members, and when that was: a look that was itself kept from running has read some long before the others,
- * so it is made again. */
+ * so it is made again. Parents come first, as they were found: of a child that ends meanwhile its parent's times would
+ * have again what was already read of it. */
 static uint64_t read_members(struct ys_tree *tree)
 {
     uint64_t begun_ns, ended_ns;
     int looks = 0;
     do {
         begun_ns = ys_time_ns();
-        for (size_t i = tree->count; i-- > 0;)
-            if (!read_process(tree, &tree->items[i]))
+        for (size_t i = 0; i < tree->count;)
+            if (read_process(tree, &tree->items[i]))
+                i++;
+            else
                 retire(tree, i);
         ended_ns = ys_time_ns();
     } while (ended_ns - begun_ns > LONGEST_READ_NS * (1 + tree->count / 16) && ++looks < MOST_LOOKS);
