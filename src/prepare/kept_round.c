@@ -45,15 +45,6 @@ static bool are_shown(const struct ys_trial *a, const struct ys_trial *b)
            x->attack_rows == y->attack_rows;
 }
 
-/* What is said before it goes by: the last line is the answer, or why there is none. */
-static const char *last_line(char *text)
-{
-    for (size_t length = strlen(text); length > 0 && text[length - 1] == '\n'; length--)
-        text[length - 1] = 0;
-    const char *newline = strrchr(text, '\n');
-    return newline ? newline + 1 : text;
-}
-
 static ys_status add(const char *text, const struct ys_kept_trial *from, const struct ys_kept_trial *to,
                      struct ys_list *transfers)
 {
@@ -89,7 +80,7 @@ static ys_status show(const struct ys_shower *shower, const struct ys_kept_trial
     int code = 0;
     ys_status status = ys_child_run(argv, &options, &output, &code);
     char *text = ys_strdup(ys_buf_text(&output));
-    const char *line = last_line(text);
+    const char *line = ys_child_last_line(text);
     if (status == YS_OK)
         status = code == 0 ? add(line, from, to, transfers)
                            : ys_fail(YS_EIO, "showing ended with exit code %d: %s", code, *line ? line : "no message");

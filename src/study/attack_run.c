@@ -52,17 +52,6 @@ static void on_line(void *context, const char *line)
     on_wait(waiting);
 }
 
-/* Each line that begins with a brace is what it has found so far, the last one the answer; where it fails, the last
- * line is why. Others between them say how far it is. */
-static const char *last_line(char *text)
-{
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == '\n')
-        text[--length] = 0;
-    const char *newline = strrchr(text, '\n');
-    return newline ? newline + 1 : text;
-}
-
 static ys_status read_answer(const char *line, struct ys_robustness **found)
 {
     static const char label[] = "the attacks' answer";
@@ -78,7 +67,8 @@ static ys_status read_answer(const char *line, struct ys_robustness **found)
     return status;
 }
 
-/* What was finished before it ended with `status`, if anything was; the error stays what it is. */
+/* What was finished before it ended with `status`, if anything was; the error stays what it is. Each line that begins
+ * with a brace is what was found so far; others say how far it is. */
 static void read_finished(ys_status status, char *text, struct ys_robustness **found)
 {
     char *error = ys_strdup(ys_error()), *end = strrchr(text, '\n');
@@ -132,7 +122,7 @@ static ys_status ask(const struct ys_study *study, const struct ys_trial *trial,
     char *text = ys_strdup(ys_buf_text(&output));
     if (status != YS_OK)
         read_finished(status, text, found);
-    const char *line = last_line(text);
+    const char *line = ys_child_last_line(text);
     if (status == YS_OK)
         status = code == 0 ? read_answer(line, found)
                            : ys_fail(YS_EIO, "they ended with exit code %d: %s", code, *line ? line : "no message");

@@ -306,6 +306,14 @@ ys_status ys_child_run(const char *const *argv, const struct ys_child_options *o
     return status;
 }
 
+const char *ys_child_last_line(char *text)
+{
+    for (size_t length = strlen(text); length > 0 && text[length - 1] == '\n'; length--)
+        text[length - 1] = 0;
+    const char *newline = strrchr(text, '\n');
+    return newline ? newline + 1 : text;
+}
+
 FILE *ys_child_answers(void)
 {
     static FILE *stream;

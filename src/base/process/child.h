@@ -32,6 +32,9 @@ struct ys_child_options {
 ys_status ys_child_run(const char *const *argv, const struct ys_child_options *options, struct ys_buf *output,
                        int *exit_code) YS_MUST_CHECK;
 
+/** The last line of what a program said: its answer, or where it failed why. Cuts newlines off the end of `text`. */
+const char *ys_child_last_line(char *text);
+
 /** In an own program: where its answers go. A descriptor that yardstick gave it, or stdout where a person runs it. */
 FILE *ys_child_answers(void);
 
