@@ -27,10 +27,10 @@ void ys_recipe_free(struct ys_recipe *recipe)
 {
     if (!recipe)
         return;
-    char *texts[] = {recipe->path,   recipe->folder,       recipe->text,     recipe->name,
-                     recipe->title,  recipe->program,      recipe->adapter,  recipe->uses,
-                     recipe->python, recipe->requirements, recipe->index,    recipe->get,
-                     recipe->limits, recipe->unpinned,     recipe->resolved, recipe->elsewhere};
+    char *texts[] = {recipe->path,      recipe->folder,    recipe->text,   recipe->name,     recipe->title,
+                     recipe->program,   recipe->adapter,   recipe->uses,   recipe->python,   recipe->requirements,
+                     recipe->index,     recipe->get,       recipe->limits, recipe->unpinned, recipe->resolved,
+                     recipe->elsewhere, recipe->converter, recipe->convert};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         ys_free(texts[i]);
     free_texts(recipe->versions);
@@ -155,10 +155,10 @@ static ys_status set_kind(struct ys_recipe *recipe, const struct ys_ini_entry *e
 }
 
 static const char *const keys[] = {
-    "name",         "title",        "program", "adapter",  "uses",     "versions",     "python",
-    "requirements", "index",        "get",     "limits",   "download", "disk",         "no_work",
-    "double",       "model_format", "modes",   "env.NAME", "opt.NAME", "own.DATA.KEY", "unpinned",
-    "elsewhere",    "also",         "kind",    "forms",    NULL};
+    "name",         "title",        "program", "adapter",  "uses",      "versions",     "python",
+    "requirements", "index",        "get",     "limits",   "download",  "disk",         "no_work",
+    "double",       "model_format", "modes",   "env.NAME", "opt.NAME",  "own.DATA.KEY", "unpinned",
+    "elsewhere",    "also",         "kind",    "forms",    "converter", "convert",      NULL};
 
 static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -192,6 +192,8 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         {"index", &recipe->index},
         {"elsewhere", &recipe->elsewhere},
         {"get", &recipe->get},
+        {"converter", &recipe->converter},
+        {"convert", &recipe->convert},
         {"limits", &recipe->limits},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -292,13 +294,14 @@ static ys_status check_uses(const struct ys_recipe *recipe)
 /* A tool is its packages, and nothing that speaks the protocol. */
 static ys_status check_tool(const struct ys_recipe *recipe)
 {
-    const bool speaks = recipe->program || recipe->adapter || recipe->uses || recipe->get;
+    const bool speaks = recipe->program || recipe->adapter || recipe->uses || recipe->get || recipe->converter;
     if (!speaks && recipe->versions[0][0] && recipe->python && recipe->requirements)
         return YS_OK;
-    return ys_fail(YS_EFORMAT,
-                   "%s: with kind = tool it needs versions, python and requirements, and no program, adapter, uses or "
-                   "get",
-                   recipe->path);
+    return ys_fail(
+        YS_EFORMAT,
+        "%s: with kind = tool it needs versions, python and requirements, and no program, adapter, uses, get "
+        "or converter",
+        recipe->path);
 }
 
 static ys_status check(const struct ys_recipe *recipe)
@@ -312,6 +315,10 @@ static ys_status check(const struct ys_recipe *recipe)
         return ys_fail(YS_EFORMAT, "%s: a recipe needs program = EXECUTABLE or adapter = FILE.py, and not both",
                        recipe->path);
     YS_TRY(check_uses(recipe));
+    if (!recipe->converter != !recipe->convert || (recipe->convert && (recipe->program || recipe->reads_onnx)))
+        return ys_fail(YS_EFORMAT,
+                       "%s: converter = RECIPE and convert = FILE.py belong together, to an adapter that reads no ONNX",
+                       recipe->path);
     bool packages = recipe->python && recipe->requirements;
     if (recipe->adapter && !recipe->uses && (!recipe->versions[0][0] || packages == (recipe->get != NULL)))
         return ys_fail(YS_EFORMAT,
@@ -375,6 +382,18 @@ ys_status ys_recipe_read(const char *path, struct ys_recipe **recipe)
     }
     *recipe = r;
     return YS_OK;
+}
+
+char *ys_recipe_find_code(const struct ys_recipe *recipe, const char *name)
+{
+    char *beside = name[0] == '/' ? ys_strdup(name) : ys_path_join(recipe->folder, name);
+    if (beside && ys_fs_exists(beside))
+        return beside;
+    char *own = ys_find_support(name);
+    if (!own)
+        return beside;
+    ys_free(beside);
+    return own;
 }
 
 static void add_user_dir(ys_json *folders)
