@@ -108,6 +108,8 @@ struct ys_facts_agreement {
     int64_t weights_steps, rows;
     int64_t disagreements; /* YS_FIELD_NONE, as the next ones NaN: there are no predictions */
     double accuracy, reference_accuracy;
+    int64_t only_here, only_reference; /* rows that it alone, and that the reference alone, got right */
+    int64_t classes;
     double logits_error; /* as of a layer */
     char *reason;        /* why there are no predictions; NULL */
     int64_t layers_rows;

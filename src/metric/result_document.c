@@ -47,6 +47,8 @@ static const struct ys_record layer_record = YS_RECORD("layer", LAYER, layer_fie
 static const struct ys_field round_fields[] = {
     YS_FIELD(ROUND, round, YS_FIELD_INT, "1", YS_FIELD_NULL, "from 0"),
     ERRORS(ROUND),
+    YS_FIELD(ROUND, only_here, YS_FIELD_INT, "1", YS_FIELD_NULL, "that it got right and the reference did not"),
+    YS_FIELD(ROUND, only_reference, YS_FIELD_INT, "1", YS_FIELD_NULL, "that the reference got right and it did not"),
     YS_FIELD(ROUND, reason, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "why there are no predictions"),
 };
 static const struct ys_record round_record = YS_RECORD("round", ROUND, round_fields);
@@ -59,6 +61,13 @@ static const struct ys_field block_fields[] = {
     OF_BLOCK(rows, YS_FIELD_INT, "1", "that were predicted"),
     OF_BLOCK(predictions, YS_FIELD_INT, "1", "rows of all rounds"),
     ERRORS(BLOCK),
+    OF_BLOCK(classes, YS_FIELD_INT, "1", "of an answer"),
+    OF_BLOCK(change, YS_FIELD_REAL, "1", "of the accuracy, against the reference's"),
+    OF_BLOCK(change_lo, YS_FIELD_REAL, "1", "of its 95 % interval over the rows, Tango's"),
+    OF_BLOCK(change_hi, YS_FIELD_REAL, "1", "likewise"),
+    OF_BLOCK(change_p, YS_FIELD_REAL, "1", "McNemar's exact test, the largest of the rounds"),
+    OF_BLOCK(rounds_lo, YS_FIELD_REAL, "1", "of the median's interval over the rounds; null: fewer than six"),
+    OF_BLOCK(rounds_hi, YS_FIELD_REAL, "1", "likewise"),
     OF_BLOCK(layers_rows, YS_FIELD_INT, "1", "that values inside the network were compared on"),
     OF_BLOCK(layers_reason, YS_FIELD_TEXT, NULL, "why they were not"),
     YS_FIELD_OF(BLOCK, layers, YS_FIELD_LIST, &layer_record, YS_FIELD_NULL | YS_FIELD_EMPTY,

@@ -52,6 +52,11 @@ struct ys_agreement_block {
     int64_t weights_steps, rows;
     int64_t predictions, disagreements; /* of all rounds; YS_FIELD_NONE: no round has predictions */
     double accuracy, reference_accuracy, logits_error;
+    int64_t classes;
+    double change;               /* of the accuracy, in place of the reference's */
+    double change_lo, change_hi; /* Tango's interval of it over the rows */
+    double change_p;             /* McNemar's; the largest of the rounds */
+    double rounds_lo, rounds_hi; /* of the median of the rounds' changes, by rank; NaN with too few of them */
     int64_t layers_rows;
     char *layers_reason;
     struct ys_list layers; /* struct ys_agreement_layer; empty, for the reason above */
@@ -66,6 +71,7 @@ struct ys_agreement_layer {
 };
 struct ys_agreement_round {
     int64_t round, disagreements;
+    int64_t only_here, only_reference; /* rows that it alone, and that the reference alone, got right */
     double accuracy, reference_accuracy, logits_error;
     char *reason; /* why there are no predictions */
 };

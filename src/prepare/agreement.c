@@ -373,15 +373,19 @@ static void compare_logits(const struct answers *a, const struct ys_tensor *ref,
                            struct ys_facts_agreement *found)
 {
     const struct ys_tensor matrix = matrix_of(a, "logits");
-    int64_t apart = 0, right = 0, reference_right = 0;
+    int64_t apart = 0, right = 0, reference_right = 0, both_right = 0;
     for (int64_t r = 0; r < a->rows; r++) {
         int64_t here = predicted(a->values + r * a->width, a->width);
         int64_t there = predicted((const double *)ref->data + r * a->width, a->width);
         apart += here != there;
         right += here == labels[r];
         reference_right += there == labels[r];
+        both_right += here == labels[r] && there == labels[r];
     }
     found->disagreements = apart;
+    found->only_here = right - both_right;
+    found->only_reference = reference_right - both_right;
+    found->classes = a->width;
     found->accuracy = (double)right / (double)a->rows;
     found->reference_accuracy = (double)reference_right / (double)a->rows;
     found->logits_error = known_error(ys_error_columns(&matrix, ref, 0, a->width));

@@ -227,17 +227,19 @@ static void round_reals(double *values, size_t count, enum ys_stored_type type)
         values[i] = ys_stored_round((float)values[i], type);
 }
 
-ys_status ys_stored_round_graph(const char *from, enum ys_stored_type type, const char *to)
+ys_status ys_stored_round_graph(const char *from, enum ys_stored_type type, enum ys_stored_constants constants,
+                                const char *to)
 {
     struct ys_graph *graph = NULL;
     YS_TRY(ys_graph_read(from, &graph));
     for (size_t i = 0; i < graph->node_count; i++) {
         struct ys_normalize *numbers = &graph->nodes[i].normalize;
-        if (graph->nodes[i].op != YS_OP_NORMALIZE || type == YS_STORED_F32) /* frameworks have them as they compute */
+        if (graph->nodes[i].op != YS_OP_NORMALIZE || constants == YS_CONSTANTS_WHOLE)
             continue;
         round_reals(&numbers->scale, 1, type);
         round_reals(numbers->mean, numbers->channels, type);
-        round_reals(numbers->std, numbers->channels, type);
+        if (constants == YS_CONSTANTS_ROUNDED)
+            round_reals(numbers->std, numbers->channels, type);
     }
     ys_json *json = ys_graph_to_json(graph);
     ys_status status = json ? ys_json_write(to, json) : ys_out_of_memory();

@@ -14,9 +14,13 @@ ys_status ys_stored_files_count(const char *path, const char *weights, int64_t a
 /** Writes the weights of the file `from`, each rounded to `type`, as float32 to `to`. */
 ys_status ys_stored_round_weights(const char *from, enum ys_stored_type type, const char *to) YS_MUST_CHECK;
 
-/** Writes the network of the file `from` with the numbers that pixels are normalised by each rounded to `type`, to
- * `to`: what stores parameters in a smaller type has them so too. */
-ys_status ys_stored_round_graph(const char *from, enum ys_stored_type type, const char *to) YS_MUST_CHECK;
+/* Constants of a network that are no parameters, the numbers that pixels are normalised by, as forms of a smaller type
+ * have them: OpenVINO's half precision leaves a single divisor as it is. */
+enum ys_stored_constants { YS_CONSTANTS_ROUNDED, YS_CONSTANTS_DIVISOR_WHOLE, YS_CONSTANTS_WHOLE, YS_CONSTANTS_KINDS };
+
+/** Writes the network of the file `from` with its constants rounded to `type` as `constants` says, to `to`. */
+ys_status ys_stored_round_graph(const char *from, enum ys_stored_type type, enum ys_stored_constants constants,
+                                const char *to) YS_MUST_CHECK;
 
 /** Removes all in the folder `saving` but the log of its adapter. */
 void ys_stored_files_remove(const char *saving);

@@ -20,7 +20,6 @@ struct ys_stored_run {
     const char *weights_key;
     char *weights;               /* owned: path of the common weights */
     char *saving;                /* owned: folder of the session that saves */
-    bool has_batchnorm;          /* the network */
     const char **forms;          /* owned; of the recipe, ended by NULL */
     struct ys_run_stored stored; /* its path and logits are owned */
     struct ys_facts *failure;    /* of the session that saves; owned; NULL: it went well */

@@ -76,6 +76,8 @@ void ys_html_heat_charts(struct ys_buf *out, const struct ys_view *view);
 void ys_html_scaling(struct ys_buf *out, const struct ys_view *view);
 /** What was predicted with the same weights, with the errors along the network drawn. */
 void ys_html_agreement(struct ys_buf *out, const struct ys_view *view);
+/** What a number format changes, against f32. */
+void ys_html_formats(struct ys_buf *out, const struct ys_view *view);
 /** What attacks did, with the accuracy that is left drawn against the change. */
 void ys_html_sizes(struct ys_buf *out, const struct ys_view *view);
 void ys_html_robustness(struct ys_buf *out, const struct ys_view *view);

@@ -26,6 +26,9 @@
  * one where nothing is trained, at this many multiply-adds a second and thread, after this long a start. Rough, and
  * called so. */
 static const double GUESSED_RATE = 2e10, GUESSED_START_S = 3;
+/* Of a model that is stored: a process more, what zstd takes of each byte of it, and eight forward passes of an oracle
+ * in double (prepare/stored_run.h), at a tenth of the rate. */
+static const double GUESSED_ZSTD_BYTES_PER_S = 3e6, GUESSED_ORACLE_PASSES = 80;
 static const size_t STUDIES_LOOKED_AT = 10;
 
 static bool are_same(const char *a, const char *b)
@@ -220,6 +223,9 @@ static double guess_of_run_s(const struct ys_trial *trial)
     if (keys->mode == YS_MODE_ATTACK)
         return guess_s((double)trial->multiply_adds, passes_of_attacks(keys) * (double)keys->attack_rows,
                        trial->threads);
+    if (keys->mode == YS_MODE_SIZE)
+        return GUESSED_START_S + 4 * (double)trial->parameters / GUESSED_ZSTD_BYTES_PER_S +
+               guess_s((double)trial->multiply_adds, GUESSED_ORACLE_PASSES * (double)keys->rows, trial->threads);
     const double requests = (double)ys_trial_requests(trial);
     const double passes = requests > 0 ? requests : 3 * (double)trial->steps;
     return guess_s((double)trial->multiply_adds, passes * (double)ys_settings_rows(keys), trial->threads);

@@ -5,6 +5,7 @@ and where that says nothing of PyTorch."""
 import os
 import sys
 import unittest
+import unittest.mock
 
 import driver
 import numpy as np
@@ -15,6 +16,9 @@ from test_onnx import ROWS, SINGLE_BOUND, Network, error
 NAME, _, VERSION = os.environ.get("YARDSTICK_TEST_FRAMEWORK", "pytorch").partition("@")
 MODELS = {"pytensor": ("mlp",), "theano": ("theano-mnist",)}.get(NAME, ("lenet", "resnet20"))  # what they have, and soon enough
 HALF = ("ir",)  # forms that keep half precision
+# A network, a form that cannot keep it, a word of the reason, and what the process gets of variables.
+LACKS = {"keras": [("check_Gelu", "h5", "layers alone", {}), ("lenet", "export", "TensorFlow and JAX", {"KERAS_BACKEND": "torch"})],
+         "caffe": [("torch-mnist", "caffemodel", "LogSoftmax", {})]}
 SCRIPTS = {"tensorflow": "tensorflow1.py" if VERSION.startswith("1.") else "tensorflow2.py", "torch7": "torch7.lua"}
 SCRIPT = SCRIPTS.get(NAME, NAME + ".py")
 PYTHON = os.environ.get("YARDSTICK_TEST_INTERPRETER", sys.executable)
@@ -90,6 +94,18 @@ class Forms(unittest.TestCase):
         reply = program.ask("save", form="punched cards", path=network.path("cards"))
         self.assertEqual((reply["type"], reply["code"]), ("error", "unsupported"))
         self.assertIn(forms[0], reply["message"])
+
+    def test_what_a_form_cannot_keep_is_refused_by_name(self):
+        if NAME not in LACKS:
+            self.skipTest("each form of %s keeps every network" % NAME)
+        for model, form, words, variables in LACKS[NAME]:
+            with self.subTest(model=model, form=form), unittest.mock.patch.dict(os.environ, variables):
+                network = self.network(model)
+                program, _ = self.saver(network)
+                reply = program.ask("save", form=form, path=network.path("lacking"))
+                self.assertEqual((reply["type"], reply["code"]), ("error", "unsupported"))
+                self.assertIn(words, reply["message"])
+                self.assertFalse(os.path.exists(network.path("lacking")))
 
     def test_what_is_there_is_not_written_over(self):
         network = self.network(MODELS[0])

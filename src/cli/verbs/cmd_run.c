@@ -157,16 +157,15 @@ static bool has_flag(const struct ys_args *args, const char *key)
     return false;
 }
 
+/* Sizes are exact, so that rounds are for what loading takes alone. */
 int ys_command_size(const struct ys_args *args)
 {
     static const struct {
         const char *key, *value;
         bool is_of_flags; /* a file says it itself */
-    } usual[] = {{"mode", "size", false},
-                 {"compare", "same-weights", false},
-                 {"form", "all", false},
-                 {"rows", "256", true},
-                 {"batch", "16", true}};
+    } usual[] = {{"mode", "size", false}, {"compare", "same-weights", false},
+                 {"form", "all", false},  {"rows", "256", true},
+                 {"batch", "16", true},   {"repeat", "3", true}};
     struct ys_args own = *args;
     if (args->word_count == 0 && args->flags.count == 0)
         return ys_command_run(args);

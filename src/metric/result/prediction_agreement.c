@@ -1,6 +1,8 @@
 #include "metric/result/prediction_agreement.h"
 
 #include "base/mem.h"
+#include "stat/mcnemar.h"
+#include "stat/summary.h"
 
 #include <math.h>
 
@@ -23,6 +25,8 @@ static struct ys_agreement_round round_of(const struct ys_metric_view_run *run, 
                                        .disagreements = found->disagreements,
                                        .accuracy = found->accuracy,
                                        .reference_accuracy = found->reference_accuracy,
+                                       .only_here = found->only_here,
+                                       .only_reference = found->only_reference,
                                        .logits_error = found->logits_error,
                                        .reason = ys_strdup(found->reason)};
 }
@@ -37,6 +41,33 @@ static void add_round(const struct ys_agreement_round *round, struct total *tota
     total->reference_accuracy += round->reference_accuracy;
     total->logits_error = fmax(total->logits_error, round->logits_error);
     total->unknown_error |= isnan(round->logits_error);
+}
+
+/* What became of the accuracy. The rounds have the same rows: so that they narrow no interval over rows, counts of it
+ * are their means. */
+static void tell_change(const struct ys_agreement_round *rounds, size_t count, struct ys_agreement_block *block)
+{
+    double *changes = ys_alloc(count, sizeof *changes), here = 0, there = 0, p = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (rounds[i].only_here == YS_FIELD_NONE || rounds[i].only_reference == YS_FIELD_NONE)
+            continue;
+        here += (double)rounds[i].only_here;
+        there += (double)rounds[i].only_reference;
+        p = fmax(p, ys_mcnemar_p((size_t)rounds[i].only_here, (size_t)rounds[i].only_reference));
+        changes[known++] = rounds[i].accuracy - rounds[i].reference_accuracy;
+    }
+    const struct ys_summary over_rounds = ys_stat_summarize(changes, known);
+    ys_free(changes);
+    block->change = block->change_lo = block->change_hi = block->change_p = NAN;
+    block->rounds_lo = over_rounds.interval.lo;
+    block->rounds_hi = over_rounds.interval.hi;
+    if (known == 0 || block->rows == YS_FIELD_NONE)
+        return;
+    const double n = (double)known, rows = (double)block->rows;
+    block->change = (here - there) / n / rows;
+    block->change_p = p;
+    ys_tango_interval(here / n, there / n, rows, &block->change_lo, &block->change_hi);
 }
 
 /* Raises the errors in `layers` to those of one more run; an error that is not finite stays so. */
@@ -85,10 +116,12 @@ struct ys_agreement_block *ys_agreement_block(const struct ys_metric_view_trial 
         .accuracy = total.accuracy / n,
         .reference_accuracy = total.reference_accuracy / n,
         .logits_error = n > 0 && !total.unknown_error ? total.logits_error : (double)NAN,
+        .classes = last->classes,
         .layers_rows = last->layers_rows,
         .layers_reason = layers.items ? NULL : ys_strdup(last->layers_reason),
         .layers = layers,
         .rounds = {rounds, count},
     };
+    tell_change(rounds, count, block);
     return block;
 }

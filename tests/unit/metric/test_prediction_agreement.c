@@ -42,7 +42,8 @@ static void end(struct rounds *rounds, ys_json *block)
 
 #define FIRST                                                                                                          \
     "{\"reference\":\"builtin\",\"weights_steps\":60,\"rows\":100,\"disagreements\":2,\"accuracy\":0.9,"               \
-    "\"reference_accuracy\":0.92,\"logits_error\":2e-6,\"reason\":null,\"layers_rows\":8,\"layers\":["                 \
+    "\"reference_accuracy\":0.92,\"only_here\":1,\"only_reference\":3,\"classes\":10,\"logits_error\":2e-6,"           \
+    "\"reason\":null,\"layers_rows\":8,\"layers\":["                                                                   \
     "{\"value\":\"conv1\",\"op\":\"Conv\",\"error\":1e-7},{\"value\":\"fc\",\"op\":\"Gemm\",\"error\":5e-7}],"         \
     "\"layers_reason\":null}"
 #define SECOND                                                                                                         \
@@ -73,6 +74,38 @@ static void rounds_are_summed_and_errors_the_largest(void)
     CHECK_TEXT(ys_json_get_text(ys_json_at(layers, 1), "op", ""), "Gemm");
     CHECK_INT(ys_json_size(ys_json_get(block, "rounds")), 2);
     CHECK_INT(ys_json_get_int(ys_json_at(ys_json_get(block, "rounds"), 1), "disagreements", 0), 1);
+    end(&rounds, block);
+}
+
+/* Rounds of the same rows: what they say together is what their means say. */
+static void the_change_is_of_the_mean_round(void)
+{
+    static const char *const one[] = {FIRST}, *const twice[] = {FIRST, FIRST};
+    struct rounds rounds;
+    ys_json *once = block_of(one, 1, &rounds);
+    CHECK_NEAR(ys_json_get_number(once, "change", 0), -0.02, 1e-15);
+    CHECK_NEAR(ys_json_get_number(once, "change_p", 0), 2.0 * 5 / 16, 1e-15); /* 0 or 1 of 4 coins, either way */
+    CHECK(ys_json_get_number(once, "change_lo", 0) < -0.02 && ys_json_get_number(once, "change_hi", 0) > -0.02);
+    CHECK_INT(ys_json_get_int(once, "classes", 0), 10);
+    CHECK_INT(ys_json_get_int(ys_json_at(ys_json_get(once, "rounds"), 0), "only_reference", 0), 3);
+    CHECK(ys_json_type_of(ys_json_get(once, "rounds_lo")) == YS_JSON_NULL);
+    end(&rounds, NULL);
+    ys_json *again = block_of(twice, 2, &rounds);
+    CHECK(ys_json_get_number(again, "change_lo", 0) == ys_json_get_number(once, "change_lo", 1));
+    CHECK(ys_json_get_number(again, "change", 0) == ys_json_get_number(once, "change", 1));
+    ys_json_free(once);
+    end(&rounds, again);
+}
+
+/* As studies were stored before the rows that one alone got right were counted. */
+static void rounds_that_do_not_count_them_have_no_change(void)
+{
+    static const char *const texts[] = {SECOND};
+    static const char *const unknown[] = {"change", "change_lo", "change_hi", "change_p", "classes"};
+    struct rounds rounds;
+    ys_json *block = block_of(texts, 1, &rounds);
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        CHECK(ys_json_get(block, unknown[i]) && ys_json_type_of(ys_json_get(block, unknown[i])) == YS_JSON_NULL);
     end(&rounds, block);
 }
 
@@ -116,5 +149,6 @@ static void other_trials_have_none(void)
     end(&rounds, NULL);
 }
 
-TAP_MAIN(TAP_CASE(rounds_are_summed_and_errors_the_largest), TAP_CASE(a_round_without_predictions_counts_as_none),
+TAP_MAIN(TAP_CASE(rounds_are_summed_and_errors_the_largest), TAP_CASE(the_change_is_of_the_mean_round),
+         TAP_CASE(rounds_that_do_not_count_them_have_no_change), TAP_CASE(a_round_without_predictions_counts_as_none),
          TAP_CASE(without_any_prediction_numbers_are_null_and_say_why), TAP_CASE(other_trials_have_none))

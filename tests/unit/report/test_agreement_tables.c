@@ -97,6 +97,51 @@ static void the_words_name_who_answers_otherwise(void)
     ys_json_free(result);
 }
 
+/* builtin in both formats; the second has lost 3 of 1000 and gained 1. */
+static ys_json *made_formats(double accuracy)
+{
+    static const char *const frameworks[] = {"builtin", "builtin"};
+    ys_json *result = made_result(frameworks, 2, 1, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        ys_json *trial = ys_json_at(ys_json_get(result, "trials"), i);
+        ys_json *agreement = made_json(
+            "{'predictions':1000,'rows':1000,'disagreements':9,'classes':10,'change':-0.002,'change_lo':-0.0068,"
+            "'change_hi':0.0021,'change_p':0.625,'rounds':[]}");
+        (void)!ys_json_set_real(agreement, "reference_accuracy", accuracy);
+        (void)!ys_json_set_string(ys_json_get(trial, "keys"), "mode", "infer");
+        (void)!ys_json_set_string(ys_json_get(trial, "keys"), "precision", i ? "bf16" : "f32");
+        (void)!ys_json_set(trial, "agreement", agreement);
+    }
+    return result;
+}
+
+static void another_format_has_what_it_changes(void)
+{
+    const char *heading = "What the number format changes";
+    ys_json *result = made_formats(0.9);
+    ys_buf_clear(&out);
+    made_table(result, 100, false, &out);
+    const char *at = strstr(ys_buf_text(&out), heading);
+    CHECK_HAS(at ? at : "", "-0.20 % [-0.68, 0.21]");
+    CHECK_HAS(at ? at : "", "9 of 1000");
+    CHECK_HAS(at ? at : "", "0.62");
+    CHECK(!strstr(ys_buf_text(&out), "shows nothing"));
+    ys_buf_clear(&out);
+    made_html(result, &out);
+    CHECK_HAS(ys_buf_text(&out), heading);
+    ys_json_free(result);
+}
+
+static void weights_that_have_not_learnt_show_nothing(void)
+{
+    ys_json *result = made_formats(0.54); /* of ten classes halfway from chance is 0.55 */
+    ys_buf_clear(&out);
+    made_markdown(result, &out);
+    CHECK_HAS(ys_buf_text(&out), "its change of accuracy shows nothing");
+    CHECK_HAS(ys_buf_text(&out), "halfway from chance to 1 is 55.00 %");
+    ys_json_free(result);
+}
+
 static void without_same_weights_there_is_no_word_of_it(void)
 {
     static const char *const frameworks[] = {"builtin"};
@@ -117,4 +162,5 @@ static void free_all(void)
 TAP_MAIN(TAP_CASE(the_table_counts_other_answers_and_names_the_worst_layer),
          TAP_CASE(the_page_draws_the_errors_along_the_network), TAP_CASE(markdown_has_a_row_for_each),
          TAP_CASE(the_words_name_who_answers_otherwise), TAP_CASE(without_same_weights_there_is_no_word_of_it),
+         TAP_CASE(another_format_has_what_it_changes), TAP_CASE(weights_that_have_not_learnt_show_nothing),
          TAP_CASE(free_all))

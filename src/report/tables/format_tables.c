@@ -1,0 +1,129 @@
+/* What a number format costs and gains: trials of same weights in another format than f32, against the accuracy of the
+ * built-in engine in f32 and the speed of the trial that differs from them in the format alone. */
+#include "base/mem.h"
+#include "metric/result_document.h"
+#include "report/page_parts.h"
+#include "report/tables/tables.h"
+#include "report/view/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char heading[] = "What the number format changes, against f32 with the same weights";
+static const char remark[] =
+    "The change of the accuracy is against the built-in engine in f32, on the same rows: its interval is Tango's, over "
+    "the rows; p is McNemar's. Speed and memory stand beside those of the trial that differs in the format alone.";
+
+static const struct ys_sheet_column columns[] = {
+    {YS_FORM_ALL, YS_COLUMN_MEASURE, "Change of accuracy", "change of\naccuracy"},
+    {YS_FORM_ALL, YS_COLUMN_MEASURE, "Over the rounds", "over\nrounds"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "p", "p"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Answers that differ", "answers\nthat differ"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "Median latency", "latency"},
+    {YS_FORM_ALL, YS_COLUMN_NUMBER, "in f32", "in f32"},
+    {YS_FORM_ALL & ~YS_FORM_TEXT, YS_COLUMN_NUMBER, "Rate", NULL},
+    {YS_FORM_ALL & ~YS_FORM_TEXT, YS_COLUMN_NUMBER, "in f32", NULL},
+    {YS_FORM_ALL & ~YS_FORM_TEXT, YS_COLUMN_NUMBER, "Peak memory", NULL},
+    {YS_FORM_ALL & ~YS_FORM_TEXT, YS_COLUMN_NUMBER, "in f32", NULL}};
+static const char *const beside[] = {"latency_p50_s", "rate_per_s", "rss_peak_bytes"};
+
+/* Of the framework, its options and the machine alike, and of its work but for the format. */
+static char *work_in_f32(const struct ys_view_trial *trial)
+{
+    struct ys_trial_settings keys = trial->told->keys; /* borrows */
+    keys.precision = YS_PRECISION_F32;
+    char *work = ys_settings_work(&keys), *options = ys_json_dump(trial->told->options, YS_JSON_SORTED);
+    char *all = ys_format("%s|%s|%lld|%s", work, ys_view_or(keys.framework, ""), (long long)keys.threads,
+                          options ? options : "");
+    ys_free(work);
+    ys_free(options);
+    return all;
+}
+
+/* The trial that differs from `trial` in the format alone; NULL. */
+static const struct ys_view_trial *in_f32(const struct ys_view *view, const struct ys_view_trial *trial)
+{
+    const struct ys_view_trial *found = NULL;
+    char *wanted = work_in_f32(trial);
+    for (size_t i = 0; i < view->count && !found; i++) {
+        if (view->trials[i].told->keys.precision != YS_PRECISION_F32)
+            continue;
+        char *work = work_in_f32(&view->trials[i]);
+        if (strcmp(work, wanted) == 0)
+            found = &view->trials[i];
+        ys_free(work);
+    }
+    ys_free(wanted);
+    return found;
+}
+
+/* Where its change shows nothing, that and why. */
+static void put_doubt(struct ys_sheet *sheet, const struct ys_view_trial *trial)
+{
+    const struct ys_agreement_block *found = trial->told->agreement;
+    const double chance = 1 / (double)found->classes;
+    struct ys_buf text = {0};
+    if (found->classes <= 0 || !(found->reference_accuracy < (1 + chance) / 2))
+        return;
+    ys_buf_printf(&text,
+                  "%s: its change of accuracy shows nothing: weights that are right on %s in f32 have not learnt: "
+                  "halfway from chance to 1 is %s",
+                  trial->name, ys_label_value(YS_KIND_SHARE, found->reference_accuracy).text,
+                  ys_label_value(YS_KIND_SHARE, (1 + chance) / 2).text);
+    ys_table_item(sheet, &text);
+}
+
+static void put_row(struct ys_sheet *sheet, const struct ys_view *view, const struct ys_view_trial *trial)
+{
+    const struct ys_agreement_block *found = trial->told->agreement;
+    const struct ys_view_trial *plain = in_f32(view, trial);
+    struct ys_view_metric change = {.value = found->change,
+                                    .lo = found->change_lo,
+                                    .hi = found->change_hi,
+                                    .kind = YS_KIND_SHARE},
+                          over_rounds = change;
+    over_rounds.lo = found->rounds_lo;
+    over_rounds.hi = found->rounds_hi;
+    ys_table_measure(sheet, change);
+    const struct ys_measure measure = ys_view_measure(over_rounds);
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s%s%s", measure.interval.text[0] ? measure.interval.text : "n < 6",
+                    measure.interval.text[0] ? " " : "", measure.interval.text[0] ? measure.unit.text : "");
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%.2g", found->change_p);
+    ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%lld of %lld", (long long)found->disagreements,
+                    (long long)found->predictions);
+    for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, ys_view_label(ys_view_metric(trial, beside[i])).text);
+        ys_sheet_put(sheet, YS_MOOD_PLAIN, plain ? ys_view_label(ys_view_metric(plain, beside[i])).text : "-");
+    }
+    put_doubt(sheet, trial);
+}
+
+void ys_table_formats(struct ys_sheet *sheet, const struct ys_view *view)
+{
+    sheet->title = sheet->medium.form == YS_FORM_TEXT ? heading : NULL;
+    ys_table_trials(sheet, view, "Number format");
+    ys_sheet_columns(sheet, columns, sizeof columns / sizeof columns[0]);
+    sheet->things = "trials";
+    for (size_t t = 0; t < view->count; t++) {
+        const struct ys_result_trial *told = view->trials[t].told;
+        if (told->keys.precision == YS_PRECISION_F32 || !told->agreement || !isfinite(told->agreement->change))
+            continue;
+        if (sheet->total++ >= YS_SHEET_MOST && sheet->medium.form == YS_FORM_PAGE)
+            continue;
+        ys_table_trial(sheet, view, t);
+        put_row(sheet, view, &view->trials[t]);
+    }
+}
+
+void ys_html_formats(struct ys_buf *out, const struct ys_view *view)
+{
+    struct ys_buf table = {0};
+    ys_table_write(ys_table_formats, view, &ys_page_medium, &table);
+    if (table.size) {
+        ys_html_put(out, "h3", NULL, heading);
+        ys_html_put(out, "p", "soft", remark);
+        ys_buf_append(out, table.data, table.size);
+    }
+    ys_buf_free(&table);
+}
