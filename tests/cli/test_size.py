@@ -31,6 +31,10 @@ class Size(Case):
         left = [name for _, _, names in os.walk(self.folder) for name in names if name.startswith("model") or name.endswith(".safetensors")]
         self.assertEqual(left, [])
 
+    def test_without_a_file_there_are_three_rounds(self):
+        result, _ = self.result("size", *WORDS[:-1], "--form=onnx")
+        self.assertEqual((result["study"]["repeat"], result["trials"][0]["runs"]), (3, 3))
+
     def test_a_form_that_a_framework_lacks_is_a_row_and_the_study_goes_on(self):
         result, _ = self.result("size", *WORDS, "--form=pt,onnx")
         self.assertEqual([trial["status"] for trial in result["trials"]], ["unsupported", "ok"])

@@ -102,7 +102,8 @@ class Driver(Conversation):
         near, far = socket.socketpair()
         near.settimeout(120)
         self.log = tempfile.TemporaryFile()
-        environment = dict(os.environ, YARDSTICK_FD=str(far.fileno()), **(env or {}))
+        self.temporary = tempfile.TemporaryDirectory(prefix="yardstick-driver-")  # as yardstick gives each run one
+        environment = dict(os.environ, YARDSTICK_FD=str(far.fileno()), TMPDIR=self.temporary.name, **(env or {}))
         self.process = subprocess.Popen([python, script] if script else [python], pass_fds=[far.fileno()], env=environment,
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         far.close()
@@ -132,6 +133,7 @@ class Driver(Conversation):
             self.process.kill()
             self.process.wait()
             self.log.close()
+            self.temporary.cleanup()
         return code
 
 

@@ -1,6 +1,6 @@
 """The ONNX files that yardstick writes, by what others make of them: the checker and the reference evaluator of the package
-`onnx` (in double, against the oracle), and the adapters of ONNX Runtime and OpenVINO. Each part skips where its package
-is not installed."""
+`onnx` (in double, against the oracle), and the adapters of ONNX Runtime and OpenVINO; with them that of ncnn, which only
+answers requests too. Each part skips where its package is not installed."""
 
 import importlib.util
 import json
@@ -189,7 +189,7 @@ class Meaning(Case):
 
 
 class Adapters:
-    """What holds for both."""
+    """What holds for all that only answer requests."""
 
     def start(self):
         adapter = driver.Direct(self.adapter())
@@ -231,16 +231,20 @@ class Adapters:
     def test_training_is_refused(self):
         self.assertIn("mode train", self.refused(self.network("lenet", "f32"), mode="train"))
 
-    def test_a_plan_without_the_file_is_refused(self):
-        self.assertIn("no ONNX file", self.refused(self.network("lenet", "f32"), onnx=None))
-
     def test_what_it_cannot_do_is_no_feature(self):
         features = self.start().ask("hello", protocol=1)["features"]
         self.assertEqual(features, ["forward", "step", "infer", "save", "answers"])
 
 
+class Readers(Adapters):
+    """What holds for those that read the ONNX file."""
+
+    def test_a_plan_without_the_file_is_refused(self):
+        self.assertIn("no ONNX file", self.refused(self.network("lenet", "f32"), onnx=None))
+
+
 @unittest.skipUnless(there("onnxruntime"), "ONNX Runtime is not installed: yardstick install onnxruntime")
-class OnnxRuntime(Adapters, Case):
+class OnnxRuntime(Readers, Case):
     def adapter(self):
         return driver.load("onnxruntime").OnnxRuntime()
 
@@ -262,12 +266,50 @@ class OnnxRuntime(Adapters, Case):
 
 
 @unittest.skipUnless(there("openvino"), "OpenVINO is not installed: yardstick install openvino")
-class OpenVINO(Adapters, Case):
+class OpenVINO(Readers, Case):
     def adapter(self):
         return driver.load("openvino").OpenVINO()
 
     def test_double_is_refused(self):
         self.assertIn("f64", self.refused(self.network("mlp", "f64")))
+
+
+@unittest.skipUnless(there("ncnn"), "ncnn is not installed: yardstick install ncnn")
+class Ncnn(Adapters, Case):
+    def adapter(self):
+        return driver.load("ncnn").Ncnn()
+
+    def test_what_ncnn_computes_otherwise_is_refused_by_name(self):
+        for model, what in ("check_pow_square", "exponent 2"), ("check_lrn_even_size", "even size"), ("check_averagepool_dilated", "dilation"):
+            with self.subTest(model):
+                self.assertIn(what, self.refused(self.network(model, "f32")))
+
+    def test_half_precision_is_off_unless_asked_and_then_a_deviation(self):
+        network = self.network("lenet", "f32")
+        errors = []
+        for options in {}, {"half": True}:
+            adapter = self.start()
+            reply = adapter.need("opened", "open", plan=network.plan(options=options))
+            self.assertEqual(reply["deviations"], ["half precision"] if options else [])
+            errors.append(error(adapter.tensors("forward", batch=0, mode="eval")["logits"], network.oracle()["logits"]))
+        self.assertLess(errors[0], 2 ** -20)
+        self.assertLessEqual(errors[0], errors[1])  # equal where the processor has no half precision
+
+    def test_a_file_that_ncnn_does_not_read_is_build_failed(self):
+        network, adapter = self.network("lenet", "f32"), self.adapter()
+        write, where = driver.load("ncnn").write, []
+        adapter.build.__globals__["write"] = lambda *arguments: where.append(write(*arguments)) or spoil(arguments[2]) or where[0]
+        program = driver.Direct(adapter)
+        self.addCleanup(program.end)
+        reply = program.ask("open", plan=network.plan())
+        self.assertEqual((reply["type"], reply["code"]), ("error", "build_failed"), reply)
+        self.assertIn("model.bin", reply["message"])
+
+
+def spoil(folder):
+    """Cuts the weights in half."""
+    path = os.path.join(folder, "model.bin")
+    os.truncate(path, os.path.getsize(path) // 2)
 
 
 if __name__ == "__main__":
