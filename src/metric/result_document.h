@@ -32,6 +32,10 @@ struct ys_trial_metric {
     size_t rounds;
     size_t again; /* of a time, so many entries more behind those of the rounds: attempts at rounds that were run again
                      as wholes, in an order that is the same for all trials */
+    /* Of time and steps to a target: of the n those that did not meet it, whose value is INFINITY, and what that is
+     * more than, the least of them; NaN where there are none. */
+    size_t lost;
+    double limit;
     char *reason; /* owned; NULL */
 };
 void ys_trial_metrics_free(struct ys_trial_metric *metrics); /* of all metrics; NULL is fine */

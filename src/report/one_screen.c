@@ -79,9 +79,9 @@ struct columns {
 
 static struct columns choose_columns(const struct summary *page)
 {
-    static const char *const wanted[] = {"stored_bytes",    "runtime_bytes",      "accuracy",
-                                         "robust_accuracy", "corrupted_accuracy", "bits_per_token",
-                                         "latency_p50_s",   "latency_p99_s",      "rss_peak_bytes"};
+    static const char *const wanted[] = {"stored_bytes",    "runtime_bytes",      "time_to_target_s", "accuracy",
+                                         "robust_accuracy", "corrupted_accuracy", "bits_per_token",   "latency_p50_s",
+                                         "latency_p99_s",   "rss_peak_bytes"};
     const struct ys_view *view = &page->view;
     struct columns columns = {.relative = ys_answer_compares(view)};
     const bool tokens = ys_view_is_known(view, "bits_per_token");

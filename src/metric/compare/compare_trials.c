@@ -185,11 +185,22 @@ static bool is_other_work(const struct ys_metric_view_trial *a, const struct ys_
     return true;
 }
 
-static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, bool learned,
+/* Runs that end at a target do as many steps as that takes: whole runs are then other work than each other's. */
+static bool is_until_target(int m, const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b,
+                            char *reason, size_t size)
+{
+    const bool is_whole = strcmp(ys_compared[m], "wall_s") == 0 || strcmp(ys_compared[m], "cpu_s") == 0;
+    if (!is_whole || (!a->record->keys.until && !b->record->keys.until))
+        return false;
+    snprintf(reason, size, "different work: a run that ends at a target does as many steps as that takes");
+    return true;
+}
+
+static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                          char *reason, size_t size)
 {
     return !ys_trial_has_fault(a, b, reason, size) && !ys_trial_has_fault(b, a, reason, size) &&
-           (learned || !is_other_work(a, b, reason, size));
+           !is_until_target(m, a, b, reason, size) && (is_learned(m) || !is_other_work(a, b, reason, size));
 }
 
 /* In a group of more trials the best is compared by its speed alone: all pairs of a thousand are half a million. */
@@ -367,10 +378,10 @@ static void tell_exposed(const struct trial_pair *pair, int m, struct ys_result_
 static void compare_one(const struct trial_pair *pair, int m, struct ys_result *result)
 {
     const char *name = ys_compared[m];
-    const bool fraction = is_difference(m), learned = is_learned(m);
+    const bool fraction = is_difference(m);
     double margin = fraction ? YS_METRIC_ACCURACY_MARGIN : pair->margin;
     char reason[YS_TRIAL_FAULT_SIZE];
-    bool invalid = !may_conclude(pair->a, pair->b, learned, reason, sizeof reason);
+    bool invalid = !may_conclude(pair->a, pair->b, m, reason, sizeof reason);
     struct ys_comparison found;
     struct judged beside;
     judge(pair, m, margin, &found, &beside);
@@ -502,8 +513,8 @@ static void stretch_section(const struct stretching *of, size_t first, int m, st
     size_t count = 0;
     for (size_t i = first; i < choice->count; i++) {
         const struct ys_chosen *chosen = &choice->pairs[i];
-        if (is_of_section(of, chosen, one) && may_conclude(&of->view->trials[chosen->a], &of->view->trials[chosen->b],
-                                                           is_learned(m), reason, sizeof reason))
+        if (is_of_section(of, chosen, one) &&
+            may_conclude(&of->view->trials[chosen->a], &of->view->trials[chosen->b], m, reason, sizeof reason))
             pairs[count++] = (struct ys_family_pair){chosen->a, chosen->b};
     }
     const double factor =

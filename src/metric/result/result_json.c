@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What all metric objects of one name have, to be shared by thousands of them: {name: {unit, method, ...}}. */
@@ -36,17 +37,34 @@ static void put_values(ys_json *object, const char *key, const double *values, s
     ys_json_set(object, key, array);
 }
 
+/* Of runs that did not meet their target: null stands for them, and for what falls on them. */
+static void put_lost(ys_json *object, const struct ys_metric_info *info, const struct ys_trial_metric *metric)
+{
+    char text[120];
+    if (!metric->lost)
+        return;
+    ys_json_set_int(object, "met", (int64_t)(metric->n - metric->lost));
+    ys_json_set(object, "limit", ys_number(metric->limit, info->whole));
+    snprintf(text, sizeof text, "more than %.4g: %zu of %zu runs met the target", metric->limit,
+             metric->n - metric->lost, metric->n);
+    if (isinf(metric->summary.median))
+        ys_json_set_string(object, "reason", text);
+}
+
 static ys_json *known(const struct ys_metric_info *info, const ys_json *texts, const struct ys_trial_metric *metric)
 {
     static const char *const shared[] = {"unit", "method", "scope", "source", "better", "kind"};
     const struct ys_summary *summary = &metric->summary;
     ys_json *object = ys_json_object();
     ys_json_set(object, "value", ys_number(summary->median, info->whole));
+    put_lost(object, info, metric);
     ys_put_ref(object, shared[0], ys_json_get(texts, shared[0]));
     ys_json_set_int(object, "n", (int64_t)metric->n);
     ys_put_interval(object, &summary->interval, info->whole);
-    ys_json_set(object, "min", ys_number(summary->min, info->whole));
-    ys_json_set(object, "max", ys_number(summary->max, info->whole));
+    if (isfinite(summary->min))
+        ys_json_set(object, "min", ys_number(summary->min, info->whole));
+    if (isfinite(summary->max))
+        ys_json_set(object, "max", ys_number(summary->max, info->whole));
     for (size_t i = 1; i < sizeof shared / sizeof shared[0]; i++)
         ys_put_ref(object, shared[i], ys_json_get(texts, shared[i]));
     if (metric->judged) {

@@ -268,6 +268,7 @@ static const struct page_part {
     {YS_ASK_SPEED, NULL, "Latencies in numbers", "latencies", PLAIN, ys_table_latencies},
     {YS_ASK_SPEED, ys_html_step_chart, "How long steps take, down to the slowest", "steps", GRID},
     {YS_ASK_ACCURACY, put_answers, NULL, NULL, PLAIN},
+    {YS_ASK_ACCURACY, ys_html_targets, NULL, NULL, PLAIN},
     {YS_ASK_ACCURACY, ys_html_learning_charts, "Loss and accuracy over time", "learning", GRID | LARGE},
     {YS_ASK_ACCURACY, ys_html_accuracy_chart, "Accuracy, run by run", "accuracies", LARGE},
     {YS_ASK_ACCURACY, ys_html_agreement, NULL, NULL, PLAIN},

@@ -59,6 +59,8 @@ struct ys_view_metric {
     const struct ys_metric_info *info; /* NULL: there is none of that name */
     const double *by_round;            /* NaN where it has none */
     size_t rounds;
+    size_t lost;  /* of the n those that did not meet their target, whose value is INFINITY */
+    double limit; /* which is more than this */
 };
 
 /** A network on a data set. */

@@ -87,6 +87,8 @@ struct ys_view_metric ys_view_metric(const struct ys_view_trial *trial, const ch
     found.reason = NULL;
     found.by_round = metric->by_round;
     found.rounds = metric->rounds;
+    found.lost = metric->lost;
+    found.limit = metric->limit;
     return found;
 }
 
