@@ -16,7 +16,8 @@ ys_status ys_arms_open(const struct ys_arms_wish *wish, struct ys_arms *arms)
     *arms = (struct ys_arms){.job = *wish->job,
                              .options = {.recipe_dirs = wish->recipe_dirs,
                                          .own_recipe_dirs = wish->own_recipe_dirs,
-                                         .command = wish->command},
+                                         .command = wish->command,
+                                         .unproven = wish->unproven},
                              .count = ys_json_size(wish->job->trials),
                              .store = wish->store,
                              .deadline_ns = wish->deadline_ns};

@@ -4,6 +4,7 @@
 #include "base/json/shared_words.h"
 #include "base/mem.h"
 #include "campaign/bisect.h"
+#include "campaign/tune_document.h"
 #include "crew/facts.h"
 #include "judge/gate.h"
 #include "judge/history.h"
@@ -46,6 +47,7 @@ static const struct {
     {"recommend trial", &ys_recommend_trial_record},
     {"recommend", &ys_recommended_record},
     {"bisect", &ys_bisected_record},
+    {"tune", &ys_tuned_record},
 };
 
 static const struct {
