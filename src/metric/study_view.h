@@ -7,6 +7,7 @@
 #include "metric/result_document.h"
 #include "metric/run/run_windows.h"
 #include "store/stored_metric.h"
+#include "store/stored_study.h"
 
 /* Place of time_to_target_s in ys_compared, which steps_to_target follows. */
 enum { YS_TARGET_TIME = 9 };
@@ -52,9 +53,7 @@ struct ys_metric_view_trial {
 
 /** What is stored of a study; borrowed from the view's `study`. NULL and "nothing" where it has no such member. */
 struct ys_metric_study {
-    const ys_json *id, *name, *folder, *started_s, *ended_s, *status, *exit_code, *seed, *command, *job_hash, *job_text,
-        *version, *timing, *imported, *model_info;
-    int64_t trials_planned; /* YS_FIELD_NONE */
+    struct ys_study_record stored;
     struct ys_metric_job {
         int64_t repeat, repeat_most; /* YS_FIELD_NONE: until comparisons are decided, of at most so many rounds */
         const char *decide;          /* by what: "rate_per_s"; "auto"; NULL */
@@ -63,9 +62,7 @@ struct ys_metric_study {
         const char *interleave;      /* "auto", "runs" or "blocks"; NULL */
         const char *on_disturbance;  /* "repeat", "mark" or "ignore"; NULL */
     } job;
-    struct ys_metric_timing {
-        double measure_s; /* from the first run to the last; NaN */
-    } took;
+    struct ys_study_timing took;
 };
 
 struct ys_metric_view {

@@ -97,7 +97,7 @@ void ys_section_title(struct ys_buf *out, const struct ys_view *view)
             verb = ys_mode_of(mode)->verb;
     struct ys_buf frameworks = {0};
     const bool several = put_frameworks(&frameworks, view) > 1;
-    ys_text_clean(out, frameworks.size ? ys_buf_text(&frameworks) : ys_view_or(view->study.name, "A study"), false);
+    ys_text_clean(out, frameworks.size ? ys_buf_text(&frameworks) : ys_view_or(view->study->name, "A study"), false);
     if (frameworks.size && modes == 1)
         ys_buf_printf(out, " %s%s", verb, several ? "" : "s");
     else if (frameworks.size)
@@ -116,10 +116,10 @@ void ys_section_title(struct ys_buf *out, const struct ys_view *view)
 
 void ys_section_study(struct ys_buf *out, const struct ys_view *view)
 {
-    const int state = view->study.status;
-    const char *started = ys_view_or(view->study.started, "");
+    const int state = view->study->status;
+    const char *started = ys_view_or(view->study->started, "");
     ys_buf_puts(out, "Study ");
-    ys_text_clean(out, ys_view_or(view->study.name, "without a name"), false);
+    ys_text_clean(out, ys_view_or(view->study->name, "without a name"), false);
     ys_buf_puts(out, ": ");
     ys_buf_puts(out, state == YS_NAME_NONE          ? "state unknown"
                      : state == YS_STUDY_TIME_LIMIT ? "stopped at its time limit"
@@ -265,8 +265,8 @@ void ys_section_host(struct ys_buf *out, const struct ys_view *view)
 
 void ys_section_harness(struct ys_buf *out, const struct ys_view *view)
 {
-    double share = view->harness.cpu_share, late_s = view->harness.lateness_max_s;
-    double overhead_s = view->harness.overhead_s;
+    double share = view->harness->cpu_share, late_s = view->harness->lateness_max_s;
+    double overhead_s = view->harness->overhead_s;
     const char *before = "Measuring ";
     if (isfinite(share)) {
         ys_buf_printf(out, "%stook %s of a CPU", before, ys_label_share(share).text);
@@ -456,7 +456,7 @@ struct ys_label ys_section_smallest(const struct ys_result_comparison *compariso
 
 void ys_section_resolution(struct ys_buf *out, const struct ys_view *view, const char *metric)
 {
-    double lo = INFINITY, hi = 0, margin = view->study.margin;
+    double lo = INFINITY, hi = 0, margin = view->study->margin;
     bool difference = false;
     for (size_t i = 0; i < view->comparison_count; i++) {
         const struct ys_result_comparison *comparison = &view->comparisons[i];
