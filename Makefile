@@ -33,6 +33,7 @@ test-statistics: whole
 	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} "$(BUILD)/tests/statistics/test_statistics_simulate"
 	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} "$(BUILD)/tests/statistics/test_statistics_decide"
 	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} "$(BUILD)/tests/statistics/test_statistics_disturbed"
+	@YS_STATISTICS_STUDIES=$${YS_STATISTICS_STUDIES:-4000} "$(BUILD)/tests/statistics/test_statistics_tuning"
 
 test-adversaries: whole
 	@tools/run_tests.py "$(BUILD)" --suite adversaries

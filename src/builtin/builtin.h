@@ -10,6 +10,11 @@ int ys_builtin_serve(void);
  * one JSON object {correct, count, accuracy, loss} on stdout; the program's exit code: 0, or 2 with a message on
  * stderr. */
 int ys_builtin_evaluate(int argc, char **argv);
+/** `calibrate --graph G --weights W --data D [--rows N] [--seed S] [--threads T] [--quant KIND] [--scheme S]
+ * [--range R] [--calibration C]`: prints the scales of the network (graph/scales.h) as one JSON object on stdout, found
+ * on N rows (512) of the data, drawn by the seed (1); the words are those of docs/quantised.md, the first of each where
+ * none is given; the program's exit code as above. */
+int ys_builtin_calibrate(int argc, char **argv);
 /** `attack --graph G --weights W --data D --threads T --attack WORDS`, and more that --help names: attacks saved
  * weights (robust/attack.h) and prints one JSON object on stdout (docs/robustness.md); the program's exit code as
  * above. */

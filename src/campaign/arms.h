@@ -1,6 +1,6 @@
 /* Arms: trials that are measured side by side, for who asks by how much they differ: both sides of --confirm
  * (campaign/confirm_rounds.h), versions of a framework (campaign/bisect.h), one trial in several ways
- * (campaign/pairs.h).
+ * (campaign/pairs.h), settings among which the best is looked for (campaign/tune.h).
  *
  * They are the trials of one job. They are measured in parts, each of which is a study of its own, of as many rounds as
  * are asked for, and goes on with the seeds of the one before it; what it found is read here, by arm, metric and round.
@@ -21,6 +21,7 @@ struct ys_arms_wish {
     struct ys_store *store;                    /* of the studies; NULL: in a folder of the cache that goes with them */
     const char *command;                       /* by which they say that they were measured */
     uint64_t deadline_ns;                      /* at which measuring ends; 0: never */
+    bool unproven;                             /* as of struct ys_study_options */
 };
 
 /* Of one metric of one run, NaN where it has none. */

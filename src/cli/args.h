@@ -23,10 +23,11 @@ struct ys_args {
     const char *check;         /* list frameworks --check NAME */
     /* export --model NAME --out FILE */
     const char *model, *data, *seed, *precision, *weights, *out, *input, *output, *layout;
-    const char *wish;                  /* recommend */
+    const char *wish;                  /* recommend; tune: a metric, too */
+    const char *knobs;                 /* tune: names with commas between; NULL: all */
     const char *good, *bad, *versions; /* bisect */
     const char *metric;                /* history, bisect: NULL is the speed */
-    const char *budget;                /* compare, gate: with confirm; NULL: 10 minutes */
+    const char *budget;                /* compare, gate: with confirm, NULL is 10 minutes; tune */
     const char *margin;                /* compare: what counts as the same; NULL: as the base's study says */
     const char *compare;               /* report: another study, or a file; NULL */
     const char *comparisons;           /* show, report: "axes" or "all"; NULL: as the study says */

@@ -13,6 +13,11 @@ static const char help[] =
     "  yardstick-builtin                     adapter: answers the protocol on descriptor YARDSTICK_FD\n"
     "  yardstick-builtin evaluate --graph G --weights W --data D --threads N [--batch B]\n"
     "                                        accuracy and loss of saved weights, as one JSON object\n"
+    "  yardstick-builtin calibrate --graph G --weights W --data D [--rows N] [--seed S] [--threads N]\n"
+    "                    [--quant static|dynamic|weights] [--scheme per-channel|per-tensor] [--range full|reduced]\n"
+    "                    [--calibration 'minmax|percentile(P)|mse']\n"
+    "                                        scales of saved weights in integers, as one JSON object "
+    "(docs/quantised.md)\n"
     "  yardstick-builtin attack --graph G --weights W --data D --threads N --attack WORDS [--rows N] [--restarts N]\n"
     "                    [--seed S] [--curve 'EPS EPS'] [--against W2] [--twins N] [--outcomes yes] [--tell yes]\n"
     "                    [--keep FOLDER]\n"
@@ -46,6 +51,8 @@ int main(int argc, char **argv)
         ys_memory_must_suffice("yardstick-builtin");
     if (strcmp(word, "attack") == 0)
         return ys_builtin_attack(argc - 2, argv + 2);
+    if (strcmp(word, "calibrate") == 0)
+        return ys_builtin_calibrate(argc - 2, argv + 2);
     if (strcmp(word, "corrupt") == 0)
         return ys_builtin_corrupt(argc - 2, argv + 2);
     if (strcmp(word, "transfer") == 0)

@@ -22,6 +22,7 @@ int ys_command_history(const struct ys_args *args);
 int ys_command_gate(const struct ys_args *args);
 int ys_command_completion(const struct ys_args *args);
 int ys_command_bisect(const struct ys_args *args);
+int ys_command_tune(const struct ys_args *args);
 int ys_command_recommend(const struct ys_args *args);
 int ys_command_compare(const struct ys_args *args);
 int ys_command_report(const struct ys_args *args);

@@ -39,9 +39,16 @@ static const struct follower {
     const char *verb, *word;
     enum after after;
 } followers[] = {
-    {"list", "frameworks", AFTER_FRAMEWORK}, {"list", "models", AFTER_MODEL}, {"list", "datasets", AFTER_DATA},
-    {"list", "metrics", AFTER_METRIC},       {"list", "keys", AFTER_KEY},     {"data", "fetch", AFTER_DATA},
-    {"results", "import", AFTER_FILE},       {"help", "", AFTER_VERB},        {NULL},
+    {"list", "frameworks", AFTER_FRAMEWORK},
+    {"list", "models", AFTER_MODEL},
+    {"list", "datasets", AFTER_DATA},
+    {"list", "metrics", AFTER_METRIC},
+    {"list", "keys", AFTER_KEY},
+    {"list", "knobs", AFTER_FRAMEWORK},
+    {"data", "fetch", AFTER_DATA},
+    {"results", "import", AFTER_FILE},
+    {"help", "", AFTER_VERB},
+    {NULL},
 };
 
 #define MODEL_ENDINGS  ".json .onnx"
@@ -56,6 +63,7 @@ static const struct file_reader {
     {"check", ".ys"},
     {"verify", ".ys"},
     {"bisect", ".ys"},
+    {"tune", ".ys"},
     {"init", ".ys"},
     {"gate", EXPORT_ENDINGS " .ys"},
     {"compare", EXPORT_ENDINGS},

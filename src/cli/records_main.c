@@ -4,6 +4,7 @@
 #include "base/json/shared_words.h"
 #include "base/mem.h"
 #include "campaign/bisect.h"
+#include "campaign/tune_document.h"
 #include "crew/facts.h"
 #include "judge/gate.h"
 #include "judge/history.h"
@@ -20,7 +21,7 @@ static const struct {
     const char *name;
     const struct ys_record *record;
 } records[] = {
-    {"study", &ys_study_record},
+    {"study", &ys_result_study_record},
     {"work", &ys_study_work_record},
     {"difference", &ys_difference_record},
     {"transfer", &ys_result_transfer_record},
@@ -46,6 +47,7 @@ static const struct {
     {"recommend trial", &ys_recommend_trial_record},
     {"recommend", &ys_recommended_record},
     {"bisect", &ys_bisected_record},
+    {"tune", &ys_tuned_record},
 };
 
 static const struct {

@@ -58,6 +58,12 @@ static const struct ys_verb verbs[] = {
      1, "table json", YS_VERB_ALL_KEYS, ys_command_bisect,
      {"bisect one.ys --good=pytorch@1.13.1 --bad=pytorch@2.13.0",
       "bisect --framework=pytorch --model=lenet --data=digits --steps=60 --good=pytorch@1.13.1 --bad=pytorch@2.13.0 --versions=2.0.1,2.6.0 --install"}},
+    {"tune", "[STUDY.ys] --for=METRIC --budget=TIME [--KEY=VALUE ...]",
+     "which settings of the machine (threads, waiting, memory allocator ...) make each trial of a study best; confirmed on "
+     "fresh rounds, exit code 4 where that cannot be done within the budget",
+     1, "table json", YS_VERB_ALL_KEYS, ys_command_tune,
+     {"tune studies/first.ys --for=rate_per_s --budget=30min",
+      "tune --framework=pytorch --model=lenet --data=digits --steps=60 --for=rate_per_s --budget=10min --knobs=threads,wait --out=tuned.ys"}},
     {"recommend", "[SELECTOR] --wish=WISH",
      "which trial of a study to take for a wish, how sure that is and what would change it: exit code 3 where none meets it",
      1, "table json", YS_VERB_NO_KEYS, ys_command_recommend,
@@ -80,7 +86,7 @@ static const struct ys_verb verbs[] = {
      1, "table json", YS_VERB_NO_KEYS, ys_command_import,
      {"import net.onnx",
       "import net.onnx --data=mnist --out=net.json --weights=net.safetensors"}},
-    {"list", "frameworks|models|datasets|metrics|keys [NAME]",
+    {"list", "frameworks|models|datasets|metrics|keys|knobs [NAME]",
      "what there is; `list frameworks --check NAME` checks an adapter",
      -1, "table json", YS_VERB_OPTIONS, ys_command_list,
      {"list frameworks",
@@ -133,7 +139,7 @@ static const struct ys_verb verbs[] = {
  * them into another. */
 static const struct ys_flag flags[] = {
     {"results", "DIR", "resume show compare gate history recommend results report export clean", "folder of the results [yardstick-results]", TEXT(results)},
-    {"recipes", "DIR", "run size check verify resume list install uninstall doctor bisect compare gate",
+    {"recipes", "DIR", "run size check verify resume list install uninstall doctor bisect tune compare gate",
      "folder with recipes of your own; may be given several times", DIRS(recipe_dirs)},
     {"format", NULL, NULL, "how the result is printed", FORMAT(format)},
     {"fresh", NULL, "run size check verify resume", "prove again what was proven before", SWITCH(fresh)},
@@ -186,6 +192,11 @@ static const struct ys_flag flags[] = {
     {"confirm", NULL, "compare gate", "run both again here, in turn: of gate what does not hold, after 8, 20 and 50 rounds; of compare "
      "10 rounds", SWITCH(confirm)},
     {"budget", "TIME", "compare gate", "with --confirm: no round begins after so long, 90s or 2h [10min]", TEXT(budget)},
+    {"for", "METRIC|WISH", "tune", "what is to be best: of `yardstick list metrics`, or a wish of recommend (\"fastest within 2 GiB\")",
+     TEXT(wish)},
+    {"budget", "TIME", "tune", "how long all of it may take, proofs included, 30min: each trial has an equal share", TEXT(budget)},
+    {"knobs", "LIST", "tune", "what may be set, separated by commas [all of `yardstick list knobs FRAMEWORK`]", TEXT(knobs)},
+    {"out", "FILE.ys", "tune", "a study of the answers", TEXT(out)},
     {"wish", "WISH", "recommend", "\"fastest at accuracy >= 98 % within 2 GiB\"; docs/judging.md has the words", TEXT(wish)},
     {"good", "NAME@VERSION", "bisect", "a version that is as it should be", TEXT(good)},
     {"bad", "NAME@VERSION", "bisect", "one that is not", TEXT(bad)},

@@ -11,6 +11,7 @@
 #include "session/checked_message.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <sys/resource.h>
 
 enum { MOST_RESERVED = 1 << 20 }; /* latencies; more take memory as they come */
@@ -214,7 +215,7 @@ ys_status ys_crew_begin(struct ys_crew *crew)
 bool ys_crew_is_busy(const struct ys_crew *crew)
 {
     for (size_t i = 0; i < crew->count; i++)
-        if (ys_session_is_busy(crew->sessions[i]))
+        if (ys_session_is_busy(crew->sessions[i]) || crew->runs[i].is_judged)
             return true;
     return false;
 }
@@ -236,13 +237,29 @@ static ys_status failure_of(const struct ys_crew *crew)
     return YS_OK;
 }
 
+/* What is said of the weights of the first rank, to all of them, once it is. */
+static ys_status hear_judgement(struct ys_crew *crew)
+{
+    const struct ys_run_until *until = crew->runs->spec->until;
+    struct pollfd source = {.fd = crew->runs->judged_fd, .events = POLLIN};
+    bool is_met;
+    if (poll(&source, 1, 0) <= 0)
+        return YS_OK;
+    YS_TRY(until->end(until->of, &is_met));
+    for (size_t i = 0; i < crew->count; i++)
+        ys_order_judged(&crew->runs[i], is_met);
+    return YS_OK;
+}
+
 ys_status ys_crew_wait(struct ys_crew *crew, int beside_fd)
 {
     struct ys_answers *answers = crew->runs->answers; /* of one process alone: only that answers requests */
-    if (!ys_ranks_wait(crew->sessions, crew->count, ys_answers_due(answers), beside_fd))
+    const bool is_judged = crew->runs->is_judged;     /* on this host, and nobody else says anything */
+    if (!ys_ranks_wait(crew->sessions, crew->count, ys_answers_due(answers),
+                       is_judged ? crew->runs->judged_fd : beside_fd))
         return failure_of(crew);
     ys_answers_look(answers);
-    return YS_OK;
+    return is_judged ? hear_judgement(crew) : YS_OK;
 }
 
 ys_status ys_crew_take(struct ys_crew *crew, bool *is_done)

@@ -169,6 +169,16 @@ struct ys_facts_checkpoint {
     struct ys_facts_evaluation *evaluation; /* owned; NULL: none */
 };
 
+/** Of a training that was to end at a target (key `until`): what its checkpoints, of which the final weights are the
+ * last, were worth on the test rows. All were evaluated while the run stood still, but for the final weights. */
+struct ys_facts_target {
+    char *until;       /* as the job has it: "accuracy >= 0.98" */
+    int64_t step;      /* that the weights which met it had been trained for; YS_FIELD_NONE: none did */
+    int64_t before;    /* likewise the checkpoint before them, which did not; 0: there is none */
+    double best;       /* NaN: nothing could be evaluated */
+    int64_t best_step; /* of that; YS_FIELD_NONE */
+};
+
 /** What one of several ranks did in collectives, as they were heard from outside (probe/collectives.h), or, of an
  * adapter that counts by itself, as it says. Numbers of a step are means over those behind the first. */
 struct ys_facts_collectives {
@@ -296,8 +306,9 @@ struct ys_facts {
     struct ys_facts_phase_cpu *phase_cpu;     /* likewise */
     struct ys_facts_perf *perf;               /* owned; NULL: not asked for */
     int64_t steps_done;
-    char *weights;              /* file in the run's folder */
-    struct ys_list checkpoints; /* struct ys_facts_checkpoint */
+    char *weights;                  /* file in the run's folder */
+    struct ys_list checkpoints;     /* struct ys_facts_checkpoint */
+    struct ys_facts_target *target; /* owned; NULL: it was to do all of its steps */
     struct ys_facts_harness harness;
     struct ys_list disturbed;     /* char *: what of that passed its share (study/disturbed.h) */
     struct ys_facts_turns *turns; /* owned; NULL: it had the machine for itself */
@@ -331,6 +342,7 @@ extern const struct ys_record ys_facts_agreement_record;
 extern const struct ys_record ys_facts_layer_record;
 extern const struct ys_record ys_facts_robustness_record;
 extern const struct ys_record ys_facts_stored_record;
+extern const struct ys_record ys_facts_target_record;
 extern const struct ys_record ys_facts_perf_record;
 extern const struct ys_record ys_facts_taken_record;
 extern const struct ys_record ys_facts_turns_record;

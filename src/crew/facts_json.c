@@ -244,6 +244,16 @@ static const struct ys_field checkpoint_fields[] = {
 static const struct ys_record checkpoint_record =
     YS_RECORD("checkpoint", struct ys_facts_checkpoint, checkpoint_fields);
 
+#define OF_TARGET(member, kind, unit, flags, what) YS_FIELD(struct ys_facts_target, member, kind, unit, flags, what)
+static const struct ys_field target_fields[] = {
+    OF_TARGET(until, YS_FIELD_TEXT, NULL, 0, "as the job has it"),
+    OF_TARGET(step, YS_FIELD_INT, "steps", YS_FIELD_NULL, "that the weights which met it had been trained for"),
+    OF_TARGET(before, YS_FIELD_INT, "steps", 0, "likewise those before them, which did not meet it; 0: there are none"),
+    OF_TARGET(best, YS_FIELD_REAL, NULL, YS_FIELD_NULL, "value of all of them"),
+    OF_TARGET(best_step, YS_FIELD_INT, "steps", YS_FIELD_NULL, "of that"),
+};
+const struct ys_record ys_facts_target_record = YS_RECORD("target", struct ys_facts_target, target_fields);
+
 #define HEARD(member, kind, unit, what) YS_FIELD(struct ys_facts_collectives, member, kind, unit, OPTIONAL, what)
 static const struct ys_field collectives_fields[] = {
     HEARD(library, YS_FIELD_TEXT, NULL, "whose they are; null: nothing is known"),
@@ -385,6 +395,7 @@ static const struct ys_field facts_fields[] = {
     FACT(steps_done, YS_FIELD_INT, "1", OPTIONAL, "steps, or requests"),
     FACT(weights, YS_FIELD_TEXT, NULL, OPTIONAL, "file of the final weights; null when none were saved"),
     PART(checkpoints, YS_FIELD_LIST, &checkpoint_record, OPTIONAL, "weights saved between steps"),
+    PART(target, YS_FIELD_OBJECT_OWNED, &ys_facts_target_record, LACKS, "that it was to end at; absent of other runs"),
     PART(harness, YS_FIELD_OBJECT, &harness_record, OPTIONAL, "what yardstick itself took"),
     FACT(disturbed, YS_FIELD_TEXTS, NULL, LACKS, "what of that passed its share"),
     PART(taken, YS_FIELD_OBJECT_OWNED, &ys_facts_taken_record, LACKS, "from a disturbed run; absent of a quiet one"),

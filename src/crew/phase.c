@@ -265,15 +265,59 @@ static ys_status note_save(struct ys_run *run)
     return YS_OK;
 }
 
-/** A save between two steps is a pause that is not training. */
-static ys_status note_checkpoint(struct ys_run *run)
+/** A save between two steps, and what is made of it before the next one is asked for, is a pause that is not training.
+ */
+static void end_pause(struct ys_run *run)
 {
     ys_json *pause = ys_json_array();
     ys_json_append(pause, ys_json_int((int64_t)run->pause_ns));
     ys_json_append(pause, ys_json_int((int64_t)ys_time_ns()));
     ys_json_append(run->facts->times.pauses, pause);
+}
+
+static ys_status note_checkpoint(struct ys_run *run)
+{
     ys_facts_add_checkpoint(run->facts, run->next_step, run->save_name);
+    if (!run->spec->until)
+        end_pause(run);
     return note_save(run);
+}
+
+/** Of several ranks all stand still while the weights of the first are judged: they have the same. */
+static ys_status begin_judging(struct ys_run *run)
+{
+    const struct ys_run_until *until = run->spec->until;
+    run->is_judged = true;
+    ys_host_count(&run->still.machine);
+    ys_run_count_cpus(run, &run->still.cpus);
+    run->still.cpu_s = ys_session_cpu_s(run->session);
+    return run->spec->plan->dist.rank == 0 ? until->begin(until->of, run->next_step, run->save_path, &run->judged_fd)
+                                           : YS_OK;
+}
+
+/** When the answer to the last question for steps came. */
+static int64_t last_trained_ns(const struct ys_run *run)
+{
+    const struct ys_series *done = ys_series_find(run->series, "request_done_ns");
+    return done && done->count ? done->ints[done->count - 1] : YS_FIELD_NONE;
+}
+
+void ys_order_judged(struct ys_run *run, bool is_met)
+{
+    struct ys_host_counters machine;
+    struct ys_host_cpu_counters cpus;
+    ys_host_count(&machine);
+    ys_run_count_cpus(run, &cpus);
+    ys_host_leave_out(&run->before, &run->still.machine, &machine);
+    ys_host_leave_out_cpus(&run->cpus_before, &run->still.cpus, &cpus);
+    ys_host_leave_out_cpus(&run->work_before, &run->still.cpus, &cpus);
+    run->pauses_cpu_s += ys_session_cpu_s(run->session) - run->still.cpu_s;
+    end_pause(run);
+    run->is_judged = false;
+    if (!is_met)
+        return;
+    run->steps = run->next_step;
+    run->facts->times.trained_ns = last_trained_ns(run);
 }
 
 static ys_status note_weights(struct ys_run *run)
@@ -288,6 +332,11 @@ static ys_status note_weights(struct ys_run *run)
 static bool is_checkpoint_due(const struct ys_run *run)
 {
     return run->eval_every > 0 && run->next_step % run->eval_every == 0 && run->next_step < run->steps && !run->no_work;
+}
+
+static bool is_judging_due(const struct ys_run *run)
+{
+    return run->spec->until && is_checkpoint_due(run);
 }
 
 static bool has_steps_left(const struct ys_run *run)
@@ -364,6 +413,7 @@ static const struct ys_phase training[] = {
     OPEN_PLAN,
     FIRST_STEP,
     CHECKPOINT,
+    {.stage = YS_STAGE_SAVE, .is_due = is_judging_due, .after = begin_judging},
     {.stage = YS_STAGE_TRAIN,
      .request = "train",
      .is_due = has_steps_left,
@@ -373,7 +423,7 @@ static const struct ys_phase training[] = {
      .times = AT(train_ns, trained_ns),
      .is_done = has_no_steps_left,
      .takes_turns = true,
-     .back = 1},
+     .back = 2},
     LOOK_AT_THREADS,
     LOOK_AT_LIBRARIES,
     {.stage = YS_STAGE_SAVE,
@@ -526,7 +576,7 @@ bool ys_order_takes_turns(const struct ys_run *run)
 
 ys_status ys_order_take(struct ys_run *run)
 {
-    while (!ys_order_is_done(run)) {
+    while (!ys_order_is_done(run) && !run->is_judged) {
         const struct ys_phase *phase = &run->order->phases[run->phase];
         if (run->is_asking) {
             YS_TRY(take_answer(run, phase));
@@ -545,7 +595,7 @@ ys_status ys_order_take(struct ys_run *run)
 
 ys_status ys_order_ask(struct ys_run *run)
 {
-    if (ys_order_is_done(run))
+    if (ys_order_is_done(run) || run->is_judged)
         return YS_OK;
     const struct ys_phase *phase = &run->order->phases[run->phase];
     if (phase->tells)

@@ -47,14 +47,16 @@ const struct ys_order *ys_order_audited(void);
 /** The order of a session of mode "size" that saves a model, which a second one then loads in the order of the mode. */
 const struct ys_order *ys_order_saving(void);
 
-/** Goes on with run->order, at run->phase, as far as it can without asking anything: takes the answer, if one has come,
- * does what belongs to the phase's end, and is then where something is to be asked, or at the order's end. Failures are
- * those of ys_session_request(). */
+/** Goes on with run->order, at run->phase, as far as it can without asking anything, or having its weights judged:
+ * takes the answer, if one has come, does what belongs to the phase's end, and is then where something is to be asked,
+ * or at the order's end. Failures are those of ys_session_request(). */
 ys_status ys_order_take(struct ys_run *run) YS_MUST_CHECK;
 /** Asks it, unless the order is at its end. The session is then busy: ys_order_take() comes next, when it no longer is.
  * Failures as before. */
 ys_status ys_order_ask(struct ys_run *run) YS_MUST_CHECK;
 bool ys_order_is_done(const struct ys_run *run);
+/** The weights of the last checkpoint were judged: the run goes on, or with `is_met` it has come to its last step. */
+void ys_order_judged(struct ys_run *run, bool is_met);
 /** Whether what is to be asked next is what runs take turns in. */
 bool ys_order_takes_turns(const struct ys_run *run);
 

@@ -34,6 +34,18 @@ struct ys_run_attack {
     struct ys_gradient_times *times; /* that the run's questions took, out */
 };
 
+/** Who says at each checkpoint of a training whether it goes on (key `until`). Meanwhile the run stands still: nothing
+ * is asked of it, and its session's loop goes on. */
+struct ys_run_until {
+    /** Begins to judge the weights in the file `path`, which step `step` would come after. *fd: borrowed, readable once
+     * there is an answer. YS_EINTERNAL: it cannot. */
+    ys_status (*begin)(void *of, int64_t step, const char *path, int *fd);
+    /** Takes the answer, whether the target is met. Weights that could not be judged do not meet it, which is no
+     * failure. YS_EINTR. */
+    ys_status (*end)(void *of, bool *is_met);
+    void *of;
+};
+
 /** A run of mode "size": a session that saves a model, or one that loads it again, whose plan has `stored`. */
 struct ys_run_stored {
     const char *form;         /* borrowed */
@@ -67,6 +79,7 @@ struct ys_run_spec {
     const struct ys_run_audit *audit;   /* NULL: an ordinary run */
     const struct ys_run_attack *attack; /* in mode "attack"; else NULL */
     struct ys_run_stored *stored;       /* in mode "size"; else NULL */
+    const struct ys_run_until *until;   /* of a training on this host, not by turns; NULL: it does all of its steps */
     bool looks_at_answers;              /* in mode "infer": an adapter with the feature `answers` shows them */
     bool by_turns;                      /* it shares its time with others (run/turns.h) */
     /** For a progress line: `fraction` 0 to 1 of the run's steps. At most ten times a second; may be NULL. */

@@ -26,6 +26,13 @@ struct ys_run_turn {
     int64_t ahead_ns; /* processor time that was used while others had their turn, before it */
 };
 
+/* What there was when a run began to stand still: what others do meanwhile is nothing that happened beside it. */
+struct ys_run_still {
+    struct ys_host_counters machine;
+    struct ys_host_cpu_counters cpus;
+    double cpu_s; /* of its tree */
+};
+
 struct ys_run {
     const struct ys_run_spec *spec;
     struct ys_run_turn turn;
@@ -37,6 +44,8 @@ struct ys_run {
     const struct ys_order *order; /* of phases (crew/phase.h), and which of them it is at */
     size_t phase;
     bool is_asking;     /* that phase has been sent, and not yet answered */
+    bool is_judged;     /* a checkpoint's weights are, and nothing is asked until ys_order_judged() */
+    int judged_fd;      /* of the first process, while they are: readable once there is an answer */
     char *folder;       /* absolute */
     bool saves_state;   /* feature `state` */
     bool shows_answers; /* feature `answers` */
@@ -65,6 +74,7 @@ struct ys_run {
     struct ys_host_counters before;
     /* Of the CPUs that it may use: as it began, and around the steps after the first, or the requests. */
     struct ys_host_cpu_counters cpus_before, work_before, work_after;
+    struct ys_run_still still;                        /* while it is judged */
     struct ys_run_look traffic_before, traffic_after; /* crew/traffic.h */
 };
 

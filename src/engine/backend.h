@@ -27,6 +27,7 @@
 
 #include "engine/program.h"
 #include "graph/graph.h"
+#include "quant/quant_plan.h"
 #include "yardstick/engine.h"
 
 /* Of a row without a last position. */
@@ -57,10 +58,13 @@ struct ys_lowering {
                           else -1 */
     int *value;        /* [value_count]: its buffer, -1 before it has one */
     bool *param_given; /* [param_count]: some node gave the parameter its gradient; see ys_lower_param_share() */
-    int *gradient;     /* [value_count]: the buffer of its gradient, -1 before it has one */
-    int *carried;      /* [node_count]: of a node that carries its state, the buffer of ys_node_states() arrays [batch,
-                          hidden] that forward begins with, and behind them those that it ends with, which the engine makes
-                          the first ones when it is time; -1 of the others */
+    const struct ys_scales *scales; /* of a quantised network; NULL. Valid for the life of the program */
+    struct ys_quant_plan quant;     /* of it, by these scales: what is computed in integers */
+    int *integer;                   /* [value_count]: the buffer of a quantised value's bytes, -1 before it has one */
+    int *gradient;                  /* [value_count]: the buffer of its gradient, -1 before it has one */
+    int *carried; /* [node_count]: of a node that carries its state, the buffer of ys_node_states() arrays [batch,
+                     hidden] that forward begins with, and behind them those that it ends with, which the engine makes
+                     the first ones when it is time; -1 of the others */
     int64_t cache_positions; /* of a row, whose keys and values attention keeps from pass to pass; 0: none */
     int *cached;             /* [node_count]: of an attention that keeps them, the buffer of its keys [batch,
                                 cache_positions, width] and of its values behind them; -1 of the others */
@@ -99,6 +103,8 @@ struct ys_backend {
     /** Why it has this format for no operator, on this processor or in this build, and what to do; NULL: it has it, or
      * never had. The member is NULL where that is so everywhere. */
     const char *(*lacks)(enum ys_engine_precision precision);
+    /** Whether it computes quantised networks in integers, in f32 alone (ys_lowering.quant). */
+    bool has_integers;
     /** Makes the state, decides every parameter's layout and fills param_size. May lower config.threads to what it will
      * really use. */
     ys_status (*begin)(struct ys_lowering *low);

@@ -7,10 +7,17 @@
 
 struct ys_graph;   /* graph/graph.h */
 struct ys_program; /* engine/program.h */
+struct ys_scales;  /* graph/scales.h */
 
 /** Compiles a graph that the caller keeps alive until close. */
 int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config,
                          struct ys_engine **engine);
+/** The same of a quantised network, for evaluation in f32: `folded` is its graph (graph/fold.h), whose parameters are
+ * set as the numbers that they are; `scales` is kept alive by the caller too. Kinds static and dynamic need a back end
+ * that computes in integers, kind weights rounds each weight as it is set. YS_EUNSUPPORTED: a network that has no
+ * integers here, training, another format; YS_EFORMAT: scales that are not this network's. */
+int ys_engine_open_quantised(const struct ys_graph *folded, const struct ys_engine_config *config,
+                             const struct ys_scales *scales, struct ys_engine **engine);
 /** The same for evaluation of some positions of a row at a time (graph/sequence_part.h), with a cache of the keys and
  * values of `positions` of them, at least those of a pass: each pass sees those that lie before its own, and puts its
  * own behind them. YS_EUNSUPPORTED: a network that cannot be cut so. YS_EINVAL: a config of training, or too little

@@ -2,7 +2,9 @@
 #include "engine/backend.h"
 #include "engine/buckets.h"
 #include "engine/lower.h"
+#include "engine/open_check.h"
 #include "engine/optimizer_step.h"
+#include "engine/quantised.h"
 
 #include "base/stored/formats.h"
 #include "base/json/shared_words.h"
@@ -39,46 +41,12 @@ const char *ys_engine_precision_name(enum ys_engine_precision precision)
     return ys_name_of(&ys_precisions, (int)words[precision]);
 }
 
-static ys_status check_config(const struct ys_engine_config *config)
-{
-    if (config->batch < 1 || config->batch > INT32_MAX)
-        return ys_fail(YS_EINVAL, "batch is %lld; it is a number of rows, at least 1", (long long)config->batch);
-    if (config->threads < 1)
-        return ys_fail(YS_EINVAL, "threads is %d; it is at least 1", config->threads);
-    if (config->precision < YS_ENGINE_F64 || config->precision > YS_ENGINE_BF16)
-        return ys_fail(YS_EINVAL, "precision is %d; it is YS_ENGINE_F64, _F32 or _BF16", (int)config->precision);
-    return config->training ? ys_optimizer_check(&config->optimizer) : YS_OK;
-}
-
-/** Whether the node reads the value as tokens. */
-static bool reads_tokens(const struct ys_node *node, int value)
-{
-    return (node->op == YS_OP_EMBEDDING && node->in[0] == value) || ys_node_tokens(node) == value;
-}
-
-static ys_status check_graph(const struct ys_graph *graph, bool input_gradient)
-{
-    const struct ys_value *output = &graph->values[graph->output];
-    for (size_t i = 0; i < graph->input_count; i++) {
-        const struct ys_value *input = &graph->values[graph->inputs[i]];
-        if (input->dtype != YS_U8 && input->dtype != YS_I32 && input->dtype != YS_F32)
-            return ys_fail(YS_EUNSUPPORTED, "input %s is %s; the built-in engine takes U8, I32 and F32", input->name,
-                           ys_dtype_name(input->dtype));
-    }
-    for (size_t i = 0; input_gradient && i < graph->node_count; i++)
-        if (reads_tokens(&graph->nodes[i], graph->inputs[0]))
-            return ys_fail(YS_EUNSUPPORTED, "input %s: tokens have no gradient", graph->values[graph->inputs[0]].name);
-    if ((graph->target == YS_TARGET_CLASS && output->rank != 2) || output->producer < 0)
-        return ys_fail(YS_EUNSUPPORTED, "output %s has %zu dimensions; logits have 2", output->name, output->rank);
-    return YS_OK;
-}
-
-/** cache_positions: 0 without a cache. */
+/** cache_positions: 0 without a cache; scales: NULL for a network that is not quantised. */
 static ys_status open_engine(const struct ys_graph *graph, const struct ys_engine_config *config,
-                             int64_t cache_positions, struct ys_engine **engine)
+                             const struct ys_scales *scales, int64_t cache_positions, struct ys_engine **engine)
 {
-    YS_TRY(check_config(config));
-    YS_TRY(check_graph(graph, config->input_gradient));
+    YS_TRY(ys_open_check_config(config));
+    YS_TRY(ys_open_check_graph(graph, config->input_gradient));
     struct ys_engine *e = ys_alloc(1, sizeof *e);
     if (!e)
         return ys_out_of_memory();
@@ -93,7 +61,9 @@ static ys_status open_engine(const struct ys_graph *graph, const struct ys_engin
                                   .exchange = &e->exchange};
     e->low.only_inputs = config->input_gradient && !config->training;
     e->low.config.training |= e->low.only_inputs;
-    ys_status status = ys_lower_choose(graph, config, &e->backend);
+    ys_status status = scales ? ys_quantised_begin(&e->low, scales) : YS_OK;
+    if (status == YS_OK)
+        status = ys_lower_choose(graph, config, scales && scales->rule.kind != YS_QUANT_WEIGHTS, &e->backend);
     if (status == YS_OK)
         status = ys_lower_graph(&e->low, e->backend);
     if (status != YS_OK) {
@@ -111,7 +81,13 @@ static ys_status open_engine(const struct ys_graph *graph, const struct ys_engin
 
 int ys_engine_open_graph(const struct ys_graph *graph, const struct ys_engine_config *config, struct ys_engine **engine)
 {
-    return open_engine(graph, config, 0, engine);
+    return open_engine(graph, config, NULL, 0, engine);
+}
+
+int ys_engine_open_quantised(const struct ys_graph *folded, const struct ys_engine_config *config,
+                             const struct ys_scales *scales, struct ys_engine **engine)
+{
+    return open_engine(folded, config, scales, 0, engine);
 }
 
 int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_config *config, int64_t positions,
@@ -123,7 +99,7 @@ int ys_engine_open_cached(const struct ys_graph *graph, const struct ys_engine_c
     if (ys_graph_positions(graph) > positions)
         return ys_fail(YS_EINVAL, "a cache of %lld positions has no room for the %lld of a pass of %s",
                        (long long)positions, (long long)ys_graph_positions(graph), graph->name);
-    return open_engine(graph, config, positions, engine);
+    return open_engine(graph, config, NULL, positions, engine);
 }
 
 static ys_status open_owned(struct ys_graph *graph_taken, const struct ys_engine_config *config,
@@ -340,13 +316,16 @@ static ys_status set_flat(struct ys_engine *e, int buffer, size_t param, enum ys
     YS_TRY(check_param(e, param));
     YS_TRY(format_size(format, &size));
     size_t count = (size_t)ys_param_elements(&e->low.graph->params[param]);
-    bool is_changed = size != e->low.real_size || ys_param_connections(e->low.graph, param);
+    const bool is_rounded = ys_quantised_rounds(&e->low, param);
+    bool is_changed = is_rounded || size != e->low.real_size || ys_param_connections(e->low.graph, param);
     void *own = is_changed ? ys_alloc(count, e->low.real_size) : NULL;
     if (is_changed && !own)
         return ys_out_of_memory();
     if (own) {
         convert(own, e->low.real_size, values, size, count);
         ys_param_clear_absent(e->low.graph, param, e->low.real_size, own);
+        if (is_rounded)
+            ys_quantised_round(&e->low, param, own);
     }
     ys_status status = enter(e);
     if (status == YS_OK) {

@@ -16,7 +16,13 @@ static enum ys_op lacking(const struct ys_backend *backend, const struct ys_grap
     return YS_OP_COUNT;
 }
 
-ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_config *config,
+/** Whether the network is one that it has, but for single operators: see ys_lower_choose(). */
+static bool has_integers(const struct ys_backend *backend, bool in_integers)
+{
+    return !in_integers || backend->has_integers;
+}
+
+ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_config *config, bool in_integers,
                           const struct ys_backend **backend)
 {
     bool any = !config->backend || strcmp(config->backend, "auto") == 0;
@@ -27,7 +33,7 @@ ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_c
         if (!any && strcmp((*b)->name, config->backend) != 0)
             continue;
         named = *b;
-        if (lacking(*b, graph, config->precision) == YS_OP_COUNT) {
+        if (has_integers(*b, in_integers) && lacking(*b, graph, config->precision) == YS_OP_COUNT) {
             *backend = *b;
             return YS_OK;
         }
@@ -39,6 +45,9 @@ ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_c
         return ys_fail(YS_EINVAL, "there is no back end \"%s\"; \"ref\" is always there", config->backend);
     if (reason)
         return ys_fail(YS_EUNSUPPORTED, "%s", reason);
+    if (!any && !has_integers(named, in_integers))
+        return ys_fail(YS_EUNSUPPORTED, "the back end %s computes nothing in integers: take onednn or ref",
+                       named->name);
     const char *op = ys_op_name(lacking(named, graph, config->precision)),
                *precision = ys_engine_precision_name(config->precision);
     if (any)
@@ -156,7 +165,7 @@ static void find_live(struct ys_lowering *low)
 {
     const struct ys_graph *g = low->graph;
     for (size_t v = 0; v < g->value_count; v++)
-        low->value_reader[v] = low->value[v] = low->gradient[v] = -1;
+        low->value_reader[v] = low->value[v] = low->integer[v] = low->gradient[v] = -1;
     low->value_reads[g->output] = 1;
     for (size_t i = g->node_count; i-- > 0;) {
         const struct ys_node *node = &g->nodes[i];
@@ -193,6 +202,7 @@ static ys_status make_tables(struct ys_lowering *low)
     low->value_reads = ys_alloc(values, sizeof *low->value_reads);
     low->value_reader = ys_alloc(values, sizeof *low->value_reader);
     low->value = ys_alloc(values, sizeof *low->value);
+    low->integer = ys_alloc(values, sizeof *low->integer);
     low->carried = ys_alloc(nodes, sizeof *low->carried);
     low->cached = ys_alloc(nodes, sizeof *low->cached);
     low->gradient = ys_alloc(values, sizeof *low->gradient);
@@ -202,7 +212,7 @@ static ys_status make_tables(struct ys_lowering *low)
     low->ranges = ys_alloc(params, sizeof *low->ranges);
     if (!low->node_live || !low->value_gradient || !low->value_reads || !low->value_reader || !low->value ||
         !low->gradient || !low->carried || !low->cached || !low->param_offset || !low->param_size || !low->ranges ||
-        !low->param_given)
+        !low->param_given || !low->integer)
         return ys_out_of_memory();
     low->real_size = low->config.precision == YS_ENGINE_F64 ? sizeof(double) : sizeof(float);
     low->logits = low->loss = low->cotangent = low->input_gradient = low->weights = low->gradients = low->state1 =
@@ -374,6 +384,8 @@ void ys_lower_fini(struct ys_lowering *low, const struct ys_backend *backend)
     ys_free(low->value_reads);
     ys_free(low->value_reader);
     ys_free(low->value);
+    ys_free(low->integer);
+    ys_quant_plan_fini(&low->quant);
     ys_free(low->gradient);
     ys_free(low->carried);
     ys_free(low->cached);

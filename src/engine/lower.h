@@ -4,8 +4,9 @@
 
 #include "engine/backend.h"
 
-/** The back end of that name (NULL or "auto": the first) that can run the graph in that precision. */
-ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_config *config,
+/** The back end of that name (NULL or "auto": the first) that can run the graph in that precision; `in_integers`: also
+ * those of its nodes that are quantised. */
+ys_status ys_lower_choose(const struct ys_graph *graph, const struct ys_engine_config *config, bool in_integers,
                           const struct ys_backend **backend) YS_MUST_CHECK;
 
 /** Lowers low->graph with low->config into low->program (both set by the caller, the program empty) and plans it. On

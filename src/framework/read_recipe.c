@@ -4,6 +4,7 @@
 #include "base/json/shared_words.h"
 #include "base/mem.h"
 #include "base/nearest_name.h"
+#include "framework/knobs.h"
 #include "framework/own_settings.h"
 #include "job/ini.h"
 
@@ -39,6 +40,7 @@ void ys_recipe_free(struct ys_recipe *recipe)
     free_texts(recipe->env);
     ys_json_free(recipe->options);
     ys_json_free(recipe->own);
+    ys_list_fini(&ys_knob_record, &recipe->knobs);
     ys_free(recipe);
 }
 
@@ -154,11 +156,11 @@ static ys_status set_kind(struct ys_recipe *recipe, const struct ys_ini_entry *e
                            : ys_ini_fail(&entry->value_place, "kind = %s: write tool, or leave it away", entry->value);
 }
 
-static const char *const keys[] = {
-    "name",         "title",        "program", "adapter",  "uses",      "versions",     "python",
-    "requirements", "index",        "get",     "limits",   "download",  "disk",         "no_work",
-    "double",       "model_format", "modes",   "env.NAME", "opt.NAME",  "own.DATA.KEY", "unpinned",
-    "elsewhere",    "also",         "kind",    "forms",    "converter", "convert",      NULL};
+static const char *const keys[] = {"name",     "title",        "program",  "adapter",      "uses",   "versions",
+                                   "python",   "requirements", "index",    "get",          "limits", "download",
+                                   "disk",     "no_work",      "double",   "model_format", "modes",  "env.NAME",
+                                   "opt.NAME", "own.DATA.KEY", "unpinned", "elsewhere",    "also",   "kind",
+                                   "forms",    "converter",    "convert",  "tune.KNOB",    NULL};
 
 static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
@@ -223,6 +225,8 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
         return set_option(recipe->options, entry);
     if (strncmp(entry->key, "own.", 4) == 0)
         return ys_own_set(recipe->own, entry);
+    if (strncmp(entry->key, "tune.", 5) == 0)
+        return ys_knob_add(entry, entry->key + 5, true, &recipe->knobs);
     if (strncmp(entry->key, "env.", 4) == 0 && entry->key[4]) {
         char *pair = ys_format("%s=%s", entry->key + 4, entry->value);
         add_text(&recipe->env, pair);
@@ -324,6 +328,7 @@ static ys_status check(const struct ys_recipe *recipe)
         return ys_fail(YS_EFORMAT,
                        "%s: an adapter needs versions, python and requirements, or versions and get, or uses = RECIPE",
                        recipe->path);
+    YS_TRY(ys_knobs_check(recipe->path, &recipe->knobs, recipe->options));
     return check_env(recipe);
 }
 

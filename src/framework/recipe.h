@@ -2,7 +2,7 @@
 #ifndef YS_FRAMEWORK_RECIPE_H
 #define YS_FRAMEWORK_RECIPE_H
 
-#include "base/json/json.h"
+#include "base/json/record.h"
 #include "base/modes.h"
 #include "base/status.h"
 #include <stdbool.h>
@@ -37,6 +37,7 @@ struct ys_recipe {
     char **env;                   /* "NAME=value", ended by NULL */
     ys_json *options;             /* as in struct ys_framework */
     ys_json *own;                 /* defaults by data set, see framework/own_settings.h */
+    struct ys_list knobs;         /* struct ys_knob of framework/knobs.h, with its options by their names alone */
 };
 
 /** What is meant by the `spec` that a user wrote, new: with the name that a recipe has, where its key `also` or another

@@ -295,18 +295,6 @@ static void finish_attack(ys_json *keys)
         ys_json_set(keys, of_attacks[i], ys_json_null());
 }
 
-/* Whether a mode is of same weights alone. */
-static bool needs_same(const char *mode)
-{
-    return strcmp(mode, "attack") == 0 || strcmp(mode, "size") == 0;
-}
-
-/* The mode whose keys say something: of what needs the same weights that of training, in which they come about. */
-static const char *mode_of_keys(const char *mode)
-{
-    return needs_same(mode) ? "train" : mode;
-}
-
 /* Makes null what says nothing in the trial's mode, or in its way to compare, and says the optimizer's numbers. A trial
  * of same weights answers requests, or an attack's questions, and its keys of training say how the weights come about.
  * `has_ranks`: they are given, and not usual. */
@@ -314,7 +302,7 @@ static ys_status finish_keys(ys_json *keys, bool has_ranks)
 {
     const char *compare = ys_json_get_text(keys, "compare", "");
     const int asked = ys_name_find(&ys_modes, ys_json_get_text(keys, "mode", ""));
-    const char *said = ys_name_of(&ys_modes, asked), *mode = mode_of_keys(said);
+    const char *said = ys_name_of(&ys_modes, asked), *mode = ys_mode_of_keys(said);
     struct ys_job_optimizer optimizer;
     for (const struct ys_option *option = ys_options(); option->name; option++)
         if ((option->mode && strcmp(option->mode, mode) != 0) ||
@@ -322,7 +310,8 @@ static ys_status finish_keys(ys_json *keys, bool has_ranks)
             ys_json_set(keys, option->name, ys_json_null());
     if (strcmp(compare, "same-weights") == 0) {
         ys_json_set(keys, "eval_every", ys_json_null());
-        ys_json_set_string(keys, "mode", needs_same(said) ? said : "infer");
+        ys_json_set(keys, "until", ys_json_null());
+        ys_json_set_string(keys, "mode", ys_mode_needs_same(said) ? said : "infer");
     }
     finish_attack(keys);
     YS_TRY(finish_ranks(keys, has_ranks));
@@ -434,6 +423,27 @@ static ys_status fill_trial(const struct expansion *expansion, const struct grid
     return finish_keys(keys, find_dimension(grid, "ranks") != NULL);
 }
 
+/* A target is looked at in checkpoints that lie on this host. */
+static ys_status check_until(const struct grid *grid, const ys_json *keys)
+{
+    const char *until = ys_json_get_text(keys, "until", NULL), *section = grid->section->name;
+    const struct dimension *given = find_dimension(grid, "until");
+    if (!until || !given)
+        return YS_OK;
+    const struct ys_ini_place *place = &given->setting->value_place;
+    if (ys_json_type_of(ys_json_get(keys, "eval_every")) == YS_JSON_NULL)
+        return ys_ini_fail(place,
+                           "until = %s looks at checkpoints, and section [%s] has none: write eval_every = STEPS, from "
+                           "one to the next",
+                           until, section);
+    if (ys_json_type_of(ys_json_get(keys, "nodes")) != YS_JSON_NULL)
+        return ys_ini_fail(place,
+                           "until = %s looks at checkpoints while a run stands still, and those of several hosts lie "
+                           "on others: remove nodes from section [%s], or write until = none",
+                           until, section);
+    return YS_OK;
+}
+
 /* What only two keys together can have wrong. */
 static ys_status check_point(const struct grid *grid, const ys_json *keys)
 {
@@ -446,6 +456,7 @@ static ys_status check_point(const struct grid *grid, const ys_json *keys)
                            "steps = 0 trains nothing, which only compare = same-weights can do: write 1 or more");
     if (!text)
         return YS_OK; /* the trial does not train */
+    YS_TRY(check_until(grid, keys));
     YS_TRY(ys_job_optimizer_parse(text, &optimizer));
     double momentum = ys_json_get_number(keys, "momentum", 0);
     ys_status status = ys_job_optimizer_check(&optimizer, momentum);
@@ -502,163 +513,9 @@ static ys_status expand_grid(struct expansion *expansion, struct grid *grid)
     return YS_OK;
 }
 
-/* The text of a key that is no axis, its default where the section does not give it. */
-static const char *section_text(const struct expansion *expansion, const struct ys_section *section, const char *key)
-{
-    const struct ys_setting *given = ys_layer_find(&section->all, key);
-    return given ? ys_json_text(given->values[0], "") : ys_json_get_text(expansion->standards, key, "");
-}
-
-/* Whether every model of the section is an ONNX file: what it reads such a file says itself, so that data may be drawn
- * for it. */
-static bool has_files_alone(const struct ys_section *section)
-{
-    const struct ys_setting *models = ys_layer_find(&section->all, "model");
-    for (size_t i = 0; models && i < models->axis.count; i++)
-        if (!ys_model_is_onnx(ys_json_text(models->values[i], "")))
-            return false;
-    return models != NULL;
-}
-
-static ys_status check_required(const struct expansion *expansion, const struct ys_section *section)
-{
-    const struct ys_resolver *resolver = expansion->resolver;
-    const bool own = strcmp(section_text(expansion, section, "compare"), "own") == 0;
-    for (const struct ys_option *option = ys_options(); option->name; option++) {
-        if (!option->required || ys_layer_find(&section->all, option->name))
-            continue;
-        if (own && option->type == YS_OPTION_MODEL)
-            continue; /* the network is one of the framework's defaults */
-        if (option->type == YS_OPTION_DATA && !own && has_files_alone(section))
-            continue; /* rows are drawn: see fill_trial() */
-        if (resolver->has_file)
-            return ys_ini_fail(&section->place, "section [%s] has no %s: write %s = NAME there or in [global]",
-                               section->name, option->name, option->name);
-        return ys_ini_fail(&section->place, "no %s is given: add --%s=NAME, or name a study's file", option->name,
-                           option->name);
-    }
-    return YS_OK;
-}
-
-static bool is_none(const struct ys_setting *setting)
-{
-    return setting->option->none && strcmp(setting->axis.texts[0], setting->option->none) == 0;
-}
-
-/* Refuses what says nothing in the section's mode: how long a run of the other mode is, axes, whose values would all
- * give the same trial, and what changes how requests are answered, which nobody could share with a section of training
- * by accident. */
-static ys_status check_mode(const struct expansion *expansion, const struct ys_section *section)
-{
-    const char *mode = mode_of_keys(section_text(expansion, section, "mode"));
-    const char *const *lengths = ys_mode_of(ys_name_find(&ys_modes, mode))->lengths;
-    for (size_t i = 0; i < section->all.count; i++) {
-        const struct ys_setting *setting = section->all.items[i];
-        const char *key = setting->key, *only = setting->option->mode;
-        if (!only || strcmp(only, mode) == 0)
-            continue;
-        if (ys_mode_of_length(key) != YS_NAME_NONE)
-            return ys_ini_fail(
-                &setting->place,
-                "%s is for mode = %s, and section [%s] has mode = %s: write %s%s%s instead, or mode = %s", key, only,
-                section->name, mode, lengths[0], lengths[1] ? " or " : "", lengths[1] ? lengths[1] : "", only);
-        if (setting->axis.count > 1)
-            return ys_ini_fail(&setting->place,
-                               "%s is for mode = %s, and section [%s] has mode = %s, where its values would all give "
-                               "the same trial: remove it",
-                               key, only, section->name, mode);
-        if (strcmp(only, "infer") == 0 && !is_none(setting))
-            return ys_ini_fail(&setting->place,
-                               "%s is for mode = %s, and section [%s] has mode = %s: remove it, or write mode = %s",
-                               key, only, section->name, mode, only);
-    }
-    return YS_OK;
-}
-
-/* Refuses keys of another way to compare. */
-static ys_status check_compare(const struct expansion *expansion, const struct ys_section *section)
-{
-    const char *compare = section_text(expansion, section, "compare");
-    for (size_t i = 0; i < section->all.count; i++) {
-        const struct ys_setting *setting = section->all.items[i];
-        const char *only = setting->option->compare;
-        if (only && strcmp(only, compare) != 0)
-            return ys_ini_fail(&setting->place, "%s is for compare = %s, and section [%s] has compare = %s: remove it",
-                               setting->key, only, section->name, compare);
-    }
-    const struct ys_setting *mode = ys_layer_find(&section->all, "mode");
-    const bool same = strcmp(compare, "same-weights") == 0;
-    const char *word = section_text(expansion, section, "mode");
-    if (same && strcmp(word, "infer") == 0)
-        return ys_ini_fail(&mode->place,
-                           "section [%s] has compare = same-weights, which trains the weights first and then answers "
-                           "requests: leave mode = infer out",
-                           section->name);
-    const struct ys_setting *form = ys_layer_find(&section->all, "form");
-    if (!same && strcmp(word, "size") == 0)
-        return ys_ini_fail(&mode->place,
-                           "mode = size stores the same weights by every framework, and section [%s] has compare = %s: "
-                           "write compare = same-weights",
-                           section->name, compare);
-    if (form && strcmp(word, "size") != 0)
-        return ys_ini_fail(&form->place,
-                           "form is for mode = size, and section [%s] has mode = %s: remove it, or write mode = size",
-                           section->name, word);
-    if (!same && strcmp(word, "attack") == 0)
-        return ys_ini_fail(&mode->place,
-                           "mode = attack asks every framework for the gradients of the same weights, and section [%s] "
-                           "has compare = %s: write compare = same-weights, or attack = WORDS without a mode",
-                           section->name, compare);
-    if (strcmp(word, "attack") == 0 && !ys_layer_find(&section->all, "attack"))
-        return ys_ini_fail(&mode->place, "section [%s] has mode = attack and says no attack: write attack = pgd(0.1)",
-                           section->name);
-    return YS_OK;
-}
-
-/* Refuses attacks on weights that are not there, and a word on attacks without one. */
-static ys_status check_attack(const struct expansion *expansion, const struct ys_section *section)
-{
-    const struct ys_setting *attack = ys_layer_find(&section->all, "attack");
-    const bool attacks = attack && !is_none(attack);
-    if (attacks && strcmp(section_text(expansion, section, "mode"), "infer") == 0)
-        return ys_ini_fail(&attack->place,
-                           "attack is of trained weights, and section [%s] has mode = infer, which trains none: remove "
-                           "it, or write attack = none",
-                           section->name);
-    if (attacks && strcmp(section_text(expansion, section, "compare"), "same-weights") == 0 &&
-        strcmp(section_text(expansion, section, "mode"), "attack") != 0)
-        return ys_ini_fail(&attack->place,
-                           "attack is of the weights that each framework has trained, and section [%s] has compare = "
-                           "same-weights, where all have the same: remove it, or write attack = none",
-                           section->name);
-    const bool is_same = strcmp(section_text(expansion, section, "compare"), "same-weights") == 0;
-    const struct ys_setting *transfer = ys_layer_find(&section->all, "attack.transfer");
-    if (attacks && transfer && is_same && strcmp(ys_json_text(transfer->values[0], ""), "on") == 0)
-        return ys_ini_fail(&transfer->place,
-                           "attack.transfer shows what was made on one trial's weights to another's, and section [%s] "
-                           "has compare = same-weights, where all have the same: remove it, or write attack.transfer = "
-                           "off",
-                           section->name);
-    const struct ys_setting *twins = ys_layer_find(&section->all, "attack.twins");
-    if (attacks && twins && is_same && ys_json_integer(twins->values[0], 0) > 0)
-        return ys_ini_fail(&twins->place,
-                           "attack.twins is of trainings that rounding sets apart, and section [%s] has compare = "
-                           "same-weights, where all have the same: remove it, or write attack.twins = 0",
-                           section->name);
-    for (size_t i = 0; !attack && i < section->all.count; i++)
-        if (strncmp(section->all.items[i]->key, "attack.", strlen("attack.")) == 0)
-            return ys_ini_fail(&section->all.items[i]->place,
-                               "%s is of attacks, and section [%s] has none: remove it, or write attack = pgd(0.1)",
-                               section->all.items[i]->key, section->name);
-    return YS_OK;
-}
-
 static ys_status expand_section(struct expansion *expansion, const struct ys_section *section)
 {
-    YS_TRY(check_required(expansion, section));
-    YS_TRY(check_compare(expansion, section));
-    YS_TRY(check_mode(expansion, section));
-    YS_TRY(check_attack(expansion, section));
+    YS_TRY(ys_section_check(expansion->resolver, expansion->standards, section));
     const struct ys_setting *frameworks = ys_layer_find(&section->all, "framework");
     int64_t kept_before = expansion->kept;
     struct grid *grid = ys_alloc(1, sizeof *grid);

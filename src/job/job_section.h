@@ -100,6 +100,15 @@ ys_status ys_forms_expand(const struct ys_job_hooks *hooks, const char *framewor
 ys_status ys_forms_finish(const struct ys_job_hooks *hooks, const char *framework, ys_json *keys,
                           char **unsupported) YS_MUST_CHECK;
 
+/** Whether a mode is of same weights alone. */
+bool ys_mode_needs_same(const char *mode);
+/** The mode whose keys say something: of what needs the same weights that of training, in which they come about. */
+const char *ys_mode_of_keys(const char *mode);
+/** Refuses keys of a section that say nothing, or do not go together. `standards`: {key: default} of every option that
+ * is resolved. */
+ys_status ys_section_check(const struct ys_resolver *resolver, const ys_json *standards,
+                           const struct ys_section *section) YS_MUST_CHECK;
+
 /** Finds the sections of what was read, and what holds in each. */
 ys_status ys_resolver_find_sections(struct ys_resolver *resolver) YS_MUST_CHECK;
 /** The trials of all sections, as in struct ys_job. `repeat` and `max_runs` are those of the study. */

@@ -174,6 +174,9 @@ static const struct ys_option options[] = {
     {"eval_every", YS_OPTION_WORK, YS_OPTION_INT, .mode = "train", .axis = true, .low = 1, .high = 100000000, .unit = "steps",
      .none = "none",
      .help = "save the weights every so many steps, so that accuracy is known over time; the end is always evaluated"},
+    {"until", YS_OPTION_WORK, YS_OPTION_GOAL, .mode = "train", .axis = true, .none = "none",
+     .help = "end where the weights of a checkpoint (eval_every, which it needs) are worth so much on the test rows; steps or "
+             "epochs are then the limit, over which a schedule is laid, and a run that gets there without is not_converged"},
     {"attack", YS_OPTION_WORK, YS_OPTION_ATTACK, .none = "none",
      .help = "what trained weights have to withstand: where an EPS stands no pixel changes by more than it, of [0, 1] before the "
              "network's own normalize; deepfool, cw and ddn look for the smallest change (L2), jsma for the fewest pixels; corruptions are noise, blur, "

@@ -34,6 +34,7 @@ enum ys_option_type {
     YS_OPTION_SCHEDULE,  /* constant, step(30, 0.1); string, equal for equal schedules */
     YS_OPTION_OPTIMIZER, /* sgd, adam(0.9, 0.99, 1e-8); string, equal for equal optimizers */
     YS_OPTION_LOSS,      /* auto, nll, softmax_cross_entropy(0.1); string, equal for equal losses */
+    YS_OPTION_GOAL,      /* accuracy >= 98 %; string, equal for equal targets */
     YS_OPTION_MODEL,     /* a name that ys_model_find() knows, or a graph's file; string, of a file its absolute path */
     YS_OPTION_DATA,      /* a name of ys_data_sources(), or images; string, of images their absolute path */
     YS_OPTION_ATTACK,    /* fgsm(0.1) pgd(8/255); string, equal for equal attacks */

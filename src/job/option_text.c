@@ -4,6 +4,7 @@
 #include "job/optimizer.h"
 #include "job/option.h"
 #include "job/schedule.h"
+#include "job/goal.h"
 #include "robust/attack.h"
 
 #include <stdio.h>
@@ -18,9 +19,10 @@ _Static_assert(sizeof group_names / sizeof group_names[0] == YS_OPTION_GROUP_COU
 static const char *const group_titles[] = {"Study keys (before the first section)", "Work keys", "Machine keys",
                                            "Observation keys"};
 
-static const char *const type_names[] = {
-    "integer",   "real", "share", "bool", "word",   "name",  "path",  "duration",  "size",    "cpus", "schedule",
-    "optimizer", "loss", "model", "data", "attack", "curve", "hosts", "framework", "exclude", "env",  "opt"};
+static const char *const type_names[] = {"integer", "real",      "share",   "bool", "word",     "name",
+                                         "path",    "duration",  "size",    "cpus", "schedule", "optimizer",
+                                         "loss",    "target",    "model",   "data", "attack",   "curve",
+                                         "hosts",   "framework", "exclude", "env",  "opt"};
 _Static_assert(sizeof type_names / sizeof type_names[0] == YS_OPTION_TYPE_COUNT, "a type lacks its name");
 
 static void print_range(const struct ys_option *option, const char *unit, double scale, struct ys_buf *out)
@@ -86,6 +88,7 @@ void ys_option_print_values(const struct ys_option *option, struct ys_buf *out)
         [YS_OPTION_NAME] = "a name of at most 64 letters, digits, _ - and .",
         [YS_OPTION_PATH] = "a path",
         [YS_OPTION_CPUS] = "a list of CPUs as 0-3,5 (each once, 0 to 4095)",
+        [YS_OPTION_GOAL] = ys_goal_forms,
         [YS_OPTION_MODEL] = "the name of a model, FILE.json or FILE.onnx",
         [YS_OPTION_DATA] = "the name of a data set, FOLDER or FILE.csv of images",
         [YS_OPTION_CURVE] = "numbers of 0 to 1 apart by blanks, as 0.05 8/255",

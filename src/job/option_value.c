@@ -10,6 +10,7 @@
 #include "job/optimizer.h"
 #include "job/option.h"
 #include "job/schedule.h"
+#include "job/goal.h"
 #include "robust/attack.h"
 
 #include <errno.h>
@@ -222,7 +223,12 @@ static ys_status print_form(enum ys_option_type type, const char *text, struct y
     struct ys_schedule schedule;
     struct ys_job_optimizer optimizer;
     struct ys_job_loss loss;
+    struct ys_goal goal;
     switch (type) {
+    case YS_OPTION_GOAL:
+        YS_TRY(ys_goal_parse(text, &goal));
+        ys_goal_print(&goal, out);
+        return YS_OK;
     case YS_OPTION_SCHEDULE:
         YS_TRY(ys_schedule_parse(text, &schedule));
         ys_schedule_print(&schedule, out);
@@ -409,6 +415,7 @@ ys_status ys_option_parse_in(const char *folder, const struct ys_option *option,
     case YS_OPTION_SCHEDULE:
     case YS_OPTION_OPTIMIZER:
     case YS_OPTION_LOSS:
+    case YS_OPTION_GOAL:
         return parse_form(option->type, key, text, value);
     case YS_OPTION_MODEL:
         if (ys_model_is_file(text))

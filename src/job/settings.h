@@ -68,6 +68,7 @@ struct ys_trial_settings {
     char *loss;
     int precision; /* enum ys_precision */
     int64_t eval_every;
+    char *until;                          /* a target (job/goal.h); NULL: all steps are done */
     char *attack;                         /* words apart by blanks, each with all its numbers (robust/attack.h) */
     int64_t attack_rows, attack_restarts; /* keys "attack.rows" ...; none where nothing attacks, as the next one */
     char *attack_curve;                   /* numbers apart by blanks */

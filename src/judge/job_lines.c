@@ -122,13 +122,14 @@ static ys_status add_settings(const struct ys_recommend_of *of, bool usual, stru
     return YS_OK;
 }
 
-/* {name: value} of options or variables. */
+/* {name: value} of options or variables, as their types are. */
 static void add_named(const char *prefix, const char *of, const ys_json *values, struct ys_list *lines)
 {
+    static const struct ys_option plain = {.name = "", .type = YS_OPTION_PATH};
     for (void *it = ys_json_iter(values); it; it = ys_json_next(values, it)) {
         struct ys_buf line = {0};
         ys_buf_printf(&line, "%s.%s%s%s = ", prefix, of, *of ? "." : "", ys_json_iter_key(it));
-        ys_ini_put_value(&line, ys_json_text(ys_json_iter_value(it), ""));
+        put_value(&plain, ys_json_iter_value(it), &line);
         add_line(&line, lines);
     }
 }
@@ -156,7 +157,7 @@ ys_status ys_recommend_lines(const struct ys_side *side, const struct ys_result_
                                        .env = trial->env,
                                        .framework = framework ? framework->name : NULL,
                                        .version = framework ? framework->version : NULL,
-                                       .seed = side->told.study.seed};
+                                       .seed = side->result.study.seed};
     ys_status status = ys_recommend_lines_of(&of, lines);
     ys_json_free(keys);
     return status;

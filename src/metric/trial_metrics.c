@@ -68,6 +68,26 @@ static int place_of_whole(const struct ys_metric_view_trial *trial, const char *
     return -1;
 }
 
+/* What a run that did not meet its target spent, in a metric of meeting it; NaN: it met it, or the metric is another.
+ */
+static double limit_of(const struct ys_metric_view_run *run, const struct ys_metric_info *info)
+{
+    const int m = ys_compared_place(info->name);
+    return ys_compared_of_target(m) ? run->target_limit[m - YS_TARGET_TIME] : (double)NAN;
+}
+
+/* A run that did not meet its target takes longer to than any that did. */
+static double value_of(const struct ys_metric_view_run *run, const struct ys_metric_info *info, double value,
+                       struct ys_trial_metric *metric)
+{
+    const double limit = limit_of(run, info);
+    if (isnan(limit))
+        return run->ok ? value : (double)NAN;
+    metric->lost++;
+    metric->limit = fmin(metric->limit, limit); /* which passes over NaN */
+    return INFINITY;
+}
+
 /* The values of the runs that are ok and have one, of metric number `place`; why there is none. */
 static void gather(const struct ys_metric_view_trial *trial, size_t place, double *values,
                    struct ys_trial_metric *metric, const char **reason)
@@ -85,7 +105,7 @@ static void gather(const struct ys_metric_view_trial *trial, size_t place, doubl
         if (!run->counted)
             continue;
         const struct ys_run_metric *found = &run->metrics[place];
-        double value = run->ok ? found->value : NAN;
+        const double value = value_of(run, info, found->value, metric);
         while ((int64_t)metric->rounds < run->round)
             add_value(metric, metric->rounds++, NAN, NAN, NAN, NAN);
         add_run(run, place, of_whole, value, metric->rounds++, metric);
@@ -117,6 +137,7 @@ static void say_why(const struct ys_metric_view_trial *trial, const char *reason
 static void make_metric(const struct ys_metric_view_trial *trial, size_t place, double *values,
                         struct ys_trial_metric *metric)
 {
+    metric->limit = NAN;
     const char *reason = NULL; /* why the last run without a value had none */
     gather(trial, place, values, metric, &reason);
     if (metric->n == 0)

@@ -106,3 +106,14 @@ char *ys_noise_say(const ys_json *study)
     ys_record_fini(&ys_noise_record, &noise);
     return text;
 }
+
+size_t ys_noise_rounds(double difference, double margin)
+{
+    struct ys_noise noise;
+    if (read_kept(false, &noise) != YS_OK)
+        return 0;
+    const struct ys_power_seen seen = seen_by(&noise);
+    const size_t rounds = ys_power_rounds(&seen, margin, difference);
+    ys_record_fini(&ys_noise_record, &noise);
+    return rounds;
+}

@@ -39,4 +39,8 @@ ys_status ys_noise_keep(const struct ys_noise *noise, bool by_turns) YS_MUST_CHE
  * (`study` of struct ys_job): new; NULL where nothing fresh was kept or the runs are too few. */
 char *ys_noise_say(const ys_json *study);
 
+/** How many rounds of runs two trials need that differ by `difference` (as of struct ys_noise_step), beyond the margin
+ * `margin`, by what was kept and is fresh; 0: nothing was, or even YS_POWER_MOST_ROUNDS are too few. */
+size_t ys_noise_rounds(double difference, double margin);
+
 #endif

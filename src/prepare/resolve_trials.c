@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "graph/model.h"
+#include "job/goal.h"
 #include "job/schedule.h"
 #include "prepare/hosts.h"
 #include "prepare/work.h"
@@ -356,6 +357,40 @@ static ys_status check_attack(struct ys_trial *trial)
     return status == YS_OK ? YS_OK : ys_fail_in(status, "attack: %s with %s", keys->model, trial->data->name);
 }
 
+/* Whether what its network's weights are worth tells that metric. */
+static ys_status check_until(const struct ys_trial *trial)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    struct ys_graph *graph = NULL;
+    struct ys_goal goal;
+    if (!keys->until)
+        return YS_OK;
+    YS_TRY(ys_goal_parse(keys->until, &goal));
+    YS_TRY(ys_work_graph(trial, &graph));
+    const bool has_classes = graph->target != YS_TARGET_VECTOR;
+    ys_graph_free(graph);
+    const bool is_mean =
+        keys->loss && (strcmp(keys->loss, "softmax_cross_entropy") == 0 || strcmp(keys->loss, "nll") == 0);
+    if (goal.metric == YS_GOAL_ACCURACY && !has_classes)
+        return ys_fail(YS_EINVAL, "until = %s: the rows of %s have numbers and no class: write until = test_loss <= X",
+                       keys->until, trial->data->name);
+    if (goal.metric == YS_GOAL_BITS_PER_TOKEN &&
+        (trial->positions == YS_FIELD_NONE || trial->positions <= 0 || !is_mean))
+        return ys_fail(YS_EINVAL,
+                       "until = %s: bits are of networks that have a class for each position, by the mean of -log p: "
+                       "write until = accuracy >= X or test_loss <= X",
+                       keys->until);
+    return YS_OK;
+}
+
+int64_t ys_trial_looks(const struct ys_trial *trial)
+{
+    const struct ys_trial_settings *keys = &trial->record.keys;
+    if (!keys->until || keys->eval_every < 1 || trial->steps < 1)
+        return YS_FIELD_NONE;
+    return (trial->steps - 1) / keys->eval_every + 1;
+}
+
 /* What the trial's data and numbers make of its work. YS_EINVAL: they do not go together, whatever the framework. */
 static ys_status resolve_point(struct ys_trial *trial)
 {
@@ -374,6 +409,7 @@ static ys_status resolve_point(struct ys_trial *trial)
                        (long long)rows, (long long)keys->ranks, trial->data->name, (long long)trial->data->train_count);
     YS_TRY(ys_work_resolve(trial));
     YS_TRY(check_attack(trial));
+    YS_TRY(check_until(trial));
     if (ys_trial_same_weights(trial))
         YS_TRY(resolve_same_weights(trial));
     YS_TRY(ys_job_steps(keys, trial->data->train_count, &trial->steps));
@@ -458,9 +494,11 @@ static ys_status resolve_one(struct ys_trial_set *set, struct ys_trial *trial, c
     YS_TRY(pick_cpus(trial));
     YS_TRY(ys_framework_find(keys->framework, recipe_dirs, &trial->framework));
     describe_framework(trial);
-    if (keys->attack && trial->framework->no_work) {
-        cannot_run(trial, YS_RUN_UNSUPPORTED, "attack: this framework does no work, and has no weights to attack",
-                   NULL);
+    const char *no_work = keys->attack  ? "attack: this framework does no work, and has no weights to attack"
+                          : keys->until ? "until: this framework does no work, and meets no target"
+                                        : NULL;
+    if (no_work && trial->framework->no_work) {
+        cannot_run(trial, YS_RUN_UNSUPPORTED, no_work, NULL);
         trial->impossible = true;
     }
     return YS_OK;

@@ -68,6 +68,8 @@ struct ys_model_feed ys_trial_feed(const struct ys_trial_settings *keys);
 bool ys_trial_can_run(const struct ys_trial *trial);
 /** How many requests a run of mode infer answers; 0 of a training. */
 int64_t ys_trial_requests(const struct ys_trial *trial);
+/** How often the weights of a run with a target are evaluated, at most; YS_FIELD_NONE: it has none. */
+int64_t ys_trial_looks(const struct ys_trial *trial);
 /** A time limit of a trial in seconds; 0: none. */
 double ys_trial_limit_s(double key);
 /** Whether it predicts with weights that the built-in engine trained: compare = same-weights. */

@@ -497,3 +497,31 @@ ys_json *ys_host_cpus_between(const struct ys_host_cpu_counters *before, const s
     }
     return made;
 }
+
+/* What is unknown stays so. */
+static void move(double *before, double from, double to)
+{
+    if (*before >= 0 && to > from)
+        *before += to - from;
+}
+
+void ys_host_leave_out(struct ys_host_counters *before, const struct ys_host_counters *from,
+                       const struct ys_host_counters *to)
+{
+    before->t_ns += to->t_ns - from->t_ns;
+    move(&before->busy_s, from->busy_s, to->busy_s);
+    move(&before->steal_s, from->steal_s, to->steal_s);
+    move(&before->memory_stalled_s, from->memory_stalled_s, to->memory_stalled_s);
+    move(&before->throttled_s, from->throttled_s, to->throttled_s);
+    if (before->swapped_bytes >= 0 && to->swapped_bytes > from->swapped_bytes)
+        before->swapped_bytes += to->swapped_bytes - from->swapped_bytes;
+}
+
+void ys_host_leave_out_cpus(struct ys_host_cpu_counters *before, const struct ys_host_cpu_counters *from,
+                            const struct ys_host_cpu_counters *to)
+{
+    before->t_ns += to->t_ns - from->t_ns;
+    move(&before->busy_s, from->busy_s, to->busy_s);
+    move(&before->steal_s, from->steal_s, to->steal_s);
+    move(&before->throttled_s, from->throttled_s, to->throttled_s);
+}

@@ -75,6 +75,12 @@ void ys_host_count_cpus(const int64_t *cpus, size_t count, struct ys_host_cpu_co
  * ones null. New object; NULL without memory. */
 ys_json *ys_host_cpus_between(const struct ys_host_cpu_counters *before, const struct ys_host_cpu_counters *after);
 
+/** Moves `before` so that what happened between the two others is in no difference to it. */
+void ys_host_leave_out(struct ys_host_counters *before, const struct ys_host_counters *from,
+                       const struct ys_host_counters *to);
+void ys_host_leave_out_cpus(struct ys_host_cpu_counters *before, const struct ys_host_cpu_counters *from,
+                            const struct ys_host_cpu_counters *to);
+
 /** Its oom_kills alone, for less. */
 int64_t ys_host_oom_kills(void);
 /** What happened between the two: {"seconds", "steal_s", "steal_share" (of all CPU time that could be had), "busy_s",

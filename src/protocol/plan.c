@@ -98,6 +98,7 @@ static const struct ys_field plan_fields[] = {
     SAYS(onnx, YS_FIELD_TEXT, LACKS, "path of graph and weights in one, for frameworks that read ONNX"),
     YS_FIELD_OF(struct ys_plan, converted, YS_FIELD_OBJECT_OWNED, &ys_plan_converted_record, LACKS,
                 "graph and weights in one, as the framework's converter made it"),
+    SAYS(scales, YS_FIELD_TEXT, LACKS, "path of the scales that the network is quantised with"),
     YS_FIELD_OF(struct ys_plan, stored, YS_FIELD_OBJECT_OWNED, &stored_record, LACKS,
                 "that the network is loaded from"),
     SAYS(state, YS_FIELD_TEXT, LACKS, "path of what the optimizer begins with, of the built-in engine alone"),

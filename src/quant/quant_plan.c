@@ -71,8 +71,8 @@ static bool follows(const struct ys_node *node)
     const enum ys_op op = node->op;
     if (op == YS_OP_ADD)
         return node->in_count == 2 && !node->broadcast;
-    return is_joinable(node) || op == YS_OP_AVERAGEPOOL || op == YS_OP_GLOBAL_AVERAGEPOOL || op == YS_OP_CONCAT ||
-           is_passing(op);
+    return is_joinable(node) || op == YS_OP_AVERAGEPOOL || op == YS_OP_GLOBAL_AVERAGEPOOL ||
+           (op == YS_OP_CONCAT && node->axis == 1) || is_passing(op);
 }
 
 static void plan_integer(const struct ys_graph *graph, size_t index, struct ys_quant_plan *plan)

@@ -36,14 +36,14 @@ static void put_done(struct summary *page, bool is_whole)
 {
     const struct ys_view *view = &page->view;
     struct ys_buf text = {0}, title = {0};
-    ys_text_clean(&text, ys_view_or(view->study.name, "study"), false);
+    ys_text_clean(&text, ys_view_or(view->study->name, "study"), false);
     ys_section_title(&title, view);
     ys_buf_printf(&text, ": %s", ys_buf_text(&title));
     if (is_whole && view->rounds == view->repeat)
         ys_buf_printf(&text, ", %s", ys_label_plural(view->rounds, "round").text);
     else if (is_whole)
         ys_buf_printf(&text, ", %lld of %s", (long long)view->rounds, ys_label_plural(view->repeat, "round").text);
-    const char *started = ys_view_or(view->study.started, "");
+    const char *started = ys_view_or(view->study->started, "");
     if (ys_text_width(ys_buf_text(&text)) + 12 <= page->width && strspn(started, "0123456789-") == 10)
         ys_buf_printf(&text, ", %.10s", started);
     ys_buf_puts(page->out, page->colour ? "\x1B[1m" : "");
@@ -79,9 +79,9 @@ struct columns {
 
 static struct columns choose_columns(const struct summary *page)
 {
-    static const char *const wanted[] = {"stored_bytes",    "runtime_bytes",      "accuracy",
-                                         "robust_accuracy", "corrupted_accuracy", "bits_per_token",
-                                         "latency_p50_s",   "latency_p99_s",      "rss_peak_bytes"};
+    static const char *const wanted[] = {"stored_bytes",    "runtime_bytes",      "time_to_target_s", "accuracy",
+                                         "robust_accuracy", "corrupted_accuracy", "bits_per_token",   "latency_p50_s",
+                                         "latency_p99_s",   "rss_peak_bytes"};
     const struct ys_view *view = &page->view;
     struct columns columns = {.relative = ys_answer_compares(view)};
     const bool tokens = ys_view_is_known(view, "bits_per_token");

@@ -80,6 +80,8 @@ void ys_html_agreement(struct ys_buf *out, const struct ys_view *view);
 void ys_html_formats(struct ys_buf *out, const struct ys_view *view);
 /** What attacks did, with the accuracy that is left drawn against the change. */
 void ys_html_sizes(struct ys_buf *out, const struct ys_view *view);
+/** What it took to meet a target. */
+void ys_html_targets(struct ys_buf *out, const struct ys_view *view);
 void ys_html_robustness(struct ys_buf *out, const struct ys_view *view);
 /* and figures for a grid of them (<div class="charts">). */
 void ys_html_latency_chart(struct ys_buf *out, const struct ys_view *view);

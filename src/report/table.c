@@ -209,9 +209,9 @@ static void put_comparisons_of(struct page *page, const char *metric)
 /** The comparisons that most readers came for; the report has all of them. */
 static bool is_shown(const char *metric)
 {
-    static const char *const shown[] = {"rate_per_s",       "latency_p50_s",      "latency_p99_s",
-                                        "accuracy",         "bits_per_token",     "robust_accuracy",
-                                        "perturbation_p50", "corrupted_accuracy", "rss_peak_bytes"};
+    static const char *const shown[] = {"rate_per_s",     "latency_p50_s",    "latency_p99_s",    "accuracy",
+                                        "bits_per_token", "robust_accuracy",  "perturbation_p50", "corrupted_accuracy",
+                                        "rss_peak_bytes", "time_to_target_s", "steps_to_target"};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (strcmp(metric, shown[i]) == 0)
             return true;
@@ -238,9 +238,10 @@ static void put_comparisons(struct page *page)
 static void put_sections(struct page *page)
 {
     static ys_table *const tables[] = {
-        ys_table_feeders,   ys_table_deviations, ys_table_ranks,         ys_table_lasts,       ys_table_agreements,
-        ys_table_formats,   ys_table_attacks,    ys_table_standings,     ys_table_corruptions, ys_table_sizes,
-        ys_table_latencies, ys_table_times,      ys_table_host_warnings, ys_table_warnings,    ys_table_differences};
+        ys_table_feeders,     ys_table_deviations,    ys_table_ranks,    ys_table_lasts,
+        ys_table_agreements,  ys_table_formats,       ys_table_attacks,  ys_table_standings,
+        ys_table_corruptions, ys_table_sizes,         ys_table_targets,  ys_table_latencies,
+        ys_table_times,       ys_table_host_warnings, ys_table_warnings, ys_table_differences};
     put_lines(page, ys_section_study);
     put_lines(page, ys_section_work);
     put_lines(page, ys_section_same);

@@ -145,18 +145,28 @@ static ys_status run_and_judge(struct auditing *a)
     return status;
 }
 
+/* Where the stretch lies: before the target's step, where the run of that round ended there. */
+static ys_status find_stretch(struct auditing *a)
+{
+    const struct ys_series *losses = ys_series_find(&a->timed, "step_loss");
+    struct ys_plan done = a->plan; /* borrows */
+    if (a->trial->record.keys.until && losses && losses->count > 0 && (int64_t)losses->count < done.steps)
+        done.steps = (int64_t)losses->count;
+    return ys_audit_plan(&done, &a->manner);
+}
+
 static ys_status prepare_plan(struct auditing *a)
 {
     YS_TRY(ys_work_plan(&a->work, a->trial, a->study->seed + (uint64_t)a->round, a->folder, &a->plan));
     ys_work_plan_here(a->trial, &a->plan);
-    ys_status status = ys_audit_plan(&a->plan, &a->manner);
+    YS_TRY(find_timed(a));
+    ys_status status = find_stretch(a);
     if (status == YS_ENOTFOUND) {
         a->is_settled = true;
         ys_audit_settle(&a->audit, YS_AUDIT_NONE, ys_error());
         return YS_OK;
     }
     YS_TRY(status);
-    YS_TRY(find_timed(a));
     YS_TRY(find_saves(a));
     return ys_study_find_oracle(a->study);
 }

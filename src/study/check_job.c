@@ -25,7 +25,7 @@
 /* Without a measurement to go by, a run is guessed from its multiply-adds: three passes (forward and twice backward),
  * one where nothing is trained, at this many multiply-adds a second and thread, after this long a start. Rough, and
  * called so. */
-static const double GUESSED_RATE = 2e10, GUESSED_START_S = 3;
+static const double GUESSED_RATE = 2e10, GUESSED_START_S = 3, GUESSED_LOOK_S = 0.1;
 /* Of a model that is stored: a process more, what zstd takes of each byte of it, and eight forward passes of an oracle
  * in double (prepare/stored_run.h), at a tenth of the rate. */
 static const double GUESSED_ZSTD_BYTES_PER_S = 3e6, GUESSED_ORACLE_PASSES = 80;
@@ -55,9 +55,10 @@ static bool alike(const struct ys_trial_record *one, const struct ys_trial_recor
     const struct ys_trial_settings *a = &one->keys, *b = &other->keys;
     return a->mode == b->mode && are_same(a->framework, b->framework) && are_same(a->model, b->model) &&
            are_same(a->data, b->data) && a->batch == b->batch && a->steps == b->steps && a->epochs == b->epochs &&
-           a->requests == b->requests && a->block == b->block && a->threads == b->threads &&
-           a->precision == b->precision && are_same(a->optimizer, b->optimizer) &&
-           (a->mode != YS_MODE_ATTACK || are_attacked_alike(a, b)) && ys_json_equal(one->options, other->options);
+           a->requests == b->requests && a->block == b->block && are_same(a->until, b->until) &&
+           (!a->until || a->eval_every == b->eval_every) && a->threads == b->threads && a->precision == b->precision &&
+           are_same(a->optimizer, b->optimizer) && (a->mode != YS_MODE_ATTACK || are_attacked_alike(a, b)) &&
+           ys_json_equal(one->options, other->options);
 }
 
 /* Two whose weights are the same training. */
@@ -217,6 +218,16 @@ static double guess_attacks_s(const struct ys_trial_set *set, const struct ys_tr
            twins * guess_s((double)trial->multiply_adds, trained, ys_host_cpus_allowed());
 }
 
+/* Of a run with a target each look at it is a forward pass over the rows to test on; and a program's start. */
+static double guess_looks_s(const struct ys_trial *trial)
+{
+    const int64_t looks = ys_trial_looks(trial);
+    if (looks == YS_FIELD_NONE || !trial->data)
+        return 0;
+    return (double)looks * (GUESSED_LOOK_S + (double)trial->multiply_adds * (double)trial->data->test_count /
+                                                 (GUESSED_RATE * ys_host_cpus_allowed()));
+}
+
 static double guess_of_run_s(const struct ys_trial *trial)
 {
     const struct ys_trial_settings *keys = &trial->record.keys;
@@ -228,7 +239,8 @@ static double guess_of_run_s(const struct ys_trial *trial)
                guess_s((double)trial->multiply_adds, GUESSED_ORACLE_PASSES * (double)keys->rows, trial->threads);
     const double requests = (double)ys_trial_requests(trial);
     const double passes = requests > 0 ? requests : 3 * (double)trial->steps;
-    return guess_s((double)trial->multiply_adds, passes * (double)ys_settings_rows(keys), trial->threads);
+    return guess_s((double)trial->multiply_adds, passes * (double)ys_settings_rows(keys), trial->threads) +
+           guess_looks_s(trial);
 }
 
 /* Of the trials of a study together. */

@@ -93,6 +93,7 @@ struct trial_run {
     struct ys_attacked_framework attacked;
     bool stores; /* mode = size: `stored` is open */
     struct ys_stored_run stored;
+    struct ys_until *until; /* its target; NULL: none, or an audit, which goes no farther than the run did */
     /* What it is executed with. */
     struct progress progress;
     struct ys_hosts hosts;
@@ -134,11 +135,16 @@ static ys_status check_run(struct trial_run *one, struct ys_facts *facts)
     if (one->agrees)
         return check_agreement(one, facts);
     struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
-    for (size_t i = 0; i < facts->checkpoints.count; i++)
+    if (one->until)
+        ys_until_look_again(folder, facts);
+    for (size_t i = 0; !one->until && i < facts->checkpoints.count; i++)
         YS_TRY(ys_weights_evaluate(study, trial, work, folder, checkpoints[i].path, &checkpoints[i].weights_bytes,
                                    &checkpoints[i].evaluation));
     YS_TRY(ys_weights_attack(one->study, trial, work, one->round, folder, facts)); /* evaluated, they are gone */
-    return ys_weights_evaluate(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation);
+    YS_TRY(ys_weights_evaluate(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation));
+    if (one->until)
+        ys_until_conclude(one->until, facts);
+    return YS_OK;
 }
 
 struct proven {
@@ -205,6 +211,7 @@ static void specify(struct trial_run *one, bool has_nodes)
         .audit = one->audit,
         .attack = one->attacks ? &one->attacked.asks : NULL,
         .stored = one->stores ? &one->stored.stored : NULL,
+        .until = ys_until_asks(one->until),
         .looks_at_answers = ys_answers_are_audited(study, trial),
         .on_progress = on_progress,
         .context = &one->progress,
@@ -315,11 +322,33 @@ static ys_status check_inputs(const struct trial_run *one, struct ys_facts *fact
     return status;
 }
 
+/* A run that has nothing to do to meet its target measures nothing: the record is then complete. */
+static ys_status open_target(struct trial_run *one, struct ys_run_record *record)
+{
+    char *reason = NULL;
+    if (one->audit)
+        return YS_OK;
+    YS_TRY(ys_until_open(one->study, one->trial, one->work, &one->until));
+    if (one->until)
+        YS_TRY(ys_until_check_start(one->until, &reason));
+    if (!reason)
+        return YS_OK;
+    ys_facts_init(&record->facts);
+    record->has_facts = true;
+    record->facts.status = YS_RUN_UNSUPPORTED;
+    record->facts.stage = YS_STAGE_START;
+    record->facts.round = one->round;
+    record->facts.message = reason;
+    return YS_OK;
+}
+
 /* Where the common weights could not be trained, how that failed is how this run did: the record is then complete. */
 static ys_status prepare(struct trial_run *one, struct ys_run_record *record)
 {
     uint64_t start_ns = ys_time_ns();
     ys_status status = plan_run(one);
+    if (status == YS_OK)
+        status = open_target(one, record);
     if (status == YS_OK)
         status = ys_framework_model_file(one->trial->framework, one->plan);
     const struct ys_inputs inputs = inputs_of(one);
@@ -341,6 +370,7 @@ static void end_one(struct trial_run *one)
 {
     ys_attacked_framework_close(&one->attacked);
     ys_stored_run_close(&one->stored);
+    ys_until_close(one->until);
     ys_agreement_fini(&one->agreement);
     if (one->plan)
         ys_framework_model_file_remove(one->plan);
@@ -501,6 +531,7 @@ static ys_status conclude(struct trial_run *one, int attempt, struct ys_run_reco
     struct ys_facts *facts = &record->facts;
     uint64_t check_ns = ys_time_ns();
     note_work(one->trial, facts);
+    ys_until_tell(one->until, facts);
     if (study->keys.on_disturbance != YS_DISTURBANCE_IGNORE)
         study->round_untold |= ys_disturbed(one->trial->threads, facts) == YS_DISTURBED_UNTOLD;
     ys_plausible(&one->trial->record.keys, &study->peak, facts);

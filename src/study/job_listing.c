@@ -3,8 +3,10 @@
 #include "base/mem.h"
 #include "graph/compose.h"
 #include "graph/op.h"
+#include "job/goal.h"
 
 #include <math.h>
+#include <string.h>
 
 #define FIELD(member, kind, unit, flags, what) YS_FIELD(struct ys_listing_trial, member, kind, unit, flags, what)
 #define COMMON                                                                                                         \
@@ -21,6 +23,10 @@
 
 static const struct ys_field checked[] = {
     COMMON,
+    FIELD(until, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "target of its runs; where there is one"),
+    FIELD(looks, YS_FIELD_INT, "1", YS_FIELD_NULL | YS_FIELD_MAY_LACK, "evaluations of such a run, at most"),
+    FIELD(schedule, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK,
+          "of such a run, laid over all its steps; absent where it is constant"),
     FIELD(known, YS_FIELD_TRUTH, NULL, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "whether run_s was measured before"),
     FIELD(run_s, YS_FIELD_REAL, "s", YS_FIELD_NULL | YS_FIELD_MAY_LACK, "of one run, estimated; of one that can run"),
     FIELD(apart_times, YS_FIELD_REAL, "1", YS_FIELD_NULL | YS_FIELD_MAY_LACK,
@@ -130,6 +136,18 @@ static char *copy_of(const char *text)
     return text ? ys_strdup(text) : NULL;
 }
 
+static void add_target(const struct ys_trial_settings *keys, struct ys_listing_trial *line)
+{
+    struct ys_goal goal;
+    char text[YS_GOAL_TEXT];
+    if (!keys->until || ys_goal_parse(keys->until, &goal) != YS_OK)
+        return;
+    ys_goal_text(&goal, text);
+    line->until = ys_strdup(text);
+    if (keys->schedule && strcmp(keys->schedule, "constant") != 0)
+        line->schedule = ys_strdup(keys->schedule);
+}
+
 void ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, struct ys_listing_trial **line)
 {
     const int64_t requests = ys_trial_requests(trial);
@@ -149,9 +167,11 @@ void ys_listing_add(struct ys_listing *listing, const struct ys_trial *trial, st
         .command = copy_of(trial->record.command),
         .steps = requests ? YS_FIELD_NONE : trial->steps,
         .requests = requests ? requests : YS_FIELD_NONE,
+        .looks = ys_trial_looks(trial),
         .known = YS_NAME_NONE,
         .run_s = NAN,
         .apart_times = NAN,
         .apart_steps = NAN,
     };
+    add_target(&trial->record.keys, *line);
 }

@@ -16,6 +16,9 @@ struct ys_listing_trial {
     char *command;      /* what would help; NULL */
     int64_t steps;      /* of a training, else YS_FIELD_NONE */
     int64_t requests;   /* of mode infer, likewise */
+    char *until;        /* target of its runs, "accuracy >= 98 %"; NULL: they do all steps */
+    int64_t looks;      /* evaluations of a run with a target, at most; else YS_FIELD_NONE */
+    char *schedule;     /* of such a run, laid over all steps; NULL: constant */
     int known;          /* 1: a run like it was measured before, 0: run_s is a guess; YS_NAME_NONE: it cannot run */
     double run_s;       /* estimated seconds of one run; NaN likewise */
     double apart_times; /* how far the speed of its runs as a whole lay from that of their steady part, in the latest

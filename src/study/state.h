@@ -30,6 +30,7 @@ struct ys_study {
     int64_t runs_before;                   /* of earlier sessions */
     struct ys_live live;                   /* one entry a trial, while rounds are run; else empty */
     uint64_t deadline_ns;                  /* of the study's time limit; 0 for none */
+    char *start_below;                     /* initial weights and a target that they do not meet, the last; NULL */
     ys_json *warned;                       /* {warning: true}: said of a framework; NULL: nothing yet */
     bool round_untold;                     /* what a run of the round under way lost nobody knows */
     bool run_failed, proof_failed, out_of_time;

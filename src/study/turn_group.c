@@ -23,6 +23,8 @@ static const char *why_not(const struct ys_trial *trial)
         return "has its rows from a feeder, which would go on for it (input = ring)";
     if (strcmp(keys->input, "own") == 0)
         return "has a loader of its own, which would go on for it (input = own)";
+    if (keys->until)
+        return "ends where its target is met, which others would have to wait for (until)";
     if (keys->nodes != YS_FIELD_NONE)
         return "is on several hosts (nodes)";
     return NULL;

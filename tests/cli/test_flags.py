@@ -15,13 +15,13 @@ class Flags(Case):
                 (["show", "--dry-run"], "`clean`"),
                 (["uninstall", "--from=x", "a"], "--from", "`install`"),
                 (["init", "--format=json"], "init has no flag --format", "`show`"),
-                (["show", "--model=mlp"], "`export`", "`run`, `size`, `check`, `verify`, `bisect` and `doctor` take it")]:
+                (["show", "--model=mlp"], "`export`", "`run`, `size`, `check`, `verify`, `bisect`, `tune` and `doctor` take it")]:
             with self.subTest(arguments):
                 self.refusal(*arguments, words=words)
 
     def test_recipes_are_for_who_reads_recipes(self):
         for what in ("models", "datasets", "metrics", "keys"):
-            self.refusal("list", what, "--recipes=.", words=["--recipes=.: only list frameworks reads recipes"])
+            self.refusal("list", what, "--recipes=.", words=["--recipes=.: only list frameworks and knobs read recipes"])
         self.yardstick("list", "frameworks", "--recipes=.")
 
     def test_a_key_of_a_job_says_who_takes_it(self):
@@ -29,7 +29,7 @@ class Flags(Case):
                                (["report", "--opt.pytorch.compile=on"], "opt.pytorch.compile"), (["export", "--env.A-B=1"], "env.A-B"),
                                (["list", "frameworks", "--batch=3"], "batch")]:
             with self.subTest(arguments):
-                message = self.refusal(*arguments, words=[key + " is a key of a job: `run`, `size`, `check`, `verify`, `bisect` and `doctor` take it"])
+                message = self.refusal(*arguments, words=[key + " is a key of a job: `run`, `size`, `check`, `verify`, `bisect`, `tune` and `doctor` take it"])
                 self.assertNotIn("did you mean", message)
         self.refusal("run", "--include=x", words=["include", "job files only"])
 

@@ -150,7 +150,7 @@ class Names(Case):
     def test_help_has_the_verbs_own_flags_and_two_examples_that_parse(self):
         for verb in re.findall(r"^  yardstick (\w+)", self.yardstick("help")[0], re.M):
             out, _ = self.yardstick("help", verb)
-            self.assertEqual("  --threads  " in out, verb in ("run", "size", "check", "verify", "bisect", "doctor"), verb)
+            self.assertEqual("  --threads  " in out, verb in ("run", "size", "check", "verify", "bisect", "tune", "doctor"), verb)
             self.assertLess(len(out.splitlines()), 50, verb)
             examples = re.sub(r"\n {6}", " ", out.split("\nExamples:\n")[1]).splitlines()
             self.assertEqual(len(examples), 2, verb)

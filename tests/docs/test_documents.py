@@ -86,7 +86,7 @@ class Documents(unittest.TestCase):
         flags = {verb: {own or every for own, every in re.findall(r"^  --([\w.-]+)|--(\w+) \(-", said(verb, "--help"), flags=re.M)} for verb in verbs}
         keys = {key["name"] for key in json.loads(said("list", "keys", "--format=json")) if key["flag"]}
         with_keys = [verb for verb in verbs if "Every key of a study" in said(verb, "--help")]
-        self.assertEqual(with_keys, ["run", "size", "check", "verify", "bisect", "doctor"])
+        self.assertEqual(with_keys, ["run", "size", "check", "verify", "bisect", "tune", "doctor"])
         for verb in with_keys:
             flags[verb] |= keys
         patterns = {verb: ("opt.", "env.") if verb in with_keys or verb == "list" else () for verb in verbs}

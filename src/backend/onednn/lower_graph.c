@@ -141,6 +141,31 @@ static ys_status make_state(struct ys_lowering *low, struct onednn *o)
     return ys_onednn_find_tails(low);
 }
 
+/** Of a quantised network: what nodes in integers make lies in C order where others read it, and none of them applies
+ * an activation that stays in float. */
+static ys_status begin_integers(struct ys_lowering *low)
+{
+    struct onednn *o = low->state;
+    const struct ys_graph *g = low->graph;
+    for (size_t i = 0; i < g->node_count; i++)
+        if (ys_integer_way(low, &g->nodes[i]) != YS_QUANT_IN_FLOAT) {
+            o->nodes[i].fuses_relu = false;
+            YS_TRY(ys_onednn_decide_value(low, g->nodes[i].out[0]));
+        }
+    for (size_t t = 0; t < o->tail_count; t++) {
+        const int producer = g->values[o->tails[t].x].producer;
+        if (producer >= 0 && ys_integer_way(low, &g->nodes[producer]) != YS_QUANT_IN_FLOAT)
+            o->tails[t].in_producer = false;
+    }
+    return YS_OK;
+}
+
+static ys_status decide(struct ys_lowering *low, const struct ys_node *node)
+{
+    return ys_integer_way(low, node) == YS_QUANT_IN_FLOAT ? ys_onednn_operator(node->op)->decide(low, node)
+                                                          : ys_onednn_decide_integer(low, node);
+}
+
 static ys_status onednn_begin(struct ys_lowering *low)
 {
     struct onednn *o = ys_alloc(1, sizeof *o);
@@ -148,6 +173,7 @@ static ys_status onednn_begin(struct ys_lowering *low)
         return ys_out_of_memory();
     low->state = o;
     YS_TRY(make_state(low, o));
+    YS_TRY(begin_integers(low));
     const struct ys_graph *g = low->graph;
     for (size_t i = 0; i < g->input_count; i++)
         if (g->values[g->inputs[i]].dtype == YS_F32) { /* integers are read by a normalize node alone */
@@ -156,16 +182,18 @@ static ys_status onednn_begin(struct ys_lowering *low)
         }
     for (size_t i = 0; i < g->node_count; i++)
         if (low->node_live[i]) {
-            ys_status status = ys_onednn_operator(g->nodes[i].op)->decide(low, &g->nodes[i]);
+            ys_status status = decide(low, &g->nodes[i]);
             if (status != YS_OK)
                 return ys_fail_in(status, "%s", g->nodes[i].name);
         }
     for (size_t p = 0; p < g->param_count; p++)
-        low->param_size[p] = (ys_layout_bytes(&o->params[p].stored) + sizeof(float) - 1) / sizeof(float);
+        low->param_size[p] = ys_integer_product_of(low, p)
+                                 ? ys_integer_param_size(low, p, ys_onednn_integer_bytes(low, p))
+                                 : (ys_layout_bytes(&o->params[p].stored) + sizeof(float) - 1) / sizeof(float);
     return YS_OK;
 }
 
-static ys_status onednn_forward(struct ys_lowering *low, const struct ys_node *node)
+static ys_status forward_in_float(struct ys_lowering *low, const struct ys_node *node)
 {
     const struct onednn *o = low->state;
     int out = node->out[0];
@@ -176,6 +204,29 @@ static ys_status onednn_forward(struct ys_lowering *low, const struct ys_node *n
     YS_TRY(ys_onednn_plain(low, out, &plain));
     return ys_onednn_append_reorder(low, node->name, &o->values[out].layout, ys_at(low->value[out]), &plain,
                                     ys_at(low->logits));
+}
+
+static ys_status plain_value(struct ys_lowering *low, const struct ys_node *node, int value, struct ys_operand *operand)
+{
+    return ys_onednn_plain_value(low, node->name, value, operand);
+}
+
+static ys_status adopt(struct ys_lowering *low, int value)
+{
+    ys_layout plain;
+    YS_TRY(ys_onednn_plain(low, value, &plain));
+    ys_onednn_set_layout(low, value, &plain);
+    return YS_OK;
+}
+
+static ys_status onednn_forward(struct ys_lowering *low, const struct ys_node *node)
+{
+    static const struct ys_integer_backend integers = {.in_float = forward_in_float,
+                                                       .plain = plain_value,
+                                                       .adopt = adopt,
+                                                       .own = ys_onednn_integer_own,
+                                                       .product = ys_onednn_forward_integer};
+    return ys_integer_is_used(low) ? ys_integer_forward(low, node, &integers) : forward_in_float(low, node);
 }
 
 static ys_status onednn_backward(struct ys_lowering *low, const struct ys_node *node)
@@ -204,8 +255,8 @@ static void onednn_end(struct ys_lowering *low)
 }
 
 /** Copies between two layouts, now. */
-static ys_status change_layout(struct onednn *o, const ys_layout *from, const void *source, const ys_layout *to,
-                               void *target)
+ys_status ys_onednn_change_layout(struct onednn *o, const ys_layout *from, const void *source, const ys_layout *to,
+                                  void *target)
 {
     dnnl_primitive_desc_t pd = NULL;
     dnnl_primitive_t primitive = NULL;
@@ -239,13 +290,13 @@ static ys_status change_layout(struct onednn *o, const ys_layout *from, const vo
 static ys_status store(struct onednn *o, const struct onednn_param *p, const void *canonical, void *flat)
 {
     if (!p->is_turned)
-        return change_layout(o, &p->canonical, canonical, &p->stored, flat);
+        return ys_onednn_change_layout(o, &p->canonical, canonical, &p->stored, flat);
     void *turned = ys_alloc(1, ys_layout_bytes(&p->turned));
     if (!turned)
         return ys_out_of_memory();
-    ys_status status = change_layout(o, &p->canonical, canonical, &p->turned, turned);
+    ys_status status = ys_onednn_change_layout(o, &p->canonical, canonical, &p->turned, turned);
     if (status == YS_OK)
-        status = change_layout(o, &p->flattened, turned, &p->stored, flat);
+        status = ys_onednn_change_layout(o, &p->flattened, turned, &p->stored, flat);
     ys_free(turned);
     return status;
 }
@@ -254,24 +305,28 @@ static ys_status onednn_param_store(struct ys_lowering *low, size_t param, const
 {
     struct onednn *o = low->state;
     const struct onednn_param *p = &o->params[param];
+    if (ys_integer_product_of(low, param))
+        return ys_onednn_integer_store(low, param, canonical, flat);
     YS_TRY(store(o, p, canonical, flat));
     if (p->packed_buffer < 0 || low->config.training)
         return YS_OK;
-    return change_layout(o, &p->stored, flat, &p->packed, ys_program_at(low->program, p->packed_buffer));
+    return ys_onednn_change_layout(o, &p->stored, flat, &p->packed, ys_program_at(low->program, p->packed_buffer));
 }
 
 static ys_status onednn_param_load(struct ys_lowering *low, size_t param, const void *flat, void *canonical)
 {
     struct onednn *o = low->state;
     const struct onednn_param *p = &o->params[param];
+    if (ys_integer_product_of(low, param))
+        return ys_integer_load(low, param);
     if (!p->is_turned)
-        return change_layout(o, &p->stored, flat, &p->canonical, canonical);
+        return ys_onednn_change_layout(o, &p->stored, flat, &p->canonical, canonical);
     void *turned = ys_alloc(1, ys_layout_bytes(&p->turned));
     if (!turned)
         return ys_out_of_memory();
-    ys_status status = change_layout(o, &p->stored, flat, &p->flattened, turned);
+    ys_status status = ys_onednn_change_layout(o, &p->stored, flat, &p->flattened, turned);
     if (status == YS_OK)
-        status = change_layout(o, &p->turned, turned, &p->canonical, canonical);
+        status = ys_onednn_change_layout(o, &p->turned, turned, &p->canonical, canonical);
     ys_free(turned);
     return status;
 }
@@ -300,6 +355,7 @@ const struct ys_backend ys_backend_onednn = {
     .library = onednn_library,
     .supports = onednn_supports,
     .lacks = onednn_lacks,
+    .has_integers = true,
     .begin = onednn_begin,
     .forward = onednn_forward,
     .loss = ys_onednn_loss,

@@ -33,6 +33,9 @@ ys_status ys_layout_part(ys_layout *part, const ys_layout *whole, const int64_t 
 ys_layout ys_layout_cast(const ys_layout *layout, dnnl_data_type_t type);
 /** The same order for other dimensions of the same rank, packed. */
 ys_status ys_layout_like(ys_layout *layout, const ys_layout *pattern, const int64_t *dims) YS_MUST_CHECK;
+/** Channels innermost; of rank 2 and 4. */
+ys_status ys_layout_channels_last(ys_layout *layout, size_t rank, const int64_t *dims,
+                                  dnnl_data_type_t type) YS_MUST_CHECK;
 size_t ys_layout_bytes(const ys_layout *layout);
 size_t ys_layout_elements(const ys_layout *layout); /* padding included */
 bool ys_layout_equal(const ys_layout *a, const ys_layout *b);
@@ -77,6 +80,21 @@ ys_status ys_onednn_gemm_backward_data(dnnl_engine_t engine, const struct ys_one
                                        const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 ys_status ys_onednn_gemm_backward_weights(dnnl_engine_t engine, const struct ys_onednn_gemm *gemm,
                                           const_dnnl_primitive_desc_t forward, dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
+
+/** A convolution or (`window` NULL) matrix product of bytes, in sums of 32 bits: of these (int32), or
+ * y = clip((sums + bias) factor) + out_zero as bytes, rounded half to even. */
+struct ys_onednn_integer {
+    ys_layout src, weight, dst;
+    const ys_layout *bias; /* NULL, or int32 */
+    const struct ys_window *window;
+    int in_zero, out_zero;
+    const float *factor; /* [channels]; NULL: none */
+    int64_t channels;
+    bool clips; /* to [low, high], before out_zero is added */
+    float low, high;
+};
+ys_status ys_onednn_integer(dnnl_engine_t engine, const struct ys_onednn_integer *integer,
+                            dnnl_primitive_desc_t *pd) YS_MUST_CHECK;
 
 struct ys_onednn_pool {
     ys_layout src, dst;

@@ -73,6 +73,7 @@ ys_status ys_onednn_decide_flatten(struct ys_lowering *low, const struct ys_node
     int reader = low->value_reader[node->out[0]];
     bool is_seen_through =
         node->op == YS_OP_FLATTEN && reader >= 0 &&
+        ys_integer_way(low, &low->graph->nodes[reader]) == YS_QUANT_IN_FLOAT &&
         (low->graph->nodes[reader].op == YS_OP_GEMM || low->graph->nodes[reader].op == YS_OP_FLATTEN);
     if (is_seen_through)
         return YS_OK;

@@ -12,10 +12,12 @@
  *   onednn_pool.c    pools
  *   onednn_shape.c   input, flatten, reshape, transpose, concat, split
  *   onednn_misc.c    what no network spends its time on: LRN, softmax, tanh, mean, dropout, loss, update ...
+ *   onednn_integer.c convolutions and matrix products of quantised networks
  *   onednn_ops.c     the loops behind some of them */
 #ifndef YS_BACKEND_ONEDNN_ONEDNN_STATE_H
 #define YS_BACKEND_ONEDNN_ONEDNN_STATE_H
 
+#include "backend/integer/integer.h"
 #include "backend/onednn/onednn.h"
 
 struct onednn_value {
@@ -164,6 +166,16 @@ ys_status ys_onednn_loss(struct ys_lowering *low);
 ys_status ys_onednn_update(struct ys_lowering *low);
 /** Moves the running statistics of every normalisation. */
 ys_status ys_onednn_update_running(struct ys_lowering *low);
+/** Now, from one layout to another. */
+ys_status ys_onednn_change_layout(struct onednn *o, const ys_layout *from, const void *source, const ys_layout *to,
+                                  void *target);
+/* Quantised networks (backend/integer/integer.h). */
+ys_status ys_onednn_decide_integer(struct ys_lowering *low, const struct ys_node *node);
+enum ys_integer_own ys_onednn_integer_own(const struct ys_lowering *low, const struct ys_node *node);
+ys_status ys_onednn_forward_integer(struct ys_lowering *low, const struct ys_node *node, int sums);
+/** The bytes of a weight's integers; and the parameter of a product into its place. */
+size_t ys_onednn_integer_bytes(const struct ys_lowering *low, size_t param);
+ys_status ys_onednn_integer_store(struct ys_lowering *low, size_t param, const void *canonical, void *flat);
 /* Describing. */
 ys_status ys_onednn_describe_lrn(const struct ys_lowering *low, const struct ys_node *node, dnnl_primitive_desc_t *pd);
 ys_status ys_onednn_describe_lrn_backward(const struct ys_lowering *low, const struct ys_node *node,

@@ -455,3 +455,55 @@ ys_status ys_onednn_matmul(dnnl_engine_t engine, const ys_layout *a, const ys_la
     YS_TRY(ys_onednn_status(dnnl_matmul_desc_init(&op, &a->md, &b->md, NULL, &c->md), "matrix product"));
     return create(engine, &op, false, NULL, "matrix product", pd);
 }
+
+/** What a product of bytes is to do as it writes. */
+static dnnl_status_t set_integer(const struct ys_onednn_integer *i, dnnl_primitive_attr_t attributes,
+                                 dnnl_post_ops_t after)
+{
+    const int32_t in = i->in_zero, out = i->out_zero;
+    dnnl_status_t status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
+    if (status == dnnl_success && i->factor)
+        status = dnnl_primitive_attr_set_output_scales(attributes, i->channels, 1 << 1, i->factor);
+    if (status == dnnl_success && in)
+        status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &in);
+    if (status == dnnl_success && out)
+        status = dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_DST, 1, 0, &out);
+    if (status == dnnl_success && i->clips)
+        status = dnnl_post_ops_append_eltwise(after, 1.0F, dnnl_eltwise_clip, i->low, i->high);
+    return status == dnnl_success ? dnnl_primitive_attr_set_post_ops(attributes, after) : status;
+}
+
+ys_status ys_onednn_integer(dnnl_engine_t engine, const struct ys_onednn_integer *i, dnnl_primitive_desc_t *pd)
+{
+    const dnnl_memory_desc_t *bias = i->bias ? &i->bias->md : NULL;
+    dnnl_primitive_attr_t attributes = NULL;
+    dnnl_post_ops_t after = NULL;
+    dnnl_convolution_desc_t conv;
+    dnnl_inner_product_desc_t product;
+    dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
+    if (status == dnnl_success)
+        status = dnnl_post_ops_create(&after);
+    if (status == dnnl_success)
+        status = set_integer(i, attributes, after);
+    if (status == dnnl_success && i->window) {
+        const struct window w = window_of(i->window);
+        status = dnnl_dilated_convolution_forward_desc_init(&conv, dnnl_forward_inference, dnnl_convolution_direct,
+                                                            &i->src.md, &i->weight.md, bias, &i->dst.md, w.stride,
+                                                            w.gap, w.before, w.after);
+    } else if (status == dnnl_success) {
+        status = dnnl_inner_product_forward_desc_init(&product, dnnl_forward_inference, &i->src.md, &i->weight.md, bias,
+                                                      &i->dst.md);
+    }
+    if (status == dnnl_success)
+        status = dnnl_primitive_desc_create(pd, i->window ? (const_dnnl_op_desc_t)&conv : &product, attributes, engine,
+                                            NULL);
+    dnnl_post_ops_destroy(after);
+    dnnl_primitive_attr_destroy(attributes);
+    return ys_onednn_status(status, "product of bytes");
+}
+
+ys_status ys_layout_channels_last(ys_layout *layout, size_t rank, const int64_t *dims, dnnl_data_type_t type)
+{
+    return ys_onednn_status(
+        dnnl_memory_desc_init_by_tag(&layout->md, (int)rank, dims, type, rank == 4 ? dnnl_nhwc : dnnl_ab), "layout");
+}

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "backend/backend_list.h"
+#include "backend/integer/integer.h"
 #include "backend/level.h"
 #include "backend/parallel.h"
 #include "backend/plain/simd.h"
@@ -40,8 +41,10 @@ static ys_status begin(struct ys_lowering *low, const struct ys_ref_kernels *ker
         return ys_out_of_memory();
     for (size_t i = 0; i < low->graph->node_count; i++)
         ref->saved[i] = -1;
-    for (size_t p = 0; p < low->graph->param_count; p++)
-        low->param_size[p] = (size_t)ys_param_elements(&low->graph->params[p]);
+    for (size_t p = 0; p < low->graph->param_count; p++) {
+        const size_t count = (size_t)ys_param_elements(&low->graph->params[p]);
+        low->param_size[p] = ys_integer_product_of(low, p) ? ys_integer_param_size(low, p, count) : count;
+    }
     return ys_program_buffer(low->program, (size_t)threads * kernels->workspace_bytes, false, &ref->workspace);
 }
 
@@ -66,9 +69,31 @@ static void ref_end(struct ys_lowering *low)
     ys_free(ref);
 }
 
-static ys_status ref_forward(struct ys_lowering *low, const struct ys_node *node)
+static ys_status forward_in_float(struct ys_lowering *low, const struct ys_node *node)
 {
     return ys_ref_op(low, node)->lower_forward(low, node);
+}
+
+/** Every value lies in C order. */
+static ys_status plain_value(struct ys_lowering *low, const struct ys_node *node, int value, struct ys_operand *operand)
+{
+    YS_TRY(ys_ref_inputs(low, node));
+    *operand = ys_ref_at(low->value[value]);
+    return YS_OK;
+}
+
+static ys_status adopt(struct ys_lowering *low, int value)
+{
+    (void)low;
+    (void)value;
+    return YS_OK;
+}
+
+static ys_status ref_forward(struct ys_lowering *low, const struct ys_node *node)
+{
+    static const struct ys_integer_backend integers = {
+        .in_float = forward_in_float, .plain = plain_value, .adopt = adopt};
+    return ys_integer_is_used(low) ? ys_integer_forward(low, node, &integers) : forward_in_float(low, node);
 }
 
 static ys_status ref_backward(struct ys_lowering *low, const struct ys_node *node)
@@ -120,12 +145,16 @@ static ys_status ref_update(struct ys_lowering *low)
 
 static ys_status ref_param_store(struct ys_lowering *low, size_t param, const void *canonical, void *flat)
 {
+    if (ys_integer_product_of(low, param))
+        return ys_integer_store(low, param, canonical, flat);
     memcpy(flat, canonical, low->param_size[param] * low->real_size);
     return YS_OK;
 }
 
 static ys_status ref_param_load(struct ys_lowering *low, size_t param, const void *flat, void *canonical)
 {
+    if (ys_integer_product_of(low, param))
+        return ys_integer_load(low, param);
     memcpy(canonical, flat, low->param_size[param] * low->real_size);
     return YS_OK;
 }
@@ -135,6 +164,6 @@ static ys_status ref_param_load(struct ys_lowering *low, size_t param, const voi
     .param_store = ref_param_store, .param_load = ref_param_load
 
 const struct ys_backend ys_backend_ref = {
-    .name = "ref", .supports = ref_supports, .lacks = lacks, .begin = ref_begin, LOWERING};
+    .name = "ref", .supports = ref_supports, .lacks = lacks, .has_integers = true, .begin = ref_begin, LOWERING};
 const struct ys_backend ys_backend_simd = {
     .name = "simd", .supports = simd_supports, .lacks = lacks, .begin = simd_begin, LOWERING};

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "data/dataset.h"
 #include "framework/framework_list.h"
+#include "framework/knobs.h"
 #include "framework/recipe.h"
 #include "graph/model.h"
 #include "job/option.h"
@@ -424,14 +425,59 @@ static int list_metrics(const struct ys_args *args)
     return print_list(args, &listing, &list, wanted_of(args));
 }
 
+/* "wait: why", and below it each value with what it sets. */
+static void print_knob(const struct ys_knob *knob, struct ys_buf *out)
+{
+    const struct ys_knob_value *values = knob->values.items;
+    ys_command_wrap(out, 0, 4, "%s: %s", knob->name, knob->why);
+    for (size_t v = 0; v < knob->values.count; v++) {
+        char *const *keys = values[v].keys.items;
+        const bool is_named = !is(values[v].name, keys[0]);
+        ys_buf_printf(out, "    %s%s", is_named ? values[v].name : "", is_named ? ":" : "");
+        for (size_t i = 0; i < values[v].keys.count; i++)
+            ys_buf_printf(out, "%s%s", is_named || i ? " " : "", keys[i]);
+        ys_buf_puts(out, "\n");
+    }
+}
+
+/* What `tune` looks among: of a framework, or what is common to all. */
+static int list_knobs(const struct ys_args *args)
+{
+    struct ys_list knobs;
+    struct ys_buf out = {0};
+    char *spec = wanted_of(args) ? ys_recipe_named(wanted_of(args), args->recipe_dirs) : NULL;
+    const ys_status status = ys_knobs_of(spec, args->recipe_dirs, &knobs);
+    ys_free(spec);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    ys_json *all = ys_json_object();
+    const struct ys_knob *items = knobs.items;
+    ys_json_set(all, "knobs", ys_list_json(&ys_knob_record, &knobs));
+    for (size_t i = 0; i < knobs.count; i++)
+        print_knob(&items[i], &out);
+    ys_list_fini(&ys_knob_record, &knobs);
+    if (args->format != YS_FORMAT_JSON) {
+        ys_json_free(all);
+        return ys_command_print(&out);
+    }
+    ys_buf_free(&out);
+    return ys_command_print_json(all);
+}
+
+/* Those of `list` that read recipes. */
+static bool reads_recipes(const char *what)
+{
+    return is(what, "frameworks") || is(what, "knobs");
+}
+
 int ys_command_list(const struct ys_args *args)
 {
     const char *what = args->word_count ? args->words[0] : "";
     if (args->check && strcmp(what, "frameworks") != 0)
         return ys_command_fail(ys_fail(YS_EINVAL, "--check=%s: write list frameworks --check=NAME", args->check));
-    if (args->recipe_dirs[0] && strcmp(what, "frameworks") != 0)
+    if (args->recipe_dirs[0] && !reads_recipes(what))
         return ys_command_fail(
-            ys_fail(YS_EINVAL, "--recipes=%s: only list frameworks reads recipes", args->recipe_dirs[0]));
+            ys_fail(YS_EINVAL, "--recipes=%s: only list frameworks and knobs read recipes", args->recipe_dirs[0]));
     if ((args->fresh || args->quick) && !args->check)
         return ys_command_fail(ys_fail(YS_EINVAL, "--%s says how a framework is checked: name it, --check=NAME",
                                        args->fresh ? "fresh" : "quick"));
@@ -456,10 +502,13 @@ int ys_command_list(const struct ys_args *args)
         return list_datasets(args);
     if (strcmp(what, "metrics") == 0)
         return list_metrics(args);
+    if (strcmp(what, "knobs") == 0)
+        return list_knobs(args);
     if (!*what)
-        return ys_command_fail(ys_fail(YS_EINVAL, "list what? Write frameworks, models, datasets, metrics or keys"));
+        return ys_command_fail(
+            ys_fail(YS_EINVAL, "list what? Write frameworks, models, datasets, metrics, keys or knobs"));
     return ys_command_fail(
-        ys_fail(YS_EINVAL, "list \"%s\": write frameworks, models, datasets, metrics or keys", what));
+        ys_fail(YS_EINVAL, "list \"%s\": write frameworks, models, datasets, metrics, keys or knobs", what));
 }
 
 int ys_command_data(const struct ys_args *args)

@@ -275,6 +275,19 @@ static void print_not_due(const struct ys_listing_trial *trial, struct ys_buf *o
                             due[i].reason);
 }
 
+static void print_target(const struct ys_listing_trial *trial, struct ys_buf *out)
+{
+    if (!trial->until)
+        return;
+    ys_command_wrap(out, 4, 8,
+                    "until %s on the test rows: its weights are evaluated at most %s a run, which stands "
+                    "still meanwhile",
+                    trial->until, ys_label_plural(trial->looks, "time").text);
+    if (trial->schedule)
+        ys_command_wrap(out, 4, 8, "schedule = %s is laid over all %lld steps, wherever the run ends", trial->schedule,
+                        (long long)trial->steps);
+}
+
 static void print_check(const struct ys_listing *listing, struct ys_buf *out)
 {
     const struct ys_listing_trial *trials = listing->trials.items;
@@ -296,6 +309,7 @@ static void print_check(const struct ys_listing *listing, struct ys_buf *out)
                             "its speed was a range of %.3g times when it last ran, and verdicts must hold at both "
                             "ends: with %.0f %s or more it is none",
                             trial->apart_times, trial->apart_steps, mode->units);
+        print_target(trial, out);
         print_not_due(trial, out);
     }
     print_files(listing, out);

@@ -7,6 +7,7 @@
 #include "metric/json_builder.h"
 #include "metric/run/counted_turns.h"
 #include "metric/run/run_windows.h"
+#include "metric/run/target_reached.h"
 #include "metric/run/waited_input.h"
 #include "metric/run/withstood.h"
 #include "metric/run/work_span.h"
@@ -229,12 +230,13 @@ static double seconds_of(const struct ys_facts_evaluation *evaluation)
     return evaluation && !isnan(evaluation->seconds) ? evaluation->seconds : 0;
 }
 
-/* Seconds of the evaluator and of the saves that it needed. */
+/* Seconds of the evaluator and of the saves that it needed. With a target checkpoints were evaluated in the pauses in
+ * which they were saved. */
 static int64_t evaluation_ns(const struct run_view *run, int64_t *after_ns)
 {
     double seconds = seconds_of(run->facts->evaluation);
     const struct ys_facts_checkpoint *checkpoints = run->facts->checkpoints.items;
-    for (size_t i = 0; i < run->facts->checkpoints.count; i++)
+    for (size_t i = 0; !run->facts->target && i < run->facts->checkpoints.count; i++)
         seconds += seconds_of(checkpoints[i].evaluation);
     *after_ns = llround(seconds * NS_PER_S);
     return *after_ns + run->times->paused_ns;
@@ -547,6 +549,26 @@ static void put_learning(struct run_view *run)
         put_value(run, "final_loss", run->loss->reals[run->loss->count - 1]);
 }
 
+static void put_target_part(struct run_view *run, const char *name, double value, const char *reason, const char *note)
+{
+    const char *why = never(run, info_of(name));
+    ys_json *metric = isnan(value) ? NULL : put_value(run, name, value);
+    if (isnan(value))
+        put_null(run, name, why ? why : reason);
+    else if (metric && note[0])
+        ys_json_set_string(metric, "note", note);
+}
+
+static void put_target(struct run_view *run)
+{
+    struct ys_target_reached found;
+    ys_target_find(run->facts, run->first, run->spans, run->mode->times_each ? 0 : run->blocks, &found);
+    put_target_part(run, "time_to_target_s", found.time_ns / NS_PER_S, found.reason, found.note);
+    put_target_part(run, "steps_to_target", found.steps, found.reason, found.note);
+    put_target_part(run, "target_grain_s", found.grain_ns / NS_PER_S, found.reason, "");
+    put_target_part(run, "target_limit_s", found.limit_ns / NS_PER_S, found.no_limit, "");
+}
+
 static void put_robustness(struct run_view *run)
 {
     const struct ys_facts_robustness *robustness = run->ok ? run->facts->robustness : NULL;
@@ -759,6 +781,7 @@ ys_json *ys_metric_of_run(const ys_json *trial, const struct ys_facts *facts, co
     put_input(&run);
     put_speed(&run);
     put_learning(&run);
+    put_target(&run);
     put_robustness(&run);
     put_resources(&run);
     put_feeder(&run);

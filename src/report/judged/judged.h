@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "campaign/bisect.h"
+#include "campaign/tune_document.h"
 #include "judge/gate.h"
 #include "judge/history.h"
 #include "judge/recommend.h"
@@ -28,6 +29,11 @@ void ys_report_recommended(const struct ys_recommended *told, int width, bool co
 
 /** The sentence, then a line a question. */
 void ys_report_bisected(const struct ys_bisected *told, int width, bool colour, struct ys_buf *out);
+
+/** A sentence and a line a trial, then what was tried, lines to paste, and what the budget was spent for. */
+void ys_report_tuned(const struct ys_tuned *told, int width, bool colour, struct ys_buf *out);
+/** The answers as a study: a section a trial. */
+void ys_report_tuned_study(const struct ys_tuned *told, struct ys_buf *out);
 
 /* Sections of the page of a result (report.h). */
 void ys_html_judged(struct ys_buf *out, const struct ys_judged *judged);

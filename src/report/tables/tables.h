@@ -43,6 +43,7 @@ ys_table ys_table_attacks;     /* what each of them did to each trial */
 ys_table ys_table_standings;   /* what accuracy is left at each EPS */
 ys_table ys_table_corruptions; /* and after each kind of corruption, a column a trial */
 ys_table ys_table_sizes;       /* of stored models */
+ys_table ys_table_targets;     /* what it took to meet a target, of trials that were to */
 ys_table ys_table_feeders;
 ys_table ys_table_deviations;
 ys_table ys_table_host_warnings;

@@ -3,6 +3,7 @@
 #include "report/clean_text.h"
 #include "report/draw/svg.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -391,7 +392,11 @@ struct ys_measure ys_view_measure(struct ys_view_metric metric)
 
 struct ys_label ys_view_label(struct ys_view_metric metric)
 {
-    return ys_label_value(metric.kind, metric.value);
+    struct ys_label label = ys_label_value(metric.kind, metric.value),
+                    limit = ys_label_value(metric.kind, metric.limit);
+    if (isinf(metric.value))
+        snprintf(label.text, sizeof label.text, "more than %.30s", limit.text);
+    return label;
 }
 
 enum ys_proof_verdict ys_view_verdict(const struct ys_view_trial *trial)

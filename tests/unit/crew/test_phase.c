@@ -25,7 +25,7 @@ static void check_order(enum ys_mode mode, const char *const *requests, size_t c
 
 static void each_mode_has_its_order(void)
 {
-    static const char *const training[] = {"open", "train", "save", "train", "", "", "save"};
+    static const char *const training[] = {"open", "train", "save", "", "train", "", "", "save"};
     static const char *const inference[] = {"open", "infer", "", ""};
     check_order(YS_MODE_TRAIN, training, sizeof training / sizeof training[0]);
     static const char *const attack[] = {"open", "", "", ""};

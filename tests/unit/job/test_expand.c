@@ -30,7 +30,7 @@ static void keys_are_typed_and_defaults_filled_in(void)
         "null,\"requests\":null,\"prompt\":null,"
         "\"optimizer\":\"sgd\",\"lr\":0.01,\"momentum\":0.0,\"weight_decay\":0.0,\"schedule\":\"constant\",\"clip_"
         "norm\":"
-        "null,\"carry_state\":\"off\",\"loss\":\"auto\",\"precision\":\"f32\",\"eval_every\":null,"
+        "null,\"carry_state\":\"off\",\"loss\":\"auto\",\"precision\":\"f32\",\"eval_every\":null,\"until\":null,"
         "\"attack\":null,\"attack.rows\":null,\"attack.restarts\":null,\"attack.curve\":null,\"attack.twins\":null,"
         "\"attack.transfer\":null,"
         "\"compare\":\"controlled\",\"rows\":null,\"form\":null,\"taught.batch\":null,\"own_of\":null,\"own_data\":"
@@ -393,6 +393,37 @@ static ys_status typed(void *context, const char *framework, const char *option,
     return YS_OK;
 }
 
+static void a_target_needs_checkpoints_of_a_training(void)
+{
+    struct helper_study study = study_of(HEAD "until = accuracy >= 98 %\neval_every = 20\n");
+    CHECK_TEXT(study.error, "");
+    REQUIRE(ys_json_size(study.job.trials) == 1);
+    CHECK_TEXT(ys_json_text(key_of(&study, 0, "until"), ""), "accuracy >= 0.98");
+    ys_job_fini(&study.job);
+    study = study_of(HEAD "until = none\nmode = infer\n");
+    CHECK_INT(study.status, YS_OK);
+    CHECK(ys_json_type_of(key_of(&study, 0, "until")) == YS_JSON_NULL);
+    ys_job_fini(&study.job);
+    CHECK_REFUSED(
+        HEAD "until = accuracy >= 98 %\n",
+        "t.ys:5:9: until = accuracy >= 0.98 looks at checkpoints, and section [a] has none: write eval_every = "
+        "STEPS, from one to the next");
+    CHECK_REFUSED(
+        HEAD "until = speed >= 98\neval_every = 20\n",
+        "t.ys:5:9: until = speed >= 98: a checkpoint cannot tell speed: write accuracy >= SHARE, test_loss <= "
+        "NUMBER or bits_per_token <= NUMBER");
+    CHECK_REFUSED(HEAD "until = accuracy >= 98 %\neval_every = 20\nmode = infer\n",
+                  "t.ys:5:1: until ends a training, and section [a] has mode = infer, which trains nothing: remove it, "
+                  "or write until = none");
+    CHECK_REFUSED(HEAD "until = accuracy >= 98 %\neval_every = 20\ncompare = same-weights\n",
+                  "t.ys:5:1: until ends the training of a framework, and section [a] has compare = same-weights, where "
+                  "none trains: remove it, or write until = none");
+    CHECK_REFUSED(
+        HEAD "until = accuracy >= 98 %\neval_every = 20\nranks = 2\nnodes = 2\n",
+        "t.ys:5:9: until = accuracy >= 0.98 looks at checkpoints while a run stands still, and those of several "
+        "hosts lie on others: remove nodes from section [a], or write until = none");
+}
+
 static void hooks_check_frameworks_and_type_options(void)
 {
     int calls = 0;
@@ -420,4 +451,5 @@ TAP_MAIN(TAP_CASE(a_section_without_axes_is_one_trial_named_after_it), TAP_CASE(
          TAP_CASE(an_optimizer_says_all_of_its_numbers), TAP_CASE(momentum_and_optimizer_must_go_together),
          TAP_CASE(inference_has_requests_and_no_training), TAP_CASE(keys_of_the_other_mode_are_refused),
          TAP_CASE(requests_take_the_place_of_a_weaker_length), TAP_CASE(every_new_key_can_vary),
-         TAP_CASE(the_number_of_runs_is_capped), TAP_CASE(hooks_check_frameworks_and_type_options))
+         TAP_CASE(the_number_of_runs_is_capped), TAP_CASE(a_target_needs_checkpoints_of_a_training),
+         TAP_CASE(hooks_check_frameworks_and_type_options))

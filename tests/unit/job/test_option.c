@@ -109,7 +109,7 @@ static void what_there_is_not_is_refused_with_what_there_is(void)
     CHECK_TEXT(value_of("device", "cuda"), "device = cuda: there is no such choice: write cpu");
     CHECK_TEXT(value_of("precision", "f16"), "precision = f16: there is no such choice: write f32, f64 or bf16");
     CHECK_HAS(value_of("optimizer", "adagrad"), "optimizer = adagrad: ");
-    static const char *const keys[] = {"until", "on_oom", "energy", "gpu_trace", "zip"};
+    static const char *const keys[] = {"on_oom", "energy", "gpu_trace", "zip"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         CHECK(!ys_option_find(keys[i]));
 }

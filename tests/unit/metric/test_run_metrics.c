@@ -46,6 +46,9 @@ static struct plain_run plain(int blocks)
                       "\"pauses\":[]}",
                       10LL * MS, 11LL * MS, 31LL * MS, 32LL * MS, (long long)t * MS, (long long)t * MS,
                       (long long)(t + 5) * MS, (long long)(t + 5) * MS, (long long)(t + 7) * MS));
+    ys_json_set(run.facts, "target",
+                fake_jsonf("{\"until\":\"accuracy >= 0.5\",\"step\":%d,\"before\":%d,\"best\":0.6,\"best_step\":%d}",
+                           5 * blocks + 1, blocks > 4 ? 5 * (blocks - 4) + 1 : 0, 5 * blocks + 1));
     choose(run.facts, "opened", fake_json("{\"parameters\":77,\"threads\":2}"));
     choose(run.facts, "work", fake_json("{\"parameters\":77,\"multiply_adds\":1000,\"positions\":8}"));
     choose(run.facts, "usage",
@@ -118,6 +121,10 @@ static void every_metric_is_there_with_its_unit_or_a_reason(void)
             continue;
         }
         const char *why = ys_json_get_text(metric, "reason", "none said");
+        if (strcmp(infos[i].name, "target_limit_s") == 0) { /* of a run that has no time to its target */
+            CHECK_TEXT(why, "the target was met");
+            continue;
+        }
         tap_check(isfinite(value(metrics, infos[i].name)), __LINE__, "%s has no value in plain(): %s", infos[i].name,
                   why);
         const char *const found[] = {ys_json_get_text(metric, "unit", ""), ys_json_get_text(metric, "better", ""),
@@ -216,10 +223,58 @@ static void pauses_and_evaluations_of_checkpoints_are_evaluation(void)
     struct plain_run run = plain(20);
     ys_json_set(ys_json_get(run.facts, "times"), "pauses", fake_json("[[100000000,103000000],[200000000,204000000]]"));
     ys_json_set(run.facts, "checkpoints", fake_json("[{\"step\":10,\"evaluation\":{\"seconds\":0.5}},{\"step\":20}]"));
+    ys_json_set(run.facts, "target", ys_json_null());
     ys_json *metrics = metrics_of(&run);
     CHECK(value(metrics, "eval_s") == 0.757);
     CHECK(value(metrics, "wall_s") == 1.820);
     CHECK(parts_sum_to_wall(metrics));
+    plain_free(&run, metrics);
+}
+
+/* What was evaluated while the run stood still lies in its pauses already. */
+static void evaluation_inside_a_run_is_counted_once(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set(ys_json_get(run.facts, "times"), "pauses", fake_json("[[100000000,603000000]]"));
+    ys_json_set(run.facts, "checkpoints", fake_json("[{\"step\":10,\"evaluation\":{\"seconds\":0.5}}]"));
+    ys_json *metrics = metrics_of(&run);
+    CHECK(value(metrics, "eval_s") == 0.753); /* the pause and the 0.25 s of the final weights */
+    CHECK(parts_sum_to_wall(metrics));
+    plain_free(&run, metrics);
+}
+
+/* Of 21 blocks: a step of 10 ms, and 20 times 5 of them. */
+static void time_to_a_target_is_that_of_the_steps_before_it(void)
+{
+    struct plain_run run = plain(20);
+    ys_json *metrics = metrics_of(&run);
+    const double trained_s = value(metrics, "first_step_s") + value(metrics, "warmup_s") + value(metrics, "train_s");
+    CHECK_NEAR(value(metrics, "time_to_target_s"), trained_s, 1e-12); /* sums of three numbers near 1 */
+    CHECK(value(metrics, "steps_to_target") == 101);
+    CHECK(value(metrics, "target_grain_s") == 0.2); /* four blocks */
+    CHECK_TEXT(ys_json_get_text(ys_json_get(metrics, "time_to_target_s"), "note", ""),
+               "met after more than 81 and at most 101 steps: nobody looked between");
+    plain_free(&run, metrics);
+}
+
+static void a_run_without_its_target_has_the_time_that_it_spent(void)
+{
+    struct plain_run run = plain(20);
+    ys_json_set_string(run.facts, "status", "not_converged");
+    ys_json_set_string(run.facts, "message",
+                       "accuracy >= 98 % was not reached in 101 steps: the best was 60 % after 81");
+    ys_json_set(ys_json_get(run.facts, "target"), "step", ys_json_null());
+    ys_json *metrics = metrics_of(&run);
+    CHECK(isnan(value(metrics, "time_to_target_s")) && isnan(value(metrics, "rate_per_s")));
+    CHECK_TEXT(reason(metrics, "steps_to_target"),
+               "accuracy >= 98 % was not reached in 101 steps: the best was 60 % after 81");
+    CHECK(value(metrics, "target_limit_s") == 1.01);
+    plain_free(&run, metrics);
+    run = plain(20);
+    ys_json_set(run.facts, "target", ys_json_null());
+    metrics = metrics_of(&run);
+    CHECK_TEXT(reason(metrics, "time_to_target_s"), "no target was asked for (until)");
+    CHECK_TEXT(reason(metrics, "target_limit_s"), "no target was asked for (until)");
     plain_free(&run, metrics);
 }
 
@@ -591,7 +646,9 @@ TAP_MAIN(TAP_CASE(processor_time_that_is_not_known_in_full_is_null),
          TAP_CASE(every_metric_is_there_with_its_unit_or_a_reason), TAP_CASE(a_wait_in_which_it_computed_is_none),
          TAP_CASE(the_parts_are_what_the_stamps_say), TAP_CASE(parts_and_rest_sum_to_wall_to_the_nanosecond),
          TAP_CASE(input_and_compute_sum_to_train), TAP_CASE(pauses_and_evaluations_of_checkpoints_are_evaluation),
-         TAP_CASE(the_rate_is_samples_over_seconds), TAP_CASE(warm_up_blocks_are_not_in_the_rate),
+         TAP_CASE(evaluation_inside_a_run_is_counted_once), TAP_CASE(time_to_a_target_is_that_of_the_steps_before_it),
+         TAP_CASE(a_run_without_its_target_has_the_time_that_it_spent), TAP_CASE(the_rate_is_samples_over_seconds),
+         TAP_CASE(warm_up_blocks_are_not_in_the_rate),
          TAP_CASE(turns_count_without_waiting_settling_and_what_was_dropped),
          TAP_CASE(a_run_that_never_gets_steady_says_so_and_uses_its_last_half),
          TAP_CASE(few_blocks_say_that_they_are_few), TAP_CASE(a_single_step_has_no_rate),

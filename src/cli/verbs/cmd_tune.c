@@ -1,0 +1,89 @@
+/* tune: the settings that make each trial of a study best. */
+#include "base/files/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/number_text.h"
+#include "base/stop.h"
+#include "campaign/tune.h"
+#include "cli/command.h"
+#include "report/judged/judged.h"
+
+#include <string.h>
+
+static ys_status read_words(const struct ys_args *args, double *budget_s)
+{
+    const char *out = args->out ? strrchr(args->out, '.') : NULL;
+    if (!args->wish)
+        return ys_fail(YS_EINVAL, "say what is to be best: yardstick tune STUDY.ys --for=rate_per_s --budget=30min");
+    if (!args->budget)
+        return ys_fail(YS_EINVAL, "say how long it may take: --budget=30min, shared by all trials");
+    if (!ys_value_duration(args->budget, budget_s) || !(*budget_s > 0 && *budget_s < 1e7))
+        return ys_fail(YS_EINVAL, "--budget=%s: write a time, such as 30min", args->budget);
+    if (args->out && (!out || strcmp(out, ".ys") != 0))
+        return ys_fail(YS_EINVAL, "--out=%s: a study is written, so name it FILE.ys", args->out);
+    if (args->word_count == 0 && args->flags.count == 0)
+        return ys_fail(YS_EINVAL, "tune needs a study file or flags; `yardstick init` writes an example");
+    if (args->word_count && !ys_fs_exists(args->words[0]))
+        return ys_fail(YS_EINVAL, "there is no study file %s; `yardstick init %s` writes an example", args->words[0],
+                       args->words[0]);
+    return YS_OK;
+}
+
+static ys_status tune(const struct ys_args *args, struct ys_tuned *tuned)
+{
+    struct ys_tune_wish wish = {.path = args->word_count ? args->words[0] : NULL,
+                                .flags = args->flags.items,
+                                .flag_count = args->flags.count,
+                                .wanted = args->wish,
+                                .knobs = args->knobs,
+                                .recipe_dirs = args->recipe_dirs,
+                                .command = args->command};
+    const char *results = ys_command_results(args);
+    struct ys_store *store = NULL;
+    YS_TRY(read_words(args, &wish.budget_s));
+    for (size_t i = 0; i < args->flags.count; i++)
+        if (strcmp(args->flags.items[i].key, "results") == 0)
+            results = args->flags.items[i].value;
+    YS_TRY(ys_store_open(results, YS_STORE_WRITE, &store));
+    ys_status status = ys_tune(&wish, store, tuned);
+    ys_store_close(store);
+    return status;
+}
+
+static ys_status write_study(const char *path, const struct ys_tuned *tuned)
+{
+    struct ys_buf text = {0};
+    ys_report_tuned_study(tuned, &text);
+    ys_status status = ys_fs_write(path, ys_buf_text(&text), text.size);
+    ys_buf_free(&text);
+    if (status == YS_OK)
+        ys_log_info("wrote %s; run it: yardstick run %s", path, path);
+    return status;
+}
+
+static int print(const struct ys_args *args, const struct ys_tuned *tuned)
+{
+    struct ys_buf out = {0};
+    if (args->format == YS_FORMAT_JSON)
+        return ys_command_print_json(ys_record_json(&ys_tuned_record, tuned));
+    ys_report_tuned(tuned, ys_command_width(), ys_command_colour(), &out);
+    return ys_command_print(&out);
+}
+
+int ys_command_tune(const struct ys_args *args)
+{
+    struct ys_tuned tuned;
+    ys_status status = tune(args, &tuned);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    const int stopped_by = tuned.interrupted ? ys_stop_signal() : 0;
+    int code = stopped_by ? 128 + stopped_by : ys_tuned_code(&tuned);
+    if (args->out)
+        status = write_study(args->out, &tuned);
+    ys_stop_release(stopped_by);
+    const int printed = print(args, &tuned);
+    ys_record_fini(&ys_tuned_record, &tuned);
+    if (status != YS_OK)
+        return ys_command_fail(status);
+    return printed ? printed : code;
+}

@@ -1,0 +1,106 @@
+"""Trainings that end at a target: what ends them, whose time is whose, and what of them is compared."""
+import json
+import unittest
+
+from harness import Case, tearDownModule  # noqa: F401
+
+HEAD = "version = 1\naudit = off\nname = until\nrepeat = %d\n"
+WORK = ("[global]", "model = mlp", "data = digits", "framework = builtin", "batch = 16", "threads = 1", "block = 4",
+        "lr = 0.1")
+PARTS = ("start_s", "build_s", "first_step_s", "warmup_s", "train_s", "eval_s", "save_s", "stop_s", "rest_s")
+
+
+class Until(Case):
+    def run_study(self, *lines, repeat=1, code=0):
+        self.yardstick("run", self.study(*WORK, *lines, head=HEAD % repeat), code=code)
+        lines = [json.loads(line) for line in self.yardstick("export", "last")[0].splitlines()]
+        return [line for line in lines if line["type"] == "run"]
+
+    def result(self):
+        return json.loads(self.yardstick("show", "last", "--format=json")[0])
+
+    def test_a_run_ends_at_the_first_checkpoint_that_meets_its_target(self):
+        run, = self.run_study("[a]", "steps = 400", "eval_every = 8", "until = accuracy >= 60 %")
+        facts = run["facts"]
+        target, looks = facts["target"], facts["checkpoints"]
+        self.assertEqual(facts["status"], "ok")
+        self.assertEqual(facts["steps_done"], target["step"])
+        self.assertEqual([look["step"] for look in looks], list(range(8, target["step"] + 1, 8)))
+        self.assertEqual(target["before"], target["step"] - 8)
+        worth = [look["evaluation"]["accuracy"] for look in looks]
+        self.assertGreaterEqual(worth[-1], 0.6)
+        self.assertLess(max(worth[:-1], default=0), 0.6)
+        self.assertEqual(facts["evaluation"]["weights_hash"], looks[-1]["evaluation"]["weights_hash"])
+        self.assertEqual(len(run["series"]["step_loss"]), target["step"])
+
+    def test_the_parts_of_a_run_still_add_up_and_evaluation_is_counted_once(self):
+        run, = self.run_study("[a]", "steps = 400", "eval_every = 16", "until = accuracy >= 60 %")
+        metrics = {name: metric["value"] for name, metric in self.result()["trials"][0]["metrics"].items()}
+        self.assertAlmostEqual(sum(metrics[part] for part in PARTS), metrics["wall_s"], places=7)
+        paused = sum(to - begun for begun, to in run["facts"]["times"]["pauses"]) * 1e-9
+        self.assertAlmostEqual(metrics["eval_s"], paused + run["facts"]["evaluation"]["seconds"], places=7)
+        inside = sum(look["evaluation"]["seconds"] for look in run["facts"]["checkpoints"])
+        self.assertGreaterEqual(paused, inside)
+        self.assertAlmostEqual(metrics["time_to_target_s"],
+                               metrics["first_step_s"] + metrics["warmup_s"] + metrics["train_s"], places=7)
+        self.assertEqual(metrics["steps_to_target"], run["facts"]["target"]["step"])
+        self.assertIsNone(metrics["target_limit_s"])
+
+    def test_a_run_that_does_not_get_there_is_a_failure_with_its_best_value(self):
+        runs = self.run_study("[a]", "steps = 24", "eval_every = 8", "until = accuracy >= 99.9 %", repeat=3, code=1)
+        self.assertEqual([run["facts"]["status"] for run in runs], ["not_converged"] * 3)  # none is left out
+        for run in runs:
+            target = run["facts"]["target"]
+            self.assertIsNone(target["step"])
+            self.assertIn("accuracy >= 99.9 % was not reached in 24 steps: the best was ", run["facts"]["message"])
+            worth = [look["evaluation"]["accuracy"] for look in run["facts"]["checkpoints"]]
+            self.assertEqual(target["best"], max(worth + [run["facts"]["evaluation"]["accuracy"]]))
+        metric = self.result()["trials"][0]["metrics"]["steps_to_target"]
+        self.assertIsNone(metric["value"])
+        self.assertEqual((metric["met"], metric["n"], metric["limit"]), (0, 3, 24))
+        self.assertEqual(metric["reason"], "more than 24: 0 of 3 runs met the target")
+        self.assertIn("0 of 3", self.yardstick("show", "last", "--details")[0])
+
+    def test_the_end_is_a_checkpoint_too(self):
+        run, = self.run_study("[a]", "steps = 400", "eval_every = 400", "until = test_loss <= 1")
+        self.assertEqual(run["facts"]["target"]["step"], 400)
+        self.assertEqual(run["facts"]["checkpoints"], [])
+
+    def test_a_target_that_is_met_before_the_first_step_is_no_measurement(self):
+        run, = self.run_study("[a]", "steps = 40", "eval_every = 8", "until = test_loss <= 100", code=6)
+        self.assertEqual(run["facts"]["status"], "unsupported")
+        self.assertIn("until = test_loss <= 100 is met before the first step: the initial weights have ",
+                      run["facts"]["message"])
+
+    def test_it_goes_by_runs_and_whole_runs_are_not_compared(self):
+        err = self.yardstick("run", self.study(*WORK, "[a]", "steps = 400", "eval_every = 16", "lr = {0.1, 0.2}",
+                                               "until = accuracy >= 60 %", head=HEAD % 1 + "interleave = auto\n"))[1]
+        self.assertIn("interleave = auto: runs, one after the other, for a:lr=0.1 ends where its target is met", err)
+        found = {comparison["metric"]: comparison for comparison in self.result()["comparisons"]}
+        for whole in ("wall_s", "cpu_s"):
+            self.assertEqual(found[whole]["verdict"], "invalid")
+            self.assertIn("different work: a run that ends at a target does as many steps as that takes",
+                          found[whole]["reason"])
+
+    def test_what_cannot_be_is_refused(self):
+        both = ("steps = 40", "eval_every = 8")
+        for said, lines in {
+                "looks at checkpoints, and section [a] has none: write eval_every": ("steps = 40", "until = accuracy >= 98 %"),
+                "a checkpoint cannot tell rate_per_s": both + ("until = rate_per_s >= 5",),
+                "write until = accuracy >= X or test_loss <= X": both + ("until = bits_per_token <= 1",),
+                "cannot take turns with others, as interleave = blocks has it: it ends where its target is met":
+                    both + ("until = accuracy >= 98 %",)}.items():
+            head = HEAD % 1 + ("interleave = blocks\n" if "turns" in said else "")
+            err = self.yardstick("check", self.study(*WORK, "[a]", *lines, head=head), code=2)[1]
+            self.assertIn(said, err)
+
+    def test_check_says_what_it_does(self):
+        out = self.yardstick("check", self.study(*WORK, "[a]", "steps = 40", "eval_every = 8", "schedule = cosine",
+                                                 "until = accuracy >= 98 %", head=HEAD % 1))[0]
+        out = " ".join(out.split())
+        self.assertIn("until accuracy >= 98 % on the test rows: its weights are evaluated at most 5 times a run", out)
+        self.assertIn("schedule = cosine is laid over all 40 steps, wherever the run ends", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,103 @@
+/* `yardstick-builtin calibrate`: its scales are those that the numbers of the network have. */
+#include "graph/scales.h"
+#include "unit/builtin/program.h"
+
+/** Runs the program with arguments after its name; its exit code, stdout in *output. */
+static int run_program(const char *const *arguments, struct ys_buf *output)
+{
+    const char *argv[16] = {program_path()};
+    int code = -1;
+    size_t count = 1;
+    for (; *arguments; arguments++)
+        argv[count++] = *arguments;
+    struct ys_child_options options = {.timeout_s = 60};
+    CHECK(ys_child_run(argv, &options, output, &code) == YS_OK);
+    ys_free((void *)(uintptr_t)argv[0]);
+    return code;
+}
+
+/** `calibrate` of the fixture with such words behind it; false: it fails, as `code` says. */
+static bool calibrate(const char *const *words, int code, struct ys_scales *scales)
+{
+    const char *arguments[16] = {"calibrate",
+                                 "--graph",
+                                 in_folder("graph.json"),
+                                 "--weights",
+                                 in_folder("weights.safetensors"),
+                                 "--data",
+                                 in_folder("train.safetensors")};
+    struct ys_buf output = {0};
+    ys_json *json = NULL;
+    for (size_t i = 0; words[i]; i++)
+        arguments[7 + i] = words[i];
+    ys_scales_init(scales);
+    CHECK_INT(run_program(arguments, &output), code);
+    bool is_read = code == 0 && ys_json_parse(ys_buf_text(&output), output.size, "calibrate", &json) == YS_OK &&
+                   ys_scales_from_json(json, "calibrate", scales) == YS_OK;
+    CHECK(is_read == (code == 0));
+    ys_json_free(json);
+    ys_buf_free(&output);
+    return is_read;
+}
+
+/** Of a network of normalize, Conv with Relu, MaxPool, Flatten, Gemm. */
+static void static_scales_are_of_three_values(void)
+{
+    struct ys_scales scales, again, other;
+    REQUIRE(make_fixture());
+    REQUIRE(calibrate((const char *const[]){"--rows", "30", "--threads", "2", NULL}, 0, &scales));
+    REQUIRE(calibrate((const char *const[]){"--rows", "30", "--threads", "1", NULL}, 0, &again));
+    CHECK_INT(scales.activations.count, 3);
+    CHECK_INT(scales.weights.count, 2);
+    CHECK_INT(scales.rule.rows, 30);
+    CHECK_INT(scales.rule.calibration, YS_QUANT_MINMAX);
+    const struct ys_activation_scale *at = scales.activations.items, *twice = again.activations.items;
+    for (size_t i = 0; i < 3; i++)
+        CHECK_NEAR(at[i].scale, twice[i].scale, 1e-5 * at[i].scale); /* sums of floats on other threads */
+    CHECK_INT(at[1].zero_point, 0);                                  /* behind a Relu */
+    /* x / 255 less the mean, over the deviation: pixels of 30 rows of 64 reach nearly from 0 to 255. */
+    struct net n;
+    fixture_net(&n);
+    CHECK(at[0].scale * 255 * n.deviation[0] > 0.9 && at[0].scale * 255 * n.deviation[0] <= 1 + 1e-6);
+    CHECK_INT(((const struct ys_weight_scale *)scales.weights.items)[0].scales.count, 16);
+    REQUIRE(calibrate((const char *const[]){"--rows", "30", "--calibration", "percentile(90)", "--scheme", "per-tensor",
+                                            "--range=reduced", NULL},
+                      0, &other));
+    const struct ys_activation_scale *cut = other.activations.items;
+    CHECK(cut[1].scale < at[1].scale && cut[2].scale < at[2].scale);
+    CHECK_INT(((const struct ys_weight_scale *)other.weights.items)[0].scales.count, 1);
+    ys_scales_fini(&scales);
+    ys_scales_fini(&again);
+    ys_scales_fini(&other);
+}
+
+static void other_kinds_have_weights_alone(void)
+{
+    static const char *const kinds[] = {"dynamic", "weights"};
+    REQUIRE(make_fixture());
+    for (size_t i = 0; i < 2; i++) {
+        struct ys_scales scales;
+        REQUIRE(calibrate((const char *const[]){"--quant", kinds[i], NULL}, 0, &scales));
+        CHECK_INT(scales.activations.count, 0);
+        CHECK_INT(scales.weights.count, 2);
+        CHECK_INT(scales.rule.rows, YS_FIELD_NONE);
+        ys_scales_fini(&scales);
+    }
+}
+
+static void what_cannot_be_calibrated_is_refused(void)
+{
+    static const char *const refused[][3] = {{"--rows", "41"},         {"--rows", "0"},
+                                             {"--quant", "int8"},      {"--calibration", "percentile(40)"},
+                                             {"--calibration", "max"}, {"--calibration", "percentile(99"},
+                                             {"--range", "half"},      {"--graph", "/nowhere"}};
+    REQUIRE(make_fixture());
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct ys_scales scales;
+        CHECK(!calibrate(refused[i], 2, &scales));
+        ys_scales_fini(&scales);
+    }
+}
+
+TAP_MAIN(TAP_CASE(static_scales_are_of_three_values), TAP_CASE(other_kinds_have_weights_alone),
+         TAP_CASE(what_cannot_be_calibrated_is_refused))
