@@ -177,7 +177,7 @@ static bool set_words(struct ys_recipe *recipe, const struct ys_ini_entry *entry
     return false;
 }
 
-static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+static bool set_text(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
 {
     const struct {
         const char *key;
@@ -201,9 +201,14 @@ static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *en
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(entry->key, texts[i].key) == 0) {
             *texts[i].field = ys_strdup(entry->value);
-            return YS_OK;
+            return true;
         }
-    if (set_words(recipe, entry))
+    return false;
+}
+
+static ys_status set_key(struct ys_recipe *recipe, const struct ys_ini_entry *entry)
+{
+    if (set_text(recipe, entry) || set_words(recipe, entry))
         return YS_OK;
     const bool is_disk = strcmp(entry->key, "disk") == 0;
     if (is_disk || strcmp(entry->key, "download") == 0)
