@@ -84,6 +84,7 @@ class Adapter:
     exchanges_by = ""
     weighs = False      # whether their mean is by the targets that the rows of each rank do not hide, `weight` or likewise
     buckets = False     # whether gradients of several processes are exchanged in buckets of the size that the plan asks for
+    quantised = False   # whether build() takes a network in integers, as the plan's ONNX file has it with Plan.scales
     loader = ""         # the framework's own of batches, where load() is there: "torch.utils.data.DataLoader"
 
     plan = None
@@ -292,6 +293,8 @@ def _check_supported(adapter, plan):
     if plan.bucket_bytes is not None and not adapter.buckets:
         raise Unsupported("bucket = %d bytes: this adapter's framework exchanges gradients in its own way, write bucket = auto"
                           % plan.bucket_bytes)
+    if plan.scales is not None and not adapter.quantised:
+        raise Unsupported("a network in integers: this adapter does not read an ONNX file, which has the common scales")
     if plan.by_own_loader and not adapter.loader:
         raise Unsupported("input = own: this adapter gives no batches by a loader of its framework's own")
     if plan.asked_mode == "size" and not adapter.forms:

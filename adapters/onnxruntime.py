@@ -26,12 +26,13 @@ class OnnxRuntime(common.InferenceAdapter):
     precisions = ("f32", "f64")
     options = {"optimization": "all", "spinning": True}
     forms = {"ort": True}
+    quantised = True
 
     def build(self, plan):
         for node in plan.graph["nodes"]:
             check(node["op"], node["attrs"])
         path = plan.form_path or self.model_file()
-        self.values = {} if plan.form else initializers(path)  # a file of ORT's own format has them behind its optimizations
+        self.values = {} if plan.form or plan.scales else initializers(path)  # a file of ORT's own format has them behind its optimizations
         settings = ort.SessionOptions()
         settings.intra_op_num_threads = plan.threads
         settings.inter_op_num_threads = 1
@@ -47,7 +48,7 @@ class OnnxRuntime(common.InferenceAdapter):
         deviations = ["graph optimizations: %s" % self.option("optimization")] * (self.option("optimization") != "all")
         deviations += ["threads that wait do not spin"] * (not self.option("spinning"))
         return {
-            **({} if plan.form else {"parameters": self.parameters(self.values)}),
+            **({} if plan.form or plan.scales else {"parameters": self.parameters(self.values)}),
             "threads": self.session.get_session_options().intra_op_num_threads,
             "libraries": [ort.get_build_info()] + self.session.get_providers(),
             "deviations": deviations,

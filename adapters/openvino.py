@@ -19,6 +19,7 @@ class OpenVINO(common.InferenceAdapter):
     precisions = ("f32", "bf16")
     ops = tuple(op for op in common.InferenceAdapter.ops if op != "Mish")  # 2026.4.1 compiles it of images, and not of (N, features)
     options = {"hint": "latency"}
+    quantised = True
     forms = {"ir": True, "ir-f32": True}  # half precision, as save_model() has it unless told otherwise
 
     def build(self, plan):
@@ -28,7 +29,7 @@ class OpenVINO(common.InferenceAdapter):
         for node in plan.graph["nodes"]:
             check(node["op"], node["attrs"])
         model = core.read_model(os.path.join(plan.form_path, MODEL) if plan.form else self.model_file())
-        parameters = {} if plan.form else {"parameters": self.parameters(self.constants(model))}  # names of constants are not kept
+        parameters = {} if plan.form or plan.scales else {"parameters": self.parameters(self.constants(model))}  # names of constants are not kept
         model.reshape({"x": [plan.batch_size] + plan.graph["inputs"][0]["shape"][1:]})
         # Precision is said in any case: by itself OpenVINO takes bf16 where the processor has it.
         settings = {"PERFORMANCE_HINT": HINTS[self.option("hint")], "INFERENCE_NUM_THREADS": plan.threads,

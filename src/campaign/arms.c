@@ -88,18 +88,9 @@ static size_t again_of(const struct ys_arms *arms, const struct ys_result_trial 
     return most;
 }
 
-struct arm_document {
-    ys_json *study;
-};
-static const struct ys_field told_fields[] = {
-    YS_FIELD(struct arm_document, study, YS_FIELD_JSON, NULL, 0, "as it was measured")};
-static const struct ys_record told_record = YS_RECORD("result", struct arm_document, told_fields);
-
 /* How its rounds shared the machine those of the next part do. */
 static ys_status read_part(struct ys_arms *arms, size_t rounds)
 {
-    struct arm_document told;
-    struct ys_study_settings keys;
     ys_result_fini(&arms->last);
     YS_TRY(ys_metric_result_load(arms->store, arms->study_id, YS_RESULT_AXES, &arms->last));
     const struct ys_result_trial *trials = arms->last.trials;
@@ -118,10 +109,9 @@ static ys_status read_part(struct ys_arms *arms, size_t rounds)
     arms->rounds += rounds;
     arms->again += again;
     arms->complete += complete;
-    ys_record_glance(&told_record, arms->last.rest, &told);
-    ys_study_settings_read(told.study, &keys);
-    arms->by_turns = keys.interleave == YS_INTERLEAVE_BLOCKS;
-    ys_json_set_string(arms->job.study, "interleave", ys_name_of(&ys_interleaves, keys.interleave));
+    const char *interleave = arms->last.study.interleave;
+    arms->by_turns = ys_name_find(&ys_interleaves, interleave) == YS_INTERLEAVE_BLOCKS;
+    ys_json_set_string(arms->job.study, "interleave", interleave);
     return YS_OK;
 }
 

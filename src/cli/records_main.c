@@ -21,7 +21,7 @@ static const struct {
     const char *name;
     const struct ys_record *record;
 } records[] = {
-    {"study", &ys_study_record},
+    {"study", &ys_result_study_record},
     {"work", &ys_study_work_record},
     {"difference", &ys_difference_record},
     {"transfer", &ys_result_transfer_record},

@@ -12,7 +12,9 @@ ys_status ys_framework_model_file(const struct ys_framework *framework, struct y
     if (!framework->reads_onnx || plan->stored)
         return YS_OK;
     char *path = ys_path_join(plan->folder, "model.onnx");
-    ys_status status = ys_onnx_convert(plan->graph, plan->weights, ys_format_of(plan->precision)->dtype, path);
+    ys_status status = plan->scales
+                           ? ys_onnx_convert_quantised(plan->graph, plan->weights, plan->scales, path)
+                           : ys_onnx_convert(plan->graph, plan->weights, ys_format_of(plan->precision)->dtype, path);
     ys_free(plan->onnx);
     plan->onnx = status == YS_OK ? path : NULL;
     if (status == YS_OK)

@@ -20,11 +20,11 @@ struct judging {
 
 void ys_judge_tell_side(const struct ys_side *side, struct ys_judged_side *told)
 {
-    told->id = side->store ? side->told.study.id : YS_FIELD_NONE;
+    told->id = side->store ? side->result.study.id : YS_FIELD_NONE;
     ys_set_text(&told->selector, side->word);
-    ys_set_text(&told->name, side->told.study.name);
-    ys_set_text(&told->started, side->told.study.started);
-    ys_set_text(&told->version, side->told.study.version);
+    ys_set_text(&told->name, side->result.study.name);
+    ys_set_text(&told->started, side->result.study.started);
+    ys_set_text(&told->version, side->result.study.version);
 }
 
 void ys_judge_set_ends(struct ys_list *list, const struct ys_interval *interval)
@@ -125,9 +125,9 @@ static void conclude(const struct judging *judging, const struct ys_metric_info 
 static bool is_by_seed(const struct judging *judging, const struct ys_judged_pair *pair,
                        const struct ys_metric_info *info)
 {
-    const int64_t seed = judging->base->told.study.seed;
+    const int64_t seed = judging->base->result.study.seed;
     return info->learning && !ys_judge_may_drift(info) && pair->other.count == 0 && seed != YS_FIELD_NONE &&
-           seed == judging->candidate->told.study.seed;
+           seed == judging->candidate->result.study.seed;
 }
 
 static void judge_metric(const struct judging *judging, const size_t places[2], size_t metric,
@@ -237,7 +237,8 @@ static void judge_metrics(const struct judging *judging, const size_t places[2],
         return;
     }
     for (size_t m = 0; m < YS_COMPARED; m++)
-        judge_metric(judging, places, (size_t)(ys_metric_find(ys_compared[m]) - infos), drift, pair);
+        if (!ys_compared_of_target((int)m)) /* by rounds of one study alone, which know how fine they are */
+            judge_metric(judging, places, (size_t)(ys_metric_find(ys_compared[m]) - infos), drift, pair);
 }
 
 static void judge_pair(const struct judging *judging, size_t of_base, size_t of_candidate)
@@ -249,7 +250,7 @@ static void judge_pair(const struct judging *judging, size_t of_base, size_t of_
     ys_set_text(&pair->base, base->id);
     ys_set_text(&pair->candidate, candidate->id);
     ys_judge_differ_trials(base, candidate, &pair->differences);
-    ys_judge_differ(base->observed, candidate->observed, "observed", NULL, &pair->differences);
+    ys_judge_differ_observed(base, candidate, &pair->differences);
     ys_judge_differ_work(judging->base, base, judging->candidate, candidate, &pair->other);
     find_faults(base, candidate, pair);
     ys_drift_find(judging->base, of_base, judging->candidate, of_candidate, &drift);
@@ -306,7 +307,8 @@ static void pair_all(const struct judging *judging)
 void ys_judge_two(const struct ys_side *base, const struct ys_side *candidate, double margin, const char *metric,
                   struct ys_judged *judged)
 {
-    const struct judging judging = {base, candidate, isnan(margin) ? base->told.study.margin : margin, metric, judged};
+    const struct judging judging = {base, candidate, isnan(margin) ? base->result.study.margin : margin, metric,
+                                    judged};
     struct ys_interval machine = {.known = true};
     double ends[2];
     ys_record_init(&ys_judged_record, judged);

@@ -138,7 +138,7 @@ static const struct ys_record listed_record = YS_RECORD("study", struct listed, 
 /* Against the anchors of the first study that has some; *first (kept by the caller) is that one's JSON. */
 static void add_anchor(const struct ys_side *side, ys_json **first, struct ys_history_point *point)
 {
-    const ys_json *anchors = side->told.study.timing.anchors;
+    const ys_json *anchors = side->anchors;
     struct ys_anchor_range then, now;
     struct ys_interval ends = {.known = true};
     double range[2];
@@ -178,8 +178,8 @@ static void add_point(const struct ys_side *side, const struct ys_result_trial *
 {
     const struct ys_trial_metric *of = &trial->values[metric];
     struct ys_history_point *point = ys_list_add(&ys_history_point_record, &history->points);
-    point->study = side->told.study.id;
-    point->started = ys_strdup(side->told.study.started);
+    point->study = side->result.study.id;
+    point->started = ys_strdup(side->result.study.started);
     point->version = ys_strdup(trial->framework && trial->framework->version ? trial->framework->version : "");
     point->value = of->n ? of->summary.median : NAN;
     point->n = (int64_t)of->n;
@@ -261,7 +261,7 @@ static ys_status load(struct ys_store *store, int64_t study_id, int64_t trial_id
     struct ys_side side;
     YS_TRY(ys_side_load_stored(store, study_id, trial_id, "", &side));
     size_t place = side.trial == YS_FIELD_NONE ? 0 : (size_t)side.trial;
-    double margin = side.told.study.margin;
+    double margin = side.result.study.margin;
     if (side.result.trial_count > place)
         history->trial = ys_strdup(side.result.trials[place].id);
     ys_side_fini(&side);

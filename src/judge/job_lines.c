@@ -157,7 +157,7 @@ ys_status ys_recommend_lines(const struct ys_side *side, const struct ys_result_
                                        .env = trial->env,
                                        .framework = framework ? framework->name : NULL,
                                        .version = framework ? framework->version : NULL,
-                                       .seed = side->told.study.seed};
+                                       .seed = side->result.study.seed};
     ys_status status = ys_recommend_lines_of(&of, lines);
     ys_json_free(keys);
     return status;

@@ -18,6 +18,9 @@ void ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *c
 /** In what the surroundings of two trials differ: framework, threads, options, environment. */
 void ys_judge_differ_trials(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
                             struct ys_list *differences);
+/** In what differs how they were observed. */
+void ys_judge_differ_observed(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                              struct ys_list *differences);
 /** In what their work differs: settings, network, data. */
 void ys_judge_differ_work(const struct ys_side *base, const struct ys_result_trial *of_base,
                           const struct ys_side *candidate, const struct ys_result_trial *of_candidate,

@@ -124,20 +124,15 @@ void ys_judge_differ(const ys_json *base, const ys_json *candidate, const char *
 /* What of a machine is another from minute to minute, or explains what else is there. */
 static const char *const passing[] = {"load", "warnings", "reasons", "self_test", "memory.available_bytes", NULL};
 
-static const char *interleave_of(const struct ys_side *side)
-{
-    return side->told.study.interleave ? side->told.study.interleave : "runs";
-}
-
 void ys_judge_differ_studies(const struct ys_side *base, const struct ys_side *candidate, struct ys_list *differences)
 {
     char seeds[2][32];
-    snprintf(seeds[0], sizeof seeds[0], "%lld", (long long)base->told.study.seed);
-    snprintf(seeds[1], sizeof seeds[1], "%lld", (long long)candidate->told.study.seed);
-    ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, differences);
+    snprintf(seeds[0], sizeof seeds[0], "%lld", (long long)base->result.study.seed);
+    snprintf(seeds[1], sizeof seeds[1], "%lld", (long long)candidate->result.study.seed);
+    ys_judge_differ_text("yardstick", base->result.study.version, candidate->result.study.version, differences);
     ys_judge_differ_text("seed", seeds[0], seeds[1], differences);
-    ys_judge_differ_text("interleave", interleave_of(base), interleave_of(candidate), differences);
-    ys_judge_differ(base->told.host, candidate->told.host, "", passing, differences);
+    ys_judge_differ_text("interleave", base->result.study.interleave, candidate->result.study.interleave, differences);
+    ys_judge_differ(base->result.host, candidate->result.host, "", passing, differences);
 }
 
 static void differ_settings(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
@@ -152,6 +147,17 @@ static void differ_settings(const struct ys_result_trial *base, const struct ys_
                       ys_json_get(keys[1], ys_settings_surroundings[i]), differences);
     ys_json_free(keys[0]);
     ys_json_free(keys[1]);
+}
+
+void ys_judge_differ_observed(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
+                              struct ys_list *differences)
+{
+    const struct ys_record *record = &ys_result_observed_record;
+    ys_json *a = base->observed ? ys_record_json(record, base->observed) : NULL,
+            *b = candidate->observed ? ys_record_json(record, candidate->observed) : NULL;
+    ys_judge_differ(a, b, "observed", NULL, differences);
+    ys_json_free(a);
+    ys_json_free(b);
 }
 
 void ys_judge_differ_trials(const struct ys_result_trial *base, const struct ys_result_trial *candidate,
@@ -184,8 +190,8 @@ void ys_judge_differ_work(const struct ys_side *base, const struct ys_result_tri
     const char *except[YS_SETTINGS_SURROUNDINGS + 2] = {NULL};
     size_t count = YS_SETTINGS_SURROUNDINGS - 1;
     char text[2][64];
-    ys_study_work_find(base->told.work, of_base->keys.model, of_base->keys.data, &work[0]);
-    ys_study_work_find(candidate->told.work, of_candidate->keys.model, of_candidate->keys.data, &work[1]);
+    ys_study_work_find(base->result.work, of_base->keys.model, of_base->keys.data, &work[0]);
+    ys_study_work_find(candidate->result.work, of_candidate->keys.model, of_candidate->keys.data, &work[1]);
     memcpy(except, ys_settings_surroundings, sizeof ys_settings_surroundings);
     if (work[0].model_hash && work[1].model_hash)
         except[count++] = "model";

@@ -21,7 +21,7 @@ bool ys_drift_is_reference(const struct ys_side *base, size_t of_base, const str
     if (!is_builtin(one) || !is_builtin(other))
         return false;
     ys_judge_differ_trials(one, other, &differences);
-    ys_judge_differ_text("yardstick", base->told.study.version, candidate->told.study.version, &differences);
+    ys_judge_differ_text("yardstick", base->result.study.version, candidate->result.study.version, &differences);
     ys_judge_differ_work(base, one, candidate, other, &differences);
     const bool alike = differences.count == 0;
     ys_list_fini(&ys_judged_difference_record, &differences);
@@ -46,10 +46,10 @@ enum ys_anchored ys_drift_anchors(const struct ys_side *base, const struct ys_si
     struct drifted_machine a, b;
     struct ys_anchor_range then, now;
     ends[0] = ends[1] = 1;
-    ys_record_glance(&machine_record, base->told.host, &a);
-    ys_record_glance(&machine_record, candidate->told.host, &b);
-    ys_anchor_range(base->told.study.timing.anchors, &then);
-    ys_anchor_range(candidate->told.study.timing.anchors, &now);
+    ys_record_glance(&machine_record, base->result.host, &a);
+    ys_record_glance(&machine_record, candidate->result.host, &b);
+    ys_anchor_range(base->anchors, &then);
+    ys_anchor_range(candidate->anchors, &now);
     if (!a.cpu.model || !b.cpu.model || strcmp(a.cpu.model, b.cpu.model) != 0)
         return YS_ANCHORS_OF_OTHER_CPU;
     if (!then.count || !now.count)
@@ -63,7 +63,7 @@ void ys_drift_find(const struct ys_side *base, size_t of_base, const struct ys_s
     const struct ys_result *a = &base->result, *b = &candidate->result;
     const size_t most = sizeof drift->places[0] / sizeof drift->places[0][0];
     *drift = (struct ys_drift){.none = base->store && candidate->store && strcmp(base->store, candidate->store) == 0 &&
-                                       base->told.study.id == candidate->told.study.id};
+                                       base->result.study.id == candidate->result.study.id};
     drift->anchored = ys_drift_anchors(base, candidate, drift->anchors);
     for (size_t i = 0; i < a->trial_count && !drift->none; i++) {
         for (size_t j = 0; j < b->trial_count && drift->count < most; j++) {

@@ -400,7 +400,7 @@ static void tell_frame(const struct weighing *weighing)
     out->metric = ys_strdup(wish->metric->name);
     out->highest = wish->highest;
     out->rounds = YS_FIELD_NONE;
-    out->margin = share ? YS_METRIC_ACCURACY_MARGIN : weighing->side->told.study.margin;
+    out->margin = share ? YS_METRIC_ACCURACY_MARGIN : weighing->side->result.study.margin;
     for (size_t i = 0; i < wish->bound_count; i++)
         ys_list_add_text(&out->bounds, wish->bounds[i].text);
     ys_judge_tell_side(weighing->side, &out->study);

@@ -5,39 +5,20 @@
 #include "base/files/working_folder.h"
 #include "base/mem.h"
 #include "store/import_study.h"
+#include "store/stored_study.h"
 
 #include <string.h>
 
 enum { MOST_NAMED = 8 }; /* studies of one name, in a message */
 
+/* What of the timing of a study is asked for. */
+struct side_timing {
+    const ys_json *anchors;
+};
 static const struct ys_field timing_fields[] = {
-    YS_FIELD(struct ys_side_timing, anchors, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "the machine's own speed"),
+    YS_FIELD(struct side_timing, anchors, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "the machine's own speed"),
 };
-static const struct ys_record timing_record = YS_RECORD("timing", struct ys_side_timing, timing_fields);
-
-#define OF_STUDY(member, kind, what) YS_FIELD(struct ys_side_study, member, kind, NULL, YS_FIELD_NULL, what)
-static const struct ys_field study_fields[] = {
-    OF_STUDY(name, YS_FIELD_TEXT, "of the study"),
-    OF_STUDY(folder, YS_FIELD_TEXT, "below the results folder"),
-    OF_STUDY(started, YS_FIELD_TEXT, "date"),
-    OF_STUDY(version, YS_FIELD_TEXT, "of yardstick"),
-    OF_STUDY(interleave, YS_FIELD_TEXT, "how its trials shared the machine; null: runs"),
-    OF_STUDY(on_disturbance, YS_FIELD_TEXT, "what became of disturbed runs; null: not known"),
-    OF_STUDY(status, YS_FIELD_TEXT, "running, or how it ended"),
-    OF_STUDY(id, YS_FIELD_INT, "in the store"),
-    OF_STUDY(seed, YS_FIELD_INT, "of round 0"),
-    OF_STUDY(started_s, YS_FIELD_INT, "date, as it is stored"),
-    OF_STUDY(margin, YS_FIELD_REAL, "what counts as the same"),
-    YS_FIELD_OF(struct ys_side_study, timing, YS_FIELD_OBJECT, &timing_record, YS_FIELD_NULL, "what it took"),
-};
-static const struct ys_record study_record = YS_RECORD("study", struct ys_side_study, study_fields);
-
-static const struct ys_field told_fields[] = {
-    YS_FIELD_OF(struct ys_source_document, study, YS_FIELD_OBJECT, &study_record, 0, "of the result"),
-    YS_FIELD(struct ys_source_document, host, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "the machine"),
-    YS_FIELD(struct ys_source_document, work, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "networks on data sets"),
-};
-static const struct ys_record told_record = YS_RECORD("result", struct ys_source_document, told_fields);
+static const struct ys_record timing_record = YS_RECORD("timing", struct side_timing, timing_fields);
 
 void ys_side_fini(struct ys_side *side)
 {
@@ -47,12 +28,19 @@ void ys_side_fini(struct ys_side *side)
     *side = (struct ys_side){.trial = YS_FIELD_NONE};
 }
 
+static void find_anchors(struct ys_side *side)
+{
+    struct side_timing timing;
+    ys_record_glance(&timing_record, side->result.study.timing, &timing);
+    side->anchors = timing.anchors;
+}
+
 static ys_status fill(struct ys_store *store, int64_t study_id, int64_t trial_id, const char *word,
                       struct ys_side *side)
 {
     side->word = ys_strdup(word);
     YS_TRY(ys_metric_result_load(store, study_id, YS_RESULT_AXES, &side->result));
-    ys_record_glance(&told_record, side->result.rest, &side->told);
+    find_anchors(side);
     for (size_t i = 0; trial_id && i < side->result.trial_count; i++)
         if (side->result.trials[i].trial_id == trial_id)
             side->trial = (int64_t)i;
@@ -76,7 +64,7 @@ ys_status ys_side_load_one(struct ys_store *store, int64_t study_id, const char 
 {
     *side = (struct ys_side){.trial = YS_FIELD_NONE};
     YS_TRY(ys_metric_result_load_trial(store, study_id, trial, metric, &side->result));
-    ys_record_glance(&told_record, side->result.rest, &side->told);
+    find_anchors(side);
     return YS_OK;
 }
 
@@ -143,7 +131,7 @@ ys_status ys_side_load(const char *results, const char *word, struct ys_side *si
 }
 
 /* Whether a study's name, or else the date at which it began, is what the first `length` bytes of `word` say. */
-static bool is_called(const struct ys_side_study *study, const char *word, size_t length, bool by_date)
+static bool is_called(const struct ys_study_record *study, const char *word, size_t length, bool by_date)
 {
     const char *name = study->name ? study->name : "";
     char began[32];
@@ -167,8 +155,8 @@ static ys_status check_single(struct ys_store *store, const char *word)
     for (int by_date = 0; by_date <= ys_store_is_date(word, length) && named == 0; by_date++) {
         what = by_date ? "date" : "name";
         for (size_t i = 0; i < ys_json_size(studies); i++) {
-            struct ys_side_study study;
-            ys_record_glance(&study_record, ys_json_at(studies, i), &study);
+            struct ys_study_record study;
+            ys_record_glance(&ys_study_record, ys_json_at(studies, i), &study);
             const char *folder = study.folder ? study.folder : "";
             is_folder |= strlen(folder) == length && strncmp(folder, word, length) == 0;
             if (is_called(&study, word, length, by_date) && named++ < MOST_NAMED)

@@ -6,25 +6,12 @@
 #include "metric/result_document.h"
 #include "store/store.h"
 
-/** What of a result's document is asked for beside its trials; borrowed from the result. */
-struct ys_source_document {
-    struct ys_side_study {
-        const char *name, *folder, *started, *version, *status, *interleave, *on_disturbance;
-        int64_t id, seed, started_s;
-        double margin;
-        struct ys_side_timing {
-            const ys_json *anchors; /* array of struct ys_anchor */
-        } timing;
-    } study;
-    const ys_json *host, *work; /* work: array, as of ys_study_work_find() */
-};
-
 struct ys_side {
     char *word; /* as it was named */
     struct ys_result result;
-    struct ys_source_document told;
-    char *store;   /* absolute folder of the results that it is stored in; NULL: of a file */
-    int64_t trial; /* its number inside the study; YS_FIELD_NONE: all */
+    const ys_json *anchors; /* array of struct ys_anchor, borrowed from the result; NULL */
+    char *store;            /* absolute folder of the results that it is stored in; NULL: of a file */
+    int64_t trial;          /* its number inside the study; YS_FIELD_NONE: all */
 };
 
 /** `word`: a file's path, or what ys_store_select() takes of the results in `results`. `side` is overwritten.

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/due_checks.h"
-#include "store/stored_study.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,6 +142,7 @@ static void count_runs(struct ys_metric_view_trial *trial)
         trial->counted += trial->runs[i].counted;
         trial->disturbed += trial->runs[i].counted && trial->runs[i].disturbed;
         trial->failed += trial->runs[i].counted && !trial->runs[i].ok;
+        trial->lost += trial->runs[i].counted && trial->runs[i].status == YS_RUN_NOT_CONVERGED;
     }
 }
 
@@ -158,6 +158,19 @@ struct loading {
     bool spoiled;                   /* one of them cannot be used: all are computed again */
 };
 
+/* What did not meet its target takes longer than any that did. */
+static void note_target(struct ys_metric_view_run *run)
+{
+    const struct ys_facts_target *target = run->facts.target;
+    const bool is_met = target && target->step != YS_FIELD_NONE, is_lost = run->status == YS_RUN_NOT_CONVERGED;
+    run->target_grain[0] = ys_metric_view_value(run, "target_grain_s");
+    run->target_grain[1] = is_met ? (double)(target->step - target->before) : (double)NAN;
+    run->target_limit[0] = ys_metric_view_value(run, "target_limit_s");
+    run->target_limit[1] = is_lost ? (double)run->facts.steps_done : (double)NAN;
+    for (int k = 0; k < 2 && is_lost; k++)
+        run->compared[YS_TARGET_TIME + k] = INFINITY;
+}
+
 /* Takes from the metrics what comparisons need. */
 static void note_values(struct ys_metric_view_run *run)
 {
@@ -165,6 +178,7 @@ static void note_values(struct ys_metric_view_run *run)
     ys_window_take(rate->windows, rate->steady_from, rate->left, &run->windows);
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
+    note_target(run);
     const double trained_s = ys_metric_view_value(run, "train_s");
     run->steady_s = isfinite(trained_s) ? trained_s : ys_metric_view_value(run, "infer_s");
 }
@@ -348,7 +362,6 @@ void ys_metric_view_match(struct ys_metric_view *view)
 
 #define DEFAULT_MARGIN 0.02
 
-#define OF_STUDY(member) YS_FIELD(struct ys_metric_study, member, YS_FIELD_JSON, NULL, YS_FIELD_NULL, "")
 static const struct ys_field job_fields[] = {
     YS_FIELD(struct ys_metric_job, repeat, YS_FIELD_INT, "1", YS_FIELD_NULL,
              "rounds that were asked for; null: until comparisons are decided"),
@@ -361,42 +374,17 @@ static const struct ys_field job_fields[] = {
     YS_FIELD(struct ys_metric_job, comparisons, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "axes or all"),
 };
 static const struct ys_record job_record = YS_RECORD("job", struct ys_metric_job, job_fields);
-static const struct ys_field timing_fields[] = {
-    YS_FIELD(struct ys_metric_timing, measure_s, YS_FIELD_REAL, "s", YS_FIELD_NULL, "from the first run to the last"),
-};
-static const struct ys_record timing_record = YS_RECORD("timing", struct ys_metric_timing, timing_fields);
-static const struct ys_field study_fields[] = {
-    OF_STUDY(id),
-    OF_STUDY(name),
-    OF_STUDY(folder),
-    OF_STUDY(started_s),
-    OF_STUDY(ended_s),
-    OF_STUDY(status),
-    OF_STUDY(exit_code),
-    OF_STUDY(seed),
-    OF_STUDY(command),
-    OF_STUDY(job_hash),
-    OF_STUDY(job_text),
-    OF_STUDY(version),
-    OF_STUDY(timing),
-    OF_STUDY(imported),
-    OF_STUDY(model_info),
-    YS_FIELD(struct ys_metric_study, trials_planned, YS_FIELD_INT, "1", YS_FIELD_NULL, "trials of the job"),
-    YS_FIELD_OF(struct ys_metric_study, job, YS_FIELD_OBJECT, &job_record, 0, "as it was resolved"),
-};
-static const struct ys_record study_record = YS_RECORD("study", struct ys_metric_study, study_fields);
-
 static void tell_study(const ys_json *study, struct ys_metric_study *told)
 {
-    ys_record_glance(&study_record, study, told);
-    ys_record_glance(&timing_record, told->timing, &told->took);
+    ys_study_record_read(study, &told->stored, &told->took);
+    ys_record_glance(&job_record, told->stored.job, &told->job);
     if (isnan(told->job.margin))
         told->job.margin = DEFAULT_MARGIN;
 }
 
 static bool is_over(const struct ys_metric_study *study)
 {
-    return ys_name_find(&ys_study_states, ys_json_text(study->status, NULL)) != YS_STUDY_RUNNING;
+    return study->stored.status != YS_STUDY_RUNNING;
 }
 
 ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct ys_metric_view *view)
@@ -413,7 +401,8 @@ ys_status ys_metric_view_load(struct ys_store *store, int64_t study_id, struct y
         status = ys_store_rounds(store, study_id, &loaded.rounds);
     tell_study(loaded.study, &loaded.told);
     size_t count = loaded.records.count;
-    int64_t planned = loaded.told.trials_planned == YS_FIELD_NONE ? (int64_t)count : loaded.told.trials_planned;
+    const int64_t stored = loaded.told.stored.trials_planned,
+                  planned = stored == YS_FIELD_NONE ? (int64_t)count : stored;
     if (status == YS_OK && planned != (int64_t)count)
         ys_log_warn("study %lld holds %zu of its %lld trials: it was stopped while they were stored; run it again",
                     (long long)study_id, count, (long long)planned);

@@ -1,6 +1,7 @@
 #include "metric/result_document.h"
 
 #include "stat/compare.h"
+#include "store/stored_study.h"
 
 static const char *const scale_words[] = {[YS_SCALE_RATIO] = "ratio", [YS_SCALE_DIFFERENCE] = "difference"};
 const struct ys_names ys_scales = YS_NAMES("scale", scale_words);
@@ -206,6 +207,63 @@ static const struct ys_field rank_fields[] = {
 };
 const struct ys_record ys_result_rank_record = YS_RECORD("rank", struct ys_result_rank, rank_fields);
 
+static const struct ys_field look_fields[] = {
+    YS_FIELD(struct ys_result_look, rounds, YS_FIELD_INT, "1", 0, "after so many"),
+    YS_FIELD(struct ys_result_look, level, YS_FIELD_REAL, "1", 0, "of its intervals"),
+};
+const struct ys_record ys_result_look_record = YS_RECORD("look", struct ys_result_look, look_fields);
+static const struct ys_field decide_fields[] = {
+    YS_FIELD(struct ys_result_decide, metric, YS_FIELD_TEXT, NULL, 0, "by which; auto: the speed of each comparison"),
+    YS_FIELD_OF(struct ys_result_decide, looks, YS_FIELD_LIST, &ys_result_look_record, 0, "at its comparisons"),
+};
+const struct ys_record ys_result_decide_record = YS_RECORD("decide", struct ys_result_decide, decide_fields);
+static const struct ys_field chain_fields[] = {
+    YS_FIELD(struct ys_result_chain, link, YS_FIELD_INT, "1", 0, "its number"),
+    YS_FIELD(struct ys_result_chain, hash, YS_FIELD_TEXT, NULL, 0, "SHA-256 of it"),
+};
+const struct ys_record ys_result_chain_record = YS_RECORD("chain", struct ys_result_chain, chain_fields);
+
+#define OF_STUDY(member, kind, flags, what) YS_FIELD(struct ys_result_study, member, kind, NULL, flags, what)
+#define PART_OF_STUDY(member, record, flags, what)                                                                     \
+    YS_FIELD_OF(struct ys_result_study, member, YS_FIELD_OBJECT_OWNED, record, flags, what)
+static const struct ys_field study_fields[] = {
+    OF_STUDY(id, YS_FIELD_INT, YS_FIELD_NULL, "in the store"),
+    OF_STUDY(name, YS_FIELD_TEXT, 0, "of the study"),
+    OF_STUDY(folder, YS_FIELD_TEXT, 0, "below the results folder"),
+    OF_STUDY(started, YS_FIELD_TEXT, YS_FIELD_NULL, "date"),
+    OF_STUDY(ended, YS_FIELD_TEXT, YS_FIELD_NULL, "date"),
+    YS_FIELD_NAMED(struct ys_result_study, status, &ys_study_states, YS_FIELD_NULL, "running, or how it ended"),
+    OF_STUDY(exit_code, YS_FIELD_INT, YS_FIELD_NULL | YS_FIELD_LATER, "of its last session"),
+    OF_STUDY(seed, YS_FIELD_INT, YS_FIELD_NULL, "of round 0"),
+    OF_STUDY(repeat, YS_FIELD_INT, YS_FIELD_NULL, "rounds that it has, as far as that is known"),
+    PART_OF_STUDY(decide, &ys_result_decide_record, YS_FIELD_NULL | YS_FIELD_LATER, "where comparisons end it"),
+    OF_STUDY(rounds, YS_FIELD_INT, 0, "that are complete"),
+    OF_STUDY(margin, YS_FIELD_REAL, 0, "what counts as the same"),
+    OF_STUDY(comparisons, YS_FIELD_TEXT, YS_FIELD_LATER, "axes or all"),
+    OF_STUDY(interleave, YS_FIELD_TEXT, YS_FIELD_LATER, "how its trials shared the machine"),
+    OF_STUDY(on_disturbance, YS_FIELD_TEXT, YS_FIELD_NULL | YS_FIELD_LATER, "what became of disturbed runs"),
+    OF_STUDY(command, YS_FIELD_TEXT, YS_FIELD_NULL | YS_FIELD_LATER, "that began it"),
+    OF_STUDY(job_hash, YS_FIELD_TEXT, 0, "SHA-256 of its trials"),
+    OF_STUDY(job_text, YS_FIELD_TEXT, YS_FIELD_NULL, "as it was given; null of flags alone"),
+    OF_STUDY(version, YS_FIELD_TEXT, YS_FIELD_NULL | YS_FIELD_LATER, "of yardstick"),
+    OF_STUDY(timing, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "what its sessions took"),
+    OF_STUDY(imported, YS_FIELD_TEXT, YS_FIELD_NULL | YS_FIELD_LATER, "the file that it came from"),
+    PART_OF_STUDY(chain, &ys_result_chain_record, YS_FIELD_NULL | YS_FIELD_LATER,
+                  "of the store, the link that holds it"),
+};
+const struct ys_record ys_result_study_record = YS_RECORD("study", struct ys_result_study, study_fields);
+
+#define OBSERVED struct ys_result_observed
+static const struct ys_field observed_fields[] = {
+    YS_FIELD(OBSERVED, grouped, YS_FIELD_FLAG, NULL, 0, "it had a control group"),
+    YS_FIELD(OBSERVED, group, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "which, or why not"),
+    YS_FIELD(OBSERVED, guarded, YS_FIELD_FLAG, NULL, 0, "it could not write what is not its own"),
+    YS_FIELD(OBSERVED, guard, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "by what, or why not"),
+    YS_FIELD(OBSERVED, libraries, YS_FIELD_TEXTS, NULL, 0, "numerical ones that were mapped"),
+    YS_FIELD(OBSERVED, notes, YS_FIELD_TEXTS, NULL, 0, "what hides in them"),
+};
+const struct ys_record ys_result_observed_record = YS_RECORD("observed", OBSERVED, observed_fields);
+
 #define OF_TRIAL(member, kind, flags, what)     YS_FIELD(struct ys_result_trial, member, kind, NULL, flags, what)
 #define PART(member, kind, record, flags, what) YS_FIELD_OF(struct ys_result_trial, member, kind, record, flags, what)
 static const struct ys_field trial_fields[] = {
@@ -249,7 +307,8 @@ static const struct ys_field trial_fields[] = {
     PART(keys, YS_FIELD_OBJECT, &ys_trial_settings_record, YS_FIELD_LATER, "the settings, resolved"),
     OF_TRIAL(options, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "of the framework's recipe, by name"),
     OF_TRIAL(env, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "environment variables that the job set"),
-    OF_TRIAL(observed, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_LATER, "how its runs were"),
+    PART(observed, YS_FIELD_OBJECT_OWNED, &ys_result_observed_record, YS_FIELD_NULL | YS_FIELD_LATER,
+         "how its runs were"),
     PART(said, YS_FIELD_LIST, &ys_said_record, YS_FIELD_LATER,
          "what its adapter says of itself, beside what was observed"),
     OF_TRIAL(runs_detail, YS_FIELD_JSON, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "where single runs were asked for"),
@@ -327,6 +386,8 @@ static const struct ys_field comparison_fields[] = {
     OF_PAIR(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "why it is unclear or invalid"),
     OF_PAIR(a_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial a"),
     OF_PAIR(b_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial b"),
+    OF_PAIR(a_met, YS_FIELD_INT, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "of a target: rounds in which a met it"),
+    OF_PAIR(b_met, YS_FIELD_INT, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "likewise b"),
     OF_PAIR(unit, YS_FIELD_TEXT, 0, "of the metric"),
     WORD(better, &ys_betters, "which values of the metric are better"),
     YS_FIELD_NAMED(

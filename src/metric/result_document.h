@@ -162,6 +162,14 @@ extern const struct ys_record ys_result_rank_record;
 enum ys_rank_part { YS_RANK_COMPUTE, YS_RANK_OPTIMIZER, YS_RANK_FRAMEWORK, YS_RANK_INPUT, YS_RANK_REST };
 extern const struct ys_names ys_rank_parts; /* "compute", "optimizer" and so on */
 
+/** How the first ok run of a trial was observed. */
+struct ys_result_observed {
+    bool grouped, guarded;
+    char *group, *guard;             /* which, or why not; NULL */
+    struct ys_list libraries, notes; /* char *: mapped ones, and what hides in them */
+};
+extern const struct ys_record ys_result_observed_record;
+
 /** A trial: members as docs/results.md has them, but for `metrics`, which come into the document from `values`. */
 struct ys_result_trial {
     struct ys_trial_metric *values; /* owned; one for each of ys_metric_infos() */
@@ -183,10 +191,10 @@ struct ys_result_trial {
     struct ys_facts_perf *perf;             /* the mean of its ok runs; NULL where it was not asked for */
     struct ys_trial_settings keys;
     ys_json *options, *env;
-    ys_json *observed;     /* how its first ok run was observed; NULL where there is none */
-    struct ys_list warned; /* struct ys_result_warned */
-    struct ys_list said;   /* struct ys_self_report, of its first ok run; empty where there is none */
-    ys_json *runs_detail;  /* NULL where it was not asked for */
+    struct ys_result_observed *observed; /* NULL where there is none */
+    struct ys_list warned;               /* struct ys_result_warned */
+    struct ys_list said;                 /* struct ys_self_report, of its first ok run; empty where there is none */
+    ys_json *runs_detail;                /* NULL where it was not asked for */
 };
 extern const struct ys_record ys_result_trial_record;
 
@@ -229,6 +237,7 @@ struct ys_comparison_record {
     double resolution;
     char *reason;
     double a_value, b_value;
+    int64_t a_met, b_met; /* of a target: of n rounds those in which each met it; YS_FIELD_NONE of other metrics */
     char *unit;
     int better;  /* enum ys_better */
     int scaling; /* enum ys_scaling; YS_NAME_NONE where the ratio is no speed-up */
@@ -286,10 +295,53 @@ struct ys_result_group {
 };
 extern const struct ys_record ys_result_group_record;
 
+/** By what the comparisons of a study are decided, and after how many rounds it looks at what level. */
+struct ys_result_decide {
+    char *metric;
+    struct ys_list looks; /* struct ys_result_look */
+};
+struct ys_result_look {
+    int64_t rounds;
+    double level;
+};
+
+/** The study: members as docs/results.md has them. What is not known, or was not stored earlier, is NULL or
+ * YS_FIELD_NONE. */
+struct ys_result_study {
+    int64_t id;
+    const char *name, *folder;
+    char *started, *ended;
+    int status; /* enum ys_study_state */
+    int64_t exit_code, seed, repeat;
+    struct ys_result_decide *decide; /* NULL: the number of rounds was given */
+    int64_t rounds;                  /* that are complete */
+    double margin;
+    const char *comparisons, *interleave, *on_disturbance, *command;
+    char *job_hash;
+    const char *job_text, *version;
+    const ys_json *timing;         /* as it is stored */
+    const char *imported;          /* the file that it came from */
+    struct ys_result_chain *chain; /* of the store, the link that holds it; NULL */
+};
+struct ys_result_chain {
+    int64_t link;
+    const char *hash;
+};
+extern const struct ys_record ys_result_study_record, ys_result_decide_record, ys_result_chain_record,
+    ys_result_look_record;
+
+/** What measuring itself took; NaN where no run says it. */
+struct ys_result_harness {
+    double cpu_share, lateness_max_s, overhead_s;
+    int64_t runs; /* that the first two are of */
+};
+
 struct ys_metric_view;
-/** What is found in a study. Trials borrow from `source` what does not come from their runs. */
+/** What is found in a study. It borrows from `source` what does not come from runs. */
 struct ys_result {
-    ys_json *rest; /* the document without what follows, which is null in it */
+    struct ys_result_study study; /* owns started, ended, decide, job_hash and chain */
+    struct ys_result_harness harness;
+    const ys_json *work, *host; /* as they are stored: array, as of ys_study_work_find(); object. NULL */
     struct ys_result_trial *trials;
     size_t trial_count;
     struct ys_result_comparison *comparisons;

@@ -7,6 +7,10 @@
 #include "metric/result_document.h"
 #include "metric/run/run_windows.h"
 #include "store/stored_metric.h"
+#include "store/stored_study.h"
+
+/* Place of time_to_target_s in ys_compared, which steps_to_target follows. */
+enum { YS_TARGET_TIME = 9 };
 
 struct ys_metric_view_run {
     struct ys_run_metric *metrics; /* owned, by ys_metric_infos(); NULL while the trial is not loaded */
@@ -23,6 +27,8 @@ struct ys_metric_view_run {
                      once ys_metric_view_match() was called */
     bool detailed;                 /* it is in the trial's `runs_detail` */
     double compared[YS_COMPARED];  /* values of ys_compared; NaN where it has none */
+    double target_grain[2];        /* of time_to_target_s and steps_to_target: behind the look before the last; NaN */
+    double target_limit[2];        /* likewise what a run spent that did not meet its target; NaN */
     double steady_s;               /* seconds of the part that its speed is of; NaN */
     struct ys_windows windows;     /* what of them they are in parts of the run that another run shares */
     struct ys_run_outside outside; /* what they may be as seen from outside */
@@ -37,6 +43,7 @@ struct ys_metric_view_trial {
                   */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
+    size_t lost;                              /* of those that are not ok those that did not meet their target */
     size_t disturbed;                         /* likewise, and that were disturbed */
     enum ys_run_status status;                /* of the trial */
     const struct ys_metric_view_run *failure; /* an example of it; NULL */
@@ -46,9 +53,7 @@ struct ys_metric_view_trial {
 
 /** What is stored of a study; borrowed from the view's `study`. NULL and "nothing" where it has no such member. */
 struct ys_metric_study {
-    const ys_json *id, *name, *folder, *started_s, *ended_s, *status, *exit_code, *seed, *command, *job_hash, *job_text,
-        *version, *timing, *imported, *model_info;
-    int64_t trials_planned; /* YS_FIELD_NONE */
+    struct ys_study_record stored;
     struct ys_metric_job {
         int64_t repeat, repeat_most; /* YS_FIELD_NONE: until comparisons are decided, of at most so many rounds */
         const char *decide;          /* by what: "rate_per_s"; "auto"; NULL */
@@ -57,9 +62,7 @@ struct ys_metric_study {
         const char *interleave;      /* "auto", "runs" or "blocks"; NULL */
         const char *on_disturbance;  /* "repeat", "mark" or "ignore"; NULL */
     } job;
-    struct ys_metric_timing {
-        double measure_s; /* from the first run to the last; NaN */
-    } took;
+    struct ys_study_timing took;
 };
 
 struct ys_metric_view {

@@ -87,6 +87,7 @@ static const struct ys_field plan_fields[] = {
     HAS(dist, &dist_record, "this process among those of the run"),
     SAYS(folder, YS_FIELD_TEXT, OPTIONAL, "where the adapter may write"),
     SAYS(onnx, YS_FIELD_TEXT, LACKS, "path of graph and weights in one, for frameworks that read ONNX"),
+    SAYS(scales, YS_FIELD_TEXT, LACKS, "path of the scales that the network is quantised with"),
     YS_FIELD_OF(struct ys_plan, stored, YS_FIELD_OBJECT_OWNED, &stored_record, LACKS,
                 "that the network is loaded from"),
     SAYS(state, YS_FIELD_TEXT, LACKS, "path of what the optimizer begins with, of the built-in engine alone"),

@@ -60,6 +60,7 @@ struct ys_plan {
     char *model;                   /* a name, for messages only */
     char *graph, *weights;         /* paths */
     char *onnx;                    /* path of both as one file, for frameworks that read ONNX; NULL */
+    char *scales;                  /* path of how the network is quantised (graph/scales.h); NULL: it is not */
     struct ys_plan_stored *stored; /* owned; of a session that loads it, whose plan has no weights; else NULL */
     char *state; /* path of what the optimizer begins with, named as `save` does, for the built-in engine
                     alone; NULL: zero */

@@ -2,15 +2,21 @@
  * and the writer of ONNX files, ask here and so cannot differ.
  *
  * The graph is a folded one (graph/fold.h). Kind static:
- *   products           Conv and Gemm are computed in integers, whatever makes their input, unless `reason` says why not
- *   those that follow  Relu, Clip, Add of two values of one shape, pools, Concat of channels, Flatten, Reshape and
- * Dropout are where all their inputs are quantised values; of them MaxPool, GlobalMaxPool, Flatten, Reshape and Dropout
- * pass integers on, so that their result has the scale of their input joined             Relu or Clip, the only reader
- * of what a product or an Add makes, is computed with it: the value between them is not quantised, the result of the
- * Relu or Clip is the rest           in float: a quantised value that it reads is turned into numbers, and what it
- * makes is quantised where a product reads it A quantised value is so for all of its readers, the graph's output among
- * them. Kind dynamic: products alone, each of which quantises its input and makes numbers; kind weights: products have
- * weights that are stored quantised. */
+ *
+ * Products: Conv and Gemm are computed in integers, whatever makes their input, unless `reason` says why not.
+ *
+ * Those that follow: Relu, Clip, Add of two values of one shape, pools, Concat of channels, Flatten, Reshape and
+ * Dropout are where all their inputs are quantised values. Of them MaxPool, GlobalMaxPool, Flatten, Reshape and Dropout
+ * pass integers on, so that their result has the scale of their input.
+ *
+ * Joined: Relu or Clip, the only reader of what a product or an Add makes, is computed with it. The value between them
+ * is not quantised, the result of the Relu or Clip is.
+ *
+ * The rest is in float: a quantised value that it reads is turned into numbers, and what it makes is quantised where a
+ * product reads it.
+ *
+ * A quantised value is so for all of its readers, the graph's output among them. Kind dynamic: products alone, each of
+ * which quantises its input and makes numbers; kind weights: products have weights that are stored quantised. */
 #ifndef YS_QUANT_QUANT_PLAN_H
 #define YS_QUANT_QUANT_PLAN_H
 

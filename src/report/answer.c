@@ -215,7 +215,7 @@ static void say_not_sure(struct ys_buf *out, const struct group_standing *standi
     if (same > 0) {
         ys_buf_puts(out, same == 1 ? " and " : ", ");
         put_those(out, standing, YS_VERDICT_SAME);
-        ys_buf_printf(out, " are equally fast, within %s: ", ys_label_share(view->study.margin).text);
+        ys_buf_printf(out, " are equally fast, within %s: ", ys_label_share(view->study->margin).text);
     } else {
         ys_buf_puts(out, " came out fastest: ");
     }
@@ -304,7 +304,7 @@ static void say_learned(struct ys_buf *out, const struct ys_view *view, const st
         ys_buf_printf(out, " %s the same %s in every round.", known > 1 ? "All reach" : "Both reach", what);
     else if (same == known)
         ys_buf_printf(out, " %s reach the same %s, within %s.", known > 1 ? "All" : "Both", what,
-                      tokens ? ys_label_share(view->study.margin).text : "half a point");
+                      tokens ? ys_label_share(view->study->margin).text : "half a point");
     else if (differ > 0)
         ys_buf_printf(out, " Not all reach the same %s.", what);
 }

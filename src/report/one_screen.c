@@ -36,14 +36,14 @@ static void put_done(struct summary *page, bool is_whole)
 {
     const struct ys_view *view = &page->view;
     struct ys_buf text = {0}, title = {0};
-    ys_text_clean(&text, ys_view_or(view->study.name, "study"), false);
+    ys_text_clean(&text, ys_view_or(view->study->name, "study"), false);
     ys_section_title(&title, view);
     ys_buf_printf(&text, ": %s", ys_buf_text(&title));
     if (is_whole && view->rounds == view->repeat)
         ys_buf_printf(&text, ", %s", ys_label_plural(view->rounds, "round").text);
     else if (is_whole)
         ys_buf_printf(&text, ", %lld of %s", (long long)view->rounds, ys_label_plural(view->repeat, "round").text);
-    const char *started = ys_view_or(view->study.started, "");
+    const char *started = ys_view_or(view->study->started, "");
     if (ys_text_width(ys_buf_text(&text)) + 12 <= page->width && strspn(started, "0123456789-") == 10)
         ys_buf_printf(&text, ", %.10s", started);
     ys_buf_puts(page->out, page->colour ? "\x1B[1m" : "");

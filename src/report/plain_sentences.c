@@ -33,7 +33,7 @@ static void finish(struct sentence_writer *w)
 
 static void say_state(struct sentence_writer *w)
 {
-    const int state = w->view->study.status;
+    const int state = w->view->study->status;
     long long rounds = w->view->rounds, repeat = w->view->repeat;
     if (w->view->count == 0) {
         ys_buf_puts(&w->text, "The study has no trials.");
@@ -49,8 +49,7 @@ static void say_state(struct sentence_writer *w)
                       rounds == 1 ? "is" : "are");
     if (state == YS_STUDY_INTERRUPTED || state == YS_STUDY_RUNNING)
         ys_buf_printf(&w->text, "; %s`yardstick resume %lld` goes on",
-                      state == YS_STUDY_RUNNING ? "where nothing measures it any more, " : "",
-                      (long long)w->view->study.id);
+                      state == YS_STUDY_RUNNING ? "where nothing measures it any more, " : "", (long long)w->view->id);
     if (ended)
         ys_buf_puts(&w->text, ".");
     else if (state == YS_STUDY_FAILED && rounds == 0)

@@ -91,13 +91,16 @@ ys_status ys_db_prepare(struct ys_store *store, sqlite3_stmt **statement, const 
     return status;
 }
 
-ys_status ys_db_prepare_kept(struct ys_store *store, enum ys_kept which, const char *sql, int64_t id,
-                             sqlite3_stmt **statement)
+ys_status ys_db_prepare_kept(struct ys_store *store, enum ys_kept which, sqlite3_stmt **statement, const char *sql,
+                             const char *kinds, ...)
 {
     if (!store->kept[which])
         YS_TRY(ys_db_prepare(store, &store->kept[which], sql, ""));
     *statement = store->kept[which];
-    int code = sqlite3_bind_int64(*statement, 1, id);
+    va_list arguments;
+    va_start(arguments, kinds);
+    const int code = bind_all(*statement, kinds, arguments);
+    va_end(arguments);
     return code == SQLITE_OK ? YS_OK : ys_db_fail(store, code, "use results");
 }
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Statements that are made for each of thousands of trials, runs or metrics. */
-enum ys_kept { YS_KEPT_RUNS, YS_KEPT_METRICS, YS_KEPT_PUT_METRIC, YS_KEPT };
+enum ys_kept { YS_KEPT_RUNS, YS_KEPT_METRICS, YS_KEPT_PUT_METRIC, YS_KEPT_PUT_FORM, YS_KEPT };
 
 struct ys_store {
     char *folder;
@@ -41,9 +41,10 @@ ys_status ys_db_prepare(struct ys_store *store, sqlite3_stmt **statement, const 
 /** One row: *more tells whether there was one. */
 ys_status ys_db_step(struct ys_store *store, sqlite3_stmt *statement, bool *more);
 void ys_db_finish(sqlite3_stmt *statement); /* NULL is fine */
-/** As ys_db_prepare() for a statement that is compiled once. ys_db_keep() ends its use; ys_store_close() frees it. */
-ys_status ys_db_prepare_kept(struct ys_store *store, enum ys_kept which, const char *sql, int64_t id,
-                             sqlite3_stmt **statement);
+/** As ys_db_prepare() for a statement that is compiled once; parameters behind the last letter are as they were.
+ * ys_db_keep() ends its use; ys_store_close() frees it. */
+ys_status ys_db_prepare_kept(struct ys_store *store, enum ys_kept which, sqlite3_stmt **statement, const char *sql,
+                             const char *kinds, ...);
 void ys_db_keep(sqlite3_stmt *statement);
 /** Prepares, binds, runs to the end. */
 ys_status ys_db_run(struct ys_store *store, const char *sql, const char *kinds, ...);

@@ -15,11 +15,11 @@ static const char *text_at(sqlite3_stmt *statement, int column)
 
 static ys_status query_runs(struct ys_store *store, int64_t trial_id, sqlite3_stmt **statement)
 {
-    return ys_db_prepare_kept(store, YS_KEPT_RUNS,
+    return ys_db_prepare_kept(store, YS_KEPT_RUNS, statement,
                               "SELECT run.id, round, attempt, facts, " YS_RUN_INTACT
                               ", status, (SELECT name FROM trial WHERE trial.id = run.trial_id)"
                               " FROM run WHERE trial_id = ? ORDER BY round, attempt",
-                              trial_id, statement);
+                              "i", trial_id);
 }
 
 /* Whether the run is as it was stored; warned of otherwise. Facts without a checksum are parsed to see it. */
@@ -65,18 +65,11 @@ static ys_status read_metrics_of(struct ys_store *store, int64_t run_id, const s
 {
     sqlite3_stmt *statement;
     bool damaged = false;
-    YS_TRY(ys_db_prepare_kept(store, YS_KEPT_METRICS,
+    YS_TRY(ys_db_prepare_kept(store, YS_KEPT_METRICS, &statement,
                               "SELECT " YS_METRIC_COLUMNS ", position, name, " YS_METRIC_INTACT
                               " FROM metric WHERE run_id = ?1 AND (?2 IS NULL OR name IN (?2, ?3))",
-                              run_id, &statement));
-    ys_status status = YS_OK;
-    for (int i = 0; status == YS_OK && i < 2; i++) {
-        const int code = sqlite3_bind_text(statement, 2 + i, reader->names[i], -1, SQLITE_STATIC);
-        if (code != SQLITE_OK)
-            status = ys_db_fail(store, code, "use results");
-    }
-    if (status == YS_OK)
-        status = read_metrics(store, statement, reader, &damaged);
+                              "itt", run_id, reader->names[0], reader->names[1]));
+    ys_status status = read_metrics(store, statement, reader, &damaged);
     ys_db_keep(statement);
     if (damaged)
         ys_row_note(store, YS_ROW_METRIC, run_id, "a metric of run %lld is damaged: all of them are computed again",

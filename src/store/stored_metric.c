@@ -159,6 +159,18 @@ void ys_row_metric_doc(sqlite3_context *context, int count, sqlite3_value **colu
     ys_json_free(metric);
 }
 
+/* Unless it is there. */
+static ys_status put_form(struct ys_store *store, const char *form)
+{
+    static const char insert[] = "INSERT OR IGNORE INTO metric_form (doc) VALUES (?)";
+    sqlite3_stmt *statement;
+    bool more;
+    YS_TRY(ys_db_prepare_kept(store, YS_KEPT_PUT_FORM, &statement, insert, "t", form));
+    ys_status status = ys_db_step(store, statement, &more);
+    ys_db_keep(statement);
+    return status;
+}
+
 ys_status ys_row_put_metric(struct ys_store *store, int64_t run_id, int64_t position, const char *name,
                             const ys_json *metric)
 {
@@ -170,11 +182,9 @@ ys_status ys_row_put_metric(struct ys_store *store, int64_t run_id, int64_t posi
     sqlite3_stmt *statement;
     char *text = NULL;
     bool more;
-    YS_TRY(ys_db_prepare_kept(store, YS_KEPT_PUT_METRIC, insert, run_id, &statement));
+    YS_TRY(ys_db_prepare_kept(store, YS_KEPT_PUT_METRIC, &statement, insert, "iit", run_id, position, name));
     ys_json *form = ys_json_copy(metric);
-    int code = sqlite3_bind_int64(statement, 2, position);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text(statement, 3, name, -1, SQLITE_STATIC);
+    int code = SQLITE_OK;
     for (int i = 0; code == SQLITE_OK && i < FIELDS; i++)
         code = take_member(form, &metric_fields[i], statement, 4 + i);
     ys_status status = ys_db_dump(form, &text);
@@ -183,7 +193,7 @@ ys_status ys_row_put_metric(struct ys_store *store, int64_t run_id, int64_t posi
     if (status == YS_OK && code != SQLITE_OK)
         status = ys_db_fail(store, code, "write results");
     if (status == YS_OK)
-        status = ys_db_run(store, "INSERT OR IGNORE INTO metric_form (doc) VALUES (?)", "t", text);
+        status = put_form(store, text);
     if (status == YS_OK)
         status = ys_db_step(store, statement, &more);
     ys_db_keep(statement);

@@ -69,8 +69,10 @@ static const struct ys_field study_fields[] = {
     YS_FIELD(STUDY, folder, YS_FIELD_TEXT, NULL, LATER, "below the results folder"),
     YS_FIELD_NAMED(STUDY, status, &ys_study_states, LATER, "running, or how it ended"),
     YS_FIELD(STUDY, id, YS_FIELD_INT, NULL, LATER, "in the store"),
+    YS_FIELD(STUDY, ended_s, YS_FIELD_INT, "s", LATER, "since 1970"),
     YS_FIELD(STUDY, exit_code, YS_FIELD_INT, NULL, LATER, "of its last session"),
     YS_FIELD(STUDY, timing, YS_FIELD_JSON, NULL, LATER, "what its sessions took"),
+    YS_FIELD(STUDY, imported, YS_FIELD_TEXT, NULL, LATER, "the file that it came from"),
 };
 const struct ys_record ys_study_record = YS_RECORD("study", STUDY, study_fields);
 

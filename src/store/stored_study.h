@@ -52,8 +52,9 @@ struct ys_study_record {
     /* Put there by the store. */
     const char *folder;
     int status; /* enum ys_study_state; YS_NAME_NONE where it is not told */
-    int64_t id, exit_code;
+    int64_t id, ended_s, exit_code;
     const ys_json *timing;
+    const char *imported; /* the file that it came from */
 };
 extern const struct ys_record ys_study_record;
 /** Of a stored document. */

@@ -106,19 +106,6 @@ static ys_status write_page(const char *path, const struct ys_buf *page)
     return status;
 }
 
-/* Where the study's files are. */
-struct placed {
-    struct place {
-        const char *folder;
-    } study;
-};
-static const struct ys_field place_fields[] = {
-    YS_FIELD(struct place, folder, YS_FIELD_TEXT, NULL, YS_FIELD_NULL, "of the study, below the results folder")};
-static const struct ys_record place_record = YS_RECORD("study", struct place, place_fields);
-static const struct ys_field placed_fields[] = {
-    YS_FIELD_OF(struct placed, study, YS_FIELD_OBJECT, &place_record, 0, "")};
-static const struct ys_record placed_record = YS_RECORD("result", struct placed, placed_fields);
-
 static ys_status judge_against(const struct ys_args *args, struct ys_store *store, int64_t study_id,
                                struct ys_judged *judged)
 {
@@ -166,9 +153,7 @@ ys_status ys_result_write_report(const struct ys_args *args, struct ys_store *st
     if (status == YS_OK)
         status = make_page(args, store, study_id, trial_id, &result, &page);
     if (status == YS_OK) {
-        struct placed placed;
-        ys_record_glance(&placed_record, result.rest, &placed);
-        folder = ys_path_join(ys_store_folder(store), placed.study.folder ? placed.study.folder : "");
+        folder = ys_path_join(ys_store_folder(store), result.study.folder ? result.study.folder : "");
         *path = ys_path_join(folder, "report.html");
         status = ys_fs_make_dirs(folder);
     }

@@ -55,8 +55,9 @@ static ys_status open_again(const struct confirming *confirming, const char *bas
     const struct ys_again_wish wish = {
         .trials = {trial_of(confirming->base, base), trial_of(confirming->candidate, candidate)},
         .recipe_dirs = confirming->args->recipe_dirs,
-        .seed = confirming->candidate->told.study.seed == YS_FIELD_NONE ? 1 : confirming->candidate->told.study.seed,
-        .on_disturbance = confirming->candidate->told.study.on_disturbance,
+        .seed =
+            confirming->candidate->result.study.seed == YS_FIELD_NONE ? 1 : confirming->candidate->result.study.seed,
+        .on_disturbance = confirming->candidate->result.study.on_disturbance,
         .deadline_ns = confirming->deadline_ns};
     *again = NULL;
     *reason = NULL;

@@ -66,7 +66,5 @@ int64_t ys_moments_rounds(const struct ys_metric_view *view)
         return view->told.job.repeat;
     if (!decides(view)) /* a job that says nothing of it */
         return (int64_t)view->rounds.count;
-    const char *status = ys_json_text(view->told.status, "");
-    const bool is_over = strcmp(status, ys_name_of(&ys_study_states, YS_STUDY_DONE)) == 0;
-    return is_over ? (int64_t)view->rounds.count : (int64_t)most_of(view);
+    return view->told.stored.status == YS_STUDY_DONE ? (int64_t)view->rounds.count : (int64_t)most_of(view);
 }

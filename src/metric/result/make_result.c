@@ -27,99 +27,78 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_date(ys_json *object, const char *key, const ys_json *date_s)
+/* Of a date that may be unknown; owned. */
+static char *date_of(int64_t date_s)
 {
     char text[32];
-    bool known = ys_json_type_of(date_s) == YS_JSON_INT;
-    if (known)
-        ys_date_text(ys_json_integer(date_s, 0), text, sizeof text);
-    ys_json_set_string(object, key, known ? text : NULL);
+    if (date_s == YS_FIELD_NONE)
+        return NULL;
+    ys_date_text(date_s, text, sizeof text);
+    return ys_strdup(text);
 }
 
-static void put_job_hash(ys_json *object, const struct ys_metric_study *study)
+static char *job_hash_of(const struct ys_study_record *study)
 {
     char hash[YS_SHA256_TEXT];
-    const char *text = ys_json_text(study->job_text, "");
-    if (study->job_hash) {
-        ys_put_ref(object, "job_hash", study->job_hash);
-        return;
-    }
+    const char *text = study->job_text ? study->job_text : "";
     ys_sha256_text(text, strlen(text), hash);
-    ys_json_set_string(object, "job_hash", hash);
+    return ys_strdup(study->job_hash ? study->job_hash : hash);
 }
 
-/* By what, at most how many rounds, and after how many it looks at what level. */
-static void put_decide(ys_json *object, const struct ys_metric_view *view)
+static struct ys_result_decide *decide_of(const struct ys_metric_view *view)
 {
     struct ys_look looks[YS_LOOKS_MOST];
     const size_t count = ys_moments_looks(view, looks);
-    if (!count) {
-        ys_json_set(object, "decide", ys_json_null());
-        return;
-    }
-    ys_json *decide = ys_json_object(), *array = ys_json_array();
-    ys_json_set_string(decide, "metric", view->told.job.decide ? view->told.job.decide : "auto");
+    if (!count)
+        return NULL;
+    struct ys_result_decide *decide = ys_alloc(1, sizeof *decide);
+    decide->metric = ys_strdup(view->told.job.decide ? view->told.job.decide : "auto");
     for (size_t i = 0; i < count; i++) {
-        ys_json *look = ys_json_object();
-        ys_json_set_int(look, "rounds", (int64_t)looks[i].rounds);
-        ys_json_set_real(look, "level", looks[i].level);
-        ys_json_append(array, look);
+        struct ys_result_look *look = ys_list_add(&ys_result_look_record, &decide->looks);
+        *look = (struct ys_result_look){(int64_t)looks[i].rounds, looks[i].level};
     }
-    ys_json_set(decide, "looks", array);
-    ys_json_set(object, "decide", decide);
+    return decide;
 }
 
-static ys_json *study_block(const struct ys_metric_view *view, bool all_pairs)
+static struct ys_result_chain *chain_of(const struct ys_metric_view *view)
 {
-    const struct ys_metric_study *study = &view->told;
-    ys_json *object = ys_json_object();
+    if (ys_json_type_of(view->chain) != YS_JSON_OBJECT)
+        return NULL;
+    struct ys_result_chain *chain = ys_alloc(1, sizeof *chain);
+    ys_record_glance(&ys_result_chain_record, view->chain, chain);
+    return chain;
+}
+
+static struct ys_result_study tell_study(const struct ys_metric_view *view, bool all_pairs)
+{
+    const struct ys_study_record *stored = &view->told.stored;
+    const struct ys_metric_job *job = &view->told.job;
+    const bool by_blocks = job->interleave && strcmp(job->interleave, "blocks") == 0;
     int64_t complete = 0;
     for (size_t i = 0; i < view->rounds.count; i++)
         complete += view->rounds.items[i].complete;
-    ys_put_ref(object, "id", study->id);
-    ys_put_ref(object, "name", study->name);
-    ys_put_ref(object, "folder", study->folder);
-    put_date(object, "started", study->started_s);
-    put_date(object, "ended", study->ended_s);
-    ys_put_ref(object, "status", study->status);
-    ys_put_ref(object, "exit_code", study->exit_code);
-    ys_put_ref(object, "seed", study->seed);
-    ys_json_set_int(object, "repeat", ys_moments_rounds(view));
-    put_decide(object, view);
-    ys_json_set_int(object, "rounds", complete);
-    ys_json_set_real(object, "margin", study->job.margin);
-    ys_json_set_string(object, "comparisons", all_pairs ? "all" : "axes");
-    const char *interleave = study->job.interleave;
-    ys_json_set_string(object, "interleave", interleave && strcmp(interleave, "blocks") == 0 ? interleave : "runs");
-    ys_json_set_string(object, "on_disturbance", study->job.on_disturbance);
-    ys_put_ref(object, "command", study->command);
-    put_job_hash(object, study);
-    ys_put_ref(object, "job_text", study->job_text);
-    ys_put_ref(object, "version", study->version);
-    ys_put_ref(object, "timing", study->timing);
-    ys_put_ref(object, "imported", study->imported);
-    ys_put_ref(object, "chain", view->chain);
-    return object;
-}
-
-static ys_json *harness_metric(double value, const char *unit, int64_t n, const char *method, const char *source)
-{
-    ys_json *object = ys_json_object();
-    if (isnan(value)) {
-        ys_json_set(object, "value", ys_json_null());
-        ys_json_set_string(object, "reason", "no run recorded it");
-        return object;
-    }
-    ys_json_set_real(object, "value", value);
-    ys_json_set_string(object, "unit", unit);
-    ys_json_set_int(object, "n", n);
-    ys_json_set(object, "ci", ys_json_null());
-    ys_json_set(object, "level", ys_json_null());
-    ys_json_set_string(object, "method", method);
-    ys_json_set_string(object, "scope", "all runs of the study");
-    ys_json_set_string(object, "source", source);
-    ys_json_set_string(object, "better", "lower");
-    return object;
+    return (struct ys_result_study){.id = stored->id,
+                                    .name = stored->name,
+                                    .folder = stored->folder,
+                                    .started = date_of(stored->started_s),
+                                    .ended = date_of(stored->ended_s),
+                                    .status = stored->status,
+                                    .exit_code = stored->exit_code,
+                                    .seed = stored->seed,
+                                    .repeat = ys_moments_rounds(view),
+                                    .decide = decide_of(view),
+                                    .rounds = complete,
+                                    .margin = job->margin,
+                                    .comparisons = all_pairs ? "all" : "axes",
+                                    .interleave = by_blocks ? "blocks" : "runs",
+                                    .on_disturbance = job->on_disturbance,
+                                    .command = stored->command,
+                                    .job_hash = job_hash_of(stored),
+                                    .job_text = stored->job_text,
+                                    .version = stored->version,
+                                    .timing = stored->timing,
+                                    .imported = stored->imported,
+                                    .chain = chain_of(view)};
 }
 
 struct harness_sums {
@@ -154,20 +133,12 @@ static double overhead_s(const struct ys_metric_study *study, double runs_s)
     return spent_s < 0 ? NAN : spent_s;
 }
 
-static ys_json *harness_block(const struct ys_metric_study *study, const struct harness_sums *sums)
+static struct ys_result_harness tell_harness(const struct ys_metric_study *study, const struct harness_sums *sums)
 {
-    ys_json *object = ys_json_object();
-    double share = sums->lived_s > 0 ? sums->cpu_s / sums->lived_s : NAN;
-    ys_put_ref(object, "version", study->version);
-    ys_json_set_int(object, "metrics_version", YS_METRIC_VERSION);
-    ys_json_set(
-        object, "cpu_share",
-        harness_metric(share, "1", sums->runs, "counter", "yardstick's processor time over the time runs lived"));
-    ys_json_set(
-        object, "lateness_max_s",
-        harness_metric(sums->lateness_s, "s", sums->runs, "exact", "the latest of all samples against its due time"));
-    ys_json_set_real(object, "overhead_s", overhead_s(study, sums->wall_s));
-    return object;
+    return (struct ys_result_harness){.cpu_share = sums->lived_s > 0 ? sums->cpu_s / sums->lived_s : NAN,
+                                      .lateness_max_s = sums->lateness_s,
+                                      .overhead_s = overhead_s(study, sums->wall_s),
+                                      .runs = sums->runs};
 }
 
 /* Of the surroundings, what reaches an adapter and steers it, unless the job says it itself. */
@@ -328,27 +299,19 @@ static void tell_said(const struct ys_metric_view_trial *trial, struct ys_list *
                  said);
 }
 
-static void put_texts(ys_json *object, const char *key, const struct ys_list *texts)
-{
-    ys_json *array = ys_json_array();
-    for (size_t i = 0; i < texts->count; i++)
-        ys_json_append(array, ys_json_string(((char *const *)texts->items)[i]));
-    ys_json_set(object, key, array);
-}
-
-static ys_json *observed_block(const struct ys_metric_view_trial *trial)
+static ys_status tell_observed(const struct ys_metric_view_trial *trial, struct ys_result_observed **told)
 {
     const struct ys_facts *facts = facts_of_one(trial);
     if (!facts || !facts->observation)
-        return NULL;
-    ys_json *object = ys_json_object();
-    ys_json_set_bool(object, "grouped", facts->observation->grouped);
-    ys_json_set_string(object, "group", facts->observation->group);
-    ys_json_set_bool(object, "guarded", facts->observation->guarded);
-    ys_json_set_string(object, "guard", facts->observation->guard);
-    put_texts(object, "libraries", &facts->observed.libraries);
-    put_texts(object, "notes", &facts->observed.notes);
-    return object;
+        return YS_OK;
+    const struct ys_result_observed seen = {.grouped = facts->observation->grouped,
+                                            .group = facts->observation->group,
+                                            .guarded = facts->observation->guarded,
+                                            .guard = facts->observation->guard,
+                                            .libraries = facts->observed.libraries,
+                                            .notes = facts->observed.notes};
+    *told = ys_alloc(1, sizeof **told);
+    return ys_record_copy(&ys_result_observed_record, &seen, *told);
 }
 
 /* Of the last run that counts; sizes are the same in all of them. */
@@ -382,7 +345,7 @@ static ys_status tell_trial(struct building *building, struct ys_metric_view_tri
     YS_TRY(tell_stored(trial, &told->stored));
     ys_transfers_add(trial, &building->transfers);
     told->ranks = ys_ranks_list(trial);
-    told->observed = observed_block(trial);
+    YS_TRY(tell_observed(trial, &told->observed));
     tell_said(trial, &told->said);
     told->perf = ys_perf_mean(trial);
     told->quiet = ys_quiet_find(trial);
@@ -438,22 +401,13 @@ static bool wants_all_pairs(const struct ys_metric_study *study, unsigned flags)
 static void tell_rest(struct building *building, const struct ys_groups *groups, bool all)
 {
     const struct ys_metric_view *view = building->view;
-    ys_json *object = ys_json_object();
-    const ys_json *work = view->told.model_info;
-    ys_json_set_string(object, "schema", "yardstick/result/1");
-    ys_json_set(object, "study", study_block(view, all));
-    ys_json_set(object, "work", work ? ys_json_copy(work) : ys_json_array());
-    ys_put_ref(object, "host", view->host);
-    ys_json_set(object, "harness", harness_block(&view->told, &building->sums));
-    ys_json_set(object, "metrics", ys_metric_texts());
-    ys_json_set(object, "trials", ys_json_null());
-    ys_json_set(object, "groups", ys_json_null());
-    ys_json_set(object, "comparisons", ys_json_null());
-    ys_json_set(object, "transfers", ys_json_null());
-    ys_json_set(object, "environment_differences", ys_json_null());
-    building->result->rest = object;
-    building->result->groups = ys_groups_list(view, groups);
-    building->result->differences = ys_environment_differences(&building->environment);
+    struct ys_result *result = building->result;
+    result->study = tell_study(view, all);
+    result->harness = tell_harness(&view->told, &building->sums);
+    result->work = view->told.stored.model_info;
+    result->host = view->host;
+    result->groups = ys_groups_list(view, groups);
+    result->differences = ys_environment_differences(&building->environment);
 }
 
 static ys_status build(struct building *building, unsigned flags)

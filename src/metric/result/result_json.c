@@ -136,11 +136,51 @@ static ys_json *comparisons_of(const struct ys_result *result)
     return array;
 }
 
+static ys_json *harness_metric(double value, const char *unit, int64_t n, const char *method, const char *source)
+{
+    ys_json *object = ys_json_object();
+    if (isnan(value)) {
+        ys_json_set(object, "value", ys_json_null());
+        ys_json_set_string(object, "reason", "no run recorded it");
+        return object;
+    }
+    ys_json_set_real(object, "value", value);
+    ys_json_set_string(object, "unit", unit);
+    ys_json_set_int(object, "n", n);
+    ys_json_set(object, "ci", ys_json_null());
+    ys_json_set(object, "level", ys_json_null());
+    ys_json_set_string(object, "method", method);
+    ys_json_set_string(object, "scope", "all runs of the study");
+    ys_json_set_string(object, "source", source);
+    ys_json_set_string(object, "better", "lower");
+    return object;
+}
+
+static ys_json *harness_of(const struct ys_result *result)
+{
+    const struct ys_result_harness *harness = &result->harness;
+    ys_json *object = ys_json_object();
+    ys_json_set_string(object, "version", result->study.version);
+    ys_json_set_int(object, "metrics_version", YS_METRIC_VERSION);
+    ys_json_set(object, "cpu_share",
+                harness_metric(harness->cpu_share, "1", harness->runs, "counter",
+                               "yardstick's processor time over the time runs lived"));
+    ys_json_set(object, "lateness_max_s",
+                harness_metric(harness->lateness_max_s, "s", harness->runs, "exact",
+                               "the latest of all samples against its due time"));
+    ys_json_set_real(object, "overhead_s", harness->overhead_s);
+    return object;
+}
+
 ys_json *ys_result_json(const struct ys_result *result)
 {
     ys_json *object = ys_json_object();
-    for (void *it = ys_json_iter(result->rest); it; it = ys_json_next(result->rest, it))
-        ys_put_ref(object, ys_json_iter_key(it), ys_json_iter_value(it));
+    ys_json_set_string(object, "schema", "yardstick/result/1");
+    ys_json_set(object, "study", ys_record_json(&ys_result_study_record, &result->study));
+    ys_json_set(object, "work", result->work ? ys_json_copy(result->work) : ys_json_array());
+    ys_put_ref(object, "host", result->host);
+    ys_json_set(object, "harness", harness_of(result));
+    ys_json_set(object, "metrics", ys_metric_texts());
     ys_json_set(object, "trials", trials_of(result));
     ys_json_set(object, "groups", ys_list_json(&ys_result_group_record, &result->groups));
     ys_json_set(object, "comparisons", comparisons_of(result));
@@ -151,13 +191,13 @@ ys_json *ys_result_json(const struct ys_result *result)
 
 static void free_trial(struct ys_result_trial *trial)
 {
-    ys_json *const made[] = {trial->deviations, trial->warnings, trial->doubts,
-                             trial->proof,      trial->observed, trial->runs_detail};
+    ys_json *const made[] = {trial->deviations, trial->warnings, trial->doubts, trial->proof, trial->runs_detail};
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++)
         ys_json_free(made[i]);
     ys_record_free(&ys_agreement_block_record, trial->agreement);
     ys_record_free(&ys_robustness_block_record, trial->robustness);
     ys_record_free(&ys_facts_stored_record, trial->stored);
+    ys_record_free(&ys_result_observed_record, trial->observed);
     ys_list_fini(&ys_result_rank_record, &trial->ranks);
     ys_free(trial->quiet);
     ys_record_free(&ys_facts_perf_record, trial->perf);
@@ -180,7 +220,11 @@ void ys_result_fini(struct ys_result *result)
     ys_list_fini(&ys_result_transfer_record, &result->transfers);
     ys_free(result->trials);
     ys_free(result->comparisons);
-    ys_json_free(result->rest);
+    ys_free(result->study.started);
+    ys_free(result->study.ended);
+    ys_free(result->study.job_hash);
+    ys_record_free(&ys_result_decide_record, result->study.decide);
+    ys_free(result->study.chain);
     if (result->source)
         ys_metric_view_fini(result->source);
     ys_free(result->source);

@@ -28,16 +28,21 @@ int ys_onnx_type(enum ys_dtype dtype)
     return types[dtype];
 }
 
-void ys_onnx_tensor(struct ys_buf *out, const char *name, enum ys_dtype dtype, const int64_t *shape, size_t rank)
+void ys_onnx_tensor_of(struct ys_buf *out, const char *name, int type, const int64_t *shape, size_t rank)
 {
     for (size_t i = 0; i < rank; i++)
         ys_wire_integer(out, YS_PROTO_TENSOR_DIMS, shape[i]);
-    ys_wire_integer(out, YS_PROTO_TENSOR_TYPE, ys_onnx_type(dtype));
+    ys_wire_integer(out, YS_PROTO_TENSOR_TYPE, type);
     ys_wire_text(out, YS_PROTO_TENSOR_NAME, name);
 }
 
+void ys_onnx_tensor(struct ys_buf *out, const char *name, enum ys_dtype dtype, const int64_t *shape, size_t rank)
+{
+    ys_onnx_tensor_of(out, name, ys_onnx_type(dtype), shape, rank);
+}
+
 /* A ValueInfoProto: the graph's input or output. */
-static void put_value(struct ys_onnx *o, int field, const struct ys_value *value, enum ys_dtype dtype)
+static void put_value(struct ys_onnx *o, int field, const struct ys_value *value, const char *name, enum ys_dtype dtype)
 {
     struct ys_buf dim = {0}, shape = {0}, tensor = {0}, type = {0};
     for (size_t i = 0; i < value->rank; i++) {
@@ -50,7 +55,7 @@ static void put_value(struct ys_onnx *o, int field, const struct ys_value *value
     ys_wire_integer(&tensor, YS_PROTO_TENSOR_ELEM, ys_onnx_type(dtype));
     ys_wire_message(&tensor, YS_PROTO_TENSOR_SHAPE, &shape);
     ys_wire_message(&type, YS_PROTO_TYPE_TENSOR, &tensor);
-    ys_wire_text(&o->part, YS_PROTO_VALUE_NAME, value->name);
+    ys_wire_text(&o->part, YS_PROTO_VALUE_NAME, name);
     ys_wire_message(&o->part, YS_PROTO_VALUE_TYPE, &type);
     ys_wire_message(&o->body, field, &o->part);
     struct ys_buf *all[] = {&dim, &shape, &tensor, &type};
@@ -70,10 +75,10 @@ static ys_status make_body(struct ys_onnx *o)
     ys_wire_text(&o->body, YS_PROTO_GRAPH_NAME, graph->name);
     for (size_t i = 0; i < graph->input_count; i++) {
         const struct ys_value *input = &graph->values[graph->inputs[i]];
-        put_value(o, YS_PROTO_GRAPH_INPUT, input, input->dtype);
+        put_value(o, YS_PROTO_GRAPH_INPUT, input, input->name, input->dtype);
     }
-    put_value(o, YS_PROTO_GRAPH_OUTPUT, output, o->dtype);
     ys_onnx_nodes(o);
+    put_value(o, YS_PROTO_GRAPH_OUTPUT, output, o->numbers ? ys_onnx_value(o, graph->output) : output->name, o->dtype);
     if (o->twice[0])
         return ys_fail(YS_EUNSUPPORTED,
                        "%s: \"%s\" is the name of two things that have one space of names in ONNX: rename one",
@@ -117,6 +122,8 @@ static ys_status measure(struct ys_onnx *o, uint64_t *size)
     struct ys_buf head = {0};
     int64_t values = 0;
     for (size_t i = 0; i < o->graph->param_count && values < LIMIT; i++) {
+        if (o->is_stored && o->is_stored[i])
+            continue;
         values += param_bytes(o, i);
         put_param_head(o, i, &head);
     }
@@ -147,22 +154,25 @@ static ys_status write_param(struct ys_onnx *o, const struct ys_safetensors *wei
                              struct ys_atomic_file *file)
 {
     const struct ys_param *p = &o->graph->params[param];
-    const struct ys_tensor *tensor;
+    const struct ys_tensor *tensor = NULL;
     struct ys_buf head = {0};
-    YS_TRY(ys_safetensors_need(weights, p->name, YS_F32, p->rank, p->shape, &tensor));
+    if (!o->values)
+        YS_TRY(ys_safetensors_need(weights, p->name, YS_F32, p->rank, p->shape, &tensor));
     put_param_head(o, param, &head);
     ys_status status = ys_atomic_file_write(file, head.data, head.size);
     ys_buf_free(&head);
     YS_TRY(status);
+    const size_t count = (size_t)ys_param_elements(p);
+    const float *values = tensor ? tensor->data : o->values[param];
     float *cleared = NULL; /* in place of what a file holds for connections that are absent */
     if (ys_param_connections(o->graph, param)) {
-        cleared = ys_alloc(tensor->size_bytes, 1);
-        memcpy(cleared, tensor->data, tensor->size_bytes);
+        cleared = ys_alloc(count, sizeof *cleared);
+        memcpy(cleared, values, count * sizeof *cleared);
         ys_param_clear_absent(o->graph, param, sizeof *cleared, cleared);
+        values = cleared;
     }
-    const float *values = cleared ? cleared : tensor->data;
-    status = o->dtype == YS_F64 ? write_doubles(file, values, ys_tensor_count(tensor))
-                                : ys_atomic_file_write(file, values, tensor->size_bytes);
+    status = o->dtype == YS_F64 ? write_doubles(file, values, count)
+                                : ys_atomic_file_write(file, values, count * sizeof *values);
     ys_free(cleared);
     return status;
 }
@@ -182,7 +192,8 @@ static ys_status write_all(struct ys_onnx *o, const struct ys_safetensors *weigh
         if (status == YS_OK)
             status = ys_atomic_file_write(&file, o->body.data, o->body.size);
         for (size_t i = 0; status == YS_OK && i < o->graph->param_count; i++)
-            status = write_param(o, weights, i, &file);
+            if (!o->is_stored || !o->is_stored[i])
+                status = write_param(o, weights, i, &file);
         if (status == YS_OK)
             status = ys_atomic_file_commit(&file);
         else
@@ -192,16 +203,66 @@ static ys_status write_all(struct ys_onnx *o, const struct ys_safetensors *weigh
     return status;
 }
 
+static void end_file(struct ys_onnx *onnx)
+{
+    ys_buf_free(&onnx->body);
+    ys_buf_free(&onnx->node);
+    ys_buf_free(&onnx->part);
+    ys_json_free(onnx->names);
+    ys_free(onnx->is_stored);
+    ys_free(onnx->numbers);
+}
+
 ys_status ys_onnx_write(const struct ys_graph *graph, const struct ys_safetensors *weights, enum ys_dtype dtype,
                         const char *path)
 {
     struct ys_onnx onnx = {.graph = graph, .dtype = dtype, .names = ys_json_object()};
     YS_ASSERT(dtype == YS_F32 || dtype == YS_F64);
     ys_status status = write_all(&onnx, weights, path);
-    ys_buf_free(&onnx.body);
-    ys_buf_free(&onnx.node);
-    ys_buf_free(&onnx.part);
-    ys_json_free(onnx.names);
+    end_file(&onnx);
+    return status;
+}
+
+ys_status ys_onnx_write_quantised(const struct ys_folded *network, const struct ys_scales *scales, const char *path)
+{
+    const struct ys_graph *graph = network->graph;
+    struct ys_quant_plan plan;
+    YS_TRY(ys_quant_plan_make(graph, &scales->rule, &plan));
+    struct ys_onnx onnx = {.graph = graph,
+                           .dtype = YS_F32,
+                           .names = ys_json_object(),
+                           .scales = scales,
+                           .plan = &plan,
+                           .values = network->values,
+                           .is_stored = ys_alloc(graph->param_count + 1, sizeof *onnx.is_stored),
+                           .numbers = ys_alloc(graph->value_count, sizeof *onnx.numbers)};
+    ys_status status = ys_quant_plan_check(graph, &plan, scales);
+    if (status == YS_OK)
+        status = write_all(&onnx, NULL, path);
+    end_file(&onnx);
+    ys_quant_plan_fini(&plan);
+    return status;
+}
+
+ys_status ys_onnx_convert_quantised(const char *graph_path, const char *weights_path, const char *scales_path,
+                                    const char *path)
+{
+    struct ys_graph *graph = NULL;
+    struct ys_safetensors *weights = NULL;
+    struct ys_folded folded = {0};
+    struct ys_scales scales;
+    YS_TRY(ys_scales_read(scales_path, &scales));
+    ys_status status = ys_graph_read(graph_path, &graph);
+    if (status == YS_OK)
+        status = ys_safetensors_open(weights_path, &weights);
+    if (status == YS_OK)
+        status = ys_graph_fold(graph, weights, &folded);
+    if (status == YS_OK)
+        status = ys_onnx_write_quantised(&folded, &scales, path);
+    ys_folded_fini(&folded);
+    ys_safetensors_close(weights);
+    ys_graph_free(graph);
+    ys_scales_fini(&scales);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "onnx/file/onnx_numbers.h"
 #include "onnx/write/write_parts.h"
 #include "onnx/file/protobuf.h"
+#include "quant/rounding.h"
 #include "graph/op.h"
 
 #include <math.h>
@@ -70,8 +71,10 @@ static void makes(struct ys_onnx *o, const char *value)
     ys_wire_text(&o->node, YS_PROTO_NODE_OUTPUT, value);
 }
 
-static const char *value_name(const struct ys_onnx *o, int value)
+const char *ys_onnx_value(const struct ys_onnx *o, int value)
 {
+    if (o->numbers && o->numbers[value][0])
+        return o->numbers[value];
     int input = ys_graph_input_of(o->graph, value);
     return input >= 0 ? o->inputs[input] : o->graph->values[value].name;
 }
@@ -79,7 +82,7 @@ static const char *value_name(const struct ys_onnx *o, int value)
 static void reads_values(struct ys_onnx *o, const struct ys_node *node)
 {
     for (size_t i = 0; i < node->in_count; i++)
-        reads(o, value_name(o, node->in[i]));
+        reads(o, ys_onnx_value(o, node->in[i]));
 }
 
 static void makes_values(struct ys_onnx *o, const struct ys_node *node)
@@ -88,12 +91,27 @@ static void makes_values(struct ys_onnx *o, const struct ys_node *node)
         makes(o, o->graph->values[node->out[i]].name);
 }
 
+/* Of a product in integers, whose bias has a scale of its own at each of its readers. */
+static struct node_name bias_name(const struct ys_node *node)
+{
+    struct node_name name;
+    snprintf(name.text, sizeof name.text, "%s/bias", node->name);
+    return name;
+}
+
+static bool is_in_integers(const struct ys_onnx *o, const struct ys_node *node)
+{
+    return o->plan && o->plan->nodes[node - o->graph->nodes].way == YS_QUANT_IN_INTEGER;
+}
+
 /* weight, bias, running_mean, running_var, as far as the node has them: the order in which ONNX reads them. */
 static void reads_params(struct ys_onnx *o, const struct ys_node *node)
 {
     for (int which = 0; which < YS_NODE_PARAM_COUNT; which++) {
         int param = ys_node_param(node, (enum ys_node_param)which);
-        if (param >= 0)
+        if (param >= 0 && which == YS_NODE_BIAS && is_in_integers(o, node) && o->scales->rule.kind == YS_QUANT_STATIC)
+            reads(o, bias_name(node).text);
+        else if (param >= 0)
             reads(o, o->graph->params[param].name);
     }
 }
@@ -154,7 +172,7 @@ static void put_step(struct ys_onnx *o, const char *op, const char *x, const cha
 static void put_normalize(struct ys_onnx *o, const struct ys_node *node)
 {
     const struct ys_normalize *n = &node->normalize;
-    const char *in = value_name(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
+    const char *in = ys_onnx_value(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
     /* One number for each channel lines up with axis 1. */
     const int64_t shape[YS_MAX_RANK] = {(int64_t)n->channels, 1, 1, 1, 1, 1, 1, 1};
     size_t rank = n->channels == 1 ? 0 : o->graph->values[node->in[0]].rank - 1;
@@ -206,7 +224,7 @@ static struct node_name put_padding(struct ys_onnx *o, const struct ys_node *nod
     struct node_name amounts = put_integers(o, node->name, "pads", all, 8);
     struct node_name filling = put_real(o, node->name, "padding", value);
     struct node_name padded = name_part(o, node->name, "padded");
-    reads(o, value_name(o, node->in[0]));
+    reads(o, ys_onnx_value(o, node->in[0]));
     reads(o, amounts.text);
     reads(o, filling.text);
     makes(o, padded.text);
@@ -237,7 +255,7 @@ static void put_pool(struct ys_onnx *o, const struct ys_node *node)
             pads[i] = pads[i] > own[i] ? pads[i] - own[i] : 0;
         counts = false;
     }
-    reads(o, padded.text[0] ? padded.text : value_name(o, node->in[0]));
+    reads(o, padded.text[0] ? padded.text : ys_onnx_value(o, node->in[0]));
     makes_values(o, node);
     set_window(o, w, pads);
     if (!is_max)
@@ -287,7 +305,7 @@ static void put_function(struct ys_onnx *o, const char *op, const char *x, const
 /* The operator set of the file has no Swish yet. */
 static void put_swish(struct ys_onnx *o, const struct ys_node *node)
 {
-    const char *in = value_name(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
+    const char *in = ys_onnx_value(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
     struct node_name share = name_part(o, node->name, "sigmoid");
     put_function(o, "Sigmoid", in, share.text);
     put_step(o, "Mul", in, share.text, out, node->name);
@@ -311,7 +329,7 @@ static struct node_name put_gelu_inner(struct ys_onnx *o, const struct ys_node *
 /* Nor has it Gelu: (x / 2) (1 + erf(x / sqrt 2)), or with the approximation. */
 static void put_gelu(struct ys_onnx *o, const struct ys_node *node)
 {
-    const char *in = value_name(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
+    const char *in = ys_onnx_value(o, node->in[0]), *out = o->graph->values[node->out[0]].name;
     struct node_name half = put_real(o, node->name, "half", 0.5), one = put_real(o, node->name, "one", 1);
     struct node_name inner, curve = name_part(o, node->name, "curve"), lifted = name_part(o, node->name, "lifted");
     struct node_name product = name_part(o, node->name, "product");
@@ -332,7 +350,7 @@ static void put_gelu(struct ys_onnx *o, const struct ys_node *node)
 static void put_pow(struct ys_onnx *o, const struct ys_node *node)
 {
     struct node_name exponent = put_real(o, node->name, "exponent", node->exponent);
-    put_step(o, "Pow", value_name(o, node->in[0]), exponent.text, o->graph->values[node->out[0]].name, node->name);
+    put_step(o, "Pow", ys_onnx_value(o, node->in[0]), exponent.text, o->graph->values[node->out[0]].name, node->name);
 }
 
 /* Reshape, Split and ReduceMean read what would be their attribute. */
@@ -394,7 +412,7 @@ static void put_split(struct ys_onnx *o, const struct ys_node *node)
 static void put_dropout(struct ys_onnx *o, const struct ys_node *node)
 {
     struct node_name ratio = put_real(o, node->name, "ratio", node->ratio);
-    put_step(o, "Dropout", value_name(o, node->in[0]), ratio.text, o->graph->values[node->out[0]].name, node->name);
+    put_step(o, "Dropout", ys_onnx_value(o, node->in[0]), ratio.text, o->graph->values[node->out[0]].name, node->name);
 }
 
 /* An attribute that ONNX has in the same form. */
@@ -465,7 +483,7 @@ static void put_celu(struct ys_onnx *o, const struct ys_node *node)
     }
     struct node_name alpha = put_real(o, node->name, "alpha", node->slope);
     struct node_name share = name_part(o, node->name, "share"), curve = name_part(o, node->name, "curve");
-    put_step(o, "Div", value_name(o, node->in[0]), alpha.text, share.text, share.text);
+    put_step(o, "Div", ys_onnx_value(o, node->in[0]), alpha.text, share.text, share.text);
     put_function(o, "Elu", share.text, curve.text);
     put_step(o, "Mul", curve.text, alpha.text, o->graph->values[node->out[0]].name, node->name);
 }
@@ -489,7 +507,7 @@ static void put_gemm(struct ys_onnx *o, const struct ys_node *node)
     end(o, "Transpose", turned.text);
     if (node->bias >= 0)
         product = name_part(o, node->name, "product");
-    put_step(o, "MatMul", value_name(o, node->in[0]), turned.text, node->bias >= 0 ? product.text : out, node->name);
+    put_step(o, "MatMul", ys_onnx_value(o, node->in[0]), turned.text, node->bias >= 0 ? product.text : out, node->name);
     if (node->bias >= 0)
         put_step(o, "Add", product.text, o->graph->params[node->bias].name, out,
                  name_part(o, node->name, "biased").text);
@@ -518,7 +536,7 @@ static struct node_name put_heads(struct ys_onnx *o, const struct ys_node *node,
     snprintf(text[2], sizeof text[2], "%s/turned", what);
     struct node_name extents = put_integers(o, node->name, text[0], shape, 5), cut = name_part(o, node->name, text[1]);
     struct node_name turned = name_part(o, node->name, text[2]);
-    put_step(o, "Reshape", value_name(o, node->in[in]), extents.text, cut.text, cut.text);
+    put_step(o, "Reshape", ys_onnx_value(o, node->in[in]), extents.text, cut.text, cut.text);
     reads(o, cut.text);
     makes(o, turned.text);
     set_integers(o, "perm", perm, 5);
@@ -662,7 +680,7 @@ static void put_recurrent(struct ys_onnx *o, const struct ys_node *node)
     struct node_name biases = put_biases(o, node), by_position = name_part(o, node->name, "by_position");
     struct node_name states = name_part(o, node->name, "states"), by_row = name_part(o, node->name, "by_row");
     struct node_name extents = put_integers(o, node->name, "shape", shape, 3);
-    reads(o, value_name(o, node->in[0]));
+    reads(o, ys_onnx_value(o, node->in[0]));
     makes(o, by_position.text);
     set_integers(o, "perm", (const int64_t[]){1, 0, 2}, 3);
     end(o, "Transpose", by_position.text);
@@ -683,6 +701,7 @@ static void put_recurrent(struct ys_onnx *o, const struct ys_node *node)
 }
 
 #include "onnx/write/write_places.inc"
+#include "onnx/write/write_quantised.inc"
 
 static void put_node(struct ys_onnx *o, const struct ys_node *node)
 {
@@ -703,6 +722,8 @@ static void put_node(struct ys_onnx *o, const struct ys_node *node)
         [YS_OP_LAST] = put_last,
     };
     YS_ASSERT(!ys_op_rule(node->op)->onnx == !!forms[node->op]);
+    if (is_in_integers(o, node) && put_quantised_operands(o, node))
+        return;
     (forms[node->op] ? forms[node->op] : put_plain)(o, node);
 }
 
@@ -735,7 +756,12 @@ void ys_onnx_nodes(struct ys_onnx *onnx)
         snprintf(onnx->inputs[i], sizeof onnx->inputs[i], "%s", input->name);
         if (input->dtype != onnx->dtype && is_computed_with(onnx->graph, onnx->graph->inputs[i]))
             put_cast(onnx, i, input->name);
+        put_steps(onnx, onnx->graph->inputs[i]);
     }
-    for (size_t i = 0; i < onnx->graph->node_count; i++)
-        put_node(onnx, &onnx->graph->nodes[i]);
+    for (size_t i = 0; i < onnx->graph->node_count; i++) {
+        const struct ys_node *node = &onnx->graph->nodes[i];
+        put_node(onnx, node);
+        for (size_t k = 0; k < node->out_count; k++)
+            put_steps(onnx, node->out[k]);
+    }
 }

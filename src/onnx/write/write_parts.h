@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "graph/op.h"
+#include "quant/quant_plan.h"
 
 #define YS_ONNX_NAME (YS_GRAPH_MAX_NAME + 16)
 
@@ -17,6 +18,12 @@ struct ys_onnx {
     char twice[YS_ONNX_NAME]; /* the first of them that came again; "" for none */
     /* What nodes read in place of each of the graph's inputs: itself, or its Cast. */
     char inputs[YS_ROWS_MAX_INPUTS][YS_ONNX_NAME];
+    /* Of a quantised network; else NULL. */
+    const struct ys_scales *scales;
+    const struct ys_quant_plan *plan;
+    float *const *values;          /* [param_count] */
+    bool *is_stored;               /* [param_count]: it is in the body, as integers or because another form of it is */
+    char (*numbers)[YS_ONNX_NAME]; /* [value_count]: what nodes read in place of a quantised value; "" of others */
 };
 
 /** Notes that `name` stands for something in the file. */
@@ -25,6 +32,11 @@ void ys_onnx_claim(struct ys_onnx *onnx, const char *name);
 int ys_onnx_type(enum ys_dtype dtype);
 /** A TensorProto as far as its values: its name, type and shape. */
 void ys_onnx_tensor(struct ys_buf *out, const char *name, enum ys_dtype dtype, const int64_t *shape, size_t rank);
+
+/** The same with a number of TensorProto.DataType, of a type that no file of tensors has. */
+void ys_onnx_tensor_of(struct ys_buf *out, const char *name, int type, const int64_t *shape, size_t rank);
+/** What nodes read as that value, and the file gives as its output: itself, its Cast, or what its integers stand for. */
+const char *ys_onnx_value(const struct ys_onnx *onnx, int value);
 
 /** Every node of the graph, in its order, into `body`, with what they need of constants. */
 void ys_onnx_nodes(struct ys_onnx *onnx);

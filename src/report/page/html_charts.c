@@ -217,7 +217,7 @@ void ys_html_ratio_chart(struct ys_buf *out, const struct ys_view *view)
                                       .reference = 1,
                                       .rows = rows.rows,
                                       .count = rows.count,
-                                      .band = view->study.margin};
+                                      .band = view->study->margin};
         ys_html_begin_figure(out, chart.title,
                              rows.count < MAX_RATIOS
                                  ? "First against second, with intervals; the dashed line is \"as fast\", the band "
@@ -388,7 +388,7 @@ static void put_curves_cut(struct ys_buf *out, const struct ys_view *view)
                       "<p class=\"remark\">Drawn are the first %zu of %zu trials, and of each the first %s: "
                       "<code>yardstick export %lld</code> has all.</p>\n",
                       trials < YS_HTML_DRAWN ? trials : YS_HTML_DRAWN, trials,
-                      ys_label_plural((long long)each, "run").text, (long long)view->study.id);
+                      ys_label_plural((long long)each, "run").text, (long long)view->id);
 }
 
 static void put_curves(struct ys_buf *out, const struct ys_view *view, const struct curve_source *source,

@@ -58,7 +58,7 @@ void ys_html_say_cut(struct ys_buf *out, const struct ys_view *view, size_t show
     ys_buf_printf(out,
                   "<p class=\"remark\">The first %zu of %zu %s: <code>yardstick show %lld --format=json</code> has "
                   "all.</p>\n",
-                  shown, total, things, (long long)view->study.id);
+                  shown, total, things, (long long)view->id);
 }
 
 static void put_sentence(struct ys_buf *out, const struct ys_view *view,
@@ -126,8 +126,8 @@ static void put_sentences(struct ys_buf *out, const struct ys_view *view, unsign
 /* How somebody who has results.db finds out whether it still holds what this report was made of. */
 static void put_chain(struct ys_buf *out, const struct ys_view *view)
 {
-    const struct ys_view_chain *chain = &view->study.chain;
-    if (!chain->hash)
+    const struct ys_result_chain *chain = view->study->chain;
+    if (!chain || !chain->hash)
         return;
     ys_buf_printf(out, "<p>What is stored of it ends with link %lld of the chain of hashes in results.db, <code>",
                   (long long)chain->link);
@@ -135,7 +135,7 @@ static void put_chain(struct ys_buf *out, const struct ys_view *view)
     ys_buf_printf(out,
                   "</code>. <code>yardstick show %lld --verify</code> goes through the chain, compares its links with "
                   "every row of the study, and prints that hash.</p>\n",
-                  (long long)view->study.id);
+                  (long long)view->id);
 }
 
 static void put_state(struct ys_buf *out, const struct ys_view *view)
@@ -189,7 +189,7 @@ static void put_lines(struct ys_buf *out, const struct ys_view *view)
     if (!fastest)
         return;
     const struct ys_recommend_of of = {fastest->keys,       fastest->told->options, fastest->told->env,
-                                       fastest->found.name, fastest->found.version, view->study.seed};
+                                       fastest->found.name, fastest->found.version, view->study->seed};
     (void)!ys_recommend_lines_of(&of, &lines);
     struct ys_buf text = {0};
     for (size_t i = 0; i < lines.count; i++)
@@ -206,7 +206,7 @@ static void put_lines(struct ys_buf *out, const struct ys_view *view)
 
 static void put_again(struct ys_buf *out, const struct ys_view *view)
 {
-    put_verbatim(out, view->study.command);
+    put_verbatim(out, view->study->command);
 }
 
 static void put_host(struct ys_buf *out, const struct ys_view *view)
@@ -232,7 +232,7 @@ static void put_common(struct ys_buf *out, const struct ys_view *view)
 
 static void put_job(struct ys_buf *out, const struct ys_view *view)
 {
-    put_verbatim(out, view->study.job_text);
+    put_verbatim(out, view->study->job_text);
 }
 
 static void put_checks(struct ys_buf *out, const struct ys_view *view)
@@ -368,7 +368,7 @@ void ys_report_html(const struct ys_result *result, const struct ys_judged *judg
     ys_view_init(&view, result);
     put_head(out, &view);
     put_body(out, &view, &among);
-    const char *version = ys_view_or(view.study.version, "");
+    const char *version = ys_view_or(view.study->version, "");
     ys_view_fini(&view);
     ys_buf_puts(out, "<p class=\"soft\">Made by yardstick ");
     ys_text_html(out, version);

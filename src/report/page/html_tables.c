@@ -119,7 +119,7 @@ static void put_comparisons(struct ys_buf *out, const struct ys_view *view, cons
 
 void ys_html_comparisons(struct ys_buf *out, const struct ys_view *view)
 {
-    double margin = view->study.margin;
+    double margin = view->study->margin;
     ys_json *metrics = ys_section_compared(view);
     if (ys_json_size(metrics) > 0) {
         ys_buf_puts(

@@ -325,14 +325,14 @@ static void answer_settings(struct ys_buf *out, const struct ys_view *view)
     ys_buf_printf(out,
                   ". With wishes of your own: yardstick recommend %lld --wish='fastest within 2 GiB' answers, and says "
                   "how sure that is.",
-                  (long long)view->study.id);
+                  (long long)view->id);
 }
 
 /* ---- again */
 
 static void answer_repeat(struct ys_buf *out, const struct ys_view *view)
 {
-    const char *command = ys_view_or(view->study.command, ""), *job = ys_view_or(view->study.job_text, "");
+    const char *command = ys_view_or(view->study->command, ""), *job = ys_view_or(view->study->job_text, "");
     if (command[0])
         ys_buf_puts(out, "With the command below, on a machine like this one");
     else

@@ -1,5 +1,4 @@
 /* Whose word a number rests on: how runs were observed, and what adapters say of themselves. */
-#include "base/json/record.h"
 #include "report/page_parts.h"
 #include "report/view/view.h"
 #include "report/tables/tables.h"
@@ -7,22 +6,6 @@
 #include "crew/self_report.h"
 
 #include <string.h>
-
-/* How a run was observed, as the document has it. */
-struct observed {
-    bool grouped, guarded;
-    char *group, *guard;
-    struct ys_list libraries, notes; /* char * */
-};
-static const struct ys_field observed_fields[] = {
-    YS_FIELD(struct observed, grouped, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it had a control group"),
-    YS_FIELD(struct observed, group, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_LATER, "which, or why not"),
-    YS_FIELD(struct observed, guarded, YS_FIELD_FLAG, NULL, YS_FIELD_LATER, "it could not write what is not its own"),
-    YS_FIELD(struct observed, guard, YS_FIELD_TEXT, NULL, YS_FIELD_NULL | YS_FIELD_LATER, "by what, or why not"),
-    YS_FIELD(struct observed, libraries, YS_FIELD_TEXTS, NULL, YS_FIELD_LATER, "mapped"),
-    YS_FIELD(struct observed, notes, YS_FIELD_TEXTS, NULL, YS_FIELD_LATER, "what hides in them"),
-};
-static const struct ys_record observed_record = YS_RECORD("observed", struct observed, observed_fields);
 
 static void put_texts(struct ys_sheet *sheet, const struct ys_list *texts, const struct ys_list *more)
 {
@@ -40,30 +23,23 @@ static void put_yes_no(struct ys_sheet *sheet, bool is_so, const char *how)
     ys_sheet_printf(sheet, YS_MOOD_PLAIN, "%s%s%s", is_so ? "yes" : "no", how && how[0] ? ": " : "", how ? how : "");
 }
 
-/* False: it is damaged, and says nothing. */
-static bool read_or_pass(const struct ys_record *record, const ys_json *object, void *item)
-{
-    return ys_json_type_of(object) == YS_JSON_OBJECT && ys_record_read(record, object, "the result", item) == YS_OK;
-}
-
 static void fill_observed(struct ys_sheet *sheet, const struct ys_view *view)
 {
     static const char *const heads[] = {"Control group of its own", "Kept from writing elsewhere",
                                         "Numerical libraries mapped"};
-    struct observed observed;
     sheet->is_plain = sheet->keeps_heads = true;
     ys_table_trials(sheet, view, "Trial");
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         ys_sheet_column(sheet, YS_FORM_PAGE, YS_COLUMN_TEXT, heads[i], NULL);
     const size_t count = ys_table_count(sheet, view);
     for (size_t i = 0; i < count; i++) {
-        if (!read_or_pass(&observed_record, view->trials[i].told->observed, &observed))
+        const struct ys_result_observed *observed = view->trials[i].told->observed;
+        if (!observed)
             continue;
         ys_table_trial(sheet, view, i);
-        put_yes_no(sheet, observed.grouped, observed.group);
-        put_yes_no(sheet, observed.guarded, observed.guard);
-        put_texts(sheet, &observed.libraries, &observed.notes);
-        ys_record_fini(&observed_record, &observed);
+        put_yes_no(sheet, observed->grouped, observed->group);
+        put_yes_no(sheet, observed->guarded, observed->guard);
+        put_texts(sheet, &observed->libraries, &observed->notes);
     }
 }
 
@@ -182,9 +158,9 @@ void ys_html_checks(struct ys_buf *out, const struct ys_view *view)
         ys_buf_clear(&command);
         ys_buf_puts(&command, checks[i].command);
         if (checks[i].middle == STUDY)
-            ys_buf_printf(&command, "%lld", (long long)view->study.id);
+            ys_buf_printf(&command, "%lld", (long long)view->id);
         if (checks[i].middle == JOB)
-            put_job(&command, ys_view_or(view->study.command, ""));
+            put_job(&command, ys_view_or(view->study->command, ""));
         ys_buf_puts(&command, checks[i].rest);
         ys_buf_puts(out, "<tr>\n");
         ys_html_put(out, "td", NULL, checks[i].question);

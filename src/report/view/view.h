@@ -63,30 +63,12 @@ struct ys_view_metric {
     double limit; /* which is more than this */
 };
 
-/** What a result says of its study, borrowed from it. */
-struct ys_view_study {
-    int64_t id; /* 1 when unknown */
-    int status; /* enum ys_study_state */
-    const char *name, *started, *command, *job_text, *version;
-    double margin;
-    int64_t rounds, repeat, seed;
-    struct ys_view_chain {
-        int64_t link;
-        const char *hash;
-    } chain; /* its last link */
-};
-
 /** A network on a data set. */
 struct ys_view_work {
     const char *model, *data, *title, *unit;
     double parameters, multiply_adds, classes, train_count, test_count;
     const char *left_out;    /* of a folder of images: what lies there and is none of its rows */
     const ys_json *verified; /* whether its data are; null of a folder of images */
-};
-
-/** Measuring itself: values of numbers, or of metrics. */
-struct ys_view_harness {
-    double cpu_share, lateness_max_s, overhead_s;
 };
 
 /** Trials that do the same work. */
@@ -98,10 +80,11 @@ struct ys_view_group {
 };
 
 struct ys_view {
-    struct ys_view_study study;
+    int64_t id; /* of the study; 1 when unknown */
+    const struct ys_result_study *study;
     struct ys_view_work *works;
     size_t work_count;
-    struct ys_view_harness harness;
+    const struct ys_result_harness *harness;
     const ys_json *host, *host_warnings;
     const struct ys_list *told_groups, *differences; /* struct ys_result_group, struct ys_difference */
     const struct ys_list *transfers;                 /* struct ys_result_transfer */

@@ -37,7 +37,7 @@ static void make(struct made *made, char *closure, double speed, double other_sp
     size_t count;
     ys_metric_infos(&count);
     *made = (struct made){.side = {.word = made_word, .trial = YS_FIELD_NONE}};
-    made->side.told.study.margin = 0.02;
+    made->side.result.study.margin = 0.02;
     made->side.result.trials = made->trials;
     made->side.result.trial_count = TRIALS;
     for (size_t t = 0; t < TRIALS; t++) {
@@ -253,7 +253,7 @@ static void a_verdict_must_not_hang_on_runs_that_were_left_out(void)
         candidate.trials[0].values[place_of("rate_per_s")].again = again;
         candidate.speeds[0][at] = 500;
         candidate.taken[0][at] = NAN;
-        base.side.told.study.margin = 0.05;
+        base.side.result.study.margin = 0.05;
         ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_metric *rate = rate_of(&judged, 0);
         CHECK_INT(rate->left_out, 1 - again);
@@ -268,7 +268,7 @@ static void a_verdict_must_not_hang_on_runs_that_were_left_out(void)
 static void add_accuracy(struct made *made, double by_round[RUNS], int64_t seed)
 {
     struct ys_trial_metric *accuracy = &made->trials[0].values[place_of("accuracy")];
-    made->side.told.study.seed = seed;
+    made->side.result.study.seed = seed;
     *accuracy = (struct ys_trial_metric){.n = RUNS, .by_round = by_round, .rounds = RUNS};
     accuracy->summary = ys_stat_summarize(by_round, RUNS);
 }
@@ -422,10 +422,10 @@ static void it_is_said_why_anchors_bound_nothing(void)
         make(&base, older, 1000, 500);
         make(&candidate, newer, 900, 500);
         base.side.result.trial_count = candidate.side.result.trial_count = 1;
-        base.side.told.host = host;
-        base.side.told.study.timing.anchors = anchors;
-        candidate.side.told.host = other_host;
-        candidate.side.told.study.timing.anchors = others;
+        base.side.result.host = host;
+        base.side.anchors = anchors;
+        candidate.side.result.host = other_host;
+        candidate.side.anchors = others;
         ys_judge_two(&base.side, &candidate.side, NAN, "rate_per_s", &judged);
         const struct ys_judged_pair *pair = judged.pairs.items;
         CHECK(strstr(pair->drift, cases[i].said) != NULL);
@@ -491,8 +491,8 @@ static void places_of_files_are_no_other_work(void)
         ys_json *other = parsed(cases[i].works);
         make(&base, older, 1000, 500);
         make(&candidate, older, 900, 500);
-        base.side.told.work = works;
-        candidate.side.told.work = other;
+        base.side.result.work = works;
+        candidate.side.result.work = other;
         for (size_t t = 0; t < TRIALS; t++) {
             base.trials[t].keys.model = here;
             base.trials[t].keys.data = photos;

@@ -58,13 +58,14 @@ static void a_copy_is_changed_alone(void)
     CHECK(ys_json_equal(same, json));
     ys_set_text(&copy.state, "/s");
     ys_set_text(&copy.onnx, "/m");
+    ys_set_text(&copy.scales, "/q");
     ys_set_text(&copy.graph, "/other");
     CHECK_TEXT(copy.graph, "/other");
     CHECK_TEXT(plan.graph, "/w/graph.json");
     CHECK(!plan.onnx && copy.cpus.items != plan.cpus.items);
     ys_json *sent = ys_record_json(&ys_plan_record, &copy);
     char *text = ys_json_dump(sent, YS_JSON_COMPACT);
-    CHECK_HAS(text ? text : "", ",\"folder\":\"/r\",\"onnx\":\"/m\",\"state\":\"/s\"}");
+    CHECK_HAS(text ? text : "", ",\"folder\":\"/r\",\"onnx\":\"/m\",\"scales\":\"/q\",\"state\":\"/s\"}");
     ys_free(text);
     ys_json_free(sent);
     ys_json_free(same);

@@ -98,17 +98,29 @@ static struct ys_list made_list(const struct ys_record *record, const ys_json *j
     return list;
 }
 
-/** What a document says, as a result; made_close() ends it. */
+/* A number, or the value of a metric. */
+static double made_number_of(const ys_json *json)
+{
+    return ys_json_type_of(json) == YS_JSON_OBJECT ? ys_json_get_number(json, "value", NAN) : ys_json_number(json, NAN);
+}
+
+/** What a document says, as a result, which borrows its host and work; made_close() ends it. */
 static void made_open(const ys_json *document, struct ys_result *result)
 {
     const ys_json *trials = ys_json_get(document, "trials"), *comparisons = ys_json_get(document, "comparisons");
     *result = (struct ys_result){
-        .rest = ys_json_copy(document),
+        .work = ys_json_get(document, "work"),
+        .host = ys_json_get(document, "host"),
         .trials = ys_alloc(ys_json_size(trials) + 1, sizeof *result->trials),
         .comparisons = ys_alloc(ys_json_size(comparisons) + 1, sizeof *result->comparisons),
         .groups = made_list(&ys_result_group_record, ys_json_get(document, "groups")),
         .differences = made_list(&ys_difference_record, ys_json_get(document, "environment_differences")),
         .transfers = made_list(&ys_result_transfer_record, ys_json_get(document, "transfers"))};
+    const ys_json *harness = ys_json_get(document, "harness");
+    made_read(&ys_result_study_record, ys_json_get(document, "study"), &result->study);
+    result->harness = (struct ys_result_harness){made_number_of(ys_json_get(harness, "cpu_share")),
+                                                 made_number_of(ys_json_get(harness, "lateness_max_s")),
+                                                 made_number_of(ys_json_get(harness, "overhead_s")), 1};
     for (; result->trial_count < ys_json_size(trials); result->trial_count++) {
         const ys_json *trial = ys_json_at(trials, result->trial_count);
         made_read(&ys_result_trial_record, trial, &result->trials[result->trial_count]);
@@ -132,7 +144,7 @@ static void made_close(struct ys_result *result)
     ys_list_fini(&ys_result_group_record, &result->groups);
     ys_list_fini(&ys_difference_record, &result->differences);
     ys_list_fini(&ys_result_transfer_record, &result->transfers);
-    ys_json_free(result->rest);
+    ys_record_fini(&ys_result_study_record, &result->study);
 }
 
 /* The forms of what a document says. */
