@@ -237,7 +237,8 @@ static void judge_metrics(const struct judging *judging, const size_t places[2],
         return;
     }
     for (size_t m = 0; m < YS_COMPARED; m++)
-        judge_metric(judging, places, (size_t)(ys_metric_find(ys_compared[m]) - infos), drift, pair);
+        if (!ys_compared_of_target((int)m)) /* by rounds of one study alone, which know how fine they are */
+            judge_metric(judging, places, (size_t)(ys_metric_find(ys_compared[m]) - infos), drift, pair);
 }
 
 static void judge_pair(const struct judging *judging, size_t of_base, size_t of_candidate)

@@ -48,8 +48,10 @@ ys_status ys_metric_named(const char *name, const struct ys_metric_info **info) 
 
 /* The metrics that are compared (metric/compare/compare_trials.c has their names); the first YS_WINDOW_METRICS are of
  * the steady part alone. */
-enum { YS_COMPARED = 13 };
+enum { YS_COMPARED = 15 };
 extern const char *const ys_compared[YS_COMPARED];
+/** Whether metric `m` of them is of meeting a target: a run that did not meet it has a value too, INFINITY. */
+bool ys_compared_of_target(int m);
 /** Where a metric stands there, which it must; else the last place. */
 int ys_compared_place(const char *metric);
 

@@ -142,6 +142,7 @@ static void count_runs(struct ys_metric_view_trial *trial)
         trial->counted += trial->runs[i].counted;
         trial->disturbed += trial->runs[i].counted && trial->runs[i].disturbed;
         trial->failed += trial->runs[i].counted && !trial->runs[i].ok;
+        trial->lost += trial->runs[i].counted && trial->runs[i].status == YS_RUN_NOT_CONVERGED;
     }
 }
 
@@ -157,6 +158,19 @@ struct loading {
     bool spoiled;                   /* one of them cannot be used: all are computed again */
 };
 
+/* What did not meet its target takes longer than any that did. */
+static void note_target(struct ys_metric_view_run *run)
+{
+    const struct ys_facts_target *target = run->facts.target;
+    const bool is_met = target && target->step != YS_FIELD_NONE, is_lost = run->status == YS_RUN_NOT_CONVERGED;
+    run->target_grain[0] = ys_metric_view_value(run, "target_grain_s");
+    run->target_grain[1] = is_met ? (double)(target->step - target->before) : (double)NAN;
+    run->target_limit[0] = ys_metric_view_value(run, "target_limit_s");
+    run->target_limit[1] = is_lost ? (double)run->facts.steps_done : (double)NAN;
+    for (int k = 0; k < 2 && is_lost; k++)
+        run->compared[YS_TARGET_TIME + k] = INFINITY;
+}
+
 /* Takes from the metrics what comparisons need. */
 static void note_values(struct ys_metric_view_run *run)
 {
@@ -164,6 +178,7 @@ static void note_values(struct ys_metric_view_run *run)
     ys_window_take(rate->windows, rate->steady_from, rate->left, &run->windows);
     for (int m = 0; m < YS_COMPARED; m++)
         run->compared[m] = ys_metric_view_value(run, ys_compared[m]);
+    note_target(run);
     const double trained_s = ys_metric_view_value(run, "train_s");
     run->steady_s = isfinite(trained_s) ? trained_s : ys_metric_view_value(run, "infer_s");
 }

@@ -386,6 +386,8 @@ static const struct ys_field comparison_fields[] = {
     OF_PAIR(reason, YS_FIELD_TEXT, YS_FIELD_NULL, "why it is unclear or invalid"),
     OF_PAIR(a_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial a"),
     OF_PAIR(b_value, YS_FIELD_REAL, YS_FIELD_NULL, "median of trial b"),
+    OF_PAIR(a_met, YS_FIELD_INT, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "of a target: rounds in which a met it"),
+    OF_PAIR(b_met, YS_FIELD_INT, YS_FIELD_NULL | YS_FIELD_MAY_LACK, "likewise b"),
     OF_PAIR(unit, YS_FIELD_TEXT, 0, "of the metric"),
     WORD(better, &ys_betters, "which values of the metric are better"),
     YS_FIELD_NAMED(

@@ -237,6 +237,7 @@ struct ys_comparison_record {
     double resolution;
     char *reason;
     double a_value, b_value;
+    int64_t a_met, b_met; /* of a target: of n rounds those in which each met it; YS_FIELD_NONE of other metrics */
     char *unit;
     int better;  /* enum ys_better */
     int scaling; /* enum ys_scaling; YS_NAME_NONE where the ratio is no speed-up */

@@ -9,6 +9,9 @@
 #include "store/stored_metric.h"
 #include "store/stored_study.h"
 
+/* Place of time_to_target_s in ys_compared, which steps_to_target follows. */
+enum { YS_TARGET_TIME = 9 };
+
 struct ys_metric_view_run {
     struct ys_run_metric *metrics; /* owned, by ys_metric_infos(); NULL while the trial is not loaded */
     struct ys_facts facts;         /* owned; all unknown while the trial is not loaded */
@@ -24,6 +27,8 @@ struct ys_metric_view_run {
                      once ys_metric_view_match() was called */
     bool detailed;                 /* it is in the trial's `runs_detail` */
     double compared[YS_COMPARED];  /* values of ys_compared; NaN where it has none */
+    double target_grain[2];        /* of time_to_target_s and steps_to_target: behind the look before the last; NaN */
+    double target_limit[2];        /* likewise what a run spent that did not meet its target; NaN */
     double steady_s;               /* seconds of the part that its speed is of; NaN */
     struct ys_windows windows;     /* what of them they are in parts of the run that another run shares */
     struct ys_run_outside outside; /* what they may be as seen from outside */
@@ -38,6 +43,7 @@ struct ys_metric_view_trial {
                   */
     struct ys_metric_view_run *runs;          /* by round, then attempt */
     size_t run_count, counted, failed;        /* runs that count, and those of them that are not ok */
+    size_t lost;                              /* of those that are not ok those that did not meet their target */
     size_t disturbed;                         /* likewise, and that were disturbed */
     enum ys_run_status status;                /* of the trial */
     const struct ys_metric_view_run *failure; /* an example of it; NULL */

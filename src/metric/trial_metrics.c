@@ -68,15 +68,12 @@ static int place_of_whole(const struct ys_metric_view_trial *trial, const char *
     return -1;
 }
 
-/* What a run that did not meet its target took without, in a metric of what meeting it takes; NaN: it met it, or the
- * metric is another. */
+/* What a run that did not meet its target spent, in a metric of meeting it; NaN: it met it, or the metric is another.
+ */
 static double limit_of(const struct ys_metric_view_run *run, const struct ys_metric_info *info)
 {
-    if (run->status != YS_RUN_NOT_CONVERGED)
-        return NAN;
-    if (strcmp(info->name, "time_to_target_s") == 0)
-        return ys_metric_view_value(run, "target_limit_s");
-    return strcmp(info->name, "steps_to_target") == 0 ? (double)run->facts.steps_done : (double)NAN;
+    const int m = ys_compared_place(info->name);
+    return ys_compared_of_target(m) ? run->target_limit[m - YS_TARGET_TIME] : (double)NAN;
 }
 
 /* A run that did not meet its target takes longer to than any that did. */

@@ -143,6 +143,8 @@ struct ys_label ys_label_ratio_range(double ratio, double lo, double hi)
     const int place = isfinite(ratio) && !(is_wide && ratio_place(ratio) < -2) ? ratio_place(ratio) : -2;
     if (isfinite(lo) && isfinite(hi))
         snprintf(label.text, sizeof label.text, "%.20s to %.20s", rounded(lo, place).text, rounded(hi, place).text);
+    else if (isfinite(lo) && hi == INFINITY)
+        snprintf(label.text, sizeof label.text, "%.20s to more than the limit", rounded(lo, place).text);
     return label;
 }
 

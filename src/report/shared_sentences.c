@@ -308,8 +308,11 @@ struct ys_effect ys_section_effect(const struct ys_result_comparison *comparison
     if (comparison->told.verdict == YS_VERDICT_INVALID)
         return effect;
     if (comparison->told.scale != YS_SCALE_DIFFERENCE) {
-        if (isfinite(ratio))
+        if (isfinite(ratio) && ratio > 0)
             snprintf(effect.value.text, sizeof effect.value.text, "%.40sx", ys_label_ratio(ratio).text);
+        else if (!isnan(ratio))
+            snprintf(effect.value.text, sizeof effect.value.text, "%s",
+                     ratio > 0 ? "more than the limit" : "less than any");
         effect.range = ys_label_ratio_range(ratio, lo, hi);
         return effect;
     }
@@ -362,6 +365,15 @@ static void put_taken(struct ys_buf *out, const struct ys_result_comparison *com
         ys_buf_printf(out, "; %s left out", ys_label_plural(comparison->told.left_out, "more round").text);
 }
 
+/** Of a target that not all rounds met: how many of each trial did. */
+static void put_met(struct ys_buf *out, const struct ys_result_comparison *comparison)
+{
+    const struct ys_comparison_record *told = &comparison->told;
+    if (told->a_met == YS_FIELD_NONE || (told->a_met == told->n && told->b_met == told->n))
+        return;
+    ys_buf_printf(out, ", the target met in %lld against %lld of them", (long long)told->a_met, (long long)told->b_met);
+}
+
 void ys_section_comparison(struct ys_buf *out, const struct ys_result_comparison *comparison)
 {
     const char *metric = ys_view_or(comparison->told.metric, ""), *reason = ys_view_or(comparison->told.reason, "");
@@ -370,10 +382,12 @@ void ys_section_comparison(struct ys_buf *out, const struct ys_result_comparison
     bool few = effect.value.text[0] && rounds < YS_STAT_INTERVAL_MIN; /* which its brackets say, as the reason does */
     if (effect.value.text[0]) {
         ys_buf_printf(out, "%s", effect.value.text);
-        if (comparison->told.scale != YS_SCALE_DIFFERENCE)
+        if (comparison->told.scale != YS_SCALE_DIFFERENCE && isfinite(comparison->told.ratio) &&
+            comparison->told.ratio > 0)
             ys_buf_printf(out, " %s", ys_view_ratio_words(metric));
         ys_buf_printf(out, " (%s, %s", effect.range.text[0] ? effect.range.text : "no interval",
                       ys_label_plural(rounds, "round").text);
+        put_met(out, comparison);
         put_taken(out, comparison);
         ys_buf_puts(out, "): ");
     }

@@ -209,9 +209,9 @@ static void put_comparisons_of(struct page *page, const char *metric)
 /** The comparisons that most readers came for; the report has all of them. */
 static bool is_shown(const char *metric)
 {
-    static const char *const shown[] = {"rate_per_s",       "latency_p50_s",      "latency_p99_s",
-                                        "accuracy",         "bits_per_token",     "robust_accuracy",
-                                        "perturbation_p50", "corrupted_accuracy", "rss_peak_bytes"};
+    static const char *const shown[] = {"rate_per_s",     "latency_p50_s",    "latency_p99_s",    "accuracy",
+                                        "bits_per_token", "robust_accuracy",  "perturbation_p50", "corrupted_accuracy",
+                                        "rss_peak_bytes", "time_to_target_s", "steps_to_target"};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (strcmp(metric, shown[i]) == 0)
             return true;

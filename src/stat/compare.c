@@ -226,8 +226,16 @@ static void settle(const struct rounds *kept, const struct rounds *all, const st
         span(all, all->bias, rule->stretch, rule->level, restored);
 }
 
+/* What an average of signed ranks is, as a logarithm, where some values are beyond all others. */
+static double unbounded(double logarithm, const struct ys_compare_rule *rule)
+{
+    return rule->endless && fabs(logarithm) > YS_COMPARE_BEYOND / 4 ? copysign(INFINITY, logarithm) : logarithm;
+}
+
 static struct ys_interval on_scale(struct ys_interval interval, const struct ys_compare_rule *rule)
 {
+    interval.lo = unbounded(interval.lo, rule);
+    interval.hi = unbounded(interval.hi, rule);
     return rule->difference ? interval : ratios_of(interval);
 }
 
@@ -255,7 +263,7 @@ static void conclude(const struct rounds *kept, const struct rounds *all, const 
     if (comparison->settled.known)
         smallest = fmax(smallest, fabs(settled.value - centre.value) +
                                       reach * (comparison->settled.hi - comparison->settled.lo) / 2);
-    comparison->value = rule->difference ? centre.value : exp(centre.value);
+    comparison->value = rule->difference ? centre.value : exp(unbounded(centre.value, rule));
     comparison->interval = on_scale(interval, rule);
     comparison->single = on_scale(single, rule);
     comparison->settled = on_scale(comparison->settled, rule);
@@ -278,6 +286,16 @@ struct ys_comparison ys_compare_invalid(size_t n, const char *reason)
                                   .reason = reason};
 }
 
+static bool is_value(double value, const struct ys_compare_rule *rule)
+{
+    return (isfinite(value) || (rule->endless && value == INFINITY)) && (rule->difference || value > 0);
+}
+
+static double logarithm_of(double value)
+{
+    return isinf(value) ? YS_COMPARE_BEYOND : log(value);
+}
+
 void ys_compare(const double *a, const double *b, size_t n, const struct ys_compare_rule *rule,
                 struct ys_comparison *comparison)
 {
@@ -290,9 +308,9 @@ void ys_compare(const double *a, const double *b, size_t n, const struct ys_comp
     of.level = rule->level > 0 ? rule->level : YS_STAT_LEVEL;
     bool valid = true;
     for (size_t i = 0; i < n; i++) {
-        valid = valid && isfinite(a[i]) && isfinite(b[i]) && (rule->difference || (a[i] > 0 && b[i] > 0));
+        valid = valid && is_value(a[i], rule) && is_value(b[i], rule);
         /* log(a) - log(b), not log(a / b): swapping the two changes the sign and nothing else. */
-        values[i] = !valid ? NAN : rule->difference ? a[i] - b[i] : log(a[i]) - log(b[i]);
+        values[i] = !valid ? NAN : rule->difference ? a[i] - b[i] : logarithm_of(a[i]) - logarithm_of(b[i]);
     }
     *comparison = ys_compare_invalid(n, rule->difference ? "a value is not a finite number"
                                                          : "a value that is not a number above 0 has no ratio");

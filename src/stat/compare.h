@@ -33,6 +33,10 @@ struct ys_compare_rule {
      * the machine took from the two runs given back, >= 0; INFINITY: nobody knows by how much, and the round counts for
      * no interval. Both NULL where nothing was taken. */
     const double *down, *up;
+    /* By ratio: INFINITY is a value too, that of a round which did not come to an end: longer than any that did. Two of
+     * them are level, and `down` and `up` say how far they may lie apart (YS_COMPARE_BEYOND: nobody knows). A centre or
+     * an end that falls on one is INFINITY, or 0. */
+    bool endless;
     /* The last so many of the rounds are attempts that were run again, as nobody knows what the machine took from them:
      * they count for nothing, but are put back with the rounds that were left out. */
     size_t again;
@@ -60,6 +64,10 @@ struct ys_comparison {
     enum ys_verdict verdict; /* what a is against b */
     const char *reason;      /* a constant: why the verdict is unclear or invalid; NULL otherwise */
 };
+
+/* As a logarithm, farther than any ratio of times: averages with it do not fall among those without (a signed rank asks
+ * no more of it). */
+#define YS_COMPARE_BEYOND 1e6
 
 /** What a verdict is made of: the ends of an interval, and the band that counts as the same, on one scale. */
 struct ys_compare_ends {

@@ -12,10 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const ys_compared[YS_COMPARED] = {
-    "rate_per_s",     "step_s",          "latency_p50_s",    "latency_p99_s",      "accuracy",
-    "bits_per_token", "robust_accuracy", "perturbation_p50", "corrupted_accuracy", "wall_s",
-    "start_s",        "cpu_s",           "rss_peak_bytes"};
+const char *const ys_compared[YS_COMPARED] = {"rate_per_s",
+                                              "step_s",
+                                              "latency_p50_s",
+                                              "latency_p99_s",
+                                              "accuracy",
+                                              "bits_per_token",
+                                              "robust_accuracy",
+                                              "perturbation_p50",
+                                              "corrupted_accuracy",
+                                              "time_to_target_s",
+                                              "steps_to_target",
+                                              "wall_s",
+                                              "start_s",
+                                              "cpu_s",
+                                              "rss_peak_bytes"};
 
 int ys_compared_place(const char *metric)
 {
@@ -23,6 +34,11 @@ int ys_compared_place(const char *metric)
     while (place < YS_COMPARED - 1 && strcmp(ys_compared[place], metric) != 0)
         place++;
     return place;
+}
+
+bool ys_compared_of_target(int m)
+{
+    return strcmp(ys_compared[m], "time_to_target_s") == 0 || strcmp(ys_compared[m], "steps_to_target") == 0;
 }
 
 /* Of what was learned: the same whatever else the machine did, and whatever work it was learned by. */
@@ -63,6 +79,7 @@ struct matched {
     double *from;                /* where the common window begins, as a share of the run; NaN where it is not known */
     double *of_a, *of_b;         /* what was taken from each run (ys_taken_part()) */
     double *beyond_a, *beyond_b; /* how much worse each may be as a whole (ys_outside_reach()) */
+    double *grain_a, *grain_b;   /* how much less each may be, of a target between two looks; a logarithm */
     size_t n, again, bias_known; /* again: the last of them, as of struct ys_compare_rule */
     struct ys_comparison_taken taken;
 };
@@ -77,6 +94,12 @@ static bool is_untold(const struct run_pair *runs)
     return isnan(runs->a->taken.work_s) || isnan(runs->b->taken.work_s);
 }
 
+static bool has_value(const struct ys_metric_view_run *run, int m)
+{
+    const bool counts = run->ok || (ys_compared_of_target(m) && run->status == YS_RUN_NOT_CONVERGED);
+    return counts && !isnan(run->compared[m]);
+}
+
 /* Pairs of rounds before `end` that have both a value of metric `m`, one a round; of several attempts the last, but
  * none from which nobody knows what was taken in place of one of which that is known: by what was seen of the machine,
  * never by a value. `again`: of the others those of which nobody knows that, `*again_count`. */
@@ -89,7 +112,7 @@ static size_t choose_runs(const struct ys_metric_view_trial *a, const struct ys_
         struct run_pair runs = {&a->runs[i], &b->runs[k]};
         if (runs.a->round >= end)
             break;
-        if (!runs.a->ok || !runs.b->ok || isnan(runs.a->compared[m]) || isnan(runs.b->compared[m]))
+        if (!has_value(runs.a, m) || !has_value(runs.b, m))
             continue;
         if (n == 0 || chosen[n - 1].a->round != runs.a->round) {
             chosen[n++] = runs;
@@ -109,7 +132,7 @@ static size_t choose_runs(const struct ys_metric_view_trial *a, const struct ys_
 static void alloc_rounds(size_t most, struct matched *rounds)
 {
     *rounds = (struct matched){.taken = YS_TAKEN_NOTHING};
-    rounds->a = ys_alloc(8 * most, sizeof(double));
+    rounds->a = ys_alloc(10 * most, sizeof(double));
     rounds->b = rounds->a + most;
     rounds->bias = rounds->b + most;
     rounds->from = rounds->bias + most;
@@ -117,6 +140,19 @@ static void alloc_rounds(size_t most, struct matched *rounds)
     rounds->of_b = rounds->of_a + most;
     rounds->beyond_a = rounds->of_b + most;
     rounds->beyond_b = rounds->beyond_a + most;
+    rounds->grain_a = rounds->beyond_b + most;
+    rounds->grain_b = rounds->grain_a + most;
+}
+
+/* By how much the logarithm of what meeting a target took may be less: it was met somewhere behind the look before the
+ * one that saw it. Of one that was not met, and of other metrics: 0. */
+static double grain_of(const struct ys_metric_view_run *run, int m)
+{
+    const double value = run->compared[m],
+                 before = value - run->target_grain[ys_compared_of_target(m) ? m - YS_TARGET_TIME : 0];
+    if (!ys_compared_of_target(m) || isinf(value))
+        return 0;
+    return before > 0 ? log(value / before) : YS_COMPARE_BEYOND;
 }
 
 static void add_round(const struct run_pair *runs, int m, struct matched *rounds)
@@ -133,6 +169,8 @@ static void add_round(const struct run_pair *runs, int m, struct matched *rounds
     rounds->of_b[i] = ys_taken_part(other, &window, m);
     rounds->beyond_a[i] = ys_outside_reach(&run->outside, m, rounds->a[i]);
     rounds->beyond_b[i] = ys_outside_reach(&other->outside, m, rounds->b[i]);
+    rounds->grain_a[i] = grain_of(run, m);
+    rounds->grain_b[i] = grain_of(other, m);
     rounds->bias_known += isfinite(rounds->bias[i]);
     if (!isnan(rounds->of_a[i]) && !isnan(rounds->of_b[i]) && rounds->of_a[i] + rounds->of_b[i] > 0)
         ys_taken_add(run, other, &rounds->taken);
@@ -165,9 +203,22 @@ static void bound(const struct matched *rounds, bool is_speed, bool is_differenc
         of_b = isnan(of_b) ? INFINITY : of_b;
         const double beyond_a = is_difference ? rounds->a[i] * expm1(rounds->beyond_a[i]) : rounds->beyond_a[i];
         const double beyond_b = is_difference ? rounds->b[i] * expm1(rounds->beyond_b[i]) : rounds->beyond_b[i];
-        down[i] = is_speed ? of_b + beyond_a : of_a + beyond_b;
-        up[i] = is_speed ? of_a + beyond_b : of_b + beyond_a;
+        const bool is_open = isinf(rounds->a[i]) && isinf(rounds->b[i]);
+        down[i] = is_open ? YS_COMPARE_BEYOND : is_speed ? of_b + beyond_a : of_a + beyond_b;
+        up[i] = is_open ? YS_COMPARE_BEYOND : is_speed ? of_a + beyond_b : of_b + beyond_a;
     }
+}
+
+/* The same with the grain of both: the truth of each lies in it. */
+static bool widen(const struct matched *rounds, double *down, double *up)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < rounds->n; i++) {
+        down[i] += rounds->grain_a[i];
+        up[i] += rounds->grain_b[i];
+        is_any |= rounds->grain_a[i] > 0 || rounds->grain_b[i] > 0;
+    }
+    return is_any;
 }
 
 /* Whether the two have the defaults of different frameworks, or for different data sets: then the time that one takes
@@ -196,9 +247,35 @@ static bool is_until_target(int m, const struct ys_metric_view_trial *a, const s
     return true;
 }
 
+/* Whether the two were to meet different targets, or one of them none. */
+static bool is_other_target(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, char *reason,
+                            size_t size)
+{
+    const char *of_a = or_empty(a->record->keys.until), *of_b = or_empty(b->record->keys.until);
+    if (strcmp(of_a, of_b) == 0)
+        return false;
+    snprintf(reason, size, "different work: until %s against until %s", of_a[0] ? of_a : "none",
+             of_b[0] ? of_b : "none");
+    return true;
+}
+
+/* What may be concluded of time and steps to a target, in which runs that did not meet it have their place, whatever
+ * settings they were to meet it with. */
+static bool may_conclude_of_target(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b,
+                                   char *reason, size_t size)
+{
+    struct ys_metric_view_trial x = *a, y = *b; /* borrow */
+    x.failed -= x.lost;
+    y.failed -= y.lost;
+    return !ys_trial_has_fault(&x, &y, reason, size) && !ys_trial_has_fault(&y, &x, reason, size) &&
+           !is_other_target(a, b, reason, size);
+}
+
 static bool may_conclude(const struct ys_metric_view_trial *a, const struct ys_metric_view_trial *b, int m,
                          char *reason, size_t size)
 {
+    if (ys_compared_of_target(m))
+        return may_conclude_of_target(a, b, reason, size);
     return !ys_trial_has_fault(a, b, reason, size) && !ys_trial_has_fault(b, a, reason, size) &&
            !is_until_target(m, a, b, reason, size) && (is_learned(m) || !is_other_work(a, b, reason, size));
 }
@@ -224,7 +301,8 @@ struct trial_pair {
 struct judged {
     double window_from; /* the latest of all rounds; NaN where it is not known or no question */
     struct ys_comparison_taken taken;
-    size_t moment; /* that it is as of */
+    size_t moment;       /* that it is as of */
+    size_t met_a, met_b; /* of a target: rounds in which each met it */
 };
 
 static double latest(const double *from, size_t n)
@@ -245,7 +323,21 @@ static void compare_rounds(const struct matched *rounds, struct ys_compare_rule 
     rule.up = up;
     rule.again = rounds->again;
     ys_compare(rounds->a, rounds->b, rounds->n, &rule, found);
+    const int verdict = (int)found->verdict;
+    if (rule.endless && widen(rounds, down, up)) {
+        ys_compare(rounds->a, rounds->b, rounds->n, &rule, found);
+        if (found->verdict == YS_VERDICT_UNCLEAR && verdict != YS_VERDICT_UNCLEAR)
+            found->reason = "the two lie within one checkpoint of each other: take a smaller eval_every";
+    }
     ys_free(down);
+}
+
+static size_t count_met(const double *values, size_t n)
+{
+    size_t met = 0;
+    for (size_t i = 0; i < n; i++)
+        met += !isinf(values[i]);
+    return met;
 }
 
 static void judge_at(const struct trial_pair *pair, int m, double margin, size_t moment, struct ys_comparison *found,
@@ -257,14 +349,16 @@ static void judge_at(const struct trial_pair *pair, int m, double margin, size_t
     bool is_of_steady = m < YS_WINDOW_METRICS, has_bias = is_of_steady && rounds.bias_known == rounds.n;
     const struct ys_compare_rule rule = {.better = info->better,
                                          .difference = is_difference(m),
+                                         .endless = ys_compared_of_target(m),
                                          .margin = margin,
                                          .stretch = pair->stretch[moment][m],
                                          .level = pair->moments->items[moment].level,
                                          .bias = has_bias ? rounds.bias : NULL,
                                          .bias_untold = is_of_steady && !has_bias};
     compare_rounds(&rounds, rule, info->better == YS_BETTER_HIGHER, found);
-    *beside = (struct judged){is_of_steady ? latest(rounds.from, rounds.n - rounds.again) : (double)NAN, rounds.taken,
-                              moment};
+    *beside =
+        (struct judged){is_of_steady ? latest(rounds.from, rounds.n - rounds.again) : (double)NAN, rounds.taken, moment,
+                        count_met(rounds.a, rounds.n - rounds.again), count_met(rounds.b, rounds.n - rounds.again)};
     ys_free(rounds.a);
 }
 
@@ -387,7 +481,7 @@ static void compare_one(const struct trial_pair *pair, int m, struct ys_result *
     judge(pair, m, margin, &found, &beside);
     if (invalid) {
         found = ys_compare_invalid(found.n, reason);
-        beside = (struct judged){NAN, YS_TAKEN_NOTHING, beside.moment};
+        beside = (struct judged){.window_from = NAN, .taken = YS_TAKEN_NOTHING, .moment = beside.moment};
     }
     const struct ys_metric_info *info = ys_metric_find(name);
     const struct ys_trial_record *a = pair->a->record, *b = pair->b->record;
@@ -423,6 +517,8 @@ static void compare_one(const struct trial_pair *pair, int m, struct ys_result *
         .reason = ys_strdup(found.reason),
         .a_value = ys_trial_median(pair->a, ys_compared[m]),
         .b_value = ys_trial_median(pair->b, ys_compared[m]),
+        .a_met = ys_compared_of_target(m) && !invalid ? (int64_t)beside.met_a : YS_FIELD_NONE,
+        .b_met = ys_compared_of_target(m) && !invalid ? (int64_t)beside.met_b : YS_FIELD_NONE,
         .unit = borrowed(info->unit),
         .better = (int)info->better};
     tell_scaling(pair, m, comparison);

@@ -79,8 +79,10 @@ static void fill(const struct family_rounds *all, int metric, bool by_ratio, dou
                 continue;
             const struct round_slot key = {run->round, run->attempt};
             const struct round_slot *slot = bsearch(&key, all->slots, all->slot_count, sizeof key, by_slot);
-            double value = by_ratio ? log(run->compared[metric]) : run->compared[metric];
-            if (run->ok && isfinite(value) && !(by_ratio && isnan(run->taken.work_s)))
+            const bool is_lost = isinf(run->compared[metric]) && ys_compared_of_target(metric);
+            const double own = is_lost ? run->target_limit[metric - YS_TARGET_TIME] : run->compared[metric];
+            double value = by_ratio ? log(own) : own;
+            if ((run->ok || is_lost) && isfinite(value) && !(by_ratio && isnan(run->taken.work_s)))
                 values[(all->place[t] - 1) * all->slot_count + (size_t)(slot - all->slots)] = value;
         }
     }

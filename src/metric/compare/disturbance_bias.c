@@ -25,6 +25,8 @@ static const struct {
     {OF_NOTHING, 0},   /* robust_accuracy */
     {OF_NOTHING, 0},   /* perturbation_p50 */
     {OF_NOTHING, 0},   /* corrupted_accuracy */
+    {OF_RUN, 1},       /* time_to_target_s, at most */
+    {OF_NOTHING, 0},   /* steps_to_target */
     {OF_RUN, 1},       /* wall_s */
     {OF_RUN, 1},       /* start_s */
     {OF_PROCESSOR, 0}, /* cpu_s, which does not pass while nothing of it runs */

@@ -37,6 +37,10 @@ __attribute__((unused)) static int fake_positions;
 /* How late the first sample was stamped; the one after it was not. */
 __attribute__((unused)) static int64_t fake_late_ns;
 
+/* The target that runs end at after all of their steps, looked at each `fake_look` of them; NULL: none. */
+__attribute__((unused)) static const char *fake_until;
+__attribute__((unused)) static int fake_look = 50;
+
 /* The study goes on until it is decided. */
 __attribute__((unused)) static bool fake_decides;
 
@@ -49,7 +53,7 @@ __attribute__((unused)) static const char *fake_taken;
 struct fake_run {
     int64_t round;
     int attempt;
-    const char *status; /* "ok", or how it fails in `train` */
+    const char *status; /* "ok", "not_converged" after all steps, or how it fails in `train` */
 };
 
 enum { FAKE_STEPS = 301, FAKE_BLOCK = 5, FAKE_BATCH = 64 };
@@ -111,6 +115,8 @@ static ys_json *fake_trial_json(const struct fake_trial *trial, int index)
         FAKE_BLOCK, FAKE_STEPS, trial->threads, trial->framework, trial->version, trial->title);
     char ranks[16];
     snprintf(ranks, sizeof ranks, "%d", trial->ranks);
+    if (fake_until)
+        ys_json_set_string(ys_json_get(json, "keys"), "until", fake_until);
     if (trial->ranks > 0)
         fake_factor(json, "ranks", ranks, ys_json_int(trial->ranks));
     if (trial->strategy)
@@ -218,7 +224,8 @@ static int64_t fake_series(const struct fake_trial *trial, const struct fake_run
     snprintf(stream, sizeof stream, "%s/%d/%lld", trial->framework, trial->threads, (long long)run->round);
     ys_rng_init(&rng, 1, stream);
     double round_factor = fake_wobble(trial, &rng);
-    int steps = strcmp(run->status, "ok") == 0 ? FAKE_STEPS : 41;
+    bool does_all = strcmp(run->status, "ok") == 0 || strcmp(run->status, "not_converged") == 0;
+    int steps = does_all ? FAKE_STEPS : 41;
     int64_t first_t_ns = t_ns;
     for (int step = 0, block = 0; step < steps; block++) {
         int count = block == 0 ? 1 : FAKE_BLOCK;
@@ -269,7 +276,8 @@ static void fake_words(const struct fake_trial *trial, ys_json *hello, ys_json *
 
 static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run *run, struct ys_series_set *series)
 {
-    bool ok = strcmp(run->status, "ok") == 0, builtin = strcmp(trial->framework, "builtin") == 0;
+    bool lost = strcmp(run->status, "not_converged") == 0, ok = lost || strcmp(run->status, "ok") == 0,
+         builtin = strcmp(trial->framework, "builtin") == 0;
     int64_t exec = 7200000000000 + run->round * 60000 * MS + trial->threads * 20000 * MS;
     int64_t hello = exec + trial->start_ns * (97 + 5 * run->round % 7) / 100,
             rss_bytes = trial->rss_bytes + (run->round * 13 % 5 << 18);
@@ -312,6 +320,12 @@ static ys_json *fake_facts(const struct fake_trial *trial, const struct fake_run
     ys_json_set_int(harness, "lateness_max_ns", 180000);
     if (ok)
         ys_json_set_int(facts, "steps_done", FAKE_STEPS);
+    if (lost)
+        ys_json_set_string(facts, "status", run->status);
+    if (fake_until && ok)
+        ys_json_set(facts, "target",
+                    fake_jsonf("{\"until\":\"%s\",\"step\":%s,\"before\":%d,\"best\":0.96,\"best_step\":301}",
+                               fake_until, lost ? "null" : "301", FAKE_STEPS - fake_look));
     ys_json_remove(facts, "disturbed");
     ys_json_remove(facts, "work"); /* that of another network: the study says what this one's is */
     if (fake_positions)

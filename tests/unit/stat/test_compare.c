@@ -325,6 +325,42 @@ static void too_much_scatter_is_mostly_unclear(void)
     CHECK(counts.unclear > 0.95 * 2000);
 }
 
+/* INFINITY is longer than any value: what falls on it is it, and the signs of signed ranks are those of any such value.
+ */
+static void an_endless_round_is_longer_than_any(void)
+{
+    const struct ys_compare_rule rule = {.better = YS_BETTER_LOWER, .margin = 0.02, .stretch = 1, .endless = true};
+    const double none[] = {0.5, 0.51, 0.49, 0.5, 0.52, 0.5, 0.5, 0.5}, b[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    double a[8], down[8] = {0}, up[8] = {0};
+    struct ys_comparison found, swapped;
+    /* The statistic of n lost of 8, whose ranks are the highest, is 36 less the sum of 1 to 8 - n; 3 of 36 are 5 %. */
+    static const enum ys_verdict verdicts[] = {YS_VERDICT_BETTER,  YS_VERDICT_UNCLEAR, YS_VERDICT_UNCLEAR,
+                                               YS_VERDICT_UNCLEAR, YS_VERDICT_UNCLEAR, YS_VERDICT_UNCLEAR,
+                                               YS_VERDICT_WORSE,   YS_VERDICT_WORSE,   YS_VERDICT_WORSE};
+    for (size_t lost = 0; lost <= 8; lost++) {
+        for (size_t i = 0; i < 8; i++)
+            a[i] = i < lost ? INFINITY : none[i];
+        ys_compare(a, b, 8, &rule, &found);
+        ys_compare(b, a, 8, &rule, &swapped);
+        tap_check(found.verdict == verdicts[lost], __LINE__, "%zu lost: %s", lost,
+                  ys_name_of(&ys_verdicts, (int)found.verdict));
+        CHECK(isinf(found.value) == (lost >= 3)); /* then more than half of the averages have one */
+        CHECK((lost >= 3) == (swapped.value == 0));
+        CHECK_INT(found.n, 8);
+    }
+    a[0] = 0.5;
+    struct ys_compare_rule open = rule;
+    open.down = down;
+    open.up = up;
+    for (size_t i = 0; i < 8; i++)
+        down[i] = up[i] = YS_COMPARE_BEYOND; /* both of a round: nobody knows which is the longer */
+    ys_compare(a, a, 8, &open, &found);
+    CHECK_INT(found.verdict, YS_VERDICT_UNCLEAR);
+    CHECK(found.interval.lo == 0 && isinf(found.interval.hi));
+    ys_compare_ratio(a, b, 8, YS_BETTER_LOWER, 0.02, &found); /* of a metric that has an end it is no value */
+    CHECK_INT(found.verdict, YS_VERDICT_INVALID);
+}
+
 static void names_are_the_words_of_results(void)
 {
     CHECK_TEXT(ys_name_of(&ys_verdicts, (int)YS_VERDICT_UNCLEAR), "unclear");
@@ -347,4 +383,4 @@ TAP_MAIN(TAP_CASE(the_ratio_is_the_centre_of_the_ratios_of_rounds), TAP_CASE(a_l
          TAP_CASE(without_a_margin_a_a_studies_err_as_often_as_the_level_says),
          TAP_CASE(with_the_margin_of_two_percent_a_a_studies_hardly_ever_err),
          TAP_CASE(a_tenth_is_found_nearly_always_with_six_rounds), TAP_CASE(too_much_scatter_is_mostly_unclear),
-         TAP_CASE(names_are_the_words_of_results))
+         TAP_CASE(an_endless_round_is_longer_than_any), TAP_CASE(names_are_the_words_of_results))
