@@ -8,10 +8,11 @@ means is in CONTRIBUTING.md. A file that is not as it should be fails the build,
 """
 import json
 import os
+import re
 import sys
 
 NEEDED = ["name", "place", "title", "ratio", "unit", "kind", "better", "method", "scope", "formula", "source", "limits"]
-OPTIONAL = ["head", "part", "part_head"]
+OPTIONAL = ["head", "part", "part_head", "compared", "column"]
 WORDS = {  # keys whose text is one of some words
     "unit": ["s", "1/s", "B", "1"],
     "kind": ["span", "rate", "bytes", "share", "count", "number"],
@@ -23,6 +24,12 @@ WORDS = {  # keys whose text is one of some words
     "steady": ["yes"],
 }
 MADE_FOR = {"span": "s", "rate": "1/s", "bytes": "B"}  # kinds that go with one unit
+
+
+ORDERED = {  # keys that begin with a place of their own in a list, and what may stand behind it
+    "compared": r"\d+ (?:nothing|processor|(?:work|run) \d+)",
+    "column": r"\d+(?: known)?",
+}
 
 
 class Wrong(Exception):
@@ -47,6 +54,9 @@ def read(path):
     for key, words in WORDS.items():
         if key in found and found[key] not in words:
             raise Wrong("%s is %s: it must be one of %s" % (key, found[key], ", ".join(words)))
+    for key, form in ORDERED.items():
+        if key in found and not re.fullmatch(form, found[key]):
+            raise Wrong("%s is %s: CONTRIBUTING.md says what it must be" % (key, found[key]))
     if found["name"] + ".metric" != os.path.basename(path):
         raise Wrong("its name is %s" % found["name"])
     if not found["place"].isdigit():
@@ -59,6 +69,27 @@ def read(path):
 def text_of(text):
     """As a string of C."""
     return json.dumps(text, ensure_ascii=False) if text else "NULL"
+
+
+def listed(metrics, key):
+    """Those that have the key, in the order that it says."""
+    found = sorted((metric for metric in metrics if key in metric), key=lambda metric: int(metric[key].split()[0]))
+    for one, other in zip(found, found[1:]):
+        if one[key].split()[0] == other[key].split()[0]:
+            raise Wrong("%s.metric: %s is %s, as in %s.metric" % (other["name"], key, other[key], one["name"]))
+    return found
+
+
+def lists(metrics):
+    compared, columns = listed(metrics, "compared"), listed(metrics, "column")
+    parts = [metric["compared"].split()[1:] + ["0"] for metric in compared]
+    return ("_Static_assert(YS_COMPARED == %d, \"metric/metric.h says how many metrics are compared\");\n" % len(compared) +
+            "const char *const ys_compared[YS_COMPARED] = {%s};\n" % ", ".join(text_of(metric["name"]) for metric in compared) +
+            "const struct ys_disturbed_part ys_disturbed_parts[YS_COMPARED] = {%s};\n" %
+            ", ".join("{YS_PART_OF_%s, %s}" % (part[0].upper(), part[1]) for part in parts) +
+            "_Static_assert(YS_METRIC_COLUMNS == %d, \"metric/metric.h says how many metrics have columns\");\n" % len(columns) +
+            "const struct ys_metric_column ys_metric_columns[YS_METRIC_COLUMNS] = {%s};\n" %
+            ", ".join("{%s, %s}" % (text_of(metric["name"]), "true" if "known" in metric["column"] else "false") for metric in columns))
 
 
 def entry(metric):
@@ -91,7 +122,7 @@ def table(folder):
     metrics.sort(key=lambda metric: int(metric["place"]))
     source = ('/* Made by tools/metric_infos.py from metrics/. */\n#include "metric/metric.h"\n\n'
               "const struct ys_metric_info ys_metric_table[] = {\n" + "".join(map(entry, metrics)) + "};\n"
-              "const size_t ys_metric_table_size = sizeof ys_metric_table / sizeof ys_metric_table[0];\n")
+              "const size_t ys_metric_table_size = sizeof ys_metric_table / sizeof ys_metric_table[0];\n" + lists(metrics))
     return source, paths
 
 

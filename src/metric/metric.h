@@ -46,10 +46,23 @@ const struct ys_metric_info *ys_metric_find(const char *name); /* NULL when ther
 /** The metric that somebody wrote. YS_EINVAL: there is none of that name; the nearest is named. */
 ys_status ys_metric_named(const char *name, const struct ys_metric_info **info) YS_MUST_CHECK;
 
-/* The metrics that are compared (metric/compare/compare_trials.c has their names); the first YS_WINDOW_METRICS are of
- * the steady part alone. */
+/* The metrics that are compared, as their files order them; the first YS_WINDOW_METRICS are of the steady part alone.
+ */
 enum { YS_COMPARED = 15 };
 extern const char *const ys_compared[YS_COMPARED];
+/** Of what part of the run each is, and how often what was taken from it may count in it: of a mean once; a median is
+ * half way through its blocks, so that what shortens that half moves it by twice as much a block as the mean, and the
+ * 99 % quantile moves by a hundred times as much. The processor's time does not pass while nothing of it runs. */
+extern const struct ys_disturbed_part {
+    enum { YS_PART_OF_NOTHING, YS_PART_OF_WORK, YS_PART_OF_RUN, YS_PART_OF_PROCESSOR } part;
+    double times;
+} ys_disturbed_parts[YS_COMPARED];
+/** The metrics that stand behind the speed in tables of results, in order; `if_known`: where some trial has a value. */
+enum { YS_METRIC_COLUMNS = 8 };
+extern const struct ys_metric_column {
+    const char *name;
+    bool if_known;
+} ys_metric_columns[YS_METRIC_COLUMNS];
 /** Whether metric `m` of them is of meeting a target: a run that did not meet it has a value too, INFINITY. */
 bool ys_compared_of_target(int m);
 /** Where a metric stands there, which it must; else the last place. */

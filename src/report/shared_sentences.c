@@ -25,22 +25,17 @@ struct ys_section_parts ys_section_find_parts(const struct ys_view *view)
     return parts;
 }
 
-size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS])
+size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_METRIC_COLUMNS])
 {
+    const bool trains = ys_view_has_mode(view, YS_MODE_TRAIN);
     size_t count = 0;
-    if (ys_view_has_mode(view, YS_MODE_TRAIN)) {
-        metrics[count++] = "step_s";
-        metrics[count++] = "accuracy";
-        if (ys_view_is_known(view, "robust_accuracy"))
-            metrics[count++] = "robust_accuracy";
-        if (ys_view_is_known(view, "corrupted_accuracy"))
-            metrics[count++] = "corrupted_accuracy";
-        if (ys_view_is_known(view, "bits_per_token"))
-            metrics[count++] = "bits_per_token";
+    for (size_t i = 0; i < YS_METRIC_COLUMNS; i++) {
+        const struct ys_metric_column *column = &ys_metric_columns[i];
+        const struct ys_metric_info *info = ys_metric_find(column->name);
+        const bool is_of_training = info->learning || info->mode == YS_MODE_TRAIN;
+        if ((trains || !is_of_training) && (!column->if_known || ys_view_is_known(view, column->name)))
+            metrics[count++] = column->name;
     }
-    metrics[count++] = "cpu_per_wall";
-    metrics[count++] = "rss_peak_bytes";
-    metrics[count++] = "start_s";
     return count;
 }
 

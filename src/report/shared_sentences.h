@@ -3,6 +3,7 @@
 #ifndef YS_REPORT_SHARED_SENTENCES_H
 #define YS_REPORT_SHARED_SENTENCES_H
 
+#include "metric/metric.h"
 #include "report/view/view.h"
 
 /** A part of wall_s, as its metric's file names it. */
@@ -19,9 +20,8 @@ struct ys_section_parts {
 struct ys_section_parts ys_section_find_parts(const struct ys_view *view);
 
 /** What stands behind the rate and its interval in tables of results. `metrics` get the names of those that this study
- * has: those of training where some trial trains, bits a token where some trial has them. How many there are. */
-enum { YS_RESULT_COLUMNS = 7 };
-size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_RESULT_COLUMNS]);
+ * has: those of training where some trial trains, some where a trial has a value. How many there are. */
+size_t ys_section_columns(const struct ys_view *view, const char *metrics[YS_METRIC_COLUMNS]);
 
 /** The percentiles of latency. */
 enum { YS_LATENCY_PARTS = 5 };

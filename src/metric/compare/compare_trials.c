@@ -12,22 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const ys_compared[YS_COMPARED] = {"rate_per_s",
-                                              "step_s",
-                                              "latency_p50_s",
-                                              "latency_p99_s",
-                                              "accuracy",
-                                              "bits_per_token",
-                                              "robust_accuracy",
-                                              "perturbation_p50",
-                                              "corrupted_accuracy",
-                                              "time_to_target_s",
-                                              "steps_to_target",
-                                              "wall_s",
-                                              "start_s",
-                                              "cpu_s",
-                                              "rss_peak_bytes"};
-
 int ys_compared_place(const char *metric)
 {
     int place = 0;

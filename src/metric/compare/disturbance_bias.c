@@ -8,34 +8,9 @@
 /* Of a known time taken so much of the run's own is left at least. */
 #define MOST 0.99
 
-/* Of what part of the run a metric is, and how often what was taken may count in it: of a mean once; a median is half
- * way through its blocks, so that what shortens that half moves it by twice as much a block as the mean, and the 99 %
- * quantile moves by a hundred times as much. */
-enum disturbed_part { OF_NOTHING, OF_WORK, OF_RUN, OF_PROCESSOR };
-static const struct {
-    enum disturbed_part part;
-    double times;
-} parts[YS_COMPARED] = {
-    {OF_WORK, 1},      /* rate_per_s */
-    {OF_WORK, 2},      /* step_s */
-    {OF_WORK, 2},      /* latency_p50_s */
-    {OF_WORK, 100},    /* latency_p99_s */
-    {OF_NOTHING, 0},   /* accuracy */
-    {OF_NOTHING, 0},   /* bits_per_token */
-    {OF_NOTHING, 0},   /* robust_accuracy */
-    {OF_NOTHING, 0},   /* perturbation_p50 */
-    {OF_NOTHING, 0},   /* corrupted_accuracy */
-    {OF_RUN, 1},       /* time_to_target_s, at most */
-    {OF_NOTHING, 0},   /* steps_to_target */
-    {OF_RUN, 1},       /* wall_s */
-    {OF_RUN, 1},       /* start_s */
-    {OF_PROCESSOR, 0}, /* cpu_s, which does not pass while nothing of it runs */
-    {OF_NOTHING, 0},   /* rss_peak_bytes */
-};
-
 bool ys_taken_is_part(int m)
 {
-    return parts[m].part != OF_NOTHING;
+    return ys_disturbed_parts[m].part != YS_PART_OF_NOTHING;
 }
 
 /* Of the steady part, as far as the window that two runs share reaches into it. */
@@ -47,14 +22,14 @@ static double work_s(const struct ys_metric_view_run *run, const struct ys_run_w
 
 double ys_taken_part(const struct ys_metric_view_run *run, const struct ys_run_window *window, int m)
 {
-    if (!run->disturbed || parts[m].part == OF_NOTHING)
+    if (!run->disturbed || ys_disturbed_parts[m].part == YS_PART_OF_NOTHING)
         return 0;
     if (!isfinite(run->taken.work_s) || !isfinite(run->taken.run_s))
         return NAN;
-    const double part = parts[m].part == OF_WORK  ? run->taken.work_s / work_s(run, window)
-                        : parts[m].part == OF_RUN ? run->taken.run_s / run->compared[m]
-                                                  : 0;
-    return isnan(part) ? MOST : fmin(parts[m].times * part, MOST);
+    const double part = ys_disturbed_parts[m].part == YS_PART_OF_WORK  ? run->taken.work_s / work_s(run, window)
+                        : ys_disturbed_parts[m].part == YS_PART_OF_RUN ? run->taken.run_s / run->compared[m]
+                                                                       : 0;
+    return isnan(part) ? MOST : fmin(ys_disturbed_parts[m].times * part, MOST);
 }
 
 double ys_taken_part_of(const struct ys_metric_view_run *run, size_t place)

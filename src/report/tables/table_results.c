@@ -47,9 +47,10 @@ static void put_interval(struct ys_sheet *sheet, const struct ys_measure *measur
 /* ---- results */
 
 enum { TABLED = YS_FORM_TEXT | YS_FORM_MARKDOWN, ASKED = 9 };
+enum { MOST_COLUMNS = (int)ASKED > (int)YS_METRIC_COLUMNS ? (int)ASKED : (int)YS_METRIC_COLUMNS };
 
 /* Behind rate and interval: in the page those that people ask for first, elsewhere those of the work. */
-static size_t metrics_of(const struct ys_sheet *sheet, const struct ys_view *view, const char **metrics)
+static size_t metrics_of(const struct ys_sheet *sheet, const struct ys_view *view, const char *metrics[MOST_COLUMNS])
 {
     static const char *const asked[ASKED] = {"stored_bytes",   "runtime_bytes",  "latency_p50_s",
                                              "latency_p99_s",  "accuracy",       "robust_accuracy",
@@ -147,7 +148,7 @@ static void put_result(struct ys_sheet *sheet, const struct ys_view *view, const
 
 static void put_results(struct ys_sheet *sheet, const struct ys_view *view, const struct ys_html_shown *shown)
 {
-    const char *metrics[YS_RESULT_COLUMNS];
+    const char *metrics[MOST_COLUMNS];
     const size_t count = metrics_of(sheet, view, metrics);
     const bool is_table = sheet->medium.form == YS_FORM_MARKDOWN;
     sheet->keeps_heads = true;

@@ -5,7 +5,9 @@
 #include "tap.h"
 
 static ys_json *schema, *result;
-static struct ys_buf page, judging, gating, keying;
+static const char *const page_names[] = {"results", "judging", "ci", "job-file", "tuning"};
+enum { PAGES = sizeof page_names / sizeof page_names[0] };
+static struct ys_buf pages[PAGES];
 
 /* The schema, the page and a document; false (and a failed check) when one of them is not there. */
 static bool load(void)
@@ -17,18 +19,11 @@ static bool load(void)
     snprintf(path, sizeof path, "%s/result.schema.json", built ? built : "build/src");
     if (!CHECK(ys_json_read(path, &schema) == YS_OK))
         return false;
-    snprintf(path, sizeof path, "%s/docs/results.md", root ? root : ".");
-    if (!CHECK(ys_fs_read(path, 1 << 20, &page) == YS_OK))
-        return false;
-    snprintf(path, sizeof path, "%s/docs/judging.md", root ? root : ".");
-    if (!CHECK(ys_fs_read(path, 1 << 20, &judging) == YS_OK))
-        return false;
-    snprintf(path, sizeof path, "%s/docs/ci.md", root ? root : ".");
-    if (!CHECK(ys_fs_read(path, 1 << 20, &gating) == YS_OK))
-        return false;
-    snprintf(path, sizeof path, "%s/docs/job-file.md", root ? root : ".");
-    if (!CHECK(ys_fs_read(path, 1 << 20, &keying) == YS_OK))
-        return false;
+    for (size_t i = 0; i < PAGES; i++) {
+        snprintf(path, sizeof path, "%s/docs/%s.md", root ? root : ".", page_names[i]);
+        if (!CHECK(ys_fs_read(path, 1 << 20, &pages[i]) == YS_OK))
+            return false;
+    }
     char *folder = fake_folder();
     struct ys_store *store = NULL;
     int64_t id = 0;
@@ -160,7 +155,8 @@ static void check_described(const ys_json *object, const char *what)
     for (void *it = ys_json_iter(object); it; it = ys_json_next(object, it)) {
         char word[100];
         snprintf(word, sizeof word, "`%s`", ys_json_iter_key(it));
-        tap_check(strstr(ys_buf_text(&page), word), __LINE__, "docs/results.md does not describe %s of %s", word, what);
+        tap_check(strstr(ys_buf_text(&pages[0]), word), __LINE__, "docs/results.md does not describe %s of %s", word,
+                  what);
     }
 }
 
@@ -186,10 +182,8 @@ static void the_page_describes_every_member(void)
     check_described(ys_json_at(ys_json_get(result, "environment_differences"), 0), "environment_differences");
     ys_json_free(schema);
     ys_json_free(result);
-    ys_buf_free(&page);
-    ys_buf_free(&judging);
-    ys_buf_free(&gating);
-    ys_buf_free(&keying);
+    for (size_t i = 0; i < PAGES; i++)
+        ys_buf_free(&pages[i]);
 }
 
 /* Two trials, of which one never ran, or ran and ended, with `word`. */
@@ -239,7 +233,7 @@ static void a_studys_disturbance_is_described(void)
                 "\"steal_s\":0.0,\"steal_share\":0.0,\"busy_s\":1.0,\"load_before\":0.1,\"load_after\":null}}");
     CHECK(ys_json_set(ys_json_get(timed, "study"), "timing", change) == YS_OK);
     CHECK_INT(faults(schema, timed, "timed", true), 0);
-    CHECK(strstr(ys_buf_text(&page), "`disturbance`}, or null") != NULL);
+    CHECK(strstr(ys_buf_text(&pages[0]), "`disturbance`}, or null") != NULL);
     ys_json_free(timed);
 }
 
@@ -247,9 +241,8 @@ static bool is_on_a_page(const char *name)
 {
     char quoted[100];
     snprintf(quoted, sizeof quoted, "`%s`", name);
-    const struct ys_buf *pages[] = {&page, &judging, &gating, &keying};
-    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++)
-        if (strstr(ys_buf_text(pages[i]), quoted))
+    for (size_t i = 0; i < PAGES; i++)
+        if (strstr(ys_buf_text(&pages[i]), quoted))
             return true;
     return false;
 }

@@ -189,7 +189,32 @@ static void unknown_percentiles_are_dashes(void)
     finish();
 }
 
-TAP_MAIN(TAP_CASE(the_table_has_percentiles_and_no_column_of_training),
+static void a_study_of_everything_has_all_columns(void)
+{
+    static const char *const of_page[] = {"stored_bytes",   "runtime_bytes",  "latency_p50_s",
+                                          "latency_p99_s",  "accuracy",       "robust_accuracy",
+                                          "bits_per_token", "rss_peak_bytes", "cpu_per_wall"};
+    static const char *const of_table[] = {"step_s",         "accuracy",     "robust_accuracy", "corrupted_accuracy",
+                                           "bits_per_token", "cpu_per_wall", "rss_peak_bytes",  "start_s"};
+    ys_json *result = made_result((const char *const[]){"builtin"}, 1, 6, NULL);
+    ys_json *trial = ys_json_at(ys_json_get(result, "trials"), 0), *metrics = ys_json_get(trial, "metrics");
+    (void)!ys_json_set_string(ys_json_get(trial, "keys"), "mode", "train");
+    for (size_t i = 0; i < sizeof of_page / sizeof of_page[0]; i++)
+        (void)!ys_json_set(metrics, of_page[i], made_json("{'value':0.75,'n':6}"));
+    for (size_t i = 0; i < sizeof of_table / sizeof of_table[0]; i++)
+        (void)!ys_json_set(metrics, of_table[i], made_json("{'value':0.75,'n':6}"));
+    ys_buf_clear(&out);
+    made_html(result, &out);
+    for (size_t i = 0; i < sizeof of_page / sizeof of_page[0]; i++)
+        CHECK(strstr(ys_buf_text(&out), ys_view_metric_head(of_page[i], false).text) != NULL);
+    ys_buf_clear(&out);
+    made_markdown(result, &out);
+    for (size_t i = 0; i < sizeof of_table / sizeof of_table[0]; i++)
+        CHECK(strstr(ys_buf_text(&out), ys_view_metric_head(of_table[i], false).text) != NULL);
+    ys_json_free(result);
+}
+
+TAP_MAIN(TAP_CASE(a_study_of_everything_has_all_columns), TAP_CASE(the_table_has_percentiles_and_no_column_of_training),
          TAP_CASE(studies_of_both_modes_have_the_columns_of_both), TAP_CASE(studies_that_train_say_nothing_of_requests),
          TAP_CASE(the_page_has_percentiles_as_a_table_and_a_curve),
          TAP_CASE(latencies_far_apart_are_drawn_on_a_logarithmic_scale), TAP_CASE(the_words_tell_who_answers_soonest),
