@@ -303,12 +303,17 @@ void ys_until_look_again(const char *folder, struct ys_facts *facts)
     }
 }
 
-void ys_until_conclude(const struct ys_until *until, struct ys_facts *facts)
+void ys_until_conclude(const struct ys_until *until, bool is_checked, struct ys_facts *facts)
 {
     struct ys_facts_target *target = facts->target;
     char wanted[YS_GOAL_TEXT], best[YS_GOAL_TEXT];
     if (facts->status != YS_RUN_OK)
         return;
+    if (target->step == YS_FIELD_NONE && !is_checked) {
+        facts->status = YS_RUN_CANCELLED;
+        ys_set_text(&facts->message, "nobody knows whether its last weights meet the target: that was interrupted");
+        return;
+    }
     if (target->step == YS_FIELD_NONE)
         see(&until->goal, facts->steps_done, worth_of(&until->goal, facts->evaluation), target);
     if (target->step != YS_FIELD_NONE)

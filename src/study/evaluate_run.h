@@ -29,8 +29,8 @@ void ys_until_tell(struct ys_until *until, struct ys_facts *facts);
  * what was evaluated. */
 void ys_until_look_again(const char *folder, struct ys_facts *facts);
 /** Once the final weights are evaluated, which are its last checkpoint: a run that went well and did not meet the
- * target becomes not_converged. */
-void ys_until_conclude(const struct ys_until *until, struct ys_facts *facts);
+ * target becomes not_converged; cancelled where it was interrupted before that was known (not `is_checked`). */
+void ys_until_conclude(const struct ys_until *until, bool is_checked, struct ys_facts *facts);
 void ys_until_close(struct ys_until *until);
 
 #endif

@@ -120,12 +120,26 @@ static ys_status check_agreement(const struct trial_run *one, struct ys_facts *f
     return YS_OK;
 }
 
-static ys_status check_run(struct trial_run *one, struct ys_facts *facts)
+/* What the weights of a training are worth, and withstand. */
+static ys_status check_weights(struct trial_run *one, struct ys_facts *facts)
 {
     const struct ys_study *study = one->study;
     struct ys_trial *trial = one->trial;
-    const struct ys_work *work = one->work;
-    const char *folder = one->folder;
+    struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
+    if (one->until)
+        ys_until_look_again(one->folder, facts);
+    for (size_t i = 0; !one->until && i < facts->checkpoints.count; i++)
+        YS_TRY(ys_weights_evaluate(study, trial, one->work, one->folder, checkpoints[i].path,
+                                   &checkpoints[i].weights_bytes, &checkpoints[i].evaluation));
+    YS_TRY(
+        ys_weights_attack(one->study, trial, one->work, one->round, one->folder, facts)); /* evaluated, they are gone */
+    return ys_weights_evaluate(study, trial, one->work, one->folder, facts->weights, &facts->weights_bytes,
+                               &facts->evaluation);
+}
+
+static ys_status check_run(struct trial_run *one, struct ys_facts *facts)
+{
+    struct ys_trial *trial = one->trial;
     if (facts->status != YS_RUN_OK || trial->framework->no_work)
         return YS_OK;
     if (one->attacks)
@@ -134,17 +148,10 @@ static ys_status check_run(struct trial_run *one, struct ys_facts *facts)
         return ys_stored_check(trial, &one->stored, facts);
     if (one->agrees)
         return check_agreement(one, facts);
-    struct ys_facts_checkpoint *checkpoints = facts->checkpoints.items;
+    const ys_status status = check_weights(one, facts);
     if (one->until)
-        ys_until_look_again(folder, facts);
-    for (size_t i = 0; !one->until && i < facts->checkpoints.count; i++)
-        YS_TRY(ys_weights_evaluate(study, trial, work, folder, checkpoints[i].path, &checkpoints[i].weights_bytes,
-                                   &checkpoints[i].evaluation));
-    YS_TRY(ys_weights_attack(one->study, trial, work, one->round, folder, facts)); /* evaluated, they are gone */
-    YS_TRY(ys_weights_evaluate(study, trial, work, folder, facts->weights, &facts->weights_bytes, &facts->evaluation));
-    if (one->until)
-        ys_until_conclude(one->until, facts);
-    return YS_OK;
+        ys_until_conclude(one->until, status == YS_OK, facts);
+    return status;
 }
 
 struct proven {

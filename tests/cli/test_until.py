@@ -1,5 +1,7 @@
 """Trainings that end at a target: what ends them, whose time is whose, and what of them is compared."""
 import json
+import os
+import signal
 import unittest
 
 from harness import Case, tearDownModule  # noqa: F401
@@ -93,6 +95,23 @@ class Until(Case):
             head = HEAD % 1 + ("interleave = blocks\n" if "turns" in said else "")
             err = self.yardstick("check", self.study(*WORK, "[a]", *lines, head=head), code=2)[1]
             self.assertIn(said, err)
+
+    def test_a_round_that_stopped_in_between_is_run_again(self):
+        study = self.study(*WORK, "[a]", "steps = 100000", "eval_every = 2", "until = accuracy >= 99.9 %", head=HEAD % 1)
+        process = self.start("run", study)
+        runs = os.path.join(self.folder, "yardstick-results", "001-until", "runs")
+        self.wait_until(lambda: any("step-4." in name for _, _, names in os.walk(runs) for name in names), process)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 130)
+        run, = [json.loads(line) for line in self.yardstick("export", "last")[0].splitlines() if '"type":"run"' in line]
+        self.assertEqual(run["facts"]["status"], "cancelled")
+        self.assertIsNone(run["facts"]["target"]["step"])
+        process = self.start("resume", "last")
+        self.wait_until(lambda: any("step-4." in name for _, _, names in os.walk(runs) for name in names), process)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=300)
+        self.assertEqual(len([line for line in self.yardstick("export", "last")[0].splitlines() if '"type":"run"' in line]), 2)
 
     def test_check_says_what_it_does(self):
         out = self.yardstick("check", self.study(*WORK, "[a]", "steps = 40", "eval_every = 8", "schedule = cosine",
