@@ -6,9 +6,9 @@
 
 /** Serves as the adapter of the built-in engine on the descriptor that YARDSTICK_FD names; the program's exit code. */
 int ys_builtin_serve(void);
-/** `evaluate --graph G --weights W --data D --threads N [--batch B]`: `argv` are the arguments after the word. Prints
- * one JSON object {correct, count, accuracy, loss} on stdout; the program's exit code: 0, or 2 with a message on
- * stderr. */
+/** `evaluate --graph G --weights W --data D --threads N [--batch B] [--scales S] [--backend NAME]`: `argv` are the
+ * arguments after the word. Prints one JSON object {correct, count, accuracy, loss} on stdout; the program's exit code:
+ * 0, or 2 with a message on stderr. */
 int ys_builtin_evaluate(int argc, char **argv);
 /** `calibrate --graph G --weights W --data D [--rows N] [--seed S] [--threads T] [--quant KIND] [--scheme S]
  * [--range R] [--calibration C]`: prints the scales of the network (graph/scales.h) as one JSON object on stdout, found

@@ -6,6 +6,7 @@
 #include "builtin/answer_gradient.h"
 #include "builtin/plan_rows.h"
 #include "builtin/plan_state.h"
+#include "builtin/quantised_engine.h"
 #include "builtin/stored_forms.h"
 
 #include "backend/level.h"
@@ -33,6 +34,8 @@ struct adapter {
     const double *lr;                         /* [steps] */
     const uint32_t *epochs;                   /* [steps]; NULL: all of one */
     const char *graph_path, *weights, *state; /* of the plan; no state: the optimizer's begins at 0 */
+    const char *scales;                       /* of the plan, of a quantised network; else NULL */
+    struct ys_builtin_quantised quantised;    /* then: what its engine is of */
     struct ys_onnx_import *import;            /* in place of weights, of a stored model that is a file of ONNX */
     struct ys_engine_optimizer optimizer;
     int64_t batch, steps;       /* batch: the rows of it that this process takes, */
@@ -217,6 +220,7 @@ static void close_plan(void *self)
     ys_dist_close(a->dist); /* before the engine, whose gradients may still be on their way */
     ys_shares_close(a->shares);
     ys_engine_close(a->engine);
+    ys_builtin_quantised_close(&a->quantised);
     ys_builtin_cached_close(&a->cached);
     ys_builtin_input_gradient_close(&a->slopes);
     ys_free(a->parts);
@@ -353,13 +357,15 @@ static ys_status need_engine(struct adapter *a)
 {
     if (a->engine)
         return YS_OK;
+    if (a->scales)
+        return ys_builtin_quantised_open(a->graph, a->weights, a->scales, &a->config, &a->quantised, &a->engine);
     YS_TRY(ys_engine_open_graph(a->graph, &a->config, &a->engine));
     return load(a);
 }
 
 static ys_status open_engines(struct adapter *a, const struct ys_plan *plan)
 {
-    if (!ys_plan_has_prompt(plan))
+    if (!ys_plan_has_prompt(plan) || a->scales)
         return need_engine(a);
     return ys_builtin_cached_open(plan->graph, plan->weights, plan->prompt, plan->tokens, &a->config, &a->rows,
                                   &a->cached);
@@ -379,6 +385,7 @@ static ys_status open_parts(struct adapter *a, const struct ys_plan *plan, ys_js
     a->format = config.precision == YS_ENGINE_F64 ? YS_ENGINE_F64 : YS_ENGINE_F32;
     a->graph_path = plan->graph;
     a->state = plan->state;
+    a->scales = plan->scales;
     a->optimizer = config.optimizer;
     YS_TRY(check_ops(plan->graph, reply));
     YS_TRY(ys_builtin_form_open(plan, &a->graph, &a->import, &a->weights));
@@ -408,7 +415,7 @@ static ys_status reset(void *self)
     if (!a->engine)
         return YS_OK;
     ys_engine_reset(a->engine);
-    return load(a);
+    return a->scales ? YS_OK : load(a);
 }
 
 /** The rows of batch `step` that are this process's. */

@@ -1,14 +1,15 @@
 #include "builtin/builtin.h"
 #include "builtin/engine_commands.h"
 #include "builtin/plan_rows.h"
+#include "builtin/quantised_engine.h"
 
 #include "base/json/json.h"
 #include "engine/engine.h"
 #include <math.h>
 
 struct evaluate_request {
-    const char *graph, *weights, *data;
-    int64_t threads, batch; /* batch 0: as fits */
+    const char *graph, *weights, *data, *scales, *backend; /* the last two may be NULL */
+    int64_t threads, batch;                                /* batch 0: as fits */
 };
 
 enum { STREAMS = 16 };    /* few, so that most rows have much before them */
@@ -21,10 +22,9 @@ struct correct_tally {
 
 static ys_status parse(int argc, char **argv, struct evaluate_request *r)
 {
-    const struct ys_builtin_flag flags[] = {{"graph", .text = &r->graph},
-                                            {"weights", .text = &r->weights},
-                                            {"data", .text = &r->data},
-                                            {"threads", .number = &r->threads},
+    const struct ys_builtin_flag flags[] = {{"graph", .text = &r->graph},     {"weights", .text = &r->weights},
+                                            {"data", .text = &r->data},       {"scales", .text = &r->scales},
+                                            {"backend", .text = &r->backend}, {"threads", .number = &r->threads},
                                             {"batch", .number = &r->batch}};
     YS_TRY(ys_builtin_flags(argc, argv, "evaluate", flags, sizeof flags / sizeof flags[0]));
     if (!r->graph || !r->weights || !r->data || r->threads < 1)
@@ -118,6 +118,7 @@ static ys_status evaluate(const struct evaluate_request *r, struct correct_tally
     struct ys_graph *graph;
     struct ys_builtin_rows rows = {0};
     struct ys_engine *engine = NULL;
+    struct ys_builtin_quantised quantised = {0};
     YS_TRY(ys_graph_read(r->graph, &graph));
     ys_status status = ys_builtin_rows_open(r->data, graph, &rows);
     int64_t batch = r->batch ? r->batch : ys_builtin_batch(graph, MOST_ROWS);
@@ -125,14 +126,18 @@ static ys_status evaluate(const struct evaluate_request *r, struct correct_tally
         batch = STREAMS;
     if (status == YS_OK && (int64_t)rows.count < batch)
         batch = (int64_t)rows.count;
-    struct ys_engine_config config = {.batch = batch, .precision = YS_ENGINE_F32, .threads = (int)r->threads};
-    if (status == YS_OK)
+    struct ys_engine_config config = {
+        .batch = batch, .precision = YS_ENGINE_F32, .threads = (int)r->threads, .backend = r->backend};
+    if (status == YS_OK && r->scales)
+        status = ys_builtin_quantised_open(graph, r->weights, r->scales, &config, &quantised, &engine);
+    else if (status == YS_OK)
         status = ys_engine_open_graph(graph, &config, &engine);
-    if (status == YS_OK)
+    if (status == YS_OK && !r->scales)
         status = ys_engine_load(engine, r->weights);
     if (status == YS_OK)
         status = count_rows(engine, &rows, (size_t)batch, tally);
     ys_engine_close(engine);
+    ys_builtin_quantised_close(&quantised);
     ys_builtin_rows_close(&rows);
     ys_graph_free(graph);
     return status;
